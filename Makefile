@@ -1,0 +1,214 @@
+# Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
+#
+#   make                 viv and viv-kernel in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make demo            installs what is missing, builds, does a piece of work in a cell
+#   make test            installs what is missing, builds, runs every suite
+#   make test-unit | test-guest | test-e2e | bench | lint | docs
+#   make deps | deps-test | deps-bench
+#   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
+
+MODE ?= rel
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PREFIX ?= /usr/local
+VERSION := 0.1.0
+
+ifeq ($(filter $(MODE),dev rel asan),)
+$(error MODE is dev, rel or asan)
+endif
+
+B := build/$(MODE)
+GEN := $(B)/gen
+GENERATED := $(GEN)/kernel_filter.h $(GEN)/runner_filter.h
+
+WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wstrict-prototypes -Wmissing-prototypes \
+	-Wcast-function-type -Wwrite-strings -Wimplicit-fallthrough -Wformat=2 -Werror
+CPPFLAGS := -D_GNU_SOURCE -Isrc -I$(GEN) -DVIV_VERSION='"$(VERSION)"'
+DEPFLAGS = -MMD -MP
+CFLAGS := -std=gnu17 -g $(WARN) -fno-pie -ffunction-sections -fdata-sections
+LDFLAGS := -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
+
+ifeq ($(MODE),rel)
+CFLAGS += -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection
+LDFLAGS += -static -Wl,-z,relro,-z,now
+endif
+ifeq ($(MODE),dev)
+CFLAGS += -Og -DVIV_DEV -fstack-protector-strong
+LDFLAGS += -static
+endif
+# A sanitized program cannot be static. The arena's address stays free in a dynamic one as well.
+ifeq ($(MODE),asan)
+CFLAGS += -O1 -DVIV_DEV -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=address,undefined
+endif
+
+# The stub is freestanding code at a fixed address in each runner; it is never sanitized or instrumented.
+STUB_CFLAGS := -std=gnu17 $(WARN) -O2 -ffreestanding -fPIE -mgeneral-regs-only -fno-stack-protector \
+	-fcf-protection=none -fno-asynchronous-unwind-tables -mno-red-zone -fno-builtin
+STUB_LDFLAGS := -nostdlib -static -no-pie -s -Wl,-Ttext-segment=0x7ea000000000 -Wl,-z,norelro \
+	-Wl,-z,noexecstack -Wl,--build-id=none
+
+rwildcard = $(foreach d,$(wildcard $(1)/*),$(call rwildcard,$(d),$(2))$(filter $(2),$(d)))
+objs = $(patsubst %,$(B)/obj/%.o,$(1))
+
+BASE_SRC := $(sort $(wildcard src/base/*.c))
+HOST_SRC := $(sort $(wildcard src/host/*.c))
+CLI_SRC := $(sort $(wildcard src/cli/*.c))
+KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
+STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(UNIT_SRC))
+HEADERS := $(sort $(call rwildcard,src,%.h))
+
+BASE_OBJ := $(call objs,$(BASE_SRC))
+HOST_OBJ := $(call objs,$(HOST_SRC))
+CLI_OBJ := $(call objs,$(CLI_SRC))
+KERNEL_OBJ := $(call objs,$(KERNEL_SRC))
+STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
+# What a unit test is linked with: all of the kernel but its main.
+TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
+# Parts of viv, for tests that name them.
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
+
+.PHONY: all demo test test-unit test-guest test-e2e bench deps deps-test deps-bench lint lint-format \
+	lint-layers lint-headers lint-tidy docs install uninstall clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(B)/viv $(B)/viv-kernel
+
+# An archive, so that viv carries only the parts of the host layer that it uses.
+$(B)/libviv.a: $(HOST_OBJ) $(BASE_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/viv: $(CLI_OBJ) $(B)/libviv.a
+	$(CC) $(LDFLAGS) -o $@ $^
+
+# Objects and no archive: handlers are weak references, which would pull nothing out of an archive.
+$(B)/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(BASE_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/viv-stub: $(STUB_OBJ)
+	$(CC) $(STUB_LDFLAGS) -o $@ $^
+
+$(B)/obj/%.c.o: %.c Makefile | $(GENERATED)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/%.S.o: %.S Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(DEPFLAGS) -Wa,-I$(B) -c -o $@ $<
+
+$(call objs,src/kernel/platform/stub_blob.S): $(B)/viv-stub
+
+$(B)/stub/%.o: % Makefile
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -Isrc $(STUB_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# The kernel's own filter. Rewritten only when its content changes, so that not every edit of src/host compiles everything.
+SECCOMP_FROM := $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
+$(GEN)/kernel_seccomp.h: tools/gen-seccomp $(SECCOMP_FROM)
+	@mkdir -p $(@D)
+	@tools/gen-seccomp $(SECCOMP_FROM) >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# Both filters are made at build time, so that no cell spends time on it, by programs that are never sanitized.
+GEN_CFLAGS := -std=gnu17 -O1 $(WARN) -D_GNU_SOURCE -Isrc -I$(GEN)
+$(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src/kernel/sys/syscalls.tbl.h
+	@mkdir -p $(@D)
+	$(CC) $(GEN_CFLAGS) -o $@ $< -lseccomp
+
+$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h
+	@mkdir -p $(@D)
+	$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp
+
+$(GEN)/runner_filter.h $(GEN)/kernel_filter.h: $(GEN)/%_filter.h: $(GEN)/gen-%-filter
+	$< >$@
+
+# A test that wants only some objects (to replace others by its own fakes) says so in a line of its source:
+#   /* objects: src/base/arena.c src/base/log.c */
+$(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
+	@mkdir -p $(@D)
+	@want=$$(sed -n 's|^/\* objects: \(.*[^ ]\) *\*/$$|\1|p' $<); \
+	objs='$(TEST_OBJ)'; \
+	if [ -n "$$want" ]; then objs=$$(for o in $$want; do printf '$(B)/obj/%s.o ' $$o; done); fi; \
+	set -x; $(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
+
+# ---- tests ----
+
+test:
+	@tools/deps base test
+	@$(MAKE) --no-print-directory -j2 all $(UNIT_BIN)
+	@$(MAKE) --no-print-directory lint-layers lint-headers
+	@$(MAKE) --no-print-directory test-unit
+	@$(MAKE) --no-print-directory test-guest
+	@$(MAKE) --no-print-directory test-e2e
+
+test-unit: $(UNIT_BIN)
+	@prove -j2 $(UNIT_BIN)
+
+test-guest: all
+	@tests/guest/run.sh $(B) $(B)/viv $(T)
+
+test-e2e: all
+	@tests/e2e/run.sh $(B) $(B)/viv $(T)
+
+bench:
+	@tools/deps base test bench
+	@$(MAKE) --no-print-directory -j2 all
+	@tests/bench/run.sh $(B) $(B)/viv
+
+demo:
+	@tools/deps base demo
+	@$(MAKE) --no-print-directory -j2 all
+	@tools/demo.sh $(B)/viv
+
+# ---- packages ----
+
+deps:
+	@tools/deps base
+deps-test:
+	@tools/deps base test
+deps-bench:
+	@tools/deps bench
+
+# ---- checks ----
+
+lint: lint-layers lint-headers lint-format lint-tidy
+
+lint-layers:
+	@tools/check-layers
+
+lint-headers: | $(GENERATED)
+	@tools/check-headers $(CC) $(CPPFLAGS) -std=gnu17 $(WARN) -- $(filter-out %.tbl.h,$(HEADERS))
+
+lint-format:
+	@if ! command -v clang-format >/dev/null; then echo 'lint-format: skipped, clang-format is not installed'; \
+	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(CLI_SRC) \
+		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC)); fi
+
+lint-tidy: | $(GENERATED)
+	@if ! command -v clang-tidy >/dev/null; then echo 'lint-tidy: skipped, clang-tidy is not installed'; \
+	else clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
+		$(BASE_SRC) $(HOST_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
+
+docs:
+	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
+
+# ---- install ----
+
+install: all
+	install -D -m 755 $(B)/viv $(DESTDIR)$(PREFIX)/bin/viv
+	install -D -m 755 $(B)/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
+	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
+
+clean:
+	rm -rf build
+
+-include $(CLI_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+	$(UNIT_BIN:=.d)
