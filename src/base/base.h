@@ -1,0 +1,26 @@
+/* The few words every file of the project shares: attributes, small macros, guest addresses. */
+#ifndef VIV_BASE_BASE_H
+#define VIV_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An address in a guest's memory. An integer, so that it cannot be dereferenced by mistake. */
+typedef uint64_t uaddr_t;
+
+#define must_check __attribute__((warn_unused_result))
+#define printf_like(fmt, args) __attribute__((format(printf, fmt, args)))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define ALIGN_UP(x, a) (((x) + ((a) - 1)) & ~((a) - 1))
+#define ALIGN_DOWN(x, a) ((x) & ~((a) - 1))
+
+#define PAGE_SIZE 4096UL
+#define NSEC_PER_SEC 1000000000LL
+
+#endif

@@ -1,0 +1,194 @@
+/* The boot spec in a sealed memfd. Layout: struct bootspec as it is, then the pointer arrays,
+ * then the strings; every pointer is written as an offset from the start. The reader maps the
+ * file privately and turns offsets into pointers in place, so that nothing is copied and the
+ * strings live as long as the mapping. Both sides are of one build. */
+#include "host/bootspec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SPEC_MAGIC 0x3176697670656373UL
+#define SPEC_MAX_BYTES (16UL << 20)
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+struct wire {
+	uint64_t magic, size;
+	uint32_t nargs, nenvs;
+	struct bootspec spec;
+};
+
+struct spec_writer {
+	char *buf;
+	size_t at; /* where the next string goes */
+};
+
+static size_t string_size(const char *s)
+{
+	return s ? strlen(s) + 1 : 0;
+}
+
+/* Appends a string and returns its offset, in the disguise of a pointer. */
+static void *string_put(struct spec_writer *w, const char *s)
+{
+	size_t n = string_size(s), at = w->at;
+
+	if (!s)
+		return NULL;
+	memcpy(w->buf + at, s, n);
+	w->at += n;
+	return (void *)at;
+}
+
+static size_t strings_count(char *const *list, size_t *bytes)
+{
+	size_t n = 0;
+
+	for (; list[n]; n++)
+		*bytes += string_size(list[n]);
+	return n;
+}
+
+static int memfd_sealed(const void *buf, size_t n)
+{
+	int fd = memfd_create("viv-spec", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	int err;
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("viv-spec", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	for (size_t done = 0; done < n;) {
+		ssize_t w = write(fd, (const char *)buf + done, n - done);
+
+		if (w < 0) {
+			err = -errno;
+			goto out_close;
+		}
+		done += (size_t)w;
+	}
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
+		err = -errno;
+		goto out_close;
+	}
+	return fd;
+out_close:
+	close(fd);
+	return err;
+}
+
+int bootspec_write(const struct bootspec *spec)
+{
+	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname);
+	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
+	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
+	struct wire *wire;
+	struct spec_writer w;
+	char **list;
+	int fd;
+
+	if (spec->nmounts > SPEC_MAX_MOUNTS || !nargs)
+		return -EINVAL;
+	for (uint32_t i = 0; i < spec->nmounts; i++)
+		bytes += string_size(spec->mounts[i].dst) + string_size(spec->mounts[i].kind);
+	bytes += sizeof(*wire) + arrays;
+	if (nargs > SPEC_MAX_ARGS || nenvs > SPEC_MAX_ARGS || bytes > SPEC_MAX_BYTES)
+		return -E2BIG;
+	w.buf = calloc(1, bytes);
+	if (!w.buf)
+		return -ENOMEM;
+	w.at = sizeof(*wire) + arrays;
+	wire = (struct wire *)w.buf;
+	wire->magic = SPEC_MAGIC;
+	wire->size = bytes;
+	wire->nargs = (uint32_t)nargs;
+	wire->nenvs = (uint32_t)nenvs;
+	wire->spec = *spec;
+	wire->spec.workdir = string_put(&w, spec->workdir);
+	wire->spec.hostname = string_put(&w, spec->hostname);
+	list = (char **)(w.buf + sizeof(*wire));
+	wire->spec.argv = (char **)sizeof(*wire);
+	for (size_t i = 0; i < nargs; i++)
+		*list++ = string_put(&w, spec->argv[i]);
+	list++;
+	wire->spec.envp = (char **)((char *)list - w.buf);
+	for (size_t i = 0; i < nenvs; i++)
+		*list++ = string_put(&w, spec->envp[i]);
+	for (uint32_t i = 0; i < spec->nmounts; i++) {
+		wire->spec.mounts[i].dst = string_put(&w, spec->mounts[i].dst);
+		wire->spec.mounts[i].kind = string_put(&w, spec->mounts[i].kind);
+	}
+	fd = memfd_sealed(w.buf, bytes);
+	free(w.buf);
+	return fd;
+}
+
+/* Turns an offset into a pointer; the last byte of the file is a NUL, so every string ends
+ * inside. */
+static bool string_fix(char *base, size_t size, const char **s)
+{
+	uintptr_t at = (uintptr_t)*s;
+
+	if (!at)
+		return true;
+	if (at < sizeof(struct wire) || at >= size)
+		return false;
+	*s = base + at;
+	return true;
+}
+
+static bool list_fix(char *base, size_t size, char ***list, size_t n)
+{
+	uintptr_t at = (uintptr_t)*list;
+
+	if (at < sizeof(struct wire) || at % sizeof(char *) || at > size ||
+	    (size - at) / sizeof(char *) < n + 1)
+		return false;
+	*list = (char **)(base + at);
+	for (size_t i = 0; i < n; i++)
+		if (!(*list)[i] || !string_fix(base, size, (const char **)&(*list)[i]))
+			return false;
+	return !(*list)[n];
+}
+
+/* #syscalls: fstat newfstatat mmap munmap */
+int bootspec_read(int fd, struct bootspec *out)
+{
+	struct stat st;
+	struct wire *w;
+	struct bootspec *s;
+	char *base;
+	size_t size;
+	bool ok;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	size = (size_t)st.st_size;
+	if (size <= sizeof(*w) || size > SPEC_MAX_BYTES)
+		return -EINVAL;
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	w = (struct wire *)base;
+	s = &w->spec;
+	ok = w->magic == SPEC_MAGIC && w->size == size && !base[size - 1] && w->nargs &&
+	     w->nargs <= SPEC_MAX_ARGS && w->nenvs <= SPEC_MAX_ARGS &&
+	     s->nmounts <= SPEC_MAX_MOUNTS && list_fix(base, size, &s->argv, w->nargs) &&
+	     list_fix(base, size, &s->envp, w->nenvs) && string_fix(base, size, &s->workdir) &&
+	     string_fix(base, size, &s->hostname);
+	for (uint32_t i = 0; ok && i < s->nmounts; i++)
+		ok = string_fix(base, size, &s->mounts[i].dst) &&
+		     string_fix(base, size, &s->mounts[i].kind);
+	if (!ok) {
+		munmap(base, size);
+		return -EINVAL;
+	}
+	*out = *s;
+	return 0;
+}

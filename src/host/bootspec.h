@@ -1,0 +1,78 @@
+/* What viv tells a kernel at its start, and on which descriptors.
+ *
+ * viv (trusted) starts viv-kernel as process 1 of fresh namespaces with these descriptors and no others:
+ *   0 1 2  the caller's streams
+ *   3      control: a SOCK_SEQPACKET pair; messages below
+ *   4      the spec: a sealed memfd with a struct bootspec and then strings
+ *   5      the host's root directory, O_PATH, when the spec asks for the host image
+ *   6...   one O_PATH directory for each host mount, in the spec's order
+ *   then   with --trace: where the trace goes (trace_fd says which number)
+ * The spec is written by struct bootspec_writer in viv and read by bootspec_read in the kernel; both are in
+ * host/bootspec.c. It comes from the operator and is trusted, but it is still bounded. */
+#ifndef VIV_HOST_BOOTSPEC_H
+#define VIV_HOST_BOOTSPEC_H
+
+#include "base/base.h"
+
+#define FD_CONTROL 3
+#define FD_SPEC 4
+#define FD_HOST_ROOT 5
+#define FD_MOUNTS 6
+
+#define SPEC_MAX_MOUNTS 32
+#define SPEC_MAX_ARGS 65536
+
+struct mount_spec {
+	const char *dst;  /* absolute guest path; made when missing */
+	const char *kind; /* "host" or "tmpfs" */
+	bool readonly;
+	int fd;           /* of a host directory */
+	bool detached;    /* fd is a mount of its own already, so that ".." leads nowhere */
+	uint64_t size;    /* of a tmpfs; 0: default */
+};
+
+struct bootspec {
+	char **argv; /* NULL-terminated; never empty */
+	char **envp;
+	const char *workdir;  /* "/" by default */
+	const char *hostname; /* the cell's */
+	uint32_t uid, gid;    /* of the first process, inside */
+	uint32_t user_uid, user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
+	bool trace;
+	int32_t trace_fd;     /* with trace: the descriptor that the lines are written to; else -1 */
+	bool changes;         /* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the path */
+	bool quiet;           /* no warnings and events, only failures */
+	bool tty[3];          /* which streams are terminals */
+	uint32_t cpus;        /* that the cell sees; at least 1 */
+	uint64_t memory;      /* bytes that the cell sees and may use; 0: the host's */
+	bool memory_enforced; /* a cgroup enforces it; else the kernel does by accounting */
+	uint32_t max_tasks;   /* processes and threads */
+	uint32_t max_files;   /* open files of the whole cell */
+	uint64_t disk_bytes;  /* that may be written to the cell's own layer and tmpfs together */
+	uint64_t disk_inodes;
+	int64_t timeout_ns;   /* 0: none; enforced by viv, shown for completeness */
+	uint32_t nmounts;
+	struct mount_spec mounts[SPEC_MAX_MOUNTS];
+};
+
+/* Writes spec into a sealed memfd: the descriptor or -errno. */
+int bootspec_write(const struct bootspec *spec);
+/* Maps and reads it; strings point into the mapping, which stays. 0 or -errno. */
+int bootspec_read(int fd, struct bootspec *out);
+
+/* ---- control messages, both ways; one struct each, fixed size ---- */
+enum ctl_type {
+	CTL_SIGNAL = 1, /* viv -> kernel: signal the foreground group (SIGINT, SIGTERM, SIGWINCH, ...): a */
+	CTL_EXIT,       /* kernel -> viv: the first process ended with wait status a; sent once, then the kernel ends */
+	CTL_FAIL,       /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
+	CTL_LOG,        /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
+	CTL_EVENT,      /* kernel -> viv: a limit was hit or neared: text */
+};
+
+struct ctl_msg {
+	uint32_t type;
+	int32_t a;
+	char text[504];
+};
+
+#endif

@@ -1,0 +1,322 @@
+/* Control groups for one cell; see cgroup.h. Where a hierarchy is mounted comes from
+ * /proc/self/mountinfo, where the caller is in it from /proc/self/cgroup. Names are
+ * viv.PID.RANDOM, with the PID of the viv that made it: a directory whose viv is gone is removed
+ * by the next one. */
+#include "host/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_SIZE 512
+#define CPU_PERIOD 100000ULL /* us */
+
+static const char *const controller_names[CGROUP_CONTROLLERS] = { "memory", "cpu", "pids" };
+
+/* ---- small files ---- */
+
+static bool file_write(const char *dir, const char *name, const char *text)
+{
+	char path[PATH_SIZE + 64];
+	bool ok;
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) >= 0;
+	err = errno;
+	close(fd);
+	errno = err;
+	return ok;
+}
+
+static bool file_read(const char *dir, const char *name, char *buf, size_t size)
+{
+	char path[PATH_SIZE + 64];
+	ssize_t n;
+	int fd;
+
+	buf[0] = '\0';
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	if (n < 0)
+		return false;
+	buf[n] = '\0';
+	return true;
+}
+
+static bool number_write(const char *dir, const char *name, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return file_write(dir, name, text);
+}
+
+/* Whether word is one of the words of list, which sep (or a newline) separates. */
+static bool list_has(const char *list, const char *word, char sep)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)); p += n)
+		if ((p == list || p[-1] == sep) && (!p[n] || p[n] == sep || p[n] == '\n'))
+			return true;
+	return false;
+}
+
+/* ---- where the caller is ---- */
+
+/* The directory of the caller's own cgroup: controller NULL for v2. */
+static bool own_dir(const char *controller, char *out)
+{
+	char line[4096], path[PATH_SIZE] = "", root[PATH_SIZE], point[PATH_SIZE], type[32],
+			 super[512];
+	bool found = false;
+	FILE *f = fopen("/proc/self/cgroup", "re");
+
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f)) {
+		char *list = strchr(line, ':'), *p = list ? strchr(list + 1, ':') : NULL;
+
+		if (!p)
+			continue;
+		*p++ = '\0';
+		list++;
+		p[strcspn(p, "\n")] = '\0';
+		if (controller ? !list_has(list, controller, ',') : *list != '\0')
+			continue;
+		snprintf(path, sizeof(path), "%s", p);
+		found = true;
+	}
+	fclose(f);
+	f = found ? fopen("/proc/self/mountinfo", "re") : NULL;
+	if (!f)
+		return false;
+	for (found = false; !found && fgets(line, sizeof(line), f);) {
+		char *dash = strstr(line, " - ");
+		size_t n;
+
+		if (!dash || sscanf(line, "%*s %*s %*s %511s %511s", root, point) != 2 ||
+		    sscanf(dash, " - %31s %*s %511s", type, super) != 2)
+			continue;
+		if (controller ? strcmp(type, "cgroup") || !list_has(super, controller, ',')
+			       : strcmp(type, "cgroup2"))
+			continue;
+		/* In a container the mount's root may be our own cgroup, or the path may lie
+		 * outside of the mount. */
+		n = strcmp(root, "/") ? strlen(root) : 0;
+		if (strncmp(path, root, n) || (n && path[n] && path[n] != '/'))
+			snprintf(out, PATH_SIZE, "%.511s", point);
+		else if ((size_t)snprintf(out, PATH_SIZE, "%.255s%.255s", point, path + n) >=
+			 PATH_SIZE)
+			continue;
+		if (access(out, F_OK))
+			snprintf(out, PATH_SIZE, "%.511s", point);
+		n = strlen(out);
+		while (n > 1 && out[n - 1] == '/')
+			out[--n] = '\0';
+		found = true;
+	}
+	fclose(f);
+	return found;
+}
+
+/* ---- making and removing ---- */
+
+/* Removes the directories of cells whose viv is gone. One that is still in use cannot be
+ * removed. */
+static void stale_remove(const char *parent)
+{
+	DIR *d = opendir(parent);
+	struct dirent *e;
+	int pid, tail;
+
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (sscanf(e->d_name, "viv.%d.%n", &pid, &tail) == 1 && kill(pid, 0) < 0 &&
+		    errno == ESRCH)
+			(void)!unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+	}
+	closedir(d);
+}
+
+/* Makes parent/viv.PID.RANDOM; out gets its path. */
+static bool dir_make(const char *parent, char *out)
+{
+	uint32_t r = 0;
+
+	(void)!getrandom(&r, sizeof(r), 0);
+	if ((size_t)snprintf(out, PATH_SIZE, "%s/viv.%d.%08x", parent, (int)getpid(), r) <
+		    PATH_SIZE &&
+	    !mkdir(out, 0755)) {
+		stale_remove(parent);
+		return true;
+	}
+	out[0] = '\0';
+	return false;
+}
+
+static void dir_remove(char *dir)
+{
+	/* The last process may be dead and not quite gone. */
+	for (int i = 0; *dir && rmdir(dir) < 0 && errno == EBUSY && i < 200; i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	dir[0] = '\0';
+}
+
+/* The nearest cgroup, from our own upwards, in which we may make one with as many of the wanted
+ * controllers as can be. */
+static int v2_parent_find(const bool *want, char *parent)
+{
+	char dir[PATH_SIZE], list[256];
+	int best = 0;
+
+	if (!own_dir(NULL, dir))
+		return 0;
+	for (;;) {
+		int n = 0, wanted = 0;
+		char *slash;
+
+		/* Fails when the group holds processes itself; then a group above may do. */
+		for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
+			char word[16];
+
+			snprintf(word, sizeof(word), "+%s", controller_names[c]);
+			if (want[c] &&
+			    file_read(dir, "cgroup.subtree_control", list, sizeof(list)) &&
+			    !list_has(list, controller_names[c], ' '))
+				file_write(dir, "cgroup.subtree_control", word);
+		}
+		if (!file_read(dir, "cgroup.subtree_control", list, sizeof(list)))
+			break;
+		for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
+			wanted += want[c];
+			n += want[c] && list_has(list, controller_names[c], ' ');
+		}
+		if (n > best && !access(dir, W_OK)) {
+			best = n;
+			snprintf(parent, PATH_SIZE, "%s", dir);
+		}
+		slash = strrchr(dir, '/');
+		if (best == wanted || !slash || slash == dir)
+			break;
+		*slash = '\0';
+	}
+	return best;
+}
+
+static void v2_create(struct cgroup *cg, const struct cgroup_limits *l, const bool *want)
+{
+	char parent[PATH_SIZE], text[64];
+	bool *ok = cg->enforced;
+
+	if (!v2_parent_find(want, parent) || !dir_make(parent, cg->v2))
+		return;
+	if (want[CGROUP_MEMORY] && number_write(cg->v2, "memory.max", l->memory)) {
+		/* Swapped memory would not count: the limit is for all of it. */
+		file_write(cg->v2, "memory.swap.max", "0");
+		ok[CGROUP_MEMORY] = true;
+	}
+	snprintf(text, sizeof(text), "%llu %llu", CPU_PERIOD * l->cpu_milli / 1000, CPU_PERIOD);
+	ok[CGROUP_CPU] = want[CGROUP_CPU] && file_write(cg->v2, "cpu.max", text);
+	ok[CGROUP_PIDS] = want[CGROUP_PIDS] && number_write(cg->v2, "pids.max", l->pids);
+	cg->v2_fd = open(cg->v2, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (cg->v2_fd < 0 || (!ok[CGROUP_MEMORY] && !ok[CGROUP_CPU] && !ok[CGROUP_PIDS])) {
+		memset(cg->enforced, 0, sizeof(cg->enforced));
+		cgroup_remove(cg);
+	}
+}
+
+static bool v1_create(struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_controller c)
+{
+	char parent[PATH_SIZE], *dir = cg->v1[c];
+	bool ok = false;
+
+	if (!own_dir(controller_names[c], parent) || !dir_make(parent, dir))
+		return false;
+	switch (c) {
+	case CGROUP_MEMORY:
+		ok = number_write(dir, "memory.limit_in_bytes", l->memory);
+		number_write(dir, "memory.memsw.limit_in_bytes", l->memory);
+		break;
+	case CGROUP_CPU:
+		ok = number_write(dir, "cpu.cfs_period_us", CPU_PERIOD) &&
+		     number_write(dir, "cpu.cfs_quota_us", CPU_PERIOD * l->cpu_milli / 1000);
+		break;
+	case CGROUP_PIDS:
+		ok = number_write(dir, "pids.max", l->pids);
+		break;
+	case CGROUP_CONTROLLERS:
+		break;
+	}
+	if (!ok)
+		dir_remove(dir);
+	return ok;
+}
+
+void cgroup_create(struct cgroup *cg, const struct cgroup_limits *l)
+{
+	const bool want[CGROUP_CONTROLLERS] = { l->memory != 0, l->cpu_milli != 0, l->pids != 0 };
+
+	*cg = (struct cgroup){ .v2_fd = -1 };
+	if (!want[CGROUP_MEMORY] && !want[CGROUP_CPU] && !want[CGROUP_PIDS])
+		return;
+	v2_create(cg, l, want);
+	for (int c = 0; c < CGROUP_CONTROLLERS; c++)
+		if (want[c] && !cg->enforced[c])
+			cg->enforced[c] = v1_create(cg, l, (enum cgroup_controller)c);
+}
+
+bool cgroup_is_joined_late(const struct cgroup *cg, int born_fd)
+{
+	return (cg->v2[0] && born_fd < 0) || cg->v1[CGROUP_MEMORY][0] || cg->v1[CGROUP_CPU][0] ||
+	       cg->v1[CGROUP_PIDS][0];
+}
+
+int cgroup_join(const struct cgroup *cg, int born_fd, pid_t pid)
+{
+	if (cg->v2[0] && born_fd < 0 && !number_write(cg->v2, "cgroup.procs", (uint64_t)pid))
+		return -errno;
+	for (int c = 0; c < CGROUP_CONTROLLERS; c++)
+		if (cg->v1[c][0] && !number_write(cg->v1[c], "cgroup.procs", (uint64_t)pid))
+			return -errno;
+	return 0;
+}
+
+bool cgroup_is_out_of_memory(const struct cgroup *cg)
+{
+	char text[1024], *p = NULL;
+
+	if (cg->v2[0] && file_read(cg->v2, "memory.events", text, sizeof(text)))
+		p = strstr(text, "oom_kill ");
+	else if (cg->v1[CGROUP_MEMORY][0] &&
+		 file_read(cg->v1[CGROUP_MEMORY], "memory.oom_control", text, sizeof(text)))
+		p = strstr(text, "oom_kill ");
+	return p && strtoul(p + strlen("oom_kill "), NULL, 10) > 0;
+}
+
+void cgroup_remove(struct cgroup *cg)
+{
+	if (cg->v2_fd >= 0)
+		close(cg->v2_fd);
+	cg->v2_fd = -1;
+	dir_remove(cg->v2);
+	for (int c = 0; c < CGROUP_CONTROLLERS; c++)
+		dir_remove(cg->v1[c]);
+}

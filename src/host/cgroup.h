@@ -1,0 +1,44 @@
+/* Limits for a whole cell by the host's control groups: memory, processor time, number of
+ * processes.
+ *
+ * A cgroup is made below one that the caller may write to: v2 when its controllers are there
+ * (delegated by systemd to a user, or root), else v1 hierarchies, else nothing, and the cell's
+ * kernel counts for itself. Each controller is looked for by itself, so a host with both kinds
+ * works. Made only when a limit was asked for. */
+#ifndef VIV_HOST_CGROUP_H
+#define VIV_HOST_CGROUP_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+enum cgroup_controller { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_CONTROLLERS };
+
+struct cgroup_limits {
+	uint64_t memory; /* bytes; 0: none */
+	uint32_t cpu_milli; /* thousandths of one processor; 0: none */
+	uint32_t pids; /* 0: none */
+};
+
+struct cgroup {
+	char v2[512]; /* the cell's directories; "": none */
+	char v1[CGROUP_CONTROLLERS][512];
+	int v2_fd; /* of v2, to be born in; -1 */
+	bool enforced[CGROUP_CONTROLLERS];
+};
+
+/* Makes what can be made and removes what dead cells left there. Never fails: enforced says what
+ * is. */
+void cgroup_create(struct cgroup *cg, const struct cgroup_limits *limits);
+/* Whether a process has to be moved into some of them, because it cannot be born there: all of
+ * v1; v2 when root starts the cell under another uid, which may not write there (born_fd < 0
+ * says so). */
+bool cgroup_is_joined_late(const struct cgroup *cg, int born_fd);
+/* Moves it. 0 or -errno. */
+int must_check cgroup_join(const struct cgroup *cg, int born_fd, pid_t pid);
+/* Whether the host killed something in it for lack of memory. */
+bool cgroup_is_out_of_memory(const struct cgroup *cg);
+/* After the last process ended. */
+void cgroup_remove(struct cgroup *cg);
+
+#endif

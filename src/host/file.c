@@ -1,0 +1,302 @@
+/* Descriptors and files of the host: thin wrappers that turn errno into a negative result.
+ *
+ * Nothing here decides anything. Where the C library would make another call than its name says, or
+ * would emulate a flag through /proc, the system call is made directly, so that the "#syscalls:"
+ * lines are exactly what reaches the host: they are the source of the kernel's own allowlist. */
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "host/bootspec.h"
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+static inline int result(long r)
+{
+	return r < 0 ? -errno : (int)r;
+}
+
+static inline int64_t result64(int64_t r)
+{
+	return r < 0 ? -errno : r;
+}
+
+/* #syscalls: close */
+int host_close(int fd)
+{
+	return result(close(fd));
+}
+
+/* #syscalls: read */
+int64_t host_read(int fd, void *buf, size_t n)
+{
+	return result64(read(fd, buf, n));
+}
+
+/* #syscalls: write */
+int64_t host_write(int fd, const void *buf, size_t n)
+{
+	return result64(write(fd, buf, n));
+}
+
+/* #syscalls: pread64 */
+int64_t host_pread(int fd, void *buf, size_t n, int64_t off)
+{
+	return result64(pread(fd, buf, n, off));
+}
+
+/* #syscalls: pwrite64 */
+int64_t host_pwrite(int fd, const void *buf, size_t n, int64_t off)
+{
+	return result64(pwrite(fd, buf, n, off));
+}
+
+/* #syscalls: openat2 */
+static int open_resolve(int dirfd, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
+		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode & 07777 : 0,
+		.resolve = resolve,
+	};
+	int tries = 8;
+	long r;
+
+	/* The host gives EAGAIN when a rename anywhere raced with the confinement check. */
+	do {
+		r = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	} while (r < 0 && (errno == EAGAIN || errno == EINTR) && --tries > 0);
+	return result(r);
+}
+
+int host_open_beneath(int dirfd, const char *path, int flags, mode_t mode)
+{
+	return open_resolve(dirfd, path, flags, mode,
+			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+int host_open_beneath_xdev(int dirfd, const char *path, int flags, mode_t mode)
+{
+	return open_resolve(dirfd, path, flags, mode,
+			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+				    RESOLVE_NO_XDEV);
+}
+
+/* #syscalls: openat */
+int host_openat(int dirfd, const char *path, int flags, mode_t mode)
+{
+	return result(openat(dirfd, path, flags | O_CLOEXEC, mode));
+}
+
+/* The C library makes newfstatat for both.
+ * #syscalls: newfstatat fstat */
+int host_fstat(int fd, struct stat *st)
+{
+	return result(fstat(fd, st));
+}
+
+/* #syscalls: newfstatat */
+int host_fstatat(int dirfd, const char *name, struct stat *st, int flags)
+{
+	return result(fstatat(dirfd, name, st, flags));
+}
+
+/* #syscalls: fstatfs */
+int host_fstatfs(int fd, struct statfs *st)
+{
+	return result(fstatfs(fd, st));
+}
+
+/* #syscalls: readlinkat */
+int host_readlinkat(int dirfd, const char *name, char *buf, size_t size)
+{
+	return result(readlinkat(dirfd, name, buf, size));
+}
+
+/* #syscalls: mkdirat */
+int host_mkdirat(int dirfd, const char *name, mode_t mode)
+{
+	return result(mkdirat(dirfd, name, mode));
+}
+
+/* #syscalls: mknodat */
+int host_mknodat(int dirfd, const char *name, mode_t mode, dev_t dev)
+{
+	return result(mknodat(dirfd, name, mode, dev));
+}
+
+/* #syscalls: symlinkat */
+int host_symlinkat(const char *target, int dirfd, const char *name)
+{
+	return result(symlinkat(target, dirfd, name));
+}
+
+/* #syscalls: linkat */
+int host_linkat(int odirfd, const char *oname, int ndirfd, const char *nname, int flags)
+{
+	return result(linkat(odirfd, oname, ndirfd, nname, flags));
+}
+
+/* #syscalls: unlinkat */
+int host_unlinkat(int dirfd, const char *name, int flags)
+{
+	return result(unlinkat(dirfd, name, flags));
+}
+
+/* #syscalls: renameat2 */
+int host_renameat2(int odirfd, const char *oname, int ndirfd, const char *nname, unsigned flags)
+{
+	return result(syscall(SYS_renameat2, odirfd, oname, ndirfd, nname, flags));
+}
+
+/* #syscalls: fchmod */
+int host_fchmod(int fd, mode_t mode)
+{
+	return result(fchmod(fd, mode));
+}
+
+/* Never follows a link; an empty name means dirfd itself, which may be O_PATH. -ENOSYS before Linux
+ * 6.6: plain fchmodat has no flags, and the C library's emulation goes through /proc.
+ * #syscalls: fchmodat2 */
+int host_fchmodat(int dirfd, const char *name, mode_t mode)
+{
+	int flags = name[0] ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
+
+	return result(syscall(SYS_fchmodat2, dirfd, name, mode, flags));
+}
+
+/* #syscalls: utimensat */
+int host_utimensat(int dirfd, const char *name, const struct timespec ts[2], int flags)
+{
+	return result(syscall(SYS_utimensat, dirfd, name, ts, flags));
+}
+
+/* #syscalls: ftruncate */
+int host_ftruncate(int fd, int64_t size)
+{
+	return result(ftruncate(fd, size));
+}
+
+/* #syscalls: fallocate */
+int host_fallocate(int fd, int mode, int64_t off, int64_t len)
+{
+	return result(fallocate(fd, mode, off, len));
+}
+
+/* #syscalls: fsync fdatasync */
+int host_fsync(int fd, bool data_only)
+{
+	return result(data_only ? fdatasync(fd) : fsync(fd));
+}
+
+/* #syscalls: syncfs */
+int host_syncfs(int fd)
+{
+	return result(syncfs(fd));
+}
+
+/* #syscalls: lseek */
+int64_t host_lseek(int fd, int64_t off, int whence)
+{
+	return result64(lseek(fd, off, whence));
+}
+
+/* #syscalls: copy_file_range */
+int64_t host_copy_range(int in, int64_t in_off, int out, int64_t out_off, size_t n)
+{
+	return result64(copy_file_range(in, &in_off, out, &out_off, n, 0));
+}
+
+/* #syscalls: ioctl
+ * #ioctls: FICLONE */
+int host_reflink(int dst, int src)
+{
+	return result(ioctl(dst, FICLONE, src));
+}
+
+/* #syscalls: getdents64 */
+int64_t host_getdents(int fd, void *buf, size_t size)
+{
+	return result64(syscall(SYS_getdents64, fd, buf, size));
+}
+
+/* #syscalls: ioctl */
+int host_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	return result(ioctl(fd, cmd, arg));
+}
+
+/* #syscalls: memfd_create */
+int host_memfd(const char *name, unsigned flags)
+{
+	return result(memfd_create(name, flags | MFD_CLOEXEC));
+}
+
+/* #syscalls: fcntl */
+int host_fcntl(int fd, int cmd, long arg)
+{
+	return result(fcntl(fd, cmd, arg));
+}
+
+/* #syscalls: fgetxattr */
+int host_fgetxattr(int fd, const char *name, void *buf, size_t size)
+{
+	return result(fgetxattr(fd, name, buf, size));
+}
+
+/* #syscalls: fsetxattr */
+int host_fsetxattr(int fd, const char *name, const void *buf, size_t size, int flags)
+{
+	return result(fsetxattr(fd, name, buf, size, flags));
+}
+
+/* #syscalls: flistxattr */
+int host_flistxattr(int fd, char *buf, size_t size)
+{
+	return result(flistxattr(fd, buf, size));
+}
+
+/* #syscalls: fremovexattr */
+int host_fremovexattr(int fd, const char *name)
+{
+	return result(fremovexattr(fd, name));
+}
+
+/* #syscalls: fcntl */
+int host_dup(int fd)
+{
+	return result(fcntl(fd, F_DUPFD_CLOEXEC, FD_MOUNTS + SPEC_MAX_MOUNTS));
+}
+
+/* #syscalls: ppoll */
+int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns)
+{
+	struct timespec ts = { timeout_ns / NSEC_PER_SEC, timeout_ns % NSEC_PER_SEC };
+
+	return result(ppoll(fds, n, timeout_ns < 0 ? NULL : &ts, NULL));
+}
+
+/* #syscalls: sendto */
+int64_t host_send(int fd, const void *buf, size_t n, int flags)
+{
+	return result64(send(fd, buf, n, flags));
+}
+
+/* #syscalls: recvfrom */
+int64_t host_recv(int fd, void *buf, size_t n, int flags)
+{
+	return result64(recv(fd, buf, n, flags));
+}

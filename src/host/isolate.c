@@ -1,0 +1,537 @@
+/* The stages that lock a kernel in; host/isolate.h lists them in order. Each is a function
+ * isolate_stage_NAME.
+ *
+ * Everything here works for an unprivileged caller: the capabilities that the stages need are
+ * those of the new user namespace. As root, viv lowers its effective ids around the clone, so
+ * the new user namespace belongs to an unprivileged uid, and the child gives up the rest by
+ * mapping only that uid. Then both cases are the same. Left out: a network namespace shared by
+ * all cells, which needs a long-lived owner (docs/decisions/0002). */
+#include "host/isolate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/mount.h>
+#include <linux/sched.h>
+#include <linux/securebits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* glibc 2.36 declares these with <sys/mount.h>, which cannot be included beside <linux/mount.h>. */
+#define MNT_DETACH 2
+#define sys_fsopen(fs, flags) ((int)syscall(SYS_fsopen, fs, flags))
+#define sys_fsconfig(fd, cmd, key, value, aux) \
+	((int)syscall(SYS_fsconfig, fd, cmd, key, value, aux))
+#define sys_fsmount(fd, flags, attr) ((int)syscall(SYS_fsmount, fd, flags, attr))
+#define sys_open_tree(fd, path, flags) ((int)syscall(SYS_open_tree, fd, path, flags))
+#define sys_move_mount(ffd, fpath, tfd, tpath, flags) \
+	((int)syscall(SYS_move_mount, ffd, fpath, tfd, tpath, flags))
+#define sys_mount_setattr(fd, path, flags, attr) \
+	((int)syscall(SYS_mount_setattr, fd, path, flags, attr, sizeof(*(attr))))
+
+/* What of the host the host image may show. Links are copied, directories are bound; a missing
+ * one is left out. */
+static const char *const host_view[] = { "usr", "opt",	 "etc",	  "bin",   "sbin",
+					 "lib", "lib32", "lib64", "libx32" };
+
+/* ---- viv's side ---- */
+
+static bool in_first_user_namespace(void)
+{
+	char map[128] = "";
+	int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	unsigned long inside, outside, count;
+	ssize_t n;
+
+	if (fd < 0)
+		return true;
+	n = read(fd, map, sizeof(map) - 1);
+	close(fd);
+	return n <= 0 || (sscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
+			  count >= 4294967295UL);
+}
+
+void isolate_ids(uid_t *ret_uid, gid_t *ret_gid)
+{
+	uint32_t r;
+
+	*ret_uid = geteuid();
+	*ret_gid = getegid();
+	/* Root of a container's user namespace is an ordinary user already, and has no spare
+	 * ids. */
+	if (*ret_uid || !in_first_user_namespace())
+		return;
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+		r = (uint32_t)getpid();
+	*ret_uid = ISOLATE_UID_BASE + (r & ((1u << ISOLATE_UID_BITS) - 1));
+	*ret_gid = *ret_uid;
+}
+
+/* In the child: what failed goes to viv over the control socket. */
+static _Noreturn void spawn_fail(int control, const char *what, int err)
+{
+	struct ctl_msg m = { .type = CTL_FAIL, .a = 125 };
+
+	snprintf(m.text, sizeof(m.text), "cannot start the cell: %s: %s", what, strerror(err));
+	(void)!send(control, &m, sizeof(m), MSG_NOSIGNAL);
+	_exit(125);
+}
+
+static bool file_put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	int err = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = err;
+	return ok;
+}
+
+static void isolate_stage_maps(const struct isolate_spawn *s, int control)
+{
+	char line[64];
+	uid_t r, e, v;
+	gid_t gr, ge, gv;
+
+	if (!file_put("/proc/self/setgroups", "deny") && errno != ENOENT)
+		spawn_fail(control, "/proc/self/setgroups", errno);
+	snprintf(line, sizeof(line), "0 %u 1\n", s->uid);
+	if (!file_put("/proc/self/uid_map", line))
+		spawn_fail(control, "/proc/self/uid_map", errno);
+	snprintf(line, sizeof(line), "0 %u 1\n", s->gid);
+	if (!file_put("/proc/self/gid_map", line))
+		spawn_fail(control, "/proc/self/gid_map", errno);
+	/* When viv is root, its real and saved ids are still in this process: all three become
+	 * the cell's. */
+	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		spawn_fail(control, "setresuid", errno);
+	if (getresuid(&r, &e, &v) < 0 || getresgid(&gr, &ge, &gv) < 0 || r || e || v || gr || ge ||
+	    gv)
+		spawn_fail(control, "setresuid", EPERM);
+}
+
+static void isolate_stage_leash(int control)
+{
+	sigset_t none;
+
+	/* After the ids: a change of ids clears it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		spawn_fail(control, "prctl", errno);
+	/* A session of its own has no terminal, so the host's job control never stops or signals
+	 * the cell; viv forwards. */
+	setsid();
+	for (int sig = 1; sig < SIGRTMIN; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void isolate_stage_exec(const struct isolate_spawn *s)
+{
+	static char name[] = "viv-kernel";
+	char *argv[] = { name, NULL }, *envp[] = { NULL };
+	struct pollfd viv = { .fd = FD_CONTROL, .events = POLLIN };
+	int fds[FD_MOUNTS + SPEC_MAX_MOUNTS + 1];
+	int kernel = fcntl(s->kernel_fd, F_DUPFD_CLOEXEC, (int)s->nfds);
+	int control = s->fds[FD_CONTROL];
+	char go;
+
+	if (kernel < 0 || s->nfds > ARRAY_LEN(fds))
+		spawn_fail(control, "descriptors", kernel < 0 ? errno : EINVAL);
+	/* First all out of the way, then each to its place. */
+	for (unsigned i = 0; i < s->nfds; i++) {
+		fds[i] = s->fds[i] < 0 ? -1 : fcntl(s->fds[i], F_DUPFD_CLOEXEC, (int)s->nfds);
+		if (fds[i] < 0 && s->fds[i] >= 0)
+			spawn_fail(control, "descriptors", errno);
+	}
+	for (unsigned i = 0; i < s->nfds; i++)
+		if (fds[i] >= 0 ? dup2(fds[i], (int)i) < 0 : close((int)i) < 0 && errno != EBADF)
+			spawn_fail(control, "descriptors", errno);
+	control = FD_CONTROL;
+	/* Closed now, not at the exec, so that viv's end of the control socket is viv's alone.
+	 * kernel stays. */
+	if (syscall(SYS_close_range, s->nfds, (unsigned)kernel - 1, 0) < 0 &&
+	    (unsigned)kernel > s->nfds)
+		spawn_fail(control, "close_range", errno);
+	if (syscall(SYS_close_range, (unsigned)kernel + 1, ~0u, 0) < 0)
+		spawn_fail(control, "close_range", errno);
+	if (s->wait_go && recv(control, &go, 1, 0) != 1)
+		_exit(125);
+	/* viv may have died before the leash was on. */
+	if (poll(&viv, 1, 0) > 0 && (viv.revents & POLLHUP))
+		_exit(125);
+	syscall(SYS_execveat, kernel, "", argv, envp, AT_EMPTY_PATH);
+	spawn_fail(control,
+		   "viv-kernel cannot be executed (is it readable and executable for everyone?)",
+		   errno);
+}
+
+/* Lowers or raises the effective ids; the saved ones stay root's, so that viv can go back. */
+static int ids_set(uid_t uid, gid_t gid, size_t ngroups, const gid_t *groups)
+{
+	bool up = !uid;
+
+	if (up && setresuid((uid_t)-1, uid, (uid_t)-1) < 0)
+		return -errno;
+	if (setgroups(ngroups, groups) < 0 || setresgid((gid_t)-1, gid, (gid_t)-1) < 0)
+		return -errno;
+	if (!up && setresuid((uid_t)-1, uid, (uid_t)-1) < 0)
+		return -errno;
+	/* A change of ids made us undumpable, and then the child could not write its own maps. */
+	prctl(PR_SET_DUMPABLE, 1);
+	return 0;
+}
+
+int isolate_spawn(const struct isolate_spawn *s, struct isolated *ret)
+{
+	struct clone_args args = {
+		.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+			 CLONE_NEWNET | CLONE_NEWCGROUP | CLONE_PIDFD,
+		.pidfd = (uintptr_t)&ret->pidfd,
+		.exit_signal = SIGCHLD,
+	};
+	bool drop = s->uid != geteuid();
+	gid_t groups[256], gid = getegid();
+	int ngroups = 0, err;
+	long pid;
+
+	if (s->cgroup_fd >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (unsigned)s->cgroup_fd;
+	}
+	if (drop) {
+		ngroups = getgroups(ARRAY_LEN(groups), groups);
+		if (ngroups < 0)
+			return -errno;
+		err = ids_set(s->uid, s->gid, 0, NULL);
+		if (err)
+			return err;
+	}
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (!pid) {
+		isolate_stage_maps(s, s->fds[FD_CONTROL]);
+		isolate_stage_leash(s->fds[FD_CONTROL]);
+		isolate_stage_exec(s);
+	}
+	err = pid < 0 ? -errno : 0;
+	if (drop && ids_set(0, gid, (size_t)ngroups, groups) && !err)
+		err = -EPERM;
+	ret->pid = (pid_t)pid;
+	return err;
+}
+
+/* ---- the kernel's side ---- */
+
+/* A detached mount of a new file system: its descriptor or -errno. options: key, value, ...,
+ * NULL. */
+static int mount_new(const char *fs, const char *const *options, unsigned attr)
+{
+	int ctx = sys_fsopen(fs, FSOPEN_CLOEXEC), fd = -1, err = 0;
+
+	if (ctx < 0)
+		return -errno;
+	for (; *options && !err; options += 2)
+		if (sys_fsconfig(ctx, FSCONFIG_SET_STRING, options[0], options[1], 0) < 0)
+			err = -errno;
+	if (!err && sys_fsconfig(ctx, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		err = -errno;
+	if (!err) {
+		fd = sys_fsmount(ctx, FSMOUNT_CLOEXEC, attr);
+		err = fd < 0 ? -errno : 0;
+	}
+	close(ctx);
+	return err ? err : fd;
+}
+
+/* The frame: a small tmpfs that all of the cell's mounts are attached to. It hangs nowhere
+ * itself, so nothing leads from it to the host's tree, and at the end it goes in one piece.
+ * Before Linux 6.15 a mount that hangs nowhere can carry no others; there the frame becomes the
+ * namespace's root, and the host's tree is unmounted, which takes longer. */
+struct frame {
+	int fd;
+	bool attached;
+};
+
+static int isolate_stage_frame(struct frame *f)
+{
+	static const char *const options[] = { "mode",	    "0755", "size", "64k",
+					       "nr_inodes", "128",  NULL };
+
+	f->attached = false;
+	f->fd = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	return MIN(f->fd, 0);
+}
+
+/* Attaches a detached mount below a directory of the frame, under a new name. */
+static int frame_mount(struct frame *f, int dir, const char *name, int mount)
+{
+	if (mkdirat(dir, name, 0755) < 0)
+		return -errno;
+	if (!sys_move_mount(mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH))
+		return 0;
+	if (errno != EINVAL || f->attached)
+		return -errno;
+	/* On top of "/", which lookups by path do not see until the root is changed. */
+	if (sys_move_mount(f->fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return -errno;
+	f->attached = true;
+	return sys_move_mount(mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
+}
+
+static int isolate_stage_proc(struct frame *f, struct isolate_result *ret)
+{
+	/* Processes only: none of the host's own figures and switches. */
+	static const char *const options[] = { "subset", "pid", NULL };
+	int fd = mount_new("proc", options,
+			   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	ret->proc_fd = fd < 0 ? -1 : fd;
+	if (fd < 0) {
+		log_warn("the host allows no private /proc here (%s): memory maps and processor "
+			 "times of the cell's "
+			 "processes are not shown",
+			 strerror(-fd));
+		return 0;
+	}
+	return frame_mount(f, f->fd, "proc", fd);
+}
+
+static int isolate_stage_scratch(struct frame *f, const struct bootspec *spec,
+				 struct isolate_result *ret)
+{
+	char size[32], inodes[32];
+	const char *options[] = { "mode", "0700", "size", size, "nr_inodes", inodes, NULL };
+	/* The layer keeps some files and directories of its own; its limits are checked by
+	 * itself and are met first. */
+	uint64_t bytes = spec->disk_bytes ? spec->disk_bytes + (64UL << 20) : 0;
+	uint64_t nodes = spec->disk_inodes ? spec->disk_inodes + 4096 : 0;
+	int fd;
+
+	/* 0 means no limit to tmpfs as well. */
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)bytes);
+	snprintf(inodes, sizeof(inodes), "%llu", (unsigned long long)nodes);
+	/* Executable: programs that a guest writes are mapped from here. */
+	fd = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	ret->scratch_fd = fd;
+	return fd < 0 ? fd : frame_mount(f, f->fd, "scratch", fd);
+}
+
+/* A copy of the mount at path, which starts there, with these attributes; its descriptor or
+ * -errno. Recursive: the parts of a tree that came from the outer namespace cannot be taken
+ * apart. */
+static int tree_copy(const char *path, unsigned attributes)
+{
+	struct mount_attr attr = { .attr_set = attributes | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+	int tree = sys_open_tree(AT_FDCWD, path,
+				 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE),
+	    err;
+
+	if (tree < 0)
+		return -errno;
+	if (!sys_mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr))
+		return tree;
+	err = -errno;
+	close(tree);
+	return err;
+}
+
+/* viv opened the directories, before any namespace; they are found again by path in our own and
+ * replaced by copies of the mount that start there. Not possible for one that moved meanwhile:
+ * then viv's descriptor stays, and only host_open_beneath confines it. */
+static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
+{
+	for (uint32_t i = 0; i < spec->nmounts; i++) {
+		const struct mount_spec *m = &spec->mounts[i];
+		char name[32], path[4096];
+		struct stat a, b;
+		int tree, err = 0;
+		ssize_t n;
+
+		if (strcmp(m->kind, "host") || m->detached)
+			continue;
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", m->fd);
+		n = readlink(name, path, sizeof(path) - 1);
+		path[MAX(n, 0)] = '\0';
+		tree = n > 0 ? tree_copy(path, m->readonly ? MOUNT_ATTR_RDONLY : 0) : -1;
+		if (tree < 0) {
+			log_debug("the mount at %s keeps the host's own view", m->dst);
+			continue;
+		}
+		if (!fstat(m->fd, &a) && !fstat(tree, &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino) {
+			snprintf(name, sizeof(name), "mount%u", i);
+			err = frame_mount(f, f->fd, name, tree);
+			if (!err && dup3(tree, m->fd, O_CLOEXEC) < 0)
+				err = -errno;
+		}
+		close(tree);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* One entry of the host view, into the new root. A missing one is no error. */
+static int host_view_add(struct frame *f, int dir, const char *name)
+{
+	char path[16], target[256];
+	struct stat st;
+	ssize_t n;
+	int tree, err;
+
+	snprintf(path, sizeof(path), "/%s", name);
+	if (lstat(path, &st) < 0)
+		return 0;
+	if (S_ISLNK(st.st_mode)) {
+		n = readlink(path, target, sizeof(target) - 1);
+		if (n < 0)
+			return -errno;
+		target[n] = '\0';
+		return symlinkat(target, dir, name) < 0 ? -errno : 0;
+	}
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	tree = tree_copy(path, MOUNT_ATTR_RDONLY);
+	if (tree < 0)
+		return tree;
+	err = frame_mount(f, dir, name, tree);
+	close(tree);
+	return err;
+}
+
+/* FD_HOST_ROOT becomes a directory with what the host image may show, instead of the host's
+ * root. */
+static int isolate_stage_view(struct frame *f)
+{
+	int dir, err = 0;
+
+	if (fcntl(FD_HOST_ROOT, F_GETFD) < 0)
+		return 0;
+	if (mkdirat(f->fd, "host", 0755) < 0)
+		return -errno;
+	dir = openat(f->fd, "host", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	for (unsigned i = 0; !err && i < ARRAY_LEN(host_view); i++)
+		err = host_view_add(f, dir, host_view[i]);
+	if (!err && dup3(dir, FD_HOST_ROOT, O_CLOEXEC) < 0)
+		err = -errno;
+	close(dir);
+	return err;
+}
+
+/* The process's own root: an empty directory of the frame, which nobody can change any more. */
+static int isolate_stage_root(struct frame *f)
+{
+	struct mount_attr readonly = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	if (mkdirat(f->fd, "empty", 0555) < 0 ||
+	    sys_mount_setattr(f->fd, "", AT_EMPTY_PATH, &readonly) < 0 || fchdir(f->fd) < 0)
+		return -errno;
+	if (f->attached && (syscall(SYS_pivot_root, ".", ".") < 0 ||
+			    syscall(SYS_umount2, ".", MNT_DETACH) < 0 || fchdir(f->fd) < 0))
+		return -errno;
+	if (chroot("empty") < 0 || chdir("/") < 0)
+		return -errno;
+	/* A frame that hangs nowhere lives as long as its descriptor. */
+	return f->attached && close(f->fd) < 0 ? -errno : 0;
+}
+
+static int isolate_stage_caps(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
+		;
+	if (prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS) < 0 ||
+	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	    syscall(SYS_capset, &head, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	/* The first runner is read by its parent before it executes the stub. */
+	prctl(PR_SET_DUMPABLE, 1);
+	return 0;
+}
+
+/* Sets a limit; a hard limit that is lower already stays. */
+static int rlimit_set(int which, rlim_t soft)
+{
+	struct rlimit old, new;
+
+	if (getrlimit((__rlimit_resource_t)which, &old) < 0)
+		return -errno;
+	new.rlim_cur = new.rlim_max = MIN(soft, old.rlim_max);
+	return setrlimit((__rlimit_resource_t)which, &new) < 0 ? -errno : 0;
+}
+
+static int isolate_stage_rlimits(const struct bootspec *spec)
+{
+	/* Counted for this user namespace alone. The slack is for processes that are being born
+	 * or reaped. */
+	int err = spec->max_tasks ? rlimit_set(RLIMIT_NPROC, (rlim_t)spec->max_tasks + 64) : 0;
+
+	if (!err)
+		err = rlimit_set(RLIMIT_NOFILE, RLIM_INFINITY);
+	if (!err)
+		err = rlimit_set(RLIMIT_CORE, 0);
+	if (!err)
+		err = rlimit_set(RLIMIT_FSIZE, RLIM_INFINITY);
+	return err;
+}
+
+int isolate_enter(const struct bootspec *spec, struct isolate_result *ret)
+{
+	struct frame frame;
+	const char *stage = "frame";
+	int err = isolate_stage_frame(&frame);
+
+	if (!err)
+		stage = "proc", err = isolate_stage_proc(&frame, ret);
+	if (!err)
+		stage = "scratch", err = isolate_stage_scratch(&frame, spec, ret);
+	if (!err)
+		stage = "mounts", err = isolate_stage_mounts(&frame, spec);
+	if (!err)
+		stage = "view", err = isolate_stage_view(&frame);
+	if (!err)
+		stage = "root", err = isolate_stage_root(&frame);
+	if (!err)
+		stage = "caps", err = isolate_stage_caps();
+	if (!err)
+		stage = "rlimits", err = isolate_stage_rlimits(spec);
+	if (err)
+		log_warn("isolation failed at stage '%s': %s%s", stage, strerror(-err),
+			 err == -EPERM || err == -EACCES
+				 ? "; a security module may forbid it (on Ubuntu: sysctl "
+				   "kernel.apparmor_restrict_unprivileged_userns=0)"
+				 : "");
+	return err;
+}
+
+int isolate_seal(void)
+{
+	/* From here on nothing needs to look into the kernel: its memory is closed to other
+	 * processes of its uid. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return -errno;
+	return filter_install();
+}
+
+/* What glibc and the compiler's runtime do by themselves:
+ * #syscalls: exit exit_group rt_sigreturn rt_sigaction rt_sigprocmask restart_syscall brk futex
+ * #syscalls: clock_gettime gettimeofday getpid gettid tgkill writev */

@@ -1,0 +1,111 @@
+/* The first runner.
+ *
+ * It is cloned with the kernel's memory and descriptors shared and the kernel waiting (as vfork does), so the listener that the
+ * filter gives it appears in the kernel's own table: no descriptor has to be sent from a process that may not send. Its
+ * execve of the stub then gives it a table of its own, in which nothing is left but the stub: every other descriptor is
+ * close-on-exec. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/runner.h"
+#include "stub/stub.h"
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+static struct sock_filter filter[] = {
+#include "runner_filter.h"
+};
+
+struct spawn {
+	char *const *argv;
+	char *const *envp;
+	int listener;
+	int err;
+};
+
+int runner_stub_install(const void *elf, size_t size)
+{
+	int fd = memfd_create("viv-stub", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+
+	if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
+		fd = memfd_create("viv-stub", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, elf, size) != (ssize_t)size || fchmod(fd, 0555) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0 ||
+	    dup3(fd, STUB_FD, O_CLOEXEC) < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* In the child; shares memory with the kernel until the last line. */
+static int spawn_child(void *arg)
+{
+	struct spawn *s = arg;
+	struct sock_fprog prog = { .len = ARRAY_LEN(filter), .filter = filter };
+	struct sigaction sa = { .sa_handler = SIG_DFL };
+	struct rlimit nofile = { STUB_SLOT_FD + STUB_SLOTS + 8, STUB_SLOT_FD + STUB_SLOTS + 8 };
+	sigset_t all;
+
+	for (int sig = 1; sig < 65; sig++)
+		sigaction(sig, &sa, NULL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid(); /* no signal of the caller's terminal reaches it */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setrlimit(RLIMIT_NOFILE, &nofile) < 0) {
+		s->err = errno;
+		_exit(1);
+	}
+	s->listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				   SECCOMP_FILTER_FLAG_NEW_LISTENER |
+					   SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+				   &prog);
+	if (s->listener < 0) {
+		s->err = errno;
+		_exit(1);
+	}
+	/* From here on every call but the filter's own list would wait for the kernel, which waits for us. */
+	syscall(SYS_execveat, STUB_FD, "", s->argv, s->envp, AT_EMPTY_PATH, STUB_MAGIC);
+	s->err = errno;
+	syscall(SYS_exit_group, 1);
+	return 1;
+}
+
+pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
+{
+	static char stack[65536] __attribute__((aligned(64)));
+	struct spawn s = { .argv = argv, .envp = envp, .listener = -1 };
+	pid_t pid;
+
+	if (close_range(0, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return -errno;
+	fcntl(STUB_FD, F_SETFD, 0);
+	pid = clone(spawn_child, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &s);
+	if (pid < 0)
+		return -errno;
+	fcntl(STUB_FD, F_SETFD, FD_CLOEXEC);
+	if (s.err) {
+		waitpid(pid, NULL, 0);
+		return -s.err;
+	}
+	*ret_listener = s.listener;
+	return pid;
+}

@@ -1,0 +1,82 @@
+/* Memory, clocks and random numbers of the host. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "host/host.h"
+
+/* The pages are reserved, not used: the host gives them at the first touch.
+ * #syscalls: mmap */
+void *host_map_anon(void *fixed_addr, size_t n)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	void *p;
+
+	if (fixed_addr)
+		flags |= MAP_FIXED_NOREPLACE;
+	p = mmap(fixed_addr, n, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (fixed_addr && p != fixed_addr) {
+		munmap(p, n);
+		return NULL;
+	}
+	return p;
+}
+
+/* #syscalls: mmap */
+void *host_map_file(int fd, size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* #syscalls: munmap */
+void host_unmap(void *p, size_t n)
+{
+	munmap(p, n);
+}
+
+/* #syscalls: madvise */
+void host_discard(void *p, size_t n)
+{
+	madvise(p, n, MADV_DONTNEED);
+}
+
+/* Usually answered by the vDSO without a call.
+ * #syscalls: clock_gettime */
+int64_t host_clock(int clock_id)
+{
+	struct timespec ts = { 0, 0 };
+
+	clock_gettime(clock_id, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* #syscalls: getrandom */
+void host_random(void *buf, size_t n)
+{
+	char *p = buf;
+
+	while (n > 0) {
+		ssize_t r = getrandom(p, n, 0);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			log_die("the host gives no random numbers (errno %d)", errno);
+		p += r;
+		n -= (size_t)r;
+	}
+}
+
+/* #syscalls: geteuid */
+uint32_t host_uid(void)
+{
+	return geteuid();
+}
