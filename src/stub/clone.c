@@ -1,0 +1,133 @@
+/* fork, vfork, posix_spawn and threads: native clones inside the trap handler.
+ *
+ * Two questions each: HC_CLONE_PREP before (limits, a copy of the tables; the answer is a token), HC_CHILD(token) by the child.
+ *   own memory (fork)       the child returns through this handler
+ *   shared, with a stack    (threads) the signal frame is copied to the new stack and the child returns from it: registers,
+ *                           mask and floating point state in one step
+ *   shared, parent waits    (vfork) the frame and the stack below it belong to the child meanwhile, so the parent keeps a
+ *                           copy of the frame in a slot of its own and waits on the slot's stack */
+#include "stub/sys.h"
+
+#define CLONE_VM_ 0x100UL
+#define CLONE_VFORK_ 0x4000UL
+#define CLONE_PARENT_ 0x8000UL
+#define CLONE_THREAD_ 0x10000UL
+
+#define SLOTS 8
+#define FRAME_MAX 16384
+
+struct vfork_slot {
+	int busy; /* first: entry.S clears it */
+	uint32_t size;
+	struct k_frame *frame; /* where the copy belongs */
+	uint8_t save[FRAME_MAX];
+	uint8_t stack[4096] __attribute__((aligned(64)));
+};
+
+static struct vfork_slot slots[SLOTS];
+
+/* Bytes from the frame's start to the end of its extended state; 0: not a shape that we know. */
+static size_t frame_size(const struct k_frame *f)
+{
+	const uint8_t *fp = (const uint8_t *)f->uc.fpstate;
+	size_t n = 512;
+	uint64_t end;
+
+	if (!fp)
+		return sizeof(*f);
+	if (*(const uint32_t *)(fp + 464) == 0x46505853) /* FP_XSTATE_MAGIC1: extended_size follows */
+		n = *(const uint32_t *)(fp + 468);
+	end = (uint64_t)fp + n;
+	if (end <= (uint64_t)f || end - (uint64_t)f > FRAME_MAX || n > FRAME_MAX)
+		return 0;
+	return end - (uint64_t)f;
+}
+
+uint64_t stub_vfork_parent(void *arg, long ret)
+{
+	struct vfork_slot *s = arg;
+
+	copy(s->frame, s->save, s->size);
+	s->frame->uc.rax = ret;
+	return (uint64_t)s->frame + 8;
+}
+
+static struct vfork_slot *slot_take(void)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (!__atomic_exchange_n(&slots[i].busy, 1, __ATOMIC_ACQUIRE))
+			return &slots[i];
+	return NULL;
+}
+
+static long clone_thread(struct k_frame *f, size_t size, uint64_t flags, uint64_t stack,
+			 uint64_t ptid, uint64_t ctid, uint64_t tls, uint64_t token)
+{
+	/* The copy keeps its distance to a 64-byte boundary, as the extended state needs it. */
+	uint64_t at = ((stack - size - 128) & ~63UL) | ((uint64_t)f & 63);
+	struct k_frame *nf = (struct k_frame *)at;
+
+	if (!can_write(at) || !can_write(at + size - 8))
+		return -EFAULT_;
+	copy(nf, f, size);
+	nf->uc.rax = 0;
+	nf->uc.rsp = stack;
+	if (f->uc.fpstate)
+		nf->uc.fpstate = f->uc.fpstate - (uint64_t)f + at;
+	nf->uc.ss_flags = 2; /* SS_DISABLE: a new thread has no alternate stack */
+	nf->uc.ss_sp = 0;
+	nf->uc.ss_size = 0;
+	return stub_clone_thread(flags, at + 8, ptid, ctid, tls, token);
+}
+
+long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid, uint64_t ctid,
+		uint64_t tls)
+{
+	size_t size = frame_size(f);
+	struct vfork_slot *slot = NULL;
+	long token, ret;
+
+	flags = (uint32_t)flags;
+	if ((flags & CLONE_VM_) && !size)
+		return -EINVAL_;
+	if ((flags & CLONE_VM_) && !(flags & CLONE_VFORK_) && !stack)
+		return -EINVAL_;
+	token = hyper(HC_CLONE_PREP, flags, flags & 0xff, 0, 0);
+	if (token < 0)
+		return token;
+	/* The signal at its end and the parent are the kernel's business; the host is to make it the kernel's child. */
+	flags = (flags & ~0xffUL) | 17;
+	if (!(flags & CLONE_THREAD_))
+		flags |= CLONE_PARENT_;
+	else
+		flags &= ~0xffUL;
+
+	if ((flags & CLONE_VM_) && (flags & CLONE_VFORK_)) {
+		slot = slot_take();
+		if (!slot) /* a plain fork has the same meaning for a program that obeys vfork's rules */
+			flags &= ~CLONE_VM_;
+	}
+	if (slot) {
+		slot->frame = f;
+		slot->size = size;
+		copy(slot->save, f, size);
+		f->uc.rax = 0;
+		if (stack)
+			f->uc.rsp = stack;
+		stub_vfork(flags, (uint64_t)f + 8, ptid, ctid, tls, token,
+			   slot->stack + sizeof(slot->stack), slot);
+	}
+	if (flags & CLONE_VM_) {
+		ret = clone_thread(f, size, flags, stack, ptid, ctid, tls, token);
+	} else {
+		ret = sys6(NR_CLONE, flags, 0, ptid, ctid, tls, (long)STUB_MAGIC);
+		if (ret == 0) {
+			hyper(HC_CHILD, token, 0, 0, 0);
+			if (stack)
+				f->uc.rsp = stack;
+		}
+	}
+	if (ret < 0)
+		hyper(HC_CLONE_CANCEL, token, 0, 0, 0);
+	return ret;
+}

@@ -1,0 +1,116 @@
+/* The stub's assembler: its entry, the way back from signals, and the clones that must not use the stack. */
+#include "stub/stub.h"
+
+	.text
+
+/* Entered by the host's execve. Leaves the initial stack at once: it is rearranged for the program. */
+	.globl	_start
+_start:
+	mov	%rsp, %rdi
+	lea	boot_stack_top(%rip), %rsp
+	xor	%ebp, %ebp
+	call	stub_main
+	ud2
+
+/* stub_jump(sp, entry): into the program, as the host would. */
+	.globl	stub_jump
+stub_jump:
+	mov	%rdi, %rsp
+	mov	%rsi, %rcx
+	xor	%eax, %eax
+	xor	%ebx, %ebx
+	xor	%edx, %edx
+	xor	%esi, %esi
+	xor	%edi, %edi
+	xor	%ebp, %ebp
+	xor	%r8d, %r8d
+	xor	%r9d, %r9d
+	xor	%r10d, %r10d
+	xor	%r11d, %r11d
+	xor	%r12d, %r12d
+	xor	%r13d, %r13d
+	xor	%r14d, %r14d
+	xor	%r15d, %r15d
+	push	%rcx
+	xor	%ecx, %ecx
+	ret
+
+	.globl	stub_restorer
+stub_restorer:
+	mov	$15, %eax
+	syscall
+	ud2
+
+/* long stub_clone_thread(flags, frame + 8, ptid, ctid, tls, token): the child returns from the signal frame that was
+ * copied to its own stack; it touches no other memory. */
+	.globl	stub_clone_thread
+stub_clone_thread:
+	push	%rbx
+	mov	%r9, %rbx
+	mov	%rcx, %r10
+	movabs	$STUB_MAGIC, %r9
+	mov	$56, %eax
+	syscall
+	test	%rax, %rax
+	jz	1f
+	pop	%rbx
+	ret
+1:	mov	$HC_CHILD, %eax
+	mov	%rbx, %rdi
+	syscall
+	mov	$15, %eax
+	syscall
+	ud2
+
+/* stub_vfork(flags, frame + 8, ptid, ctid, tls, token, slot stack top (stack argument 1), slot (argument 2)): does not
+ * return. The parent waits on the slot's stack, as the child uses the memory of ours; the child goes on from the original
+ * frame. Afterwards stub_vfork_parent(slot, result) puts the frame back and says where it is; the slot is given back only
+ * when its stack was left. */
+	.globl	stub_vfork
+stub_vfork:
+	mov	8(%rsp), %rax
+	mov	16(%rsp), %r12
+	mov	%r9, %rbx
+	mov	%rcx, %r10
+	movabs	$STUB_MAGIC, %r9
+	mov	%rax, %rsp
+	mov	$56, %eax
+	syscall
+	test	%rax, %rax
+	jz	1f
+	mov	%r12, %rdi
+	mov	%rax, %rsi
+	call	stub_vfork_parent
+	mov	%rax, %rsp
+	movl	$0, (%r12)
+	mov	$15, %eax
+	syscall
+	ud2
+1:	mov	$HC_CHILD, %eax
+	mov	%rbx, %rdi
+	syscall
+	mov	$15, %eax
+	syscall
+	ud2
+
+/* long stub_suspend(mask *, struct suspend *): rt_sigsuspend with a known address and the second argument in r12, where
+ * the handler of the reserved signal finds it. */
+	.globl	stub_suspend
+	.globl	stub_suspend_ret
+stub_suspend:
+	push	%r12
+	mov	%rsi, %r12
+	mov	$8, %esi
+	movabs	$STUB_MAGIC, %r9
+	mov	$130, %eax
+	syscall
+stub_suspend_ret:
+	pop	%r12
+	ret
+
+	.bss
+	.balign	64
+	.skip	16384
+boot_stack_top:
+
+	.section .note.GNU-stack,"",@progbits

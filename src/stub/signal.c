@@ -1,0 +1,324 @@
+/* Signals in the runner.
+ *
+ * The kernel never sends a signal that has a handler directly: it would land inside a system call with the wrong result. It
+ * sends STUB_SIG to exactly one thread; stub_signal() takes the real signal out of it and raises it on itself, so the host
+ * delivers it at the return from here, between two instructions of the guest, with the host's own frame, mask and alternate
+ * stack. If the kernel cut a parked call short for it, the call is either restarted (the host has already set that up) or made
+ * to return EINTR here.
+ *
+ * STUB_SIG and SIGSYS are ours: a guest that sets a handler for them is told that it did. */
+#include "stub/sys.h"
+
+static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
+static uint64_t told;              /* signals whose handler the kernel knows of ... */
+static long told_pid;              /* ... for this process (a vfork child shares our memory) */
+
+void stub_handlers_install(void)
+{
+	struct k_sigaction sa = {
+		.handler = (uint64_t)stub_sigsys,
+		.flags = SA_SIGINFO_ | SA_ONSTACK_ | SA_RESTORER_ | SA_RESTART_,
+		.restorer = (uint64_t)stub_restorer,
+		.mask = ~0UL,
+	};
+
+	native(NR_SIGACTION, SIGSYS_, &sa, 0, 8);
+	sa.handler = (uint64_t)stub_signal;
+	native(NR_SIGACTION, STUB_SIG, &sa, 0, 8);
+}
+
+static void reraise(struct k_siginfo *si, int process_wide)
+{
+	long pid = sys6(NR_GETPID, 0, 0, 0, 0, 0, 0);
+
+	if (process_wide)
+		sys6(NR_SIGQUEUEINFO, pid, si->signo, (long)si, 0, 0, (long)STUB_MAGIC);
+	else
+		sys6(NR_TGSIGQUEUEINFO, pid, sys6(NR_GETTID, 0, 0, 0, 0, 0, 0), si->signo, (long)si, 0,
+		     (long)STUB_MAGIC);
+}
+
+/* The real siginfo out of the reserved signal's. Returns its flags. */
+static int unpack(const struct k_siginfo *in, struct k_siginfo *out)
+{
+	uint32_t pack = (uint32_t)in->err;
+
+	zero(out, sizeof(*out));
+	out->signo = pack & 0x7f;
+	out->code = (int16_t)(pack >> 16);
+	copy(out->payload, in->payload, 32);
+	return (pack >> 8) & 0xff;
+}
+
+/* It is blocked by mask here: somebody else takes it, or it becomes pending for the process. */
+static void settle(struct k_siginfo *si, uint64_t mask)
+{
+	if (!(mask & BIT(si->signo)))
+		reraise(si, 0);
+	else if (hyper(HC_REROUTE, si->signo, si, 0, 0) == 1)
+		reraise(si, 1);
+}
+
+void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
+{
+	struct suspend *s = NULL;
+	struct k_sigaction sa;
+	struct k_siginfo si;
+	int flags = unpack(info, &si), restart;
+
+	(void)sig;
+	if (uc->rip == (uint64_t)stub_suspend_ret) {
+		s = (struct suspend *)uc->r12;
+		s->by64 = 1;
+		if (flags & SIGF_WAKE)
+			s->woken = 1;
+	}
+	if (si.signo < 1 || si.signo >= STUB_SIG)
+		return;
+	settle(&si, s ? s->mask : uc->sigmask);
+	if (s || (uc->sigmask & BIT(si.signo)))
+		return;
+
+	/* The host rewound the call: rip is at its syscall instruction. A native futex wait is treated like a parked call. */
+	if (!(flags & (SIGF_RESTART | SIGF_EINTR)) && uc->rax != NR_FUTEX)
+		return;
+	if (!can_read(uc->rip & ~7UL) || *(const uint16_t *)uc->rip != 0x050f)
+		return;
+	if (native(NR_SIGACTION, si.signo, 0, &sa, 8) < 0 || sa.handler <= 1)
+		return;
+	restart = !(flags & SIGF_EINTR) && (sa.flags & SA_RESTART_);
+	if (!restart) {
+		uc->rax = -EINTR_;
+		uc->rip += 2;
+	}
+}
+
+long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
+{
+	struct k_sigaction sa, prev;
+	long ret, pid;
+
+	if (size != 8)
+		return -EINVAL_;
+	if (!act) { /* only the reserved two come here to be asked */
+		if (sig == SIGSYS_ || sig == STUB_SIG)
+			prev = fake[sig == STUB_SIG];
+		else if ((ret = native(NR_SIGACTION, sig, 0, &prev, 8)) < 0)
+			return ret;
+		if (old && (!can_write(old) || !can_write(old + 24)))
+			return -EFAULT_;
+		if (old)
+			copy((void *)old, &prev, sizeof(prev));
+		return 0;
+	}
+	if (!can_read(act) || !can_read(act + 24))
+		return -EFAULT_;
+	copy(&sa, (void *)act, sizeof(sa));
+	if (old && (!can_write(old) || !can_write(old + 24)))
+		return -EFAULT_;
+	sa.mask &= ~(BIT(SIGSYS_) | BIT(STUB_SIG));
+	if (sig == SIGSYS_ || sig == STUB_SIG) {
+		prev = fake[sig == STUB_SIG];
+		fake[sig == STUB_SIG] = sa;
+	} else {
+		if ((sa.handler > 1 || sig == SIGCHLD_) && sig >= 1 && sig < STUB_SIG) {
+			pid = sys6(NR_GETPID, 0, 0, 0, 0, 0, 0);
+			if (told_pid != pid) {
+				told_pid = pid;
+				told = 0;
+			}
+			/* Of SIGCHLD the kernel must know all: it decides whether zombies are left. */
+			if (!(told & BIT(sig)) || sig == SIGCHLD_) {
+				hyper(HC_SIGACTION, sig, sa.handler, sa.flags, 0);
+				told |= BIT(sig);
+			}
+		}
+		ret = native(NR_SIGACTION, sig, &sa, &prev, 8);
+		if (ret < 0)
+			return ret;
+	}
+	if (old)
+		copy((void *)old, &prev, sizeof(prev));
+	return 0;
+}
+
+/* No call is needed to change the mask: the return from the trap applies it. */
+long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t old, uint64_t size)
+{
+	uint64_t prev = uc->sigmask, m;
+
+	if (size != 8)
+		return -EINVAL_;
+	if (set) {
+		if (!can_read(set))
+			return -EFAULT_;
+		m = *(const uint64_t *)set;
+		if (how == 0)
+			m |= prev;
+		else if (how == 1)
+			m = prev & ~m;
+		else if (how != 2)
+			return -EINVAL_;
+		uc->sigmask = m & ~MASK_NEVER;
+	}
+	if (old) {
+		if (!can_write(old))
+			return -EFAULT_;
+		*(uint64_t *)old = prev;
+	}
+	return 0;
+}
+
+/* Waits with mask s->mask until a guest's handler ran (1) or the kernel woke the armed call (0). */
+static int wait_masked(struct suspend *s)
+{
+	uint64_t pending, mask = s->mask & ~MASK_NEVER;
+
+	for (;;) {
+		s->by64 = 0;
+		stub_suspend(&mask, s);
+		if (!s->by64)
+			return 1;
+		if (native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~mask))
+			continue; /* raised a moment ago: the next wait delivers it */
+		if (s->woken)
+			return 0;
+	}
+}
+
+long stub_sigsuspend(uint64_t set, uint64_t size)
+{
+	struct suspend s = { 0 };
+
+	if (size != 8)
+		return -EINVAL_;
+	if (!can_read(set))
+		return -EFAULT_;
+	s.mask = *(const uint64_t *)set;
+	do
+		s.woken = 0;
+	while (!wait_masked(&s));
+	return -EINTR_;
+}
+
+/* ppoll and its kin with a mask: ask the kernel with everything blocked; if there is nothing yet, it remembers the question
+ * and wakes us by the reserved signal while we wait with the guest's mask. No moment is left in which a signal is lost. */
+long stub_masked_call(struct k_ucontext *uc)
+{
+	uint64_t a[6] = { uc->rdi, uc->rsi, uc->rdx, uc->r10, uc->r8, uc->r9 };
+	uint64_t nr = uc->rax, mask_ptr, size, pending;
+	struct suspend s = { 0 };
+	long ret;
+
+	if (nr == NR_PPOLL) {
+		mask_ptr = a[3];
+		size = a[4];
+		a[3] = 0;
+	} else if (nr == NR_PSELECT6) {
+		if (!can_read(a[5]) || !can_read(a[5] + 8))
+			return -EFAULT_;
+		mask_ptr = ((const uint64_t *)a[5])[0];
+		size = ((const uint64_t *)a[5])[1];
+	} else {
+		mask_ptr = a[4];
+		size = a[5];
+		a[4] = 0;
+	}
+	if (mask_ptr) {
+		if (size != 8)
+			return -EINVAL_;
+		if (!can_read(mask_ptr))
+			return -EFAULT_;
+		s.mask = *(const uint64_t *)mask_ptr & ~MASK_NEVER;
+	} else {
+		s.mask = uc->sigmask;
+	}
+	for (;;) {
+		s.woken = 0;
+		ret = sys6(nr == NR_PSELECT6 ? HC_PSELECT6 : nr, a[0], a[1], a[2], a[3], a[4],
+			   (long)STUB_MAGIC);
+		if (ret != STUB_ARMED)
+			break;
+		if (wait_masked(&s))
+			return -EINTR_;
+	}
+	/* Linux delivers what M lets through before the call returns, even with a result. */
+	if (ret == 0 && native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~s.mask)) {
+		wait_masked(&s);
+		return -EINTR_;
+	}
+	return ret;
+}
+
+static long now_ns(void)
+{
+	long ts[2];
+
+	sys6(NR_CLOCK_GETTIME, 1, (long)ts, 0, 0, 0, 0);
+	return ts[0] * 1000000000L + ts[1];
+}
+
+/* Natively, with the reserved signal in the set: what comes by it is either what the guest waits for or is settled here. */
+long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout, uint64_t size)
+{
+	struct k_siginfo raw, si;
+	uint64_t want, all;
+	long ts[2], ret, end = 0;
+
+	if (size != 8)
+		return -EINVAL_;
+	if (!can_read(set))
+		return -EFAULT_;
+	want = *(const uint64_t *)set & ~MASK_NEVER;
+	if (timeout) {
+		if (!can_read(timeout) || !can_read(timeout + 8))
+			return -EFAULT_;
+		ts[0] = ((const long *)timeout)[0];
+		ts[1] = ((const long *)timeout)[1];
+		if (ts[0] < 0 || ts[1] < 0 || ts[1] >= 1000000000L)
+			return -EINVAL_;
+		if (ts[0] > 4000000000L)
+			ts[0] = 4000000000L;
+		end = now_ns() + ts[0] * 1000000000L + ts[1];
+	}
+	all = want | BIT(STUB_SIG);
+	for (;;) {
+		ret = native(NR_SIGTIMEDWAIT, &all, &raw, timeout ? ts : 0, 8);
+		if (ret == STUB_SIG) {
+			unpack(&raw, &si);
+			if (si.signo >= 1 && si.signo < STUB_SIG && (want & BIT(si.signo))) {
+				hyper(HC_TAKEN, si.signo, 0, 0, 0);
+				raw = si;
+				ret = si.signo;
+			} else if (si.signo >= 1 && si.signo < STUB_SIG) {
+				settle(&si, uc->sigmask);
+				if (!(uc->sigmask & BIT(si.signo)))
+					return -EINTR_;
+			}
+		} else if (ret > 0 && raw.code == -1 && raw.err) {
+			raw.code = (int16_t)((uint32_t)raw.err >> 16); /* sent while blocked: the kernel's mark */
+		}
+		if (ret != STUB_SIG && ret != -EINTR_)
+			break;
+		if (ret == -EINTR_ && native(NR_SIGPENDING, &all, 8, 0, 0) == 0 && (all & ~uc->sigmask))
+			return -EINTR_;
+		all = want | BIT(STUB_SIG);
+		if (timeout) {
+			long left = end - now_ns();
+
+			if (left < 0)
+				left = 0;
+			ts[0] = left / 1000000000L;
+			ts[1] = left % 1000000000L;
+		}
+	}
+	if (ret > 0) {
+		raw.err = 0;
+		if (info) {
+			if (!can_write(info) || !can_write(info + 120))
+				return -EFAULT_;
+			copy((void *)info, &raw, sizeof(raw));
+		}
+	}
+	return ret;
+}

@@ -1,0 +1,84 @@
+/* The SIGSYS handler: calls that must happen in the caller's own address space.
+ *
+ * The filter turns these into a trap. All signals are blocked here, so a guest's handler never runs on top of the stub
+ * (but for rt_sigsuspend and its kin, whose purpose that is); signals come at the return, with the guest's own context. */
+#include "stub/sys.h"
+
+#define AT_FDCWD_ (-100)
+
+static long do_mmap(struct k_ucontext *uc)
+{
+	long fd = sys6(HC_MMAP, uc->rdi, uc->rsi, uc->rdx, uc->r10, uc->r8, uc->r9);
+	long ret;
+
+	if (fd < 0)
+		return fd;
+	ret = sys6(NR_MMAP, uc->rdi, uc->rsi, uc->rdx, uc->r10, STUB_MAP_FD(fd & 0xffff), uc->r9);
+	if (!(fd & STUB_FD_KEEP))
+		native(NR_CLOSE, fd & 0xffff, 0, 0, 0);
+	return ret;
+}
+
+static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t argv, uint64_t envp,
+		    long flags)
+{
+	long ret = hyper(HC_EXEC_PREP, dirfd, path, flags, uc->sigmask);
+
+	if (ret < 0)
+		return ret;
+	ret = sys6(NR_EXECVEAT, STUB_FD, (long)"", argv, envp, 0x1000 /* AT_EMPTY_PATH */,
+		   (long)STUB_MAGIC);
+	hyper(HC_EXEC_CANCEL, 0, 0, 0, 0);
+	return ret;
+}
+
+void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
+{
+	struct k_frame *f = (struct k_frame *)((char *)uc - offsetof(struct k_frame, uc));
+	long nr = (long)uc->rax, ret;
+
+	(void)sig;
+	if (info->code != 1 /* SYS_SECCOMP */)
+		return;
+	switch (nr) {
+	case NR_MMAP:
+		ret = do_mmap(uc);
+		break;
+	case NR_CLONE:
+		ret = stub_clone(f, uc->rdi, uc->rsi, uc->rdx, uc->r10, uc->r8);
+		break;
+	case NR_FORK:
+		ret = stub_clone(f, 17, 0, 0, 0, 0);
+		break;
+	case NR_VFORK:
+		ret = stub_clone(f, 0x4000 | 0x100 | 17, 0, 0, 0, 0);
+		break;
+	case NR_EXECVE:
+		ret = do_exec(uc, AT_FDCWD_, uc->rdi, uc->rsi, uc->rdx, 0);
+		break;
+	case NR_EXECVEAT:
+		ret = do_exec(uc, (int)uc->rdi, uc->rsi, uc->rdx, uc->r10, (int)uc->r8);
+		break;
+	case NR_SIGACTION:
+		ret = stub_sigaction((int)uc->rdi, uc->rsi, uc->rdx, uc->r10);
+		break;
+	case NR_SIGPROCMASK:
+		ret = stub_sigprocmask(uc, (int)uc->rdi, uc->rsi, uc->rdx, uc->r10);
+		break;
+	case NR_SIGSUSPEND:
+		ret = stub_sigsuspend(uc->rdi, uc->rsi);
+		break;
+	case NR_SIGTIMEDWAIT:
+		ret = stub_sigtimedwait(uc, uc->rdi, uc->rsi, uc->rdx, uc->r10);
+		break;
+	case NR_PPOLL:
+	case NR_PSELECT6:
+	case NR_EPOLL_PWAIT:
+	case NR_EPOLL_PWAIT2:
+		ret = stub_masked_call(uc);
+		break;
+	default:
+		ret = -ENOSYS_;
+	}
+	uc->rax = ret;
+}
