@@ -1,0 +1,310 @@
+/* Building a cell.
+ *
+ *   boot_tree    the image with the cell's own layer above it, then /proc, /sys, /dev, /dev/shm, then the mounts of the spec in order
+ *   boot_first   the first process: looked up in the cell's own tree with the cell's own PATH, started as process 2
+ *
+ * Hooks that free what a thread or process holds in the layers above are set here, where all layers are known. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "host/notify.h"
+#include "host/runner.h"
+#include "kernel/cell/boot.h"
+#include "kernel/cell/control.h"
+#include "kernel/fs/dev/dev.h"
+#include "kernel/fs/epoll/epoll.h"
+#include "kernel/fs/hostdir/hostdir.h"
+#include "kernel/fs/image/image.h"
+#include "kernel/fs/layer/layer.h"
+#include "kernel/fs/pipe/pipe.h"
+#include "kernel/fs/proc/proc.h"
+#include "kernel/fs/stream/stream.h"
+#include "kernel/fs/sys/sysfs.h"
+#include "kernel/platform/cell.h"
+#include "kernel/sys/exec.h"
+#include "kernel/sys/limits.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/itimer.h"
+
+#define FIRST_PID 2
+
+extern const char stub_blob[], stub_blob_end[];
+
+static struct fs *layer;
+static struct path root;
+
+struct fs *boot_layer(void)
+{
+	return layer;
+}
+
+/* ---- the tree ---- */
+
+/* A task that only exists to walk paths as the cell's root while there is no process yet. */
+static struct task *walker(void)
+{
+	static struct task t;
+	static struct proc p;
+
+	if (!t.fs) {
+		list_init(&t.interrupt_link);
+		t.proc = &p;
+		cred_init(&t.cred, 0, 0);
+		t.fs = fsctx_new(&root, &root, 022);
+		for (int i = 0; i < RLIMITS; i++)
+			p.limits[i].cur = p.limits[i].max = UINT64_MAX;
+	}
+	return t.fs ? &t : NULL;
+}
+
+/* mkdir -p inside the cell; returns path ref. */
+static int dir_make(const char *path, struct path *ret_)
+{
+	struct task *t = walker();
+	char part[PATH_MAX_LEN];
+	size_t n = strlen(path);
+	int ret = -ENOMEM;
+
+	if (!t || n >= sizeof(part) || path[0] != '/')
+		return -EINVAL;
+	for (size_t i = 1; i <= n; i++) {
+		const struct newnode dir = { .mode = S_IFDIR | 0755 };
+		struct path parent, made;
+		char last[NAME_MAX_LEN + 2];
+		bool slash;
+
+		if (path[i] != '/' && path[i] != 0)
+			continue;
+		memcpy(part, path, i);
+		part[i] = 0;
+		ret = path_lookup(t, AT_FDCWD, part, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &made);
+		if (ret == -ENOENT) {
+			ret = path_lookup_parent(t, AT_FDCWD, part, 0, &parent, last, &slash);
+			if (ret < 0)
+				return ret;
+			ret = vfs_create(t, &parent, last, &dir, &made);
+			path_put(&parent);
+		}
+		if (ret < 0)
+			return ret;
+		if (path[i] == 0)
+			*ret_ = made;
+		else
+			path_put(&made);
+	}
+	return ret;
+}
+
+/* Takes the fs reference. */
+static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char *source)
+{
+	struct mount *m;
+	struct path at;
+	int ret;
+
+	if (!fs)
+		return -ENOMEM;
+	ret = dir_make(path, &at);
+	if (ret < 0) {
+		fs_put(fs);
+		return ret;
+	}
+	ret = mount_add(fs, &at, flags, source, &m);
+	path_put(&at);
+	if (ret == 0)
+		mount_put(m);
+	return ret;
+}
+
+static int mount_spec_do(const struct mount_spec *s)
+{
+	const struct bootspec *spec = &cell.spec;
+	uint32_t flags = MNT_NOSUID | MNT_NODEV | (s->readonly ? MNT_RDONLY : 0);
+
+	if (!strcmp(s->kind, "tmpfs"))
+		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes, spec->disk_inodes, "tmpfs"),
+				s->dst, flags, "tmpfs");
+	return mount_at(hostdir_new(s->fd, s->readonly, spec->uid, spec->gid), s->dst, flags, s->dst);
+}
+
+static int root_mount(void)
+{
+	struct image *image = hostimage_new(FD_HOST_ROOT);
+	struct mount *m;
+	int ret;
+
+	if (!image)
+		return -ENOMEM;
+	layer = layer_new(image, cell.spec.disk_bytes, cell.spec.disk_inodes, "overlay");
+	if (!layer)
+		return -ENOMEM;
+	ret = mount_add(layer, NULL, 0, "vivarium", &m);
+	if (ret < 0)
+		return ret;
+	root = (struct path){ .mnt = m, .name = name_get(m->root) };
+	return 0;
+}
+
+int boot_tree(void)
+{
+	const struct bootspec *spec = &cell.spec;
+	int ret;
+
+	dev_register();
+	fifo_register();
+	epoll_register();
+	ret = root_mount();
+	if (ret == 0)
+		ret = mount_at(procfs_new(), "/proc", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC, "proc");
+	if (ret == 0)
+		ret = mount_at(sysfs_new(), "/sys", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "sysfs");
+	if (ret == 0)
+		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs");
+	if (ret == 0)
+		ret = mount_at(layer_new(NULL, spec->disk_bytes, spec->disk_inodes, "tmpfs"), "/dev/shm",
+			       MNT_NOSUID | MNT_NODEV, "tmpfs");
+	if (ret < 0) {
+		control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s", strerror(-ret));
+		return ret;
+	}
+	for (uint32_t i = 0; i < spec->nmounts; i++) {
+		ret = mount_spec_do(&spec->mounts[i]);
+		if (ret < 0) {
+			control_say(CTL_FAIL, 125, "cannot mount %s in the cell: %s", spec->mounts[i].dst,
+				    strerror(-ret));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* ---- hooks ---- */
+
+static void on_task_gone(struct task *t)
+{
+	if (t->files)
+		fdtable_put(t->files, t);
+	if (t->fs)
+		fsctx_put(t->fs);
+	t->files = NULL;
+	t->fs = NULL;
+}
+
+static void on_proc_gone(struct proc *p)
+{
+	exec_state_free(p);
+	exec_release(p);
+	timers_free(p);
+	if (p->sid == p->pid)
+		tty_session_ended(p->sid);
+}
+
+/* ---- the first process ---- */
+
+static const char *env_get(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char **e = cell.spec.envp; *e; e++)
+		if (!strncmp(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
+/* As a shell does: a name with a slash is a path, others are searched for; the most telling error wins. */
+static int command_find(struct task *t, const char *name)
+{
+	const char *path = env_get("PATH"), *end;
+	char full[PATH_MAX_LEN];
+	int ret, best = -ENOENT;
+
+	if (strchr(name, '/'))
+		return exec_prepare(t, AT_FDCWD, name, LOOKUP_FOLLOW, 0);
+	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path, name) >= sizeof(full))
+			continue;
+		ret = exec_prepare(t, AT_FDCWD, full, LOOKUP_FOLLOW, 0);
+		if (ret == 0)
+			return 0;
+		if (ret != -ENOENT && ret != -ENOTDIR)
+			best = ret;
+	}
+	return best;
+}
+
+static int workdir_enter(struct task *t)
+{
+	struct path dir;
+	int ret = path_lookup(t, AT_FDCWD, cell.spec.workdir, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &dir);
+
+	if (ret < 0) {
+		control_say(CTL_FAIL, 125, "working directory %s: %s", cell.spec.workdir, strerror(-ret));
+		return ret;
+	}
+	path_put(&t->fs->cwd);
+	t->fs->cwd = dir;
+	return 0;
+}
+
+static int streams_open(struct task *t)
+{
+	struct file *f[3];
+	int ret = stream_files(f);
+
+	if (ret < 0)
+		return ret;
+	for (int i = 0; i < 3; i++) {
+		ret = fd_install_at(t, f[i], i, false);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+int boot_first(void)
+{
+	const struct bootspec *spec = &cell.spec;
+	struct proc *p = proc_new(FIRST_PID, NULL);
+	struct task *t = p ? task_new(p, FIRST_PID) : NULL;
+	int listener, ret;
+
+	task_gone = on_task_gone;
+	proc_gone = on_proc_gone;
+	if (!t)
+		return 125;
+	p->is_first = true;
+	p->pgid = p->sid = p->pid;
+	limits_init(p);
+	cred_init(&t->cred, spec->uid, spec->gid);
+	t->files = fdtable_new();
+	t->fs = fsctx_new(&root, &root, 022);
+	if (!t->files || !t->fs || streams_open(t) < 0) {
+		control_say(CTL_FAIL, 125, "cannot set up the first process");
+		return 125;
+	}
+	if (workdir_enter(t) < 0)
+		return 125;
+	if (tty_present())
+		tty_set_session(p->sid, p->pgid);
+	ret = command_find(t, spec->argv[0]);
+	if (ret < 0) {
+		control_say(CTL_FAIL, ret == -ENOENT || ret == -ENOTDIR ? 127 : 126, "%s: %s", spec->argv[0],
+			    ret == -ENOENT && !strchr(spec->argv[0], '/') ? "command not found in the cell" :
+									    strerror(-ret));
+		return ret == -ENOENT || ret == -ENOTDIR ? 127 : 126;
+	}
+	ret = runner_stub_install(stub_blob, (size_t)(stub_blob_end - stub_blob));
+	if (ret == 0)
+		ret = runner_spawn(spec->argv, spec->envp, &listener);
+	if (ret != FIRST_PID) {
+		control_say(CTL_FAIL, 125, "cannot start a process for the cell: %s",
+			    ret < 0 ? strerror(-ret) : "unexpected process number");
+		return 125;
+	}
+	notify_init(listener);
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* Building a cell: its tree, its first process. */
+#ifndef VIV_KERNEL_CELL_BOOT_H
+#define VIV_KERNEL_CELL_BOOT_H
+
+#include "base/base.h"
+#include "kernel/vfs/vfs.h"
+
+/* Mounts the root, /proc, /sys, /dev and what the spec asks for. 0 or -errno with a message said. */
+int must_check boot_tree(void);
+/* Makes the first process and starts it. 0, or the exit status that viv is to give (125, 126, 127) with a message said. */
+int must_check boot_first(void);
+/* The layer that holds what the cell writes: for the list of changes. */
+struct fs *boot_layer(void);
+
+#endif

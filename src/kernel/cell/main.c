@@ -1,0 +1,176 @@
+/* viv-kernel: one cell's kernel. Process 1 of the cell's PID namespace; viv starts it with the descriptors of host/bootspec.h.
+ *
+ * Start: read the spec, lock ourselves in, build the tree, start the first process, seal. Then the loop: one event at a time, no
+ * threads, no locks. After each event the calls that it woke are run, then those that a signal interrupts. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "host/child.h"
+#include "host/host.h"
+#include "host/isolate.h"
+#include "host/notify.h"
+#include "kernel/cell/boot.h"
+#include "kernel/cell/control.h"
+#include "kernel/cell/memory.h"
+#include "kernel/fs/layer/layer.h"
+#include "kernel/platform/cell.h"
+#include "kernel/platform/loop.h"
+#include "kernel/sys/dispatch.h"
+
+#define REAP_BATCH 1024
+
+static struct hostwatch chld_watch;
+
+static void change_say(void *arg, char kind, const char *path)
+{
+	(void)arg;
+	control_say(CTL_LOG, 1, "%c %s", kind, path);
+}
+
+/* The first process ended: say so and go; the host ends everything that is left with us. */
+static void on_cell_ended(int wait_status)
+{
+	if (cell.spec.changes)
+		layer_changes(boot_layer(), change_say, NULL);
+	if (cell.unknown && cell.spec.trace)
+		log_warn("%lu calls were answered with ENOSYS", (unsigned long)cell.unknown);
+	control_say(CTL_EXIT, wait_status, "exit");
+	_exit(0);
+}
+
+static int wait_status_of(const struct host_end *e)
+{
+	switch (e->code) {
+	case CLD_EXITED:
+		return (e->status & 0xff) << 8;
+	case CLD_DUMPED:
+		return (e->status & 0x7f) | 0x80;
+	default:
+		return e->status & 0x7f;
+	}
+}
+
+static void child_changed(const struct host_end *e)
+{
+	struct proc *p = proc_find(e->pid);
+
+	if (!p) {
+		/* A process that was announced as a thread, or never announced. */
+		struct task *t = task_find(e->pid);
+
+		if (t && e->code != CLD_STOPPED && e->code != CLD_CONTINUED)
+			task_free(t);
+		return;
+	}
+	if (e->code == CLD_STOPPED)
+		proc_stopped(p, e->status);
+	else if (e->code == CLD_CONTINUED)
+		proc_continued(p);
+	else
+		proc_exit(p, wait_status_of(e), &e->usage);
+}
+
+static void children_reap(struct hostwatch *w, uint32_t events)
+{
+	struct host_end e;
+	int i;
+
+	(void)events;
+	host_sigchld_drain(w->fd);
+	for (i = 0; i < REAP_BATCH && host_wait_any(&e) == 1; i++)
+		child_changed(&e);
+	(void)hostwatch_arm(w, POLLIN);
+}
+
+static void on_arena_warn(const struct obj_type *type)
+{
+	control_say(CTL_EVENT, 0, "the cell uses %u of at most %u objects of type %s", type->count, type->limit,
+		    type->name);
+}
+
+static void settle(void)
+{
+	/* Bounded: what keeps waking each other goes on after the next event. */
+	for (int round = 0; round < 64 && calls_are_ready(); round++)
+		calls_run_ready();
+	calls_run_interrupts();
+}
+
+static void loop(void)
+{
+	struct host_call in;
+
+	for (;;) {
+		now_update();
+		ktimer_run(now_mono());
+		settle();
+		name_prune();
+		if (!loop_wait(now_mono(), calls_are_ready() ? 0 : ktimer_next()))
+			continue;
+		now_update();
+		if (notify_recv(&in) == 0) {
+			dispatch_call(&in);
+			settle();
+		}
+	}
+}
+
+static _Noreturn void fail(const char *what, int err)
+{
+	control_say(CTL_FAIL, 125, "%s: %s", what, strerror(-err));
+	_exit(125);
+}
+
+int main(void)
+{
+	struct isolate_result iso;
+	int ret, chld_fd;
+
+	signal(SIGPIPE, SIG_IGN);
+	control_init();
+	now_update();
+	ret = bootspec_read(FD_SPEC, &cell.spec);
+	if (ret < 0)
+		fail("cannot read the cell's spec", ret);
+	ret = isolate_enter(&cell.spec, &iso);
+	if (ret < 0)
+		fail("cannot isolate the cell", ret);
+	cell.proc_fd = iso.proc_fd;
+	cell.scratch_fd = iso.scratch_fd;
+	cell.boot_mono = (uint64_t)now_mono();
+	cell.boot_real = (uint64_t)now_real();
+	host_random(cell.random_id, sizeof(cell.random_id));
+	ret = arena_init();
+	if (ret < 0)
+		fail("cannot reserve memory for the cell's kernel", ret);
+	arena_warn = on_arena_warn;
+	cell_ended = on_cell_ended;
+	ret = loop_init();
+	if (ret < 0)
+		fail("cannot set up the event loop", ret);
+	dispatch_init();
+	if (cell.spec.trace)
+		trace_open(cell.spec.trace_fd);
+	if (boot_tree() < 0)
+		return 125;
+	chld_fd = host_sigchld_fd();
+	if (chld_fd < 0)
+		fail("cannot watch processes", chld_fd);
+	hostwatch_init(&chld_watch, chld_fd, children_reap);
+	if (hostwatch_arm(&chld_watch, POLLIN) < 0 || control_watch() < 0)
+		fail("cannot watch processes", -EINVAL);
+	if (boot_first() != 0)
+		return 125;
+	ret = isolate_seal();
+	if (ret < 0)
+		fail("cannot seal the cell's kernel", ret);
+	memory_watch();
+	loop();
+}

@@ -1,0 +1,10 @@
+/* eventfd: a counter that can be waited for. */
+#ifndef VIV_KERNEL_FS_EVENTFD_EVENTFD_H
+#define VIV_KERNEL_FS_EVENTFD_EVENTFD_H
+
+#include "kernel/vfs/vfs.h"
+
+/* flags: O_NONBLOCK. semaphore: a read takes one. returns ref. */
+int must_check eventfd_make(uint32_t count, bool semaphore, uint32_t flags, struct file **ret_);
+
+#endif

@@ -1,0 +1,62 @@
+/* The parts of hostdir, shared by its files. */
+#ifndef VIV_KERNEL_FS_HOSTDIR_HNODE_H
+#define VIV_KERNEL_FS_HOSTDIR_HNODE_H
+
+#include "kernel/fs/hostdir/hostdir.h"
+
+#define HOSTDIR_BUCKETS 512
+#define HOSTDIR_OTHER_ID 65534
+
+struct hostdir {
+	struct fs fs; /* first */
+	uint32_t host_uid, show_uid, show_gid;
+	dev_t dev;
+	struct list buckets[HOSTDIR_BUCKETS]; /* held nodes by inode number */
+};
+
+struct hdnode {
+	struct inode inode; /* first */
+	struct list hash_link;
+	dev_t dev;
+	ino_t host_ino;
+	int fd; /* O_PATH, of the file itself: it can be nothing else while it is open */
+	int rd, wr; /* content, -1 when not open; wr reads too */
+	struct hdnode *parent; /* counted; where it was last seen. NULL: the root, or unlinked */
+	uint8_t len;
+	char name[NAME_MAX_LEN + 1];
+};
+
+extern const struct inode_ops hostdir_iops;
+extern const struct file_ops hostdir_dir_fops, hostdir_reg_fops;
+
+static inline struct hdnode *hdnode_of(struct inode *ino)
+{
+	return (struct hdnode *)ino;
+}
+static inline struct hostdir *hostdir_of(struct hdnode *n)
+{
+	return (struct hostdir *)n->inode.fs;
+}
+
+/* The fields of the inode from the host's. */
+void hdnode_fill(struct hdnode *n, const struct stat *st);
+int hdnode_refresh(struct hdnode *n);
+/* The node of an O_PATH descriptor (taken), seen in dir under name: the one that is held, or a new
+ * one. returns ref. */
+int must_check hdnode_from_fd(struct hostdir *hd, struct hdnode *dir, const char *name, size_t len,
+			      int fd, struct hdnode **ret_);
+/* It is seen in dir under name from now on (dir NULL: nowhere). */
+void hdnode_place(struct hdnode *n, struct hdnode *dir, const char *name, size_t len);
+/* Opens the content; borrowed. */
+int hdnode_content(struct hdnode *n, bool write);
+/* A descriptor that is good for fchmod and xattrs: content of a file, a directory opened for
+ * reading. *ret_close: the caller closes it. */
+int hdnode_handle(struct hdnode *n, bool *ret_close);
+
+int hostdir_getxattr(struct inode *ino, const char *name, void *buf, size_t size);
+int hostdir_setxattr(struct inode *ino, const char *name, const void *value, size_t size,
+		     int flags);
+int hostdir_listxattr(struct inode *ino, char *buf, size_t size);
+int hostdir_setattr(struct inode *ino, const struct attr *a);
+
+#endif

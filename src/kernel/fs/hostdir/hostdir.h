@@ -1,0 +1,12 @@
+/* A directory of the host as a file system of the cell (viv run --mount). */
+#ifndef VIV_KERNEL_FS_HOSTDIR_HOSTDIR_H
+#define VIV_KERNEL_FS_HOSTDIR_HOSTDIR_H
+
+#include "kernel/vfs/vfs.h"
+
+/* The tree below dirfd (taken; O_PATH is enough), with refs = 1; NULL: no memory or not a
+ * directory. Files of this process's own host user are shown as owned by show_uid and show_gid, all
+ * others by 65534. */
+struct fs *must_check hostdir_new(int dirfd, bool readonly, uint32_t show_uid, uint32_t show_gid);
+
+#endif

@@ -1,0 +1,141 @@
+/* A layer as a file system: its making, its figures, its end, and the list of what was changed. See
+ * node.h. */
+#include "kernel/fs/layer/layer.h"
+
+#include <string.h>
+#include <sys/statfs.h>
+
+#include "base/arena.h"
+#include "host/host.h"
+#include "kernel/fs/layer/node.h"
+#include "kernel/platform/cell.h"
+
+OBJ_TYPE(layer_type, struct layer, 256);
+
+static void layer_statfs(struct fs *fs, struct fs_stat *out)
+{
+	struct layer *l = (struct layer *)fs;
+	uint64_t max_bytes = l->max_bytes, max_inodes = l->max_inodes;
+	struct statfs st;
+
+	out->type = l->lower ? OVERLAYFS_MAGIC_ : TMPFS_MAGIC_;
+	if ((!max_bytes || !max_inodes) && host_fstatfs(cell.scratch_fd, &st) == 0) {
+		if (!max_bytes)
+			max_bytes = (uint64_t)st.f_bfree * (uint64_t)st.f_bsize + l->used_bytes;
+		if (!max_inodes)
+			max_inodes = st.f_ffree + l->used_inodes;
+	}
+	out->blocks = max_bytes / PAGE_SIZE;
+	out->bfree = l->used_bytes < max_bytes ? (max_bytes - l->used_bytes) / PAGE_SIZE : 0;
+	out->files = max_inodes;
+	out->ffree = l->used_inodes < max_inodes ? max_inodes - l->used_inodes : 0;
+}
+
+/* Nobody can reach any of it any more, so no counts are kept: everything goes. */
+static void layer_free(struct fs *fs)
+{
+	struct layer *l = (struct layer *)fs;
+
+	while (!list_is_empty(&l->nodes))
+		lnode_destroy(list_first(&l->nodes, struct lnode, all_link));
+	if (l->lower)
+		l->lower->ops->free(l->lower);
+	obj_free(&layer_type, l);
+}
+
+static const struct fs_ops layer_fs_ops = {
+	.statfs = layer_statfs,
+	.free = layer_free,
+};
+
+struct fs *layer_new(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,
+		     const char *type_name)
+{
+	struct layer *l = obj_new(&layer_type);
+	struct lnode *root;
+
+	if (!l)
+		return NULL;
+	fs_init(&l->fs, &layer_fs_ops, type_name);
+	l->lower = lower;
+	l->max_bytes = max_bytes;
+	l->max_inodes = max_inodes;
+	l->next_ino = lower ? IMAGE_INO_END : 1;
+	list_init(&l->nodes);
+	root = lower ? lnode_new_mirror(l, lower->root) : lnode_new(l, S_IFDIR | 01777);
+	if (!root) {
+		obj_free(&layer_type, l);
+		return NULL;
+	}
+	l->fs.root = &root->inode;
+	return &l->fs;
+}
+
+/* ---- what was changed ---- */
+
+struct walk_level {
+	struct lnode *dir;
+	struct list *at; /* the entry to look at next */
+	uint32_t path_len;
+};
+
+#define WALK_DEPTH (PATH_MAX_LEN / 2)
+
+/* 'A', 'C', 'D', or 0 for an entry that is as the image has it. */
+static char entry_change(const struct lentry *e)
+{
+	if (e->kind == ENTRY_WHITEOUT)
+		return 'D';
+	if (e->kind == ENTRY_MIRROR)
+		return 0;
+	if (!e->node->lower || e->node->moved)
+		return e->below ? 'C' : 'A';
+	return e->node->changed ? 'C' : 0;
+}
+
+/* One step: looks at the next entry of the top level. Returns the directory to go down into, or
+ * NULL. */
+static struct lnode *walk_entry(struct walk_level *top, char *path, uint32_t *ret_len,
+				void (*fn)(void *, char, const char *), void *arg)
+{
+	struct lentry *e = list_entry(top->at, struct lentry, order);
+	char kind = entry_change(e);
+
+	top->at = top->at->next;
+	if (top->path_len + 1 + e->len + 1 > PATH_MAX_LEN)
+		return NULL;
+	path[top->path_len] = '/';
+	memcpy(path + top->path_len + 1, e->str, (size_t)e->len + 1);
+	if (kind)
+		fn(arg, kind, path);
+	if (e->kind == ENTRY_WHITEOUT || !inode_is_dir(&e->node->inode))
+		return NULL;
+	*ret_len = top->path_len + 1 + e->len;
+	return e->node;
+}
+
+void layer_changes(struct fs *fs, void (*fn)(void *arg, char kind, const char *path), void *arg)
+{
+	static char path[PATH_MAX_LEN];
+	struct walk_level *levels = blob_new(WALK_DEPTH * sizeof(*levels));
+	struct lnode *root = lnode_of(fs->root);
+	uint32_t depth = 1;
+
+	if (!levels)
+		return;
+	levels[0] = (struct walk_level){ root, root->table.order.next, 0 };
+	while (depth > 0) {
+		struct walk_level *top = &levels[depth - 1];
+		struct lnode *down;
+		uint32_t len = 0;
+
+		if (top->at == &top->dir->table.order) {
+			depth--;
+			continue;
+		}
+		down = walk_entry(top, path, &len, fn, arg);
+		if (down && depth < WALK_DEPTH)
+			levels[depth++] = (struct walk_level){ down, down->table.order.next, len };
+	}
+	blob_free(levels, WALK_DEPTH * sizeof(*levels));
+}

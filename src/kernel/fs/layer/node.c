@@ -1,0 +1,447 @@
+/* Inodes of a layer: their making and end, and the inode operations. See node.h for how they hang
+ * together. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "kernel/fs/layer/node.h"
+
+OBJ_TYPE(lnode_type, struct lnode, 0);
+
+static const struct inode_ops layer_iops, layer_reg_iops;
+
+/* ---- quotas ---- */
+
+int layer_charge_inode(struct layer *l)
+{
+	if (l->max_inodes && l->used_inodes >= l->max_inodes)
+		return -ENOSPC;
+	l->used_inodes++;
+	return 0;
+}
+
+static void uncharge_inode(struct layer *l)
+{
+	l->used_inodes--;
+}
+
+int layer_charge_bytes(struct layer *l, uint64_t n)
+{
+	if (l->max_bytes && (l->used_bytes > l->max_bytes || n > l->max_bytes - l->used_bytes))
+		return -ENOSPC;
+	l->used_bytes += n;
+	return 0;
+}
+
+void layer_uncharge_bytes(struct layer *l, uint64_t n)
+{
+	l->used_bytes -= MIN(n, l->used_bytes);
+}
+
+/* ---- life ---- */
+
+void lnode_times_now(struct lnode *n, bool mtime)
+{
+	int64_t now = now_real();
+
+	n->inode.ctime.tv_sec = now / NSEC_PER_SEC;
+	n->inode.ctime.tv_nsec = now % NSEC_PER_SEC;
+	if (mtime)
+		n->inode.mtime = n->inode.ctime;
+}
+
+struct lnode *lnode_new(struct layer *l, uint32_t mode)
+{
+	struct lnode *n = obj_new(&lnode_type);
+
+	if (!n)
+		return NULL;
+	inode_init(&n->inode, &l->fs, S_ISREG(mode) ? &layer_reg_iops : &layer_iops, mode);
+	n->inode.ino = l->next_ino++;
+	n->inode.nlink = S_ISDIR(mode) ? 2 : 1;
+	fdref_init(&n->rd);
+	fdref_init(&n->wr);
+	if (S_ISDIR(mode)) {
+		ltable_init(&n->table);
+		n->inode.fops = &layer_dir_fops;
+		n->inode.size = l->lower ? 4096 : 40;
+		n->inode.blocks = l->lower ? 8 : 0;
+	} else if (S_ISREG(mode)) {
+		n->inode.fops = &layer_reg_fops;
+		n->own_content = true;
+	}
+	list_append(&l->nodes, &n->all_link);
+	return n;
+}
+
+struct lnode *lnode_new_mirror(struct layer *l, struct image_node *lower)
+{
+	struct lnode *n = lnode_new(l, lower->mode);
+
+	if (!n)
+		return NULL;
+	l->next_ino--;
+	n->lower = lower;
+	n->own_content = false;
+	n->inode.ino = lower->ino;
+	n->inode.uid = lower->uid;
+	n->inode.gid = lower->gid;
+	n->inode.nlink = lower->nlink;
+	n->inode.size = lower->size;
+	n->inode.blocks = lower->blocks;
+	n->inode.atime = lower->atime;
+	n->inode.mtime = lower->mtime;
+	n->inode.ctime = n->inode.btime = lower->ctime;
+	n->inode.immutable = S_ISREG(lower->mode) && (lower->mode & 0004);
+	return n;
+}
+
+void lnode_destroy(struct lnode *n)
+{
+	struct layer *l = layer_of(n);
+
+	lnode_content_free(n);
+	ltable_fini(&n->table);
+	if (n->target) {
+		if (!n->lower)
+			layer_uncharge_bytes(l, n->target_len);
+		blob_free(n->target, (size_t)n->target_len + 1);
+	}
+	if (n->xattrs) {
+		layer_uncharge_bytes(l, n->xattr_size);
+		blob_free(n->xattrs, n->xattr_size);
+	}
+	if (n->lower && n->lower != l->lower->root) /* the root's is the image's own */
+		l->lower->ops->drop(l->lower, n->lower);
+	if (n->charged_inode)
+		uncharge_inode(l);
+	l->used_inodes -= n->extra_links;
+	list_remove(&n->all_link);
+	obj_free(&lnode_type, n);
+}
+
+/* A mirror that goes lets its parent go, which may be a mirror that nobody else holds: that is a
+ * loop here and not a recursion, because an evict inside of another only leaves the next parent
+ * behind. */
+static void layer_evict(struct inode *ino)
+{
+	static struct lnode *next;
+	static bool busy;
+	struct lnode *n = lnode_of(ino), *parent = n->parent;
+
+	if (n->home)
+		ltable_remove(&parent->table, n->home);
+	lnode_destroy(n);
+	if (busy) {
+		next = parent;
+		return;
+	}
+	busy = true;
+	while (parent) {
+		next = NULL;
+		inode_put(&parent->inode);
+		parent = next;
+	}
+	busy = false;
+}
+
+/* ---- directory operations ---- */
+
+static int layer_lookup(struct inode *dir, const char *name, size_t len, struct inode **ret_)
+{
+	struct lnode *d = lnode_of(dir), *n;
+	struct layer *l = layer_of(d);
+	struct lentry *e = ltable_find(&d->table, name, len);
+	struct image_node *lower;
+	int r;
+
+	if (e) {
+		if (e->kind == ENTRY_WHITEOUT)
+			return -ENOENT;
+		*ret_ = inode_get(&e->node->inode);
+		return 0;
+	}
+	if (!d->lower)
+		return -ENOENT;
+	r = l->lower->ops->lookup(l->lower, d->lower, name, len, &lower);
+	if (r < 0)
+		return r;
+	e = ltable_add(&d->table, name, len);
+	n = e ? lnode_new_mirror(l, lower) : NULL;
+	if (!n) {
+		if (e)
+			ltable_remove(&d->table, e);
+		l->lower->ops->drop(l->lower, lower);
+		return -ENOMEM;
+	}
+	e->kind = ENTRY_MIRROR;
+	e->below = true;
+	e->node = n;
+	n->home = e;
+	n->parent = d;
+	inode_get(dir);
+	*ret_ = &n->inode;
+	return 0;
+}
+
+/* A new node with its quota, not yet linked; refs = 1. */
+static int node_make(struct layer *l, const struct newnode *nn, struct lnode **ret_)
+{
+	size_t len = S_ISLNK(nn->mode) && nn->target ? strlen(nn->target) : 0;
+	struct lnode *n;
+	int r = layer_charge_inode(l);
+
+	if (r < 0)
+		return r;
+	n = lnode_new(l, nn->mode);
+	if (!n) {
+		uncharge_inode(l);
+		return -ENOSPC;
+	}
+	n->charged_inode = true;
+	n->inode.uid = nn->uid;
+	n->inode.gid = nn->gid;
+	n->inode.rdev = S_ISCHR(nn->mode) || S_ISBLK(nn->mode) ? nn->rdev : 0;
+	if (S_ISLNK(nn->mode)) {
+		r = layer_charge_bytes(l, len);
+		if (r == 0) {
+			n->target = blob_strndup(nn->target ? nn->target : "", len);
+			if (!n->target) {
+				layer_uncharge_bytes(l, len);
+				r = -ENOSPC;
+			}
+		}
+		if (r < 0) {
+			lnode_destroy(n);
+			return r;
+		}
+		n->target_len = (uint32_t)len;
+		n->inode.size = len;
+	}
+	*ret_ = n;
+	return 0;
+}
+
+static int layer_create(struct inode *dir, const char *name, size_t len, const struct newnode *nn,
+			struct inode **ret_)
+{
+	struct lnode *n;
+	int r;
+
+	if (dir->nlink == 0)
+		return -ENOENT;
+	r = node_make(layer_of(lnode_of(dir)), nn, &n);
+	if (r < 0)
+		return r;
+	r = layer_apply_add(lnode_of(dir), name, len, n);
+	if (r < 0) {
+		lnode_destroy(n);
+		return r;
+	}
+	*ret_ = &n->inode;
+	return 0;
+}
+
+static int layer_tmpfile(struct inode *dir, const struct newnode *nn, struct inode **ret_)
+{
+	struct lnode *n;
+	int r = node_make(layer_of(lnode_of(dir)), nn, &n);
+
+	if (r < 0)
+		return r;
+	n->inode.nlink = 0;
+	*ret_ = &n->inode;
+	return 0;
+}
+
+/* Further names count as inodes too, or they would be memory without a limit. */
+static int layer_link(struct inode *dir, const char *name, size_t len, struct inode *target)
+{
+	struct lnode *n = lnode_of(target);
+	struct layer *l = layer_of(n);
+	bool extra = target->nlink > 0;
+	int r = 0;
+
+	if (dir->nlink == 0)
+		return -ENOENT;
+	if (extra)
+		r = layer_charge_inode(l);
+	if (r < 0)
+		return r;
+	r = layer_apply_add(lnode_of(dir), name, len, n);
+	if (r < 0) {
+		if (extra)
+			uncharge_inode(l);
+		return r;
+	}
+	if (extra)
+		n->extra_links++;
+	target->nlink++;
+	n->changed = n->moved = true;
+	lnode_times_now(n, false);
+	return 0;
+}
+
+/* Gives back what layer_link took. */
+static void uncharge_link(struct lnode *n)
+{
+	if (n->extra_links > 0) {
+		n->extra_links--;
+		uncharge_inode(layer_of(n));
+	}
+}
+
+static int layer_unlink(struct inode *dir, const char *name, size_t len, struct inode *victim)
+{
+	struct lnode *d = lnode_of(dir), *n = lnode_of(victim);
+	struct lentry *e = ltable_find(&d->table, name, len);
+	int r = 0;
+
+	if (!e || e->node != n)
+		return -ENOENT;
+	if (inode_is_dir(victim) && !lnode_dir_is_empty(n, &r))
+		return -ENOTEMPTY;
+	if (r < 0)
+		return r;
+	uncharge_link(n);
+	layer_apply_remove(d, e);
+	return 0;
+}
+
+static int layer_rename(struct inode *odir, const char *oname, size_t olen, struct inode *moved,
+			struct inode *ndir, const char *nname, size_t nlen, struct inode *victim,
+			unsigned flags)
+{
+	struct lnode *od = lnode_of(odir), *nd = lnode_of(ndir);
+	struct lentry *eo = ltable_find(&od->table, oname, olen);
+	struct lentry *en = ltable_find(&nd->table, nname, nlen);
+	bool exchange = flags & RENAME_EXCHANGE_;
+	int r = 0;
+
+	if (!eo || eo->node != lnode_of(moved))
+		return -ENOENT;
+	if ((victim || exchange) && (!en || en->node != lnode_of(victim)))
+		return -ENOENT;
+	if (!victim && en && en->kind != ENTRY_WHITEOUT)
+		return -EEXIST;
+	if (moved == victim)
+		return 0;
+	if (ndir->nlink == 0)
+		return -ENOENT;
+	if (victim && !exchange) {
+		if (inode_is_dir(victim) && !lnode_dir_is_empty(lnode_of(victim), &r))
+			return -ENOTEMPTY;
+		if (r < 0)
+			return r;
+	}
+	r = layer_apply_rename(od, eo, nd, nname, nlen, exchange);
+	if (r == 0) {
+		lnode_of(moved)->moved = true;
+		if (exchange)
+			lnode_of(victim)->moved = true;
+		else if (victim)
+			uncharge_link(lnode_of(victim));
+	}
+	return r;
+}
+
+/* ---- the rest ---- */
+
+static int layer_readlink(struct inode *ino, struct task *t, char *buf, size_t size)
+{
+	static char text[PATH_MAX_LEN];
+	struct lnode *n = lnode_of(ino);
+	struct layer *l = layer_of(n);
+	int r;
+
+	(void)t;
+	if (!n->target) {
+		/* Kept from now on: path walks follow the same few links again and again. */
+		if (!n->lower)
+			return -EINVAL;
+		r = l->lower->ops->readlink(l->lower, n->lower, text, sizeof(text));
+		if (r < 0)
+			return r;
+		n->target = blob_strndup(text, (size_t)r);
+		if (!n->target)
+			return -ENOMEM;
+		n->target_len = (uint32_t)r;
+	}
+	size = MIN(size, (size_t)n->target_len);
+	memcpy(buf, n->target, size);
+	return (int)size;
+}
+
+static int layer_setattr(struct inode *ino, const struct attr *a)
+{
+	struct lnode *n = lnode_of(ino);
+	int r;
+
+	layer_pin(n);
+	if (a->valid & ATTR_SIZE) {
+		if (!inode_is_reg(ino))
+			return inode_is_dir(ino) ? -EISDIR : -EINVAL;
+		r = layer_apply_size(n, a->size);
+		if (r < 0)
+			return r;
+		lnode_times_now(n, true);
+	}
+	n->changed = true;
+	if (a->valid & ATTR_MODE)
+		ino->mode = (ino->mode & S_IFMT) | (a->mode & 07777);
+	if (a->valid & ATTR_UID)
+		ino->uid = a->uid;
+	if (a->valid & ATTR_GID)
+		ino->gid = a->gid;
+	if (a->valid & ATTR_ATIME)
+		ino->atime = a->atime;
+	if (a->valid & ATTR_MTIME)
+		ino->mtime = a->mtime;
+	if (a->valid & ATTR_CTIME)
+		ino->ctime = a->ctime;
+	/* A descriptor that stays in runners is for those who may read the file as the image has
+	 * it. */
+	if (ino->immutable && !(ino->mode & 0004))
+		ino->immutable = false;
+	return 0;
+}
+
+/* What the image refuses to everybody is refused here, and not only at the first read. */
+static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+{
+	struct lnode *n = lnode_of(ino);
+
+	(void)t;
+	(void)ret_q;
+	f->ops = &layer_reg_fops;
+	return n->own_content || (n->lower->mode & 0004) ? 0 : -EACCES;
+}
+
+/* Regular files have a table of their own: with an open op in it, FIFOs and devices would not be
+ * opened by type. */
+static const struct inode_ops layer_reg_iops = {
+	.getattr = layer_getattr,
+	.setattr = layer_setattr,
+	.open = layer_reg_open,
+	.hostfd = layer_hostfd,
+	.getxattr = layer_getxattr,
+	.setxattr = layer_setxattr,
+	.listxattr = layer_listxattr,
+	.evict = layer_evict,
+};
+
+static const struct inode_ops layer_iops = {
+	.lookup = layer_lookup,
+	.create = layer_create,
+	.tmpfile = layer_tmpfile,
+	.link = layer_link,
+	.unlink = layer_unlink,
+	.rename = layer_rename,
+	.readlink = layer_readlink,
+	.getattr = layer_getattr,
+	.setattr = layer_setattr,
+	.getxattr = layer_getxattr,
+	.setxattr = layer_setxattr,
+	.listxattr = layer_listxattr,
+	.evict = layer_evict,
+};

@@ -1,0 +1,229 @@
+/* The tree of a layer: pinning, and the functions that change which name leads where. See node.h.
+ *
+ * The order inside the layer_apply_ functions is: everything that may fail, then the effects. */
+#include <errno.h>
+
+#include "base/arena.h"
+#include "kernel/fs/layer/node.h"
+
+void lnode_detach(struct lnode *n)
+{
+	struct lnode *parent = n->parent;
+
+	n->home = NULL;
+	n->parent = NULL;
+	if (parent)
+		inode_put(&parent->inode);
+}
+
+/* Bottom up. A node's hold on its parent is given back only after the parent was pinned itself. */
+void layer_pin(struct lnode *n)
+{
+	struct lnode *held = NULL;
+
+	while (n && n->home) {
+		struct lnode *parent = n->parent;
+
+		n->home->kind = ENTRY_OWN;
+		inode_get(&n->inode);
+		n->home = NULL;
+		n->parent = NULL;
+		parent->table.own++;
+		if (held)
+			inode_put(&held->inode);
+		held = n = parent;
+	}
+	if (held)
+		inode_put(&held->inode);
+}
+
+int lnode_lower_has(struct lnode *dir, const char *name, size_t len)
+{
+	struct image *img = layer_of(dir)->lower;
+	struct image_node *node;
+	int r;
+
+	if (!dir->lower)
+		return 0;
+	r = img->ops->lookup(img, dir->lower, name, len, &node);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	img->ops->drop(img, node);
+	return 1;
+}
+
+struct empty_sink {
+	struct image_sink sink;
+	struct lnode *dir;
+	bool seen;
+};
+
+static bool empty_emit(struct image_sink *s, const char *name, size_t len, uint64_t ino,
+		       unsigned dtype)
+{
+	struct empty_sink *es = (struct empty_sink *)s;
+	struct lentry *e = ltable_find(&es->dir->table, name, len);
+
+	(void)ino;
+	(void)dtype;
+	if (e && e->kind == ENTRY_WHITEOUT)
+		return true;
+	es->seen = true;
+	return false;
+}
+
+bool lnode_dir_is_empty(struct lnode *dir, int *ret_error)
+{
+	struct image *img = layer_of(dir)->lower;
+	struct empty_sink es = { .sink = { empty_emit }, .dir = dir };
+
+	*ret_error = 0;
+	if (dir->table.own > 0)
+		return false;
+	if (!dir->lower)
+		return true;
+	*ret_error = img->ops->iterate(img, dir->lower, &es.sink);
+	return !es.seen;
+}
+
+/* The number of a directory's links; 1 is what hosts that do not count say, and it stays. */
+static void dir_count_link(struct lnode *dir, int by)
+{
+	if (dir->inode.nlink != 1)
+		dir->inode.nlink += (uint32_t)by;
+}
+
+/* The entry leads to n from now on, counted. */
+static void entry_set(struct lnode *dir, struct lentry *e, struct lnode *n)
+{
+	e->kind = ENTRY_OWN;
+	e->node = n;
+	inode_get(&n->inode);
+	dir->table.own++;
+}
+
+/* The entry leads nowhere any more; its node is uncounted (and may be gone). The entry becomes a
+ * whiteout. */
+static void entry_clear(struct lnode *dir, struct lentry *e)
+{
+	struct lnode *n = e->node;
+	bool own = e->kind == ENTRY_OWN;
+
+	e->kind = ENTRY_WHITEOUT;
+	e->node = NULL;
+	if (own) {
+		dir->table.own--;
+		inode_put(&n->inode);
+	} else if (n) {
+		lnode_detach(n);
+	}
+}
+
+static void entry_drop_if_useless(struct lnode *dir, struct lentry *e)
+{
+	if (e->kind == ENTRY_WHITEOUT && !e->below)
+		ltable_remove(&dir->table, e);
+}
+
+/* The entry's node loses a link. */
+static void node_count_unlink(struct lnode *dir, struct lnode *n)
+{
+	if (inode_is_dir(&n->inode)) {
+		n->inode.nlink = 0;
+		dir_count_link(dir, -1);
+	} else if (n->inode.nlink > 0) {
+		n->inode.nlink--;
+	}
+	lnode_times_now(n, false);
+}
+
+int layer_apply_add(struct lnode *dir, const char *name, size_t len, struct lnode *n)
+{
+	struct lentry *e = ltable_find(&dir->table, name, len);
+	int r = 0;
+
+	if (e && e->kind != ENTRY_WHITEOUT)
+		return -EEXIST;
+	if (!e) {
+		r = lnode_lower_has(dir, name, len);
+		if (r)
+			return r < 0 ? r : -EEXIST;
+		e = ltable_add(&dir->table, name, len);
+		if (!e)
+			return -ENOSPC;
+	}
+	layer_pin(dir);
+	layer_pin(n);
+	entry_set(dir, e, n);
+	if (inode_is_dir(&n->inode))
+		dir_count_link(dir, 1);
+	lnode_times_now(dir, true);
+	return 0;
+}
+
+void layer_apply_remove(struct lnode *dir, struct lentry *e)
+{
+	layer_pin(dir);
+	node_count_unlink(dir, e->node);
+	entry_clear(dir, e);
+	entry_drop_if_useless(dir, e);
+	lnode_times_now(dir, true);
+}
+
+static void rename_exchange(struct lnode *odir, struct lentry *eo, struct lnode *ndir,
+			    struct lentry *en)
+{
+	struct lnode *a = eo->node, *b = en->node;
+	int moved = (inode_is_dir(&b->inode) ? 1 : 0) - (inode_is_dir(&a->inode) ? 1 : 0);
+
+	layer_pin(a);
+	layer_pin(b);
+	eo->node = b;
+	en->node = a;
+	if (odir != ndir && moved) {
+		dir_count_link(odir, moved);
+		dir_count_link(ndir, -moved);
+	}
+	lnode_times_now(b, false);
+}
+
+int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, const char *name,
+		       size_t len, bool exchange)
+{
+	struct lnode *n = eo->node;
+	struct lentry *en = ltable_find(&ndir->table, name, len);
+
+	if (!en) {
+		int r = lnode_lower_has(ndir, name, len);
+
+		if (r)
+			return r < 0 ? r : -ESTALE;
+		en = ltable_add(&ndir->table, name, len);
+		if (!en)
+			return -ENOSPC;
+	}
+	layer_pin(odir);
+	layer_pin(ndir);
+	if (exchange) {
+		rename_exchange(odir, eo, ndir, en);
+	} else {
+		layer_pin(n);
+		if (en->node) {
+			node_count_unlink(ndir, en->node);
+			entry_clear(ndir, en);
+		}
+		entry_set(ndir, en, n);
+		entry_clear(odir, eo);
+		entry_drop_if_useless(odir, eo);
+		if (inode_is_dir(&n->inode) && odir != ndir) {
+			dir_count_link(odir, -1);
+			dir_count_link(ndir, 1);
+		}
+	}
+	lnode_times_now(odir, true);
+	lnode_times_now(ndir, true);
+	lnode_times_now(n, false);
+	return 0;
+}

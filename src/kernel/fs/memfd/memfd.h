@@ -1,0 +1,16 @@
+/* memfd_create: files without a name, with seals. */
+#ifndef VIV_KERNEL_FS_MEMFD_MEMFD_H
+#define VIV_KERNEL_FS_MEMFD_MEMFD_H
+
+#include "kernel/vfs/vfs.h"
+
+/* A new file, open for reading and writing. flags are Linux's MFD_*; -EINVAL for others and for a
+ * name over 249 bytes. The caller sets the inode's owner. returns ref. */
+int must_check memfd_new(const char *name, unsigned flags, struct file **ret_);
+
+/* F_ADD_SEALS and F_GET_SEALS. -EINVAL when f is no memfd, -EPERM when it is not open for writing
+ * or is sealed against seals, -EBUSY when F_SEAL_WRITE meets a writable mapping. */
+int memfd_add_seals(struct file *f, unsigned seals);
+int memfd_get_seals(struct file *f);
+
+#endif

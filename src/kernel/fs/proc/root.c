@@ -1,0 +1,286 @@
+/* The root of /proc: the processes, and the files about the cell as a whole. The figures are the
+ * cell's: its CPUs, its memory, its uptime. Where only the host knows (how busy the runners
+ * were), the sum over the live processes is shown. Left out: kcore, kallsyms, keys, kmsg and
+ * everything else that tells about the host. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/fs/proc/proc.h"
+#include "kernel/fs/proc/proc_priv.h"
+#include "kernel/platform/cell.h"
+#include "kernel/platform/version.h"
+
+/* ---- links to the reader ---- */
+
+static int readlink_self(struct pinode *pi, struct task *t, char *buf, size_t size)
+{
+	char text[16];
+
+	(void)pi;
+	if (!t)
+		return -ENOENT;
+	snprintf(text, sizeof(text), "%d", t->proc->pid);
+	size = MIN(size, strlen(text));
+	memcpy(buf, text, size);
+	return (int)size;
+}
+
+static int readlink_thread_self(struct pinode *pi, struct task *t, char *buf, size_t size)
+{
+	char text[48];
+
+	(void)pi;
+	if (!t)
+		return -ENOENT;
+	snprintf(text, sizeof(text), "%d/task/%d", t->proc->pid, t->tid);
+	size = MIN(size, strlen(text));
+	memcpy(buf, text, size);
+	return (int)size;
+}
+
+/* ---- time and load ---- */
+
+static int64_t uptime_ns(void)
+{
+	return MAX(now_mono() - (int64_t)cell.boot_mono, 0);
+}
+
+static uint32_t cpus(void)
+{
+	return MAX(cell.spec.cpus, 1u);
+}
+
+/* Never goes back, though processes that end take their share of the sum with them. */
+static void busy_ticks(struct usage_sum *sum)
+{
+	static uint64_t utime, stime;
+
+	hostview_sum(sum);
+	sum->utime = utime = MAX(utime, sum->utime);
+	sum->stime = stime = MAX(stime, sum->stime);
+}
+
+static uint64_t idle_ticks(const struct usage_sum *sum)
+{
+	uint64_t all = (uint64_t)(uptime_ns() / TICK_NS) * cpus(), busy = sum->utime + sum->stime;
+
+	return all > busy ? all - busy : 0;
+}
+
+static int show_uptime(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	int64_t up = uptime_ns() / TICK_NS;
+	struct usage_sum sum;
+	uint64_t idle;
+
+	(void)pi, (void)t;
+	busy_ticks(&sum);
+	idle = idle_ticks(&sum);
+	text_printf(b, "%ld.%02ld %lu.%02lu\n", up / 100, up % 100, idle / 100, idle % 100);
+	return 0;
+}
+
+static pid_t newest_pid(void)
+{
+	pid_t last = INIT_PID;
+
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		last = p->pid;
+	return last;
+}
+
+static int show_loadavg(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	struct usage_sum sum;
+
+	(void)pi, (void)t;
+	hostview_sum(&sum);
+	text_printf(b, "0.00 0.00 0.00 %u/%u %d\n", MAX(sum.running, 1u), task_count() + 1,
+		    newest_pid());
+	return 0;
+}
+
+static int show_root_stat(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	struct usage_sum sum;
+	uint64_t idle;
+
+	(void)pi, (void)t;
+	busy_ticks(&sum);
+	idle = idle_ticks(&sum);
+	text_printf(b, "cpu  %lu 0 %lu %lu 0 0 0 0 0 0\n", sum.utime, sum.stime, idle);
+	for (uint32_t i = 0; i < cpus(); i++)
+		text_printf(b, "cpu%u %lu 0 %lu %lu 0 0 0 0 0 0\n", i, sum.utime / cpus(),
+			    sum.stime / cpus(), idle / cpus());
+	text_printf(b,
+		    "intr 0\nctxt %lu\nbtime %lu\nprocesses %d\nprocs_running %u\n"
+		    "procs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n",
+		    cell.calls, cell.boot_real / (uint64_t)NSEC_PER_SEC, newest_pid(),
+		    MAX(sum.running, 1u));
+	return 0;
+}
+
+static int show_interrupts(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	(void)pi, (void)t;
+	text_puts(b, "     ");
+	for (uint32_t i = 0; i < cpus(); i++)
+		text_printf(b, "      CPU%-2u", i);
+	text_puts(b, "\nERR:          0\nMIS:          0\n");
+	return 0;
+}
+
+static int show_vmstat(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	struct usage_sum sum;
+	uint64_t pages, used;
+
+	(void)pi, (void)t;
+	hostview_sum(&sum);
+	pages = cell_memory() / PAGE_SIZE;
+	used = MIN(sum.rss / PAGE_SIZE, pages);
+	text_printf(
+		b,
+		"nr_free_pages %lu\nnr_anon_pages %lu\nnr_mapped 0\nnr_file_pages 0\nnr_dirty 0\n"
+		"nr_writeback 0\nnr_shmem 0\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\n"
+		"pgmajfault 0\noom_kill 0\n",
+		pages - used, used);
+	return 0;
+}
+
+/* ---- processes ---- */
+
+static void pid_entry(pid_t pid, const struct proc *p, struct pentry *out)
+{
+	out->node = p ? &pid_node : &pid1_node;
+	out->id = (uint64_t)(uint32_t)pid;
+	out->gen = p ? (uint64_t)p->start_time : 0;
+	snprintf(out->name, sizeof(out->name), "%d", pid);
+}
+
+static int pid_find(struct pinode *dir, const char *name, struct pentry *out)
+{
+	struct proc *p = NULL;
+	struct task *t;
+	uint64_t n;
+
+	(void)dir;
+	if (!text_to_number(name, &n) || n == 0 || n > INT32_MAX)
+		return -ENOENT;
+	if (n != INIT_PID) {
+		p = proc_find((pid_t)n);
+		/* A thread's number works too, though it is not listed. */
+		if (!p && (t = task_find((pid_t)n)) != NULL) {
+			p = t->proc;
+			pid_entry(p->pid, p, out);
+			out->id |= n << 32;
+			return 0;
+		}
+		if (!p)
+			return -ENOENT;
+	}
+	pid_entry((pid_t)n, p, out);
+	return 0;
+}
+
+static int pid_next(struct pinode *dir, struct pwalk *w, struct pentry *out)
+{
+	struct proc *p;
+
+	(void)dir;
+	while (!pwalk_take(w)) {
+		w->have = w->used = 0;
+		pwalk_offer(w, INIT_PID);
+		for (p = proc_next(NULL); p; p = proc_next(p))
+			pwalk_offer(w, (uint64_t)p->pid);
+		if (w->have == 0)
+			return -ENOENT;
+	}
+	p = w->cursor == INIT_PID ? NULL : proc_find((pid_t)w->cursor);
+	if (!p && w->cursor != INIT_PID)
+		return -ENOENT;
+	pid_entry((pid_t)w->cursor, p, out);
+	return 0;
+}
+
+static const struct pdir pid_dir = { .find = pid_find, .next = pid_next };
+
+/* ---- rows ---- */
+
+static const char filesystems[] =
+	"nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tcgroup2\nnodev\tdevtmpfs\n"
+	"nodev\tsockfs\nnodev\tpipefs\nnodev\tdevpts\nnodev\toverlay\nnodev\tmqueue\n";
+
+static const char devices[] =
+	"Character devices:\n  1 mem\n  5 /dev/tty\n  5 /dev/console\n  5 /dev/ptmx\n"
+	"136 pts\n\nBlock devices:\n";
+
+static const struct pnode root_nodes[] = {
+	{ .name = "self", .mode = S_IFLNK | 0777, .readlink = readlink_self },
+	{ .name = "thread-self", .mode = S_IFLNK | 0777, .readlink = readlink_thread_self },
+	P_LINK("mounts", "self/mounts"),
+	P_LINK("net", "self/net"),
+	P_TEXT("cmdline", 0444, "vivarium\n"),
+	P_FILE("cpuinfo", 0444, show_cpuinfo),
+	P_TEXT("devices", 0444, devices),
+	P_TEXT("diskstats", 0444, ""),
+	P_TEXT("filesystems", 0444, filesystems),
+	P_FILE("interrupts", 0444, show_interrupts),
+	{ .name = "kmsg", .mode = S_IFREG | 0400, .text = "", .may_open = may_open_never },
+	P_FILE("loadavg", 0444, show_loadavg),
+	P_TEXT("locks", 0444, ""),
+	P_FILE("meminfo", 0444, show_meminfo),
+	P_TEXT("modules", 0444, ""),
+	P_TEXT("partitions", 0444, "major minor  #blocks  name\n\n"),
+	P_FILE("stat", 0444, show_root_stat),
+	P_TEXT("swaps", 0444, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"),
+	P_DIR("sys", 0555, sysctl_nodes),
+	P_FILE("uptime", 0444, show_uptime),
+	P_TEXT("version", 0444, UTS_BANNER "\n"),
+	P_FILE("vmstat", 0444, show_vmstat),
+	{ 0 },
+};
+
+static const struct pnode root_node = {
+	.mode = S_IFDIR | 0555,
+	.children = root_nodes,
+	.dir = &pid_dir,
+};
+
+/* Files of a process belong to its effective user, or to root when it is not to be looked into. */
+static int proc_refresh(struct pinode *pi)
+{
+	struct proc *p;
+	uint32_t mode;
+
+	if (pi_pid(pi) <= INIT_PID) {
+		if (pi->inode.fs->root == &pi->inode)
+			pi->inode.nlink = 2 + proc_count();
+		return 0;
+	}
+	p = pi_proc(pi);
+	if (!p || (pi_tid(pi) && !pi_task(pi)))
+		return -ENOENT;
+	proc_owner(p, &pi->inode.uid, &pi->inode.gid);
+	/* Directories stay its own: a process can always get at its own descriptors. */
+	if (p->dumpable != 1 && !S_ISDIR(pi->node->mode))
+		pi->inode.uid = pi->inode.gid = 0;
+	mode = fd_link_mode(pi);
+	if (mode)
+		pi->inode.mode = mode;
+	return 0;
+}
+
+struct fs *procfs_new(void)
+{
+	struct pseudo_fs *pfs = pseudo_new("proc", PROC_SUPER_MAGIC, &root_node);
+
+	if (!pfs)
+		return NULL;
+	pfs->fs.nocache = true;
+	pfs->create_error = -ENOENT;
+	pfs->refresh = proc_refresh;
+	return &pfs->fs;
+}

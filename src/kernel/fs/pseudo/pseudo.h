@@ -1,0 +1,124 @@
+/* File systems made of tables: directories, links and text files that exist because a table says
+ * so.
+ *
+ * A pnode is one row: a name, a mode and what stands behind it. Rows are static and const; a
+ * directory's rows end with one without a name. Entries that come and go (processes,
+ * descriptors, CPUs) are given by a pdir, after the fixed rows. The same rows serve many objects
+ * (each process has the rows of /proc/PID), so an inode is a row plus three numbers:
+ *     id, sub   whose row it is: a process and a thread, a CPU and a cache; children inherit them
+ *     gen       tells an object from a later one with the same number
+ * One live inode exists for each such tuple, so that two look-ups give the same inode.
+ *
+ * A text file's show() prints the whole content; the reader sees a snapshot that is taken at the
+ * first read of an open file and again at each read from offset 0. What all snapshots together
+ * may hold is bounded. */
+#ifndef VIV_KERNEL_FS_PSEUDO_PSEUDO_H
+#define VIV_KERNEL_FS_PSEUDO_PSEUDO_H
+
+#include "kernel/vfs/vfs.h"
+
+/* ---- text that grows ---- */
+
+#define TEXT_MAX (8UL << 20) /* of one file */
+#define TEXT_TOTAL_MAX (64UL << 20) /* of all snapshots of the cell */
+
+struct textbuf {
+	char *data;
+	size_t len, cap;
+	bool failed; /* something did not fit: the content is cut there */
+};
+
+void text_put(struct textbuf *b, const void *data, size_t n);
+void text_puts(struct textbuf *b, const char *s);
+void text_printf(struct textbuf *b, const char *fmt, ...) printf_like(2, 3);
+/* Spaces up to column (counted from the byte at start). */
+void text_pad(struct textbuf *b, size_t start, size_t column);
+void text_free(struct textbuf *b);
+
+/* ---- rows ---- */
+
+struct pinode;
+struct pnode;
+
+/* One entry of a pdir. */
+struct pentry {
+	const struct pnode *node;
+	uint64_t id, sub, gen;
+	char name[32];
+};
+
+/* A walk over a pdir's entries, in order of cursor. */
+struct pwalk {
+	uint64_t cursor; /* the next entry has this or a larger number */
+	uint64_t batch[128];
+	uint32_t have, used;
+	bool filled;
+};
+
+struct pdir {
+	/* The entry called name (NUL-terminated, shorter than 32 bytes). -ENOENT. */
+	int (*find)(struct pinode *dir, const char *name, struct pentry *out);
+	/* The next entry at w->cursor or after it; leaves its number in w->cursor. -ENOENT at
+	 * the end. */
+	int (*next)(struct pinode *dir, struct pwalk *w, struct pentry *out);
+};
+
+struct pnode {
+	const char *name;
+	uint32_t mode; /* type and permissions */
+	const struct pnode *children; /* directory: its rows; may be NULL */
+	const struct pdir *dir; /* directory: entries that come and go; may be NULL */
+	const char *text; /* constant content of a file, or target of a link */
+	uint64_t rdev; /* of a device */
+	/* File: prints its content. t is the reader (may be NULL). 0 or -errno. */
+	int (*show)(struct pinode *pi, struct task *t, struct textbuf *b);
+	/* File: one write of n bytes (NUL-terminated). The count taken, or -errno. Optional:
+	 * -EINVAL. */
+	int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
+	/* File, directory: may t open it? 0 or -errno. Optional: yes. */
+	int (*may_open)(struct pinode *pi, struct task *t, uint32_t flags);
+	/* Link: its text, returns the length. Optional: text. */
+	int (*readlink)(struct pinode *pi, struct task *t, char *buf, size_t size);
+	/* Link: the place it leads to; returns path ref. Optional: its text is followed. */
+	int (*follow)(struct pinode *pi, struct task *t, struct path *ret_);
+	/* An inode of another file system that stands here instead; returns ref, or NULL: the
+	 * row itself. Optional. */
+	struct inode *(*inode)(void);
+};
+
+struct pinode {
+	struct inode inode; /* first */
+	const struct pnode *node;
+	uint64_t id, sub, gen;
+	struct list link; /* in the table of live ones */
+};
+
+struct pseudo_fs {
+	struct fs fs; /* first */
+	int create_error; /* what making an entry gives */
+	bool attr_kept; /* chmod and chown work (as long as the inode lives) */
+	uint64_t type; /* f_type */
+	/* Owner and permissions of an inode that depend on its object. -errno when the object is
+	 * gone. Optional. */
+	int (*refresh)(struct pinode *pi);
+};
+
+/* A file system whose root is the row root. returns ref, or NULL. */
+struct pseudo_fs *pseudo_new(const char *type_name, uint64_t type, const struct pnode *root);
+/* The inode of a row; returns ref, or NULL when there is no memory. */
+struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id, uint64_t sub,
+			   uint64_t gen);
+/* NULL when ino is not of a table. */
+struct pinode *pinode_of(struct inode *ino);
+
+/* For pdirs whose numbers are in no order: offers n to the walk's batch, which keeps the
+ * smallest not yet seen. */
+void pwalk_offer(struct pwalk *w, uint64_t n);
+/* The next number of the batch into w->cursor; false: the batch is used up. */
+bool pwalk_take(struct pwalk *w);
+
+/* A decimal number without leading zeros, as names of processes and descriptors are; false
+ * otherwise. */
+bool text_to_number(const char *s, uint64_t *ret_);
+
+#endif

@@ -1,0 +1,31 @@
+/* What stream.c and tty.c share. */
+#ifndef VIV_KERNEL_FS_STREAM_STREAM_PRIV_H
+#define VIV_KERNEL_FS_STREAM_STREAM_PRIV_H
+
+#include "kernel/fs/stream/stream.h"
+#include "kernel/platform/loop.h"
+
+enum stream_kind { STREAM_FILE, STREAM_PIPE, STREAM_SOCKET, STREAM_TTY, STREAM_OTHER };
+
+/* One of the caller's descriptors. The inode is the base: it is what open files of the stream
+ * share. */
+struct stream {
+	struct inode inode; /* first */
+	enum stream_kind kind;
+	int fd; /* the host's; -1 after the last open file went away */
+	uint32_t opens; /* open files */
+	bool nonblock; /* the host's descriptor never blocks */
+	uint32_t armed; /* what the watch waits for */
+	struct hostwatch watch;
+	struct waitq q;
+};
+
+/* NULL when the file is none of ours. */
+struct stream *stream_of(struct file *f);
+/* The stream that is the terminal, NULL when there is none (or it was closed). */
+struct stream *stream_tty(void);
+int stream_inode_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+
+int64_t tty_ioctl(struct stream *s, struct task *t, unsigned cmd, uint64_t arg);
+
+#endif

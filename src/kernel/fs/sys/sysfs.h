@@ -1,0 +1,10 @@
+/* The file system of /sys. */
+#ifndef VIV_KERNEL_FS_SYS_SYSFS_H
+#define VIV_KERNEL_FS_SYS_SYSFS_H
+
+#include "kernel/vfs/vfs.h"
+
+/* returns ref, or NULL. */
+struct fs *sysfs_new(void);
+
+#endif

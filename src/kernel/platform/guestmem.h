@@ -1,0 +1,23 @@
+/* Guest memory: copied once, checked after copying, never trusted twice.
+ * All functions take the number of any thread that uses the address space. */
+#ifndef VIV_KERNEL_PLATFORM_GUESTMEM_H
+#define VIV_KERNEL_PLATFORM_GUESTMEM_H
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/base.h"
+
+/* All n bytes or -EFAULT. */
+int must_check guest_read(pid_t tid, void *dst, uaddr_t src, size_t n);
+int must_check guest_write(pid_t tid, uaddr_t dst, const void *src, size_t n);
+/* As many bytes as are there: the count (0 when the first is not). */
+size_t guest_read_some(pid_t tid, void *dst, uaddr_t src, size_t n);
+size_t guest_write_some(pid_t tid, uaddr_t dst, const void *src, size_t n);
+/* A NUL-terminated string into dst of size bytes: its length, -EFAULT, or -ENAMETOOLONG when there is no NUL in size. */
+int must_check guest_read_str(pid_t tid, char *dst, uaddr_t src, size_t size);
+
+#define guest_get(tid, obj, addr) guest_read(tid, obj, addr, sizeof(*(obj)))
+#define guest_put(tid, addr, obj) guest_write(tid, addr, obj, sizeof(*(obj)))
+
+#endif

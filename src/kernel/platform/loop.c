@@ -1,0 +1,71 @@
+/* The two descriptors that the kernel sleeps on. */
+#include <poll.h>
+
+#include "host/epoll.h"
+#include "host/host.h"
+#include "host/notify.h"
+#include "kernel/platform/loop.h"
+
+#define BATCH 16
+
+static int epoll_fd = -1;
+
+int loop_init(void)
+{
+	epoll_fd = host_epoll_new();
+	return epoll_fd < 0 ? epoll_fd : 0;
+}
+
+void hostwatch_init(struct hostwatch *w, int fd, void (*fn)(struct hostwatch *, uint32_t))
+{
+	*w = (struct hostwatch){ .fd = fd, .fn = fn };
+}
+
+int hostwatch_arm(struct hostwatch *w, uint32_t events)
+{
+	int ret;
+
+	if (w->armed && (w->events & events) == events)
+		return 0;
+	if (w->armed)
+		events |= w->events;
+	ret = host_epoll_arm(epoll_fd, w->fd, events, w, w->added);
+	if (ret < 0)
+		return ret;
+	w->added = true;
+	w->armed = true;
+	w->events = events;
+	return 0;
+}
+
+void hostwatch_fini(struct hostwatch *w)
+{
+	if (w->added)
+		host_epoll_del(epoll_fd, w->fd);
+	w->added = w->armed = false;
+}
+
+bool loop_wait(int64_t now, int64_t deadline)
+{
+	struct pollfd p[2] = { { .fd = notify_fd(), .events = POLLIN }, { .fd = epoll_fd, .events = POLLIN } };
+	int64_t timeout = deadline == INT64_MAX ? -1 : MAX(deadline - now, 0);
+
+	if (host_poll(p, 2, timeout) <= 0)
+		return false;
+	if (p[1].revents) {
+		void *tags[BATCH];
+		uint32_t events[BATCH];
+		int n = host_epoll_take(epoll_fd, tags, events, BATCH);
+
+		for (int i = 0; i < n; i++) {
+			struct hostwatch *w = tags[i];
+
+			/* A watch fired earlier in this batch may have ended this one. */
+			if (!w->armed)
+				continue;
+			w->armed = false;
+			w->fn(w, events[i]);
+		}
+	}
+	return (p[0].revents & POLLIN) != 0;
+}

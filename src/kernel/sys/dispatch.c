@@ -1,0 +1,182 @@
+/* Dispatch: finds the task and the row, runs the handler, answers.
+ *
+ * A thread that is not in our tables can only announce itself; whatever else it asks for, it is ended: it was made behind our back.
+ * The rows are dense up to the last number; HC_ numbers have a table of their own. Both are bounds-checked before they are indexed. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/log.h"
+#include "host/child.h"
+#include "kernel/platform/cell.h"
+#include "kernel/sys/dispatch.h"
+#include "kernel/sys/handlers.h"
+#include "stub/stub.h"
+
+typedef int64_t (*handler_fn)(struct task *t, const struct sysargs *a);
+
+enum row_status { NO_ROW, KERNEL, NATIVE, STUB, REFUSED, NONE };
+
+struct row {
+	const char *name;
+	const char *format;
+	handler_fn handler;
+	enum row_status status;
+};
+
+#define MAX_NR 512
+
+static struct row rows[MAX_NR];
+
+static void rows_init(void)
+{
+	static const struct {
+		int nr;
+		struct row row;
+	} table[] = {
+#define SYSCALL(nr, name, status, format) { nr, { #name, format, sys_##name, status } },
+#include "kernel/sys/syscalls.tbl.h"
+#undef SYSCALL
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (table[i].nr < MAX_NR)
+			rows[table[i].nr] = table[i].row;
+}
+
+static const struct row hyper_rows[HC_LAST - HC_BASE + 1] = {
+	[HC_CLONE_PREP - HC_BASE] = { "viv_clone_prep", "xd", hc_clone_prep, KERNEL },
+	[HC_CLONE_CANCEL - HC_BASE] = { "viv_clone_cancel", "x", hc_clone_cancel, KERNEL },
+	[HC_EXEC_PREP - HC_BASE] = { "viv_exec_prep", "fsxx", hc_exec_prep, KERNEL },
+	[HC_EXEC_CANCEL - HC_BASE] = { "viv_exec_cancel", "", hc_exec_cancel, KERNEL },
+	[HC_EXEC_BOOT - HC_BASE] = { "viv_exec_boot", "p", hc_exec_boot, KERNEL },
+	[HC_EXEC_DONE - HC_BASE] = { "viv_exec_done", "p", hc_exec_done, KERNEL },
+	[HC_MMAP - HC_BASE] = { "viv_mmap", "puxxfx", hc_mmap, KERNEL },
+	[HC_SIGACTION - HC_BASE] = { "viv_sigaction", "dx", hc_sigaction, KERNEL },
+	[HC_REROUTE - HC_BASE] = { "viv_reroute", "dp", hc_reroute, KERNEL },
+	[HC_TAKEN - HC_BASE] = { "viv_taken", "d", hc_taken, KERNEL },
+	[HC_PSELECT6 - HC_BASE] = { "pselect6", "dpppp", sys_pselect6, STUB },
+};
+
+static const struct row *row_find(int nr)
+{
+	if (nr >= 0 && nr < MAX_NR)
+		return rows[nr].name ? &rows[nr] : NULL;
+	if (nr > HC_BASE && nr <= HC_LAST)
+		return hyper_rows[nr - HC_BASE].name ? &hyper_rows[nr - HC_BASE] : NULL;
+	return NULL;
+}
+
+const char *syscall_name(int nr)
+{
+	const struct row *r = row_find(nr);
+
+	return r ? r->name : NULL;
+}
+
+const char *syscall_format(int nr)
+{
+	const struct row *r = row_find(nr);
+
+	return r ? r->format : NULL;
+}
+
+static int64_t row_run(struct task *t, const struct row *r, const struct sysargs *a)
+{
+	if (!r || r->status == NONE || r->status == NO_ROW) {
+		cell.unknown++;
+		return -ENOSYS;
+	}
+	if (r->status == REFUSED)
+		return refused_call(t, t->call.nr, a);
+	if (r->status == NATIVE)
+		return -EPERM; /* a form of it that the filter does not let through */
+	if (!r->handler) {
+		cell.unknown++;
+		return -ENOSYS;
+	}
+	return r->handler(t, a);
+}
+
+/* Calls that carry a signal mask wait in the stub, not here. */
+static bool is_armed_form(int nr, const struct sysargs *a)
+{
+	return (nr == HC_PSELECT6 || nr == SYS_ppoll || nr == SYS_epoll_pwait || nr == 441) &&
+	       a->a[5] == STUB_MAGIC;
+}
+
+static void run(struct task *t)
+{
+	struct call *c = &t->call;
+	int64_t ret;
+
+	if (!c->active) {
+		/* Armed and woken: the stub asks again. */
+		if (t->armed)
+			signal_wake_armed(t);
+		return;
+	}
+	ret = row_run(t, row_find(c->nr), &c->args);
+	if (ret == ANSWERED_GONE)
+		return;
+	if (ret == PARKED) {
+		if (is_armed_form(c->nr, &c->args)) {
+			(void)notify_answer(c->id, STUB_ARMED);
+			c->active = false;
+			t->armed = true;
+		} else if (t->sig_inflight && c->kind != PARK_NOINTR && c->nr < HC_BASE) {
+			/* A signal is about to arrive: the call is made again after its handler. */
+			call_interrupt(t);
+		}
+		return;
+	}
+	t->restart.valid = false;
+	if (trace_is_on())
+		trace_call(t, ret);
+	call_finish(t, ret);
+}
+
+void dispatch_call(const struct host_call *in)
+{
+	struct task *t = task_find(in->tid);
+	struct call *c;
+
+	cell.calls++;
+	if (!t) {
+		if (in->nr == HC_CHILD) {
+			(void)notify_answer(in->id, hc_child(in));
+			return;
+		}
+		log_debug("call %d by unknown thread %d: ended", in->nr, in->tid);
+		(void)host_kill(in->tid, SIGKILL);
+		(void)notify_answer(in->id, -EPERM);
+		return;
+	}
+	c = &t->call;
+	t->syscalls++;
+	if (t->armed && c->nr == in->nr && is_armed_form(in->nr, (const struct sysargs *)in->args)) {
+		c->resumed = true;
+	} else {
+		if (c->active || t->armed || c->aux)
+			call_drop(t); /* what it waited for was interrupted */
+		c->resumed = false;
+		c->has_deadline = false;
+		c->done = 0;
+		c->aux = NULL;
+		c->aux_free = NULL;
+	}
+	t->armed = false;
+	c->id = in->id;
+	c->nr = in->nr;
+	c->ip = in->ip;
+	memcpy(c->args.a, in->args, sizeof(c->args.a));
+	c->active = true;
+	run(t);
+}
+
+void dispatch_init(void)
+{
+	rows_init();
+	call_run = run;
+}

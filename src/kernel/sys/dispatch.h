@@ -1,0 +1,37 @@
+/* From a notification to an answer. */
+#ifndef VIV_KERNEL_SYS_DISPATCH_H
+#define VIV_KERNEL_SYS_DISPATCH_H
+
+#include "host/notify.h"
+#include "kernel/task/task.h"
+
+void dispatch_init(void);
+/* A call arrived. */
+void dispatch_call(const struct host_call *in);
+
+/* Names and formats from the table; NULL: there is no such call. */
+const char *syscall_name(int nr);
+const char *syscall_format(int nr);
+
+/* --trace: one line for each call when it is answered. */
+void trace_open(int fd);
+bool trace_is_on(void);
+void trace_call(struct task *t, int64_t ret);
+
+/* Questions of the stub (sys/clone.c, exec.c, mem.c, signal.c). The first has no task yet. */
+int64_t hc_child(const struct host_call *in);
+int64_t hc_clone_prep(struct task *t, const struct sysargs *a);
+int64_t hc_clone_cancel(struct task *t, const struct sysargs *a);
+int64_t hc_exec_prep(struct task *t, const struct sysargs *a);
+int64_t hc_exec_cancel(struct task *t, const struct sysargs *a);
+int64_t hc_exec_boot(struct task *t, const struct sysargs *a);
+int64_t hc_exec_done(struct task *t, const struct sysargs *a);
+int64_t hc_mmap(struct task *t, const struct sysargs *a);
+int64_t hc_sigaction(struct task *t, const struct sysargs *a);
+int64_t hc_reroute(struct task *t, const struct sysargs *a);
+int64_t hc_taken(struct task *t, const struct sysargs *a);
+
+/* REFUSED rows (sys/refused.c). */
+int64_t refused_call(struct task *t, int nr, const struct sysargs *a);
+
+#endif

@@ -1,0 +1,401 @@
+/* execve.
+ *
+ * HC_EXEC_PREP decides while the old program still runs: looks the file up, checks that it may be executed, follows #! lines,
+ * reads the ELF headers of the program and of its interpreter. Then the stub makes the host's execve of itself, after which it
+ * cannot fail any more; the new stub asks HC_EXEC_BOOT for the plan. There the effects happen: other threads are forgotten (the
+ * host has ended them), close-on-exec descriptors closed, names and handlers reset.
+ *
+ * Setuid bits are not honored: a program never gains rights by being executed. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "host/host.h"
+#include "kernel/abi/signal.h"
+#include "kernel/platform/elf.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/platform/uio.h"
+#include "kernel/sys/dispatch.h"
+#include "kernel/sys/exec.h"
+#include "kernel/sys/mem.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/ptimer.h"
+#include "stub/stub.h"
+
+#define SHEBANG_DEPTH 5
+#define PIE_BASE 0x555555554000UL
+
+struct exec_state {
+	struct file *file, *interp; /* counted; interp may be NULL */
+	struct elf_plan plan, interp_plan;
+	uint64_t sigmask;
+	uint32_t nprefix, extra_len;
+	char extra[STUB_MAX_EXTRA]; /* execfn, then the strings that replace argv[0] */
+	char comm[16];
+};
+OBJ_TYPE(exec_type, struct exec_state, 0);
+
+void exec_state_free(struct proc *p)
+{
+	if (!p->exec)
+		return;
+	if (p->exec->file)
+		file_put(p->exec->file);
+	if (p->exec->interp)
+		file_put(p->exec->interp);
+	obj_free(&exec_type, p->exec);
+	p->exec = NULL;
+	p->exec_task = NULL;
+}
+
+void exec_release(struct proc *p)
+{
+	if (p->exe)
+		file_put(p->exe);
+	p->exe = NULL;
+}
+
+static int64_t read_at(struct file *f, void *buf, size_t n, uint64_t off)
+{
+	struct uio u;
+
+	if (!f->ops->read)
+		return -EINVAL;
+	uio_init_kernel(&u, buf, n);
+	return f->ops->read(f, &u, (int64_t)off);
+}
+
+/* Opens what path leads to as a program: a regular file that t may execute, on a mount that allows it. */
+static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, struct file **ret_)
+{
+	struct path at;
+	struct waitq *q = NULL;
+	int ret = path_lookup(t, dfd, path, flags, &at);
+
+	if (ret < 0)
+		return ret;
+	ret = -EACCES;
+	if (!at.name->inode || !inode_is_reg(at.name->inode) || (at.mnt->flags & MNT_NOEXEC))
+		goto out;
+	ret = file_open(t, &at, O_RDONLY | OPEN_EXEC, ret_, &q);
+out:
+	path_put(&at);
+	return ret;
+}
+
+static int plan_read(struct file *f, struct elf_plan *plan)
+{
+	static char head[ELF_HEAD];
+	static char phdrs[ELF_MAX_PHDRS * 56];
+	uint64_t off;
+	uint32_t size;
+	int64_t n = read_at(f, head, sizeof(head), 0);
+	int ret;
+
+	if (n < 0)
+		return (int)n;
+	ret = elf_phdr_range(head, (size_t)n, &off, &size);
+	if (ret < 0)
+		return ret;
+	if (size > sizeof(phdrs) || read_at(f, phdrs, size, off) != size)
+		return -ENOEXEC;
+	return elf_plan(head, (size_t)n, phdrs, size, f->inode->size, plan);
+}
+
+static int interp_load(struct task *t, struct exec_state *x)
+{
+	char name[PATH_MAX_LEN];
+	uint32_t n = x->plan.interp_len;
+	int ret;
+
+	if (read_at(x->file, name, n, x->plan.interp_off) != n || name[n - 1] != 0)
+		return -ENOEXEC;
+	ret = prog_open(t, AT_FDCWD, name, LOOKUP_FOLLOW, &x->interp);
+	if (ret < 0)
+		return ret;
+	ret = plan_read(x->interp, &x->interp_plan);
+	return ret == -ENOEXEC ? -ELIBBAD : ret;
+}
+
+static int extra_add(struct exec_state *x, const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	if (x->extra_len + n > sizeof(x->extra))
+		return -ENAMETOOLONG;
+	memcpy(x->extra + x->extra_len, s, n);
+	x->extra_len += (uint32_t)n;
+	return 0;
+}
+
+/* The strings in front of what is there already (but behind the execfn): interpreters of interpreters come first. */
+static int prefix_add(struct exec_state *x, const char *interp, const char *arg, const char *script)
+{
+	static char rest[STUB_MAX_EXTRA];
+	size_t first = strlen(x->extra) + 1, n = x->extra_len - first;
+	const char *old = rest;
+	int ret;
+
+	memcpy(rest, x->extra + first, n);
+	x->extra_len = (uint32_t)first;
+	ret = extra_add(x, interp);
+	if (ret == 0 && arg)
+		ret = extra_add(x, arg);
+	if (ret == 0)
+		ret = extra_add(x, script);
+	/* What was argv[0] before is replaced by the script's name. */
+	for (uint32_t i = 0; ret == 0 && i < x->nprefix; i++, old += strlen(old) + 1)
+		if (i > 0)
+			ret = extra_add(x, old);
+	x->nprefix = (x->nprefix ? x->nprefix - 1 : 0) + (arg ? 3 : 2);
+	return ret;
+}
+
+/* A program, or a script that leads to one. */
+static int program_find(struct task *t, struct exec_state *x, const char *path)
+{
+	char script[PATH_MAX_LEN], line[256], *interp, *arg;
+	static char head[256];
+
+	strcpy(script, path);
+	for (int depth = 0;; depth++) {
+		int64_t n = read_at(x->file, head, sizeof(head), 0);
+		int ret;
+
+		if (n < 0)
+			return (int)n;
+		if (shebang_parse(head, (size_t)n, line, &interp, &arg) < 0)
+			return plan_read(x->file, &x->plan);
+		if (depth == SHEBANG_DEPTH)
+			return -ELOOP;
+		ret = prefix_add(x, interp, arg, script);
+		if (ret < 0)
+			return ret == -ENAMETOOLONG ? -ENOEXEC : ret;
+		file_put(x->file);
+		x->file = NULL;
+		ret = prog_open(t, AT_FDCWD, interp, LOOKUP_FOLLOW, &x->file);
+		if (ret < 0)
+			return ret;
+		strcpy(script, interp);
+	}
+}
+
+int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags, uint64_t sigmask)
+{
+	struct proc *p = t->proc;
+	struct exec_state *x;
+	const char *base;
+	int ret;
+
+	if (p->exec && p->exec_task && p->exec_task != t)
+		return -EAGAIN; /* another thread is faster: the host will end this one */
+	exec_state_free(p);
+	x = obj_new(&exec_type);
+	if (!x)
+		return -ENOMEM;
+	p->exec = x;
+	p->exec_task = t;
+	x->sigmask = sigmask;
+	ret = prog_open(t, dfd, path, lookup_flags, &x->file);
+	if (ret == 0)
+		ret = extra_add(x, strlen(path) < 512 ? path : "?");
+	if (ret == 0)
+		ret = program_find(t, x, path);
+	if (ret == 0 && x->plan.interp_len)
+		ret = interp_load(t, x);
+	if (ret < 0) {
+		exec_state_free(p);
+		return ret;
+	}
+	base = strrchr(path, '/');
+	strncpy(x->comm, base ? base + 1 : path, sizeof(x->comm) - 1);
+	return 0;
+}
+
+int64_t hc_exec_prep(struct task *t, const struct sysargs *a)
+{
+	static char path[PATH_MAX_LEN];
+	int dfd = (int)a->a[0], flags = (int)a->a[2];
+	unsigned lookup = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+	int ret;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	ret = guest_read_str(t->tid, path, a->a[1], sizeof(path));
+	if (ret < 0)
+		return ret;
+	if (flags & AT_EMPTY_PATH)
+		lookup |= LOOKUP_EMPTY;
+	if (path[0] == 0 && (flags & AT_EMPTY_PATH)) {
+		/* fexecve: the program is known by its descriptor; scripts get /dev/fd/N as their name. */
+		struct file *f = fd_file_or_path(t, dfd);
+		char name[32];
+
+		if (!f)
+			return -EBADF;
+		ret = exec_prepare(t, dfd, "", lookup, a->a[3]);
+		if (ret == 0) {
+			__builtin_snprintf(name, sizeof(name), "/dev/fd/%d", dfd);
+			__builtin_snprintf(t->proc->exec->comm, sizeof(t->proc->exec->comm), "%d", dfd);
+			if (!t->proc->exec->nprefix) {
+				t->proc->exec->extra_len = 0;
+				ret = extra_add(t->proc->exec, name);
+			}
+		}
+		return ret;
+	}
+	return exec_prepare(t, dfd, path, lookup, a->a[3]);
+}
+
+int64_t hc_exec_cancel(struct task *t, const struct sysargs *a)
+{
+	(void)a;
+	if (t->proc->exec_task == t)
+		exec_state_free(t->proc);
+	return 0;
+}
+
+static int obj_fill(struct task *t, struct stub_boot *b, uint32_t which, struct file *f,
+		    const struct elf_plan *plan)
+{
+	const struct mapping_req req = { .prot = 5 /* PROT_READ | PROT_EXEC */, .flags = 2, .len = plan->span };
+	struct stub_obj *o = &b->obj[which];
+	bool keep = false;
+	int fd;
+
+	fd = mem_give(t, f, &req, &keep);
+	if (fd < 0)
+		return fd;
+	o->fd = fd;
+	o->keep = keep;
+	o->present = 1;
+	o->span = plan->span;
+	o->vaddr = plan->vaddr;
+	o->entry = plan->entry;
+	if (!plan->dynamic_base) {
+		o->hint = plan->vaddr;
+		o->fixed = 1;
+	}
+	for (uint32_t i = 0; i < plan->nseg; i++) {
+		if (b->nseg == STUB_MAX_SEGS)
+			return -ENOEXEC;
+		b->seg[b->nseg] = plan->seg[i];
+		b->seg[b->nseg++].obj = which;
+	}
+	return 0;
+}
+
+/* The program has changed: what belonged to the old one goes. */
+static void proc_renew(struct task *t, struct exec_state *x)
+{
+	struct proc *p = t->proc;
+	struct task *o, *tmp;
+
+	list_for_each_safe(o, tmp, &p->threads, thread_link)
+		if (o != t)
+			task_free(o);
+	if (t->files->refs > 1) {
+		struct fdtable *own = fdtable_copy(t->files);
+
+		if (own) {
+			fdtable_put(t->files, t);
+			t->files = own;
+		}
+	}
+	fd_close_on_exec(t);
+	exec_release(p);
+	p->exe = x->file;
+	x->file = NULL;
+	p->sig_caught = 0;
+	p->chld_nostop = false;
+	p->did_exec = true;
+	p->dumpable = 1;
+	cred_exec(&t->cred);
+	ptimers_free(p);
+	memcpy(t->comm, x->comm, sizeof(t->comm));
+	t->pdeathsig = 0;
+	p->start_code = p->end_code = p->start_brk = p->start_stack = 0;
+	p->arg_start = p->arg_end = p->env_start = p->env_end = 0;
+}
+
+int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
+{
+	static struct stub_boot b;
+	struct proc *p = t->proc;
+	struct exec_state *x = p->exec;
+	uint32_t rnd[2];
+	int ret;
+
+	/* The host gives the surviving thread the process's number, whoever called execve. */
+	if (!x || t->tid != p->pid)
+		goto fatal;
+	if (p->exec_task && p->exec_task != t) {
+		/* Another thread's execve: its tables are the ones that go on. */
+		struct task *from = p->exec_task;
+		struct fdtable *files = t->files;
+		struct fsctx *fs = t->fs;
+
+		t->files = from->files;
+		t->fs = from->fs;
+		from->files = files;
+		from->fs = fs;
+		t->cred = from->cred;
+	}
+	memset(&b, 0, sizeof(b));
+	ret = obj_fill(t, &b, 0, x->file, &x->plan);
+	if (ret == 0 && x->interp)
+		ret = obj_fill(t, &b, 1, x->interp, &x->interp_plan);
+	if (ret < 0)
+		goto fatal;
+	host_random(rnd, sizeof(rnd));
+	/* Like Linux: a program with an interpreter goes to the middle of the address space, a lone one (the loader called by
+	 * hand, static PIE) to the mmap area. */
+	if (x->plan.dynamic_base && x->interp)
+		b.obj[0].hint = PIE_BASE + ((uint64_t)(rnd[0] & 0xfffffff) << 12);
+	b.brk_gap = ((uint64_t)rnd[1] << 12) & 0x1fff000;
+	b.phdr = x->plan.phdr;
+	b.phnum = x->plan.phnum;
+	b.start_code = x->plan.start_code;
+	b.end_code = x->plan.end_code;
+	b.start_data = x->plan.start_data;
+	b.end_data = x->plan.end_data;
+	b.sigmask = x->sigmask;
+	b.nprefix = x->nprefix;
+	b.extra_len = x->extra_len;
+	memcpy(b.extra, x->extra, sizeof(b.extra));
+	memcpy(b.comm, x->comm, sizeof(b.comm));
+	b.uid = t->cred.uid;
+	b.euid = t->cred.euid;
+	b.gid = t->cred.gid;
+	b.egid = t->cred.egid;
+	proc_renew(t, x);
+	exec_state_free(p);
+	if (guest_put(t->tid, a->a[0], &b) < 0)
+		goto fatal;
+	return 0;
+fatal:
+	proc_kill(p, SIGSEGV);
+	return -EPERM;
+}
+
+int64_t hc_exec_done(struct task *t, const struct sysargs *a)
+{
+	struct stub_done d;
+	struct proc *p = t->proc;
+	int ret = guest_get(t->tid, &d, a->a[0]);
+
+	if (ret < 0)
+		return ret;
+	p->start_code = d.start_code;
+	p->end_code = d.end_code;
+	p->start_brk = d.start_brk;
+	p->start_stack = d.start_stack;
+	p->arg_start = d.arg_start;
+	p->arg_end = d.arg_end;
+	p->env_start = d.env_start;
+	p->env_end = d.env_end;
+	p->auxv_addr = d.auxv;
+	p->auxv_size = (uint32_t)MIN(d.auxv_size, 4096);
+	return 0;
+}

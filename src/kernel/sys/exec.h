@@ -1,0 +1,14 @@
+/* Loading programs (see exec.c). */
+#ifndef VIV_KERNEL_SYS_EXEC_H
+#define VIV_KERNEL_SYS_EXEC_H
+
+#include "kernel/vfs/vfs.h"
+
+/* Makes path ready to be t's next program: 0 or -errno. */
+int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags, uint64_t sigmask);
+/* Drops what was prepared. */
+void exec_state_free(struct proc *p);
+/* Drops the program file of a process. */
+void exec_release(struct proc *p);
+
+#endif

@@ -1,0 +1,286 @@
+/* Descriptors: dup, fcntl, flock. Leases are not offered, directory notification neither; O_ASYNC, owner and signal are
+ * kept and shown, but no SIGIO is sent. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "kernel/abi/fs.h"
+#include "kernel/abi/signal.h"
+#include "kernel/fs/memfd/memfd.h"
+#include "kernel/fs/pipe/pipe.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/file_util.h"
+#include "kernel/sys/handlers.h"
+#include "kernel/vfs/lock.h"
+
+#define FASYNC_BIT 020000u
+#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | FASYNC_BIT)
+#define F_DUPFD_QUERY_ 1027
+
+/* ---- dup ---- */
+
+static int64_t dup_from(struct task *t, int fd, uint64_t from, bool cloexec)
+{
+	struct file *f = fd_file_or_path(t, fd);
+	int r;
+
+	if (!f)
+		return -EBADF;
+	if (from >= t->proc->limits[RLIMIT_NOFILE].cur || from > INT32_MAX)
+		return -EINVAL;
+	r = fd_install(t, file_get(f), (int)from, cloexec);
+	if (r < 0)
+		file_put(f);
+	return r;
+}
+
+int64_t sys_dup(struct task *t, const struct sysargs *a)
+{
+	struct file *f = fd_file_or_path(t, ARG_INT(a, 0));
+
+	return f ? fd_give(t, file_get(f), false) : -EBADF;
+}
+
+static int64_t dup_to(struct task *t, int fd, int to, bool cloexec)
+{
+	struct file *f = fd_file_or_path(t, fd);
+	int r;
+
+	if (to < 0 || (uint64_t)to >= t->proc->limits[RLIMIT_NOFILE].cur || !f)
+		return -EBADF;
+	r = fd_install_at(t, file_get(f), to, cloexec);
+	if (r < 0)
+		file_put(f);
+	return r;
+}
+
+int64_t sys_dup2(struct task *t, const struct sysargs *a)
+{
+	int fd = ARG_INT(a, 0), to = ARG_INT(a, 1);
+
+	if (fd == to)
+		return fd_file_or_path(t, fd) ? to : -EBADF;
+	return dup_to(t, fd, to, false);
+}
+
+int64_t sys_dup3(struct task *t, const struct sysargs *a)
+{
+	if (ARG_UINT(a, 2) & ~(unsigned)O_CLOEXEC || ARG_INT(a, 0) == ARG_INT(a, 1))
+		return -EINVAL;
+	return dup_to(t, ARG_INT(a, 0), ARG_INT(a, 1), ARG_UINT(a, 2) & O_CLOEXEC);
+}
+
+/* ---- fcntl: locks ---- */
+
+static int lock_arg(struct task *t, const struct file *f, uaddr_t addr, bool ofd,
+		    struct linux_flock *fl, struct lock_range *lr)
+{
+	int64_t base = 0;
+
+	if (guest_get(t->tid, fl, addr) < 0)
+		return -EFAULT;
+	if (ofd && fl->pid)
+		return -EINVAL;
+	switch (fl->whence) {
+	case SEEK_SET:
+		break;
+	case SEEK_CUR:
+		base = f->pos;
+		break;
+	case SEEK_END:
+		base = (int64_t)f->inode->size;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return lock_range_init(lr, fl->type, base, fl->start, fl->len);
+}
+
+static int64_t lock_get(struct task *t, struct file *f, uaddr_t addr, bool ofd)
+{
+	struct linux_flock fl;
+	struct lock_range lr;
+	int r = lock_arg(t, f, addr, ofd, &fl, &lr);
+
+	if (r < 0)
+		return r;
+	if (fl.type != F_RDLCK && fl.type != F_WRLCK)
+		return -EINVAL;
+	lock_posix_get(f, t->proc, ofd, &lr);
+	fl.type = (int16_t)lr.type;
+	if (lr.type != F_UNLCK) {
+		fl.whence = SEEK_SET;
+		fl.start = (int64_t)lr.start;
+		fl.len = lr.end == LOCK_TO_EOF ? 0 : (int64_t)(lr.end - lr.start + 1);
+		fl.pid = lr.pid;
+	}
+	return guest_put(t->tid, addr, &fl);
+}
+
+static int64_t lock_set(struct task *t, struct file *f, uaddr_t addr, bool ofd, bool wait)
+{
+	struct linux_flock fl;
+	struct lock_range lr;
+	int r = lock_arg(t, f, addr, ofd, &fl, &lr);
+
+	if (r < 0)
+		return r;
+	r = lock_posix_set(f, t, ofd, &lr, wait);
+	if (r != -EAGAIN || !wait)
+		return r;
+	file_keep(t, f);
+	return call_park(t, lock_waitq(f->inode), POLLOUT, PARK_RESTART);
+}
+
+int64_t sys_flock(struct task *t, const struct sysargs *a)
+{
+	int op = ARG_INT(a, 1), r;
+	struct file *f = file_of_call(t, ARG_INT(a, 0));
+
+	if ((op & ~LOCK_NB) != LOCK_SH && (op & ~LOCK_NB) != LOCK_EX && (op & ~LOCK_NB) != LOCK_UN)
+		return -EINVAL;
+	if (!f)
+		return -EBADF;
+	r = lock_flock(f, op);
+	if (r != -EAGAIN || op & LOCK_NB)
+		return r;
+	file_keep(t, f);
+	return call_park(t, lock_waitq(f->inode), POLLOUT, PARK_RESTART);
+}
+
+/* ---- fcntl: owner ---- */
+
+static int64_t owner_set(struct file *f, int64_t who)
+{
+	if (who > INT32_MAX || who < -INT32_MAX)
+		return -EINVAL;
+	if (who > 0 && !proc_find((pid_t)who) && !task_find((pid_t)who))
+		return -ESRCH;
+	if (who < 0 && !pgrp_exists((pid_t)-who, 0))
+		return -ESRCH;
+	f->owner_pid = (int)who;
+	return 0;
+}
+
+static int64_t owner_ex(struct task *t, struct file *f, uaddr_t addr, bool set)
+{
+	struct linux_f_owner_ex ex;
+
+	if (!set) {
+		ex.type = f->owner_pid < 0 ? LINUX_F_OWNER_PGRP : LINUX_F_OWNER_PID;
+		ex.pid = f->owner_pid < 0 ? -f->owner_pid : f->owner_pid;
+		return guest_put(t->tid, addr, &ex);
+	}
+	if (guest_get(t->tid, &ex, addr) < 0)
+		return -EFAULT;
+	if (ex.type < LINUX_F_OWNER_TID || ex.type > LINUX_F_OWNER_PGRP)
+		return -EINVAL;
+	if (ex.pid < 0)
+		return -ESRCH;
+	return owner_set(f, ex.type == LINUX_F_OWNER_PGRP ? -(int64_t)ex.pid : ex.pid);
+}
+
+/* ---- fcntl ---- */
+
+static int64_t flags_set(struct task *t, struct file *f, unsigned flags)
+{
+	if (flags & O_NOATIME && !(f->flags & O_NOATIME) && t->cred.fsuid != f->inode->uid &&
+	    !cred_has_cap(&t->cred, CAP_FOWNER))
+		return -EPERM;
+	if (flags & O_DIRECT && !(f->flags & O_DIRECT) && !inode_is_reg(f->inode) && !pipe_of(f))
+		return -EINVAL;
+	/* FMODE and the creation flags stay. */
+	f->flags = (f->flags & ~(uint32_t)SETFL_MASK) | (flags & SETFL_MASK);
+	return 0;
+}
+
+static int64_t fcntl_pipe(struct file *f, int cmd, uint64_t arg)
+{
+	struct pipe *p = pipe_of(f);
+
+	if (!p)
+		return -EBADF;
+	return cmd == F_GETPIPE_SZ ? (int64_t)pipe_capacity(p) : pipe_resize(p, (uint32_t)arg);
+}
+
+/* Commands that O_PATH descriptors know, too. */
+static int64_t fcntl_any(struct task *t, struct file *f, int fd, int cmd, uint64_t arg)
+{
+	struct fdslot *slot = &t->files->slots[fd];
+
+	switch (cmd) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return dup_from(t, fd, (uint32_t)arg, cmd == F_DUPFD_CLOEXEC);
+	case F_GETFD:
+		return slot->cloexec ? FD_CLOEXEC : 0;
+	case F_SETFD:
+		slot->cloexec = arg & FD_CLOEXEC;
+		return 0;
+	case F_GETFL:
+		return f->flags;
+	case F_DUPFD_QUERY_:
+		return fd_file_or_path(t, (int)arg) ? fd_file_or_path(t, (int)arg) == f : -EBADF;
+	}
+	return -ENOSYS;
+}
+
+static int64_t fcntl_file(struct task *t, struct file *f, int cmd, uint64_t arg)
+{
+	switch (cmd) {
+	case F_SETFL:
+		return flags_set(t, f, (unsigned)arg);
+	case F_GETLK:
+	case F_OFD_GETLK:
+		return lock_get(t, f, arg, cmd == F_OFD_GETLK);
+	case F_SETLK:
+	case F_SETLKW:
+		return lock_set(t, f, arg, false, cmd == F_SETLKW);
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return lock_set(t, f, arg, true, cmd == F_OFD_SETLKW);
+	case F_GETOWN:
+		return f->owner_pid;
+	case F_SETOWN:
+		return owner_set(f, (int)arg);
+	case F_GETOWN_EX:
+	case F_SETOWN_EX:
+		return owner_ex(t, f, arg, cmd == F_SETOWN_EX);
+	case F_GETSIG:
+		return f->owner_sig;
+	case F_SETSIG:
+		if (arg > LINUX_NSIG)
+			return -EINVAL;
+		f->owner_sig = (int)arg;
+		return 0;
+	case F_GETPIPE_SZ:
+	case F_SETPIPE_SZ:
+		return fcntl_pipe(f, cmd, arg);
+	case F_ADD_SEALS:
+		return memfd_add_seals(f, (unsigned)arg);
+	case F_GET_SEALS:
+		return memfd_get_seals(f);
+	case F_GETLEASE:
+		return F_UNLCK;
+	case F_NOTIFY:
+		return inode_is_dir(f->inode) ? -EINVAL : -ENOTDIR;
+	}
+	return -EINVAL; /* F_SETLEASE too */
+}
+
+int64_t sys_fcntl(struct task *t, const struct sysargs *a)
+{
+	int fd = ARG_INT(a, 0), cmd = ARG_INT(a, 1);
+	struct file *f = t->call.resumed ? file_of_call(t, fd) : fd_file_or_path(t, fd);
+	int64_t r;
+
+	if (!f)
+		return -EBADF;
+	if (!t->call.resumed) {
+		r = fcntl_any(t, f, fd, cmd, a->a[2]);
+		if (r != -ENOSYS)
+			return r;
+	}
+	return f->mode & FMODE_PATH ? -EBADF : fcntl_file(t, f, cmd, a->a[2]);
+}

@@ -1,0 +1,185 @@
+/* ioctl, the calls that bring files to the disk or speak of it, memfd_create. */
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <linux/fs.h>
+#include <sys/mman.h>
+
+#include "kernel/fs/memfd/memfd.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/file_util.h"
+#include "kernel/sys/handlers.h"
+
+#define FASYNC_BIT 020000u
+#define MFD_NAME_MAX 249
+
+/* ---- ioctl ---- */
+
+/* A switch of f->flags by an int argument. */
+static int64_t ioctl_flag(struct task *t, struct file *f, uaddr_t arg, uint32_t flag)
+{
+	int32_t on;
+
+	if (guest_get(t->tid, &on, arg) < 0)
+		return -EFAULT;
+	f->flags = on ? f->flags | flag : f->flags & ~flag;
+	return 0;
+}
+
+/* Sharing of extents: refused as by a file system that has none, after the checks that come first. */
+static int64_t ioctl_clone(struct task *t, struct file *f, int src_fd)
+{
+	struct file *src = fd_file(t, src_fd);
+
+	if (!src)
+		return -EBADF;
+	if (src->inode->fs != f->inode->fs)
+		return -EXDEV;
+	if (inode_is_dir(src->inode) || inode_is_dir(f->inode))
+		return -EISDIR;
+	if (!inode_is_reg(src->inode) || !inode_is_reg(f->inode))
+		return -EINVAL;
+	if (!(src->mode & FMODE_READ) || !(f->mode & FMODE_WRITE) || f->flags & O_APPEND)
+		return -EBADF;
+	return -EOPNOTSUPP;
+}
+
+static int64_t ioctl_range(struct task *t, struct file *f, uaddr_t arg)
+{
+	struct file_clone_range range;
+
+	if (guest_get(t->tid, &range, arg) < 0)
+		return -EFAULT;
+	return ioctl_clone(t, f, (int)range.src_fd);
+}
+
+int64_t sys_ioctl(struct task *t, const struct sysargs *a)
+{
+	int fd = ARG_INT(a, 0);
+	unsigned cmd = ARG_UINT(a, 1);
+	uaddr_t arg = a->a[2];
+	struct file *f = file_of_call(t, fd);
+	int64_t size;
+
+	if (!f)
+		return -EBADF;
+	switch (cmd) {
+	case FIOCLEX:
+	case FIONCLEX:
+		t->files->slots[fd].cloexec = cmd == FIOCLEX;
+		return 0;
+	case FIONBIO:
+		return ioctl_flag(t, f, arg, O_NONBLOCK);
+	case FIOASYNC:
+		return ioctl_flag(t, f, arg, FASYNC_BIT);
+	case FIOQSIZE:
+		if (!inode_is_reg(f->inode) && !inode_is_dir(f->inode))
+			return -ENOTTY;
+		size = (int64_t)f->inode->size;
+		return guest_put(t->tid, arg, &size);
+	case FIGETBSZ:
+		if (!inode_is_reg(f->inode) && !inode_is_dir(f->inode))
+			break;
+		return guest_put(t->tid, arg, &(int32_t){ 4096 });
+	case FICLONE:
+		return ioctl_clone(t, f, (int)arg);
+	case FICLONERANGE:
+		return ioctl_range(t, f, arg);
+	case FIONREAD:
+		if (!inode_is_reg(f->inode))
+			break;
+		return guest_put(t->tid, arg, &(int32_t){ (int32_t)((int64_t)f->inode->size - f->pos) });
+	}
+	return f->ops->ioctl ? f->ops->ioctl(f, t, cmd, arg) : -ENOTTY;
+}
+
+/* ---- to the disk ---- */
+
+static int64_t sync_fd(struct task *t, int fd, bool data_only)
+{
+	struct file *f = fd_file(t, fd);
+
+	if (!f)
+		return -EBADF;
+	return f->ops->fsync ? f->ops->fsync(f, data_only) : -EINVAL;
+}
+
+int64_t sys_fsync(struct task *t, const struct sysargs *a)
+{
+	return sync_fd(t, ARG_INT(a, 0), false);
+}
+
+int64_t sys_fdatasync(struct task *t, const struct sysargs *a)
+{
+	return sync_fd(t, ARG_INT(a, 0), true);
+}
+
+int64_t sys_sync(struct task *t, const struct sysargs *a)
+{
+	(void)t, (void)a;
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
+		if (m->fs->ops->sync)
+			(void)m->fs->ops->sync(m->fs);
+	return 0;
+}
+
+int64_t sys_syncfs(struct task *t, const struct sysargs *a)
+{
+	struct file *f = fd_file(t, ARG_INT(a, 0));
+
+	if (!f)
+		return -EBADF;
+	return f->inode->fs->ops->sync ? f->inode->fs->ops->sync(f->inode->fs) : 0;
+}
+
+int64_t sys_sync_file_range(struct task *t, const struct sysargs *a)
+{
+	int64_t off = (int64_t)a->a[1], len = (int64_t)a->a[2], end;
+	struct file *f = fd_file(t, ARG_INT(a, 0));
+
+	if (!f)
+		return -EBADF;
+	if (ARG_UINT(a, 3) & ~7u || off < 0 || len < 0 || __builtin_add_overflow(off, len, &end))
+		return -EINVAL;
+	return inode_is_reg(f->inode) || inode_is_dir(f->inode) ? 0 : -ESPIPE;
+}
+
+int64_t sys_fadvise64(struct task *t, const struct sysargs *a)
+{
+	struct file *f = fd_file(t, ARG_INT(a, 0));
+
+	if (!f)
+		return -EBADF;
+	if (S_ISFIFO(f->inode->mode))
+		return -ESPIPE;
+	return (int64_t)a->a[2] < 0 || ARG_UINT(a, 3) > POSIX_FADV_NOREUSE ? -EINVAL : 0;
+}
+
+int64_t sys_readahead(struct task *t, const struct sysargs *a)
+{
+	struct file *f = fd_file(t, ARG_INT(a, 0));
+
+	if (!f || !(f->mode & FMODE_READ))
+		return -EBADF;
+	return inode_is_reg(f->inode) ? 0 : -EINVAL;
+}
+
+/* ---- memfd ---- */
+
+int64_t sys_memfd_create(struct task *t, const struct sysargs *a)
+{
+	char name[MFD_NAME_MAX + 1];
+	unsigned flags = ARG_UINT(a, 1);
+	struct file *f;
+	int r = guest_read_str(t->tid, name, a->a[0], sizeof(name));
+
+	if (r < 0)
+		return r == -ENAMETOOLONG ? -EINVAL : r;
+	r = fd_room(t, 1);
+	if (r == 0)
+		r = memfd_new(name, flags, &f);
+	if (r < 0)
+		return r;
+	f->inode->uid = t->cred.fsuid;
+	f->inode->gid = t->cred.fsgid;
+	return fd_give(t, f, flags & MFD_CLOEXEC);
+}

@@ -1,0 +1,129 @@
+/* Helpers of the file-side handlers: path arguments, new descriptors, parking on a file. */
+#include "kernel/sys/file_util.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "kernel/platform/guestmem.h"
+
+char path_buf[PATH_MAX_LEN], path_buf2[PATH_MAX_LEN];
+
+int path_arg(struct task *t, uaddr_t addr, char *buf, bool empty_ok)
+{
+	int r = guest_read_str(t->tid, buf, addr, PATH_MAX_LEN);
+
+	if (r < 0)
+		return r;
+	return r == 0 && !empty_ok ? -ENOENT : 0;
+}
+
+int path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_)
+{
+	struct file *f = path_ok ? fd_file_or_path(t, fd) : fd_file(t, fd);
+
+	return f ? file_place(f, ret_) : -EBADF;
+}
+
+int path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, struct path *ret_)
+{
+	int r;
+
+	/* A null pointer is as good as "" where that is allowed. */
+	path_buf[0] = 0;
+	if (addr || !(flags & LOOKUP_EMPTY)) {
+		r = path_arg(t, addr, path_buf, flags & LOOKUP_EMPTY);
+		if (r < 0)
+			return r;
+	}
+	if (!path_buf[0] && dfd != AT_FDCWD)
+		return path_of_fd(t, dfd, true, ret_);
+	return path_lookup(t, dfd, path_buf, flags, ret_);
+}
+
+void newnode_init(struct newnode *n, struct task *t, const struct inode *dir, uint32_t mode)
+{
+	memset(n, 0, sizeof(*n));
+	n->mode = mode & ~t->fs->umask;
+	if (S_ISLNK(mode))
+		n->mode = S_IFLNK | 0777;
+	n->uid = t->cred.fsuid;
+	n->gid = t->cred.fsgid;
+	if (dir->mode & S_ISGID) {
+		n->gid = dir->gid;
+		if (S_ISDIR(mode))
+			n->mode |= S_ISGID;
+	}
+}
+
+int64_t fd_give(struct task *t, struct file *f, bool cloexec)
+{
+	int fd = fd_install(t, f, 0, cloexec);
+
+	if (fd < 0)
+		file_put(f);
+	return fd;
+}
+
+int fd_room(struct task *t, uint32_t count)
+{
+	const struct fdtable *ft = t->files;
+	uint64_t limit = t->proc->limits[RLIMIT_NOFILE].cur;
+	uint32_t used = 0;
+
+	if (ft->open + (uint64_t)count <= limit)
+		return 0;
+	/* Descriptors above a limit that was lowered later do not count against it. */
+	for (uint32_t i = 0; i < MIN((uint64_t)ft->size, limit); i++)
+		used += ft->slots[i].file != NULL;
+	return used + (uint64_t)count <= limit ? 0 : -EMFILE;
+}
+
+void uio_skip(struct uio *u, uint64_t n)
+{
+	n = MIN(n, u->left);
+	u->left -= n;
+	while (n && u->cur < u->nvec) {
+		uint64_t room = u->vec[u->cur].len - u->cur_off;
+		if (n < room) {
+			u->cur_off += n;
+			return;
+		}
+		n -= room;
+		u->cur++;
+		u->cur_off = 0;
+	}
+}
+
+static void file_unkeep(void *aux)
+{
+	file_put(aux);
+}
+
+void file_keep(struct task *t, struct file *f)
+{
+	if (t->call.aux)
+		return;
+	t->call.aux = file_get(f);
+	t->call.aux_free = file_unkeep;
+}
+
+struct file *file_of_call(struct task *t, int fd)
+{
+	if (t->call.resumed && t->call.aux && t->call.aux_free == file_unkeep)
+		return t->call.aux;
+	return fd_file(t, fd);
+}
+
+int64_t file_park(struct task *t, struct file *f, uint32_t events)
+{
+	struct waitq *q = file_poll_q(f);
+
+	if (events & POLLIN)
+		events |= POLLRDNORM;
+	if (events & POLLOUT)
+		events |= POLLWRNORM;
+	if (!q)
+		return -EAGAIN;
+	file_keep(t, f);
+	return call_park(t, q, events, PARK_RESTART);
+}

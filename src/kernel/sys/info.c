@@ -1,0 +1,109 @@
+/* What programs ask about their machine and themselves: uname, sysinfo, getrusage, personality. Figures of memory and
+ * CPU time come from the host's view of the cell's processes, cut to what the cell may see. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include "kernel/platform/cell.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/platform/version.h"
+#include "kernel/sys/handlers.h"
+#include "kernel/sys/uts.h"
+#include "kernel/task/cputime.h"
+
+_Static_assert(sizeof(struct utsname) == 6 * 65, "new_utsname");
+_Static_assert(sizeof(struct sysinfo) == 112, "sysinfo");
+_Static_assert(sizeof(struct rusage) == 144, "rusage");
+
+static char hostname[UTS_LEN + 1], domainname[UTS_LEN + 1] = UTS_DOMAIN;
+
+const char *uts_domainname(void)
+{
+	return domainname;
+}
+
+int64_t uts_set(struct task *t, const struct sysargs *a, bool domain)
+{
+	int len = (int)a->a[1];
+	char name[UTS_LEN + 1] = { 0 };
+
+	if (!cred_has_cap(&t->cred, CAP_SYS_ADMIN))
+		return -EPERM;
+	if (len < 0 || len > UTS_LEN)
+		return -EINVAL;
+	if (guest_read(t->tid, name, a->a[0], (size_t)len) < 0)
+		return -EFAULT;
+	memcpy(domain ? domainname : hostname, name, sizeof(name));
+	if (!domain)
+		cell.spec.hostname = hostname;
+	return 0;
+}
+
+static void uts_copy(char *dst, const char *src)
+{
+	memcpy(dst, src, MIN(strlen(src), (size_t)UTS_LEN)); /* the rest is zero already */
+}
+
+int64_t sys_uname(struct task *t, const struct sysargs *a)
+{
+	struct utsname u;
+
+	memset(&u, 0, sizeof(u));
+	uts_copy(u.sysname, UTS_SYSNAME);
+	uts_copy(u.nodename, cell.spec.hostname ? cell.spec.hostname : "cell");
+	uts_copy(u.release, UTS_RELEASE);
+	uts_copy(u.version, UTS_VERSION);
+	uts_copy(u.machine,
+		 (t->proc->personality & PER_MASK) == PER_LINUX32 ? "i686" : UTS_MACHINE);
+	uts_copy(u.domainname, domainname);
+	return guest_put(t->tid, a->a[0], &u);
+}
+
+int64_t sys_sysinfo(struct task *t, const struct sysargs *a)
+{
+	struct sysinfo si;
+	struct mem_figures mem;
+
+	memset(&si, 0, sizeof(si));
+	mem_figures_get(&mem);
+	si.uptime = (now_mono() - (int64_t)cell.boot_mono) / NSEC_PER_SEC;
+	si.totalram = mem.total;
+	si.freeram = mem.available;
+	si.procs = (unsigned short)MIN(task_count() + 1, 65535u); /* and the cell's init */
+	si.mem_unit = 1;
+	return guest_put(t->tid, a->a[0], &si);
+}
+
+int64_t sys_getrusage(struct task *t, const struct sysargs *a)
+{
+	struct rusage ru;
+
+	switch ((int)a->a[0]) {
+	case RUSAGE_SELF:
+		proc_rusage(t->proc, &ru);
+		break;
+	case RUSAGE_THREAD:
+		task_rusage(t, &ru);
+		break;
+	case RUSAGE_CHILDREN:
+		ru = t->proc->child_usage;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return guest_put(t->tid, a->a[1], &ru);
+}
+
+/* Stored and shown; of its flags only PER_LINUX32 means something here (the machine's name). */
+int64_t sys_personality(struct task *t, const struct sysargs *a)
+{
+	uint32_t old = (uint32_t)t->proc->personality, set = (uint32_t)a->a[0];
+
+	if (set != 0xffffffffu)
+		t->proc->personality = set;
+	return old;
+}

@@ -1,0 +1,208 @@
+/* Resource limits and nice values.
+ *
+ * Most limits are the kernel's own and are looked at where the resource is given out. Those that the host must enforce,
+ * because memory and CPU time are its own, are passed on to the runner: as soft limits only, so that root of the cell
+ * can raise them again; the hard limits of the host stay as the cell was started with. RLIMIT_CPU passes both, as the
+ * hard one kills. Fork and exec keep them on the host as here. The nice value is the process's, not the thread's. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+
+#include "host/procmem.h"
+#include "kernel/platform/cell.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/handlers.h"
+#include "kernel/sys/limits.h"
+#include "kernel/sys/target.h"
+#include "kernel/task/cred.h"
+
+#define NR_OPEN 1048576u
+_Static_assert(RLIMITS == RLIM_NLIMITS, "limits");
+
+void limits_init(struct proc *p)
+{
+	uint64_t inf = RLIM_INFINITY;
+	uint64_t tasks = cell.spec.max_tasks ? cell.spec.max_tasks : 4096;
+	uint64_t files = cell.spec.max_files ? MIN(cell.spec.max_files, NR_OPEN) : NR_OPEN;
+
+	for (int i = 0; i < RLIMITS; i++)
+		p->limits[i] = (struct klimit){ inf, inf };
+	p->limits[RLIMIT_STACK].cur = 8UL << 20;
+	p->limits[RLIMIT_CORE].cur = 0;
+	p->limits[RLIMIT_NPROC] = (struct klimit){ tasks, tasks };
+	p->limits[RLIMIT_NOFILE] = (struct klimit){ MIN(files, 1024u), files };
+	p->limits[RLIMIT_MEMLOCK] = (struct klimit){ 8UL << 20, 8UL << 20 };
+	p->limits[RLIMIT_SIGPENDING] = (struct klimit){ 16384, 16384 };
+	p->limits[RLIMIT_MSGQUEUE] = (struct klimit){ 819200, 819200 };
+	p->limits[RLIMIT_NICE] = (struct klimit){ 0, 0 };
+	p->limits[RLIMIT_RTPRIO] = (struct klimit){ 0, 0 };
+}
+
+/* The host follows. What it refuses (a limit above its own) stays as it is there. */
+static void limit_to_host(struct proc *p, int resource)
+{
+	const struct klimit *l = &p->limits[resource];
+
+	if (p->state == PROC_ZOMBIE)
+		return;
+	switch (resource) {
+	case RLIMIT_AS:
+	case RLIMIT_DATA:
+	case RLIMIT_STACK:
+	case RLIMIT_MEMLOCK:
+		(void)host_prlimit(p->pid, resource, l->cur, RLIM_INFINITY);
+		break;
+	case RLIMIT_CPU:
+		(void)host_prlimit(p->pid, resource, l->cur, l->max);
+		break;
+	default:
+		break;
+	}
+}
+
+static int limit_set(struct task *t, struct proc *p, uint32_t resource, const struct klimit *l)
+{
+	if (resource >= RLIMITS || l->cur > l->max)
+		return -EINVAL;
+	if (resource == RLIMIT_NOFILE && l->max > NR_OPEN)
+		return -EPERM;
+	if (l->max > p->limits[resource].max && !cred_has_cap(&t->cred, CAP_SYS_RESOURCE))
+		return -EPERM;
+	p->limits[resource] = *l;
+	limit_to_host(p, (int)resource);
+	return 0;
+}
+
+int64_t sys_getrlimit(struct task *t, const struct sysargs *a)
+{
+	uint32_t resource = (uint32_t)a->a[0];
+
+	if (resource >= RLIMITS)
+		return -EINVAL;
+	return guest_put(t->tid, a->a[1], &t->proc->limits[resource]);
+}
+
+int64_t sys_setrlimit(struct task *t, const struct sysargs *a)
+{
+	struct klimit l;
+
+	if (guest_get(t->tid, &l, a->a[1]) < 0)
+		return -EFAULT;
+	return limit_set(t, t->proc, (uint32_t)a->a[0], &l);
+}
+
+/* May t look at or change the limits of a process with these credentials? */
+static bool may_limit(const struct task *t, const struct cred *other)
+{
+	const struct cred *c = &t->cred;
+
+	if (c->uid == other->euid && c->uid == other->suid && c->uid == other->uid &&
+	    c->gid == other->egid && c->gid == other->sgid && c->gid == other->gid)
+		return true;
+	return cred_has_cap(c, CAP_SYS_RESOURCE);
+}
+
+int64_t sys_prlimit64(struct task *t, const struct sysargs *a)
+{
+	uint32_t resource = (uint32_t)a->a[1];
+	struct klimit set, old;
+	struct task *target;
+	int64_t err;
+
+	if (a->a[2] && guest_get(t->tid, &set, a->a[2]) < 0)
+		return -EFAULT;
+	err = target_task(t, (pid_t)a->a[0], &target);
+	if (err)
+		return err;
+	if (target->proc != t->proc && !may_limit(t, &target->cred))
+		return -EPERM;
+	if (resource >= RLIMITS)
+		return -EINVAL;
+	old = target->proc->limits[resource];
+	if (a->a[2]) {
+		err = limit_set(t, target->proc, resource, &set);
+		if (err < 0)
+			return err;
+	}
+	if (a->a[3] && guest_put(t->tid, a->a[3], &old) < 0)
+		return -EFAULT;
+	return 0;
+}
+
+/* ---- nice values ---- */
+
+/* Is p one of those that which and who name? */
+static bool priority_matches(struct task *t, struct proc *p, int which, uint32_t who)
+{
+	struct task *leader;
+
+	switch (which) {
+	case PRIO_PGRP:
+		return p->pgid == (who ? (pid_t)who : t->proc->pgid);
+	case PRIO_USER:
+		leader = proc_leader(p);
+		return leader && leader->cred.uid == (who ? who : t->cred.uid);
+	default:
+		return false;
+	}
+}
+
+int64_t sys_getpriority(struct task *t, const struct sysargs *a)
+{
+	int which = (int)a->a[0];
+	int64_t best = -ESRCH, err;
+	struct proc *p;
+
+	if (which < PRIO_PROCESS || which > PRIO_USER)
+		return -EINVAL;
+	if (which == PRIO_PROCESS) {
+		err = target_proc(t, (pid_t)a->a[1], &p);
+		return err ? err : 20 - p->nice;
+	}
+	for (p = proc_next(NULL); p; p = proc_next(p))
+		if (priority_matches(t, p, which, (uint32_t)a->a[1]))
+			best = MAX(best, 20 - p->nice);
+	return best;
+}
+
+static int64_t priority_set_one(struct task *t, struct proc *p, int nice)
+{
+	struct task *leader = proc_leader(p), *thread;
+	bool cap = cred_has_cap(&t->cred, CAP_SYS_NICE);
+
+	if (!leader)
+		return 0;
+	if (p != t->proc && !cap && !cred_is_same_user(&t->cred, &leader->cred))
+		return -EPERM;
+	if (nice < p->nice && !cap && (uint64_t)(20 - nice) > p->limits[RLIMIT_NICE].cur)
+		return -EACCES;
+	p->nice = nice;
+	/* The host lets it go up only; then the scheduler knows less than we do. */
+	list_for_each (thread, &p->threads, thread_link)
+		(void)host_setpriority(thread->tid, nice);
+	return 0;
+}
+
+int64_t sys_setpriority(struct task *t, const struct sysargs *a)
+{
+	int which = (int)a->a[0], nice = (int)a->a[2];
+	int64_t result = -ESRCH, err;
+	struct proc *p;
+
+	if (which < PRIO_PROCESS || which > PRIO_USER)
+		return -EINVAL;
+	nice = nice < -20 ? -20 : MIN(nice, 19);
+	if (which == PRIO_PROCESS) {
+		err = target_proc(t, (pid_t)a->a[1], &p);
+		return err ? err : priority_set_one(t, p, nice);
+	}
+	for (p = proc_next(NULL); p; p = proc_next(p)) {
+		if (!priority_matches(t, p, which, (uint32_t)a->a[1]))
+			continue;
+		err = priority_set_one(t, p, nice);
+		/* As Linux: one failure stays, success replaces only "nobody". */
+		if (err < 0 || result == -ESRCH)
+			result = err;
+	}
+	return result;
+}

@@ -1,0 +1,64 @@
+/* mmap of files: the stub asks which descriptor to map; everything else about memory is the host's. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "kernel/fs/proc/procmap.h"
+#include "kernel/platform/slots.h"
+#include "kernel/sys/dispatch.h"
+#include "kernel/sys/mem.h"
+#include "stub/stub.h"
+
+int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool *ret_keep)
+{
+	struct inode *ino = f->inode;
+	uint64_t off = req->off;
+	bool immutable;
+	int fd;
+
+	if (f->ops && f->ops->mmap)
+		fd = f->ops->mmap(f, req, &off);
+	else if (ino->ops->hostfd)
+		fd = ino->ops->hostfd(ino, (req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE));
+	else
+		fd = -ENODEV;
+	if (fd < 0)
+		return fd;
+	if (off != req->off)
+		return -ENODEV;
+	immutable = ino->immutable && !((req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE));
+	if (!ino->noted) {
+		procmap_note(fd, f);
+		ino->noted = immutable; /* others can be renamed */
+	}
+	return slot_give_fd(t->proc->slots, t->call.id, fd, immutable ? ino->ino : 0, ret_keep);
+}
+
+int64_t hc_mmap(struct task *t, const struct sysargs *a)
+{
+	const struct mapping_req req = {
+		.prot = (int)a->a[2], .flags = (int)a->a[3], .off = a->a[5], .len = a->a[1]
+	};
+	struct file *f;
+	bool keep = false;
+	int type = req.flags & 15, fd;
+
+	if (req.off & (PAGE_SIZE - 1))
+		return -EINVAL;
+	f = fd_file(t, (int)a->a[4]);
+	if (!f)
+		return -EBADF;
+	if (!req.len)
+		return -EINVAL;
+	if (type != MAP_SHARED && type != MAP_PRIVATE && type != MAP_SHARED_VALIDATE)
+		return -EINVAL;
+	if (!(f->mode & FMODE_READ))
+		return -EACCES;
+	if (type != MAP_PRIVATE && (req.prot & PROT_WRITE) && !(f->mode & FMODE_WRITE))
+		return -EACCES;
+	if (inode_is_dir(f->inode))
+		return -ENODEV;
+	if ((req.prot & PROT_EXEC) && f->path.mnt && (f->path.mnt->flags & MNT_NOEXEC))
+		return -EPERM;
+	fd = mem_give(t, f, &req, &keep);
+	return fd < 0 ? fd : fd | (keep ? STUB_FD_KEEP : 0);
+}

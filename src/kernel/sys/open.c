@@ -1,0 +1,261 @@
+/* open, openat, openat2, creat, close, close_range.
+ *
+ * The flags are checked as Linux's build_open_flags does, strictly for openat2 and forgivingly for the others. A
+ * descriptor must be free before anything happens, so that a full table never leaves a new file behind. An open that
+ * waits (a FIFO without its other end) is parked and run again. */
+#include <errno.h>
+#include <linux/close_range.h>
+#include <linux/openat2.h>
+#include <string.h>
+
+#include "kernel/abi/fs.h"
+#include "kernel/fs/pipe/pipe.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/file_util.h"
+#include "kernel/sys/handlers.h"
+
+#define LINUX_O_LARGEFILE 0100000 /* glibc has it as 0 */
+#define TMPFILE_BIT 020000000     /* O_TMPFILE without O_DIRECTORY */
+#define FASYNC_BIT 020000
+#define PATH_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
+#define VALID_FLAGS                                                                                \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
+	 O_DSYNC | FASYNC_BIT | O_DIRECT | LINUX_O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW |          \
+	 O_NOATIME | O_CLOEXEC | O_PATH | TMPFILE_BIT)
+#define VALID_RESOLVE                                                                              \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |         \
+	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
+
+struct open_req {
+	int dfd;
+	uint32_t flags, mode;
+	unsigned lookup; /* LOOKUP_* from resolve */
+};
+
+static int open_flags_check(const struct linux_open_how *how)
+{
+	uint64_t flags = how->flags;
+	bool creates = flags & (O_CREAT | TMPFILE_BIT);
+
+	if (flags & ~(uint64_t)(uint32_t)VALID_FLAGS || how->resolve & ~(uint64_t)VALID_RESOLVE)
+		return -EINVAL;
+	if (how->resolve & RESOLVE_BENEATH && how->resolve & RESOLVE_IN_ROOT)
+		return -EINVAL;
+	if (how->mode & ~(creates ? 07777ull : 0ull))
+		return -EINVAL;
+	if (flags & O_DIRECTORY && flags & O_CREAT)
+		return -EINVAL;
+	if (flags & TMPFILE_BIT && (!(flags & O_DIRECTORY) || !(flags & O_ACCMODE)))
+		return -EINVAL;
+	if (flags & O_PATH && flags & ~(uint64_t)PATH_FLAGS)
+		return -EINVAL;
+	/* Nothing is promised to be in the cache. */
+	if (how->resolve & RESOLVE_CACHED)
+		return -EAGAIN;
+	return 0;
+}
+
+static unsigned resolve_to_lookup(uint64_t resolve)
+{
+	return (resolve & RESOLVE_NO_XDEV ? LOOKUP_NO_XDEV : 0) |
+	       (resolve & RESOLVE_NO_MAGICLINKS ? LOOKUP_NO_MAGIC : 0) |
+	       (resolve & RESOLVE_NO_SYMLINKS ? LOOKUP_NO_SYMLINKS : 0) |
+	       (resolve & RESOLVE_BENEATH ? LOOKUP_BENEATH : 0) |
+	       (resolve & RESOLVE_IN_ROOT ? LOOKUP_IN_ROOT : 0);
+}
+
+/* Finds the place, making the file when O_CREAT asks for it; *ret_created tells. returns path ref. */
+static int open_find_or_create(struct task *t, const struct open_req *rq, struct path *ret_,
+			       bool *ret_created)
+{
+	unsigned follow = rq->flags & (O_EXCL | O_NOFOLLOW) ? 0 : LOOKUP_FOLLOW;
+	struct path place, dir;
+	struct newnode n;
+	int r;
+
+	r = path_lookup(t, rq->dfd, path_buf, rq->lookup | follow | LOOKUP_CREATE, &place);
+	if (r < 0)
+		return r;
+	if (place.name->inode) {
+		r = rq->flags & O_EXCL ? -EEXIST : inode_is_dir(place.name->inode) ? -EISDIR : 0;
+		if (r < 0)
+			path_put(&place);
+		else
+			*ret_ = place;
+		return r;
+	}
+	dir = (struct path){ .mnt = place.mnt, .name = place.name->parent };
+	if (!dir.name || !dir.name->inode) {
+		path_put(&place);
+		return -ENOENT;
+	}
+	newnode_init(&n, t, dir.name->inode, S_IFREG | rq->mode);
+	r = vfs_create(t, &dir, place.name->str, &n, ret_);
+	path_put(&place);
+	*ret_created = r == 0;
+	return r;
+}
+
+static int open_tmpfile(struct task *t, const struct open_req *rq, struct path *ret_)
+{
+	struct newnode n;
+	struct path dir;
+	int r;
+
+	r = path_lookup(t, rq->dfd, path_buf, rq->lookup | LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &dir);
+	if (r < 0)
+		return r;
+	newnode_init(&n, t, dir.name->inode, S_IFREG | rq->mode);
+	r = vfs_tmpfile(t, &dir, &n, ret_);
+	path_put(&dir);
+	if (r == 0 && rq->flags & O_EXCL)
+		ret_->name->inode->linkable = false;
+	return r;
+}
+
+static int open_find(struct task *t, const struct open_req *rq, struct path *ret_, bool *ret_created)
+{
+	unsigned lookup = rq->lookup;
+
+	*ret_created = false;
+	if (fifo_wait_path(t, ret_))
+		return 0;
+	if (rq->flags & TMPFILE_BIT) {
+		*ret_created = true;
+		return open_tmpfile(t, rq, ret_);
+	}
+	if (rq->flags & O_CREAT)
+		return open_find_or_create(t, rq, ret_, ret_created);
+	if (!(rq->flags & O_NOFOLLOW))
+		lookup |= LOOKUP_FOLLOW;
+	if (rq->flags & O_DIRECTORY)
+		lookup |= LOOKUP_DIRECTORY;
+	return path_lookup(t, rq->dfd, path_buf, lookup, ret_);
+}
+
+/* What may_open refuses by type. */
+static int open_check_type(const struct inode *ino, uint32_t flags)
+{
+	if (flags & O_PATH)
+		return 0;
+	if (inode_is_lnk(ino))
+		return -ELOOP;
+	if (inode_is_dir(ino) && (flags & O_ACCMODE || flags & O_TRUNC))
+		return -EISDIR;
+	if (S_ISSOCK(ino->mode))
+		return -ENXIO;
+	return 0;
+}
+
+static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux_open_how *how)
+{
+	struct open_req rq = { .dfd = dfd, .flags = (uint32_t)how->flags, .mode = (uint32_t)how->mode,
+			       .lookup = resolve_to_lookup(how->resolve) };
+	struct waitq *q = NULL;
+	struct file *f;
+	struct path place;
+	bool created = false;
+	int r;
+
+	r = open_flags_check(how);
+	if (r == 0)
+		r = path_arg(t, addr, path_buf, false);
+	if (r == 0)
+		r = fd_room(t, 1);
+	if (r == 0)
+		r = open_find(t, &rq, &place, &created);
+	if (r < 0)
+		return r;
+	uint32_t flags = rq.flags & ~(uint32_t)(O_CLOEXEC | O_CREAT | O_EXCL);
+	if (flags & TMPFILE_BIT)
+		flags &= ~(uint32_t)O_TRUNC;
+	else
+		r = open_check_type(place.name->inode, flags);
+	if (created)
+		flags = (flags & ~(uint32_t)O_TRUNC) | OPEN_CREATED;
+	if (r == 0)
+		r = file_open(t, &place, flags, &f, &q);
+	path_put(&place);
+	if (r == -EAGAIN && q)
+		return call_park(t, q, PIPE_EVENT_OPENED, PARK_RESTART);
+	if (r < 0)
+		return r;
+	return fd_give(t, f, rq.flags & O_CLOEXEC);
+}
+
+/* The older calls ignore what openat2 refuses. */
+static int64_t open_old(struct task *t, int dfd, uaddr_t addr, uint32_t flags, uint32_t mode)
+{
+	struct linux_open_how how = { .flags = (flags | LINUX_O_LARGEFILE) & VALID_FLAGS,
+				      .mode = mode & 07777 };
+
+	if (how.flags & O_PATH)
+		how.flags &= PATH_FLAGS;
+	if (!(how.flags & (O_CREAT | TMPFILE_BIT)))
+		how.mode = 0;
+	return open_do(t, dfd, addr, &how);
+}
+
+int64_t sys_open(struct task *t, const struct sysargs *a)
+{
+	return open_old(t, AT_FDCWD, a->a[0], ARG_UINT(a, 1), ARG_UINT(a, 2));
+}
+
+int64_t sys_openat(struct task *t, const struct sysargs *a)
+{
+	return open_old(t, ARG_INT(a, 0), a->a[1], ARG_UINT(a, 2), ARG_UINT(a, 3));
+}
+
+int64_t sys_creat(struct task *t, const struct sysargs *a)
+{
+	return open_old(t, AT_FDCWD, a->a[0], O_CREAT | O_WRONLY | O_TRUNC, ARG_UINT(a, 1));
+}
+
+int64_t sys_openat2(struct task *t, const struct sysargs *a)
+{
+	struct linux_open_how how = { 0 };
+	char raw[PAGE_SIZE];
+	uint64_t size = a->a[3];
+
+	if (size < LINUX_OPEN_HOW_SIZE_VER0)
+		return -EINVAL;
+	if (size > sizeof(raw))
+		return -E2BIG;
+	if (guest_read(t->tid, raw, a->a[2], size) < 0)
+		return -EFAULT;
+	/* A newer, larger struct is fine as long as what we do not know is zero. */
+	for (uint64_t i = sizeof(how); i < size; i++)
+		if (raw[i])
+			return -E2BIG;
+	memcpy(&how, raw, sizeof(how));
+	return open_do(t, ARG_INT(a, 0), a->a[1], &how);
+}
+
+int64_t sys_close(struct task *t, const struct sysargs *a)
+{
+	return fd_close(t, ARG_INT(a, 0));
+}
+
+int64_t sys_close_range(struct task *t, const struct sysargs *a)
+{
+	unsigned first = ARG_UINT(a, 0), last = ARG_UINT(a, 1), flags = ARG_UINT(a, 2);
+
+	if (flags & ~(unsigned)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) || first > last)
+		return -EINVAL;
+	if (flags & CLOSE_RANGE_UNSHARE && t->files->refs > 1) {
+		struct fdtable *own = fdtable_copy(t->files);
+		if (!own)
+			return -ENOMEM;
+		fdtable_put(t->files, t);
+		t->files = own;
+	}
+	for (uint64_t fd = first; fd <= last && fd < t->files->size; fd++) {
+		if (!t->files->slots[fd].file)
+			continue;
+		if (flags & CLOSE_RANGE_CLOEXEC)
+			t->files->slots[fd].cloexec = true;
+		else
+			(void)!fd_close(t, (int)fd);
+	}
+	return 0;
+}

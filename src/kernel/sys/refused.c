@@ -1,0 +1,298 @@
+/* Calls that a cell refuses, each with what Linux answers a caller without the right, and why.
+ *
+ * A few of them have a form that is harmless and that programs use: it works (reading the clock's discipline, leaving a
+ * shared descriptor table, reading one's own memory, a single memory node, naming the cell). */
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/kcmp.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "kernel/platform/guestmem.h"
+#include "kernel/platform/uio.h"
+#include "kernel/sys/nr.h"
+#include "kernel/sys/refused.h"
+#include "kernel/sys/target.h"
+#include "kernel/sys/uts.h"
+#include "kernel/vfs/vfs.h"
+
+static const struct refused {
+	uint16_t nr;
+	uint16_t err;
+	const char *why;
+} refused[] = {
+	{ NR_ptrace, EPERM, "the stub in each runner relies on not being traced" },
+	{ NR_syslog, EPERM, "the host's messages are not the cell's" },
+	{ NR_vhangup, EPERM, "terminals belong to the caller of viv" },
+	{ NR_modify_ldt, ENOSYS, "64-bit code only" },
+	{ NR_pivot_root, EPERM, "mounts are the operator's" },
+	{ NR_adjtimex, EPERM, "the clock is the host's; reading works" },
+	{ NR_acct, EPERM, "accounting is the journal's" },
+	{ NR_settimeofday, EPERM, "the clock is the host's" },
+	{ NR_mount, EPERM, "mounts are the operator's" },
+	{ NR_umount2, EPERM, "mounts are the operator's" },
+	{ NR_swapon, EPERM, "memory is the host's" },
+	{ NR_swapoff, EPERM, "memory is the host's" },
+	{ NR_reboot, EPERM, "a cell ends with its first process" },
+	{ NR_sethostname, EPERM, "works for root of the cell" },
+	{ NR_setdomainname, EPERM, "works for root of the cell" },
+	{ NR_iopl, EPERM, "no hardware" },
+	{ NR_ioperm, EPERM, "no hardware" },
+	{ NR_init_module, EPERM, "no modules" },
+	{ NR_delete_module, EPERM, "no modules" },
+	{ NR_quotactl, EPERM, "quotas are the operator's" },
+	{ NR_nfsservctl, ENOSYS, "gone from Linux" },
+	{ NR_lookup_dcookie, ENOSYS, "gone from Linux" },
+	{ NR_clock_settime, EPERM, "the clock is the host's" },
+	{ NR_mbind, EPERM, "one memory node; harmless forms work" },
+	{ NR_set_mempolicy, EPERM, "one memory node; harmless forms work" },
+	{ NR_get_mempolicy, EPERM, "one memory node; works" },
+	{ NR_kexec_load, EPERM, "the host's kernel is not the cell's" },
+	{ NR_add_key, ENOSYS, "no key rings" },
+	{ NR_request_key, ENOSYS, "no key rings" },
+	{ NR_keyctl, ENOSYS, "no key rings" },
+	{ NR_migrate_pages, EPERM, "one memory node" },
+	{ NR_unshare, EPERM, "no namespaces inside a cell; leaving shared tables works" },
+	{ NR_move_pages, EPERM, "one memory node" },
+	{ NR_perf_event_open, EACCES, "counters would see the host" },
+	{ NR_fanotify_init, EPERM, "no watching of whole mounts" },
+	{ NR_fanotify_mark, EPERM, "no watching of whole mounts" },
+	{ NR_name_to_handle_at, EOPNOTSUPP, "file systems without handles" },
+	{ NR_open_by_handle_at, EPERM, "would walk round permissions" },
+	{ NR_clock_adjtime, EPERM, "the clock is the host's; reading works" },
+	{ NR_setns, EPERM, "no namespaces inside a cell" },
+	{ NR_process_vm_readv, EPERM, "no reading of other processes; the own one works" },
+	{ NR_process_vm_writev, EPERM, "no writing to other processes; the own one works" },
+	{ NR_kcmp, EPERM, "no looking into other processes; the own one works" },
+	{ NR_finit_module, EPERM, "no modules" },
+	{ NR_kexec_file_load, EPERM, "the host's kernel is not the cell's" },
+	{ NR_bpf, EPERM, "no programs in the host's kernel" },
+	{ NR_userfaultfd, EPERM, "would stop the kernel in the middle of a copy" },
+	{ NR_io_uring_setup, ENOSYS, "a second way into the host's kernel" },
+	{ NR_io_uring_enter, ENOSYS, "a second way into the host's kernel" },
+	{ NR_io_uring_register, ENOSYS, "a second way into the host's kernel" },
+	{ NR_open_tree, EPERM, "mounts are the operator's" },
+	{ NR_move_mount, EPERM, "mounts are the operator's" },
+	{ NR_fsopen, EPERM, "mounts are the operator's" },
+	{ NR_fsconfig, EPERM, "mounts are the operator's" },
+	{ NR_fsmount, EPERM, "mounts are the operator's" },
+	{ NR_fspick, EPERM, "mounts are the operator's" },
+	{ NR_pidfd_getfd, EPERM, "no looking into other processes" },
+	{ NR_process_madvise, EPERM, "no advice about other processes" },
+	{ NR_mount_setattr, EPERM, "mounts are the operator's" },
+	{ NR_quotactl_fd, EPERM, "quotas are the operator's" },
+	{ NR_landlock_create_ruleset, ENOSYS, "as a Linux without it" },
+	{ NR_landlock_add_rule, ENOSYS, "as a Linux without it" },
+	{ NR_landlock_restrict_self, ENOSYS, "as a Linux without it" },
+	{ NR_memfd_secret, ENOSYS, "memory that the kernel could not read" },
+	{ NR_process_mrelease, EPERM, "no taking of others' memory" },
+	{ NR_set_mempolicy_home_node, EPERM, "one memory node; harmless forms work" },
+	{ NR_map_shadow_stack, EOPNOTSUPP, "as on a processor without it" },
+};
+
+static const struct refused *refused_find(int nr)
+{
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+		if (refused[i].nr == nr)
+			return &refused[i];
+	return NULL;
+}
+
+const char *refused_reason(int nr)
+{
+	const struct refused *r = refused_find(nr);
+
+	return r ? r->why : NULL;
+}
+
+/* adjtimex without a change: a clock that nobody disciplines. */
+static int64_t clock_discipline(struct task *t, uaddr_t addr)
+{
+	struct timex tx;
+
+	if (guest_get(t->tid, &tx, addr) < 0)
+		return -EFAULT;
+	if (tx.modes != 0 && tx.modes != ADJ_OFFSET_SS_READ)
+		return -EPERM;
+	memset(&tx, 0, sizeof(tx));
+	tx.maxerror = tx.esterror = 16000000;
+	tx.status = STA_UNSYNC;
+	tx.constant = 2;
+	tx.precision = 1;
+	tx.tolerance = 32768000;
+	tx.tick = 10000;
+	tx.time.tv_sec = now_real() / NSEC_PER_SEC;
+	tx.time.tv_usec = now_real() % NSEC_PER_SEC / 1000;
+	return guest_put(t->tid, addr, &tx) < 0 ? -EFAULT : TIME_ERROR;
+}
+
+#define UNSHARE_OWN (CLONE_FS | CLONE_FILES | CLONE_SYSVSEM)
+#define UNSHARE_PROCESS (CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
+#define UNSHARE_SPACES                                                                             \
+	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
+	 CLONE_NEWCGROUP | CLONE_NEWTIME)
+
+static int64_t unshare_tables(struct task *t, uint64_t flags)
+{
+	struct fdtable *files = NULL;
+	struct fsctx *fs = NULL;
+
+	if (flags & ~(uint64_t)(UNSHARE_OWN | UNSHARE_PROCESS | UNSHARE_SPACES))
+		return -EINVAL;
+	if (flags & UNSHARE_SPACES)
+		return -EPERM;
+	/* These are shared by all threads: nothing to do when there is only one. */
+	if ((flags & UNSHARE_PROCESS) && t->proc->nthreads > 1)
+		return -EINVAL;
+	if ((flags & CLONE_FILES) && t->files->refs > 1) {
+		files = fdtable_copy(t->files);
+		if (!files)
+			return -ENOMEM;
+	}
+	if ((flags & CLONE_FS) && t->fs->refs > 1) {
+		fs = fsctx_copy(t->fs);
+		if (!fs) {
+			if (files)
+				fdtable_put(files, t);
+			return -ENOMEM;
+		}
+	}
+	if (files) {
+		struct fdtable *old = t->files;
+
+		t->files = files;
+		fdtable_put(old, t);
+	}
+	if (fs) {
+		fsctx_put(t->fs);
+		t->fs = fs;
+	}
+	return 0;
+}
+
+/* process_vm_readv and process_vm_writev of the caller's own process: a copy inside one address space. Bounded, as the
+ * kernel does nothing else meanwhile; a short count is a legal answer. */
+#define VM_COPY_MAX (16UL << 20)
+
+static int64_t vm_copy(struct task *t, const struct sysargs *a, bool write)
+{
+	static char buf[65536];
+	struct uio local, remote, *from, *to;
+	struct proc *p;
+	uint64_t done = 0;
+	int64_t err, got, put = 0;
+
+	if (a->a[5] != 0)
+		return -EINVAL;
+	err = target_proc(t, (pid_t)a->a[0], &p);
+	if ((pid_t)a->a[0] <= 0)
+		return -ESRCH;
+	if (err)
+		return err;
+	if (p != t->proc)
+		return -EPERM;
+	err = uio_init_iov(&local, t->tid, a->a[1], a->a[2]);
+	if (err < 0)
+		return err;
+	err = uio_init_iov(&remote, t->tid, a->a[3], a->a[4]);
+	if (err < 0)
+		goto out_local;
+	from = write ? &local : &remote;
+	to = write ? &remote : &local;
+	while (done < VM_COPY_MAX && from->left && to->left) {
+		got = uio_take(from, buf, MIN(sizeof(buf), to->left));
+		if (got <= 0)
+			break;
+		put = uio_put(to, buf, (size_t)got);
+		if (put <= 0)
+			break;
+		done += (uint64_t)put;
+		if (put < got)
+			break;
+	}
+	err = done || !local.left || !remote.left ? (int64_t)done : -EFAULT;
+	uio_fini(&remote);
+out_local:
+	uio_fini(&local);
+	return err;
+}
+
+/* 0: the same; 1 and 2: an order that means nothing but is stable. */
+static int64_t kcmp_order(const void *x, const void *y)
+{
+	return x == y ? 0 : (uintptr_t)x < (uintptr_t)y ? 1 : 2;
+}
+
+static int64_t kcmp_own(struct task *t, const struct sysargs *a)
+{
+	struct task *t1, *t2;
+	struct file *f1, *f2;
+	int64_t err;
+
+	if ((pid_t)a->a[0] <= 0 || (pid_t)a->a[1] <= 0)
+		return -ESRCH;
+	err = target_task(t, (pid_t)a->a[0], &t1);
+	if (err)
+		return err;
+	err = target_task(t, (pid_t)a->a[1], &t2);
+	if (err)
+		return err;
+	if (t1->proc != t->proc || t2->proc != t->proc)
+		return -EPERM;
+	switch ((int)a->a[2]) {
+	case KCMP_FILE:
+		f1 = fd_file_or_path(t1, (int)a->a[3]);
+		f2 = fd_file_or_path(t2, (int)a->a[4]);
+		return f1 && f2 ? kcmp_order(f1, f2) : -EBADF;
+	case KCMP_FILES:
+		return kcmp_order(t1->files, t2->files);
+	case KCMP_FS:
+		return kcmp_order(t1->fs, t2->fs);
+	case KCMP_VM:
+	case KCMP_SIGHAND:
+	case KCMP_SYSVSEM:
+		return 0;
+	case KCMP_IO:
+		return kcmp_order(t1, t2);
+	default:
+		return -EINVAL;
+	}
+}
+
+int64_t refused_call(struct task *t, int nr, const struct sysargs *a)
+{
+	const struct refused *r;
+
+	switch (nr) {
+	case NR_sethostname:
+	case NR_setdomainname:
+		return uts_set(t, a, nr == NR_setdomainname);
+	case NR_adjtimex:
+		return clock_discipline(t, a->a[0]);
+	case NR_clock_adjtime:
+		if ((int)a->a[0] != CLOCK_REALTIME)
+			return (int)a->a[0] > CLOCK_TAI ? -EINVAL : -EOPNOTSUPP;
+		return clock_discipline(t, a->a[1]);
+	case NR_unshare:
+		return unshare_tables(t, a->a[0]);
+	case NR_process_vm_readv:
+	case NR_process_vm_writev:
+		return vm_copy(t, a, nr == NR_process_vm_writev);
+	case NR_kcmp:
+		return kcmp_own(t, a);
+	case NR_get_mempolicy:
+	case NR_set_mempolicy:
+	case NR_mbind:
+	case NR_set_mempolicy_home_node:
+		return numa_call(t, nr, a);
+	case NR_iopl:
+		if ((uint32_t)a->a[0] > 3)
+			return -EINVAL;
+		return (uint32_t)a->a[0] ? -EPERM : 0;
+	default:
+		r = refused_find(nr);
+		return r ? -(int64_t)r->err : -ENOSYS;
+	}
+}

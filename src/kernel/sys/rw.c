@@ -1,0 +1,252 @@
+/* read, write and their vector, positional and flagged forms; lseek.
+ *
+ * A call that finds nothing to do is parked on the file's poll queue and run again. A blocking write to a stream goes
+ * on until all is written: what was moved so far is in call.done, so that the next run skips it and a signal in
+ * between gives the partial count. */
+#include <errno.h>
+#include <linux/fs.h>
+#include <signal.h>
+
+#include "kernel/net/unixpair.h"
+#include "kernel/sys/file_util.h"
+#include "kernel/sys/handlers.h"
+
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20
+#endif
+#define RWF_KNOWN (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND | RWF_NOAPPEND)
+
+/* A blocking write of these is complete or cut by a signal, never short. */
+static bool write_is_whole(const struct file *f)
+{
+	return f->mode & FMODE_STREAM &&
+	       (S_ISFIFO(f->inode->mode) || S_ISSOCK(f->inode->mode) || S_ISCHR(f->inode->mode));
+}
+
+static bool sends_sigpipe(const struct file *f)
+{
+	return S_ISFIFO(f->inode->mode) || (S_ISSOCK(f->inode->mode) && !unixpair_is_message(f));
+}
+
+/* The position that a call works at: its own, or the file's. */
+struct rw_pos {
+	bool given; /* by the call: the file's own stays */
+	int64_t pos;
+};
+
+static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
+{
+	bool stream = f->mode & FMODE_STREAM;
+	int64_t pos = at.given ? at.pos : stream ? 0 : f->pos;
+	int64_t r = file_read(f, u, pos);
+
+	if (r == -EAGAIN && file_may_block(f) && !(rwf & RWF_NOWAIT))
+		return file_park(t, f, POLLIN);
+	if (r > 0 && !at.given && !stream)
+		f->pos = pos + r;
+	return r;
+}
+
+static int64_t write_sync(struct file *f, unsigned rwf)
+{
+	bool whole = (f->flags & O_SYNC) == O_SYNC || rwf & RWF_SYNC;
+
+	if ((!whole && !(f->flags & O_DSYNC) && !(rwf & RWF_DSYNC)) || !f->ops->fsync)
+		return 0;
+	return f->ops->fsync(f, !whole);
+}
+
+static int64_t write_stream(struct task *t, struct file *f, struct uio *u, unsigned rwf)
+{
+	bool wait = file_may_block(f) && !(rwf & RWF_NOWAIT);
+	int64_t done = t->call.resumed ? t->call.done : 0, r;
+
+	uio_skip(u, (uint64_t)done);
+	do {
+		r = file_write(f, u, 0);
+		done += r > 0 ? r : 0;
+	} while (r > 0 && u->left && wait && write_is_whole(f));
+	if (r == -EAGAIN && wait) {
+		t->call.done = done;
+		return file_park(t, f, POLLOUT);
+	}
+	if (r == -EPIPE && sends_sigpipe(f))
+		signal_send_task(t, SIGPIPE, NULL);
+	return done ? done : r;
+}
+
+static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
+{
+	uint32_t flags = f->flags;
+	int64_t pos, r;
+
+	if (f->mode & FMODE_STREAM)
+		return write_stream(t, f, u, rwf);
+	/* The flags of this one call, seen by the file's own code as if they were set on the file. */
+	if (rwf & RWF_APPEND)
+		f->flags |= O_APPEND;
+	if (rwf & RWF_NOAPPEND)
+		f->flags &= ~(uint32_t)O_APPEND;
+	pos = file_write_pos(f, at.given ? at.pos : f->pos);
+	r = file_write(f, u, pos);
+	f->flags = flags;
+	if (r == -EAGAIN && file_may_block(f) && !(rwf & RWF_NOWAIT))
+		return file_park(t, f, POLLOUT);
+	if (r > 0 && !at.given)
+		f->pos = pos + r;
+	if (r > 0) {
+		int64_t err = write_sync(f, rwf);
+		if (err < 0)
+			return err;
+	}
+	return r;
+}
+
+/* The descriptor's file, checked for the direction. */
+static int rw_file(struct task *t, int fd, bool write, struct file **ret_)
+{
+	struct file *f = file_of_call(t, fd);
+
+	if (!f || !(f->mode & (write ? FMODE_WRITE : FMODE_READ)))
+		return -EBADF;
+	if (!write && inode_is_dir(f->inode))
+		return -EISDIR;
+	if (!(write ? (void *)f->ops->write : (void *)f->ops->read))
+		return -EINVAL;
+	*ret_ = f;
+	return 0;
+}
+
+/* One buffer at the file's own position. */
+static int64_t rw_plain(struct task *t, const struct sysargs *a, bool write)
+{
+	struct file *f;
+	struct uio u;
+	int r = rw_file(t, ARG_INT(a, 0), write, &f);
+
+	if (r < 0)
+		return r;
+	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
+	return write ? rw_write(t, f, &u, (struct rw_pos){ 0 }, 0) :
+		       rw_read(t, f, &u, (struct rw_pos){ 0 }, 0);
+}
+
+int64_t sys_read(struct task *t, const struct sysargs *a)
+{
+	return rw_plain(t, a, false);
+}
+
+int64_t sys_write(struct task *t, const struct sysargs *a)
+{
+	return rw_plain(t, a, true);
+}
+
+static int64_t rw_at(struct task *t, const struct sysargs *a, bool write)
+{
+	struct rw_pos at = { .given = true, .pos = (int64_t)a->a[3] };
+	struct file *f = file_of_call(t, ARG_INT(a, 0));
+	struct uio u;
+	int r;
+
+	if (at.pos < 0)
+		return -EINVAL;
+	if (!f)
+		return -EBADF;
+	if (f->mode & FMODE_STREAM)
+		return -ESPIPE;
+	r = rw_file(t, ARG_INT(a, 0), write, &f);
+	if (r < 0)
+		return r;
+	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
+	if (__builtin_add_overflow(at.pos, (int64_t)u.left, &(int64_t){ 0 }) && !write)
+		return -EOVERFLOW;
+	return write ? rw_write(t, f, &u, at, 0) : rw_read(t, f, &u, at, 0);
+}
+
+int64_t sys_pread64(struct task *t, const struct sysargs *a)
+{
+	return rw_at(t, a, false);
+}
+
+int64_t sys_pwrite64(struct task *t, const struct sysargs *a)
+{
+	return rw_at(t, a, true);
+}
+
+/* All vector forms. */
+static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at, unsigned rwf,
+		      bool write)
+{
+	struct file *f = file_of_call(t, ARG_INT(a, 0));
+	struct uio u;
+	int64_t r;
+
+	if (at.given && at.pos < 0)
+		return -EINVAL;
+	if (!f)
+		return -EBADF;
+	if (at.given && f->mode & FMODE_STREAM)
+		return -ESPIPE;
+	r = rw_file(t, ARG_INT(a, 0), write, &f);
+	if (r < 0)
+		return r;
+	r = uio_init_iov(&u, t->tid, a->a[1], a->a[2]);
+	if (r < 0)
+		return r;
+	if (rwf & ~(unsigned)RWF_KNOWN || (rwf & RWF_APPEND && rwf & RWF_NOAPPEND))
+		r = rwf & ~(unsigned)RWF_KNOWN ? -EOPNOTSUPP : -EINVAL;
+	else
+		r = write ? rw_write(t, f, &u, at, rwf) : rw_read(t, f, &u, at, rwf);
+	uio_fini(&u);
+	return r;
+}
+
+int64_t sys_readv(struct task *t, const struct sysargs *a)
+{
+	return rw_vec(t, a, (struct rw_pos){ 0 }, 0, false);
+}
+
+int64_t sys_writev(struct task *t, const struct sysargs *a)
+{
+	return rw_vec(t, a, (struct rw_pos){ 0 }, 0, true);
+}
+
+int64_t sys_preadv(struct task *t, const struct sysargs *a)
+{
+	return rw_vec(t, a, (struct rw_pos){ true, (int64_t)a->a[3] }, 0, false);
+}
+
+int64_t sys_pwritev(struct task *t, const struct sysargs *a)
+{
+	return rw_vec(t, a, (struct rw_pos){ true, (int64_t)a->a[3] }, 0, true);
+}
+
+/* Position -1 means the file's own. */
+static struct rw_pos rw_pos2(const struct sysargs *a)
+{
+	return (struct rw_pos){ .given = (int64_t)a->a[3] != -1, .pos = (int64_t)a->a[3] };
+}
+
+int64_t sys_preadv2(struct task *t, const struct sysargs *a)
+{
+	return rw_vec(t, a, rw_pos2(a), ARG_UINT(a, 5), false);
+}
+
+int64_t sys_pwritev2(struct task *t, const struct sysargs *a)
+{
+	return rw_vec(t, a, rw_pos2(a), ARG_UINT(a, 5), true);
+}
+
+int64_t sys_lseek(struct task *t, const struct sysargs *a)
+{
+	struct file *f = fd_file(t, ARG_INT(a, 0));
+
+	if (!f)
+		return -EBADF;
+	if (ARG_UINT(a, 2) > SEEK_HOLE)
+		return -EINVAL;
+	/* Some files without a position have an answer all the same (eventfd). */
+	if (f->mode & FMODE_STREAM && f->ops->seek)
+		return f->ops->seek(f, (int64_t)a->a[1], ARG_INT(a, 2));
+	return file_seek(f, (int64_t)a->a[1], ARG_INT(a, 2));
+}

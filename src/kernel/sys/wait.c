@@ -1,0 +1,173 @@
+/* wait4 and waitid: what became of my children. Threads of a process share its children. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "kernel/abi/signal.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/birth.h"
+#include "kernel/sys/handlers.h"
+
+#define WAIT_OPTIONS (WNOHANG | WUNTRACED | WCONTINUED | __WALL | __WCLONE | __WNOTHREAD)
+
+struct found {
+	struct proc *child;
+	int code, status; /* CLD_*, and exit code or signal */
+	int wait_status;
+};
+
+static bool is_wanted(const struct proc *c, idtype_t type, pid_t id, int options)
+{
+	if (type == P_PID && c->pid != id)
+		return false;
+	if (type == P_PGID && c->pgid != id)
+		return false;
+	/* A clone child is one that does not end with SIGCHLD. */
+	if (!(options & __WALL) && ((c->exit_signal != SIGCHLD) != !!(options & __WCLONE)))
+		return false;
+	return true;
+}
+
+/* True: *f says what happened to a child that is asked for. *any: there are such children at all. */
+static bool child_find(struct proc *p, idtype_t type, pid_t id, int options, struct found *f, bool *any)
+{
+	struct proc *c;
+
+	*any = false;
+	list_for_each(c, &p->children, sibling_link) {
+		if (!is_wanted(c, type, id, options))
+			continue;
+		*any = true;
+		f->child = c;
+		if (c->state == PROC_ZOMBIE && (options & WEXITED)) {
+			f->wait_status = c->wait_status;
+			if (WIFEXITED(c->wait_status)) {
+				f->code = CLD_EXITED;
+				f->status = WEXITSTATUS(c->wait_status);
+			} else {
+				f->code = WCOREDUMP(c->wait_status) ? CLD_DUMPED : CLD_KILLED;
+				f->status = WTERMSIG(c->wait_status);
+			}
+			return true;
+		}
+		if (c->state == PROC_STOPPED && c->stop_sig && (options & WSTOPPED)) {
+			f->code = CLD_STOPPED;
+			f->status = c->stop_sig;
+			f->wait_status = c->stop_sig << 8 | 0x7f;
+			return true;
+		}
+		if (c->cont_pending && (options & WCONTINUED)) {
+			f->code = CLD_CONTINUED;
+			f->status = SIGCONT;
+			f->wait_status = 0xffff;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void child_consume(const struct found *f, int options)
+{
+	if (options & WNOWAIT)
+		return;
+	if (f->code == CLD_STOPPED)
+		f->child->stop_sig = 0;
+	else if (f->code == CLD_CONTINUED)
+		f->child->cont_pending = false;
+	else
+		proc_reap(f->child);
+}
+
+/* 0: *f is filled; -ECHILD; PARKED; 1: nothing now (WNOHANG). */
+static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, struct found *f)
+{
+	struct waitq *q;
+	bool any;
+
+	if (child_find(t->proc, type, id, options, f, &any))
+		return 0;
+	q = t->proc->pending_births ? births_pending() : NULL;
+	if (!any && !q)
+		return -ECHILD;
+	if (q && !any)
+		call_park(t, q, ~0u, PARK_RESTART);
+	else if (options & WNOHANG)
+		return 1;
+	return call_park(t, &t->proc->wait_q, ~0u, PARK_RESTART);
+}
+
+int64_t sys_wait4(struct task *t, const struct sysargs *a)
+{
+	pid_t want = (pid_t)a->a[0], pid;
+	int options = (int)a->a[2];
+	idtype_t type = P_PID;
+	struct rusage usage;
+	struct found f;
+	int64_t ret;
+
+	if (options & ~WAIT_OPTIONS)
+		return -EINVAL;
+	if (want == INT32_MIN)
+		return -ESRCH;
+	if (want == -1)
+		type = P_ALL;
+	else if (want <= 0) {
+		type = P_PGID;
+		want = want == 0 ? t->proc->pgid : -want;
+	}
+	options |= WEXITED;
+	ret = child_wait(t, type, want, options, &f);
+	if (ret)
+		return ret == 1 ? 0 : ret;
+	pid = f.child->pid;
+	usage = f.child->usage;
+	timeradd(&usage.ru_utime, &f.child->child_usage.ru_utime, &usage.ru_utime);
+	timeradd(&usage.ru_stime, &f.child->child_usage.ru_stime, &usage.ru_stime);
+	child_consume(&f, options);
+	if (a->a[1] && guest_put(t->tid, a->a[1], &f.wait_status) < 0)
+		return -EFAULT;
+	if (a->a[3] && guest_put(t->tid, a->a[3], &usage) < 0)
+		return -EFAULT;
+	return pid;
+}
+
+int64_t sys_waitid(struct task *t, const struct sysargs *a)
+{
+	idtype_t type = (idtype_t)a->a[0];
+	pid_t id = (pid_t)a->a[1];
+	int options = (int)a->a[3];
+	struct linux_siginfo si = { 0 };
+	struct rusage usage = { 0 };
+	struct found f;
+	int64_t ret;
+
+	if (options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WALL | __WCLONE | __WNOTHREAD))
+		return -EINVAL;
+	if (!(options & (WEXITED | WSTOPPED | WCONTINUED)))
+		return -EINVAL;
+	if (type != P_ALL && type != P_PID && type != P_PGID)
+		return -EINVAL;
+	if ((type == P_PID && id <= 0) || (type == P_PGID && id < 0))
+		return -EINVAL;
+	if (type == P_PGID && id == 0)
+		id = t->proc->pgid;
+	ret = child_wait(t, type, id, options, &f);
+	if (ret < 0)
+		return ret;
+	if (ret == 0) {
+		si.signo = SIGCHLD;
+		si.code = f.code;
+		si.u.chld.pid = f.child->pid;
+		si.u.chld.uid = proc_leader(f.child) ? proc_leader(f.child)->cred.uid : f.child->last_uid;
+		si.u.chld.status = f.status;
+		usage = f.child->usage;
+		child_consume(&f, options);
+	}
+	if (a->a[2] && guest_put(t->tid, a->a[2], &si) < 0)
+		return -EFAULT;
+	if (a->a[4] && ret == 0 && guest_put(t->tid, a->a[4], &usage) < 0)
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* POSIX timers of a process (timer_create). Not inherited by fork, gone at exec. Times in ns. */
+#ifndef VIV_KERNEL_TASK_PTIMER_H
+#define VIV_KERNEL_TASK_PTIMER_H
+
+#include "kernel/abi/time.h"
+#include "kernel/task/itimer.h"
+#include "kernel/task/task.h"
+
+/* A new timer on clock; ev NULL: SIGALRM with the timer's number. Its number, or -EINVAL, -EOPNOTSUPP,
+ * -EAGAIN (too many). */
+int ptimer_new(struct task *t, int clock, const struct linux_sigevent *ev);
+struct ptimer *ptimer_find(struct proc *p, int id); /* borrows; NULL: none */
+void ptimer_get(struct ptimer *pt, struct itimer_ns *out);
+/* absolute: value is a moment on the timer's clock. -ENOMEM: too many timers; it is stopped then. */
+int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value);
+int ptimer_overrun(const struct ptimer *pt);
+void ptimer_free(struct ptimer *pt);
+
+/* All timers of p: at exec (at the end of p, timers_free() of itimer.h does it). */
+void ptimers_free(struct proc *p);
+
+#endif

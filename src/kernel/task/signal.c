@@ -1,0 +1,249 @@
+/* Who is sent what, and how it reaches the runner.
+ *
+ * A signal without a handler goes to the host as it is: it ends the process, is ignored or stays pending there, as its mask and
+ * dispositions (which are the host's) say. A signal with a handler travels inside the reserved signal to exactly one thread; see
+ * src/stub/signal.c. Stops are always the host's SIGSTOP, as the host would not stop what looks to it like an orphaned group.
+ *
+ * Which signals have a handler: p->sig_caught is a superset that the stub reports; the host's own sets (/proc/PID/task/TID/status)
+ * are read only for those. Without a /proc every thread is assumed to have the signal unblocked; the stub sends it back
+ * (HC_REROUTE) where that is wrong. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "host/child.h"
+#include "kernel/abi/signal.h"
+#include "kernel/platform/cell.h"
+#include "kernel/task/task.h"
+#include "stub/stub.h"
+
+#define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
+#define SI_QUEUE_ (-1)
+
+/* The siginfo for a signal that goes to the host directly: its code must be SI_QUEUE; the real one rides in si_errno for
+ * sigtimedwait. */
+static void pack_direct(struct linux_siginfo *out, int sig, const struct linux_siginfo *info)
+{
+	memset(out, 0, sizeof(*out));
+	out->signo = sig;
+	out->err = (int32_t)SIG_PACK(sig, 0, info->code);
+	out->code = SI_QUEUE_;
+	memcpy(out->u.payload, info->u.payload, sizeof(out->u.payload));
+}
+
+static int send_reserved(struct task *t, int sig, unsigned flags, const struct linux_siginfo *info)
+{
+	struct linux_siginfo si = { .signo = STUB_SIG, .code = SI_QUEUE_ };
+	int ret;
+
+	si.err = (int32_t)SIG_PACK(sig, flags, info ? info->code : 0);
+	if (info)
+		memcpy(si.u.payload, info->u.payload, sizeof(si.u.payload));
+	ret = host_tgsigqueue(t->proc->pid, t->tid, STUB_SIG, &si);
+	if (ret == 0 && sig) {
+		t->sig_inflight++;
+		if (sig < 32)
+			t->sig_sent |= SIGBIT(sig);
+	}
+	return ret;
+}
+
+void signal_wake_armed(struct task *t)
+{
+	(void)send_reserved(t, 0, SIGF_WAKE, NULL);
+}
+
+void signal_taken(struct task *t, int sig)
+{
+	if (t->sig_inflight)
+		t->sig_inflight--;
+	if (sig >= 1 && sig < 32)
+		t->sig_sent &= ~SIGBIT(sig);
+}
+
+/* To this thread, which has it unblocked or is somewhere in the stub. */
+static int send_caught(struct task *t, int sig, const struct linux_siginfo *info)
+{
+	bool parked = t->call.active && t->call.parked && t->call.kind != PARK_NOINTR;
+	unsigned flags = !parked ? 0 : t->call.kind == PARK_RESTART ? SIGF_RESTART : SIGF_EINTR;
+	int ret = send_reserved(t, sig, flags, info);
+
+	if (ret == 0 && parked)
+		call_interrupt(t);
+	return ret;
+}
+
+static bool is_parked(const struct task *t)
+{
+	return t->call.active && t->call.parked;
+}
+
+static int deliver_caught(struct proc *p, struct task *only, int sig, const struct linux_siginfo *info,
+			  struct task *not_this)
+{
+	struct task *t, *open = NULL, *in_stub = NULL, *running = NULL;
+	struct linux_siginfo direct;
+	struct host_sigs hs;
+
+	/* A standard signal that is already on its way is not sent twice. */
+	if (sig < 32)
+		list_for_each(t, &p->threads, thread_link)
+			if ((!only || t == only) && (t->sig_sent & SIGBIT(sig)))
+				return 0;
+	list_for_each(t, &p->threads, thread_link) {
+		if ((only && t != only) || t == not_this)
+			continue;
+		if (cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0)
+			memset(&hs, 0, sizeof(hs));
+		if (!is_parked(t) && !running)
+			running = t;
+		if (hs.blocked & SIGBIT(STUB_SIG)) {
+			if (!in_stub)
+				in_stub = t;
+		} else if (!(hs.blocked & SIGBIT(sig))) {
+			open = t;
+			break;
+		}
+	}
+	if (open)
+		return send_caught(open, sig, info);
+	if (in_stub)
+		return send_caught(in_stub, sig, info);
+	/* Blocked everywhere. A thread that runs makes it pending itself, with its true siginfo; a parked one is not disturbed. */
+	if (running)
+		return send_reserved(running, sig, 0, info);
+	pack_direct(&direct, sig, info);
+	return only ? host_tgsigqueue(p->pid, only->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
+}
+
+/* In an orphaned group nobody could continue it: Linux does not stop it. */
+static bool pgrp_is_orphaned(struct proc *p)
+{
+	for (struct proc *q = proc_next(NULL); q; q = proc_next(q))
+		if (q->pgid == p->pgid && q->state != PROC_ZOMBIE && q->parent && q->parent->pgid != p->pgid &&
+		    q->parent->sid == p->sid)
+			return false;
+	return true;
+}
+
+static int deliver_stop(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
+{
+	struct linux_siginfo direct;
+	struct host_sigs hs = { 0 };
+
+	if (!t)
+		t = proc_leader(p);
+	if (sig != SIGSTOP) {
+		if (t && cell.proc_fd >= 0)
+			(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+		if (hs.ignored & SIGBIT(sig))
+			return 0;
+		if ((hs.blocked & SIGBIT(sig)) && !(hs.blocked & SIGBIT(STUB_SIG))) {
+			pack_direct(&direct, sig, info);
+			return host_sigqueue(p->pid, sig, &direct);
+		}
+		if (pgrp_is_orphaned(p))
+			return 0;
+	}
+	p->stop_request = sig;
+	return host_kill(p->pid, SIGSTOP);
+}
+
+/* Always the host's own: it continues the whole process. Sent to one thread if there is a handler, so that we know whose parked
+ * call the host will restart or end. */
+static int deliver_cont(struct proc *p, struct task *t, bool caught, const struct linux_siginfo *info)
+{
+	struct linux_siginfo direct;
+	struct host_sigs hs = { 0 };
+	int ret;
+
+	p->stop_request = 0;
+	if (!t)
+		t = proc_leader(p);
+	if (!caught || !t)
+		return host_kill(p->pid, SIGCONT);
+	if (cell.proc_fd >= 0)
+		(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+	pack_direct(&direct, SIGCONT, info);
+	direct.err = 0;
+	ret = host_tgsigqueue(p->pid, t->tid, SIGCONT, &direct);
+	if (ret == 0 && is_parked(t) && !(hs.blocked & SIGBIT(SIGCONT)))
+		call_interrupt(t);
+	return ret;
+}
+
+static int deliver(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
+{
+	struct linux_siginfo kernel_info = { .signo = sig, .code = 0x80 /* SI_KERNEL */ }, direct;
+	bool caught = p->sig_caught & SIGBIT(sig);
+
+	if (sig < 1 || sig > LINUX_NSIG || p->state == PROC_ZOMBIE)
+		return 0;
+	if (!info)
+		info = &kernel_info;
+	if (sig == SIGKILL || sig == SIGSYS || sig == STUB_SIG) {
+		/* The last two are ours in the runner; by default they end a process. */
+		proc_kill(p, sig == SIGKILL ? 0 : sig);
+		return 0;
+	}
+	if (sig == SIGCONT)
+		return deliver_cont(p, t, caught, info);
+	if (sig == SIGSTOP || ((STOPS & SIGBIT(sig)) && !caught))
+		return deliver_stop(p, t, sig, info);
+	if (caught)
+		return deliver_caught(p, t, sig, info, NULL);
+	pack_direct(&direct, sig, info);
+	return t ? host_tgsigqueue(p->pid, t->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
+}
+
+int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info)
+{
+	return deliver(p, NULL, sig, info) == -EAGAIN ? -EAGAIN : 0;
+}
+
+int signal_send_task(struct task *t, int sig, const struct linux_siginfo *info)
+{
+	return deliver(t->proc, t, sig, info) == -EAGAIN ? -EAGAIN : 0;
+}
+
+int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info)
+{
+	struct proc *p, *next;
+	int ret = -ESRCH;
+
+	for (p = proc_next(NULL); p; p = next) {
+		next = proc_next(p);
+		if (p->pgid == pgid && p->state != PROC_ZOMBIE) {
+			signal_send_proc(p, sig, info);
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
+{
+	struct proc *p = t->proc;
+	struct task *o;
+	struct host_sigs hs;
+
+	list_for_each(o, &p->threads, thread_link) {
+		if (o == t || cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, o->tid, &hs) < 0)
+			continue;
+		if ((hs.blocked & SIGBIT(STUB_SIG)) || (hs.blocked & SIGBIT(sig)))
+			continue;
+		if (send_caught(o, sig, info) < 0)
+			return false;
+		signal_taken(t, sig);
+		return true;
+	}
+	return false;
+}
+
+void proc_kill(struct proc *p, int wait_status)
+{
+	if (wait_status && !p->kill_status)
+		p->kill_status = wait_status;
+	p->exiting = true;
+	(void)host_kill(p->pid, SIGKILL);
+}

@@ -1,0 +1,322 @@
+/* Tables of threads and processes, and how they come and go.
+ *
+ * The host tells of a process's end once, by waitid; the host's zombie is collected then. Ours stays until the guest's parent
+ * waits for it. Children of a process that ends go to the nearest subreaper, or to the kernel itself, which is the cell's process 1
+ * and collects them at once. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "host/child.h"
+#include "kernel/abi/signal.h"
+#include "kernel/task/task.h"
+
+OBJ_TYPE(task_type, struct task, 0);
+OBJ_TYPE(proc_type, struct proc, 0);
+
+#define BUCKETS 256
+
+static struct list task_hash[BUCKETS], proc_hash[BUCKETS];
+static struct list all_procs = LIST_INIT(all_procs);
+static struct list orphans = LIST_INIT(orphans); /* children of the kernel */
+static bool inited;
+static uint32_t nprocs, ntasks;
+
+void (*task_gone)(struct task *t);
+void (*proc_gone)(struct proc *p);
+void (*proc_forgotten)(struct proc *p);
+void (*cell_ended)(int wait_status);
+
+static struct list *bucket(struct list *table, pid_t id)
+{
+	if (!inited) {
+		for (int i = 0; i < BUCKETS; i++) {
+			list_init(&task_hash[i]);
+			list_init(&proc_hash[i]);
+		}
+		inited = true;
+	}
+	return &table[(uint32_t)id % BUCKETS];
+}
+
+struct task *task_find(pid_t tid)
+{
+	struct task *t;
+
+	list_for_each(t, bucket(task_hash, tid), hash_link)
+		if (t->tid == tid)
+			return t;
+	return NULL;
+}
+
+struct proc *proc_find(pid_t pid)
+{
+	struct proc *p;
+
+	list_for_each(p, bucket(proc_hash, pid), hash_link)
+		if (p->pid == pid)
+			return p;
+	return NULL;
+}
+
+struct proc *proc_next(struct proc *after)
+{
+	struct list *next = after ? after->all_link.next : all_procs.next;
+
+	return next == &all_procs ? NULL : list_entry(next, struct proc, all_link);
+}
+
+uint32_t proc_count(void)
+{
+	return nprocs;
+}
+
+uint32_t task_count(void)
+{
+	return ntasks;
+}
+
+struct task *proc_leader(struct proc *p)
+{
+	struct task *t;
+
+	list_for_each(t, &p->threads, thread_link)
+		if (t->tid == p->pid)
+			return t;
+	return list_is_empty(&p->threads) ? NULL : list_first(&p->threads, struct task, thread_link);
+}
+
+pid_t proc_ppid(const struct proc *p)
+{
+	return p->parent ? p->parent->pid : 1;
+}
+
+bool pgrp_exists(pid_t pgid, pid_t sid)
+{
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		if (p->pgid == pgid && (!sid || p->sid == sid))
+			return true;
+	return false;
+}
+
+static void alarm_fired(struct ktimer *timer)
+{
+	struct proc *p = container_of(timer, struct proc, alarm);
+
+	if (p->alarm_interval > 0)
+		(void)ktimer_start(timer, now_mono() + p->alarm_interval);
+	signal_send_proc(p, SIGALRM, NULL);
+}
+
+struct proc *proc_new(pid_t pid, struct proc *parent)
+{
+	struct proc *p = obj_new(&proc_type);
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->parent = parent;
+	p->exit_signal = SIGCHLD;
+	p->dumpable = 1;
+	p->start_time = now_mono();
+	list_init(&p->children);
+	list_init(&p->threads);
+	waitq_init(&p->wait_q);
+	waitq_init(&p->exit_q);
+	ktimer_init(&p->alarm, alarm_fired);
+	list_append(bucket(proc_hash, pid), &p->hash_link);
+	list_append(&all_procs, &p->all_link);
+	list_append(parent ? &parent->children : &orphans, &p->sibling_link);
+	nprocs++;
+	return p;
+}
+
+struct task *task_new(struct proc *p, pid_t tid)
+{
+	struct task *t = obj_new(&task_type);
+
+	if (!t)
+		return NULL;
+	t->tid = tid;
+	t->proc = p;
+	t->start_time = now_mono();
+	list_init(&t->interrupt_link);
+	list_append(bucket(task_hash, tid), &t->hash_link);
+	list_append(&p->threads, &t->thread_link);
+	p->nthreads++;
+	ntasks++;
+	return t;
+}
+
+void task_free(struct task *t)
+{
+	struct proc *p = t->proc;
+
+	call_drop(t);
+	if (task_gone)
+		task_gone(t);
+	if (p->exec_task == t)
+		p->exec_task = NULL;
+	if (p->nthreads == 1 || t->tid == p->pid) {
+		memcpy(p->last_comm, t->comm, sizeof(p->last_comm));
+		p->last_uid = t->cred.uid;
+		p->last_gid = t->cred.gid;
+	}
+	list_remove(&t->hash_link);
+	list_remove(&t->thread_link);
+	p->nthreads--;
+	ntasks--;
+	obj_free(&task_type, t);
+}
+
+/* Sums what counts for getrusage. */
+static void usage_add(struct rusage *sum, const struct rusage *u)
+{
+	timeradd(&sum->ru_utime, &u->ru_utime, &sum->ru_utime);
+	timeradd(&sum->ru_stime, &u->ru_stime, &sum->ru_stime);
+	sum->ru_maxrss = MAX(sum->ru_maxrss, u->ru_maxrss);
+	sum->ru_minflt += u->ru_minflt;
+	sum->ru_majflt += u->ru_majflt;
+	sum->ru_inblock += u->ru_inblock;
+	sum->ru_oublock += u->ru_oublock;
+	sum->ru_nvcsw += u->ru_nvcsw;
+	sum->ru_nivcsw += u->ru_nivcsw;
+}
+
+void proc_reap(struct proc *p)
+{
+	if (p->parent) {
+		usage_add(&p->parent->child_usage, &p->usage);
+		usage_add(&p->parent->child_usage, &p->child_usage);
+	}
+	if (proc_forgotten)
+		proc_forgotten(p);
+	waitq_fini(&p->wait_q);
+	waitq_fini(&p->exit_q);
+	list_remove(&p->hash_link);
+	list_remove(&p->all_link);
+	list_remove(&p->sibling_link);
+	nprocs--;
+	obj_free(&proc_type, p);
+}
+
+/* Tells the parent with SIGCHLD (or what clone asked for) and wakes its waiters. */
+static void parent_tell(struct proc *p, int sig, int code, int status)
+{
+	struct task *t = proc_leader(p);
+	struct linux_siginfo si = {
+		.signo = sig,
+		.code = code,
+		.u.chld = {
+			.pid = p->pid,
+			.uid = t ? t->cred.uid : p->last_uid,
+			.status = status,
+			.utime = p->usage.ru_utime.tv_sec * 100 + p->usage.ru_utime.tv_usec / 10000,
+			.stime = p->usage.ru_stime.tv_sec * 100 + p->usage.ru_stime.tv_usec / 10000,
+		},
+	};
+
+	if (!p->parent)
+		return;
+	if (sig)
+		signal_send_proc(p->parent, sig, &si);
+	waitq_wake(&p->parent->wait_q, ~0u);
+}
+
+static struct proc *reaper_of(struct proc *p)
+{
+	for (struct proc *r = p->parent; r; r = r->parent)
+		if (r->subreaper && r->state != PROC_ZOMBIE)
+			return r;
+	return NULL;
+}
+
+static void children_adopt(struct proc *p)
+{
+	struct proc *to = reaper_of(p), *c, *tmp;
+
+	list_for_each_safe(c, tmp, &p->children, sibling_link) {
+		struct task *t;
+
+		list_remove(&c->sibling_link);
+		list_append(to ? &to->children : &orphans, &c->sibling_link);
+		c->parent = to;
+		c->exit_signal = SIGCHLD;
+		list_for_each(t, &c->threads, thread_link)
+			if (t->pdeathsig) {
+				signal_send_proc(c, t->pdeathsig, NULL);
+				break;
+			}
+		if (c->state != PROC_ZOMBIE)
+			continue;
+		if (to)
+			parent_tell(c, SIGCHLD, WIFEXITED(c->wait_status) ? CLD_EXITED : CLD_KILLED,
+				    WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) :
+								WTERMSIG(c->wait_status));
+		else
+			proc_reap(c);
+	}
+}
+
+void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
+{
+	struct task *t, *tmp;
+	int code, status;
+
+	if (p->state == PROC_ZOMBIE)
+		return;
+	if (p->kill_status)
+		wait_status = p->kill_status;
+	p->wait_status = wait_status;
+	p->usage = *usage;
+	list_for_each_safe(t, tmp, &p->threads, thread_link)
+		task_free(t);
+	ktimer_stop(&p->alarm);
+	if (proc_gone)
+		proc_gone(p);
+	p->state = PROC_ZOMBIE;
+	p->stop_sig = 0;
+	p->cont_pending = false;
+	children_adopt(p);
+	waitq_wake(&p->exit_q, ~0u);
+	if (p->is_first) {
+		cell_ended(wait_status);
+		return;
+	}
+	if (!p->parent) {
+		proc_reap(p);
+		return;
+	}
+	code = WIFEXITED(wait_status) ? CLD_EXITED : WCOREDUMP(wait_status) ? CLD_DUMPED : CLD_KILLED;
+	status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status);
+	parent_tell(p, p->exit_signal, code, status);
+	if (p->parent->chld_ignore && p->exit_signal == SIGCHLD)
+		proc_reap(p);
+}
+
+void proc_stopped(struct proc *p, int sig)
+{
+	if (p->state != PROC_RUNNING)
+		return;
+	p->state = PROC_STOPPED;
+	p->stop_sig = p->stop_request ? p->stop_request : sig;
+	p->stop_request = 0;
+	p->cont_pending = false;
+	if (p->parent)
+		parent_tell(p, p->parent->chld_nostop ? 0 : SIGCHLD, CLD_STOPPED, p->stop_sig);
+}
+
+void proc_continued(struct proc *p)
+{
+	if (p->state != PROC_STOPPED)
+		return;
+	p->state = PROC_RUNNING;
+	p->stop_sig = 0;
+	p->cont_pending = true;
+	if (p->parent)
+		parent_tell(p, p->parent->chld_nostop ? 0 : SIGCHLD, CLD_CONTINUED, SIGCONT);
+}

@@ -1,0 +1,269 @@
+/* Tasks (threads) and processes of the cell.
+ *
+ * The host lends a process and its threads their address space and numbers; everything else about them
+ * is here: who is whose child, groups, sessions, credentials, descriptors, the call a thread is in.
+ *
+ * Life of a system call: the platform fills t->call and calls dispatch_call(). The handler returns
+ *   >= 0 or a negative errno   the answer;
+ *   PARKED                     the call waits; it was put on wait queues with call_park().
+ * When a queue wakes it or its deadline passes, the handler is called AGAIN from the start with
+ * call.resumed set. So a handler that can block is written to be run many times: it keeps what it must
+ * remember (bytes already moved, a deadline) in t->call, and has no effect before it parks that the
+ * second run would repeat. */
+#ifndef VIV_KERNEL_TASK_TASK_H
+#define VIV_KERNEL_TASK_TASK_H
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/list.h"
+#include "kernel/task/timer.h"
+#include "kernel/task/waitq.h"
+
+struct fdtable;
+struct fsctx;
+struct file;
+struct inode;
+struct proc;
+struct task;
+
+/* The result of a handler whose call waits. Not an errno that Linux has. */
+#define PARKED (-4097LL)
+/* "No result to give": the platform has answered already or the caller is gone. */
+#define ANSWERED (-4098LL)
+/* The same, and the task itself was freed. */
+#define ANSWERED_GONE (-4099LL)
+
+struct sysargs {
+	uint64_t a[6];
+};
+
+/* What a caught signal does to a parked call. */
+enum park_kind {
+	PARK_RESTART, /* goes on after a handler with SA_RESTART, else EINTR: read, write, wait4, flock */
+	PARK_EINTR,   /* always EINTR after a handler: poll, select, sleep, pause, sigtimedwait */
+	PARK_NOINTR,  /* no signal but a fatal one ends it */
+};
+
+#define CALL_WAITERS 2
+
+struct call {
+	uint64_t id; /* the notification's id */
+	int nr;
+	struct sysargs args;
+	uint64_t ip;
+	bool active;  /* the thread waits for an answer */
+	bool parked;  /* on wait queues */
+	bool resumed; /* this is not the handler's first run for this call */
+	bool ready;   /* woken, on the ready list */
+	bool has_deadline;
+	enum park_kind kind;
+	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
+	int64_t done;     /* progress: bytes moved so far, or whatever the handler counts */
+	void *aux;        /* what else the handler keeps; aux_free(aux) is called when the call ends in any way */
+	void (*aux_free)(void *aux);
+	struct waiter waiters[CALL_WAITERS];
+	struct waiter *more; /* blob of more_count waiters for poll and select */
+	uint32_t more_count, more_used;
+	struct ktimer timer;
+	struct list ready_link;
+};
+
+#define NGROUPS_IN_CELL 64
+
+struct cred {
+	uint32_t uid, euid, suid, fsuid;
+	uint32_t gid, egid, sgid, fsgid;
+	uint32_t ngroups;
+	uint32_t groups[NGROUPS_IN_CELL];
+	uint64_t cap_effective, cap_permitted, cap_inheritable, cap_bounding; /* of the cell, not of the host */
+	uint64_t cap_ambient;
+	uint32_t securebits; /* SECBIT_* */
+};
+
+#define CPU_WORDS 16 /* of 64 CPUs each */
+struct cpu_mask {
+	uint64_t w[CPU_WORDS];
+};
+
+/* A thread. Counted by nothing: it lives from its announcement until the host says it is gone. */
+struct task {
+	struct list hash_link;   /* by tid */
+	struct list thread_link; /* in proc->threads */
+	pid_t tid;               /* the host's number inside the cell's PID namespace */
+	struct proc *proc;
+	struct cred cred;
+	struct fdtable *files; /* counted */
+	struct fsctx *fs;      /* counted */
+	struct call call;
+	char comm[16];
+	int64_t start_time;    /* CLOCK_MONOTONIC ns */
+	uint64_t sig_sent;     /* signals that travel to this thread and were not yet taken (bit signo-1) */
+	struct call_restart {  /* a call cut short by a signal keeps its deadline when it is made again */
+		bool valid;
+		int nr;
+		struct sysargs args;
+		int64_t deadline;
+	} restart;
+	uint32_t sig_inflight; /* how many reserved signals travel to it */
+	struct list interrupt_link; /* its parked call is to be cut short at the end of this event */
+	bool armed;            /* in a call with a signal mask, waiting in the stub (see platform) */
+	int pdeathsig;
+	uint32_t timerslack_ns;
+	uint64_t syscalls;     /* how many it made */
+	void *locks_waiting;   /* the lock request it waits for, for deadlock detection */
+	struct cpu_mask affinity; /* CPUs of the cell it may use; all zero: every one */
+	uint8_t sched_policy, sched_prio; /* as sched_setscheduler set them; the host is not told */
+	bool sched_reset;      /* SCHED_RESET_ON_FORK */
+	uint16_t ioprio;
+};
+
+enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
+
+struct ptimer; /* POSIX timers, task/ptimer.c */
+
+#define RLIMITS 16
+struct klimit {
+	uint64_t cur, max;
+};
+
+/* A process (thread group). */
+struct proc {
+	struct list hash_link; /* by pid */
+	struct list all_link;  /* every process, in order of birth */
+	pid_t pid;
+	struct proc *parent; /* NULL: the cell's init (the kernel itself) */
+	struct list children, sibling_link;
+	struct list threads;
+	uint32_t nthreads;
+	pid_t pgid, sid;
+	enum proc_state state;
+	int exit_signal;      /* what the parent is sent at the end: SIGCHLD, 0, or what clone said */
+	int wait_status;      /* as wait4 gives it, once a zombie */
+	int stop_sig;         /* last stop: the signal, for WUNTRACED; 0 when reported or none */
+	bool cont_pending;    /* continued and not yet reported to WCONTINUED */
+	bool chld_ignore;     /* SIGCHLD is ignored or SA_NOCLDWAIT: children leave no zombie */
+	bool chld_nostop;     /* SA_NOCLDSTOP */
+	int stop_request;     /* the stop signal that we turned into the host's SIGSTOP; 0 none */
+	bool did_exec;        /* setpgid by the parent is refused after exec */
+	bool is_first;        /* the cell ends with it */
+	bool subreaper, no_new_privs;
+	int dumpable;
+	bool exiting;         /* the host says it is dying or dead, or we asked it to die */
+	int kill_status;      /* wait status to report instead of the host's, when we killed it for a reason; 0 none */
+	uint64_t sig_caught;  /* superset of the signals that have a handler (see platform/signal) */
+	struct waitq wait_q;  /* children changed: wait4 and friends */
+	struct waitq exit_q;  /* this process ended: pidfd, tests */
+	struct rusage usage, child_usage; /* at its end; of its reaped children */
+	struct klimit limits[RLIMITS];
+	struct file *exe;     /* counted; the program it runs */
+	uint64_t slots[2];    /* which image files it holds open in cached slots (platform) */
+	struct task *exec_task;  /* which thread asked */
+	struct exec_state *exec; /* between the answer to execve and the stub's first question; else NULL */
+	uaddr_t arg_start, arg_end, env_start, env_end;
+	uaddr_t auxv_addr;
+	uint32_t auxv_size;
+	uaddr_t start_brk, start_stack, start_code, end_code;
+	struct ktimer alarm;  /* ITIMER_REAL */
+	int64_t alarm_interval;
+	struct ptimer *ptimers;
+	int nice;
+	int oom_score_adj;
+	int64_t start_time;
+	uint32_t pending_births; /* clones prepared whose child has not announced itself */
+	bool tty_owner;          /* session leader with the cell's terminal */
+	uint64_t personality;
+	char last_comm[16];      /* name and owner of its last thread, copied when that goes: what a zombie shows */
+	uint32_t last_uid, last_gid;
+	int next_timer_id;               /* of timer_create */
+	struct cpu_itimers *cpu_itimers; /* ITIMER_VIRTUAL and ITIMER_PROF once used (task/itimer.c) */
+	int64_t prev_utime, prev_stime;  /* what was last shown: CPU times never go back */
+	bool thp_disable;
+};
+
+/* Lookups borrow: the kernel is single-threaded and nothing dies inside a call. NULL: not there. */
+struct task *task_find(pid_t tid);
+struct proc *proc_find(pid_t pid);
+/* Walks all processes in order of birth (zombies too): pass NULL first. */
+struct proc *proc_next(struct proc *after);
+uint32_t proc_count(void);
+uint32_t task_count(void);
+/* The thread whose number is the process's, or any other that lives; NULL for a zombie. */
+struct task *proc_leader(struct proc *p);
+/* The pid that getppid() gives: 1 when the parent is the kernel itself. */
+pid_t proc_ppid(const struct proc *p);
+bool pgrp_exists(pid_t pgid, pid_t sid); /* sid 0: in any session */
+
+/* ---- parking ---- */
+/* Puts the current call on q (NULL: waits only for its deadline) and returns PARKED. May be called up to
+ * CALL_WAITERS times before returning. */
+int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind);
+/* Room for n waiters in one call (poll). -ENOMEM; then call_park_more() for each. */
+int must_check call_reserve(struct task *t, uint32_t n);
+void call_park_more(struct task *t, struct waitq *q, uint32_t events);
+/* On the handler's first run sets the deadline: now + rel_ns (TIME_NEVER: none). Honors a restarted call. */
+void call_set_timeout(struct task *t, int64_t rel_ns);
+void call_set_deadline(struct task *t, int64_t abs_ns);
+bool call_is_expired(const struct task *t);
+
+/* Ends the call with ret: frees what it held, answers. */
+void call_finish(struct task *t, int64_t ret);
+/* Drops it without an answer: the thread is gone. */
+void call_drop(struct task *t);
+/* For the main loop: what dispatch does with a call; runs every call that was woken; cuts short what signals interrupted. */
+extern void (*call_run)(struct task *t);
+void calls_run_ready(void);
+bool calls_are_ready(void);
+/* A caught signal is on its way to t: its parked call ends with EINTR or a restart, unless it is answered before. */
+void call_interrupt(struct task *t);
+void calls_run_interrupts(void);
+
+/* ---- life (task/task.c) ---- */
+/* A new process with one thread, child of parent (NULL: of the kernel). NULL: no memory or too many. */
+struct proc *proc_new(pid_t pid, struct proc *parent);
+/* A new thread of p; credentials, files and fs are the caller's to set. */
+struct task *task_new(struct proc *p, pid_t tid);
+/* The thread is gone; drops its call and what it held. */
+void task_free(struct task *t);
+/* The host says that the process ended. Reparents its children, tells its parent, leaves a zombie or nothing. */
+void proc_exit(struct proc *p, int wait_status, const struct rusage *usage);
+/* A zombie was waited for. */
+void proc_reap(struct proc *p);
+/* Stopped or continued, as the host says. */
+void proc_stopped(struct proc *p, int sig);
+void proc_continued(struct proc *p);
+/* Hooks for layers below (files, timers, maps, locks): called when a process or thread goes. */
+extern void (*task_gone)(struct task *t);
+extern void (*proc_gone)(struct proc *p);   /* at exit, before it is a zombie */
+extern void (*proc_forgotten)(struct proc *p); /* its last trace goes */
+/* The first process ended: the cell ends with this wait status. */
+extern void (*cell_ended)(int wait_status);
+
+/* The clock, read once for each event. */
+int64_t now_mono(void);
+int64_t now_real(void);
+void now_update(void);
+
+/* ---- credentials ---- */
+bool cred_has_cap(const struct cred *c, int cap);
+bool cred_in_group(const struct cred *c, uint32_t gid);
+
+/* What a new thread takes over from its maker besides cred, files, fs and name: CPUs, scheduling, timer slack. */
+void task_inherit_sched(struct task *child, const struct task *maker);
+
+/* ---- signals (task/signal.c decides, platform/signal delivers) ---- */
+struct linux_siginfo; /* kernel/abi/signal.h */
+/* Sends to a process or to one thread; info NULL: from the kernel (SI_KERNEL). Never fails for the caller's
+ * sake: a process that is gone swallows it. Returns 0 or -EAGAIN when too many are queued. */
+int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info);
+int signal_send_task(struct task *t, int sig, const struct linux_siginfo *info);
+int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info);
+/* The stub says: the travelling signal arrived; or: it is blocked here (true: somebody else got it). */
+void signal_taken(struct task *t, int sig);
+bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
+/* An armed call has something to say. */
+void signal_wake_armed(struct task *t);
+/* Ends a process with SIGKILL; the wait status shown to its parent is wait_status if it is not 0. */
+void proc_kill(struct proc *p, int wait_status);
+
+#endif

@@ -1,0 +1,243 @@
+/* Descriptor tables, and the root/working directory/umask of threads: the two things that clone()
+ * shares or copies.
+ *
+ * The slots are one blob that doubles. hint is a lower bound of the lowest free number, so the
+ * usual open-close-open costs no search. Closing a descriptor drops the process's POSIX locks on
+ * the file, as Linux has it, whichever descriptor took them. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "kernel/vfs/vfs_priv.h"
+
+#define SLOTS_FIRST 16
+#define SLOTS_MAX (1u << 20) /* Linux's fs.nr_open */
+
+OBJ_TYPE(fdtable_type, struct fdtable, 0);
+OBJ_TYPE(fsctx_type, struct fsctx, 0);
+
+static struct fdtable *fdtable_of_size(uint32_t size)
+{
+	struct fdtable *ft = obj_new(&fdtable_type);
+
+	if (!ft)
+		return NULL;
+	ft->slots = blob_new(size * sizeof(*ft->slots));
+	if (!ft->slots) {
+		obj_free(&fdtable_type, ft);
+		return NULL;
+	}
+	memset(ft->slots, 0, size * sizeof(*ft->slots));
+	ft->refs = 1;
+	ft->size = size;
+	return ft;
+}
+
+struct fdtable *fdtable_new(void)
+{
+	return fdtable_of_size(SLOTS_FIRST);
+}
+
+struct fdtable *fdtable_copy(const struct fdtable *from)
+{
+	uint32_t used = from->size, size = SLOTS_FIRST;
+
+	while (used && !from->slots[used - 1].file)
+		used--;
+	while (size < used)
+		size *= 2;
+	struct fdtable *ft = fdtable_of_size(size);
+	if (!ft)
+		return NULL;
+	for (uint32_t i = 0; i < used; i++) {
+		if (!from->slots[i].file)
+			continue;
+		ft->slots[i] = from->slots[i];
+		file_get(ft->slots[i].file);
+	}
+	ft->open = from->open;
+	ft->hint = MIN(from->hint, size);
+	return ft;
+}
+
+struct fdtable *fdtable_get(struct fdtable *ft)
+{
+	ft->refs++;
+	return ft;
+}
+
+/* One descriptor of f goes away. */
+static void file_close(struct file *f, struct task *t)
+{
+	if (f->ops && f->ops->flush)
+		f->ops->flush(f, t);
+	if (f->inode->locks && t && t->proc && !(f->mode & FMODE_PATH))
+		locks_release_posix(f->inode, t->proc);
+	file_put(f);
+}
+
+static struct file *slot_clear(struct fdtable *ft, uint32_t fd)
+{
+	struct file *f = ft->slots[fd].file;
+
+	ft->slots[fd] = (struct fdslot){ NULL, false };
+	if (f) {
+		ft->open--;
+		ft->hint = MIN(ft->hint, fd);
+	}
+	return f;
+}
+
+void fdtable_put(struct fdtable *ft, struct task *t)
+{
+	if (!ft || --ft->refs)
+		return;
+	for (uint32_t i = 0; i < ft->size && ft->open; i++) {
+		struct file *f = slot_clear(ft, i);
+		if (f)
+			file_close(f, t);
+	}
+	blob_free(ft->slots, ft->size * sizeof(*ft->slots));
+	obj_free(&fdtable_type, ft);
+}
+
+static uint32_t fd_limit(const struct task *t)
+{
+	uint64_t limit = t->proc->limits[RLIMIT_NOFILE].cur;
+	return limit < SLOTS_MAX ? (uint32_t)limit : SLOTS_MAX;
+}
+
+/* Room for descriptor fd. */
+static int fdtable_reserve(struct fdtable *ft, uint32_t fd)
+{
+	uint32_t size = ft->size;
+
+	if (fd < size)
+		return 0;
+	while (size <= fd)
+		size *= 2;
+	struct fdslot *slots =
+		blob_resize(ft->slots, ft->size * sizeof(*slots), size * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	memset(slots + ft->size, 0, (size - ft->size) * sizeof(*slots));
+	ft->slots = slots;
+	ft->size = size;
+	return 0;
+}
+
+int fd_install(struct task *t, struct file *f, int from, bool cloexec)
+{
+	struct fdtable *ft = t->files;
+	uint32_t limit = fd_limit(t);
+
+	if (from < 0)
+		return -EINVAL;
+	bool from_lowest = (uint32_t)from <= ft->hint;
+	uint32_t fd = MAX((uint32_t)from, ft->hint);
+	while (fd < ft->size && ft->slots[fd].file)
+		fd++;
+	if (from_lowest)
+		ft->hint = fd;
+	if (fd >= limit)
+		return -EMFILE;
+	int err = fdtable_reserve(ft, fd);
+	if (err < 0)
+		return err;
+	ft->slots[fd] = (struct fdslot){ f, cloexec };
+	ft->open++;
+	if (from_lowest)
+		ft->hint = fd + 1;
+	return (int)fd;
+}
+
+int fd_install_at(struct task *t, struct file *f, int fd, bool cloexec)
+{
+	struct fdtable *ft = t->files;
+
+	if (fd < 0 || (uint32_t)fd >= fd_limit(t))
+		return -EBADF;
+	int err = fdtable_reserve(ft, (uint32_t)fd);
+	if (err < 0)
+		return err;
+	struct file *old = slot_clear(ft, (uint32_t)fd);
+	ft->slots[fd] = (struct fdslot){ f, cloexec };
+	ft->open++;
+	if (old)
+		file_close(old, t);
+	return fd;
+}
+
+int fd_close(struct task *t, int fd)
+{
+	struct fdtable *ft = t->files;
+
+	if (fd < 0 || (uint32_t)fd >= ft->size)
+		return -EBADF;
+	struct file *f = slot_clear(ft, (uint32_t)fd);
+	if (!f)
+		return -EBADF;
+	file_close(f, t);
+	return 0;
+}
+
+void fd_close_on_exec(struct task *t)
+{
+	struct fdtable *ft = t->files;
+	uint32_t left = ft->open;
+
+	for (uint32_t i = 0; i < ft->size && left; i++) {
+		if (!ft->slots[i].file)
+			continue;
+		left--;
+		if (ft->slots[i].cloexec)
+			file_close(slot_clear(ft, i), t);
+	}
+}
+
+struct file *fd_file_or_path(struct task *t, int fd)
+{
+	struct fdtable *ft = t->files;
+	return ft && fd >= 0 && (uint32_t)fd < ft->size ? ft->slots[fd].file : NULL;
+}
+
+struct file *fd_file(struct task *t, int fd)
+{
+	struct file *f = fd_file_or_path(t, fd);
+	return f && !(f->mode & FMODE_PATH) ? f : NULL;
+}
+
+struct fsctx *fsctx_new(const struct path *root, const struct path *cwd, uint32_t umask)
+{
+	struct fsctx *fs = obj_new(&fsctx_type);
+
+	if (!fs)
+		return NULL;
+	fs->refs = 1;
+	fs->root = *root;
+	fs->cwd = *cwd;
+	fs->umask = umask;
+	path_get(&fs->root);
+	path_get(&fs->cwd);
+	return fs;
+}
+
+struct fsctx *fsctx_copy(const struct fsctx *from)
+{
+	return fsctx_new(&from->root, &from->cwd, from->umask);
+}
+
+struct fsctx *fsctx_get(struct fsctx *fs)
+{
+	fs->refs++;
+	return fs;
+}
+
+void fsctx_put(struct fsctx *fs)
+{
+	if (!fs || --fs->refs)
+		return;
+	path_put(&fs->root);
+	path_put(&fs->cwd);
+	obj_free(&fsctx_type, fs);
+}

@@ -1,0 +1,356 @@
+/* Open files: making them, opening what is at a path, and their end.
+ *
+ * An open goes: permission (Linux's may_open), the counts of writers and runners, the kind's own
+ * open (the inode's op, or by its type: FIFO and device through hooks that those parts set at
+ * boot), truncation. A file that has no place in the tree (a pipe, an eventfd) has an inode of the
+ * anonymous file system; when somebody asks for its place all the same (/proc/self/fd/0 is opened),
+ * a detached name on a mount outside of the tree is made for it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "kernel/platform/cell.h"
+#include "kernel/vfs/vfs_priv.h"
+
+#define FILES_DEFAULT 65536
+#define LINUX_O_LARGEFILE 0100000u /* glibc says 0 where it is implied, F_GETFL shows it */
+#define OPEN_ONLY \
+	((uint32_t)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC) | OPEN_CREATED | OPEN_EXEC)
+
+struct anon_inode {
+	struct inode ino;
+	char *label; /* blob of label_len + 1 */
+	uint32_t label_len;
+};
+
+OBJ_TYPE(file_type, struct file, FILES_DEFAULT);
+OBJ_TYPE(anon_inode_type, struct anon_inode, 0);
+
+int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+void (*vfs_file_gone)(struct file *f);
+
+static struct fs anon_fs;
+static struct mount *anon_mount;
+static uint64_t lock_id_last;
+
+int file_new(struct inode *ino, const struct path *p, uint32_t flags, struct file **ret_)
+{
+	if (cell.spec.max_files)
+		file_type.limit = cell.spec.max_files;
+	struct file *f = obj_new(&file_type);
+	if (!f)
+		return -ENFILE;
+	f->refs = 1;
+	f->ops = ino->fops;
+	f->inode = inode_get(ino);
+	if (p) {
+		f->path = *p;
+		path_get(&f->path);
+	}
+	f->flags = flags & ~OPEN_ONLY;
+	if (flags & O_PATH) {
+		f->mode = FMODE_PATH;
+	} else {
+		uint32_t acc =
+			flags & O_ACCMODE; /* 3 asks for both permissions and gives neither */
+		if (acc == O_RDONLY || acc == O_RDWR)
+			f->mode |= FMODE_READ;
+		if (acc == O_WRONLY || acc == O_RDWR)
+			f->mode |= FMODE_WRITE;
+	}
+	f->lock_id = ++lock_id_last;
+	list_init(&f->epoll_links);
+	*ret_ = f;
+	return 0;
+}
+
+struct file *file_get(struct file *f)
+{
+	f->refs++;
+	return f;
+}
+
+/* Everything but the kind's own release. */
+static void file_free(struct file *f)
+{
+	if (f->mode & FMODE_WRITER)
+		f->inode->writers--;
+	if (f->mode & FMODE_EXEC)
+		f->inode->execs--;
+	/* The inode first: the path keeps its file system. */
+	inode_put(f->inode);
+	path_put(&f->path);
+	obj_free(&file_type, f);
+}
+
+void file_put(struct file *f)
+{
+	if (!f || --f->refs)
+		return;
+	if (f->inode->locks)
+		locks_release_file(f);
+	if (vfs_file_gone && !list_is_empty(&f->epoll_links))
+		vfs_file_gone(f);
+	if (f->ops && f->ops->release)
+		f->ops->release(f);
+	file_free(f);
+}
+
+/* The permission part of an open; may take O_TRUNC away. */
+static int may_open(struct task *t, const struct path *p, uint32_t *flags)
+{
+	static const int masks[4] = { R_OK, W_OK, R_OK | W_OK, R_OK | W_OK };
+	struct inode *ino = p->name->inode;
+	int mask = masks[*flags & O_ACCMODE];
+
+	if (*flags & OPEN_EXEC)
+		mask = X_OK;
+	if (*flags & O_TRUNC)
+		mask |= W_OK;
+	if (*flags & OPEN_CREATED) {
+		*flags &= ~(uint32_t)O_TRUNC;
+		mask = 0;
+	} else if (inode_is_reg(ino) && (*flags & O_TRUNC) && path_want_write(p) < 0) {
+		return -EROFS;
+	}
+	switch (ino->mode & S_IFMT) {
+	case S_IFLNK:
+		return -ELOOP;
+	case S_IFDIR:
+		if (mask & W_OK)
+			return -EISDIR;
+		if (mask & X_OK)
+			return -EACCES;
+		break;
+	case S_IFBLK:
+	case S_IFCHR:
+		if (p->mnt->flags & MNT_NODEV)
+			return -EACCES;
+		__attribute__((fallthrough));
+	case S_IFIFO:
+	case S_IFSOCK:
+		if (mask & X_OK)
+			return -EACCES;
+		*flags &= ~(uint32_t)O_TRUNC;
+		break;
+	case S_IFREG:
+		if ((mask & X_OK) && (p->mnt->flags & MNT_NOEXEC))
+			return -EACCES;
+		if ((mask & W_OK) && p->mnt->fs->readonly)
+			return -EROFS;
+		break;
+	default:
+		if (mask & X_OK)
+			return -EACCES;
+	}
+	int err = mask ? inode_permission(ino, &t->cred, mask) : 0;
+	if (!err && (*flags & O_NOATIME) && !inode_owner_or_capable(ino, &t->cred))
+		err = -EPERM;
+	return err;
+}
+
+/* Counts f among those who write or run the file. */
+static int file_count(struct file *f, uint32_t flags)
+{
+	struct inode *ino = f->inode;
+
+	if (flags & OPEN_EXEC) {
+		if (ino->writers)
+			return -ETXTBSY;
+		ino->execs++;
+		f->mode |= FMODE_EXEC;
+	} else if ((f->mode & FMODE_WRITE) && inode_is_reg(ino)) {
+		if (ino->execs)
+			return -ETXTBSY;
+		if (path_want_write(&f->path) < 0)
+			return -EROFS;
+		ino->writers++;
+		f->mode |= FMODE_WRITER;
+	} else if ((flags & O_TRUNC) && ino->execs) {
+		return -ETXTBSY;
+	}
+	return 0;
+}
+
+static int file_start(struct file *f, struct task *t, struct waitq **ret_q)
+{
+	struct inode *ino = f->inode;
+
+	if (ino->ops->open)
+		return ino->ops->open(ino, t, f, ret_q);
+	switch (ino->mode & S_IFMT) {
+	case S_IFIFO:
+		return vfs_fifo_open ? vfs_fifo_open(ino, t, f, ret_q) : -ENXIO;
+	case S_IFCHR:
+	case S_IFBLK:
+		return vfs_dev_open ? vfs_dev_open(ino, t, f, ret_q) : -ENXIO;
+	default:
+		return f->ops && !S_ISSOCK(ino->mode) ? 0 : -ENXIO;
+	}
+}
+
+int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_,
+	      struct waitq **ret_q)
+{
+	struct waitq *ignored = NULL;
+	struct file *f;
+	int err = 0;
+
+	if (!ret_q)
+		ret_q = &ignored;
+	*ret_q = NULL;
+	if (flags & O_PATH)
+		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW;
+	else
+		err = may_open(t, p, &flags);
+	if (!err)
+		err = file_new(p->name->inode, p, flags, &f);
+	if (err < 0)
+		return err;
+	if (flags & O_PATH) {
+		f->ops = NULL;
+		*ret_ = f;
+		return 0;
+	}
+	f->flags |= LINUX_O_LARGEFILE;
+	err = file_count(f, flags);
+	if (!err)
+		err = file_start(f, t, ret_q);
+	if (err < 0) { /* never opened: no release */
+		file_free(f);
+		return err;
+	}
+	if (flags & O_TRUNC) {
+		err = inode_truncate(t, f->inode, 0);
+		if (err < 0) {
+			file_put(f);
+			return err;
+		}
+	}
+	*ret_ = f;
+	return 0;
+}
+
+static void anon_evict(struct inode *ino)
+{
+	struct anon_inode *a = container_of(ino, struct anon_inode, ino);
+
+	blob_free(a->label, a->label_len + 1);
+	obj_free(&anon_inode_type, a);
+}
+
+static const struct inode_ops anon_ops = { .evict = anon_evict };
+static const struct fs_ops anon_fs_ops;
+
+/* A pipe is opened again by FIFO rules, everything else anonymous is not. */
+int file_new_anon(const char *label, uint32_t mode, const struct file_ops *ops, void *priv,
+		  uint32_t flags, struct file **ret_)
+{
+	struct anon_inode *a = obj_new(&anon_inode_type);
+
+	if (!a)
+		return -ENFILE;
+	if (!anon_fs.refs)
+		fs_init(&anon_fs, &anon_fs_ops, "anon_inodefs");
+	inode_init(&a->ino, &anon_fs, &anon_ops, mode);
+	a->ino.ino = ino_next();
+	a->label_len = (uint32_t)strlen(label);
+	a->label = blob_strndup(label, a->label_len);
+	int err = a->label ? file_new(&a->ino, NULL, flags, ret_) : -ENOMEM;
+	if (!err) {
+		(*ret_)->ops = ops;
+		(*ret_)->priv = priv;
+	}
+	inode_put(&a->ino); /* the file holds it now, or nobody */
+	return err;
+}
+
+static int label_of_anon(const struct anon_inode *a, char *buf, size_t size)
+{
+	char ino[32] = "";
+	size_t len = a->label_len;
+
+	if (len && a->label[len - 1] == ':')
+		snprintf(ino, sizeof(ino), "[%llu]", (unsigned long long)a->ino.ino);
+	size_t head = MIN(len, size), tail = MIN(strlen(ino), size - head);
+	memcpy(buf, a->label, head);
+	memcpy(buf + head, ino, tail);
+	return (int)(head + tail);
+}
+
+int file_label(struct file *f, char *buf, size_t size)
+{
+	static char text[PATH_MAX_LEN + 16];
+	struct inode *ino = f->inode;
+	char *start;
+	size_t len;
+
+	if (ino->ops == &anon_ops)
+		return label_of_anon(container_of(ino, struct anon_inode, ino), buf, size);
+	if (!f->path.name || f->path.mnt == anon_mount)
+		return ino->ops->readlink ? ino->ops->readlink(ino, NULL, buf, size) : -ENOENT;
+	int err = path_text(&f->path, NULL, true, text, sizeof(text), &start, &len);
+	if (err < 0)
+		return err;
+	len = MIN(len - 1, size);
+	memcpy(buf, start, len);
+	return (int)len;
+}
+
+static int anon_mount_get(struct mount **ret_)
+{
+	if (!anon_mount) {
+		if (!anon_fs.refs)
+			fs_init(&anon_fs, &anon_fs_ops, "anon_inodefs");
+		struct anon_inode *root = obj_new(&anon_inode_type);
+		if (!root)
+			return -ENOMEM;
+		inode_init(&root->ino, &anon_fs, &anon_ops, S_IFDIR | 0500);
+		root->ino.ino = ino_next();
+		anon_fs.root = &root->ino;
+		int err = mount_new_detached(&anon_fs, &anon_mount);
+		if (err < 0) {
+			anon_fs.root = NULL;
+			inode_put(&root->ino);
+			return err;
+		}
+	}
+	*ret_ = mount_get(anon_mount);
+	return 0;
+}
+
+int file_place(struct file *f, struct path *ret_)
+{
+	if (f->path.name) {
+		*ret_ = f->path;
+		path_get(ret_);
+		return 0;
+	}
+	int err = anon_mount_get(&ret_->mnt);
+	if (err < 0)
+		return err;
+	ret_->name = name_new_root(inode_get(f->inode));
+	if (!ret_->name) {
+		inode_put(f->inode);
+		mount_put(ret_->mnt);
+		ret_->mnt = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+uint64_t file_dotdot_ino(struct file *f)
+{
+	struct path cur = f->path; /* borrowed */
+
+	if (!cur.name)
+		return f->inode->ino;
+	while (cur.name == cur.mnt->root && cur.mnt->parent)
+		cur = (struct path){ cur.mnt->parent, cur.mnt->point };
+	if (cur.name == cur.mnt->root || !cur.name->parent)
+		return f->inode->ino;
+	return cur.name->parent->inode->ino;
+}

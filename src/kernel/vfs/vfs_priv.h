@@ -1,0 +1,23 @@
+/* What the files of this folder share and others have no business with. */
+#ifndef VIV_KERNEL_VFS_VFS_PRIV_H
+#define VIV_KERNEL_VFS_VFS_PRIV_H
+
+#include "kernel/vfs/vfs.h"
+
+/* A name that is not in the tree and shows as deleted; takes the inode reference on success;
+ * returns ref or NULL. */
+struct name *name_new_deleted(struct name *parent, const char *str, struct inode *ino);
+/* Drops every cached name below root that nobody holds. */
+void name_shrink_tree(struct name *root);
+
+/* A mount that is in no tree, for files without a place. returns ref. */
+int mount_new_detached(struct fs *fs, struct mount **ret_);
+
+/* Owner of the file, or privileged to act as such. */
+bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
+/* The set-id bits that a write by c takes away (0: none). */
+uint32_t inode_suid_to_kill(const struct inode *ino, const struct cred *c);
+/* Sets the size, times and set-id bits; RLIMIT_FSIZE is checked, permission is not. */
+int inode_truncate(struct task *t, struct inode *ino, uint64_t size);
+
+#endif
