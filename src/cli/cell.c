@@ -1,0 +1,334 @@
+/* Starting a cell: checks what can be checked before, prepares exactly the descriptors of
+ * host/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
+ * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
+ * cgroup at the latest when the next one is made. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "host/bootspec.h"
+#include "host/cgroup.h"
+#include "host/hostmount.h"
+#include "host/isolate.h"
+#include "host/stream.h"
+
+#define DEFAULT_TASKS 4096
+#define DEFAULT_FILES 65536
+#define DEFAULT_INODES (1u << 20)
+#define PIDS_SLACK 64
+
+static int host_check(void)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2)
+		return 0;
+	if (major > 5 || (major == 5 && minor >= 19))
+		return 0;
+	return fail("this host runs Linux %s; viv needs 5.19 or newer", u.release);
+}
+
+/* viv-kernel: beside viv, or where 'make install' puts it. */
+static int kernel_open(void)
+{
+	static const char *const places[] = { "viv-kernel", "../libexec/vivarium/viv-kernel" };
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	char *name;
+	int fd = -1;
+
+	if (n <= 0) {
+		fail("cannot read /proc/self/exe; viv needs /proc");
+		return -1;
+	}
+	path[n] = '\0';
+	name = strrchr(path, '/') + 1;
+	for (unsigned i = 0; fd < 0 && i < ARRAY_LEN(places); i++) {
+		strcpy(name, places[i]);
+		fd = open(path, O_PATH | O_CLOEXEC);
+	}
+	*name = '\0';
+	if (fd < 0)
+		fail("viv-kernel is not in %s nor in %s../libexec/vivarium; 'make' builds it, "
+		     "'make install' puts both in place",
+		     path, path);
+	return fd;
+}
+
+static bool sysctl_is(const char *path, char value)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char c = 0;
+
+	if (fd < 0)
+		return false;
+	if (read(fd, &c, 1) != 1)
+		c = 0;
+	close(fd);
+	return c == value;
+}
+
+static int spawn_failed(int err)
+{
+	if (sysctl_is("/proc/sys/kernel/unprivileged_userns_clone", '0') && geteuid())
+		return fail("this host does not let users make namespaces; as root: sysctl "
+			    "kernel.unprivileged_userns_clone=1");
+	if (sysctl_is("/proc/sys/user/max_user_namespaces", '0'))
+		return fail("user namespaces are switched off; as root: sysctl "
+			    "user.max_user_namespaces=15000");
+	if (sysctl_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1') && geteuid())
+		return fail("AppArmor forbids user namespaces; as root: sysctl "
+			    "kernel.apparmor_restrict_unprivileged_userns=0");
+	if (err == -EPERM || err == -ENOSYS || err == -EINVAL)
+		return fail("cannot make namespaces (%s); in a container, allow user namespaces "
+			    "(docker: --security-opt "
+			    "seccomp=unconfined)",
+			    strerror(-err));
+	if (err == -ENOSPC || err == -EUSERS)
+		return fail("the host's limit of namespaces is reached; as root: raise sysctl "
+			    "user.max_user_namespaces");
+	return fail("cannot make namespaces: %s", strerror(-err));
+}
+
+/* ---- what the cell gets ---- */
+
+struct cell {
+	struct bootspec spec;
+	struct cgroup cgroup;
+	int fds[FD_MOUNTS + SPEC_MAX_MOUNTS + 1];
+	unsigned nfds;
+	int control; /* our end */
+	uid_t uid;
+	gid_t gid;
+};
+
+static int streams_prepare(struct cell *c, struct run_options *o)
+{
+	bool any = false;
+
+	for (int i = 0; i < 3; i++) {
+		c->fds[i] = stream_open(i, &c->spec.tty[i]);
+		if (c->fds[i] < 0)
+			return fail("cannot use standard stream %d: %s", i, strerror(-c->fds[i]));
+		any |= c->spec.tty[i];
+	}
+	if (any && getenv("TERM")) {
+		bool given = false;
+
+		for (char **e = o->env; *e; e++)
+			given |= !strncmp(*e, "TERM=", 5);
+		if (!given) {
+			size_t n = 0;
+			char *term;
+
+			while (o->env[n])
+				n++;
+			o->env = realloc(o->env, (n + 2) * sizeof(char *));
+			if (!o->env || asprintf(&term, "TERM=%s", getenv("TERM")) < 0)
+				return fail("out of memory");
+			o->env[n] = term;
+			o->env[n + 1] = NULL;
+		}
+	}
+	return 0;
+}
+
+static int mounts_prepare(struct cell *c, const struct run_options *o)
+{
+	for (unsigned i = 0; i < o->nmounts; i++) {
+		const struct run_mount *m = &o->mounts[i];
+		struct mount_spec *out = &c->spec.mounts[i];
+		struct host_mount host;
+		int err;
+
+		*out = (struct mount_spec){ .dst = m->dst,
+					    .kind = m->src ? "host" : "tmpfs",
+					    .readonly = m->readonly,
+					    .fd = -1,
+					    .size = m->size };
+		c->spec.nmounts = i + 1;
+		if (!m->src)
+			continue;
+		err = host_mount_open(m->src, m->readonly, c->uid, c->gid, &host);
+		if (err == -ENOENT)
+			return fail("--mount: there is no '%s' on this host; make it first",
+				    m->src);
+		if (err == -ENOTDIR)
+			return fail(
+				"--mount: '%s' is no directory; mount the directory that holds it",
+				m->src);
+		if (err)
+			return fail("--mount: cannot read '%s': %s", m->src, strerror(-err));
+		if (host.foreign && !m->readonly && !o->quiet)
+			warn("--mount %s: its file system cannot map owners, so the cell has the "
+			     "rights of 'others' there; "
+			     "start viv as the directory's owner instead of root",
+			     m->src);
+		out->detached = host.detached;
+		out->fd = (int)c->nfds;
+		c->fds[c->nfds++] = host.fd;
+	}
+	return 0;
+}
+
+static int limits_prepare(struct cell *c, const struct run_options *o)
+{
+	struct bootspec *s = &c->spec;
+	struct cgroup_limits limits = { .memory = o->memory };
+	struct sysinfo si;
+	cpu_set_t all, some;
+	uint32_t cpus = 1;
+
+	if (!sched_getaffinity(0, sizeof(all), &all))
+		cpus = (uint32_t)CPU_COUNT(&all);
+	if (o->cpu_milli > cpus * 1000)
+		return fail("--cpus: this host has %u processor%s", cpus, cpus == 1 ? "" : "s");
+	s->cpus = o->cpu_milli ? (o->cpu_milli + 999) / 1000 : cpus;
+	if (o->cpu_milli < cpus * 1000)
+		limits.cpu_milli = o->cpu_milli;
+	/* The cell's own user namespace counts processes too, so a cgroup is not made for them
+	 * alone. */
+	if (o->pids && (limits.memory || limits.cpu_milli))
+		limits.pids = o->pids + PIDS_SLACK;
+	cgroup_create(&c->cgroup, &limits);
+	if (limits.cpu_milli && !c->cgroup.enforced[CGROUP_CPU]) {
+		/* Whole processors at least: the cell inherits where viv may run. */
+		uint32_t n = 0, skip = (uint32_t)getpid() % cpus;
+
+		CPU_ZERO(&some);
+		for (unsigned round = 0; round < 2 * CPU_SETSIZE && n < s->cpus; round++)
+			if (CPU_ISSET(round % CPU_SETSIZE, &all) && (!skip || !skip--)) {
+				CPU_SET(round % CPU_SETSIZE, &some);
+				n = (uint32_t)CPU_COUNT(&some);
+			}
+		sched_setaffinity(0, sizeof(some), &some);
+		if (o->cpu_milli % 1000 && !o->quiet)
+			warn("--cpus: no cgroup can be had here; the cell gets %u whole "
+			     "processor%s",
+			     s->cpus, s->cpus == 1 ? "" : "s");
+	}
+	s->memory = o->memory;
+	s->memory_enforced = c->cgroup.enforced[CGROUP_MEMORY];
+	s->max_tasks = o->pids ? o->pids : DEFAULT_TASKS;
+	s->max_files = DEFAULT_FILES;
+	s->disk_inodes = DEFAULT_INODES;
+	s->disk_bytes = 1UL << 30;
+	if (!sysinfo(&si))
+		s->disk_bytes = MAX(s->disk_bytes, (uint64_t)si.totalram * si.mem_unit / 2);
+	s->timeout_ns = o->timeout_ns;
+	return 0;
+}
+
+static int cell_prepare(struct cell *c, struct run_options *o)
+{
+	struct bootspec *s = &c->spec;
+	int pair[2], status;
+
+	isolate_ids(&c->uid, &c->gid);
+	c->nfds = FD_MOUNTS;
+	status = streams_prepare(c, o);
+	if (!status)
+		status = mounts_prepare(c, o);
+	if (status)
+		return status;
+	s->argv = o->argv;
+	s->envp = o->env;
+	s->workdir = o->workdir;
+	s->hostname = o->hostname;
+	s->uid = o->uid;
+	s->gid = o->gid;
+	s->user_uid = s->user_gid = 1000;
+	s->changes = o->changes;
+	s->quiet = o->quiet;
+	s->trace = o->trace;
+	s->trace_fd = -1;
+	if (o->trace) {
+		s->trace_fd = (int)c->nfds;
+		c->fds[c->nfds] = fcntl(2, F_DUPFD_CLOEXEC, 3);
+		if (c->fds[c->nfds++] < 0)
+			return fail("--trace: standard error is closed");
+	}
+	c->fds[FD_HOST_ROOT] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->fds[FD_HOST_ROOT] < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fail("cannot prepare descriptors: %s", strerror(errno));
+	c->control = pair[0];
+	c->fds[FD_CONTROL] = pair[1];
+	status = limits_prepare(c, o);
+	if (status)
+		return status;
+	c->fds[FD_SPEC] = bootspec_write(s);
+	if (c->fds[FD_SPEC] == -E2BIG)
+		return fail("the command and its environment are too long");
+	if (c->fds[FD_SPEC] < 0)
+		return fail("cannot write the boot spec: %s", strerror(-c->fds[FD_SPEC]));
+	return 0;
+}
+
+static int cell_start(struct cell *c, int kernel, struct isolated *ret)
+{
+	bool same_uid = c->uid == geteuid();
+	int born = same_uid ? c->cgroup.v2_fd : -1;
+	struct isolate_spawn spawn = { .kernel_fd = kernel,
+				       .fds = c->fds,
+				       .nfds = c->nfds,
+				       .uid = c->uid,
+				       .gid = c->gid,
+				       .cgroup_fd = born,
+				       .wait_go = cgroup_is_joined_late(&c->cgroup, born) };
+	int err = isolate_spawn(&spawn, ret);
+
+	if (err)
+		return spawn_failed(err);
+	/* The kernel's ends of what is shared are its own from here on. */
+	for (unsigned i = 0; i < c->nfds; i++)
+		close(c->fds[i]);
+	if (!spawn.wait_go)
+		return 0;
+	err = cgroup_join(&c->cgroup, born, ret->pid);
+	if (err)
+		return fail("cannot move the cell into its cgroup: %s", strerror(-err));
+	if (send(c->control, "", 1, MSG_NOSIGNAL) != 1)
+		return fail("the cell ended while it was started");
+	return 0;
+}
+
+int run_cell(const struct run_options *options)
+{
+	struct run_options o = *options;
+	static struct cell c;
+	struct isolated isolated;
+	int kernel, signals, status = host_check();
+
+	streams_fill();
+	c.cgroup.v2_fd = -1;
+	if (status)
+		return status;
+	kernel = kernel_open();
+	if (kernel < 0)
+		return EXIT_OWN;
+	status = cell_prepare(&c, &o);
+	if (status)
+		goto out_cgroup;
+	signals = supervise_signals();
+	if (signals < 0) {
+		status = fail("cannot receive signals: %s", strerror(errno));
+		goto out_cgroup;
+	}
+	status = cell_start(&c, kernel, &isolated);
+	if (!status)
+		status = supervise(&o, &isolated, c.control, signals, &c.cgroup);
+out_cgroup:
+	cgroup_remove(&c.cgroup);
+	return status;
+}

@@ -1,0 +1,140 @@
+/* viv: the command line. Finds the verb and runs it; each verb is in a file of its own. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int help_main(int argc, char **argv);
+static int version_main(int argc, char **argv);
+static void help_help(void);
+static void version_help(void);
+
+const struct verb verbs[] = {
+	{ "run", "run a command in a new cell", run_main, run_help },
+	{ "help", "explain viv, or one of its commands", help_main, help_help },
+	{ "version", "print the version", version_main, version_help },
+};
+const unsigned nverbs = ARRAY_LEN(verbs);
+
+static void message(const char *fmt, va_list ap)
+{
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	fprintf(stderr, "viv: %s\n", line);
+}
+
+int fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message(fmt, ap);
+	va_end(ap);
+	return EXIT_OWN;
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message(fmt, ap);
+	va_end(ap);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "Usage: viv COMMAND [OPTIONS]\n\n"
+		    "A computer of its own for every agent: its own kernel, files, processes and "
+		    "limits.\n\n");
+	for (unsigned i = 0; i < nverbs; i++)
+		fprintf(to, "  viv %-8s %s\n", verbs[i].name, verbs[i].summary);
+	fprintf(to,
+		"\n'viv help COMMAND' explains one of them. For a start: viv run -- uname -a\n");
+}
+
+static const struct verb *verb_find(const char *name)
+{
+	for (unsigned i = 0; i < nverbs; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int verb_unknown(const char *name)
+{
+	const char *similar = value_similar(name, &verbs[0].name, nverbs, sizeof(verbs[0]));
+
+	if (similar)
+		return fail("unknown command '%s'; did you mean '%s'?", name, similar);
+	return fail("unknown command '%s'; 'viv help' lists the commands", name);
+}
+
+static void help_help(void)
+{
+	printf("Usage: viv help [COMMAND]\n");
+}
+
+static void version_help(void)
+{
+	printf("Usage: viv version\n");
+}
+
+static int help_main(int argc, char **argv)
+{
+	const struct verb *v;
+
+	if (argc < 2) {
+		usage(stdout);
+		return 0;
+	}
+	v = verb_find(argv[1]);
+	if (!v)
+		return verb_unknown(argv[1]);
+	v->help();
+	return 0;
+}
+
+static int version_main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		return fail("'viv version' takes no arguments");
+	printf("viv %s\n", VIV_VERSION);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	const struct verb *v;
+	int status;
+
+	if (!name) {
+		usage(stderr);
+		return EXIT_OWN;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+		name = "version";
+	else if (name[0] == '-')
+		return fail("unknown option '%s'; options follow a command: viv run [OPTIONS] -- "
+			    "COMMAND",
+			    name);
+	v = verb_find(name);
+	if (!v)
+		return verb_unknown(name);
+	if (argc > 2 && v->main != run_main &&
+	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		v->help();
+		status = 0;
+	} else {
+		status = v->main(argc - 1, argv + 1);
+	}
+	if (fflush(stdout) && !status)
+		return fail("cannot write the output");
+	return status;
+}

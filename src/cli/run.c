@@ -1,0 +1,372 @@
+/* viv run: options. The cell itself is in cell.c, the time with it in supervise.c. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct option {
+	const char *name;
+	const char *value; /* what it is called in the help; NULL: a switch */
+	const char *help;
+};
+
+enum {
+	OPT_IMAGE,
+	OPT_CPUS,
+	OPT_MEMORY,
+	OPT_PIDS,
+	OPT_TIMEOUT,
+	OPT_ENV,
+	OPT_WORKDIR,
+	OPT_USER,
+	OPT_MOUNT,
+	OPT_TMPFS,
+	OPT_HOSTNAME,
+	OPT_CHANGES,
+	OPT_TRACE,
+	OPT_QUIET,
+	OPT_HELP,
+};
+
+static const struct option options[] = {
+	[OPT_IMAGE] = { "image", "NAME",
+			"the root file system; 'host' shows the host's /usr, /bin and /lib" },
+	[OPT_CPUS] = { "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
+	[OPT_MEMORY] = { "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
+	[OPT_PIDS] = { "pids", "N", "processes and threads at once" },
+	[OPT_TIMEOUT] = { "timeout", "TIME",
+			  "end the cell after this time (500ms, 10s, 5m); status 124" },
+	[OPT_ENV] = { "env", "K=V", "set a variable; a name alone passes the host's value" },
+	[OPT_WORKDIR] = { "workdir", "DIR", "directory that the command starts in (/)" },
+	[OPT_USER] = { "user", "USER", "root, agent, nobody, UID or UID:GID (root)" },
+	[OPT_MOUNT] = { "mount", "SRC:DST[:ro|rw]",
+			"show a host directory at DST in the cell (rw)" },
+	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
+	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
+	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
+	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
+	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
+	[OPT_HELP] = { "help", NULL, "this text" },
+};
+
+static const struct user {
+	const char *name, *home;
+	uint32_t uid, gid;
+} users[] = {
+	{ "root", "/root", 0, 0 },
+	{ "agent", "/home/agent", 1000, 1000 },
+	{ "nobody", "/nonexistent", 65534, 65534 },
+};
+
+void run_help(void)
+{
+	printf("Usage: viv run [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n"
+	       "Runs COMMAND in a new cell and ends with its exit status. Its streams are those of "
+	       "viv; its environment is\n"
+	       "clean, its files are its own and go with it.\n\n");
+	for (unsigned i = 0; i < ARRAY_LEN(options); i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "--%s%s%s", options[i].name,
+			 options[i].value ? " " : "", options[i].value ? options[i].value : "");
+		printf("  %-26s %s\n", left, options[i].help);
+	}
+	printf("\nExit status: the command's; 124 timeout, 125 viv failed, 126 not executable, 127 "
+	       "not found,\n"
+	       "128+N ended by signal N.\n");
+}
+
+static int env_set(struct run_options *o, const char *text)
+{
+	size_t n = 0, name = strcspn(text, "=");
+	char **list;
+
+	for (; o->env && o->env[n]; n++)
+		if (!strncmp(o->env[n], text, name) && o->env[n][name] == '=') {
+			o->env[n] = (char *)(uintptr_t)text;
+			return 0;
+		}
+	list = realloc(o->env, (n + 2) * sizeof(*list));
+	if (!list)
+		return fail("out of memory");
+	o->env = list;
+	list[n] = (char *)(uintptr_t)text;
+	list[n + 1] = NULL;
+	return 0;
+}
+
+static int env_set_pair(struct run_options *o, const char *name, const char *value)
+{
+	char *text;
+
+	if (asprintf(&text, "%s=%s", name, value) < 0)
+		return fail("out of memory");
+	return env_set(o, text);
+}
+
+static int env_option(struct run_options *o, const char *text)
+{
+	const char *value;
+
+	if (!*text || *text == '=')
+		return fail(
+			"--env needs a name: --env NAME=VALUE, or --env NAME for the host's value");
+	if (strchr(text, '='))
+		return env_set(o, text);
+	value = getenv(text);
+	return value ? env_set_pair(o, text, value) : 0;
+}
+
+static int user_option(struct run_options *o, const char *text)
+{
+	char uid[32];
+	const char *colon = strchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : strlen(text);
+
+	for (unsigned i = 0; i < ARRAY_LEN(users); i++) {
+		uint32_t number;
+
+		if (n >= sizeof(uid))
+			break;
+		snprintf(uid, sizeof(uid), "%.*s", (int)n, text);
+		if (strcmp(uid, users[i].name) &&
+		    !(value_u32(uid, &number) && number == users[i].uid))
+			continue;
+		o->uid = users[i].uid;
+		o->gid = users[i].gid;
+		o->user_name = users[i].name;
+		o->home = users[i].home;
+		break;
+	}
+	if (!o->user_name) {
+		if (n >= sizeof(uid) || !value_u32(uid, &o->uid) || o->uid == UINT32_MAX)
+			return fail("--user '%s': a cell has root, agent and nobody; others by "
+				    "number (UID or UID:GID)",
+				    text);
+		o->gid = o->uid;
+		o->user_name = uid[0] ? strdup(uid) : NULL;
+		o->home = "/";
+	}
+	if (colon && (!value_u32(colon + 1, &o->gid) || o->gid == UINT32_MAX))
+		return fail("--user '%s': the group after ':' must be a number", text);
+	return 0;
+}
+
+/* A place in the cell for a mount: absolute, not "/", not used twice. */
+static int mount_add(struct run_options *o, const char *option, const char *src, char *dst,
+		     bool readonly, uint64_t size)
+{
+	size_t n = strlen(dst);
+
+	if (dst[0] != '/')
+		return fail("%s: the place in the cell must be an absolute path, not '%s'", option,
+			    dst);
+	while (n > 1 && dst[n - 1] == '/')
+		dst[--n] = '\0';
+	if (n == 1)
+		return fail("%s: '/' itself is the image; choose a directory below it", option);
+	for (unsigned i = 0; i < o->nmounts; i++)
+		if (!strcmp(o->mounts[i].dst, dst))
+			return fail("%s: something is mounted at '%s' already", option, dst);
+	if (o->nmounts == ARRAY_LEN(o->mounts))
+		return fail("at most %zu mounts; mount a directory above them instead",
+			    ARRAY_LEN(o->mounts));
+	o->mounts[o->nmounts++] =
+		(struct run_mount){ .src = src, .dst = dst, .readonly = readonly, .size = size };
+	return 0;
+}
+
+static int mount_option(struct run_options *o, const char *text)
+{
+	char *src = strdup(text), *dst, *mode;
+	bool readonly = false;
+
+	if (!src)
+		return fail("out of memory");
+	mode = strrchr(src, ':');
+	if (mode && (!strcmp(mode, ":ro") || !strcmp(mode, ":rw"))) {
+		readonly = !strcmp(mode, ":ro");
+		*mode = '\0';
+	}
+	dst = strrchr(src, ':');
+	if (!dst || dst == src || !dst[1])
+		return fail("--mount '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", text);
+	*dst++ = '\0';
+	if (dst[0] != '/' && strchr(src, ':'))
+		return fail("--mount '%s': the mode after the second ':' is ro or rw", text);
+	return mount_add(o, "--mount", src, dst, readonly, 0);
+}
+
+static int tmpfs_option(struct run_options *o, const char *text)
+{
+	char *dst = strdup(text), *colon;
+	uint64_t size = 0;
+
+	if (!dst)
+		return fail("out of memory");
+	colon = strrchr(dst, ':');
+	if (colon) {
+		*colon++ = '\0';
+		if (strncmp(colon, "size=", 5) || !value_size(colon + 5, &size))
+			return fail("--tmpfs '%s': give it as DST or DST:size=64M", text);
+	}
+	return mount_add(o, "--tmpfs", NULL, dst, false, size);
+}
+
+static int option_apply(struct run_options *o, unsigned opt, const char *value)
+{
+	uint64_t milli;
+
+	switch (opt) {
+	case OPT_IMAGE:
+		o->image = value;
+		if (strcmp(value, "host"))
+			return fail("there is no image '%s'; the only one is 'host'", value);
+		return 0;
+	case OPT_CPUS:
+		if (!value_milli(value, &milli) || milli < 10 || milli > 4096000)
+			return fail("--cpus '%s': a number of processors such as 2 or 0.5, at "
+				    "least 0.01",
+				    value);
+		o->cpu_milli = (uint32_t)milli;
+		return 0;
+	case OPT_MEMORY:
+		if (!value_size(value, &o->memory) || o->memory < (4 << 20))
+			return fail("--memory '%s': a size such as 64M or 1G, at least 4M", value);
+		return 0;
+	case OPT_PIDS:
+		if (!value_u32(value, &o->pids) || !o->pids || o->pids > 4000000)
+			return fail("--pids '%s': a number of processes, at least 1", value);
+		return 0;
+	case OPT_TIMEOUT:
+		if (!value_duration(value, &o->timeout_ns))
+			return fail("--timeout '%s': a time such as 500ms, 10s or 5m", value);
+		return 0;
+	case OPT_ENV:
+		return env_option(o, value);
+	case OPT_WORKDIR:
+		if (value[0] != '/')
+			return fail("--workdir: must be an absolute path, not '%s'", value);
+		o->workdir = value;
+		return 0;
+	case OPT_USER:
+		o->user_name = NULL;
+		return user_option(o, value);
+	case OPT_MOUNT:
+		return mount_option(o, value);
+	case OPT_TMPFS:
+		return tmpfs_option(o, value);
+	case OPT_HOSTNAME:
+		if (!*value || strlen(value) > 64)
+			return fail("--hostname: a name of 1 to 64 characters");
+		o->hostname = value;
+		return 0;
+	case OPT_CHANGES:
+		o->changes = true;
+		return 0;
+	case OPT_TRACE:
+		o->trace = true;
+		return 0;
+	case OPT_QUIET:
+		o->quiet = true;
+		return 0;
+	default:
+		run_help();
+		return -1;
+	}
+}
+
+static int option_unknown(const char *text)
+{
+	char name[64];
+	const char *similar;
+
+	snprintf(name, sizeof(name), "%.*s", (int)MIN(strcspn(text, "="), sizeof(name) - 1), text);
+	similar = value_similar(name + strspn(name, "-"), &options[0].name, ARRAY_LEN(options),
+				sizeof(options[0]));
+	if (similar)
+		return fail("unknown option '%s'; did you mean '--%s'?", name, similar);
+	return fail("unknown option '%s'; 'viv run --help' lists the options", name);
+}
+
+/* One option at argv[*i]; moves *i behind it and its value. */
+static int option_parse(struct run_options *o, char **argv, int *i)
+{
+	const char *text = argv[*i], *equals = strchr(text, '='), *value = NULL;
+	size_t n = equals ? (size_t)(equals - text) : strlen(text);
+	unsigned opt;
+
+	if (!strcmp(text, "-h"))
+		return option_apply(o, OPT_HELP, NULL);
+	for (opt = 0; opt < ARRAY_LEN(options); opt++)
+		if (!strncmp(text, "--", 2) && strlen(options[opt].name) == n - 2 &&
+		    !strncmp(text + 2, options[opt].name, n - 2))
+			break;
+	if (opt == ARRAY_LEN(options))
+		return option_unknown(text);
+	++*i;
+	if (!options[opt].value) {
+		if (equals)
+			return fail("--%s takes no value", options[opt].name);
+	} else if (equals) {
+		value = equals + 1;
+	} else {
+		value = argv[*i];
+		if (!value)
+			return fail("--%s needs a value: --%s %s", options[opt].name,
+				    options[opt].name, options[opt].value);
+		++*i;
+	}
+	return option_apply(o, opt, value);
+}
+
+int run_options_parse(struct run_options *o, int argc, char **argv)
+{
+	int i = 1, err = user_option(o, "root");
+
+	o->image = "host";
+	o->workdir = "/";
+	o->hostname = "cell";
+	if (!err)
+		err = env_set(o,
+			      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	for (const char *name = "HOME\0USER\0LOGNAME\0"; *name && !err; name += strlen(name) + 1)
+		err = env_set_pair(o, name, "");
+	if (!err)
+		err = env_set(o, "SHELL=/bin/bash");
+	if (!err)
+		err = env_set(o, "LANG=C.UTF-8");
+	while (!err && i < argc && argv[i][0] == '-' && argv[i][1]) {
+		if (!strcmp(argv[i], "--")) {
+			i++;
+			break;
+		}
+		err = option_parse(o, argv, &i);
+	}
+	if (err)
+		return err;
+	if (i >= argc)
+		return fail("no command given; for a shell: viv run -- /bin/bash");
+	o->argv = argv + i;
+	/* What --env did not set is filled in now, when the user is known. */
+	for (char **e = o->env; *e && !err; e++) {
+		if (!strcmp(*e, "HOME="))
+			err = env_set_pair(o, "HOME", o->home);
+		else if (!strcmp(*e, "USER="))
+			err = env_set_pair(o, "USER", o->user_name);
+		else if (!strcmp(*e, "LOGNAME="))
+			err = env_set_pair(o, "LOGNAME", o->user_name);
+	}
+	return err;
+}
+
+int run_main(int argc, char **argv)
+{
+	struct run_options o = { 0 };
+	int status = run_options_parse(&o, argc, argv);
+
+	if (status)
+		return status < 0 ? 0 : status;
+	return run_cell(&o);
+}
