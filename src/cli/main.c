@@ -17,7 +17,7 @@ const struct verb verbs[] = {
 };
 const unsigned nverbs = ARRAY_LEN(verbs);
 
-static void message(const char *fmt, va_list ap)
+static printf_like(1, 0) void message(const char *fmt, va_list ap)
 {
 	char line[1024];
 

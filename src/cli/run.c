@@ -331,8 +331,13 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	if (!err)
 		err = env_set(o,
 			      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	for (const char *name = "HOME\0USER\0LOGNAME\0"; *name && !err; name += strlen(name) + 1)
-		err = env_set_pair(o, name, "");
+	/* Names with no value yet: filled in below. */
+	if (!err)
+		err = env_set(o, "HOME=");
+	if (!err)
+		err = env_set(o, "USER=");
+	if (!err)
+		err = env_set(o, "LOGNAME=");
 	if (!err)
 		err = env_set(o, "SHELL=/bin/bash");
 	if (!err)

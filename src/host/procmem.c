@@ -204,6 +204,14 @@ int host_sched_getaffinity(pid_t tid, uint64_t *mask, size_t bytes)
 	return n < 0 ? -errno : (int)n;
 }
 
+/* #syscalls: get_robust_list */
+int host_robust_list(pid_t tid, uint64_t *ret_head)
+{
+	size_t len;
+
+	return syscall(SYS_get_robust_list, tid, ret_head, &len) < 0 ? -errno : 0;
+}
+
 /* #syscalls: sysinfo */
 int host_memory(struct host_memory *out)
 {

@@ -52,6 +52,9 @@ int host_setpriority(pid_t tid, int nice);
 int host_sched_setaffinity(pid_t tid, const uint64_t *mask, size_t bytes);
 int host_sched_getaffinity(pid_t tid, uint64_t *mask, size_t bytes);
 
+/* Address of a thread's list of robust futexes (in its own memory). -ESRCH. */
+int host_robust_list(pid_t tid, uint64_t *ret_head);
+
 /* Memory of the host, in bytes. */
 struct host_memory {
 	uint64_t total, free;

@@ -16,8 +16,11 @@
 #define SLOTS 8
 #define FRAME_MAX 16384
 
+#define SLOT_SIZE 0x5000 /* at least; entry.S knows it */
+
 struct vfork_slot {
-	int busy; /* first: entry.S clears it */
+	int busy;   /* first: entry.S clears it */
+	int mapped; /* second: entry.S unmaps it instead */
 	uint32_t size;
 	struct k_frame *frame; /* where the copy belongs */
 	uint8_t save[FRAME_MAX];
@@ -25,6 +28,8 @@ struct vfork_slot {
 };
 
 static struct vfork_slot slots[SLOTS];
+_Static_assert(sizeof(struct vfork_slot) > SLOT_SIZE - 4096 && sizeof(struct vfork_slot) <= SLOT_SIZE + 4096,
+	       "entry.S unmaps SLOT_SIZE + 4096 bytes");
 
 /* Bytes from the frame's start to the end of its extended state; 0: not a shape that we know. */
 static size_t frame_size(const struct k_frame *f)
@@ -52,12 +57,30 @@ uint64_t stub_vfork_parent(void *arg, long ret)
 	return (uint64_t)s->frame + 8;
 }
 
+/* One of ours, or a fresh mapping when many threads are in vfork at once. */
 static struct vfork_slot *slot_take(void)
 {
+	struct vfork_slot *s;
+	long p;
+
 	for (int i = 0; i < SLOTS; i++)
 		if (!__atomic_exchange_n(&slots[i].busy, 1, __ATOMIC_ACQUIRE))
 			return &slots[i];
-	return NULL;
+	p = sys6(NR_MMAP, 0, sizeof(*s), 3, 0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
+	if (p < 0 && p > -4096)
+		return NULL;
+	s = (struct vfork_slot *)p;
+	s->mapped = 1;
+	return s;
+}
+
+/* A new thread has no alternate stack; nor has a child that shares our memory on a stack of its own: its traps would overwrite what
+ * we have on ours. */
+static void no_altstack(struct k_ucontext *uc)
+{
+	uc->ss_flags = 2; /* SS_DISABLE */
+	uc->ss_sp = 0;
+	uc->ss_size = 0;
 }
 
 static long clone_thread(struct k_frame *f, size_t size, uint64_t flags, uint64_t stack,
@@ -74,9 +97,7 @@ static long clone_thread(struct k_frame *f, size_t size, uint64_t flags, uint64_
 	nf->uc.rsp = stack;
 	if (f->uc.fpstate)
 		nf->uc.fpstate = f->uc.fpstate - (uint64_t)f + at;
-	nf->uc.ss_flags = 2; /* SS_DISABLE: a new thread has no alternate stack */
-	nf->uc.ss_sp = 0;
-	nf->uc.ss_size = 0;
+	no_altstack(&nf->uc);
 	return stub_clone_thread(flags, at + 8, ptid, ctid, tls, token);
 }
 
@@ -112,8 +133,10 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 		slot->size = size;
 		copy(slot->save, f, size);
 		f->uc.rax = 0;
-		if (stack)
+		if (stack) {
 			f->uc.rsp = stack;
+			no_altstack(&f->uc);
+		}
 		stub_vfork(flags, (uint64_t)f + 8, ptid, ctid, tls, token,
 			   slot->stack + sizeof(slot->stack), slot);
 	}

@@ -82,14 +82,32 @@ stub_vfork:
 	mov	%rax, %rsi
 	call	stub_vfork_parent
 	mov	%rax, %rsp
-	movl	$0, (%r12)
-	mov	$15, %eax
+	cmpl	$0, 4(%r12)
+	je	2f
+	mov	%r12, %rdi
+	mov	$0x6000, %esi
+	mov	$11, %eax
+	syscall
+	jmp	3f
+2:	movl	$0, (%r12)
+3:	mov	$15, %eax
 	syscall
 	ud2
 1:	mov	$HC_CHILD, %eax
 	mov	%rbx, %rdi
 	syscall
-	mov	$15, %eax
+	/* A child with a stack of its own must not have our alternate stack (clone.c marks it so in the frame). The host takes it
+	 * away only from a thread that is not on it, so it is asked while rsp is the new stack. */
+	cmpl	$2, 24(%rsp)
+	jne	4f
+	mov	%rsp, %r13
+	mov	160(%rsp), %rsp
+	lea	no_altstack(%rip), %rdi
+	xor	%esi, %esi
+	mov	$131, %eax
+	syscall
+	mov	%r13, %rsp
+4:	mov	$15, %eax
 	syscall
 	ud2
 
@@ -107,6 +125,11 @@ stub_suspend:
 stub_suspend_ret:
 	pop	%r12
 	ret
+
+	.section .rodata
+	.balign	8
+no_altstack:
+	.quad	0, 2, 0
 
 	.bss
 	.balign	64

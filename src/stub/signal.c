@@ -75,7 +75,7 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	}
 	if (si.signo < 1 || si.signo >= STUB_SIG)
 		return;
-	settle(&si, s ? s->mask : uc->sigmask);
+	settle(&si, flags & SIGF_THREAD ? 0 : s ? s->mask : uc->sigmask);
 	if (s || (uc->sigmask & BIT(si.signo)))
 		return;
 
@@ -264,6 +264,7 @@ long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint6
 	struct k_siginfo raw, si;
 	uint64_t want, all;
 	long ts[2], ret, end = 0;
+	int flags;
 
 	if (size != 8)
 		return -EINVAL_;
@@ -285,13 +286,13 @@ long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint6
 	for (;;) {
 		ret = native(NR_SIGTIMEDWAIT, &all, &raw, timeout ? ts : 0, 8);
 		if (ret == STUB_SIG) {
-			unpack(&raw, &si);
+			flags = unpack(&raw, &si);
 			if (si.signo >= 1 && si.signo < STUB_SIG && (want & BIT(si.signo))) {
 				hyper(HC_TAKEN, si.signo, 0, 0, 0);
 				raw = si;
 				ret = si.signo;
 			} else if (si.signo >= 1 && si.signo < STUB_SIG) {
-				settle(&si, uc->sigmask);
+				settle(&si, flags & SIGF_THREAD ? 0 : uc->sigmask);
 				if (!(uc->sigmask & BIT(si.signo)))
 					return -EINTR_;
 			}

@@ -48,6 +48,7 @@
 	((unsigned)(sig) | (unsigned)(flags) << 8 | (unsigned)((code)&0xffff) << 16)
 #define SIGF_RESTART 1 /* your parked call was cut short; it may be restarted */
 #define SIGF_EINTR 2   /* the same, but it gives EINTR after any handler */
+#define SIGF_THREAD 8  /* meant for this thread alone */
 #define SIGF_WAKE 4    /* no signal: the armed call has something to say */
 
 #ifndef __ASSEMBLER__

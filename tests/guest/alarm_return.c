@@ -16,6 +16,7 @@ int main(void)
 {
 	struct sigaction sa = { .sa_handler = handler };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	alarm(0);
 	SHOW(alarm(0));

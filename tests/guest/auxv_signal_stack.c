@@ -28,6 +28,7 @@ int main(void)
 	stack_t ss = { .ss_sp = area + 4096, .ss_size = size };
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	/* Pages that fault stand on both sides. */
 	mprotect(ss.ss_sp, size, PROT_READ | PROT_WRITE);

@@ -15,6 +15,8 @@ static void handler(int sig)
 
 int main(void)
 {
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGSEGV, handler);
 	/*
 	 * The first line makes stdio take its buffer from the heap: after it libc leaves the end

@@ -21,6 +21,7 @@ static void as_user(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	show_status("user", in_child(as_user));
 	return 0;
 }

@@ -68,6 +68,7 @@ static void groups(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	show_status("saved", in_child(saved));
 	show_status("for good", in_child(for_good));
 	show_status("three", in_child(three));

@@ -13,6 +13,7 @@ static int mode(const char *path)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	umask(0);
 	printf("%03o\n", umask(07027));
 	printf("%03o\n", umask(027));

@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 		printf("getenv B %s, count %d\n", getenv("B") ? getenv("B") : "(none)", n);
 		return 0;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	clearenv();
 	setenv("KEEP", "value with spaces", 1);
 	setenv("B", "first", 1);

@@ -21,6 +21,7 @@ int main(void)
 	static char s[131073];
 	static char *many[200];
 
+	signal(SIGCHLD, SIG_DFL);
 	getrlimit(RLIMIT_STACK, &lim);
 	if (lim.rlim_max != RLIM_INFINITY && lim.rlim_max < (8 << 20))
 		return 1;

@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 		       argv[1] == NULL);
 		return 0;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	char *env[] = { "AGAIN=1", NULL }, *none[] = { NULL };
 	for (int i = 0; i < 2; i++) {
 		pid_t pid = xfork();

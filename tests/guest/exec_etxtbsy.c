@@ -23,6 +23,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		return read(atoi(argv[1]), &c, 1) == 0 ? 21 : 1;
+	signal(SIGCHLD, SIG_DFL);
 	int gate[2], up[2];
 	char num[16];
 

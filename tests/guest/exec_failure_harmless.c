@@ -26,6 +26,7 @@ int main(void)
 	char name[17] = "";
 	void *ret;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGUSR1, handler);
 	prctl(PR_SET_NAME, "stays");
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

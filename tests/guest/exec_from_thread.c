@@ -25,6 +25,7 @@ int main(int argc, char **argv)
 		       atoi(strstr(get_file("/proc/self/status"), "Threads:") + 8));
 		return 0;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {

@@ -42,6 +42,7 @@ int main(int argc, char **argv)
 		printf("dumpable %d\n", prctl(PR_GET_DUMPABLE));
 		return 0;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {

@@ -51,6 +51,7 @@ static void as_user(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	show_status("all", in_child(as_user));
 	return 0;
 }

@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 		printf("%s: tasks %d, pid kept %d\n", argv[1], n, getpid() == atoi(argv[2]));
 		return 0;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	for (int round = 0; round < 5; round++) {
 		pid_t pid = xfork();
 		if (pid == 0) {

@@ -20,6 +20,7 @@ int main(void)
 {
 	char c;
 
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	for (int round = 0; round < 3; round++) {
 		if (pipe(p) || pipe(q))

@@ -29,6 +29,7 @@ static void *other(void *arg)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	for (way = 0; way < 3; way++) {
 		pid_t pid = xfork();
 		if (pid == 0) {

@@ -57,6 +57,7 @@ static void *leave(void *arg)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	for (int round = 0; round < 4; round++) {
 		pid_t pid = xfork();
 		if (pid == 0) {

@@ -22,6 +22,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	int fd = open("f", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGBUS, &sa, NULL);
 	(void)!write(fd, "abc", 3);
 	volatile char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

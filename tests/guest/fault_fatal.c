@@ -76,6 +76,7 @@ int main(void)
 {
 	int sigs[] = { SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGBUS };
 
+	signal(SIGCHLD, SIG_DFL);
 	for (int i = 0; i < 5; i++)
 		signal(sigs[i], SIG_DFL);
 	prctl(PR_SET_DUMPABLE, 0);

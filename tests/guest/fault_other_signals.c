@@ -30,6 +30,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	int sigs[] = { SIGFPE, SIGILL, SIGTRAP, SIGSEGV, SIGBUS };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	for (int i = 0; i < 5; i++)
 		sigaction(sigs[i], &sa, NULL);
 	if (sigsetjmp(env, 1) == 0)

@@ -24,6 +24,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	int sum = 0;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	area = mmap(NULL, N * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigaction(SIGSEGV, &sa, NULL);
 	for (int i = 0; i < N; i++)

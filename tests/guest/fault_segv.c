@@ -33,6 +33,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	char *page = mmap(NULL, 3 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
 	munmap(page + 8192, 4096);
 	mprotect(page + 4096, 4096, PROT_NONE);

@@ -31,6 +31,7 @@ int main(void)
 	pthread_t t;
 	unsigned short x87 = 0xb7f;
 
+	signal(SIGCHLD, SIG_DFL);
 	_MM_SET_ROUNDING_MODE(_MM_ROUND_UP);
 	__asm__ volatile("fldcw %0" : : "m"(x87));
 	show("main");

@@ -46,6 +46,7 @@ int main(void)
 	pthread_t a, b;
 	int gate[2];
 
+	signal(SIGCHLD, SIG_DFL);
 	if (pipe(gate))
 		return 1;
 	pthread_create(&a, NULL, parked, &gate[0]);

@@ -15,6 +15,8 @@ int main(void)
 {
 	sigset_t set;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGUSR1, handler);
 	fflush(stdout);
 	raise(SIGUSR1);

@@ -11,6 +11,7 @@ int main(void)
 	int *priv = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	signal(SIGCHLD, SIG_DFL);
 	*heap = 3;
 	*priv = 4;
 	*shared = 5;

@@ -9,6 +9,7 @@ int main(void)
 	int fd = open("f", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	char buf[4] = "";
 
+	signal(SIGCHLD, SIG_DFL);
 	(void)!write(fd, "abcdefgh", 8);
 	lseek(fd, 0, SEEK_SET);
 	pid_t pid = xfork();

@@ -9,6 +9,7 @@ int main(void)
 	int out[2], gate[2];
 	char text[64] = "";
 
+	signal(SIGCHLD, SIG_DFL);
 	if (pipe(out) || pipe(gate))
 		return 1;
 	pid_t pid = xfork();

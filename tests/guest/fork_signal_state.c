@@ -44,6 +44,7 @@ int main(void)
 	timer_t timer;
 	sigset_t set;
 
+	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGRTMIN, &sa, NULL);
 	sigemptyset(&set);

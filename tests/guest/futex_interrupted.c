@@ -19,6 +19,7 @@ int main(void)
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct timespec ten = { .tv_sec = 10 };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	for (int i = 0; i < 4; i++) {
 		struct sigaction sa = { .sa_handler = handler, .sa_flags = i & 1 ? SA_RESTART : 0 };

@@ -17,6 +17,7 @@ int main(void)
 	struct itimerval it = { .it_value.tv_usec = 50000, .it_interval.tv_usec = 50000 },
 			 off = { 0 };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGVTALRM, handler);
 	signal(SIGPROF, handler);
 	SHOW(setitimer(ITIMER_VIRTUAL, &it, NULL));

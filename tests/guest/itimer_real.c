@@ -14,6 +14,7 @@ int main(void)
 {
 	struct itimerval it = { .it_value.tv_usec = 10000, .it_interval.tv_usec = 10000 }, old;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	alarm(0);
 	signal(SIGALRM, handler);
 	SHOW(setitimer(ITIMER_REAL, &it, &old));

@@ -15,6 +15,8 @@ int main(void)
 	char *p = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *s = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	memset(p, 'x', 4 * 4096);
 	s[0] = 'y';
 	SHOW(madvise(p + 4096, 4096, MADV_DONTNEED));

@@ -27,6 +27,8 @@ int main(void)
 {
 	char *p = mmap(NULL, 10 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGSEGV, handler);
 	for (int i = 1; i < 10; i += 2)
 		munmap(p + i * 4096, 4096);

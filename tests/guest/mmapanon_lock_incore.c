@@ -19,6 +19,7 @@ int main(void)
 	unsigned char vec[4] = { 9, 9, 9, 9 };
 	char *p = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	signal(SIGCHLD, SIG_DFL);
 	p[0] = p[2 * 4096] = 1;
 	SHOW(mincore(p, 4 * 4096, vec));
 	printf("resident %d %d %d %d\n", vec[0] & 1, vec[1] & 1, vec[2] & 1, vec[3] & 1);

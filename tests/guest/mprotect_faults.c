@@ -25,6 +25,7 @@ static bool can(char *p, int what)
 
 int main(void)
 {
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	/* mov eax, 42; ret */
 	static const unsigned char code[] = { 0xb8, 42, 0, 0, 0, 0xc3 };
 	char *p = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

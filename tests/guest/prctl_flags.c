@@ -35,6 +35,7 @@ static void all(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	show_status("all", in_child(all));
 	return 0;
 }

@@ -29,6 +29,7 @@ int main(void)
 	char *volatile bad = (char *)8;
 	pthread_t t;
 
+	signal(SIGCHLD, SIG_DFL);
 	SHOW(prctl(PR_SET_NAME, "a name that is far too long"));
 	show("main");
 	pthread_create(&t, NULL, thread, NULL);

@@ -8,6 +8,8 @@ int main(void)
 	struct rlimit lim = { 0 };
 	int n = 0;
 
+	signal(SIGQUIT, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_DUMPABLE, 0);
 	SHOW(setrlimit(RLIMIT_CORE, &lim));

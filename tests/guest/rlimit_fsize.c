@@ -19,6 +19,8 @@ int main(void)
 	struct rlimit lim;
 	static char buf[1000];
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	getrlimit(RLIMIT_FSIZE, &lim);
 	lim.rlim_cur = 1500;
 	SHOW(setrlimit(RLIMIT_FSIZE, &lim));

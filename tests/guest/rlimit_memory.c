@@ -45,6 +45,7 @@ static void data(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	show_status("address space", in_child(address_space));
 	show_status("data", in_child(data));
 	return 0;

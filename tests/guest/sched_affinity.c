@@ -12,6 +12,7 @@ int main(void)
 	int cpu = 0;
 	char *volatile bad = (char *)8;
 
+	signal(SIGCHLD, SIG_DFL);
 	SHOW(sched_getaffinity(0, sizeof(all), &all));
 	CHECK(CPU_COUNT(&all) >= 1 && CPU_COUNT(&all) <= sysconf(_SC_NPROCESSORS_ONLN));
 	while (!CPU_ISSET(cpu, &all))

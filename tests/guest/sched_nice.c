@@ -30,6 +30,7 @@ static void as_user(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	if (getpriority(PRIO_PROCESS, 0) > 3)
 		return 1;
 	show_status("user", in_child(as_user));

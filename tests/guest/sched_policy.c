@@ -18,6 +18,7 @@ int main(void)
 	struct sched_param p = { .sched_priority = 5 };
 	struct timespec ts;
 
+	signal(SIGCHLD, SIG_DFL);
 	CHECK(sched_getscheduler(0) == SCHED_OTHER);
 	SHOW(sched_getparam(0, &p));
 	printf("priority %d\n", p.sched_priority);

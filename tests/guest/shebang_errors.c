@@ -25,6 +25,7 @@ int main(void)
 {
 	static char line[600];
 
+	signal(SIGCHLD, SIG_DFL);
 	put_file("plain", "text");
 	script("missing", "#!/no/such/interpreter\n");
 	script("directory", "#!/tmp\n");

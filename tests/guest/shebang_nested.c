@@ -23,6 +23,7 @@ int main(int argc, char **argv)
 		printf("\n");
 		return 0;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	(void)!readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	(void)!symlink(exe, "interp");
 	for (int i = 1; i <= 8; i++) {

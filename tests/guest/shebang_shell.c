@@ -18,6 +18,7 @@ static void run(const char *file)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	put_file("script", "#!/bin/sh\nfor a in \"$0\" \"$@\"; do echo \"<$a>\"; done\nexit 12\n");
 	put_file("plain", "echo plain \"$0\" $#; exit 13\n");
 	chmod("script", 0755);

@@ -24,6 +24,7 @@ int main(void)
 	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack), .ss_flags = (int)(1u << 31) }, old;
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	SHOW(sigaltstack(&ss, NULL));
 	sigaction(SIGUSR1, &sa, NULL);
 	for (int i = 0; i < 3; i++)

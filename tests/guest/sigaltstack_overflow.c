@@ -59,6 +59,8 @@ int main(void)
 {
 	struct rlimit lim;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	getrlimit(RLIMIT_STACK, &lim);
 	lim.rlim_cur = 1 << 20;
 	setrlimit(RLIMIT_STACK, &lim);

@@ -37,6 +37,8 @@ int main(void)
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
 	pthread_t t;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	sigaltstack(NULL, &old);
 	printf("at first: disabled %d\n", old.ss_flags == SS_DISABLE);
 	SHOW(sigaltstack(&ss, &old));

@@ -21,6 +21,7 @@ int main(void)
 {
 	sigset_t set, old;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGUSR1, handler);
 	signal(SIGUSR2, SIG_IGN);
 	sigemptyset(&set);

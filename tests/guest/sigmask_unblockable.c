@@ -2,6 +2,7 @@
  * SIGKILL and SIGSTOP cannot be blocked or caught: asking for it in a mask is no error and has no
  * effect.
  */
+/* differs: SIGSYS and signal 64 carry the stub and are never blocked */
 #include "guest.h"
 #include <sys/syscall.h>
 

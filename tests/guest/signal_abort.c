@@ -31,6 +31,7 @@ static void blocked(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	prctl(PR_SET_DUMPABLE, 0);
 	show_status("plain", in_child(plain));

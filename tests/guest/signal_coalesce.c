@@ -19,6 +19,7 @@ int main(void)
 	sigset_t set, old;
 	pid_t self = getpid();
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGUSR1, handler);
 	signal(SIGRTMIN + 3, handler);

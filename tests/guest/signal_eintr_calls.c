@@ -113,6 +113,7 @@ int main(void)
 		"epoll_wait", "select", "nanosleep", "sigwaitinfo", "sigsuspend", "pause",
 	};
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sem = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (int restart = 0; restart < 2; restart++)

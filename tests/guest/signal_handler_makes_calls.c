@@ -35,6 +35,7 @@ int main(void)
 	int fails = 0, p[2];
 	char c;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGALRM, &sa, NULL);
 	(void)!pipe(p);

@@ -23,6 +23,7 @@ int main(void)
 	volatile int *volatile null = NULL;
 	sigset_t set;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
 	for (volatile int i = 0; i < 500; i++)
 		if (sigsetjmp(env, 1) == 0)

@@ -41,6 +41,8 @@ static void member(void)
 
 int main(void)
 {
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGUSR1, handler);
 	show_status("member", in_child(member));

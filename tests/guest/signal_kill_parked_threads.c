@@ -42,6 +42,10 @@ int main(void)
 	int ready[2];
 	char c;
 
+	signal(SIGRTMIN + 2, SIG_DFL);
+	signal(SIGUSR2, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	(void)!pipe(ready);
 	for (int i = 0; i < 5; i++) {

@@ -66,6 +66,7 @@ static void round_(void)
 
 int main(void)
 {
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	for (restart = 1; restart >= 0; restart--)
 		round_();

@@ -17,6 +17,7 @@ int main(void)
 {
 	struct sigaction sa = { .sa_handler = handler };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	for (int i = 0; i < 2; i++) {
 		depth = deepest = calls = 0;
 		sa.sa_flags = i ? SA_NODEFER : 0;

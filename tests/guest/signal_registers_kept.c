@@ -26,6 +26,7 @@ int main(void)
 	struct sigaction sa = { .sa_handler = handler };
 	long bad = 0;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGUSR1, &sa, NULL);
 	pid_t parent = getpid(), pid = xfork();

@@ -29,6 +29,8 @@ static void child(void)
 
 int main(void)
 {
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	show_status("child", in_child(child));
 	return 0;
 }

@@ -17,6 +17,7 @@ int main(void)
 {
 	int late = 0, want = 0;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGUSR1, handler);
 	for (int i = 0; i < 400; i++) {
 		switch (i % 4) {

@@ -40,6 +40,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART };
 	pid_t self = getpid();
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGUSR1, &sa, NULL);
 	kill(self, SIGUSR1);

@@ -29,6 +29,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	sigset_t set;
 
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	(void)!pipe(fds);

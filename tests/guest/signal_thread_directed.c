@@ -43,6 +43,7 @@ int main(void)
 	pthread_t t[3];
 	void *ret;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
 	sem_init(&handled, 0, 0);
 	(void)!pipe(gate);

@@ -21,6 +21,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	long rax = 0;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGILL, &sa, NULL);
 	for (int i = 0; i < 50; i++)
 		__asm__ volatile("ud2" : "+a"(rax));

@@ -34,6 +34,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	char *volatile bad = (char *)8;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGUSR1, &sa, NULL);
 	int codes[] = { SI_USER, CLD_EXITED, SI_TKILL, SI_QUEUE, SI_TIMER, -60, 0x80 };

@@ -21,6 +21,7 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART };
 	pid_t self = getpid();
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGRTMIN + 1, &sa, NULL);
 	sigqueue(self, SIGRTMIN + 1, (union sigval){ .sival_ptr = (void *)0x123456789abcdef0 });

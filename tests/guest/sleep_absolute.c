@@ -16,6 +16,7 @@ int main(void)
 	int clocks[] = { CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME };
 	struct timespec t, now, rem = { .tv_sec = 77 };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	for (int i = 0; i < 3; i++) {
 		clock_gettime(clocks[i], &t);

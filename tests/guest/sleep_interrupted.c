@@ -24,6 +24,7 @@ int main(void)
 	struct timespec want = { .tv_nsec = 300000000 }, rem = { 0 }, a, b;
 	int rounds = 0, shrinking = 1;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGUSR1, &sa, NULL);
 	pid_t pid = xfork();

@@ -31,6 +31,7 @@ int main(int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return report();
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	posix_spawnattr_init(&at);

@@ -4,6 +4,7 @@
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	posix_spawn_file_actions_t fa;
 	char *sh[] = { "sh", "-c",
 		       "cat; echo err >&2; test -e /proc/self/fd/20 && echo 20 open; test -e "

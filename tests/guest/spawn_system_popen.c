@@ -9,6 +9,8 @@ int main(void)
 	char line[64];
 	struct sigaction sa;
 
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	show_status("exit 3", system("exit 3"));

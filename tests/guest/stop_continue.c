@@ -10,6 +10,8 @@ int main(void)
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;
 
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	pid_t pid = xfork();
 	if (pid == 0)

@@ -17,6 +17,7 @@ int main(void)
 {
 	int sigs[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP }, status;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	for (int i = 0; i < 4; i++) {
 		for (int session = 0; session < 2; session++) {

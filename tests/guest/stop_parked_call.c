@@ -18,6 +18,7 @@ int main(void)
 	int p[2], up[2], status;
 	char c;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	(void)!pipe(p);
 	(void)!pipe(up);

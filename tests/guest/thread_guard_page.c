@@ -33,6 +33,7 @@ static void child(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_DUMPABLE, 0);
 	show_status("child", in_child(child));
 	return 0;

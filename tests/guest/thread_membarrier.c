@@ -25,6 +25,7 @@ static void child(void)
 
 int main(void)
 {
+	signal(SIGCHLD, SIG_DFL);
 	show_status("child", in_child(child));
 	return 0;
 }

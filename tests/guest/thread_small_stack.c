@@ -40,6 +40,7 @@ int main(void)
 	pthread_t t[N];
 	long sum = 0;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGUSR1, handler);
 	pthread_barrier_init(&bar, NULL, N);

@@ -26,6 +26,7 @@ int main(void)
 	int clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME };
 	timer_t id;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGRTMIN, &sa, NULL);
 	sigaction(SIGALRM, &sa, NULL);
 	for (int i = 0; i < 3; i++) {

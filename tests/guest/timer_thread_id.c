@@ -40,6 +40,7 @@ int main(void)
 	timer_t id;
 	pthread_t t;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGUSR1, handler);
 	pthread_create(&t, NULL, work, NULL);
 	while (!worker)

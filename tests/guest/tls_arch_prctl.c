@@ -40,6 +40,8 @@ int main(void)
 	char *volatile bad = (char *)8;
 	pthread_t t;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGUSR1, handler);
 	SHOW(syscall(SYS_arch_prctl, ARCH_GET_FS, &base));
 	CHECK(base == (unsigned long)pthread_self());

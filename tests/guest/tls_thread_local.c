@@ -35,6 +35,7 @@ int main(void)
 	pthread_t t[10];
 	long clean = 0;
 
+	signal(SIGCHLD, SIG_DFL);
 	pthread_key_create(&key, destructor);
 	for (long i = 0; i < 10; i++)
 		pthread_create(&t[i], NULL, work, (void *)(i + 100));

@@ -14,6 +14,8 @@ int main(void)
 	struct sigaction sa = { .sa_handler = handler };
 	pid_t self = getpid();
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	sigaction(SIGUSR1, &sa, NULL);
 	pid_t pid = vfork();
 	if (pid == 0) {

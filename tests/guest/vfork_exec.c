@@ -14,6 +14,7 @@ int main(int argc, char **argv)
 		ssize_t n = read(atoi(argv[1]), &c, 1);
 		return n == 1 && write(atoi(argv[2]), "y", 1) == 1 ? c : 1;
 	}
+	signal(SIGCHLD, SIG_DFL);
 	if (pipe(gate) || pipe(back))
 		return 1;
 	snprintf(a, sizeof(a), "%d", gate[0]);

@@ -32,6 +32,7 @@ int main(void)
 	pthread_t t[16];
 	long total = 0;
 
+	signal(SIGCHLD, SIG_DFL);
 	for (long i = 0; i < 16; i++)
 		pthread_create(&t[i], NULL, work, (void *)(i + 1));
 	for (int i = 0; i < 16; i++) {

@@ -44,6 +44,7 @@ int main(void)
 	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) }, old;
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	SHOW(sigaltstack(&ss, NULL));
 	sigaction(SIGUSR1, &sa, NULL);

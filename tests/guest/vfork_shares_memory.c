@@ -7,8 +7,9 @@ int main(void)
 {
 	volatile int local = 1;
 	pid_t self = getpid();
-	pid_t pid = vfork();
 
+	signal(SIGCHLD, SIG_DFL);
+	pid_t pid = vfork();
 	if (pid == 0) {
 		usleep(100000);
 		local = 2;

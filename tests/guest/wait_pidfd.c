@@ -2,6 +2,7 @@
  * A pidfd becomes readable when the process ends; waitid(P_PIDFD) reaps by it, pidfd_send_signal
  * signals by it.
  */
+/* differs: pidfds are not there yet */
 #include "guest.h"
 #include <poll.h>
 #include <sys/syscall.h>
@@ -10,6 +11,8 @@ int main(void)
 {
 	siginfo_t si;
 
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	pid_t pid = xfork();
 	if (pid == 0)

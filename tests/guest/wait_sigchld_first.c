@@ -14,6 +14,7 @@ int main(void)
 	struct sigaction sa = { .sa_handler = handler };
 	int late = 0, eintr = 0;
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigaction(SIGCHLD, &sa, NULL);
 	for (int i = 0; i < 200; i++) {
 		int before = hits;

@@ -39,6 +39,7 @@ int main(void)
 {
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_NOCLDWAIT };
 
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_IGN);
 	three_children("ignored");
 	sigaction(SIGCHLD, &sa, NULL);

@@ -36,6 +36,8 @@ int main(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	sigset_t set;
 
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);

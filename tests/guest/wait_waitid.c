@@ -22,6 +22,8 @@ int main(void)
 	siginfo_t si;
 	int rc;
 
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_DUMPABLE, 0);
 	pid_t pid = xfork();

@@ -24,6 +24,7 @@
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/sys/sysfs.h"
 #include "kernel/platform/cell.h"
+#include "kernel/sys/birth.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/limits.h"
 #include "kernel/task/cred.h"
@@ -195,6 +196,7 @@ static void on_task_gone(struct task *t)
 
 static void on_proc_gone(struct proc *p)
 {
+	births_reparent(p);
 	exec_state_free(p);
 	exec_release(p);
 	timers_free(p);

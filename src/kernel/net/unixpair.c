@@ -218,14 +218,11 @@ int64_t unixpair_send(struct unixpair *s, struct uio *u, struct unixpair_extra *
 	int64_t moved = 0;
 	int r;
 
-	if (s->err) {
-		r = -s->err;
-		s->err = 0;
-		return r;
-	}
 	r = send_check(s, x);
 	if (r < 0)
 		return r;
+	if (s->err)
+		return -unixpair_take_error(s);
 	if (is_message(s) && u->left > MESSAGE_MAX)
 		return -EMSGSIZE;
 	if (!is_message(s) && !u->left)

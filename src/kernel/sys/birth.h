@@ -6,5 +6,12 @@
 
 /* NULL when no birth is pending; else the queue that is woken at each: whoever misses a number parks there. */
 struct waitq *births_pending(void);
+/* For a call that misses a number: -ESRCH when no birth is pending, else parks until the next, but not for ever, as a guest can
+ * ask for a birth and never clone. Returns PARKED or -ESRCH. */
+struct task;
+int64_t births_wait(struct task *t);
+/* p ends: children on their way go to its reaper. */
+struct proc;
+void births_reparent(struct proc *p);
 
 #endif

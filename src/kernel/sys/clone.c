@@ -20,7 +20,8 @@
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |      \
 	 CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
-#define BIRTH_AGE (30 * NSEC_PER_SEC)
+#define BIRTH_AGE (10 * NSEC_PER_SEC)
+#define BIRTH_WAIT (3 * NSEC_PER_SEC) /* how long others wait for a number that may never come */
 
 struct birth {
 	struct list link;
@@ -31,6 +32,9 @@ struct birth {
 	int64_t since;
 	struct fdtable *files; /* counted: the table the child gets */
 	struct fsctx *fs;      /* counted */
+	/* What the child takes over, as it was when clone was called: the parent may be gone or changed when it announces itself. */
+	struct proc seed; /* exe is counted */
+	struct task maker;
 };
 OBJ_TYPE(birth_type, struct birth, BIRTHS_MAX);
 
@@ -47,24 +51,35 @@ static void birth_free(struct birth *b)
 		fdtable_put(b->files, NULL);
 	if (b->fs)
 		fsctx_put(b->fs);
+	if (b->seed.exe)
+		file_put(b->seed.exe);
 	list_remove(&b->link);
 	obj_free(&birth_type, b);
 	waitq_wake(&births_q, ~0u);
 }
 
-/* Births whose parent died before the host's clone will never come. */
+/* A child announces itself with its first instructions. What has not come for so long was never cloned: the parent died
+ * before, or only asked. Looked at when the room is needed. */
 static void births_expire(void)
 {
 	struct birth *b, *tmp;
 
 	list_for_each_safe(b, tmp, &births, link)
-		if (!task_find(b->parent_tid) && now_mono() - b->since > BIRTH_AGE)
+		if (now_mono() - b->since > BIRTH_AGE)
 			birth_free(b);
 }
 
 struct waitq *births_pending(void)
 {
 	return list_is_empty(&births) ? NULL : &births_q;
+}
+
+int64_t births_wait(struct task *t)
+{
+	if (list_is_empty(&births))
+		return -ESRCH;
+	call_set_timeout(t, BIRTH_WAIT);
+	return call_is_expired(t) ? -ESRCH : call_park(t, &births_q, ~0u, PARK_NOINTR);
 }
 
 static uint32_t births_count(void)
@@ -87,6 +102,9 @@ static uint32_t tasks_of_user(uint32_t uid)
 
 static int flags_check(uint64_t flags)
 {
+	if ((flags & (CLONE_NEWNS | CLONE_FS)) == (CLONE_NEWNS | CLONE_FS) ||
+	    (flags & (CLONE_NEWUSER | CLONE_FS)) == (CLONE_NEWUSER | CLONE_FS))
+		return -EINVAL;
 	if (flags & BAD_FLAGS)
 		return -EPERM;
 	if (flags & CLONE_PIDFD)
@@ -107,10 +125,10 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 
 	if (ret < 0)
 		return ret;
-	if (task_count() + births_count() >= cell.spec.max_tasks) {
+	if (task_count() + births_count() >= cell.spec.max_tasks)
 		births_expire();
+	if (task_count() + births_count() >= cell.spec.max_tasks)
 		return -EAGAIN;
-	}
 	if (nproc < cell.spec.max_tasks && t->cred.uid != 0 && tasks_of_user(t->cred.uid) >= nproc)
 		return -EAGAIN;
 	b = obj_new(&birth_type);
@@ -124,6 +142,10 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->flags = flags;
 	b->exit_signal = (int)(a->a[1] & 0x7f);
 	b->since = now_mono();
+	b->seed = *t->proc;
+	if (b->seed.exe)
+		file_get(b->seed.exe);
+	b->maker = *t;
 	b->files = flags & CLONE_FILES ? fdtable_get(t->files) : fdtable_copy(t->files);
 	b->fs = flags & CLONE_FS ? fsctx_get(t->fs) : fsctx_copy(t->fs);
 	host_random(&b->token, sizeof(b->token));
@@ -135,6 +157,16 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 		return -ENOMEM;
 	}
 	return b->token;
+}
+
+void births_reparent(struct proc *p)
+{
+	struct proc *to = proc_reaper(p);
+	struct birth *b;
+
+	list_for_each(b, &births, link)
+		if (b->parent_pid == p->pid && !(b->flags & CLONE_THREAD))
+			b->parent_pid = to ? to->pid : 1;
 }
 
 static struct birth *birth_find(uint64_t token)
@@ -160,6 +192,7 @@ int64_t hc_clone_cancel(struct task *t, const struct sysargs *a)
 static struct proc *proc_fork(const struct birth *b, pid_t pid)
 {
 	struct proc *pp = proc_find(b->parent_pid), *old = proc_find(pid), *p;
+	const struct proc *from = &b->seed;
 	struct proc *parent = pp && pp->state != PROC_ZOMBIE ? pp : NULL;
 
 	/* The host gave out a number that a zombie of ours still has: its parent never asked for it in a whole round of numbers. */
@@ -171,43 +204,41 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	if (!p)
 		return NULL;
 	p->exit_signal = b->exit_signal;
-	if (pp) {
-		p->pgid = pp->pgid;
-		p->sid = pp->sid;
-		p->sig_caught = pp->sig_caught;
-		p->chld_ignore = pp->chld_ignore;
-		p->chld_nostop = pp->chld_nostop;
-		p->no_new_privs = pp->no_new_privs;
-		p->dumpable = pp->dumpable;
-		p->nice = pp->nice;
-		p->oom_score_adj = pp->oom_score_adj;
-		p->personality = pp->personality;
-		p->exe = pp->exe ? file_get(pp->exe) : NULL;
-		memcpy(p->limits, pp->limits, sizeof(p->limits));
-		memcpy(p->slots, pp->slots, sizeof(p->slots));
-		p->arg_start = pp->arg_start;
-		p->arg_end = pp->arg_end;
-		p->env_start = pp->env_start;
-		p->env_end = pp->env_end;
-		p->auxv_addr = pp->auxv_addr;
-		p->auxv_size = pp->auxv_size;
-		p->start_brk = pp->start_brk;
-		p->start_stack = pp->start_stack;
-		p->start_code = pp->start_code;
-		p->end_code = pp->end_code;
-	}
+	p->pgid = from->pgid;
+	p->sid = from->sid;
+	p->sig_caught = from->sig_caught;
+	p->chld_ignore = from->chld_ignore;
+	p->chld_nostop = from->chld_nostop;
+	p->no_new_privs = from->no_new_privs;
+	p->dumpable = from->dumpable;
+	p->thp_disable = from->thp_disable;
+	p->nice = from->nice;
+	p->oom_score_adj = from->oom_score_adj;
+	p->personality = from->personality;
+	p->exe = from->exe ? file_get(from->exe) : NULL;
+	memcpy(p->limits, from->limits, sizeof(p->limits));
+	memcpy(p->slots, from->slots, sizeof(p->slots));
+	p->arg_start = from->arg_start;
+	p->arg_end = from->arg_end;
+	p->env_start = from->env_start;
+	p->env_end = from->env_end;
+	p->auxv_addr = from->auxv_addr;
+	p->auxv_size = from->auxv_size;
+	p->start_brk = from->start_brk;
+	p->start_stack = from->start_stack;
+	p->start_code = from->start_code;
+	p->end_code = from->end_code;
 	return p;
 }
 
 int64_t hc_child(const struct host_call *in)
 {
 	struct birth *b = birth_find(in->args[0]);
-	struct task *pt, *t;
+	struct task *t;
 	struct proc *p;
 
 	if (!b)
 		goto kill;
-	pt = task_find(b->parent_tid);
 	p = b->flags & CLONE_THREAD ? proc_find(b->parent_pid) : proc_fork(b, in->tid);
 	if (!p || p->state == PROC_ZOMBIE) {
 		birth_free(b);
@@ -224,15 +255,11 @@ int64_t hc_child(const struct host_call *in)
 	t->fs = b->fs;
 	b->files = NULL;
 	b->fs = NULL;
-	if (!pt)
-		pt = proc_find(b->parent_pid) ? proc_leader(proc_find(b->parent_pid)) : NULL;
-	if (pt) {
-		t->cred = pt->cred;
-		memcpy(t->comm, pt->comm, sizeof(t->comm));
-		if (b->flags & CLONE_THREAD)
-			t->pdeathsig = pt->pdeathsig;
-		task_inherit_sched(t, pt);
-	}
+	t->cred = b->maker.cred;
+	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
+	if (b->flags & CLONE_THREAD)
+		t->pdeathsig = b->maker.pdeathsig;
+	task_inherit_sched(t, &b->maker);
 	birth_free(b);
 	return 0;
 kill: /* made behind our back, or too late: it ends */

@@ -125,6 +125,9 @@ static void run(struct task *t)
 			(void)notify_answer(c->id, STUB_ARMED);
 			c->active = false;
 			t->armed = true;
+		} else if (t->proc->stop_request) {
+			/* It parked while a stop was on its way: see deliver_stop. */
+			proc_stopped(t->proc, t->proc->stop_request);
 		} else if (t->sig_inflight && c->kind != PARK_NOINTR && c->nr < HC_BASE) {
 			/* A signal is about to arrive: the call is made again after its handler. */
 			call_interrupt(t);

@@ -8,6 +8,7 @@
  * Setuid bits are not honored: a program never gains rights by being executed. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -75,7 +76,7 @@ static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, 
 
 	if (ret < 0)
 		return ret;
-	ret = -EACCES;
+	ret = at.name->inode && inode_is_lnk(at.name->inode) ? -ELOOP : -EACCES;
 	if (!at.name->inode || !inode_is_reg(at.name->inode) || (at.mnt->flags & MNT_NOEXEC))
 		goto out;
 	ret = file_open(t, &at, O_RDONLY | OPEN_EXEC, ret_, &q);
@@ -181,7 +182,9 @@ static int program_find(struct task *t, struct exec_state *x, const char *path)
 	}
 }
 
-int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags, uint64_t sigmask)
+/* name is what the program is told it is called; for fexecve that is not the path. */
+static int prepare_as(struct task *t, int dfd, const char *path, const char *name, unsigned lookup_flags,
+		      uint64_t sigmask)
 {
 	struct proc *p = t->proc;
 	struct exec_state *x;
@@ -199,18 +202,23 @@ int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flag
 	x->sigmask = sigmask;
 	ret = prog_open(t, dfd, path, lookup_flags, &x->file);
 	if (ret == 0)
-		ret = extra_add(x, strlen(path) < 512 ? path : "?");
+		ret = extra_add(x, strlen(name) < 512 ? name : "?");
 	if (ret == 0)
-		ret = program_find(t, x, path);
+		ret = program_find(t, x, name);
 	if (ret == 0 && x->plan.interp_len)
 		ret = interp_load(t, x);
 	if (ret < 0) {
 		exec_state_free(p);
 		return ret;
 	}
-	base = strrchr(path, '/');
-	strncpy(x->comm, base ? base + 1 : path, sizeof(x->comm) - 1);
+	base = strrchr(name, '/');
+	strncpy(x->comm, base ? base + 1 : name, sizeof(x->comm) - 1);
 	return 0;
+}
+
+int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags, uint64_t sigmask)
+{
+	return prepare_as(t, dfd, path, path, lookup_flags, sigmask);
 }
 
 int64_t hc_exec_prep(struct task *t, const struct sysargs *a)
@@ -228,20 +236,16 @@ int64_t hc_exec_prep(struct task *t, const struct sysargs *a)
 	if (flags & AT_EMPTY_PATH)
 		lookup |= LOOKUP_EMPTY;
 	if (path[0] == 0 && (flags & AT_EMPTY_PATH)) {
-		/* fexecve: the program is known by its descriptor; scripts get /dev/fd/N as their name. */
-		struct file *f = fd_file_or_path(t, dfd);
+		/* fexecve: the program is known by its descriptor; an interpreter finds a script as /dev/fd/N, if it is open then. */
 		char name[32];
 
-		if (!f)
+		if (!fd_file_or_path(t, dfd))
 			return -EBADF;
-		ret = exec_prepare(t, dfd, "", lookup, a->a[3]);
-		if (ret == 0) {
-			__builtin_snprintf(name, sizeof(name), "/dev/fd/%d", dfd);
-			__builtin_snprintf(t->proc->exec->comm, sizeof(t->proc->exec->comm), "%d", dfd);
-			if (!t->proc->exec->nprefix) {
-				t->proc->exec->extra_len = 0;
-				ret = extra_add(t->proc->exec, name);
-			}
+		snprintf(name, sizeof(name), "/dev/fd/%d", dfd);
+		ret = prepare_as(t, dfd, "", name, lookup, a->a[3]);
+		if (ret == 0 && t->proc->exec->nprefix && t->files->slots[dfd].cloexec) {
+			exec_state_free(t->proc);
+			ret = -ENOENT;
 		}
 		return ret;
 	}
@@ -310,6 +314,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	p->sig_caught = 0;
 	p->chld_nostop = false;
 	p->did_exec = true;
+	p->exit_signal = SIGCHLD;
 	p->dumpable = 1;
 	cred_exec(&t->cred);
 	ptimers_free(p);

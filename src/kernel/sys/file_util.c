@@ -2,8 +2,10 @@
 #include "kernel/sys/file_util.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
+#include "kernel/abi/signal.h"
 #include "kernel/platform/guestmem.h"
 
 char path_buf[PATH_MAX_LEN], path_buf2[PATH_MAX_LEN];
@@ -92,6 +94,15 @@ void uio_skip(struct uio *u, uint64_t n)
 		u->cur++;
 		u->cur_off = 0;
 	}
+}
+
+void sigpipe_send(struct task *t)
+{
+	struct linux_siginfo info = { .signo = SIGPIPE, .code = SI_USER };
+
+	info.u.rt.pid = t->proc->pid;
+	info.u.rt.uid = t->cred.uid;
+	(void)!signal_send_task(t, SIGPIPE, &info);
 }
 
 static void file_unkeep(void *aux)

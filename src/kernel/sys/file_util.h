@@ -31,6 +31,9 @@ int must_check fd_room(struct task *t, uint32_t count);
 /* Steps over n bytes that were moved in an earlier run of the call. */
 void uio_skip(struct uio *u, uint64_t n);
 
+/* What a write that nobody can read gets besides EPIPE: as if from the caller itself. */
+void sigpipe_send(struct task *t);
+
 /* Would an operation that finds nothing wait? */
 static inline bool file_may_block(const struct file *f)
 {

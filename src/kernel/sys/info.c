@@ -7,13 +7,18 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <time.h>
 
+#include "host/host.h"
+#include "host/procmem.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/version.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/target.h"
 #include "kernel/sys/uts.h"
 #include "kernel/task/cputime.h"
+#include "kernel/task/cred.h"
 
 _Static_assert(sizeof(struct utsname) == 6 * 65, "new_utsname");
 _Static_assert(sizeof(struct sysinfo) == 112, "sysinfo");
@@ -70,12 +75,32 @@ int64_t sys_sysinfo(struct task *t, const struct sysargs *a)
 
 	memset(&si, 0, sizeof(si));
 	mem_figures_get(&mem);
-	si.uptime = (now_mono() - (int64_t)cell.boot_mono) / NSEC_PER_SEC;
+	si.uptime = host_clock(CLOCK_BOOTTIME) / NSEC_PER_SEC; /* the host's, as CLOCK_BOOTTIME is */
 	si.totalram = mem.total;
 	si.freeram = mem.available;
 	si.procs = (unsigned short)MIN(task_count() + 1, 65535u); /* and the cell's init */
 	si.mem_unit = 1;
 	return guest_put(t->tid, a->a[0], &si);
+}
+
+/* The caller's own is native; this is for other threads by number. */
+int64_t sys_get_robust_list(struct task *t, const struct sysargs *a)
+{
+	uint64_t head = 0, len = 24; /* sizeof(struct robust_list_head) */
+	struct task *target;
+	int64_t err = target_task(t, (pid_t)a->a[0], &target);
+
+	if (err)
+		return err;
+	if (target->proc != t->proc && !cred_has_cap(&t->cred, CAP_SYS_PTRACE) &&
+	    (!cred_is_same_user(&t->cred, &target->cred) || target->proc->dumpable != 1))
+		return -EPERM;
+	err = host_robust_list(target->tid, &head);
+	if (err < 0)
+		return err;
+	if (guest_put(t->tid, a->a[2], &len) < 0 || guest_put(t->tid, a->a[1], &head) < 0)
+		return -EFAULT;
+	return 0;
 }
 
 int64_t sys_getrusage(struct task *t, const struct sysargs *a)

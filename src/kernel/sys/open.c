@@ -85,7 +85,8 @@ static int open_find_or_create(struct task *t, const struct open_req *rq, struct
 		return r;
 	}
 	dir = (struct path){ .mnt = place.mnt, .name = place.name->parent };
-	if (!dir.name || !dir.name->inode) {
+	/* On Linux the look-up itself fails in /proc, before anybody asks whether a file may be made. */
+	if (!dir.name || !dir.name->inode || !strcmp(dir.mnt->fs->type_name, "proc")) {
 		path_put(&place);
 		return -ENOENT;
 	}

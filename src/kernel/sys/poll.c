@@ -43,15 +43,16 @@ static int64_t millis_ns(int ms)
 	return ms < 0 ? TIME_NEVER : ms * 1000000ll;
 }
 
-static int64_t time_left(const struct task *t)
+/* Of ns, which is all of it when the call never had to wait. */
+static int64_t time_left(const struct task *t, int64_t ns)
 {
-	return t->call.has_deadline ? MAX(t->call.deadline - now_mono(), (int64_t)0) : 0;
+	return t->call.has_deadline ? MAX(t->call.deadline - now_mono(), (int64_t)0) : ns;
 }
 
 /* A time of zero is not written back: it cannot change. Nor is a failure to write it told. */
 static void timespec_back(struct task *t, uaddr_t addr, int64_t ns)
 {
-	int64_t left = time_left(t);
+	int64_t left = time_left(t, ns);
 
 	if (addr && ns && ns != TIME_NEVER)
 		(void)!guest_put(t->tid, addr, (&(struct linux_timespec){ left / NSEC_PER_SEC,
@@ -216,9 +217,6 @@ static int64_t select_run(struct task *t, struct select_sets *s, size_t bytes, i
 	uint32_t events, files;
 	int fd, count;
 
-	for (int i = 0; i < 3; i++)
-		if (s->addr[i] && guest_read(t->tid, s->asked[i], s->addr[i], bytes) < 0)
-			return -EFAULT;
 	count = select_ask(t, s, &files);
 	if (count < 0)
 		return count;
@@ -297,7 +295,7 @@ int64_t sys_select(struct task *t, const struct sysargs *a)
 	}
 	r = select_do(t, a, ns);
 	if (r != PARKED && ns && ns != TIME_NEVER) {
-		int64_t left = time_left(t);
+		int64_t left = time_left(t, ns);
 		tv = (struct linux_timeval){ left / NSEC_PER_SEC, left % NSEC_PER_SEC / 1000 };
 		(void)!guest_put(t->tid, a->a[4], &tv);
 	}

@@ -10,6 +10,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#include "kernel/abi/time.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
 #include "kernel/sys/nr.h"
@@ -126,6 +127,37 @@ static int64_t clock_discipline(struct task *t, uaddr_t addr)
 	tx.time.tv_sec = now_real() / NSEC_PER_SEC;
 	tx.time.tv_usec = now_real() % NSEC_PER_SEC / 1000;
 	return guest_put(t->tid, addr, &tx) < 0 ? -EFAULT : TIME_ERROR;
+}
+
+/* Linux looks at the arguments before it asks who may. */
+static int64_t clock_set(struct task *t, const struct sysargs *a)
+{
+	int clock = (int)a->a[0];
+	struct linux_timespec ts;
+
+	if (clock > 0) /* only the wall clock can be set; negative ones are CPU clocks */
+		return -EINVAL;
+	if (guest_get(t->tid, &ts, a->a[1]) < 0)
+		return -EFAULT;
+	if (clock == CLOCK_REALTIME && (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= NSEC_PER_SEC))
+		return -EINVAL;
+	return -EPERM;
+}
+
+static int64_t time_of_day_set(struct task *t, const struct sysargs *a)
+{
+	struct linux_timeval tv;
+	int32_t zone[2];
+
+	if (a->a[0] && guest_get(t->tid, &tv, a->a[0]) < 0)
+		return -EFAULT;
+	if (a->a[0] && (tv.usec < 0 || tv.usec > 1000000))
+		return -EINVAL;
+	if (a->a[1] && guest_get(t->tid, &zone, a->a[1]) < 0)
+		return -EFAULT;
+	if (a->a[0] && (tv.sec < 0 || tv.usec == 1000000))
+		return -EINVAL;
+	return -EPERM;
 }
 
 #define UNSHARE_OWN (CLONE_FS | CLONE_FILES | CLONE_SYSVSEM)
@@ -269,6 +301,10 @@ int64_t refused_call(struct task *t, int nr, const struct sysargs *a)
 	case NR_sethostname:
 	case NR_setdomainname:
 		return uts_set(t, a, nr == NR_setdomainname);
+	case NR_clock_settime:
+		return clock_set(t, a);
+	case NR_settimeofday:
+		return time_of_day_set(t, a);
 	case NR_adjtimex:
 		return clock_discipline(t, a->a[0]);
 	case NR_clock_adjtime:

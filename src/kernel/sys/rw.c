@@ -5,7 +5,6 @@
  * between gives the partial count. */
 #include <errno.h>
 #include <linux/fs.h>
-#include <signal.h>
 
 #include "kernel/net/unixpair.h"
 #include "kernel/sys/file_util.h"
@@ -34,12 +33,21 @@ struct rw_pos {
 	int64_t pos;
 };
 
+/* A range that ends beyond the largest position is refused before the file is asked. */
+static bool pos_overflows(int64_t pos, const struct uio *u)
+{
+	return pos > INT64_MAX - (int64_t)u->left;
+}
+
 static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
 {
 	bool stream = f->mode & FMODE_STREAM;
 	int64_t pos = at.given ? at.pos : stream ? 0 : f->pos;
-	int64_t r = file_read(f, u, pos);
+	int64_t r;
 
+	if (!stream && pos_overflows(pos, u))
+		return -EINVAL;
+	r = file_read(f, u, pos);
 	if (r == -EAGAIN && file_may_block(f) && !(rwf & RWF_NOWAIT))
 		return file_park(t, f, POLLIN);
 	if (r > 0 && !at.given && !stream)
@@ -71,7 +79,7 @@ static int64_t write_stream(struct task *t, struct file *f, struct uio *u, unsig
 		return file_park(t, f, POLLOUT);
 	}
 	if (r == -EPIPE && sends_sigpipe(f))
-		signal_send_task(t, SIGPIPE, NULL);
+		sigpipe_send(t);
 	return done ? done : r;
 }
 
@@ -82,6 +90,8 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 
 	if (f->mode & FMODE_STREAM)
 		return write_stream(t, f, u, rwf);
+	if (pos_overflows(at.given ? at.pos : f->pos, u))
+		return -EINVAL;
 	/* The flags of this one call, seen by the file's own code as if they were set on the file. */
 	if (rwf & RWF_APPEND)
 		f->flags |= O_APPEND;
@@ -158,8 +168,6 @@ static int64_t rw_at(struct task *t, const struct sysargs *a, bool write)
 	if (r < 0)
 		return r;
 	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
-	if (__builtin_add_overflow(at.pos, (int64_t)u.left, &(int64_t){ 0 }) && !write)
-		return -EOVERFLOW;
 	return write ? rw_write(t, f, &u, at, 0) : rw_read(t, f, &u, at, 0);
 }
 

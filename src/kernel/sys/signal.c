@@ -37,9 +37,7 @@ static struct linux_siginfo from(const struct task *t, int sig, int code)
 /* A number nobody has may belong to a child on its way: wait for it. */
 static int64_t missing(struct task *t)
 {
-	struct waitq *q = births_pending();
-
-	return q ? call_park(t, q, ~0u, PARK_NOINTR) : -ESRCH;
+	return births_wait(t);
 }
 
 static int64_t kill_many(struct task *t, pid_t pgid, int sig)
@@ -53,6 +51,8 @@ static int64_t kill_many(struct task *t, pid_t pgid, int sig)
 		next = proc_next(p);
 		if (pgid ? p->pgid != pgid : p == t->proc)
 			continue;
+		if (sig < 0 || sig > LINUX_NSIG)
+			return -EINVAL;
 		if (!may_signal(t, p, sig)) {
 			if (ret == -ESRCH)
 				ret = -EPERM;
@@ -77,8 +77,6 @@ int64_t sys_kill(struct task *t, const struct sysargs *a)
 	struct linux_siginfo si = from(t, sig, 0);
 	struct proc *p;
 
-	if (sig < 0 || sig > LINUX_NSIG)
-		return -EINVAL;
 	if (pid == INT32_MIN)
 		return -ESRCH;
 	if (pid == -1)
@@ -91,10 +89,14 @@ int64_t sys_kill(struct task *t, const struct sysargs *a)
 	p = proc_find(pid);
 	if (!p && task_find(pid))
 		p = task_find(pid)->proc;
+	if (pid == 1 && (sig < 0 || sig > LINUX_NSIG))
+		return -EINVAL;
 	if (pid == 1)
 		return cred_has_cap(&t->cred, 5) ? 0 : -EPERM; /* the cell's init takes no signals */
 	if (!p)
 		return missing(t);
+	if (sig < 0 || sig > LINUX_NSIG)
+		return -EINVAL;
 	if (!may_signal(t, p, sig))
 		return -EPERM;
 	return sig ? signal_send_proc(p, sig, &si) : 0;

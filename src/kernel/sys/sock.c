@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/sockios.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -111,7 +110,7 @@ static int64_t sock_send(struct task *t, struct file *f, struct unixpair *s, str
 		return file_park(t, f, POLLOUT);
 	}
 	if (r == -EPIPE && !done && !unixpair_is_message(f) && !(flags & MSG_NOSIGNAL))
-		signal_send_task(t, SIGPIPE, NULL);
+		sigpipe_send(t);
 	return done ? done : r;
 }
 

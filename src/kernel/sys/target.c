@@ -1,16 +1,13 @@
 /* Finding the process or thread that a call names (target.h). A parent learns its child's number from the host, possibly
  * before the child's first message to us: then the call waits for the message instead of failing. */
 #include <errno.h>
-#include <poll.h>
 
 #include "kernel/sys/birth.h"
 #include "kernel/sys/target.h"
 
 static int64_t not_found(struct task *t, pid_t pid)
 {
-	struct waitq *births = pid > 0 ? births_pending() : NULL;
-
-	return births ? call_park(t, births, POLLIN, PARK_NOINTR) : -ESRCH;
+	return pid > 0 ? births_wait(t) : -ESRCH;
 }
 
 int64_t target_proc(struct task *t, pid_t pid, struct proc **ret_)

@@ -9,6 +9,7 @@
 #include "kernel/abi/time.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/target.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/itimer.h"
 #include "kernel/task/ptimer.h"
@@ -119,6 +120,13 @@ int64_t sys_timer_create(struct task *t, const struct sysargs *a)
 
 	if (a->a[1] && guest_get(t->tid, &ev, a->a[1]) < 0)
 		return -EFAULT;
+	/* libc names a helper thread that it has just made: it may be on its way. */
+	if (a->a[1] && ev.notify == LINUX_SIGEV_THREAD_ID && ev.tid > 0) {
+		struct task *target;
+
+		if (target_task(t, ev.tid, &target) == PARKED)
+			return PARKED;
+	}
 	id = ptimer_new(t, (int)a->a[0], a->a[1] ? &ev : NULL);
 	if (id < 0)
 		return id;

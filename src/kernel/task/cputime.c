@@ -151,6 +151,7 @@ void mem_figures_get(struct mem_figures *out)
 	if (host_memory(&host) < 0)
 		host = (struct host_memory){ 1UL << 30, 1UL << 29 };
 	last.total = cell.spec.memory ? MIN(cell.spec.memory, host.total) : host.total;
+	last.total -= last.total % PAGE_SIZE;
 	last.used = 0;
 	for (struct proc *p = proc_next(NULL); p && asked < SUM_MAX; p = proc_next(p), asked++)
 		if (p->state != PROC_ZOMBIE && host_proc_stat(cell.proc_fd, p->pid, &st) == 0)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "host/child.h"
+#include "host/procmem.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
 #include "kernel/task/task.h"
@@ -62,11 +63,11 @@ void signal_taken(struct task *t, int sig)
 }
 
 /* To this thread, which has it unblocked or is somewhere in the stub. */
-static int send_caught(struct task *t, int sig, const struct linux_siginfo *info)
+static int send_caught(struct task *t, int sig, unsigned how, const struct linux_siginfo *info)
 {
 	bool parked = t->call.active && t->call.parked && t->call.kind != PARK_NOINTR;
 	unsigned flags = !parked ? 0 : t->call.kind == PARK_RESTART ? SIGF_RESTART : SIGF_EINTR;
-	int ret = send_reserved(t, sig, flags, info);
+	int ret = send_reserved(t, sig, flags | how, info);
 
 	if (ret == 0 && parked)
 		call_interrupt(t);
@@ -82,8 +83,10 @@ static int deliver_caught(struct proc *p, struct task *only, int sig, const stru
 			  struct task *not_this)
 {
 	struct task *t, *open = NULL, *in_stub = NULL, *running = NULL;
+	const unsigned how = only ? SIGF_THREAD : 0;
 	struct linux_siginfo direct;
 	struct host_sigs hs;
+	int ret;
 
 	/* A standard signal that is already on its way is not sent twice. */
 	if (sig < 32)
@@ -105,31 +108,63 @@ static int deliver_caught(struct proc *p, struct task *only, int sig, const stru
 			break;
 		}
 	}
-	if (open)
-		return send_caught(open, sig, info);
-	if (in_stub)
-		return send_caught(in_stub, sig, info);
+	if (open || in_stub) {
+		ret = send_caught(open ? open : in_stub, sig, how, info);
+		if (ret != -EAGAIN || sig >= 32)
+			return ret;
+		running = NULL; /* a standard signal never fails for want of room */
+	}
 	/* Blocked everywhere. A thread that runs makes it pending itself, with its true siginfo; a parked one is not disturbed. */
 	if (running)
-		return send_reserved(running, sig, 0, info);
+		return send_reserved(running, sig, how, info);
 	pack_direct(&direct, sig, info);
 	return only ? host_tgsigqueue(p->pid, only->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
 }
 
 /* In an orphaned group nobody could continue it: Linux does not stop it. */
-static bool pgrp_is_orphaned(struct proc *p)
+static bool pgrp_is_orphaned(pid_t pgid)
 {
 	for (struct proc *q = proc_next(NULL); q; q = proc_next(q))
-		if (q->pgid == p->pgid && q->state != PROC_ZOMBIE && q->parent && q->parent->pgid != p->pgid &&
-		    q->parent->sid == p->sid)
+		if (q->pgid == pgid && q->state != PROC_ZOMBIE && q->parent && q->parent->pgid != pgid &&
+		    q->parent->sid == q->sid)
 			return false;
 	return true;
+}
+
+void pgrp_hangup_if_orphaned(pid_t pgid)
+{
+	bool stopped = false;
+
+	if (!pgrp_is_orphaned(pgid))
+		return;
+	for (struct proc *q = proc_next(NULL); q; q = proc_next(q))
+		stopped |= q->pgid == pgid && q->state == PROC_STOPPED;
+	if (!stopped)
+		return;
+	(void)signal_send_pgrp(pgid, SIGHUP, NULL);
+	(void)signal_send_pgrp(pgid, SIGCONT, NULL);
+}
+
+/* A parked thread that was told to stop has its host's pending mark set already, so the host does not wake it for a later signal,
+ * not even a fatal one. If something is pending that it does not block, the call is cut short: the host then acts on it. */
+static void parked_nudge(struct proc *p)
+{
+	struct host_status st;
+	struct task *t;
+
+	if (!p->was_stopped || p->state != PROC_RUNNING || cell.proc_fd < 0)
+		return;
+	list_for_each(t, &p->threads, thread_link)
+		if (is_parked(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
+		    ((st.sig_pnd | st.shd_pnd) & ~st.sig_blk))
+			call_interrupt(t);
 }
 
 static int deliver_stop(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
 {
 	struct linux_siginfo direct;
 	struct host_sigs hs = { 0 };
+	int ret;
 
 	if (!t)
 		t = proc_leader(p);
@@ -142,11 +177,20 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 			pack_direct(&direct, sig, info);
 			return host_sigqueue(p->pid, sig, &direct);
 		}
-		if (pgrp_is_orphaned(p))
+		if (pgrp_is_orphaned(p->pgid))
 			return 0;
 	}
 	p->stop_request = sig;
-	return host_kill(p->pid, SIGSTOP);
+	ret = host_kill(p->pid, SIGSTOP);
+	/* A thread that waits for our answer does not stop on the host before it gets it, so the host would not report a stop: we
+	 * say it ourselves. */
+	list_for_each(t, &p->threads, thread_link)
+		if (is_parked(t)) {
+			p->was_stopped = true;
+			proc_stopped(p, sig);
+			break;
+		}
+	return ret;
 }
 
 /* Always the host's own: it continues the whole process. Sent to one thread if there is a handler, so that we know whose parked
@@ -160,8 +204,12 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught, const struc
 	p->stop_request = 0;
 	if (!t)
 		t = proc_leader(p);
-	if (!caught || !t)
-		return host_kill(p->pid, SIGCONT);
+	if (!caught || !t) {
+		ret = host_kill(p->pid, SIGCONT);
+		proc_continued(p);
+		parked_nudge(p);
+		return ret;
+	}
 	if (cell.proc_fd >= 0)
 		(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
 	pack_direct(&direct, SIGCONT, info);
@@ -169,6 +217,8 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught, const struc
 	ret = host_tgsigqueue(p->pid, t->tid, SIGCONT, &direct);
 	if (ret == 0 && is_parked(t) && !(hs.blocked & SIGBIT(SIGCONT)))
 		call_interrupt(t);
+	proc_continued(p);
+	parked_nudge(p);
 	return ret;
 }
 
@@ -176,9 +226,15 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 {
 	struct linux_siginfo kernel_info = { .signo = sig, .code = 0x80 /* SI_KERNEL */ }, direct;
 	bool caught = p->sig_caught & SIGBIT(sig);
+	int ret;
 
 	if (sig < 1 || sig > LINUX_NSIG || p->state == PROC_ZOMBIE)
 		return 0;
+	if (!info && t) { /* what a call does to its caller looks like its own doing: SIGPIPE, SIGXFSZ */
+		kernel_info.code = 0;
+		kernel_info.u.rt.pid = p->pid;
+		kernel_info.u.rt.uid = t->cred.uid;
+	}
 	if (!info)
 		info = &kernel_info;
 	if (sig == SIGKILL || sig == SIGSYS || sig == STUB_SIG) {
@@ -193,7 +249,9 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	if (caught)
 		return deliver_caught(p, t, sig, info, NULL);
 	pack_direct(&direct, sig, info);
-	return t ? host_tgsigqueue(p->pid, t->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
+	ret = t ? host_tgsigqueue(p->pid, t->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
+	parked_nudge(p);
+	return ret;
 }
 
 int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info)
@@ -232,7 +290,7 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
 			continue;
 		if ((hs.blocked & SIGBIT(STUB_SIG)) || (hs.blocked & SIGBIT(sig)))
 			continue;
-		if (send_caught(o, sig, info) < 0)
+		if (send_caught(o, sig, 0, info) < 0)
 			return false;
 		signal_taken(t, sig);
 		return true;

@@ -227,7 +227,7 @@ static void parent_tell(struct proc *p, int sig, int code, int status)
 	waitq_wake(&p->parent->wait_q, ~0u);
 }
 
-static struct proc *reaper_of(struct proc *p)
+struct proc *proc_reaper(struct proc *p)
 {
 	for (struct proc *r = p->parent; r; r = r->parent)
 		if (r->subreaper && r->state != PROC_ZOMBIE)
@@ -237,7 +237,7 @@ static struct proc *reaper_of(struct proc *p)
 
 static void children_adopt(struct proc *p)
 {
-	struct proc *to = reaper_of(p), *c, *tmp;
+	struct proc *to = proc_reaper(p), *c, *tmp;
 
 	list_for_each_safe(c, tmp, &p->children, sibling_link) {
 		struct task *t;
@@ -251,8 +251,11 @@ static void children_adopt(struct proc *p)
 				signal_send_proc(c, t->pdeathsig, NULL);
 				break;
 			}
-		if (c->state != PROC_ZOMBIE)
+		if (c->state != PROC_ZOMBIE) {
+			if (c->pgid != p->pgid && c->sid == p->sid)
+				pgrp_hangup_if_orphaned(c->pgid);
 			continue;
+		}
 		if (to)
 			parent_tell(c, SIGCHLD, WIFEXITED(c->wait_status) ? CLD_EXITED : CLD_KILLED,
 				    WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) :
@@ -283,6 +286,8 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	p->cont_pending = false;
 	children_adopt(p);
 	waitq_wake(&p->exit_q, ~0u);
+	if (p->parent && p->parent->pgid != p->pgid && p->parent->sid == p->sid)
+		pgrp_hangup_if_orphaned(p->pgid);
 	if (p->is_first) {
 		cell_ended(wait_status);
 		return;

@@ -144,6 +144,7 @@ struct proc {
 	bool cont_pending;    /* continued and not yet reported to WCONTINUED */
 	bool chld_ignore;     /* SIGCHLD is ignored or SA_NOCLDWAIT: children leave no zombie */
 	bool chld_nostop;     /* SA_NOCLDSTOP */
+	bool was_stopped;     /* with a thread parked: see parked_nudge() */
 	int stop_request;     /* the stop signal that we turned into the host's SIGSTOP; 0 none */
 	bool did_exec;        /* setpgid by the parent is refused after exec */
 	bool is_first;        /* the cell ends with it */
@@ -227,6 +228,8 @@ struct task *task_new(struct proc *p, pid_t tid);
 void task_free(struct task *t);
 /* The host says that the process ended. Reparents its children, tells its parent, leaves a zombie or nothing. */
 void proc_exit(struct proc *p, int wait_status, const struct rusage *usage);
+/* Who gets p's children when it ends; NULL: the kernel. */
+struct proc *proc_reaper(struct proc *p);
 /* A zombie was waited for. */
 void proc_reap(struct proc *p);
 /* Stopped or continued, as the host says. */
@@ -263,6 +266,8 @@ void signal_taken(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
+/* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */
+void pgrp_hangup_if_orphaned(pid_t pgid);
 /* Ends a process with SIGKILL; the wait status shown to its parent is wait_status if it is not 0. */
 void proc_kill(struct proc *p, int wait_status);
 

@@ -122,6 +122,17 @@ static int hostfile_fsync(struct file *f, bool data_only)
 	return fd < 0 ? fd : host_fsync(fd, data_only);
 }
 
+/* A host file system without ZERO_RANGE (tmpfs): a hole reads as zeros, and the range is given its blocks again. */
+static int fallocate_zero(int fd, int mode, int64_t off, int64_t len)
+{
+	int err = host_fallocate(fd, mode, off, len);
+
+	if (err != -EOPNOTSUPP)
+		return err;
+	err = host_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off, len);
+	return err < 0 ? err : host_fallocate(fd, mode & FALLOC_FL_KEEP_SIZE, off, len);
+}
+
 static int hostfile_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 {
 	const int keep = FALLOC_FL_KEEP_SIZE, punch = FALLOC_FL_PUNCH_HOLE,
@@ -142,7 +153,8 @@ static int hostfile_fallocate(struct file *f, int mode, uint64_t off, uint64_t l
 	int fd = hostfile_fd(f, true);
 	if (fd < 0)
 		return fd;
-	int err = host_fallocate(fd, mode, (int64_t)off, (int64_t)len);
+	int err = mode & zero ? fallocate_zero(fd, mode, (int64_t)off, (int64_t)len) :
+				host_fallocate(fd, mode, (int64_t)off, (int64_t)len);
 	if (err < 0)
 		return err;
 	if (host_fstat(fd, &st) == 0) {

@@ -118,6 +118,8 @@ int inode_permission(struct inode *ino, const struct cred *c, int mask)
 	uint32_t bits = ino->mode;
 	uint32_t want = (uint32_t)mask & (R_OK | W_OK | X_OK);
 
+	if (ino->fixed && (want & W_OK))
+		return -EPERM;
 	if (c->fsuid == ino->uid)
 		bits >>= 6;
 	else if (((bits >> 3) & 7) != (bits & 7) && cred_in_group(c, ino->gid))

@@ -299,8 +299,12 @@ static void name_drop_children(struct name *dir)
 	}
 }
 
+void (*vfs_name_gone)(struct name *n);
+
 void name_delete(struct name *n)
 {
+	if (vfs_name_gone && n->inode && n->inode->mapped)
+		vfs_name_gone(n);
 	name_get(n); /* the last child must not take it away */
 	name_drop_children(n);
 	name_unhash(n);

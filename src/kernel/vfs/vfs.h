@@ -162,6 +162,8 @@ struct inode {
 	struct fifo *fifo;        /* the pipe behind a FIFO while it is open */
 	void *sock;               /* a bound socket */
 	void *watches;            /* inotify */
+	bool fixed;               /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
+	bool mapped;              /* somebody was told its name for /proc/PID/maps: vfs_name_gone is called */
 	bool linkable;            /* made by O_TMPFILE without O_EXCL: may be linked though nlink is 0 */
 };
 
@@ -214,6 +216,8 @@ int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret
 /* After an op changed the tree, the cache follows. */
 void name_instantiate(struct name *n, struct inode *ino); /* negative -> positive; takes ino ref */
 void name_delete(struct name *n);                         /* unlinked */
+/* Called by name_delete for a name whose inode is mapped, if set; set by fs/proc. */
+extern void (*vfs_name_gone)(struct name *n);
 void name_move(struct name *n, struct name *new_parent, const char *str, size_t len); /* renamed */
 void name_exchange(struct name *a, struct name *b);
 void name_prune(void); /* drops cached names over the limit; called between calls */

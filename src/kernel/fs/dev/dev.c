@@ -1,10 +1,9 @@
 /* Character devices by number: null, zero, full, random, urandom, tty, console.
  *
  * The drivers are keyed by the node's rdev, so that a node made with mknod anywhere works as the
- * one in /dev. Mapping /dev/zero gives a fresh range of a memfd that belongs to the open file
- * and grows with each mapping: shared mappings of it are then shared by those who inherit them
- * and by nobody else.
- * Left out: memory and port devices, kmsg, block devices. */
+ * one in /dev. Each mapping of /dev/zero is of a fresh memfd: shared mappings are then shared by
+ * those who inherit them and by nobody else.
+ * Left out: pseudo terminals (ptmx is there and gives ENODEV, as without a devpts), memory and port devices, kmsg, block devices. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -96,37 +95,38 @@ static int64_t random_ioctl(struct file *f, struct task *t, unsigned cmd, uint64
 /* ---- mapping /dev/zero ---- */
 
 struct zero_map {
-	int fd;
-	uint64_t used; /* bytes of the memfd that earlier mappings took */
+	int fd; /* of the last mapping: it must live until the runner has its copy */
 };
 OBJ_TYPE(zero_map_type, struct zero_map, 1024);
 
 static int zero_mmap(struct file *f, const struct mapping_req *req, uint64_t *off)
 {
 	struct zero_map *z = f->priv;
-	uint64_t end, len = ALIGN_UP(req->len, PAGE_SIZE);
-	int err;
+	uint64_t end;
+	int fd, err;
 
+	(void)off;
+	if (__builtin_add_overflow(req->off, req->len, &end) || end > INT64_MAX)
+		return -EOVERFLOW;
 	if (!z) {
 		z = obj_new(&zero_map_type);
 		if (!z)
 			return -ENOMEM;
-		z->fd = host_memfd("zero", MFD_CLOEXEC);
-		if (z->fd < 0) {
-			err = z->fd;
-			obj_free(&zero_map_type, z);
-			return err;
-		}
+		z->fd = -1;
 		f->priv = z;
 	}
-	if (len < req->len || __builtin_add_overflow(z->used, len, &end) || end > INT64_MAX)
-		return -ENOMEM;
-	err = host_ftruncate(z->fd, (int64_t)end);
-	if (err)
+	fd = host_memfd("zero", MFD_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	err = host_ftruncate(fd, (int64_t)end);
+	if (err) {
+		host_close(fd);
 		return err == -EFBIG || err == -EINVAL ? -ENOMEM : err;
-	*off = z->used;
-	z->used = end;
-	return z->fd;
+	}
+	if (z->fd >= 0)
+		host_close(z->fd);
+	z->fd = fd;
+	return fd;
 }
 
 static void zero_release(struct file *f)
@@ -135,7 +135,8 @@ static void zero_release(struct file *f)
 
 	if (!z)
 		return;
-	host_close(z->fd);
+	if (z->fd >= 0)
+		host_close(z->fd);
 	obj_free(&zero_map_type, z);
 	f->priv = NULL;
 }
@@ -196,6 +197,8 @@ int dev_open(struct inode *ino, struct task *t, struct file *f, struct waitq **r
 		return t && tty_is_controlling(t) ? tty_open(f) : -ENXIO;
 	if (maj == 5 && min == 1)
 		return tty_open(f);
+	if (maj == 5 && min == 2)
+		return -ENODEV;
 	return -ENXIO;
 }
 

@@ -246,10 +246,10 @@ int epoll_add(struct file *ef, struct file *target, int fd, const struct linux_e
 	struct epoll_item *it;
 	struct waitq *q;
 
-	if (item_find(ep, target, fd))
-		return -EEXIST;
 	if (ev->events & EPOLLEXCLUSIVE && (inner || ev->events & ~EP_EXCLUSIVE_OK))
 		return -EINVAL;
+	if (item_find(ep, target, fd))
+		return -EEXIST;
 	if (inner) {
 		int below = inner == ep ? EP_MAX_NESTS + 1 : chain_depth(inner, true, ep);
 		int above = below > EP_MAX_NESTS ? 0 : chain_depth(ep, false, inner);

@@ -26,7 +26,7 @@ static int64_t eventfd_read(struct file *f, struct uio *u, int64_t pos)
 	if (!e->count)
 		return -EAGAIN;
 	e->count -= value; /* before the copy, as Linux does: a bad address loses the value */
-	waitq_wake(&e->q, POLLOUT | POLLWRNORM);
+	waitq_wake(&e->q, POLLOUT);
 	return uio_put(u, &value, sizeof(value)) == sizeof(value) ? (int64_t)sizeof(value) : -EFAULT;
 }
 
@@ -36,7 +36,7 @@ static int64_t eventfd_write(struct file *f, struct uio *u, int64_t pos)
 	uint64_t value;
 
 	(void)pos;
-	if (u->left < sizeof(value))
+	if (u->left != sizeof(value))
 		return -EINVAL;
 	if (uio_take(u, &value, sizeof(value)) != sizeof(value))
 		return -EFAULT;
@@ -45,7 +45,7 @@ static int64_t eventfd_write(struct file *f, struct uio *u, int64_t pos)
 	if (UINT64_MAX - e->count <= value)
 		return -EAGAIN;
 	e->count += value;
-	waitq_wake(&e->q, POLLIN | POLLRDNORM);
+	waitq_wake(&e->q, POLLIN);
 	return sizeof(value);
 }
 
@@ -53,8 +53,7 @@ static uint32_t eventfd_poll(struct file *f)
 {
 	struct eventfd *e = f->priv;
 
-	return (e->count ? POLLIN | POLLRDNORM : 0) |
-	       (e->count < UINT64_MAX - 1 ? POLLOUT | POLLWRNORM : 0);
+	return (e->count ? POLLIN : 0) | (e->count < UINT64_MAX - 1 ? POLLOUT : 0);
 }
 
 static struct waitq *eventfd_poll_q(struct file *f)

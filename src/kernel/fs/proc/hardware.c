@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/cputime.h"
 
 #define CPUINFO_MAX (1UL << 20)
-#define DEFAULT_MEMORY (4UL << 30)
 
 /* The host's block for one CPU, without the blank line. */
 static char *cpu_block;
@@ -129,16 +129,10 @@ static uint64_t host_kb(const char *text, const char *key)
 
 uint64_t cell_memory(void)
 {
-	static uint64_t host_total;
-	char text[4096];
+	struct mem_figures mem;
 
-	if (cell.spec.memory)
-		return cell.spec.memory;
-	if (!host_total) {
-		hostview_read(0, 0, "meminfo", text, sizeof(text));
-		host_total = host_kb(text, "MemTotal:") * 1024;
-	}
-	return host_total ? host_total : DEFAULT_MEMORY;
+	mem_figures_get(&mem);
+	return mem.total;
 }
 
 uint64_t cell_resident(void)

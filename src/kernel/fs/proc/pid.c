@@ -2,8 +2,7 @@
  * of their own.
  *
  * What Linux keeps from other users is kept from them here by the same rule (proc_may_look).
- * mem, stack and syscall are refused to everyone: they would give away the runner's memory and
- * its stub. Process 1, the kernel, has rows of its own with fixed text.
+ * stack and syscall are refused to everyone: they would tell of the runner's stub. Process 1, the kernel, has rows of its own with fixed text.
  * Left out: smaps, pagemap, map_files, clear_refs, opening ns/ links. */
 #include <errno.h>
 #include <stdio.h>
@@ -477,8 +476,8 @@ static const struct pnode attr_nodes[] = {
 		  .may_open = may_open_look },                                                  \
 		{ .name = "mem",                                                                \
 		  .mode = S_IFREG | 0600,                                                       \
-		  .show = show_refused,                                                         \
-		  .may_open = may_open_never },                                                 \
+		  .fops = &mem_fops,                                                            \
+		  .may_open = may_open_look },                                                  \
 		P_FILE("mountinfo", 0444, show_mountinfo), P_FILE("mounts", 0444, show_mounts), \
 		P_DIR("net", 0555, net_nodes), P_DIR("ns", 0511, ns_nodes),                     \
 		P_RW("oom_adj", 0644, show_oom_adj, store_oom_adj),                             \
@@ -505,7 +504,7 @@ static const struct pnode tid_nodes[] = {
 	{ 0 },
 };
 
-static const struct pnode tid_node = { .mode = S_IFDIR | 0555, .children = tid_nodes };
+static const struct pnode tid_node = { .mode = S_IFDIR | 0555, .children = tid_nodes, .fixed = true };
 
 static void task_entry(struct pinode *dir, struct task *t, struct pentry *out)
 {
@@ -563,7 +562,7 @@ static const struct pnode pid_nodes[] = {
 	{ 0 },
 };
 
-const struct pnode pid_node = { .mode = S_IFDIR | 0555, .children = pid_nodes };
+const struct pnode pid_node = { .mode = S_IFDIR | 0555, .children = pid_nodes, .fixed = true };
 
 /* ---- process 1 ---- */
 
@@ -611,4 +610,4 @@ static const struct pnode pid1_nodes[] = {
 	{ 0 },
 };
 
-const struct pnode pid1_node = { .mode = S_IFDIR | 0555, .children = pid1_nodes };
+const struct pnode pid1_node = { .mode = S_IFDIR | 0555, .children = pid1_nodes, .fixed = true };

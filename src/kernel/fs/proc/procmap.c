@@ -15,6 +15,7 @@
 struct note {
 	uint64_t host_dev, host_ino;
 	uint64_t ino;
+	const struct name *name; /* only compared */
 	uint32_t dev, len;
 	char *label;
 };
@@ -48,6 +49,30 @@ static struct note *note_find(uint64_t dev, uint64_t ino)
 	return NULL;
 }
 
+/* The name was removed: mappings of the file show it as Linux does. */
+static void name_gone(struct name *n)
+{
+	static const char mark[] = " (deleted)";
+
+	for (uint32_t i = 0; i < CHAINS * CHAIN; i++) {
+		struct chain *c = chains[i / CHAIN];
+		struct note *note = c ? &c->note[i % CHAIN] : NULL;
+		char *label;
+
+		if (!note || note->name != n || note->ino != n->inode->ino || note->dev != n->inode->fs->dev)
+			continue;
+		label = blob_new(note->len + sizeof(mark));
+		if (!label)
+			return;
+		memcpy(label, note->label, note->len);
+		memcpy(label + note->len, mark, sizeof(mark));
+		blob_free(note->label, note->len + 1);
+		note->label = label;
+		note->len += sizeof(mark) - 1;
+		note->name = NULL;
+	}
+}
+
 void procmap_note(int host_fd, struct file *f)
 {
 	static char text[PATH_MAX_LEN + 16];
@@ -61,7 +86,8 @@ void procmap_note(int host_fd, struct file *f)
 	if (len <= 0)
 		return;
 	n = note_find(st.st_dev, st.st_ino);
-	if (n && n->len == (uint32_t)len && !memcmp(n->label, text, (size_t)len) && n->ino == f->inode->ino)
+	if (n && n->len == (uint32_t)len && !memcmp(n->label, text, (size_t)len) && n->ino == f->inode->ino &&
+	    n->name == f->path.name)
 		return;
 	if (!n) {
 		struct chain *c = chain_of(st.st_ino, true);
@@ -73,6 +99,9 @@ void procmap_note(int host_fd, struct file *f)
 	if (n->label)
 		blob_free(n->label, n->len + 1);
 	n->label = blob_strndup(text, (size_t)len);
+	n->name = f->path.name;
+	f->inode->mapped = true;
+	vfs_name_gone = name_gone;
 	n->len = (uint32_t)len;
 	n->host_dev = st.st_dev;
 	n->host_ino = st.st_ino;

@@ -1,5 +1,5 @@
 /* The root of /proc: the processes, and the files about the cell as a whole. The figures are the
- * cell's: its CPUs, its memory, its uptime. Where only the host knows (how busy the runners
+ * cell's: its CPUs, its memory; uptime is the host's, as CLOCK_BOOTTIME is. Where only the host knows (how busy the runners
  * were), the sum over the live processes is shown. Left out: kcore, kallsyms, keys, kmsg and
  * everything else that tells about the host. */
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "kernel/fs/proc/proc.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
@@ -44,7 +45,7 @@ static int readlink_thread_self(struct pinode *pi, struct task *t, char *buf, si
 
 static int64_t uptime_ns(void)
 {
-	return MAX(now_mono() - (int64_t)cell.boot_mono, 0);
+	return host_clock(CLOCK_BOOTTIME);
 }
 
 static uint32_t cpus(void)
@@ -117,7 +118,7 @@ static int show_root_stat(struct pinode *pi, struct task *t, struct textbuf *b)
 	text_printf(b,
 		    "intr 0\nctxt %lu\nbtime %lu\nprocesses %d\nprocs_running %u\n"
 		    "procs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n",
-		    cell.calls, cell.boot_real / (uint64_t)NSEC_PER_SEC, newest_pid(),
+		    cell.calls, (uint64_t)((now_real() - uptime_ns()) / NSEC_PER_SEC), newest_pid(),
 		    MAX(sum.running, 1u));
 	return 0;
 }
@@ -268,8 +269,10 @@ static int proc_refresh(struct pinode *pi)
 	if (p->dumpable != 1 && !S_ISDIR(pi->node->mode))
 		pi->inode.uid = pi->inode.gid = 0;
 	mode = fd_link_mode(pi);
-	if (mode)
+	if (mode) {
 		pi->inode.mode = mode;
+		pi->inode.size = 64; /* what Linux shows for any of them */
+	}
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/platform/cell.h"
@@ -252,9 +253,8 @@ int show_stat(struct pinode *pi, struct task *t, struct textbuf *b)
 		    rusage_ticks(&p->child_usage.ru_utime), rusage_ticks(&p->child_usage.ru_stime));
 	/* 18 to 25: priority, nice, threads, itrealvalue, start, size */
 	text_printf(b, "%d %d %u 0 %ld %lu %lu %lu ", 20 + p->nice, p->nice, MAX(p->nthreads, 1u),
-		    MAX((tsk && pi_tid(pi) ? tsk->start_time : p->start_time) -
-				(int64_t)cell.boot_mono,
-			0) / TICK_NS,
+		    ((tsk && pi_tid(pi) ? tsk->start_time : p->start_time) +
+		     host_clock(CLOCK_BOOTTIME) - host_clock(CLOCK_MONOTONIC)) / TICK_NS,
 		    zombie ? 0 : st.f[23], zombie ? 0 : st.f[24], p->limits[RLIMIT_RSS].cur);
 	/* 26 to 30: code and stack; 31 to 37: signals (obsolete) and wchan */
 	text_printf(b, "%lu %lu %lu 0 0 ", look ? p->start_code : 0, look ? p->end_code : 0,

@@ -85,7 +85,8 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 	if (S_ISDIR(node->mode))
 		pi->inode.fops = &dir_fops;
 	else if (S_ISREG(node->mode))
-		pi->inode.fops = &pseudo_fops;
+		pi->inode.fops = node->fops ? node->fops : &pseudo_fops;
+	pi->inode.fixed = node->fixed;
 	if (S_ISLNK(node->mode) && node->text && !fs->nocache)
 		pi->inode.size = strlen(node->text);
 	pi->node = node;
@@ -204,7 +205,8 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct
 
 	if (pfs_of(pi)->refresh)
 		err = pfs_of(pi)->refresh(pi);
-	if (!err && S_ISREG(ino->mode) && (f->flags & O_ACCMODE) != O_RDONLY && !pi->node->store)
+	if (!err && S_ISREG(ino->mode) && (f->flags & O_ACCMODE) != O_RDONLY && !pi->node->store &&
+	    !pi->node->fops)
 		err = -EACCES;
 	if (!err && pi->node->may_open)
 		err = pi->node->may_open(pi, t, f->flags);
@@ -212,7 +214,7 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct
 		return err;
 	if (S_ISCHR(ino->mode) || S_ISBLK(ino->mode))
 		return vfs_dev_open ? vfs_dev_open(ino, t, f, ret_q) : -ENXIO;
-	f->ops = S_ISDIR(ino->mode) ? &dir_fops : &pseudo_fops;
+	f->ops = S_ISDIR(ino->mode) ? &dir_fops : pi->node->fops ? pi->node->fops : &pseudo_fops;
 	return 0;
 }
 

@@ -75,6 +75,9 @@ struct pnode {
 	/* File: one write of n bytes (NUL-terminated). The count taken, or -errno. Optional:
 	 * -EINVAL. */
 	int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
+	/* File: operations of its own instead of show and store. Optional. */
+	const struct file_ops *fops;
+	bool fixed; /* inode.fixed */
 	/* File, directory: may t open it? 0 or -errno. Optional: yes. */
 	int (*may_open)(struct pinode *pi, struct task *t, uint32_t flags);
 	/* Link: its text, returns the length. Optional: text. */

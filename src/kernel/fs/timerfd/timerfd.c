@@ -32,7 +32,7 @@ static void timerfd_fire(struct ktimer *timer)
 
 	tf->fired = true;
 	tf->ticks++;
-	waitq_wake(&tf->q, POLLIN | POLLRDNORM);
+	waitq_wake(&tf->q, POLLIN);
 }
 
 /* Counts the periods that passed since it fired and starts it for the next one. */
@@ -70,7 +70,7 @@ static int64_t timerfd_read(struct file *f, struct uio *u, int64_t pos)
 
 static uint32_t timerfd_poll(struct file *f)
 {
-	return ((struct timerfd *)f->priv)->ticks ? POLLIN | POLLRDNORM : 0;
+	return ((struct timerfd *)f->priv)->ticks ? POLLIN : 0;
 }
 
 static struct waitq *timerfd_poll_q(struct file *f)

@@ -1,0 +1,173 @@
+# The words that themes are written in; sourced by run.sh in a process of its own for each theme.
+#
+#   same NAME INTERPRETER...  <<script   the script prints the same on the host and in a cell
+#   check NAME FUNCTION [ARG...]         the function, run with set -e in an empty directory, succeeds
+#   skip NAME REASON
+#
+# '@r' in a name: also for an unprivileged user. '@root': only when the host's side is root.
+# In a script of 'same', $P is the folder of the programs of programs/, and the directory is empty.
+# shellcheck shell=bash
+
+export LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export E2E_DIR
+tap=$E2E_RESULT/$theme.tap
+P=$E2E_PROGRAMS
+VIV=$E2E_VIV
+scratch=$E2E_ROOT/$theme
+mkdir "$scratch" "$scratch/tmp" || exit 1
+export TMPDIR=$scratch/tmp
+number=0
+: >"$tap"
+
+# viv run, never for longer than a minute.
+viv() { timeout -k 5 "${LIMIT:-60}" "$VIV" run "$@"; }
+
+# ---- inside of checks ----
+
+is() { # got, wanted, [what]
+	[[ $1 == "$2" ]] && return 0
+	printf '%s: got %q, wanted %q\n' "${3:-value}" "${1:0:400}" "${2:0:400}"
+	return 1
+}
+like() { # got, glob, [what]
+	# shellcheck disable=SC2053
+	[[ $1 == $2 ]] && return 0
+	printf '%s: got %q, wanted something like %q\n' "${3:-value}" "${1:0:800}" "$2"
+	return 1
+}
+# Runs a command: status in $rc, streams in the files out and err.
+try() {
+	rc=0
+	"$@" >out 2>err || rc=$?
+}
+exits() { # status, command...
+	local want=$1
+	shift
+	try "$@"
+	[[ $rc == "$want" ]] && return 0
+	printf 'exit status %s, wanted %s: %s\n' "$rc" "$want" "$*"
+	head -n 20 out err
+	return 1
+}
+# A condition that is met soon.
+soon() { # command...
+	local i
+	for ((i = 0; i < 100; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	echo "not within 5 s: $*"
+	return 1
+}
+
+# All descendants of this theme, without those of its own shells.
+descendants() {
+	ps -e -o pid=,ppid=,stat=,args= >"$scratch/ps"
+	awk -v me="$$" '
+		{ pid = $1; parent[pid] = $2; state[pid] = $3; $1 = $2 = $3 = ""; args[pid] = $0 }
+		END {
+			for (p in parent) {
+				for (q = p; q != me && q > 1; q = parent[q])
+					;
+				if (q == me && p != me && state[p] !~ /^Z/ &&
+				    args[p] !~ /run\.sh --theme/ && args[p] !~ /ps -e -o pid=/)
+					print p, args[p]
+			}
+		}' "$scratch/ps"
+}
+# A cell and all its processes are descendants of the theme, even when their viv is dead.
+alone() { [[ -z $(descendants) ]]; }
+cgroups_of_ours() {
+	find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null | while read -r d; do
+		p=${d##*/viv.} p=${p%%.*}
+		# Other people's cells may run as well: theirs have a living viv.
+		[[ -d /proc/$p ]] && ! descendants | grep -q "^$p " || echo "$d"
+	done
+}
+
+# ---- tests ----
+
+begin() { # name: false when it is not to be run
+	title=${1%%@*}
+	title=${title%"${title##*[! ]}"}
+	[[ -n ${E2E_ROOTLESS-} && $1 != *@r\ * && $1 != *@r ]] && return 1
+	[[ $1 == *@root* && $(id -u) != 0 ]] && return 1
+	[[ -z $E2E_PATTERN || $theme == *"$E2E_PATTERN"* || $title == *"$E2E_PATTERN"* ]] || return 1
+	number=$((number + 1))
+	dir=$scratch/$number
+	mkdir "$dir"
+	started=$EPOCHREALTIME
+}
+finish() { # status, file of diagnostics
+	local took=
+	[[ -n ${E2E_TIMES-} ]] &&
+		took=$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf " (%.2f s)", b - a }')
+	if [[ $1 == 0 ]]; then
+		echo "ok - $title$took" >>"$tap"
+	else
+		echo "not ok - $title$took" >>"$tap"
+		head -n 40 "$2" | cut -c -300 | sed 's/^/# /' >>"$tap"
+	fi
+	chmod -R u+rwX "$dir" 2>/dev/null
+	rm -rf "$dir"
+}
+
+check() { # name, function, arguments...
+	begin "$1" || return 0
+	local status
+	(
+		cd "$dir" || exit 1
+		set -e
+		"${@:2}"
+	) >"$scratch/log" 2>&1 </dev/null
+	status=$?
+	finish "$status" "$scratch/log"
+}
+
+same() { # name, interpreter...
+	local name=$1 why=() host cell
+	if ! begin "$name"; then
+		cat >/dev/null
+		return 0
+	fi
+	shift
+	mkdir "$dir/t" "$dir/host" "$dir/home"
+	cat >"$dir/t/script"
+	(cd "$dir/host" && exec env -i PATH="$PATH" LC_ALL=C.UTF-8 HOME="$dir/home" P="$P" \
+		timeout 60 setsid -w "$@" "$dir/t/script") >"$dir/host.out" 2>"$dir/host.err" </dev/null
+	host=$?
+	viv --mount "$dir/t:$dir/t:ro" --mount "$P:$P:ro" --env LC_ALL=C.UTF-8 --env P="$P" --env PATH="$PATH" -- \
+		/bin/sh -c 'mkdir /tmp/w && cd /tmp/w && exec "$@"' sh "$@" "$dir/t/script" \
+		>"$dir/cell.out" 2>"$dir/cell.err" </dev/null
+	cell=$?
+	cmp -s "$dir/host.out" "$dir/cell.out" || why+=(output)
+	[[ $host == "$cell" ]] || why+=(status)
+	[[ $host == 0 ]] || why+=(host)
+	[[ -s $dir/host.out ]] || why+=(silent)
+	{
+		echo "${why[*]}: exit status host $host, cell $cell"
+		diff -a -U 1 --label host --label cell "$dir/host.out" "$dir/cell.out"
+		head -n 8 "$dir/host.err" | sed 's/^/host stderr: /'
+		head -n 8 "$dir/cell.err" | sed 's/^/cell stderr: /'
+	} >"$scratch/log"
+	finish "${#why[@]}" "$scratch/log"
+}
+
+skip() { # name, reason
+	begin "$1" || return 0
+	rm -rf "$dir"
+	echo "ok - $title # SKIP $2" >>"$tap"
+}
+
+# The end of every theme.
+leak_check() {
+	title='nothing is left behind' dir=$scratch/leaks started=$EPOCHREALTIME
+	mkdir "$dir"
+	{
+		soon alone || descendants | sed 's/^/process: /'
+		ls -A "$TMPDIR"
+		viv --memory 64M -- true # removes what a killed viv could not remove itself
+		cgroups_of_ours | sed 's/^/cgroup: /'
+	} >"$scratch/log" 2>&1
+	finish "$([[ -s $scratch/log ]] && echo 1 || echo 0)" "$scratch/log"
+}

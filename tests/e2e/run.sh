@@ -1,0 +1,160 @@
+#!/bin/bash
+# End-to-end tests: real programs and the real command line, in real cells. Prints one TAP stream.
+#
+#   tests/e2e/run.sh BUILD_DIR VIV [pattern]     pattern: part of a theme's or of a test's name
+#
+# A theme is a file of this folder, NAME.sh: a list of tests made with the words of lib.sh. Themes
+# run two at a time (E2E_JOBS), those that need the machine for themselves one after the other.
+# When we are root, tests with the mark @r run once more as the unprivileged user 'vivtest', with a
+# copy of the programs. Each theme is a child subreaper, so what it leaves behind can be found among
+# its descendants whatever else runs on the machine; every theme ends with such a leak check.
+#
+# E2E_KEEP=1 keeps the scratch directory; E2E_TIMES=1 prints how long each test took.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+alone=' limits lifecycle '
+rootless=(shell coreutils python compilers static signals files streams cli mounts limits lifecycle trace)
+
+# run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
+if [[ ${1-} == --theme ]]; then
+	theme=$2
+	# shellcheck source=tests/e2e/lib.sh
+	. "$here/lib.sh"
+	# shellcheck disable=SC1090
+	. "$here/${theme%.rootless}.sh" || exit 1
+	leak_check
+	exit 0
+fi
+
+if [[ $# -lt 2 || $# -gt 3 ]]; then
+	echo "usage: $0 BUILD_DIR VIV [pattern]" >&2
+	exit 2
+fi
+viv=$(command -v "$2") || { echo "$0: no such program: $2" >&2; exit 2; }
+viv=$(realpath "$viv")
+export E2E_PATTERN=${3-}
+
+work=$(mktemp -d /tmp/viv-e2e.XXXXXX) || exit 2
+cleanup() {
+	[[ -n ${E2E_KEEP-} ]] && { echo "# kept: $work"; return; }
+	chmod -R u+rwX "$work" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+chmod 755 "$work"
+mkdir "$work/bin" "$work/programs" "$work/result" "$work/root"
+cp "$viv" "$(dirname "$viv")/viv-kernel" "$work/bin/" || exit 2
+cp -r "$here" "$work/e2e" && chmod -R a+rX "$work/e2e" || exit 2
+export E2E_VIV=$work/bin/viv E2E_PROGRAMS=$work/programs E2E_RESULT=$work/result E2E_DIR=$work/e2e
+
+# ---- the guest programs, built on the host ----
+compile() { # source
+	local name
+	name=$(basename "$1" .c)
+	case $name in
+	musl_*) musl-gcc -static -O1 -Wall -pthread -o "$E2E_PROGRAMS/$name" "$1" ;;
+	raw_*) gcc -static -nostdlib -ffreestanding -fno-stack-protector -O1 -Wall -o "$E2E_PROGRAMS/$name" "$1" ;;
+	*) gcc -O1 -Wall -pthread -o "$E2E_PROGRAMS/$name" "$1" ;;
+	esac
+}
+export -f compile
+find "$here/programs" -name '*.c' -print0 | xargs -0 -P 2 -I{} bash -c 'compile {}' 2>&1 | sed 's/^/# /'
+
+# ---- run ----
+shared_state() { # what all of a machine shares and a cell could leave behind
+	awk '{ print "mount", $5, $9 }' /proc/self/mountinfo
+	find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*viv*' ! -name 'viv-e2e.*' -printf 'file %p\n' 2>/dev/null
+}
+shared_state | sort >"$work/before"
+
+start() { # theme, user: in the background order of the batch
+	local as=()
+	if [[ -n $2 ]]; then
+		mkdir -p "$work/$2" && chown "$2:" "$work/$2" && chmod 777 "$work/result"
+		as=(setpriv --reuid "$2" --regid "$2" --init-groups)
+	fi
+	(
+		cd / && E2E_ROOT=$work/${2:-root} E2E_ROOTLESS=${2:+1} \
+			"${as[@]}" perl -e 'syscall(157, 36, 1, 0, 0, 0) == 0 or die; exec @ARGV or die' \
+			"$work/e2e/run.sh" --theme "$1" >"$E2E_RESULT/$1.log" 2>&1 </dev/null
+		echo "$?" >"$E2E_RESULT/$1.done"
+	)
+}
+
+theme_wanted() { # theme: by its name, or because a test in it matches
+	[[ -z $E2E_PATTERN || $1 == *"$E2E_PATTERN"* ]] || grep -q -e "$E2E_PATTERN" "$here/$1.sh"
+}
+themes=() last=() again=()
+for f in "$here"/*.sh; do
+	name=$(basename "$f" .sh)
+	[[ $name == run || $name == lib ]] && continue
+	theme_wanted "$name" || continue
+	if [[ $alone == *" $name "* ]]; then last+=("$name"); else themes+=("$name"); fi
+done
+if [[ $(id -u) == 0 ]]; then
+	id vivtest >/dev/null 2>&1 || useradd -M -s /bin/sh vivtest ||
+		{ echo 'Bail out! cannot make the user vivtest'; exit 1; }
+	for name in "${rootless[@]}"; do theme_wanted "$name" && again+=("$name.rootless"); done
+fi
+
+workers() {
+	local i=0 batch=("${themes[@]}")
+	# Longest first would be better than by name; the difference is small.
+	worker() {
+		local j
+		for ((j = $1; j < ${#batch[@]}; j += ${E2E_JOBS:-2})); do
+			case ${batch[j]} in
+			*.rootless) start "${batch[j]}" vivtest ;;
+			*) start "${batch[j]}" '' ;;
+			esac
+		done
+	}
+	for ((i = 0; i < ${E2E_JOBS:-2}; i++)); do worker "$i" & done
+	wait
+	batch=("${last[@]}")
+	E2E_JOBS=1 worker 0
+	batch=()
+	for i in "${again[@]}"; do [[ $alone == *" ${i%.rootless} "* ]] || batch+=("$i"); done
+	for ((i = 0; i < ${E2E_JOBS:-2}; i++)); do worker "$i" & done
+	wait
+	batch=()
+	for i in "${again[@]}"; do [[ $alone == *" ${i%.rootless} "* ]] && batch+=("$i"); done
+	E2E_JOBS=1 worker 0
+}
+workers &
+pid=$!
+
+n=0 passed=0 failed=0 skipped=0
+report() { # status, name, rest
+	n=$((n + 1))
+	echo "$1 $n - $2"
+}
+for theme in "${themes[@]}" "${last[@]}" "${again[@]}"; do
+	until [[ -e $E2E_RESULT/$theme.done ]]; do sleep 0.05; done
+	while IFS= read -r line; do
+		case $line in
+		'not ok - '*) failed=$((failed + 1)) && report 'not ok' "$theme: ${line#not ok - }" ;;
+		'ok - '*' # SKIP '*) skipped=$((skipped + 1)) && report ok "$theme: ${line#ok - }" ;;
+		'ok - '*) passed=$((passed + 1)) && report ok "$theme: ${line#ok - }" ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done < <(cat "$E2E_RESULT/$theme.tap" 2>/dev/null)
+	if [[ $(cat "$E2E_RESULT/$theme.done") != 0 ]]; then
+		failed=$((failed + 1)) && report 'not ok' "$theme: the theme ran to its end"
+	fi
+	sed 's/^/# /' "$E2E_RESULT/$theme.log"
+done
+wait "$pid"
+
+shared_state | sort >"$work/after"
+if new=$(comm -13 "$work/before" "$work/after" | grep .); then
+	failed=$((failed + 1)) && report 'not ok' 'leaks: mounts and temporary files of the machine'
+	sed 's/^/# new: /' <<<"$new"
+else
+	passed=$((passed + 1)) && report ok 'leaks: mounts and temporary files of the machine'
+fi
+echo "1..$n"
+echo "$passed passed, $failed failed, $skipped skipped"
+[[ $failed == 0 && $passed -gt 0 ]]
