@@ -37,6 +37,14 @@ ifeq ($(MODE),dev)
 CFLAGS += -Og -DVIV_DEV -fstack-protector-strong
 LDFLAGS += -static
 endif
+# The released programs use musl: a cell's start is two of them, and glibc's start-up asks the processor for its features, which
+# costs a hypervisor exit each time it runs in a virtual machine (docs/decisions). The other modes use glibc, so both are tested.
+LIBC ?= $(if $(filter rel-gcc,$(MODE)-$(CC)),musl,glibc)
+PROG_CC := $(CC)
+ifeq ($(LIBC),musl)
+PROG_CC := musl-gcc
+CPPFLAGS += -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+endif
 # A sanitized program cannot be static. The arena's address stays free in a dynamic one as well.
 ifeq ($(MODE),asan)
 CFLAGS += -O1 -DVIV_DEV -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -72,7 +80,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
 
 .PHONY: all demo test test-unit test-guest test-e2e bench deps deps-test deps-bench lint lint-format \
-	lint-layers lint-headers lint-tidy docs install uninstall clean
+	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -84,18 +92,18 @@ $(B)/libviv.a: $(HOST_OBJ) $(BASE_OBJ)
 	ar rcs $@ $^
 
 $(B)/viv: $(CLI_OBJ) $(B)/libviv.a
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(PROG_CC) $(LDFLAGS) -o $@ $^
 
 # Objects and no archive: handlers are weak references, which would pull nothing out of an archive.
 $(B)/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(BASE_OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(PROG_CC) $(LDFLAGS) -o $@ $^
 
 $(B)/viv-stub: $(STUB_OBJ)
 	$(CC) $(STUB_LDFLAGS) -o $@ $^
 
 $(B)/obj/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(PROG_CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/%.S.o: %.S Makefile
 	@mkdir -p $(@D)
@@ -135,7 +143,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 	@want=$$(sed -n 's|^/\* objects: \(.*[^ ]\) *\*/$$|\1|p' $<); \
 	objs='$(TEST_OBJ)'; \
 	if [ -n "$$want" ]; then objs=$$(for o in $$want; do printf '$(B)/obj/%s.o ' $$o; done); fi; \
-	set -x; $(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
+	set -x; $(PROG_CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
 
 # ---- tests ----
 
@@ -177,13 +185,16 @@ deps-bench:
 
 # ---- checks ----
 
-lint: lint-layers lint-headers lint-format lint-tidy
+lint: lint-layers lint-headers lint-docs lint-format lint-tidy
 
 lint-layers:
 	@tools/check-layers
 
 lint-headers: | $(GENERATED)
 	@tools/check-headers $(CC) $(CPPFLAGS) -std=gnu17 $(WARN) -- $(filter-out %.tbl.h,$(HEADERS))
+
+lint-docs:
+	@tools/gen-syscalls-doc --check
 
 lint-format:
 	@if ! command -v clang-format >/dev/null; then echo 'lint-format: skipped, clang-format is not installed'; \
@@ -203,9 +214,11 @@ docs:
 install: all
 	install -D -m 755 $(B)/viv $(DESTDIR)$(PREFIX)/bin/viv
 	install -D -m 755 $(B)/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
+	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
+	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel \
+		$(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
 
 clean:

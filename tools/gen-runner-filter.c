@@ -15,7 +15,9 @@
 
 #include "stub/stub.h"
 
-#define BAD_CLONE 0x7e022000UL /* every CLONE_NEW*, CLONE_PTRACE */
+#define BAD_CLONE 0x7e023000UL /* every CLONE_NEW*, CLONE_PTRACE, CLONE_PIDFD */
+#define CLONE_PARENT_ 0x8000UL
+#define CLONE_THREAD_ 0x10000UL
 #define MARKED SCMP_CMP(5, SCMP_CMP_EQ, STUB_MAGIC)
 #define UNMARKED SCMP_CMP(5, SCMP_CMP_NE, STUB_MAGIC)
 
@@ -72,7 +74,10 @@ static void rules(void)
 	rule(trap, SYS_mmap, 2, SCMP_CMP(3, SCMP_CMP_MASKED_EQ, 0x20, 0),
 	     SCMP_CMP(4, SCMP_CMP_GT, STUB_MAP_HI | 0xffffffff));
 
-	rule(allow, SYS_clone, 2, SCMP_CMP(0, SCMP_CMP_MASKED_EQ, BAD_CLONE, 0), MARKED);
+	/* A thread, or a child of the kernel: nobody else learns of its end. */
+	rule(allow, SYS_clone, 2, SCMP_CMP(0, SCMP_CMP_MASKED_EQ, BAD_CLONE | CLONE_THREAD_, CLONE_THREAD_), MARKED);
+	rule(allow, SYS_clone, 2,
+	     SCMP_CMP(0, SCMP_CMP_MASKED_EQ, BAD_CLONE | CLONE_THREAD_ | CLONE_PARENT_, CLONE_PARENT_), MARKED);
 	rule(trap, SYS_clone, 1, UNMARKED);
 	rule(trap, SYS_fork, 0);
 	rule(trap, SYS_vfork, 0);

@@ -20,6 +20,7 @@ typedef uint64_t uaddr_t;
 #define ALIGN_UP(x, a) (((x) + ((a) - 1)) & ~((a) - 1))
 #define ALIGN_DOWN(x, a) ((x) & ~((a) - 1))
 
+#undef PAGE_SIZE /* some C libraries have their own */
 #define PAGE_SIZE 4096UL
 #define NSEC_PER_SEC 1000000000LL
 

@@ -30,6 +30,12 @@ int host_kill(pid_t pid, int sig)
 	return kill(pid, sig) < 0 ? -errno : 0;
 }
 
+/* #syscalls: tgkill */
+bool host_is_thread(pid_t tgid, pid_t tid)
+{
+	return syscall(SYS_tgkill, tgid, tid, 0) == 0;
+}
+
 /* #syscalls: waitid */
 int host_wait_any(struct host_end *out)
 {

@@ -11,6 +11,8 @@
 int host_tgsigqueue(pid_t tgid, pid_t tid, int sig, const void *siginfo);
 int host_sigqueue(pid_t pid, int sig, const void *siginfo);
 int host_kill(pid_t pid, int sig);
+/* Is tid a living thread of process tgid? A process is a thread of itself. */
+bool host_is_thread(pid_t tgid, pid_t tid);
 
 struct host_end {
 	pid_t pid;

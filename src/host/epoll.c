@@ -24,7 +24,7 @@ void host_epoll_del(int ep, int fd)
 	(void)epoll_ctl(ep, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* #syscalls: epoll_wait */
+/* #syscalls: epoll_wait epoll_pwait */
 int host_epoll_take(int ep, void **tags, uint32_t *events, int n)
 {
 	struct epoll_event ev[16];

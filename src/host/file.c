@@ -69,7 +69,7 @@ static int open_resolve(int dirfd, const char *path, int flags, mode_t mode, uin
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
-		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode & 07777 : 0,
+		.mode = flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) ? mode & 07777 : 0,
 		.resolve = resolve,
 	};
 	int tries = 8;

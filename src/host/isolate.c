@@ -473,10 +473,10 @@ static int rlimit_set(int which, rlim_t soft)
 {
 	struct rlimit old, new;
 
-	if (getrlimit((__rlimit_resource_t)which, &old) < 0)
+	if (getrlimit(which, &old) < 0)
 		return -errno;
 	new.rlim_cur = new.rlim_max = MIN(soft, old.rlim_max);
-	return setrlimit((__rlimit_resource_t)which, &new) < 0 ? -errno : 0;
+	return setrlimit(which, &new) < 0 ? -errno : 0;
 }
 
 static int isolate_stage_rlimits(const struct bootspec *spec)

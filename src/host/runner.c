@@ -6,6 +6,7 @@
  * close-on-exec. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -95,7 +96,7 @@ pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
 	struct spawn s = { .argv = argv, .envp = envp, .listener = -1 };
 	pid_t pid;
 
-	if (close_range(0, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+	if (syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return -errno;
 	fcntl(STUB_FD, F_SETFD, 0);
 	pid = clone(spawn_child, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &s);

@@ -64,7 +64,7 @@ find "$here/programs" -name '*.c' -print0 | xargs -0 -P 2 -I{} bash -c 'compile 
 
 # ---- run ----
 shared_state() { # what all of a machine shares and a cell could leave behind
-	awk '{ print "mount", $5, $9 }' /proc/self/mountinfo
+	awk '$5 ~ /viv/ || $5 ~ "^/(tmp|var|run|mnt|dev/shm)/" { print "mount", $5 }' /proc/self/mountinfo
 	find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*viv*' ! -name 'viv-e2e.*' -printf 'file %p\n' 2>/dev/null
 }
 shared_state | sort >"$work/before"

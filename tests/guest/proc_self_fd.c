@@ -37,7 +37,7 @@ static void show(const char *what, int fd)
 
 int main(void)
 {
-	int p[2];
+	int p[2], sp[2];
 	put_file("f", "x");
 	int rd = open("f", O_RDONLY), wr = open("f", O_WRONLY), rw = open("f", O_RDWR);
 	pipe(p);
@@ -47,7 +47,8 @@ int main(void)
 	show("path", open("f", O_PATH));
 	show("pipe", p[0]);
 	show("pipe", p[1]);
-	show("socket", socket(AF_UNIX, SOCK_STREAM, 0));
+	socketpair(AF_UNIX, SOCK_STREAM, 0, sp);
+	show("socket", sp[0]);
 	show("eventfd", eventfd(0, 0));
 	show("epoll", epoll_create1(0));
 	show("device", open("/dev/null", O_RDWR));

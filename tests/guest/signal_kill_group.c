@@ -13,7 +13,6 @@ static pid_t sleeper(pid_t pgid)
 {
 	pid_t pid = xfork();
 	if (pid == 0) {
-		signal(SIGUSR1, SIG_DFL);
 		setpgid(0, pgid);
 		for (;;)
 			pause();
@@ -25,8 +24,9 @@ static pid_t sleeper(pid_t pgid)
 static void member(void)
 {
 	setpgid(0, 0);
-	signal(SIGUSR1, handler);
+	signal(SIGUSR1, SIG_DFL);
 	pid_t a = sleeper(0), b = sleeper(a), c = sleeper(getpgrp()), d = sleeper(getpgrp());
+	signal(SIGUSR1, handler);
 	SHOW(kill(-a, SIGTERM));
 	show_status("a", xwait(a));
 	show_status("b", xwait(b));

@@ -24,6 +24,11 @@ struct waitq *births_pending(void)
 	return birth ? &births : NULL;
 }
 
+int64_t births_wait(struct task *t)
+{
+	return birth ? call_park(t, &births, ~0u, PARK_NOINTR) : -ESRCH;
+}
+
 int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
 {
 	(void)t, (void)q, (void)events, (void)kind;

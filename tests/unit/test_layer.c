@@ -606,7 +606,9 @@ static void test_hostdir(const char *dir)
 	mkdir(path, 0755);
 	snprintf(path, sizeof(path), "%s/mnt", dir);
 	mkdir(path, 0755);
-	symlinkat("../out", AT_FDCWD, (snprintf(path, sizeof(path), "%s/mnt/leak", dir), path));
+	snprintf(path, sizeof(path), "%s/mnt/leak", dir);
+	if (symlinkat("../out", AT_FDCWD, path) < 0)
+		perror(path);
 	mkfifo((snprintf(path, sizeof(path), "%s/mnt/fifo", dir), path), 0644);
 	snprintf(path, sizeof(path), "%s/mnt", dir);
 	fs = hostdir_new(open(path, O_PATH | O_DIRECTORY), false, 1000, 1001);
@@ -648,7 +650,8 @@ static void test_hostdir(const char *dir)
 	f = walk(fs, "swap");
 	snprintf(path, sizeof(path), "%s/mnt/swap", dir);
 	unlink(path);
-	symlink("../../etc/passwd", path);
+	if (symlink("../../etc/passwd", path) < 0)
+		perror(path);
 	eq(f->ops->hostfd(f, false), -ESTALE, "a swapped file is not opened");
 	inode_put(f);
 	eq(drop(root, "sub"), 0, "rmdir");

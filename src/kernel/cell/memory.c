@@ -8,6 +8,7 @@
 #include "kernel/cell/control.h"
 #include "kernel/cell/memory.h"
 #include "kernel/platform/cell.h"
+#include "kernel/sys/strays.h"
 #include "kernel/task/task.h"
 
 #define PERIOD (20 * 1000000L)
@@ -43,6 +44,7 @@ static void check(struct ktimer *t)
 			    (unsigned long)(cell.spec.memory >> 20));
 		proc_kill(worst, 0);
 	}
+	strays_sweep(); /* their memory is in no sum */
 	(void)ktimer_start(t, now_mono() + PERIOD);
 }
 

@@ -9,6 +9,8 @@
 #define BATCH 16
 
 static int epoll_fd = -1;
+/* No thread is left under the filter: what remains is to reap them. The listener would say so in every poll. */
+static bool notify_hung;
 
 int loop_init(void)
 {
@@ -47,11 +49,13 @@ void hostwatch_fini(struct hostwatch *w)
 
 bool loop_wait(int64_t now, int64_t deadline)
 {
-	struct pollfd p[2] = { { .fd = notify_fd(), .events = POLLIN }, { .fd = epoll_fd, .events = POLLIN } };
+	struct pollfd p[2] = { { .fd = notify_hung ? -1 : notify_fd(), .events = POLLIN },
+			       { .fd = epoll_fd, .events = POLLIN } };
 	int64_t timeout = deadline == INT64_MAX ? -1 : MAX(deadline - now, 0);
 
 	if (host_poll(p, 2, timeout) <= 0)
 		return false;
+	notify_hung |= (p[0].revents & (POLLHUP | POLLIN)) == POLLHUP;
 	if (p[1].revents) {
 		void *tags[BATCH];
 		uint32_t events[BATCH];

@@ -14,6 +14,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/sys/strays.h"
 #include "kernel/vfs/vfs.h"
 
 #define BAD_FLAGS                                                                                  \
@@ -21,7 +22,7 @@
 	 CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
 #define BIRTH_AGE (10 * NSEC_PER_SEC)
-#define BIRTH_WAIT (3 * NSEC_PER_SEC) /* how long others wait for a number that may never come */
+#define BIRTH_WAIT NSEC_PER_SEC /* how long others wait for a number that may never come */
 
 struct birth {
 	struct list link;
@@ -76,13 +77,14 @@ struct waitq *births_pending(void)
 
 int64_t births_wait(struct task *t)
 {
-	if (list_is_empty(&births))
+	/* The youngest is the last. */
+	if (list_is_empty(&births) || now_mono() - list_last(&births, struct birth, link)->since > BIRTH_WAIT)
 		return -ESRCH;
 	call_set_timeout(t, BIRTH_WAIT);
 	return call_is_expired(t) ? -ESRCH : call_park(t, &births_q, ~0u, PARK_NOINTR);
 }
 
-static uint32_t births_count(void)
+uint32_t births_count(void)
 {
 	return birth_type.count;
 }
@@ -186,6 +188,7 @@ int64_t hc_clone_cancel(struct task *t, const struct sysargs *a)
 	if (!b || b->parent_tid != t->tid)
 		return -EINVAL;
 	birth_free(b);
+	strays_sweep(); /* the host has no room: for whom? */
 	return 0;
 }
 
@@ -239,6 +242,12 @@ int64_t hc_child(const struct host_call *in)
 
 	if (!b)
 		goto kill;
+	/* It must be what was asked for: the host tells of the end of processes only, and a number that is a thread of somebody
+	 * else would stay in the tables for ever. */
+	if (!host_is_thread(b->flags & CLONE_THREAD ? b->parent_pid : in->tid, in->tid)) {
+		birth_free(b);
+		goto kill;
+	}
 	p = b->flags & CLONE_THREAD ? proc_find(b->parent_pid) : proc_fork(b, in->tid);
 	if (!p || p->state == PROC_ZOMBIE) {
 		birth_free(b);

@@ -146,6 +146,11 @@ void dispatch_call(const struct host_call *in)
 	struct call *c;
 
 	cell.calls++;
+	/* A new thread with the number of one that died unseen, which only unannounced threads make possible. */
+	if (t && in->nr == HC_CHILD && !host_is_thread(t->proc->pid, t->tid)) {
+		task_free(t);
+		t = NULL;
+	}
 	if (!t) {
 		if (in->nr == HC_CHILD) {
 			(void)notify_answer(in->id, hc_child(in));

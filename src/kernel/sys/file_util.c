@@ -7,6 +7,7 @@
 
 #include "kernel/abi/signal.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/birth.h"
 
 char path_buf[PATH_MAX_LEN], path_buf2[PATH_MAX_LEN];
 
@@ -26,6 +27,16 @@ int path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_)
 	return f ? file_place(f, ret_) : -EBADF;
 }
 
+int path_missing(struct task *t, int err)
+{
+	struct waitq *births;
+
+	if (err != -ENOENT || strncmp(path_buf, "/proc/", 6) != 0 || path_buf[6] < '1' || path_buf[6] > '9')
+		return err;
+	births = births_pending();
+	return births ? (int)call_park(t, births, ~0u, PARK_NOINTR) : err;
+}
+
 int path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, struct path *ret_)
 {
 	int r;
@@ -39,7 +50,7 @@ int path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, struct path *
 	}
 	if (!path_buf[0] && dfd != AT_FDCWD)
 		return path_of_fd(t, dfd, true, ret_);
-	return path_lookup(t, dfd, path_buf, flags, ret_);
+	return path_missing(t, path_lookup(t, dfd, path_buf, flags, ret_));
 }
 
 void newnode_init(struct newnode *n, struct task *t, const struct inode *dir, uint32_t mode)

@@ -20,6 +20,10 @@ int must_check path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, st
 /* The place of descriptor fd, O_PATH ones too if path_ok. -EBADF. returns path ref. */
 int must_check path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_);
 
+/* err, the result of a walk of path_buf; but when that is -ENOENT for the number of a process below /proc while one is on its
+ * way (birth.h), PARKED: the caller returns it and the call is made again. */
+int must_check path_missing(struct task *t, int err);
+
 /* New node attributes for a file that t makes in dir; the umask is applied to the permissions of mode. */
 void newnode_init(struct newnode *n, struct task *t, const struct inode *dir, uint32_t mode);
 

@@ -11,6 +11,7 @@
 
 #include "host/host.h"
 #include "host/procmem.h"
+#include "kernel/abi/resource.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/version.h"
@@ -21,8 +22,8 @@
 #include "kernel/task/cred.h"
 
 _Static_assert(sizeof(struct utsname) == 6 * 65, "new_utsname");
-_Static_assert(sizeof(struct sysinfo) == 112, "sysinfo");
-_Static_assert(sizeof(struct rusage) == 144, "rusage");
+_Static_assert(offsetof(struct sysinfo, mem_unit) == LINUX_SYSINFO_SIZE - 8, "sysinfo");
+_Static_assert(offsetof(struct rusage, ru_nivcsw) == LINUX_RUSAGE_SIZE - 8, "rusage");
 
 static char hostname[UTS_LEN + 1], domainname[UTS_LEN + 1] = UTS_DOMAIN;
 
@@ -80,7 +81,7 @@ int64_t sys_sysinfo(struct task *t, const struct sysargs *a)
 	si.freeram = mem.available;
 	si.procs = (unsigned short)MIN(task_count() + 1, 65535u); /* and the cell's init */
 	si.mem_unit = 1;
-	return guest_put(t->tid, a->a[0], &si);
+	return guest_write(t->tid, a->a[0], &si, LINUX_SYSINFO_SIZE);
 }
 
 /* The caller's own is native; this is for other threads by number. */
@@ -120,7 +121,7 @@ int64_t sys_getrusage(struct task *t, const struct sysargs *a)
 	default:
 		return -EINVAL;
 	}
-	return guest_put(t->tid, a->a[1], &ru);
+	return guest_write(t->tid, a->a[1], &ru, LINUX_RUSAGE_SIZE);
 }
 
 /* Stored and shown; of its flags only PER_LINUX32 means something here (the machine's name). */

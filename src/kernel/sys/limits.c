@@ -50,6 +50,7 @@ static void limit_to_host(struct proc *p, int resource)
 	case RLIMIT_DATA:
 	case RLIMIT_STACK:
 	case RLIMIT_MEMLOCK:
+	case RLIMIT_SIGPENDING:
 		(void)host_prlimit(p->pid, resource, l->cur, RLIM_INFINITY);
 		break;
 	case RLIMIT_CPU:
@@ -102,6 +103,19 @@ static bool may_limit(const struct task *t, const struct cred *other)
 	return cred_has_cap(c, CAP_SYS_RESOURCE);
 }
 
+/* Of process 1, the kernel: root may look. */
+static int64_t init_prlimit(struct task *t, uint32_t resource, uaddr_t set, uaddr_t old)
+{
+	static const struct cred root;
+	static const struct klimit none = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (set || !may_limit(t, &root))
+		return -EPERM;
+	if (resource >= RLIMITS)
+		return -EINVAL;
+	return old ? guest_put(t->tid, old, &none) : 0;
+}
+
 int64_t sys_prlimit64(struct task *t, const struct sysargs *a)
 {
 	uint32_t resource = (uint32_t)a->a[1];
@@ -111,6 +125,8 @@ int64_t sys_prlimit64(struct task *t, const struct sysargs *a)
 
 	if (a->a[2] && guest_get(t->tid, &set, a->a[2]) < 0)
 		return -EFAULT;
+	if ((pid_t)a->a[0] == 1)
+		return init_prlimit(t, resource, a->a[2], a->a[3]);
 	err = target_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
@@ -155,6 +171,8 @@ int64_t sys_getpriority(struct task *t, const struct sysargs *a)
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
+	if (which == PRIO_PROCESS && (pid_t)a->a[1] == 1)
+		return 20;
 	if (which == PRIO_PROCESS) {
 		err = target_proc(t, (pid_t)a->a[1], &p);
 		return err ? err : 20 - p->nice;
@@ -192,6 +210,8 @@ int64_t sys_setpriority(struct task *t, const struct sysargs *a)
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
 	nice = nice < -20 ? -20 : MIN(nice, 19);
+	if (which == PRIO_PROCESS && (pid_t)a->a[1] == 1)
+		return -EPERM; /* the kernel's own is the operator's */
 	if (which == PRIO_PROCESS) {
 		err = target_proc(t, (pid_t)a->a[1], &p);
 		return err ? err : priority_set_one(t, p, nice);

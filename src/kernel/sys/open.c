@@ -131,7 +131,7 @@ static int open_find(struct task *t, const struct open_req *rq, struct path *ret
 		lookup |= LOOKUP_FOLLOW;
 	if (rq->flags & O_DIRECTORY)
 		lookup |= LOOKUP_DIRECTORY;
-	return path_lookup(t, rq->dfd, path_buf, lookup, ret_);
+	return path_missing(t, path_lookup(t, rq->dfd, path_buf, lookup, ret_));
 }
 
 /* What may_open refuses by type. */

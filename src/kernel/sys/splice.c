@@ -81,7 +81,7 @@ static int64_t side_read(struct side *s, uint32_t n)
 	return file_read(s->f, &u, s->pos);
 }
 
-/* Both descriptors of a call, for a second and later run the kept one counts for the side it was parked on. */
+/* Both descriptors of a call, borrowed, checked for their direction. */
 static int two_files(struct task *t, int in_fd, int out_fd, struct file **in, struct file **out)
 {
 	*in = fd_file(t, in_fd);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errname.h"
 #include "host/host.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/dispatch.h"
@@ -130,7 +131,7 @@ void trace_call(struct task *t, int64_t ret)
 		add_arg(&l, t, fmt[i], &c->args.a[i]);
 	}
 	if (ret < 0 && ret > -4096)
-		add(&l, ") = -1 %s (%s)%s", strerrorname_np((int)-ret), strerror((int)-ret),
+		add(&l, ") = -1 %s (%s)%s", errno_name((int)-ret), strerror((int)-ret),
 		    ret == -ENOSYS ? " [not implemented]" : "");
 	else
 		add(&l, ret > 0xffff ? ") = %#llx" : ") = %lld", (unsigned long long)ret);

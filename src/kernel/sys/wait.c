@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "kernel/abi/resource.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
@@ -128,7 +129,7 @@ int64_t sys_wait4(struct task *t, const struct sysargs *a)
 	child_consume(&f, options);
 	if (a->a[1] && guest_put(t->tid, a->a[1], &f.wait_status) < 0)
 		return -EFAULT;
-	if (a->a[3] && guest_put(t->tid, a->a[3], &usage) < 0)
+	if (a->a[3] && guest_write(t->tid, a->a[3], &usage, LINUX_RUSAGE_SIZE) < 0)
 		return -EFAULT;
 	return pid;
 }
@@ -167,7 +168,7 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 	}
 	if (a->a[2] && guest_put(t->tid, a->a[2], &si) < 0)
 		return -EFAULT;
-	if (a->a[4] && ret == 0 && guest_put(t->tid, a->a[4], &usage) < 0)
+	if (a->a[4] && ret == 0 && guest_write(t->tid, a->a[4], &usage, LINUX_RUSAGE_SIZE) < 0)
 		return -EFAULT;
 	return 0;
 }

@@ -336,8 +336,29 @@ int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value)
 	return err;
 }
 
-int ptimer_overrun(const struct ptimer *pt)
+/* Expiries that came while a signal was pending belong to that signal. */
+static void overrun_settle(struct ptimer *pt)
 {
+	if (!pt->sent || !pt->overrun)
+		return;
+	pt->last_overrun = MIN(pt->overrun, (int64_t)INT_MAX);
+	pt->overrun = 0;
+}
+
+int ptimer_overrun(struct ptimer *pt)
+{
+	if (pt->sent && pt->overrun && !ptimer_signal_pending(pt))
+		overrun_settle(pt);
+	return (int)pt->last_overrun;
+}
+
+int ptimer_taken(struct proc *p, int id)
+{
+	struct ptimer *pt = ptimer_find(p, id);
+
+	if (!pt)
+		return -1;
+	overrun_settle(pt);
 	return (int)pt->last_overrun;
 }
 

@@ -13,7 +13,10 @@ struct ptimer *ptimer_find(struct proc *p, int id); /* borrows; NULL: none */
 void ptimer_get(struct ptimer *pt, struct itimer_ns *out);
 /* absolute: value is a moment on the timer's clock. -ENOMEM: too many timers; it is stopped then. */
 int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value);
-int ptimer_overrun(const struct ptimer *pt);
+/* What the last signal that was taken missed. */
+int ptimer_overrun(struct ptimer *pt);
+/* A signal of timer id of p was taken: the overrun that it is to carry; -1: no such timer. */
+int ptimer_taken(struct proc *p, int id);
 void ptimer_free(struct ptimer *pt);
 
 /* All timers of p: at exec (at the end of p, timers_free() of itimer.h does it). */

@@ -21,7 +21,8 @@ void fs_init(struct fs *fs, const struct fs_ops *ops, const char *type_name)
 	fs->refs = 1;
 	fs->ops = ops;
 	fs->type_name = type_name;
-	fs->dev = (uint32_t)makedev(0, ++dev_last);
+	dev_last++;
+	fs->dev = (uint32_t)makedev(0, dev_last);
 	fs->root = NULL;
 }
 

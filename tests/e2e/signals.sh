@@ -1,0 +1,36 @@
+# Signals: kinds in one process, and across processes. shellcheck shell=bash
+
+same 'SA_RESTART, siginfo, sigaltstack, setjmp, SIGSEGV handlers @r' bash <<'EOF'
+"$P/signal_kinds"; echo $?
+EOF
+same 'a deep and a broad tree of forks @r' bash <<'EOF'
+"$P/fork_tree"
+EOF
+same 'signals across processes: every default action @r' bash <<'EOF'
+for s in HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT XCPU XFSZ VTALRM PROF IO PWR SYS RTMIN RTMAX; do
+	(exec bash -c 'ulimit -c 0; kill -'$s' $$; sleep 0.3') 2>/dev/null; echo "$s $?"
+done
+for s in CHLD CONT URG WINCH; do bash -c 'kill -'$s' $$; echo survived '$s; done
+EOF
+same 'stop, continue, wait; a chain of signals between processes @r' python3 <<'EOF'
+import os, signal, time
+p = os.fork()
+if not p:
+    while True: signal.pause()
+os.kill(p, signal.SIGSTOP); r, s = os.waitpid(p, os.WUNTRACED); print(os.WIFSTOPPED(s), os.WSTOPSIG(s))
+os.kill(p, signal.SIGCONT); r, s = os.waitpid(p, os.WCONTINUED); print(os.WIFCONTINUED(s))
+os.kill(p, signal.SIGTERM); print(os.WTERMSIG(os.waitpid(p, 0)[1]))
+# Ping-pong: 200 signals each way, none lost, because each waits for the other's.
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); me = os.getpid(); p = os.fork()
+if not p:
+    for i in range(200): os.kill(me, signal.SIGUSR1); signal.sigwait([signal.SIGUSR1])
+    os._exit(0)
+for i in range(200): signal.sigwait([signal.SIGUSR1]); os.kill(p, signal.SIGUSR1)
+print(os.waitpid(p, 0)[1])
+info = []
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD]); p = os.fork()
+if not p: os._exit(3)
+i = signal.sigwaitinfo([signal.SIGCHLD]); print(i.si_pid == p, i.si_status, i.si_code); os.waitpid(p, 0)
+try: os.kill(999999, 0)
+except ProcessLookupError as e: print(e)
+EOF

@@ -1,0 +1,188 @@
+/* The runners' filter, tried by a small interpreter: which calls are native, trapped, notified or fatal. libseccomp turns rules into a
+ * tree and does not go back from a branch that fails, so every combination of the arguments that rules look at is tried. */
+/* objects: src/base/log.c */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "stub/stub.h"
+#include "tap.h"
+
+#define M STUB_MAGIC
+#define P 0x7fff00001000UL
+
+enum verdict { ALLOW, TRAP, NOTIFY, KILL, NOSYS, OTHER };
+
+static const struct sock_filter prog[] = {
+#include "runner_filter.h"
+};
+
+static enum verdict verdict_of(uint32_t ret)
+{
+	switch (ret & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW:
+		return ALLOW;
+	case SECCOMP_RET_TRAP:
+		return TRAP;
+	case SECCOMP_RET_USER_NOTIF:
+		return NOTIFY;
+	case SECCOMP_RET_KILL_PROCESS:
+		return KILL;
+	case SECCOMP_RET_ERRNO:
+		return (ret & SECCOMP_RET_DATA) == 38 ? NOSYS : OTHER;
+	default:
+		return OTHER;
+	}
+}
+
+static enum verdict run(uint32_t arch, int nr, const uint64_t *args)
+{
+	struct seccomp_data d = { .nr = nr, .arch = arch, .instruction_pointer = 0x1234 };
+	uint32_t acc = 0;
+
+	memcpy(d.args, args, sizeof(d.args));
+	for (size_t pc = 0; pc < sizeof(prog) / sizeof(prog[0]);) {
+		const struct sock_filter *f = &prog[pc++];
+		bool yes = false;
+
+		switch (BPF_CLASS(f->code)) {
+		case BPF_LD:
+			memcpy(&acc, (const char *)&d + f->k, 4);
+			break;
+		case BPF_ALU:
+			acc &= f->k; /* the only operation libseccomp emits */
+			break;
+		case BPF_JMP:
+			switch (BPF_OP(f->code)) {
+			case BPF_JA:
+				pc += f->k;
+				continue;
+			case BPF_JEQ:
+				yes = acc == f->k;
+				break;
+			case BPF_JGT:
+				yes = acc > f->k;
+				break;
+			case BPF_JGE:
+				yes = acc >= f->k;
+				break;
+			case BPF_JSET:
+				yes = acc & f->k;
+				break;
+			default:
+				return OTHER;
+			}
+			pc += yes ? f->jt : f->jf;
+			break;
+		case BPF_RET:
+			return verdict_of(f->k);
+		default:
+			return OTHER;
+		}
+	}
+	return OTHER;
+}
+
+static int wrong;
+
+static void want(enum verdict v, int nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	const uint64_t args[6] = { a, b, c, d, e, f };
+	enum verdict got = run(AUDIT_ARCH_X86_64, nr, args);
+
+	if (got != v && wrong++ < 20)
+		printf("# call %d(%#lx, %#lx, %#lx, %#lx, %#lx, %#lx): %d, not %d\n", nr, a, b, c, d, e, f, got, v);
+}
+
+static void try_signals(uint64_t mark)
+{
+	static const uint64_t hows[] = { 0, 1, 2, 7 }, sigs[] = { 1, 17, 30, 31, 32, 64, 100 }, ptrs[] = { 0, P };
+
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 2; j++)
+			want(!ptrs[j] || hows[i] == 1 || mark == M ? ALLOW : TRAP, SYS_rt_sigprocmask, hows[i], ptrs[j],
+			     P, 8, 0, mark);
+	for (int i = 0; i < 7; i++)
+		for (int j = 0; j < 2; j++)
+			want(mark == M || (!ptrs[j] && sigs[i] < 31) ? ALLOW : TRAP, SYS_rt_sigaction, sigs[i], ptrs[j],
+			     P, 8, 0, mark);
+	want(mark == M ? ALLOW : TRAP, SYS_rt_sigsuspend, P, 8, 0, 0, 0, mark);
+	want(mark == M ? ALLOW : TRAP, SYS_rt_sigtimedwait, P, P, 0, 8, 0, mark);
+	want(mark ? TRAP : NOTIFY, SYS_pselect6, 1, P, P, P, P, mark);
+	for (int j = 0; j < 2; j++) {
+		want(ptrs[j] ? TRAP : NOTIFY, SYS_ppoll, P, 1, P, ptrs[j], 8, mark);
+		want(ptrs[j] ? TRAP : NOTIFY, SYS_epoll_pwait, 3, P, 1, 0, ptrs[j], mark);
+		want(ptrs[j] ? TRAP : NOTIFY, 441, 3, P, 1, 0, ptrs[j], mark);
+	}
+}
+
+static void try_processes(uint64_t mark)
+{
+	static const uint64_t flags[] = { 17,	      0x4111,	  0x3d0f00,   0x20011,	  0x2011,    0x2000000,
+					  0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000 };
+
+	for (int i = 0; i < 11; i++)
+		want(mark != M ? TRAP : i < 3 ? ALLOW : NOTIFY, SYS_clone, flags[i], P, 0, 0, 0, mark);
+	for (uint64_t fd = STUB_FD - 1; fd <= STUB_FD + 1; fd++)
+		for (uint64_t fl = 0; fl <= 0x1000; fl += 0x1000)
+			want(mark != M ? TRAP : fd == STUB_FD && fl ? ALLOW : NOTIFY, SYS_execveat, fd, P, P, P, fl, mark);
+	want(TRAP, SYS_execve, P, P, P, 0, 0, mark);
+	want(TRAP, SYS_fork, 0, 0, 0, 0, 0, mark);
+	want(TRAP, SYS_vfork, 0, 0, 0, 0, 0, mark);
+	want(mark == M ? ALLOW : NOTIFY, SYS_close, 5, 0, 0, 0, 0, mark);
+	for (uint64_t op = 0; op < 80; op++)
+		want(mark == M && (op == 15 || op == 35) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0, 0, 0, mark);
+	want(NOSYS, SYS_clone3, P, 88, 0, 0, 0, mark);
+}
+
+static void try_mmap(void)
+{
+	static const uint64_t flags[] = { 0x22, 0x21, 0x32, 2, 1, 0x12 };
+	static const uint64_t fds[] = { ~0UL, 0xffffffff, 3, 64, STUB_MAP_HI | 64, STUB_MAP_HI | 0xffffffff,
+					STUB_MAP_HI - 1, STUB_MAP_HI + 0x100000000 };
+
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 8; j++)
+			want((flags[i] & 0x20) || j == 4 || j == 5 ? ALLOW : TRAP, SYS_mmap, 0, 4096, 3, flags[i], fds[j],
+			     0);
+}
+
+/* What is not native, trapped or answered by the filter goes to the kernel, whatever its arguments. */
+static void try_default(void)
+{
+	static const int never_native[] = { SYS_open,	 SYS_openat,  SYS_socket, SYS_connect, SYS_ptrace, SYS_kill,
+					    SYS_tgkill,	 SYS_mount,   SYS_bpf,	  SYS_ioctl,   SYS_read,   SYS_write,
+					    SYS_sendmsg, SYS_unshare, SYS_setns,  SYS_keyctl,  SYS_memfd_create,
+					    SYS_process_vm_readv, SYS_io_uring_setup, SYS_userfaultfd, SYS_seccomp };
+
+	for (size_t i = 0; i < sizeof(never_native) / sizeof(int); i++) {
+		want(NOTIFY, never_native[i], 0, 0, 0, 0, 0, 0);
+		want(NOTIFY, never_native[i], P, P, P, P, P, M);
+	}
+	for (int nr = 500; nr < 0x8000; nr += 7)
+		want(NOTIFY, nr, P, P, P, P, P, M);
+}
+
+int main(void)
+{
+	static const uint64_t marks[] = { 0, 1, P, M };
+	const uint64_t none[6] = { 0 };
+
+	for (int i = 0; i < 4; i++)
+		try_signals(marks[i]);
+	ok(!wrong, "signal calls");
+	for (int i = 0; i < 4; i++)
+		try_processes(marks[i]);
+	ok(!wrong, "process calls");
+	try_mmap();
+	ok(!wrong, "mmap");
+	try_default();
+	ok(!wrong, "everything else goes to the kernel");
+	ok(run(AUDIT_ARCH_I386, SYS_getpid, none) == KILL, "int 0x80 kills");
+	ok(run(AUDIT_ARCH_X86_64, (int)(0x40000000 | SYS_getpid), none) == KILL, "x32 kills");
+	ok(run(AUDIT_ARCH_X86_64, SYS_getpid, none) == ALLOW, "getpid is native");
+	return tap_end();
+}
