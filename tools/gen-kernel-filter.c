@@ -32,6 +32,13 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #endif
 
+/* For TCGETS2 and TCSETS2, which need its size; glibc does not have it. */
+struct termios2 {
+	unsigned flags[4];
+	unsigned char line, cc[19];
+	unsigned speeds[2];
+};
+
 #define NR(name) __NR_##name
 
 /* clang-format off */

@@ -128,17 +128,19 @@ t.expect("ready"); t.type("\x03"); t.expect("caught"); assert t.wait() == 9
 t = Terminal([VIV, "run", "--", "sleep", "100"]); time.sleep(0.3); t.type("\x1c"); assert t.wait() == 131'
 
 check 'terminal: a shell is used by hand @r' tty_check '
-t = Terminal([VIV, "run", "--", "bash", "--norc", "-i"]); t.type("echo $((6*7))\r"); t.expect("42"); t.type("sleep 100\r"); time.sleep(0.3); t.type("\x03"); t.type("echo rc=$?\r"); t.expect("rc=130")
-t.type("echo abc\x7fd\r"); t.expect("\nabd"); t.type("cat\r"); time.sleep(0.2); t.type("typed\r"); t.expect("typed\r\ntyped"); t.type("\x04"); t.type("exit 4\r"); assert t.wait() == 4, t.out'
+t = Terminal([VIV, "run", "--env", "PS1=P> ", "--env", "TERM=dumb", "--", "bash", "--norc", "-i"])
+def do(line, answer): t.expect("P> "); t.type(line); t.expect(answer)
+do("echo $((6*7))\r", "\n42"); t.expect("P> "); t.type("sleep 100\r"); time.sleep(0.3); t.type("\x03"); do("echo rc=$?\r", "\nrc=130")
+do("echo abc\x7fd\r", "\nabd"); do("cat\r", "\n"); time.sleep(0.2); t.type("typed\r"); t.expect("typed\r\ntyped\r\n"); t.type("\x04"); do("ls /nowhere\r", "No such file"); do("exit 4\r", "exit"); assert t.wait() == 4, t.out'
 
 check 'terminal: python and its line editor @r' tty_check '
-t = Terminal([VIV, "run", "--", "python3", "-q"]); t.expect(">>> "); t.type("print(6*7)\r"); t.expect("\n42"); t.type("import time; time.sleep(50)\r"); time.sleep(0.4); t.type("\x03"); t.expect("KeyboardInterrupt"); t.type("\x04"); assert t.wait() == 0'
+t = Terminal([VIV, "run", "--", "python3", "-q"]); t.expect(">>> "); t.type("print(6*7)\r"); t.expect("\n42"); t.expect(">>> "); t.type("import time; time.sleep(50)\r"); t.expect("50)"); time.sleep(0.4); t.type("\x03"); t.expect("KeyboardInterrupt"); t.expect(">>> "); time.sleep(0.1); t.type("\x04"); assert t.wait() == 0'
 
 check 'terminal: end of input by Ctrl-D, canonical editing @r' tty_check '
 t = Terminal([VIV, "run", "--", "cat"]); t.type("hello wrld\x7f\x7f\x7forld\r"); t.expect("\nhello world"); t.type("\x04"); assert t.wait() == 0'
 
 check 'terminal: Ctrl-Z stops viv with the cell, fg goes on' tty_check '
-t = Terminal(["bash", "--norc", "-i"]); t.expect("$"); t.type(VIV + " run -- sh -c \"echo up; read x; echo got-\\$x\"\r"); t.expect("\nup"); t.type("\x1a"); t.expect("Stopped"); t.type("echo here\r"); t.expect("\nhere"); t.type("fg\r"); time.sleep(0.3); t.type("word\r"); t.expect("\ngot-word"); t.type("exit 3\r"); assert t.wait() == 3'
+t = Terminal(["bash", "--norc", "-i"], env=dict(os.environ, PS1="P> ", TERM="dumb")); t.expect("P> "); t.type(VIV + " run -- sh -c \"echo up; read x; echo got-\\$x\"\r"); t.expect("\nup"); time.sleep(0.2); t.type("\x1a"); t.expect("Stopped"); t.expect("P> "); t.type("echo here\r"); t.expect("\nhere"); t.expect("P> "); t.type("fg\r"); time.sleep(0.5); t.type("word\r"); t.expect("\ngot-word"); t.expect("P> "); t.type("exit 3\r"); assert t.wait() == 3'
 
 mixed() {
 	tty_check '

@@ -164,11 +164,16 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 void births_reparent(struct proc *p)
 {
 	struct proc *to = proc_reaper(p);
-	struct birth *b;
+	struct birth *b, *tmp;
 
-	list_for_each(b, &births, link)
-		if (b->parent_pid == p->pid && !(b->flags & CLONE_THREAD))
+	list_for_each_safe(b, tmp, &births, link) {
+		if (b->parent_pid != p->pid)
+			continue;
+		if (b->flags & CLONE_THREAD)
+			birth_free(b); /* it died with the others, and must not keep their files open */
+		else
 			b->parent_pid = to ? to->pid : 1;
+	}
 }
 
 static struct birth *birth_find(uint64_t token)

@@ -29,12 +29,11 @@ int path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_)
 
 int path_missing(struct task *t, int err)
 {
-	struct waitq *births;
-
-	if (err != -ENOENT || strncmp(path_buf, "/proc/", 6) != 0 || path_buf[6] < '1' || path_buf[6] > '9')
+	if (err != -ENOENT || strncmp(path_buf, "/proc/", 6) != 0 || path_buf[6] < '1' || path_buf[6] > '9') {
+		t->call.has_deadline = false; /* that of births_wait: what the call waits for now has none */
 		return err;
-	births = births_pending();
-	return births ? (int)call_park(t, births, ~0u, PARK_NOINTR) : err;
+	}
+	return births_wait(t) == PARKED ? (int)PARKED : err;
 }
 
 int path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, struct path *ret_)

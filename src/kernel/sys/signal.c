@@ -10,6 +10,7 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/ptimer.h"
 #include "stub/stub.h"
 
 #define SI_TKILL_ (-6)
@@ -227,6 +228,8 @@ int64_t hc_reroute(struct task *t, const struct sysargs *a)
 
 int64_t hc_taken(struct task *t, const struct sysargs *a)
 {
+	if (a->a[1]) /* a timer's, by its number plus one */
+		return ptimer_taken(t->proc, (int)a->a[1] - 1);
 	signal_taken(t, (int)a->a[0]);
 	return 0;
 }

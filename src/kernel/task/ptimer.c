@@ -41,6 +41,7 @@ struct ptimer {
 	int64_t interval;
 	int64_t overrun; /* expiries since the last signal that got none */
 	int64_t last_overrun; /* carried by the last signal */
+	bool told; /* ptimer_taken() says when a signal is taken: the overrun is counted up to then */
 	bool sent; /* a signal was sent since it was set */
 };
 OBJ_TYPE(ptimer_type, struct ptimer, 16384);
@@ -121,7 +122,8 @@ static void ptimer_signal(struct ptimer *pt)
 		pt->overrun++;
 		return;
 	}
-	pt->last_overrun = MIN(pt->overrun, (int64_t)INT_MAX);
+	if (!pt->told)
+		pt->last_overrun = MIN(pt->overrun, (int64_t)INT_MAX);
 	info.u.timer.tid = pt->id;
 	info.u.timer.overrun = (int32_t)pt->last_overrun;
 	info.u.timer.value = pt->value;
@@ -136,7 +138,8 @@ static void ptimer_signal(struct ptimer *pt)
 		pt->overrun++;
 		return;
 	}
-	pt->overrun = 0;
+	if (!pt->told)
+		pt->overrun = 0;
 	pt->sent = true;
 }
 
@@ -319,7 +322,7 @@ int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value)
 	pt->due = 0;
 	pt->interval = value->interval;
 	pt->overrun = pt->last_overrun = 0;
-	pt->sent = false;
+	pt->sent = pt->told = false;
 	if (value->value == 0)
 		return 0;
 	now = ptimer_now(pt);
@@ -339,15 +342,13 @@ int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value)
 /* Expiries that came while a signal was pending belong to that signal. */
 static void overrun_settle(struct ptimer *pt)
 {
-	if (!pt->sent || !pt->overrun)
-		return;
 	pt->last_overrun = MIN(pt->overrun, (int64_t)INT_MAX);
 	pt->overrun = 0;
 }
 
 int ptimer_overrun(struct ptimer *pt)
 {
-	if (pt->sent && pt->overrun && !ptimer_signal_pending(pt))
+	if (!pt->told && pt->sent && pt->overrun && !ptimer_signal_pending(pt))
 		overrun_settle(pt);
 	return (int)pt->last_overrun;
 }
@@ -358,7 +359,10 @@ int ptimer_taken(struct proc *p, int id)
 
 	if (!pt)
 		return -1;
-	overrun_settle(pt);
+	if (pt->sent) {
+		pt->told = true;
+		overrun_settle(pt);
+	}
 	return (int)pt->last_overrun;
 }
 
