@@ -121,10 +121,11 @@ static void try_signals(uint64_t mark)
 
 static void try_processes(uint64_t mark)
 {
-	static const uint64_t flags[] = { 17,	      0x4111,	  0x3d0f00,   0x20011,	  0x2011,    0x2000000,
-					  0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000 };
+	/* Three good forms: a child of the kernel's, the same by vfork, a thread. */
+	static const uint64_t flags[] = { 0x8011,     0xc111,	  0x3d0f00,  17,	0x4111,	   0x9011,	0x28011,
+					  0x0a011,    0x2008011, 0x4008011, 0x8008011, 0x10008011, 0x20008011, 0x40008011 };
 
-	for (int i = 0; i < 11; i++)
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		want(mark != M ? TRAP : i < 3 ? ALLOW : NOTIFY, SYS_clone, flags[i], P, 0, 0, 0, mark);
 	for (uint64_t fd = STUB_FD - 1; fd <= STUB_FD + 1; fd++)
 		for (uint64_t fl = 0; fl <= 0x1000; fl += 0x1000)
