@@ -4,11 +4,10 @@
  *   0 1 2  the caller's streams
  *   3      control: a SOCK_SEQPACKET pair; messages below
  *   4      the spec: a sealed memfd with a struct bootspec and then strings
- *   5      the host's root directory, O_PATH, when the spec asks for the host image
+ *   5      the host's root directory, O_PATH
  *   6...   one O_PATH directory for each host mount, in the spec's order
  *   then   with --trace: where the trace goes (trace_fd says which number)
- * The spec is written by struct bootspec_writer in viv and read by bootspec_read in the kernel; both are in
- * host/bootspec.c. It comes from the operator and is trusted, but it is still bounded. */
+ * The spec is written by bootspec_write in viv and read by bootspec_read in the kernel. It comes from the operator and is trusted, but it is still bounded. */
 #ifndef VIV_HOST_BOOTSPEC_H
 #define VIV_HOST_BOOTSPEC_H
 

@@ -300,3 +300,14 @@ int64_t host_recv(int fd, void *buf, size_t n, int flags)
 {
 	return result64(recv(fd, buf, n, flags));
 }
+
+/* #syscalls: openat */
+int host_reopen_readonly(int proc_fd, int fd)
+{
+	char path[32];
+	int ret;
+
+	snprintf(path, sizeof(path), "1/fd/%d", fd); /* the kernel is process 1 there */
+	ret = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	return ret < 0 ? -errno : ret;
+}

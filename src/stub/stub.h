@@ -32,7 +32,7 @@
 #define HC_EXEC_BOOT 0x7606    /* (struct stub_boot *): first words of a new program */
 #define HC_EXEC_DONE 0x7607    /* (struct stub_done *): what the memory looks like now */
 #define HC_MMAP 0x7608         /* (addr, len, prot, flags, fd, off) -> descriptor | STUB_FD_KEEP */
-#define HC_SIGACTION 0x7609    /* (sig): has a handler from now on */
+#define HC_SIGACTION 0x7609    /* (sig, handler, flags): is set from now on */
 #define HC_REROUTE 0x760a      /* (sig, siginfo *): blocked here -> 0 taken over, 1 make it pending yourself */
 #define HC_TAKEN 0x760b        /* (sig, 0): it was consumed by sigtimedwait; (0, timer + 1) -> the overrun to show */
 #define HC_PSELECT6 0x760c     /* pselect6 with a mask: its own sixth argument has no room for the mark */

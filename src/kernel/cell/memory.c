@@ -1,4 +1,4 @@
-/* The memory limit by our own accounting: where the host gives us no cgroup, resident memory of all processes is summed a few times a
+/* The memory limit by our own accounting: where the host gives us no cgroup, resident memory of all processes is summed fifty times a
  * second, and when it is over the limit the largest process is ended with SIGKILL, as Linux's own out-of-memory killer would. A
  * process can exceed the limit for the length of one period; a cgroup does not allow that and is used where it can be had. */
 #include <signal.h>

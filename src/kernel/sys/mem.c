@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "host/host.h"
 #include "kernel/fs/proc/procmap.h"
+#include "kernel/platform/cell.h"
 #include "kernel/platform/slots.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/mem.h"
@@ -29,6 +31,17 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	if (!ino->noted) {
 		procmap_note(fd, f);
 		ino->noted = immutable; /* others can be renamed */
+	}
+	/* A shared mapping of a file that was opened for reading must not become writable by mprotect. */
+	if ((req->flags & MAP_SHARED) && !(f->mode & FMODE_WRITE) &&
+	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
+		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
+
+		if (ro < 0)
+			return -EACCES;
+		ret = slot_give_fd(t->proc->slots, t->call.id, ro, 0, ret_keep);
+		host_close(ro);
+		return ret;
 	}
 	return slot_give_fd(t->proc->slots, t->call.id, fd, immutable ? ino->ino : 0, ret_keep);
 }

@@ -1,7 +1,7 @@
 /* --trace: calls in the manner of strace, one line each when it is answered:
  *     [2] openat(AT_FDCWD, "/etc/passwd", 0x80000, 00) = 3
- * Calls that never reach the kernel (NATIVE rows) do not appear. Lines are written whole and never wait: when the reader is slow,
- * lines are dropped and counted. */
+ * Calls that never reach the kernel (NATIVE rows) do not appear. A reader that is slow slows the cell down, as with strace: no line
+ * is lost. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -63,7 +63,7 @@ static int memfd_getattr(struct inode *ino)
 
 static bool memfd_has_room(uint64_t n)
 {
-	uint64_t max = cell.spec.memory / 2;
+	uint64_t max = cell.spec.memory ? cell.spec.memory / 2 : cell.spec.disk_bytes;
 
 	return !max || (used_bytes < max && n <= max - used_bytes);
 }
