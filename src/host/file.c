@@ -11,6 +11,7 @@
 #include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -310,4 +311,12 @@ int host_reopen_readonly(int proc_fd, int fd)
 	snprintf(path, sizeof(path), "1/fd/%d", fd); /* the kernel is process 1 there */
 	ret = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
 	return ret < 0 ? -errno : ret;
+}
+
+/* #syscalls: prlimit64 */
+uint64_t host_max_files(void)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_NOFILE, &l) < 0 ? 1024 : l.rlim_cur;
 }

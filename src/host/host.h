@@ -59,6 +59,7 @@ int host_flistxattr(int fd, char *buf, size_t size);
 int host_fremovexattr(int fd, const char *name);
 /* The same file for reading only, through the kernel's own /proc. */
 int host_reopen_readonly(int proc_fd, int fd);
+uint64_t host_max_files(void); /* RLIMIT_NOFILE */
 int host_dup(int fd); /* F_DUPFD_CLOEXEC above the fixed numbers */
 int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns); /* < 0: for ever */
 int64_t host_send(int fd, const void *buf, size_t n, int flags);  /* sockets that are the caller's streams */

@@ -23,6 +23,12 @@
 #define COPY_STEP (1UL << 30)
 
 static struct fdcache contents = FDCACHE_INIT(contents, 256);
+
+void layer_content_init(void)
+{
+	contents.max = (uint32_t)MAX(256, MIN(8192, host_max_files() / 4));
+}
+
 static uint64_t scratch_last;
 
 struct scratch_name {
@@ -44,6 +50,8 @@ static int scratch_fd(struct lnode *n, bool write)
 	int flags = (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW;
 	int fd = fdcache_use(&contents, ref);
 
+	if (fd < 0 && !write)
+		fd = fdcache_use(&contents, &n->wr);
 	if (fd >= 0)
 		return fd;
 	if (n->scratch == 0) {

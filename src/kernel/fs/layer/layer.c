@@ -56,6 +56,7 @@ struct fs *layer_new(struct image *lower, uint64_t max_bytes, uint64_t max_inode
 
 	if (!l)
 		return NULL;
+	layer_content_init();
 	fs_init(&l->fs, &layer_fs_ops, type_name);
 	l->lower = lower;
 	l->max_bytes = max_bytes;

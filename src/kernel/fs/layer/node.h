@@ -120,6 +120,8 @@ int must_check layer_apply_rename(struct lnode *odir, struct lentry *eo, struct 
 				  const char *name, size_t len, bool exchange);
 
 /* ---- content.c ---- */
+/* How many descriptors may stay open, by what the host allows. */
+void layer_content_init(void);
 int layer_hostfd(struct inode *ino, bool write);
 /* The content is now ours; the first keep bytes of the image's are copied. */
 int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
