@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -696,6 +697,8 @@ int main(void)
 	char dir[] = "/tmp/test_layer.XXXXXX", cmd[64];
 	int fd = open("/", O_PATH | O_DIRECTORY);
 
+	/* The cache of descriptors follows the limit: 256 here. */
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 1024, 1024 });
 	if (arena_init() < 0 || !mkdtemp(dir) || dup2(fd, FD_HOST_ROOT) < 0)
 		return 1;
 	chmod(dir, 0755);

@@ -50,8 +50,6 @@ static int scratch_fd(struct lnode *n, bool write)
 	int flags = (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW;
 	int fd = fdcache_use(&contents, ref);
 
-	if (fd < 0 && !write)
-		fd = fdcache_use(&contents, &n->wr);
 	if (fd >= 0)
 		return fd;
 	if (n->scratch == 0) {
