@@ -4,6 +4,9 @@
 
 #include "kernel/task/waitq.h"
 
+/* How long others wait for a number that may never come. */
+#define BIRTH_WAIT (10 * NSEC_PER_SEC)
+
 /* NULL when no birth is pending; else the queue that is woken at each: whoever misses a number parks there. */
 struct waitq *births_pending(void);
 uint32_t births_count(void);
@@ -14,5 +17,7 @@ int64_t births_wait(struct task *t);
 /* p ends: children on their way go to its reaper. */
 struct proc;
 void births_reparent(struct proc *p);
+/* p runs a new program: its other threads are gone, and those that were being made with them. */
+void births_exec(struct proc *p);
 
 #endif

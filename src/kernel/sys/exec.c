@@ -17,6 +17,7 @@
 #include "kernel/platform/elf.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/mem.h"
@@ -299,6 +300,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	list_for_each_safe(o, tmp, &p->threads, thread_link)
 		if (o != t)
 			task_free(o);
+	births_exec(p);
 	if (t->files->refs > 1) {
 		struct fdtable *own = fdtable_copy(t->files);
 

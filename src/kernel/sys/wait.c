@@ -92,10 +92,17 @@ static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, 
 	q = t->proc->pending_births ? births_pending() : NULL;
 	if (!any && !q)
 		return -ECHILD;
-	if (q && !any)
+	if (options & WNOHANG)
+		return 1; /* a child on its way has not ended */
+	if (!any) {
+		/* Only a child that has not announced itself. It may never come: its maker was killed before the host's clone. */
+		call_set_timeout(t, BIRTH_WAIT);
+		if (call_is_expired(t))
+			return -ECHILD;
 		call_park(t, q, ~0u, PARK_RESTART);
-	else if (options & WNOHANG)
-		return 1;
+	} else {
+		t->call.has_deadline = false;
+	}
 	return call_park(t, &t->proc->wait_q, ~0u, PARK_RESTART);
 }
 
