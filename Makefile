@@ -3,7 +3,7 @@
 #   make                 viv and viv-kernel in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-e2e | bench | lint | docs
+#   make test-unit | test-guest | test-hostile | test-e2e | fuzz | bench | lint | docs
 #   make deps | deps-test | deps-bench
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
@@ -79,7 +79,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 # Parts of viv, for tests that name them.
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
 
-.PHONY: all demo test test-unit test-guest test-e2e bench deps deps-test deps-bench lint lint-format \
+.PHONY: all demo test test-unit test-guest test-hostile fuzz test-e2e bench deps deps-test deps-bench lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -153,6 +153,7 @@ test:
 	@$(MAKE) --no-print-directory lint-layers lint-headers
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-guest
+	@$(MAKE) --no-print-directory test-hostile
 	@$(MAKE) --no-print-directory test-e2e
 
 test-unit: $(UNIT_BIN)
@@ -160,6 +161,14 @@ test-unit: $(UNIT_BIN)
 
 test-guest: all
 	@tests/guest/run.sh $(B) $(B)/viv $(T)
+
+test-hostile: all
+	@tests/hostile/run.sh $(B) $(B)/viv $(T)
+
+# The same attacks and the fuzzer for minutes, on the sanitized kernel, from a new seed.
+fuzz:
+	@$(MAKE) --no-print-directory -j2 MODE=asan all
+	@HOSTILE_SCALE=10 FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),180) FUZZ_SEED=$$(date +%s) tests/hostile/run.sh build/asan build/asan/viv $(T)
 
 test-e2e: all
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)

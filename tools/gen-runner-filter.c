@@ -79,6 +79,8 @@ static void rules(void)
 	rule(allow, SYS_clone, 2,
 	     SCMP_CMP(0, SCMP_CMP_MASKED_EQ, BAD_CLONE | CLONE_THREAD_ | CLONE_PARENT_, CLONE_PARENT_), MARKED);
 	rule(trap, SYS_clone, 1, UNMARKED);
+	rule(trap, SYS_shmat, 0);
+	rule(trap, SYS_shmdt, 0);
 	rule(trap, SYS_fork, 0);
 	rule(trap, SYS_vfork, 0);
 	rule(SCMP_ACT_ERRNO(ENOSYS), SYS_clone3, 0); /* libc falls back to clone */

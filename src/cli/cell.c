@@ -253,8 +253,11 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 	s->trace = o->trace;
 	s->trace_fd = -1;
 	if (o->trace) {
+		bool tty;
+
 		s->trace_fd = (int)c->nfds;
-		c->fds[c->nfds] = fcntl(2, F_DUPFD_CLOEXEC, 3);
+		/* As a stream of its own: what nobody reads must not stop the cell. */
+		c->fds[c->nfds] = stream_open(2, &tty);
 		if (c->fds[c->nfds++] < 0)
 			return fail("--trace: standard error is closed");
 	}

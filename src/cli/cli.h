@@ -49,6 +49,7 @@ struct run_options {
 	uint32_t pids;
 	int64_t timeout_ns;
 	bool trace, quiet, changes;
+	bool tty; /* a terminal was asked for */
 	const char *workdir, *hostname;
 	uint32_t uid, gid;
 	const char *user_name, *home;

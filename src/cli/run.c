@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct option {
 	const char *name;
@@ -23,6 +24,8 @@ enum {
 	OPT_MOUNT,
 	OPT_TMPFS,
 	OPT_HOSTNAME,
+	OPT_INTERACTIVE,
+	OPT_TTY,
 	OPT_CHANGES,
 	OPT_TRACE,
 	OPT_QUIET,
@@ -44,6 +47,9 @@ static const struct option options[] = {
 			"show a host directory at DST in the cell (rw)" },
 	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
 	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
+	[OPT_INTERACTIVE] = { "interactive", NULL,
+			      "-i: the command reads viv's standard input (it always does)" },
+	[OPT_TTY] = { "tty", NULL, "-t: insist on a terminal (viv's own, when it has one, is the cell's)" },
 	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
 	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
 	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
@@ -262,6 +268,11 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 			return fail("--hostname: a name of 1 to 64 characters");
 		o->hostname = value;
 		return 0;
+	case OPT_INTERACTIVE:
+		return 0;
+	case OPT_TTY:
+		o->tty = true;
+		return 0;
 	case OPT_CHANGES:
 		o->changes = true;
 		return 0;
@@ -290,6 +301,15 @@ static int option_unknown(const char *text)
 	return fail("unknown option '%s'; 'viv run --help' lists the options", name);
 }
 
+/* -i and -t, alone or together, as docker has them. False: text is something else. */
+static bool short_switches(struct run_options *o, const char *text)
+{
+	if (text[0] != '-' || !text[1] || strspn(text + 1, "it") != strlen(text + 1))
+		return false;
+	o->tty |= strchr(text, 't') != NULL;
+	return true;
+}
+
 /* One option at argv[*i]; moves *i behind it and its value. */
 static int option_parse(struct run_options *o, char **argv, int *i)
 {
@@ -299,6 +319,10 @@ static int option_parse(struct run_options *o, char **argv, int *i)
 
 	if (!strcmp(text, "-h"))
 		return option_apply(o, OPT_HELP, NULL);
+	if (short_switches(o, text)) {
+		++*i;
+		return 0;
+	}
 	for (opt = 0; opt < ARRAY_LEN(options); opt++)
 		if (!strncmp(text, "--", 2) && strlen(options[opt].name) == n - 2 &&
 		    !strncmp(text + 2, options[opt].name, n - 2))
@@ -351,6 +375,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	}
 	if (err)
 		return err;
+	if (o->tty && !isatty(0) && !isatty(1) && !isatty(2))
+		return fail("-t: there is no terminal to give to the cell; leave -t out, or make one inside: "
+			    "viv run -- script -qec COMMAND /dev/null");
 	if (i >= argc)
 		return fail("no command given; for a shell: viv run -- /bin/bash");
 	o->argv = argv + i;

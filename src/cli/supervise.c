@@ -3,7 +3,8 @@
  * messages have one size, and text is cleaned before it is shown.
  *
  * The kernel is in a session of its own, so a terminal's Ctrl-C and Ctrl-Z reach viv alone.
- * Ctrl-Z is passed on, then viv stops itself with the terminal as it found it; 'fg' undoes both. */
+ * Ctrl-Z is passed on; when it meant the first process and not a job of a shell in the cell, the
+ * kernel says so, and viv stops itself with the terminal as it found it; 'fg' undoes both. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -96,23 +97,24 @@ static void kernel_kill(struct watch *w)
 
 static void signal_handle(struct watch *w, int sig)
 {
-	struct termios cell_mode;
-
 	switch (sig) {
 	case SIGPIPE:
 	case SIGTTIN:
 	case SIGTTOU:
 		return;
-	case SIGTSTP:
-		signal_send(w, SIGTSTP);
-		terminal_restore(&w->terminal, &cell_mode);
-		kill(getpid(), SIGSTOP);
-		/* Continued: the signal for that is still to be read, and passed on. */
-		terminal_set(&w->terminal, &cell_mode);
-		return;
 	default:
 		signal_send(w, sig);
 	}
+}
+
+static void stop_self(struct watch *w)
+{
+	struct termios cell_mode;
+
+	terminal_restore(&w->terminal, &cell_mode);
+	kill(getpid(), SIGSTOP);
+	/* Continued: the signal for that is still to be read, and passed on. */
+	terminal_set(&w->terminal, &cell_mode);
 }
 
 static int status_of(int wait_status)
@@ -148,6 +150,9 @@ static bool message_handle(struct watch *w)
 			text_show("", m.text, sizeof(m.text));
 		else if (!w->o->quiet)
 			text_show("viv: ", m.text, sizeof(m.text));
+		break;
+	case CTL_STOP:
+		stop_self(w);
 		break;
 	case CTL_EVENT:
 		if (!w->o->quiet)

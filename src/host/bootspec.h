@@ -66,6 +66,7 @@ enum ctl_type {
 	CTL_FAIL,       /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
 	CTL_LOG,        /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
 	CTL_EVENT,      /* kernel -> viv: a limit was hit or neared: text */
+	CTL_STOP,       /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
 };
 
 struct ctl_msg {

@@ -9,6 +9,7 @@
 #include "stub/sys.h"
 
 #define CLONE_VM_ 0x100UL
+#define CLONE_PIDFD_ 0x1000UL
 #define CLONE_VFORK_ 0x4000UL
 #define CLONE_PARENT_ 0x8000UL
 #define CLONE_THREAD_ 0x10000UL
@@ -106,6 +107,7 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 {
 	size_t size = frame_size(f);
 	struct vfork_slot *slot = NULL;
+	int before = 0, pidfd;
 	long token, ret;
 
 	flags = (uint32_t)flags;
@@ -113,7 +115,12 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 		return -EINVAL_;
 	if ((flags & CLONE_VM_) && !(flags & CLONE_VFORK_) && !stack)
 		return -EINVAL_;
-	token = hyper(HC_CLONE_PREP, flags, flags & 0xff, 0, 0);
+	pidfd = (flags & CLONE_PIDFD_) && can_read(ptid & ~7UL);
+	if (pidfd)
+		before = *(const int *)ptid;
+	/* A pidfd is the kernel's business. */
+	token = hyper(HC_CLONE_PREP, flags, flags & 0xff, ptid, 0);
+	flags &= ~CLONE_PIDFD_;
 	if (token < 0)
 		return token;
 	/* The signal at its end and the parent are the kernel's business; the host is to make it the kernel's child. */
@@ -146,6 +153,8 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 		ret = sys6(NR_CLONE, flags, 0, ptid, ctid, tls, (long)STUB_MAGIC);
 		if (ret == 0) {
 			hyper(HC_CHILD, token, 0, 0, 0);
+			if (pidfd) /* the copy of the parent's memory does not have it */
+				*(int *)ptid = before;
 			if (stack)
 				f->uc.rsp = stack;
 		}

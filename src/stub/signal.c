@@ -76,6 +76,8 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	if (si.signo < 1 || si.signo >= STUB_SIG)
 		return;
 	settle(&si, flags & SIGF_THREAD ? 0 : s ? s->mask : uc->sigmask);
+	if (s)
+		s->woken = 1; /* settling made the kernel forget the question: ask again unless a handler ran */
 	if (s || (uc->sigmask & BIT(si.signo)))
 		return;
 

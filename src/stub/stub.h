@@ -24,7 +24,7 @@
 #define STUB_SLOTS 128
 
 #define HC_BASE 0x7600
-#define HC_CLONE_PREP 0x7601   /* (flags, exit_signal) -> token > 0, or -errno */
+#define HC_CLONE_PREP 0x7601   /* (flags, exit_signal, where a pidfd is to go) -> token > 0, or -errno */
 #define HC_CHILD 0x7602        /* (token): the child announces itself */
 #define HC_CLONE_CANCEL 0x7603 /* (token): the host refused */
 #define HC_EXEC_PREP 0x7604    /* (dirfd, path, flags, signal mask) -> 0 or -errno */
@@ -36,7 +36,10 @@
 #define HC_REROUTE 0x760a      /* (sig, siginfo *): blocked here -> 0 taken over, 1 make it pending yourself */
 #define HC_TAKEN 0x760b        /* (sig, 0): it was consumed by sigtimedwait; (0, timer + 1) -> the overrun to show */
 #define HC_PSELECT6 0x760c     /* pselect6 with a mask: its own sixth argument has no room for the mark */
-#define HC_LAST 0x760c
+#define HC_SHMAT 0x760d        /* (id, addr, flags, struct stub_shm *) -> descriptor to map */
+#define HC_SHMAT_DONE 0x760e   /* (addr): it is mapped there; 0: it could not be */
+#define HC_SHMDT 0x760f        /* (addr) -> bytes to unmap */
+#define HC_LAST 0x760f
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
 #define STUB_ARMED 0x7654321 /* answer to a call with a mask: nothing yet, wait for the wake-up signal */
@@ -90,6 +93,12 @@ struct stub_boot {
 	uint32_t extra_len;
 	char comm[16];
 	char extra[STUB_MAX_EXTRA]; /* execfn, then the prefix strings, each NUL-terminated */
+};
+
+/* How to map an attachment. */
+struct stub_shm {
+	uint64_t addr, len;
+	uint64_t prot, flags;
 };
 
 struct stub_done {

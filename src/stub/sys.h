@@ -13,11 +13,13 @@
 #define NR_CLOSE 3
 #define NR_SIGACTION 13
 #define NR_SIGPROCMASK 14
+#define NR_SHMAT 30
 #define NR_GETPID 39
 #define NR_CLONE 56
 #define NR_FORK 57
 #define NR_VFORK 58
 #define NR_EXECVE 59
+#define NR_SHMDT 67
 #define NR_SIGPENDING 127
 #define NR_SIGTIMEDWAIT 128
 #define NR_SIGQUEUEINFO 129
@@ -37,6 +39,7 @@
 #define EINTR_ 4
 #define EAGAIN_ 11
 #define EFAULT_ 14
+#define EEXIST_ 17
 #define EINVAL_ 22
 #define ENOSYS_ 38
 

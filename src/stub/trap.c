@@ -19,6 +19,26 @@ static long do_mmap(struct k_ucontext *uc)
 	return ret;
 }
 
+static long do_shmat(uint64_t id, uint64_t addr, uint64_t flags)
+{
+	struct stub_shm at;
+	long fd = hyper(HC_SHMAT, id, addr, flags, &at), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = sys6(NR_MMAP, at.addr, at.len, at.prot, at.flags, STUB_MAP_FD(fd), 0);
+	native(NR_CLOSE, fd, 0, 0, 0);
+	hyper(HC_SHMAT_DONE, ret < 0 && ret > -4096 ? 0 : ret, 0, 0, 0);
+	return ret == -EEXIST_ ? -EINVAL_ : ret; /* something is there already */
+}
+
+static long do_shmdt(uint64_t addr)
+{
+	long len = hyper(HC_SHMDT, addr, 0, 0, 0);
+
+	return len < 0 ? len : sys6(NR_MUNMAP, addr, len, 0, 0, 0, 0);
+}
+
 static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t argv, uint64_t envp,
 		    long flags)
 {
@@ -46,6 +66,12 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		break;
 	case NR_CLONE:
 		ret = stub_clone(f, uc->rdi, uc->rsi, uc->rdx, uc->r10, uc->r8);
+		break;
+	case NR_SHMAT:
+		ret = do_shmat(uc->rdi, uc->rsi, uc->rdx);
+		break;
+	case NR_SHMDT:
+		ret = do_shmdt(uc->rdi);
 		break;
 	case NR_FORK:
 		ret = stub_clone(f, 17, 0, 0, 0, 0);

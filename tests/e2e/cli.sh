@@ -60,7 +60,7 @@ bad_options() {
 	refuses "*no command*" run --
 	refuses "*no command*" run --memory 64M
 	refuses "*takes no value*" run --trace=yes -- true
-	refuses "*rnu*run*" rnu -- true
+	refuses "*runn*run*" runn -- true
 	refuses "*frobnicate*help*" frobnicate
 	refuses "*--frob*" --frob
 }
@@ -178,9 +178,10 @@ check '--changes lists what was done' changes
 
 forwarded() {
 	for s in TERM INT HUP QUIT USR1 USR2 ALRM; do
+		rm -f err
 		"$VIV" run -- bash -c "trap 'exit 55' $s; echo up >&2; while :; do sleep 0.05; done" 2>err &
 		p=$!
-		soon grep -q up err
+		soon grep -qs up err
 		kill -$s $p
 		rc=0
 		wait $p || rc=$?
@@ -209,7 +210,6 @@ looks() {
 	is "$(viv -- sh -c 'ls /home /root')" $'/home:\nagent\n\n/root:'
 	exits 1 viv -- sh -c 'cat /etc/shadow'
 	is "$(viv -- sh -c 'ls /proc/1/root 2>/dev/null | head -n 1; grep -c . /etc/passwd')" "$(viv -- sh -c 'ls / | head -n 1; grep -c . /etc/passwd')"
-	is "$(viv -- cat /etc/resolv.conf /etc/hosts /etc/os-release /etc/group | grep -c 'cell\|root\|localhost')" "$(viv -- cat /etc/resolv.conf /etc/hosts /etc/os-release /etc/group | grep -c 'cell\|root\|localhost')"
 	like "$(viv -- cat /etc/os-release)" '*NAME=*'
 }
 check 'a cell looks like a computer of its own' looks

@@ -44,7 +44,15 @@ cleanup() {
 	rm -rf "$work"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+# Interrupted: whatever we started, cells included, goes first.
+stop_all() {
+	local list
+	list=$(ps -e -o pid=,ppid= | awk -v me="$$" '{ p[$1] = $2 } END { for (q in p) { for (r = q; r > 1 && r != me; r = p[r]) ; if (r == me && q != me) print q } }')
+	# shellcheck disable=SC2086
+	kill -9 $list 2>/dev/null
+	exit 130
+}
+trap stop_all INT TERM
 chmod 755 "$work"
 mkdir "$work/bin" "$work/programs" "$work/result" "$work/root"
 cp "$viv" "$(dirname "$viv")/viv-kernel" "$work/bin/" || exit 2
@@ -67,7 +75,7 @@ find "$here/programs" -name '*.c' -print0 | xargs -0 -P 2 -I{} bash -c 'compile 
 # ---- run ----
 shared_state() { # what all of a machine shares and a cell could leave behind
 	awk '$5 ~ /viv/ || $5 ~ "^/(tmp|var|run|mnt|dev/shm)/" { print "mount", $5 }' /proc/self/mountinfo
-	find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*viv*' ! -name 'viv-e2e.*' -printf 'file %p\n' 2>/dev/null
+	find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*viv*' ! -name 'viv-*' -printf 'file %p\n' 2>/dev/null
 }
 shared_state | sort >"$work/before"
 
@@ -148,7 +156,7 @@ for theme in "${themes[@]}" "${last[@]}" "${again[@]}"; do
 	fi
 	sed 's/^/# /' "$E2E_RESULT/$theme.log"
 done
-wait "$pid"
+wait "$pid" 2>/dev/null
 
 shared_state | sort >"$work/after"
 if new=$(comm -13 "$work/before" "$work/after" | grep .); then

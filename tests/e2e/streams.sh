@@ -134,7 +134,7 @@ do("echo $((6*7))\r", "\n42"); t.expect("P> "); t.type("sleep 100\r"); time.slee
 do("echo abc\x7fd\r", "\nabd"); do("cat\r", "\n"); time.sleep(0.2); t.type("typed\r"); t.expect("typed\r\ntyped\r\n"); t.type("\x04"); do("ls /nowhere\r", "No such file"); do("exit 4\r", "exit"); assert t.wait() == 4, t.out'
 
 check 'terminal: python and its line editor @r' tty_check '
-t = Terminal([VIV, "run", "--", "python3", "-q"]); t.expect(">>> "); t.type("print(6*7)\r"); t.expect("\n42"); t.expect(">>> "); t.type("import time; time.sleep(50)\r"); t.expect("50)"); time.sleep(0.4); t.type("\x03"); t.expect("KeyboardInterrupt"); t.expect(">>> "); time.sleep(0.1); t.type("\x04"); assert t.wait() == 0'
+t = Terminal([VIV, "run", "--", "python3", "-q"]); t.expect(">>> "); t.type("print(6*7)\r"); t.expect("\n42"); t.expect(">>> "); t.type("import time; time.sleep(50)\r"); t.expect("50)"); time.sleep(0.4); t.type("\x03"); t.expect("KeyboardInterrupt"); t.expect(">>> "); time.sleep(0.1); t.type("\x04"); status = t.wait(); assert status == 130, status  # Python ends itself with SIGINT after one at the prompt'
 
 check 'terminal: end of input by Ctrl-D, canonical editing @r' tty_check '
 t = Terminal([VIV, "run", "--", "cat"]); t.type("hello wrld\x7f\x7f\x7forld\r"); t.expect("\nhello world"); t.type("\x04"); assert t.wait() == 0'

@@ -2,7 +2,6 @@
  * CLONE_PIDFD stores a close-on-exec descriptor for the new process, which becomes readable when it
  * ends.
  */
-/* differs: pidfds are not there yet */
 #include "guest.h"
 #include <poll.h>
 #include <sched.h>

@@ -2,7 +2,6 @@
  * A pseudo-terminal: unlocking, echo and line editing, size, raw mode, and what each side sees when
  * the other goes.
  */
-/* differs: terminals (PTYs) are not there yet */
 #include "guest.h"
 #include <poll.h>
 #include <sys/ioctl.h>

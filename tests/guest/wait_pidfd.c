@@ -2,7 +2,6 @@
  * A pidfd becomes readable when the process ends; waitid(P_PIDFD) reaps by it, pidfd_send_signal
  * signals by it.
  */
-/* differs: pidfds are not there yet */
 #include "guest.h"
 #include <poll.h>
 #include <sys/syscall.h>

@@ -21,8 +21,11 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/pipe/pipe.h"
 #include "kernel/fs/proc/proc.h"
+#include "kernel/fs/pty/pty.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/sys/sysfs.h"
+#include "kernel/fs/tty/tty.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/exec.h"
@@ -165,6 +168,8 @@ int boot_tree(void)
 	if (ret == 0)
 		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs");
 	if (ret == 0)
+		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts");
+	if (ret == 0)
 		ret = mount_at(layer_new(NULL, spec->disk_bytes, spec->disk_inodes, "tmpfs"), "/dev/shm",
 			       MNT_NOSUID | MNT_NODEV, "tmpfs");
 	if (ret < 0) {
@@ -197,11 +202,12 @@ static void on_task_gone(struct task *t)
 static void on_proc_gone(struct proc *p)
 {
 	births_reparent(p);
+	ipc_proc_gone(p);
 	exec_state_free(p);
 	exec_release(p);
 	timers_free(p);
 	if (p->sid == p->pid)
-		tty_session_ended(p->sid);
+		tty_session_ended(p);
 }
 
 /* ---- the first process ---- */
@@ -223,6 +229,8 @@ static int command_find(struct task *t, const char *name)
 	char full[PATH_MAX_LEN];
 	int ret, best = -ENOENT;
 
+	if (!*name)
+		return -ENOENT;
 	if (strchr(name, '/'))
 		return exec_prepare(t, AT_FDCWD, name, LOOKUP_FOLLOW, 0);
 	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
@@ -290,8 +298,8 @@ int boot_first(void)
 	}
 	if (workdir_enter(t) < 0)
 		return 125;
-	if (tty_present())
-		tty_set_session(p->sid, p->pgid);
+	if (console_tty())
+		tty_attach(console_tty(), p);
 	ret = command_find(t, spec->argv[0]);
 	if (ret < 0) {
 		control_say(CTL_FAIL, ret == -ENOENT || ret == -ENOTDIR ? 127 : 126, "%s: %s", spec->argv[0],

@@ -11,9 +11,12 @@
 
 #include "base/log.h"
 #include "host/bootspec.h"
+#include "host/child.h"
 #include "host/host.h"
 #include "kernel/cell/control.h"
+#include "kernel/abi/signal.h"
 #include "kernel/fs/stream/stream.h"
+#include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/task/task.h"
@@ -41,23 +44,56 @@ void control_init(void)
 	log_sink = say_line;
 }
 
+/* Would SIGTSTP stop p, were it run by hand? */
+static bool is_stopped_by_tstp(const struct proc *p)
+{
+	struct host_sigs hs = { 0 };
+
+	if (cell.proc_fd >= 0)
+		(void)host_thread_sigs(cell.proc_fd, p->pid, p->pid, &hs);
+	return !((hs.ignored | hs.blocked | hs.caught) & SIGBIT(SIGTSTP));
+}
+
+static struct proc *first_proc(void)
+{
+	struct proc *p = proc_next(NULL);
+
+	while (p && !p->is_first)
+		p = proc_next(p);
+	return p;
+}
+
+/* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is orphaned, and nothing would stop it; but
+ * viv has a shell that can continue it. So those who have no other plan are stopped, and viv with them. */
+static void stop_in(pid_t group)
+{
+	struct proc *first = first_proc();
+
+	if (is_stopped_by_tstp(first))
+		control_say(CTL_STOP, 0, "%s", "");
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		if (p->state != PROC_ZOMBIE && (group ? p->pgid == group : p == first))
+			(void)signal_send_proc(p, is_stopped_by_tstp(p) ? SIGSTOP : SIGTSTP, NULL);
+}
+
 /* Terminal signals go to the foreground group, the others to the first process, as they would to a program run by hand. */
 static void signal_in(int sig)
 {
-	pid_t group = tty_present() ? tty_foreground() : 0;
-	struct proc *p;
+	const struct tty *tty = console_tty();
+	pid_t group = tty ? tty->foreground : 0;
+	struct proc *p = first_proc();
 
-	if (sig < 1 || sig > 31)
+	if (sig < 1 || sig > 31 || !p)
 		return;
+	if (sig == SIGTSTP && (!group || p->pgid == group)) {
+		stop_in(group);
+		return;
+	}
 	if (group > 0 && (sig == SIGINT || sig == SIGQUIT || sig == SIGTSTP || sig == SIGWINCH || sig == SIGCONT)) {
 		(void)signal_send_pgrp(group, sig, NULL);
 		return;
 	}
-	for (p = proc_next(NULL); p; p = proc_next(p))
-		if (p->is_first) {
-			(void)signal_send_proc(p, sig, NULL);
-			return;
-		}
+	(void)signal_send_proc(p, sig, NULL);
 }
 
 static void control_in(struct hostwatch *w, uint32_t events)

@@ -1,6 +1,7 @@
 /* Modes, owners, times and sizes of files; umask. */
 #include <errno.h>
 #include <linux/falloc.h>
+#include <sys/inotify.h>
 
 #include "kernel/abi/fs.h"
 #include "kernel/abi/time.h"
@@ -275,5 +276,8 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		if (room < len)
 			return vfs_write_limit(t, (uint64_t)(off + room), (uint64_t)(len - room));
 	}
-	return f->ops->fallocate(f, (int)mode, (uint64_t)off, (uint64_t)len);
+	int64_t r = f->ops->fallocate(f, (int)mode, (uint64_t)off, (uint64_t)len);
+	if (r == 0)
+		path_notify(&f->path, IN_MODIFY);
+	return r;
 }

@@ -11,7 +11,10 @@
 #include "base/arena.h"
 #include "host/child.h"
 #include "host/host.h"
+#include "kernel/fs/pidfd/pidfd.h"
+#include "kernel/ipc/shm.h"
 #include "kernel/platform/cell.h"
+#include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/strays.h"
@@ -22,7 +25,6 @@
 	 CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
 #define BIRTH_AGE (10 * NSEC_PER_SEC)
-#define BIRTH_WAIT NSEC_PER_SEC /* how long others wait for a number that may never come */
 
 struct birth {
 	struct list link;
@@ -33,6 +35,9 @@ struct birth {
 	int64_t since;
 	struct fdtable *files; /* counted: the table the child gets */
 	struct fsctx *fs;      /* counted */
+	struct shm_map *shm_maps; /* attached shared memory, for a copy of the memory */
+	struct pidref *pidref; /* counted; CLONE_PIDFD: of the child to be */
+	int pidfd;             /* its number */
 	/* What the child takes over, as it was when clone was called: the parent may be gone or changed when it announces itself. */
 	struct proc seed; /* exe is counted */
 	struct task maker;
@@ -54,6 +59,11 @@ static void birth_free(struct birth *b)
 		fsctx_put(b->fs);
 	if (b->seed.exe)
 		file_put(b->seed.exe);
+	shm_maps_free(b->shm_maps, b->parent_pid);
+	if (b->pidref) {
+		pidref_cancel(b->pidref);
+		pidref_put(b->pidref);
+	}
 	list_remove(&b->link);
 	obj_free(&birth_type, b);
 	waitq_wake(&births_q, ~0u);
@@ -66,7 +76,7 @@ static void births_expire(void)
 	struct birth *b, *tmp;
 
 	list_for_each_safe(b, tmp, &births, link)
-		if (now_mono() - b->since > BIRTH_AGE)
+		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_AGE : BIRTH_WAIT))
 			birth_free(b);
 }
 
@@ -109,12 +119,37 @@ static int flags_check(uint64_t flags)
 		return -EINVAL;
 	if (flags & BAD_FLAGS)
 		return -EPERM;
-	if (flags & CLONE_PIDFD)
+	if ((flags & CLONE_PIDFD) && (flags & (CLONE_PARENT_SETTID | CLONE_DETACHED | CLONE_THREAD)))
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && !(flags & CLONE_VM))
 		return -EINVAL;
 	if ((flags & CLONE_THREAD) && !(flags & CLONE_SIGHAND))
 		return -EINVAL;
+	return 0;
+}
+
+/* CLONE_PIDFD: the parent has the descriptor before the child is there. */
+static int pidfd_give(struct task *t, struct birth *b, uaddr_t addr)
+{
+	struct file *f;
+	int ret;
+
+	b->pidref = pidref_new_unborn();
+	if (!b->pidref)
+		return -ENFILE;
+	ret = pidfd_make(pidref_get(b->pidref), 0, &f);
+	if (ret < 0)
+		return ret;
+	ret = fd_install(t, f, 0, true);
+	if (ret < 0) {
+		file_put(f);
+		return ret;
+	}
+	b->pidfd = ret;
+	if (guest_put(t->tid, addr, &b->pidfd) < 0) {
+		(void)fd_close(t, b->pidfd);
+		return -EFAULT;
+	}
 	return 0;
 }
 
@@ -127,9 +162,9 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 
 	if (ret < 0)
 		return ret;
-	if (task_count() + births_count() >= cell.spec.max_tasks)
+	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks)
 		births_expire();
-	if (task_count() + births_count() >= cell.spec.max_tasks)
+	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks)
 		return -EAGAIN;
 	if (nproc < cell.spec.max_tasks && t->cred.uid != 0 && tasks_of_user(t->cred.uid) >= nproc)
 		return -EAGAIN;
@@ -154,9 +189,16 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->token = (b->token & INT64_MAX) | (1L << 40); /* never mistaken for an errno or zero */
 	t->proc->pending_births++;
 	list_append(&births, &b->link);
-	if (!b->files || !b->fs) {
+	if (!b->files || !b->fs || (!(flags & CLONE_VM) && !shm_maps_copy(t->proc, &b->shm_maps))) {
 		birth_free(b);
 		return -ENOMEM;
+	}
+	if (flags & CLONE_PIDFD) {
+		ret = pidfd_give(t, b, a->a[2]);
+		if (ret < 0) {
+			birth_free(b);
+			return ret;
+		}
 	}
 	return b->token;
 }
@@ -169,11 +211,23 @@ void births_reparent(struct proc *p)
 	list_for_each_safe(b, tmp, &births, link) {
 		if (b->parent_pid != p->pid)
 			continue;
-		if (b->flags & CLONE_THREAD)
+		if (b->flags & CLONE_THREAD) {
 			birth_free(b); /* it died with the others, and must not keep their files open */
-		else
-			b->parent_pid = to ? to->pid : 1;
+			continue;
+		}
+		b->parent_pid = to ? to->pid : 1;
+		if (to)
+			to->pending_births++;
 	}
+}
+
+void births_exec(struct proc *p)
+{
+	struct birth *b, *tmp;
+
+	list_for_each_safe(b, tmp, &births, link)
+		if (b->parent_pid == p->pid && (b->flags & CLONE_THREAD))
+			birth_free(b);
 }
 
 static struct birth *birth_find(uint64_t token)
@@ -192,6 +246,12 @@ int64_t hc_clone_cancel(struct task *t, const struct sysargs *a)
 
 	if (!b || b->parent_tid != t->tid)
 		return -EINVAL;
+	if (b->pidref) {
+		struct file *f = fd_file(t, b->pidfd);
+
+		if (f && pidfd_of(f) == b->pidref)
+			(void)fd_close(t, b->pidfd);
+	}
 	birth_free(b);
 	strays_sweep(); /* the host has no room: for whom? */
 	return 0;
@@ -214,7 +274,9 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	p->exit_signal = b->exit_signal;
 	p->pgid = from->pgid;
 	p->sid = from->sid;
+	p->tty_detached = from->tty_detached;
 	p->sig_caught = from->sig_caught;
+	p->sigfd_mask = from->sigfd_mask;
 	p->chld_ignore = from->chld_ignore;
 	p->chld_nostop = from->chld_nostop;
 	p->no_new_privs = from->no_new_privs;
@@ -269,11 +331,17 @@ int64_t hc_child(const struct host_call *in)
 	t->fs = b->fs;
 	b->files = NULL;
 	b->fs = NULL;
+	if (b->shm_maps) {
+		p->shm_maps = b->shm_maps;
+		b->shm_maps = NULL;
+	}
 	t->cred = b->maker.cred;
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
 	if (b->flags & CLONE_THREAD)
 		t->pdeathsig = b->maker.pdeathsig;
 	task_inherit_sched(t, &b->maker);
+	if (b->pidref)
+		pidref_attach(b->pidref, p);
 	birth_free(b);
 	return 0;
 kill: /* made behind our back, or too late: it ends */

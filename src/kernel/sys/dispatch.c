@@ -12,6 +12,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/heldsig.h"
 #include "stub/stub.h"
 
 typedef int64_t (*handler_fn)(struct task *t, const struct sysargs *a);
@@ -57,6 +58,9 @@ static const struct row hyper_rows[HC_LAST - HC_BASE + 1] = {
 	[HC_REROUTE - HC_BASE] = { "viv_reroute", "dp", hc_reroute, KERNEL },
 	[HC_TAKEN - HC_BASE] = { "viv_taken", "d", hc_taken, KERNEL },
 	[HC_PSELECT6 - HC_BASE] = { "pselect6", "dpppp", sys_pselect6, STUB },
+	[HC_SHMAT - HC_BASE] = { "shmat", "dpx", hc_shmat, KERNEL },
+	[HC_SHMAT_DONE - HC_BASE] = { "viv_shmat_done", "p", hc_shmat_done, KERNEL },
+	[HC_SHMDT - HC_BASE] = { "shmdt", "p", hc_shmdt, KERNEL },
 };
 
 static const struct row *row_find(int nr)
@@ -117,7 +121,9 @@ static void run(struct task *t)
 			signal_wake_armed(t);
 		return;
 	}
+	task_current = t;
 	ret = row_run(t, row_find(c->nr), &c->args);
+	task_current = NULL;
 	if (ret == ANSWERED_GONE)
 		return;
 	if (ret == PARKED) {
@@ -180,6 +186,8 @@ void dispatch_call(const struct host_call *in)
 	c->ip = in->ip;
 	memcpy(c->args.a, in->args, sizeof(c->args.a));
 	c->active = true;
+	if (!list_is_empty(&t->proc->held))
+		held_pass_on(t->proc);
 	run(t);
 }
 

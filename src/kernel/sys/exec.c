@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/abi/signal.h"
+#include "kernel/ipc/shm.h"
 #include "kernel/platform/elf.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
@@ -320,6 +321,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	p->dumpable = 1;
 	cred_exec(&t->cred);
 	ptimers_free(p);
+	shm_detach_all(p);
 	memcpy(t->comm, x->comm, sizeof(t->comm));
 	t->pdeathsig = 0;
 	p->start_code = p->end_code = p->start_brk = p->start_stack = 0;

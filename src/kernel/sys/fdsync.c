@@ -6,6 +6,7 @@
 
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
@@ -58,7 +59,7 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 	unsigned cmd = ARG_UINT(a, 1);
 	uaddr_t arg = a->a[2];
 	struct file *f = file_of_call(t, fd);
-	int64_t size;
+	int64_t size, ret;
 
 	if (!f)
 		return -EBADF;
@@ -89,7 +90,11 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 			break;
 		return guest_put(t->tid, arg, &(int32_t){ (int32_t)((int64_t)f->inode->size - f->pos) });
 	}
-	return f->ops->ioctl ? f->ops->ioctl(f, t, cmd, arg) : -ENOTTY;
+	if (!f->ops->ioctl)
+		return -ENOTTY;
+	ret = f->ops->ioctl(f, t, cmd, arg);
+	/* A child that has not announced itself may be meant. */
+	return cmd == TIOCSPGRP && ret == -ESRCH ? births_wait(t) : ret;
 }
 
 /* ---- to the disk ---- */

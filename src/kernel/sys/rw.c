@@ -33,26 +33,47 @@ struct rw_pos {
 	int64_t pos;
 };
 
-/* A range that ends beyond the largest position is refused before the file is asked. */
-static bool pos_overflows(int64_t pos, const struct uio *u)
+/* A transfer of any size that the guest likes must not keep everybody else waiting: beyond this it is made in pieces, one after each
+ * event of others. call.done is what was moved so far. */
+#define PIECE (8UL << 20)
+
+/* Cuts u to the next piece; what is left of the rest. */
+static uint64_t piece_begin(struct task *t, struct uio *u)
 {
-	return pos > INT64_MAX - (int64_t)u->left;
+	uint64_t over;
+
+	uio_skip(u, (uint64_t)t->call.done);
+	over = u->left > PIECE ? u->left - PIECE : 0;
+	u->left -= over;
+	return over;
+}
+
+/* r: what became of a piece of want bytes. */
+static int64_t piece_end(struct task *t, struct file *f, uint64_t want, uint64_t over, int64_t r)
+{
+	if (r > 0)
+		t->call.done += r;
+	if (r <= 0 || (uint64_t)r < want || !over)
+		return t->call.done ? t->call.done : r;
+	file_keep(t, f);
+	return call_later(t);
 }
 
 static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
 {
 	bool stream = f->mode & FMODE_STREAM;
-	int64_t pos = at.given ? at.pos : stream ? 0 : f->pos;
+	int64_t pos = at.given ? at.pos + t->call.done : stream ? 0 : f->pos;
+	uint64_t over = piece_begin(t, u), want = u->left;
 	int64_t r;
 
-	if (!stream && pos_overflows(pos, u))
+	if (!stream && (pos < 0 || pos > INT64_MAX - (int64_t)(want + over)))
 		return -EINVAL;
 	r = file_read(f, u, pos);
-	if (r == -EAGAIN && file_may_block(f) && !(rwf & RWF_NOWAIT))
+	if (r == -EAGAIN && !t->call.done && file_may_block(f) && !(rwf & RWF_NOWAIT))
 		return file_park(t, f, POLLIN);
 	if (r > 0 && !at.given && !stream)
 		f->pos = pos + r;
-	return r;
+	return piece_end(t, f, want, over, r);
 }
 
 static int64_t write_sync(struct file *f, unsigned rwf)
@@ -86,11 +107,16 @@ static int64_t write_stream(struct task *t, struct file *f, struct uio *u, unsig
 static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
 {
 	uint32_t flags = f->flags;
+	uint64_t over, want;
 	int64_t pos, r;
 
 	if (f->mode & FMODE_STREAM)
 		return write_stream(t, f, u, rwf);
-	if (pos_overflows(at.given ? at.pos : f->pos, u))
+	if (at.given)
+		at.pos += t->call.done;
+	over = piece_begin(t, u);
+	want = u->left;
+	if ((at.given ? at.pos : f->pos) > INT64_MAX - (int64_t)(want + over))
 		return -EINVAL;
 	/* The flags of this one call, seen by the file's own code as if they were set on the file. */
 	if (rwf & RWF_APPEND)
@@ -100,16 +126,19 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 	pos = file_write_pos(f, at.given ? at.pos : f->pos);
 	r = file_write(f, u, pos);
 	f->flags = flags;
-	if (r == -EAGAIN && file_may_block(f) && !(rwf & RWF_NOWAIT))
+	if (r == -EAGAIN && !t->call.done && file_may_block(f) && !(rwf & RWF_NOWAIT))
 		return file_park(t, f, POLLOUT);
 	if (r > 0 && !at.given)
 		f->pos = pos + r;
+	/* A write that reaches the limit is short; only the next one fails. */
+	if (r > 0 && (uint64_t)(pos + r) >= t->proc->limits[RLIMIT_FSIZE].cur)
+		over = 0;
 	if (r > 0) {
 		int64_t err = write_sync(f, rwf);
 		if (err < 0)
 			return err;
 	}
-	return r;
+	return piece_end(t, f, want, over, r);
 }
 
 /* The descriptor's file, checked for the direction. */

@@ -86,6 +86,6 @@ int64_t sys_setsid(struct task *t, const struct sysargs *a)
 		return -EPERM;
 	p->sid = p->pid;
 	p->pgid = p->pid;
-	p->tty_owner = false;
+	p->tty_detached = false;
 	return p->sid;
 }

@@ -10,12 +10,13 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/signal.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
 
 #define SI_TKILL_ (-6)
 
-static bool may_signal(const struct task *t, struct proc *p, int sig)
+bool may_signal(const struct task *t, struct proc *p, int sig)
 {
 	const struct task *o = proc_leader(p);
 	const struct cred *c = &t->cred;

@@ -7,8 +7,10 @@
 
 #include "kernel/abi/resource.h"
 #include "kernel/abi/signal.h"
+#include "kernel/fs/pidfd/pidfd.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
+#include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
 #define WAIT_OPTIONS (WNOHANG | WUNTRACED | WCONTINUED | __WALL | __WCLONE | __WNOTHREAD)
@@ -141,6 +143,28 @@ int64_t sys_wait4(struct task *t, const struct sysargs *a)
 	return pid;
 }
 
+/* P_PIDFD as P_PID: the number in *id, the file in *ret_f. A process that was waited for is nobody's child any more; for one that
+ * has not announced itself yet the call waits. */
+static int64_t pidfd_target(struct task *t, int fd, pid_t *id, struct file **ret_f)
+{
+	struct file *f = fd < 0 ? NULL : file_of_call(t, fd);
+	const struct pidref *r = f ? pidfd_of(f) : NULL;
+
+	if (fd < 0)
+		return -EINVAL;
+	if (!r)
+		return -EBADF;
+	*ret_f = f;
+	if (r->unborn) {
+		int64_t ret = births_wait(t);
+
+		return ret == -ESRCH ? -ECHILD : ret;
+	}
+	t->call.has_deadline = false; /* that of births_wait */
+	*id = r->pid;
+	return r->proc ? 0 : -ECHILD;
+}
+
 int64_t sys_waitid(struct task *t, const struct sysargs *a)
 {
 	idtype_t type = (idtype_t)a->a[0];
@@ -148,6 +172,8 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 	int options = (int)a->a[3];
 	struct linux_siginfo si = { 0 };
 	struct rusage usage = { 0 };
+	struct file *pidfd = NULL;
+	bool eagain = false;
 	struct found f;
 	int64_t ret;
 
@@ -155,6 +181,16 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	if (!(options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;
+	if (type == P_PIDFD) {
+		ret = pidfd_target(t, (int)a->a[1], &id, &pidfd);
+		if (ret < 0)
+			return ret;
+		type = P_PID;
+		if ((pidfd->flags & O_NONBLOCK) && !(options & WNOHANG)) {
+			options |= WNOHANG;
+			eagain = true;
+		}
+	}
 	if (type != P_ALL && type != P_PID && type != P_PGID)
 		return -EINVAL;
 	if ((type == P_PID && id <= 0) || (type == P_PGID && id < 0))
@@ -162,6 +198,10 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 	if (type == P_PGID && id == 0)
 		id = t->proc->pgid;
 	ret = child_wait(t, type, id, options, &f);
+	if (ret == PARKED && pidfd)
+		file_keep(t, pidfd); /* whatever becomes of the descriptor */
+	if (ret == 1 && eagain)
+		return -EAGAIN;
 	if (ret < 0)
 		return ret;
 	if (ret == 0) {

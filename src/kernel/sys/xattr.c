@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -71,7 +72,10 @@ static int64_t xattr_set_at(struct task *t, const struct path *p, const char *na
 
 	if (r < 0)
 		return r;
-	return ino->ops->setxattr ? ino->ops->setxattr(ino, name, value, size, flags) : -EOPNOTSUPP;
+	r = ino->ops->setxattr ? ino->ops->setxattr(ino, name, value, size, flags) : -EOPNOTSUPP;
+	if (r == 0)
+		path_notify(p, IN_ATTRIB);
+	return r;
 }
 
 static int64_t xattr_set(struct task *t, const struct sysargs *a, enum xattr_by by)

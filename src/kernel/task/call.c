@@ -14,6 +14,7 @@
 #define ERESTARTSYS 512
 
 void (*call_run)(struct task *t);
+struct task *task_current;
 
 static struct list ready = LIST_INIT(ready);
 static struct list interrupts = LIST_INIT(interrupts);
@@ -97,6 +98,13 @@ int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_ki
 		break;
 	}
 	return PARKED;
+}
+
+int64_t call_later(struct task *t)
+{
+	t->call.has_deadline = true;
+	t->call.deadline = now_mono();
+	return call_park(t, NULL, 0, PARK_NOINTR);
 }
 
 int call_reserve(struct task *t, uint32_t n)

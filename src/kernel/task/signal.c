@@ -15,10 +15,15 @@
 #include "host/procmem.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/heldsig.h"
 #include "kernel/task/task.h"
 #include "stub/stub.h"
 
 #define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
+/* Signals that end a process with a core: the host makes a thread that waits for our answer see them only after it. */
+#define CORES                                                                                      \
+	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) |           \
+	 SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGXCPU) | SIGBIT(SIGXFSZ))
 #define SI_QUEUE_ (-1)
 
 /* The siginfo for a signal that goes to the host directly: its code must be SI_QUEUE; the real one rides in si_errno for
@@ -122,7 +127,7 @@ static int deliver_caught(struct proc *p, struct task *only, int sig, const stru
 }
 
 /* In an orphaned group nobody could continue it: Linux does not stop it. */
-static bool pgrp_is_orphaned(pid_t pgid)
+bool pgrp_is_orphaned(pid_t pgid)
 {
 	for (struct proc *q = proc_next(NULL); q; q = proc_next(q))
 		if (q->pgid == pgid && q->state != PROC_ZOMBIE && q->parent && q->parent->pgid != pgid &&
@@ -147,12 +152,12 @@ void pgrp_hangup_if_orphaned(pid_t pgid)
 
 /* A parked thread that was told to stop has its host's pending mark set already, so the host does not wake it for a later signal,
  * not even a fatal one. If something is pending that it does not block, the call is cut short: the host then acts on it. */
-static void parked_nudge(struct proc *p)
+static void parked_nudge(struct proc *p, int sig)
 {
 	struct host_status st;
 	struct task *t;
 
-	if (!p->was_stopped || p->state != PROC_RUNNING || cell.proc_fd < 0)
+	if ((!p->was_stopped && !(CORES & SIGBIT(sig))) || p->state != PROC_RUNNING || cell.proc_fd < 0)
 		return;
 	list_for_each(t, &p->threads, thread_link)
 		if (is_parked(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
@@ -207,7 +212,7 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught, const struc
 	if (!caught || !t) {
 		ret = host_kill(p->pid, SIGCONT);
 		proc_continued(p);
-		parked_nudge(p);
+		parked_nudge(p, SIGCONT);
 		return ret;
 	}
 	if (cell.proc_fd >= 0)
@@ -218,8 +223,19 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught, const struc
 	if (ret == 0 && is_parked(t) && !(hs.blocked & SIGBIT(SIGCONT)))
 		call_interrupt(t);
 	proc_continued(p);
-	parked_nudge(p);
+	parked_nudge(p, SIGCONT);
 	return ret;
+}
+
+/* sig_caught remembers handlers that are gone (a shell's child resets what the shell caught). For a stop the difference counts:
+ * only we can stop a process. */
+static bool stop_is_caught(struct proc *p, int sig)
+{
+	struct task *t = proc_leader(p);
+	struct host_sigs hs;
+
+	return !t || cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0 ||
+	       (hs.caught & SIGBIT(sig));
 }
 
 static int deliver(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
@@ -244,13 +260,18 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	}
 	if (sig == SIGCONT)
 		return deliver_cont(p, t, caught, info);
-	if (sig == SIGSTOP || ((STOPS & SIGBIT(sig)) && !caught))
+	if ((p->sigfd_mask & SIGBIT(sig)) && sig != SIGSTOP) {
+		ret = held_take(p, t, sig, info);
+		if (ret)
+			return ret > 0 ? 0 : ret;
+	}
+	if (sig == SIGSTOP || ((STOPS & SIGBIT(sig)) && (!caught || !stop_is_caught(p, sig))))
 		return deliver_stop(p, t, sig, info);
 	if (caught)
 		return deliver_caught(p, t, sig, info, NULL);
 	pack_direct(&direct, sig, info);
 	ret = t ? host_tgsigqueue(p->pid, t->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
-	parked_nudge(p);
+	parked_nudge(p, sig);
 	return ret;
 }
 
@@ -292,6 +313,10 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
 			continue;
 		if (send_caught(o, sig, 0, info) < 0)
 			return false;
+		signal_taken(t, sig);
+		return true;
+	}
+	if ((p->sigfd_mask & SIGBIT(sig)) && held_add(p, NULL, sig, info) > 0) {
 		signal_taken(t, sig);
 		return true;
 	}

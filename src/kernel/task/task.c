@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "host/child.h"
 #include "kernel/abi/signal.h"
+#include "kernel/task/heldsig.h"
+#include "kernel/task/pidref.h"
 #include "kernel/task/task.h"
 
 OBJ_TYPE(task_type, struct task, 0);
@@ -24,7 +26,7 @@ static struct list task_hash[BUCKETS], proc_hash[BUCKETS];
 static struct list all_procs = LIST_INIT(all_procs);
 static struct list orphans = LIST_INIT(orphans); /* children of the kernel */
 static bool inited;
-static uint32_t nprocs, ntasks;
+static uint32_t nprocs, ntasks, nzombies;
 
 void (*task_gone)(struct task *t);
 void (*proc_gone)(struct proc *p);
@@ -80,6 +82,11 @@ uint32_t task_count(void)
 	return ntasks;
 }
 
+uint32_t zombie_count(void)
+{
+	return nzombies;
+}
+
 struct task *proc_leader(struct proc *p)
 {
 	struct task *t;
@@ -127,6 +134,9 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	list_init(&p->threads);
 	waitq_init(&p->wait_q);
 	waitq_init(&p->exit_q);
+	waitq_init(&p->cont_q);
+	waitq_init(&p->sigfd_q);
+	list_init(&p->held);
 	ktimer_init(&p->alarm, alarm_fired);
 	list_append(bucket(proc_hash, pid), &p->hash_link);
 	list_append(&all_procs, &p->all_link);
@@ -195,12 +205,16 @@ void proc_reap(struct proc *p)
 	}
 	if (proc_forgotten)
 		proc_forgotten(p);
+	pidref_proc_forget(p);
 	waitq_fini(&p->wait_q);
 	waitq_fini(&p->exit_q);
+	waitq_fini(&p->cont_q);
+	waitq_fini(&p->sigfd_q);
 	list_remove(&p->hash_link);
 	list_remove(&p->all_link);
 	list_remove(&p->sibling_link);
 	nprocs--;
+	nzombies -= p->state == PROC_ZOMBIE;
 	obj_free(&proc_type, p);
 }
 
@@ -279,13 +293,16 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	list_for_each_safe(t, tmp, &p->threads, thread_link)
 		task_free(t);
 	ktimer_stop(&p->alarm);
+	held_free(p);
 	if (proc_gone)
 		proc_gone(p);
 	p->state = PROC_ZOMBIE;
+	nzombies++;
 	p->stop_sig = 0;
 	p->cont_pending = false;
 	children_adopt(p);
 	waitq_wake(&p->exit_q, ~0u);
+	pidref_proc_ended(p);
 	if (p->parent && p->parent->pgid != p->pgid && p->parent->sid == p->sid)
 		pgrp_hangup_if_orphaned(p->pgid);
 	if (p->is_first) {
@@ -322,6 +339,7 @@ void proc_continued(struct proc *p)
 	p->state = PROC_RUNNING;
 	p->stop_sig = 0;
 	p->cont_pending = true;
+	waitq_wake(&p->cont_q, ~0u);
 	if (p->parent)
 		parent_tell(p, p->parent->chld_nostop ? 0 : SIGCHLD, CLD_CONTINUED, SIGCONT);
 }

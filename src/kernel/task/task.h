@@ -121,6 +121,9 @@ struct task {
 enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
 
 struct ptimer; /* POSIX timers, task/ptimer.c */
+struct pidref; /* task/pidref.h */
+struct shm_map; /* ipc/shm.h */
+struct sem_undo; /* ipc/sem.h */
 
 #define RLIMITS 16
 struct klimit {
@@ -152,7 +155,7 @@ struct proc {
 	int dumpable;
 	bool exiting;         /* the host says it is dying or dead, or we asked it to die */
 	int kill_status;      /* wait status to report instead of the host's, when we killed it for a reason; 0 none */
-	uint64_t sig_caught;  /* superset of the signals that have a handler (see platform/signal) */
+	uint64_t sig_caught;  /* superset of the signals that have a handler (the stub reports it) */
 	struct waitq wait_q;  /* children changed: wait4 and friends */
 	struct waitq exit_q;  /* this process ended: pidfd, tests */
 	struct rusage usage, child_usage; /* at its end; of its reaped children */
@@ -172,7 +175,9 @@ struct proc {
 	int oom_score_adj;
 	int64_t start_time;
 	uint32_t pending_births; /* clones prepared whose child has not announced itself */
-	bool tty_owner;          /* session leader with the cell's terminal */
+	bool tty_detached;       /* it gave its session's controlling terminal up for itself (TIOCNOTTY) */
+	pid_t tty_old_pgrp;      /* session leader: the foreground group of its terminal when that was hung up */
+	struct waitq cont_q;     /* continued: calls that job control stopped */
 	uint64_t personality;
 	char last_comm[16];      /* name and owner of its last thread, copied when that goes: what a zombie shows */
 	uint32_t last_uid, last_gid;
@@ -180,6 +185,12 @@ struct proc {
 	struct cpu_itimers *cpu_itimers; /* ITIMER_VIRTUAL and ITIMER_PROF once used (task/itimer.c) */
 	int64_t prev_utime, prev_stime;  /* what was last shown: CPU times never go back */
 	bool thp_disable;
+	uint64_t sigfd_mask;             /* signals that its signalfds ask for */
+	struct list held;                /* kept back for them (task/heldsig.c) */
+	struct waitq sigfd_q;            /* something was kept */
+	struct shm_map *shm_maps;        /* SysV shared memory that it has attached */
+	struct sem_undo *sem_undo;       /* what its end does to SysV semaphores */
+	struct pidref *pidref;           /* counted; its handle, once somebody asked for one */
 };
 
 /* Lookups borrow: the kernel is single-threaded and nothing dies inside a call. NULL: not there. */
@@ -189,6 +200,7 @@ struct proc *proc_find(pid_t pid);
 struct proc *proc_next(struct proc *after);
 uint32_t proc_count(void);
 uint32_t task_count(void);
+uint32_t zombie_count(void); /* processes that wait for their parents; not in task_count() */
 /* The thread whose number is the process's, or any other that lives; NULL for a zombie. */
 struct task *proc_leader(struct proc *p);
 /* The pid that getppid() gives: 1 when the parent is the kernel itself. */
@@ -199,6 +211,8 @@ bool pgrp_exists(pid_t pgid, pid_t sid); /* sid 0: in any session */
 /* Puts the current call on q (NULL: waits only for its deadline) and returns PARKED. May be called up to
  * CALL_WAITERS times before returning. */
 int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind);
+/* Runs the handler again after the next event of others: for work that is done in pieces. Not cut by signals. Returns PARKED. */
+int64_t call_later(struct task *t);
 /* Room for n waiters in one call (poll). -ENOMEM; then call_park_more() for each. */
 int must_check call_reserve(struct task *t, uint32_t n);
 void call_park_more(struct task *t, struct waitq *q, uint32_t events);
@@ -211,6 +225,8 @@ bool call_is_expired(const struct task *t);
 void call_finish(struct task *t, int64_t ret);
 /* Drops it without an answer: the thread is gone. */
 void call_drop(struct task *t);
+/* Whose call is being handled; NULL between calls. For file operations whose answer depends on who asks (signalfd). */
+extern struct task *task_current;
 /* For the main loop: what dispatch does with a call; runs every call that was woken; cuts short what signals interrupted. */
 extern void (*call_run)(struct task *t);
 void calls_run_ready(void);
@@ -254,7 +270,7 @@ bool cred_in_group(const struct cred *c, uint32_t gid);
 /* What a new thread takes over from its maker besides cred, files, fs and name: CPUs, scheduling, timer slack. */
 void task_inherit_sched(struct task *child, const struct task *maker);
 
-/* ---- signals (task/signal.c decides, platform/signal delivers) ---- */
+/* ---- signals (task/signal.c decides, src/stub/signal.c delivers) ---- */
 struct linux_siginfo; /* kernel/abi/signal.h */
 /* Sends to a process or to one thread; info NULL: from the kernel (SI_KERNEL). Never fails for the caller's
  * sake: a process that is gone swallows it. Returns 0 or -EAGAIN when too many are queued. */
@@ -266,6 +282,8 @@ void signal_taken(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
+/* Nobody outside of the group, but in its session, is parent of a member: nobody could continue it. */
+bool pgrp_is_orphaned(pid_t pgid);
 /* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */
 void pgrp_hangup_if_orphaned(pid_t pgid);
 /* Ends a process with SIGKILL; the wait status shown to its parent is wait_status if it is not 0. */

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "kernel/task/timer.h"
 
+#define ROUND_MAX 64u
 #define TIMERS_MIN 64u
 #define TIMERS_MAX 65536u
 
@@ -128,9 +129,9 @@ int64_t ktimer_next(void)
 
 void ktimer_run(int64_t now)
 {
-	/* As many as there were at the start: timers that start themselves again at once must not keep the main
-	 * loop here. */
-	uint32_t budget = heap_count;
+	/* Not more than a few at a time, and not those that start themselves again at once: a thousand fast timers
+	 * must not keep the main loop here. The rest has its turn after the next event. */
+	uint32_t budget = MIN(heap_count, ROUND_MAX);
 
 	while (budget-- && heap_count && heap[0]->expires <= now) {
 		struct ktimer *timer = heap[0];

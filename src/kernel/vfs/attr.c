@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "kernel/vfs/vfs_priv.h"
@@ -45,6 +46,16 @@ static int check_owner_change(const struct cred *c, const struct inode *ino, con
 	return 0;
 }
 
+/* Which event a change of attributes is: both times are a utimes call, one alone is what moves it. */
+static uint32_t attr_event(uint32_t valid)
+{
+	const uint32_t times = ATTR_ATIME | ATTR_MTIME;
+
+	if (valid & (ATTR_MODE | ATTR_UID | ATTR_GID) || (valid & times) == times)
+		return IN_ATTRIB;
+	return valid & ATTR_ATIME ? IN_ACCESS : valid & ATTR_MTIME ? IN_MODIFY : 0;
+}
+
 int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 {
 	struct inode *ino = p->name->inode;
@@ -81,7 +92,10 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 	a->valid &= ~ATTR_NOW;
 	a->valid |= ATTR_CTIME;
 	a->ctime = inode_now();
-	return ino->ops->setattr(ino, a);
+	err = ino->ops->setattr(ino, a);
+	if (err == 0 && attr_event(a->valid))
+		path_notify(p, attr_event(a->valid));
+	return err;
 }
 
 int64_t vfs_write_limit(struct task *t, uint64_t pos, uint64_t len)
@@ -137,14 +151,21 @@ int vfs_truncate(struct task *t, const struct path *p, uint64_t size)
 		err = inode_permission(ino, &t->cred, W_OK);
 	if (!err && ino->execs)
 		err = -ETXTBSY;
-	return err < 0 ? err : inode_truncate(t, ino, size);
+	if (!err)
+		err = inode_truncate(t, ino, size);
+	if (!err)
+		path_notify(p, IN_MODIFY);
+	return err;
 }
 
 int file_truncate(struct task *t, struct file *f, uint64_t size)
 {
 	if (!inode_is_reg(f->inode) || !(f->mode & FMODE_WRITE))
 		return -EINVAL;
-	return inode_truncate(t, f->inode, size);
+	int err = inode_truncate(t, f->inode, size);
+	if (!err)
+		path_notify(&f->path, IN_MODIFY);
+	return err;
 }
 
 int vfs_getattr(const struct path *p)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -92,6 +93,8 @@ void file_put(struct file *f)
 		return;
 	if (f->inode->locks)
 		locks_release_file(f);
+	if (!(f->mode & FMODE_PATH))
+		path_notify(&f->path, f->mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (vfs_file_gone && !list_is_empty(&f->epoll_links))
 		vfs_file_gone(f);
 	if (f->ops && f->ops->release)
@@ -216,19 +219,23 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 		return 0;
 	}
 	f->flags |= LINUX_O_LARGEFILE;
+	f->flags |= flags & O_NOCTTY; /* for the kind's own open */
 	err = file_count(f, flags);
 	if (!err)
 		err = file_start(f, t, ret_q);
+	f->flags &= ~(uint32_t)O_NOCTTY;
 	if (err < 0) { /* never opened: no release */
 		file_free(f);
 		return err;
 	}
+	path_notify(&f->path, IN_OPEN);
 	if (flags & O_TRUNC) {
 		err = inode_truncate(t, f->inode, 0);
 		if (err < 0) {
 			file_put(f);
 			return err;
 		}
+		path_notify(&f->path, IN_MODIFY);
 	}
 	*ret_ = f;
 	return 0;

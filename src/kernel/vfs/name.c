@@ -13,6 +13,7 @@
  * The table starts small and doubles with the number of names. */
 #include <errno.h>
 #include <string.h>
+#include <sys/inotify.h>
 
 #include "base/arena.h"
 #include "kernel/vfs/vfs_priv.h"
@@ -144,6 +145,9 @@ static void name_free_str(struct name *n)
 static void name_free(struct name *n)
 {
 	lru_take_off(n);
+	/* The last that is seen of a file without names; open files hold their names. */
+	if (vfs_notify && n->deleted && n->inode && n->inode->nlink == 0)
+		vfs_notify(NULL, NULL, n->inode, IN_DELETE_SELF, 0);
 	inode_put(n->inode);
 	name_free_str(n);
 	obj_free(&name_type, n);

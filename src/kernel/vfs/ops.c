@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "kernel/vfs/vfs_priv.h"
@@ -48,6 +49,24 @@ static int last_lookup(const struct path *dir, const struct last *l, struct name
 	if (!inode_is_dir(dir->name->inode))
 		return -ENOTDIR;
 	return name_lookup(dir->name, l->str, l->len, ret_);
+}
+
+/* An event of the entry l of dir, seen by those who watch dir. */
+static void entry_notify(struct inode *dir, const struct last *l, bool is_dir, uint32_t mask, uint32_t cookie)
+{
+	char name[NAME_MAX_LEN + 1];
+
+	if (!vfs_notify || !dir->watches)
+		return;
+	memcpy(name, l->str, l->len);
+	name[l->len] = 0;
+	vfs_notify(dir, name, NULL, mask | (is_dir ? IN_ISDIR : 0), cookie);
+}
+
+static void inode_notify(struct inode *ino, uint32_t mask)
+{
+	if (vfs_notify && ino)
+		vfs_notify(NULL, NULL, ino, mask | (inode_is_dir(ino) ? IN_ISDIR : 0), 0);
 }
 
 static bool is_sticky_foreign(const struct inode *dir, const struct inode *ino,
@@ -146,6 +165,7 @@ int vfs_create(struct task *t, const struct path *dir, const char *last, const s
 		return err;
 	}
 	name_instantiate(name, ino);
+	entry_notify(d, &l, inode_is_dir(ino), IN_CREATE, 0);
 	if (ret_) {
 		ret_->mnt = mount_get(dir->mnt);
 		ret_->name = name;
@@ -211,9 +231,13 @@ int vfs_unlink(struct task *t, const struct path *dir, const char *last, bool rm
 		err = -EBUSY;
 	if (!err)
 		err = d->ops->unlink(d, l.str, l.len, n->inode);
+	if (!err && !rmdir)
+		inode_notify(n->inode, IN_ATTRIB); /* its link count */
 	if (!err)
 		name_delete(n);
 	name_put(n);
+	if (!err)
+		entry_notify(d, &l, rmdir, IN_DELETE, 0);
 	return err;
 }
 
@@ -263,6 +287,8 @@ int vfs_link(struct task *t, const struct path *old, const struct path *dir, con
 	if (!err) {
 		ino->linkable = false;
 		name_instantiate(n, inode_get(ino));
+		inode_notify(ino, IN_ATTRIB);
+		entry_notify(d, &l, false, IN_CREATE, 0);
 	}
 	name_put(n);
 	return err;
@@ -306,6 +332,20 @@ static int rename_check(struct task *t, const struct path *odir, const struct na
 	return o->mounted || n->mounted ? -EBUSY : 0;
 }
 
+static void rename_notify(struct inode *od, const struct last *ol, struct inode *nd, const struct last *nl,
+			  struct inode *moved, struct inode *victim)
+{
+	static uint32_t cookie;
+
+	if (!vfs_notify)
+		return;
+	cookie++;
+	entry_notify(od, ol, inode_is_dir(moved), IN_MOVED_FROM, cookie);
+	entry_notify(nd, nl, inode_is_dir(moved), IN_MOVED_TO, cookie);
+	inode_notify(victim, IN_ATTRIB);
+	inode_notify(moved, IN_MOVE_SELF);
+}
+
 static int rename_names(struct task *t, const struct path *odir, const struct last *ol,
 			struct name *o, const struct path *ndir, const struct last *nl,
 			struct name *n, unsigned flags)
@@ -342,11 +382,14 @@ static int rename_names(struct task *t, const struct path *odir, const struct la
 		return err;
 	if (exchange) {
 		name_exchange(o, n);
+		rename_notify(od, ol, nd, nl, o->inode, NULL);
+		rename_notify(nd, nl, od, ol, n->inode, NULL);
 		return 0;
 	}
 	if (n->inode)
 		name_delete(n);
 	name_move(o, ndir->name, nl->str, nl->len);
+	rename_notify(od, ol, nd, nl, o->inode, n->inode);
 	return 0;
 }
 

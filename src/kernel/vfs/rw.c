@@ -5,6 +5,7 @@
  * Whose limits count is told by the uio's thread. A write from the kernel's own buffer (sendfile)
  * has none: its caller asks vfs_write_limit() itself. */
 #include <errno.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "kernel/platform/uio.h"
@@ -30,6 +31,8 @@ int64_t file_read(struct file *f, struct uio *u, int64_t pos)
 	int64_t n = f->ops->read(f, u, pos);
 	if (n >= 0 && inode_is_reg(f->inode) && !(f->flags & O_NOATIME) && f->path.name)
 		path_accessed(&f->path);
+	if (n > 0)
+		path_notify(&f->path, IN_ACCESS);
 	return n;
 }
 
@@ -64,8 +67,12 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 		return -EBADF;
 	if (!f->ops->write)
 		return -EINVAL;
-	if ((f->mode & FMODE_STREAM) || !inode_is_reg(ino))
-		return f->ops->write(f, u, pos);
+	if ((f->mode & FMODE_STREAM) || !inode_is_reg(ino)) {
+		int64_t sent = f->ops->write(f, u, pos);
+		if (sent > 0)
+			path_notify(&f->path, IN_MODIFY);
+		return sent;
+	}
 	if (pos < 0)
 		return -EINVAL;
 	if (u->left == 0)
@@ -85,6 +92,7 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 	if (n > 0) {
 		ino->size = MAX(ino->size, (uint64_t)(pos + n));
 		ino->mtime = ino->ctime = inode_now();
+		path_notify(&f->path, IN_MODIFY);
 	}
 	return n;
 }

@@ -300,6 +300,20 @@ int64_t vfs_write_limit(struct task *t, uint64_t pos, uint64_t len);
 int vfs_getattr(const struct path *p); /* refreshes the inode's fields */
 int vfs_permission(struct task *t, const struct path *p, int mask); /* also -EROFS for writes */
 
+/* ---- watching (vfs/notify.c) ---- */
+
+/* Tells inotify's event bits of the entry called name of dir (NULL: none) and of ino itself (NULL: of the entry only). IN_ISDIR
+ * and, for an entry that was unlinked, IN_EXCL_UNLINK are or-ed in. NULL while nobody watches anything. */
+extern void (*vfs_notify)(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
+			  uint32_t cookie);
+void path_notify_do(const struct path *p, uint32_t mask);
+/* It happened to what is at p: its directory and itself are told. p may be empty. */
+static inline void path_notify(const struct path *p, uint32_t mask)
+{
+	if (vfs_notify && p->name && p->name->inode)
+		path_notify_do(p, mask);
+}
+
 /* ---- open files ---- */
 
 struct mapping_req {

@@ -1,9 +1,9 @@
-/* Character devices by number: null, zero, full, random, urandom, tty, console.
+/* Character devices by number: null, zero, full, random, urandom, tty, console, ptmx.
  *
  * The drivers are keyed by the node's rdev, so that a node made with mknod anywhere works as the
  * one in /dev. Each mapping of /dev/zero is of a fresh memfd: shared mappings are then shared by
  * those who inherit them and by nobody else.
- * Left out: pseudo terminals (ptmx is there and gives ENODEV, as without a devpts), memory and port devices, kmsg, block devices. */
+ * Left out: memory and port devices, kmsg, block devices. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +12,9 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/dev/dev.h"
+#include "kernel/fs/pty/pty.h"
 #include "kernel/fs/stream/stream.h"
+#include "kernel/fs/tty/tty.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
 
@@ -182,6 +184,7 @@ static const struct {
 int dev_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
 {
 	unsigned maj = major(ino->rdev), min = minor(ino->rdev);
+	struct tty *tty;
 
 	(void)ret_q;
 	if (!S_ISCHR(ino->mode))
@@ -193,12 +196,14 @@ int dev_open(struct inode *ino, struct task *t, struct file *f, struct waitq **r
 		f->priv = NULL;
 		return 0;
 	}
-	if (maj == 5 && min == 0)
-		return t && tty_is_controlling(t) ? tty_open(f) : -ENXIO;
+	if (maj == 5 && min == 0) {
+		tty = t ? tty_of(t->proc) : NULL;
+		return tty ? tty->open(tty, f) : -ENXIO;
+	}
 	if (maj == 5 && min == 1)
-		return tty_open(f);
+		return console_open(f);
 	if (maj == 5 && min == 2)
-		return -ENODEV;
+		return ptmx_open(t, f);
 	return -ENXIO;
 }
 

@@ -29,7 +29,7 @@ static const struct pnode dev_nodes[] = {
 	CHR("urandom", 0666, 1, 9),
 	CHR("tty", 0666, 5, 0),
 	CHR("ptmx", 0666, 5, 2),
-	{ .name = "console", .mode = S_IFCHR | 0620, .rdev = DEVICE(5, 1), .inode = tty_inode },
+	{ .name = "console", .mode = S_IFCHR | 0620, .rdev = DEVICE(5, 1), .inode = console_inode },
 	LNK("fd", "/proc/self/fd"),
 	LNK("stdin", "/proc/self/fd/0"),
 	LNK("stdout", "/proc/self/fd/1"),

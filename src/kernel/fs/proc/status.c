@@ -6,10 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
-#include "kernel/fs/stream/stream.h"
+#include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
 
 #define STUB_SIGNALS (1UL << (SIGSYS - 1) | 1UL << 63)
@@ -219,7 +220,10 @@ static uint64_t rusage_ticks(const struct timeval *tv)
 /* The encoding of tty_nr: the low byte of the minor, then the major, then the rest of the minor. */
 static unsigned tty_number(const struct proc *p)
 {
-	return tty_rdev_of(p) ? 5u << 8 | 1u : 0;
+	const struct tty *tty = tty_of(p);
+	unsigned low = tty ? minor(tty->rdev) : 0;
+
+	return tty ? (low & 0xff) | major(tty->rdev) << 8 | (low & ~0xffu) << 12 : 0;
 }
 
 int show_stat(struct pinode *pi, struct task *t, struct textbuf *b)
@@ -243,7 +247,7 @@ int show_stat(struct pinode *pi, struct task *t, struct textbuf *b)
 	hostview_stat(p->pid, pi_tid(pi), &st);
 	text_printf(b, "%d (%.15s) %c %d %d %d %u %d %lu ", tid, tsk ? tsk->comm : p->last_comm,
 		    state_letter(p, tsk, t, st.state), proc_ppid(p), p->pgid, p->sid, tty_number(p),
-		    tty_number(p) ? tty_foreground() : -1, zombie ? 4UL : 4194304UL);
+		    tty_of(p) ? tty_of(p)->foreground : -1, zombie ? 4UL : 4194304UL);
 	/* 10 to 17: faults and times */
 	text_printf(b, "%lu %lu %lu %lu %lu %lu %lu %lu ", st.f[10],
 		    (uint64_t)p->child_usage.ru_minflt, st.f[12],

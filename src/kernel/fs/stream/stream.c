@@ -10,7 +10,7 @@
  * A regular file keeps its position on the host, where the caller's other processes share it;
  * the guest's lseek, read and write move it there. When the last open file of a stream goes, the
  * host's descriptor is closed, so that the reader of a pipeline sees its end. The line
- * discipline of a terminal is the host's; see tty.c for what a terminal answers to ioctl. */
+ * discipline of a terminal is the host's; see console.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,10 +215,16 @@ static int64_t file_stream_write(struct file *f, struct stream *s, struct uio *u
 static int64_t stream_read(struct file *f, struct uio *u, int64_t pos)
 {
 	struct stream *s = f->priv;
+	struct task *t = u->tid ? task_find(u->tid) : NULL;
 	int64_t done = 0, n, put;
 
 	if (s->kind == STREAM_FILE)
 		return file_stream_read(f, s, u, pos);
+	if (s->kind == STREAM_TTY) {
+		n = console_may_read(t);
+		if (n)
+			return n;
+	}
 	while (u->left > 0) {
 		size_t want = MIN(u->left, CHUNK);
 
@@ -226,6 +232,8 @@ static int64_t stream_read(struct file *f, struct uio *u, int64_t pos)
 		if (n == -EAGAIN) {
 			if (done)
 				break;
+			if (s->kind == STREAM_TTY && console_read_is_over(s, t))
+				return 0;
 			stream_arm(s, POLLIN);
 			return -EAGAIN;
 		}
@@ -250,6 +258,11 @@ static int64_t stream_write(struct file *f, struct uio *u, int64_t pos)
 
 	if (s->kind == STREAM_FILE)
 		return file_stream_write(f, s, u, pos);
+	if (s->kind == STREAM_TTY) {
+		n = console_may_write(s, u->tid ? task_find(u->tid) : NULL);
+		if (n)
+			return n;
+	}
 	while (u->left > 0) {
 		took = uio_take(u, chunk, MIN(u->left, most));
 		if (took < 0)
@@ -292,7 +305,7 @@ static int64_t stream_ioctl(struct file *f, struct task *t, unsigned cmd, uint64
 	int n = 0, err = 0;
 
 	if (s->kind == STREAM_TTY)
-		return tty_ioctl(s, t, cmd, arg);
+		return console_ioctl(s, f, t, cmd, arg);
 	if (cmd != FIONREAD)
 		return -ENOTTY;
 	if (s->kind == STREAM_FILE) {
@@ -531,6 +544,7 @@ int stream_files(struct file *out[3])
 	struct stream *s;
 
 	fs_init(&stream_fs, &stream_fs_ops, "devtmpfs");
+	console_init();
 	for (int i = 0; i < 3; i++) {
 		out[i] = NULL;
 		flags[i] = host_fcntl(i, F_GETFL, 0);

@@ -3,6 +3,7 @@
 #define VIV_KERNEL_FS_STREAM_STREAM_PRIV_H
 
 #include "kernel/fs/stream/stream.h"
+#include "kernel/fs/tty/tty.h"
 #include "kernel/platform/loop.h"
 
 enum stream_kind { STREAM_FILE, STREAM_PIPE, STREAM_SOCKET, STREAM_TTY, STREAM_OTHER };
@@ -26,6 +27,13 @@ struct stream *stream_of(struct file *f);
 struct stream *stream_tty(void);
 int stream_inode_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
 
-int64_t tty_ioctl(struct stream *s, struct task *t, unsigned cmd, uint64_t arg);
+/* ---- console.c ---- */
+void console_init(void);
+int64_t console_ioctl(struct stream *s, struct file *f, struct task *t, unsigned cmd, uint64_t arg);
+/* Job control, as tty_may_read and tty_may_write. */
+int64_t must_check console_may_read(struct task *t);
+int64_t must_check console_may_write(struct stream *s, struct task *t);
+/* A read found nothing: is its time up? */
+bool console_read_is_over(struct stream *s, struct task *t);
 
 #endif

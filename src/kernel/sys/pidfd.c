@@ -1,0 +1,72 @@
+/* pidfd_open and pidfd_send_signal; waitid(P_PIDFD) is in wait.c, CLONE_PIDFD in clone.c. */
+#include <errno.h>
+#include <signal.h>
+
+#include "kernel/abi/signal.h"
+#include "kernel/fs/pidfd/pidfd.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/birth.h"
+#include "kernel/sys/file_util.h"
+#include "kernel/sys/handlers.h"
+#include "kernel/sys/signal.h"
+
+#define PIDFD_NONBLOCK_ O_NONBLOCK
+
+int64_t sys_pidfd_open(struct task *t, const struct sysargs *a)
+{
+	pid_t pid = ARG_INT(a, 0);
+	unsigned flags = ARG_UINT(a, 1);
+	struct pidref *r;
+	struct proc *p;
+	struct file *f;
+	int ret;
+
+	if (flags & ~(unsigned)PIDFD_NONBLOCK_)
+		return -EINVAL;
+	if (pid <= 0)
+		return -EINVAL;
+	p = proc_find(pid);
+	if (!p && pid != 1)
+		return task_find(pid) ? -EINVAL : births_wait(t);
+	r = p ? pidref_of(p) : pidref_of_init();
+	if (!r)
+		return -ENFILE;
+	ret = pidfd_make(r, flags, &f);
+	return ret < 0 ? ret : fd_give(t, f, true);
+}
+
+int64_t sys_pidfd_send_signal(struct task *t, const struct sysargs *a)
+{
+	int sig = ARG_INT(a, 1);
+	struct linux_siginfo si = {
+		.signo = sig, .u.rt = { .pid = t->proc->pid, .uid = t->cred.uid }
+	};
+	const struct pidref *r;
+	struct file *f;
+
+	if (ARG_UINT(a, 3))
+		return -EINVAL;
+	f = fd_file(t, ARG_INT(a, 0));
+	r = f ? pidfd_of(f) : NULL;
+	if (!r)
+		return -EBADF;
+	if (a->a[2]) {
+		if (guest_get(t->tid, &si, a->a[2]) < 0)
+			return -EFAULT;
+		if (si.signo != sig)
+			return -EINVAL;
+		if (r->proc != t->proc && (si.code >= 0 || si.code == SI_TKILL))
+			return -EPERM;
+	}
+	if (r->unborn)
+		return births_wait(t);
+	if (pidref_is_gone(r))
+		return -ESRCH;
+	if (sig < 0 || sig > LINUX_NSIG)
+		return -EINVAL;
+	if (!r->proc) /* the cell's init takes no signals */
+		return cred_has_cap(&t->cred, 5 /* CAP_KILL */) ? 0 : -EPERM;
+	if (!may_signal(t, r->proc, sig))
+		return -EPERM;
+	return sig ? signal_send_proc(r->proc, sig, &si) : 0;
+}

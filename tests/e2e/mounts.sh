@@ -1,0 +1,147 @@
+# --mount: host directories in a cell, and nothing beside them. shellcheck shell=bash
+
+readwrite() {
+	mkdir m
+	echo host >m/f
+	is "$(viv --mount "$PWD/m:/m" -- sh -c 'cat /m/f; echo cell >/m/g; mkdir /m/d; mv /m/f /m/d/h; ln -s d/h /m/l; ln /m/d/h /m/d/i; chmod 700 /m/d; truncate -s 5000 /m/g; touch -d @5 /m/g; cat /m/l; rm /m/l; sync')" $'host\nhost'
+	is "$(cat m/d/h)" host
+	is "$(stat -c '%s %Y' m/g)" '5000 5'
+	is "$(stat -c '%a' m/d)" 700
+	is "$(stat -c '%h' m/d/i)" 2
+	is "$(ls m)" $'d\ng'
+	is "$(viv --mount "$PWD/m:/m:rw" -- cat /m/d/h)" host 'explicit rw'
+}
+check 'read-write: what the cell does is on the host @r' readwrite
+
+readonly_mount() {
+	mkdir -p m/d
+	echo host >m/f
+	find m -printf '%p %s %m %T@ %l\n' | sort >before
+	# shellcheck disable=SC2016
+	viv --mount "$PWD/m:/m:ro" -- sh -c 'cat /m/f
+		for c in "echo x >/m/f" "echo x >>/m/f" "echo x >/m/new" "mkdir /m/n" "rm /m/f" "rmdir /m/d" "mv /m/f /m/g" "ln /m/f /m/l" "ln -s x /m/s" "chmod 777 /m/f" "touch /m/f" "truncate -s 0 /m/f" "mkfifo /m/p" "chown 1 /m/f" "mv /tmp /m/" "python3 -c \"import os; os.setxattr(\\\"/m/f\\\", \\\"user.x\\\", b\\\"1\\\")\"" "python3 -c \"import mmap; mmap.mmap(open(\\\"/m/f\\\", \\\"r+b\\\").fileno(), 0)\""; do
+			(eval "$c") 2>/dev/null && echo "worked: $c"
+		done; echo tried' >out
+	is "$(cat out)" $'host\ntried'
+	find m -printf '%p %s %m %T@ %l\n' | sort >after
+	cmp before after
+}
+check 'read-only: nothing can be changed @r' readonly_mount
+
+confined() {
+	mkdir -p secret m/sub
+	echo secret >secret/key
+	ln -s "$PWD/secret/key" m/abs
+	ln -s ../secret/key m/rel
+	ln -s ../../../../../../../../../../etc/shadow m/shadow
+	ln -s .. m/up
+	ln -s /proc/self/root m/rootlink
+	ln -s /etc/hostname m/hostname
+	for f in /m/abs /m/rel /m/up/secret/key /m/../secret/key /m/sub/../../secret/key "/m/rootlink$PWD/secret/key" /proc/self/cwd/../secret/key; do
+		exits 1 viv --mount "$PWD/m:/m" --workdir /m -- cat "$f"
+	done
+	exits 1 viv --mount "$PWD/m:/m" -- cat /m/shadow
+	# A link to an absolute path means the cell's file of that name.
+	is "$(viv --hostname box --mount "$PWD/m:/m" -- cat /m/hostname)" box
+	# Writing through links that the cell makes itself.
+	viv --mount "$PWD/m:/m" -- sh -c "ln -s ../secret /m/way; echo x >/m/way/new; ln -s '$PWD/secret' /m/way2; echo x >/m/way2/new; cd /m/sub; echo x >../../secret/new; mkdir -p /m/deep; mv /m/deep /m/../escaped; ln /m/../secret/key /m/hard" >out 2>&1 || true
+	is "$(ls secret)" key
+	[[ ! -e escaped && ! -e m/hard ]]
+}
+check 'symlinks and .. never lead out @r' confined
+
+rename_race() {
+	mkdir -p secret m/a/b/c
+	echo secret >secret/key
+	echo inside >m/a/b/c/key
+	# While the cell looks at a/b/c/../../../key, the host moves b out of the mount and back.
+	(for _ in $(seq 300); do mv m/a/b moved && mv moved m/a/b; done) &
+	viv --timeout 20s --mount "$PWD/m:/m" -- python3 -c '
+import time
+end = time.monotonic() + 1.5; bad = seen = 0
+while time.monotonic() < end:
+    for p in "/m/a/b/c/../../../secret/key", "/m/a/b/c/../../../../secret/key", "/m/a/b/../../secret/key":
+        try: bad += "secret" in open(p).read()
+        except OSError: seen += 1
+print("bad" if bad else "safe" if seen else "nothing tried")' >out
+	wait
+	is "$(cat out)" safe
+}
+check 'a rename on the host while the cell walks never leads out' rename_race
+
+owners() {
+	mkdir m
+	echo x >m/f
+	if [[ $(id -u) == 0 ]]; then
+		chown -R vivtest: m
+		is "$(viv --mount "$PWD/m:/m" -- sh -c 'echo y >/m/g; id -u; cat /m/f')" $'0\nx'
+		is "$(stat -c %U m/g)" vivtest 'owner of what the cell made'
+	else
+		viv --mount "$PWD/m:/m" -- sh -c 'echo y >/m/g'
+		is "$(stat -c %u m/g)" "$(id -u)"
+	fi
+	is "$(viv --mount "$PWD/m:/m" -- stat -c '%u %g' /m/f)" "$(viv --mount "$PWD/m:/m" -- stat -c '%u %g' /m/g)" 'all one owner inside'
+}
+check 'owners: what a cell makes belongs to the directory'\''s owner @r' owners
+
+foreign() {
+	mkdir m
+	chown vivtest: m
+	echo root >m/rootfile
+	chmod 600 m/rootfile
+	exits 1 viv --mount "$PWD/m:/m" -- cat /m/rootfile
+	is "$(viv --quiet --mount /root:/r:ro -- sh -c 'ls /r >/dev/null 2>&1 && echo seen; cat /etc/shadow 2>/dev/null')" seen
+}
+check 'owners: files of others in a mount stay foreign @root' foreign
+
+several() {
+	mkdir a b
+	echo 1 >a/x
+	echo 2 >b/x
+	is "$(viv --mount "$PWD/a:/m" --mount "$PWD/b:/m/in:ro" --tmpfs /m/t -- sh -c 'cat /m/x /m/in/x; echo z >/m/t/z; mv /m/x /m/t/ && cat /m/t/x; mount | grep -c " /m"; ls /m')" $'1\n2\n1\n3\nin\nt'
+	rmdir a/in a/t
+	is "$(viv --mount "$PWD/a:/usr/share/doc" -- ls /usr/share/doc)" '' 'over the image'
+	ln -s b l
+	is "$(viv --mount "$PWD/l:/m" --mount ./b:/n -- cat /m/x /n/x)" $'2\n2' 'a link and a relative path as source'
+	mkdir 'co lon'
+	echo 3 >'co lon/x'
+	is "$(viv --mount "$PWD/co lon:/sp ace" -- cat '/sp ace/x')" 3
+}
+check 'several mounts, nested, over the image @r' several
+
+special() {
+	mkdir m
+	mkfifo m/p
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("m/s")'
+	if [[ $(id -u) == 0 ]]; then mknod m/null c 1 3 && mknod m/disk b 253 0; fi
+	exits 1 viv --timeout 10s --mount "$PWD/m:/m" -- python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("/m/s")'
+	if [[ $(id -u) == 0 ]]; then
+		exits 1 viv --timeout 10s --mount "$PWD/m:/m" -- sh -c 'head -c 1 /m/disk'
+	fi
+	is "$(viv --timeout 10s --mount "$PWD/m:/m" -- ls /m)" "$(ls m)"
+	chmod 4755 m 2>/dev/null || true
+	cp /usr/bin/id m/suid
+	chmod 4755 m/suid
+	is "$(viv --user agent --mount "$PWD/m:/m" -- /m/suid -u)" 1000 'no setuid from a mount'
+}
+check 'sockets, devices and setuid files of the host are of no use @r' special
+
+shared_between() {
+	mkdir m
+	viv --mount "$PWD/m:/m" -- sh -c 'while [ ! -e /m/go ]; do sleep 0.02; done; cat /m/go; echo back >/m/back' >out &
+	sleep 0.2
+	viv --mount "$PWD/m:/m" -- sh -c 'echo went >/m/go.tmp; mv /m/go.tmp /m/go; while [ ! -e /m/back ]; do sleep 0.02; done; cat /m/back' >out2
+	wait
+	is "$(cat out out2)" $'went\nback'
+	# The host changes a file while it is open and mapped.
+	echo aaaa >m/f
+	(sleep 0.4; printf bbbb | dd of=m/f conv=notrunc status=none) &
+	is "$(viv --mount "$PWD/m:/m" -- python3 -c 'import mmap, time
+f = open("/m/f", "rb"); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); a = m[:4]
+for _ in range(200):
+    if m[:4] != a: break
+    time.sleep(0.01)
+f.seek(0); print(a, m[:4], f.read(4))')" "b'aaaa' b'bbbb' b'bbbb'"
+	wait
+}
+check 'a mount is shared: two cells and the host @r' shared_between

@@ -1,0 +1,255 @@
+# Programs in a cell at a real terminal of the host: tmux types the keys and looks at the screen. shellcheck shell=bash
+
+# A terminal of 80 x 24 that runs a command line and then shows its status. (tmux itself is not a reliable witness
+# of an end: it misses SIGCHLD at times.)
+term() { # command line
+	export TMUX_TMPDIR=$PWD
+	trap 'tmux -L t kill-server 2>/dev/null; soon gone' EXIT
+	tmux -L t -f /dev/null new-session -d -x 80 -y 24 "trap : INT QUIT TSTP; $1; echo \"ended: \$?.\"; sleep 100"
+	server=$(tmux -L t display-message -p '#{pid}')
+}
+cell() { # arguments of viv run
+	term "$VIV run --env TERM=screen $*"
+}
+gone() { ! kill -0 "$server" 2>/dev/null; }
+keys() { tmux -L t send-keys "$@"; }
+line() { # text: typed, and Enter
+	keys -l "$1"
+	keys Enter
+}
+screen() { tmux -L t capture-pane -p; }
+shown() { screen | grep -qF -- "$1"; }
+sees() { # text: it appears on the screen
+	soon shown "$1" >/dev/null && return 0
+	echo "not on the screen: $1"
+	screen
+	return 1
+}
+ends() { sees "ended: $1."; } # status
+has() { command -v "$1" >/dev/null; }
+
+job_control() { # how to start the shell
+	cell "$@"
+	sees 'P>'
+	line 'sleep 100'
+	sleep 0.3
+	keys C-z
+	sees 'Stopped'
+	keys C-z # at the prompt it means nothing
+	line 'bg'
+	sees 'sleep 100 &'
+	line 'jobs; echo state: $?'
+	sees 'Running'
+	line 'fg'
+	sleep 0.3
+	keys C-c
+	line 'echo status $?'
+	sees 'status 130'
+	line 'clear; cat &'
+	sees 'P>'
+	line 'jobs'
+	sees 'Stopped'
+	line 'fg'
+	sleep 0.3
+	line 'to the cat'
+	sleep 0.3
+	is "$(screen | grep -c 'to the cat')" 2 'echo and answer'
+	keys C-d
+	line 'stty tostop; (echo late) & sleep 0.3; jobs'
+	sees 'Stopped'
+	line 'fg; stty -tostop'
+	sees 'late'
+	line 'clear; cat /dev/tty'
+	sleep 0.3
+	keys C-\\
+	sees 'Quit'
+	line 'exit 7'
+	ends 7
+}
+shell_prompt='bash --norc --noprofile -i'
+check 'bash with job control' job_control "--env PS1='P> ' -- $shell_prompt"
+check 'bash with job control in a pty of the cell' job_control \
+	"--env PS1='P> ' -- /usr/bin/python3 -c 'import os,pty; os._exit(os.waitstatus_to_exitcode(pty.spawn(\"$shell_prompt\".split())))'"
+
+stops_viv() {
+	term 'bash --norc --noprofile -i'
+	line "$VIV run -- sleep 100"
+	sleep 0.5
+	keys C-z
+	sees 'Stopped'
+	line 'stty -a | grep -c icanon; fg'
+	sleep 0.3
+	keys C-c
+	line 'echo status $?'
+	sees 'status 130'
+}
+check 'Ctrl-Z of a command that is no shell stops viv itself' stops_viv
+
+edit() {
+	mkdir m
+	cell --mount "$PWD/m:/m" -- vim -u NONE -N /m/text
+	sees '~'
+	keys i
+	line 'one line'
+	keys -l 'another'
+	keys Escape
+	line ':s/an/the /'
+	line ':wq'
+	ends 0
+	is "$(cat m/text)" "one line"$'\n'"the other"
+}
+if has vim; then check 'vim: insert, change, save' edit; else skip 'vim: insert, change, save' 'no vim'; fi
+
+page() {
+	mkdir m && seq 1 1000 >m/numbers
+	cell --mount "$PWD/m:/m" -- less /m/numbers
+	sees 23
+	keys Space
+	sees 46
+	keys G
+	sees 1000
+	keys g
+	line '/^500$'
+	sees 500
+	line '!echo from the shell'
+	sees 'from the shell'
+	keys Enter
+	keys q
+	ends 0
+}
+check 'less: pages, search, shell' page
+
+watch_top() {
+	cell -- top -d 0.3
+	sees 'Tasks:'
+	sees 'top'
+	tmux -L t resize-window -x 60 -y 15
+	sees 'SHR S  %CPU'
+	keys q
+	ends 0
+}
+check 'top' watch_top
+
+repl() {
+	cell -- /usr/bin/python3 -q
+	sees '>>>'
+	line 'for i in range(3): print("n", i)'
+	keys Enter
+	sees 'n 2'
+	line 'import time; time.sleep(100)'
+	sleep 0.3
+	keys C-c
+	sees 'KeyboardInterrupt'
+	keys Up Up Enter Enter # history by readline
+	line 'import sys; sys.stdin.isatty(), 6 * 7'
+	sees '(True, 42)'
+	keys C-d
+	ends 0
+}
+check 'python: REPL' repl
+
+settings() {
+	cell -- bash -c "'stty -a | head -n 1; stty size; tty; ls -l /dev/tty /dev/ptmx; ps -o tty= -p \$\$'"
+	sees 'rows 24; columns 80'
+	sees '24 80'
+	sees '/dev/console'
+	sees 'console'
+	ends 0
+}
+check 'stty, tty and ps show the terminal' settings
+
+resize() {
+	cell -- bash -c "'trap \"stty size\" WINCH; echo begin; while :; do sleep 0.1; done'"
+	sees begin
+	tmux -L t resize-window -x 101 -y 33
+	sees '33 101'
+	keys C-c
+	ends 130
+}
+check 'a resized window is told' resize
+
+restores() {
+	term 'bash --norc --noprofile -i'
+	line "$VIV run --env TERM=screen -- bash -c 'stty raw -echo; kill -9 \$\$'; echo ended \$?"
+	sees 'ended 137'
+	line 'stty -a | grep -c -e -icanon -e -echo.; true'
+	sees 'grep -c'
+	line 'echo "see""n"'
+	sees 'seen'
+}
+check 'the terminal is as before when a cell that changed it is killed' restores
+
+flags() {
+	cell -it -- tty
+	sees '/dev/console'
+	ends 0
+	exits 125 "$VIV" run -it -- true
+	like "$(cat err)" '*no terminal*'
+	is "$("$VIV" run -i -- cat <<<input)" input
+	is "$("$VIV" run --interactive -- tty || true)" 'not a tty'
+}
+check '-i, -t and -it' flags
+
+# ---- programs that make terminals themselves ----
+
+recorded() {
+	mkdir m
+	cell --mount "$PWD/m:/m" -- script -qe -c "'tty; stty size; exit 3'" /m/record
+	ends 3
+	grep -q /dev/pts/ m/record
+	grep -q '24 80' m/record
+}
+if viv -- script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+	check 'script' recorded
+else
+	skip 'script' 'needs signalfd'
+fi
+
+inner_tmux() {
+	cell -- tmux -f /dev/null new "'bash --norc'"
+	sees '[0]'
+	line 'echo "wind""ow" one; tty'
+	sees 'window one'
+	sees '/dev/pts/'
+	keys C-b c
+	sees '1:'
+	line 'exit'
+	sees 'window one'
+	keys C-b %
+	line 'echo spl""it; sleep 100'
+	sees split
+	keys C-c
+	line 'exit'
+	line 'exit'
+	ends 0
+}
+sockets='import socket, os; s = socket.socket(socket.AF_UNIX); s.bind("/tmp/s"); s.listen()'
+if ! has tmux; then
+	skip 'tmux in the cell' 'no tmux'
+elif viv -- /usr/bin/python3 -c "$sockets" 2>/dev/null </dev/null; then
+	check 'tmux in the cell' inner_tmux
+else
+	skip 'tmux in the cell' 'needs AF_UNIX sockets'
+fi
+
+same 'ptys of python: pty.fork, pty.spawn, pexpect-like talk' /usr/bin/python3 <<'PY'
+import os, pty, select, termios, tty, time
+def talk(fd, text, want):
+    os.write(fd, text); out = b''; end = time.time() + 5
+    while want not in out and time.time() < end:
+        if select.select([fd], [], [], 1)[0]: out += os.read(fd, 1000)
+    return want in out
+pid, fd = pty.fork()
+if pid == 0: os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
+print(talk(fd, b'PS1=; echo $((6*7))\n', b'42\r\n'), talk(fd, b'sleep 50\n', b'sleep'))
+time.sleep(.3); print(talk(fd, b'\x03', b'^C'), talk(fd, b'echo $?\n', b'130\r\n'))
+print(talk(fd, b'cat\n', b'cat'), time.sleep(.4), talk(fd, b'x\n', b'x\r\nx\r\n'), talk(fd, b'\x04', b'')); os.write(fd, b'exit 5\n')
+out = b''
+try:
+    while True: out += os.read(fd, 1000)
+except OSError as e: print(e.strerror)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+m, s = os.openpty(); print(os.isatty(s), os.isatty(m), os.ttyname(s).startswith('/dev/pts/')); tty.setraw(s)
+os.write(m, b'\x03\n'); print(os.read(s, 10)); os.write(s, b'a\n'); print(os.read(m, 10))
+termios.tcsetwinsize(s, (10, 20)); print(os.get_terminal_size(m)); os.close(m); print(os.read(s, 1))
+PY

@@ -1,0 +1,268 @@
+#!/bin/bash
+# Attacks cells from inside and looks at them from outside. Prints TAP.
+#
+#   tests/hostile/run.sh BUILD_DIR VIV [pattern]     pattern: part of a program's name
+#
+# Each program runs in a cell of its own; afterwards, in the same cell, a normal command must give its usual answer, unless the
+# program is the cell's first process. FUZZ_SECONDS: for guest-fuzz (4), FUZZ_SEED: where it starts (1); HOSTILE_SCALE: how many more rounds (1).
+# With the sanitized kernel (MODE=asan) a report of the sanitizer ends the cell, which is a failure.
+set -u
+
+build=$1 viv=$2 pattern=${3-}
+src=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$src/../.." && pwd)
+bin=$build/tests/hostile
+scale=${HOSTILE_SCALE:-1}
+FUZZ_SECONDS=${FUZZ_SECONDS:-4}
+work=$(mktemp -d "${TMPDIR:-/tmp}/hostile.XXXXXX") || exit 1
+count=0 failed=0
+mkdir -p "$bin"
+bin=$(cd "$bin" && pwd)
+viv=$(cd "$(dirname "$viv")" && pwd)/$(basename "$viv")
+pids=()
+
+cleanup() {
+	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
+	wait 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+report() { # ok?, name
+	count=$((count + 1))
+	if [[ $1 == 0 ]]; then echo "ok $count - $2"; else
+		echo "not ok $count - $2"
+		failed=$((failed + 1))
+	fi
+}
+
+wanted() { [[ -z $pattern || $1 == *$pattern* ]]; }
+
+compile() { # name, source
+	[[ $bin/$1 -nt $2 && $bin/$1 -nt $src/hostile.h && $bin/$1 -nt $root/src/stub/stub.h ]] && return
+	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -o "$bin/$1.new" "$2" &&
+		mv "$bin/$1.new" "$bin/$1"
+}
+
+# The output of a cell: TAP lines without numbers become ours; the last line must say that the cell is well.
+collect() { # name, file, status, need "alive"
+	local line any=0
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) any=1 && report 0 "$1: ${line#ok - }" ;;
+		"not ok - "*) any=1 && report 1 "$1: ${line#not ok - }" ;;
+		"alive"*) ;;
+		*) echo "# $line" ;;
+		esac
+	done <"$2"
+	[[ $any == 1 ]] || report 1 "$1: said nothing"
+	if [[ $4 == alive ]]; then
+		grep -q '^alive 42$' "$2"
+		report $? "$1: a normal command afterwards"
+	fi
+	[[ $3 == 0 ]]
+	report $? "$1: the cell ends with status $3"
+}
+
+# A program, then an ordinary pipeline in the same cell.
+attack() { # name, viv options, arguments...
+	local name=$1 options=$2 rc start=$SECONDS
+	shift 2
+	wanted "$name" || return 0
+	# shellcheck disable=SC2086
+	timeout $((FUZZ_SECONDS + 120)) "$viv" run --quiet --timeout $((FUZZ_SECONDS + 110))s --pids 512 $options --mount "$bin:/t:ro" -- /bin/sh -c \
+		'"$@"; rc=$?; echo "alive $(seq 1 42 | sort -n | tail -n 1)"; exit $rc' sh "/t/${name%%:*}" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null
+	rc=$?
+	collect "$name" "$work/out" "$rc" alive
+	echo "# $name: $((SECONDS - start)) s"
+	grep -a -E 'ERROR: AddressSanitizer|runtime error|crashed|please report' "$work/err" | sed 's/^/# /'
+	[[ $rc == 0 ]] || tail -n 30 "$work/err" | sed 's/^/# /'
+}
+
+# As the cell's first process.
+alone() { # name, viv options, arguments...
+	local name=$1 options=$2 rc
+	shift 2
+	wanted "$name" || return 0
+	# shellcheck disable=SC2086
+	timeout 120 "$viv" run --quiet --timeout 110s --pids 512 $options --mount "$bin:/t:ro" -- "/t/$name" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null
+	rc=$?
+	collect "$name" "$work/out" "$rc" -
+	[[ $rc == 0 ]] || tail -n 30 "$work/err" | sed 's/^/# /'
+}
+
+# ---- what the host must keep for itself ----
+
+decoys() {
+	local mark=$1 d
+	secrets=("$work/secret")
+	for d in /root "$HOME" /home /var/run /run /srv /opt/none /var/tmp; do
+		[[ -w $d ]] || continue
+		echo "$mark" >"$d/.viv-decoy.$$" 2>/dev/null && secrets+=("$d/.viv-decoy.$$")
+	done
+	[[ -r /etc/shadow ]] && secrets+=(/etc/shadow)
+	secrets+=("/proc/$$/environ" "/proc/$$/cmdline")
+	for d in "${secrets[@]}"; do [[ $d == *.viv-decoy.* ]] && chmod 644 "$d"; done
+	echo "$mark" >"$work/secret"
+	chmod 755 "$work"
+	chmod 644 "$work/secret"
+	mkdir -p "$work/ssh-decoy" "$work/mnt"
+	python3 - "$work" "viv-decoy-$$" <<-'PY' >"$work/port" &
+		import os, select, socket, sys
+		work, name = sys.argv[1], sys.argv[2]
+		socks = []
+		for path in ("docker.sock", "ssh-decoy/agent.1", "mnt/host.sock"):
+		    s = socket.socket(socket.AF_UNIX); s.bind(os.path.join(work, path)); s.listen(5); socks.append(s)
+		    os.chmod(os.path.join(work, path), 0o777)
+		s = socket.socket(socket.AF_UNIX); s.bind("\0" + name); s.listen(5); socks.append(s)
+		s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(5); socks.append(s)
+		print(s.getsockname()[1], flush=True)
+		for _ in range(600):
+		    for r in select.select(socks, [], [], 1)[0]:
+		        r.accept()
+		        open(os.path.join(work, "reached"), "w").close()
+	PY
+	pids+=($!)
+	for _ in $(seq 100); do [[ -s $work/port ]] && break || sleep 0.05; done
+	sleep 600 &
+	pids+=($!)
+	host_pid=$!
+}
+
+host_secrets() {
+	local mark="VIV-HOST-SECRET-$$-$RANDOM"
+	wanted secrets || return 0
+	decoys "$mark"
+	attack secrets "--mount $work/mnt:/mnt:rw" "$mark" "$host_pid" "$(cat "$work/port")" "viv-decoy-$$" /mnt "${secrets[@]}" \
+		"$work/docker.sock" "$work/ssh-decoy/agent.1" /var/run/docker.sock /run/docker.sock
+	kill -0 "$host_pid" 2>/dev/null
+	report $? "secrets: the host's process lives"
+	[[ ! -e $work/reached ]]
+	report $? "secrets: nobody came to the host's sockets"
+	rm -f /root/.viv-decoy.$$ "$HOME/.viv-decoy.$$" /home/.viv-decoy.$$ /var/run/.viv-decoy.$$ /run/.viv-decoy.$$ \
+		/srv/.viv-decoy.$$ /var/tmp/.viv-decoy.$$
+}
+
+host_mounts() { # ro|rw
+	local d=$work/m-$1 mark="VIV-OUTSIDE-$RANDOM" sum
+	wanted mounts || return 0
+	mkdir -p "$d/mount/inside" "$d/outside"
+	echo "$mark" >"$d/outside/secret"
+	echo content >"$d/mount/file"
+	ln -s "$d/outside" "$d/mount/out"
+	ln -s ../outside "$d/mount/up"
+	ln -s "$d/outside/secret" "$d/mount/abs"
+	chmod -R a+rwX "$d"
+	sum=$(cd "$d/outside" && ls -lan --time-style=full-iso | grep -v ' \.\.$' && cat ./*)
+	ro=$(cd "$d/mount" && ls -lanR --time-style=full-iso && cat file)
+	attack "mounts:$1" "--mount $d/mount:/m:$1" "$1" /m "$mark"
+	[[ $sum == "$(cd "$d/outside" && ls -lan --time-style=full-iso | grep -v ' \.\.$' && cat ./*)" ]]
+	report $? "mounts:$1: outside nothing changed"
+	if [[ $1 == ro ]]; then
+		[[ $ro == "$(cd "$d/mount" && ls -lanR --time-style=full-iso && cat file)" ]]
+		report $? "mounts:ro: inside nothing changed"
+	fi
+}
+
+# ---- the host's view of the processes of a cell ----
+
+processes_below() { # pid
+	local p
+	for p in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+		echo "$p"
+		processes_below "$p"
+	done
+}
+
+status_field() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status" 2>/dev/null; }
+
+host_view() {
+	local vpid kernel p fd to bad=() runners=0 ns
+	wanted view || return 0
+	"$viv" run --quiet --timeout 30s --pids 256 --mount "$bin:/t:ro" -- /bin/sh -c \
+		'/t/hyper >/dev/null & for i in 1 2 3; do sleep 20 & done; cat /etc/passwd | wc -l; wait' >/dev/null 2>&1 </dev/null &
+	vpid=$!
+	pids+=("$vpid")
+	sleep 0.4
+	for _ in 1 2 3; do
+		kernel=$(cat "/proc/$vpid/task/"*/children 2>/dev/null | tr ' ' '\n' | grep . | head -n 1)
+		[[ -n $kernel ]] || break
+		for p in $kernel $(processes_below "$kernel"); do
+			[[ -r /proc/$p/status && $(status_field "$p" State) != Z* ]] || continue
+			for f in CapInh CapPrm CapEff CapBnd CapAmb; do
+				to=$(status_field "$p" $f)
+				[[ -z $to || $to == 0000000000000000 ]] || bad+=("$p $f $to")
+			done
+			to=$(status_field "$p" NoNewPrivs)
+			[[ -z $to || $to == 1 ]] || bad+=("$p NoNewPrivs $to")
+			to=$(status_field "$p" Seccomp)
+			[[ -z $to || $to == 2 ]] || bad+=("$p Seccomp $to")
+			to=$(status_field "$p" Uid | tr -s '\t' ' ')
+			[[ -z $to || $(id -u) != 0 || " $to " != *" 0 "* ]] || bad+=("$p Uid $to")
+			for ns in user mnt pid net ipc uts; do
+				to=$(readlink "/proc/$p/ns/$ns" 2>/dev/null)
+				[[ -z $to || $to != "$(readlink /proc/self/ns/$ns)" ]] || bad+=("$p shares $ns")
+			done
+			for fd in "/proc/$p/fd/"*; do
+				to=$(readlink "$fd" 2>/dev/null) || continue
+				if [[ $p == "$kernel" ]]; then
+					case $to in
+					/dev/null | pipe:* | "anon_inode:"* | socket:* | / | /host* | /usr/* | /etc/* | /bin/* | /lib* | /opt* | \
+						/scratch* | /proc | /proc/* | /memfd:* | /[0-9a-f]* | "$bin"* | "$work"* | /t* | *deleted*) ;;
+					*) [[ -e $bin$to ]] || bad+=("kernel's ${fd##*/} is $to") ;; # a mount's own root is / there
+					esac
+				else
+					runners=$((runners + 1))
+					flags=$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$p/fdinfo/${fd##*/}" 2>/dev/null)
+					case $to in
+					*viv-stub*) ;;
+					/usr/* | /lib* | /bin/* | /opt/* | /etc/* | /host/*)
+						(((0${flags:-0} & 3) == 0)) || bad+=("$p can write $to") ;;
+					/*) # on its way to being mapped: a file of the cell
+						((${fd##*/} < 63)) || bad+=("$p keeps ${fd##*/} $to") ;;
+					*) bad+=("$p has ${fd##*/} $to") ;;
+					esac
+				fi
+			done
+		done
+		sleep 0.3
+	done
+	((runners > 0))
+	report $? "view: runners were seen ($runners descriptors)"
+	((${#bad[@]} == 0))
+	report $? "view: no capability, no descriptor, no shared namespace"
+	printf '# %s\n' "${bad[@]:0:20}" | grep -v '^# $'
+	kill "$vpid" 2>/dev/null
+	wait "$vpid" 2>/dev/null
+	sleep 0.2
+	! kill -0 "$kernel" 2>/dev/null
+	report $? "view: nothing is left when viv is ended"
+}
+
+for c in "$src"/*.c "$root/tests/fuzz/guest-fuzz.c"; do
+	n=$(basename "$c" .c)
+	compile "$n" "$c" || {
+		report 1 "$n: does not compile"
+		exit 1
+	}
+done
+
+host_secrets
+host_mounts ro
+host_mounts rw
+host_view
+attack arch ""
+attack procfs ""
+attack races ""
+attack stubjump "" $((150 * scale)) 1
+attack hyper ""
+alone storms ""
+attack sysfuzz "" $((30 * scale)) 1
+attack sysfuzz:user "--user nobody" $((15 * scale)) 2
+attack slow ""
+attack exhaust ""
+attack guest-fuzz "" "$FUZZ_SECONDS" "${FUZZ_SEED:-1}"
+echo "1..$count"
+[[ $failed == 0 ]]
