@@ -27,6 +27,7 @@ static void child(void)
 
 int main(void)
 {
+	int n = -1;
 	pair_open();
 	pid_t p = xfork();
 	if (p == 0) {
@@ -39,6 +40,7 @@ int main(void)
 	show_read("interrupt", m, 3);
 	put(m, "kept\n");
 	show_read("echo", m, 6);
+	UNTIL(ioctl(s, FIONREAD, &n) == 0 && n == 0); /* taken: the next key flushes what is not */
 	put(m, "\034\032");
 	show_read("quit and stop", m, 4);
 	set_lflag(NOFLSH, 0);
