@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "kernel/abi/resource.h"
@@ -12,6 +11,7 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/cputime.h"
 
 #define WAIT_OPTIONS (WNOHANG | WUNTRACED | WCONTINUED | __WALL | __WCLONE | __WNOTHREAD)
 
@@ -133,8 +133,7 @@ int64_t sys_wait4(struct task *t, const struct sysargs *a)
 		return ret == 1 ? 0 : ret;
 	pid = f.child->pid;
 	usage = f.child->usage;
-	timeradd(&usage.ru_utime, &f.child->child_usage.ru_utime, &usage.ru_utime);
-	timeradd(&usage.ru_stime, &f.child->child_usage.ru_stime, &usage.ru_stime);
+	rusage_add(&usage, &f.child->child_usage);
 	child_consume(&f, options);
 	if (a->a[1] && guest_put(t->tid, a->a[1], &f.wait_status) < 0)
 		return -EFAULT;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base/arena.h"
@@ -15,6 +14,7 @@
 #include "kernel/abi/signal.h"
 #include "kernel/task/heldsig.h"
 #include "kernel/task/pidref.h"
+#include "kernel/task/cputime.h"
 #include "kernel/task/task.h"
 
 OBJ_TYPE(task_type, struct task, 0);
@@ -110,15 +110,6 @@ bool pgrp_exists(pid_t pgid, pid_t sid)
 	return false;
 }
 
-static void alarm_fired(struct ktimer *timer)
-{
-	struct proc *p = container_of(timer, struct proc, alarm);
-
-	if (p->alarm_interval > 0)
-		(void)ktimer_start(timer, now_mono() + p->alarm_interval);
-	signal_send_proc(p, SIGALRM, NULL);
-}
-
 struct proc *proc_new(pid_t pid, struct proc *parent)
 {
 	struct proc *p = obj_new(&proc_type);
@@ -137,7 +128,7 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	waitq_init(&p->cont_q);
 	waitq_init(&p->sigfd_q);
 	list_init(&p->held);
-	ktimer_init(&p->alarm, alarm_fired);
+	ktimer_init(&p->alarm, NULL); /* itimer_set gives it its function */
 	list_append(bucket(proc_hash, pid), &p->hash_link);
 	list_append(&all_procs, &p->all_link);
 	list_append(parent ? &parent->children : &orphans, &p->sibling_link);
@@ -183,25 +174,11 @@ void task_free(struct task *t)
 	obj_free(&task_type, t);
 }
 
-/* Sums what counts for getrusage. */
-static void usage_add(struct rusage *sum, const struct rusage *u)
-{
-	timeradd(&sum->ru_utime, &u->ru_utime, &sum->ru_utime);
-	timeradd(&sum->ru_stime, &u->ru_stime, &sum->ru_stime);
-	sum->ru_maxrss = MAX(sum->ru_maxrss, u->ru_maxrss);
-	sum->ru_minflt += u->ru_minflt;
-	sum->ru_majflt += u->ru_majflt;
-	sum->ru_inblock += u->ru_inblock;
-	sum->ru_oublock += u->ru_oublock;
-	sum->ru_nvcsw += u->ru_nvcsw;
-	sum->ru_nivcsw += u->ru_nivcsw;
-}
-
 void proc_reap(struct proc *p)
 {
 	if (p->parent) {
-		usage_add(&p->parent->child_usage, &p->usage);
-		usage_add(&p->parent->child_usage, &p->child_usage);
+		rusage_add(&p->parent->child_usage, &p->usage);
+		rusage_add(&p->parent->child_usage, &p->child_usage);
 	}
 	if (proc_forgotten)
 		proc_forgotten(p);

@@ -387,18 +387,7 @@ static int layer_setattr(struct inode *ino, const struct attr *a)
 		lnode_times_now(n, true);
 	}
 	n->changed = true;
-	if (a->valid & ATTR_MODE)
-		ino->mode = (ino->mode & S_IFMT) | (a->mode & 07777);
-	if (a->valid & ATTR_UID)
-		ino->uid = a->uid;
-	if (a->valid & ATTR_GID)
-		ino->gid = a->gid;
-	if (a->valid & ATTR_ATIME)
-		ino->atime = a->atime;
-	if (a->valid & ATTR_MTIME)
-		ino->mtime = a->mtime;
-	if (a->valid & ATTR_CTIME)
-		ino->ctime = a->ctime;
+	inode_set_attr(ino, a);
 	/* A descriptor that stays in runners is for those who may read the file as the image has
 	 * it. */
 	if (ino->immutable && !(ino->mode & 0004))

@@ -85,18 +85,7 @@ static int memfd_setattr(struct inode *ino, const struct attr *a)
 			return r;
 		memfd_getattr(ino);
 	}
-	if (a->valid & ATTR_MODE)
-		ino->mode = (ino->mode & S_IFMT) | (a->mode & 07777);
-	if (a->valid & ATTR_UID)
-		ino->uid = a->uid;
-	if (a->valid & ATTR_GID)
-		ino->gid = a->gid;
-	if (a->valid & ATTR_ATIME)
-		ino->atime = a->atime;
-	if (a->valid & ATTR_MTIME)
-		ino->mtime = a->mtime;
-	if (a->valid & ATTR_CTIME)
-		ino->ctime = a->ctime;
+	inode_set_attr(ino, a);
 	return 0;
 }
 
