@@ -26,7 +26,7 @@ WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wstrict-prototypes -Wmissing-proto
 	-Wcast-function-type -Wwrite-strings -Wimplicit-fallthrough -Wformat=2 -Werror
 CPPFLAGS := -D_GNU_SOURCE -Isrc -I$(GEN) -DVIV_VERSION='"$(VERSION)"'
 DEPFLAGS = -MMD -MP
-CFLAGS := -std=gnu17 -g $(WARN) -fno-pie -ffunction-sections -fdata-sections
+CFLAGS := -std=gnu17 -g $(WARN) -fno-strict-aliasing -fno-pie -ffunction-sections -fdata-sections
 LDFLAGS := -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
 
 ifeq ($(MODE),rel)
@@ -137,12 +137,13 @@ $(GEN)/runner_filter.h $(GEN)/kernel_filter.h: $(GEN)/%_filter.h: $(GEN)/gen-%-f
 	$< >$@
 
 # A test that wants only some objects (to replace others by its own fakes) says so in a line of its source:
-#   /* objects: src/base/arena.c src/base/log.c */
+#   /* objects: src/base/arena.c src/kernel/vfs/ */      (a folder: all of it)
 $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 	@mkdir -p $(@D)
 	@want=$$(sed -n 's|^/\* objects: \(.*[^ ]\) *\*/$$|\1|p' $<); \
 	objs='$(TEST_OBJ)'; \
-	if [ -n "$$want" ]; then objs=$$(for o in $$want; do printf '$(B)/obj/%s.o ' $$o; done); fi; \
+	if [ -n "$$want" ]; then objs=$$(for o in $$want; do case $$o in */) o=$$(echo $$o*.c) ;; esac; \
+		printf '$(B)/obj/%s.o ' $$o; done); fi; \
 	set -x; $(PROG_CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
 
 # ---- tests ----

@@ -95,10 +95,12 @@ void sem_changed(struct sem_set *s, int num)
 {
 	struct sem_undo *u;
 
-	list_for_each(u, &s->undos, link)
-		for (uint32_t i = 0; i < s->nsems; i++)
-			if (num < 0 || i == (uint32_t)num)
-				u->adj[i] = 0;
+	list_for_each(u, &s->undos, link) {
+		if (num < 0)
+			memset(u->adj, 0, s->nsems * sizeof(*u->adj));
+		else
+			u->adj[num] = 0;
+	}
 	s->obj.ctime = ipc_now();
 	waitq_wake(&s->q, ~0u);
 }

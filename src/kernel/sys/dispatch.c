@@ -186,8 +186,8 @@ void dispatch_call(const struct host_call *in)
 	c->ip = in->ip;
 	memcpy(c->args.a, in->args, sizeof(c->args.a));
 	c->active = true;
-	if (!list_is_empty(&t->proc->held))
-		held_pass_on(t->proc);
+	if (t->proc->held_set)
+		held_pass_on(t);
 	run(t);
 }
 

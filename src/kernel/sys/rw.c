@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <linux/fs.h>
 
-#include "kernel/net/unixpair.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/sockcall.h"
 
 #ifndef RWF_NOAPPEND
 #define RWF_NOAPPEND 0x20
@@ -24,7 +24,7 @@ static bool write_is_whole(const struct file *f)
 
 static bool sends_sigpipe(const struct file *f)
 {
-	return S_ISFIFO(f->inode->mode) || (S_ISSOCK(f->inode->mode) && !unixpair_is_message(f));
+	return S_ISFIFO(f->inode->mode) || S_ISSOCK(f->inode->mode);
 }
 
 /* The position that a call works at: its own, or the file's. */
@@ -61,6 +61,8 @@ static int64_t piece_end(struct task *t, struct file *f, uint64_t want, uint64_t
 
 static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
 {
+	if (sock_of(f))
+		return sock_read_call(t, f, u, rwf & RWF_NOWAIT);
 	bool stream = f->mode & FMODE_STREAM;
 	int64_t pos = at.given ? at.pos + t->call.done : stream ? 0 : f->pos;
 	uint64_t over = piece_begin(t, u), want = u->left;
@@ -110,6 +112,8 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 	uint64_t over, want;
 	int64_t pos, r;
 
+	if (sock_of(f))
+		return sock_write_call(t, f, u, rwf & RWF_NOWAIT);
 	if (f->mode & FMODE_STREAM)
 		return write_stream(t, f, u, rwf);
 	if (at.given)

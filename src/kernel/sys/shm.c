@@ -16,6 +16,7 @@
 #include "stub/stub.h"
 
 #define SHM_HUGETLB_ 04000
+#define SHM_SHOWN_MAX 18446744073692774399UL /* as /proc/sys/kernel/shmmax shows it; less is given */
 
 static struct shm *shm_of(struct ipc_obj *o)
 {
@@ -69,11 +70,11 @@ static int64_t shm_info(struct task *t, int cmd, uaddr_t addr)
 
 	if (cmd == IPC_INFO) {
 		const struct linux_shminfo info = {
-			.shmmax = SHM_MAX_SIZE,
+			.shmmax = SHM_SHOWN_MAX,
 			.shmmin = 1,
 			.shmmni = SHM_MAX_SEGS,
 			.shmseg = SHM_MAX_SEGS,
-			.shmall = SHM_MAX_SIZE / PAGE_SIZE,
+			.shmall = SHM_SHOWN_MAX,
 		};
 
 		r = guest_put(t->tid, addr, &info);

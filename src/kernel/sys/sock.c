@@ -1,77 +1,146 @@
-/* Socket calls. The only sockets so far are the connected pairs that socketpair() makes (net/unixpair); socket() itself
- * answers that it knows no address family. SO_RCVTIMEO and SO_SNDTIMEO are accepted and have no effect. */
+/* Socket calls: making, naming and connecting them. Moving bytes is in sockmsg.c, options are in sockopt.c. */
 #include <errno.h>
-#include <linux/capability.h>
-#include <linux/sockios.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "kernel/net/unixpair.h"
 #include "kernel/platform/guestmem.h"
-#include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/sockcall.h"
 
 #define SOCK_TYPE_BITS 0xf
-#define SOCK_MAX_TYPE 11
-#define CONTROL_MAX 8192u
 
-int64_t sys_socket(struct task *t, const struct sysargs *a)
-{
-	(void)t, (void)a;
-	return -EAFNOSUPPORT;
-}
-
-/* -EBADF, -ENOTSOCK. *ret_f borrowed. */
-static int sock_at(struct task *t, int fd, struct file **ret_f, struct unixpair **ret_)
+int sock_at(struct task *t, int fd, struct file **ret_f, struct sock **ret_)
 {
 	*ret_f = file_of_call(t, fd);
 	if (!*ret_f)
 		return -EBADF;
-	*ret_ = unixpair_of(*ret_f);
+	*ret_ = sock_of(*ret_f);
 	return *ret_ ? 0 : -ENOTSOCK;
 }
 
-/* ---- socketpair ---- */
-
-static int pair_check(int family, int *type, int protocol)
+int sockname_in(struct task *t, uaddr_t addr, int len, struct sockname *out)
 {
-	if (family == AF_INET || family == AF_INET6 || family == AF_NETLINK)
-		return -EOPNOTSUPP;
-	if (family != AF_UNIX)
-		return -EAFNOSUPPORT;
-	if (*type >= SOCK_MAX_TYPE)
+	if (len < 0 || len > (int)sizeof(out->u))
 		return -EINVAL;
-	if (protocol && protocol != AF_UNIX)
-		return -EPROTONOSUPPORT;
-	if (*type == SOCK_RAW)
-		*type = SOCK_DGRAM;
-	return *type == SOCK_STREAM || *type == SOCK_DGRAM || *type == SOCK_SEQPACKET ?
-		       0 : -ESOCKTNOSUPPORT;
+	memset(&out->u, 0, sizeof(out->u));
+	out->len = (uint32_t)len;
+	return len ? guest_read(t->tid, &out->u, addr, (size_t)len) : 0;
+}
+
+int sockname_out(struct task *t, uaddr_t addr, uaddr_t len_addr, const struct sockname *n)
+{
+	int32_t len;
+
+	if (guest_get(t->tid, &len, len_addr) < 0)
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = (int32_t)MIN((uint32_t)len, n->len);
+	if (len && guest_write(t->tid, addr, &n->u, (size_t)len) < 0)
+		return -EFAULT;
+	len = (int32_t)n->len;
+	return guest_put(t->tid, len_addr, &len);
+}
+
+int64_t sock_wait(struct task *t, struct file *f, struct sock *s, struct waitq *q, uint32_t events, int64_t timeout,
+		  int64_t expired)
+{
+	enum park_kind kind = timeout ? PARK_EINTR : PARK_RESTART;
+
+	if (timeout) {
+		call_set_timeout(t, timeout);
+		if (call_is_expired(t))
+			return expired;
+	}
+	file_keep(t, f);
+	if (events & POLLIN)
+		events |= POLLRDNORM;
+	if (events & POLLOUT)
+		events |= POLLWRNORM;
+	if (q)
+		(void)call_park(t, q, events, kind);
+	return call_park(t, &s->q, events, kind);
+}
+
+/* ---- making ---- */
+
+static int type_split(unsigned arg, int *type, uint32_t *flags)
+{
+	unsigned extra = arg & ~(unsigned)SOCK_TYPE_BITS;
+
+	*type = (int)(arg & SOCK_TYPE_BITS);
+	if (extra & ~(unsigned)(SOCK_CLOEXEC | SOCK_NONBLOCK))
+		return -EINVAL;
+	*flags = extra & SOCK_NONBLOCK ? O_NONBLOCK : 0;
+	return 0;
+}
+
+int64_t sys_socket(struct task *t, const struct sysargs *a)
+{
+	struct sock *s;
+	struct file *f;
+	uint32_t flags;
+	int type, r = type_split(ARG_UINT(a, 1), &type, &flags);
+
+	if (r == 0)
+		r = sock_make(t, ARG_INT(a, 0), type, ARG_INT(a, 2), &s);
+	if (r == 0)
+		r = sock_file(s, flags, &f);
+	return r < 0 ? r : fd_give(t, f, ARG_UINT(a, 1) & SOCK_CLOEXEC);
+}
+
+/* Two files that are each other's peer. */
+static int pair_make(struct task *t, int family, int type, int protocol, uint32_t flags, struct file *ret_[2])
+{
+	struct sock *s[2];
+	int r = sock_make(t, family, type, protocol, &s[0]);
+
+	if (r < 0)
+		return r;
+	if (!s[0]->ops->pair) {
+		s[0]->ops->release(s[0]);
+		return -EOPNOTSUPP;
+	}
+	r = sock_make(t, family, type, protocol, &s[1]);
+	if (r < 0) {
+		s[0]->ops->release(s[0]);
+		return r;
+	}
+	r = sock_file(s[0], flags, &ret_[0]);
+	if (r < 0) {
+		s[1]->ops->release(s[1]);
+		return r;
+	}
+	r = sock_file(s[1], flags, &ret_[1]);
+	if (r < 0) {
+		file_put(ret_[0]);
+		return r;
+	}
+	for (int i = 0; i < 2; i++)
+		s[i]->peer_cred = (struct linux_ucred){ t->proc->pid, t->cred.euid, t->cred.egid };
+	s[0]->ops->pair(s[0], s[1]);
+	return 0;
 }
 
 int64_t sys_socketpair(struct task *t, const struct sysargs *a)
 {
-	int type = ARG_INT(a, 1) & SOCK_TYPE_BITS;
-	unsigned flags = ARG_UINT(a, 1) & ~(unsigned)SOCK_TYPE_BITS;
-	bool cloexec = flags & SOCK_CLOEXEC;
-	struct file *x, *y;
-	int fds[2], r;
+	bool cloexec = ARG_UINT(a, 1) & SOCK_CLOEXEC;
+	struct file *f[2];
+	uint32_t flags;
+	int fds[2], type, r = type_split(ARG_UINT(a, 1), &type, &flags);
 
-	if (flags & ~(unsigned)(SOCK_CLOEXEC | SOCK_NONBLOCK))
-		return -EINVAL;
-	r = fd_room(t, 2);
 	if (r == 0)
-		r = pair_check(ARG_INT(a, 0), &type, ARG_INT(a, 2));
+		r = fd_room(t, 2);
 	if (r == 0)
-		r = unixpair_make(t, type, flags & SOCK_NONBLOCK ? O_NONBLOCK : 0, &x, &y);
+		r = pair_make(t, ARG_INT(a, 0), type, ARG_INT(a, 2), flags, f);
 	if (r < 0)
 		return r;
-	fds[0] = (int)fd_give(t, x, cloexec);
+	fds[0] = (int)fd_give(t, f[0], cloexec);
 	if (fds[0] < 0) {
-		file_put(y);
+		file_put(f[1]);
 		return fds[0];
 	}
-	fds[1] = (int)fd_give(t, y, cloexec);
+	fds[1] = (int)fd_give(t, f[1], cloexec);
 	if (fds[1] < 0) {
 		(void)!fd_close(t, fds[0]);
 		return fds[1];
@@ -84,351 +153,127 @@ int64_t sys_socketpair(struct task *t, const struct sysargs *a)
 	return 0;
 }
 
-/* ---- send ---- */
+/* ---- names and connections ---- */
 
-static void extra_drop(struct unixpair_extra *x)
+int64_t sys_bind(struct task *t, const struct sysargs *a)
 {
-	while (x->nfiles)
-		file_put(x->files[--x->nfiles]);
-}
-
-static int64_t sock_send(struct task *t, struct file *f, struct unixpair *s, struct uio *u,
-			 unsigned flags, struct unixpair_extra *x)
-{
-	bool wait = file_may_block(f) && !(flags & MSG_DONTWAIT);
-	int64_t done = t->call.resumed ? t->call.done : 0, r;
-
-	if (flags & MSG_OOB)
-		return -EOPNOTSUPP;
-	uio_skip(u, (uint64_t)done);
-	do {
-		r = unixpair_send(s, u, x);
-		done += r > 0 ? r : 0;
-	} while (r > 0 && u->left && wait);
-	if (r == -EAGAIN && wait) {
-		t->call.done = done;
-		return file_park(t, f, POLLOUT);
-	}
-	if (r == -EPIPE && !done && !unixpair_is_message(f) && !(flags & MSG_NOSIGNAL))
-		sigpipe_send(t);
-	return done ? done : r;
-}
-
-/* A pair is connected for good: an address is refused as Linux refuses it. */
-static int addr_check(struct task *t, const struct file *f, uaddr_t addr, int len)
-{
-	uint16_t family;
-
-	if (!addr || !len)
-		return 0;
-	if (len < 0 || len > (int)sizeof(struct sockaddr_storage))
-		return -EINVAL;
-	if (!unixpair_is_message(f) || unixpair_type(unixpair_of(f)) == SOCK_SEQPACKET)
-		return unixpair_is_message(f) ? 0 : -EISCONN;
-	if (len < (int)sizeof(family))
-		return -EINVAL;
-	if (guest_get(t->tid, &family, addr) < 0)
-		return -EFAULT;
-	return family == AF_UNIX ? -ECONNREFUSED : -EINVAL;
-}
-
-int64_t sys_sendto(struct task *t, const struct sysargs *a)
-{
-	struct unixpair *s;
+	struct sockname n;
+	struct sock *s;
 	struct file *f;
-	struct uio u;
 	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
 
 	if (r == 0)
-		r = addr_check(t, f, a->a[4], ARG_INT(a, 5));
+		r = sockname_in(t, a->a[1], ARG_INT(a, 2), &n);
 	if (r < 0)
 		return r;
-	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
-	return sock_send(t, f, s, &u, ARG_UINT(a, 3), NULL);
+	return s->ops->bind ? s->ops->bind(s, t, &n) : -EOPNOTSUPP;
 }
 
-static int cmsg_rights(struct task *t, const char *data, size_t len, struct unixpair_extra *x)
+int64_t sys_listen(struct task *t, const struct sysargs *a)
 {
-	for (size_t i = 0; i + sizeof(int) <= len; i += sizeof(int)) {
-		struct file *f;
-		int fd;
-
-		memcpy(&fd, data + i, sizeof(fd));
-		if (x->nfiles == UNIXPAIR_MAX_FILES)
-			return -EINVAL;
-		f = fd_file_or_path(t, fd);
-		if (!f)
-			return -EBADF;
-		x->files[x->nfiles++] = file_get(f);
-	}
-	return 0;
-}
-
-static int cmsg_cred(struct task *t, const char *data, size_t len, struct unixpair_extra *x)
-{
-	const struct cred *c = &t->cred;
-	struct linux_ucred *u = &x->cred;
-
-	if (len != sizeof(*u))
-		return -EINVAL;
-	memcpy(u, data, sizeof(*u));
-	if (u->pid != t->proc->pid && !cred_has_cap(c, CAP_SYS_ADMIN))
-		return -EPERM;
-	if (u->uid != c->uid && u->uid != c->euid && u->uid != c->suid && !cred_has_cap(c, CAP_SETUID))
-		return -EPERM;
-	if (u->gid != c->gid && u->gid != c->egid && u->gid != c->sgid && !cred_has_cap(c, CAP_SETGID))
-		return -EPERM;
-	x->has_cred = true;
-	return 0;
-}
-
-/* The control messages of a sendmsg. On failure what was taken so far is the caller's to drop. */
-static int cmsgs_parse(struct task *t, const char *buf, size_t size, struct unixpair_extra *x)
-{
-	struct linux_cmsghdr h;
-	size_t at = 0;
-	int r = 0;
-
-	while (r == 0 && size - at >= sizeof(h)) {
-		memcpy(&h, buf + at, sizeof(h));
-		if (h.len < sizeof(h) || h.len > size - at)
-			return -EINVAL;
-		const char *data = buf + at + sizeof(h);
-		size_t len = h.len - sizeof(h);
-		if (h.level == SOL_SOCKET) {
-			if (h.type == SCM_RIGHTS)
-				r = cmsg_rights(t, data, len, x);
-			else if (h.type == SCM_CREDENTIALS)
-				r = cmsg_cred(t, data, len, x);
-			else
-				r = -EINVAL;
-		}
-		size_t step = ALIGN_UP(h.len, 8ul);
-		if (step > size - at)
-			break;
-		at += step;
-	}
-	return r;
-}
-
-/* The header of sendmsg and recvmsg and its buffers. The caller calls uio_fini. */
-static int msg_read(struct task *t, uaddr_t addr, struct linux_msghdr *m, struct uio *u)
-{
-	int r;
-
-	if (guest_get(t->tid, m, addr) < 0)
-		return -EFAULT;
-	if (m->namelen < 0)
-		return -EINVAL;
-	if (m->iovlen > UIO_MAX_IOV)
-		return -EMSGSIZE;
-	r = uio_init_iov(u, t->tid, m->iov, m->iovlen);
-	return r;
-}
-
-static int64_t sendmsg_do(struct task *t, const struct sysargs *a, struct file *f, struct unixpair *s,
-			  const struct linux_msghdr *m, struct uio *u)
-{
-	static struct unixpair_extra x;
-	static char control[CONTROL_MAX];
-	int64_t r = addr_check(t, f, m->name, m->namelen);
-
-	if (r < 0)
-		return r;
-	/* The files went along with the first bytes already when this is a later run. */
-	bool extra = m->control && m->controllen && !(t->call.resumed && t->call.done);
-	x.nfiles = 0;
-	x.has_cred = false;
-	if (extra) {
-		if (m->controllen > sizeof(control))
-			return -ENOBUFS;
-		if (guest_read(t->tid, control, m->control, m->controllen) < 0)
-			return -EFAULT;
-		r = cmsgs_parse(t, control, m->controllen, &x);
-	}
-	if (r == 0)
-		r = sock_send(t, f, s, u, ARG_UINT(a, 2), &x);
-	extra_drop(&x);
-	return r;
-}
-
-int64_t sys_sendmsg(struct task *t, const struct sysargs *a)
-{
-	struct linux_msghdr m;
-	struct unixpair *s;
+	struct sock *s;
 	struct file *f;
-	struct uio u;
-	int64_t r = sock_at(t, ARG_INT(a, 0), &f, &s);
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	if (r < 0)
+		return r;
+	return s->ops->listen ? s->ops->listen(s, t, MIN(ARG_UINT(a, 1), SOCK_BACKLOG_MAX)) : -EOPNOTSUPP;
+}
+
+int64_t sys_connect(struct task *t, const struct sysargs *a)
+{
+	struct waitq *q = NULL;
+	struct sockname n;
+	struct sock *s;
+	struct file *f;
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
 
 	if (r == 0)
-		r = msg_read(t, a->a[1], &m, &u);
+		r = sockname_in(t, a->a[1], ARG_INT(a, 2), &n);
 	if (r < 0)
 		return r;
-	r = sendmsg_do(t, a, f, s, &m, &u);
-	uio_fini(&u);
+	if (!s->ops->connect)
+		return -EOPNOTSUPP;
+	r = s->ops->connect(s, t, &n, !file_may_block(f), &q);
+	if ((r == -EINPROGRESS || r == -EALREADY || r == -EAGAIN) && file_may_block(f))
+		return sock_wait(t, f, s, q, POLLOUT, s->sndtimeo, r == -EAGAIN ? -EAGAIN : -EINPROGRESS);
 	return r;
 }
 
-/* ---- receive ---- */
-
-/* *ret_whole: as unixpair_recv gives it. */
-static int64_t sock_recv(struct task *t, struct file *f, struct unixpair *s, struct uio *u,
-			 unsigned flags, uint64_t *ret_whole, struct unixpair_extra *x)
+static int64_t accept_do(struct task *t, const struct sysargs *a, unsigned flags)
 {
-	bool wait = file_may_block(f) && !(flags & MSG_DONTWAIT), peek = flags & MSG_PEEK;
-	bool all = flags & MSG_WAITALL && !peek && !unixpair_is_message(f);
-	int64_t done = t->call.resumed ? t->call.done : 0, r;
+	struct sock *s, *end;
+	struct file *f, *made;
+	struct sockname n;
+	int r, fd;
 
-	if (flags & MSG_OOB)
-		return unixpair_is_message(f) ? -EOPNOTSUPP : -EINVAL;
-	uio_skip(u, (uint64_t)done);
-	do {
-		r = unixpair_recv(s, u, peek, ret_whole, x);
-		done += r > 0 ? r : 0;
-	} while (r > 0 && u->left && all && !(x && x->nfiles));
-	if (r == -EAGAIN && wait && (!done || all)) {
-		t->call.done = done;
-		return file_park(t, f, POLLIN);
-	}
-	return done ? done : r;
-}
-
-int64_t sys_recvfrom(struct task *t, const struct sysargs *a)
-{
-	unsigned flags = ARG_UINT(a, 3);
-	struct unixpair *s;
-	uint64_t whole;
-	struct file *f;
-	struct uio u;
-	int64_t r = sock_at(t, ARG_INT(a, 0), &f, &s);
-
+	if (flags & ~(unsigned)(SOCK_CLOEXEC | SOCK_NONBLOCK))
+		return -EINVAL;
+	r = sock_at(t, ARG_INT(a, 0), &f, &s);
+	if (r == 0)
+		r = fd_room(t, 1);
 	if (r < 0)
 		return r;
-	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
-	r = sock_recv(t, f, s, &u, flags, &whole, NULL);
+	r = s->ops->accept ? s->ops->accept(s, &end) : -EOPNOTSUPP;
+	if (r == -EAGAIN && file_may_block(f))
+		return sock_wait(t, f, s, NULL, POLLIN, s->rcvtimeo, -EAGAIN);
 	if (r < 0)
 		return r;
-	/* The peer has no name. */
-	if (a->a[4] && a->a[5] && guest_put(t->tid, a->a[5], &(int32_t){ 0 }) < 0)
-		return -EFAULT;
-	return flags & MSG_TRUNC && unixpair_is_message(f) ? (int64_t)whole : r;
-}
-
-struct control_out {
-	char buf[CONTROL_MAX];
-	size_t used, size;
-	bool cut;
-};
-
-/* Room for a control message with up to len bytes of data: how many there is room for, 0 with cut set. */
-static size_t control_begin(struct control_out *c, int type, size_t len, char **ret_data)
-{
-	struct linux_cmsghdr h = { .level = SOL_SOCKET, .type = type };
-	size_t at = c->used;
-
-	if (c->size - at <= sizeof(h) || at + sizeof(h) > sizeof(c->buf)) {
-		c->cut = true;
-		return 0;
-	}
-	if (len > c->size - at - sizeof(h)) {
-		len = c->size - at - sizeof(h);
-		c->cut = true;
-	}
-	h.len = sizeof(h) + len;
-	memcpy(c->buf + at, &h, sizeof(h));
-	*ret_data = c->buf + at + sizeof(h);
-	memset(*ret_data, 0, MIN(ALIGN_UP(len, 8ul), sizeof(c->buf) - at - sizeof(h)));
-	c->used = MIN(at + ALIGN_UP(h.len, 8ul), c->size);
-	return len;
-}
-
-/* Gives the files numbers and lists them; those without room are dropped. */
-static void control_rights(struct task *t, struct control_out *c, struct unixpair_extra *x, bool cloexec)
-{
-	int fds[UNIXPAIR_MAX_FILES];
-	uint32_t n = 0, max = 0;
-	char *data;
-
-	if (c->size - c->used > sizeof(struct linux_cmsghdr))
-		max = (uint32_t)MIN((c->size - c->used - sizeof(struct linux_cmsghdr)) / sizeof(int),
-				    (size_t)x->nfiles);
-	while (n < max) {
-		fds[n] = fd_install(t, x->files[n], 0, cloexec);
-		if (fds[n] < 0)
-			break;
-		n++;
-	}
-	if (n < x->nfiles)
-		c->cut = true;
-	for (uint32_t i = n; i < x->nfiles; i++)
-		file_put(x->files[i]);
-	x->nfiles = 0;
-	if (n && control_begin(c, SCM_RIGHTS, n * sizeof(int), &data))
-		memcpy(data, fds, n * sizeof(int));
-}
-
-static int64_t recvmsg_do(struct task *t, const struct sysargs *a, struct file *f, struct unixpair *s,
-			  struct linux_msghdr *m, struct uio *u)
-{
-	static struct unixpair_extra x;
-	static struct control_out c;
-	unsigned flags = ARG_UINT(a, 2);
-	uint64_t whole;
-	char *data;
-	int64_t r;
-
-	x.nfiles = 0;
-	x.has_cred = false;
-	r = sock_recv(t, f, s, u, flags, &whole, &x);
+	r = sock_file(end, flags & SOCK_NONBLOCK ? O_NONBLOCK : 0, &made);
+	if (r < 0)
+		return r;
+	fd = (int)fd_give(t, made, flags & SOCK_CLOEXEC);
+	if (fd < 0 || !a->a[1])
+		return fd;
+	r = end->ops->name(end, 2, &n);
+	if (r == 0)
+		r = sockname_out(t, a->a[1], a->a[2], &n);
 	if (r < 0) {
-		extra_drop(&x);
-		return r;
+		(void)!fd_close(t, fd);
+		return r == -ENOTCONN ? -ECONNABORTED : r;
 	}
-	c.used = 0;
-	c.cut = false;
-	c.size = m->control ? MIN(m->controllen, sizeof(c.buf)) : 0;
-	if (*unixpair_passcred(s) && x.has_cred) {
-		size_t n = control_begin(&c, SCM_CREDENTIALS, sizeof(x.cred), &data);
-		memcpy(n ? data : c.buf, &x.cred, n);
-	}
-	if (x.nfiles)
-		control_rights(t, &c, &x, flags & MSG_CMSG_CLOEXEC);
-	m->flags = (c.cut ? MSG_CTRUNC : 0) | (flags & MSG_CMSG_CLOEXEC);
-	if (unixpair_is_message(f) && whole > (uint64_t)r)
-		m->flags |= MSG_TRUNC;
-	m->namelen = 0;
-	if (c.used && guest_write(t->tid, m->control, c.buf, c.used) < 0)
-		return -EFAULT;
-	m->controllen = c.used;
-	if (guest_put(t->tid, a->a[1], m) < 0)
-		return -EFAULT;
-	return flags & MSG_TRUNC && unixpair_is_message(f) ? (int64_t)whole : r;
+	return fd;
 }
 
-int64_t sys_recvmsg(struct task *t, const struct sysargs *a)
+int64_t sys_accept(struct task *t, const struct sysargs *a)
 {
-	struct linux_msghdr m;
-	struct unixpair *s;
-	struct file *f;
-	struct uio u;
-	int64_t r = sock_at(t, ARG_INT(a, 0), &f, &s);
+	return accept_do(t, a, 0);
+}
 
-	if (r == 0)
-		r = msg_read(t, a->a[1], &m, &u);
-	if (r < 0)
-		return r;
-	r = recvmsg_do(t, a, f, s, &m, &u);
-	uio_fini(&u);
-	return r;
+int64_t sys_accept4(struct task *t, const struct sysargs *a)
+{
+	return accept_do(t, a, ARG_UINT(a, 3));
 }
 
 int64_t sys_shutdown(struct task *t, const struct sysargs *a)
 {
-	struct unixpair *s;
+	struct sock *s;
 	struct file *f;
 	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
 
 	if (r < 0)
 		return r;
-	return ARG_UINT(a, 1) > SHUT_RDWR ? -EINVAL : unixpair_shutdown(s, ARG_INT(a, 1));
+	return ARG_UINT(a, 1) > SHUT_RDWR ? -EINVAL : s->ops->shutdown(s, ARG_INT(a, 1));
+}
+
+static int64_t name_get_do(struct task *t, const struct sysargs *a, int which)
+{
+	struct sockname n;
+	struct sock *s;
+	struct file *f;
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	if (r == 0)
+		r = s->ops->name(s, which, &n);
+	return r < 0 ? r : sockname_out(t, a->a[1], a->a[2], &n);
+}
+
+int64_t sys_getsockname(struct task *t, const struct sysargs *a)
+{
+	return name_get_do(t, a, 0);
+}
+
+int64_t sys_getpeername(struct task *t, const struct sysargs *a)
+{
+	return name_get_do(t, a, 1);
 }

@@ -1,130 +1,202 @@
-/* Names and options of sockets. Options that have no meaning for a pair are accepted where Linux accepts them. */
+/* Options of sockets at SOL_SOCKET; other levels are the family's. Options that mean nothing inside a cell are remembered. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "kernel/net/unixpair.h"
+#include "kernel/abi/time.h"
 #include "kernel/platform/guestmem.h"
-#include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/sockcall.h"
 
 #define BUF_MAX 212992
 #define SNDBUF_MIN 4608
 #define RCVBUF_MIN 2304
+#define OPT_MAX 256
+/* Newer than glibc's headers or named differently by it and musl. */
+#define OPT_PASSSEC 34
+#define OPT_TIMESTAMPNS 35
+#define OPT_MARK 36
+#define OPT_TIMESTAMPING 37
+#define OPT_PROTOCOL 38
+#define OPT_DOMAIN 39
+#define OPT_RXQ_OVFL 40
+#define OPT_PEEK_OFF 42
+#define OPT_NOFCS 43
+#define OPT_BUSY_POLL 46
+#define OPT_INCOMING_CPU 49
+#define OPT_COOKIE 57
+#define OPT_ZEROCOPY 60
+#define OPT_PEERGROUPS 59
+#define OPT_RCVTIMEO_NEW 66
+#define OPT_SNDTIMEO_NEW 67
 
-static int pair_at(struct task *t, int fd, struct unixpair **ret_)
+/* Options that are a truth value in the sock. */
+static bool *flag_of(struct sock *s, int opt)
 {
-	struct file *f = fd_file(t, fd);
-
-	if (!f)
-		return -EBADF;
-	*ret_ = unixpair_of(f);
-	return *ret_ ? 0 : -ENOTSOCK;
+	switch (opt) {
+	case SO_REUSEADDR:
+		return &s->reuseaddr;
+	case SO_REUSEPORT:
+		return &s->reuseport;
+	case SO_KEEPALIVE:
+		return &s->keepalive;
+	case SO_BROADCAST:
+		return &s->broadcast;
+	case SO_OOBINLINE:
+		return &s->oobinline;
+	case SO_DONTROUTE:
+		return &s->dontroute;
+	case SO_PASSCRED:
+		return &s->passcred;
+	case SO_TIMESTAMP:
+		return &s->stamp;
+	case OPT_TIMESTAMPNS:
+		return &s->stampns;
+	case OPT_PASSSEC:
+		return &s->passsec;
+	case OPT_RXQ_OVFL:
+		return &s->rxq_ovfl;
+	case OPT_ZEROCOPY:
+		return &s->zerocopy;
+	}
+	return NULL;
 }
 
-/* Both ends are without a name: only the family is told. */
-static int64_t name_put_(struct task *t, const struct sysargs *a)
+/* Options that are a number. */
+static int32_t *number_of(struct sock *s, int opt)
 {
-	uint16_t family = AF_UNIX;
-	struct unixpair *s;
-	int32_t len;
-	int r = pair_at(t, ARG_INT(a, 0), &s);
-
-	if (r < 0)
-		return r;
-	if (guest_get(t->tid, &len, a->a[2]) < 0)
-		return -EFAULT;
-	if (len < 0)
-		return -EINVAL;
-	if (len && guest_write(t->tid, a->a[1], &family, MIN((size_t)len, sizeof(family))) < 0)
-		return -EFAULT;
-	len = sizeof(family);
-	return guest_put(t->tid, a->a[2], &len);
+	switch (opt) {
+	case SO_PRIORITY:
+		return &s->priority;
+	case OPT_MARK:
+		return &s->mark;
+	case SO_RCVLOWAT:
+		return &s->rcvlowat;
+	case OPT_BUSY_POLL:
+		return &s->busy_poll;
+	case OPT_INCOMING_CPU:
+		return &s->incoming_cpu;
+	}
+	return NULL;
 }
 
-int64_t sys_getsockname(struct task *t, const struct sysargs *a)
+/* ---- get ---- */
+
+static void timeval_out(struct optval *v, int64_t ns)
 {
-	return name_put_(t, a);
+	struct linux_timeval tv = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000 };
+
+	v->len = sizeof(tv);
+	memcpy(v->u.raw, &tv, sizeof(tv));
 }
 
-int64_t sys_getpeername(struct task *t, const struct sysargs *a)
+static int peercred_out(const struct sock *s, struct optval *v)
 {
-	return name_put_(t, a);
+	struct linux_ucred c = s->has_peer_cred ? s->peer_cred : (struct linux_ucred){ 0, UINT32_MAX, UINT32_MAX };
+
+	v->len = sizeof(c);
+	memcpy(v->u.raw, &c, sizeof(c));
+	return 0;
+}
+
+static int get_socket(struct sock *s, int opt, struct optval *v)
+{
+	const bool *flag = flag_of(s, opt);
+	const int32_t *number = number_of(s, opt);
+
+	v->len = sizeof(v->u.i);
+	v->u.i = flag ? *flag : number ? *number : 0;
+	if (flag || number)
+		return 0;
+	switch (opt) {
+	case SO_TYPE:
+		v->u.i = s->type;
+		return 0;
+	case OPT_DOMAIN:
+		v->u.i = s->family;
+		return 0;
+	case OPT_PROTOCOL:
+		v->u.i = s->protocol;
+		return 0;
+	case SO_ERROR:
+		v->u.i = sock_take_err(s);
+		return 0;
+	case SO_ACCEPTCONN:
+		v->u.i = s->listening;
+		return 0;
+	case SO_SNDBUF:
+		v->u.i = (int32_t)s->sndbuf;
+		return 0;
+	case SO_RCVBUF:
+		v->u.i = (int32_t)s->rcvbuf;
+		return 0;
+	case SO_SNDLOWAT:
+		v->u.i = 1;
+		return 0;
+	case SO_PEERCRED:
+		return peercred_out(s, v);
+	case SO_LINGER:
+		v->len = 8;
+		memcpy(v->u.raw, &(int32_t){ s->linger_on }, 4);
+		memcpy(v->u.raw + 4, &s->linger_secs, 4);
+		return 0;
+	case SO_RCVTIMEO:
+	case OPT_RCVTIMEO_NEW:
+		timeval_out(v, s->rcvtimeo);
+		return 0;
+	case SO_SNDTIMEO:
+	case OPT_SNDTIMEO_NEW:
+		timeval_out(v, s->sndtimeo);
+		return 0;
+	case OPT_COOKIE:
+		v->len = 8;
+		memcpy(v->u.raw, &s->ino, 8);
+		return 0;
+	case SO_BINDTODEVICE:
+		v->len = 0;
+		return 0;
+	case OPT_PEEK_OFF:
+		v->u.i = -1;
+		return s->family == AF_UNIX ? 0 : -EOPNOTSUPP;
+	case OPT_PEERGROUPS:
+		return -ENODATA;
+	case SO_DEBUG:
+	case SO_NO_CHECK:
+	case OPT_TIMESTAMPING:
+	case OPT_NOFCS:
+		return 0;
+	}
+	return -ENOPROTOOPT;
 }
 
 int64_t sys_getsockopt(struct task *t, const struct sysargs *a)
 {
-	union {
-		int32_t i;
-		struct linux_ucred cred;
-		char raw[16];
-	} v = { .raw = { 0 } };
-	size_t size = sizeof(v.i);
-	struct unixpair *s;
+	struct optval v = { .len = 0 };
+	struct sock *s;
+	struct file *f;
 	int32_t len;
-	int r = pair_at(t, ARG_INT(a, 0), &s);
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
 
 	if (r < 0)
 		return r;
-	if (ARG_INT(a, 1) != SOL_SOCKET)
-		return -EOPNOTSUPP;
 	if (guest_get(t->tid, &len, a->a[4]) < 0)
 		return -EFAULT;
-	if (len < 0)
-		return -EINVAL;
-	switch (ARG_INT(a, 2)) {
-	case SO_TYPE:
-		v.i = unixpair_type(s);
-		break;
-	case SO_DOMAIN:
-		v.i = AF_UNIX;
-		break;
-	case SO_ERROR:
-		v.i = unixpair_take_error(s);
-		break;
-	case SO_SNDBUF:
-		v.i = (int32_t)*unixpair_sndbuf(s);
-		break;
-	case SO_RCVBUF:
-		v.i = (int32_t)*unixpair_rcvbuf(s);
-		break;
-	case SO_PASSCRED:
-		v.i = *unixpair_passcred(s);
-		break;
-	case SO_PEERCRED:
-		unixpair_peer_cred(s, &v.cred);
-		size = sizeof(v.cred);
-		break;
-	case SO_RCVLOWAT:
-		v.i = 1;
-		break;
-	case SO_LINGER:
-		size = 8;
-		break;
-	case SO_RCVTIMEO:
-	case SO_SNDTIMEO:
-		size = 16;
-		break;
-	case SO_PROTOCOL:
-	case SO_ACCEPTCONN:
-	case SO_REUSEADDR:
-	case SO_REUSEPORT:
-	case SO_KEEPALIVE:
-	case SO_BROADCAST:
-	case SO_OOBINLINE:
-	case SO_PRIORITY:
-	case SO_DONTROUTE:
-	case SO_DEBUG:
-	case SO_TIMESTAMP:
-		break;
-	default:
-		return -ENOPROTOOPT;
-	}
-	len = (int32_t)MIN((size_t)len, size);
-	if (guest_write(t->tid, a->a[3], &v, (size_t)len) < 0)
+	if (ARG_INT(a, 1) == SOL_SOCKET)
+		r = len < 0 ? -EINVAL : get_socket(s, ARG_INT(a, 2), &v);
+	else if (s->ops->getopt)
+		r = len < 0 ? -EINVAL : s->ops->getopt(s, ARG_INT(a, 1), ARG_INT(a, 2), &v);
+	else
+		r = s->family == AF_NETLINK ? -ENOPROTOOPT : -EOPNOTSUPP;
+	if (r < 0)
+		return r;
+	len = (int32_t)MIN((uint32_t)len, v.len);
+	if (len && guest_write(t->tid, a->a[3], &v.u, (size_t)len) < 0)
 		return -EFAULT;
 	return guest_put(t->tid, a->a[4], &len);
 }
+
+/* ---- set ---- */
 
 static uint32_t buf_size(int32_t asked, uint32_t min)
 {
@@ -133,46 +205,126 @@ static uint32_t buf_size(int32_t asked, uint32_t min)
 	return MAX((uint32_t)doubled, min);
 }
 
+static int timeval_in(const char *v, uint32_t len, int64_t *ret_)
+{
+	struct linux_timeval tv;
+
+	if (len < sizeof(tv))
+		return -EINVAL;
+	memcpy(&tv, v, sizeof(tv));
+	if (tv.usec < 0 || tv.usec >= 1000000)
+		return -EDOM;
+	if (tv.sec < 0)
+		*ret_ = 1; /* Linux: do not wait at all */
+	else if (tv.sec > INT64_MAX / NSEC_PER_SEC / 4)
+		*ret_ = 0;
+	else
+		*ret_ = tv.sec * NSEC_PER_SEC + tv.usec * 1000;
+	return 0;
+}
+
+static int number_set(struct task *t, struct sock *s, int opt, int32_t v)
+{
+	if (opt == OPT_MARK && !cred_has_cap(&t->cred, CAP_NET_ADMIN) && !cred_has_cap(&t->cred, CAP_NET_RAW))
+		return -EPERM;
+	if (opt == SO_PRIORITY && (v < 0 || v > 6) && !cred_has_cap(&t->cred, CAP_NET_ADMIN) &&
+	    !cred_has_cap(&t->cred, CAP_NET_RAW))
+		return -EPERM;
+	if (opt == SO_RCVLOWAT)
+		v = v < 0 ? INT32_MAX : v ? v : 1;
+	*number_of(s, opt) = v;
+	return 0;
+}
+
+static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, uint32_t len)
+{
+	int32_t v, secs;
+
+	if (opt == SO_BINDTODEVICE)
+		return !raw[0] || !strncmp(raw, "lo", 3) ? 0 : -ENODEV;
+	if (len < sizeof(v))
+		return -EINVAL;
+	memcpy(&v, raw, sizeof(v));
+	if ((opt == SO_PASSCRED || opt == OPT_PASSSEC) && s->family != AF_UNIX && s->family != AF_NETLINK)
+		return -EOPNOTSUPP;
+	if (opt == OPT_ZEROCOPY && s->family != AF_INET && s->family != AF_INET6)
+		return -EOPNOTSUPP;
+	if (opt == SO_REUSEPORT && v && s->family != AF_INET && s->family != AF_INET6)
+		return -EOPNOTSUPP;
+	if (flag_of(s, opt)) {
+		*flag_of(s, opt) = v != 0;
+		if (opt == SO_TIMESTAMP && v)
+			s->stampns = false;
+		if (opt == OPT_TIMESTAMPNS && v)
+			s->stamp = false;
+		return 0;
+	}
+	if (number_of(s, opt))
+		return number_set(t, s, opt, v);
+	switch (opt) {
+	case SO_SNDBUF:
+	case SO_SNDBUFFORCE:
+		if (opt == SO_SNDBUFFORCE && !cred_has_cap(&t->cred, CAP_NET_ADMIN))
+			return -EPERM;
+		s->sndbuf = buf_size(v, SNDBUF_MIN);
+		s->sndbuf_set = true;
+		waitq_wake(&s->q, SOCK_POLL_OUT);
+		return 0;
+	case SO_RCVBUF:
+	case SO_RCVBUFFORCE:
+		if (opt == SO_RCVBUFFORCE && !cred_has_cap(&t->cred, CAP_NET_ADMIN))
+			return -EPERM;
+		s->rcvbuf = buf_size(v, RCVBUF_MIN);
+		s->rcvbuf_set = true;
+		return 0;
+	case SO_LINGER:
+		if (len < 8)
+			return -EINVAL;
+		memcpy(&secs, raw + 4, sizeof(secs));
+		s->linger_on = v != 0;
+		if (s->linger_on)
+			s->linger_secs = secs;
+		return 0;
+	case SO_RCVTIMEO:
+	case OPT_RCVTIMEO_NEW:
+		return timeval_in(raw, len, &s->rcvtimeo);
+	case SO_SNDTIMEO:
+	case OPT_SNDTIMEO_NEW:
+		return timeval_in(raw, len, &s->sndtimeo);
+	case SO_DEBUG:
+		return v && !cred_has_cap(&t->cred, CAP_NET_ADMIN) ? -EACCES : 0;
+	case OPT_PEEK_OFF:
+		return s->family != AF_UNIX ? -EOPNOTSUPP : v < 0 ? 0 : -EINVAL;
+	case SO_NO_CHECK:
+	case OPT_TIMESTAMPING:
+	case OPT_NOFCS:
+		return 0;
+	case SO_ATTACH_FILTER:
+	case 50: /* SO_ATTACH_BPF */
+		return -EPERM;
+	case SO_DETACH_FILTER:
+		return -ENOENT;
+	}
+	return -ENOPROTOOPT;
+}
+
 int64_t sys_setsockopt(struct task *t, const struct sysargs *a)
 {
-	struct unixpair *s;
-	int32_t v;
-	int r = pair_at(t, ARG_INT(a, 0), &s);
+	char raw[OPT_MAX] = "";
+	struct sock *s;
+	struct file *f;
+	int len = ARG_INT(a, 4), level = ARG_INT(a, 1);
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
 
 	if (r < 0)
 		return r;
-	if (ARG_INT(a, 4) < 0)
+	if (len < 0)
 		return -EINVAL;
-	if (ARG_INT(a, 1) != SOL_SOCKET)
+	if (level != SOL_SOCKET && !s->ops->setopt)
 		return -EOPNOTSUPP;
-	if (ARG_INT(a, 4) < (int)sizeof(v))
-		return -EINVAL;
-	if (guest_get(t->tid, &v, a->a[3]) < 0)
+	len = MIN(len, OPT_MAX - 1);
+	if (len && guest_read(t->tid, raw, a->a[3], (size_t)len) < 0)
 		return -EFAULT;
-	switch (ARG_INT(a, 2)) {
-	case SO_SNDBUF:
-		*unixpair_sndbuf(s) = buf_size(v, SNDBUF_MIN);
-		return 0;
-	case SO_RCVBUF:
-		*unixpair_rcvbuf(s) = buf_size(v, RCVBUF_MIN);
-		return 0;
-	case SO_PASSCRED:
-		*unixpair_passcred(s) = v != 0;
-		return 0;
-	case SO_LINGER:
-		return ARG_INT(a, 4) < 8 ? -EINVAL : 0;
-	case SO_RCVTIMEO:
-	case SO_SNDTIMEO:
-		return ARG_INT(a, 4) < 16 ? -EINVAL : 0;
-	case SO_REUSEADDR:
-	case SO_KEEPALIVE:
-	case SO_BROADCAST:
-	case SO_OOBINLINE:
-	case SO_PRIORITY:
-	case SO_DONTROUTE:
-	case SO_RCVLOWAT:
-	case SO_TIMESTAMP:
-		return 0;
-	}
-	return -ENOPROTOOPT;
+	return level == SOL_SOCKET ? set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len) :
+				     s->ops->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
 }

@@ -64,6 +64,7 @@ int held_add(struct proc *p, const struct task *only, int sig, const struct linu
 	h->info = *info;
 	h->info.signo = sig;
 	list_append(&p->held, &h->link);
+	p->held_set |= SIGBIT(sig);
 	waitq_wake(&p->sigfd_q, POLLIN | POLLRDNORM);
 	return 1;
 }
@@ -73,9 +74,21 @@ int held_take(struct proc *p, const struct task *only, int sig, const struct lin
 	return is_blocked(p, only, sig) ? held_add(p, only, sig, info) : 0;
 }
 
-static void held_drop(struct held *h)
+/* Out of the list; the caller frees it. */
+static void held_unlink(struct proc *p, struct held *h)
 {
+	struct held *o;
+
 	list_remove(&h->link);
+	list_for_each(o, &p->held, link)
+		if (o->info.signo == h->info.signo)
+			return;
+	p->held_set &= ~SIGBIT(h->info.signo);
+}
+
+static void held_drop(struct proc *p, struct held *h)
+{
+	held_unlink(p, h);
 	obj_free(&held_type, h);
 }
 
@@ -104,7 +117,7 @@ bool held_next(struct task *t, uint64_t mask, struct linux_siginfo *out)
 	if (!best)
 		return false;
 	*out = best->info;
-	held_drop(best);
+	held_drop(t->proc, best);
 	if (out->code == SI_TIMER) { /* what it missed is known only now */
 		int missed = ptimer_taken(t->proc, out->u.timer.tid);
 
@@ -113,36 +126,48 @@ bool held_next(struct task *t, uint64_t mask, struct linux_siginfo *out)
 	return true;
 }
 
-void held_pass_on(struct proc *p)
+void held_pass_on(struct task *t)
 {
 	struct list batch = LIST_INIT(batch);
+	struct proc *p = t->proc;
+	struct host_sigs hs = { .blocked = ~0UL };
 	struct held *h, *tmp;
-	struct task *t;
+	uint64_t out;
 
+	/* One look at the caller: it is the threads that unblock something which make calls afterwards. */
+	if ((p->held_set & p->sigfd_mask) && cell.proc_fd >= 0)
+		(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+	out = p->held_set & ~(hs.blocked & p->sigfd_mask);
+	if (!out)
+		return;
 	list_for_each_safe(h, tmp, &p->held, link) {
-		t = h->tid ? task_find(h->tid) : NULL;
-		if (h->tid && (!t || t->proc != p)) {
-			held_drop(h);
+		if (!(out & SIGBIT(h->info.signo)) ||
+		    (h->tid && h->tid != t->tid && (p->sigfd_mask & SIGBIT(h->info.signo))))
 			continue;
-		}
-		if ((p->sigfd_mask & SIGBIT(h->info.signo)) && is_blocked(p, t, h->info.signo))
-			continue;
-		list_remove(&h->link);
+		held_unlink(p, h);
 		list_append(&batch, &h->link);
 	}
 	while (!list_is_empty(&batch)) {
+		struct task *to;
+
 		h = list_first(&batch, struct held, link);
-		t = h->tid ? task_find(h->tid) : NULL;
-		if (t)
-			(void)signal_send_task(t, h->info.signo, &h->info);
-		else
+		to = h->tid ? task_find(h->tid) : NULL;
+		if (to && to->proc == p)
+			(void)signal_send_task(to, h->info.signo, &h->info);
+		else if (!h->tid)
 			(void)signal_send_proc(p, h->info.signo, &h->info);
-		held_drop(h);
+		list_remove(&h->link);
+		obj_free(&held_type, h);
 	}
 }
 
 void held_free(struct proc *p)
 {
-	while (!list_is_empty(&p->held))
-		held_drop(list_first(&p->held, struct held, link));
+	struct held *h, *tmp;
+
+	list_for_each_safe(h, tmp, &p->held, link) {
+		list_remove(&h->link);
+		obj_free(&held_type, h);
+	}
+	p->held_set = 0;
 }

@@ -14,8 +14,8 @@ int held_add(struct proc *p, const struct task *only, int sig, const struct linu
 uint64_t held_pending(const struct task *t);
 /* Takes the next one of mask out: those of the thread first, then by number. False: there is none. */
 bool held_next(struct task *t, uint64_t mask, struct linux_siginfo *out);
-/* Sends on what is no longer blocked, or no longer wanted by a signalfd. */
-void held_pass_on(struct proc *p);
+/* Sends on what t, which makes a call, no longer blocks, and what no signalfd wants any more. */
+void held_pass_on(struct task *t);
 void held_free(struct proc *p);
 
 #endif

@@ -104,6 +104,8 @@ static bool ptimer_signal_pending(const struct ptimer *pt)
 		if ((t->sig_sent & bit) || (pt->signo >= RT_FIRST && t->sig_inflight))
 			return true;
 	}
+	if (pt->proc->held_set & bit) /* it waits for a signalfd to be read */
+		return true;
 	/* A blocked signal waits on the host. It is worth asking only for those that would queue up. */
 	if (!any || pt->signo < RT_FIRST)
 		return false;

@@ -186,7 +186,8 @@ struct proc {
 	int64_t prev_utime, prev_stime;  /* what was last shown: CPU times never go back */
 	bool thp_disable;
 	uint64_t sigfd_mask;             /* signals that its signalfds ask for */
-	struct list held;                /* kept back for them (task/heldsig.c) */
+	uint64_t held_set;               /* which of them are kept back for that (task/heldsig.c) */
+	struct list held;                /* ... and these are they */
 	struct waitq sigfd_q;            /* something was kept */
 	struct shm_map *shm_maps;        /* SysV shared memory that it has attached */
 	struct sem_undo *sem_undo;       /* what its end does to SysV semaphores */

@@ -32,10 +32,18 @@ struct watch {
 };
 OBJ_TYPE(watch_type, struct watch, 0);
 
+/* struct inotify_event without its name. */
+struct event_head {
+	int32_t wd;
+	uint32_t mask, cookie;
+	uint32_t len; /* of the name, padded */
+};
+_Static_assert(sizeof(struct event_head) == 16, "inotify_event");
+
 struct event {
 	struct list link;
 	uint32_t name_size; /* with its NUL; 0: no name */
-	struct inotify_event ev; /* len: what the reader gets, padded */
+	struct event_head ev;
 	char name[];
 };
 
@@ -106,11 +114,11 @@ static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cook
 	if (!e) /* no memory: the event is lost, as on Linux */
 		return;
 	e->name_size = size;
-	e->ev = (struct inotify_event){
+	e->ev = (struct event_head){
 		.wd = wd,
 		.mask = mask,
 		.cookie = cookie,
-		.len = (uint32_t)ALIGN_UP(size, sizeof(struct inotify_event)),
+		.len = (uint32_t)ALIGN_UP(size, sizeof(struct event_head)),
 	};
 	if (size)
 		memcpy(e->name, name, size);
@@ -235,7 +243,7 @@ int inotify_unwatch(struct inotify *in, int wd)
 
 static int64_t inotify_read(struct file *f, struct uio *u, int64_t pos)
 {
-	static const char zeros[sizeof(struct inotify_event)];
+	static const char zeros[sizeof(struct event_head)];
 	struct inotify *in = f->priv;
 	int64_t done = 0;
 

@@ -1,14 +1,16 @@
-/* /proc/PID/net and /proc/PID/ns: the headers of the tables, with the loopback device and no
- * sockets; and the namespaces, which are the same for every process of a cell. */
+/* /proc/PID/net and /proc/PID/ns: the headers of the tables, whose lines the sockets' own code gives (proc.h); and the
+ * namespaces, which are the same for every process of a cell. */
 #include "kernel/fs/proc/proc_priv.h"
+
+void (*proc_net_show)(enum proc_net_table table, struct textbuf *b);
 
 static const char dev_text[] =
 	"Inter-|   Receive                                                |  Transmit\n"
 	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
 	"drop "
-	"fifo colls carrier compressed\n"
-	"    lo:       0       0    0    0    0     0          0         0        0       0    0   "
-	" 0    "
+	"fifo colls carrier compressed\n";
+static const char dev_lo_text[] =
+	"    lo:       0       0    0    0    0     0          0         0        0       0    0    0    "
 	"0     0       0          0\n";
 
 static const char route_text[] =
@@ -40,20 +42,51 @@ static const char sockstat_text[] = "sockets: used 0\nTCP: inuse 0 orphan 0 tw 0
 				    "UDP: inuse 0 mem 0\nUDPLITE: inuse 0\nRAW: inuse 0\n"
 				    "FRAG: inuse 0 memory 0\n";
 
+static const char unix_text[] = "Num       RefCount Protocol Flags    Type St Inode Path\n";
+static const char netlink_text[] = "sk               Eth Pid        Groups   Rmem     Wmem     Dump  "
+				   "Locks    Drops    Inode\n";
+
+/* The header, and the lines when there are sockets at all. */
+static int show_table(struct textbuf *b, const char *head, enum proc_net_table table, const char *none)
+{
+	text_puts(b, head);
+	if (proc_net_show)
+		proc_net_show(table, b);
+	else
+		text_puts(b, none);
+	return 0;
+}
+
+#define TABLE(fn, head, table, none)                                        \
+	static int fn(struct pinode *pi, struct task *t, struct textbuf *b) \
+	{                                                                   \
+		(void)pi, (void)t;                                          \
+		return show_table(b, head, table, none);                    \
+	}
+TABLE(show_tcp, tcp_text, PROC_NET_TCP, "")
+TABLE(show_tcp6, tcp6_text, PROC_NET_TCP6, "")
+TABLE(show_udp, udp_text, PROC_NET_UDP, "")
+TABLE(show_udp6, udp6_text, PROC_NET_UDP6, "")
+TABLE(show_unix, unix_text, PROC_NET_UNIX, "")
+TABLE(show_netlink, netlink_text, PROC_NET_NETLINK, "")
+TABLE(show_sockstat, "", PROC_NET_SOCKSTAT, sockstat_text)
+TABLE(show_dev, dev_text, PROC_NET_DEV, dev_lo_text)
+
 const struct pnode net_nodes[] = {
 	P_TEXT("arp", 0444, arp_text),
-	P_TEXT("dev", 0444, dev_text),
+	P_FILE("dev", 0444, show_dev),
 	P_TEXT("if_inet6", 0444, "00000000000000000000000000000001 01 80 10 80       lo\n"),
 	P_TEXT("ipv6_route", 0444, ""),
+	P_FILE("netlink", 0444, show_netlink),
 	P_TEXT("packet", 0444, "sk       RefCnt Type Proto  Iface R Rmem   User   Inode\n"),
 	P_TEXT("raw", 0444, udp_text),
 	P_TEXT("route", 0444, route_text),
-	P_TEXT("sockstat", 0444, sockstat_text),
-	P_TEXT("tcp", 0444, tcp_text),
-	P_TEXT("tcp6", 0444, tcp6_text),
-	P_TEXT("udp", 0444, udp_text),
-	P_TEXT("udp6", 0444, udp6_text),
-	P_TEXT("unix", 0444, "Num       RefCount Protocol Flags    Type St Inode Path\n"),
+	P_FILE("sockstat", 0444, show_sockstat),
+	P_FILE("tcp", 0444, show_tcp),
+	P_FILE("tcp6", 0444, show_tcp6),
+	P_FILE("udp", 0444, show_udp),
+	P_FILE("udp6", 0444, show_udp6),
+	P_FILE("unix", 0444, show_unix),
 	{ 0 },
 };
 

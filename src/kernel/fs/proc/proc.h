@@ -12,4 +12,18 @@ struct fs *procfs_new(void);
 uint64_t cell_memory(void);
 uint64_t cell_resident(void);
 
+/* The lines of a table below /proc/net, after its header; set by net. NULL: there are none. */
+struct textbuf;
+enum proc_net_table {
+	PROC_NET_TCP,
+	PROC_NET_TCP6,
+	PROC_NET_UDP,
+	PROC_NET_UDP6,
+	PROC_NET_UNIX,
+	PROC_NET_NETLINK,
+	PROC_NET_SOCKSTAT, /* all of it */
+	PROC_NET_DEV,      /* the line of lo */
+};
+extern void (*proc_net_show)(enum proc_net_table table, struct textbuf *b);
+
 #endif

@@ -168,8 +168,8 @@ void signalfd_recount(struct task *t)
 			mask |= ((struct signalfd *)f->priv)->mask;
 	}
 	t->proc->sigfd_mask = mask;
-	if (!list_is_empty(&t->proc->held))
-		held_pass_on(t->proc);
+	if (t->proc->held_set)
+		held_pass_on(t);
 }
 
 void signalfd_set_mask(struct file *f, struct task *t, uint64_t mask)

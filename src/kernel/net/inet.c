@@ -1,0 +1,201 @@
+/* AF_INET and AF_INET6: making sockets, addresses, binding. TCP and UDP are in files of their own. */
+#include "kernel/net/inet.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "kernel/net/route.h"
+
+#define SIN6_LEN_RFC2133 24u
+#define PORTS_RESERVED 1024
+
+OBJ_TYPE(inet_type, struct inet_sock, 32768);
+
+uint64_t net_lo_bytes, net_lo_packets;
+
+struct inet_sock *inet_new(struct task *t, int family, int type, int protocol)
+{
+	struct inet_sock *i = obj_new(&inet_type);
+
+	if (!i)
+		return NULL;
+	sock_init(&i->s, type == SOCK_STREAM ? &tcp_ops : &udp_ops, t, family, type, protocol);
+	i->laddr = i->raddr = family == AF_INET ? ip_any4 : ip_any6;
+	i->state = TCPS_CLOSE;
+	list_init(&i->bind_link);
+	list_init(&i->listen_link);
+	list_init(&i->connects);
+	if (type == SOCK_STREAM) {
+		i->s.sndbuf = 16384;
+		i->s.rcvbuf = 131072;
+	}
+	inet_opts_init(i);
+	return i;
+}
+
+void inet_free(struct inet_sock *i)
+{
+	port_unlisten(i);
+	port_unbind(i);
+	sock_fini(&i->s);
+	obj_free(&inet_type, i);
+}
+
+int inet_make(struct task *t, int family, int type, int protocol, struct sock **ret_)
+{
+	struct inet_sock *i;
+
+	if (protocol < 0 || protocol > 262)
+		return -EINVAL;
+	if (type == SOCK_RAW)
+		return protocol ? -EPERM : -EPROTONOSUPPORT;
+	if (type != SOCK_STREAM && type != SOCK_DGRAM)
+		return -ESOCKTNOSUPPORT;
+	/* Echo requests are for the groups of ping_group_range, which has none. */
+	if (type == SOCK_DGRAM && protocol == (family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6))
+		return -EACCES;
+	if (protocol && protocol != (type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP))
+		return -EPROTONOSUPPORT;
+	i = inet_new(t, family, type, type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP);
+	if (!i)
+		return -ENFILE;
+	*ret_ = &i->s;
+	return 0;
+}
+
+/* ---- addresses ---- */
+
+static struct ipaddr from_v4(uint32_t be)
+{
+	struct ipaddr a = ip_any4;
+
+	memcpy(a.b + 12, &be, 4);
+	return a;
+}
+
+int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a, uint16_t *ret_port)
+{
+	if (i->s.family == AF_INET) {
+		if (n->len < sizeof(struct sockaddr_in))
+			return -EINVAL;
+		if (n->u.sa.sa_family != AF_INET)
+			return -EAFNOSUPPORT;
+		*ret_a = from_v4(n->u.in.sin_addr.s_addr);
+		*ret_port = ntohs(n->u.in.sin_port);
+		return 0;
+	}
+	/* A datagram socket for IPv6 takes IPv4's form as well. */
+	if (n->len >= sizeof(struct sockaddr_in) && n->u.sa.sa_family == AF_INET && !inet_is_tcp(i)) {
+		*ret_a = from_v4(n->u.in.sin_addr.s_addr);
+		*ret_port = ntohs(n->u.in.sin_port);
+		return i->v6only ? -ENETUNREACH : 0;
+	}
+	if (n->len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	if (n->u.sa.sa_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	memcpy(ret_a->b, &n->u.in6.sin6_addr, 16);
+	*ret_port = ntohs(n->u.in6.sin6_port);
+	return i->v6only && ipaddr_is_v4(ret_a) ? -ENETUNREACH : 0;
+}
+
+void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, struct sockname *out)
+{
+	memset(&out->u, 0, sizeof(out->u.in6));
+	if (i->s.family == AF_INET) {
+		out->len = sizeof(out->u.in);
+		out->u.in.sin_family = AF_INET;
+		out->u.in.sin_port = htons(port);
+		memcpy(&out->u.in.sin_addr, a->b + 12, 4);
+		return;
+	}
+	out->len = sizeof(out->u.in6);
+	out->u.in6.sin6_family = AF_INET6;
+	out->u.in6.sin6_port = htons(port);
+	memcpy(&out->u.in6.sin6_addr, a->b, 16);
+}
+
+int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret_src)
+{
+	bool bound = !ipaddr_is_any(&i->laddr);
+
+	if (ipaddr_is_any(dst)) {
+		bool v4 = ipaddr_is_v4(dst);
+
+		*dst = bound && ipaddr_is_v4(&i->laddr) == v4 ? i->laddr : v4 ? ip_loop4 : ip_loop6;
+	}
+	if (route_dest(dst) == DEST_OUTSIDE)
+		return -ENETUNREACH;
+	*ret_src = ipaddr_is_v4(dst) ? ip_loop4 : ip_loop6;
+	if (bound) {
+		if (ipaddr_is_v4(&i->laddr) != ipaddr_is_v4(dst))
+			return ipaddr_is_v4(dst) ? -ENETUNREACH : -EINVAL;
+		*ret_src = i->laddr;
+	}
+	return 0;
+}
+
+int inet_name(struct sock *s, int which, struct sockname *out)
+{
+	struct inet_sock *i = inet_sk(s);
+
+	if (!which) {
+		inet_addr_out(i, &i->laddr, i->lport, out);
+		return 0;
+	}
+	if (!i->rport || (which == 1 && (i->state == TCPS_CLOSE || i->state == TCPS_SYN_SENT)))
+		return -ENOTCONN;
+	inet_addr_out(i, &i->raddr, i->rport, out);
+	return 0;
+}
+
+/* ---- bind ---- */
+
+static int bind_addr(const struct inet_sock *i, const struct sockname *n, struct ipaddr *a, uint16_t *port)
+{
+	struct sockname m = *n;
+	int r;
+
+	/* Old programs leave the family out for "any". */
+	if (i->s.family == AF_INET && n->len >= sizeof(n->u.in) && n->u.sa.sa_family == AF_UNSPEC &&
+	    !n->u.in.sin_addr.s_addr)
+		m.u.sa.sa_family = AF_INET;
+	if (i->s.family == AF_INET6 && n->len >= SIN6_LEN_RFC2133 && n->u.sa.sa_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	if (i->s.family == AF_INET6 && n->len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	r = inet_addr_in(i, &m, a, port);
+	if (r == -ENETUNREACH)
+		return -EINVAL; /* IPv4 on a socket for IPv6 only */
+	if (r < 0)
+		return r;
+	if (!ipaddr_is_any(a) && !route_is_own(a))
+		return -EADDRNOTAVAIL;
+	return 0;
+}
+
+int inet_bind(struct sock *s, struct task *t, const struct sockname *n)
+{
+	struct inet_sock *i = inet_sk(s);
+	struct ipaddr a, was = i->laddr;
+	uint16_t port;
+	int r = bind_addr(i, n, &a, &port);
+
+	if (r < 0)
+		return r;
+	if (port && port < PORTS_RESERVED && !cred_has_cap(&t->cred, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+	if (i->state != TCPS_CLOSE || i->lport)
+		return -EINVAL;
+	i->laddr = a;
+	r = port_bind(i, port);
+	if (r < 0) {
+		i->laddr = was;
+		return r;
+	}
+	i->port_kept = port != 0;
+	i->addr_kept = !ipaddr_is_any(&a);
+	return 0;
+}

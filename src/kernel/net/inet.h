@@ -1,0 +1,92 @@
+/* AF_INET and AF_INET6 sockets: what TCP and UDP share. Addresses are IPv6 inside, IPv4 as mapped; ports in host order. */
+#ifndef VIV_KERNEL_NET_INET_H
+#define VIV_KERNEL_NET_INET_H
+
+#include "kernel/net/sock.h"
+
+enum tcp_state {
+	TCPS_ESTABLISHED = 1,
+	TCPS_SYN_SENT = 2,
+	TCPS_FIN_WAIT1 = 4,
+	TCPS_FIN_WAIT2 = 5,
+	TCPS_TIME_WAIT = 6,
+	TCPS_CLOSE = 7,
+	TCPS_CLOSE_WAIT = 8,
+	TCPS_LAST_ACK = 9,
+	TCPS_LISTEN = 10,
+};
+
+#define INET_OPTS 56 /* at least as many as inet_opt.c remembers */
+
+struct inet_sock {
+	struct sock s; /* first */
+	struct ipaddr laddr, raddr;
+	uint16_t lport, rport;   /* 0: none */
+	bool v6only;
+	bool port_kept;          /* by bind: a failed connect keeps it */
+	bool addr_kept;
+	struct list bind_link;   /* by local port */
+	struct list listen_link; /* of listeners, by port */
+	enum tcp_state state;    /* UDP: ESTABLISHED when connected, else CLOSE */
+	/* TCP */
+	bool connecting;         /* connect() was begun and its end not yet told */
+	bool connected;          /* connect() or accept() succeeded */
+	bool fin;                /* the peer's end of stream is after the queue */
+	bool abort;              /* its end is a reset, whatever else */
+	struct list connects;    /* listener: those that wait for room, by accept_link */
+	bool urg_set, urg_read;  /* an urgent byte: it came; it was taken */
+	uint8_t urg_byte;
+	uint64_t urg_at;         /* its place in the stream */
+	uint64_t rcv_seq;        /* bytes that came before the head of the queue */
+	uint64_t bytes_in, bytes_out;
+	char congestion[16];
+	int32_t opts[INET_OPTS]; /* see inet_opt.c */
+};
+
+static inline struct inet_sock *inet_sk(const struct sock *s)
+{
+	return container_of(s, struct inet_sock, s);
+}
+static inline bool inet_is_tcp(const struct inet_sock *i)
+{
+	return i->s.type == SOCK_STREAM;
+}
+
+extern const struct sock_ops tcp_ops, udp_ops;
+
+/* ---- inet.c ---- */
+struct inet_sock *inet_new(struct task *t, int family, int type, int protocol);
+void inet_free(struct inet_sock *i);
+/* An address argument as i sees it: -EINVAL, -EAFNOSUPPORT; -ENETUNREACH for IPv4 on a socket for IPv6 only. */
+int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a, uint16_t *ret_port);
+/* The same the other way. */
+void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, struct sockname *out);
+int inet_bind(struct sock *s, struct task *t, const struct sockname *n);
+int inet_name(struct sock *s, int which, struct sockname *out);
+/* The destination with "any" replaced, and i's own address for it: -ENETUNREACH, -EINVAL. */
+int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret_src);
+
+/* ---- ports (inet_port.c) ---- */
+/* Gives i a port (0: a free one) for its address: -EADDRINUSE. */
+int port_bind(struct inet_sock *i, uint16_t port);
+void port_unbind(struct inet_sock *i);
+/* A connection's other end shares the port of its listener. */
+void port_share(struct inet_sock *i, uint16_t port);
+/* Is i the only listener where it wants to be? -EADDRINUSE. */
+int port_listen(struct inet_sock *i);
+void port_unlisten(struct inet_sock *i);
+/* Who listens at a, who gets a datagram from src to dst; borrowed, NULL: nobody. */
+struct inet_sock *port_listener(const struct ipaddr *a, uint16_t port, uint32_t salt);
+struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src, uint16_t sport);
+/* Is there such a connection? */
+bool port_connected(const struct ipaddr *l, uint16_t lport, const struct ipaddr *r, uint16_t rport);
+/* The port of i stays taken for a while. */
+void port_time_wait(const struct inet_sock *i);
+
+/* ---- options (inet_opt.c) ---- */
+void inet_opts_init(struct inet_sock *i);
+int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *v, uint32_t len);
+int inet_getopt(struct sock *s, int level, int opt, struct optval *out);
+bool inet_opt_on(const struct inet_sock *i, int level, int opt);
+
+#endif

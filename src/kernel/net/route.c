@@ -1,0 +1,35 @@
+/* Destinations. A cell has its own loopback and nothing else: 127.0.0.0/8 and ::1 are inside, all others are outside and
+ * refused with ENETUNREACH where route_dest is asked. A gateway to the outside has its place here. */
+#include "kernel/net/route.h"
+
+#include <string.h>
+
+const struct ipaddr ip_any4 = { { [10] = 0xff, [11] = 0xff } };
+const struct ipaddr ip_any6;
+const struct ipaddr ip_loop4 = { { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 } };
+const struct ipaddr ip_loop6 = { { [15] = 1 } };
+
+bool ipaddr_is_v4(const struct ipaddr *a)
+{
+	return !memcmp(a->b, ip_any4.b, 12);
+}
+
+bool ipaddr_is_same(const struct ipaddr *a, const struct ipaddr *b)
+{
+	return !memcmp(a->b, b->b, sizeof(a->b));
+}
+
+bool ipaddr_is_any(const struct ipaddr *a)
+{
+	return ipaddr_is_same(a, &ip_any4) || ipaddr_is_same(a, &ip_any6);
+}
+
+bool route_is_own(const struct ipaddr *a)
+{
+	return (ipaddr_is_v4(a) && a->b[12] == 127) || ipaddr_is_same(a, &ip_loop6);
+}
+
+enum dest route_dest(const struct ipaddr *a)
+{
+	return route_is_own(a) ? DEST_LOCAL : DEST_OUTSIDE;
+}

@@ -1,0 +1,235 @@
+/* What all sockets share: their making by family and type, the open file, the common part of their life.
+ *
+ * Left out: families other than AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK; raw and packet sockets, which nobody in a cell
+ * may have (a cell's root is root of nothing on the wire). */
+#include "kernel/net/sock.h"
+
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <linux/sockios.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/platform/uio.h"
+
+#define SOCK_TYPES 11 /* SOCK_MAX */
+
+struct list sock_all_unix = LIST_INIT(sock_all_unix);
+struct list sock_all_inet = LIST_INIT(sock_all_inet);
+struct list sock_all_netlink = LIST_INIT(sock_all_netlink);
+
+static const struct file_ops sock_fops;
+
+struct sock *sock_of(const struct file *f)
+{
+	return f->ops == &sock_fops ? f->priv : NULL;
+}
+
+int sock_take_err(struct sock *s)
+{
+	int err = s->err;
+
+	s->err = 0;
+	return err;
+}
+
+void sock_set_err(struct sock *s, int err)
+{
+	s->err = err;
+	waitq_wake(&s->q, SOCK_POLL_ALL);
+}
+
+void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int family, int type, int protocol)
+{
+	struct list *all = family == AF_UNIX ? &sock_all_unix :
+			   family == AF_NETLINK ? &sock_all_netlink : &sock_all_inet;
+
+	s->ops = ops;
+	s->family = (uint16_t)family;
+	s->type = (uint8_t)type;
+	s->protocol = (uint16_t)protocol;
+	s->sndbuf = s->rcvbuf = SOCK_BUF_DEFAULT;
+	s->rcvlowat = 1;
+	s->incoming_cpu = -1;
+	waitq_init(&s->q);
+	waitq_init(&s->space_q);
+	list_init(&s->queue);
+	list_init(&s->sent);
+	list_init(&s->acceptq);
+	list_init(&s->accept_link);
+	list_append(all, &s->all_link);
+	if (t) {
+		s->uid = t->cred.fsuid;
+		s->cred = (struct linux_ucred){ t->proc->pid, t->cred.uid, t->cred.gid };
+	}
+}
+
+void sock_fini(struct sock *s)
+{
+	sock_queue_purge(s);
+	while (!list_is_empty(&s->sent)) {
+		struct packet *pk = list_first(&s->sent, struct packet, owner_link);
+
+		list_remove(&pk->owner_link);
+		pk->owner = NULL;
+	}
+	list_remove(&s->all_link);
+	list_remove(&s->accept_link);
+	waitq_fini(&s->space_q);
+	waitq_fini(&s->q);
+}
+
+int64_t sock_recv_packet(struct sock *s, struct uio *u, struct sockmsg *m, struct packet *pk)
+{
+	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)pk->len);
+
+	m->whole = pk->len;
+	if (n < pk->len)
+		m->out_flags |= MSG_TRUNC;
+	if (n && uio_put(u, pk->data, n) != n)
+		return -EFAULT;
+	if (m->x) {
+		m->x->has_stamp = true;
+		m->x->stamp = pk->stamp;
+	}
+	if (!(m->flags & MSG_PEEK))
+		sock_dequeue(s, pk);
+	return n;
+}
+
+/* ---- making ---- */
+
+int sock_make(struct task *t, int family, int type, int protocol, struct sock **ret_)
+{
+	int r = -EAFNOSUPPORT;
+
+	if (family < 0 || family >= AF_MAX)
+		return -EAFNOSUPPORT;
+	if (type < 0 || type >= SOCK_TYPES)
+		return -EINVAL;
+	procnet_register();
+	switch (family) {
+	case AF_UNIX:
+		r = unix_make(t, type, protocol, ret_);
+		break;
+	case AF_INET:
+	case AF_INET6:
+		r = inet_make(t, family, type, protocol, ret_);
+		break;
+	case AF_NETLINK:
+		r = netlink_make(t, type, protocol, ret_);
+		break;
+	case AF_PACKET:
+		r = -EPERM;
+		break;
+	}
+	return r;
+}
+
+int sock_file(struct sock *s, uint32_t flags, struct file **ret_)
+{
+	int r = file_new_anon("socket:", S_IFSOCK | 0777, &sock_fops, s, O_RDWR | (flags & O_NONBLOCK), ret_);
+
+	if (r < 0) {
+		s->ops->release(s);
+		return r;
+	}
+	(*ret_)->mode = FMODE_READ | FMODE_WRITE | FMODE_STREAM;
+	s->file = *ret_;
+	s->ino = (*ret_)->inode->ino;
+	return 0;
+}
+
+/* ---- the open file ---- */
+
+static int64_t sock_read(struct file *f, struct uio *u, int64_t pos)
+{
+	struct sock *s = f->priv;
+	struct sockmsg m;
+
+	(void)pos;
+	memset(&m, 0, offsetof(struct sockmsg, from));
+	m.from.len = 0;
+	m.out_flags = 0;
+	m.wait_q = NULL;
+	return s->ops->recv(s, u, &m);
+}
+
+static int64_t sock_write(struct file *f, struct uio *u, int64_t pos)
+{
+	struct sock *s = f->priv;
+	struct sockmsg m;
+
+	(void)pos;
+	memset(&m, 0, offsetof(struct sockmsg, from));
+	m.wait_q = NULL;
+	return s->ops->send(s, u, &m);
+}
+
+static uint32_t sock_poll(struct file *f)
+{
+	struct sock *s = f->priv;
+
+	return s->ops->poll(s);
+}
+
+static struct waitq *sock_poll_q(struct file *f)
+{
+	return &((struct sock *)f->priv)->q;
+}
+
+static int64_t sock_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t arg)
+{
+	struct sock *s = f->priv;
+	int64_t v;
+	int32_t n;
+
+	switch (cmd) {
+	case FIONREAD:
+		v = s->ops->readable ? s->ops->readable(s) : -ENOTTY;
+		break;
+	case TIOCOUTQ:
+		v = s->listening ? -EINVAL : s->ops->unsent ? (int64_t)s->ops->unsent(s) : -ENOTTY;
+		break;
+	case SIOCATMARK: {
+		struct optval o = { .len = 0 };
+
+		v = s->ops->getopt ? s->ops->getopt(s, SOL_SOCKET, SIOCATMARK, &o) : -ENOTTY;
+		v = v < 0 ? -ENOTTY : o.u.i;
+		break;
+	}
+	case FIOSETOWN:
+	case SIOCSPGRP:
+		if (guest_get(t->tid, &n, arg) < 0)
+			return -EFAULT;
+		f->owner_pid = n;
+		return 0;
+	case FIOGETOWN:
+	case SIOCGPGRP:
+		v = f->owner_pid;
+		break;
+	default:
+		return netif_ioctl(t, cmd, arg);
+	}
+	if (v < 0)
+		return v;
+	n = (int32_t)v;
+	return guest_put(t->tid, arg, &n);
+}
+
+static void sock_release(struct file *f)
+{
+	struct sock *s = f->priv;
+
+	s->ops->release(s);
+}
+
+static const struct file_ops sock_fops = {
+	.read = sock_read,
+	.write = sock_write,
+	.poll = sock_poll,
+	.poll_q = sock_poll_q,
+	.ioctl = sock_ioctl,
+	.release = sock_release,
+};

@@ -1,0 +1,345 @@
+/* Bytes and messages through sockets: send, recv and their many forms, and read and write for rw.c.
+ *
+ * A blocking send to a stream goes on until all is taken: what was moved is in call.done. Of sendmmsg only the first message waits:
+ * once one was sent, a message that cannot go at once ends the call with the count so far, which callers must expect anyway. recvmmsg
+ * counts its finished messages in call.done. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "kernel/abi/time.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/handlers.h"
+#include "kernel/sys/sockcall.h"
+
+#define MMSG_MAX 1024u
+
+/* ---- the two movements ---- */
+
+static void msg_init(struct sockmsg *m, struct task *t, unsigned flags)
+{
+	m->flags = flags;
+	m->t = t;
+	m->to = NULL;
+	m->x = NULL;
+	m->from.len = 0;
+	m->whole = 0;
+	m->out_flags = 0;
+	m->wait_q = NULL;
+}
+
+/* step: the movement that waits is not told as progress of the call (sendmmsg). */
+static int64_t send_run(struct task *t, struct file *f, struct sock *s, struct uio *u, struct sockmsg *m, bool step)
+{
+	bool wait = file_may_block(f) && !(m->flags & MSG_DONTWAIT);
+	int64_t done = t->call.resumed && !step ? t->call.done : 0, r;
+
+	uio_skip(u, (uint64_t)done);
+	do {
+		m->wait_q = NULL;
+		r = s->ops->send(s, u, m);
+		done += r > 0 ? r : 0;
+	} while (r > 0 && u->left && wait && sock_is_stream(s));
+	if (r == -EAGAIN && wait && !(step && done)) {
+		if (!step)
+			t->call.done = done;
+		r = sock_wait(t, f, s, m->wait_q, POLLOUT, s->sndtimeo, -EAGAIN);
+		if (r == PARKED)
+			return r;
+	}
+	if (r == -EPIPE && !done && sock_is_stream(s) && !(m->flags & MSG_NOSIGNAL))
+		sigpipe_send(t);
+	return done ? done : r;
+}
+
+int64_t sock_send(struct task *t, struct file *f, struct sock *s, struct uio *u, struct sockmsg *m)
+{
+	return send_run(t, f, s, u, m, false);
+}
+
+/* step: as for send_run; call.done counts messages there. */
+static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct uio *u, struct sockmsg *m, bool step)
+{
+	bool wait = file_may_block(f) && !(m->flags & MSG_DONTWAIT), peek = m->flags & MSG_PEEK;
+	bool all = m->flags & MSG_WAITALL && sock_is_stream(s) && !(m->flags & MSG_OOB) && !step;
+	int64_t done = t->call.resumed && !step ? t->call.done : 0, r;
+	/* A peek that waits for all takes nothing until all is there, as far as that can be. */
+	if (all && peek && wait && s->queued < u->left && !s->rcv_shut && !s->err && s->queued < s->rcvbuf &&
+	    s->peer) {
+		r = sock_wait(t, f, s, NULL, POLLIN, s->rcvtimeo, 0);
+		if (r == PARKED)
+			return r;
+	}
+	all = all && !peek;
+	uio_skip(u, (uint64_t)done);
+	do {
+		r = s->ops->recv(s, u, m);
+		done += r > 0 ? r : 0;
+	} while (r > 0 && u->left && all && !(m->x && m->x->nfiles));
+	if (r == -EAGAIN && wait && (!done || all)) {
+		if (!step)
+			t->call.done = done;
+		r = sock_wait(t, f, s, NULL, m->flags & MSG_OOB ? POLLPRI : POLLIN, s->rcvtimeo, -EAGAIN);
+		if (r == PARKED)
+			return r;
+	}
+	return done ? done : r;
+}
+
+int64_t sock_recv(struct task *t, struct file *f, struct sock *s, struct uio *u, struct sockmsg *m)
+{
+	return recv_run(t, f, s, u, m, false);
+}
+
+/* Linux reads nothing, whatever the state, when nothing is asked for. */
+int64_t sock_read_call(struct task *t, struct file *f, struct uio *u, bool nowait)
+{
+	struct sockmsg m;
+
+	if (!u->left)
+		return 0;
+	msg_init(&m, t, nowait ? MSG_DONTWAIT : 0);
+	return sock_recv(t, f, sock_of(f), u, &m);
+}
+
+int64_t sock_write_call(struct task *t, struct file *f, struct uio *u, bool nowait)
+{
+	struct sockmsg m;
+
+	msg_init(&m, t, nowait ? MSG_DONTWAIT : 0);
+	return sock_send(t, f, sock_of(f), u, &m);
+}
+
+/* ---- plain forms ---- */
+
+int64_t sys_sendto(struct task *t, const struct sysargs *a)
+{
+	struct sockname to;
+	struct sockmsg m;
+	struct sock *s;
+	struct file *f;
+	struct uio u;
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	if (r < 0)
+		return r;
+	msg_init(&m, t, ARG_UINT(a, 3));
+	if (a->a[4]) {
+		r = sockname_in(t, a->a[4], ARG_INT(a, 5), &to);
+		if (r < 0)
+			return r;
+		m.to = to.len ? &to : NULL;
+	}
+	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
+	return sock_send(t, f, s, &u, &m);
+}
+
+/* The count that a receive tells: with MSG_TRUNC the whole length of a message. */
+static int64_t recv_count(const struct sock *s, const struct sockmsg *m, int64_t r)
+{
+	return m->flags & MSG_TRUNC && !sock_is_stream(s) ? (int64_t)m->whole : r;
+}
+
+int64_t sys_recvfrom(struct task *t, const struct sysargs *a)
+{
+	struct sockmsg m;
+	struct sock *s;
+	struct file *f;
+	struct uio u;
+	int64_t r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	if (r < 0)
+		return r;
+	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
+	msg_init(&m, t, ARG_UINT(a, 3));
+	r = sock_recv(t, f, s, &u, &m);
+	if (r < 0)
+		return r;
+	if (a->a[4] && sockname_out(t, a->a[4], a->a[5], &m.from) < 0)
+		return -EFAULT;
+	return recv_count(s, &m, r);
+}
+
+/* ---- with a header ---- */
+
+/* The header of sendmsg and recvmsg and its buffers. The caller calls uio_fini. */
+static int msg_read(struct task *t, uaddr_t addr, struct linux_msghdr *h, struct uio *u)
+{
+	if (guest_get(t->tid, h, addr) < 0)
+		return -EFAULT;
+	if (!h->name)
+		h->namelen = 0;
+	if (h->namelen < 0)
+		return -EINVAL;
+	if (h->iovlen > UIO_MAX_IOV)
+		return -EMSGSIZE;
+	return uio_init_iov(u, t->tid, h->iov, h->iovlen);
+}
+
+static int64_t sendmsg_one(struct task *t, struct file *f, struct sock *s, uaddr_t addr, unsigned flags, bool step)
+{
+	static struct sock_extra x;
+	struct linux_msghdr h;
+	struct sockname to;
+	struct sockmsg m;
+	struct uio u;
+	int64_t r = msg_read(t, addr, &h, &u);
+
+	if (r < 0)
+		return r;
+	msg_init(&m, t, flags);
+	memset(&x, 0, offsetof(struct sock_extra, files));
+	x.has_cred = false;
+	m.x = &x;
+	if (h.namelen) {
+		r = sockname_in(t, h.name, MIN(h.namelen, (int)sizeof(to.u)), &to);
+		m.to = &to;
+	}
+	/* The files went along with the first bytes already when this is a later run. */
+	if (r == 0 && h.controllen && !(t->call.resumed && t->call.done && !step))
+		r = control_in(t, s, h.control, h.controllen, &x);
+	if (r == 0)
+		r = send_run(t, f, s, &u, &m, step);
+	extra_drop(&x);
+	uio_fini(&u);
+	return r;
+}
+
+int64_t sys_sendmsg(struct task *t, const struct sysargs *a)
+{
+	struct sock *s;
+	struct file *f;
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	return r < 0 ? r : sendmsg_one(t, f, s, a->a[1], ARG_UINT(a, 2), false);
+}
+
+static int64_t recvmsg_one(struct task *t, struct file *f, struct sock *s, uaddr_t addr, unsigned flags, bool step)
+{
+	static struct sock_extra x;
+	struct linux_msghdr h;
+	struct sockmsg m;
+	uint64_t used = 0;
+	struct uio u;
+	int64_t r = msg_read(t, addr, &h, &u);
+
+	if (r < 0)
+		return r;
+	msg_init(&m, t, flags);
+	memset(&x, 0, offsetof(struct sock_extra, files));
+	x.has_cred = x.has_stamp = x.has_dest = false;
+	m.x = &x;
+	r = recv_run(t, f, s, &u, &m, step);
+	uio_fini(&u);
+	if (r < 0) {
+		extra_drop(&x);
+		return r;
+	}
+	int err = control_out(t, s, h.control, h.controllen, &x, flags, &used, &m.out_flags);
+	if (err < 0)
+		return err;
+	if (h.name) {
+		uint32_t n = MIN((uint32_t)h.namelen, m.from.len);
+
+		if (n && guest_write(t->tid, h.name, &m.from.u, n) < 0)
+			return -EFAULT;
+		h.namelen = (int32_t)m.from.len;
+	}
+	h.flags = m.out_flags | (flags & MSG_CMSG_CLOEXEC);
+	h.controllen = used;
+	/* The pointers and the vector's length stay the guest's own. */
+	if (guest_write(t->tid, addr + offsetof(struct linux_msghdr, namelen), &h.namelen, 4) < 0 ||
+	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, controllen), &h.controllen, 8) < 0 ||
+	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, flags), &h.flags, 4) < 0)
+		return -EFAULT;
+	return recv_count(s, &m, r);
+}
+
+int64_t sys_recvmsg(struct task *t, const struct sysargs *a)
+{
+	struct sock *s;
+	struct file *f;
+	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	return r < 0 ? r : recvmsg_one(t, f, s, a->a[1], ARG_UINT(a, 2), false);
+}
+
+/* ---- many at once ---- */
+
+#define MMSG_SIZE (sizeof(struct linux_msghdr) + 8)
+
+static int mmsg_len_put(struct task *t, uaddr_t addr, int64_t n)
+{
+	uint32_t len = (uint32_t)n;
+
+	return guest_put(t->tid, addr + sizeof(struct linux_msghdr), &len);
+}
+
+int64_t sys_sendmmsg(struct task *t, const struct sysargs *a)
+{
+	uint32_t n = MIN(ARG_UINT(a, 2), MMSG_MAX), i;
+	struct sock *s;
+	struct file *f;
+	int64_t r = sock_at(t, ARG_INT(a, 0), &f, &s);
+
+	if (r < 0)
+		return r;
+	for (i = 0; i < n; i++) {
+		uaddr_t at = a->a[1] + i * MMSG_SIZE;
+
+		r = sendmsg_one(t, f, s, at, ARG_UINT(a, 3) | (i ? MSG_DONTWAIT : 0), true);
+		if (r < 0)
+			break;
+		r = mmsg_len_put(t, at, r);
+		if (r < 0)
+			break;
+	}
+	return i ? i : n ? r : 0;
+}
+
+static int mmsg_timeout(struct task *t, uaddr_t addr)
+{
+	struct linux_timespec ts;
+
+	if (!addr || t->call.resumed)
+		return 0;
+	if (guest_get(t->tid, &ts, addr) < 0)
+		return -EFAULT;
+	return ts.sec < 0 || ts.nsec < 0 || ts.nsec >= NSEC_PER_SEC ? -EINVAL : 0;
+}
+
+int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
+{
+	uint32_t n = MIN(ARG_UINT(a, 2), MMSG_MAX), i = t->call.resumed ? (uint32_t)t->call.done : 0;
+	unsigned flags = ARG_UINT(a, 3);
+	struct sock *s;
+	struct file *f;
+	int64_t r = mmsg_timeout(t, a->a[4]);
+
+	if (r == 0)
+		r = sock_at(t, ARG_INT(a, 0), &f, &s);
+	if (r < 0)
+		return r;
+	if (i && flags & MSG_WAITFORONE)
+		flags |= MSG_DONTWAIT;
+	for (; i < n; i++) {
+		uaddr_t at = a->a[1] + i * MMSG_SIZE;
+
+		t->call.done = i;
+		r = recvmsg_one(t, f, s, at, flags & ~(unsigned)MSG_WAITFORONE, true);
+		if (r == PARKED)
+			return r;
+		if (r >= 0)
+			r = mmsg_len_put(t, at, r);
+		if (r < 0)
+			break;
+		if (flags & MSG_WAITFORONE)
+			flags |= MSG_DONTWAIT;
+	}
+	if (!i)
+		return n ? r : 0;
+	/* An error after the first message is for the next call. */
+	if (i < n && r < 0 && r != -EAGAIN)
+		s->err = (int)-r;
+	return i;
+}
