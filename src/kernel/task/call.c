@@ -206,10 +206,24 @@ void calls_run_ready(void)
 	while (!list_is_empty(&batch)) {
 		struct task *t = list_first(&batch, struct task, call.ready_link);
 
+		/* A stopped process takes nothing out of a pipe or terminal: it stays ready until it is continued. */
+		if (t->proc->state == PROC_STOPPED) {
+			list_remove(&t->call.ready_link);
+			continue;
+		}
 		unpark(t);
 		t->call.resumed = true;
 		call_run(t);
 	}
+}
+
+void calls_continue(struct proc *p)
+{
+	struct task *t;
+
+	list_for_each(t, &p->threads, thread_link)
+		if (t->call.parked && t->call.ready && list_is_empty(&t->call.ready_link))
+			list_append(&ready, &t->call.ready_link);
 }
 
 void call_interrupt(struct task *t)

@@ -314,6 +314,7 @@ void proc_continued(struct proc *p)
 	if (p->state != PROC_STOPPED)
 		return;
 	p->state = PROC_RUNNING;
+	calls_continue(p);
 	p->stop_sig = 0;
 	p->cont_pending = true;
 	waitq_wake(&p->cont_q, ~0u);

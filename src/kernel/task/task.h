@@ -232,6 +232,8 @@ extern struct task *task_current;
 extern void (*call_run)(struct task *t);
 void calls_run_ready(void);
 bool calls_are_ready(void);
+/* p was stopped: its calls that became ready meanwhile are run now. */
+void calls_continue(struct proc *p);
 /* A caught signal is on its way to t: its parked call ends with EINTR or a restart, unless it is answered before. */
 void call_interrupt(struct task *t);
 void calls_run_interrupts(void);
