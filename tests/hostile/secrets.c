@@ -70,6 +70,7 @@ int main(int argc, char **argv)
 	DIR *d;
 	struct dirent *e;
 
+	signal(SIGPIPE, SIG_IGN);
 	if (argc < 6)
 		return 2;
 	mark = argv[1];

@@ -25,6 +25,7 @@
 	 CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
 #define BIRTH_AGE (10 * NSEC_PER_SEC)
+#define BIRTH_ORPHAN NSEC_PER_SEC /* when its maker is gone */
 
 struct birth {
 	struct list link;
@@ -76,7 +77,7 @@ static void births_expire(void)
 	struct birth *b, *tmp;
 
 	list_for_each_safe(b, tmp, &births, link)
-		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_AGE : BIRTH_WAIT))
+		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_AGE : BIRTH_ORPHAN))
 			birth_free(b);
 }
 
