@@ -3,8 +3,8 @@
 #   make                 viv and viv-kernel in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-hostile | test-e2e | fuzz | bench | lint | docs
-#   make deps | deps-test | deps-bench
+#   make test-unit | test-guest | test-hostile | test-e2e | test-toolchains | fuzz | bench | lint | docs
+#   make deps | deps-test | deps-bench | deps-toolchains
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
 MODE ?= rel
@@ -79,7 +79,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 # Parts of viv, for tests that name them.
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
 
-.PHONY: all demo test test-unit test-guest test-hostile fuzz test-e2e bench deps deps-test deps-bench lint lint-format \
+.PHONY: all demo test test-unit test-guest test-hostile fuzz test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -151,7 +151,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 test:
 	@tools/deps base test
 	@$(MAKE) --no-print-directory -j2 all $(UNIT_BIN)
-	@$(MAKE) --no-print-directory lint-layers lint-headers
+	@$(MAKE) --no-print-directory lint-layers lint-headers lint-docs
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-guest
 	@$(MAKE) --no-print-directory test-hostile
@@ -174,6 +174,10 @@ fuzz:
 test-e2e: all
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)
 
+# No part of 'make test': its packages are many (make deps-toolchains), and some come from the npm registry.
+test-toolchains: all
+	@tests/toolchains/run.sh $(B) $(B)/viv $(T)
+
 bench:
 	@tools/deps base test bench
 	@$(MAKE) --no-print-directory -j2 all
@@ -192,6 +196,8 @@ deps-test:
 	@tools/deps base test
 deps-bench:
 	@tools/deps bench
+deps-toolchains:
+	@tools/deps base test toolchains
 
 # ---- checks ----
 

@@ -61,7 +61,7 @@ int bootspec_read(int fd, struct bootspec *out);
 
 /* ---- control messages, both ways; one struct each, fixed size ---- */
 enum ctl_type {
-	CTL_SIGNAL = 1, /* viv -> kernel: signal the foreground group (SIGINT, SIGTERM, SIGWINCH, ...): a */
+	CTL_SIGNAL = 1, /* viv -> kernel: signal a, for the foreground group if it is a terminal's (SIGINT, SIGWINCH, ...), else for the first process */
 	CTL_EXIT,       /* kernel -> viv: the first process ended with wait status a; sent once, then the kernel ends */
 	CTL_FAIL,       /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
 	CTL_LOG,        /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */

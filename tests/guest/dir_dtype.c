@@ -1,5 +1,4 @@
 /* readdir's d_type and d_ino agree with lstat for each kind of file. */
-/* differs: bound AF_UNIX sockets are not there yet */
 #include "guest.h"
 #include <dirent.h>
 #include <sys/socket.h>

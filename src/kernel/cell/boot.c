@@ -1,6 +1,7 @@
 /* Building a cell.
  *
- *   boot_tree    the image with the cell's own layer above it, then /proc, /sys, /dev, /dev/shm, then the mounts of the spec in order
+ *   boot_tree    the image with the cell's own layer above it, then /proc, /sys, /dev, /dev/pts, /dev/shm, then the mounts of the spec
+ *                in order
  *   boot_first   the first process: looked up in the cell's own tree with the cell's own PATH, started as process 2
  *
  * Hooks that free what a thread or process holds in the layers above are set here, where all layers are known. */

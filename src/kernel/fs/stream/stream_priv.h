@@ -1,4 +1,4 @@
-/* What stream.c and tty.c share. */
+/* What stream.c and console.c share. */
 #ifndef VIV_KERNEL_FS_STREAM_STREAM_PRIV_H
 #define VIV_KERNEL_FS_STREAM_STREAM_PRIV_H
 
