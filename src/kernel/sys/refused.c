@@ -26,11 +26,11 @@ static const struct refused {
 } refused[] = {
 	{ NR_ptrace, EPERM, "the stub in each runner relies on not being traced" },
 	{ NR_syslog, EPERM, "the host's messages are not the cell's" },
-	{ NR_vhangup, EPERM, "terminals belong to the caller of viv" },
+	{ NR_vhangup, EPERM, "hanging up needs a privilege" },
 	{ NR_modify_ldt, ENOSYS, "64-bit code only" },
 	{ NR_pivot_root, EPERM, "mounts are the operator's" },
 	{ NR_adjtimex, EPERM, "the clock is the host's; reading works" },
-	{ NR_acct, EPERM, "accounting is the journal's" },
+	{ NR_acct, EPERM, "accounting is the operator's" },
 	{ NR_settimeofday, EPERM, "the clock is the host's" },
 	{ NR_mount, EPERM, "mounts are the operator's" },
 	{ NR_umount2, EPERM, "mounts are the operator's" },
