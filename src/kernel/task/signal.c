@@ -191,7 +191,6 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 	 * say it ourselves. */
 	list_for_each(t, &p->threads, thread_link)
 		if (is_parked(t)) {
-			p->was_stopped = true;
 			proc_stopped(p, sig);
 			break;
 		}

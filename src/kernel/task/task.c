@@ -302,6 +302,7 @@ void proc_stopped(struct proc *p, int sig)
 	if (p->state != PROC_RUNNING)
 		return;
 	p->state = PROC_STOPPED;
+	p->was_stopped = true;
 	p->stop_sig = p->stop_request ? p->stop_request : sig;
 	p->stop_request = 0;
 	p->cont_pending = false;

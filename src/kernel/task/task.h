@@ -147,7 +147,7 @@ struct proc {
 	bool cont_pending;    /* continued and not yet reported to WCONTINUED */
 	bool chld_ignore;     /* SIGCHLD is ignored or SA_NOCLDWAIT: children leave no zombie */
 	bool chld_nostop;     /* SA_NOCLDSTOP */
-	bool was_stopped;     /* with a thread parked: see parked_nudge() */
+	bool was_stopped;     /* once: see parked_nudge() */
 	int stop_request;     /* the stop signal that we turned into the host's SIGSTOP; 0 none */
 	bool did_exec;        /* setpgid by the parent is refused after exec */
 	bool is_first;        /* the cell ends with it */
