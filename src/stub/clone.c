@@ -23,6 +23,7 @@ struct vfork_slot {
 	int busy;   /* first: entry.S clears it */
 	int mapped; /* second: entry.S unmaps it instead */
 	uint32_t size;
+	long token; /* of the birth */
 	struct k_frame *frame; /* where the copy belongs */
 	uint8_t save[FRAME_MAX];
 	uint8_t stack[4096] __attribute__((aligned(64)));
@@ -53,6 +54,8 @@ uint64_t stub_vfork_parent(void *arg, long ret)
 {
 	struct vfork_slot *s = arg;
 
+	if (ret < 0)
+		hyper(HC_CLONE_CANCEL, s->token, 0, 0, 0);
 	copy(s->frame, s->save, s->size);
 	s->frame->uc.rax = ret;
 	return (uint64_t)s->frame + 8;
@@ -136,6 +139,7 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 			flags &= ~CLONE_VM_;
 	}
 	if (slot) {
+		slot->token = token;
 		slot->frame = f;
 		slot->size = size;
 		copy(slot->save, f, size);

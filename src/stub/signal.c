@@ -29,13 +29,18 @@ void stub_handlers_install(void)
 
 static void reraise(struct k_siginfo *si, int process_wide)
 {
-	long pid = sys6(NR_GETPID, 0, 0, 0, 0, 0, 0);
+	long pid = sys6(NR_GETPID, 0, 0, 0, 0, 0, 0), tid = sys6(NR_GETTID, 0, 0, 0, 0, 0, 0);
 
+	/* For the process, the host lets only its first thread use the codes of kill and of the kernel: others mark it as the
+	 * kernel does (pack_direct). */
+	if (process_wide && tid != pid && (si->code >= 0 || si->code == -6 /* SI_TKILL */)) {
+		si->err = (int32_t)SIG_PACK(si->signo, 0, si->code);
+		si->code = -1;
+	}
 	if (process_wide)
 		sys6(NR_SIGQUEUEINFO, pid, si->signo, (long)si, 0, 0, (long)STUB_MAGIC);
 	else
-		sys6(NR_TGSIGQUEUEINFO, pid, sys6(NR_GETTID, 0, 0, 0, 0, 0, 0), si->signo, (long)si, 0,
-		     (long)STUB_MAGIC);
+		sys6(NR_TGSIGQUEUEINFO, pid, tid, si->signo, (long)si, 0, (long)STUB_MAGIC);
 }
 
 /* The real siginfo out of the reserved signal's. Returns its flags. */
@@ -171,12 +176,30 @@ long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t ol
 	return 0;
 }
 
-/* Waits with mask s->mask until a guest's handler ran (1) or the kernel woke the armed call (0). */
+/* The reserved signal to ourselves, as the kernel sends it to wake an armed call. */
+static long wake_self(void)
+{
+	struct k_siginfo si;
+
+	zero(&si, sizeof(si));
+	si.signo = STUB_SIG;
+	si.err = (int32_t)SIG_PACK(0, SIGF_WAKE, 0);
+	si.code = -1;
+	return sys6(NR_TGSIGQUEUEINFO, sys6(NR_GETPID, 0, 0, 0, 0, 0, 0), sys6(NR_GETTID, 0, 0, 0, 0, 0, 0), STUB_SIG,
+		    (long)&si, 0, (long)STUB_MAGIC);
+}
+
+/* Waits with mask s->mask until a guest's handler ran (1) or the kernel woke the armed call (0). If it did so already, what is
+ * pending is let through and nothing is waited for. */
 static int wait_masked(struct suspend *s)
 {
 	uint64_t pending, mask = s->mask & ~MASK_NEVER;
 
 	for (;;) {
+		/* What is pending may be ignored (SIGCHLD without a handler), stop us or be taken by another thread: it ends no
+		 * wait. The host delivers ours after all others. */
+		if (s->woken && wake_self() < 0)
+			return 0;
 		s->by64 = 0;
 		stub_suspend(&mask, s);
 		if (!s->by64)
@@ -246,8 +269,9 @@ long stub_masked_call(struct k_ucontext *uc)
 	}
 	/* Linux delivers what M lets through before the call returns, even with a result. */
 	if (ret == 0 && native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~s.mask)) {
-		wait_masked(&s);
-		return -EINTR_;
+		s.woken = 1;
+		if (wait_masked(&s))
+			return -EINTR_;
 	}
 	return ret;
 }

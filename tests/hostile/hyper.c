@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "hostile.h"
+#include <poll.h>
 
 #define THREAD_FLAGS (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
 
@@ -291,6 +292,31 @@ static void armed_changes(void *arg)
 	}
 }
 
+/* The same question again and again, of which only the last is remembered. */
+static void armed_repeats(void *arg)
+{
+	struct {
+		int fd;
+		short e, r;
+	} p[200] = { { 0 } };
+	int pipes[2];
+	char c;
+
+	(void)arg;
+	(void)!pipe(pipes);
+	for (int i = 0; i < 200; i++) {
+		p[i].fd = pipes[0];
+		p[i].e = 1;
+	}
+	for (int i = 0; i < 50; i++) {
+		for (int n = 10; n < 200; n += 10)
+			for (int k = 0; k <= i % 3; k++)
+				RAW(SYS_ppoll, p, n, 0, 0, 8, STUB_MAGIC);
+		(void)!write(pipes[1], "x", 1);
+		(void)!read(pipes[0], &c, 1);
+	}
+}
+
 static void bomb(void *arg)
 {
 	(void)arg;
@@ -338,6 +364,28 @@ static void mm_and_name(void *arg)
 	execl("/bin/cat", "cat", "/proc/self/maps", "/proc/self/stat", "/proc/self/status", NULL);
 }
 
+/* Asks for a birth, which copies the table of files, and dies before the clone: the pipe must end all the same. */
+static int orphan_lets_go(void)
+{
+	struct pollfd p = { .events = POLLIN };
+	int fd[2], ret;
+	pid_t pid;
+
+	if (pipe(fd) < 0)
+		return 0;
+	pid = fork();
+	if (pid == 0) {
+		raw(HC_CLONE_PREP, SIGCHLD, SIGCHLD, 0, 0, 0, 0);
+		raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+	}
+	close(fd[1]);
+	waitpid(pid, NULL, 0);
+	p.fd = fd[0];
+	ret = poll(&p, 1, 8000);
+	close(fd[0]);
+	return ret == 1 && (p.revents & POLLHUP);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void *);
@@ -358,6 +406,7 @@ static const struct {
 	{ "closed descriptors", close_everything_then_work, 1000 },
 	{ "questions about signals", sig_questions, 500 },
 	{ "armed calls that change", armed_changes, 1000 },
+	{ "armed calls that are repeated", armed_repeats, 1000 },
 	{ "hostile memory descriptions and names", mm_and_name, 1000 },
 	{ "a thousand births that never come", births_never, 2000 },
 	{ "a fork bomb behind the kernel's back", bomb, 1500 },
@@ -377,7 +426,7 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		out = dup(1);
 		dup2(null, 1);
-		for (int n = 0; n < 1 && i < 16; n++)
+		for (int n = 0; n < 1 && i < 17; n++)
 			in_child(cases[i].fn, NULL, cases[i].ms);
 		in_child(cases[i].fn, NULL, cases[i].ms);
 		dup2(out, 1);
@@ -390,6 +439,7 @@ int main(int argc, char **argv)
 		}
 		check(well, "%s", cases[i].name);
 	}
+	check(orphan_lets_go(), "a birth whose maker died keeps no file open");
 	check(access("/tmp/never", F_OK) < 0, "unannounced processes had no effect");
 	return done();
 }

@@ -30,10 +30,10 @@ static void check(struct ktimer *t)
 	struct proc *worst = NULL;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
-		uint64_t n = resident(p);
+		uint64_t n = p->exiting ? 0 : resident(p); /* what is ending gives its memory back in a moment */
 
 		sum += n;
-		if (n > most && !p->exiting) {
+		if (n > most) {
 			most = n;
 			worst = p;
 		}

@@ -9,14 +9,18 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
+static unsigned lookup_flags(unsigned at_flags)
+{
+	return (at_flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) | (at_flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
+}
+
 /* Applies a to what path names (the flags are AT_*). */
 static int64_t attr_at(struct task *t, int dfd, uaddr_t path, unsigned flags, struct attr *at)
 {
 	struct path p;
 	int64_t r;
 
-	r = path_at(t, dfd, path, (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-		    (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &p);
+	r = path_at(t, dfd, path, lookup_flags(flags), &p);
 	if (r < 0)
 		return r;
 	if (at->valid == ATTR_MODE && inode_is_lnk(p.name->inode))
@@ -142,8 +146,8 @@ static int64_t utimes_at(struct task *t, int dfd, uaddr_t path, const struct lin
 {
 	struct attr at = { .valid = ATTR_ATIME | ATTR_MTIME | ATTR_NOW };
 
-	if (times && (!time_is_valid(&times[0]) || !time_is_valid(&times[1])))
-		return -EINVAL;
+	bool valid = !times || (time_is_valid(&times[0]) && time_is_valid(&times[1]));
+
 	if (times && !(times[0].nsec == UTIME_NOW && times[1].nsec == UTIME_NOW)) {
 		at.valid = (times[0].nsec != UTIME_OMIT ? ATTR_ATIME : 0) |
 			   (times[1].nsec != UTIME_OMIT ? ATTR_MTIME : 0);
@@ -152,8 +156,20 @@ static int64_t utimes_at(struct task *t, int dfd, uaddr_t path, const struct lin
 	}
 	if (flags & ~(unsigned)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
+	if (!path && dfd != AT_FDCWD && flags)
+		return -EINVAL;
+	/* Wrong times are told after the file was found. */
+	if (!valid) {
+		struct path p;
+		int64_t r = !path && dfd != AT_FDCWD ? path_of_fd(t, dfd, false, &p) :
+						       path_at(t, dfd, path, lookup_flags(flags), &p);
+		if (r < 0)
+			return r;
+		path_put(&p);
+		return -EINVAL;
+	}
 	if (!path && dfd != AT_FDCWD)
-		return flags ? -EINVAL : attr_fd(t, dfd, &at);
+		return attr_fd(t, dfd, &at);
 	return attr_at(t, dfd, path, flags, &at);
 }
 
@@ -256,8 +272,6 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		return -EOPNOTSUPP;
 	if (!(f->mode & FMODE_WRITE))
 		return -EBADF;
-	if (f->flags & O_APPEND && verb)
-		return -EPERM;
 	if (S_ISFIFO(f->inode->mode))
 		return -ESPIPE;
 	if (inode_is_dir(f->inode))

@@ -14,8 +14,10 @@ uint32_t births_count(void);
  * ask for a birth and never clone. Returns PARKED or -ESRCH. */
 struct task;
 int64_t births_wait(struct task *t);
-/* p ends: children on their way go to its reaper. */
+/* Is p about to have another thread? */
 struct proc;
+bool births_has_thread(const struct proc *p);
+/* p ends: children on their way go to its reaper. */
 void births_reparent(struct proc *p);
 /* p runs a new program: its other threads are gone, and those that were being made with them. */
 void births_exec(struct proc *p);

@@ -17,6 +17,7 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/sys/exec.h"
 #include "kernel/sys/strays.h"
 #include "kernel/vfs/vfs.h"
 
@@ -34,6 +35,7 @@ struct birth {
 	uint64_t flags;
 	int exit_signal;
 	int64_t since;
+	int64_t orphaned; /* when its maker's process ended; 0 it lives */
 	struct fdtable *files; /* counted: the table the child gets */
 	struct fsctx *fs;      /* counted */
 	struct shm_map *shm_maps; /* attached shared memory, for a copy of the memory */
@@ -79,6 +81,34 @@ static void births_expire(void)
 	list_for_each_safe(b, tmp, &births, link)
 		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_AGE : BIRTH_ORPHAN))
 			birth_free(b);
+}
+
+/* Those whose maker was ended: it may have been before the host's clone, and the copy of its files must not stay open for ever. */
+static void orphans_expire(struct ktimer *timer)
+{
+	int64_t next = TIME_NEVER;
+	struct birth *b, *tmp;
+
+	list_for_each_safe(b, tmp, &births, link) {
+		if (b->orphaned && now_mono() - b->orphaned >= BIRTH_ORPHAN)
+			birth_free(b);
+		else if (b->orphaned)
+			next = MIN(next, b->orphaned + BIRTH_ORPHAN);
+	}
+	if (next != TIME_NEVER)
+		(void)ktimer_start(timer, next);
+}
+static struct ktimer orphan_timer = { .fn = orphans_expire };
+
+bool births_has_thread(const struct proc *p)
+{
+	struct birth *b;
+
+	if (p->pending_births)
+		list_for_each(b, &births, link)
+			if (b->parent_pid == p->pid && (b->flags & CLONE_THREAD))
+				return true;
+	return false;
 }
 
 struct waitq *births_pending(void)
@@ -206,7 +236,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 
 void births_reparent(struct proc *p)
 {
-	struct proc *to = proc_reaper(p);
+	struct proc *reaper = proc_reaper(p), *to;
 	struct birth *b, *tmp;
 
 	list_for_each_safe(b, tmp, &births, link) {
@@ -216,9 +246,14 @@ void births_reparent(struct proc *p)
 			birth_free(b); /* it died with the others, and must not keep their files open */
 			continue;
 		}
+		to = b->flags & CLONE_PARENT ? p->parent : reaper;
+		b->flags &= ~(uint64_t)CLONE_PARENT;
 		b->parent_pid = to ? to->pid : 1;
 		if (to)
 			to->pending_births++;
+		b->orphaned = now_mono();
+		if (!ktimer_is_started(&orphan_timer))
+			(void)ktimer_start(&orphan_timer, now_mono() + BIRTH_ORPHAN);
 	}
 }
 
@@ -279,6 +314,7 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	p->sig_caught = from->sig_caught;
 	p->sigfd_mask = from->sigfd_mask;
 	p->chld_ignore = from->chld_ignore;
+	p->chld_nowait = from->chld_nowait;
 	p->chld_nostop = from->chld_nostop;
 	p->no_new_privs = from->no_new_privs;
 	p->dumpable = from->dumpable;
@@ -323,8 +359,10 @@ int64_t hc_child(const struct host_call *in)
 	}
 	t = task_new(p, in->tid);
 	if (!t) {
-		if (!(b->flags & CLONE_THREAD))
+		if (!(b->flags & CLONE_THREAD)) {
+			exec_release(p);
 			proc_reap(p);
+		}
 		birth_free(b);
 		goto kill;
 	}
@@ -338,8 +376,6 @@ int64_t hc_child(const struct host_call *in)
 	}
 	t->cred = b->maker.cred;
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
-	if (b->flags & CLONE_THREAD)
-		t->pdeathsig = b->maker.pdeathsig;
 	task_inherit_sched(t, &b->maker);
 	if (b->pidref)
 		pidref_attach(b->pidref, p);

@@ -185,19 +185,19 @@ static int64_t rename_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uadd
 {
 	char olast[LAST_SIZE], nlast[LAST_SIZE];
 	struct path odir, ndir;
-	int r;
+	int r, r2;
 
 	/* RENAME_WHITEOUT is for overlay file systems; ours answer as those that lack it. */
 	if (flags & ~RENAME_FLAGS || flags == RENAME_FLAGS)
 		return -EINVAL;
+	/* Both names are copied first, but what is wrong with the new one is said after the old one's walk. */
 	r = path_arg(t, oaddr, path_buf, false);
-	if (r == 0)
-		r = path_arg(t, naddr, path_buf2, false);
+	r2 = path_arg(t, naddr, path_buf2, false);
 	if (r == 0)
 		r = parent_of(t, odfd, path_buf, &odir, olast);
 	if (r < 0)
 		return r;
-	r = parent_of(t, ndfd, path_buf2, &ndir, nlast);
+	r = r2 < 0 ? r2 : parent_of(t, ndfd, path_buf2, &ndir, nlast);
 	if (r == 0) {
 		r = vfs_rename(t, &odir, olast, &ndir, nlast, flags);
 		path_put(&ndir);

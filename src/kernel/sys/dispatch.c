@@ -11,6 +11,7 @@
 #include "host/child.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/sys/exec.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/task/heldsig.h"
 #include "stub/stub.h"
@@ -157,6 +158,8 @@ void dispatch_call(const struct host_call *in)
 		task_free(t);
 		t = NULL;
 	}
+	if (in->nr == HC_EXEC_BOOT)
+		t = exec_survivor(in->tid, t);
 	if (!t) {
 		if (in->nr == HC_CHILD) {
 			(void)notify_answer(in->id, hc_child(in));
@@ -169,8 +172,9 @@ void dispatch_call(const struct host_call *in)
 	}
 	c = &t->call;
 	t->syscalls++;
-	if (t->armed && c->nr == in->nr && is_armed_form(in->nr, (const struct sysargs *)in->args)) {
-		c->resumed = true;
+	if (t->armed && c->nr == in->nr && is_armed_form(in->nr, (const struct sysargs *)in->args) &&
+	    !memcmp(c->args.a, in->args, sizeof(c->args.a))) {
+		call_resume(t); /* a guest can ask again without having been woken */
 	} else {
 		if (c->active || t->armed || c->aux)
 			call_drop(t); /* what it waited for was interrupted */

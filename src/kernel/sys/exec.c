@@ -301,6 +301,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	list_for_each_safe(o, tmp, &p->threads, thread_link)
 		if (o != t)
 			task_free(o);
+	signal_resend(p);
 	births_exec(p);
 	if (t->files->refs > 1) {
 		struct fdtable *own = fdtable_copy(t->files);
@@ -316,6 +317,8 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	x->file = NULL;
 	p->sig_caught = 0;
 	p->chld_nostop = false;
+	if (p->chld_nowait)
+		p->chld_ignore = p->chld_nowait = false;
 	p->did_exec = true;
 	p->exit_signal = SIGCHLD;
 	p->dumpable = 1;
@@ -323,9 +326,22 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	ptimers_free(p);
 	shm_detach_all(p);
 	memcpy(t->comm, x->comm, sizeof(t->comm));
-	t->pdeathsig = 0;
 	p->start_code = p->end_code = p->start_brk = p->start_stack = 0;
 	p->arg_start = p->arg_end = p->env_start = p->env_end = 0;
+}
+
+/* The host gives the thread that called execve the process's number, whoever had it. */
+struct task *exec_survivor(pid_t pid, struct task *leader)
+{
+	struct proc *p = proc_find(pid);
+	struct task *t = p ? p->exec_task : NULL;
+
+	if (!t || t == leader)
+		return leader;
+	if (leader)
+		task_free(leader);
+	task_renumber(t, pid);
+	return t;
 }
 
 int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
@@ -336,21 +352,8 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 	uint32_t rnd[2];
 	int ret;
 
-	/* The host gives the surviving thread the process's number, whoever called execve. */
 	if (!x || t->tid != p->pid)
 		goto fatal;
-	if (p->exec_task && p->exec_task != t) {
-		/* Another thread's execve: its tables are the ones that go on. */
-		struct task *from = p->exec_task;
-		struct fdtable *files = t->files;
-		struct fsctx *fs = t->fs;
-
-		t->files = from->files;
-		t->fs = from->fs;
-		from->files = files;
-		from->fs = fs;
-		t->cred = from->cred;
-	}
 	memset(&b, 0, sizeof(b));
 	ret = obj_fill(t, &b, 0, x->file, &x->plan);
 	if (ret == 0 && x->interp)

@@ -138,6 +138,9 @@ int64_t sys_flock(struct task *t, const struct sysargs *a)
 	int op = ARG_INT(a, 1), r;
 	struct file *f = file_of_call(t, ARG_INT(a, 0));
 
+	/* Mandatory locks are gone; Linux accepts and forgets them, whatever the descriptor. */
+	if (op & 32 /* LOCK_MAND, which not every libc has */)
+		return 0;
 	if ((op & ~LOCK_NB) != LOCK_SH && (op & ~LOCK_NB) != LOCK_EX && (op & ~LOCK_NB) != LOCK_UN)
 		return -EINVAL;
 	if (!f)

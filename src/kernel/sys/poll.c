@@ -196,10 +196,11 @@ static int select_ask(struct task *t, struct select_sets *s, uint32_t *ret_files
 
 	*ret_files = 0;
 	for_each_asked(s, fd, events) {
-		struct file *f = fd_file(t, fd);
+		struct file *f = fd_file_or_path(t, fd);
 		if (!f)
 			return -EBADF;
-		uint32_t ready = file_poll(f) & events;
+		/* An O_PATH descriptor is open but cannot be asked: Linux says that all is ready. */
+		uint32_t ready = f->mode & FMODE_PATH ? ~0u : file_poll(f) & events;
 		++*ret_files;
 		for (int i = 0; i < 3; i++) {
 			bool asked = s->asked[i][fd / 64] >> fd % 64 & 1;
@@ -287,11 +288,16 @@ int64_t sys_select(struct task *t, const struct sysargs *a)
 	if (a->a[4]) {
 		if (guest_get(t->tid, &tv, a->a[4]) < 0)
 			return -EFAULT;
-		if (tv.sec < 0 || tv.usec < 0)
-			return -EINVAL;
+		/* Normalized before it is checked: {-1, 2000000} is a second. */
 		if (tv.sec > INT64_MAX / 2)
 			tv.sec = INT64_MAX / 2;
-		ns = timeout_ns(tv.sec + tv.usec / 1000000, tv.usec % 1000000 * 1000);
+		if (tv.sec < INT64_MIN / 2)
+			return -EINVAL;
+		tv.sec += tv.usec / 1000000;
+		tv.usec %= 1000000;
+		if (tv.sec < 0 || tv.usec < 0)
+			return -EINVAL;
+		ns = timeout_ns(tv.sec, tv.usec * 1000);
 	}
 	r = select_do(t, a, ns);
 	if (r != PARKED && ns && ns != TIME_NEVER) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/fs.h>
 
+#include "kernel/platform/guestrange.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
@@ -169,6 +170,8 @@ static int64_t rw_plain(struct task *t, const struct sysargs *a, bool write)
 
 	if (r < 0)
 		return r;
+	if (!guest_range_ok(a->a[1], a->a[2]))
+		return -EFAULT;
 	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
 	return write ? rw_write(t, f, &u, (struct rw_pos){ 0 }, 0) :
 		       rw_read(t, f, &u, (struct rw_pos){ 0 }, 0);
@@ -200,6 +203,8 @@ static int64_t rw_at(struct task *t, const struct sysargs *a, bool write)
 	r = rw_file(t, ARG_INT(a, 0), write, &f);
 	if (r < 0)
 		return r;
+	if (!guest_range_ok(a->a[1], a->a[2]))
+		return -EFAULT;
 	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
 	return write ? rw_write(t, f, &u, at, 0) : rw_read(t, f, &u, at, 0);
 }
@@ -234,7 +239,9 @@ static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at,
 	r = uio_init_iov(&u, t->tid, a->a[1], a->a[2]);
 	if (r < 0)
 		return r;
-	if (rwf & ~(unsigned)RWF_KNOWN || (rwf & RWF_APPEND && rwf & RWF_NOAPPEND))
+	if (!u.left) /* not even the flags are looked at */
+		r = 0;
+	else if (rwf & ~(unsigned)RWF_KNOWN || (rwf & RWF_APPEND && rwf & RWF_NOAPPEND))
 		r = rwf & ~(unsigned)RWF_KNOWN ? -EOPNOTSUPP : -EINVAL;
 	else
 		r = write ? rw_write(t, f, &u, at, rwf) : rw_read(t, f, &u, at, rwf);

@@ -210,6 +210,7 @@ int64_t hc_sigaction(struct task *t, const struct sysargs *a)
 		p->sig_caught |= SIGBIT(sig);
 	if (sig == SIGCHLD) {
 		p->chld_ignore = handler == LINUX_SIG_IGN || (flags & SA_NOCLDWAIT);
+		p->chld_nowait = handler != LINUX_SIG_IGN && (flags & SA_NOCLDWAIT);
 		p->chld_nostop = flags & SA_NOCLDSTOP;
 	}
 	return 0;
@@ -237,12 +238,17 @@ int64_t hc_taken(struct task *t, const struct sysargs *a)
 
 int64_t sys_exit(struct task *t, const struct sysargs *a)
 {
+	struct proc *p = t->proc;
 	uint64_t id = t->call.id;
 
 	(void)a;
+	/* A thread that it made may not have announced itself: then this one is not the last. */
+	if (p->nthreads == 1 && births_has_thread(p) && births_wait(t) == PARKED)
+		return PARKED;
 	/* The last thread's exit is the process's: the host will tell. */
-	if (t->proc->nthreads > 1) {
+	if (p->nthreads > 1) {
 		task_free(t);
+		signal_resend(p);
 		(void)notify_continue(id);
 		return ANSWERED_GONE;
 	}

@@ -42,6 +42,9 @@ static bool child_find(struct proc *p, idtype_t type, pid_t id, int options, str
 	list_for_each(c, &p->children, sibling_link) {
 		if (!is_wanted(c, type, id, options))
 			continue;
+		/* One that has ended will neither stop nor go on. */
+		if (c->state == PROC_ZOMBIE && !(options & WEXITED))
+			continue;
 		*any = true;
 		f->child = c;
 		if (c->state == PROC_ZOMBIE && (options & WEXITED)) {
@@ -210,6 +213,7 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 		si.u.chld.uid = proc_leader(f.child) ? proc_leader(f.child)->cred.uid : f.child->last_uid;
 		si.u.chld.status = f.status;
 		usage = f.child->usage;
+		rusage_add(&usage, &f.child->child_usage);
 		child_consume(&f, options);
 	}
 	if (a->a[2] && guest_put(t->tid, a->a[2], &si) < 0)

@@ -40,17 +40,22 @@ static void timer_fired(struct ktimer *timer)
 	call_wake(container_of(timer, struct task, call.timer));
 }
 
-/* Off all queues; what it remembers stays. */
-static void unpark(struct task *t)
+static void more_free(struct call *c)
 {
-	struct call *c = &t->call;
-
 	for (uint32_t i = 0; i < c->more_count; i++)
 		waiter_remove(&c->more[i]);
 	if (c->more)
 		blob_free(c->more, c->more_count * sizeof(*c->more));
 	c->more = NULL;
 	c->more_count = c->more_used = 0;
+}
+
+/* Off all queues; what it remembers stays. */
+static void unpark(struct task *t)
+{
+	struct call *c = &t->call;
+
+	more_free(c);
 	if (!c->parked)
 		return;
 	c->parked = false;
@@ -111,9 +116,7 @@ int call_reserve(struct task *t, uint32_t n)
 {
 	struct call *c = &t->call;
 
-	if (c->more)
-		blob_free(c->more, c->more_count * sizeof(*c->more));
-	c->more_count = c->more_used = 0;
+	more_free(c);
 	c->more = n ? blob_new(n * sizeof(*c->more)) : NULL;
 	if (n && !c->more)
 		return -ENOMEM;
@@ -161,6 +164,12 @@ void call_set_timeout(struct task *t, int64_t rel_ns)
 bool call_is_expired(const struct task *t)
 {
 	return t->call.has_deadline && t->call.deadline <= now_mono();
+}
+
+void call_resume(struct task *t)
+{
+	unpark(t);
+	t->call.resumed = true;
 }
 
 void call_drop(struct task *t)
@@ -211,8 +220,7 @@ void calls_run_ready(void)
 			list_remove(&t->call.ready_link);
 			continue;
 		}
-		unpark(t);
-		t->call.resumed = true;
+		call_resume(t);
 		call_run(t);
 	}
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "host/child.h"
 #include "host/procmem.h"
 #include "kernel/abi/signal.h"
@@ -25,6 +26,46 @@
 	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) |           \
 	 SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGXCPU) | SIGBIT(SIGXFSZ))
 #define SI_QUEUE_ (-1)
+#define TRAVEL_MAX 1024 /* to one thread */
+
+/* What a reserved signal carries, until the stub has taken it out. */
+struct travel {
+	struct list link; /* in task.travelling, in the order of sending */
+	bool shared;      /* meant for the process, not for the thread */
+	struct linux_siginfo info;
+};
+OBJ_TYPE(travel_type, struct travel, 65536);
+
+static bool is_travelling(const struct task *t, int sig, bool shared)
+{
+	struct travel *v;
+
+	if (sig < 32 && !(t->sig_sent & SIGBIT(sig)))
+		return false;
+	list_for_each(v, &t->travelling, link)
+		if (v->info.signo == sig && v->shared == shared)
+			return true;
+	return false;
+}
+
+/* One that is not noted (no room, or far too many of those that queue) only cannot be saved when its thread ends. */
+static void travel_note(struct task *t, int sig, bool shared, const struct linux_siginfo *info)
+{
+	struct travel *v = sig >= 32 && t->sig_inflight > TRAVEL_MAX ? NULL : obj_new(&travel_type);
+
+	if (!v)
+		return;
+	v->shared = shared;
+	v->info = *info;
+	v->info.signo = sig;
+	list_append(&t->travelling, &v->link);
+}
+
+static void travel_free(struct travel *v)
+{
+	list_remove(&v->link);
+	obj_free(&travel_type, v);
+}
 
 /* The siginfo for a signal that goes to the host directly: its code must be SI_QUEUE; the real one rides in si_errno for
  * sigtimedwait. */
@@ -50,6 +91,7 @@ static int send_reserved(struct task *t, int sig, unsigned flags, const struct l
 		t->sig_inflight++;
 		if (sig < 32)
 			t->sig_sent |= SIGBIT(sig);
+		travel_note(t, sig, !(flags & SIGF_THREAD), info);
 	}
 	return ret;
 }
@@ -61,10 +103,47 @@ void signal_wake_armed(struct task *t)
 
 void signal_taken(struct task *t, int sig)
 {
+	struct travel *v;
+
 	if (t->sig_inflight)
 		t->sig_inflight--;
-	if (sig >= 1 && sig < 32)
+	list_for_each(v, &t->travelling, link)
+		if (v->info.signo == sig) {
+			travel_free(v);
+			break;
+		}
+	if (sig >= 1 && sig < 32 && !is_travelling(t, sig, false) && !is_travelling(t, sig, true))
 		t->sig_sent &= ~SIGBIT(sig);
+}
+
+void signal_task_gone(struct task *t)
+{
+	struct travel *v, *tmp;
+
+	list_for_each_safe(v, tmp, &t->travelling, link) {
+		if (!v->shared) {
+			travel_free(v);
+			continue;
+		}
+		list_remove(&v->link);
+		list_append(&t->proc->stranded, &v->link);
+	}
+}
+
+void signal_resend(struct proc *p)
+{
+	while (!list_is_empty(&p->stranded)) {
+		struct travel *v = list_first(&p->stranded, struct travel, link);
+
+		(void)signal_send_proc(p, v->info.signo, &v->info);
+		travel_free(v);
+	}
+}
+
+void signal_forget(struct proc *p)
+{
+	while (!list_is_empty(&p->stranded))
+		travel_free(list_first(&p->stranded, struct travel, link));
 }
 
 /* To this thread, which has it unblocked or is somewhere in the stub. */
@@ -96,12 +175,15 @@ static int deliver_caught(struct proc *p, struct task *only, int sig, const stru
 	/* A standard signal that is already on its way is not sent twice. */
 	if (sig < 32)
 		list_for_each(t, &p->threads, thread_link)
-			if ((!only || t == only) && (t->sig_sent & SIGBIT(sig)))
+			if ((!only || t == only) && is_travelling(t, sig, !only))
 				return 0;
 	list_for_each(t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
-		if (cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0)
+		ret = cell.proc_fd < 0 ? -EBADF : host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+		if (ret == -ENOENT || ret == -ESRCH)
+			continue; /* it has just ended */
+		if (ret < 0)
 			memset(&hs, 0, sizeof(hs));
 		if (!is_parked(t) && !running)
 			running = t;

@@ -128,6 +128,7 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	waitq_init(&p->cont_q);
 	waitq_init(&p->sigfd_q);
 	list_init(&p->held);
+	list_init(&p->stranded);
 	ktimer_init(&p->alarm, NULL); /* itimer_set gives it its function */
 	list_append(bucket(proc_hash, pid), &p->hash_link);
 	list_append(&all_procs, &p->all_link);
@@ -146,6 +147,7 @@ struct task *task_new(struct proc *p, pid_t tid)
 	t->proc = p;
 	t->start_time = now_mono();
 	list_init(&t->interrupt_link);
+	list_init(&t->travelling);
 	list_append(bucket(task_hash, tid), &t->hash_link);
 	list_append(&p->threads, &t->thread_link);
 	p->nthreads++;
@@ -153,11 +155,19 @@ struct task *task_new(struct proc *p, pid_t tid)
 	return t;
 }
 
+void task_renumber(struct task *t, pid_t tid)
+{
+	list_remove(&t->hash_link);
+	t->tid = tid;
+	list_append(bucket(task_hash, tid), &t->hash_link);
+}
+
 void task_free(struct task *t)
 {
 	struct proc *p = t->proc;
 
 	call_drop(t);
+	signal_task_gone(t);
 	if (task_gone)
 		task_gone(t);
 	if (p->exec_task == t)
@@ -251,7 +261,7 @@ static void children_adopt(struct proc *p)
 			parent_tell(c, SIGCHLD, WIFEXITED(c->wait_status) ? CLD_EXITED : CLD_KILLED,
 				    WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) :
 								WTERMSIG(c->wait_status));
-		else
+		if (!to || to->chld_ignore)
 			proc_reap(c);
 	}
 }
@@ -271,6 +281,7 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 		task_free(t);
 	ktimer_stop(&p->alarm);
 	held_free(p);
+	signal_forget(p);
 	if (proc_gone)
 		proc_gone(p);
 	p->state = PROC_ZOMBIE;

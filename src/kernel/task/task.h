@@ -106,6 +106,7 @@ struct task {
 		int64_t deadline;
 	} restart;
 	uint32_t sig_inflight; /* how many reserved signals travel to it */
+	struct list travelling; /* ... and what is in them (task/signal.c) */
 	struct list interrupt_link; /* its parked call is to be cut short at the end of this event */
 	bool armed;            /* in a call with a signal mask, waiting in the stub (see platform) */
 	int pdeathsig;
@@ -146,6 +147,7 @@ struct proc {
 	int stop_sig;         /* last stop: the signal, for WUNTRACED; 0 when reported or none */
 	bool cont_pending;    /* continued and not yet reported to WCONTINUED */
 	bool chld_ignore;     /* SIGCHLD is ignored or SA_NOCLDWAIT: children leave no zombie */
+	bool chld_nowait;     /* ... for SA_NOCLDWAIT alone, which execve resets */
 	bool chld_nostop;     /* SA_NOCLDSTOP */
 	bool was_stopped;     /* once: see parked_nudge() */
 	int stop_request;     /* the stop signal that we turned into the host's SIGSTOP; 0 none */
@@ -188,6 +190,7 @@ struct proc {
 	uint64_t sigfd_mask;             /* signals that its signalfds ask for */
 	uint64_t held_set;               /* which of them are kept back for that (task/heldsig.c) */
 	struct list held;                /* ... and these are they */
+	struct list stranded;            /* signals for it that travelled to threads which ended */
 	struct waitq sigfd_q;            /* something was kept */
 	struct shm_map *shm_maps;        /* SysV shared memory that it has attached */
 	struct sem_undo *sem_undo;       /* what its end does to SysV semaphores */
@@ -224,6 +227,8 @@ bool call_is_expired(const struct task *t);
 
 /* Ends the call with ret: frees what it held, answers. */
 void call_finish(struct task *t, int64_t ret);
+/* Before its handler is run again: takes it off all queues. */
+void call_resume(struct task *t);
 /* Drops it without an answer: the thread is gone. */
 void call_drop(struct task *t);
 /* Whose call is being handled; NULL between calls. For file operations whose answer depends on who asks (signalfd). */
@@ -243,6 +248,8 @@ void calls_run_interrupts(void);
 struct proc *proc_new(pid_t pid, struct proc *parent);
 /* A new thread of p; credentials, files and fs are the caller's to set. */
 struct task *task_new(struct proc *p, pid_t tid);
+/* execve gave the thread its process's number. */
+void task_renumber(struct task *t, pid_t tid);
 /* The thread is gone; drops its call and what it held. */
 void task_free(struct task *t);
 /* The host says that the process ended. Reparents its children, tells its parent, leaves a zombie or nothing. */
@@ -283,6 +290,10 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info);
 /* The stub says: the travelling signal arrived; or: it is blocked here (true: somebody else got it). */
 void signal_taken(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
+/* The thread ends: what travelled to it and was meant for the process is kept; sends that to those who are left. */
+void signal_task_gone(struct task *t);
+void signal_resend(struct proc *p);
+void signal_forget(struct proc *p);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
 /* Nobody outside of the group, but in its session, is parent of a member: nobody could continue it. */
