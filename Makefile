@@ -3,7 +3,7 @@
 #   make                 viv and viv-kernel in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-hostile | test-e2e | test-toolchains | fuzz | bench | lint | docs
+#   make test-unit | test-guest | test-diff | test-stress | stress | test-hostile | test-e2e | test-toolchains | fuzz | bench | lint | docs
 #   make deps | deps-test | deps-bench | deps-toolchains
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
@@ -79,7 +79,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 # Parts of viv, for tests that name them.
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
 
-.PHONY: all demo test test-unit test-guest test-hostile fuzz test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
+.PHONY: all demo test test-unit test-guest test-diff test-stress stress test-hostile fuzz test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -154,14 +154,27 @@ test:
 	@$(MAKE) --no-print-directory lint-layers lint-headers lint-docs
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-guest
+	@$(MAKE) --no-print-directory test-diff
 	@$(MAKE) --no-print-directory test-hostile
 	@$(MAKE) --no-print-directory test-e2e
+	@$(MAKE) --no-print-directory test-stress
 
 test-unit: $(UNIT_BIN)
 	@prove -j2 $(UNIT_BIN)
 
 test-guest: all
 	@tests/guest/run.sh $(B) $(B)/viv $(T)
+
+# The same calls on the host and in a cell, line by line. Longer: tests/diff/run.sh BUILD VIV --seed N --count 1000
+test-diff: all
+	@tests/diff/run.sh $(B) $(B)/viv $(T)
+
+test-stress: all
+	@tests/stress/run.py $(B) $(B)/viv --short
+
+# The long form; MODE=asan for the sanitized kernel.
+stress: all
+	@tests/stress/run.py $(B) $(B)/viv
 
 test-hostile: all
 	@tests/hostile/run.sh $(B) $(B)/viv $(T)
