@@ -9,22 +9,26 @@
 # copy of the programs. Each theme is a child subreaper, so what it leaves behind can be found among
 # its descendants whatever else runs on the machine; every theme ends with such a leak check.
 #
-# E2E_KEEP=1 keeps the scratch directory; E2E_TIMES=1 prints how long each test took.
+# E2E_KEEP=1 keeps the scratch directory; E2E_TIMES=1 prints how long each test took. E2E_THEMES is
+# another folder of themes, with a lib.sh of more words (tests/toolchains).
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
-rootless=(shell coreutils python compilers static signals files streams cli mounts limits lifecycle trace)
+rootless=(shell coreutils python node compilers static signals files streams cli mounts limits lifecycle trace)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then
 	theme=$2
-	[[ -r $here/${theme%.rootless}.sh ]] || exit 1
+	[[ -r $themes_at/${theme%.rootless}.sh ]] || exit 1
 	# shellcheck source=tests/e2e/lib.sh
 	. "$here/lib.sh"
+	# shellcheck source=tests/toolchains/lib.sh
+	[[ -z ${E2E_THEMES-} ]] || . "$themes_at/lib.sh"
 	# Not in a condition: the checks rely on set -e, which bash ignores there.
 	# shellcheck disable=SC1090
-	. "$here/${theme%.rootless}.sh"
+	. "$themes_at/${theme%.rootless}.sh"
 	leak_check
 	exit 0
 fi
@@ -57,6 +61,10 @@ chmod 755 "$work"
 mkdir "$work/bin" "$work/programs" "$work/result" "$work/root"
 cp "$viv" "$(dirname "$viv")/viv-kernel" "$work/bin/" || exit 2
 cp -r "$here" "$work/e2e" && chmod -R a+rX "$work/e2e" || exit 2
+if [[ -n ${E2E_THEMES-} ]]; then
+	cp -r "$E2E_THEMES" "$work/themes" && chmod -R a+rX "$work/themes" || exit 2
+	export E2E_THEMES=$work/themes
+fi
 export E2E_VIV=$work/bin/viv E2E_PROGRAMS=$work/programs E2E_RESULT=$work/result E2E_DIR=$work/e2e
 
 # ---- the guest programs, built on the host ----
@@ -70,7 +78,7 @@ compile() { # source
 	esac
 }
 export -f compile
-find "$here/programs" -name '*.c' -print0 | xargs -0 -P 2 -I{} bash -c 'compile {}' 2>&1 | sed 's/^/# /'
+[[ -n ${E2E_THEMES-} ]] || find "$here/programs" -name '*.c' -print0 | xargs -0 -P 2 -I{} bash -c 'compile {}' 2>&1 | sed 's/^/# /'
 
 # ---- run ----
 shared_state() { # what all of a machine shares and a cell could leave behind
@@ -94,10 +102,10 @@ start() { # theme, user: in the background order of the batch
 }
 
 theme_wanted() { # theme: by its name, or because a test in it matches
-	[[ -z $E2E_PATTERN || $1 == *"$E2E_PATTERN"* ]] || grep -q -e "$E2E_PATTERN" "$here/$1.sh"
+	[[ -z $E2E_PATTERN || $1 == *"$E2E_PATTERN"* ]] || grep -q -e "$E2E_PATTERN" "$themes_at/$1.sh"
 }
 themes=() last=() again=()
-for f in "$here"/*.sh; do
+for f in "$themes_at"/*.sh; do
 	name=$(basename "$f" .sh)
 	[[ $name == run || $name == lib ]] && continue
 	theme_wanted "$name" || continue
@@ -106,7 +114,7 @@ done
 if [[ $(id -u) == 0 ]]; then
 	id vivtest >/dev/null 2>&1 || useradd -M -s /bin/sh vivtest ||
 		{ echo 'Bail out! cannot make the user vivtest'; exit 1; }
-	for name in "${rootless[@]}"; do theme_wanted "$name" && again+=("$name.rootless"); done
+	for name in "${rootless[@]}"; do [[ -r $themes_at/$name.sh ]] && theme_wanted "$name" && again+=("$name.rootless"); done
 fi
 
 workers() {

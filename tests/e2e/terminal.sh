@@ -47,20 +47,23 @@ job_control() { # how to start the shell
 	sees 'status 130'
 	line 'clear; cat &'
 	sees 'P>'
+	sleep 0.7
 	line 'jobs'
 	sees 'Stopped'
 	line 'fg'
-	sleep 0.3
+	sleep 0.5
 	line 'to the cat'
-	sleep 0.3
+	sleep 0.5
 	is "$(screen | grep -c 'to the cat')" 2 'echo and answer'
 	keys C-d
-	line 'stty tostop; (echo late) & sleep 0.3; jobs'
+	# Each step starts with an empty screen and waits for what the typed line itself does not show.
+	line "clear; stty tostop; (echo la''te) & sleep 0.5; jobs"
 	sees 'Stopped'
-	line 'fg; stty -tostop'
+	line 'clear; fg; stty -tostop'
 	sees 'late'
-	line 'clear; cat /dev/tty'
 	sleep 0.3
+	line 'clear; cat /dev/tty'
+	sleep 0.7
 	keys C-\\
 	sees 'Quit'
 	line 'exit 7'
