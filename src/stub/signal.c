@@ -176,36 +176,36 @@ long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t ol
 	return 0;
 }
 
-/* The reserved signal to ourselves, as the kernel sends it to wake an armed call. */
-static long wake_self(void)
-{
-	struct k_siginfo si;
+/* CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH: without a handler they end no call. */
+#define ENDS_NOTHING                                                                               \
+	(BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28))
 
-	zero(&si, sizeof(si));
-	si.signo = STUB_SIG;
-	si.err = (int32_t)SIG_PACK(0, SIGF_WAKE, 0);
-	si.code = -1;
-	return sys6(NR_TGSIGQUEUEINFO, sys6(NR_GETPID, 0, 0, 0, 0, 0, 0), sys6(NR_GETTID, 0, 0, 0, 0, 0, 0), STUB_SIG,
-		    (long)&si, 0, (long)STUB_MAGIC);
+/* Is a signal of the set one that ends a wait, by its handler or by ending us? */
+static int ends_wait(uint64_t set)
+{
+	struct k_sigaction sa;
+
+	for (long sig = 1; sig < STUB_SIG; sig++)
+		if ((set & BIT(sig)) && native(NR_SIGACTION, sig, 0, &sa, 8) == 0 &&
+		    (sa.handler > 1 || (sa.handler == 0 && !(ENDS_NOTHING & BIT(sig)))))
+			return 1;
+	return 0;
 }
 
-/* Waits with mask s->mask until a guest's handler ran (1) or the kernel woke the armed call (0). If it did so already, what is
- * pending is let through and nothing is waited for. */
+/* Waits with mask s->mask until a guest's handler ran (1) or the kernel woke the armed call (0). */
 static int wait_masked(struct suspend *s)
 {
 	uint64_t pending, mask = s->mask & ~MASK_NEVER;
 
 	for (;;) {
-		/* What is pending may be ignored (SIGCHLD without a handler), stop us or be taken by another thread: it ends no
-		 * wait. The host delivers ours after all others. */
-		if (s->woken && wake_self() < 0)
-			return 0;
 		s->by64 = 0;
 		stub_suspend(&mask, s);
 		if (!s->by64)
 			return 1;
-		if (native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~mask))
-			continue; /* raised a moment ago: the next wait delivers it */
+		/* Raised a moment ago: the next wait delivers it. One that is ignored would end no wait, and the kernel wakes
+		 * us only once. */
+		if (native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && ends_wait(pending & ~mask))
+			continue;
 		if (s->woken)
 			return 0;
 	}
@@ -268,10 +268,9 @@ long stub_masked_call(struct k_ucontext *uc)
 			return -EINTR_;
 	}
 	/* Linux delivers what M lets through before the call returns, even with a result. */
-	if (ret == 0 && native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~s.mask)) {
-		s.woken = 1;
-		if (wait_masked(&s))
-			return -EINTR_;
+	if (ret == 0 && native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && ends_wait(pending & ~s.mask)) {
+		wait_masked(&s);
+		return -EINTR_;
 	}
 	return ret;
 }

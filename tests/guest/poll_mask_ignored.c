@@ -70,7 +70,8 @@ int main(void)
 		raise(SIGWINCH);
 		SHOW(wait_masked(how, p[0], 0));
 		raise(SIGWINCH);
-		SHOW(wait_masked(how, p[0], 20));
+		if (how < 2)
+			SHOW(wait_masked(how, p[0], 20));
 	}
 	for (int how = 0; how < 3; how++)
 		SHOW(child_ends(how, 150));

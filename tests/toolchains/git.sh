@@ -13,7 +13,7 @@ echo more >>d3/f4; rm d5/f6; echo new >n; chmod +x d7/f8; git status --porcelain
 git add -A; git commit -qm two; git log --oneline | cat; git rev-parse HEAD
 git checkout -q -b side HEAD~; echo side >s; git add s; git commit -qm side; git merge -q -m merge main; git log --graph --format=%s
 git stash list; git mv s t; git stash -q; git stash pop -q; git status -s; git reset -q --hard
-git ls-files | wc -l; git grep -c '^7 7\$'; git blame -s d3/f4; git bisect start -q HEAD HEAD~2 2>&1 | head -n 1; git bisect reset -q; git gc -q; git fsck 2>&1; git count-objects | cut -d, -f1
+git ls-files | wc -l; git grep -c '^7 7\$'; git blame -s d3/f4; git bisect start HEAD HEAD~2 >/dev/null 2>&1; git bisect reset >/dev/null 2>&1; git gc -q; git fsck 2>&1; git count-objects | cut -d, -f1
 git worktree add -q ../wt HEAD~; ls ../wt | wc -l; git archive HEAD d1 | tar t | wc -l; git rebase -q main; git log --format=%s | head -n 2
 END
 

@@ -6,6 +6,9 @@ echo /etc/vivtiny.conf >p/DEBIAN/conffiles; echo conf >p/etc/vivtiny.conf
 printf "#!/bin/sh\necho tiny works\n" >p/usr/bin/vivtiny; printf "#!/bin/sh\necho postinst \$1 >/tmp/w/postinst\n" >p/DEBIAN/postinst
 chmod 755 p/usr/bin/vivtiny p/DEBIAN/postinst; dpkg-deb --root-owner-group -b p repo/vivtiny_1_all.deb >/dev/null'
 
+# A cell starts without a package database. dpkg makes one; apt-get wants to find it.
+database='mkdir -p /var/lib/dpkg; : >>/var/lib/dpkg/status'
+
 inside 'dpkg -i, -s, -L, -r, -P' dpkg $'tiny works\npostinst configure\nStatus: install ok installed\n/usr/bin/vivtiny\nconf\ngone\npurged' <<END
 $package
 dpkg -i repo/vivtiny_1_all.deb >log 2>&1 || { cat log; exit 1; }
@@ -16,6 +19,7 @@ END
 
 inside 'apt-get install of a file' apt-get $'tiny works\nii\ngone' <<END
 $package
+$database
 export DEBIAN_FRONTEND=noninteractive
 apt-get install -q -y ./repo/vivtiny_1_all.deb >log 2>&1 || { cat log; exit 1; }
 vivtiny; dpkg-query -W -f '\${db:Status-Abbrev}' vivtiny | tr -d ' '; echo
@@ -24,6 +28,7 @@ END
 
 inside 'apt-get update and install from a local repository' 'apt-get dpkg-scanpackages' $'1\ntiny works\n2' <<END
 $package
+$database
 export DEBIAN_FRONTEND=noninteractive
 pack() { (cd repo && dpkg-scanpackages -m . >Packages 2>/dev/null); apt-get update -q >log 2>&1 || { cat log; exit 1; }; }
 rm -rf /etc/apt/sources.list.d/*; echo "deb [trusted=yes] file:\$PWD/repo ./" >/etc/apt/sources.list
