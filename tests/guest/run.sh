@@ -28,7 +28,7 @@ on_host() { # name, result prefix
 	# A session of its own, as in a cell: a program that signals its process group must not hit
 	# timeout. The outer 2>/dev/null is for the shell's own word on a program that a signal ends.
 	{
-		(cd "$dir" && exec timeout 30 setsid env -i PATH=/usr/bin:/bin "$bin/$1") \
+		(cd "$dir" && exec timeout -k 5 30 setsid env -i PATH=/usr/bin:/bin "$bin/$1") \
 			</dev/null >"$2.out" 2>"$2.err"
 	} 2>/dev/null
 	rc=$?
@@ -38,7 +38,7 @@ on_host() { # name, result prefix
 }
 
 in_cell() { # name, result prefix
-	timeout 30 "$viv" run --mount "$bin:/t:ro" -- /bin/sh -c \
+	timeout -k 5 30 "$viv" run --mount "$bin:/t:ro" -- /bin/sh -c \
 		"mkdir -p /tmp/w && cd /tmp/w && exec env -i PATH=/usr/bin:/bin /t/$1" \
 		</dev/null >"$2.out" 2>"$2.err"
 	echo $? >"$2.rc"
