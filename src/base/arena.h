@@ -24,8 +24,10 @@ struct obj_type {
 	struct obj_type *next; /* all types that were ever used */
 };
 
-#define OBJ_TYPE(var, type, type_limit)                                                            \
-	static struct obj_type var = { .name = &(#type)[7], .size = sizeof(type), .limit = type_limit }
+#define OBJ_TYPE(var, type, type_limit)                      \
+	static struct obj_type var = { .name = &(#type)[7],  \
+				       .size = sizeof(type), \
+				       .limit = type_limit }
 
 /* Maps the region. Returns 0 or a negative errno. */
 int must_check arena_init(void);
@@ -46,7 +48,7 @@ char *must_check blob_strndup(const char *s, size_t len);
 struct arena_stats {
 	uint64_t used_bytes; /* of the region, ever touched */
 	uint64_t blob_bytes; /* in live blobs */
-	uint32_t objects;    /* live objects of all types */
+	uint32_t objects; /* live objects of all types */
 };
 void arena_stats_get(struct arena_stats *out);
 

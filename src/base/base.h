@@ -13,12 +13,12 @@ typedef uint64_t uaddr_t;
 #define printf_like(fmt, args) __attribute__((format(printf, fmt, args)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
-#define ALIGN_UP(x, a) (((x) + ((a) - 1)) & ~((a) - 1))
-#define ALIGN_DOWN(x, a) ((x) & ~((a) - 1))
+#define ALIGN_UP(x, a) (((x) + ((a)-1)) & ~((a)-1))
+#define ALIGN_DOWN(x, a) ((x) & ~((a)-1))
 
 #undef PAGE_SIZE /* some C libraries have their own */
 #define PAGE_SIZE 4096UL

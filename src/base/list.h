@@ -9,9 +9,9 @@ struct list {
 	struct list *next, *prev;
 };
 
-#define LIST_INIT(name)                                                                            \
-	{                                                                                          \
-		&(name), &(name)                                                                   \
+#define LIST_INIT(name)          \
+	{                        \
+		&(name), &(name) \
 	}
 
 static inline void list_init(struct list *l)
@@ -55,15 +55,15 @@ static inline void list_remove(struct list *l)
 #define list_first(head, type, member) list_entry((head)->next, type, member)
 #define list_last(head, type, member) list_entry((head)->prev, type, member)
 
-#define list_for_each(pos, head, member)                                                           \
-	for (pos = list_entry((head)->next, __typeof__(*pos), member); &pos->member != (head);     \
+#define list_for_each(pos, head, member)                                                       \
+	for (pos = list_entry((head)->next, __typeof__(*pos), member); &pos->member != (head); \
 	     pos = list_entry(pos->member.next, __typeof__(*pos), member))
 
 /* The current entry may be removed (no other may). */
-#define list_for_each_safe(pos, tmp, head, member)                                                 \
-	for (pos = list_entry((head)->next, __typeof__(*pos), member),                             \
-	    tmp = list_entry(pos->member.next, __typeof__(*pos), member);                          \
-	     &pos->member != (head);                                                               \
+#define list_for_each_safe(pos, tmp, head, member)                        \
+	for (pos = list_entry((head)->next, __typeof__(*pos), member),    \
+	    tmp = list_entry(pos->member.next, __typeof__(*pos), member); \
+	     &pos->member != (head);                                      \
 	     pos = tmp, tmp = list_entry(tmp->member.next, __typeof__(*tmp), member))
 
 #endif

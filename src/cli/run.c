@@ -49,7 +49,8 @@ static const struct option options[] = {
 	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
 	[OPT_INTERACTIVE] = { "interactive", NULL,
 			      "-i: the command reads viv's standard input (it always does)" },
-	[OPT_TTY] = { "tty", NULL, "-t: insist on a terminal (viv's own, when it has one, is the cell's)" },
+	[OPT_TTY] = { "tty", NULL,
+		      "-t: insist on a terminal (viv's own, when it has one, is the cell's)" },
 	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
 	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
 	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
@@ -376,7 +377,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	if (err)
 		return err;
 	if (o->tty && !isatty(0) && !isatty(1) && !isatty(2))
-		return fail("-t: there is no terminal to give to the cell; leave -t out, or make one inside: "
+		return fail("-t: there is no terminal to give to the cell; leave -t out, or make "
+			    "one inside: "
 			    "viv run -- script -qec COMMAND /dev/null");
 	if (i >= argc)
 		return fail("no command given; for a shell: viv run -- /bin/bash");

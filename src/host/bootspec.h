@@ -22,34 +22,35 @@
 #define SPEC_MAX_ARGS 65536
 
 struct mount_spec {
-	const char *dst;  /* absolute guest path; made when missing */
+	const char *dst; /* absolute guest path; made when missing */
 	const char *kind; /* "host" or "tmpfs" */
 	bool readonly;
-	int fd;           /* of a host directory */
-	bool detached;    /* fd is a mount of its own already, so that ".." leads nowhere */
-	uint64_t size;    /* of a tmpfs; 0: default */
+	int fd; /* of a host directory */
+	bool detached; /* fd is a mount of its own already, so that ".." leads nowhere */
+	uint64_t size; /* of a tmpfs; 0: default */
 };
 
 struct bootspec {
 	char **argv; /* NULL-terminated; never empty */
 	char **envp;
-	const char *workdir;  /* "/" by default */
+	const char *workdir; /* "/" by default */
 	const char *hostname; /* the cell's */
-	uint32_t uid, gid;    /* of the first process, inside */
-	uint32_t user_uid, user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
+	uint32_t uid, gid; /* of the first process, inside */
+	uint32_t user_uid,
+		user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
 	bool trace;
-	int32_t trace_fd;     /* with trace: the descriptor that the lines are written to; else -1 */
-	bool changes;         /* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the path */
-	bool quiet;           /* no warnings and events, only failures */
-	bool tty[3];          /* which streams are terminals */
-	uint32_t cpus;        /* that the cell sees; at least 1 */
-	uint64_t memory;      /* bytes that the cell sees and may use; 0: the host's */
+	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
+	bool changes; /* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the path */
+	bool quiet; /* no warnings and events, only failures */
+	bool tty[3]; /* which streams are terminals */
+	uint32_t cpus; /* that the cell sees; at least 1 */
+	uint64_t memory; /* bytes that the cell sees and may use; 0: the host's */
 	bool memory_enforced; /* a cgroup enforces it; else the kernel does by accounting */
-	uint32_t max_tasks;   /* processes and threads */
-	uint32_t max_files;   /* open files of the whole cell */
-	uint64_t disk_bytes;  /* that may be written to the cell's own layer and tmpfs together */
+	uint32_t max_tasks; /* processes and threads */
+	uint32_t max_files; /* open files of the whole cell */
+	uint64_t disk_bytes; /* that may be written to the cell's own layer and tmpfs together */
 	uint64_t disk_inodes;
-	int64_t timeout_ns;   /* 0: none; enforced by viv, shown for completeness */
+	int64_t timeout_ns; /* 0: none; enforced by viv, shown for completeness */
 	uint32_t nmounts;
 	struct mount_spec mounts[SPEC_MAX_MOUNTS];
 };
@@ -61,12 +62,13 @@ int bootspec_read(int fd, struct bootspec *out);
 
 /* ---- control messages, both ways; one struct each, fixed size ---- */
 enum ctl_type {
-	CTL_SIGNAL = 1, /* viv -> kernel: signal a, for the foreground group if it is a terminal's (SIGINT, SIGWINCH, ...), else for the first process */
-	CTL_EXIT,       /* kernel -> viv: the first process ended with wait status a; sent once, then the kernel ends */
-	CTL_FAIL,       /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
-	CTL_LOG,        /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
-	CTL_EVENT,      /* kernel -> viv: a limit was hit or neared: text */
-	CTL_STOP,       /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
+	CTL_SIGNAL =
+		1, /* viv -> kernel: signal a, for the foreground group if it is a terminal's (SIGINT, SIGWINCH, ...), else for the first process */
+	CTL_EXIT, /* kernel -> viv: the first process ended with wait status a; sent once, then the kernel ends */
+	CTL_FAIL, /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
+	CTL_LOG, /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
+	CTL_EVENT, /* kernel -> viv: a limit was hit or neared: text */
+	CTL_STOP, /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
 };
 
 struct ctl_msg {

@@ -41,7 +41,8 @@ int host_wait_any(struct host_end *out)
 {
 	siginfo_t si = { 0 };
 
-	if (syscall(SYS_waitid, P_ALL, 0, &si, WEXITED | WSTOPPED | WCONTINUED | WNOHANG, &out->usage) < 0)
+	if (syscall(SYS_waitid, P_ALL, 0, &si, WEXITED | WSTOPPED | WCONTINUED | WNOHANG,
+		    &out->usage) < 0)
 		return -errno;
 	if (si.si_pid == 0)
 		return 0;

@@ -16,7 +16,7 @@ bool host_is_thread(pid_t tgid, pid_t tid);
 
 struct host_end {
 	pid_t pid;
-	int code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED, CLD_STOPPED, CLD_CONTINUED */
+	int code; /* CLD_EXITED, CLD_KILLED, CLD_DUMPED, CLD_STOPPED, CLD_CONTINUED */
 	int status; /* exit code or signal */
 	struct rusage usage;
 };

@@ -40,14 +40,17 @@ int host_linkat(int odirfd, const char *oname, int ndirfd, const char *nname, in
 int host_unlinkat(int dirfd, const char *name, int flags);
 int host_renameat2(int odirfd, const char *oname, int ndirfd, const char *nname, unsigned flags);
 int host_fchmod(int fd, mode_t mode);
-int host_fchmodat(int dirfd, const char *name, mode_t mode); /* no link is followed; name "": dirfd itself, O_PATH too */
-int host_utimensat(int dirfd, const char *name, const struct timespec ts[2], int flags); /* name NULL: dirfd itself */
+int host_fchmodat(int dirfd, const char *name,
+		  mode_t mode); /* no link is followed; name "": dirfd itself, O_PATH too */
+int host_utimensat(int dirfd, const char *name, const struct timespec ts[2],
+		   int flags); /* name NULL: dirfd itself */
 int host_ftruncate(int fd, int64_t size);
 int host_fallocate(int fd, int mode, int64_t off, int64_t len);
 int host_fsync(int fd, bool data_only);
 int host_syncfs(int fd);
 int64_t host_lseek(int fd, int64_t off, int whence);
-int64_t host_copy_range(int in, int64_t in_off, int out, int64_t out_off, size_t n); /* copy_file_range, may be short; -EXDEV etc. */
+int64_t host_copy_range(int in, int64_t in_off, int out, int64_t out_off,
+			size_t n); /* copy_file_range, may be short; -EXDEV etc. */
 int host_reflink(int dst, int src); /* FICLONE */
 int64_t host_getdents(int fd, void *buf, size_t size);
 int host_ioctl(int fd, unsigned long cmd, void *arg);
@@ -62,16 +65,17 @@ int host_reopen_readonly(int proc_fd, int fd);
 uint64_t host_max_files(void); /* RLIMIT_NOFILE */
 int host_dup(int fd); /* F_DUPFD_CLOEXEC above the fixed numbers */
 int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns); /* < 0: for ever */
-int64_t host_send(int fd, const void *buf, size_t n, int flags);  /* sockets that are the caller's streams */
+int64_t host_send(int fd, const void *buf, size_t n,
+		  int flags); /* sockets that are the caller's streams */
 int64_t host_recv(int fd, void *buf, size_t n, int flags);
 
 /* ---- memory, clocks (host/sys.c) ---- */
-void *host_map_anon(void *fixed_addr, size_t n);          /* NULL on failure; fixed_addr NULL: anywhere */
-void *host_map_file(int fd, size_t n);                    /* read-only, private; NULL on failure */
+void *host_map_anon(void *fixed_addr, size_t n); /* NULL on failure; fixed_addr NULL: anywhere */
+void *host_map_file(int fd, size_t n); /* read-only, private; NULL on failure */
 void host_unmap(void *p, size_t n);
-void host_discard(void *p, size_t n);                     /* madvise DONTNEED */
-int64_t host_clock(int clock_id);                         /* ns */
+void host_discard(void *p, size_t n); /* madvise DONTNEED */
+int64_t host_clock(int clock_id); /* ns */
 void host_random(void *buf, size_t n);
-uint32_t host_uid(void);                                  /* the effective one, as this user namespace numbers it */
+uint32_t host_uid(void); /* the effective one, as this user namespace numbers it */
 
 #endif

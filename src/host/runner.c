@@ -99,7 +99,8 @@ pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
 	if (syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return -errno;
 	fcntl(STUB_FD, F_SETFD, 0);
-	pid = clone(spawn_child, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &s);
+	pid = clone(spawn_child, stack + sizeof(stack),
+		    CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &s);
 	if (pid < 0)
 		return -errno;
 	fcntl(STUB_FD, F_SETFD, FD_CLOEXEC);

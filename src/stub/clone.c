@@ -20,7 +20,7 @@
 #define SLOT_SIZE 0x5000 /* at least; entry.S knows it */
 
 struct vfork_slot {
-	int busy;   /* first: entry.S clears it */
+	int busy; /* first: entry.S clears it */
 	int mapped; /* second: entry.S unmaps it instead */
 	uint32_t size;
 	long token; /* of the birth */
@@ -30,7 +30,8 @@ struct vfork_slot {
 };
 
 static struct vfork_slot slots[SLOTS];
-_Static_assert(sizeof(struct vfork_slot) > SLOT_SIZE - 4096 && sizeof(struct vfork_slot) <= SLOT_SIZE + 4096,
+_Static_assert(sizeof(struct vfork_slot) > SLOT_SIZE - 4096 &&
+		       sizeof(struct vfork_slot) <= SLOT_SIZE + 4096,
 	       "entry.S unmaps SLOT_SIZE + 4096 bytes");
 
 /* Bytes from the frame's start to the end of its extended state; 0: not a shape that we know. */
@@ -42,7 +43,8 @@ static size_t frame_size(const struct k_frame *f)
 
 	if (!fp)
 		return sizeof(*f);
-	if (*(const uint32_t *)(fp + 464) == 0x46505853) /* FP_XSTATE_MAGIC1: extended_size follows */
+	if (*(const uint32_t *)(fp + 464) ==
+	    0x46505853) /* FP_XSTATE_MAGIC1: extended_size follows */
 		n = *(const uint32_t *)(fp + 468);
 	end = (uint64_t)fp + n;
 	if (end <= (uint64_t)f || end - (uint64_t)f > FRAME_MAX || n > FRAME_MAX)

@@ -54,9 +54,11 @@ static uint64_t obj_map(uint32_t which)
 	long p;
 
 	p = sys6(NR_MMAP, o->hint, o->span, PROT_NONE_,
-		 MAP_PRIVATE_ | MAP_ANON_ | MAP_NORESERVE_ | (o->hint ? MAP_FIXED_NOREPLACE_ : 0), -1, 0);
+		 MAP_PRIVATE_ | MAP_ANON_ | MAP_NORESERVE_ | (o->hint ? MAP_FIXED_NOREPLACE_ : 0),
+		 -1, 0);
 	if (p < 0 && p > -4096 && !o->fixed)
-		p = sys6(NR_MMAP, 0, o->span, PROT_NONE_, MAP_PRIVATE_ | MAP_ANON_ | MAP_NORESERVE_, -1, 0);
+		p = sys6(NR_MMAP, 0, o->span, PROT_NONE_, MAP_PRIVATE_ | MAP_ANON_ | MAP_NORESERVE_,
+			 -1, 0);
 	if (p < 0 && p > -4096)
 		die();
 	base = p;
@@ -74,7 +76,8 @@ static uint64_t obj_map(uint32_t which)
 		if (at > pos)
 			sys6(NR_MUNMAP, pos, at - pos, 0, 0, 0, 0);
 		if (s->file_len) {
-			p = sys6(NR_MMAP, at, s->file_len, s->prot, MAP_PRIVATE_ | MAP_FIXED_, STUB_MAP_FD(o->fd), s->off);
+			p = sys6(NR_MMAP, at, s->file_len, s->prot, MAP_PRIVATE_ | MAP_FIXED_,
+				 STUB_MAP_FD(o->fd), s->off);
 			if (p < 0 && p > -4096)
 				die();
 			/* The rest of the last page is zero, as far as it can be written. */
@@ -211,8 +214,8 @@ static uint64_t *stack_arrange(const uint64_t *sp, struct stub_done *done, uint6
 static void mm_describe(const struct stub_done *done, uint64_t bias)
 {
 	struct {
-		uint64_t start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start,
-			arg_end, env_start, env_end, auxv;
+		uint64_t start_code, end_code, start_data, end_data, start_brk, brk, start_stack,
+			arg_start, arg_end, env_start, env_end, auxv;
 		uint32_t auxv_size, exe_fd;
 	} m = {
 		.start_code = done->start_code,

@@ -10,8 +10,8 @@
 #include "stub/sys.h"
 
 static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
-static uint64_t told;              /* signals whose handler the kernel knows of ... */
-static long told_pid;              /* ... for this process (a vfork child shares our memory) */
+static uint64_t told; /* signals whose handler the kernel knows of ... */
+static long told_pid; /* ... for this process (a vfork child shares our memory) */
 
 void stub_handlers_install(void)
 {
@@ -82,7 +82,8 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		return;
 	settle(&si, flags & SIGF_THREAD ? 0 : s ? s->mask : uc->sigmask);
 	if (s)
-		s->woken = 1; /* settling made the kernel forget the question: ask again unless a handler ran */
+		s->woken =
+			1; /* settling made the kernel forget the question: ask again unless a handler ran */
 	if (s || (uc->sigmask & BIT(si.signo)))
 		return;
 
@@ -177,8 +178,7 @@ long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t ol
 }
 
 /* CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH: without a handler they end no call. */
-#define ENDS_NOTHING                                                                               \
-	(BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28))
+#define ENDS_NOTHING (BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28))
 
 /* Is a signal of the set one that ends a wait, by its handler or by ending us? */
 static int ends_wait(uint64_t set)
@@ -268,7 +268,8 @@ long stub_masked_call(struct k_ucontext *uc)
 			return -EINTR_;
 	}
 	/* Linux delivers what M lets through before the call returns, even with a result. */
-	if (ret == 0 && native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && ends_wait(pending & ~s.mask)) {
+	if (ret == 0 && native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 &&
+	    ends_wait(pending & ~s.mask)) {
 		wait_masked(&s);
 		return -EINTR_;
 	}
@@ -284,7 +285,8 @@ static long now_ns(void)
 }
 
 /* Natively, with the reserved signal in the set: what comes by it is either what the guest waits for or is settled here. */
-long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout, uint64_t size)
+long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout,
+		       uint64_t size)
 {
 	struct k_siginfo raw, si;
 	uint64_t want, all;
@@ -322,11 +324,13 @@ long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint6
 					return -EINTR_;
 			}
 		} else if (ret > 0 && raw.code == -1 && raw.err) {
-			raw.code = (int16_t)((uint32_t)raw.err >> 16); /* sent while blocked: the kernel's mark */
+			raw.code = (int16_t)((uint32_t)raw.err >>
+					     16); /* sent while blocked: the kernel's mark */
 		}
 		if (ret != STUB_SIG && ret != -EINTR_)
 			break;
-		if (ret == -EINTR_ && native(NR_SIGPENDING, &all, 8, 0, 0) == 0 && (all & ~uc->sigmask))
+		if (ret == -EINTR_ && native(NR_SIGPENDING, &all, 8, 0, 0) == 0 &&
+		    (all & ~uc->sigmask))
 			return -EINTR_;
 		all = want | BIT(STUB_SIG);
 		if (timeout) {

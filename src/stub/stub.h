@@ -19,40 +19,45 @@
 #define STUB_MAP_FD(fd) ((long)(STUB_MAP_HI | (unsigned long)(fd)))
 
 /* Descriptor numbers in a runner. Below STUB_FD there are only files on their way to being mapped. */
-#define STUB_FD 63       /* the stub itself, for execveat */
-#define STUB_SLOT_FD 64  /* 64..191: immutable image files that stay open */
+#define STUB_FD 63 /* the stub itself, for execveat */
+#define STUB_SLOT_FD 64 /* 64..191: immutable image files that stay open */
 #define STUB_SLOTS 128
 
 #define HC_BASE 0x7600
-#define HC_CLONE_PREP 0x7601   /* (flags, exit_signal, where a pidfd is to go) -> token > 0, or -errno */
-#define HC_CHILD 0x7602        /* (token): the child announces itself */
+#define HC_CLONE_PREP \
+	0x7601 /* (flags, exit_signal, where a pidfd is to go) -> token > 0, or -errno */
+#define HC_CHILD 0x7602 /* (token): the child announces itself */
 #define HC_CLONE_CANCEL 0x7603 /* (token): the host refused */
-#define HC_EXEC_PREP 0x7604    /* (dirfd, path, flags, signal mask) -> 0 or -errno */
-#define HC_EXEC_CANCEL 0x7605  /* the host refused (E2BIG, ENOMEM) */
-#define HC_EXEC_BOOT 0x7606    /* (struct stub_boot *): first words of a new program */
-#define HC_EXEC_DONE 0x7607    /* (struct stub_done *): what the memory looks like now */
-#define HC_MMAP 0x7608         /* (addr, len, prot, flags, fd, off) -> descriptor | STUB_FD_KEEP */
-#define HC_SIGACTION 0x7609    /* (sig, handler, flags): is set from now on */
-#define HC_REROUTE 0x760a      /* (sig, siginfo *): blocked here -> 0 taken over, 1 make it pending yourself */
-#define HC_TAKEN 0x760b        /* (sig, 0): it was consumed by sigtimedwait; (0, timer + 1) -> the overrun to show */
-#define HC_PSELECT6 0x760c     /* pselect6 with a mask: its own sixth argument has no room for the mark */
-#define HC_SHMAT 0x760d        /* (id, addr, flags, struct stub_shm *) -> descriptor to map */
-#define HC_SHMAT_DONE 0x760e   /* (addr): it is mapped there; 0: it could not be */
-#define HC_SHMDT 0x760f        /* (addr) -> bytes to unmap */
+#define HC_EXEC_PREP 0x7604 /* (dirfd, path, flags, signal mask) -> 0 or -errno */
+#define HC_EXEC_CANCEL 0x7605 /* the host refused (E2BIG, ENOMEM) */
+#define HC_EXEC_BOOT 0x7606 /* (struct stub_boot *): first words of a new program */
+#define HC_EXEC_DONE 0x7607 /* (struct stub_done *): what the memory looks like now */
+#define HC_MMAP 0x7608 /* (addr, len, prot, flags, fd, off) -> descriptor | STUB_FD_KEEP */
+#define HC_SIGACTION 0x7609 /* (sig, handler, flags): is set from now on */
+#define HC_REROUTE \
+	0x760a /* (sig, siginfo *): blocked here -> 0 taken over, 1 make it pending yourself */
+#define HC_TAKEN \
+	0x760b /* (sig, 0): it was consumed by sigtimedwait; (0, timer + 1) -> the overrun to show */
+#define HC_PSELECT6 \
+	0x760c /* pselect6 with a mask: its own sixth argument has no room for the mark */
+#define HC_SHMAT 0x760d /* (id, addr, flags, struct stub_shm *) -> descriptor to map */
+#define HC_SHMAT_DONE 0x760e /* (addr): it is mapped there; 0: it could not be */
+#define HC_SHMDT 0x760f /* (addr) -> bytes to unmap */
 #define HC_LAST 0x760f
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
-#define STUB_ARMED 0x7654321 /* answer to a call with a mask: nothing yet, wait for the wake-up signal */
+#define STUB_ARMED \
+	0x7654321 /* answer to a call with a mask: nothing yet, wait for the wake-up signal */
 
 /* The one reserved signal. Its siginfo carries the real one: si_errno packs what SIG_PACK says, bytes 16..47 are the
  * real payload. */
 #define STUB_SIG 64
-#define SIG_PACK(sig, flags, code)                                                                 \
+#define SIG_PACK(sig, flags, code) \
 	((unsigned)(sig) | (unsigned)(flags) << 8 | (unsigned)((code)&0xffff) << 16)
 #define SIGF_RESTART 1 /* your parked call was cut short; it may be restarted */
-#define SIGF_EINTR 2   /* the same, but it gives EINTR after any handler */
-#define SIGF_THREAD 8  /* meant for this thread alone */
-#define SIGF_WAKE 4    /* no signal: the armed call has something to say */
+#define SIGF_EINTR 2 /* the same, but it gives EINTR after any handler */
+#define SIGF_THREAD 8 /* meant for this thread alone */
+#define SIGF_WAKE 4 /* no signal: the armed call has something to say */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -70,23 +75,23 @@ struct stub_seg {
 
 struct stub_obj {
 	int32_t fd;
-	uint32_t keep;    /* do not close fd */
-	uint64_t hint;    /* where it goes: fixed for the program, 0 anywhere for an interpreter */
-	uint32_t fixed;   /* hint is not negotiable (ET_EXEC) */
+	uint32_t keep; /* do not close fd */
+	uint64_t hint; /* where it goes: fixed for the program, 0 anywhere for an interpreter */
+	uint32_t fixed; /* hint is not negotiable (ET_EXEC) */
 	uint32_t present;
-	uint64_t span;    /* bytes from base */
-	uint64_t vaddr;   /* lowest address in the file: what base stands for */
-	uint64_t entry;   /* as in the file */
+	uint64_t span; /* bytes from base */
+	uint64_t vaddr; /* lowest address in the file: what base stands for */
+	uint64_t entry; /* as in the file */
 };
 
 struct stub_boot {
 	struct stub_obj obj[2];
 	uint32_t nseg;
-	uint32_t nprefix;     /* strings that replace argv[0] (#!): 0 none */
+	uint32_t nprefix; /* strings that replace argv[0] (#!): 0 none */
 	struct stub_seg seg[STUB_MAX_SEGS];
-	uint64_t phdr;        /* address of program headers as in the file */
+	uint64_t phdr; /* address of program headers as in the file */
 	uint64_t phnum;
-	uint64_t brk_gap;     /* random distance of the heap from the program's end */
+	uint64_t brk_gap; /* random distance of the heap from the program's end */
 	uint64_t start_code, end_code, start_data, end_data; /* as in the file */
 	uint32_t uid, euid, gid, egid;
 	uint64_t sigmask;

@@ -57,7 +57,8 @@ static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 /* Marked as the stub's own. */
-#define native(nr, a, b, c, d) sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, (long)STUB_MAGIC)
+#define native(nr, a, b, c, d) \
+	sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, (long)STUB_MAGIC)
 #define hyper(nr, a, b, c, d) sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 struct k_sigaction {
@@ -104,7 +105,7 @@ struct k_frame {
 
 /* A call with a mask waits here; the reserved signal's handler finds it in r12. */
 struct suspend {
-	uint64_t mask;     /* M, what the guest asked for */
+	uint64_t mask; /* M, what the guest asked for */
 	volatile int by64; /* the reserved signal came */
 	volatile int woken;
 };
@@ -133,7 +134,8 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size);
 long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t old, uint64_t size);
 long stub_sigsuspend(uint64_t set, uint64_t size);
-long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout, uint64_t size);
+long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout,
+		       uint64_t size);
 long stub_masked_call(struct k_ucontext *uc);
 
 #pragma GCC visibility pop

@@ -130,9 +130,11 @@ static int mount_spec_do(const struct mount_spec *s)
 	uint32_t flags = MNT_NOSUID | MNT_NODEV | (s->readonly ? MNT_RDONLY : 0);
 
 	if (!strcmp(s->kind, "tmpfs"))
-		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes, spec->disk_inodes, "tmpfs"),
+		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes,
+					  spec->disk_inodes, "tmpfs"),
 				s->dst, flags, "tmpfs");
-	return mount_at(hostdir_new(s->fd, s->readonly, spec->uid, spec->gid), s->dst, flags, s->dst);
+	return mount_at(hostdir_new(s->fd, s->readonly, spec->uid, spec->gid), s->dst, flags,
+			s->dst);
 }
 
 static int root_mount(void)
@@ -165,23 +167,25 @@ int boot_tree(void)
 	if (ret == 0)
 		ret = mount_at(procfs_new(), "/proc", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC, "proc");
 	if (ret == 0)
-		ret = mount_at(sysfs_new(), "/sys", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "sysfs");
+		ret = mount_at(sysfs_new(), "/sys",
+			       MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "sysfs");
 	if (ret == 0)
 		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs");
 	if (ret == 0)
 		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts");
 	if (ret == 0)
-		ret = mount_at(layer_new(NULL, spec->disk_bytes, spec->disk_inodes, "tmpfs"), "/dev/shm",
-			       MNT_NOSUID | MNT_NODEV, "tmpfs");
+		ret = mount_at(layer_new(NULL, spec->disk_bytes, spec->disk_inodes, "tmpfs"),
+			       "/dev/shm", MNT_NOSUID | MNT_NODEV, "tmpfs");
 	if (ret < 0) {
-		control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s", strerror(-ret));
+		control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s",
+			    strerror(-ret));
 		return ret;
 	}
 	for (uint32_t i = 0; i < spec->nmounts; i++) {
 		ret = mount_spec_do(&spec->mounts[i]);
 		if (ret < 0) {
-			control_say(CTL_FAIL, 125, "cannot mount %s in the cell: %s", spec->mounts[i].dst,
-				    strerror(-ret));
+			control_say(CTL_FAIL, 125, "cannot mount %s in the cell: %s",
+				    spec->mounts[i].dst, strerror(-ret));
 			return ret;
 		}
 	}
@@ -236,7 +240,8 @@ static int command_find(struct task *t, const char *name)
 		return exec_prepare(t, AT_FDCWD, name, LOOKUP_FOLLOW, 0);
 	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
 		end = strchrnul(path, ':');
-		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path, name) >= sizeof(full))
+		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path,
+				     name) >= sizeof(full))
 			continue;
 		ret = exec_prepare(t, AT_FDCWD, full, LOOKUP_FOLLOW, 0);
 		if (ret == 0)
@@ -250,10 +255,12 @@ static int command_find(struct task *t, const char *name)
 static int workdir_enter(struct task *t)
 {
 	struct path dir;
-	int ret = path_lookup(t, AT_FDCWD, cell.spec.workdir, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &dir);
+	int ret =
+		path_lookup(t, AT_FDCWD, cell.spec.workdir, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &dir);
 
 	if (ret < 0) {
-		control_say(CTL_FAIL, 125, "working directory %s: %s", cell.spec.workdir, strerror(-ret));
+		control_say(CTL_FAIL, 125, "working directory %s: %s", cell.spec.workdir,
+			    strerror(-ret));
 		return ret;
 	}
 	path_put(&t->fs->cwd);
@@ -303,9 +310,11 @@ int boot_first(void)
 		tty_attach(console_tty(), p);
 	ret = command_find(t, spec->argv[0]);
 	if (ret < 0) {
-		control_say(CTL_FAIL, ret == -ENOENT || ret == -ENOTDIR ? 127 : 126, "%s: %s", spec->argv[0],
-			    ret == -ENOENT && !strchr(spec->argv[0], '/') ? "command not found in the cell" :
-									    strerror(-ret));
+		control_say(CTL_FAIL, ret == -ENOENT || ret == -ENOTDIR ? 127 : 126, "%s: %s",
+			    spec->argv[0],
+			    ret == -ENOENT && !strchr(spec->argv[0], '/')
+				    ? "command not found in the cell"
+				    : strerror(-ret));
 		return ret == -ENOENT || ret == -ENOTDIR ? 127 : 126;
 	}
 	ret = runner_stub_install(stub_blob, (size_t)(stub_blob_end - stub_blob));

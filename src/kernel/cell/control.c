@@ -89,7 +89,8 @@ static void signal_in(int sig)
 		stop_in(group);
 		return;
 	}
-	if (group > 0 && (sig == SIGINT || sig == SIGQUIT || sig == SIGTSTP || sig == SIGWINCH || sig == SIGCONT)) {
+	if (group > 0 && (sig == SIGINT || sig == SIGQUIT || sig == SIGTSTP || sig == SIGWINCH ||
+			  sig == SIGCONT)) {
 		(void)signal_send_pgrp(group, sig, NULL);
 		return;
 	}

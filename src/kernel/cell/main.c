@@ -91,8 +91,8 @@ static void children_reap(struct hostwatch *w, uint32_t events)
 
 static void on_arena_warn(const struct obj_type *type)
 {
-	control_say(CTL_EVENT, 0, "the cell uses %u of at most %u objects of type %s", type->count, type->limit,
-		    type->name);
+	control_say(CTL_EVENT, 0, "the cell uses %u of at most %u objects of type %s", type->count,
+		    type->limit, type->name);
 }
 
 static void settle(void)

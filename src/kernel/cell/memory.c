@@ -30,7 +30,11 @@ static void check(struct ktimer *t)
 	struct proc *worst = NULL;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
-		uint64_t n = p->exiting ? 0 : resident(p); /* what is ending gives its memory back in a moment */
+		uint64_t n =
+			p->exiting
+				? 0
+				: resident(
+					  p); /* what is ending gives its memory back in a moment */
 
 		sum += n;
 		if (n > most) {
@@ -39,7 +43,8 @@ static void check(struct ktimer *t)
 		}
 	}
 	if (sum > cell.spec.memory && worst) {
-		control_say(CTL_EVENT, 0, "out of memory: process %d (%s) was killed; the cell may use %lu MiB",
+		control_say(CTL_EVENT, 0,
+			    "out of memory: process %d (%s) was killed; the cell may use %lu MiB",
 			    worst->pid, proc_leader(worst) ? proc_leader(worst)->comm : "?",
 			    (unsigned long)(cell.spec.memory >> 20));
 		proc_kill(worst, 0);

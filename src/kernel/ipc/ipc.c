@@ -29,7 +29,7 @@ struct ipc_obj *ipc_find_key(const struct ipc_table *tb, int32_t key)
 {
 	struct ipc_obj *o;
 
-	list_for_each(o, &tb->all, link)
+	list_for_each (o, &tb->all, link)
 		if (o->key == key)
 			return o;
 	return NULL;
@@ -40,13 +40,14 @@ int ipc_highest(const struct ipc_table *tb)
 	int highest = 0;
 	struct ipc_obj *o;
 
-	list_for_each(o, &tb->all, link)
+	list_for_each (o, &tb->all, link)
 		highest = MAX(highest, o->id % SEQ_STEP);
 	return highest;
 }
 
 int ipc_get(const struct ipc_table *tb, const struct cred *c, int32_t key, int flags,
-	    bool (*too_small)(const struct ipc_obj *o, uint64_t size), uint64_t size, struct ipc_obj **ret_)
+	    bool (*too_small)(const struct ipc_obj *o, uint64_t size), uint64_t size,
+	    struct ipc_obj **ret_)
 {
 	struct ipc_obj *o = key == IPC_PRIVATE ? NULL : ipc_find_key(tb, key);
 
@@ -111,7 +112,8 @@ int ipc_permission(const struct ipc_obj *o, const struct cred *c, int mode)
 
 int ipc_owner(const struct ipc_obj *o, const struct cred *c)
 {
-	return c->euid == o->cuid || c->euid == o->uid || cred_has_cap(c, CAP_SYS_ADMIN) ? 0 : -EPERM;
+	return c->euid == o->cuid || c->euid == o->uid || cred_has_cap(c, CAP_SYS_ADMIN) ? 0
+											 : -EPERM;
 }
 
 void ipc_perm_fill(const struct ipc_obj *o, struct linux_ipc_perm *out)

@@ -28,7 +28,8 @@ struct ipc_table {
 	uint16_t seq;
 };
 
-#define IPC_TABLE(name, limit) struct ipc_table name = { .all = LIST_INIT(name.all), .max = limit, .last = -1 }
+#define IPC_TABLE(name, limit) \
+	struct ipc_table name = { .all = LIST_INIT(name.all), .max = limit, .last = -1 }
 
 /* The three kinds. */
 extern struct ipc_table shm_table, sem_table, msg_table;
@@ -42,7 +43,8 @@ int ipc_highest(const struct ipc_table *tb); /* the highest place in use; 0 when
 /* The beginning of a get call. 0 and *ret_: found and allowed; 1: the caller is to make a new one; else -errno. The
  * caller checks sizes between this and the permission: too_small tells of an object found. */
 int ipc_get(const struct ipc_table *tb, const struct cred *c, int32_t key, int flags,
-	    bool (*too_small)(const struct ipc_obj *o, uint64_t size), uint64_t size, struct ipc_obj **ret_);
+	    bool (*too_small)(const struct ipc_obj *o, uint64_t size), uint64_t size,
+	    struct ipc_obj **ret_);
 /* Gives a new object its number and owner. -ENOSPC. */
 int ipc_add(struct ipc_table *tb, struct ipc_obj *o, const struct cred *c, int32_t key, int flags);
 void ipc_remove(struct ipc_table *tb, struct ipc_obj *o);

@@ -5,8 +5,8 @@
 #include "kernel/ipc/ipc.h"
 
 #define MSG_MAX_QUEUES 32000 /* MSGMNI */
-#define MSG_MAX_SIZE 8192    /* MSGMAX */
-#define MSG_MAX_QUEUE 16384  /* MSGMNB */
+#define MSG_MAX_SIZE 8192 /* MSGMAX */
+#define MSG_MAX_QUEUE 16384 /* MSGMNB */
 #define MSG_MAX_ALL (64UL << 20) /* bytes in all queues of the cell */
 
 struct msg {
@@ -18,8 +18,8 @@ struct msg {
 
 struct msg_queue {
 	struct ipc_obj obj; /* first */
-	uint32_t refs;      /* the table's and those of waiting calls */
-	bool gone;          /* removed */
+	uint32_t refs; /* the table's and those of waiting calls */
+	bool gone; /* removed */
 	struct list msgs;
 	uint64_t qbytes, cbytes, qnum;
 	int64_t stime, rtime;

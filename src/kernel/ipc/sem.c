@@ -14,7 +14,7 @@
 
 struct sem_undo {
 	struct sem_undo *next; /* of the same process */
-	struct list link;      /* of the same set */
+	struct list link; /* of the same set */
 	struct proc *proc;
 	struct sem_set *set;
 	int16_t *adj; /* blob, one for each semaphore */
@@ -95,7 +95,7 @@ void sem_changed(struct sem_set *s, int num)
 {
 	struct sem_undo *u;
 
-	list_for_each(u, &s->undos, link) {
+	list_for_each (u, &s->undos, link) {
 		if (num < 0)
 			memset(u->adj, 0, s->nsems * sizeof(*u->adj));
 		else
@@ -188,7 +188,7 @@ uint32_t sem_waiters(const struct sem_set *s, uint32_t num, bool zero)
 	struct sem_wait *w;
 	uint32_t n = 0;
 
-	list_for_each(w, &s->waiting, link)
+	list_for_each (w, &s->waiting, link)
 		n += w->on == num && w->on_zero == zero;
 	return n;
 }

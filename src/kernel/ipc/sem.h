@@ -6,9 +6,9 @@
 
 #define SEM_MAX_SETS 32000
 #define SEM_MAX_IN_SET 32000 /* SEMMSL */
-#define SEM_MAX_ALL 1048576  /* in the cell; SEMMNS says more */
-#define SEM_MAX_OPS 500      /* SEMOPM */
-#define SEM_MAX_VALUE 32767  /* SEMVMX, SEMAEM */
+#define SEM_MAX_ALL 1048576 /* in the cell; SEMMNS says more */
+#define SEM_MAX_OPS 500 /* SEMOPM */
+#define SEM_MAX_VALUE 32767 /* SEMVMX, SEMAEM */
 
 struct sem {
 	int32_t value;
@@ -17,11 +17,11 @@ struct sem {
 
 struct sem_set {
 	struct ipc_obj obj; /* first */
-	uint32_t refs;      /* the table's and those of waiting calls */
-	bool gone;          /* removed */
+	uint32_t refs; /* the table's and those of waiting calls */
+	bool gone; /* removed */
 	uint32_t nsems;
 	int64_t otime;
-	struct sem *sems;   /* blob */
+	struct sem *sems; /* blob */
 	struct list undos;
 	struct list waiting; /* calls, struct sem_wait */
 	struct waitq q;
@@ -32,14 +32,15 @@ struct sem_wait {
 	struct list link;
 	struct sem_set *set; /* counted */
 	uint32_t nsops;
-	uint32_t on;  /* which semaphore it waits for ... */
+	uint32_t on; /* which semaphore it waits for ... */
 	bool on_zero; /* ... to become zero, or to grow */
 	struct linux_sembuf sops[];
 };
 
 struct sem_undo; /* proc->sem_undo is a chain of them */
 
-int sem_new(struct task *t, int32_t key, uint32_t nsems, int flags, struct sem_set **ret_); /* -ENOSPC, -ENOMEM */
+int sem_new(struct task *t, int32_t key, uint32_t nsems, int flags,
+	    struct sem_set **ret_); /* -ENOSPC, -ENOMEM */
 uint32_t sem_total(void);
 void sem_set_put(struct sem_set *s);
 void sem_remove(struct sem_set *s); /* waiting calls get EIDRM */

@@ -4,7 +4,7 @@
 
 #include "kernel/ipc/ipc.h"
 
-#define SHM_MODE_DEST 01000u   /* as shm_perm.mode shows it: goes with its last attachment */
+#define SHM_MODE_DEST 01000u /* as shm_perm.mode shows it: goes with its last attachment */
 #define SHM_MODE_LOCKED 02000u
 #define SHM_MAX_SIZE (1UL << 40)
 #define SHM_MAX_SEGS 4096

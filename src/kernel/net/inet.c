@@ -75,7 +75,8 @@ static struct ipaddr from_v4(uint32_t be)
 	return a;
 }
 
-int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a, uint16_t *ret_port)
+int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a,
+		 uint16_t *ret_port)
 {
 	if (i->s.family == AF_INET) {
 		if (n->len < sizeof(struct sockaddr_in))
@@ -87,7 +88,8 @@ int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipa
 		return 0;
 	}
 	/* A datagram socket for IPv6 takes IPv4's form as well. */
-	if (n->len >= sizeof(struct sockaddr_in) && n->u.sa.sa_family == AF_INET && !inet_is_tcp(i)) {
+	if (n->len >= sizeof(struct sockaddr_in) && n->u.sa.sa_family == AF_INET &&
+	    !inet_is_tcp(i)) {
 		*ret_a = from_v4(n->u.in.sin_addr.s_addr);
 		*ret_port = ntohs(n->u.in.sin_port);
 		return i->v6only ? -ENETUNREACH : 0;
@@ -101,7 +103,8 @@ int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipa
 	return i->v6only && ipaddr_is_v4(ret_a) ? -ENETUNREACH : 0;
 }
 
-void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, struct sockname *out)
+void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t port,
+		   struct sockname *out)
 {
 	memset(&out->u, 0, sizeof(out->u.in6));
 	if (i->s.family == AF_INET) {
@@ -153,7 +156,8 @@ int inet_name(struct sock *s, int which, struct sockname *out)
 
 /* ---- bind ---- */
 
-static int bind_addr(const struct inet_sock *i, const struct sockname *n, struct ipaddr *a, uint16_t *port)
+static int bind_addr(const struct inet_sock *i, const struct sockname *n, struct ipaddr *a,
+		     uint16_t *port)
 {
 	struct sockname m = *n;
 	int r;

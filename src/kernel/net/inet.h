@@ -21,23 +21,23 @@ enum tcp_state {
 struct inet_sock {
 	struct sock s; /* first */
 	struct ipaddr laddr, raddr;
-	uint16_t lport, rport;   /* 0: none */
+	uint16_t lport, rport; /* 0: none */
 	bool v6only;
-	bool port_kept;          /* by bind: a failed connect keeps it */
+	bool port_kept; /* by bind: a failed connect keeps it */
 	bool addr_kept;
-	struct list bind_link;   /* by local port */
+	struct list bind_link; /* by local port */
 	struct list listen_link; /* of listeners, by port */
-	enum tcp_state state;    /* UDP: ESTABLISHED when connected, else CLOSE */
+	enum tcp_state state; /* UDP: ESTABLISHED when connected, else CLOSE */
 	/* TCP */
-	bool connecting;         /* connect() was begun and its end not yet told */
-	bool connected;          /* connect() or accept() succeeded */
-	bool fin;                /* the peer's end of stream is after the queue */
-	bool abort;              /* its end is a reset, whatever else */
-	struct list connects;    /* listener: those that wait for room, by accept_link */
-	bool urg_set, urg_read;  /* an urgent byte: it came; it was taken */
+	bool connecting; /* connect() was begun and its end not yet told */
+	bool connected; /* connect() or accept() succeeded */
+	bool fin; /* the peer's end of stream is after the queue */
+	bool abort; /* its end is a reset, whatever else */
+	struct list connects; /* listener: those that wait for room, by accept_link */
+	bool urg_set, urg_read; /* an urgent byte: it came; it was taken */
 	uint8_t urg_byte;
-	uint64_t urg_at;         /* its place in the stream */
-	uint64_t rcv_seq;        /* bytes that came before the head of the queue */
+	uint64_t urg_at; /* its place in the stream */
+	uint64_t rcv_seq; /* bytes that came before the head of the queue */
 	uint64_t bytes_in, bytes_out;
 	char congestion[16];
 	int32_t opts[INET_OPTS]; /* see inet_opt.c */
@@ -58,9 +58,11 @@ extern const struct sock_ops tcp_ops, udp_ops;
 struct inet_sock *inet_new(struct task *t, int family, int type, int protocol);
 void inet_free(struct inet_sock *i);
 /* An address argument as i sees it: -EINVAL, -EAFNOSUPPORT; -ENETUNREACH for IPv4 on a socket for IPv6 only. */
-int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a, uint16_t *ret_port);
+int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a,
+		 uint16_t *ret_port);
 /* The same the other way. */
-void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, struct sockname *out);
+void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t port,
+		   struct sockname *out);
 int inet_bind(struct sock *s, struct task *t, const struct sockname *n);
 int inet_name(struct sock *s, int which, struct sockname *out);
 /* The destination with "any" replaced, and i's own address for it: -ENETUNREACH, -EINVAL. */
@@ -77,7 +79,8 @@ int port_listen(struct inet_sock *i);
 void port_unlisten(struct inet_sock *i);
 /* Who listens at a, who gets a datagram from src to dst; borrowed, NULL: nobody. */
 struct inet_sock *port_listener(const struct ipaddr *a, uint16_t port, uint32_t salt);
-struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src, uint16_t sport);
+struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src,
+			   uint16_t sport);
 /* Is there such a connection? */
 bool port_connected(const struct ipaddr *l, uint16_t lport, const struct ipaddr *r, uint16_t rport);
 /* The port of i stays taken for a while. */

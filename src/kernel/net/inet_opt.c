@@ -22,7 +22,10 @@ struct known {
 	int32_t def, min, max;
 };
 
-#define BOOL(level, opt, def) { level, opt, def, 0, -1 }
+#define BOOL(level, opt, def)          \
+	{                              \
+		level, opt, def, 0, -1 \
+	}
 
 /* max -1: any value, told as 0 or 1. */
 static const struct known known[] = {
@@ -115,7 +118,8 @@ static bool level_fits(const struct inet_sock *i, int level)
 }
 
 /* Options whose value is no number, and those that need more than remembering. 1: it is none of them. */
-static int set_special(struct inet_sock *i, struct task *t, int level, int opt, const void *v, uint32_t len)
+static int set_special(struct inet_sock *i, struct task *t, int level, int opt, const void *v,
+		       uint32_t len)
 {
 	int32_t n = 0;
 
@@ -264,7 +268,8 @@ int inet_getopt(struct sock *s, int level, int opt, struct optval *out)
 		return 0;
 	}
 	if (!level_fits(i, level))
-		return level == IPPROTO_IPV6 || i->s.family == AF_INET6 ? -ENOPROTOOPT : -EOPNOTSUPP;
+		return level == IPPROTO_IPV6 || i->s.family == AF_INET6 ? -ENOPROTOOPT
+									: -EOPNOTSUPP;
 	r = get_special(i, level, opt, out);
 	if (r <= 0)
 		return r;

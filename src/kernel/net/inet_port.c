@@ -92,7 +92,7 @@ static bool wait_conflicts(const struct inet_sock *i, uint16_t port)
 	struct time_wait *w;
 
 	waits_expire();
-	list_for_each(w, &waits, link)
+	list_for_each (w, &waits, link)
 		if (w->port == port && !(w->reuse && i->s.reuseaddr) &&
 		    addrs_meet(&i->laddr, i->v6only, &w->addr, w->v6only))
 			return true;
@@ -104,7 +104,7 @@ static bool port_is_taken(const struct inet_sock *i, uint16_t port)
 	struct list *bucket = ports_of(i, port);
 	struct inet_sock *o;
 
-	list_for_each(o, bucket, bind_link)
+	list_for_each (o, bucket, bind_link)
 		if (o != i && o->lport == port && socks_conflict(i, o))
 			return true;
 	return inet_is_tcp(i) && wait_conflicts(i, port);
@@ -116,7 +116,7 @@ static bool port_is_free(const struct inet_sock *i, uint16_t port)
 	struct list *bucket = ports_of(i, port);
 	struct inet_sock *o;
 
-	list_for_each(o, bucket, bind_link)
+	list_for_each (o, bucket, bind_link)
 		if (o->lport == port)
 			return false;
 	return true;
@@ -171,7 +171,7 @@ int port_listen(struct inet_sock *i)
 	struct list *bucket = &listeners[i->lport % BUCKETS];
 	struct inet_sock *o;
 
-	list_for_each(o, bucket, listen_link)
+	list_for_each (o, bucket, listen_link)
 		if (o->lport == i->lport && listeners_conflict(i, o))
 			return -EADDRINUSE;
 	i->state = TCPS_LISTEN;
@@ -198,8 +198,8 @@ static int fit(const struct inet_sock *i, const struct ipaddr *a, uint16_t port)
 	return -1;
 }
 
-static int fit_udp(const struct inet_sock *i, const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src,
-		   uint16_t sport)
+static int fit_udp(const struct inet_sock *i, const struct ipaddr *dst, uint16_t dport,
+		   const struct ipaddr *src, uint16_t sport)
 {
 	int score = fit(i, dst, dport);
 
@@ -216,7 +216,7 @@ struct inet_sock *port_listener(const struct ipaddr *a, uint16_t port, uint32_t 
 	int best_score = -1;
 
 	tables_init();
-	list_for_each(o, bucket, listen_link) {
+	list_for_each (o, bucket, listen_link) {
 		int score = fit(o, a, port);
 
 		if (score < 0 || score < best_score)
@@ -230,7 +230,8 @@ struct inet_sock *port_listener(const struct ipaddr *a, uint16_t port, uint32_t 
 	return best;
 }
 
-struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src, uint16_t sport)
+struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src,
+			   uint16_t sport)
 {
 	struct list *bucket = &udp_ports[dport % BUCKETS];
 	struct inet_sock *o, *best = NULL;
@@ -238,13 +239,14 @@ struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struc
 	int best_score = -1;
 
 	tables_init();
-	list_for_each(o, bucket, bind_link) {
+	list_for_each (o, bucket, bind_link) {
 		int score = fit_udp(o, dst, dport, src, sport);
 
 		if (score < 0 || score < best_score)
 			continue;
 		same = score > best_score ? 1 : same + 1;
-		if (score > best_score || (o->s.reuseport && (sport * 2654435761u >> 8) % same == 0))
+		if (score > best_score ||
+		    (o->s.reuseport && (sport * 2654435761u >> 8) % same == 0))
 			best = o;
 		best_score = score;
 	}
@@ -257,9 +259,10 @@ bool port_connected(const struct ipaddr *l, uint16_t lport, const struct ipaddr 
 	struct inet_sock *o;
 
 	tables_init();
-	list_for_each(o, bucket, bind_link)
+	list_for_each (o, bucket, bind_link)
 		if (o->lport == lport && o->rport == rport && ipaddr_is_same(&o->laddr, l) &&
-		    ipaddr_is_same(&o->raddr, r) && o->state != TCPS_CLOSE && o->state != TCPS_LISTEN)
+		    ipaddr_is_same(&o->raddr, r) && o->state != TCPS_CLOSE &&
+		    o->state != TCPS_LISTEN)
 			return true;
 	return false;
 }

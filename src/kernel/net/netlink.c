@@ -58,7 +58,7 @@ static bool port_used(uint32_t port, uint16_t protocol)
 {
 	struct sock *s;
 
-	list_for_each(s, &sock_all_netlink, all_link)
+	list_for_each (s, &sock_all_netlink, all_link)
 		if (netlink_sk(s)->port == port && s->protocol == protocol)
 			return true;
 	return false;
@@ -94,8 +94,8 @@ static int netlink_bind(struct sock *s, struct task *t, const struct sockname *n
 	return 0;
 }
 
-static int netlink_connect(struct sock *s, struct task *t, const struct sockname *name, bool nonblock,
-			   struct waitq **ret_q)
+static int netlink_connect(struct sock *s, struct task *t, const struct sockname *name,
+			   bool nonblock, struct waitq **ret_q)
 {
 	struct netlink_sock *n = netlink_sk(s);
 
@@ -139,7 +139,9 @@ struct answer {
 
 static void *answer_begin(struct answer *a, uint16_t type, size_t size)
 {
-	struct nlmsghdr h = { .nlmsg_type = type, .nlmsg_flags = a->flags, .nlmsg_seq = a->seq,
+	struct nlmsghdr h = { .nlmsg_type = type,
+			      .nlmsg_flags = a->flags,
+			      .nlmsg_seq = a->seq,
 			      .nlmsg_pid = a->port };
 	char *body = a->buf + a->len + NLMSG_HDRLEN;
 
@@ -209,7 +211,8 @@ static void link_put(struct answer *a)
 
 static void addr_put(struct answer *a, uint8_t family)
 {
-	static const struct ifa_cacheinfo forever = { .ifa_prefered = UINT32_MAX, .ifa_valid = UINT32_MAX };
+	static const struct ifa_cacheinfo forever = { .ifa_prefered = UINT32_MAX,
+						      .ifa_valid = UINT32_MAX };
 	struct ifaddrmsg *m = answer_begin(a, RTM_NEWADDR, sizeof(*m));
 
 	m->ifa_family = family;
@@ -351,7 +354,8 @@ static int get_route(struct answer *a, const char *body, size_t len)
 	memcpy(&m, body, sizeof(m));
 	if (m.rtm_family != AF_INET && m.rtm_family != AF_INET6)
 		return -EOPNOTSUPP;
-	data = attr_find(body + sizeof(m), len - sizeof(m), RTA_DST, m.rtm_family == AF_INET ? 4 : 16);
+	data = attr_find(body + sizeof(m), len - sizeof(m), RTA_DST,
+			 m.rtm_family == AF_INET ? 4 : 16);
 	if (!data)
 		return -EINVAL;
 	if (m.rtm_family == AF_INET)
@@ -360,7 +364,8 @@ static int get_route(struct answer *a, const char *body, size_t len)
 		memcpy(dst.b, data, 16);
 	if (route_dest(&dst) == DEST_OUTSIDE)
 		return -ENETUNREACH;
-	route_put(a, m.rtm_family, m.rtm_family == AF_INET ? dst.b + 12 : dst.b, m.rtm_family == AF_INET ? 32 : 128);
+	route_put(a, m.rtm_family, m.rtm_family == AF_INET ? dst.b + 12 : dst.b,
+		  m.rtm_family == AF_INET ? 32 : 128);
 	return 0;
 }
 
@@ -486,7 +491,8 @@ static int64_t netlink_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 
 static uint32_t netlink_poll(struct sock *s)
 {
-	return SOCK_POLL_OUT | (s->err ? POLLERR : 0) | (list_is_empty(&s->queue) ? 0 : SOCK_POLL_IN);
+	return SOCK_POLL_OUT | (s->err ? POLLERR : 0) |
+	       (list_is_empty(&s->queue) ? 0 : SOCK_POLL_IN);
 }
 
 static int64_t netlink_readable(struct sock *s)
@@ -494,10 +500,12 @@ static int64_t netlink_readable(struct sock *s)
 	return list_is_empty(&s->queue) ? 0 : list_first(&s->queue, struct packet, link)->len;
 }
 
-static int netlink_setopt(struct sock *s, struct task *t, int level, int opt, const void *v, uint32_t len)
+static int netlink_setopt(struct sock *s, struct task *t, int level, int opt, const void *v,
+			  uint32_t len)
 {
 	(void)s, (void)t, (void)v;
-	if (level != 270 /* SOL_NETLINK */ || opt < NETLINK_ADD_MEMBERSHIP || opt > NETLINK_GET_STRICT_CHK)
+	if (level != 270 /* SOL_NETLINK */ || opt < NETLINK_ADD_MEMBERSHIP ||
+	    opt > NETLINK_GET_STRICT_CHK)
 		return -ENOPROTOOPT;
 	return len < sizeof(int) ? -EINVAL : 0;
 }

@@ -7,7 +7,8 @@
 #include "kernel/net/inet.h"
 #include "kernel/net/unix.h"
 
-static void addr_text(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, char *buf, size_t size)
+static void addr_text(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, char *buf,
+		      size_t size)
 {
 	uint32_t w[4];
 
@@ -26,9 +27,9 @@ static void inet_line(struct textbuf *b, const struct inet_sock *i, unsigned n, 
 	addr_text(i, &i->laddr, i->lport, l, sizeof(l));
 	addr_text(i, &i->raddr, i->rport, r, sizeof(r));
 	text_printf(b, tcp ? "%4u: " : "%5u: ", n);
-	text_printf(b, "%s %s %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu %d %016lx", l, r, i->state, 0u,
-		    i->s.listening ? i->s.acceptq_len : i->s.queued, 0u, 0ul, 0u, i->s.uid, 0,
-		    (unsigned long long)i->s.ino, 2, 0ul);
+	text_printf(b, "%s %s %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu %d %016lx", l, r,
+		    i->state, 0u, i->s.listening ? i->s.acceptq_len : i->s.queued, 0u, 0ul, 0u,
+		    i->s.uid, 0, (unsigned long long)i->s.ino, 2, 0ul);
 	if (!tcp)
 		text_printf(b, " %u", 0u);
 	else if (i->state == TCPS_LISTEN)
@@ -45,7 +46,7 @@ static void inet_table(struct textbuf *b, int family, bool tcp)
 	struct sock *s;
 	unsigned n = 0;
 
-	list_for_each(s, &sock_all_inet, all_link) {
+	list_for_each (s, &sock_all_inet, all_link) {
 		const struct inet_sock *i = inet_sk(s);
 
 		if (s->family != family || inet_is_tcp(i) != tcp || !i->lport)
@@ -58,16 +59,17 @@ static void unix_table(struct textbuf *b)
 {
 	struct sock *s;
 
-	list_for_each(s, &sock_all_unix, all_link) {
+	list_for_each (s, &sock_all_unix, all_link) {
 		const struct unix_sock *u = unix_sk(s);
 		bool connected = u->connected || s->peer;
 
-		text_printf(b, "%016lx: %08X %08X %08X %04X %02X %5llu", 0ul, connected ? 3u : 2u, 0u,
-			    s->listening ? 0x10000u : 0u, s->type, connected ? 3u : 1u,
+		text_printf(b, "%016lx: %08X %08X %08X %04X %02X %5llu", 0ul, connected ? 3u : 2u,
+			    0u, s->listening ? 0x10000u : 0u, s->type, connected ? 3u : 1u,
 			    (unsigned long long)s->ino);
 		if (u->name) {
 			const char *p = u->name->n.u.un.sun_path;
-			uint32_t len = u->name->n.len - (uint32_t)offsetof(struct sockaddr_un, sun_path);
+			uint32_t len =
+				u->name->n.len - (uint32_t)offsetof(struct sockaddr_un, sun_path);
 
 			text_puts(b, " ");
 			if (p[0])
@@ -84,11 +86,11 @@ static void netlink_table(struct textbuf *b)
 	struct sockname n;
 	struct sock *s;
 
-	list_for_each(s, &sock_all_netlink, all_link) {
+	list_for_each (s, &sock_all_netlink, all_link) {
 		(void)!s->ops->name(s, 0, &n);
-		text_printf(b, "%016lx %-3d %-10u %08x %-8d %-8d %-5d %-8d %-8u %-8llu\n", 0ul, s->protocol,
-			    n.u.nl.nl_pid, n.u.nl.nl_groups, (int)s->queued_true, 0, 0, 2, 0u,
-			    (unsigned long long)s->ino);
+		text_printf(b, "%016lx %-3d %-10u %08x %-8d %-8d %-5d %-8d %-8u %-8llu\n", 0ul,
+			    s->protocol, n.u.nl.nl_pid, n.u.nl.nl_groups, (int)s->queued_true, 0, 0,
+			    2, 0u, (unsigned long long)s->ino);
 	}
 }
 
@@ -97,19 +99,21 @@ static void sockstat(struct textbuf *b)
 	unsigned tcp = 0, udp = 0, all = 0;
 	struct sock *s;
 
-	list_for_each(s, &sock_all_unix, all_link)
+	list_for_each (s, &sock_all_unix, all_link)
 		all++;
-	list_for_each(s, &sock_all_netlink, all_link)
+	list_for_each (s, &sock_all_netlink, all_link)
 		all++;
-	list_for_each(s, &sock_all_inet, all_link) {
+	list_for_each (s, &sock_all_inet, all_link) {
 		all++;
 		if (s->type == SOCK_STREAM)
 			tcp++;
 		else
 			udp++;
 	}
-	text_printf(b, "sockets: used %u\nTCP: inuse %u orphan 0 tw 0 alloc %u mem %llu\nUDP: inuse %u mem 0\n"
-		       "UDPLITE: inuse 0\nRAW: inuse 0\nFRAG: inuse 0 memory 0\n",
+	text_printf(b,
+		    "sockets: used %u\nTCP: inuse %u orphan 0 tw 0 alloc %u mem %llu\nUDP: inuse "
+		    "%u mem 0\n"
+		    "UDPLITE: inuse 0\nRAW: inuse 0\nFRAG: inuse 0 memory 0\n",
 		    all, tcp, tcp, (unsigned long long)(net_mem_used() / PAGE_SIZE), udp);
 }
 
@@ -138,8 +142,10 @@ static void table_show(enum proc_net_table table, struct textbuf *b)
 		sockstat(b);
 		break;
 	case PROC_NET_DEV:
-		text_printf(b, "    lo: %7llu %7llu    0    0    0     0          0         0 %8llu %7llu    0    0    0 "
-			       "    0       0          0\n",
+		text_printf(b,
+			    "    lo: %7llu %7llu    0    0    0     0          0         0 %8llu "
+			    "%7llu    0    0    0 "
+			    "    0       0          0\n",
 			    (unsigned long long)net_lo_bytes, (unsigned long long)net_lo_packets,
 			    (unsigned long long)net_lo_bytes, (unsigned long long)net_lo_packets);
 		break;

@@ -40,10 +40,12 @@ void sock_set_err(struct sock *s, int err)
 	waitq_wake(&s->q, SOCK_POLL_ALL);
 }
 
-void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int family, int type, int protocol)
+void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int family, int type,
+	       int protocol)
 {
-	struct list *all = family == AF_UNIX ? &sock_all_unix :
-			   family == AF_NETLINK ? &sock_all_netlink : &sock_all_inet;
+	struct list *all = family == AF_UNIX	  ? &sock_all_unix
+			   : family == AF_NETLINK ? &sock_all_netlink
+						  : &sock_all_inet;
 
 	s->ops = ops;
 	s->family = (uint16_t)family;
@@ -129,7 +131,8 @@ int sock_make(struct task *t, int family, int type, int protocol, struct sock **
 
 int sock_file(struct sock *s, uint32_t flags, struct file **ret_)
 {
-	int r = file_new_anon("socket:", S_IFSOCK | 0777, &sock_fops, s, O_RDWR | (flags & O_NONBLOCK), ret_);
+	int r = file_new_anon("socket:", S_IFSOCK | 0777, &sock_fops, s,
+			      O_RDWR | (flags & O_NONBLOCK), ret_);
 
 	if (r < 0) {
 		s->ops->release(s);

@@ -24,7 +24,7 @@
 #define SOCK_BACKLOG_MAX 4096u
 #define NET_MEM_MAX (128ull << 20)
 
-#define SOCK_POLL_ALL                                                                              \
+#define SOCK_POLL_ALL \
 	(POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM | POLLWRBAND | POLLHUP | POLLERR)
 #define SOCK_POLL_IN (POLLIN | POLLRDNORM)
 #define SOCK_POLL_OUT (POLLOUT | POLLWRNORM | POLLWRBAND)
@@ -54,15 +54,15 @@ struct ipaddr {
 /* ---- packets (packet.c) ---- */
 
 struct packet {
-	struct list link;       /* in the receiver's queue */
+	struct list link; /* in the receiver's queue */
 	struct list owner_link; /* in its sender's list of what is not yet read */
-	struct sock *owner;     /* charged with it; NULL: nobody, or closed */
+	struct sock *owner; /* charged with it; NULL: nobody, or closed */
 	uint32_t len, off, cap; /* off: read already (streams) */
-	uint32_t truesize;      /* with Linux's overhead */
-	char *data;             /* blob of cap, NULL when it is 0 */
+	uint32_t truesize; /* with Linux's overhead */
+	char *data; /* blob of cap, NULL when it is 0 */
 	uint32_t nfiles;
-	struct file **files;    /* blob of nfiles, counted; NULL when there are none */
-	struct linux_ucred cred;     /* of the sender */
+	struct file **files; /* blob of nfiles, counted; NULL when there are none */
+	struct linux_ucred cred; /* of the sender */
 	struct unix_name *from_unix; /* counted; NULL: none */
 	struct ipaddr from, to;
 	uint16_t from_port;
@@ -99,14 +99,14 @@ struct sock_extra {
 
 /* One send or receive. */
 struct sockmsg {
-	unsigned flags;            /* MSG_* of the call */
-	struct task *t;            /* the caller; NULL when bytes move without one (splice) */
+	unsigned flags; /* MSG_* of the call */
+	struct task *t; /* the caller; NULL when bytes move without one (splice) */
 	const struct sockname *to; /* send: NULL: none given */
-	struct sock_extra *x;      /* may be NULL */
-	struct sockname from;      /* recv: len 0: none */
-	uint64_t whole;            /* recv: length of the whole message */
-	unsigned out_flags;        /* recv: MSG_TRUNC, MSG_OOB */
-	struct waitq *wait_q;      /* with -EAGAIN: also wait there */
+	struct sock_extra *x; /* may be NULL */
+	struct sockname from; /* recv: len 0: none */
+	uint64_t whole; /* recv: length of the whole message */
+	unsigned out_flags; /* recv: MSG_TRUNC, MSG_OOB */
+	struct waitq *wait_q; /* with -EAGAIN: also wait there */
 };
 
 /* ---- the sock ---- */
@@ -142,7 +142,8 @@ struct sock_ops {
 	int64_t (*readable)(struct sock *s);
 	uint32_t (*unsent)(struct sock *s); /* SIOCOUTQ */
 	/* Options of levels other than SOL_SOCKET: -ENOPROTOOPT. Optional: -EOPNOTSUPP. */
-	int (*setopt)(struct sock *s, struct task *t, int level, int opt, const void *v, uint32_t len);
+	int (*setopt)(struct sock *s, struct task *t, int level, int opt, const void *v,
+		      uint32_t len);
 	int (*getopt)(struct sock *s, int level, int opt, struct optval *out);
 	/* Two new socks become a pair. Optional: -EOPNOTSUPP. */
 	void (*pair)(struct sock *a, struct sock *b);
@@ -157,15 +158,15 @@ struct sock {
 	uint8_t type;
 	uint16_t protocol;
 	struct list all_link; /* of its family, for /proc/net */
-	uint64_t ino;         /* of the file, 0 without */
+	uint64_t ino; /* of the file, 0 without */
 	uint32_t uid;
-	struct waitq q;       /* readiness */
+	struct waitq q; /* readiness */
 	struct waitq space_q; /* somebody may send or connect to it again */
 
 	struct list queue; /* packets to read */
-	uint32_t queued;   /* bytes in it not yet read */
+	uint32_t queued; /* bytes in it not yet read */
 	uint32_t queued_true, npackets;
-	struct list sent;  /* packets it is charged with */
+	struct list sent; /* packets it is charged with */
 	uint32_t sent_true;
 	uint32_t sndbuf, rcvbuf;
 	bool sndbuf_set, rcvbuf_set;
@@ -199,7 +200,8 @@ int must_check sock_make(struct task *t, int family, int type, int protocol, str
 /* Gives it a file; on failure it is released. flags: O_NONBLOCK. returns ref. */
 int must_check sock_file(struct sock *s, uint32_t flags, struct file **ret_);
 /* For families: sets what all have in memory that is zeroed; t NULL: of nobody yet. */
-void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int family, int type, int protocol);
+void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int family, int type,
+	       int protocol);
 /* For families' release: wakes everybody, empties the queue, forgets what it sent. */
 void sock_fini(struct sock *s);
 /* The pending error as a positive number, which is taken. */

@@ -24,7 +24,8 @@
 
 static uint32_t window(const struct sock *from, const struct sock *to)
 {
-	return (from->sndbuf_set ? from->sndbuf : WINDOW_HALF) + (to->rcvbuf_set ? to->rcvbuf : WINDOW_HALF);
+	return (from->sndbuf_set ? from->sndbuf : WINDOW_HALF) +
+	       (to->rcvbuf_set ? to->rcvbuf : WINDOW_HALF);
 }
 
 static uint32_t window_room(const struct sock *from)
@@ -51,7 +52,9 @@ static void tcp_reset(struct sock *s)
 	s->peer = NULL;
 	if (i->state == TCPS_CLOSE)
 		return;
-	s->err = i->state == TCPS_CLOSE_WAIT ? EPIPE : i->state == TCPS_SYN_SENT ? ECONNREFUSED : ECONNRESET;
+	s->err = i->state == TCPS_CLOSE_WAIT ? EPIPE
+		 : i->state == TCPS_SYN_SENT ? ECONNREFUSED
+					     : ECONNRESET;
 	i->state = TCPS_CLOSE;
 	s->rcv_shut = s->snd_shut = true;
 	waitq_wake(&s->q, SOCK_POLL_ALL);
@@ -119,7 +122,8 @@ static void tcp_unlisten(struct inet_sock *i)
 static void tcp_close(struct inet_sock *i)
 {
 	struct sock *s = &i->s, *peer = s->peer;
-	bool unread = s->queued > 0, reset = unread || i->abort || (s->linger_on && !s->linger_secs);
+	bool unread = s->queued > 0,
+	     reset = unread || i->abort || (s->linger_on && !s->linger_secs);
 
 	if (i->state == TCPS_LISTEN)
 		tcp_unlisten(i);
@@ -290,7 +294,8 @@ static int connect_start(struct inet_sock *i, const struct sockname *n)
 	return r;
 }
 
-static int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock, struct waitq **ret_q)
+static int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
+		       struct waitq **ret_q)
 {
 	struct inet_sock *i = inet_sk(s);
 	int r;
@@ -390,7 +395,8 @@ static int64_t send_some(struct sock *s, struct uio *u, uint32_t room)
 {
 	struct sock *to = s->peer;
 	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)MIN(room, CHUNK_MAX));
-	struct packet *pk = list_is_empty(&to->queue) ? NULL : list_last(&to->queue, struct packet, link);
+	struct packet *pk =
+		list_is_empty(&to->queue) ? NULL : list_last(&to->queue, struct packet, link);
 	bool fresh = false;
 	int r;
 
@@ -477,7 +483,8 @@ static int64_t tcp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		if (urgent && u->left == 1)
 			r = send_urgent(s, u);
 		else
-			r = send_some(s, u, urgent ? (uint32_t)MIN((uint64_t)room, u->left - 1) : room);
+			r = send_some(s, u,
+				      urgent ? (uint32_t)MIN((uint64_t)room, u->left - 1) : room);
 		if (r < 0)
 			break;
 		moved += r;
@@ -558,7 +565,7 @@ static int64_t tcp_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 		return recv_empty(s);
 	if (!u->left)
 		return 0;
-	list_for_each_safe(pk, tmp, &s->queue, link) {
+	list_for_each_safe (pk, tmp, &s->queue, link) {
 		uint64_t n = MIN(u->left, (uint64_t)(pk->len - pk->off));
 		/* A read ends at the mark; the next one goes on. */
 		if (i->urg_set && i->urg_at > seq)

@@ -15,11 +15,13 @@ static bool is_broadcast(const struct ipaddr *a)
 {
 	static const uint8_t all[4] = { 255, 255, 255, 255 };
 
-	return ipaddr_is_v4(a) && (!memcmp(a->b + 12, all, 4) || (a->b[12] == 127 && !memcmp(a->b + 13, all, 3)));
+	return ipaddr_is_v4(a) &&
+	       (!memcmp(a->b + 12, all, 4) || (a->b[12] == 127 && !memcmp(a->b + 13, all, 3)));
 }
 
 /* Where m goes and where it comes from. */
-static int udp_dest(struct inet_sock *i, struct sockmsg *m, struct ipaddr *dst, uint16_t *port, struct ipaddr *src)
+static int udp_dest(struct inet_sock *i, struct sockmsg *m, struct ipaddr *dst, uint16_t *port,
+		    struct ipaddr *src)
 {
 	int r;
 
@@ -132,7 +134,8 @@ static void udp_disconnect(struct inet_sock *i)
 		port_unbind(i);
 }
 
-static int udp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock, struct waitq **ret_q)
+static int udp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
+		       struct waitq **ret_q)
 {
 	struct inet_sock *i = inet_sk(s);
 	struct ipaddr dst, src;

@@ -30,8 +30,9 @@ struct unix_sock *unix_of(const struct file *f)
 
 static struct unix_sock *unix_new(struct task *t, int type, int protocol)
 {
-	const struct sock_ops *ops = type == SOCK_STREAM ? &unix_stream_ops :
-				     type == SOCK_DGRAM ? &unix_dgram_ops : &unix_seqpacket_ops;
+	const struct sock_ops *ops = type == SOCK_STREAM  ? &unix_stream_ops
+				     : type == SOCK_DGRAM ? &unix_dgram_ops
+							  : &unix_seqpacket_ops;
 	struct unix_sock *u = obj_new(&unix_type);
 
 	if (!u) {
@@ -130,7 +131,8 @@ static int packet_add_files(struct packet *pk, struct sockmsg *m)
 }
 
 /* A packet of the next n bytes; on failure u is where it was. */
-static int packet_make(struct unix_sock *u, struct uio *uio, uint32_t n, struct sockmsg *m, struct packet **ret_)
+static int packet_make(struct unix_sock *u, struct uio *uio, uint32_t n, struct sockmsg *m,
+		       struct packet **ret_)
 {
 	struct packet *pk = packet_new(n);
 	uint64_t before = uio->left;
@@ -302,7 +304,7 @@ static int64_t stream_read(struct sock *s, struct uio *u, struct sockmsg *m)
 	struct packet *pk, *tmp;
 	int64_t moved = 0;
 
-	list_for_each_safe(pk, tmp, &s->queue, link) {
+	list_for_each_safe (pk, tmp, &s->queue, link) {
 		if (!u->left || (!first && s->passcred && !cred_same(&cred, &pk->cred)))
 			break;
 		uint32_t n = (uint32_t)MIN(u->left, (uint64_t)(pk->len - pk->off));
@@ -357,7 +359,7 @@ static void dgram_tell_space(struct unix_sock *u)
 	if (u->s.npackets != DGRAM_QUEUE)
 		return;
 	waitq_wake(&u->s.space_q, SOCK_POLL_OUT);
-	list_for_each(c, &u->clients, client_link)
+	list_for_each (c, &u->clients, client_link)
 		waitq_wake(&c->s.q, SOCK_POLL_OUT);
 }
 
@@ -409,8 +411,8 @@ static void dgram_disconnect(struct unix_sock *u)
 	u->peer_name = NULL;
 }
 
-static int unix_dgram_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
-			      struct waitq **ret_q)
+static int unix_dgram_connect(struct sock *s, struct task *t, const struct sockname *n,
+			      bool nonblock, struct waitq **ret_q)
 {
 	struct unix_sock *u = unix_sk(s), *to;
 	int r;
@@ -439,8 +441,8 @@ static int unix_dgram_connect(struct sock *s, struct task *t, const struct sockn
 	return 0;
 }
 
-static int unix_stream_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
-			       struct waitq **ret_q)
+static int unix_stream_connect(struct sock *s, struct task *t, const struct sockname *n,
+			       bool nonblock, struct waitq **ret_q)
 {
 	struct unix_sock *u = unix_sk(s), *to, *end;
 	int r = unix_name_check(n);
@@ -607,7 +609,8 @@ static void unix_release(struct sock *s)
 
 	if (s->type == SOCK_DGRAM) {
 		while (!list_is_empty(&u->clients)) {
-			struct unix_sock *c = list_first(&u->clients, struct unix_sock, client_link);
+			struct unix_sock *c =
+				list_first(&u->clients, struct unix_sock, client_link);
 
 			list_remove(&c->client_link);
 			c->s.peer = NULL;

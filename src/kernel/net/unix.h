@@ -13,18 +13,18 @@ struct unix_name {
 
 struct unix_sock {
 	struct sock s; /* first */
-	struct unix_name *name;      /* counted; NULL: none */
+	struct unix_name *name; /* counted; NULL: none */
 	struct unix_name *peer_name; /* counted; of the peer when it was connected */
-	struct path path;            /* counted; of a name in the file system */
-	struct inode *node;          /* counted; there. Its sock field is this socket */
-	struct list hash_link;       /* of an abstract name */
-	bool connected;  /* streams and packets: it is or was */
-	bool peer_dead;  /* datagrams: its peer went away and it has not noticed */
-	struct list clients;         /* datagrams: sockets whose peer it is */
+	struct path path; /* counted; of a name in the file system */
+	struct inode *node; /* counted; there. Its sock field is this socket */
+	struct list hash_link; /* of an abstract name */
+	bool connected; /* streams and packets: it is or was */
+	bool peer_dead; /* datagrams: its peer went away and it has not noticed */
+	struct list clients; /* datagrams: sockets whose peer it is */
 	struct list client_link;
-	uint32_t inflight;           /* how often its file travels in packets */
+	uint32_t inflight; /* how often its file travels in packets */
 	struct list inflight_link;
-	uint32_t gc_refs;            /* see unix_gc.c */
+	uint32_t gc_refs; /* see unix_gc.c */
 	struct list gc_link;
 };
 
@@ -37,7 +37,7 @@ struct unix_sock *unix_of(const struct file *f);
 
 /* ---- names (unix_name.c) ---- */
 struct unix_name *unix_name_get(struct unix_name *n); /* NULL is fine */
-void unix_name_put(struct unix_name *n);              /* NULL is fine */
+void unix_name_put(struct unix_name *n); /* NULL is fine */
 int unix_bind(struct sock *s, struct task *t, const struct sockname *n);
 int unix_autobind(struct unix_sock *u); /* 0 when it has a name already */
 /* Who is bound to n: borrowed. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ... */

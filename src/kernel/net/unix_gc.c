@@ -51,7 +51,7 @@ static void queue_scan(struct sock *s, void (*fn)(struct unix_sock *u))
 {
 	struct packet *pk;
 
-	list_for_each(pk, &s->queue, link)
+	list_for_each (pk, &s->queue, link)
 		for (uint32_t i = 0; i < pk->nfiles; i++) {
 			struct unix_sock *u = unix_of(pk->files[i]);
 
@@ -66,7 +66,7 @@ static void sock_scan(struct unix_sock *u, void (*fn)(struct unix_sock *u))
 	struct sock *end;
 
 	queue_scan(&u->s, fn);
-	list_for_each(end, &u->s.acceptq, accept_link)
+	list_for_each (end, &u->s.acceptq, accept_link)
 		queue_scan(end, fn);
 }
 
@@ -92,19 +92,19 @@ static void garbage_find(void)
 {
 	struct unix_sock *u, *tmp;
 
-	list_for_each(u, &travelling, inflight_link) {
+	list_for_each (u, &travelling, inflight_link) {
 		if (!u->s.file || u->s.file->refs != u->inflight)
 			continue;
 		u->gc_refs = u->inflight;
 		list_append(&candidates, &u->gc_link);
 	}
-	list_for_each(u, &candidates, gc_link)
+	list_for_each (u, &candidates, gc_link)
 		sock_scan(u, forget_one);
-	list_for_each_safe(u, tmp, &candidates, gc_link)
+	list_for_each_safe (u, tmp, &candidates, gc_link)
 		if (u->gc_refs)
 			reach(u);
 	/* Grows while it is walked. */
-	list_for_each(u, &reached, gc_link)
+	list_for_each (u, &reached, gc_link)
 		sock_scan(u, reach);
 	while (!list_is_empty(&reached))
 		list_remove(reached.next);
@@ -115,7 +115,7 @@ static void queue_take(struct sock *s, struct list *to)
 {
 	struct packet *pk, *tmp;
 
-	list_for_each_safe(pk, tmp, &s->queue, link) {
+	list_for_each_safe (pk, tmp, &s->queue, link) {
 		list_remove(&pk->link);
 		list_remove(&pk->owner_link);
 		if (pk->owner)
@@ -133,9 +133,9 @@ static void garbage_end(void)
 	struct sock *end;
 
 	/* All packets first, so that no socket ends while another one's queue is looked at. */
-	list_for_each(u, &candidates, gc_link) {
+	list_for_each (u, &candidates, gc_link) {
 		queue_take(&u->s, &packets);
-		list_for_each(end, &u->s.acceptq, accept_link)
+		list_for_each (end, &u->s.acceptq, accept_link)
 			queue_take(end, &packets);
 	}
 	while (!list_is_empty(&candidates))

@@ -54,7 +54,8 @@ static bool is_abstract(const struct sockname *n)
 
 int unix_name_check(const struct sockname *n)
 {
-	if (n->len <= PATH_OFF || n->len > sizeof(struct sockaddr_un) || n->u.sa.sa_family != AF_UNIX)
+	if (n->len <= PATH_OFF || n->len > sizeof(struct sockaddr_un) ||
+	    n->u.sa.sa_family != AF_UNIX)
 		return -EINVAL;
 	return 0;
 }
@@ -64,9 +65,9 @@ static struct unix_sock *abstract_find(const struct sockname *n, uint32_t hash, 
 	struct list *bucket = bucket_of(hash);
 	struct unix_sock *u;
 
-	list_for_each(u, bucket, hash_link)
-		if (u->name->hash == hash && u->name->n.len == n->len && (!type || u->s.type == type) &&
-		    !memcmp(u->name->n.u.raw, n->u.raw, n->len))
+	list_for_each (u, bucket, hash_link)
+		if (u->name->hash == hash && u->name->n.len == n->len &&
+		    (!type || u->s.type == type) && !memcmp(u->name->n.u.raw, n->u.raw, n->len))
 			return u;
 	return NULL;
 }
@@ -109,7 +110,8 @@ static int bind_abstract(struct unix_sock *u, const struct sockname *n)
 static int bind_path(struct unix_sock *u, struct task *t, const struct sockname *n)
 {
 	char path[sizeof(n->u.un.sun_path) + 1], last[NAME_MAX_LEN + 3];
-	struct newnode node = { .mode = S_IFSOCK | (0777 & ~t->fs->umask), .uid = t->cred.fsuid,
+	struct newnode node = { .mode = S_IFSOCK | (0777 & ~t->fs->umask),
+				.uid = t->cred.fsuid,
 				.gid = t->cred.fsgid };
 	struct sockname full = *n;
 	struct unix_name *un;

@@ -6,10 +6,10 @@
 
 struct cell_state {
 	struct bootspec spec;
-	int proc_fd;      /* the cell's own /proc of the host (its PID namespace), or -1 */
-	int scratch_fd;   /* directory on a private tmpfs of the host: contents of layer and tmpfs files */
+	int proc_fd; /* the cell's own /proc of the host (its PID namespace), or -1 */
+	int scratch_fd; /* directory on a private tmpfs of the host: contents of layer and tmpfs files */
 	uint64_t boot_mono, boot_real; /* ns */
-	uint64_t calls;   /* answered system calls */
+	uint64_t calls; /* answered system calls */
 	uint64_t unknown; /* answered with ENOSYS */
 	uint8_t random_id[16]; /* boot_id */
 };

@@ -42,7 +42,8 @@ static int plan_segment(struct elf_plan *p, const Elf64_Phdr *ph, uint64_t file_
 
 	if (ph->p_memsz == 0)
 		return 0;
-	if (ph->p_filesz > ph->p_memsz || ph->p_memsz > USER_TOP || ph->p_vaddr > USER_TOP - ph->p_memsz)
+	if (ph->p_filesz > ph->p_memsz || ph->p_memsz > USER_TOP ||
+	    ph->p_vaddr > USER_TOP - ph->p_memsz)
 		return -ENOEXEC;
 	if (((ph->p_vaddr ^ ph->p_offset) & (PAGE_SIZE - 1)) && ph->p_filesz)
 		return -ENOEXEC;

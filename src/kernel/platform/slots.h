@@ -10,6 +10,7 @@
 
 /* Sees to it that the caller of notification id holds host_fd: in a slot when key is not 0 (the file's identity), else at any free
  * number, which the stub closes after use. slots are the process's bits. The number in the runner, or -errno; *ret_keep: it stays there. */
-int must_check slot_give_fd(uint64_t slots[2], uint64_t id, int host_fd, uint64_t key, bool *ret_keep);
+int must_check slot_give_fd(uint64_t slots[2], uint64_t id, int host_fd, uint64_t key,
+			    bool *ret_keep);
 
 #endif

@@ -16,15 +16,15 @@ struct uio_vec {
 };
 
 struct uio {
-	pid_t tid;             /* whose memory; 0: the kernel's own buffer */
-	char *kbuf;            /* when tid is 0 */
-	struct uio_vec one;    /* when there is only one */
+	pid_t tid; /* whose memory; 0: the kernel's own buffer */
+	char *kbuf; /* when tid is 0 */
+	struct uio_vec one; /* when there is only one */
 	struct uio_vec *vec;
-	uint32_t nvec, cur;    /* current vector */
-	uint64_t cur_off;      /* used of the current vector */
-	uint64_t left;         /* bytes that remain */
+	uint32_t nvec, cur; /* current vector */
+	uint64_t cur_off; /* used of the current vector */
+	uint64_t left; /* bytes that remain */
 	struct uio_vec small[8];
-	uint32_t blob_vecs;    /* vec is a blob of that many, freed by uio_fini; 0: it is not */
+	uint32_t blob_vecs; /* vec is a blob of that many, freed by uio_fini; 0: it is not */
 };
 
 void uio_init_kernel(struct uio *u, void *buf, size_t n);

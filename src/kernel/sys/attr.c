@@ -11,7 +11,8 @@
 
 static unsigned lookup_flags(unsigned at_flags)
 {
-	return (at_flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) | (at_flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
+	return (at_flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+	       (at_flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 }
 
 /* Applies a to what path names (the flags are AT_*). */
@@ -90,7 +91,8 @@ static struct attr attr_owner(unsigned uid, unsigned gid)
 {
 	return (struct attr){ .valid = (uid != UINT32_MAX ? ATTR_UID : 0) |
 				       (gid != UINT32_MAX ? ATTR_GID : 0) | ATTR_CTIME,
-			      .uid = uid, .gid = gid };
+			      .uid = uid,
+			      .gid = gid };
 }
 
 static int64_t chown_at(struct task *t, int dfd, uaddr_t path, unsigned uid, unsigned gid,
@@ -161,8 +163,9 @@ static int64_t utimes_at(struct task *t, int dfd, uaddr_t path, const struct lin
 	/* Wrong times are told after the file was found. */
 	if (!valid) {
 		struct path p;
-		int64_t r = !path && dfd != AT_FDCWD ? path_of_fd(t, dfd, false, &p) :
-						       path_at(t, dfd, path, lookup_flags(flags), &p);
+		int64_t r = !path && dfd != AT_FDCWD
+				    ? path_of_fd(t, dfd, false, &p)
+				    : path_at(t, dfd, path, lookup_flags(flags), &p);
 		if (r < 0)
 			return r;
 		path_put(&p);

@@ -21,9 +21,9 @@
 #include "kernel/sys/strays.h"
 #include "kernel/vfs/vfs.h"
 
-#define BAD_FLAGS                                                                                  \
-	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |      \
-	 CLONE_NEWNET | CLONE_PTRACE)
+#define BAD_FLAGS                                                                      \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	 CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
 #define BIRTH_AGE (10 * NSEC_PER_SEC)
 #define BIRTH_ORPHAN NSEC_PER_SEC /* when its maker is gone */
@@ -37,10 +37,10 @@ struct birth {
 	int64_t since;
 	int64_t orphaned; /* when its maker's process ended; 0 it lives */
 	struct fdtable *files; /* counted: the table the child gets */
-	struct fsctx *fs;      /* counted */
+	struct fsctx *fs; /* counted */
 	struct shm_map *shm_maps; /* attached shared memory, for a copy of the memory */
 	struct pidref *pidref; /* counted; CLONE_PIDFD: of the child to be */
-	int pidfd;             /* its number */
+	int pidfd; /* its number */
 	/* What the child takes over, as it was when clone was called: the parent may be gone or changed when it announces itself. */
 	struct proc seed; /* exe is counted */
 	struct task maker;
@@ -78,7 +78,7 @@ static void births_expire(void)
 {
 	struct birth *b, *tmp;
 
-	list_for_each_safe(b, tmp, &births, link)
+	list_for_each_safe (b, tmp, &births, link)
 		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_AGE : BIRTH_ORPHAN))
 			birth_free(b);
 }
@@ -89,7 +89,7 @@ static void orphans_expire(struct ktimer *timer)
 	int64_t next = TIME_NEVER;
 	struct birth *b, *tmp;
 
-	list_for_each_safe(b, tmp, &births, link) {
+	list_for_each_safe (b, tmp, &births, link) {
 		if (b->orphaned && now_mono() - b->orphaned >= BIRTH_ORPHAN)
 			birth_free(b);
 		else if (b->orphaned)
@@ -105,7 +105,7 @@ bool births_has_thread(const struct proc *p)
 	struct birth *b;
 
 	if (p->pending_births)
-		list_for_each(b, &births, link)
+		list_for_each (b, &births, link)
 			if (b->parent_pid == p->pid && (b->flags & CLONE_THREAD))
 				return true;
 	return false;
@@ -119,7 +119,8 @@ struct waitq *births_pending(void)
 int64_t births_wait(struct task *t)
 {
 	/* The youngest is the last. */
-	if (list_is_empty(&births) || now_mono() - list_last(&births, struct birth, link)->since > BIRTH_WAIT)
+	if (list_is_empty(&births) ||
+	    now_mono() - list_last(&births, struct birth, link)->since > BIRTH_WAIT)
 		return -ESRCH;
 	call_set_timeout(t, BIRTH_WAIT);
 	return call_is_expired(t) ? -ESRCH : call_park(t, &births_q, ~0u, PARK_NOINTR);
@@ -150,7 +151,8 @@ static int flags_check(uint64_t flags)
 		return -EINVAL;
 	if (flags & BAD_FLAGS)
 		return -EPERM;
-	if ((flags & CLONE_PIDFD) && (flags & (CLONE_PARENT_SETTID | CLONE_DETACHED | CLONE_THREAD)))
+	if ((flags & CLONE_PIDFD) &&
+	    (flags & (CLONE_PARENT_SETTID | CLONE_DETACHED | CLONE_THREAD)))
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && !(flags & CLONE_VM))
 		return -EINVAL;
@@ -239,11 +241,12 @@ void births_reparent(struct proc *p)
 	struct proc *reaper = proc_reaper(p), *to;
 	struct birth *b, *tmp;
 
-	list_for_each_safe(b, tmp, &births, link) {
+	list_for_each_safe (b, tmp, &births, link) {
 		if (b->parent_pid != p->pid)
 			continue;
 		if (b->flags & CLONE_THREAD) {
-			birth_free(b); /* it died with the others, and must not keep their files open */
+			birth_free(
+				b); /* it died with the others, and must not keep their files open */
 			continue;
 		}
 		to = b->flags & CLONE_PARENT ? p->parent : reaper;
@@ -261,7 +264,7 @@ void births_exec(struct proc *p)
 {
 	struct birth *b, *tmp;
 
-	list_for_each_safe(b, tmp, &births, link)
+	list_for_each_safe (b, tmp, &births, link)
 		if (b->parent_pid == p->pid && (b->flags & CLONE_THREAD))
 			birth_free(b);
 }
@@ -270,7 +273,7 @@ static struct birth *birth_find(uint64_t token)
 {
 	struct birth *b;
 
-	list_for_each(b, &births, link)
+	list_for_each (b, &births, link)
 		if ((uint64_t)b->token == token)
 			return b;
 	return NULL;

@@ -11,7 +11,8 @@
 #define LAST_SIZE (NAME_MAX_LEN + 3) /* a component, a '/' and the NUL */
 
 /* Walks to the parent of the path in buf. returns path ref. */
-static int parent_of(struct task *t, int dfd, const char *buf, struct path *ret_, char last[LAST_SIZE])
+static int parent_of(struct task *t, int dfd, const char *buf, struct path *ret_,
+		     char last[LAST_SIZE])
 {
 	bool slash;
 	int r = path_lookup_parent(t, dfd, buf, 0, ret_, last, &slash);

@@ -17,8 +17,8 @@
 
 struct dents {
 	struct dirsink sink;
-	bool old;       /* the layout of getdents, not of getdents64 */
-	bool full;      /* an entry did not fit */
+	bool old; /* the layout of getdents, not of getdents64 */
+	bool full; /* an entry did not fit */
 	uint32_t used, size;
 };
 
@@ -28,8 +28,8 @@ static bool dents_emit(struct dirsink *sink, const char *name, size_t len, uint6
 		       unsigned dtype, int64_t next_off)
 {
 	struct dents *d = container_of(sink, struct dents, sink);
-	uint32_t head = d->old ? offsetof(struct linux_dirent, name) :
-				 offsetof(struct linux_dirent64, name);
+	uint32_t head = d->old ? offsetof(struct linux_dirent, name)
+			       : offsetof(struct linux_dirent64, name);
 	/* The old record has the type in its last byte, after the name's NUL. */
 	uint32_t reclen = (uint32_t)ALIGN_UP(head + len + 1 + d->old, 8);
 	char *rec = dents_buf + d->used;

@@ -172,7 +172,8 @@ void dispatch_call(const struct host_call *in)
 	}
 	c = &t->call;
 	t->syscalls++;
-	if (t->armed && c->nr == in->nr && is_armed_form(in->nr, (const struct sysargs *)in->args) &&
+	if (t->armed && c->nr == in->nr &&
+	    is_armed_form(in->nr, (const struct sysargs *)in->args) &&
 	    !memcmp(c->args.a, in->args, sizeof(c->args.a))) {
 		call_resume(t); /* a guest can ask again without having been woken */
 	} else {

@@ -48,7 +48,8 @@ int64_t sys_timerfd_create(struct task *t, const struct sysargs *a)
 
 	if (flags & ~(unsigned)(TFD_CLOEXEC | TFD_NONBLOCK))
 		return -EINVAL;
-	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME && !alarm)
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME &&
+	    !alarm)
 		return -EINVAL;
 	if (alarm && !cred_has_cap(&t->cred, CAP_WAKE_ALARM))
 		return -EPERM;
@@ -80,7 +81,8 @@ static bool timespec_is_valid(const struct linux_timespec *ts)
 /* Nanoseconds of a valid time, cut where they would not fit. */
 static int64_t timespec_ns(const struct linux_timespec *ts)
 {
-	return ts->sec >= TIME_NEVER / NSEC_PER_SEC ? TIME_NEVER : ts->sec * NSEC_PER_SEC + ts->nsec;
+	return ts->sec >= TIME_NEVER / NSEC_PER_SEC ? TIME_NEVER
+						    : ts->sec * NSEC_PER_SEC + ts->nsec;
 }
 
 static int64_t timerfd_put(struct task *t, struct timerfd *tf, uaddr_t addr)
@@ -145,8 +147,9 @@ int64_t sys_epoll_create(struct task *t, const struct sysargs *a)
 
 int64_t sys_epoll_create1(struct task *t, const struct sysargs *a)
 {
-	return ARG_UINT(a, 0) & ~(unsigned)EPOLL_CLOEXEC ? -EINVAL :
-							   epoll_give(t, ARG_UINT(a, 0) & EPOLL_CLOEXEC);
+	return ARG_UINT(a, 0) & ~(unsigned)EPOLL_CLOEXEC
+		       ? -EINVAL
+		       : epoll_give(t, ARG_UINT(a, 0) & EPOLL_CLOEXEC);
 }
 
 static bool file_can_poll(const struct file *f)

@@ -185,8 +185,8 @@ static int program_find(struct task *t, struct exec_state *x, const char *path)
 }
 
 /* name is what the program is told it is called; for fexecve that is not the path. */
-static int prepare_as(struct task *t, int dfd, const char *path, const char *name, unsigned lookup_flags,
-		      uint64_t sigmask)
+static int prepare_as(struct task *t, int dfd, const char *path, const char *name,
+		      unsigned lookup_flags, uint64_t sigmask)
 {
 	struct proc *p = t->proc;
 	struct exec_state *x;
@@ -265,7 +265,9 @@ int64_t hc_exec_cancel(struct task *t, const struct sysargs *a)
 static int obj_fill(struct task *t, struct stub_boot *b, uint32_t which, struct file *f,
 		    const struct elf_plan *plan)
 {
-	const struct mapping_req req = { .prot = 5 /* PROT_READ | PROT_EXEC */, .flags = 2, .len = plan->span };
+	const struct mapping_req req = { .prot = 5 /* PROT_READ | PROT_EXEC */,
+					 .flags = 2,
+					 .len = plan->span };
 	struct stub_obj *o = &b->obj[which];
 	bool keep = false;
 	int fd;
@@ -298,7 +300,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	struct proc *p = t->proc;
 	struct task *o, *tmp;
 
-	list_for_each_safe(o, tmp, &p->threads, thread_link)
+	list_for_each_safe (o, tmp, &p->threads, thread_link)
 		if (o != t)
 			task_free(o);
 	signal_resend(p);

@@ -5,7 +5,8 @@
 #include "kernel/vfs/vfs.h"
 
 /* Makes path ready to be t's next program: 0 or -errno. */
-int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags, uint64_t sigmask);
+int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags,
+		 uint64_t sigmask);
 /* The thread that goes on after an execve in process pid, now with its number; leader: who had it, or NULL. */
 struct task *exec_survivor(pid_t pid, struct task *leader);
 /* Drops what was prepared. */

@@ -88,7 +88,8 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 	case FIONREAD:
 		if (!inode_is_reg(f->inode))
 			break;
-		return guest_put(t->tid, arg, &(int32_t){ (int32_t)((int64_t)f->inode->size - f->pos) });
+		return guest_put(t->tid, arg,
+				 &(int32_t){ (int32_t)((int64_t)f->inode->size - f->pos) });
 	}
 	if (!f->ops->ioctl)
 		return -ENOTTY;

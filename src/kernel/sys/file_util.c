@@ -29,8 +29,10 @@ int path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_)
 
 int path_missing(struct task *t, int err)
 {
-	if (err != -ENOENT || strncmp(path_buf, "/proc/", 6) != 0 || path_buf[6] < '1' || path_buf[6] > '9') {
-		t->call.has_deadline = false; /* that of births_wait: what the call waits for now has none */
+	if (err != -ENOENT || strncmp(path_buf, "/proc/", 6) != 0 || path_buf[6] < '1' ||
+	    path_buf[6] > '9') {
+		t->call.has_deadline =
+			false; /* that of births_wait: what the call waits for now has none */
 		return err;
 	}
 	return births_wait(t) == PARKED ? (int)PARKED : err;

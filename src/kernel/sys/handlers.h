@@ -5,7 +5,7 @@
 
 #include "kernel/task/task.h"
 
-#define SYSCALL(nr, name, status, format)                                                          \
+#define SYSCALL(nr, name, status, format) \
 	int64_t sys_##name(struct task *t, const struct sysargs *a) __attribute__((weak));
 #include "kernel/sys/syscalls.tbl.h"
 #undef SYSCALL

@@ -76,7 +76,8 @@ int64_t sys_sysinfo(struct task *t, const struct sysargs *a)
 
 	memset(&si, 0, sizeof(si));
 	mem_figures_get(&mem);
-	si.uptime = host_clock(CLOCK_BOOTTIME) / NSEC_PER_SEC; /* the host's, as CLOCK_BOOTTIME is */
+	si.uptime =
+		host_clock(CLOCK_BOOTTIME) / NSEC_PER_SEC; /* the host's, as CLOCK_BOOTTIME is */
 	si.totalram = mem.total;
 	si.freeram = mem.available;
 	si.procs = (unsigned short)MIN(task_count() + 1, 65535u); /* and the cell's init */

@@ -7,8 +7,8 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
-#define KNOWN_BITS                                                                                 \
-	(IN_ALL_EVENTS | IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED | IN_ONLYDIR | IN_DONT_FOLLOW |           \
+#define KNOWN_BITS                                                                               \
+	(IN_ALL_EVENTS | IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED | IN_ONLYDIR | IN_DONT_FOLLOW | \
 	 IN_EXCL_UNLINK | IN_MASK_ADD | IN_MASK_CREATE | IN_ISDIR | IN_ONESHOT)
 #ifndef IN_MASK_CREATE
 #define IN_MASK_CREATE 0x10000000
@@ -53,7 +53,8 @@ int64_t sys_inotify_add_watch(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	if (!inotify_of(f))
 		return -EINVAL;
-	flags = (mask & IN_DONT_FOLLOW ? 0 : LOOKUP_FOLLOW) | (mask & IN_ONLYDIR ? LOOKUP_DIRECTORY : 0);
+	flags = (mask & IN_DONT_FOLLOW ? 0 : LOOKUP_FOLLOW) |
+		(mask & IN_ONLYDIR ? LOOKUP_DIRECTORY : 0);
 	r = path_at(t, AT_FDCWD, a->a[1], flags, &p);
 	if (r < 0)
 		return r;

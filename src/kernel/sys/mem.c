@@ -34,7 +34,8 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	}
 	/* Who opened a file for reading gets a descriptor that can do no more: a shared mapping must not become writable by mprotect,
 	 * and the number in the runner is the guest's to try. */
-	if (!immutable && !(f->mode & FMODE_WRITE) && (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
+	if (!immutable && !(f->mode & FMODE_WRITE) &&
+	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
 
 		if (ro < 0)

@@ -43,9 +43,11 @@ static int attr_check(const struct task *t, const struct mq_attr_ *at)
 
 	if (at->maxmsg <= 0 || at->msgsize <= 0)
 		return -EINVAL;
-	if (at->maxmsg > (free ? HARD_MSGS : MQ_MAX_MSGS) || at->msgsize > (free ? HARD_SIZE : MQ_MAX_SIZE))
+	if (at->maxmsg > (free ? HARD_MSGS : MQ_MAX_MSGS) ||
+	    at->msgsize > (free ? HARD_SIZE : MQ_MAX_SIZE))
 		return -EINVAL;
-	if ((uint64_t)at->maxmsg * ((uint64_t)at->msgsize + 96) > t->proc->limits[RLIMIT_MSGQUEUE].cur)
+	if ((uint64_t)at->maxmsg * ((uint64_t)at->msgsize + 96) >
+	    t->proc->limits[RLIMIT_MSGQUEUE].cur)
 		return -EMFILE;
 	return 0;
 }
@@ -57,8 +59,8 @@ static int queue_make(struct task *t, const char *name, uint32_t mode, const str
 
 	if (r < 0)
 		return r;
-	return mq_new(name, mode & 0777 & ~t->fs->umask, &t->cred, (uint32_t)at->maxmsg, (uint32_t)at->msgsize,
-		      ret_);
+	return mq_new(name, mode & 0777 & ~t->fs->umask, &t->cred, (uint32_t)at->maxmsg,
+		      (uint32_t)at->msgsize, ret_);
 }
 
 int64_t sys_mq_open(struct task *t, const struct sysargs *a)
@@ -137,7 +139,8 @@ static int timeout_arg(struct task *t, uaddr_t addr)
 	return 0;
 }
 
-static int queue_arg(struct task *t, int fd, uint32_t mode, struct file **ret_f, struct mqueue **ret_)
+static int queue_arg(struct task *t, int fd, uint32_t mode, struct file **ret_f,
+		     struct mqueue **ret_)
 {
 	struct file *f = file_of_call(t, fd);
 

@@ -15,15 +15,15 @@
 #include "kernel/sys/handlers.h"
 
 #define LINUX_O_LARGEFILE 0100000 /* glibc has it as 0 */
-#define TMPFILE_BIT 020000000     /* O_TMPFILE without O_DIRECTORY */
+#define TMPFILE_BIT 020000000 /* O_TMPFILE without O_DIRECTORY */
 #define FASYNC_BIT 020000
 #define PATH_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
-#define VALID_FLAGS                                                                                \
-	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
-	 O_DSYNC | FASYNC_BIT | O_DIRECT | LINUX_O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW |          \
+#define VALID_FLAGS                                                                           \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | \
+	 O_DSYNC | FASYNC_BIT | O_DIRECT | LINUX_O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW |     \
 	 O_NOATIME | O_CLOEXEC | O_PATH | TMPFILE_BIT)
-#define VALID_RESOLVE                                                                              \
-	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |         \
+#define VALID_RESOLVE                                                                      \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
 	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
 
 struct open_req {
@@ -114,7 +114,8 @@ static int open_tmpfile(struct task *t, const struct open_req *rq, struct path *
 	return r;
 }
 
-static int open_find(struct task *t, const struct open_req *rq, struct path *ret_, bool *ret_created)
+static int open_find(struct task *t, const struct open_req *rq, struct path *ret_,
+		     bool *ret_created)
 {
 	unsigned lookup = rq->lookup;
 
@@ -150,7 +151,9 @@ static int open_check_type(const struct inode *ino, uint32_t flags)
 
 static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux_open_how *how)
 {
-	struct open_req rq = { .dfd = dfd, .flags = (uint32_t)how->flags, .mode = (uint32_t)how->mode,
+	struct open_req rq = { .dfd = dfd,
+			       .flags = (uint32_t)how->flags,
+			       .mode = (uint32_t)how->mode,
 			       .lookup = resolve_to_lookup(how->resolve) };
 	struct waitq *q = NULL;
 	struct file *f;

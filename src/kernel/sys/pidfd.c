@@ -38,9 +38,8 @@ int64_t sys_pidfd_open(struct task *t, const struct sysargs *a)
 int64_t sys_pidfd_send_signal(struct task *t, const struct sysargs *a)
 {
 	int sig = ARG_INT(a, 1);
-	struct linux_siginfo si = {
-		.signo = sig, .u.rt = { .pid = t->proc->pid, .uid = t->cred.uid }
-	};
+	struct linux_siginfo si = { .signo = sig,
+				    .u.rt = { .pid = t->proc->pid, .uid = t->cred.uid } };
 	const struct pidref *r;
 	struct file *f;
 

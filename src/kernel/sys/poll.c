@@ -55,8 +55,9 @@ static void timespec_back(struct task *t, uaddr_t addr, int64_t ns)
 	int64_t left = time_left(t, ns);
 
 	if (addr && ns && ns != TIME_NEVER)
-		(void)!guest_put(t->tid, addr, (&(struct linux_timespec){ left / NSEC_PER_SEC,
-									   left % NSEC_PER_SEC }));
+		(void)!guest_put(t->tid, addr,
+				 (&(struct linux_timespec){ left / NSEC_PER_SEC,
+							    left % NSEC_PER_SEC }));
 }
 
 /* Does a call that found nothing wait? */
@@ -84,7 +85,8 @@ static int poll_ask(struct task *t, struct linux_pollfd *fds, uint32_t n)
 
 		if (fds[i].fd >= 0) {
 			f = fd_file(t, fds[i].fd);
-			ready = f ? file_poll(f) & ((uint16_t)fds[i].events | POLL_ALWAYS) : POLLNVAL;
+			ready = f ? file_poll(f) & ((uint16_t)fds[i].events | POLL_ALWAYS)
+				  : POLLNVAL;
 		}
 		fds[i].revents = (int16_t)ready;
 		count += ready != 0;
@@ -108,7 +110,8 @@ static int64_t poll_park(struct task *t, const struct linux_pollfd *fds, uint32_
 	return PARKED;
 }
 
-static int64_t poll_run(struct task *t, struct linux_pollfd *fds, uaddr_t addr, uint32_t n, int64_t ns)
+static int64_t poll_run(struct task *t, struct linux_pollfd *fds, uaddr_t addr, uint32_t n,
+			int64_t ns)
 {
 	if (n && guest_read(t->tid, fds, addr, n * sizeof(*fds)) < 0)
 		return -EFAULT;
@@ -172,11 +175,11 @@ struct select_sets {
 };
 
 /* Calls for each descriptor that is in one of the sets; the events that are asked of it. */
-#define for_each_asked(s, fd, events)                                                              \
-	for (uint32_t w_ = 0; w_ < (s)->words; w_++)                                               \
-		for (uint64_t all_ = (s)->asked[0][w_] | (s)->asked[1][w_] | (s)->asked[2][w_];    \
-		     all_ && (fd = (int)(w_ * 64) + __builtin_ctzll(all_),                         \
-			      events = select_events(s, (uint32_t)fd), true);                      \
+#define for_each_asked(s, fd, events)                                                           \
+	for (uint32_t w_ = 0; w_ < (s)->words; w_++)                                            \
+		for (uint64_t all_ = (s)->asked[0][w_] | (s)->asked[1][w_] | (s)->asked[2][w_]; \
+		     all_ && (fd = (int)(w_ * 64) + __builtin_ctzll(all_),                      \
+			     events = select_events(s, (uint32_t)fd), true);                    \
 		     all_ &= all_ - 1)
 
 static uint32_t select_events(const struct select_sets *s, uint32_t fd)
@@ -195,7 +198,8 @@ static int select_ask(struct task *t, struct select_sets *s, uint32_t *ret_files
 	int fd, count = 0;
 
 	*ret_files = 0;
-	for_each_asked(s, fd, events) {
+	for_each_asked(s, fd, events)
+	{
 		struct file *f = fd_file_or_path(t, fd);
 		if (!f)
 			return -EBADF;
@@ -225,7 +229,8 @@ static int64_t select_run(struct task *t, struct select_sets *s, size_t bytes, i
 		if (call_reserve(t, files) < 0)
 			return -ENOMEM;
 		call_park(t, NULL, 0, PARK_EINTR);
-		for_each_asked(s, fd, events) {
+		for_each_asked(s, fd, events)
+		{
 			struct waitq *q = file_poll_q(fd_file(t, fd));
 			if (q)
 				call_park_more(t, q, events);

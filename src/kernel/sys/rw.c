@@ -60,7 +60,8 @@ static int64_t piece_end(struct task *t, struct file *f, uint64_t want, uint64_t
 	return call_later(t);
 }
 
-static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
+static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at,
+		       unsigned rwf)
 {
 	if (sock_of(f))
 		return sock_read_call(t, f, u, rwf & RWF_NOWAIT);
@@ -107,7 +108,8 @@ static int64_t write_stream(struct task *t, struct file *f, struct uio *u, unsig
 	return done ? done : r;
 }
 
-static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw_pos at, unsigned rwf)
+static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw_pos at,
+			unsigned rwf)
 {
 	uint32_t flags = f->flags;
 	uint64_t over, want;
@@ -173,8 +175,8 @@ static int64_t rw_plain(struct task *t, const struct sysargs *a, bool write)
 	if (!guest_range_ok(a->a[1], a->a[2]))
 		return -EFAULT;
 	uio_init_guest(&u, t->tid, a->a[1], a->a[2]);
-	return write ? rw_write(t, f, &u, (struct rw_pos){ 0 }, 0) :
-		       rw_read(t, f, &u, (struct rw_pos){ 0 }, 0);
+	return write ? rw_write(t, f, &u, (struct rw_pos){ 0 }, 0)
+		     : rw_read(t, f, &u, (struct rw_pos){ 0 }, 0);
 }
 
 int64_t sys_read(struct task *t, const struct sysargs *a)

@@ -28,7 +28,8 @@ int64_t sys_semget(struct task *t, const struct sysargs *a)
 
 	if (nsems < 0 || nsems > SEM_MAX_IN_SET)
 		return -EINVAL;
-	r = ipc_get(&sem_table, &t->cred, (int32_t)a->a[0], flags, sem_too_small, (uint64_t)nsems, &o);
+	r = ipc_get(&sem_table, &t->cred, (int32_t)a->a[0], flags, sem_too_small, (uint64_t)nsems,
+		    &o);
 	if (r == 0)
 		return o->id;
 	if (r < 0)
@@ -87,7 +88,8 @@ static int wait_make(struct task *t, int id, uint32_t nsops, const struct linux_
 }
 
 /* The operations are copied once, with the first run. */
-static int64_t sem_begin(struct task *t, const struct sysargs *a, const struct linux_timespec *timeout)
+static int64_t sem_begin(struct task *t, const struct sysargs *a,
+			 const struct linux_timespec *timeout)
 {
 	struct linux_sembuf sops[SEM_MAX_OPS];
 	uint32_t nsops = (uint32_t)a->a[2];
@@ -113,9 +115,9 @@ static int64_t sem_do(struct task *t, const struct sysargs *a, const struct linu
 		if (r < 0)
 			return r;
 		if (timeout)
-			call_set_timeout(t, timeout->sec >= TIME_NEVER / NSEC_PER_SEC ?
-						    TIME_NEVER :
-						    timeout->sec * NSEC_PER_SEC + timeout->nsec);
+			call_set_timeout(t, timeout->sec >= TIME_NEVER / NSEC_PER_SEC
+						    ? TIME_NEVER
+						    : timeout->sec * NSEC_PER_SEC + timeout->nsec);
 	}
 	w = t->call.aux;
 	if (!w)

@@ -16,7 +16,8 @@
 #include "stub/stub.h"
 
 #define SHM_HUGETLB_ 04000
-#define SHM_SHOWN_MAX 18446744073692774399UL /* as /proc/sys/kernel/shmmax shows it; less is given */
+#define SHM_SHOWN_MAX \
+	18446744073692774399UL /* as /proc/sys/kernel/shmmax shows it; less is given */
 
 static struct shm *shm_of(struct ipc_obj *o)
 {

@@ -31,9 +31,9 @@ bool may_signal(const struct task *t, struct proc *p, int sig)
 
 static struct linux_siginfo from(const struct task *t, int sig, int code)
 {
-	return (struct linux_siginfo){
-		.signo = sig, .code = code, .u.rt = { .pid = t->proc->pid, .uid = t->cred.uid }
-	};
+	return (struct linux_siginfo){ .signo = sig,
+				       .code = code,
+				       .u.rt = { .pid = t->proc->pid, .uid = t->cred.uid } };
 }
 
 /* A number nobody has may belong to a child on its way: wait for it. */
@@ -94,7 +94,8 @@ int64_t sys_kill(struct task *t, const struct sysargs *a)
 	if (pid == 1 && (sig < 0 || sig > LINUX_NSIG))
 		return -EINVAL;
 	if (pid == 1)
-		return cred_has_cap(&t->cred, 5) ? 0 : -EPERM; /* the cell's init takes no signals */
+		return cred_has_cap(&t->cred, 5) ? 0
+						 : -EPERM; /* the cell's init takes no signals */
 	if (!p)
 		return missing(t);
 	if (sig < 0 || sig > LINUX_NSIG)
@@ -104,7 +105,8 @@ int64_t sys_kill(struct task *t, const struct sysargs *a)
 	return sig ? signal_send_proc(p, sig, &si) : 0;
 }
 
-static int64_t do_tkill(struct task *t, pid_t tgid, pid_t tid, int sig, const struct linux_siginfo *si)
+static int64_t do_tkill(struct task *t, pid_t tgid, pid_t tid, int sig,
+			const struct linux_siginfo *si)
 {
 	struct task *o;
 

@@ -42,8 +42,8 @@ int sockname_out(struct task *t, uaddr_t addr, uaddr_t len_addr, const struct so
 	return guest_put(t->tid, len_addr, &len);
 }
 
-int64_t sock_wait(struct task *t, struct file *f, struct sock *s, struct waitq *q, uint32_t events, int64_t timeout,
-		  int64_t expired)
+int64_t sock_wait(struct task *t, struct file *f, struct sock *s, struct waitq *q, uint32_t events,
+		  int64_t timeout, int64_t expired)
 {
 	enum park_kind kind = timeout ? PARK_EINTR : PARK_RESTART;
 
@@ -90,7 +90,8 @@ int64_t sys_socket(struct task *t, const struct sysargs *a)
 }
 
 /* Two files that are each other's peer. */
-static int pair_make(struct task *t, int family, int type, int protocol, uint32_t flags, struct file *ret_[2])
+static int pair_make(struct task *t, int family, int type, int protocol, uint32_t flags,
+		     struct file *ret_[2])
 {
 	struct sock *s[2];
 	int r = sock_make(t, family, type, protocol, &s[0]);
@@ -177,7 +178,8 @@ int64_t sys_listen(struct task *t, const struct sysargs *a)
 
 	if (r < 0)
 		return r;
-	return s->ops->listen ? s->ops->listen(s, t, MIN(ARG_UINT(a, 1), SOCK_BACKLOG_MAX)) : -EOPNOTSUPP;
+	return s->ops->listen ? s->ops->listen(s, t, MIN(ARG_UINT(a, 1), SOCK_BACKLOG_MAX))
+			      : -EOPNOTSUPP;
 }
 
 int64_t sys_connect(struct task *t, const struct sysargs *a)
@@ -196,7 +198,8 @@ int64_t sys_connect(struct task *t, const struct sysargs *a)
 		return -EOPNOTSUPP;
 	r = s->ops->connect(s, t, &n, !file_may_block(f), &q);
 	if ((r == -EINPROGRESS || r == -EALREADY || r == -EAGAIN) && file_may_block(f))
-		return sock_wait(t, f, s, q, POLLOUT, s->sndtimeo, r == -EAGAIN ? -EAGAIN : -EINPROGRESS);
+		return sock_wait(t, f, s, q, POLLOUT, s->sndtimeo,
+				 r == -EAGAIN ? -EAGAIN : -EINPROGRESS);
 	return r;
 }
 

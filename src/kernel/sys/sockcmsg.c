@@ -46,9 +46,11 @@ static int cmsg_cred(struct task *t, const char *data, size_t len, struct sock_e
 	memcpy(u, data, sizeof(*u));
 	if (u->pid != t->proc->pid && !cred_has_cap(c, CAP_SYS_ADMIN))
 		return -EPERM;
-	if (u->uid != c->uid && u->uid != c->euid && u->uid != c->suid && !cred_has_cap(c, CAP_SETUID))
+	if (u->uid != c->uid && u->uid != c->euid && u->uid != c->suid &&
+	    !cred_has_cap(c, CAP_SETUID))
 		return -EPERM;
-	if (u->gid != c->gid && u->gid != c->egid && u->gid != c->sgid && !cred_has_cap(c, CAP_SETGID))
+	if (u->gid != c->gid && u->gid != c->egid && u->gid != c->sgid &&
+	    !cred_has_cap(c, CAP_SETGID))
 		return -EPERM;
 	if (u->pid != t->proc->pid && !proc_find(u->pid))
 		return -ESRCH;
@@ -56,8 +58,8 @@ static int cmsg_cred(struct task *t, const char *data, size_t len, struct sock_e
 	return 0;
 }
 
-static int cmsg_take(struct task *t, const struct sock *s, const struct linux_cmsghdr *h, const char *data,
-		     struct sock_extra *x)
+static int cmsg_take(struct task *t, const struct sock *s, const struct linux_cmsghdr *h,
+		     const char *data, struct sock_extra *x)
 {
 	size_t len = h->len - sizeof(*h);
 
@@ -140,7 +142,8 @@ static void control_rights(struct task *t, struct control *c, struct sock_extra 
 	uint32_t n = 0, max = 0;
 
 	if (c->size - c->used > sizeof(struct linux_cmsghdr))
-		max = (uint32_t)MIN((c->size - c->used - sizeof(struct linux_cmsghdr)) / sizeof(int),
+		max = (uint32_t)MIN((c->size - c->used - sizeof(struct linux_cmsghdr)) /
+					    sizeof(int),
 				    (size_t)x->nfiles);
 	while (n < max) {
 		fds[n] = fd_install(t, x->files[n], 0, cloexec);
@@ -193,8 +196,8 @@ static void control_dest(struct control *c, const struct inet_sock *i, const str
 		control_put(c, IPPROTO_IPV6, IPV6_TCLASS, &(int32_t){ 0 }, sizeof(int32_t));
 }
 
-int control_out(struct task *t, struct sock *s, uaddr_t addr, uint64_t len, struct sock_extra *x, unsigned msg_flags,
-		uint64_t *ret_len, unsigned *flags)
+int control_out(struct task *t, struct sock *s, uaddr_t addr, uint64_t len, struct sock_extra *x,
+		unsigned msg_flags, uint64_t *ret_len, unsigned *flags)
 {
 	static struct control c;
 

@@ -29,7 +29,8 @@ static void msg_init(struct sockmsg *m, struct task *t, unsigned flags)
 }
 
 /* step: the movement that waits is not told as progress of the call (sendmmsg). */
-static int64_t send_run(struct task *t, struct file *f, struct sock *s, struct uio *u, struct sockmsg *m, bool step)
+static int64_t send_run(struct task *t, struct file *f, struct sock *s, struct uio *u,
+			struct sockmsg *m, bool step)
 {
 	bool wait = file_may_block(f) && !(m->flags & MSG_DONTWAIT);
 	int64_t done = t->call.resumed && !step ? t->call.done : 0, r;
@@ -58,14 +59,15 @@ int64_t sock_send(struct task *t, struct file *f, struct sock *s, struct uio *u,
 }
 
 /* step: as for send_run; call.done counts messages there. */
-static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct uio *u, struct sockmsg *m, bool step)
+static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct uio *u,
+			struct sockmsg *m, bool step)
 {
 	bool wait = file_may_block(f) && !(m->flags & MSG_DONTWAIT), peek = m->flags & MSG_PEEK;
 	bool all = m->flags & MSG_WAITALL && sock_is_stream(s) && !(m->flags & MSG_OOB) && !step;
 	int64_t done = t->call.resumed && !step ? t->call.done : 0, r;
 	/* A peek that waits for all takes nothing until all is there, as far as that can be. */
-	if (all && peek && wait && s->queued < u->left && !s->rcv_shut && !s->err && s->queued < s->rcvbuf &&
-	    s->peer) {
+	if (all && peek && wait && s->queued < u->left && !s->rcv_shut && !s->err &&
+	    s->queued < s->rcvbuf && s->peer) {
 		r = sock_wait(t, f, s, NULL, POLLIN, s->rcvtimeo, 0);
 		if (r == PARKED)
 			return r;
@@ -79,7 +81,8 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 	if (r == -EAGAIN && wait && (!done || all)) {
 		if (!step)
 			t->call.done = done;
-		r = sock_wait(t, f, s, NULL, m->flags & MSG_OOB ? POLLPRI : POLLIN, s->rcvtimeo, -EAGAIN);
+		r = sock_wait(t, f, s, NULL, m->flags & MSG_OOB ? POLLPRI : POLLIN, s->rcvtimeo,
+			      -EAGAIN);
 		if (r == PARKED)
 			return r;
 	}
@@ -176,7 +179,8 @@ static int msg_read(struct task *t, uaddr_t addr, struct linux_msghdr *h, struct
 	return uio_init_iov(u, t->tid, h->iov, h->iovlen);
 }
 
-static int64_t sendmsg_one(struct task *t, struct file *f, struct sock *s, uaddr_t addr, unsigned flags, bool step)
+static int64_t sendmsg_one(struct task *t, struct file *f, struct sock *s, uaddr_t addr,
+			   unsigned flags, bool step)
 {
 	static struct sock_extra x;
 	struct linux_msghdr h;
@@ -214,7 +218,8 @@ int64_t sys_sendmsg(struct task *t, const struct sysargs *a)
 	return r < 0 ? r : sendmsg_one(t, f, s, a->a[1], ARG_UINT(a, 2), false);
 }
 
-static int64_t recvmsg_one(struct task *t, struct file *f, struct sock *s, uaddr_t addr, unsigned flags, bool step)
+static int64_t recvmsg_one(struct task *t, struct file *f, struct sock *s, uaddr_t addr,
+			   unsigned flags, bool step)
 {
 	static struct sock_extra x;
 	struct linux_msghdr h;
@@ -249,7 +254,8 @@ static int64_t recvmsg_one(struct task *t, struct file *f, struct sock *s, uaddr
 	h.controllen = used;
 	/* The pointers and the vector's length stay the guest's own. */
 	if (guest_write(t->tid, addr + offsetof(struct linux_msghdr, namelen), &h.namelen, 4) < 0 ||
-	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, controllen), &h.controllen, 8) < 0 ||
+	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, controllen), &h.controllen,
+			8) < 0 ||
 	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, flags), &h.flags, 4) < 0)
 		return -EFAULT;
 	return recv_count(s, &m, r);
@@ -310,7 +316,8 @@ static int mmsg_timeout(struct task *t, uaddr_t addr)
 
 int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
 {
-	uint32_t n = MIN(ARG_UINT(a, 2), MMSG_MAX), i = t->call.resumed ? (uint32_t)t->call.done : 0;
+	uint32_t n = MIN(ARG_UINT(a, 2), MMSG_MAX),
+		 i = t->call.resumed ? (uint32_t)t->call.done : 0;
 	unsigned flags = ARG_UINT(a, 3);
 	struct sock *s;
 	struct file *f;

@@ -93,7 +93,8 @@ static void timeval_out(struct optval *v, int64_t ns)
 
 static int peercred_out(const struct sock *s, struct optval *v)
 {
-	struct linux_ucred c = s->has_peer_cred ? s->peer_cred : (struct linux_ucred){ 0, UINT32_MAX, UINT32_MAX };
+	struct linux_ucred c =
+		s->has_peer_cred ? s->peer_cred : (struct linux_ucred){ 0, UINT32_MAX, UINT32_MAX };
 
 	v->len = sizeof(c);
 	memcpy(v->u.raw, &c, sizeof(c));
@@ -225,7 +226,8 @@ static int timeval_in(const char *v, uint32_t len, int64_t *ret_)
 
 static int number_set(struct task *t, struct sock *s, int opt, int32_t v)
 {
-	if (opt == OPT_MARK && !cred_has_cap(&t->cred, CAP_NET_ADMIN) && !cred_has_cap(&t->cred, CAP_NET_RAW))
+	if (opt == OPT_MARK && !cred_has_cap(&t->cred, CAP_NET_ADMIN) &&
+	    !cred_has_cap(&t->cred, CAP_NET_RAW))
 		return -EPERM;
 	if (opt == SO_PRIORITY && (v < 0 || v > 6) && !cred_has_cap(&t->cred, CAP_NET_ADMIN) &&
 	    !cred_has_cap(&t->cred, CAP_NET_RAW))
@@ -245,7 +247,8 @@ static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, 
 	if (len < sizeof(v))
 		return -EINVAL;
 	memcpy(&v, raw, sizeof(v));
-	if ((opt == SO_PASSCRED || opt == OPT_PASSSEC) && s->family != AF_UNIX && s->family != AF_NETLINK)
+	if ((opt == SO_PASSCRED || opt == OPT_PASSSEC) && s->family != AF_UNIX &&
+	    s->family != AF_NETLINK)
 		return -EOPNOTSUPP;
 	if (opt == OPT_ZEROCOPY && s->family != AF_INET && s->family != AF_INET6)
 		return -EOPNOTSUPP;
@@ -325,6 +328,6 @@ int64_t sys_setsockopt(struct task *t, const struct sysargs *a)
 	len = MIN(len, OPT_MAX - 1);
 	if (len && guest_read(t->tid, raw, a->a[3], (size_t)len) < 0)
 		return -EFAULT;
-	return level == SOL_SOCKET ? set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len) :
-				     s->ops->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
+	return level == SOL_SOCKET ? set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len)
+				   : s->ops->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
 }

@@ -162,8 +162,8 @@ static int64_t splice_to_pipe(struct task *t, struct side *from, struct file *ou
 }
 
 /* Pipe to pipe, taking (splice) or copying (tee). */
-static int64_t pipe_to_pipe(struct task *t, struct file *in, struct file *out, uint64_t len, bool take,
-			    bool nonblock)
+static int64_t pipe_to_pipe(struct task *t, struct file *in, struct file *out, uint64_t len,
+			    bool take, bool nonblock)
 {
 	struct pipe *from = pipe_of(in), *to = pipe_of(out);
 	uint32_t off = 0;
@@ -344,7 +344,8 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 		r = side_init(t, &to, out, 0);
 	if (r < 0)
 		return r;
-	if (from.pos < 0 || (!inode_is_reg(in->inode) && !S_ISBLK(in->inode->mode)) || out->flags & O_APPEND)
+	if (from.pos < 0 || (!inode_is_reg(in->inode) && !S_ISBLK(in->inode->mode)) ||
+	    out->flags & O_APPEND)
 		return -EINVAL;
 	return sendfile_run(t, &from, &to, MIN(a->a[3], UIO_MAX_BYTES));
 }
@@ -400,11 +401,13 @@ int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
 		r = copy_check(in, out);
 	if (r < 0)
 		return r;
-	if ((uint64_t)from.pos + len < (uint64_t)from.pos || (uint64_t)to.pos + len < (uint64_t)to.pos)
+	if ((uint64_t)from.pos + len < (uint64_t)from.pos ||
+	    (uint64_t)to.pos + len < (uint64_t)to.pos)
 		return -EOVERFLOW;
 	if (from.pos < 0 || to.pos < 0)
 		return -EINVAL;
-	uint64_t there = in->inode->size > (uint64_t)from.pos ? in->inode->size - (uint64_t)from.pos : 0;
+	uint64_t there =
+		in->inode->size > (uint64_t)from.pos ? in->inode->size - (uint64_t)from.pos : 0;
 	len = MIN(MIN(len, there), (uint64_t)RUN_MAX);
 	if (in->inode == out->inode && len && from.pos < to.pos + (int64_t)len &&
 	    to.pos < from.pos + (int64_t)len)

@@ -244,7 +244,9 @@ static int64_t statfs_put(struct task *t, const struct path *p, uaddr_t addr)
 	if (fs->ops->statfs)
 		fs->ops->statfs(fs, &st);
 	else if (!strcmp(fs->type_name, "anon_inodefs")) /* Linux has a file system for each kind */
-		st.type = S_ISFIFO(mode) ? PIPEFS_MAGIC : S_ISSOCK(mode) ? SOCKFS_MAGIC : ANON_INODE_FS_MAGIC;
+		st.type = S_ISFIFO(mode)   ? PIPEFS_MAGIC
+			  : S_ISSOCK(mode) ? SOCKFS_MAGIC
+					   : ANON_INODE_FS_MAGIC;
 	struct linux_statfs out = {
 		.type = (int64_t)st.type,
 		.bsize = BLOCK_SIZE,
@@ -257,7 +259,8 @@ static int64_t statfs_put(struct task *t, const struct path *p, uaddr_t addr)
 		.namelen = NAME_MAX_LEN,
 		.frsize = BLOCK_SIZE,
 		/* 0x20 says that the flags are valid. */
-		.flags = 0x20 | ST_RELATIME | (p->mnt->flags & MNT_RDONLY || fs->readonly ? ST_RDONLY : 0) |
+		.flags = 0x20 | ST_RELATIME |
+			 (p->mnt->flags & MNT_RDONLY || fs->readonly ? ST_RDONLY : 0) |
 			 (p->mnt->flags & MNT_NOSUID ? ST_NOSUID : 0) |
 			 (p->mnt->flags & MNT_NODEV ? ST_NODEV : 0) |
 			 (p->mnt->flags & MNT_NOEXEC ? ST_NOEXEC : 0),

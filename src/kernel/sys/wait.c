@@ -34,12 +34,13 @@ static bool is_wanted(const struct proc *c, idtype_t type, pid_t id, int options
 }
 
 /* True: *f says what happened to a child that is asked for. *any: there are such children at all. */
-static bool child_find(struct proc *p, idtype_t type, pid_t id, int options, struct found *f, bool *any)
+static bool child_find(struct proc *p, idtype_t type, pid_t id, int options, struct found *f,
+		       bool *any)
 {
 	struct proc *c;
 
 	*any = false;
-	list_for_each(c, &p->children, sibling_link) {
+	list_for_each (c, &p->children, sibling_link) {
 		if (!is_wanted(c, type, id, options))
 			continue;
 		/* One that has ended will neither stop nor go on. */
@@ -179,7 +180,8 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 	struct found f;
 	int64_t ret;
 
-	if (options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WALL | __WCLONE | __WNOTHREAD))
+	if (options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WALL | __WCLONE |
+			__WNOTHREAD))
 		return -EINVAL;
 	if (!(options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;
@@ -210,7 +212,8 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 		si.signo = SIGCHLD;
 		si.code = f.code;
 		si.u.chld.pid = f.child->pid;
-		si.u.chld.uid = proc_leader(f.child) ? proc_leader(f.child)->cred.uid : f.child->last_uid;
+		si.u.chld.uid =
+			proc_leader(f.child) ? proc_leader(f.child)->cred.uid : f.child->last_uid;
 		si.u.chld.status = f.status;
 		usage = f.child->usage;
 		rusage_add(&usage, &f.child->child_usage);

@@ -49,7 +49,9 @@ static int xattr_permission(struct task *t, const struct path *p, const char *na
 	}
 	if (has_prefix(name, "security.") || has_prefix(name, "system."))
 		return write && has_prefix(name, "security.") &&
-		       !cred_has_cap(&t->cred, CAP_SYS_ADMIN) ? -EPERM : 0;
+				       !cred_has_cap(&t->cred, CAP_SYS_ADMIN)
+			       ? -EPERM
+			       : 0;
 	if (has_prefix(name, "trusted."))
 		return cred_has_cap(&t->cred, CAP_SYS_ADMIN) ? 0 : write ? -EPERM : -ENODATA;
 	if (!has_prefix(name, "user."))
@@ -64,8 +66,8 @@ static int xattr_permission(struct task *t, const struct path *p, const char *na
 
 /* ---- set ---- */
 
-static int64_t xattr_set_at(struct task *t, const struct path *p, const char *name, const void *value,
-			    size_t size, int flags)
+static int64_t xattr_set_at(struct task *t, const struct path *p, const char *name,
+			    const void *value, size_t size, int flags)
 {
 	struct inode *ino = p->name->inode;
 	int r = xattr_permission(t, p, name, true);

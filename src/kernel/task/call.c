@@ -229,7 +229,7 @@ void calls_continue(struct proc *p)
 {
 	struct task *t;
 
-	list_for_each(t, &p->threads, thread_link)
+	list_for_each (t, &p->threads, thread_link)
 		if (t->call.parked && t->call.ready && list_is_empty(&t->call.ready_link))
 			list_append(&ready, &t->call.ready_link);
 }

@@ -36,10 +36,11 @@ static bool is_blocked(const struct proc *p, const struct task *only, int sig)
 
 	if (cell.proc_fd < 0)
 		return true;
-	list_for_each(t, &p->threads, thread_link) {
+	list_for_each (t, &p->threads, thread_link) {
 		if (only && t != only)
 			continue;
-		if (host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) == 0 && !(hs.blocked & SIGBIT(sig)))
+		if (host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) == 0 &&
+		    !(hs.blocked & SIGBIT(sig)))
 			return false;
 	}
 	return true;
@@ -52,7 +53,7 @@ int held_add(struct proc *p, const struct task *only, int sig, const struct linu
 	uint32_t count = 0;
 	struct held *h;
 
-	list_for_each(h, &p->held, link) {
+	list_for_each (h, &p->held, link) {
 		if (h->tid == tid && h->info.signo == sig && sig < 32)
 			return 1; /* a standard signal is pending once */
 		count++;
@@ -80,7 +81,7 @@ static void held_unlink(struct proc *p, struct held *h)
 	struct held *o;
 
 	list_remove(&h->link);
-	list_for_each(o, &p->held, link)
+	list_for_each (o, &p->held, link)
 		if (o->info.signo == h->info.signo)
 			return;
 	p->held_set &= ~SIGBIT(h->info.signo);
@@ -97,7 +98,7 @@ uint64_t held_pending(const struct task *t)
 	uint64_t set = 0;
 	struct held *h;
 
-	list_for_each(h, &t->proc->held, link)
+	list_for_each (h, &t->proc->held, link)
 		if (!h->tid || h->tid == t->tid)
 			set |= SIGBIT(h->info.signo);
 	return set;
@@ -107,7 +108,7 @@ bool held_next(struct task *t, uint64_t mask, struct linux_siginfo *out)
 {
 	struct held *h, *best = NULL;
 
-	list_for_each(h, &t->proc->held, link) {
+	list_for_each (h, &t->proc->held, link) {
 		if ((h->tid && h->tid != t->tid) || !(mask & SIGBIT(h->info.signo)))
 			continue;
 		if (!best || (h->tid && !best->tid) ||
@@ -140,7 +141,7 @@ void held_pass_on(struct task *t)
 	out = p->held_set & ~(hs.blocked & p->sigfd_mask);
 	if (!out)
 		return;
-	list_for_each_safe(h, tmp, &p->held, link) {
+	list_for_each_safe (h, tmp, &p->held, link) {
 		if (!(out & SIGBIT(h->info.signo)) ||
 		    (h->tid && h->tid != t->tid && (p->sigfd_mask & SIGBIT(h->info.signo))))
 			continue;
@@ -165,7 +166,7 @@ void held_free(struct proc *p)
 {
 	struct held *h, *tmp;
 
-	list_for_each_safe(h, tmp, &p->held, link) {
+	list_for_each_safe (h, tmp, &p->held, link) {
 		list_remove(&h->link);
 		obj_free(&held_type, h);
 	}

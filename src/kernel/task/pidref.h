@@ -8,10 +8,10 @@
 
 struct pidref {
 	uint32_t refs;
-	pid_t pid;         /* 0: unborn */
+	pid_t pid; /* 0: unborn */
 	struct proc *proc; /* NULL: unborn, waited for, or the cell's init */
 	bool unborn;
-	struct waitq q;    /* woken when it ends and when it is waited for */
+	struct waitq q; /* woken when it ends and when it is waited for */
 };
 
 /* The handle of p (one for each process); returns ref, NULL: no memory. */

@@ -22,8 +22,8 @@
 
 #define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 /* Signals that end a process with a core: the host makes a thread that waits for our answer see them only after it. */
-#define CORES                                                                                      \
-	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) |           \
+#define CORES                                                                                    \
+	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) | \
 	 SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGXCPU) | SIGBIT(SIGXFSZ))
 #define SI_QUEUE_ (-1)
 #define TRAVEL_MAX 1024 /* to one thread */
@@ -31,7 +31,7 @@
 /* What a reserved signal carries, until the stub has taken it out. */
 struct travel {
 	struct list link; /* in task.travelling, in the order of sending */
-	bool shared;      /* meant for the process, not for the thread */
+	bool shared; /* meant for the process, not for the thread */
 	struct linux_siginfo info;
 };
 OBJ_TYPE(travel_type, struct travel, 65536);
@@ -42,7 +42,7 @@ static bool is_travelling(const struct task *t, int sig, bool shared)
 
 	if (sig < 32 && !(t->sig_sent & SIGBIT(sig)))
 		return false;
-	list_for_each(v, &t->travelling, link)
+	list_for_each (v, &t->travelling, link)
 		if (v->info.signo == sig && v->shared == shared)
 			return true;
 	return false;
@@ -107,7 +107,7 @@ void signal_taken(struct task *t, int sig)
 
 	if (t->sig_inflight)
 		t->sig_inflight--;
-	list_for_each(v, &t->travelling, link)
+	list_for_each (v, &t->travelling, link)
 		if (v->info.signo == sig) {
 			travel_free(v);
 			break;
@@ -120,7 +120,7 @@ void signal_task_gone(struct task *t)
 {
 	struct travel *v, *tmp;
 
-	list_for_each_safe(v, tmp, &t->travelling, link) {
+	list_for_each_safe (v, tmp, &t->travelling, link) {
 		if (!v->shared) {
 			travel_free(v);
 			continue;
@@ -163,8 +163,8 @@ static bool is_parked(const struct task *t)
 	return t->call.active && t->call.parked;
 }
 
-static int deliver_caught(struct proc *p, struct task *only, int sig, const struct linux_siginfo *info,
-			  struct task *not_this)
+static int deliver_caught(struct proc *p, struct task *only, int sig,
+			  const struct linux_siginfo *info, struct task *not_this)
 {
 	struct task *t, *open = NULL, *in_stub = NULL, *running = NULL;
 	const unsigned how = only ? SIGF_THREAD : 0;
@@ -174,13 +174,14 @@ static int deliver_caught(struct proc *p, struct task *only, int sig, const stru
 
 	/* A standard signal that is already on its way is not sent twice. */
 	if (sig < 32)
-		list_for_each(t, &p->threads, thread_link)
+		list_for_each (t, &p->threads, thread_link)
 			if ((!only || t == only) && is_travelling(t, sig, !only))
 				return 0;
-	list_for_each(t, &p->threads, thread_link) {
+	list_for_each (t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
-		ret = cell.proc_fd < 0 ? -EBADF : host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+		ret = cell.proc_fd < 0 ? -EBADF
+				       : host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
 		if (ret == -ENOENT || ret == -ESRCH)
 			continue; /* it has just ended */
 		if (ret < 0)
@@ -205,15 +206,16 @@ static int deliver_caught(struct proc *p, struct task *only, int sig, const stru
 	if (running)
 		return send_reserved(running, sig, how, info);
 	pack_direct(&direct, sig, info);
-	return only ? host_tgsigqueue(p->pid, only->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
+	return only ? host_tgsigqueue(p->pid, only->tid, sig, &direct)
+		    : host_sigqueue(p->pid, sig, &direct);
 }
 
 /* In an orphaned group nobody could continue it: Linux does not stop it. */
 bool pgrp_is_orphaned(pid_t pgid)
 {
 	for (struct proc *q = proc_next(NULL); q; q = proc_next(q))
-		if (q->pgid == pgid && q->state != PROC_ZOMBIE && q->parent && q->parent->pgid != pgid &&
-		    q->parent->sid == q->sid)
+		if (q->pgid == pgid && q->state != PROC_ZOMBIE && q->parent &&
+		    q->parent->pgid != pgid && q->parent->sid == q->sid)
 			return false;
 	return true;
 }
@@ -239,9 +241,10 @@ static void parked_nudge(struct proc *p, int sig)
 	struct host_status st;
 	struct task *t;
 
-	if ((!p->was_stopped && !(CORES & SIGBIT(sig))) || p->state != PROC_RUNNING || cell.proc_fd < 0)
+	if ((!p->was_stopped && !(CORES & SIGBIT(sig))) || p->state != PROC_RUNNING ||
+	    cell.proc_fd < 0)
 		return;
-	list_for_each(t, &p->threads, thread_link)
+	list_for_each (t, &p->threads, thread_link)
 		if (is_parked(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
 		    ((st.sig_pnd | st.shd_pnd) & ~st.sig_blk))
 			call_interrupt(t);
@@ -271,7 +274,7 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 	ret = host_kill(p->pid, SIGSTOP);
 	/* A thread that waits for our answer does not stop on the host before it gets it, so the host would not report a stop: we
 	 * say it ourselves. */
-	list_for_each(t, &p->threads, thread_link)
+	list_for_each (t, &p->threads, thread_link)
 		if (is_parked(t)) {
 			proc_stopped(p, sig);
 			break;
@@ -281,7 +284,8 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 
 /* Always the host's own: it continues the whole process. Sent to one thread if there is a handler, so that we know whose parked
  * call the host will restart or end. */
-static int deliver_cont(struct proc *p, struct task *t, bool caught, const struct linux_siginfo *info)
+static int deliver_cont(struct proc *p, struct task *t, bool caught,
+			const struct linux_siginfo *info)
 {
 	struct linux_siginfo direct;
 	struct host_sigs hs = { 0 };
@@ -327,7 +331,8 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 
 	if (sig < 1 || sig > LINUX_NSIG || p->state == PROC_ZOMBIE)
 		return 0;
-	if (!info && t) { /* what a call does to its caller looks like its own doing: SIGPIPE, SIGXFSZ */
+	if (!info &&
+	    t) { /* what a call does to its caller looks like its own doing: SIGPIPE, SIGXFSZ */
 		kernel_info.code = 0;
 		kernel_info.u.rt.pid = p->pid;
 		kernel_info.u.rt.uid = t->cred.uid;
@@ -351,7 +356,8 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	if (caught)
 		return deliver_caught(p, t, sig, info, NULL);
 	pack_direct(&direct, sig, info);
-	ret = t ? host_tgsigqueue(p->pid, t->tid, sig, &direct) : host_sigqueue(p->pid, sig, &direct);
+	ret = t ? host_tgsigqueue(p->pid, t->tid, sig, &direct)
+		: host_sigqueue(p->pid, sig, &direct);
 	parked_nudge(p, sig);
 	return ret;
 }
@@ -387,8 +393,9 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
 	struct task *o;
 	struct host_sigs hs;
 
-	list_for_each(o, &p->threads, thread_link) {
-		if (o == t || cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, o->tid, &hs) < 0)
+	list_for_each (o, &p->threads, thread_link) {
+		if (o == t || cell.proc_fd < 0 ||
+		    host_thread_sigs(cell.proc_fd, p->pid, o->tid, &hs) < 0)
 			continue;
 		if ((hs.blocked & SIGBIT(STUB_SIG)) || (hs.blocked & SIGBIT(sig)))
 			continue;

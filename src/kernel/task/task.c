@@ -49,7 +49,7 @@ struct task *task_find(pid_t tid)
 {
 	struct task *t;
 
-	list_for_each(t, bucket(task_hash, tid), hash_link)
+	list_for_each (t, bucket(task_hash, tid), hash_link)
 		if (t->tid == tid)
 			return t;
 	return NULL;
@@ -59,7 +59,7 @@ struct proc *proc_find(pid_t pid)
 {
 	struct proc *p;
 
-	list_for_each(p, bucket(proc_hash, pid), hash_link)
+	list_for_each (p, bucket(proc_hash, pid), hash_link)
 		if (p->pid == pid)
 			return p;
 	return NULL;
@@ -91,10 +91,11 @@ struct task *proc_leader(struct proc *p)
 {
 	struct task *t;
 
-	list_for_each(t, &p->threads, thread_link)
+	list_for_each (t, &p->threads, thread_link)
 		if (t->tid == p->pid)
 			return t;
-	return list_is_empty(&p->threads) ? NULL : list_first(&p->threads, struct task, thread_link);
+	return list_is_empty(&p->threads) ? NULL
+					  : list_first(&p->threads, struct task, thread_link);
 }
 
 pid_t proc_ppid(const struct proc *p)
@@ -240,14 +241,14 @@ static void children_adopt(struct proc *p)
 {
 	struct proc *to = proc_reaper(p), *c, *tmp;
 
-	list_for_each_safe(c, tmp, &p->children, sibling_link) {
+	list_for_each_safe (c, tmp, &p->children, sibling_link) {
 		struct task *t;
 
 		list_remove(&c->sibling_link);
 		list_append(to ? &to->children : &orphans, &c->sibling_link);
 		c->parent = to;
 		c->exit_signal = SIGCHLD;
-		list_for_each(t, &c->threads, thread_link)
+		list_for_each (t, &c->threads, thread_link)
 			if (t->pdeathsig) {
 				signal_send_proc(c, t->pdeathsig, NULL);
 				break;
@@ -259,8 +260,8 @@ static void children_adopt(struct proc *p)
 		}
 		if (to)
 			parent_tell(c, SIGCHLD, WIFEXITED(c->wait_status) ? CLD_EXITED : CLD_KILLED,
-				    WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) :
-								WTERMSIG(c->wait_status));
+				    WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status)
+							      : WTERMSIG(c->wait_status));
 		if (!to || to->chld_ignore)
 			proc_reap(c);
 	}
@@ -277,7 +278,7 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 		wait_status = p->kill_status;
 	p->wait_status = wait_status;
 	p->usage = *usage;
-	list_for_each_safe(t, tmp, &p->threads, thread_link)
+	list_for_each_safe (t, tmp, &p->threads, thread_link)
 		task_free(t);
 	ktimer_stop(&p->alarm);
 	held_free(p);
@@ -301,7 +302,9 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 		proc_reap(p);
 		return;
 	}
-	code = WIFEXITED(wait_status) ? CLD_EXITED : WCOREDUMP(wait_status) ? CLD_DUMPED : CLD_KILLED;
+	code = WIFEXITED(wait_status)	? CLD_EXITED
+	       : WCOREDUMP(wait_status) ? CLD_DUMPED
+					: CLD_KILLED;
 	status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status);
 	parent_tell(p, p->exit_signal, code, status);
 	if (p->parent->chld_ignore && p->exit_signal == SIGCHLD)

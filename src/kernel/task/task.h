@@ -41,8 +41,8 @@ struct sysargs {
 /* What a caught signal does to a parked call. */
 enum park_kind {
 	PARK_RESTART, /* goes on after a handler with SA_RESTART, else EINTR: read, write, wait4, flock */
-	PARK_EINTR,   /* always EINTR after a handler: poll, select, sleep, pause, sigtimedwait */
-	PARK_NOINTR,  /* no signal but a fatal one ends it */
+	PARK_EINTR, /* always EINTR after a handler: poll, select, sleep, pause, sigtimedwait */
+	PARK_NOINTR, /* no signal but a fatal one ends it */
 };
 
 #define CALL_WAITERS 2
@@ -52,15 +52,15 @@ struct call {
 	int nr;
 	struct sysargs args;
 	uint64_t ip;
-	bool active;  /* the thread waits for an answer */
-	bool parked;  /* on wait queues */
+	bool active; /* the thread waits for an answer */
+	bool parked; /* on wait queues */
 	bool resumed; /* this is not the handler's first run for this call */
-	bool ready;   /* woken, on the ready list */
+	bool ready; /* woken, on the ready list */
 	bool has_deadline;
 	enum park_kind kind;
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
-	int64_t done;     /* progress: bytes moved so far, or whatever the handler counts */
-	void *aux;        /* what else the handler keeps; aux_free(aux) is called when the call ends in any way */
+	int64_t done; /* progress: bytes moved so far, or whatever the handler counts */
+	void *aux; /* what else the handler keeps; aux_free(aux) is called when the call ends in any way */
 	void (*aux_free)(void *aux);
 	struct waiter waiters[CALL_WAITERS];
 	struct waiter *more; /* blob of more_count waiters for poll and select */
@@ -76,7 +76,8 @@ struct cred {
 	uint32_t gid, egid, sgid, fsgid;
 	uint32_t ngroups;
 	uint32_t groups[NGROUPS_IN_CELL];
-	uint64_t cap_effective, cap_permitted, cap_inheritable, cap_bounding; /* of the cell, not of the host */
+	uint64_t cap_effective, cap_permitted, cap_inheritable,
+		cap_bounding; /* of the cell, not of the host */
 	uint64_t cap_ambient;
 	uint32_t securebits; /* SECBIT_* */
 };
@@ -88,18 +89,19 @@ struct cpu_mask {
 
 /* A thread. Counted by nothing: it lives from its announcement until the host says it is gone. */
 struct task {
-	struct list hash_link;   /* by tid */
+	struct list hash_link; /* by tid */
 	struct list thread_link; /* in proc->threads */
-	pid_t tid;               /* the host's number inside the cell's PID namespace */
+	pid_t tid; /* the host's number inside the cell's PID namespace */
 	struct proc *proc;
 	struct cred cred;
 	struct fdtable *files; /* counted */
-	struct fsctx *fs;      /* counted */
+	struct fsctx *fs; /* counted */
 	struct call call;
 	char comm[16];
-	int64_t start_time;    /* CLOCK_MONOTONIC ns */
-	uint64_t sig_sent;     /* signals that travel to this thread and were not yet taken (bit signo-1) */
-	struct call_restart {  /* a call cut short by a signal keeps its deadline when it is made again */
+	int64_t start_time; /* CLOCK_MONOTONIC ns */
+	uint64_t
+		sig_sent; /* signals that travel to this thread and were not yet taken (bit signo-1) */
+	struct call_restart { /* a call cut short by a signal keeps its deadline when it is made again */
 		bool valid;
 		int nr;
 		struct sysargs args;
@@ -107,15 +109,16 @@ struct task {
 	} restart;
 	uint32_t sig_inflight; /* how many reserved signals travel to it */
 	struct list travelling; /* ... and what is in them (task/signal.c) */
-	struct list interrupt_link; /* its parked call is to be cut short at the end of this event */
-	bool armed;            /* in a call with a signal mask, waiting in the stub (see platform) */
+	struct list
+		interrupt_link; /* its parked call is to be cut short at the end of this event */
+	bool armed; /* in a call with a signal mask, waiting in the stub (see platform) */
 	int pdeathsig;
 	uint32_t timerslack_ns;
-	uint64_t syscalls;     /* how many it made */
-	void *locks_waiting;   /* the lock request it waits for, for deadlock detection */
+	uint64_t syscalls; /* how many it made */
+	void *locks_waiting; /* the lock request it waits for, for deadlock detection */
 	struct cpu_mask affinity; /* CPUs of the cell it may use; all zero: every one */
 	uint8_t sched_policy, sched_prio; /* as sched_setscheduler set them; the host is not told */
-	bool sched_reset;      /* SCHED_RESET_ON_FORK */
+	bool sched_reset; /* SCHED_RESET_ON_FORK */
 	uint16_t ioprio;
 };
 
@@ -134,7 +137,7 @@ struct klimit {
 /* A process (thread group). */
 struct proc {
 	struct list hash_link; /* by pid */
-	struct list all_link;  /* every process, in order of birth */
+	struct list all_link; /* every process, in order of birth */
 	pid_t pid;
 	struct proc *parent; /* NULL: the cell's init (the kernel itself) */
 	struct list children, sibling_link;
@@ -142,59 +145,62 @@ struct proc {
 	uint32_t nthreads;
 	pid_t pgid, sid;
 	enum proc_state state;
-	int exit_signal;      /* what the parent is sent at the end: SIGCHLD, 0, or what clone said */
-	int wait_status;      /* as wait4 gives it, once a zombie */
-	int stop_sig;         /* last stop: the signal, for WUNTRACED; 0 when reported or none */
-	bool cont_pending;    /* continued and not yet reported to WCONTINUED */
-	bool chld_ignore;     /* SIGCHLD is ignored or SA_NOCLDWAIT: children leave no zombie */
-	bool chld_nowait;     /* ... for SA_NOCLDWAIT alone, which execve resets */
-	bool chld_nostop;     /* SA_NOCLDSTOP */
-	bool was_stopped;     /* once: see parked_nudge() */
-	int stop_request;     /* the stop signal that we turned into the host's SIGSTOP; 0 none */
-	bool did_exec;        /* setpgid by the parent is refused after exec */
-	bool is_first;        /* the cell ends with it */
+	int exit_signal; /* what the parent is sent at the end: SIGCHLD, 0, or what clone said */
+	int wait_status; /* as wait4 gives it, once a zombie */
+	int stop_sig; /* last stop: the signal, for WUNTRACED; 0 when reported or none */
+	bool cont_pending; /* continued and not yet reported to WCONTINUED */
+	bool chld_ignore; /* SIGCHLD is ignored or SA_NOCLDWAIT: children leave no zombie */
+	bool chld_nowait; /* ... for SA_NOCLDWAIT alone, which execve resets */
+	bool chld_nostop; /* SA_NOCLDSTOP */
+	bool was_stopped; /* once: see parked_nudge() */
+	int stop_request; /* the stop signal that we turned into the host's SIGSTOP; 0 none */
+	bool did_exec; /* setpgid by the parent is refused after exec */
+	bool is_first; /* the cell ends with it */
 	bool subreaper, no_new_privs;
 	int dumpable;
-	bool exiting;         /* the host says it is dying or dead, or we asked it to die */
-	int kill_status;      /* wait status to report instead of the host's, when we killed it for a reason; 0 none */
-	uint64_t sig_caught;  /* superset of the signals that have a handler (the stub reports it) */
-	struct waitq wait_q;  /* children changed: wait4 and friends */
-	struct waitq exit_q;  /* this process ended: pidfd, tests */
+	bool exiting; /* the host says it is dying or dead, or we asked it to die */
+	int kill_status; /* wait status to report instead of the host's, when we killed it for a reason; 0 none */
+	uint64_t sig_caught; /* superset of the signals that have a handler (the stub reports it) */
+	struct waitq wait_q; /* children changed: wait4 and friends */
+	struct waitq exit_q; /* this process ended: pidfd, tests */
 	struct rusage usage, child_usage; /* at its end; of its reaped children */
 	struct klimit limits[RLIMITS];
-	struct file *exe;     /* counted; the program it runs */
-	uint64_t slots[2];    /* which image files it holds open in cached slots (platform) */
-	struct task *exec_task;  /* which thread asked */
-	struct exec_state *exec; /* between the answer to execve and the stub's first question; else NULL */
+	struct file *exe; /* counted; the program it runs */
+	uint64_t slots[2]; /* which image files it holds open in cached slots (platform) */
+	struct task *exec_task; /* which thread asked */
+	struct exec_state
+		*exec; /* between the answer to execve and the stub's first question; else NULL */
 	uaddr_t arg_start, arg_end, env_start, env_end;
 	uaddr_t auxv_addr;
 	uint32_t auxv_size;
 	uaddr_t start_brk, start_stack, start_code, end_code;
-	struct ktimer alarm;  /* ITIMER_REAL */
+	struct ktimer alarm; /* ITIMER_REAL */
 	int64_t alarm_interval;
 	struct ptimer *ptimers;
 	int nice;
 	int oom_score_adj;
 	int64_t start_time;
 	uint32_t pending_births; /* clones prepared whose child has not announced itself */
-	bool tty_detached;       /* it gave its session's controlling terminal up for itself (TIOCNOTTY) */
-	pid_t tty_old_pgrp;      /* session leader: the foreground group of its terminal when that was hung up */
-	struct waitq cont_q;     /* continued: calls that job control stopped */
+	bool tty_detached; /* it gave its session's controlling terminal up for itself (TIOCNOTTY) */
+	pid_t tty_old_pgrp; /* session leader: the foreground group of its terminal when that was hung up */
+	struct waitq cont_q; /* continued: calls that job control stopped */
 	uint64_t personality;
-	char last_comm[16];      /* name and owner of its last thread, copied when that goes: what a zombie shows */
+	char last_comm
+		[16]; /* name and owner of its last thread, copied when that goes: what a zombie shows */
 	uint32_t last_uid, last_gid;
-	int next_timer_id;               /* of timer_create */
-	struct cpu_itimers *cpu_itimers; /* ITIMER_VIRTUAL and ITIMER_PROF once used (task/itimer.c) */
-	int64_t prev_utime, prev_stime;  /* what was last shown: CPU times never go back */
+	int next_timer_id; /* of timer_create */
+	struct cpu_itimers
+		*cpu_itimers; /* ITIMER_VIRTUAL and ITIMER_PROF once used (task/itimer.c) */
+	int64_t prev_utime, prev_stime; /* what was last shown: CPU times never go back */
 	bool thp_disable;
-	uint64_t sigfd_mask;             /* signals that its signalfds ask for */
-	uint64_t held_set;               /* which of them are kept back for that (task/heldsig.c) */
-	struct list held;                /* ... and these are they */
-	struct list stranded;            /* signals for it that travelled to threads which ended */
-	struct waitq sigfd_q;            /* something was kept */
-	struct shm_map *shm_maps;        /* SysV shared memory that it has attached */
-	struct sem_undo *sem_undo;       /* what its end does to SysV semaphores */
-	struct pidref *pidref;           /* counted; its handle, once somebody asked for one */
+	uint64_t sigfd_mask; /* signals that its signalfds ask for */
+	uint64_t held_set; /* which of them are kept back for that (task/heldsig.c) */
+	struct list held; /* ... and these are they */
+	struct list stranded; /* signals for it that travelled to threads which ended */
+	struct waitq sigfd_q; /* something was kept */
+	struct shm_map *shm_maps; /* SysV shared memory that it has attached */
+	struct sem_undo *sem_undo; /* what its end does to SysV semaphores */
+	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };
 
 /* Lookups borrow: the kernel is single-threaded and nothing dies inside a call. NULL: not there. */
@@ -263,7 +269,7 @@ void proc_stopped(struct proc *p, int sig);
 void proc_continued(struct proc *p);
 /* Hooks for layers below (files, timers, maps, locks): called when a process or thread goes. */
 extern void (*task_gone)(struct task *t);
-extern void (*proc_gone)(struct proc *p);   /* at exit, before it is a zombie */
+extern void (*proc_gone)(struct proc *p); /* at exit, before it is a zombie */
 extern void (*proc_forgotten)(struct proc *p); /* its last trace goes */
 /* The first process ended: the cell ends with this wait status. */
 extern void (*cell_ended)(int wait_status);

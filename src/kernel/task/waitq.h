@@ -20,7 +20,10 @@ struct waiter {
 	void (*fn)(struct waiter *w, uint32_t events);
 };
 
-#define WAITQ_INIT(name) { LIST_INIT((name).waiters) }
+#define WAITQ_INIT(name)                  \
+	{                                 \
+		LIST_INIT((name).waiters) \
+	}
 
 void waitq_init(struct waitq *q);
 void waiter_init(struct waiter *w, uint32_t events, void (*fn)(struct waiter *, uint32_t));

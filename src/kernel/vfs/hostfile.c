@@ -157,8 +157,8 @@ static int hostfile_fallocate(struct file *f, int mode, uint64_t off, uint64_t l
 	int fd = hostfile_fd(f, true);
 	if (fd < 0)
 		return fd;
-	int err = mode & zero ? fallocate_zero(fd, mode, (int64_t)off, (int64_t)len) :
-				host_fallocate(fd, mode, (int64_t)off, (int64_t)len);
+	int err = mode & zero ? fallocate_zero(fd, mode, (int64_t)off, (int64_t)len)
+			      : host_fallocate(fd, mode, (int64_t)off, (int64_t)len);
 	if (err < 0)
 		return err;
 	if (host_fstat(fd, &st) == 0) {

@@ -52,7 +52,8 @@ static int last_lookup(const struct path *dir, const struct last *l, struct name
 }
 
 /* An event of the entry l of dir, seen by those who watch dir. */
-static void entry_notify(struct inode *dir, const struct last *l, bool is_dir, uint32_t mask, uint32_t cookie)
+static void entry_notify(struct inode *dir, const struct last *l, bool is_dir, uint32_t mask,
+			 uint32_t cookie)
 {
 	char name[NAME_MAX_LEN + 1];
 
@@ -332,8 +333,8 @@ static int rename_check(struct task *t, const struct path *odir, const struct na
 	return o->mounted || n->mounted ? -EBUSY : 0;
 }
 
-static void rename_notify(struct inode *od, const struct last *ol, struct inode *nd, const struct last *nl,
-			  struct inode *moved, struct inode *victim)
+static void rename_notify(struct inode *od, const struct last *ol, struct inode *nd,
+			  const struct last *nl, struct inode *moved, struct inode *victim)
 {
 	static uint32_t cookie;
 

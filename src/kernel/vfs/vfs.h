@@ -57,14 +57,15 @@ struct fs_ops {
 struct fs {
 	uint32_t refs;
 	const struct fs_ops *ops;
-	const char *type_name;   /* "tmpfs", "proc", ... as /proc/mounts shows it */
-	uint32_t dev;            /* st_dev, unique in the cell (makedev(0, n)) */
-	bool nocache;            /* names must be looked up again each time (hostdir, proc) */
+	const char *type_name; /* "tmpfs", "proc", ... as /proc/mounts shows it */
+	uint32_t dev; /* st_dev, unique in the cell (makedev(0, n)) */
+	bool nocache; /* names must be looked up again each time (hostdir, proc) */
 	bool readonly;
-	struct inode *root;      /* holds a reference */
+	struct inode *root; /* holds a reference */
 };
 
-void fs_init(struct fs *fs, const struct fs_ops *ops, const char *type_name); /* refs = 1, new dev */
+void fs_init(struct fs *fs, const struct fs_ops *ops,
+	     const char *type_name); /* refs = 1, new dev */
 struct fs *fs_get(struct fs *fs);
 void fs_put(struct fs *fs);
 
@@ -77,11 +78,12 @@ void fs_put(struct fs *fs);
 #define ATTR_ATIME 16u
 #define ATTR_MTIME 32u
 #define ATTR_CTIME 64u /* touch ctime only; set with any of the above by the wrapper */
-#define ATTR_NOW 128u  /* with ATIME and MTIME: the present, filled in by vfs_setattr; needs only write permission */
+#define ATTR_NOW \
+	128u /* with ATIME and MTIME: the present, filled in by vfs_setattr; needs only write permission */
 
 struct attr {
 	uint32_t valid; /* ATTR_* */
-	uint32_t mode;  /* permission bits; the type is kept */
+	uint32_t mode; /* permission bits; the type is kept */
 	uint32_t uid, gid;
 	uint64_t size;
 	struct timespec atime, mtime, ctime;
@@ -136,7 +138,8 @@ struct inode_ops {
 	/* Extended attributes. buf NULL or size 0: returns the length needed. -ENODATA, -ERANGE. set with value NULL
 	 * removes. flags XATTR_CREATE / XATTR_REPLACE. Optional: -EOPNOTSUPP. */
 	int (*getxattr)(struct inode *ino, const char *name, void *buf, size_t size);
-	int (*setxattr)(struct inode *ino, const char *name, const void *value, size_t size, int flags);
+	int (*setxattr)(struct inode *ino, const char *name, const void *value, size_t size,
+			int flags);
 	int (*listxattr)(struct inode *ino, char *buf, size_t size);
 	/* Nobody holds the inode any more: free it (and its content, when nlink is 0). Required. */
 	void (*evict)(struct inode *ino);
@@ -146,7 +149,7 @@ struct inode {
 	uint32_t refs;
 	const struct inode_ops *ops;
 	const struct file_ops *fops; /* what an open file of it gets when ops->open is missing */
-	struct fs *fs;               /* borrowed: the mount keeps it */
+	struct fs *fs; /* borrowed: the mount keeps it */
 	uint64_t ino;
 	uint32_t mode; /* type and permissions */
 	uint32_t uid, gid, nlink;
@@ -154,17 +157,17 @@ struct inode {
 	uint64_t size;
 	uint64_t blocks; /* of 512 bytes */
 	struct timespec atime, mtime, ctime, btime;
-	uint32_t writers;  /* open files that may write: exec gives ETXTBSY */
-	uint32_t execs;    /* processes that run it: opening for writing gives ETXTBSY */
-	bool immutable;    /* a world-readable file of an image: its descriptor may stay in runners */
-	bool noted;        /* its name in /proc/PID/maps is known; only kept for immutable ones */
+	uint32_t writers; /* open files that may write: exec gives ETXTBSY */
+	uint32_t execs; /* processes that run it: opening for writing gives ETXTBSY */
+	bool immutable; /* a world-readable file of an image: its descriptor may stay in runners */
+	bool noted; /* its name in /proc/PID/maps is known; only kept for immutable ones */
 	struct flock_list *locks; /* flock and POSIX locks, NULL when there are none (vfs/lock.c) */
-	struct fifo *fifo;        /* the pipe behind a FIFO while it is open */
-	void *sock;               /* a bound socket */
-	void *watches;            /* inotify */
-	bool fixed;               /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
-	bool mapped;              /* somebody was told its name for /proc/PID/maps: vfs_name_gone is called */
-	bool linkable;            /* made by O_TMPFILE without O_EXCL: may be linked though nlink is 0 */
+	struct fifo *fifo; /* the pipe behind a FIFO while it is open */
+	void *sock; /* a bound socket */
+	void *watches; /* inotify */
+	bool fixed; /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
+	bool mapped; /* somebody was told its name for /proc/PID/maps: vfs_name_gone is called */
+	bool linkable; /* made by O_TMPFILE without O_EXCL: may be linked though nlink is 0 */
 };
 
 /* For file systems: a fresh inode inside memory of their own. refs = 1, times = now. */
@@ -181,9 +184,18 @@ void inode_set_attr(struct inode *ino, const struct attr *a);
 /* Permission of t's fsuid/fsgid: mask of R_OK, W_OK, X_OK. 0 or -EACCES (-EROFS by the mount is the caller's). */
 int inode_permission(struct inode *ino, const struct cred *c, int mask);
 
-static inline bool inode_is_dir(const struct inode *i) { return S_ISDIR(i->mode); }
-static inline bool inode_is_reg(const struct inode *i) { return S_ISREG(i->mode); }
-static inline bool inode_is_lnk(const struct inode *i) { return S_ISLNK(i->mode); }
+static inline bool inode_is_dir(const struct inode *i)
+{
+	return S_ISDIR(i->mode);
+}
+static inline bool inode_is_reg(const struct inode *i)
+{
+	return S_ISREG(i->mode);
+}
+static inline bool inode_is_lnk(const struct inode *i)
+{
+	return S_ISLNK(i->mode);
+}
 
 /* ---- names ---- */
 
@@ -193,11 +205,11 @@ struct name {
 	struct list hash_link;
 	struct list lru_link;
 	struct list children, sibling_link;
-	struct name *parent;  /* counted; NULL: root of a file system, or cut off (deleted) */
-	struct inode *inode;  /* counted; NULL: negative */
+	struct name *parent; /* counted; NULL: root of a file system, or cut off (deleted) */
+	struct inode *inode; /* counted; NULL: negative */
 	struct mount *mounted; /* borrowed; what is mounted here, if anything */
-	char *str;            /* NUL-terminated: small, or a blob */
-	bool deleted;         /* unlinked: paths through it show " (deleted)" */
+	char *str; /* NUL-terminated: small, or a blob */
+	bool deleted; /* unlinked: paths through it show " (deleted)" */
 	uint8_t len;
 	char small[22];
 };
@@ -215,7 +227,7 @@ struct name *name_new_root(struct inode *root); /* takes the inode reference; re
 int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret_);
 /* After an op changed the tree, the cache follows. */
 void name_instantiate(struct name *n, struct inode *ino); /* negative -> positive; takes ino ref */
-void name_delete(struct name *n);                         /* unlinked */
+void name_delete(struct name *n); /* unlinked */
 /* Called by name_delete for a name whose inode is mapped, if set; set by fs/proc. */
 extern void (*vfs_name_gone)(struct name *n);
 void name_move(struct name *n, struct name *new_parent, const char *str, size_t len); /* renamed */
@@ -233,12 +245,12 @@ struct mount {
 	uint32_t refs;
 	struct list link; /* all mounts, in order */
 	int id;
-	struct fs *fs;         /* counted */
-	struct name *root;     /* counted */
-	struct mount *parent;  /* counted; NULL for the root */
-	struct name *point;    /* counted; the name in parent that it covers */
-	uint32_t flags;        /* MNT_* */
-	char source[64];       /* as /proc/mounts shows it */
+	struct fs *fs; /* counted */
+	struct name *root; /* counted */
+	struct mount *parent; /* counted; NULL for the root */
+	struct name *point; /* counted; the name in parent that it covers */
+	uint32_t flags; /* MNT_* */
+	char source[64]; /* as /proc/mounts shows it */
 };
 
 /* Mounts fs (takes its reference) at place, or as the root of the cell when place is NULL. returns ref. */
@@ -260,15 +272,16 @@ void path_accessed(const struct path *p);
 
 /* ---- path walk (vfs/walk.c) ---- */
 
-#define LOOKUP_FOLLOW 1u     /* a final symbolic link is followed */
-#define LOOKUP_DIRECTORY 2u  /* the result must be a directory */
-#define LOOKUP_EMPTY 4u      /* "" means dfd itself (AT_EMPTY_PATH) */
-#define LOOKUP_NO_SYMLINKS 8u  /* RESOLVE_NO_SYMLINKS */
-#define LOOKUP_NO_MAGIC 16u    /* RESOLVE_NO_MAGICLINKS */
-#define LOOKUP_BENEATH 32u     /* RESOLVE_BENEATH */
-#define LOOKUP_IN_ROOT 64u     /* RESOLVE_IN_ROOT */
-#define LOOKUP_NO_XDEV 128u    /* RESOLVE_NO_XDEV */
-#define LOOKUP_CREATE 256u     /* the last name may be missing: the result's name is negative, trailing '/' noted */
+#define LOOKUP_FOLLOW 1u /* a final symbolic link is followed */
+#define LOOKUP_DIRECTORY 2u /* the result must be a directory */
+#define LOOKUP_EMPTY 4u /* "" means dfd itself (AT_EMPTY_PATH) */
+#define LOOKUP_NO_SYMLINKS 8u /* RESOLVE_NO_SYMLINKS */
+#define LOOKUP_NO_MAGIC 16u /* RESOLVE_NO_MAGICLINKS */
+#define LOOKUP_BENEATH 32u /* RESOLVE_BENEATH */
+#define LOOKUP_IN_ROOT 64u /* RESOLVE_IN_ROOT */
+#define LOOKUP_NO_XDEV 128u /* RESOLVE_NO_XDEV */
+#define LOOKUP_CREATE \
+	256u /* the last name may be missing: the result's name is negative, trailing '/' noted */
 
 /* Walks path from dfd (AT_FDCWD or a descriptor of t). Search permission is checked at each directory.
  * returns path ref. With LOOKUP_CREATE the name may be negative. */
@@ -280,8 +293,8 @@ int path_lookup_parent(struct task *t, int dfd, const char *path, unsigned flags
 /* The text of a path as seen from root (NULL: the real root); writes to buf, returns a pointer into it and the
  * length with the final NUL in *ret_len. -ENAMETOOLONG, or -ENOENT when it is unreachable. Deleted names get
  * " (deleted)" if mark_deleted. */
-int path_text(const struct path *p, const struct path *root, bool mark_deleted, char *buf, size_t size,
-	      char **ret_text, size_t *ret_len);
+int path_text(const struct path *p, const struct path *root, bool mark_deleted, char *buf,
+	      size_t size, char **ret_text, size_t *ret_len);
 
 /* ---- operations with all of Linux's checks; t gives the credentials (vfs/ops.c) ----
  * last is a component as path_lookup_parent gives it; "." ".." "/" get Linux's errors. One '/' may follow it (the caller
@@ -294,7 +307,8 @@ int vfs_rename(struct task *t, const struct path *odir, const char *olast, const
 	       const char *nlast, unsigned flags);
 int vfs_setattr(struct task *t, const struct path *p, struct attr *a);
 int vfs_truncate(struct task *t, const struct path *p, uint64_t size); /* truncate(): by path */
-int file_truncate(struct task *t, struct file *f, uint64_t size);      /* ftruncate(): -EINVAL unless open for writing */
+int file_truncate(struct task *t, struct file *f,
+		  uint64_t size); /* ftruncate(): -EINVAL unless open for writing */
 /* RLIMIT_FSIZE: how many of len bytes may be written at pos; -EFBIG (and SIGXFSZ is sent) when none. */
 int64_t vfs_write_limit(struct task *t, uint64_t pos, uint64_t len);
 int vfs_getattr(const struct path *p); /* refreshes the inode's fields */
@@ -341,7 +355,8 @@ struct file_ops {
 	 * Optional: the inode's hostfd, else -ENODEV. */
 	int (*mmap)(struct file *f, const struct mapping_req *req, uint64_t *off);
 	int (*fsync)(struct file *f, bool data_only); /* Optional: -EINVAL */
-	int (*fallocate)(struct file *f, int mode, uint64_t off, uint64_t len); /* Optional: -EOPNOTSUPP */
+	int (*fallocate)(struct file *f, int mode, uint64_t off,
+			 uint64_t len); /* Optional: -EOPNOTSUPP */
 	/* One descriptor of it was closed (flush). Optional. */
 	void (*flush)(struct file *f, struct task *t);
 	/* The last reference went away. Optional. */
@@ -353,7 +368,7 @@ struct file_ops {
 #define FMODE_READ 1u
 #define FMODE_WRITE 2u
 #define FMODE_STREAM 4u /* no position: pipes, sockets, terminals: pread gives ESPIPE */
-#define FMODE_PATH 8u   /* O_PATH */
+#define FMODE_PATH 8u /* O_PATH */
 #define FMODE_EXEC 16u
 #define FMODE_NOWAIT_DONE 32u
 #define FMODE_WRITER 64u /* counted in inode->writers (FMODE_EXEC: in inode->execs) */
@@ -365,13 +380,13 @@ struct file_ops {
 struct file {
 	uint32_t refs;
 	const struct file_ops *ops;
-	struct path path;    /* counted; both NULL for anonymous files that have no place */
+	struct path path; /* counted; both NULL for anonymous files that have no place */
 	struct inode *inode; /* counted */
-	uint32_t flags;      /* O_* as F_GETFL shows them */
-	uint32_t mode;       /* FMODE_* */
+	uint32_t flags; /* O_* as F_GETFL shows them */
+	uint32_t mode; /* FMODE_* */
 	int64_t pos;
-	void *priv;          /* the file kind's own */
-	uint64_t lock_id;    /* owner of flock and OFD locks */
+	void *priv; /* the file kind's own */
+	uint64_t lock_id; /* owner of flock and OFD locks */
 	struct list epoll_links; /* epoll items that watch it */
 	int owner_pid, owner_sig; /* F_SETOWN, F_SETSIG */
 };
@@ -391,7 +406,8 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 int vfs_tmpfile(struct task *t, const struct path *dir, const struct newnode *n, struct path *ret_);
 /* Opens a FIFO (called by file_open for S_IFIFO inodes, with f complete but for ops and priv); set by fs/pipe. The
  * contract is that of inode_ops.open; on -EAGAIN f is dropped without release. NULL: -ENXIO. */
-extern int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+extern int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f,
+			    struct waitq **ret_q);
 /* Called by the last file_put while f is still whole, before release, if set and f->epoll_links is not empty; set by
  * fs/epoll. */
 extern void (*vfs_file_gone)(struct file *f);
@@ -410,10 +426,11 @@ int file_place(struct file *f, struct path *ret_);
 /* Opens a device, as vfs_fifo_open does a FIFO; set by fs/dev. NULL: -ENXIO. */
 extern int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
 
-uint32_t file_poll(struct file *f);           /* the wrapper over ops->poll */
-struct waitq *file_poll_q(struct file *f);    /* may be NULL */
+uint32_t file_poll(struct file *f); /* the wrapper over ops->poll */
+struct waitq *file_poll_q(struct file *f); /* may be NULL */
 int64_t file_read(struct file *f, struct uio *u, int64_t pos); /* wrapper: mode checks, atime */
-int64_t file_write(struct file *f, struct uio *u, int64_t pos); /* O_APPEND, limits, times, size, set-id bits */
+int64_t file_write(struct file *f, struct uio *u,
+		   int64_t pos); /* O_APPEND, limits, times, size, set-id bits */
 /* Where a write at pos will really go: the end, with O_APPEND. For callers that then move f->pos. */
 int64_t file_write_pos(struct file *f, int64_t pos);
 /* lseek: ops->seek or the usual rules; -ESPIPE for streams. */
@@ -455,14 +472,14 @@ struct fdtable {
 	struct fdslot *slots;
 };
 
-struct fdtable *fdtable_new(void);                    /* refs = 1, or NULL */
+struct fdtable *fdtable_new(void); /* refs = 1, or NULL */
 struct fdtable *fdtable_copy(const struct fdtable *); /* for fork; or NULL */
 struct fdtable *fdtable_get(struct fdtable *);
-void fdtable_put(struct fdtable *, struct task *t);   /* t may be NULL */
+void fdtable_put(struct fdtable *, struct task *t); /* t may be NULL */
 /* Lowest free number >= from, below t's RLIMIT_NOFILE. Takes the file reference only on success. -EMFILE. */
 int fd_install(struct task *t, struct file *f, int from, bool cloexec);
 int fd_install_at(struct task *t, struct file *f, int fd, bool cloexec); /* closes what was there */
-int fd_close(struct task *t, int fd);                 /* -EBADF */
+int fd_close(struct task *t, int fd); /* -EBADF */
 void fd_close_on_exec(struct task *t);
 /* Borrowed: valid during the call (file_get it to keep it). NULL: no such descriptor (or O_PATH, for fd_file). */
 struct file *fd_file(struct task *t, int fd);
@@ -481,7 +498,7 @@ void fsctx_put(struct fsctx *);
 
 /* ---- locks (vfs/lock.c) ---- */
 struct proc;
-void locks_release_file(struct file *f);                      /* last close: flock and OFD locks */
-void locks_release_posix(struct inode *ino, struct proc *p);  /* any close by p: its POSIX locks */
+void locks_release_file(struct file *f); /* last close: flock and OFD locks */
+void locks_release_posix(struct inode *ino, struct proc *p); /* any close by p: its POSIX locks */
 
 #endif

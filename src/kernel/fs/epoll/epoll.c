@@ -20,7 +20,7 @@
 
 #define EP_MAX_NESTS 4
 #define EP_PRIVATE (EPOLLWAKEUP | EPOLLONESHOT | EPOLLET | EPOLLEXCLUSIVE)
-#define EP_EXCLUSIVE_OK                                                                            \
+#define EP_EXCLUSIVE_OK \
 	(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
 #define EP_POLL_BUDGET 100000
 
@@ -29,10 +29,10 @@ struct epoll {
 	struct list items;
 	struct list nested; /* of these, the items whose file is an epoll */
 	struct list ready;
-	struct file *file;  /* its own, borrowed */
-	bool told;          /* its queue was woken and nobody has looked since: once is enough */
-	uint64_t mark;      /* generation of the last walk that came here */
-	int mark_depth;     /* what that walk found */
+	struct file *file; /* its own, borrowed */
+	bool told; /* its queue was woken and nobody has looked since: once is enough */
+	uint64_t mark; /* generation of the last walk that came here */
+	int mark_depth; /* what that walk found */
 };
 OBJ_TYPE(epoll_type, struct epoll, 8192);
 
@@ -64,7 +64,7 @@ static struct epoll_item *item_find(const struct epoll *ep, const struct file *f
 	struct epoll_item *it;
 	struct list *bucket = item_bucket(ep, f, fd);
 
-	list_for_each(it, bucket, hash_link)
+	list_for_each (it, bucket, hash_link)
 		if (it->ep == ep && it->file == f && it->fd == fd)
 			return it;
 	return NULL;
@@ -127,7 +127,7 @@ static uint32_t epoll_poll(struct file *f)
 	if (poll_nesting > EP_MAX_NESTS)
 		return 0;
 	poll_nesting++;
-	list_for_each_safe(it, tmp, &ep->ready, ready_link) {
+	list_for_each_safe (it, tmp, &ep->ready, ready_link) {
 		if (item_poll(it)) {
 			ready = POLLIN | POLLRDNORM;
 			break;
@@ -154,7 +154,7 @@ int epoll_collect(struct epoll *ep, struct task *t, uaddr_t addr, uint32_t max)
 	max = MIN(max, EPOLL_BATCH);
 	poll_budget = EP_POLL_BUDGET;
 	poll_nesting = 1;
-	list_for_each_safe(it, tmp, &ep->ready, ready_link) {
+	list_for_each_safe (it, tmp, &ep->ready, ready_link) {
 		if (n == max)
 			break;
 		uint32_t events = item_poll(it);
@@ -221,9 +221,8 @@ static int chain_depth(struct epoll *ep, bool down, const struct epoll *avoid)
 			stack[n].best = MAX(stack[n].best, top->best + 1);
 			continue;
 		}
-		struct epoll_item *it = down ?
-			list_entry(top->at, struct epoll_item, nested_link) :
-			list_entry(top->at, struct epoll_item, file_link);
+		struct epoll_item *it = down ? list_entry(top->at, struct epoll_item, nested_link)
+					     : list_entry(top->at, struct epoll_item, file_link);
 		struct epoll *other = down ? it->file->priv : it->ep;
 		top->at = top->at->next;
 		if (other == avoid)
@@ -320,7 +319,7 @@ static void epoll_release(struct file *f)
 	struct epoll *ep = f->priv;
 	struct epoll_item *it, *tmp;
 
-	list_for_each_safe(it, tmp, &ep->items, link)
+	list_for_each_safe (it, tmp, &ep->items, link)
 		item_free(it);
 	waitq_fini(&ep->q);
 	obj_free(&epoll_type, ep);
@@ -332,11 +331,11 @@ static void epoll_fdinfo(struct file *f, struct uio *u)
 	struct epoll_item *it;
 	char line[160];
 
-	list_for_each(it, &ep->items, link) {
+	list_for_each (it, &ep->items, link) {
 		int n = snprintf(line, sizeof(line),
-				 "tfd: %8d events: %8x data: %16llx  pos:%lli ino:%llx sdev:%x\n", it->fd,
-				 it->ev.events, (unsigned long long)it->ev.data, (long long)it->file->pos,
-				 (unsigned long long)it->file->inode->ino,
+				 "tfd: %8d events: %8x data: %16llx  pos:%lli ino:%llx sdev:%x\n",
+				 it->fd, it->ev.events, (unsigned long long)it->ev.data,
+				 (long long)it->file->pos, (unsigned long long)it->file->inode->ino,
 				 it->file->inode->fs ? it->file->inode->fs->dev : 0);
 		if (uio_put(u, line, (size_t)n) < n)
 			return;

@@ -27,7 +27,8 @@ static int64_t eventfd_read(struct file *f, struct uio *u, int64_t pos)
 		return -EAGAIN;
 	e->count -= value; /* before the copy, as Linux does: a bad address loses the value */
 	waitq_wake(&e->q, POLLOUT);
-	return uio_put(u, &value, sizeof(value)) == sizeof(value) ? (int64_t)sizeof(value) : -EFAULT;
+	return uio_put(u, &value, sizeof(value)) == sizeof(value) ? (int64_t)sizeof(value)
+								  : -EFAULT;
 }
 
 static int64_t eventfd_write(struct file *f, struct uio *u, int64_t pos)

@@ -24,9 +24,9 @@
 
 struct watch {
 	struct watch *next; /* of the same inode */
-	struct list link;   /* of the same instance, by number */
+	struct list link; /* of the same instance, by number */
 	struct inotify *in;
-	struct inode *ino;  /* counted */
+	struct inode *ino; /* counted */
 	int wd;
 	uint32_t mask;
 };
@@ -89,12 +89,14 @@ static bool event_repeats(const struct inotify *in, int wd, uint32_t mask, const
 	if (list_is_empty(&in->events))
 		return false;
 	last = list_last(&in->events, struct event, link);
-	if (last->ev.mask != mask || last->ev.wd != wd || (mask & IN_IGNORED) || !last->name_size != !name)
+	if (last->ev.mask != mask || last->ev.wd != wd || (mask & IN_IGNORED) ||
+	    !last->name_size != !name)
 		return false;
 	return !name || !strcmp(last->name, name);
 }
 
-static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie, const char *name)
+static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
+			const char *name)
 {
 	uint32_t size = name ? (uint32_t)strlen(name) + 1 : 0;
 	struct event *e;
@@ -190,7 +192,7 @@ static uint32_t watches_of_user(uint32_t uid)
 	struct inotify *in;
 	uint32_t n = 0;
 
-	list_for_each(in, &instances, link)
+	list_for_each (in, &instances, link)
 		if (in->uid == uid)
 			n += in->nwatches;
 	return n;
@@ -231,7 +233,7 @@ int inotify_unwatch(struct inotify *in, int wd)
 {
 	struct watch *w;
 
-	list_for_each(w, &in->watches, link)
+	list_for_each (w, &in->watches, link)
 		if (w->wd == wd) {
 			watch_end(w);
 			return 0;
@@ -286,7 +288,7 @@ static int64_t inotify_ioctl(struct file *f, struct task *t, unsigned cmd, uint6
 
 	if (cmd != FIONREAD)
 		return -ENOTTY;
-	list_for_each(e, &in->events, link)
+	list_for_each (e, &in->events, link)
 		n += (int)event_size(e);
 	return guest_put(t->tid, arg, &n);
 }
@@ -312,8 +314,9 @@ static void inotify_fdinfo(struct file *f, struct uio *u)
 	struct watch *w;
 	char line[96];
 
-	list_for_each(w, &in->watches, link) {
-		int n = snprintf(line, sizeof(line), "inotify wd:%x ino:%llx sdev:%x mask:%x ignored_mask:0 \n",
+	list_for_each (w, &in->watches, link) {
+		int n = snprintf(line, sizeof(line),
+				 "inotify wd:%x ino:%llx sdev:%x mask:%x ignored_mask:0 \n",
 				 (unsigned)w->wd, (unsigned long long)w->ino->ino, w->ino->fs->dev,
 				 w->mask & IN_ALL_EVENTS);
 
@@ -342,7 +345,7 @@ int inotify_make(uint32_t uid, uint32_t flags, struct file **ret_)
 	uint32_t n = 0;
 	int r;
 
-	list_for_each(in, &instances, link)
+	list_for_each (in, &instances, link)
 		n += in->uid == uid;
 	if (n >= MAX_INSTANCES)
 		return -EMFILE;
@@ -353,8 +356,8 @@ int inotify_make(uint32_t uid, uint32_t flags, struct file **ret_)
 	list_init(&in->watches);
 	list_init(&in->events);
 	waitq_init(&in->q);
-	r = file_new_anon("anon_inode:inotify", 0600, &inotify_fops, in, O_RDONLY | (flags & O_NONBLOCK),
-			  ret_);
+	r = file_new_anon("anon_inode:inotify", 0600, &inotify_fops, in,
+			  O_RDONLY | (flags & O_NONBLOCK), ret_);
 	if (r < 0) {
 		obj_free(&inotify_type, in);
 		return r;

@@ -23,7 +23,7 @@ struct mqueue *mq_find(const char *name)
 {
 	struct mqueue *mq;
 
-	list_for_each(mq, &queues, link)
+	list_for_each (mq, &queues, link)
 		if (!strcmp(mq->name, name))
 			return mq;
 	return NULL;
@@ -115,7 +115,9 @@ static void mq_tell(struct mqueue *mq, const struct task *sender)
 	struct linux_siginfo si = {
 		.signo = mq->notify_sig,
 		.code = SI_MESGQ,
-		.u.rt = { .pid = sender->proc->pid, .uid = sender->cred.uid, .value = mq->notify_value },
+		.u.rt = { .pid = sender->proc->pid,
+			  .uid = sender->cred.uid,
+			  .value = mq->notify_value },
 	};
 
 	if (!mq->notify_pid)
@@ -162,9 +164,11 @@ static int64_t mq_read(struct file *f, struct uio *u, int64_t pos)
 {
 	const struct mqueue *mq = f->priv;
 	char text[80];
-	int n = snprintf(text, sizeof(text), "QSIZE:%-10llu NOTIFY:%-5d SIGNO:%-5d NOTIFY_PID:%-6d\n",
+	int n = snprintf(text, sizeof(text),
+			 "QSIZE:%-10llu NOTIFY:%-5d SIGNO:%-5d NOTIFY_PID:%-6d\n",
 			 (unsigned long long)mq->bytes, mq->notify_pid ? mq->notify_kind : 0,
-			 mq->notify_pid && mq->notify_kind == SIGEV_SIGNAL ? mq->notify_sig : 0, mq->notify_pid);
+			 mq->notify_pid && mq->notify_kind == SIGEV_SIGNAL ? mq->notify_sig : 0,
+			 mq->notify_pid);
 
 	if (pos < 0 || pos >= n)
 		return 0;
@@ -175,7 +179,8 @@ static uint32_t mq_poll(struct file *f)
 {
 	const struct mqueue *mq = f->priv;
 
-	return (mq->count ? POLLIN | POLLRDNORM : 0) | (mq->count < mq->maxmsg ? POLLOUT | POLLWRNORM : 0);
+	return (mq->count ? POLLIN | POLLRDNORM : 0) |
+	       (mq->count < mq->maxmsg ? POLLOUT | POLLWRNORM : 0);
 }
 
 static struct waitq *mq_poll_q(struct file *f)
@@ -215,7 +220,8 @@ int mq_file(struct mqueue *mq, uint32_t flags, struct file **ret_)
 	int r;
 
 	snprintf(label, sizeof(label), "/%s", mq->name);
-	r = file_new_anon(label, S_IFREG | mq->mode, &mq_fops, mq, flags & (O_ACCMODE | O_NONBLOCK), ret_);
+	r = file_new_anon(label, S_IFREG | mq->mode, &mq_fops, mq, flags & (O_ACCMODE | O_NONBLOCK),
+			  ret_);
 	if (r < 0)
 		return r;
 	(*ret_)->inode->uid = mq->uid;

@@ -17,17 +17,17 @@ struct mq_msg {
 };
 
 struct mqueue {
-	struct list link;  /* of those that have a name */
-	uint32_t refs;     /* its name and its open files */
+	struct list link; /* of those that have a name */
+	uint32_t refs; /* its name and its open files */
 	bool unlinked;
 	uint32_t mode, uid, gid;
 	uint32_t maxmsg, msgsize, count;
-	uint64_t bytes;    /* in messages */
-	struct list msgs;  /* highest priority first, then in order of sending */
-	struct waitq q;    /* pollers */
+	uint64_t bytes; /* in messages */
+	struct list msgs; /* highest priority first, then in order of sending */
+	struct waitq q; /* pollers */
 	struct waitq recv_q, send_q; /* calls that wait */
 	/* mq_notify */
-	pid_t notify_pid;  /* 0: nobody asked */
+	pid_t notify_pid; /* 0: nobody asked */
 	int notify_kind, notify_sig;
 	uint64_t notify_value;
 	char name[NAME_MAX_LEN + 1];
@@ -35,8 +35,8 @@ struct mqueue {
 
 struct mqueue *mq_find(const char *name); /* borrows; NULL: none */
 /* -ENOSPC, -ENOMEM. borrowed: its name holds it. */
-int must_check mq_new(const char *name, uint32_t mode, const struct cred *c, uint32_t maxmsg, uint32_t msgsize,
-		      struct mqueue **ret_);
+int must_check mq_new(const char *name, uint32_t mode, const struct cred *c, uint32_t maxmsg,
+		      uint32_t msgsize, struct mqueue **ret_);
 void mq_unlink_queue(struct mqueue *mq);
 /* An open file; flags as open's. returns ref. */
 int must_check mq_file(struct mqueue *mq, uint32_t flags, struct file **ret_);
@@ -46,7 +46,8 @@ int mq_permission(const struct mqueue *mq, const struct cred *c, int want);
 
 struct mq_msg *mq_msg_new(uint32_t prio, uint32_t size); /* NULL: no memory */
 void mq_msg_free(struct mq_msg *m);
-void mq_put(struct mqueue *mq, struct mq_msg *m, const struct task *sender); /* takes m; there is room */
+void mq_put(struct mqueue *mq, struct mq_msg *m,
+	    const struct task *sender); /* takes m; there is room */
 struct mq_msg *mq_take(struct mqueue *mq); /* the caller's; NULL: empty */
 
 #endif

@@ -52,8 +52,8 @@ struct pidref *pidfd_of(const struct file *f)
 
 int pidfd_make(struct pidref *r, uint32_t flags, struct file **ret_)
 {
-	int ret = file_new_anon("anon_inode:[pidfd]", 0600, &pidfd_fops, r, O_RDWR | (flags & O_NONBLOCK),
-				ret_);
+	int ret = file_new_anon("anon_inode:[pidfd]", 0600, &pidfd_fops, r,
+				O_RDWR | (flags & O_NONBLOCK), ret_);
 
 	if (ret < 0) {
 		pidref_put(r);

@@ -10,11 +10,11 @@
 #include "kernel/fs/pipe/pipe_priv.h"
 
 struct fifo_wait {
-	struct pipe *pipe;   /* counted, also as reader or writer */
-	struct inode *ino;   /* counted */
-	struct path path;    /* counted */
-	bool reader;         /* else a writer */
-	uint32_t counter;    /* of the other side when the wait began */
+	struct pipe *pipe; /* counted, also as reader or writer */
+	struct inode *ino; /* counted */
+	struct path path; /* counted */
+	bool reader; /* else a writer */
+	uint32_t counter; /* of the other side when the wait began */
 };
 OBJ_TYPE(fifo_wait_type, struct fifo_wait, 0);
 
@@ -85,7 +85,8 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 		return fifo_open_again(w, t, f, ret_q);
 	if (!reader && !writer)
 		return -EINVAL;
-	bool alone = reader != writer && !(p && (p->anonymous || (reader ? p->writers : p->readers)));
+	bool alone =
+		reader != writer && !(p && (p->anonymous || (reader ? p->writers : p->readers)));
 	bool wait = alone && !(f->flags & O_NONBLOCK);
 	if (alone && writer && !wait)
 		return -ENXIO;

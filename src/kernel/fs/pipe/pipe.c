@@ -376,7 +376,8 @@ int pipe_make(uint32_t flags, struct file **ret_r, struct file **ret_w)
 	if (!p)
 		return -ENFILE;
 	flags &= O_NONBLOCK | O_DIRECT;
-	err = file_new_anon("pipe:", S_IFIFO | 0600, &pipe_fops, p, O_RDONLY | (flags & O_NONBLOCK), &r);
+	err = file_new_anon("pipe:", S_IFIFO | 0600, &pipe_fops, p, O_RDONLY | (flags & O_NONBLOCK),
+			    &r);
 	if (err < 0) {
 		pipe_put(p);
 		return err;

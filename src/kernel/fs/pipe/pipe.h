@@ -4,9 +4,10 @@
 
 #include "kernel/vfs/vfs.h"
 
-#define PIPE_ATOMIC 4096u            /* PIPE_BUF: writes up to this size are never split */
+#define PIPE_ATOMIC 4096u /* PIPE_BUF: writes up to this size are never split */
 #define PIPE_SIZE_DEFAULT (64u << 10)
-#define PIPE_SIZE_LOW (8u << 10)     /* what a new pipe gets when the cell's pipes are over their bound */
+#define PIPE_SIZE_LOW \
+	(8u << 10) /* what a new pipe gets when the cell's pipes are over their bound */
 #define PIPE_SIZE_MAX (1u << 20)
 #define PIPE_TOTAL_MAX (64ull << 20) /* sum of all pipes' sizes up to which they may be large */
 
@@ -21,8 +22,8 @@ int must_check pipe_make(uint32_t flags, struct file **ret_r, struct file **ret_
 /* The pipe of an open file, borrowed; NULL when the file is no pipe or FIFO. */
 struct pipe *pipe_of(const struct file *f);
 
-uint32_t pipe_used(const struct pipe *p);     /* bytes inside */
-uint32_t pipe_space(const struct pipe *p);    /* bytes that it takes now */
+uint32_t pipe_used(const struct pipe *p); /* bytes inside */
+uint32_t pipe_space(const struct pipe *p); /* bytes that it takes now */
 bool pipe_has_readers(const struct pipe *p);
 bool pipe_has_writers(const struct pipe *p);
 uint32_t pipe_capacity(const struct pipe *p); /* F_GETPIPE_SZ */

@@ -9,9 +9,9 @@ static const char dev_text[] =
 	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
 	"drop "
 	"fifo colls carrier compressed\n";
-static const char dev_lo_text[] =
-	"    lo:       0       0    0    0    0     0          0         0        0       0    0    0    "
-	"0     0       0          0\n";
+static const char dev_lo_text[] = "    lo:       0       0    0    0    0     0          0         "
+				  "0        0       0    0    0    "
+				  "0     0       0          0\n";
 
 static const char route_text[] =
 	"Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT"
@@ -43,11 +43,13 @@ static const char sockstat_text[] = "sockets: used 0\nTCP: inuse 0 orphan 0 tw 0
 				    "FRAG: inuse 0 memory 0\n";
 
 static const char unix_text[] = "Num       RefCount Protocol Flags    Type St Inode Path\n";
-static const char netlink_text[] = "sk               Eth Pid        Groups   Rmem     Wmem     Dump  "
-				   "Locks    Drops    Inode\n";
+static const char netlink_text[] =
+	"sk               Eth Pid        Groups   Rmem     Wmem     Dump  "
+	"Locks    Drops    Inode\n";
 
 /* The header, and the lines when there are sockets at all. */
-static int show_table(struct textbuf *b, const char *head, enum proc_net_table table, const char *none)
+static int show_table(struct textbuf *b, const char *head, enum proc_net_table table,
+		      const char *none)
 {
 	text_puts(b, head);
 	if (proc_net_show)

@@ -504,7 +504,9 @@ static const struct pnode tid_nodes[] = {
 	{ 0 },
 };
 
-static const struct pnode tid_node = { .mode = S_IFDIR | 0555, .children = tid_nodes, .fixed = true };
+static const struct pnode tid_node = { .mode = S_IFDIR | 0555,
+				       .children = tid_nodes,
+				       .fixed = true };
 
 static void task_entry(struct pinode *dir, struct task *t, struct pentry *out)
 {

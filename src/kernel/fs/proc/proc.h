@@ -22,7 +22,7 @@ enum proc_net_table {
 	PROC_NET_UNIX,
 	PROC_NET_NETLINK,
 	PROC_NET_SOCKSTAT, /* all of it */
-	PROC_NET_DEV,      /* the line of lo */
+	PROC_NET_DEV, /* the line of lo */
 };
 extern void (*proc_net_show)(enum proc_net_table table, struct textbuf *b);
 

@@ -59,7 +59,8 @@ static void name_gone(struct name *n)
 		struct note *note = c ? &c->note[i % CHAIN] : NULL;
 		char *label;
 
-		if (!note || note->name != n || note->ino != n->inode->ino || note->dev != n->inode->fs->dev)
+		if (!note || note->name != n || note->ino != n->inode->ino ||
+		    note->dev != n->inode->fs->dev)
 			continue;
 		label = blob_new(note->len + sizeof(mark));
 		if (!label)
@@ -86,8 +87,8 @@ void procmap_note(int host_fd, struct file *f)
 	if (len <= 0)
 		return;
 	n = note_find(st.st_dev, st.st_ino);
-	if (n && n->len == (uint32_t)len && !memcmp(n->label, text, (size_t)len) && n->ino == f->inode->ino &&
-	    n->name == f->path.name)
+	if (n && n->len == (uint32_t)len && !memcmp(n->label, text, (size_t)len) &&
+	    n->ino == f->inode->ino && n->name == f->path.name)
 		return;
 	if (!n) {
 		struct chain *c = chain_of(st.st_ino, true);

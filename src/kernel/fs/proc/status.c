@@ -258,7 +258,8 @@ int show_stat(struct pinode *pi, struct task *t, struct textbuf *b)
 	/* 18 to 25: priority, nice, threads, itrealvalue, start, size */
 	text_printf(b, "%d %d %u 0 %ld %lu %lu %lu ", 20 + p->nice, p->nice, MAX(p->nthreads, 1u),
 		    ((tsk && pi_tid(pi) ? tsk->start_time : p->start_time) +
-		     host_clock(CLOCK_BOOTTIME) - host_clock(CLOCK_MONOTONIC)) / TICK_NS,
+		     host_clock(CLOCK_BOOTTIME) - host_clock(CLOCK_MONOTONIC)) /
+			    TICK_NS,
 		    zombie ? 0 : st.f[23], zombie ? 0 : st.f[24], p->limits[RLIMIT_RSS].cur);
 	/* 26 to 30: code and stack; 31 to 37: signals (obsolete) and wchan */
 	text_printf(b, "%lu %lu %lu 0 0 ", look ? p->start_code : 0, look ? p->end_code : 0,

@@ -125,7 +125,8 @@ static int root_iterate(struct file *f, struct dirsink *sink)
 		if (!pty)
 			break;
 		n = snprintf(name, sizeof(name), "%u", pty->index);
-		if (!dirsink_emit(sink, name, (size_t)n, pty->inode.ino, 2, (int64_t)pty->index + 4))
+		if (!dirsink_emit(sink, name, (size_t)n, pty->inode.ino, 2,
+				  (int64_t)pty->index + 4))
 			break;
 		f->pos = (int64_t)pty->index + 4;
 	}

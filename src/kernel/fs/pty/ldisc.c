@@ -18,9 +18,19 @@ void ldisc_init(struct ldisc *ld, void (*signal)(struct ldisc *, int))
 		.oflag = OPOST | ONLCR,
 		.cflag = B38400 | CS8 | CREAD,
 		.lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
-		.cc = { [VINTR] = 3, [VQUIT] = 28, [VERASE] = 127, [VKILL] = 21, [VEOF] = 4, [VMIN] = 1,
-			[VSTART] = 17, [VSTOP] = 19, [VSUSP] = 26, [VREPRINT] = 18, [VDISCARD] = 15,
-			[VWERASE] = 23, [VLNEXT] = 22 },
+		.cc = { [VINTR] = 3,
+			[VQUIT] = 28,
+			[VERASE] = 127,
+			[VKILL] = 21,
+			[VEOF] = 4,
+			[VMIN] = 1,
+			[VSTART] = 17,
+			[VSTOP] = 19,
+			[VSUSP] = 26,
+			[VREPRINT] = 18,
+			[VDISCARD] = 15,
+			[VWERASE] = 23,
+			[VLNEXT] = 22 },
 		.ispeed = 38400,
 		.ospeed = 38400,
 	};
@@ -141,7 +151,8 @@ static void out_put(struct ldisc *ld, uint8_t c)
 
 static uint8_t to_upper(uint8_t c)
 {
-	bool lower = (c >= 'a' && c <= 'z') || (c >= 0xdf && c != 0xf7); /* as the kernel's own ctype: Latin-1 */
+	bool lower = (c >= 'a' && c <= 'z') ||
+		     (c >= 0xdf && c != 0xf7); /* as the kernel's own ctype: Latin-1 */
 
 	return lower ? (uint8_t)(c - 32) : c;
 }
@@ -452,7 +463,8 @@ static int64_t copy_out(struct ldisc *ld, struct uio *u, uint32_t n)
 /* One line, or as much of it as there is room for. */
 static int64_t read_line(struct ldisc *ld, struct uio *u)
 {
-	uint32_t n = 0, most = (uint32_t)MIN(u->left, (uint64_t)(ld->canon_head - ld->read_tail)), end;
+	uint32_t n = 0, most = (uint32_t)MIN(u->left, (uint64_t)(ld->canon_head - ld->read_tail)),
+		 end;
 	bool found = false;
 	int64_t done;
 

@@ -107,8 +107,8 @@ static void echo_erased(struct ldisc *ld, enum erase_kind kind, uint8_t c, uint3
 /* As the kernel's own ctype: Latin-1. */
 static bool is_word(uint8_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (c >= 0xc0 && c != 0xd7 && c != 0xf7);
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_' || (c >= 0xc0 && c != 0xd7 && c != 0xf7);
 }
 
 static void erase_kill(struct ldisc *ld)
@@ -128,8 +128,8 @@ static void erase(struct ldisc *ld, enum erase_kind kind)
 
 	if (ld->read_head == ld->canon_head)
 		return;
-	if (kind == ERASE_LINE &&
-	    (!has_lflag(ld, ECHO) || !has_lflag(ld, ECHOK) || !has_lflag(ld, ECHOKE) || !has_lflag(ld, ECHOE))) {
+	if (kind == ERASE_LINE && (!has_lflag(ld, ECHO) || !has_lflag(ld, ECHOK) ||
+				   !has_lflag(ld, ECHOKE) || !has_lflag(ld, ECHOE))) {
 		erase_kill(ld);
 		return;
 	}
@@ -203,7 +203,9 @@ static bool receive_canon(struct ldisc *ld, uint8_t c)
 	bool iexten = has_lflag(ld, IEXTEN);
 
 	if (c == cc[VERASE] || c == cc[VKILL] || (c == cc[VWERASE] && iexten)) {
-		erase(ld, c == cc[VERASE] ? ERASE_CHAR : c == cc[VWERASE] ? ERASE_WORD : ERASE_LINE);
+		erase(ld, c == cc[VERASE]    ? ERASE_CHAR
+			  : c == cc[VWERASE] ? ERASE_WORD
+					     : ERASE_LINE);
 		return true;
 	}
 	if (c == cc[VLNEXT] && iexten) {

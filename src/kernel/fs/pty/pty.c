@@ -13,7 +13,8 @@
 #include "kernel/fs/pty/pty_priv.h"
 
 #define CAP_SYS_ADMIN_ 21
-#define TIME_STEP 8 /* seconds: times of a terminal are this coarse, so that they tell nothing of keystrokes */
+#define TIME_STEP \
+	8 /* seconds: times of a terminal are this coarse, so that they tell nothing of keystrokes */
 #define POLL_READ (POLLIN | POLLRDNORM)
 #define POLL_WRITE (POLLOUT | POLLWRNORM)
 

@@ -16,10 +16,11 @@
 
 static uint32_t baud_of(uint32_t bits, uint32_t other)
 {
-	static const uint32_t low[] = { 0,   50,  75,	110,  134,  150,  200,	300,
+	static const uint32_t low[] = { 0,   50,   75,	 110,  134,  150,  200,	  300,
 					600, 1200, 1800, 2400, 4800, 9600, 19200, 38400 };
-	static const uint32_t high[] = { 0,	  57600,   115200,  230400,  460800,  500000,  576000,	921600,
-					 1000000, 1152000, 1500000, 2000000, 2500000, 3000000, 3500000, 4000000 };
+	static const uint32_t high[] = { 0,	  57600,   115200,  230400,  460800,  500000,
+					 576000,  921600,  1000000, 1152000, 1500000, 2000000,
+					 2500000, 3000000, 3500000, 4000000 };
 
 	if (bits == BOTHER)
 		return other;
@@ -86,7 +87,8 @@ static int64_t settings_set(struct pty *pty, struct task *t, uint64_t arg, size_
 	return 0;
 }
 
-static bool settings_ioctl(struct pty *pty, struct task *t, unsigned cmd, uint64_t arg, int64_t *ret_)
+static bool settings_ioctl(struct pty *pty, struct task *t, unsigned cmd, uint64_t arg,
+			   int64_t *ret_)
 {
 	switch (cmd) {
 	case TCGETS:
@@ -226,7 +228,8 @@ int64_t pty_slave_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t a
 
 	if (pty->hung)
 		return cmd == TIOCSPGRP ? -ENOTTY : -EIO;
-	if (common_ioctl(pty, t, cmd, arg, &ret) || tty_ioctl(&pty->tty, t, f, cmd, arg, false, &ret))
+	if (common_ioctl(pty, t, cmd, arg, &ret) ||
+	    tty_ioctl(&pty->tty, t, f, cmd, arg, false, &ret))
 		return ret;
 	switch (cmd) {
 	case FIONREAD:
@@ -243,7 +246,9 @@ int64_t pty_slave_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t a
 	case TIOCCBRK:
 		return tty_may_change(&pty->tty, t);
 	case TIOCGDEV:
-		return put_int(t, arg, (int32_t)((pty->index & 0xff) | PTY_MAJOR << 8 | (pty->index & ~0xffu) << 12));
+		return put_int(t, arg,
+			       (int32_t)((pty->index & 0xff) | PTY_MAJOR << 8 |
+					 (pty->index & ~0xffu) << 12));
 	default:
 		return -ENOTTY;
 	}
@@ -298,7 +303,8 @@ int64_t pty_master_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t 
 	int64_t ret;
 	int32_t n;
 
-	if (common_ioctl(pty, t, cmd, arg, &ret) || tty_ioctl(&pty->tty, t, f, cmd, arg, true, &ret))
+	if (common_ioctl(pty, t, cmd, arg, &ret) ||
+	    tty_ioctl(&pty->tty, t, f, cmd, arg, true, &ret))
 		return ret;
 	switch (cmd) {
 	case FIONREAD:

@@ -15,11 +15,11 @@ struct pty {
 	struct tty tty;
 	struct ldisc ld;
 	uint32_t index;
-	uint32_t slaves;   /* open files of the slave */
-	bool locked;       /* the slave cannot be opened yet */
-	bool slave_gone;   /* it was open and is closed: the master reads EIO */
-	bool hung;         /* the master is closed */
-	bool exclusive;    /* TIOCEXCL */
+	uint32_t slaves; /* open files of the slave */
+	bool locked; /* the slave cannot be opened yet */
+	bool slave_gone; /* it was open and is closed: the master reads EIO */
+	bool hung; /* the master is closed */
+	bool exclusive; /* TIOCEXCL */
 	struct linux_winsize size;
 	struct waitq master_q, slave_q;
 };

@@ -187,8 +187,8 @@ int signalfd_make(uint64_t mask, uint32_t flags, struct file **ret_)
 	if (!s)
 		return -ENFILE;
 	s->mask = mask;
-	r = file_new_anon("anon_inode:[signalfd]", 0600, &signalfd_fops, s, O_RDWR | (flags & O_NONBLOCK),
-			  ret_);
+	r = file_new_anon("anon_inode:[signalfd]", 0600, &signalfd_fops, s,
+			  O_RDWR | (flags & O_NONBLOCK), ret_);
 	if (r < 0) {
 		obj_free(&signalfd_type, s);
 		return r;

@@ -19,7 +19,7 @@ struct timerfd {
 	int64_t expires; /* CLOCK_MONOTONIC, the latest expiry that was set */
 	int64_t interval;
 	uint64_t ticks;
-	bool fired;      /* waits to be looked at */
+	bool fired; /* waits to be looked at */
 	struct waitq q;
 };
 OBJ_TYPE(timerfd_type, struct timerfd, 16384);
@@ -65,7 +65,8 @@ static int64_t timerfd_read(struct file *f, struct uio *u, int64_t pos)
 	timerfd_forward(tf);
 	uint64_t ticks = tf->ticks;
 	tf->ticks = 0;
-	return uio_put(u, &ticks, sizeof(ticks)) == sizeof(ticks) ? (int64_t)sizeof(ticks) : -EFAULT;
+	return uio_put(u, &ticks, sizeof(ticks)) == sizeof(ticks) ? (int64_t)sizeof(ticks)
+								  : -EFAULT;
 }
 
 static uint32_t timerfd_poll(struct file *f)

@@ -35,7 +35,7 @@ static struct tty *tty_of_session(pid_t sid)
 {
 	struct tty *tty;
 
-	list_for_each(tty, &ttys, link)
+	list_for_each (tty, &ttys, link)
 		if (sid && tty->session == sid)
 			return tty;
 	return NULL;
