@@ -62,6 +62,9 @@ objs = $(patsubst %,$(B)/obj/%.o,$(1))
 
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 HOST_SRC := $(sort $(wildcard src/host/*.c))
+# The reader of images is part of the kernel; the rest of the store is of the trusted side.
+STORE_READER_SRC := src/store/config.c src/store/index.c
+STORE_SRC := $(sort $(wildcard src/store/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
@@ -71,13 +74,14 @@ HEADERS := $(sort $(call rwildcard,src,%.h))
 
 BASE_OBJ := $(call objs,$(BASE_SRC))
 HOST_OBJ := $(call objs,$(HOST_SRC))
+STORE_OBJ := $(call objs,$(STORE_SRC))
 CLI_OBJ := $(call objs,$(CLI_SRC))
-KERNEL_OBJ := $(call objs,$(KERNEL_SRC))
+KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))
 STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ)
 
 .PHONY: all demo test test-unit test-guest test-diff test-stress stress test-hostile fuzz test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
@@ -87,7 +91,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ))
 all: $(B)/viv $(B)/viv-kernel
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
-$(B)/libviv.a: $(HOST_OBJ) $(BASE_OBJ)
+$(B)/libviv.a: $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -227,13 +231,13 @@ lint-docs:
 
 lint-format:
 	@if ! command -v clang-format >/dev/null; then echo 'lint-format: skipped, clang-format is not installed'; \
-	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(CLI_SRC) \
+	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(CLI_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC)); fi
 
 lint-tidy: | $(GENERATED)
 	@if ! command -v clang-tidy >/dev/null; then echo 'lint-tidy: skipped, clang-tidy is not installed'; \
 	else clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
@@ -253,5 +257,5 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(CLI_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)
