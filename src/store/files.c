@@ -1,0 +1,192 @@
+/* See files.h. */
+#include "store/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REMOVE_DEPTH 24
+#define REWINDS_MAX 100000
+
+int file_read_all(int dir, const char *name, size_t max, char **ret_text, size_t *ret_size)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err = 0;
+	struct stat st;
+	size_t done = 0;
+	char *text = NULL;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else if ((uint64_t)st.st_size > max)
+		err = -EFBIG;
+	if (!err)
+		text = malloc((size_t)st.st_size + 1);
+	if (!err && !text)
+		err = -ENOMEM;
+	while (!err && done < (size_t)st.st_size) {
+		ssize_t n = read(fd, text + done, (size_t)st.st_size - done);
+
+		if (n < 0 && errno != EINTR)
+			err = -errno;
+		if (n == 0)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	close(fd);
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[done] = 0;
+	*ret_text = text;
+	if (ret_size)
+		*ret_size = done;
+	return 0;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int dir_sync(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int file_replace(int dir, const char *name, const void *data, size_t size)
+{
+	char tmp[300];
+	int fd, err;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.new%d", name, (int)getpid()) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, data, size);
+	if (!err && fsync(fd) < 0)
+		err = -errno;
+	close(fd);
+	if (!err && renameat(dir, tmp, dir, name) < 0)
+		err = -errno;
+	if (err) {
+		unlinkat(dir, tmp, 0);
+		return err;
+	}
+	return dir_sync(dir, ".");
+}
+
+/* ---- removal ---- */
+
+struct remover {
+	DIR *at[REMOVE_DEPTH];
+	char names[REMOVE_DEPTH][256]; /* of at[i] in at[i - 1] */
+	unsigned depth;
+	unsigned long moved;
+};
+
+static int level_enter(struct remover *r, int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d;
+
+	if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0)
+		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	snprintf(r->names[r->depth], sizeof(r->names[0]), "%s", name);
+	r->at[r->depth++] = d;
+	return 0;
+}
+
+/* One entry of the deepest open directory. A directory that is too deep is moved up to the first, where it is found
+ * again. */
+static int entry_remove(struct remover *r, const char *name)
+{
+	int dir = dirfd(r->at[r->depth - 1]);
+	char up[64];
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return 0;
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return -errno;
+	if (r->depth < REMOVE_DEPTH)
+		return level_enter(r, dir, name);
+	snprintf(up, sizeof(up), "viv-deep-%lu-%d", ++r->moved, (int)getpid());
+	return renameat(dir, name, dirfd(r->at[0]), up) < 0 ? -errno : 0;
+}
+
+int tree_remove(int dir, const char *path)
+{
+	struct remover r = { 0 };
+	unsigned rewinds = 0;
+	int err;
+
+	if (unlinkat(dir, path, 0) == 0)
+		return 0;
+	if (errno == ENOENT)
+		return -ENOENT;
+	err = level_enter(&r, dir, path);
+	while (!err && r.depth > 0) {
+		DIR *top = r.at[r.depth - 1];
+		struct dirent *e = readdir(top);
+		int parent;
+
+		if (e) {
+			if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+				err = entry_remove(&r, e->d_name);
+			continue;
+		}
+		parent = r.depth > 1 ? dirfd(r.at[r.depth - 2]) : dir;
+		if (unlinkat(parent, r.depth > 1 ? r.names[r.depth - 1] : path, AT_REMOVEDIR) < 0) {
+			/* Something was moved here after it had been read. Not for ever: somebody may
+			 * be filling it. */
+			if ((errno == ENOTEMPTY || errno == EEXIST) && rewinds++ < REWINDS_MAX) {
+				rewinddir(top);
+				continue;
+			}
+			err = -errno;
+		}
+		closedir(top);
+		r.depth--;
+	}
+	while (r.depth > 0)
+		closedir(r.at[--r.depth]);
+	return err;
+}

@@ -1,0 +1,29 @@
+/* Cells and volumes by name: which disk each has. A name is a small file, cells/NAME or volumes/NAME of the store, made
+ * once and never changed. All return 0 or -errno. */
+#ifndef VIV_STORE_NAMED_H
+#define VIV_STORE_NAMED_H
+
+#include "store/disk.h"
+
+enum named_kind { NAMED_CELL, NAMED_VOLUME };
+
+struct named {
+	char name[DISK_NAME_MAX + 1];
+	char disk[DISK_ID_LEN + 1];
+	char image[80];
+	int64_t created; /* seconds */
+};
+
+/* -ENOENT, -EBADMSG. */
+int must_check named_find(int store, enum named_kind kind, const char *name, struct named *ret);
+/* -EEXIST: the name is taken. */
+int must_check named_add(int store, enum named_kind kind, const struct named *n);
+int must_check named_rename(int store, enum named_kind kind, const char *from, const char *to);
+int must_check named_remove(int store, enum named_kind kind, const char *name);
+/* All of a kind, sorted by name, as a new array. */
+int must_check named_list(int store, enum named_kind kind, struct named **ret_list,
+			  unsigned *ret_n);
+/* Removes the disks and layers that no name leads to any more. */
+int named_collect(int store);
+
+#endif

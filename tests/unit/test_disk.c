@@ -1,0 +1,219 @@
+/* Disks, their layers and names: in a directory of its own. What a kernel would write is written by hand. */
+/* objects: src/store/disk.c src/store/files.c src/store/named.c src/host/isolate.c src/host/filter.c src/base/log.c */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/disk.h"
+#include "store/files.h"
+#include "store/named.h"
+#include "tap.h"
+
+static int store;
+static struct disk_chain chain;
+
+/* The kernel's part: a directory for the layer with something in it. */
+static void layer_fill(const struct disk *d, uint32_t n)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "data/%u", n);
+	mkdirat(d->dir, path, 0755);
+	snprintf(path, sizeof(path), "data/%u/log", n);
+	close(openat(d->dir, path, O_CREAT | O_WRONLY, 0644));
+}
+
+static bool layer_is_there(const char *disk, uint32_t n)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "disks/%s/data/%u", disk, n);
+	return faccessat(store, path, F_OK, 0) == 0;
+}
+
+static void test_life(void)
+{
+	const struct layer_ref ground = { 0 };
+	struct disk d, again;
+	char id[DISK_ID_LEN + 1];
+
+	ok(disk_create(store, "host", &ground, &d) == 0, "a disk is made");
+	strcpy(id, d.id);
+	ok(d.active == 1 && d.nlayers == 1, "it has one layer, the active one");
+	ok(disk_open(store, id, DISK_EXCLUSIVE, &again) == -EBUSY, "it is locked");
+	ok(disk_open(store, id, DISK_PEEK, &again) == 0, "one may look at it all the same");
+	ok(!strcmp(again.image, "host") && again.active == 1, "and sees what was written");
+	disk_close(&again);
+	ok(disk_chain(store, &d, 1, &chain) == 0 && chain.n == 0, "the first layer has no chain");
+	disk_close(&d);
+	ok(disk_open(store, id, DISK_SHARED, &d) == 0, "opened again, to read");
+	ok(disk_open(store, id, DISK_SHARED, &again) == 0, "by two at once");
+	disk_close(&again);
+	ok(disk_open(store, id, DISK_EXCLUSIVE, &again) == -EBUSY, "but then not to write");
+	disk_close(&d);
+	ok(disk_open(store, "0123", DISK_PEEK, &d) == -ENOENT, "a bad id is no disk");
+	ok(disk_open(store, "../../../../../etc/aaaaaaaaaaaaa", DISK_PEEK, &d) == -ENOENT,
+	   "nor is a path");
+	ok(disk_open(store, id, DISK_EXCLUSIVE, &d) == 0 && disk_remove(store, &d) == 0,
+	   "it can be removed");
+	ok(disk_open(store, id, DISK_PEEK, &d) == -ENOENT, "and is gone");
+}
+
+static void test_snapshots(void)
+{
+	const struct layer_ref ground = { 0 };
+	struct disk d, e;
+
+	ok(disk_create(store, "host", &ground, &d) == 0, "a disk for snapshots");
+	layer_fill(&d, 1);
+	ok(disk_seal(store, &d, "one") == 0 && d.active == 2, "sealed as 'one'");
+	layer_fill(&d, 2);
+	ok(disk_seal(store, &d, "one") == -EEXIST, "a name is used once");
+	ok(disk_seal(store, &d, "two") == 0 && d.active == 3, "sealed as 'two'");
+	layer_fill(&d, 3);
+	ok(disk_chain(store, &d, 3, &chain) == 0 && chain.n == 2 && chain.links[0].ref.n == 1 &&
+		   chain.links[1].ref.n == 2,
+	   "the chain is in order, from the ground up");
+	ok(disk_open(store, d.id, DISK_PEEK, &e) == 0 && e.nlayers == 3 &&
+		   disk_snapshot_find(&e, "two")->n == 2,
+	   "all of it is on disk");
+	disk_close(&e);
+	ok(disk_rollback(store, &d, "none") == -ENOENT, "no such snapshot");
+	ok(disk_rollback(store, &d, "one") == 0 && d.active == 4, "rolled back to 'one'");
+	ok(!layer_is_there(d.id, 3), "what was active is gone");
+	ok(disk_chain(store, &d, d.active, &chain) == 0 && chain.n == 1, "one layer is below now");
+	ok(disk_rollback(store, &d, "two") == 0, "and forward again to 'two'");
+	ok(disk_chain(store, &d, d.active, &chain) == 0 && chain.n == 2, "with two below");
+	ok(disk_seal(store, &d, "") == 0 && disk_unseal(&d) == 0, "a seal can be taken back");
+	ok(disk_chain(store, &d, d.active, &chain) == 0 && chain.n == 2, "as if it had not been");
+	disk_close(&d);
+}
+
+static void test_forks(void)
+{
+	const struct layer_ref ground = { 0 };
+	struct layer_ref base = { 0 };
+	struct named n = { .name = "child", .image = "host" };
+	struct disk parent, child;
+	char parent_id[DISK_ID_LEN + 1];
+
+	ok(disk_create(store, "host", &ground, &parent) == 0, "a parent");
+	strcpy(parent_id, parent.id);
+	layer_fill(&parent, 1);
+	ok(disk_seal(store, &parent, "base") == 0, "with a snapshot");
+	layer_fill(&parent, 2);
+	strcpy(base.disk, parent.id);
+	base.n = 2;
+	ok(disk_create(store, "host", &base, &child) == 0,
+	   "a child of an active layer can be named");
+	ok(disk_chain(store, &child, 1, &chain) == -EBADMSG, "but not used");
+	ok(disk_remove(store, &child) == 0, "away with it");
+	base.n = 1;
+	ok(disk_create(store, "host", &base, &child) == 0, "a child of the snapshot");
+	ok(disk_chain(store, &child, 1, &chain) == 0 && chain.n == 1 && chain.links[0].fd >= 0,
+	   "its chain is the parent's layer");
+	disk_chain_close(&chain);
+	strcpy(n.disk, child.id);
+	layer_fill(&child, 1);
+	disk_close(&parent);
+	disk_close(&child);
+	ok(named_add(store, NAMED_CELL, &n) == 0, "the child gets a name");
+	ok(named_add(store, NAMED_CELL, &n) == -EEXIST, "which is used once");
+	ok(named_collect(store) == 0, "garbage is collected");
+	ok(layer_is_there(parent_id, 1), "the layer that the child stands on stays");
+	ok(!layer_is_there(parent_id, 2), "the parent's own is gone: nobody has its name");
+	ok(layer_is_there(n.disk, 1), "the child's is there");
+	ok(disk_open(store, n.disk, DISK_EXCLUSIVE, &child) == 0 &&
+		   disk_chain(store, &child, 1, &chain) == 0 && chain.n == 1,
+	   "the child can still be used");
+	disk_chain_close(&chain);
+	disk_close(&child);
+	ok(named_rename(store, NAMED_CELL, "child", "kid") == 0 &&
+		   named_find(store, NAMED_CELL, "child", &n) == -ENOENT &&
+		   named_find(store, NAMED_CELL, "kid", &n) == 0,
+	   "a name can be changed");
+	ok(named_remove(store, NAMED_CELL, "kid") == 0 && named_collect(store) == 0,
+	   "the child is removed");
+	ok(!layer_is_there(parent_id, 1), "and with it what only it used");
+}
+
+static void test_damage(void)
+{
+	const struct layer_ref ground = { 0 };
+	static const char *const bad[] = {
+		"",
+		"vivarium-disk 2\n",
+		"vivarium-disk 1\nimage host\nuid 0\nactive 7\nlayer 1 - 0 -\n",
+		"vivarium-disk 1\nimage host\nuid 0\nactive 1\nlayer 1 - 0 -\nlayer 1 - 0 -\n",
+		"vivarium-disk 1\nimage host\nuid 0\nactive 1\nlayer 1 ../../x/1 0 -\n",
+		"vivarium-disk 1\nimage host\nuid 0\nactive 1\nlayer 1 - 0 ../x\n",
+		"vivarium-disk 1\nimage host\nactive 1\nlayer 1 - 0 -\n",
+		"vivarium-disk 1\nimage host\nuid 0\nactive 1\nlayer 1 - 0 -\nwhat is this\n",
+	};
+	struct disk d, e;
+	char id[DISK_ID_LEN + 1], text[256];
+
+	ok(disk_create(store, "host", &ground, &d) == 0, "a disk to damage");
+	strcpy(id, d.id);
+	for (unsigned i = 0; i < ARRAY_LEN(bad); i++) {
+		ok(file_replace(d.dir, "tree", bad[i], strlen(bad[i])) == 0 &&
+			   disk_open(store, id, DISK_PEEK, &e) == -EBADMSG,
+		   "damage is noticed");
+	}
+	snprintf(
+		text, sizeof(text),
+		"vivarium-disk 1\nimage host\nuid 0\nactive 2\nlayer 1 %s/3 0 -\nlayer 2 %s/1 0 -\n"
+		"layer 3 %s/1 0 -\n",
+		id, id, id);
+	ok(file_replace(d.dir, "tree", text, strlen(text)) == 0 &&
+		   disk_open(store, id, DISK_PEEK, &e) == 0 &&
+		   disk_chain(store, &e, 2, &chain) == -ELOOP,
+	   "a circle of layers ends");
+	disk_close(&e);
+	disk_close(&d);
+}
+
+/* A tree that is deeper than descriptors and paths go. */
+static void test_remove_deep(void)
+{
+	int at = openat(store, ".", O_RDONLY | O_DIRECTORY), next;
+
+	mkdirat(at, "deep", 0755);
+	next = openat(at, "deep", O_RDONLY | O_DIRECTORY);
+	for (int i = 0; i < 3000 && next >= 0; i++) {
+		close(at);
+		at = next;
+		mkdirat(at, "d", 0755);
+		symlinkat("/", at, "root");
+		next = openat(at, "d", O_RDONLY | O_DIRECTORY);
+	}
+	close(at);
+	close(next);
+	ok(tree_remove(store, "deep") == 0, "3,000 directories deep");
+	ok(faccessat(store, "deep", F_OK, 0) < 0, "is gone");
+	ok(tree_remove(store, "deep") == -ENOENT, "nothing is nothing");
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/viv-test-disk-XXXXXX";
+
+	if (!mkdtemp(dir))
+		return 1;
+	store = open(dir, O_RDONLY | O_DIRECTORY);
+	test_life();
+	test_snapshots();
+	test_forks();
+	test_damage();
+	test_remove_deep();
+	ok(disk_name_is_valid("a.b-c_9") && !disk_name_is_valid("") && !disk_name_is_valid(".x") &&
+		   !disk_name_is_valid("a/b") && !disk_name_is_valid("-x") &&
+		   !disk_name_is_valid("a b"),
+	   "names");
+	ok(tree_remove(AT_FDCWD, dir) == 0, "all is cleared away");
+	return tap_end();
+}
