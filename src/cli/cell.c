@@ -261,9 +261,8 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 		if (c->fds[c->nfds++] < 0)
 			return fail("--trace: standard error is closed");
 	}
-	c->fds[FD_HOST_ROOT] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (c->fds[FD_HOST_ROOT] < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	c->fds[FD_IMAGE] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->fds[FD_IMAGE] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return fail("cannot prepare descriptors: %s", strerror(errno));
 	c->control = pair[0];
 	c->fds[FD_CONTROL] = pair[1];

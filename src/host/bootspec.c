@@ -85,7 +85,8 @@ out_close:
 
 int bootspec_write(const struct bootspec *spec)
 {
-	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname);
+	size_t bytes =
+		string_size(spec->workdir) + string_size(spec->hostname) + string_size(spec->user);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
 	struct wire *wire;
@@ -112,6 +113,7 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec = *spec;
 	wire->spec.workdir = string_put(&w, spec->workdir);
 	wire->spec.hostname = string_put(&w, spec->hostname);
+	wire->spec.user = string_put(&w, spec->user);
 	list = (char **)(w.buf + sizeof(*wire));
 	wire->spec.argv = (char **)sizeof(*wire);
 	for (size_t i = 0; i < nargs; i++)
@@ -181,7 +183,7 @@ int bootspec_read(int fd, struct bootspec *out)
 	     w->nargs <= SPEC_MAX_ARGS && w->nenvs <= SPEC_MAX_ARGS &&
 	     s->nmounts <= SPEC_MAX_MOUNTS && list_fix(base, size, &s->argv, w->nargs) &&
 	     list_fix(base, size, &s->envp, w->nenvs) && string_fix(base, size, &s->workdir) &&
-	     string_fix(base, size, &s->hostname);
+	     string_fix(base, size, &s->hostname) && string_fix(base, size, &s->user);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
 		     string_fix(base, size, &s->mounts[i].kind);

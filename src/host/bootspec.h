@@ -4,7 +4,7 @@
  *   0 1 2  the caller's streams
  *   3      control: a SOCK_SEQPACKET pair; messages below
  *   4      the spec: a sealed memfd with a struct bootspec and then strings
- *   5      the host's root directory, O_PATH
+ *   5      the image: the host's root directory, or the directory of an image of the store; O_PATH
  *   6...   one O_PATH directory for each host mount, in the spec's order
  *   then   with --trace: where the trace goes (trace_fd says which number)
  * The spec is written by bootspec_write in viv and read by bootspec_read in the kernel. It comes from the operator and is trusted, but it is still bounded. */
@@ -15,7 +15,7 @@
 
 #define FD_CONTROL 3
 #define FD_SPEC 4
-#define FD_HOST_ROOT 5
+#define FD_IMAGE 5
 #define FD_MOUNTS 6
 
 #define SPEC_MAX_MOUNTS 32
@@ -36,6 +36,10 @@ struct bootspec {
 	const char *workdir; /* "/" by default */
 	const char *hostname; /* the cell's */
 	uint32_t uid, gid; /* of the first process, inside */
+	const char *
+		user; /* instead: "NAME", "UID", with ":GROUP" or not, by the cell's own /etc/passwd and /etc/group; or NULL */
+	bool image_stored; /* FD_IMAGE is an image of the store */
+	bool image_detached; /* and a mount of its own already */
 	uint32_t user_uid,
 		user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
 	bool trace;

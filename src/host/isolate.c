@@ -350,37 +350,45 @@ static int tree_copy(const char *path, unsigned attributes)
 	return err;
 }
 
-/* viv opened the directories, before any namespace; they are found again by path in our own and
- * replaced by copies of the mount that start there. Not possible for one that moved meanwhile:
- * then viv's descriptor stays, and only host_open_beneath confines it. */
+/* viv opened the directory, before any namespace; it is found again by path in our own and replaced by a copy of the
+ * mount that starts there. -ESTALE: not possible, as it moved meanwhile or the path is closed to us. */
+static int mount_adopt(struct frame *f, int fd, const char *name, bool readonly)
+{
+	char link[32], path[4096];
+	struct stat a, b;
+	int tree, err;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[MAX(n, 0)] = '\0';
+	tree = n > 0 ? tree_copy(path, readonly ? MOUNT_ATTR_RDONLY : 0) : -1;
+	if (tree < 0)
+		return -ESTALE;
+	err = fstat(fd, &a) || fstat(tree, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino
+		      ? -ESTALE
+		      : frame_mount(f, f->fd, name, tree);
+	if (!err && dup3(tree, fd, O_CLOEXEC) < 0)
+		err = -errno;
+	close(tree);
+	return err;
+}
+
+/* A host directory that cannot be adopted keeps viv's descriptor, and only host_open_beneath confines it. */
 static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
 {
 	for (uint32_t i = 0; i < spec->nmounts; i++) {
 		const struct mount_spec *m = &spec->mounts[i];
-		char name[32], path[4096];
-		struct stat a, b;
-		int tree, err = 0;
-		ssize_t n;
+		char name[32];
+		int err;
 
 		if (strcmp(m->kind, "host") || m->detached)
 			continue;
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", m->fd);
-		n = readlink(name, path, sizeof(path) - 1);
-		path[MAX(n, 0)] = '\0';
-		tree = n > 0 ? tree_copy(path, m->readonly ? MOUNT_ATTR_RDONLY : 0) : -1;
-		if (tree < 0) {
+		snprintf(name, sizeof(name), "mount%u", i);
+		err = mount_adopt(f, m->fd, name, m->readonly);
+		if (err == -ESTALE)
 			log_debug("the mount at %s keeps the host's own view", m->dst);
-			continue;
-		}
-		if (!fstat(m->fd, &a) && !fstat(tree, &b) && a.st_dev == b.st_dev &&
-		    a.st_ino == b.st_ino) {
-			snprintf(name, sizeof(name), "mount%u", i);
-			err = frame_mount(f, f->fd, name, tree);
-			if (!err && dup3(tree, m->fd, O_CLOEXEC) < 0)
-				err = -errno;
-		}
-		close(tree);
-		if (err)
+		else if (err)
 			return err;
 	}
 	return 0;
@@ -414,14 +422,15 @@ static int host_view_add(struct frame *f, int dir, const char *name)
 	return err;
 }
 
-/* FD_HOST_ROOT becomes a directory with what the host image may show, instead of the host's
- * root. */
-static int isolate_stage_view(struct frame *f)
+/* FD_IMAGE becomes the image's directory as a mount of its own, or a directory with what the host image may show. */
+static int isolate_stage_view(struct frame *f, const struct bootspec *spec)
 {
 	int dir, err = 0;
 
-	if (fcntl(FD_HOST_ROOT, F_GETFD) < 0)
+	if (fcntl(FD_IMAGE, F_GETFD) < 0)
 		return 0;
+	if (spec->image_stored)
+		return spec->image_detached ? 0 : mount_adopt(f, FD_IMAGE, "image", true);
 	if (mkdirat(f->fd, "host", 0755) < 0)
 		return -errno;
 	dir = openat(f->fd, "host", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -429,7 +438,7 @@ static int isolate_stage_view(struct frame *f)
 		return -errno;
 	for (unsigned i = 0; !err && i < ARRAY_LEN(host_view); i++)
 		err = host_view_add(f, dir, host_view[i]);
-	if (!err && dup3(dir, FD_HOST_ROOT, O_CLOEXEC) < 0)
+	if (!err && dup3(dir, FD_IMAGE, O_CLOEXEC) < 0)
 		err = -errno;
 	close(dir);
 	return err;
@@ -507,7 +516,7 @@ int isolate_enter(const struct bootspec *spec, struct isolate_result *ret)
 	if (!err)
 		stage = "mounts", err = isolate_stage_mounts(&frame, spec);
 	if (!err)
-		stage = "view", err = isolate_stage_view(&frame);
+		stage = "view", err = isolate_stage_view(&frame, spec);
 	if (!err)
 		stage = "root", err = isolate_stage_root(&frame);
 	if (!err)

@@ -16,7 +16,8 @@
  *   proc        a private /proc of the new PID namespace, processes only
  *   scratch     a private tmpfs for the contents of the cell's files
  *   mounts      each host directory becomes a mount of its own, so that ".." leads nowhere
- *   view        FD_HOST_ROOT becomes a read-only view of what the host image may show
+ *   view        FD_IMAGE becomes a read-only mount of the image's directory, or a read-only view of
+ *               what the host image may show
  *   root        the process's root is an empty read-only directory; no path leads to the host
  *   caps        no capabilities, none to be gained, no_new_privs
  *   rlimits     descriptors, processes, no core files
@@ -70,7 +71,7 @@ struct isolate_result {
 	int scratch_fd;
 };
 
-/* All stages up to the resource limits. FD_HOST_ROOT is replaced by the narrowed view of the
+/* All stages up to the resource limits. FD_IMAGE is replaced by the narrowed view of the
  * host, when it was open. 0 or -errno, with a message in the log. */
 int must_check isolate_enter(const struct bootspec *spec, struct isolate_result *ret);
 

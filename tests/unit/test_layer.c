@@ -424,7 +424,7 @@ static const char *const never[] = {
 
 static void test_image(void)
 {
-	struct fs *fs = layer_new(hostimage_new(FD_HOST_ROOT), 1 << 30, 100000, "overlay");
+	struct fs *fs = layer_new(hostimage_new(FD_IMAGE), 1 << 30, 100000, "overlay");
 	struct inode *i, *etc, *usr, *d;
 	struct names *n;
 	char buf[8192], own[256];
@@ -532,7 +532,7 @@ static void test_image(void)
 
 static void test_mirrors(void)
 {
-	struct fs *fs = layer_new(hostimage_new(FD_HOST_ROOT), 0, 0, "overlay");
+	struct fs *fs = layer_new(hostimage_new(FD_IMAGE), 0, 0, "overlay");
 	struct inode *f, *d;
 	struct attr a = { .valid = ATTR_MODE, .mode = 0600 };
 	uint32_t base = live("lnode");
@@ -699,7 +699,7 @@ int main(void)
 
 	/* The cache of descriptors follows the limit: 256 here. */
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 1024, 1024 });
-	if (arena_init() < 0 || !mkdtemp(dir) || dup2(fd, FD_HOST_ROOT) < 0)
+	if (arena_init() < 0 || !mkdtemp(dir) || dup2(fd, FD_IMAGE) < 0)
 		return 1;
 	chmod(dir, 0755);
 	snprintf(cmd, sizeof(cmd), "%s/scratch", dir);

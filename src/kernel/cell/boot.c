@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "host/notify.h"
 #include "host/runner.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/users.h"
 #include "kernel/fs/dev/dev.h"
 #include "kernel/fs/epoll/epoll.h"
 #include "kernel/fs/hostdir/hostdir.h"
@@ -139,10 +141,16 @@ static int mount_spec_do(const struct mount_spec *s)
 
 static int root_mount(void)
 {
-	struct image *image = hostimage_new(FD_HOST_ROOT);
+	struct image *image;
 	struct mount *m;
-	int ret;
+	int ret = 0;
 
+	if (cell.spec.image_stored)
+		ret = indeximage_new(FD_IMAGE, &image);
+	else
+		image = hostimage_new(FD_IMAGE);
+	if (ret < 0)
+		return ret;
 	if (!image)
 		return -ENOMEM;
 	layer = layer_new(image, cell.spec.disk_bytes, cell.spec.disk_inodes, "overlay");
@@ -252,6 +260,49 @@ static int command_find(struct task *t, const char *name)
 	return best;
 }
 
+/* NAME= without a value in the environment is where a user's own value goes. */
+static void env_fill(const char *name, const char *value)
+{
+	size_t n = strlen(name);
+	char *text;
+
+	for (char **e = cell.spec.envp; *e; e++) {
+		if (strncmp(*e, name, n) || (*e)[n] != '=' || (*e)[n + 1])
+			continue;
+		text = blob_new(n + strlen(value) + 2);
+		if (!text)
+			return;
+		sprintf(text, "%s=%s", name, value);
+		*e = text;
+	}
+}
+
+/* Who the first process is: by number, or by name as the cell's own files say. */
+static int user_become(struct task *t)
+{
+	static struct user u;
+	int ret;
+
+	if (!cell.spec.user)
+		return 0;
+	ret = user_find(t, cell.spec.user, &u);
+	if (ret < 0) {
+		control_say(CTL_FAIL, 125,
+			    "--user %s: the cell's %s has no such %s; give numbers (UID:GID) or "
+			    "one of its own",
+			    cell.spec.user, ret == -ESRCH ? "/etc/group" : "/etc/passwd",
+			    ret == -ESRCH ? "group" : "user");
+		return ret;
+	}
+	cred_init(&t->cred, u.uid, u.gid);
+	memcpy(t->cred.groups, u.groups, u.ngroups * sizeof(u.groups[0]));
+	t->cred.ngroups = u.ngroups;
+	env_fill("HOME", u.home);
+	env_fill("USER", u.name);
+	env_fill("LOGNAME", u.name);
+	return 0;
+}
+
 static int workdir_enter(struct task *t)
 {
 	struct path dir;
@@ -304,7 +355,7 @@ int boot_first(void)
 		control_say(CTL_FAIL, 125, "cannot set up the first process");
 		return 125;
 	}
-	if (workdir_enter(t) < 0)
+	if (user_become(t) < 0 || workdir_enter(t) < 0)
 		return 125;
 	if (console_tty())
 		tty_attach(console_tty(), p);

@@ -548,6 +548,7 @@ struct image *hostimage_new(int root_fd)
 		return NULL;
 	hi->img.ops = &hostimage_ops;
 	hi->img.name = "host";
+	hi->img.guarded = true;
 	hi->root_fd = root_fd;
 	hi->next_ino = IMAGE_INO_END - 4096;
 	/* The device of /usr, where most files are, keeps its numbers. */

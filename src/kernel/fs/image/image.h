@@ -18,6 +18,7 @@ struct image_node {
 	uint64_t ino; /* unique in the image, below IMAGE_INO_END or with the highest bits set */
 	uint32_t mode, uid, gid, nlink;
 	uint64_t size, blocks; /* blocks of 512 bytes */
+	uint64_t rdev; /* of a device, as st_rdev */
 	struct timespec atime, mtime, ctime;
 };
 
@@ -29,6 +30,15 @@ struct image_sink {
 	/* One entry; returns false to stop. */
 	bool (*emit)(struct image_sink *s, const char *name, size_t len, uint64_t ino,
 		     unsigned dtype);
+};
+
+/* An extended attribute, where the image has it; not terminated. Start with a zeroed one. */
+struct image_xattr {
+	const char *name;
+	uint32_t name_len;
+	const void *value;
+	uint32_t value_len;
+	uint64_t next, end; /* the image's own: how to go on */
 };
 
 struct image_ops {
@@ -43,6 +53,8 @@ struct image_ops {
 	 * Brings the node's attributes up to date. -EACCES for a file that not everybody may read.
 	 */
 	int (*open)(struct image *img, struct image_node *node);
+	/* Moves to the node's next attribute: 0, or -ENOENT behind the last. NULL: there are none. */
+	int (*xattr)(struct image *img, struct image_node *node, struct image_xattr *x);
 	void (*drop)(struct image *img, struct image_node *node);
 	/* Everything was dropped but the root. */
 	void (*free)(struct image *img);
@@ -52,9 +64,14 @@ struct image {
 	const struct image_ops *ops;
 	const char *name; /* "host" */
 	struct image_node *root; /* the image's own */
+	/* What is not for everybody on the host is for nobody in the cell. Otherwise modes are
+	 * checked inside only. */
+	bool guarded;
 };
 
-/* The host image below root_fd (FD_HOST_ROOT). Borrows the descriptor. NULL: no memory. */
+/* The host image below root_fd (FD_IMAGE). Borrows the descriptor. NULL: no memory. */
 struct image *must_check hostimage_new(int root_fd);
+/* The image of the store in the directory dir_fd, which is borrowed. 0 or -errno; -EBADMSG: its index is broken. */
+int must_check indeximage_new(int dir_fd, struct image **ret_);
 
 #endif

@@ -92,7 +92,9 @@ struct lnode *lnode_new_mirror(struct layer *l, struct image_node *lower)
 	n->inode.atime = lower->atime;
 	n->inode.mtime = lower->mtime;
 	n->inode.ctime = n->inode.btime = lower->ctime;
+	n->inode.rdev = (dev_t)lower->rdev;
 	n->inode.immutable = S_ISREG(lower->mode) && (lower->mode & 0004);
+	n->xattrs_below = l->lower->ops->xattr != NULL;
 	return n;
 }
 
@@ -403,7 +405,9 @@ static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, str
 	(void)t;
 	(void)ret_q;
 	f->ops = &layer_reg_fops;
-	return n->own_content || (n->lower->mode & 0004) ? 0 : -EACCES;
+	if (n->own_content || !layer_of(n)->lower->guarded || (n->lower->mode & 0004))
+		return 0;
+	return -EACCES;
 }
 
 /* Regular files have a table of their own: with an open op in it, FIFOs and devices would not be

@@ -72,6 +72,7 @@ struct lnode {
 	struct fdref rd, wr;
 	char *target; /* of a link: blob of inode.size + 1 */
 	uint32_t target_len;
+	bool xattrs_below; /* the image may have some that are not in xattrs yet */
 	uint32_t xattr_size;
 	char *xattrs; /* blob; see xattr.c */
 	struct ltable table; /* of a directory */

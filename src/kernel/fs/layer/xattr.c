@@ -35,6 +35,52 @@ static bool record_read(const struct lnode *n, uint32_t at, struct record *r)
 	return true;
 }
 
+/* The image's attributes become the node's at the first look at them, so that there is one place to look at. They are
+ * no change: they are counted, but nothing is pinned. What does not fit is left out. */
+static int xattrs_load(struct lnode *n)
+{
+	struct layer *l = layer_of(n);
+	struct image_xattr x = { 0 };
+	size_t total = 0;
+	char *blob, *p;
+	int r;
+
+	if (!n->xattrs_below)
+		return 0;
+	while ((r = l->lower->ops->xattr(l->lower, n->lower, &x)) == 0)
+		if (x.name_len <= XATTR_NAME_LEN_MAX && x.value_len <= XATTR_VALUE_MAX &&
+		    total + RECORD_HEAD + x.name_len + x.value_len <= XATTR_BYTES_MAX)
+			total += RECORD_HEAD + x.name_len + x.value_len;
+	if (r != -ENOENT)
+		return r;
+	if (total == 0) {
+		n->xattrs_below = false;
+		return 0;
+	}
+	blob = p = blob_new(total);
+	if (!blob)
+		return -ENOMEM;
+	x = (struct image_xattr){ 0 };
+	while (l->lower->ops->xattr(l->lower, n->lower, &x) == 0) {
+		uint16_t name_len = (uint16_t)x.name_len;
+		size_t size = RECORD_HEAD + x.name_len + x.value_len;
+
+		if (x.name_len > XATTR_NAME_LEN_MAX || x.value_len > XATTR_VALUE_MAX ||
+		    (size_t)(p - blob) + size > total)
+			continue;
+		memcpy(p, &name_len, 2);
+		memcpy(p + 2, &x.value_len, 4);
+		memcpy(p + RECORD_HEAD, x.name, x.name_len);
+		memcpy(p + RECORD_HEAD + x.name_len, x.value, x.value_len);
+		p += size;
+	}
+	l->used_bytes += total;
+	n->xattrs = blob;
+	n->xattr_size = (uint32_t)total;
+	n->xattrs_below = false;
+	return 0;
+}
+
 static bool record_find(const struct lnode *n, const char *name, struct record *r)
 {
 	size_t len = strlen(name);
@@ -70,6 +116,8 @@ int layer_getxattr(struct inode *ino, const char *name, void *buf, size_t size)
 	struct record r;
 	int e = name_check(ino, name, false);
 
+	if (e == 0)
+		e = xattrs_load(lnode_of(ino));
 	if (e < 0)
 		return e;
 	if (!record_find(lnode_of(ino), name, &r))
@@ -150,6 +198,9 @@ int layer_setxattr(struct inode *ino, const char *name, const void *value, size_
 		return e;
 	if (size > XATTR_VALUE_MAX)
 		return -E2BIG;
+	e = xattrs_load(n);
+	if (e < 0)
+		return e;
 	there = record_find(n, name, &r);
 	if (there && (flags & XATTR_CREATE))
 		return -EEXIST;
@@ -163,7 +214,10 @@ int layer_listxattr(struct inode *ino, char *buf, size_t size)
 	struct lnode *n = lnode_of(ino);
 	struct record r;
 	size_t total = 0;
+	int e = xattrs_load(n);
 
+	if (e < 0)
+		return e;
 	for (uint32_t at = 0; record_read(n, at, &r); at = r.next) {
 		if (buf && size) {
 			if (total + r.name_len + 1 > size)

@@ -1,0 +1,18 @@
+/* Users of the cell, as its own /etc/passwd and /etc/group name them. */
+#ifndef VIV_KERNEL_CELL_USERS_H
+#define VIV_KERNEL_CELL_USERS_H
+
+#include "kernel/task/task.h"
+
+struct user {
+	uint32_t uid, gid;
+	uint32_t groups[NGROUPS_IN_CELL];
+	uint32_t ngroups;
+	char name[64], home[256];
+};
+
+/* text is NAME, UID, NAME:GROUP ... as for docker's --user. t walks the paths. 0, -ENOENT: no such user, -ESRCH: no
+ * such group. */
+int must_check user_find(struct task *t, const char *text, struct user *ret);
+
+#endif

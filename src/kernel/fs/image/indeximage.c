@@ -1,0 +1,368 @@
+/* An image of the store: its index is mapped and searched in place, its contents are files of the image's own
+ * directory (docs/decisions/0016).
+ *
+ * A look-up costs no host call; a node is a few words in the arena while the layer holds it. The index was written by
+ * the trusted side, but from what strangers packed, and the reader believes none of it: a broken one gives EIO.
+ *
+ * A few files that belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf) are shown where the
+ * image has none, or an empty one, as containers' images do.
+ *
+ * Left out: two names of one file in the image are two files once one of them is changed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "host/host.h"
+#include "kernel/fs/image/etc.h"
+#include "kernel/fs/image/image.h"
+#include "kernel/platform/cell.h"
+#include "store/index.h"
+
+#define INDEX_BYTES_MAX (8ULL << 30)
+/* Numbers of made files, above those of any index. */
+#define MADE_INO (IMAGE_INO_END - 4096)
+
+struct xnode {
+	struct image_node n; /* first */
+	uint32_t num; /* in the index; of a made file: its place in etc_files */
+	bool made;
+};
+
+struct indeximage {
+	struct image img; /* first */
+	int dir_fd;
+	struct index ix;
+	uint32_t etc; /* the node of /etc; UINT32_MAX: there is none */
+};
+
+OBJ_TYPE(xnode_type, struct xnode, 0);
+OBJ_TYPE(indeximage_type, struct indeximage, 64);
+
+static struct xnode *xnode_of(struct image_node *n)
+{
+	return (struct xnode *)n;
+}
+
+static struct indeximage *indeximage_of(struct image *img)
+{
+	return (struct indeximage *)img;
+}
+
+/* What is wrong with an index is the disk's fault, to a guest. */
+static int broken(int err)
+{
+	return err == -EBADMSG ? -EIO : err;
+}
+
+static int xnode_new(struct indeximage *xi, uint32_t num, struct xnode **ret_)
+{
+	struct index_node in;
+	struct xnode *x;
+	int r = index_node(&xi->ix, num, &in);
+
+	if (r < 0)
+		return broken(r);
+	x = obj_new(&xnode_type);
+	if (!x)
+		return -ENOMEM;
+	x->num = num;
+	x->n.ino = (uint64_t)num + 1;
+	x->n.mode = in.mode;
+	x->n.uid = in.uid;
+	x->n.gid = in.gid;
+	x->n.nlink = in.nlink;
+	x->n.size = S_ISDIR(in.mode) ? 4096 : in.size;
+	x->n.blocks = S_ISREG(in.mode)	 ? ALIGN_UP(in.size, PAGE_SIZE) / 512
+		      : S_ISDIR(in.mode) ? 8
+					 : 0;
+	x->n.rdev = S_ISCHR(in.mode) || S_ISBLK(in.mode) ? in.a : 0;
+	x->n.atime.tv_sec = x->n.mtime.tv_sec = x->n.ctime.tv_sec = xi->ix.h.time;
+	*ret_ = x;
+	return 0;
+}
+
+/* ---- files that are the cell's and not the image's ---- */
+
+static bool made_is_wanted(const char *name)
+{
+	return !strcmp(name, "hosts") || !strcmp(name, "hostname") || !strcmp(name, "resolv.conf");
+}
+
+static int made_find(const char *name, size_t len)
+{
+	for (unsigned i = 0; i < etc_file_count; i++)
+		if (strlen(etc_files[i].name) == len && !memcmp(etc_files[i].name, name, len) &&
+		    made_is_wanted(etc_files[i].name) && etc_files[i].make)
+			return (int)i;
+	return -1;
+}
+
+static const char *made_text(uint32_t which, size_t *ret_len)
+{
+	static char buf[ETC_TEXT_MAX];
+	int n = etc_files[which].make(buf, sizeof(buf));
+
+	*ret_len = n > 0 && (size_t)n < sizeof(buf) ? (size_t)n : 0;
+	return buf;
+}
+
+/* Whether the image's own entry, if there is one, gives way: only an empty file does. */
+static bool made_takes(struct indeximage *xi, uint32_t dir, const char *name, size_t len)
+{
+	struct index_node in;
+	uint32_t num;
+	int r;
+
+	if (dir != xi->etc || made_find(name, len) < 0)
+		return false;
+	r = index_lookup(&xi->ix, dir, name, len, &num, NULL);
+	if (r == -ENOENT)
+		return true;
+	return r == 0 && index_node(&xi->ix, num, &in) == 0 && S_ISREG(in.mode) && in.size == 0;
+}
+
+static int made_new(const char *name, size_t len, struct xnode **ret_)
+{
+	struct xnode *x = obj_new(&xnode_type);
+	size_t size;
+
+	if (!x)
+		return -ENOMEM;
+	x->made = true;
+	x->num = (uint32_t)made_find(name, len);
+	(void)made_text(x->num, &size);
+	x->n.ino = MADE_INO + x->num;
+	x->n.mode = S_IFREG | 0644;
+	x->n.nlink = 1;
+	x->n.size = size;
+	x->n.blocks = ALIGN_UP(size, PAGE_SIZE) / 512;
+	x->n.atime.tv_sec = (time_t)(cell.boot_real / NSEC_PER_SEC);
+	x->n.mtime = x->n.ctime = x->n.atime;
+	*ret_ = x;
+	return 0;
+}
+
+/* ---- operations ---- */
+
+static int indeximage_lookup(struct image *img, struct image_node *dir, const char *name,
+			     size_t len, struct image_node **ret_)
+{
+	struct indeximage *xi = indeximage_of(img);
+	struct xnode *d = xnode_of(dir), *x;
+	uint32_t num;
+	int r;
+
+	if (made_takes(xi, d->num, name, len)) {
+		r = made_new(name, len, &x);
+	} else {
+		r = index_lookup(&xi->ix, d->num, name, len, &num, NULL);
+		if (r == 0)
+			r = xnode_new(xi, num, &x);
+	}
+	if (r < 0)
+		return broken(r);
+	*ret_ = &x->n;
+	return 0;
+}
+
+static int indeximage_iterate(struct image *img, struct image_node *dir, struct image_sink *sink)
+{
+	struct indeximage *xi = indeximage_of(img);
+	uint32_t num = xnode_of(dir)->num, i;
+	struct index_entry e;
+	int r = 0;
+
+	for (i = 0; (r = index_entry(&xi->ix, num, i, &e)) == 0; i++) {
+		uint64_t ino = (uint64_t)e.node + 1;
+
+		if (made_takes(xi, num, e.name, e.len))
+			ino = MADE_INO + (uint64_t)made_find(e.name, e.len);
+		if (!sink->emit(sink, e.name, e.len, ino, e.dtype))
+			return 0;
+	}
+	if (r != -ENOENT)
+		return broken(r);
+	for (i = 0; num == xi->etc && i < etc_file_count; i++) {
+		const char *name = etc_files[i].name;
+		size_t len = strlen(name);
+		uint32_t there;
+
+		if (made_find(name, len) < 0 ||
+		    index_lookup(&xi->ix, num, name, len, &there, NULL) == 0)
+			continue;
+		if (!sink->emit(sink, name, len, MADE_INO + i, S_IFREG >> 12))
+			return 0;
+	}
+	return 0;
+}
+
+static int indeximage_readlink(struct image *img, struct image_node *node, char *buf, size_t size)
+{
+	const char *text;
+	uint32_t len;
+	int r = index_link_text(&indeximage_of(img)->ix, xnode_of(node)->num, &text, &len);
+
+	if (r < 0)
+		return broken(r);
+	size = MIN(size, (size_t)len);
+	memcpy(buf, text, size);
+	return (int)size;
+}
+
+/* A sealed memfd: whoever gets the descriptor can only read it. */
+static int text_open(const char *text, size_t size)
+{
+	int fd = host_memfd("image", MFD_ALLOW_SEALING);
+	int64_t n;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	n = size ? host_pwrite(fd, text, size, 0) : 0;
+	r = n < 0 ? (int)n : (size_t)n < size ? -EIO : 0;
+	if (r == 0)
+		r = host_fcntl(fd, F_ADD_SEALS,
+			       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	if (r < 0) {
+		host_close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int indeximage_open(struct image *img, struct image_node *node)
+{
+	struct indeximage *xi = indeximage_of(img);
+	struct xnode *x = xnode_of(node);
+	char path[INDEX_OBJECT_PATH];
+	struct index_node in;
+	const char *text;
+	struct stat st;
+	size_t size;
+	int fd, r;
+
+	if (x->made) {
+		text = made_text(x->num, &size);
+		return text_open(text, size);
+	}
+	r = index_node(&xi->ix, x->num, &in);
+	if (r < 0)
+		return broken(r);
+	if (!S_ISREG(in.mode))
+		return -EINVAL;
+	if (in.a == 0)
+		return text_open("", 0);
+	index_object_path(in.a - 1, path);
+	fd = host_open_beneath(xi->dir_fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0)
+		return fd == -ENOENT ? -EIO : fd;
+	r = host_fstat(fd, &st);
+	if (r == 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != in.size))
+		r = -EIO;
+	if (r < 0) {
+		host_close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int indeximage_xattr(struct image *img, struct image_node *node, struct image_xattr *xa)
+{
+	struct xnode *x = xnode_of(node);
+	struct index_xattr ix = { .next = xa->next, .end = xa->end };
+	int r;
+
+	if (x->made)
+		return -ENOENT;
+	r = index_xattr(&indeximage_of(img)->ix, x->num, &ix);
+	if (r < 0)
+		return broken(r);
+	*xa = (struct image_xattr){ ix.name, ix.name_len, ix.value, ix.value_len, ix.next, ix.end };
+	return 0;
+}
+
+static void indeximage_drop(struct image *img, struct image_node *node)
+{
+	(void)img;
+	obj_free(&xnode_type, xnode_of(node));
+}
+
+static void indeximage_free(struct image *img)
+{
+	struct indeximage *xi = indeximage_of(img);
+
+	if (img->root)
+		obj_free(&xnode_type, xnode_of(img->root));
+	host_unmap((void *)(uintptr_t)xi->ix.map, xi->ix.size);
+	obj_free(&indeximage_type, xi);
+}
+
+static const struct image_ops indeximage_ops = {
+	.lookup = indeximage_lookup,
+	.iterate = indeximage_iterate,
+	.readlink = indeximage_readlink,
+	.open = indeximage_open,
+	.xattr = indeximage_xattr,
+	.drop = indeximage_drop,
+	.free = indeximage_free,
+};
+
+static int index_map(struct indeximage *xi)
+{
+	int fd = host_open_beneath(xi->dir_fd, "index", O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+	void *map;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = host_fstat(fd, &st);
+	if (r == 0 &&
+	    (!S_ISREG(st.st_mode) || st.st_size <= 0 || (uint64_t)st.st_size > INDEX_BYTES_MAX))
+		r = -EBADMSG;
+	map = r == 0 ? host_map_file(fd, (size_t)st.st_size) : NULL;
+	host_close(fd);
+	if (r < 0)
+		return r;
+	if (!map)
+		return -ENOMEM;
+	r = index_open(map, (size_t)st.st_size, &xi->ix);
+	if (r < 0)
+		host_unmap(map, (size_t)st.st_size);
+	return r;
+}
+
+int indeximage_new(int dir_fd, struct image **ret_)
+{
+	struct indeximage *xi = obj_new(&indeximage_type);
+	struct xnode *root = NULL;
+	int r;
+
+	if (!xi)
+		return -ENOMEM;
+	xi->img.ops = &indeximage_ops;
+	xi->img.name = "image";
+	xi->dir_fd = dir_fd;
+	r = index_map(xi);
+	if (r < 0) {
+		obj_free(&indeximage_type, xi);
+		return r;
+	}
+	r = xnode_new(xi, 0, &root);
+	if (r == 0 && !S_ISDIR(root->n.mode)) {
+		obj_free(&xnode_type, root);
+		r = -EBADMSG;
+	}
+	if (r < 0) {
+		indeximage_free(&xi->img);
+		return r;
+	}
+	xi->img.root = &root->n;
+	if (index_lookup(&xi->ix, 0, "etc", 3, &xi->etc, NULL) < 0)
+		xi->etc = UINT32_MAX;
+	*ret_ = &xi->img;
+	return 0;
+}
