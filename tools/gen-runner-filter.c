@@ -89,6 +89,12 @@ static void rules(void)
 	     MARKED);
 	rule(trap, SYS_execveat, 1, UNMARKED);
 
+	/* A filter of the guest's own can only narrow what this one lets through. No listener: there is one already. No log: it
+	 * would be the host's. */
+	rule(trap, SYS_prctl, 1, SCMP_CMP(0, SCMP_CMP_EQ, 22 /* PR_SET_SECCOMP */));
+	rule(allow, SYS_seccomp, 3, SCMP_CMP(0, SCMP_CMP_EQ, 1), SCMP_CMP(1, SCMP_CMP_MASKED_EQ, ~0x11UL, 0), MARKED);
+	rule(trap, SYS_seccomp, 1, UNMARKED);
+
 	/* libseccomp does not go back from a branch that fails: the rules of one call form a decision tree, each argument either
 	 * equal or not. tests/unit/test_filter tries every combination. */
 	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_LT, 31), SCMP_CMP(1, SCMP_CMP_EQ, 0));

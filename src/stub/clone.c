@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct vfork_slot) > SLOT_SIZE - 4096 &&
 	       "entry.S unmaps SLOT_SIZE + 4096 bytes");
 
 /* Bytes from the frame's start to the end of its extended state; 0: not a shape that we know. */
-static size_t frame_size(const struct k_frame *f)
+size_t stub_frame_size(const struct k_frame *f)
 {
 	const uint8_t *fp = (const uint8_t *)f->uc.fpstate;
 	size_t n = 512;
@@ -72,7 +72,7 @@ static struct vfork_slot *slot_take(void)
 	for (int i = 0; i < SLOTS; i++)
 		if (!__atomic_exchange_n(&slots[i].busy, 1, __ATOMIC_ACQUIRE))
 			return &slots[i];
-	p = sys6(NR_MMAP, 0, sizeof(*s), 3, 0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
+	p = anon(0, sizeof(*s), 3, 2 /* MAP_PRIVATE */);
 	if (p < 0 && p > -4096)
 		return NULL;
 	s = (struct vfork_slot *)p;
@@ -110,7 +110,7 @@ static long clone_thread(struct k_frame *f, size_t size, uint64_t flags, uint64_
 long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid, uint64_t ctid,
 		uint64_t tls)
 {
-	size_t size = frame_size(f);
+	size_t size = stub_frame_size(f);
 	struct vfork_slot *slot = NULL;
 	int before = 0, pidfd;
 	long token, ret;

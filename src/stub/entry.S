@@ -37,9 +37,16 @@ stub_jump:
 
 	.globl	stub_restorer
 stub_restorer:
+	movabs	$STUB_MAGIC, %r9
 	mov	$15, %eax
 	syscall
 	ud2
+
+/* stub_sigreturn(ucontext *): as if a handler with this context returned. */
+	.globl	stub_sigreturn
+stub_sigreturn:
+	mov	%rdi, %rsp
+	jmp	stub_restorer
 
 /* long stub_clone_thread(flags, frame + 8, ptid, ctid, tls, token): the child returns from the signal frame that was
  * copied to its own stack; it touches no other memory. */
@@ -58,9 +65,7 @@ stub_clone_thread:
 1:	mov	$HC_CHILD, %eax
 	mov	%rbx, %rdi
 	syscall
-	mov	$15, %eax
-	syscall
-	ud2
+	jmp	stub_restorer
 
 /* stub_vfork(flags, frame + 8, ptid, ctid, tls, token, slot stack top (stack argument 1), slot (argument 2)): does not
  * return. The parent waits on the slot's stack, as the child uses the memory of ours; the child goes on from the original
@@ -86,13 +91,12 @@ stub_vfork:
 	je	2f
 	mov	%r12, %rdi
 	mov	$0x6000, %esi
+	movabs	$STUB_MAGIC, %r9
 	mov	$11, %eax
 	syscall
-	jmp	3f
+	jmp	stub_restorer
 2:	movl	$0, (%r12)
-3:	mov	$15, %eax
-	syscall
-	ud2
+	jmp	stub_restorer
 1:	mov	$HC_CHILD, %eax
 	mov	%rbx, %rdi
 	syscall
@@ -104,12 +108,11 @@ stub_vfork:
 	mov	160(%rsp), %rsp
 	lea	no_altstack(%rip), %rdi
 	xor	%esi, %esi
+	movabs	$STUB_MAGIC, %r9
 	mov	$131, %eax
 	syscall
 	mov	%r13, %rsp
-4:	mov	$15, %eax
-	syscall
-	ud2
+4:	jmp	stub_restorer
 
 /* long stub_suspend(mask *, struct suspend *): rt_sigsuspend with a known address and the second argument in r12, where
  * the handler of the reserved signal finds it. */

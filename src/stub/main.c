@@ -25,7 +25,6 @@
 #define PROT_WRITE_ 2
 #define MAP_PRIVATE_ 2
 #define MAP_FIXED_ 0x10
-#define MAP_ANON_ 0x20
 #define MAP_NORESERVE_ 0x4000
 #define MAP_FIXED_NOREPLACE_ 0x100000
 
@@ -34,7 +33,7 @@ static struct stub_boot boot;
 _Noreturn static void die(void)
 {
 	for (;;)
-		sys6(NR_EXIT_GROUP, 127, 0, 0, 0, 0, 0);
+		native(NR_EXIT_GROUP, 127, 0, 0, 0);
 }
 
 static size_t len(const char *s)
@@ -53,12 +52,10 @@ static uint64_t obj_map(uint32_t which)
 	uint64_t base, end, bias, pos;
 	long p;
 
-	p = sys6(NR_MMAP, o->hint, o->span, PROT_NONE_,
-		 MAP_PRIVATE_ | MAP_ANON_ | MAP_NORESERVE_ | (o->hint ? MAP_FIXED_NOREPLACE_ : 0),
-		 -1, 0);
+	p = anon(o->hint, o->span, PROT_NONE_,
+		 MAP_PRIVATE_ | MAP_NORESERVE_ | (o->hint ? MAP_FIXED_NOREPLACE_ : 0));
 	if (p < 0 && p > -4096 && !o->fixed)
-		p = sys6(NR_MMAP, 0, o->span, PROT_NONE_, MAP_PRIVATE_ | MAP_ANON_ | MAP_NORESERVE_,
-			 -1, 0);
+		p = anon(0, o->span, PROT_NONE_, MAP_PRIVATE_ | MAP_NORESERVE_);
 	if (p < 0 && p > -4096)
 		die();
 	base = p;
@@ -74,7 +71,7 @@ static uint64_t obj_map(uint32_t which)
 		file_end = at + s->file_len;
 		end = UP(at + s->mem_len);
 		if (at > pos)
-			sys6(NR_MUNMAP, pos, at - pos, 0, 0, 0, 0);
+			native(NR_MUNMAP, pos, at - pos, 0, 0);
 		if (s->file_len) {
 			p = sys6(NR_MMAP, at, s->file_len, s->prot, MAP_PRIVATE_ | MAP_FIXED_,
 				 STUB_MAP_FD(o->fd), s->off);
@@ -85,15 +82,15 @@ static uint64_t obj_map(uint32_t which)
 				zero((void *)file_end, UP(file_end) - file_end);
 		}
 		if (end > UP(file_end)) {
-			p = sys6(NR_MMAP, UP(file_end), end - UP(file_end), s->prot,
-				 MAP_PRIVATE_ | MAP_FIXED_ | MAP_ANON_, -1, 0);
+			p = anon(UP(file_end), end - UP(file_end), s->prot,
+				 MAP_PRIVATE_ | MAP_FIXED_);
 			if (p < 0 && p > -4096)
 				die();
 		}
 		pos = end;
 	}
 	if (base + UP(o->span) > pos)
-		sys6(NR_MUNMAP, pos, base + UP(o->span) - pos, 0, 0, 0, 0);
+		native(NR_MUNMAP, pos, base + UP(o->span) - pos, 0, 0);
 	if (!o->keep)
 		native(NR_CLOSE, o->fd, 0, 0, 0);
 	return bias;
@@ -246,6 +243,7 @@ _Noreturn void stub_main(uint64_t *sp)
 	stub_handlers_install();
 	if (hyper(HC_EXEC_BOOT, &boot, 0, 0, 0) != 0)
 		die();
+	stub_filtered = boot.filtered;
 	bias = obj_map(0);
 	entry = boot.obj[0].entry + bias;
 	if (boot.obj[1].present) {

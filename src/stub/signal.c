@@ -6,12 +6,18 @@
  * stack. If the kernel cut a parked call short for it, the call is either restarted (the host has already set that up) or made
  * to return EINTR here.
  *
- * STUB_SIG and SIGSYS are ours: a guest that sets a handler for them is told that it did. */
+ * STUB_SIG and SIGSYS are ours: a guest that sets a handler for them is told that it did. A SIGSYS that is the guest's own reaches
+ * its handler by way of ours (stub/seccomp.c); it can be caught and ignored, but not blocked. STUB_SIG never reaches it. */
 #include "stub/sys.h"
 
 static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
 static uint64_t told; /* signals whose handler the kernel knows of ... */
 static long told_pid; /* ... for this process (a vfork child shares our memory) */
+
+struct k_sigaction *stub_sigsys_action(void)
+{
+	return &fake[0];
+}
 
 void stub_handlers_install(void)
 {
@@ -29,7 +35,7 @@ void stub_handlers_install(void)
 
 static void reraise(struct k_siginfo *si, int process_wide)
 {
-	long pid = sys6(NR_GETPID, 0, 0, 0, 0, 0, 0), tid = sys6(NR_GETTID, 0, 0, 0, 0, 0, 0);
+	long pid = native(NR_GETPID, 0, 0, 0, 0), tid = native(NR_GETTID, 0, 0, 0, 0);
 
 	/* For the process, the host lets only its first thread use the codes of kill and of the kernel: others mark it as the
 	 * kernel does (pack_direct). */
@@ -128,9 +134,11 @@ long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
 	if (sig == SIGSYS_ || sig == STUB_SIG) {
 		prev = fake[sig == STUB_SIG];
 		fake[sig == STUB_SIG] = sa;
+		if (sig == SIGSYS_) /* ignored counts as caught: only the stub can ignore it */
+			hyper(HC_SIGACTION, sig, sa.handler == 1 ? 2 : sa.handler, sa.flags, 0);
 	} else {
 		if ((sa.handler > 1 || sig == SIGCHLD_) && sig >= 1 && sig < STUB_SIG) {
-			pid = sys6(NR_GETPID, 0, 0, 0, 0, 0, 0);
+			pid = native(NR_GETPID, 0, 0, 0, 0);
 			if (told_pid != pid) {
 				told_pid = pid;
 				told = 0;
@@ -280,7 +288,7 @@ static long now_ns(void)
 {
 	long ts[2];
 
-	sys6(NR_CLOCK_GETTIME, 1, (long)ts, 0, 0, 0, 0);
+	native(NR_CLOCK_GETTIME, 1, ts, 0, 0);
 	return ts[0] * 1000000000L + ts[1];
 }
 

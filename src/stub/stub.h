@@ -6,7 +6,8 @@
  * kernel checks them like any other call, and what the filter lets through natively is harmless from anywhere.
  *
  * Calls that the stub needs done natively although the filter would trap them are marked by STUB_MAGIC in the sixth
- * argument, which those calls do not have. */
+ * argument, which those calls do not have. Every native call of the stub carries it, also those that need it not: a guest's own
+ * seccomp filter lets them through by it (src/kernel/task/seccomp.c has the list). */
 #ifndef VIV_STUB_STUB_H
 #define VIV_STUB_STUB_H
 
@@ -43,11 +44,20 @@
 #define HC_SHMAT 0x760d /* (id, addr, flags, struct stub_shm *) -> descriptor to map */
 #define HC_SHMAT_DONE 0x760e /* (addr): it is mapped there; 0: it could not be */
 #define HC_SHMDT 0x760f /* (addr) -> bytes to unmap */
-#define HC_LAST 0x760f
+#define HC_SECCOMP \
+	0x7610 /* (op, flags, argument, room for the program) -> instructions to install, 0, or -errno */
+#define HC_SECCOMP_DONE 0x7611 /* (what the host answered to that) */
+#define HC_SECCOMP_ASK 0x7612 /* (struct stub_call *) -> what the guest's filters say */
+#define HC_SIGSYS_DIE 0x7613 /* a SIGSYS without a handler */
+#define HC_LAST 0x7613
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
 #define STUB_ARMED \
 	0x7654321 /* answer to a call with a mask: nothing yet, wait for the wake-up signal */
+
+/* HC_SECCOMP: TSYNC failed for this thread; its number is added. */
+#define STUB_SYNC_FAILED 0x10000000
+#define STUB_FILTER_ROOM 0x9000 /* bytes that HC_SECCOMP may write */
 
 /* The one reserved signal. Its siginfo carries the real one: si_errno packs what SIG_PACK says, bytes 16..47 are the
  * real payload. */
@@ -94,10 +104,17 @@ struct stub_boot {
 	uint64_t brk_gap; /* random distance of the heap from the program's end */
 	uint64_t start_code, end_code, start_data, end_data; /* as in the file */
 	uint32_t uid, euid, gid, egid;
+	uint32_t filtered; /* it has seccomp filters of its own */
+	uint32_t pad;
 	uint64_t sigmask;
 	uint32_t extra_len;
 	char comm[16];
 	char extra[STUB_MAX_EXTRA]; /* execfn, then the prefix strings, each NUL-terminated */
+};
+
+/* A call as a seccomp filter sees it. */
+struct stub_call {
+	uint64_t nr, ip, a[6];
 };
 
 /* How to map an attachment. */

@@ -24,6 +24,7 @@
 #define NR_SIGTIMEDWAIT 128
 #define NR_SIGQUEUEINFO 129
 #define NR_SIGSUSPEND 130
+#define NR_EXIT 60
 #define NR_PRCTL 157
 #define NR_GETTID 186
 #define NR_FUTEX 202
@@ -33,6 +34,7 @@
 #define NR_PPOLL 271
 #define NR_EPOLL_PWAIT 281
 #define NR_TGSIGQUEUEINFO 297
+#define NR_SECCOMP 317
 #define NR_EXECVEAT 322
 #define NR_EPOLL_PWAIT2 441
 
@@ -59,6 +61,9 @@ static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
 /* Marked as the stub's own. */
 #define native(nr, a, b, c, d) \
 	sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, (long)STUB_MAGIC)
+/* Anonymous memory: six arguments, so the mark is in the descriptor that is not used. */
+#define anon(addr, len, prot, flags) \
+	sys6(NR_MMAP, (long)(addr), (long)(len), prot, (flags) | 0x20, STUB_MAP_FD(0xffffffffU), 0)
 #define hyper(nr, a, b, c, d) sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 struct k_sigaction {
@@ -116,6 +121,7 @@ struct suspend {
 /* entry.S */
 _Noreturn void stub_jump(uint64_t sp, uint64_t entry);
 void stub_restorer(void);
+_Noreturn void stub_sigreturn(struct k_ucontext *uc);
 long stub_clone_thread(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t ctid, uint64_t tls,
 		       uint64_t token);
 _Noreturn void stub_vfork(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t ctid, uint64_t tls,
@@ -137,6 +143,16 @@ long stub_sigsuspend(uint64_t set, uint64_t size);
 long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout,
 		       uint64_t size);
 long stub_masked_call(struct k_ucontext *uc);
+/* This process (or one that shared its memory) has a seccomp filter of its own: the host's trap is not the last word on a call, and
+ * whatever answers calls without asking must not. May be set without need, never the other way. */
+extern int stub_filtered;
+long stub_seccomp(long op, long flags, uint64_t arg);
+/* What the guest's filters say of a trapped call: 1 it goes on; 0 it has its result in uc, or a handler runs at the return. */
+int stub_seccomp_pass(struct k_frame *f);
+/* Runs the guest's handler of SIGSYS on the frame that the host made for ours. Returns only if it is ignored. */
+void stub_guest_sigsys(struct k_frame *f, int forced);
+size_t stub_frame_size(const struct k_frame *f);
+struct k_sigaction *stub_sigsys_action(void);
 
 #pragma GCC visibility pop
 

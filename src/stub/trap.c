@@ -36,7 +36,7 @@ static long do_shmdt(uint64_t addr)
 {
 	long len = hyper(HC_SHMDT, addr, 0, 0, 0);
 
-	return len < 0 ? len : sys6(NR_MUNMAP, addr, len, 0, 0, 0, 0);
+	return len < 0 ? len : native(NR_MUNMAP, addr, len, 0, 0);
 }
 
 static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t argv, uint64_t envp,
@@ -58,7 +58,11 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	long nr = (long)uc->rax, ret;
 
 	(void)sig;
-	if (info->code != 1 /* SYS_SECCOMP */)
+	if (info->code != 1 /* SYS_SECCOMP */) {
+		stub_guest_sigsys(f, 0);
+		return;
+	}
+	if (stub_filtered && !stub_seccomp_pass(f))
 		return;
 	switch (nr) {
 	case NR_MMAP:
@@ -102,6 +106,14 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	case NR_EPOLL_PWAIT:
 	case NR_EPOLL_PWAIT2:
 		ret = stub_masked_call(uc);
+		break;
+	case NR_SECCOMP:
+		ret = stub_seccomp((uint32_t)uc->rdi, (uint32_t)uc->rsi, uc->rdx);
+		break;
+	case NR_PRCTL: /* PR_SET_SECCOMP: mode 1 or 2 */
+		ret = uc->rsi == 1   ? stub_seccomp(0, 0, 0)
+		      : uc->rsi == 2 ? stub_seccomp(1, 0, uc->rdx)
+				     : -EINVAL_;
 		break;
 	default:
 		ret = -ENOSYS_;

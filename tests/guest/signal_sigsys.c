@@ -2,7 +2,7 @@
  * SIGSYS is the program's like any other: caught, blocked, ignored, inherited by exec; calls work
  * in each state.
  */
-/* differs: SIGSYS carries the stub: a guest can set a handler for it but never receives it */
+/* differs: SIGSYS carries the stub: a guest cannot block it */
 #include "guest.h"
 
 static volatile int hits;

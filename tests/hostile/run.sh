@@ -258,6 +258,7 @@ attack procfs ""
 attack races ""
 attack stubjump "" $((150 * scale)) 1
 attack hyper ""
+attack seccomp ""
 alone storms ""
 attack sysfuzz "" $((30 * scale)) 1
 attack sysfuzz:user "--user nobody" $((15 * scale)) 2

@@ -137,7 +137,10 @@ static void try_processes(uint64_t mark)
 	want(TRAP, SYS_vfork, 0, 0, 0, 0, 0, mark);
 	want(mark == M ? ALLOW : NOTIFY, SYS_close, 5, 0, 0, 0, 0, mark);
 	for (uint64_t op = 0; op < 80; op++)
-		want(mark == M && (op == 15 || op == 35) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0, 0, 0, mark);
+		want(op == 22 ? TRAP : mark == M && (op == 15 || op == 35) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0, 0, 0, mark);
+	for (uint64_t op = 0; op < 4; op++)
+		for (uint64_t fl = 0; fl < 64; fl++)
+			want(mark != M ? TRAP : op == 1 && !(fl & ~0x11UL) ? ALLOW : NOTIFY, SYS_seccomp, op, fl, P, 0, 0, mark);
 	want(NOSYS, SYS_clone3, P, 88, 0, 0, 0, mark);
 }
 
@@ -159,7 +162,7 @@ static void try_default(void)
 	static const int never_native[] = { SYS_open,	 SYS_openat,  SYS_socket, SYS_connect, SYS_ptrace, SYS_kill,
 					    SYS_tgkill,	 SYS_mount,   SYS_bpf,	  SYS_ioctl,   SYS_read,   SYS_write,
 					    SYS_sendmsg, SYS_unshare, SYS_setns,  SYS_keyctl,  SYS_memfd_create,
-					    SYS_process_vm_readv, SYS_io_uring_setup, SYS_userfaultfd, SYS_seccomp };
+					    SYS_process_vm_readv, SYS_io_uring_setup, SYS_userfaultfd };
 
 	for (size_t i = 0; i < sizeof(never_native) / sizeof(int); i++) {
 		want(NOTIFY, never_native[i], 0, 0, 0, 0, 0, 0);

@@ -62,6 +62,7 @@ static void birth_free(struct birth *b)
 		fsctx_put(b->fs);
 	if (b->seed.exe)
 		file_put(b->seed.exe);
+	seccomp_filter_put(b->maker.seccomp);
 	shm_maps_free(b->shm_maps, b->parent_pid);
 	if (b->pidref) {
 		pidref_cancel(b->pidref);
@@ -216,6 +217,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	if (b->seed.exe)
 		file_get(b->seed.exe);
 	b->maker = *t;
+	seccomp_filter_get(b->maker.seccomp);
 	b->files = flags & CLONE_FILES ? fdtable_get(t->files) : fdtable_copy(t->files);
 	b->fs = flags & CLONE_FS ? fsctx_get(t->fs) : fsctx_copy(t->fs);
 	host_random(&b->token, sizeof(b->token));
@@ -341,6 +343,17 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	return p;
 }
 
+/* As its maker had them; or what was given to all threads meanwhile, on the host to this one too. */
+static void seccomp_inherit(struct task *t, const struct birth *b)
+{
+	struct seccomp_filter *f = b->maker.seccomp, *all = t->proc->seccomp_synced;
+
+	if ((b->flags & CLONE_THREAD) && all && seccomp_is_older(f, all))
+		f = all;
+	t->seccomp = seccomp_filter_get(f);
+	t->seccomp_mode = f && !b->maker.seccomp_mode ? SECCOMP_MODE_FILTER : b->maker.seccomp_mode;
+}
+
 int64_t hc_child(const struct host_call *in)
 {
 	struct birth *b = birth_find(in->args[0]);
@@ -380,6 +393,7 @@ int64_t hc_child(const struct host_call *in)
 	t->cred = b->maker.cred;
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
 	task_inherit_sched(t, &b->maker);
+	seccomp_inherit(t, b);
 	if (b->pidref)
 		pidref_attach(b->pidref, p);
 	birth_free(b);

@@ -62,6 +62,10 @@ static const struct row hyper_rows[HC_LAST - HC_BASE + 1] = {
 	[HC_SHMAT - HC_BASE] = { "shmat", "dpx", hc_shmat, KERNEL },
 	[HC_SHMAT_DONE - HC_BASE] = { "viv_shmat_done", "p", hc_shmat_done, KERNEL },
 	[HC_SHMDT - HC_BASE] = { "shmdt", "p", hc_shmdt, KERNEL },
+	[HC_SECCOMP - HC_BASE] = { "seccomp", "xxp", hc_seccomp, KERNEL },
+	[HC_SECCOMP_DONE - HC_BASE] = { "viv_seccomp_done", "d", hc_seccomp_done, KERNEL },
+	[HC_SECCOMP_ASK - HC_BASE] = { "viv_seccomp_ask", "p", hc_seccomp_ask, KERNEL },
+	[HC_SIGSYS_DIE - HC_BASE] = { "viv_sigsys_die", "", hc_sigsys_die, KERNEL },
 };
 
 static const struct row *row_find(int nr)
@@ -123,7 +127,9 @@ static void run(struct task *t)
 		return;
 	}
 	task_current = t;
-	ret = row_run(t, row_find(c->nr), &c->args);
+	ret = t->seccomp && !seccomp_may_ask(t, c->nr, &c->args)
+		      ? -EPERM
+		      : row_run(t, row_find(c->nr), &c->args);
 	task_current = NULL;
 	if (ret == ANSWERED_GONE)
 		return;

@@ -18,7 +18,7 @@ void trace_open(int fd);
 bool trace_is_on(void);
 void trace_call(struct task *t, int64_t ret);
 
-/* Questions of the stub (sys/clone.c, exec.c, mem.c, shm.c, signal.c). The first has no task yet. */
+/* Questions of the stub (sys/clone.c, exec.c, mem.c, seccomp.c, shm.c, signal.c). The first has no task yet. */
 int64_t hc_child(const struct host_call *in);
 int64_t hc_clone_prep(struct task *t, const struct sysargs *a);
 int64_t hc_clone_cancel(struct task *t, const struct sysargs *a);
@@ -32,6 +32,10 @@ int64_t hc_shmat_done(struct task *t, const struct sysargs *a);
 int64_t hc_shmdt(struct task *t, const struct sysargs *a);
 int64_t hc_sigaction(struct task *t, const struct sysargs *a);
 int64_t hc_reroute(struct task *t, const struct sysargs *a);
+int64_t hc_seccomp(struct task *t, const struct sysargs *a);
+int64_t hc_seccomp_done(struct task *t, const struct sysargs *a);
+int64_t hc_seccomp_ask(struct task *t, const struct sysargs *a);
+int64_t hc_sigsys_die(struct task *t, const struct sysargs *a);
 int64_t hc_taken(struct task *t, const struct sysargs *a);
 
 /* REFUSED rows (sys/refused.c). */

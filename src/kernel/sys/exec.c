@@ -383,6 +383,7 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 	b.euid = t->cred.euid;
 	b.gid = t->cred.gid;
 	b.egid = t->cred.egid;
+	b.filtered = t->seccomp != NULL;
 	proc_renew(t, x);
 	exec_state_free(p);
 	if (guest_put(t->tid, a->a[0], &b) < 0)

@@ -208,6 +208,7 @@ int64_t sys_prctl(struct task *t, const struct sysargs *a)
 		return result;
 	switch ((int)a->a[0]) {
 	case PR_GET_SECCOMP:
+		return t->seccomp_mode;
 	case PR_GET_TIMING:
 		return 0;
 	case PR_SET_TIMING:
@@ -240,7 +241,7 @@ int64_t sys_prctl(struct task *t, const struct sysargs *a)
 	case PR_SET_VMA: /* names of anonymous memory are not kept */
 		return 0;
 	default:
-		/* Among them: PR_SET_SECCOMP, PR_GET_TID_ADDRESS, PR_SET_TAGGED_ADDR_CTRL, PR_MPX_*, PR_SVE_*,
+		/* Among them: PR_SET_SECCOMP (the stub takes it), PR_GET_TID_ADDRESS, PR_SET_TAGGED_ADDR_CTRL, PR_MPX_*, PR_SVE_*,
 		 * PR_PAC_*, PR_SET_FP_MODE, PR_SET_SYSCALL_USER_DISPATCH, PR_SCHED_CORE, PR_SET_MDWE. */
 		return -EINVAL;
 	}

@@ -339,8 +339,8 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	}
 	if (!info)
 		info = &kernel_info;
-	if (sig == SIGKILL || sig == SIGSYS || sig == STUB_SIG) {
-		/* The last two are ours in the runner; by default they end a process. */
+	if (sig == SIGKILL || (sig == SIGSYS && !caught) || sig == STUB_SIG) {
+		/* The last two are ours in the runner; by default they end a process. A SIGSYS with a handler reaches it by the stub's. */
 		proc_kill(p, sig == SIGKILL ? 0 : sig);
 		return 0;
 	}

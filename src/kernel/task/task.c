@@ -178,6 +178,7 @@ void task_free(struct task *t)
 		p->last_uid = t->cred.uid;
 		p->last_gid = t->cred.gid;
 	}
+	seccomp_filter_put(t->seccomp);
 	list_remove(&t->hash_link);
 	list_remove(&t->thread_link);
 	p->nthreads--;
@@ -285,6 +286,8 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	signal_forget(p);
 	if (proc_gone)
 		proc_gone(p);
+	seccomp_filter_put(p->seccomp_synced);
+	p->seccomp_synced = NULL;
 	p->state = PROC_ZOMBIE;
 	nzombies++;
 	p->stop_sig = 0;

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/list.h"
+#include "kernel/task/seccomp.h"
 #include "kernel/task/timer.h"
 #include "kernel/task/waitq.h"
 
@@ -120,6 +121,10 @@ struct task {
 	uint8_t sched_policy, sched_prio; /* as sched_setscheduler set them; the host is not told */
 	bool sched_reset; /* SCHED_RESET_ON_FORK */
 	uint16_t ioprio;
+	struct seccomp_filter *seccomp; /* counted; the youngest of its filters, NULL none */
+	struct seccomp_pass seccomp_pass;
+	uint8_t seccomp_mode; /* SECCOMP_MODE_* */
+	bool seccomp_fresh; /* the host has not said yet whether it took the youngest */
 };
 
 enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
@@ -200,6 +205,7 @@ struct proc {
 	struct waitq sigfd_q; /* something was kept */
 	struct shm_map *shm_maps; /* SysV shared memory that it has attached */
 	struct sem_undo *sem_undo; /* what its end does to SysV semaphores */
+	struct seccomp_filter *seccomp_synced; /* counted; what TSYNC gave to all threads last */
 	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };
 

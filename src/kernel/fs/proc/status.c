@@ -203,7 +203,10 @@ int show_status(struct pinode *pi, struct task *t, struct textbuf *b)
 			    tsk->cred.cap_effective, tsk->cred.cap_bounding);
 		text_puts(b, "CapAmb:\t0000000000000000\n");
 	}
-	text_printf(b, "NoNewPrivs:\t%d\nSeccomp:\t0\nSeccomp_filters:\t0\n", p->no_new_privs);
+	text_printf(b, "NoNewPrivs:\t%d\nSeccomp:\t%d\nSeccomp_filters:\t%u\n", p->no_new_privs,
+		    tsk ? tsk->seccomp_mode : 0,
+		    tsk && tsk->seccomp && tsk->seccomp_mode == 2 /* filter */ ? tsk->seccomp->depth
+									       : 0);
 	text_puts(b, "Speculation_Store_Bypass:\tvulnerable\n"
 		     "SpeculationIndirectBranch:\talways enabled\n");
 	status_cpus(b, host);

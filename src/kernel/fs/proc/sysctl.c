@@ -88,7 +88,8 @@ static const struct pnode random_nodes[] = {
 };
 
 static const struct pnode seccomp_nodes[] = {
-	VALUE("actions_avail", ""),
+	VALUE("actions_avail", "kill_process kill_thread trap errno trace log allow"),
+	VALUE("actions_logged", ""),
 	{ 0 },
 };
 
