@@ -3,7 +3,7 @@
 #   make                 viv and viv-kernel in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-diff | test-stress | stress | test-hostile | test-e2e | test-toolchains | fuzz | bench | lint | docs
+#   make test-unit | test-guest | test-diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
 #   make deps | deps-test | deps-bench | deps-toolchains
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
@@ -83,7 +83,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 # Parts of viv, for tests that name them.
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ)
 
-.PHONY: all demo test test-unit test-guest test-diff test-stress stress test-hostile fuzz test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
+.PHONY: all demo test test-unit test-guest test-diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -108,6 +108,8 @@ $(B)/viv-stub: $(STUB_OBJ)
 $(B)/obj/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
 	$(PROG_CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/tests/fuzz/%.c.o: CPPFLAGS += -Itests/fuzz
 
 $(B)/obj/%.S.o: %.S Makefile
 	@mkdir -p $(@D)
@@ -150,6 +152,33 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 		printf '$(B)/obj/%s.o ' $$o; done); fi; \
 	set -x; $(PROG_CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
 
+# ---- fuzzers: only in MODE=asan ----
+
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
+# The parsers that a fuzzer is for: what they reach guides it.
+FUZZ_COVERED := src/host/bootspec.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
+	src/kernel/net/inet_port.c src/kernel/net/unix.c src/kernel/net/unix_name.c src/kernel/net/udp.c src/kernel/net/tcp.c
+FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
+FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
+	$(filter-out $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
+
+$(B)/covered/%.c.o: %.c Makefile | $(GENERATED)
+	@mkdir -p $(@D)
+	$(PROG_CC) $(CPPFLAGS) $(CFLAGS) -fsanitize-coverage=trace-pc,trace-cmp $(DEPFLAGS) -c -o $@ $<
+
+# 'objects:' as for unit tests; without it, all of the kernel and world.c. What is covered is taken in that form.
+$(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.c.o $(B)/obj/tests/fuzz/driver.c.o $(FUZZ_OBJ) $(FUZZ_WORLD)
+	@mkdir -p $(@D)
+	@want=$$(sed -n 's|^/\* objects: \(.*[^ ]\) *\*/$$|\1|p' tests/fuzz/fuzz_$*.c); \
+	objs='$(FUZZ_WORLD)'; \
+	if [ -n "$$want" ]; then objs=$$(for o in $$want; do \
+		case ' $(FUZZ_COVERED) ' in *" $$o "*) echo $(B)/covered/$$o.o ;; *) echo $(B)/obj/$$o.o ;; esac; done); fi; \
+	set -x; $(PROG_CC) $(LDFLAGS) -o $@ $(B)/obj/tests/fuzz/fuzz_$*.c.o $(B)/obj/tests/fuzz/driver.c.o $$objs
+
+fuzzers: $(FUZZ_BIN)
+
 # ---- tests ----
 
 test:
@@ -162,6 +191,7 @@ test:
 	@$(MAKE) --no-print-directory test-hostile
 	@$(MAKE) --no-print-directory test-e2e
 	@$(MAKE) --no-print-directory test-stress
+	@$(MAKE) --no-print-directory test-fuzz
 
 test-unit: $(UNIT_BIN)
 	@prove -j2 $(UNIT_BIN)
@@ -183,10 +213,22 @@ stress: all
 test-hostile: all
 	@tests/hostile/run.sh $(B) $(B)/viv $(T)
 
-# The same attacks and the fuzzer for minutes, on the sanitized kernel, from a new seed.
+# The parsers of guest-made bytes, always the same inputs.
+test-fuzz:
+	@$(MAKE) --no-print-directory -j2 MODE=asan fuzzers
+	@tests/fuzz/run.sh build/asan
+
+# The parsers, then the same attacks and the random calls for minutes, on the sanitized kernel, from a new seed.
+FUZZ_SECONDS ?= 180
 fuzz:
+	@$(MAKE) --no-print-directory -j2 MODE=asan all fuzzers
+	@tests/fuzz/run.sh build/asan --seconds $$(($(FUZZ_SECONDS) / 4)) --seed $$(date +%s)
+	@HOSTILE_SCALE=10 FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=$$(date +%s) tests/hostile/run.sh build/asan build/asan/viv $(T)
+
+# Every suite that runs guests, on the sanitized kernel: minutes.
+test-asan:
 	@$(MAKE) --no-print-directory -j2 MODE=asan all
-	@HOSTILE_SCALE=10 FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),180) FUZZ_SEED=$$(date +%s) tests/hostile/run.sh build/asan build/asan/viv $(T)
+	@$(MAKE) --no-print-directory -k MODE=asan test-unit test-guest test-diff test-hostile stress
 
 test-e2e: all
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)
@@ -257,5 +299,6 @@ uninstall:
 clean:
 	rm -rf build
 
+-include $(FUZZ_OBJ:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
 -include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

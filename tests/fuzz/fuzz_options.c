@@ -1,0 +1,75 @@
+/* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be sane: mounts below /, sizes
+ * that are not 0. */
+/* objects: src/cli/run.c src/cli/values.c */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "fuzz.h"
+
+const char fuzz_name[] = "options";
+const size_t fuzz_max = 1024;
+
+/* ---- what the rest of viv gives ---- */
+int fail(const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return EXIT_OWN;
+}
+void warn(const char *fmt, ...)
+{
+	(void)fmt;
+}
+int run_cell(const struct run_options *o)
+{
+	(void)o;
+	return 0;
+}
+
+void fuzz_init(void)
+{
+	if (!freopen("/dev/null", "w", stdin) || dup2(open("/dev/null", 1), 3) < 0)
+		exit(2);
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	char *text = calloc(1, size + 1), *argv[66] = { text };
+	struct run_options o = { 0 };
+	int argc = 1;
+
+	if (!text)
+		return;
+	for (size_t i = 0; i < size; i++)
+		text[i] = data[i] == '\n' ? 0 : (char)data[i];
+	for (char *p = text; p < text + size && argc < 65; p += strlen(p) + 1)
+		argv[argc++] = p;
+	/* Help is printed, and tells nothing. */
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "-h") || !strncmp(argv[i], "--help", 6))
+			goto out;
+	if (run_options_parse(&o, argc, argv) == 0) {
+		FUZZ_CHECK(o.argv && o.argv[0] && o.env);
+		FUZZ_CHECK(o.nmounts <= ARRAY_LEN(o.mounts));
+		for (unsigned i = 0; i < o.nmounts; i++) {
+			const char *d = o.mounts[i].dst;
+
+			FUZZ_CHECK(d[0] == '/' && d[1] && d[strlen(d) - 1] != '/');
+			FUZZ_CHECK(!o.mounts[i].src || *o.mounts[i].src);
+		}
+		FUZZ_CHECK(o.timeout_ns >= 0 && (!o.memory || o.memory >= 4 << 20));
+		FUZZ_CHECK(o.uid != UINT32_MAX && o.gid != UINT32_MAX && o.user_name);
+	}
+out:
+	free(o.env);
+	free(text);
+}
