@@ -293,6 +293,8 @@ static int cap_words(struct task *t, uaddr_t header, struct __user_cap_header_st
 
 int64_t sys_capget(struct task *t, const struct sysargs *a)
 {
+	static const struct cred init_cred = { .cap_effective = CAP_FULL,
+					       .cap_permitted = CAP_FULL };
 	struct __user_cap_header_struct h;
 	struct __user_cap_data_struct d[2];
 	struct task *target;
@@ -304,12 +306,16 @@ int64_t sys_capget(struct task *t, const struct sysargs *a)
 		return words == -EINVAL && !a->a[1] ? 0 : words;
 	if (h.pid < 0)
 		return -EINVAL;
-	err = target_task(t, h.pid, &target);
-	if (err)
-		return err;
+	if (h.pid == INIT_PID) {
+		c = &init_cred;
+	} else {
+		err = target_task(t, h.pid, &target);
+		if (err)
+			return err;
+		c = &target->cred;
+	}
 	if (!a->a[1])
 		return 0;
-	c = &target->cred;
 	for (int i = 0; i < words; i++) {
 		d[i].effective = (uint32_t)(c->cap_effective >> (32 * i));
 		d[i].permitted = (uint32_t)(c->cap_permitted >> (32 * i));

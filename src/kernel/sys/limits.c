@@ -125,7 +125,7 @@ int64_t sys_prlimit64(struct task *t, const struct sysargs *a)
 
 	if (a->a[2] && guest_get(t->tid, &set, a->a[2]) < 0)
 		return -EFAULT;
-	if ((pid_t)a->a[0] == 1)
+	if ((pid_t)a->a[0] == INIT_PID)
 		return init_prlimit(t, resource, a->a[2], a->a[3]);
 	err = target_task(t, (pid_t)a->a[0], &target);
 	if (err)
@@ -171,7 +171,7 @@ int64_t sys_getpriority(struct task *t, const struct sysargs *a)
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
-	if (which == PRIO_PROCESS && (pid_t)a->a[1] == 1)
+	if (which == PRIO_PROCESS && (pid_t)a->a[1] == INIT_PID)
 		return 20;
 	if (which == PRIO_PROCESS) {
 		err = target_proc(t, (pid_t)a->a[1], &p);
@@ -210,7 +210,7 @@ int64_t sys_setpriority(struct task *t, const struct sysargs *a)
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
 	nice = nice < -20 ? -20 : MIN(nice, 19);
-	if (which == PRIO_PROCESS && (pid_t)a->a[1] == 1)
+	if (which == PRIO_PROCESS && (pid_t)a->a[1] == INIT_PID)
 		return -EPERM; /* the kernel's own is the operator's */
 	if (which == PRIO_PROCESS) {
 		err = target_proc(t, (pid_t)a->a[1], &p);

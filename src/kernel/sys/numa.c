@@ -1,12 +1,17 @@
 /* Memory policy on a machine that has one node, number 0. A policy that names no other node is accepted and changes
- * nothing; the default is what can be asked back. Moving pages between nodes is refused. */
+ * nothing; the default is what can be asked back. A process may "move" its own pages to where they are, and ask where
+ * that is: node 0 for memory that can be read, -EFAULT for any other (Linux tells memory that was never touched apart,
+ * as -ENOENT). The pages of others are refused. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/mempolicy.h>
 #include <string.h>
 
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/nr.h"
 #include "kernel/sys/refused.h"
+#include "kernel/sys/target.h"
+#include "kernel/task/cred.h"
 
 #define MASK_BYTES_MAX PAGE_SIZE
 #define MODES 7 /* MPOL_DEFAULT ... MPOL_WEIGHTED_INTERLEAVE */
@@ -87,6 +92,69 @@ static int64_t policy_get(struct task *t, const struct sysargs *a)
 	return guest_write(t->tid, a->a[1], mask, n);
 }
 
+/* 0 when the call is about the caller's own process. */
+static int64_t own_process(struct task *t, pid_t pid)
+{
+	struct proc *p;
+	int64_t err;
+
+	if (pid == INIT_PID)
+		return -EPERM;
+	err = target_proc(t, pid, &p);
+	if (err)
+		return err;
+	return p == t->proc ? 0 : -EPERM;
+}
+
+/* So many pages in one go; the rest after the next event of others. */
+#define PAGES_AT_ONCE 256
+
+static int64_t pages_move(struct task *t, const struct sysargs *a)
+{
+	uint64_t n = a->a[1], first = (uint64_t)t->call.done, some;
+	uint64_t pages[PAGES_AT_ONCE];
+	int32_t nodes[PAGES_AT_ONCE], status[PAGES_AT_ONCE];
+	char probe;
+	int64_t err;
+
+	if (a->a[5] & ~(uint64_t)(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
+		return -EINVAL;
+	if ((a->a[5] & MPOL_MF_MOVE_ALL) && !cred_has_cap(&t->cred, CAP_SYS_NICE))
+		return -EPERM;
+	err = own_process(t, (pid_t)a->a[0]);
+	if (err)
+		return err;
+	if (first >= n)
+		return 0;
+	some = MIN(n - first, (uint64_t)PAGES_AT_ONCE);
+	if (guest_read(t->tid, pages, a->a[2] + first * 8, some * 8) < 0)
+		return -EFAULT;
+	if (a->a[3] && guest_read(t->tid, nodes, a->a[3] + first * 4, some * 4) < 0)
+		return -EFAULT;
+	for (uint64_t i = 0; i < some; i++) {
+		if (a->a[3] && nodes[i] != 0)
+			return -ENODEV;
+		status[i] = guest_read(t->tid, &probe, pages[i], 1);
+	}
+	if (guest_write(t->tid, a->a[4] + first * 4, status, some * 4) < 0)
+		return -EFAULT;
+	t->call.done += (int64_t)some;
+	return first + some < n ? call_later(t) : 0;
+}
+
+static int64_t pages_migrate(struct task *t, const struct sysargs *a)
+{
+	int from = mask_read(t, a->a[2], a->a[1]), to = mask_read(t, a->a[3], a->a[1]);
+	int64_t err;
+
+	if (from < 0 || to < 0)
+		return from < 0 ? from : to;
+	err = own_process(t, (pid_t)a->a[0]);
+	if (err)
+		return err;
+	return to ? 0 : -EINVAL;
+}
+
 int64_t numa_call(struct task *t, int nr, const struct sysargs *a)
 {
 	switch (nr) {
@@ -105,6 +173,10 @@ int64_t numa_call(struct task *t, int nr, const struct sysargs *a)
 		if (a->a[0] % PAGE_SIZE || a->a[2] != 0 || a->a[3] != 0)
 			return -EINVAL;
 		return 0;
+	case NR_move_pages:
+		return pages_move(t, a);
+	case NR_migrate_pages:
+		return pages_migrate(t, a);
 	default:
 		return -EPERM;
 	}

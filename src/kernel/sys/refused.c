@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/kcmp.h>
+#include <linux/reboot.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/timex.h>
@@ -17,6 +18,7 @@
 #include "kernel/sys/refused.h"
 #include "kernel/sys/target.h"
 #include "kernel/sys/uts.h"
+#include "kernel/task/cred.h"
 #include "kernel/vfs/vfs.h"
 
 static const struct refused {
@@ -54,9 +56,9 @@ static const struct refused {
 	{ NR_add_key, ENOSYS, "no key rings" },
 	{ NR_request_key, ENOSYS, "no key rings" },
 	{ NR_keyctl, ENOSYS, "no key rings" },
-	{ NR_migrate_pages, EPERM, "one memory node" },
+	{ NR_migrate_pages, EPERM, "one memory node; the own pages stay where they are" },
 	{ NR_unshare, EPERM, "no namespaces inside a cell; leaving shared tables works" },
-	{ NR_move_pages, EPERM, "one memory node" },
+	{ NR_move_pages, EPERM, "one memory node; the own pages stay where they are" },
 	{ NR_perf_event_open, EACCES, "counters would see the host" },
 	{ NR_fanotify_init, EPERM, "no watching of whole mounts" },
 	{ NR_fanotify_mark, EPERM, "no watching of whole mounts" },
@@ -156,6 +158,22 @@ static int64_t time_of_day_set(struct task *t, const struct sysargs *a)
 	if (a->a[1] && guest_get(t->tid, &zone, a->a[1]) < 0)
 		return -EFAULT;
 	if (a->a[0] && (tv.sec < 0 || tv.usec == 1000000))
+		return -EINVAL;
+	return -EPERM;
+}
+
+static bool reboot_magic_is_right(uint32_t magic, uint32_t again)
+{
+	return magic == LINUX_REBOOT_MAGIC1 &&
+	       (again == LINUX_REBOOT_MAGIC2 || again == LINUX_REBOOT_MAGIC2A ||
+		again == LINUX_REBOOT_MAGIC2B || again == LINUX_REBOOT_MAGIC2C);
+}
+
+/* Who has the right hears first what is wrong with the question. */
+static int64_t reboot_refuse(struct task *t, const struct sysargs *a)
+{
+	if (cred_has_cap(&t->cred, CAP_SYS_BOOT) &&
+	    !reboot_magic_is_right((uint32_t)a->a[0], (uint32_t)a->a[1]))
 		return -EINVAL;
 	return -EPERM;
 }
@@ -311,6 +329,8 @@ int64_t refused_call(struct task *t, int nr, const struct sysargs *a)
 		if ((int)a->a[0] != CLOCK_REALTIME)
 			return (int)a->a[0] > CLOCK_TAI ? -EINVAL : -EOPNOTSUPP;
 		return clock_discipline(t, a->a[1]);
+	case NR_reboot:
+		return reboot_refuse(t, a);
 	case NR_unshare:
 		return unshare_tables(t, a->a[0]);
 	case NR_process_vm_readv:
@@ -322,6 +342,8 @@ int64_t refused_call(struct task *t, int nr, const struct sysargs *a)
 	case NR_set_mempolicy:
 	case NR_mbind:
 	case NR_set_mempolicy_home_node:
+	case NR_move_pages:
+	case NR_migrate_pages:
 		return numa_call(t, nr, a);
 	case NR_iopl:
 		if ((uint32_t)a->a[0] > 3)

@@ -27,6 +27,19 @@ static bool may_schedule(const struct task *t, const struct task *target)
 	return cred_is_same_user(&t->cred, &target->cred) || cred_has_cap(&t->cred, CAP_SYS_NICE);
 }
 
+/* The thread that a question is about. NULL: the cell's init, which has what every process starts with. */
+static int64_t asked_task(struct task *t, pid_t pid, struct task **ret_)
+{
+	*ret_ = NULL;
+	return pid == INIT_PID ? 0 : target_task(t, pid, ret_);
+}
+
+/* The thread that is to be changed: never init. */
+static int64_t changed_task(struct task *t, pid_t pid, struct task **ret_)
+{
+	return pid == INIT_PID ? -EPERM : target_task(t, pid, ret_);
+}
+
 /* ---- affinity ---- */
 
 static uint32_t cell_cpus(void)
@@ -89,16 +102,19 @@ static void affinity_to_host(const struct task *t, const uint64_t mask[CPU_WORDS
 int64_t sys_sched_getaffinity(struct task *t, const struct sysargs *a)
 {
 	uint32_t len = (uint32_t)a->a[1], size = ALIGN_UP(cell_cpus(), 64u) / 8;
-	uint64_t mask[CPU_WORDS];
+	uint64_t mask[CPU_WORDS] = { 0 };
 	struct task *target;
 	int64_t err;
 
 	if ((uint64_t)len * 8 < cell_cpus() || len % 8)
 		return -EINVAL;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = asked_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
-	affinity_get(target, mask);
+	if (target)
+		affinity_get(target, mask);
+	else
+		mask_all(mask);
 	size = MIN(size, len);
 	if (guest_write(t->tid, a->a[2], mask, size) < 0)
 		return -EFAULT;
@@ -115,7 +131,7 @@ int64_t sys_sched_setaffinity(struct task *t, const struct sysargs *a)
 
 	if (guest_read(t->tid, mask, a->a[2], MIN(len, sizeof(mask))) < 0)
 		return -EFAULT;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
 	if (!may_schedule(t, target))
@@ -190,7 +206,7 @@ int64_t sys_sched_setscheduler(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	if (guest_get(t->tid, &prio, a->a[2]) < 0)
 		return -EFAULT;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
 	return policy_set(t, target, policy & ~RESET_ON_FORK, (uint32_t)prio,
@@ -207,7 +223,7 @@ int64_t sys_sched_setparam(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	if (guest_get(t->tid, &prio, a->a[1]) < 0)
 		return -EFAULT;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
 	return policy_set(t, target, target->sched_policy, (uint32_t)prio, target->sched_reset,
@@ -221,9 +237,11 @@ int64_t sys_sched_getscheduler(struct task *t, const struct sysargs *a)
 
 	if ((pid_t)a->a[0] < 0)
 		return -EINVAL;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = asked_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
+	if (!target)
+		return SCHED_OTHER;
 	return target->sched_policy | (target->sched_reset ? RESET_ON_FORK : 0);
 }
 
@@ -235,10 +253,10 @@ int64_t sys_sched_getparam(struct task *t, const struct sysargs *a)
 
 	if (!a->a[1] || (pid_t)a->a[0] < 0)
 		return -EINVAL;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = asked_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
-	prio = target->sched_prio;
+	prio = target ? target->sched_prio : 0;
 	return guest_put(t->tid, a->a[1], &prio);
 }
 
@@ -252,15 +270,17 @@ int64_t sys_sched_getattr(struct task *t, const struct sysargs *a)
 	if (!a->a[1] || (pid_t)a->a[0] < 0 || size > PAGE_SIZE ||
 	    size < LINUX_SCHED_ATTR_SIZE_VER0 || (uint32_t)a->a[3])
 		return -EINVAL;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = asked_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
-	attr.policy = target->sched_policy;
-	attr.flags = target->sched_reset ? LINUX_SCHED_FLAG_RESET_ON_FORK : 0;
-	if (policy_is_rt(target->sched_policy))
-		attr.priority = target->sched_prio;
-	else
-		attr.nice = target->proc->nice;
+	if (target) {
+		attr.policy = target->sched_policy;
+		attr.flags = target->sched_reset ? LINUX_SCHED_FLAG_RESET_ON_FORK : 0;
+		if (policy_is_rt(target->sched_policy))
+			attr.priority = target->sched_prio;
+		else
+			attr.nice = target->proc->nice;
+	}
 	attr.util_max = 1024;
 	attr.size = MIN(size, (uint32_t)sizeof(attr));
 	return guest_write(t->tid, a->a[1], &attr, attr.size);
@@ -291,7 +311,7 @@ int64_t sys_sched_setattr(struct task *t, const struct sysargs *a)
 	memcpy(&attr, rest, MIN(size, mine));
 	if ((int32_t)attr.policy < 0 || (attr.flags & ~(uint64_t)LINUX_SCHED_FLAG_ALL))
 		return -EINVAL;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
 	nice = attr.nice < -20 ? -20 : MIN(attr.nice, 19);
@@ -334,11 +354,11 @@ int64_t sys_sched_rr_get_interval(struct task *t, const struct sysargs *a)
 
 	if ((pid_t)a->a[0] < 0)
 		return -EINVAL;
-	err = target_task(t, (pid_t)a->a[0], &target);
+	err = asked_task(t, (pid_t)a->a[0], &target);
 	if (err)
 		return err;
 	/* Others have a slice of less than a tick, which reads as 0. */
-	if (target->sched_policy == SCHED_RR)
+	if (target && target->sched_policy == SCHED_RR)
 		ts.nsec = RR_INTERVAL;
 	return guest_put(t->tid, a->a[1], &ts);
 }
@@ -390,7 +410,7 @@ int64_t sys_ioprio_set(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	}
 	if (which == LINUX_IOPRIO_WHO_PROCESS) {
-		err = target_task(t, (pid_t)a->a[1], &target);
+		err = changed_task(t, (pid_t)a->a[1], &target);
 		return err ? err : ioprio_set_one(t, target, (uint16_t)ioprio);
 	}
 	if (which != LINUX_IOPRIO_WHO_PGRP && which != LINUX_IOPRIO_WHO_USER)
@@ -415,8 +435,8 @@ int64_t sys_ioprio_get(struct task *t, const struct sysargs *a)
 	int64_t best = -ESRCH, err;
 
 	if (which == LINUX_IOPRIO_WHO_PROCESS) {
-		err = target_task(t, (pid_t)a->a[1], &target);
-		return err ? err : target->ioprio;
+		err = asked_task(t, (pid_t)a->a[1], &target);
+		return err || !target ? err : target->ioprio;
 	}
 	if (which != LINUX_IOPRIO_WHO_PGRP && which != LINUX_IOPRIO_WHO_USER)
 		return -EINVAL;

@@ -5,8 +5,6 @@
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/target.h"
 
-#define INIT_PID 1
-
 int64_t sys_getppid(struct task *t, const struct sysargs *a)
 {
 	(void)a;

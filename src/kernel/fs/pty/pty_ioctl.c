@@ -2,6 +2,7 @@
  * a different buffer at each end. Nothing here waits for output to drain: as on Linux, a pair has no line that could
  * hold it back. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/tty.h>
 #include <signal.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "kernel/fs/pty/pty_priv.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/cred.h"
 
 #define BAUD_BITS 15
 
@@ -69,6 +71,34 @@ static int64_t settings_read(struct task *t, uint64_t arg, size_t size, struct l
 	return 0;
 }
 
+/* What is locked stays as it was. */
+static void settings_keep_locked(const struct pty *pty, struct linux_termios2 *s)
+{
+	const struct linux_termios2 *lock = &pty->lock, *was = &pty->ld.set;
+
+	s->iflag = (s->iflag & ~lock->iflag) | (was->iflag & lock->iflag);
+	s->oflag = (s->oflag & ~lock->oflag) | (was->oflag & lock->oflag);
+	s->cflag = (s->cflag & ~lock->cflag) | (was->cflag & lock->cflag);
+	s->lflag = (s->lflag & ~lock->lflag) | (was->lflag & lock->lflag);
+	if (lock->line)
+		s->line = was->line;
+	for (size_t i = 0; i < ARRAY_LEN(s->cc); i++)
+		if (lock->cc[i])
+			s->cc[i] = was->cc[i];
+}
+
+static int64_t lock_set(struct pty *pty, struct task *t, uint64_t arg)
+{
+	struct linux_termios2 lock = { 0 };
+
+	if (!cred_has_cap(&t->cred, CAP_SYS_ADMIN))
+		return -EPERM;
+	if (guest_read(t->tid, &lock, arg, LINUX_TERMIOS_SIZE) < 0)
+		return -EFAULT;
+	pty->lock = lock;
+	return 0;
+}
+
 static int64_t settings_set(struct pty *pty, struct task *t, uint64_t arg, size_t size, bool flush)
 {
 	struct linux_termios2 s = pty->ld.set;
@@ -79,6 +109,7 @@ static int64_t settings_set(struct pty *pty, struct task *t, uint64_t arg, size_
 	ret = settings_read(t, arg, size, &s);
 	if (ret)
 		return ret;
+	settings_keep_locked(pty, &s);
 	speeds_fill(&s);
 	if (flush)
 		ldisc_flush_input(&pty->ld);
@@ -114,6 +145,12 @@ static bool settings_ioctl(struct pty *pty, struct task *t, unsigned cmd, uint64
 	case TCSETAW:
 	case TCSETAF:
 		*ret_ = settings_set(pty, t, arg, sizeof(struct linux_termio), cmd == TCSETAF);
+		return true;
+	case TIOCGLCKTRMIOS:
+		*ret_ = guest_write(t->tid, arg, &pty->lock, LINUX_TERMIOS_SIZE);
+		return true;
+	case TIOCSLCKTRMIOS:
+		*ret_ = lock_set(pty, t, arg);
 		return true;
 	default:
 		return false;

@@ -21,6 +21,8 @@ struct pty {
 	bool hung; /* the master is closed */
 	bool exclusive; /* TIOCEXCL */
 	struct linux_winsize size;
+	struct linux_termios2
+		lock; /* TIOCSLCKTRMIOS: bits and characters of the settings that stay as they are */
 	struct waitq master_q, slave_q;
 };
 
