@@ -58,6 +58,13 @@ raise SystemExit(3 if n < 2000 else 0)'
 }
 check 'a hog that hides its memory in a memfd' memory_files
 
+shm_is_half() {
+	exits 0 viv --quiet --memory 200M -- sh -c 'df -k --output=size /dev/shm | tail -n 1 | tr -d " "
+		dd if=/dev/zero of=/dev/shm/x bs=1M count=150 2>&1 | grep -o "No space left on device"; rm /dev/shm/x; echo alive'
+	is "$(cat out)" $'102400\nNo space left on device\nalive'
+}
+check '/dev/shm holds half of the memory' shm_is_half
+
 disk_filler() {
 	is "$(viv --timeout 50s --tmpfs /d:size=50M -- bash -c 'cat /dev/zero >/d/f 2>err; echo $?; grep -o "No space.*" err; stat -c %s /d/f; rm /d/f; echo x >/d/g && cat /d/g')" $'1\nNo space left on device\n52428800\nx'
 	next_works

@@ -166,6 +166,8 @@ static int root_mount(void)
 int boot_tree(void)
 {
 	const struct bootspec *spec = &cell.spec;
+	/* Half of the memory, as on a machine that has so much: a full /dev/shm is an error, not the end of the cell. */
+	uint64_t shm = spec->memory ? MIN(spec->memory / 2, spec->disk_bytes) : spec->disk_bytes;
 	int ret;
 
 	dev_register();
@@ -182,8 +184,8 @@ int boot_tree(void)
 	if (ret == 0)
 		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts");
 	if (ret == 0)
-		ret = mount_at(layer_new(NULL, spec->disk_bytes, spec->disk_inodes, "tmpfs"),
-			       "/dev/shm", MNT_NOSUID | MNT_NODEV, "tmpfs");
+		ret = mount_at(layer_new(NULL, shm, spec->disk_inodes, "tmpfs"), "/dev/shm",
+			       MNT_NOSUID | MNT_NODEV, "tmpfs");
 	if (ret < 0) {
 		control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s",
 			    strerror(-ret));
