@@ -2,6 +2,8 @@
  * that the cell refuses. The caller may die of it; nothing may be answered by the host. */
 #include "hostile.h"
 
+#include <sys/uio.h>
+
 static void int80(void *arg)
 {
 	long ret;
@@ -63,8 +65,6 @@ static const struct {
 	{ SYS_init_module, "init_module" },
 	{ SYS_finit_module, "finit_module" },
 	{ SYS_delete_module, "delete_module" },
-	{ SYS_process_vm_readv, "process_vm_readv" },
-	{ SYS_process_vm_writev, "process_vm_writev" },
 	{ SYS_open_by_handle_at, "open_by_handle_at" },
 	{ SYS_reboot, "reboot" },
 	{ SYS_swapon, "swapon" },
@@ -80,7 +80,7 @@ static const struct {
 	{ SYS_fanotify_init, "fanotify_init" },
 	{ SYS_lookup_dcookie, "lookup_dcookie" },
 	{ SYS_nfsservctl, "nfsservctl" },
-	{ SYS_kcmp, "kcmp of others" },
+	{ SYS_kcmp, "kcmp of init" },
 	{ 428, "open_tree" },
 	{ 429, "move_mount" },
 	{ 430, "fsopen" },
@@ -92,6 +92,26 @@ static const struct {
 	{ 447, "memfd_secret" },
 	{ 448, "process_mrelease" },
 };
+
+/* Memory and descriptors of others: the kernel's own never, and nobody's stub. */
+static void peers(char *buf)
+{
+	struct iovec local = { buf, 64 }, low = { (void *)0x10000, 64 }, stub = { (void *)0x7ea000000000, 64 },
+		     across = { (void *)(STUB_BASE - 32), 64 };
+	long init = RAW(SYS_pidfd_open, 1, 0);
+
+	check(RAW(SYS_process_vm_readv, 1, &local, 1, &low, 1, 0) == -EPERM &&
+		      RAW(SYS_process_vm_writev, 1, &local, 1, &low, 1, 0) == -EPERM,
+	      "the kernel's memory is nobody's");
+	check(init >= 0 && RAW(438, init, 0, 0) == -EPERM && RAW(438, init, 3, 0) == -EPERM,
+	      "the kernel's descriptors are nobody's");
+	check(RAW(SYS_process_vm_readv, getpid(), &local, 1, &stub, 1, 0) == -EFAULT &&
+		      RAW(SYS_process_vm_writev, getpid(), &local, 1, &stub, 1, 0) == -EFAULT &&
+		      RAW(SYS_process_vm_writev, getpid(), &local, 1, &across, 1, 0) == -EFAULT,
+	      "the stub's memory is not there");
+	if (init >= 0)
+		close((int)init);
+}
 
 int main(void)
 {
@@ -125,6 +145,7 @@ int main(void)
 			check(0, "%s gave %ld", refused[i].name, ret);
 	}
 	check(RAW(SYS_ptrace, 0, 0, 0, 0) < 0, "PTRACE_TRACEME is refused");
+	peers(buf);
 	check(RAW(SYS_unshare, 0x10000000) < 0 && RAW(SYS_unshare, 0x40000000) < 0 && RAW(SYS_unshare, 0x20000) < 0,
 	      "unshare makes no namespace");
 	check(RAW(SYS_clone, 0x10000000 | SIGCHLD, 0, 0, 0, 0) < 0 && RAW(SYS_clone, 0x40000000 | SIGCHLD, 0) < 0,

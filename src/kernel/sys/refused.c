@@ -1,10 +1,9 @@
 /* Calls that a cell refuses, each with what Linux answers a caller without the right, and why.
  *
  * A few of them have a form that is harmless and that programs use: it works (reading the clock's discipline, leaving a
- * shared descriptor table, reading one's own memory, a single memory node, naming the cell). */
+ * shared descriptor table, a single memory node, naming the cell). */
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/kcmp.h>
 #include <linux/reboot.h>
 #include <sched.h>
 #include <string.h>
@@ -13,10 +12,8 @@
 
 #include "kernel/abi/time.h"
 #include "kernel/platform/guestmem.h"
-#include "kernel/platform/uio.h"
 #include "kernel/sys/nr.h"
 #include "kernel/sys/refused.h"
-#include "kernel/sys/target.h"
 #include "kernel/sys/uts.h"
 #include "kernel/task/cred.h"
 #include "kernel/vfs/vfs.h"
@@ -66,9 +63,6 @@ static const struct refused {
 	{ NR_open_by_handle_at, EPERM, "would walk round permissions" },
 	{ NR_clock_adjtime, EPERM, "the clock is the host's; reading works" },
 	{ NR_setns, EPERM, "no namespaces inside a cell" },
-	{ NR_process_vm_readv, EPERM, "no reading of other processes; the own one works" },
-	{ NR_process_vm_writev, EPERM, "no writing to other processes; the own one works" },
-	{ NR_kcmp, EPERM, "no looking into other processes; the own one works" },
 	{ NR_finit_module, EPERM, "no modules" },
 	{ NR_kexec_file_load, EPERM, "the host's kernel is not the cell's" },
 	{ NR_bpf, EPERM, "no programs in the host's kernel" },
@@ -82,7 +76,6 @@ static const struct refused {
 	{ NR_fsconfig, EPERM, "mounts are the operator's" },
 	{ NR_fsmount, EPERM, "mounts are the operator's" },
 	{ NR_fspick, EPERM, "mounts are the operator's" },
-	{ NR_pidfd_getfd, EPERM, "no looking into other processes" },
 	{ NR_process_madvise, EPERM, "no advice about other processes" },
 	{ NR_mount_setattr, EPERM, "mounts are the operator's" },
 	{ NR_quotactl_fd, EPERM, "quotas are the operator's" },
@@ -222,95 +215,6 @@ static int64_t unshare_tables(struct task *t, uint64_t flags)
 	return 0;
 }
 
-/* process_vm_readv and process_vm_writev of the caller's own process: a copy inside one address space. Bounded, as the
- * kernel does nothing else meanwhile; a short count is a legal answer. */
-#define VM_COPY_MAX (16UL << 20)
-
-static int64_t vm_copy(struct task *t, const struct sysargs *a, bool write)
-{
-	static char buf[65536];
-	struct uio local, remote, *from, *to;
-	struct proc *p;
-	uint64_t done = 0;
-	int64_t err, got, put = 0;
-
-	if (a->a[5] != 0)
-		return -EINVAL;
-	err = target_proc(t, (pid_t)a->a[0], &p);
-	if ((pid_t)a->a[0] <= 0)
-		return -ESRCH;
-	if (err)
-		return err;
-	if (p != t->proc)
-		return -EPERM;
-	err = uio_init_iov(&local, t->tid, a->a[1], a->a[2]);
-	if (err < 0)
-		return err;
-	err = uio_init_iov(&remote, t->tid, a->a[3], a->a[4]);
-	if (err < 0)
-		goto out_local;
-	from = write ? &local : &remote;
-	to = write ? &remote : &local;
-	while (done < VM_COPY_MAX && from->left && to->left) {
-		got = uio_take(from, buf, MIN(sizeof(buf), to->left));
-		if (got <= 0)
-			break;
-		put = uio_put(to, buf, (size_t)got);
-		if (put <= 0)
-			break;
-		done += (uint64_t)put;
-		if (put < got)
-			break;
-	}
-	err = done || !local.left || !remote.left ? (int64_t)done : -EFAULT;
-	uio_fini(&remote);
-out_local:
-	uio_fini(&local);
-	return err;
-}
-
-/* 0: the same; 1 and 2: an order that means nothing but is stable. */
-static int64_t kcmp_order(const void *x, const void *y)
-{
-	return x == y ? 0 : (uintptr_t)x < (uintptr_t)y ? 1 : 2;
-}
-
-static int64_t kcmp_own(struct task *t, const struct sysargs *a)
-{
-	struct task *t1, *t2;
-	struct file *f1, *f2;
-	int64_t err;
-
-	if ((pid_t)a->a[0] <= 0 || (pid_t)a->a[1] <= 0)
-		return -ESRCH;
-	err = target_task(t, (pid_t)a->a[0], &t1);
-	if (err)
-		return err;
-	err = target_task(t, (pid_t)a->a[1], &t2);
-	if (err)
-		return err;
-	if (t1->proc != t->proc || t2->proc != t->proc)
-		return -EPERM;
-	switch ((int)a->a[2]) {
-	case KCMP_FILE:
-		f1 = fd_file_or_path(t1, (int)a->a[3]);
-		f2 = fd_file_or_path(t2, (int)a->a[4]);
-		return f1 && f2 ? kcmp_order(f1, f2) : -EBADF;
-	case KCMP_FILES:
-		return kcmp_order(t1->files, t2->files);
-	case KCMP_FS:
-		return kcmp_order(t1->fs, t2->fs);
-	case KCMP_VM:
-	case KCMP_SIGHAND:
-	case KCMP_SYSVSEM:
-		return 0;
-	case KCMP_IO:
-		return kcmp_order(t1, t2);
-	default:
-		return -EINVAL;
-	}
-}
-
 int64_t refused_call(struct task *t, int nr, const struct sysargs *a)
 {
 	const struct refused *r;
@@ -333,11 +237,6 @@ int64_t refused_call(struct task *t, int nr, const struct sysargs *a)
 		return reboot_refuse(t, a);
 	case NR_unshare:
 		return unshare_tables(t, a->a[0]);
-	case NR_process_vm_readv:
-	case NR_process_vm_writev:
-		return vm_copy(t, a, nr == NR_process_vm_writev);
-	case NR_kcmp:
-		return kcmp_own(t, a);
 	case NR_get_mempolicy:
 	case NR_set_mempolicy:
 	case NR_mbind:

@@ -4,9 +4,6 @@
 
 #include "kernel/task/task.h"
 
-/* The cell's init is the kernel itself and no process of the table: who answers for it looks for it first. */
-#define INIT_PID 1
-
 /* 0 and the process (0: the caller's own; a thread's number finds its process), or -ESRCH, or PARKED while a new
  * process that may have this number has not announced itself. Borrows. */
 int64_t target_proc(struct task *t, pid_t pid, struct proc **ret_);

@@ -139,6 +139,9 @@ struct klimit {
 	uint64_t cur, max;
 };
 
+/* The cell's init is the kernel itself and has no struct proc: who answers for it looks for it first. */
+#define INIT_PID 1
+
 /* A process (thread group). */
 struct proc {
 	struct list hash_link; /* by pid */

@@ -63,6 +63,17 @@ bool proc_may_look(const struct task *t, struct proc *p)
 	       p->dumpable == 1 && !(o->cap_permitted & ~c->cap_effective);
 }
 
+pid_t procfs_pid_of(const struct file *f, struct proc **ret_)
+{
+	const struct pinode *pi = pinode_of(f->inode);
+
+	*ret_ = NULL;
+	if (!pi || (pi->node != &pid_node && pi->node != &pid1_node) || pi_tid(pi))
+		return 0;
+	*ret_ = pi_proc(pi);
+	return pi_pid(pi);
+}
+
 int may_open_look(struct pinode *pi, struct task *t, uint32_t flags)
 {
 	struct proc *p = pi_proc(pi);

@@ -10,7 +10,6 @@
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/task/task.h"
 
-#define INIT_PID 1
 #define TICK_NS 10000000L /* USER_HZ is 100 */
 
 /* Short forms of rows. */
@@ -57,8 +56,6 @@ static inline pid_t pi_tid(const struct pinode *pi)
 struct proc *pi_proc(const struct pinode *pi);
 /* The thread, or the process's main thread; NULL: a zombie, or gone. */
 struct task *pi_task(const struct pinode *pi);
-/* May t read what only the process's owner should (Linux's ptrace access check for reading)? */
-bool proc_may_look(const struct task *t, struct proc *p);
 /* Owner and group as /proc shows them. */
 void proc_owner(struct proc *p, uint32_t *ret_uid, uint32_t *ret_gid);
 int may_open_look(struct pinode *pi, struct task *t, uint32_t flags);
