@@ -237,10 +237,11 @@ test-e2e: all
 test-toolchains: all
 	@tests/toolchains/run.sh $(B) $(B)/viv $(T)
 
+# BENCH='--only ROW' runs one row, BENCH=--list names them, BENCH=--quick is short and rough.
 bench:
 	@tools/deps base test bench
 	@$(MAKE) --no-print-directory -j2 all
-	@tests/bench/run.sh $(B) $(B)/viv
+	@tests/bench/run.sh $(B) $(B)/viv $(BENCH)
 
 demo:
 	@tools/deps base demo

@@ -5,10 +5,12 @@ hits all of them alike; the figures are medians. There are three kinds of rows:
   whole   the command with all that it takes to start a cell or a container for it
   inside  a program that takes the time itself, so that the start is not counted; what it works on is made in the
           same place first
+  rate    the same, with requests in a second; more is better
+  bytes   the same: the program prints the time for a block, shown is bytes in a second; more is better
   memory  proportional set sizes of an idle cell
 
-The last columns compare with what was asked for (the issue that the project began with). A figure that is missed
-makes the exit status 1.
+The last columns compare with what was asked for (the issues that the project was built from). A figure that is missed
+makes the exit status 1; a row that cannot run says why, and is missed if something was asked of it.
 """
 import argparse
 import json
@@ -31,14 +33,19 @@ TIMEOUT = 300
 class Row:
     """command: for the shell, with {b} for the programs' directory and {d} for an empty writable directory.
     setup: before it, in the same place, not timed. runs: timed runs in one round (inside), rounds: of all systems.
-    limit: at most this times the reference; vs: the system that is the reference."""
+    limit: at most this times the reference (rate, bytes: at least); vs: the system that is the reference.
+    needs: programs. prepare: a script that fetches data into {b} once, before all rounds. block: bytes in an operation.
+    user: not as root in bubblewrap, which has one user only."""
 
     def __init__(self, name, title, command, kind="inside", setup="", runs=3, rounds=5, limit=None, vs="native",
-                 only=None, needs=None, beats_runsc=False):
+                 only=None, needs="", beats_runsc=False, prepare=None, block=65536, user=False):
         self.name, self.title, self.command, self.kind = name, title, command, kind
         self.setup, self.runs, self.rounds = setup, runs, rounds
         self.limit, self.vs, self.only, self.needs = limit, vs, only, needs
-        self.beats_runsc = beats_runsc
+        self.beats_runsc, self.prepare, self.block, self.user = beats_runsc, prepare, block, user
+
+    def more_is_better(self):
+        return self.kind in ("rate", "bytes")
 
 
 def timed(command):
@@ -48,6 +55,8 @@ def timed(command):
 BASH100 = "/bin/bash -c 'for ((i = 0; i < 100; i++)); do /bin/true; done'"
 GIT = ("cd {d}/t && git init -q . && git config gc.auto 0 && git add . && "
        "git -c user.name=x -c user.email=x@x commit -qm x && sleep 1 && git status >/dev/null && ")
+
+NPM_CI = "npm ci --ignore-scripts --offline --no-audit --no-fund --cache {d}/c"
 
 OBJECT = "/tmp/viv-bench.o"  # on the host as well; removed at the end
 
@@ -74,14 +83,31 @@ ROWS = [
         limit=1.7, beats_runsc=True),
     Row("forkexec-run", "bash: 100 x true, with start", BASH100, kind="whole", runs=1, rounds=6, limit=2.2,
         beats_runsc=True),
-    # For information.
-    Row("node", "node -e 1", timed("node -e 1"), runs=3, rounds=3, needs="node"),
+    # Toolchains and servers.
+    Row("node", "node -e 1", timed("node -e 1"), runs=5, rounds=6, limit=1.2, needs="node"),
     Row("git", "git status, 5,000 files", timed("git status"), setup="{b}/micro files {d}/t 50 100 100 && " + GIT,
-        runs=4, rounds=2, needs="git"),
+        runs=5, rounds=3, limit=3, needs="git"),
+    Row("npm", "npm ci, 222 packages", timed("sh -c 'rm -rf node_modules; exec " + NPM_CI + "'"),
+        setup="cp -r {b}/npm/p {b}/npm/c {d} && cd {d}/p && ", runs=2, rounds=3, limit=2.5, needs="node npm",
+        prepare="npm.sh {b}/npm"),
+    Row("make", "make -j2, 50 C files", timed("make -s -B -j2 -C {d}/p"), setup="{b}/project.sh {d}/p 50 && ", runs=2,
+        rounds=3, limit=1.8, needs="make gcc"),
+    Row("redis", "redis-benchmark, SET and GET", "{b}/servers.sh redis {d} {n}", kind="rate", runs=3, rounds=3,
+        limit=2, vs="runsc", needs="redis-server redis-benchmark"),
+    Row("postgres", "pgbench, 4 clients", "{b}/servers.sh postgres {d} {n}", kind="rate", runs=2, rounds=2, limit=2,
+        vs="runsc", needs="pgbench", user=True),
+    Row("nginx", "nginx and wrk, 1 KiB", "{b}/servers.sh nginx {d} {n}", kind="rate", runs=2, rounds=3, limit=2,
+        vs="runsc", needs="nginx wrk curl"),
+    # For information.
+    Row("pipe", "pipe, there and back", "{b}/micro pipe 2000 {n}", runs=4, rounds=3),
+    Row("unix", "unix socket, there and back", "{b}/micro unix 2000 {n}", runs=4, rounds=3),
+    Row("tcp", "loopback TCP, there and back", "{b}/micro tcp 2000 {n}", runs=4, rounds=3),
+    Row("pipe-bulk", "pipe, throughput", "{b}/micro pipe-bulk 4000 {n}", kind="bytes", runs=3, rounds=3),
+    Row("unix-bulk", "unix socket, throughput", "{b}/micro unix-bulk 4000 {n}", kind="bytes", runs=3, rounds=3),
+    Row("tcp-bulk", "loopback TCP, throughput", "{b}/micro tcp-bulk 4000 {n}", kind="bytes", runs=3, rounds=3),
     Row("stat", "stat", "{b}/micro stat 5000 {n}", runs=4, rounds=3),
     Row("open", "open, read 1 KiB, close", "{b}/micro open 3000 {n}", runs=4, rounds=3),
     Row("create", "create, write 1 KiB, unlink", "{b}/micro create 1000 {n}", runs=4, rounds=3),
-    Row("pipe", "pipe, there and back", "{b}/micro pipe 2000 {n}", runs=4, rounds=3),
     Row("fork", "fork + wait", "{b}/micro fork 200 {n}", runs=4, rounds=3),
     Row("thread", "thread create + join", "{b}/micro thread 500 {n}", runs=4, rounds=3),
     Row("signal", "signal to self, handled", "{b}/micro signal 2000 {n}", runs=4, rounds=3),
@@ -120,14 +146,14 @@ class Bench:
     def systems(self, row):
         return [s for s in SYSTEMS if s not in self.dead and (not row.only or s in row.only)]
 
-    def argv(self, system, shell_or_argv, exact=False):
-        """exact: the very commands that the issue names, with nothing but what they need."""
+    def argv(self, system, shell_or_argv, exact=False, user=False):
+        """exact: the very commands that the issue names, with nothing but what they need. user: see Row."""
         a = shell_or_argv
         if system == "native":
             return a
         if system == "bwrap":
             extra = [] if exact else ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", self.bin,
-                                      "/tmp/b"]
+                                      "/tmp/b"] + (["--uid", "1000", "--gid", "1000"] if user else [])
             return ["bwrap", "--unshare-all", "--ro-bind", "/", "/"] + extra + a
         if system == "viv":
             extra = [] if exact else ["--env", "HOME=/tmp", "--mount", self.bin + ":/bench:ro"]
@@ -161,11 +187,28 @@ class Bench:
         text = "mkdir -p {d} && " + row.setup + row.command
         text = text.replace("{b}", b).replace("{d}", d).replace("{n}", str(max(runs, 2)))
         try:
-            out = self.run(self.argv(system, ["/bin/sh", "-c", text]))[1]
+            out = self.run(self.argv(system, ["/bin/sh", "-c", text], user=row.user))[1]
         finally:
             if system == "native":
                 shutil.rmtree(d, ignore_errors=True)
-        return [float(line) for line in out.split()]
+        values = [float(line) for line in out.split()]
+        if not values:
+            raise RuntimeError("it printed no figure")
+        return [row.block * 1e9 / ns for ns in values] if row.kind == "bytes" else values
+
+    def why_not(self, row):
+        """Why the row cannot run here, or None. Fetches what it needs."""
+        for program in row.needs.split():
+            if not shutil.which(program, path=PATH):
+                return program + " is not installed (make deps-bench)"
+        if row.prepare:
+            script, *args = row.prepare.replace("{b}", self.bin).split()
+            p = subprocess.run([os.path.join(self.bin, script)] + args, stdin=subprocess.DEVNULL, capture_output=True,
+                               text=True)
+            if p.returncode:
+                tail = (p.stderr or p.stdout).strip().splitlines()
+                return tail[-1][:200] if tail else "%s failed" % script
+        return None
 
     def measure(self, row):
         samples, errors = {}, {}
@@ -271,6 +314,15 @@ def show_time(ns):
     return "%.0f ns" % ns
 
 
+def show(row, value):
+    if value is None or row.kind not in ("rate", "bytes"):
+        return show_time(value)
+    for unit, size in ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1):
+        if value >= size:
+            break
+    return "%.3g %s%s" % (value / size, unit, "B/s" if row.kind == "bytes" else "/s")
+
+
 def show_size(n):
     return "%.2f MiB" % (n / 1048576) if n >= 1 << 20 else "%.0f KiB" % (n / 1024)
 
@@ -284,6 +336,11 @@ def judge(row, med, best, runsc_alive):
     ratio = viv / ref if viv and ref else None
     if not row.limit:
         return ratio, "", ""
+    if row.more_is_better():
+        asked = ">= %g x %s" % (row.limit, row.vs)
+        if row.vs == "runsc" and not runsc_alive:
+            return None, asked, "not compared"
+        return ratio, asked, "ok" if ratio is not None and ratio >= row.limit else "missed"
     asked = "<= %g x %s" % (row.limit, row.vs)
     ok = ratio is not None and ratio <= row.limit
     if row.name == "true":
@@ -335,8 +392,9 @@ def main():
         if o not in names:
             ap.error("no row '%s'; --list names them" % o)
     want = args.only or names
-    # What gcc compiles, where every system sees it.
-    shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "timer.c"), args.bin)
+    # What gcc compiles and what the rows run, where every system sees it.
+    for name in "timer.c", "project.sh", "servers.sh", "npm.sh":
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), args.bin)
 
     b = Bench(args)
     lines = [["", "native", "bubblewrap", "vivarium", "runsc", "ratio", "asked", ""]]
@@ -352,22 +410,27 @@ def main():
         for row in ROWS:
             if row.name not in want:
                 continue
-            if row.needs and not shutil.which(row.needs, path=PATH):
-                notes.append("%s: %s is not installed" % (row.name, row.needs))
-                continue
             say("bench: " + row.title)
+            why = b.why_not(row)
+            if why:
+                notes.append("%s: not measured: %s" % (row.name, why))
+                lines.append([row.title] + ["-"] * 4 + ["-", "", "not measured"])
+                result["rows"][row.name] = {"errors": {"all": why}}
+                if row.limit:
+                    missed.append(row.name)
+                continue
             samples, errors = b.measure(row)
             med = {s: statistics.median(v) for s, v in samples.items()}
-            best = {s: min(v) for s, v in samples.items()}
+            best = {s: (max if row.more_is_better() else min)(v) for s, v in samples.items()}
             ratio, asked, verdict = judge(row, med, best, "runsc" not in b.dead)
             notes += ["%s, %s: %s" % (row.name, s, e) for s, e in errors.items()]
-            lines.append([row.title] + [show_time(med.get(s)) for s in SYSTEMS] +
+            lines.append([row.title] + [show(row, med.get(s)) for s in SYSTEMS] +
                          ["%.2f" % ratio if ratio else "-", asked, verdict])
             if row.vs == "notify":
                 lines.append(["  bare notify round trip", show_time(med.get("notify")), "", "", "", "", "", ""])
             if verdict == "missed":
                 missed.append(row.name)
-            result["rows"][row.name] = {"median": med, "min": best, "ratio": ratio, "asked": asked, "verdict": verdict,
+            result["rows"][row.name] = {"median": med, "best": best, "ratio": ratio, "asked": asked, "verdict": verdict,
                                         "errors": errors, "samples": samples}
         if set(want) & set(MEMORY_ROWS):
             say("bench: an idle cell")

@@ -2,13 +2,17 @@
  *   micro NAME COUNT [ROUNDS]     prints nanoseconds for each operation, one line each round
  *   micro files DIR DIRS PER BYTES
  * Each round is timed as a whole and divided by COUNT. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -71,29 +75,128 @@ static void do_create(long n)
 	}
 }
 
-/* One operation: there and back. */
-static void do_pipe(long n)
+/* Two connected stream sockets of one loopback. */
+static void tcp_pair(int fd[2])
 {
-	int to[2], from[2];
-	char c = 0;
-	pid_t pid;
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
-	CHECK(pipe(to) == 0 && pipe(from) == 0);
-	pid = fork();
+	CHECK(l >= 0 && bind(l, (struct sockaddr *)&a, len) == 0 && listen(l, 1) == 0);
+	CHECK(getsockname(l, (struct sockaddr *)&a, &len) == 0);
+	fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(fd[0] >= 0 && connect(fd[0], (struct sockaddr *)&a, len) == 0);
+	fd[1] = accept(l, NULL, NULL);
+	CHECK(fd[1] >= 0);
+	for (int i = 0; i < 2; i++)
+		CHECK(setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0);
+	close(l);
+}
+
+/* One operation: a byte there and back. in and out: the ends of each side. */
+static void round_trips(long n, int in[2], int out[2])
+{
+	char c = 0;
+	pid_t pid = fork();
+
 	CHECK(pid >= 0);
 	if (!pid) {
-		close(to[1]);
-		while (read(to[0], &c, 1) == 1)
-			CHECK(write(from[1], &c, 1) == 1);
+		close(in[0]);
+		close(out[0]);
+		while (read(in[1], &c, 1) == 1)
+			CHECK(write(out[1], &c, 1) == 1);
 		_exit(0);
 	}
+	close(in[1]);
+	close(out[1]);
 	while (n--)
-		CHECK(write(to[1], &c, 1) == 1 && read(from[0], &c, 1) == 1);
-	close(to[1]);
+		CHECK(write(out[0], &c, 1) == 1 && read(in[0], &c, 1) == 1);
+	close(in[0]);
+	close(out[0]);
 	CHECK(waitpid(pid, NULL, 0) == pid);
-	close(to[0]);
-	close(from[0]);
-	close(from[1]);
+}
+
+static void do_pipe(long n)
+{
+	int to[2], from[2], in[2], out[2];
+
+	CHECK(pipe(to) == 0 && pipe(from) == 0);
+	in[0] = from[0], out[0] = to[1];
+	in[1] = to[0], out[1] = from[1];
+	round_trips(n, in, out);
+}
+
+static void sock_trips(long n, const int fd[2])
+{
+	int in[2] = { fd[0], fd[1] }, out[2] = { dup(fd[0]), dup(fd[1]) };
+
+	round_trips(n, in, out);
+}
+
+static void do_unix(long n)
+{
+	int fd[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == 0);
+	sock_trips(n, fd);
+}
+
+static void do_tcp(long n)
+{
+	int fd[2];
+
+	tcp_pair(fd);
+	sock_trips(n, fd);
+}
+
+static char block[BLOCK];
+
+/* One operation: a block from one process to another. */
+static void bulk(long n, int in, int out)
+{
+	long long left = (long long)n * BLOCK;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(out);
+		while (left > 0) {
+			ssize_t got = read(in, block, BLOCK);
+
+			CHECK(got > 0);
+			left -= got;
+		}
+		_exit(0);
+	}
+	close(in);
+	while (n--)
+		CHECK(write(out, block, BLOCK) == BLOCK);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	close(out);
+}
+
+static void do_pipe_bulk(long n)
+{
+	int fd[2];
+
+	CHECK(pipe(fd) == 0);
+	bulk(n, fd[0], fd[1]);
+}
+
+static void do_unix_bulk(long n)
+{
+	int fd[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == 0);
+	bulk(n, fd[0], fd[1]);
+}
+
+static void do_tcp_bulk(long n)
+{
+	int fd[2];
+
+	tcp_pair(fd);
+	bulk(n, fd[0], fd[1]);
 }
 
 static void do_fork(long n)
@@ -138,8 +241,6 @@ static void do_signal(long n)
 		CHECK(kill(getpid(), SIGUSR1) == 0);
 	CHECK(caught == want);
 }
-
-static char block[BLOCK];
 
 static void do_write(long n)
 {
@@ -199,10 +300,11 @@ static const struct {
 	const char *name;
 	void (*fn)(long n);
 } all[] = {
-	{ "getppid", do_getppid }, { "stat", do_stat },	    { "open", do_open },
-	{ "create", do_create },   { "pipe", do_pipe },	    { "fork", do_fork },
-	{ "thread", do_thread },   { "signal", do_signal }, { "write", do_write },
-	{ "read", do_read },
+	{ "getppid", do_getppid },     { "stat", do_stat },	      { "open", do_open },
+	{ "create", do_create },       { "pipe", do_pipe },	      { "fork", do_fork },
+	{ "thread", do_thread },       { "signal", do_signal },	      { "write", do_write },
+	{ "read", do_read },	       { "unix", do_unix },	      { "tcp", do_tcp },
+	{ "pipe-bulk", do_pipe_bulk }, { "unix-bulk", do_unix_bulk }, { "tcp-bulk", do_tcp_bulk },
 };
 
 int main(int argc, char **argv)
