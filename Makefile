@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv and viv-kernel in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, viv-kernel and viv-store in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
@@ -37,6 +37,10 @@ ifeq ($(MODE),dev)
 CFLAGS += -Og -DVIV_DEV -fstack-protector-strong
 LDFLAGS += -static
 endif
+# What links libraries of the distribution cannot be static.
+DYN_CPPFLAGS := $(CPPFLAGS)
+DYN_CFLAGS := $(filter-out -fno-pie,$(CFLAGS)) -fPIE
+DYN_LDFLAGS = -pie $(filter-out -no-pie -static,$(LDFLAGS))
 # The released programs use musl: a cell's start is two of them, and glibc's start-up asks the processor for its features, which
 # costs a hypervisor exit each time it runs in a virtual machine (docs/decisions). The other modes use glibc, so both are tested.
 LIBC ?= $(if $(filter rel-gcc,$(MODE)-$(CC)),musl,glibc)
@@ -49,6 +53,7 @@ endif
 ifeq ($(MODE),asan)
 CFLAGS += -O1 -DVIV_DEV -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
+DYN_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 # The stub is freestanding code at a fixed address in each runner; it is never sanitized or instrumented.
@@ -65,6 +70,7 @@ HOST_SRC := $(sort $(wildcard src/host/*.c))
 # The reader of images is part of the kernel; the rest of the store is of the trusted side.
 STORE_READER_SRC := src/store/config.c src/store/index.c
 STORE_SRC := $(sort $(wildcard src/store/*.c))
+IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
@@ -75,6 +81,9 @@ HEADERS := $(sort $(call rwildcard,src,%.h))
 BASE_OBJ := $(call objs,$(BASE_SRC))
 HOST_OBJ := $(call objs,$(HOST_SRC))
 STORE_OBJ := $(call objs,$(STORE_SRC))
+# viv-store links libraries of the distribution, so it is an ordinary dynamic program in every mode.
+IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
+IMPORT_LIBS := -larchive -lcrypto
 CLI_OBJ := $(call objs,$(CLI_SRC))
 KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))
 STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
@@ -88,7 +97,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-store
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
@@ -101,6 +110,13 @@ $(B)/viv: $(CLI_OBJ) $(B)/libviv.a
 # Objects and no archive: handlers are weak references, which would pull nothing out of an archive.
 $(B)/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	$(PROG_CC) $(LDFLAGS) -o $@ $^
+
+$(B)/viv-store: $(IMPORT_OBJ)
+	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(IMPORT_LIBS)
+
+$(B)/dyn/%.c.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(DYN_CPPFLAGS) $(DYN_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/viv-stub: $(STUB_OBJ)
 	$(CC) $(STUB_LDFLAGS) -o $@ $^
@@ -274,13 +290,13 @@ lint-docs:
 
 lint-format:
 	@if ! command -v clang-format >/dev/null; then echo 'lint-format: skipped, clang-format is not installed'; \
-	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(CLI_SRC) \
+	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(CLI_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC)); fi
 
 lint-tidy: | $(GENERATED)
 	@if ! command -v clang-tidy >/dev/null; then echo 'lint-tidy: skipped, clang-tidy is not installed'; \
 	else clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
@@ -290,16 +306,17 @@ docs:
 install: all
 	install -D -m 755 $(B)/viv $(DESTDIR)$(PREFIX)/bin/viv
 	install -D -m 755 $(B)/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
+	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel \
-		$(DESTDIR)$(PREFIX)/share/man/man1/viv.1
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
 
 clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

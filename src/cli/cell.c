@@ -38,33 +38,6 @@ static int host_check(void)
 	return fail("this host runs Linux %s; viv needs 5.19 or newer", u.release);
 }
 
-/* viv-kernel: beside viv, or where 'make install' puts it. */
-static int kernel_open(void)
-{
-	static const char *const places[] = { "viv-kernel", "../libexec/vivarium/viv-kernel" };
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
-	char *name;
-	int fd = -1;
-
-	if (n <= 0) {
-		fail("cannot read /proc/self/exe; viv needs /proc");
-		return -1;
-	}
-	path[n] = '\0';
-	name = strrchr(path, '/') + 1;
-	for (unsigned i = 0; fd < 0 && i < ARRAY_LEN(places); i++) {
-		strcpy(name, places[i]);
-		fd = open(path, O_PATH | O_CLOEXEC);
-	}
-	*name = '\0';
-	if (fd < 0)
-		fail("viv-kernel is not in %s nor in %s../libexec/vivarium; 'make' builds it, "
-		     "'make install' puts both in place",
-		     path, path);
-	return fd;
-}
-
 static bool sysctl_is(const char *path, char value)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -316,7 +289,7 @@ int run_cell(const struct run_options *options)
 	c.cgroup.v2_fd = -1;
 	if (status)
 		return status;
-	kernel = kernel_open();
+	kernel = program_open("viv-kernel");
 	if (kernel < 0)
 		return EXIT_OWN;
 	status = cell_prepare(&c, &o);

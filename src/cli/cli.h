@@ -19,10 +19,16 @@ extern const unsigned nverbs;
 
 int run_main(int argc, char **argv);
 void run_help(void);
+int image_main(int argc, char **argv);
+void image_help(void);
 
 /* Prints "viv: MESSAGE" and returns EXIT_OWN. A message says what to do. */
 int fail(const char *fmt, ...) printf_like(1, 2);
 void warn(const char *fmt, ...) printf_like(1, 2);
+
+/* Another program of the project ("viv-kernel"), as a descriptor to be executed; -1, with the message
+ * printed (program.c). */
+int program_open(const char *program);
 
 /* ---- values (values.c) ---- */
 

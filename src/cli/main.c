@@ -12,6 +12,7 @@ static void version_help(void);
 
 const struct verb verbs[] = {
 	{ "run", "run a command in a new cell", run_main, run_help },
+	{ "image", "import, list, export and remove images", image_main, image_help },
 	{ "help", "explain viv, or one of its commands", help_main, help_help },
 	{ "version", "print the version", version_main, version_help },
 };

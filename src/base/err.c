@@ -1,0 +1,20 @@
+/* Errors in words; see err.h. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	e->kind = kind;
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	/* Names out of archives are part of messages. */
+	for (char *p = e->text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return -1;
+}

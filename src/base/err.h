@@ -1,0 +1,23 @@
+/* Errors of the trusted side: what went wrong, in words for the person at the command line, and the
+ * kind, which becomes the exit status. Functions that take a struct err return 0 or -1. */
+#ifndef VIV_BASE_ERR_H
+#define VIV_BASE_ERR_H
+
+#include "base/base.h"
+
+enum err_kind {
+	ERR_FAILED = 1,
+	ERR_USAGE = 2,
+	ERR_NOT_FOUND = 3,
+	ERR_CONFLICT = 5,
+};
+
+struct err {
+	enum err_kind kind;
+	char text[1024]; /* one line; bytes that a terminal should not see are shown as '?' */
+};
+
+/* Sets the message; always -1, so that it can be returned. */
+int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) printf_like(3, 4);
+
+#endif

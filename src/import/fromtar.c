@@ -1,0 +1,288 @@
+/* A tar stream as a source, plain or compressed, by libarchive. Entries go into the tree in memory and
+ * their contents into objects: no name of an archive is ever a name of the host's. The last of several
+ * entries of one name counts. A layer of a container image is a tar stream as well; its whiteouts
+ * (.wh.NAME, .wh..wh..opq) take away what earlier layers put. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/import.h"
+#include "import/progress.h"
+
+#define READ_SIZE (1u << 20)
+#define XATTRS_MAX 256
+
+struct tar {
+	struct import *im;
+	const struct tar_source *src;
+	uint8_t *block;
+	uint64_t done;
+	bool ended;
+};
+
+/* ---- the stream ---- */
+
+static ssize_t stream_read(struct archive *a, void *data, const void **block)
+{
+	struct tar *t = data;
+	ssize_t n;
+
+	do {
+		if (interrupted()) {
+			archive_set_error(a, EINTR, "interrupted");
+			return -1;
+		}
+		n = read(t->src->fd, t->block, READ_SIZE);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		archive_set_error(a, errno, "cannot read it: %s", strerror(errno));
+		return -1;
+	}
+	if (t->src->hash)
+		hash_add(t->src->hash, t->block, (size_t)n);
+	t->ended = !n;
+	t->done += (uint64_t)n;
+	progress_source(t->done, t->src->size);
+	progress_show();
+	*block = t->block;
+	return n;
+}
+
+static int archive_failed(struct archive *a, struct err *e)
+{
+	const char *why = archive_error_string(a);
+
+	if (interrupted())
+		return err_set(e, ERR_FAILED, "interrupted");
+	return err_set(e, ERR_FAILED, "%s", why ? why : "broken archive");
+}
+
+/* ---- entries ---- */
+
+static int attr_of(struct tar *t, struct archive_entry *ae, const char *path,
+		   struct tree_attr *attr, struct err *e)
+{
+	int64_t uid = archive_entry_uid(ae), gid = archive_entry_gid(ae);
+	uint64_t major = (uint64_t)archive_entry_rdevmajor(ae);
+	uint64_t minor = (uint64_t)archive_entry_rdevminor(ae);
+
+	if (uid < 0 || gid < 0 || uid >= UINT32_MAX || gid >= UINT32_MAX)
+		return err_set(e, ERR_FAILED,
+			       "'%.200s' has an owner that does not exist: %lld:%lld", path,
+			       (long long)uid, (long long)gid);
+	*attr = (struct tree_attr){ .mode = archive_entry_mode(ae) & (S_IFMT | 07777),
+				    .uid = (uint32_t)uid,
+				    .gid = (uint32_t)gid,
+				    .mtime = (uint32_t)archive_entry_mtime(ae) };
+	import_owner(t->im, attr);
+	if (S_ISCHR(attr->mode) || S_ISBLK(attr->mode)) {
+		if (major >= 1u << 12 || minor >= 1u << 20)
+			return err_set(e, ERR_FAILED, "'%.200s' is a device that does not exist",
+				       path);
+		attr->rdev = (minor & 0xff) | major << 8 | (minor & ~0xffull) << 12;
+	}
+	if (S_ISLNK(attr->mode))
+		attr->link = archive_entry_symlink(ae);
+	return 0;
+}
+
+static int xattrs_of(struct tar *t, struct archive_entry *ae, uint32_t node, struct err *e)
+{
+	struct tree_xattr list[XATTRS_MAX];
+	size_t n = 0, len;
+	const char *name;
+	const void *value;
+
+	archive_entry_xattr_reset(ae);
+	while (n < XATTRS_MAX && archive_entry_xattr_next(ae, &name, &value, &len) == ARCHIVE_OK)
+		if (name)
+			list[n++] = (struct tree_xattr){ name, value, len };
+	return tree_set_xattrs(&t->im->tree, node, list, n, e);
+}
+
+static int content_of(struct tar *t, struct archive *a, struct archive_entry *ae, uint32_t node,
+		      bool pyc, struct err *e)
+{
+	int64_t size = archive_entry_size_is_set(ae) ? archive_entry_size(ae) : 0;
+	struct objects *o = &t->im->objects;
+	uint32_t object, pyc_time;
+	uint64_t end = 0;
+
+	if (size < 0)
+		return err_set(e, ERR_FAILED, "a file of negative size");
+	if (object_start(o, (uint64_t)size, pyc, e) < 0)
+		return -1;
+	for (;;) {
+		const void *data;
+		size_t n;
+		int64_t at;
+		int r = archive_read_data_block(a, &data, &n, &at);
+
+		if (r == ARCHIVE_EOF)
+			break;
+		if (r != ARCHIVE_OK)
+			return archive_failed(a, e);
+		if (at < 0)
+			return err_set(e, ERR_FAILED, "a part of a file at a negative place");
+		if (n && object_write(o, data, n, (uint64_t)at, e) < 0)
+			return -1;
+		if (n)
+			end = (uint64_t)at + n;
+	}
+	end = MAX(end, (uint64_t)size);
+	if (object_end(o, end, &object, &pyc_time, e) < 0)
+		return -1;
+	import_content(t->im, node, object, end, pyc_time);
+	return 0;
+}
+
+/* A whiteout: true when the entry was one and is done with. */
+static bool whiteout(struct tar *t, uint32_t dir, const char *name, size_t len)
+{
+	if (!t->src->layer || len < 5 || memcmp(name, ".wh.", 4))
+		return false;
+	if (len == 12 && !memcmp(name, ".wh..wh..opq", 12))
+		tree_drop_below(&t->im->tree, dir);
+	else if (len < 8 || memcmp(name, ".wh..wh.", 8))
+		tree_drop(&t->im->tree, dir, name + 4, len - 4);
+	return true;
+}
+
+/* A directory that is there, the root for example: only what it is changes. */
+static int dir_set(struct tar *t, struct archive_entry *ae, const char *path, uint32_t dir,
+		   struct err *e)
+{
+	struct tree_node *node = tree_node(&t->im->tree, dir);
+	struct tree_attr attr;
+
+	if (attr_of(t, ae, path, &attr, e) < 0)
+		return -1;
+	if (!S_ISDIR(attr.mode))
+		return err_set(e, ERR_FAILED, "the directory '%.200s' is something else", path);
+	node->mode = attr.mode;
+	node->uid = attr.uid;
+	node->gid = attr.gid;
+	return xattrs_of(t, ae, dir, e);
+}
+
+static int hardlink_put(struct tar *t, const char *path, const char *target, uint32_t dir,
+			const char *name, size_t len, struct err *e)
+{
+	char last[INDEX_NAME_MAX + 1];
+	uint32_t node;
+
+	memcpy(last, name, len);
+	node = tree_find_path(&t->im->tree, target, strlen(target));
+	if (node == TREE_NONE)
+		return err_set(e, ERR_FAILED,
+			       "'%.200s' is a hard link to '%.200s', which is not in the archive "
+			       "before it",
+			       path, target);
+	progress_add(0, 1);
+	return tree_link(&t->im->tree, dir, last, len, node, e);
+}
+
+static int entry_put(struct tar *t, struct archive *a, struct archive_entry *ae, struct err *e)
+{
+	const char *path = archive_entry_pathname(ae), *target = archive_entry_hardlink(ae), *name;
+	struct tree_attr attr;
+	uint32_t dir, node;
+	size_t len;
+	bool pyc;
+
+	if (!path)
+		return err_set(e, ERR_FAILED, "an entry whose name cannot be read");
+	if (tree_walk(&t->im->tree, path, strlen(path), &dir, &name, &len, e) < 0)
+		return -1;
+	if (!name)
+		return dir_set(t, ae, path, dir, e);
+	if (len > INDEX_NAME_MAX)
+		return err_set(e, ERR_FAILED, "a name is too long: '%.200s'", path);
+	if (whiteout(t, dir, name, len))
+		return 0;
+	if (target)
+		return hardlink_put(t, path, target, dir, name, len, e);
+	if (attr_of(t, ae, path, &attr, e) < 0)
+		return -1;
+	if (S_ISSOCK(attr.mode) || !(attr.mode & S_IFMT)) {
+		import_warn(t->im, "'%.200s' is %s; it is left out", path,
+			    S_ISSOCK(attr.mode) ? "a socket" : "of an unknown kind");
+		return 0;
+	}
+	pyc = import_is_pyc(name, len);
+	node = tree_put(&t->im->tree, dir, name, len, &attr, e);
+	if (node == TREE_NONE || xattrs_of(t, ae, node, e) < 0)
+		return -1;
+	if (S_ISREG(attr.mode))
+		return content_of(t, a, ae, node, pyc, e);
+	progress_add(0, 1);
+	return 0;
+}
+
+static int entries_read(struct tar *t, struct archive *a, struct err *e)
+{
+	for (;;) {
+		struct archive_entry *ae;
+		int r = archive_read_next_header(a, &ae);
+
+		if (r == ARCHIVE_EOF)
+			break;
+		/* A warning concerns parts of an entry; what matters is looked at again. */
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+			return archive_failed(a, e);
+		if (entry_put(t, a, ae, e) < 0)
+			return -1;
+		if (interrupted())
+			return err_set(e, ERR_FAILED, "interrupted");
+	}
+	/* The end of a tar file is marked; libarchive does not ask for it. */
+	if (t->src->strict && archive_filter_bytes(a, 0) <= archive_read_header_position(a))
+		return err_set(e, ERR_FAILED, "the archive is cut off: its end is missing");
+	return 0;
+}
+
+static struct archive *tar_open(struct tar *t, struct err *e)
+{
+	struct archive *a = archive_read_new();
+
+	if (!a) {
+		err_set(e, ERR_FAILED, "out of memory");
+		return NULL;
+	}
+	/* Only what needs no other program. */
+	archive_read_support_filter_gzip(a);
+	archive_read_support_filter_bzip2(a);
+	archive_read_support_filter_xz(a);
+	archive_read_support_filter_zstd(a);
+	archive_read_support_format_tar(a);
+	if (archive_read_open(a, t, NULL, stream_read, NULL) == ARCHIVE_OK)
+		return a;
+	archive_failed(a, e);
+	archive_read_free(a);
+	return NULL;
+}
+
+int import_tar(struct import *im, const struct tar_source *src, struct err *e)
+{
+	struct tar t = { .im = im, .src = src, .block = xalloc(READ_SIZE) };
+	struct archive *a = tar_open(&t, e);
+	const void *block;
+	int result = -1;
+
+	if (a) {
+		result = entries_read(&t, a, e);
+		/* What comes behind the end counts for the hash, and the sender of a pipe expects
+		 * that somebody reads it. */
+		while (!result && !t.ended)
+			if (stream_read(a, &t, &block) < 0)
+				result = archive_failed(a, e);
+		archive_read_free(a);
+	}
+	free(t.block);
+	return result;
+}

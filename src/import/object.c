@@ -1,0 +1,317 @@
+/* Writing objects; see object.h. */
+#include "import/object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/progress.h"
+
+#define SMALL (1u << 20)
+#define HOLE_STEP (64ull << 20)
+
+void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total)
+{
+	*o = (struct objects){ .store = s, .work = work, .max_total = max_total, .fd = -1 };
+	memset(o->dirs, 0xff, sizeof(o->dirs));
+	o->nslots = 4096;
+	o->slots = xalloc(o->nslots * sizeof(uint32_t));
+	memset(o->slots, 0xff, o->nslots * sizeof(uint32_t));
+	o->small = xalloc(SMALL);
+	hash_init(&o->hash);
+}
+
+void objects_fini(struct objects *o)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(o->dirs); i++)
+		if (o->dirs[i] >= 0)
+			close(o->dirs[i]);
+	if (o->fd >= 0)
+		close(o->fd);
+	buf_free(&o->list);
+	free(o->slots);
+	free(o->small);
+	hash_fini(&o->hash);
+}
+
+static int write_failed(struct objects *o, struct err *e)
+{
+	return err_set(e, ERR_FAILED, "cannot write to '%s': %s", o->store->path, strerror(errno));
+}
+
+static int write_all(int fd, const uint8_t *data, size_t n, uint64_t offset)
+{
+	while (n) {
+		ssize_t done = pwrite(fd, data, n, (off_t)offset);
+
+		if (done < 0 && errno == EINTR && !interrupted())
+			continue;
+		if (done <= 0) {
+			errno = done ? errno : EIO;
+			return -1;
+		}
+		data += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int too_large(struct objects *o, struct err *e)
+{
+	return err_set(e, ERR_FAILED,
+		       "the contents are larger than %llu MiB; --max-size SIZE allows more",
+		       (unsigned long long)o->max_total >> 20);
+}
+
+int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e)
+{
+	o->small_len = 0;
+	o->pos = 0;
+	o->pyc = pyc;
+	o->pyc_time = 0;
+	return size > o->max_total - o->total ? too_large(o, e) : 0;
+}
+
+/* The header of a .pyc file of Python 3.7 and later: magic (u16, CR LF), flags, time, size. With no
+ * flag set it is valid for a source of that time. */
+static void pyc_normalise(struct objects *o)
+{
+	const uint32_t now = INDEX_TIME;
+	uint32_t flags;
+	uint16_t magic;
+
+	if (!o->pyc || o->small_len < 16)
+		return;
+	memcpy(&magic, o->small, 2);
+	memcpy(&flags, o->small + 4, 4);
+	if (magic < 3390 || magic >= 20000 || o->small[2] != '\r' || o->small[3] != '\n' || flags)
+		return;
+	memcpy(&o->pyc_time, o->small + 8, 4);
+	memcpy(o->small + 8, &now, 4);
+}
+
+/* What has become too large for memory goes to a file. */
+static int spill(struct objects *o, struct err *e)
+{
+	if (o->fd >= 0)
+		return 0;
+	pyc_normalise(o);
+	o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (o->fd < 0 || write_all(o->fd, o->small, o->small_len, 0) < 0)
+		return write_failed(o, e);
+	hash_start(&o->hash);
+	hash_add(&o->hash, o->small, o->small_len);
+	o->pos = o->small_len;
+	return 0;
+}
+
+/* Zeros up to an offset. */
+static int hole(struct objects *o, uint64_t end, struct err *e)
+{
+	if (end > o->max_total - o->total)
+		return too_large(o, e);
+	if (o->fd < 0 && end <= SMALL) {
+		memset(o->small + o->small_len, 0, end - o->small_len);
+		o->small_len = end;
+		return 0;
+	}
+	if (spill(o, e) < 0)
+		return -1;
+	while (o->pos < end) {
+		uint64_t n = MIN(end - o->pos, HOLE_STEP);
+
+		if (interrupted())
+			return err_set(e, ERR_FAILED, "interrupted");
+		hash_add_zeros(&o->hash, n);
+		o->pos += n;
+		progress_show();
+	}
+	return 0;
+}
+
+int object_write(struct objects *o, const void *data, size_t n, uint64_t offset, struct err *e)
+{
+	uint64_t pos = o->fd < 0 ? o->small_len : o->pos;
+
+	if (offset < pos || offset > INT64_MAX - n)
+		return err_set(e, ERR_FAILED, "the parts of a sparse file are not in order");
+	if (offset > pos && hole(o, offset, e) < 0)
+		return -1;
+	if (offset + n > o->max_total - o->total)
+		return too_large(o, e);
+	if (o->fd < 0 && n <= SMALL - o->small_len) {
+		memcpy(o->small + o->small_len, data, n);
+		o->small_len += n;
+		return 0;
+	}
+	if (spill(o, e) < 0)
+		return -1;
+	if (write_all(o->fd, data, n, offset) < 0)
+		return write_failed(o, e);
+	hash_add(&o->hash, data, n);
+	o->pos += n;
+	return 0;
+}
+
+/* ---- by hash ---- */
+
+static uint32_t *slot_find(struct objects *o, const uint8_t hash[INDEX_HASH])
+{
+	uint32_t i;
+
+	memcpy(&i, hash, sizeof(i));
+	for (;; i++) {
+		uint32_t *slot = &o->slots[i & (o->nslots - 1)];
+
+		if (*slot == OBJECT_NONE ||
+		    !memcmp(BUF_ITEM(&o->list, struct index_object, *slot)->hash, hash, INDEX_HASH))
+			return slot;
+	}
+}
+
+static uint32_t object_number(struct objects *o, const uint8_t hash[INDEX_HASH], uint64_t size)
+{
+	uint32_t n = (uint32_t)BUF_COUNT(&o->list, struct index_object);
+	struct index_object *object = buf_more(&o->list, sizeof(*object));
+
+	memcpy(object->hash, hash, INDEX_HASH);
+	object->size = size;
+	if (n * 2 >= o->nslots) {
+		free(o->slots);
+		o->nslots *= 2;
+		o->slots = xalloc(o->nslots * sizeof(uint32_t));
+		memset(o->slots, 0xff, o->nslots * sizeof(uint32_t));
+		for (uint32_t i = 0; i < n; i++)
+			*slot_find(o, BUF_ITEM(&o->list, struct index_object, i)->hash) = i;
+	}
+	*slot_find(o, hash) = n;
+	return n;
+}
+
+static int object_dir(struct objects *o, uint8_t first)
+{
+	char name[16];
+
+	if (o->dirs[first] < 0) {
+		snprintf(name, sizeof(name), "objects/%02x", first);
+		o->dirs[first] = store_dir(o->store, name);
+	}
+	return o->dirs[first];
+}
+
+/* Gives the finished content (in small or in "w") its name. */
+static int object_keep(struct objects *o, const uint8_t hash[INDEX_HASH], uint64_t size,
+		       struct err *e)
+{
+	char name[HASH_TEXT];
+	int dir = object_dir(o, hash[0]);
+	struct stat st;
+
+	hash_text(hash, name);
+	if (dir < 0)
+		return write_failed(o, e);
+	if (fstatat(dir, name + 2, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1 &&
+	    S_ISREG(st.st_mode) && (uint64_t)st.st_size == size)
+		return 0;
+	if (o->fd < 0) {
+		o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+			       0444);
+		if (o->fd < 0 || write_all(o->fd, o->small, o->small_len, 0) < 0)
+			return write_failed(o, e);
+	} else {
+		if (ftruncate(o->fd, (off_t)size) < 0 || fchmod(o->fd, 0444) < 0)
+			return write_failed(o, e);
+		/* The disk can start while we read on; it has to be done at the end anyway. */
+		sync_file_range(o->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	}
+	if (renameat(o->work, "w", dir, name + 2) < 0)
+		return write_failed(o, e);
+	return 0;
+}
+
+int object_end(struct objects *o, uint64_t size, uint32_t *number, uint32_t *pyc_time,
+	       struct err *e)
+{
+	uint64_t pos = o->fd < 0 ? o->small_len : o->pos;
+	uint8_t hash[INDEX_HASH];
+	int result = 0;
+
+	*number = OBJECT_NONE;
+	if (size < pos)
+		return err_set(e, ERR_FAILED, "a file is longer than it was said to be");
+	if (size > pos && hole(o, size, e) < 0)
+		return -1;
+	if (o->fd < 0) {
+		pyc_normalise(o);
+		hash_start(&o->hash);
+		hash_add(&o->hash, o->small, o->small_len);
+	}
+	if (pyc_time)
+		*pyc_time = o->pyc_time;
+	hash_end(&o->hash, hash);
+	if (size) {
+		*number = *slot_find(o, hash);
+		if (*number == OBJECT_NONE) {
+			result = object_keep(o, hash, size, e);
+			if (!result)
+				*number = object_number(o, hash, size);
+		}
+		o->total += size;
+	}
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+	return result;
+}
+
+int object_add(struct objects *o, const void *data, size_t n, uint32_t *number, struct err *e)
+{
+	if (object_start(o, n, false, e) < 0 || object_write(o, data, n, 0, e) < 0)
+		return -1;
+	return object_end(o, n, number, NULL, e);
+}
+
+int object_open(struct objects *o, uint32_t number)
+{
+	const struct index_object *object = BUF_ITEM(&o->list, struct index_object, number);
+	char name[HASH_TEXT];
+
+	hash_text(object->hash, name);
+	return openat(object_dir(o, object->hash[0]), name + 2, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+/* For a file system that allows an object no more links. */
+static int object_copy(struct objects *o, uint32_t number, int dir, const char *path)
+{
+	int from = object_open(o, number), to = -1;
+	ssize_t n = -1;
+
+	if (from >= 0)
+		to = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	if (to >= 0)
+		while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
+			;
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	return n < 0 ? -1 : 0;
+}
+
+int object_link(struct objects *o, uint32_t number, int dir, const char *path, struct err *e)
+{
+	const struct index_object *object = BUF_ITEM(&o->list, struct index_object, number);
+	char name[HASH_TEXT];
+
+	hash_text(object->hash, name);
+	if (linkat(object_dir(o, object->hash[0]), name + 2, dir, path, 0) == 0)
+		return 0;
+	if (errno == EMLINK && object_copy(o, number, dir, path) == 0)
+		return 0;
+	return err_set(e, ERR_FAILED, "cannot link the object %.12s: %s", name, strerror(errno));
+}

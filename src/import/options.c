@@ -1,0 +1,191 @@
+/* Options, sizes, times and JSON text of viv-store's verbs. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "import/verbs.h"
+
+int failed(const struct err *e)
+{
+	fprintf(stderr, "viv: %s\n", e->text);
+	return e->kind;
+}
+
+int usage_failed(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("viv: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return ERR_USAGE;
+}
+
+/* The option that arg is, with what follows its '='. */
+static const struct option *option_find(const char *arg, const struct option *options, unsigned n,
+					const char **value)
+{
+	*value = NULL;
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = strlen(options[i].name);
+
+		if (options[i].letter && arg[1] == options[i].letter) {
+			if (options[i].value && arg[2])
+				*value = arg + 2;
+			if (options[i].value || !arg[2])
+				return &options[i];
+		}
+		if (arg[1] != '-' || strncmp(arg + 2, options[i].name, len))
+			continue;
+		if (arg[2 + len] == '=')
+			*value = arg + 3 + len;
+		if (!arg[2 + len] || *value)
+			return &options[i];
+	}
+	return NULL;
+}
+
+int options_parse(int argc, char **argv, const struct option *options, unsigned n, int min, int max)
+{
+	int left = 0;
+	bool only_arguments = false;
+
+	for (int i = 1; i < argc; i++) {
+		const struct option *o;
+		const char *value;
+
+		if (only_arguments || argv[i][0] != '-' || !argv[i][1]) {
+			argv[++left] = argv[i];
+			continue;
+		}
+		if (!strcmp(argv[i], "--")) {
+			only_arguments = true;
+			continue;
+		}
+		o = option_find(argv[i], options, n, &value);
+		if (!o) {
+			usage_failed("unknown option '%s'; 'viv image %s --help' lists them",
+				     argv[i], argv[0]);
+			return -1;
+		}
+		if (o->flag) {
+			if (value) {
+				usage_failed("--%s takes no value", o->name);
+				return -1;
+			}
+			*o->flag = true;
+			continue;
+		}
+		if (!value && i + 1 < argc)
+			value = argv[++i];
+		if (!value) {
+			usage_failed("--%s needs a value", o->name);
+			return -1;
+		}
+		*o->value = value;
+	}
+	if (left >= min && left <= max)
+		return left;
+	usage_failed(left < min ? "'viv image %s' needs more; 'viv image %s --help' explains it"
+				: "too much for 'viv image %s'; 'viv image %s --help' explains it",
+		     argv[0], argv[0]);
+	return -1;
+}
+
+bool size_parse(const char *s, uint64_t *ret)
+{
+	static const char units[] = "kmgt";
+	char *end;
+	double number;
+	const char *u;
+
+	if (*s < '0' || *s > '9' || s[1] == 'x' || s[1] == 'X')
+		return false;
+	number = strtod(s, &end);
+	if (*end) {
+		u = strchr(units, *end | 0x20);
+		if (!u || !*u)
+			return false;
+		for (; u >= units; u--)
+			number *= 1024;
+		end++;
+		if (*end == 'i')
+			end++;
+		if (*end == 'B' || *end == 'b')
+			end++;
+	}
+	if (*end || number < 1 || number > 9e18)
+		return false;
+	*ret = (uint64_t)number;
+	return true;
+}
+
+/* The length of the UTF-8 sequence at p, 0 when there is none. */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+	size_t n = p[0] < 0x80	 ? 1
+		   : p[0] < 0xc2 ? 0
+		   : p[0] < 0xe0 ? 2
+		   : p[0] < 0xf0 ? 3
+		   : p[0] < 0xf5 ? 4
+				 : 0;
+
+	if (!n || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong, surrogates, beyond the last. */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+void json_text(FILE *to, const char *text, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	fputc('"', to);
+	while (len) {
+		size_t n = utf8_length(p, len);
+
+		if (!n)
+			fputs("\\ufffd", to);
+		else if (*p == '"' || *p == '\\')
+			fprintf(to, "\\%c", *p);
+		else if (*p < ' ' || *p == 0x7f)
+			fprintf(to, "\\u%04x", *p);
+		else
+			fwrite(p, 1, n, to);
+		n = n ? n : 1;
+		p += n;
+		len -= n;
+	}
+	fputc('"', to);
+}
+
+const char *size_text(uint64_t size, char *to, size_t n)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+	double number = (double)size;
+	unsigned unit = 0;
+
+	for (; number >= 999.5 && unit + 1 < ARRAY_LEN(units); unit++)
+		number /= 1000;
+	snprintf(to, n, unit && number < 99.95 ? "%.1f %s" : "%.0f %s", number, units[unit]);
+	return to;
+}
+
+const char *time_text(int64_t seconds, char *to, size_t n)
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(to, n, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		snprintf(to, n, "?");
+	return to;
+}

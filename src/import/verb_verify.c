@@ -1,0 +1,229 @@
+/* viv image verify: hashes everything again. First the objects by their names; then each image: its
+ * index by its name and as a whole, and its links to objects. What an image has as its own copy (see
+ * object_link) is hashed as well. One line on standard output for each damage. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/buf.h"
+#include "import/hash.h"
+#include "import/progress.h"
+#include "import/verbs.h"
+
+struct verifier {
+	const struct store *s;
+	unsigned long damages, objects, images;
+	struct buf good; /* ino_t of objects that were hashed and are what they should be */
+};
+
+static printf_like(2, 3) void damage(struct verifier *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	progress_end();
+	v->damages++;
+	printf("damaged: ");
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+}
+
+/* Whether a file is what its hash says; its size is added to what is shown. */
+static int file_check(int fd, const uint8_t want[INDEX_HASH])
+{
+	uint8_t got[INDEX_HASH];
+	uint64_t size;
+
+	if (hash_file(fd, got, &size) < 0)
+		return -1;
+	progress_add(size, 1);
+	return !memcmp(got, want, INDEX_HASH);
+}
+
+static void object_check(struct verifier *v, int dir, const char *sub, const char *name)
+{
+	char text[HASH_TEXT + 256];
+	uint8_t want[INDEX_HASH];
+	struct stat st;
+	int fd, same;
+
+	snprintf(text, sizeof(text), "%s%s", sub, name);
+	if (!hash_parse(text, want)) {
+		damage(v, "objects/%s/%s: no object has such a name", sub, name);
+		return;
+	}
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		if (errno != ENOENT)
+			damage(v, "objects/%s/%s: %s", sub, name, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	/* One link: in no image. It may be what a crash left, and is not relied on. */
+	if (st.st_nlink > 1) {
+		same = file_check(fd, want);
+		v->objects++;
+		if (same < 0)
+			damage(v, "objects/%s/%s: %s", sub, name, strerror(errno));
+		else if (!same)
+			damage(v, "objects/%s/%s: its content is not what it was", sub, name);
+		else
+			buf_add(&v->good, &st.st_ino, sizeof(st.st_ino));
+	}
+	close(fd);
+}
+
+static void objects_check(struct verifier *v)
+{
+	for (unsigned i = 0; i < 256 && !interrupted(); i++) {
+		char path[16], sub[4];
+		struct dirent *de;
+		DIR *d;
+		int fd;
+
+		snprintf(sub, sizeof(sub), "%02x", i);
+		snprintf(path, sizeof(path), "objects/%02x", i);
+		fd = openat(v->s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		d = fd < 0 ? NULL : fdopendir(fd);
+		if (!d) {
+			if (errno != ENOENT)
+				damage(v, "%s: %s", path, strerror(errno));
+			if (fd >= 0)
+				close(fd);
+			continue;
+		}
+		while ((de = readdir(d)) && !interrupted())
+			if (de->d_name[0] != '.')
+				object_check(v, fd, sub, de->d_name);
+		closedir(d);
+	}
+}
+
+static int inode_compare(const void *a, const void *b)
+{
+	const ino_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void link_check(struct verifier *v, const struct image *i, uint64_t n)
+{
+	char path[INDEX_OBJECT_PATH], name[HASH_TEXT];
+	struct index_object object;
+	struct stat st;
+	int fd, same;
+
+	index_object_path(n, path);
+	if (index_object(&i->ix, n, &object)) {
+		damage(v, "image %.12s: object %llu in the index", i->hash, (unsigned long long)n);
+		return;
+	}
+	hash_text(object.hash, name);
+	fd = openat(i->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		damage(v, "image %.12s: %s (object %.12s): %s", i->hash, path, name,
+		       strerror(errno));
+	} else if ((uint64_t)st.st_size != object.size) {
+		damage(v, "image %.12s: %s (object %.12s) has %llu bytes instead of %llu", i->hash,
+		       path, name, (unsigned long long)st.st_size, (unsigned long long)object.size);
+	} else if (!v->good.len || !bsearch(&st.st_ino, v->good.p, v->good.len / sizeof(ino_t),
+					    sizeof(ino_t), inode_compare)) {
+		same = file_check(fd, object.hash);
+		if (same < 0)
+			damage(v, "image %.12s: %s: %s", i->hash, path, strerror(errno));
+		else if (!same)
+			damage(v, "image %.12s: %s (object %.12s) is not what it was", i->hash,
+			       path, name);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void image_check(struct verifier *v, const char *hash)
+{
+	struct image i;
+	uint8_t want[INDEX_HASH];
+	const char *why = NULL;
+	uint32_t *scratch;
+	struct err e;
+	int fd, same;
+
+	if (image_open(v->s, hash, &i, &e) < 0) {
+		if (e.kind != ERR_NOT_FOUND)
+			damage(v, "image %.12s: %s", hash, e.text);
+		return;
+	}
+	v->images++;
+	fd = openat(i.dir, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	same = fd >= 0 && hash_parse(i.hash, want) ? file_check(fd, want) : -1;
+	if (same < 0)
+		damage(v, "image %.12s: index: %s", i.hash, strerror(errno));
+	else if (!same)
+		damage(v, "image %.12s: its index is not what it was", i.hash);
+	if (fd >= 0)
+		close(fd);
+	scratch = xalloc(i.ix.h.nodes.count * sizeof(uint32_t));
+	if (index_check(&i.ix, scratch, &why))
+		damage(v, "image %.12s: index: %s", i.hash, why ? why : "broken");
+	free(scratch);
+	for (uint64_t n = 0; n < i.ix.h.objects.count && !interrupted(); n++)
+		link_check(v, &i, n);
+	image_close(&i);
+}
+
+int verb_verify(struct store *s, int argc, char **argv)
+{
+	bool quiet = false;
+	const struct option options[] = { { "quiet", 'q', NULL, &quiet } };
+	struct verifier v = { .s = s };
+	char(*hashes)[HASH_TEXT] = NULL;
+	size_t n = 0;
+	struct err e;
+	int lock, given = options_parse(argc, argv, options, ARRAY_LEN(options), 0, 1 << 20);
+
+	if (given < 0)
+		return ERR_USAGE;
+	lock = store_lock(s, false, NULL, &e);
+	if (lock < 0)
+		return failed(&e);
+	for (int i = 1; i <= given; i++) {
+		char hash[HASH_TEXT];
+
+		if (image_find(s, argv[i], hash, &e) < 0) {
+			close(lock);
+			return failed(&e);
+		}
+	}
+	progress_start("verify", quiet);
+	if (given) {
+		for (int i = 1; i <= given && !interrupted(); i++)
+			image_check(&v, argv[i]);
+	} else {
+		objects_check(&v);
+		if (v.good.len)
+			qsort(v.good.p, v.good.len / sizeof(ino_t), sizeof(ino_t), inode_compare);
+		if (image_list(s, &hashes, &n, &e) < 0) {
+			damage(&v, "%s", e.text);
+			n = 0;
+		}
+		for (size_t i = 0; i < n && !interrupted(); i++)
+			image_check(&v, hashes[i]);
+		free(hashes);
+	}
+	progress_end();
+	buf_free(&v.good);
+	close(lock);
+	if (interrupted())
+		return ERR_FAILED;
+	if (!quiet)
+		printf("%lu image%s, %lu object%s: %lu damaged\n", v.images,
+		       v.images == 1 ? "" : "s", v.objects, v.objects == 1 ? "" : "s", v.damages);
+	return v.damages ? ERR_FAILED : 0;
+}

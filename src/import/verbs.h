@@ -1,0 +1,55 @@
+/* The verbs of viv-store, which are those of 'viv image'. Each returns the exit status. */
+#ifndef VIV_IMPORT_VERBS_H
+#define VIV_IMPORT_VERBS_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/err.h"
+#include "store/store.h"
+
+struct verb {
+	const char *name;
+	const char *arguments, *summary;
+	int (*main)(struct store *s, int argc, char **argv);
+	const char *help; /* of its options */
+};
+
+int verb_import(struct store *s, int argc, char **argv);
+int verb_ls(struct store *s, int argc, char **argv);
+int verb_inspect(struct store *s, int argc, char **argv);
+int verb_export(struct store *s, int argc, char **argv);
+int verb_tag(struct store *s, int argc, char **argv);
+int verb_rm(struct store *s, int argc, char **argv);
+int verb_gc(struct store *s, int argc, char **argv);
+int verb_verify(struct store *s, int argc, char **argv);
+
+/* Prints "viv: MESSAGE" and returns the exit status for it. */
+int failed(const struct err *e);
+int usage_failed(const char *fmt, ...) printf_like(1, 2);
+
+/* ---- options (options.c) ---- */
+
+struct option {
+	const char *name; /* without its "--" */
+	char letter; /* 0: none */
+	const char **value; /* an option with a value */
+	bool *flag; /* one without */
+};
+
+/* Takes the options out of argv and leaves the others: their number, from 1 on, or -1 with the
+ * message printed. Between min and max arguments must be left. */
+int options_parse(int argc, char **argv, const struct option *options, unsigned n, int min,
+		  int max);
+/* 64M, 1G, 1.5g, 4096: bytes. */
+bool size_parse(const char *s, uint64_t *ret);
+
+/* ---- output ---- */
+
+void json_text(FILE *to, const char *text, size_t len);
+/* 12.3 MB */
+const char *size_text(uint64_t size, char *to, size_t n);
+/* 2026-01-31T12:00:00Z */
+const char *time_text(int64_t seconds, char *to, size_t n);
+
+#endif

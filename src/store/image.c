@@ -1,0 +1,254 @@
+/* Finding, opening and removing images. An open image is locked: its directory stays until the last
+ * one who uses it has closed it. */
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX_MIN 6
+#define TREE_MAX (64 << 20) /* of the list of a disk's layers */
+
+static int hash_compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int image_list(const struct store *s, char (**ret)[HASH_TEXT], size_t *ret_n, struct err *e)
+{
+	int fd = openat(s->fd, "images", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	char(*list)[HASH_TEXT] = NULL;
+	size_t n = 0;
+	struct dirent *de;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return errno == ENOENT ? 0
+				       : err_set(e, ERR_FAILED, "cannot read '%s/images': %s",
+						 s->path, strerror(errno));
+	}
+	while ((de = readdir(d))) {
+		char(*grown)[HASH_TEXT];
+
+		if (!hash_is_valid(de->d_name))
+			continue;
+		grown = realloc(list, (n + 1) * sizeof(*list));
+		if (!grown) {
+			free(list);
+			closedir(d);
+			return err_set(e, ERR_FAILED, "out of memory");
+		}
+		list = grown;
+		memcpy(list[n++], de->d_name, HASH_TEXT);
+	}
+	closedir(d);
+	if (n)
+		qsort(list, n, sizeof(*list), hash_compare);
+	*ret = list;
+	*ret_n = n;
+	return 0;
+}
+
+static bool image_exists(const struct store *s, const char *hash)
+{
+	char path[HASH_TEXT + 16];
+
+	snprintf(path, sizeof(path), "images/%s", hash);
+	return faccessat(s->fd, path, F_OK, 0) == 0;
+}
+
+static int find_prefix(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e)
+{
+	char(*list)[HASH_TEXT];
+	size_t n, found = 0, len = strlen(name);
+
+	if (image_list(s, &list, &n, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(list[i], name, len) && !found++)
+			strcpy(hash, list[i]);
+	free(list);
+	if (found > 1)
+		return err_set(e, ERR_CONFLICT,
+			       "%zu images have a hash that starts with '%s'; give more of it",
+			       found, name);
+	return found ? 0
+		     : err_set(e, ERR_NOT_FOUND,
+			       "there is no image '%s'; 'viv image ls' lists them", name);
+}
+
+int image_find(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e)
+{
+	size_t len;
+
+	/* A tag comes first: somebody chose it. */
+	if (tag_is_valid(name)) {
+		if (tag_get(s, name, hash, e) == 0) {
+			if (image_exists(s, hash))
+				return 0;
+			return err_set(e, ERR_NOT_FOUND,
+				       "the tag '%s' names the image %.12s, which is not there any "
+				       "more; import it again",
+				       name, hash);
+		}
+		if (e->kind != ERR_NOT_FOUND)
+			return -1;
+	}
+	if (!strncmp(name, "sha256:", 7))
+		name += 7;
+	len = strlen(name);
+	if (len >= PREFIX_MIN && len < HASH_TEXT && strspn(name, "0123456789abcdef") == len)
+		return find_prefix(s, name, hash, e);
+	return err_set(e, ERR_NOT_FOUND, "there is no image '%s'; 'viv image ls' lists them", name);
+}
+
+static int image_map(struct image *i)
+{
+	int fd = openat(i->dir, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, &st) < 0 ? -errno : 0;
+	if (!err && (!S_ISREG(st.st_mode) || !st.st_size))
+		err = -EBADMSG;
+	if (!err) {
+		i->map_size = (size_t)st.st_size;
+		i->map = mmap(NULL, i->map_size, PROT_READ, MAP_SHARED, fd, 0);
+		if (i->map == MAP_FAILED) {
+			i->map = NULL;
+			err = -errno;
+		}
+	}
+	close(fd);
+	return err ? err : index_open(i->map, i->map_size, &i->ix);
+}
+
+int image_open(const struct store *s, const char *name, struct image *ret, struct err *e)
+{
+	char path[HASH_TEXT + 16];
+	int err;
+
+	*ret = (struct image){ .dir = -1 };
+	if (image_find(s, name, ret->hash, e) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "images/%s", ret->hash);
+	ret->dir = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (ret->dir < 0)
+		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot open the image '%s': %s", name, strerror(errno));
+	if (flock(ret->dir, LOCK_SH | LOCK_NB) < 0) {
+		image_close(ret);
+		return err_set(e, ERR_CONFLICT, "the image '%s' is being removed", name);
+	}
+	err = image_map(ret);
+	if (err) {
+		image_close(ret);
+		if (err == -ENOENT)
+			return err_set(e, ERR_NOT_FOUND, "the image '%s' is being removed", name);
+		return err_set(e, ERR_FAILED,
+			       err == -EBADMSG ? "the image '%s' is damaged: its index is not "
+						 "whole; remove it and import it again"
+					       : "cannot read the index of the image '%s': %s",
+			       name, strerror(-err));
+	}
+	return 0;
+}
+
+void image_close(struct image *i)
+{
+	if (i->map)
+		munmap(i->map, i->map_size);
+	if (i->dir >= 0)
+		close(i->dir);
+	i->map = NULL;
+	i->dir = -1;
+}
+
+/* Whether a disk's list of layers names the image. Lists that cannot be read count as a yes. */
+static bool disk_uses(int disks, const char *id, const char *hash)
+{
+	char path[512];
+	struct stat st;
+	char *text;
+	bool uses = true;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tree", id);
+	fd = openat(disks, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno != ENOENT && errno != ENOTDIR;
+	if (fstat(fd, &st) == 0 && st.st_size <= TREE_MAX) {
+		text = malloc((size_t)st.st_size + 1);
+		if (text && read(fd, text, (size_t)st.st_size) == st.st_size)
+			uses = memmem(text, (size_t)st.st_size, hash, HASH_TEXT - 1) != NULL;
+		free(text);
+	}
+	close(fd);
+	return uses;
+}
+
+static bool disks_use(const struct store *s, const char *hash, char *id, size_t size)
+{
+	int fd = openat(s->fd, "disks", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *de;
+	bool uses = false;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!uses && (de = readdir(d)))
+		if (de->d_name[0] != '.' && disk_uses(fd, de->d_name, hash)) {
+			uses = true;
+			snprintf(id, size, "%s", de->d_name);
+		}
+	closedir(d);
+	return uses;
+}
+
+int image_remove(const struct store *s, const char *hash, struct err *e)
+{
+	char path[HASH_TEXT + 16], disk[256], gone[128];
+	struct work w;
+	int fd, result = 0;
+
+	snprintf(path, sizeof(path), "images/%s", hash);
+	fd = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot open the image %.12s: %s", hash, strerror(errno));
+	/* Held while it is renamed away: who opens it now fails, who had it open made us fail. */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		result = err_set(e, ERR_CONFLICT, "the image %.12s is in use; end its cells first",
+				 hash);
+	else if (disks_use(s, hash, disk, sizeof(disk)))
+		result = err_set(e, ERR_CONFLICT,
+				 "the image %.12s is the base of the disk %s; remove that first",
+				 hash, disk);
+	if (result || work_new(s, &w, e) < 0) {
+		close(fd);
+		return -1;
+	}
+	snprintf(gone, sizeof(gone), "%s/image", w.name);
+	if (renameat(s->fd, path, s->fd, gone) < 0)
+		result = err_set(e, ERR_FAILED, "cannot remove '%s/%s': %s", s->path, path,
+				 strerror(errno));
+	close(fd);
+	work_free(s, &w);
+	return result;
+}

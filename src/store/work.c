@@ -1,0 +1,143 @@
+/* Directories for work in progress. A maker holds a lock on its directory for as long as it lives, so
+ * one without a lock belongs to nobody and whoever finds it removes it. */
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REMOVE_DEPTH 8
+
+static int remove_below(int dir, unsigned depth)
+{
+	DIR *d = fdopendir(dir);
+	struct dirent *de;
+	int err = 0;
+
+	if (!d) {
+		err = -errno;
+		close(dir);
+		return err;
+	}
+	while (!err && (de = readdir(d))) {
+		int sub;
+
+		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
+			continue;
+		if (unlinkat(dirfd(d), de->d_name, 0) == 0)
+			continue;
+		if (errno != EISDIR && errno != EPERM) {
+			err = errno == ENOENT ? 0 : -errno;
+			continue;
+		}
+		if (depth == REMOVE_DEPTH) {
+			err = -ELOOP;
+			continue;
+		}
+		sub = openat(dirfd(d), de->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		err = sub < 0 ? -errno : remove_below(sub, depth + 1);
+		if (!err && unlinkat(dirfd(d), de->d_name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+			err = -errno;
+	}
+	closedir(d);
+	return err;
+}
+
+int tree_remove(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	err = remove_below(fd, 0);
+	if (!err && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		err = -errno;
+	return err;
+}
+
+/* Whether path still names what fd is. */
+static bool is_still(int dir, const char *path, int fd)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && fstatat(dir, path, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int work_new(const struct store *s, struct work *w, struct err *e)
+{
+	int tmp = store_dir(s, "tmp");
+
+	w->fd = -1;
+	if (tmp < 0)
+		return err_set(e, ERR_FAILED, "cannot make '%s/tmp': %s", s->path, strerror(errno));
+	close(tmp);
+	for (unsigned tries = 0; tries < 100; tries++) {
+		uint64_t random = 0;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			continue;
+		snprintf(w->name, sizeof(w->name), "tmp/%d.%016llx", getpid(),
+			 (unsigned long long)random);
+		if (mkdirat(s->fd, w->name, 0700) < 0) {
+			if (errno == EEXIST)
+				continue;
+			break;
+		}
+		w->fd = openat(s->fd, w->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		/* Somebody who collects may have come between; then it is gone or going. */
+		if (w->fd >= 0 && flock(w->fd, LOCK_EX | LOCK_NB) == 0 &&
+		    is_still(s->fd, w->name, w->fd))
+			return 0;
+		if (w->fd >= 0)
+			close(w->fd);
+		w->fd = -1;
+	}
+	return err_set(e, ERR_FAILED, "cannot make a directory in '%s/tmp': %s", s->path,
+		       strerror(errno));
+}
+
+void work_free(const struct store *s, struct work *w)
+{
+	if (w->fd < 0)
+		return;
+	if (is_still(s->fd, w->name, w->fd))
+		tree_remove(s->fd, w->name);
+	close(w->fd);
+	w->fd = -1;
+}
+
+unsigned work_collect(const struct store *s)
+{
+	int tmp = openat(s->fd, "tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d = tmp < 0 ? NULL : fdopendir(tmp);
+	struct dirent *de;
+	unsigned n = 0;
+
+	if (!d) {
+		if (tmp >= 0)
+			close(tmp);
+		return 0;
+	}
+	while ((de = readdir(d))) {
+		int fd;
+
+		if (de->d_name[0] == '.')
+			continue;
+		fd = openat(tmp, de->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			continue;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && tree_remove(tmp, de->d_name) == 0)
+			n++;
+		close(fd);
+	}
+	closedir(d);
+	return n;
+}
