@@ -44,8 +44,6 @@ int work_new(const struct store *s, struct work *w, struct err *e);
 void work_free(const struct store *s, struct work *w);
 /* Removes what dead makers left. Returns how many there were. */
 unsigned work_collect(const struct store *s);
-/* Removes a directory with all that is in it, at most 8 deep. 0 or a negative errno. */
-int tree_remove(int dir, const char *name);
 
 /* ---- tags (tags.c) ---- */
 

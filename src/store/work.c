@@ -12,55 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define REMOVE_DEPTH 8
-
-static int remove_below(int dir, unsigned depth)
-{
-	DIR *d = fdopendir(dir);
-	struct dirent *de;
-	int err = 0;
-
-	if (!d) {
-		err = -errno;
-		close(dir);
-		return err;
-	}
-	while (!err && (de = readdir(d))) {
-		int sub;
-
-		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
-			continue;
-		if (unlinkat(dirfd(d), de->d_name, 0) == 0)
-			continue;
-		if (errno != EISDIR && errno != EPERM) {
-			err = errno == ENOENT ? 0 : -errno;
-			continue;
-		}
-		if (depth == REMOVE_DEPTH) {
-			err = -ELOOP;
-			continue;
-		}
-		sub = openat(dirfd(d), de->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		err = sub < 0 ? -errno : remove_below(sub, depth + 1);
-		if (!err && unlinkat(dirfd(d), de->d_name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-			err = -errno;
-	}
-	closedir(d);
-	return err;
-}
-
-int tree_remove(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int err;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	err = remove_below(fd, 0);
-	if (!err && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		err = -errno;
-	return err;
-}
+#include "store/files.h"
 
 /* Whether path still names what fd is. */
 static bool is_still(int dir, const char *path, int fd)
