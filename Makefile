@@ -59,7 +59,7 @@ endif
 # The stub is freestanding code at a fixed address in each runner; it is never sanitized or instrumented.
 STUB_CFLAGS := -std=gnu17 $(WARN) -O2 -ffreestanding -fPIE -mgeneral-regs-only -fno-stack-protector \
 	-fcf-protection=none -fno-asynchronous-unwind-tables -mno-red-zone -fno-builtin
-STUB_LDFLAGS := -nostdlib -static -no-pie -s -Wl,-Ttext-segment=0x7ea000000000 -Wl,-z,norelro \
+STUB_LDFLAGS := -nostdlib -static -no-pie -s -Wl,-Ttext-segment=0x7ea000000000 -Wl,--section-start=.fastmem=0x7ea000100000 -Wl,-z,norelro \
 	-Wl,-z,noexecstack -Wl,--build-id=none
 
 rwildcard = $(foreach d,$(wildcard $(1)/*),$(call rwildcard,$(d),$(2))$(filter $(2),$(d)))

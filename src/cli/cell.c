@@ -224,6 +224,7 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 	s->changes = o->changes;
 	s->quiet = o->quiet;
 	s->trace = o->trace;
+	s->fast = o->fast;
 	s->trace_fd = -1;
 	if (o->trace) {
 		bool tty;

@@ -55,6 +55,7 @@ struct run_options {
 	uint32_t pids;
 	int64_t timeout_ns;
 	bool trace, quiet, changes;
+	uint32_t fast; /* enum fast_mode */
 	bool tty; /* a terminal was asked for */
 	const char *workdir, *hostname;
 	uint32_t uid, gid;

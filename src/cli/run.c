@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/bootspec.h"
+
 struct option {
 	const char *name;
 	const char *value; /* what it is called in the help; NULL: a switch */
@@ -28,6 +30,7 @@ enum {
 	OPT_TTY,
 	OPT_CHANGES,
 	OPT_TRACE,
+	OPT_FAST,
 	OPT_QUIET,
 	OPT_HELP,
 };
@@ -53,6 +56,8 @@ static const struct option options[] = {
 		      "-t: insist on a terminal (viv's own, when it has one, is the cell's)" },
 	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
 	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
+	[OPT_FAST] = { "fast", "MODE",
+		       "on, off or check: repeated look-ups of paths without the kernel (on)" },
 	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
 	[OPT_HELP] = { "help", NULL, "this text" },
 };
@@ -279,6 +284,13 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_TRACE:
 		o->trace = true;
+		return 0;
+	case OPT_FAST:
+		o->fast = !strcmp(value, "on")	  ? FAST_ON
+			  : !strcmp(value, "off") ? FAST_OFF
+						  : FAST_CHECK;
+		if (o->fast == FAST_CHECK && strcmp(value, "check"))
+			return fail("--fast '%s': on, off or check", value);
 		return 0;
 	case OPT_QUIET:
 		o->quiet = true;

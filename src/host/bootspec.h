@@ -30,6 +30,13 @@ struct mount_spec {
 	uint64_t size; /* of a tmpfs; 0: default */
 };
 
+/* Whether runners answer path look-ups themselves. */
+enum fast_mode {
+	FAST_ON,
+	FAST_OFF,
+	FAST_CHECK, /* no, but what they would have said is compared with the truth */
+};
+
 struct bootspec {
 	char **argv; /* NULL-terminated; never empty */
 	char **envp;
@@ -44,6 +51,7 @@ struct bootspec {
 		user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
+	uint32_t fast; /* enum fast_mode */
 	bool changes; /* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the path */
 	bool quiet; /* no warnings and events, only failures */
 	bool tty[3]; /* which streams are terminals */

@@ -4,6 +4,7 @@
  * filter gives it appears in the kernel's own table: no descriptor has to be sent from a process that may not send. Its
  * execve of the stub then gives it a table of its own, in which nothing is left but the stub: every other descriptor is
  * close-on-exec. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -26,6 +27,9 @@
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
 #endif
@@ -41,16 +45,54 @@ struct spawn {
 	int err;
 };
 
-int runner_stub_install(const void *elf, size_t size)
+/* The stub's program header for shared memory gets its place in the file, behind everything else. It has none as it was linked. */
+static int shared_segment(int fd, const char *elf, uint64_t addr, uint64_t off, uint64_t size)
 {
-	int fd = memfd_create("viv-stub", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)elf;
+
+	for (unsigned i = 0; i < eh->e_phnum; i++) {
+		uint64_t at = eh->e_phoff + i * sizeof(Elf64_Phdr);
+		Elf64_Phdr ph;
+
+		memcpy(&ph, elf + at, sizeof(ph));
+		if (ph.p_type != PT_LOAD || ph.p_vaddr != addr)
+			continue;
+		ph.p_type = size ? PT_LOAD : PT_NULL;
+		ph.p_offset = off;
+		ph.p_filesz = ph.p_memsz = size;
+		return pwrite(fd, &ph, sizeof(ph), (off_t)at) == sizeof(ph) ? 0 : -EIO;
+	}
+	return -ENOEXEC;
+}
+
+/* Nobody can write to the file any more, or map it shared and writable, but through the mapping made here before that. A private
+ * mapping, which execve makes, shows what we write as long as its owner does not write there himself. */
+int runner_stub_install(const void *elf, size_t size, uint64_t shared_addr, size_t shared_size,
+			void **ret_shared)
+{
+	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW;
+	off_t off = (off_t)ALIGN_UP(size, PAGE_SIZE);
+	int fd = memfd_create("viv-stub", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC), ret;
 
 	if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
 		fd = memfd_create("viv-stub", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, elf, size) != (ssize_t)size || fchmod(fd, 0555) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0 ||
+	if (write(fd, elf, size) != (ssize_t)size || fchmod(fd, 0555) < 0)
+		return -errno;
+	ret = shared_segment(fd, elf, shared_addr, (uint64_t)off, shared_size);
+	if (ret < 0)
+		return ret;
+	*ret_shared = NULL;
+	if (shared_size) {
+		if (ftruncate(fd, off + (off_t)shared_size) < 0)
+			return -errno;
+		*ret_shared = mmap(NULL, shared_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, off);
+		if (*ret_shared == MAP_FAILED)
+			return -errno;
+	}
+	if (fcntl(fd, F_ADD_SEALS, seals | (shared_size ? F_SEAL_FUTURE_WRITE : F_SEAL_WRITE)) <
+		    0 ||
 	    dup3(fd, STUB_FD, O_CLOEXEC) < 0)
 		return -errno;
 	close(fd);

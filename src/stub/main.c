@@ -23,12 +23,14 @@
 #define UP(x) (((x) + PAGE - 1) & ~(PAGE - 1))
 #define PROT_NONE_ 0
 #define PROT_WRITE_ 2
+#define PROT_EXEC_ 4
 #define MAP_PRIVATE_ 2
 #define MAP_FIXED_ 0x10
 #define MAP_NORESERVE_ 0x4000
 #define MAP_FIXED_NOREPLACE_ 0x100000
 
-static struct stub_boot boot;
+struct stub_boot stub_boot_data;
+#define boot stub_boot_data
 
 _Noreturn static void die(void)
 {
@@ -77,6 +79,9 @@ static uint64_t obj_map(uint32_t which)
 				 STUB_MAP_FD(o->fd), s->off);
 			if (p < 0 && p > -4096)
 				die();
+			/* Only if there is an unused end of a page behind it. */
+			if ((s->prot & PROT_EXEC_) && UP(file_end) - file_end >= 512)
+				stub_code_note(at, s->file_len);
 			/* The rest of the last page is zero, as far as it can be written. */
 			if (s->mem_len > s->file_len && (s->prot & PROT_WRITE_))
 				zero((void *)file_end, UP(file_end) - file_end);
@@ -255,6 +260,7 @@ _Noreturn void stub_main(uint64_t *sp)
 	done.start_code = boot.start_code + bias;
 	done.end_code = boot.end_code + bias;
 	done.start_brk = UP(boot.obj[0].vaddr + bias + boot.obj[0].span) + boot.brk_gap;
+	stub_stack_note((uint64_t)sp);
 	mm_describe(&done, bias);
 	hyper(HC_EXEC_DONE, &done, 0, 0, 0);
 	native(NR_SIGPROCMASK, 2, &boot.sigmask, 0, 8);

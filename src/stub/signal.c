@@ -78,6 +78,10 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	int flags = unpack(info, &si), restart;
 
 	(void)sig;
+	stub_fast_leave(uc);
+	if (flags & SIGF_PATCH)
+		stub_rewrite(((const struct stub_patch *)info->payload)->ip,
+			     (int)((const struct stub_patch *)info->payload)->single);
 	if (uc->rip == (uint64_t)stub_suspend_ret) {
 		s = (struct suspend *)uc->r12;
 		s->by64 = 1;

@@ -12,7 +12,7 @@
 #define VIV_STUB_STUB_H
 
 #define STUB_BASE 0x7ea000000000
-#define STUB_SPAN 0x100000 /* hidden from /proc/PID/maps */
+#define STUB_SPAN 0x400000 /* hidden from /proc/PID/maps; the last 3 MiB are stub/fast.h */
 #define STUB_MAGIC 0x7669766172697576
 
 /* mmap has six arguments: there the mark is in the upper half of the descriptor, which the host ignores. */
@@ -52,6 +52,7 @@
 #define HC_LAST 0x7613
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
+#define STUB_FD_CODE 0x20000 /* a C library: its calls may be rewritten (stub/fast.c) */
 #define STUB_ARMED \
 	0x7654321 /* answer to a call with a mask: nothing yet, wait for the wake-up signal */
 
@@ -68,6 +69,7 @@
 #define SIGF_EINTR 2 /* the same, but it gives EINTR after any handler */
 #define SIGF_THREAD 8 /* meant for this thread alone */
 #define SIGF_WAKE 4 /* no signal: the armed call has something to say */
+#define SIGF_PATCH 16 /* no signal: struct stub_patch says which call to rewrite */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -94,7 +96,17 @@ struct stub_obj {
 	uint64_t entry; /* as in the file */
 };
 
+/* In the payload of a signal with SIGF_PATCH. */
+struct stub_patch {
+	uint64_t ip; /* behind the system call instruction */
+	uint64_t single; /* nobody else runs in this address space */
+};
+
+/* See stub/fast.h; it is the first thing in struct stub_boot, which stays where it is for as long as the program runs. */
+struct fast_own;
+
 struct stub_boot {
+	uint32_t own[8]; /* struct fast_own */
 	struct stub_obj obj[2];
 	uint32_t nseg;
 	uint32_t nprefix; /* strings that replace argv[0] (#!): 0 none */

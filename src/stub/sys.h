@@ -129,7 +129,17 @@ _Noreturn void stub_vfork(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t c
 long stub_suspend(const uint64_t *mask, struct suspend *s);
 extern char stub_suspend_ret[];
 
+/* Where a rewritten call arrives: rax is its number, rcx the address of its system call instruction (fast.c). */
+void stub_fast(void);
+extern char stub_fast_in[], stub_fast_out[], stub_fast_end[];
+extern char __start_fasttext[], __stop_fasttext[];
+
 /* C side */
+extern struct stub_boot stub_boot_data;
+void stub_code_note(uint64_t start, uint64_t len);
+void stub_stack_note(uint64_t sp);
+void stub_rewrite(uint64_t ip, int single);
+void stub_fast_leave(struct k_ucontext *uc);
 _Noreturn void stub_main(uint64_t *sp);
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc);
 void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc);

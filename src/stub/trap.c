@@ -16,6 +16,8 @@ static long do_mmap(struct k_ucontext *uc)
 	ret = sys6(NR_MMAP, uc->rdi, uc->rsi, uc->rdx, uc->r10, STUB_MAP_FD(fd & 0xffff), uc->r9);
 	if (!(fd & STUB_FD_KEEP))
 		native(NR_CLOSE, fd & 0xffff, 0, 0, 0);
+	if ((fd & STUB_FD_CODE) && (ret > 0 || ret < -4096))
+		stub_code_note(ret, uc->rsi);
 	return ret;
 }
 

@@ -32,6 +32,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/exec.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/limits.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/itimer.h"
@@ -206,6 +207,7 @@ int boot_tree(void)
 
 static void on_task_gone(struct task *t)
 {
+	fast_gone(t);
 	if (t->files)
 		fdtable_put(t->files, t);
 	if (t->fs)
@@ -341,6 +343,9 @@ int boot_first(void)
 	const struct bootspec *spec = &cell.spec;
 	struct proc *p = proc_new(FIRST_PID, NULL);
 	struct task *t = p ? task_new(p, FIRST_PID) : NULL;
+	/* With a trace every call is to be seen. */
+	bool with_fast = spec->fast != FAST_OFF && !spec->trace;
+	void *fast = NULL;
 	int listener, ret;
 
 	task_gone = on_task_gone;
@@ -370,7 +375,10 @@ int boot_first(void)
 				    : strerror(-ret));
 		return ret == -ENOENT || ret == -ENOTDIR ? 127 : 126;
 	}
-	ret = runner_stub_install(stub_blob, (size_t)(stub_blob_end - stub_blob));
+	ret = runner_stub_install(stub_blob, (size_t)(stub_blob_end - stub_blob), FAST_BASE,
+				  with_fast ? FAST_SIZE : 0, &fast);
+	if (ret == 0 && fast)
+		fastmem_init(fast);
 	if (ret == 0)
 		ret = runner_spawn(spec->argv, spec->envp, &listener);
 	if (ret != FIRST_PID) {

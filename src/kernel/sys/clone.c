@@ -18,6 +18,7 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/strays.h"
 #include "kernel/vfs/vfs.h"
 
@@ -39,6 +40,8 @@ struct birth {
 	struct fdtable *files; /* counted: the table the child gets */
 	struct fsctx *fs; /* counted */
 	struct shm_map *shm_maps; /* attached shared memory, for a copy of the memory */
+	struct fastmm *mm; /* counted */
+	uint32_t mm_mark;
 	struct pidref *pidref; /* counted; CLONE_PIDFD: of the child to be */
 	int pidfd; /* its number */
 	/* What the child takes over, as it was when clone was called: the parent may be gone or changed when it announces itself. */
@@ -64,6 +67,7 @@ static void birth_free(struct birth *b)
 		file_put(b->seed.exe);
 	seccomp_filter_put(b->maker.seccomp);
 	shm_maps_free(b->shm_maps, b->parent_pid);
+	fast_mm_put(b->mm);
 	if (b->pidref) {
 		pidref_cancel(b->pidref);
 		pidref_put(b->pidref);
@@ -220,6 +224,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	seccomp_filter_get(b->maker.seccomp);
 	b->files = flags & CLONE_FILES ? fdtable_get(t->files) : fdtable_copy(t->files);
 	b->fs = flags & CLONE_FS ? fsctx_get(t->fs) : fsctx_copy(t->fs);
+	b->mm = fast_mm_get(t, &b->mm_mark);
 	host_random(&b->token, sizeof(b->token));
 	b->token = (b->token & INT64_MAX) | (1L << 40); /* never mistaken for an errno or zero */
 	t->proc->pending_births++;
@@ -394,6 +399,8 @@ int64_t hc_child(const struct host_call *in)
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
 	task_inherit_sched(t, &b->maker);
 	seccomp_inherit(t, b);
+	t->fast_off = b->maker.fast_off;
+	fast_born(t, b->mm, b->mm_mark, b->flags & CLONE_VM);
 	if (b->pidref)
 		pidref_attach(b->pidref, p);
 	birth_free(b);

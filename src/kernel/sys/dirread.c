@@ -8,6 +8,7 @@
 #include "kernel/abi/stat.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
@@ -148,6 +149,7 @@ static int64_t chdir_to(struct task *t, struct path *p)
 		return r;
 	}
 	place_set(&t->fs->cwd, p);
+	fast_fs_changed(t->fs);
 	return 0;
 }
 
@@ -188,5 +190,6 @@ int64_t sys_chroot(struct task *t, const struct sysargs *a)
 		return r;
 	}
 	place_set(&t->fs->root, &p);
+	fast_fs_changed(t->fs);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/mem.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/ptimer.h"
@@ -386,6 +387,7 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 	b.filtered = t->seccomp != NULL;
 	proc_renew(t, x);
 	exec_state_free(p);
+	fast_exec(t, a->a[0] + offsetof(struct stub_boot, own), (struct fast_own *)b.own);
 	if (guest_put(t->tid, a->a[0], &b) < 0)
 		goto fatal;
 	return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/target.h"
 #include "kernel/task/cred.h"
@@ -22,6 +23,7 @@ static void cred_commit(struct task *t, const struct cred *c)
 		t->pdeathsig = 0;
 	}
 	t->cred = *c;
+	fast_cred_changed(t);
 }
 
 int64_t sys_getuid(struct task *t, const struct sysargs *a)
@@ -267,6 +269,7 @@ int64_t sys_setgroups(struct task *t, const struct sysargs *a)
 	}
 	memcpy(t->cred.groups, groups, size * sizeof(uint32_t));
 	t->cred.ngroups = size;
+	fast_cred_changed(t);
 	return 0;
 }
 

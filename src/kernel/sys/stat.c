@@ -9,6 +9,7 @@
 
 #include "kernel/abi/stat.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
@@ -54,14 +55,61 @@ static unsigned at_to_lookup(unsigned flags)
 	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 }
 
+static struct fast_time fast_time(struct timespec ts)
+{
+	return (struct fast_time){ .sec = ts.tv_sec, .nsec = (uint32_t)ts.tv_nsec };
+}
+
+/* After vfs_getattr(): what a runner needs to answer stat and statx by itself the next time. */
+static void stat_remember(struct task *t, int dfd, const struct path *p, unsigned flags)
+{
+	struct inode *ino = p->name->inode;
+
+	if (!fast_notes.on)
+		return;
+	fast_note_stamp(&ino->stamp, !ino->unsteady);
+	const struct fast_stat st = {
+		.ino = ino->ino,
+		.size = ino->size,
+		.blocks = ino->blocks,
+		.rdev = ino->rdev,
+		.dev = ino->fs->dev,
+		.mode = ino->mode,
+		.uid = ino->uid,
+		.gid = ino->gid,
+		.nlink = ino->nlink,
+		.mnt_id = (uint32_t)p->mnt->id,
+		.attributes = p->name == p->mnt->root ? STATX_ATTR_MOUNT_ROOT : 0,
+		.has_btime = ino->btime.tv_sec != 0,
+		.atime = fast_time(ino->atime),
+		.mtime = fast_time(ino->mtime),
+		.ctime = fast_time(ino->ctime),
+		.btime = fast_time(ino->btime),
+	};
+	fast_answered(t, dfd, path_buf, flags & AT_SYMLINK_NOFOLLOW ? FAST_LSTAT : FAST_STAT, 0,
+		      &st);
+}
+
+/* The walk of stat and statx. returns path ref. */
+static int64_t stat_walk(struct task *t, int dfd, uaddr_t path, unsigned flags, struct path *ret_)
+{
+	fast_note_begin();
+	int64_t r = path_at(t, dfd, path, at_to_lookup(flags), ret_);
+	if (r < 0)
+		fast_answered(t, dfd, path_buf,
+			      flags & AT_SYMLINK_NOFOLLOW ? FAST_LSTAT : FAST_STAT, r, NULL);
+	return r;
+}
+
 static int64_t stat_at(struct task *t, int dfd, uaddr_t path, uaddr_t buf, unsigned flags)
 {
 	struct path p;
-	int64_t r = path_at(t, dfd, path, at_to_lookup(flags), &p);
+	int64_t r = stat_walk(t, dfd, path, flags, &p);
 
 	if (r < 0)
 		return r;
 	r = stat_put(t, &p, buf);
+	stat_remember(t, dfd, &p, flags);
 	path_put(&p);
 	return r;
 }
@@ -141,10 +189,11 @@ int64_t sys_statx(struct task *t, const struct sysargs *a)
 	if (mask & STATX__RESERVED || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
 	    flags & ~(unsigned)STAT_AT_FLAGS)
 		return -EINVAL;
-	r = path_at(t, ARG_INT(a, 0), a->a[1], at_to_lookup(flags), &p);
+	r = stat_walk(t, ARG_INT(a, 0), a->a[1], flags, &p);
 	if (r < 0)
 		return r;
 	r = statx_put(t, &p, a->a[4]);
+	stat_remember(t, ARG_INT(a, 0), &p, flags);
 	path_put(&p);
 	return r;
 }
@@ -168,15 +217,22 @@ static int64_t access_at(struct task *t, int dfd, uaddr_t path, unsigned mode, u
 		c->fsgid = c->gid;
 		c->cap_effective = c->uid ? 0 : c->cap_permitted;
 	}
+	fast_note_begin();
 	r = path_at(t, dfd, path, at_to_lookup(flags), &p);
 	if (r == 0) {
-		if (mode)
+		if (mode) {
 			r = vfs_permission(t, &p, (int)mode);
+			fast_note_stamp(&p.name->inode->stamp, true);
+		}
 		path_put(&p);
 	}
 	c->fsuid = fsuid;
 	c->fsgid = fsgid;
 	c->cap_effective = caps;
+	fast_answered(t, dfd, path_buf,
+		      FAST_ACCESS | mode | (flags & AT_EACCESS ? FAST_EACCESS : 0) |
+			      (flags & AT_SYMLINK_NOFOLLOW ? FAST_NOFOLLOW : 0),
+		      r, NULL);
 	return r;
 }
 
@@ -205,9 +261,12 @@ static int64_t readlink_at(struct task *t, int dfd, uaddr_t path, uaddr_t buf, i
 	if (size <= 0)
 		return -EINVAL;
 	/* "" is a link that was opened with O_PATH. */
+	fast_note_begin();
 	r = path_at(t, dfd, path, path ? LOOKUP_EMPTY : 0, &p);
-	if (r < 0)
+	if (r < 0) {
+		fast_answered(t, dfd, path_buf, FAST_READLINK, r, NULL);
 		return r;
+	}
 	struct inode *ino = p.name->inode;
 	if (!inode_is_lnk(ino) || !ino->ops->readlink)
 		r = path_buf[0] ? -EINVAL : -ENOENT;
@@ -215,9 +274,13 @@ static int64_t readlink_at(struct task *t, int dfd, uaddr_t path, uaddr_t buf, i
 		r = ino->ops->readlink(ino, t, path_buf2, sizeof(path_buf2));
 	if (r > 0) {
 		path_accessed(&p);
+		fast_note_stamp(&ino->stamp, true); /* whether that has to be done again */
+		fast_answered(t, dfd, path_buf, FAST_READLINK, r, path_buf2);
 		r = MIN(r, size);
 		if (guest_write(t->tid, buf, path_buf2, (size_t)r) < 0)
 			r = -EFAULT;
+	} else {
+		fast_answered(t, dfd, path_buf, FAST_READLINK, r, NULL);
 	}
 	path_put(&p);
 	return r;

@@ -101,6 +101,15 @@ void signal_wake_armed(struct task *t)
 	(void)send_reserved(t, 0, SIGF_WAKE, NULL);
 }
 
+void signal_patch(struct task *t, uint64_t ip, bool single)
+{
+	const struct stub_patch what = { .ip = ip, .single = single };
+	struct linux_siginfo si = { 0 };
+
+	memcpy(si.u.payload, &what, sizeof(what));
+	(void)send_reserved(t, 0, SIGF_PATCH, &si);
+}
+
 void signal_taken(struct task *t, int sig)
 {
 	struct travel *v;

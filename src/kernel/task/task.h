@@ -23,6 +23,7 @@
 
 struct fdtable;
 struct fsctx;
+struct fastmm;
 struct file;
 struct inode;
 struct proc;
@@ -97,6 +98,9 @@ struct task {
 	struct cred cred;
 	struct fdtable *files; /* counted */
 	struct fsctx *fs; /* counted */
+	struct fastmm *mm; /* its address space, as far as sys/fast.c cares; NULL: none */
+	struct list mm_link;
+	bool fast_off; /* every call of it has to be seen */
 	struct call call;
 	char comm[16];
 	int64_t start_time; /* CLOCK_MONOTONIC ns */
@@ -311,6 +315,8 @@ void signal_resend(struct proc *p);
 void signal_forget(struct proc *p);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
+/* The stub is to rewrite the call before ip; single: nobody else runs in that memory. For a thread whose call is being answered. */
+void signal_patch(struct task *t, uint64_t ip, bool single);
 /* Nobody outside of the group, but in its session, is parent of a member: nobody could continue it. */
 bool pgrp_is_orphaned(pid_t pgid);
 /* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */

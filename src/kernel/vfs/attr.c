@@ -93,6 +93,9 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 	a->valid |= ATTR_CTIME;
 	a->ctime = inode_now();
 	err = ino->ops->setattr(ino, a);
+	if (inode_is_dir(ino)) /* a directory has one name, and who may search it hangs on that */
+		stamp_bump(p->name->stamp);
+	inode_touch(ino);
 	if (err == 0 && attr_event(a->valid))
 		path_notify(p, attr_event(a->valid));
 	return err;

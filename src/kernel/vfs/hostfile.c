@@ -166,6 +166,7 @@ static int hostfile_fallocate(struct file *f, int mode, uint64_t off, uint64_t l
 		ino->blocks = (uint64_t)st.st_blocks;
 	}
 	ino->mtime = ino->ctime = inode_now();
+	inode_touch(ino);
 	return 0;
 }
 

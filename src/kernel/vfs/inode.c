@@ -79,12 +79,15 @@ struct inode *inode_get(struct inode *ino)
 
 void inode_put(struct inode *ino)
 {
-	if (ino && --ino->refs == 0)
-		ino->ops->evict(ino);
+	if (!ino || --ino->refs)
+		return;
+	inode_touch(ino);
+	ino->ops->evict(ino);
 }
 
 void inode_from_stat(struct inode *ino, const struct stat *st)
 {
+	inode_touch(ino);
 	ino->ino = st->st_ino;
 	ino->mode = st->st_mode;
 	ino->uid = st->st_uid;
@@ -100,6 +103,7 @@ void inode_from_stat(struct inode *ino, const struct stat *st)
 
 void inode_set_attr(struct inode *ino, const struct attr *a)
 {
+	inode_touch(ino);
 	if (a->valid & ATTR_MODE)
 		ino->mode = (ino->mode & S_IFMT) | (a->mode & ~(uint32_t)S_IFMT);
 	if (a->valid & ATTR_UID)

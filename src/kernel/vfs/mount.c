@@ -16,6 +16,7 @@ OBJ_TYPE(mount_type, struct mount, 4096);
 
 static struct list mounts = LIST_INIT(mounts);
 static int id_last = 20;
+uint32_t mount_changes;
 
 /* The root name of fs: that of a mount it has already, so that both see one tree. */
 static struct name *fs_root_name(struct fs *fs)
@@ -86,6 +87,8 @@ int mount_add(struct fs *fs, const struct path *place, uint32_t flags, const cha
 	if (m->point)
 		m->point->mounted = m;
 	list_append(&mounts, &m->link);
+	mount_changes++;
+	fastmem_flush();
 	*ret_ = mount_get(m);
 	return 0;
 }
@@ -99,6 +102,8 @@ int mount_remove(struct mount *m)
 	if (m->point->mounted == m)
 		m->point->mounted = NULL;
 	list_remove(&m->link);
+	mount_changes++;
+	fastmem_flush();
 	mount_put(m);
 	return 0;
 }
@@ -125,6 +130,7 @@ void mount_put(struct mount *m)
 			name_put(m->point);
 		fs_put(m->fs);
 		obj_free(&mount_type, m);
+		mount_changes++;
 		m = parent;
 	}
 }
@@ -191,4 +197,5 @@ void path_accessed(const struct path *p)
 	    now.tv_sec - ino->atime.tv_sec < ATIME_RELATIVE_SEC)
 		return;
 	ino->atime = now;
+	inode_touch(ino);
 }

@@ -10,6 +10,9 @@
  * file systems that change by themselves (fs->nocache) are in the table only while somebody holds
  * them, and are asked for again at each look-up.
  *
+ * A look-up that a runner remembers hangs on the stamps of the names it met (platform/fastmem.h): what changes where a name
+ * leads, and what drops it, counts its stamp up.
+ *
  * The table starts small and doubles with the number of names. */
 #include <errno.h>
 #include <string.h>
@@ -92,6 +95,7 @@ static void name_unhash(struct name *n)
 {
 	if (!name_is_hashed(n))
 		return;
+	stamp_bump(n->stamp);
 	list_remove(&n->hash_link);
 	list_remove(&n->sibling_link);
 	hashed--;
@@ -144,6 +148,9 @@ static void name_free_str(struct name *n)
 /* Frees an unhashed name that nobody holds; its parent's count is the caller's to drop. */
 static void name_free(struct name *n)
 {
+	stamp_bump(n->stamp);
+	if (n->is_ctx)
+		vfs_ctx_gone(n);
 	lru_take_off(n);
 	/* The last that is seen of a file without names; open files hold their names. */
 	if (vfs_notify && n->deleted && n->inode && n->inode->nlink == 0)
@@ -286,6 +293,7 @@ int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret
 
 void name_instantiate(struct name *n, struct inode *ino)
 {
+	stamp_bump(n->stamp);
 	inode_put(n->inode);
 	n->inode = ino;
 }
@@ -304,6 +312,7 @@ static void name_drop_children(struct name *dir)
 }
 
 void (*vfs_name_gone)(struct name *n);
+void (*vfs_ctx_gone)(struct name *n);
 
 void name_delete(struct name *n)
 {

@@ -92,6 +92,7 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 	if (n > 0) {
 		ino->size = MAX(ino->size, (uint64_t)(pos + n));
 		ino->mtime = ino->ctime = inode_now();
+		inode_touch(ino);
 		path_notify(&f->path, IN_MODIFY);
 	}
 	return n;

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/list.h"
+#include "kernel/platform/fastmem.h"
 #include "kernel/task/task.h"
 #include "kernel/task/waitq.h"
 
@@ -61,6 +62,7 @@ struct fs {
 	uint32_t dev; /* st_dev, unique in the cell (makedev(0, n)) */
 	bool nocache; /* names must be looked up again each time (hostdir, proc) */
 	bool readonly;
+	bool stable; /* nothing changes but by our calls: look-ups may be remembered (stub/fast.h) */
 	struct inode *root; /* holds a reference */
 };
 
@@ -167,6 +169,8 @@ struct inode {
 	void *watches; /* inotify */
 	bool fixed; /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
 	bool mapped; /* somebody was told its name for /proc/PID/maps: vfs_name_gone is called */
+	bool unsteady; /* mapped shared for writing: size and times may change without a call */
+	uint16_t stamp; /* of its attributes; see inode_touch */
 	bool linkable; /* made by O_TMPFILE without O_EXCL: may be linked though nlink is 0 */
 };
 
@@ -183,6 +187,12 @@ struct timespec inode_now(void); /* the time for atime, mtime, ctime */
 void inode_set_attr(struct inode *ino, const struct attr *a);
 /* Permission of t's fsuid/fsgid: mask of R_OK, W_OK, X_OK. 0 or -EACCES (-EROFS by the mount is the caller's). */
 int inode_permission(struct inode *ino, const struct cred *c, int mask);
+
+/* Something that stat tells changed. Each place that writes such a field calls it, before the call is answered. */
+static inline void inode_touch(const struct inode *ino)
+{
+	stamp_bump(ino->stamp);
+}
 
 static inline bool inode_is_dir(const struct inode *i)
 {
@@ -209,9 +219,11 @@ struct name {
 	struct inode *inode; /* counted; NULL: negative */
 	struct mount *mounted; /* borrowed; what is mounted here, if anything */
 	char *str; /* NUL-terminated: small, or a blob */
-	bool deleted; /* unlinked: paths through it show " (deleted)" */
+	uint16_t stamp; /* of where it leads; for a directory also of who may search it */
+	bool deleted : 1; /* unlinked: paths through it show " (deleted)" */
+	bool is_ctx : 1; /* vfs_ctx_gone wants to know of its end */
 	uint8_t len;
-	char small[22];
+	char small[20];
 };
 
 struct path {
@@ -230,6 +242,8 @@ void name_instantiate(struct name *n, struct inode *ino); /* negative -> positiv
 void name_delete(struct name *n); /* unlinked */
 /* Called by name_delete for a name whose inode is mapped, if set; set by fs/proc. */
 extern void (*vfs_name_gone)(struct name *n);
+/* Called when a name with is_ctx goes; set by sys/fast.c. */
+extern void (*vfs_ctx_gone)(struct name *n);
 void name_move(struct name *n, struct name *new_parent, const char *str, size_t len); /* renamed */
 void name_exchange(struct name *a, struct name *b);
 void name_prune(void); /* drops cached names over the limit; called between calls */
@@ -257,6 +271,7 @@ struct mount {
 int mount_add(struct fs *fs, const struct path *place, uint32_t flags, const char *source,
 	      struct mount **ret_);
 int mount_remove(struct mount *m); /* -EBUSY */
+extern uint32_t mount_changes; /* counts what came and went */
 struct mount *mount_get(struct mount *m);
 void mount_put(struct mount *m);
 struct mount *mount_next(struct mount *after); /* walks all; NULL first */

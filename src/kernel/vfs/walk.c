@@ -27,12 +27,19 @@ struct walk {
 
 static char link_texts[SYMLINK_DEPTH + 1][PATH_MAX_LEN];
 
+/* The walk is here: what is remembered of it hangs on this name. */
+static void walk_note(const struct walk *w)
+{
+	fast_note_stamp(&w->cur.name->stamp, w->cur.name->inode->fs->stable);
+}
+
 static void walk_move(struct walk *w, struct mount *mnt, struct name *name)
 {
 	struct path to = { mnt, name };
 	path_get(&to);
 	path_put(&w->cur);
 	w->cur = to;
+	walk_note(w);
 }
 
 /* Onto what is mounted where the walk is. */
@@ -43,6 +50,7 @@ static int walk_cross(struct walk *w)
 	if (!w->cur.name->mounted)
 		return 0;
 	path_cross_mounts(&w->cur);
+	walk_note(w);
 	return w->cur.mnt != before && (w->flags & LOOKUP_NO_XDEV) ? -EXDEV : 0;
 }
 
@@ -83,6 +91,7 @@ static int walk_jump(struct walk *w, struct inode *link)
 {
 	struct path to = { NULL, NULL };
 
+	fast_notes.bad = true;
 	if (w->flags & LOOKUP_NO_MAGIC)
 		return -ELOOP;
 	int err = link->ops->follow(link, w->t, &to);
@@ -113,6 +122,7 @@ static int walk_link(struct walk *w, struct name *link, const char **s)
 	if (w->flags & LOOKUP_NO_SYMLINKS)
 		return -ELOOP;
 	path_accessed(&place);
+	fast_note_stamp(&ino->stamp, true); /* whether it has to be marked as accessed */
 	if (ino->ops->follow)
 		return walk_jump(w, ino);
 	if (!ino->ops->readlink)
@@ -138,6 +148,7 @@ static int walk_step(struct walk *w, const char *str, size_t len, bool is_last, 
 
 	if (err < 0)
 		return err;
+	fast_note_stamp(&n->stamp, w->cur.name->inode->fs->stable);
 	if (!n->inode) {
 		if (!is_last || !(w->flags & LOOKUP_CREATE)) {
 			name_put(n);
@@ -178,6 +189,7 @@ static int walk_run(struct walk *w, const char *s, char *last, bool *ret_slash)
 		int err = inode_permission(dir, &w->t->cred, X_OK);
 		if (err < 0)
 			return err;
+		fast_note_dir(dir->mode);
 		const char *str = s;
 		while (*s && *s != '/')
 			s++;

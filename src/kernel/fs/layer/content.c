@@ -80,6 +80,7 @@ static int lower_fd(struct lnode *n)
 	if (fd < 0)
 		return fd;
 	if (n->inode.size != n->lower->size) {
+		inode_touch(&n->inode);
 		n->inode.size = n->lower->size;
 		n->inode.blocks = n->lower->blocks;
 		n->inode.mtime = n->lower->mtime;
@@ -117,6 +118,7 @@ static void lnode_recount(struct lnode *n)
 		fd = scratch_fd(n, false);
 	if (fd < 0 || host_fstat(fd, &st) < 0)
 		return;
+	inode_touch(&n->inode);
 	n->inode.size = (uint64_t)st.st_size;
 	n->inode.blocks = (uint64_t)st.st_blocks;
 	layer_uncharge_bytes(l, n->charged);
@@ -207,6 +209,7 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 		}
 	}
 	fdcache_drop(&contents, &n->rd);
+	inode_touch(&n->inode);
 	n->own_content = n->changed = true;
 	n->inode.immutable = false;
 	n->inode.size = keep;
@@ -235,6 +238,7 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 	r = host_ftruncate(fd, (int64_t)size);
 	if (r < 0)
 		return r;
+	inode_touch(&n->inode);
 	n->inode.size = size;
 	if (n->charged > 0)
 		lnode_recount(n);
@@ -311,6 +315,7 @@ static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
 	u->left += fit;
 	if (r > 0) {
 		n->changed = true;
+		inode_touch(&n->inode);
 		n->inode.size = MAX(n->inode.size, (uint64_t)(pos + r));
 		lnode_times_now(n, true);
 		if (grows)
@@ -333,8 +338,10 @@ static int layer_mmap(struct file *f, const struct mapping_req *req, uint64_t *o
 
 	(void)off;
 	fd = layer_hostfd(f->inode, write);
-	if (fd >= 0 && write)
-		lnode_of(f->inode)->mapped_shared = true;
+	if (fd >= 0 && write) {
+		lnode_of(f->inode)->mapped_shared = f->inode->unsteady = true;
+		inode_touch(f->inode);
+	}
 	return fd;
 }
 

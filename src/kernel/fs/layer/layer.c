@@ -58,6 +58,7 @@ struct fs *layer_new(struct image *lower, uint64_t max_bytes, uint64_t max_inode
 		return NULL;
 	layer_content_init();
 	fs_init(&l->fs, &layer_fs_ops, type_name);
+	l->fs.stable = true;
 	l->lower = lower;
 	l->max_bytes = max_bytes;
 	l->max_inodes = max_inodes;

@@ -44,6 +44,7 @@ void lnode_times_now(struct lnode *n, bool mtime)
 {
 	int64_t now = now_real();
 
+	inode_touch(&n->inode);
 	n->inode.ctime.tv_sec = now / NSEC_PER_SEC;
 	n->inode.ctime.tv_nsec = now % NSEC_PER_SEC;
 	if (mtime)
