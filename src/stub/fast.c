@@ -69,7 +69,7 @@ FAST_INLINE int there_to_read(uint64_t p)
 /* The present mask is written there. */
 FAST_INLINE int there_to_write(uint64_t p)
 {
-	return native(NR_SIGPROCMASK, 0, 0, p, 8) == 0;
+	return p && native(NR_SIGPROCMASK, 0, 0, p, 8) == 0;
 }
 
 /* n bytes (at least 8) that are about to be overwritten. */
