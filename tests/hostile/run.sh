@@ -39,8 +39,8 @@ report() { # ok?, name
 wanted() { [[ -z $pattern || $1 == *$pattern* ]]; }
 
 compile() { # name, source
-	[[ $bin/$1 -nt $2 && $bin/$1 -nt $src/hostile.h && $bin/$1 -nt $root/src/stub/stub.h ]] && return
-	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -o "$bin/$1.new" "$2" &&
+	[[ $bin/$1 -nt $2 && $bin/$1 -nt $src/hostile.h && $bin/$1 -nt $root/src/stub/stub.h && $bin/$1 -nt $root/src/stub/fast.h ]] && return
+	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -I"$root/src" -o "$bin/$1.new" "$2" &&
 		mv "$bin/$1.new" "$bin/$1"
 }
 
@@ -257,6 +257,7 @@ attack arch ""
 attack procfs ""
 attack races ""
 attack stubjump "" $((150 * scale)) 1
+attack fastmem ""
 attack hyper ""
 attack seccomp ""
 alone storms ""
