@@ -387,7 +387,8 @@ static int is_site(const uint8_t *b)
 	if (b[0] == 0x4c && b[1] == 0x8b && b[2] == 0x4c && b[3] == 0x24 && b[4] == 8)
 		return 1;
 	for (uint32_t i = 0; i < sizeof(nrs) / sizeof(nrs[0]); i++)
-		if (b[0] == 0xb8 && b[1] == (nrs[i] & 0xff) && b[2] == nrs[i] >> 8 && !b[3] && !b[4])
+		if (b[0] == 0xb8 && b[1] == (nrs[i] & 0xff) && b[2] == nrs[i] >> 8 && !b[3] &&
+		    !b[4])
 			return 1;
 	return 0;
 }

@@ -82,7 +82,8 @@ _Static_assert(sizeof(struct fast_stat) == 112, "fast_stat");
 
 /* What a runner has for itself: how its address space is known to the kernel, which writes it. 0: ask the kernel. */
 struct fast_own {
-	uint32_t abs, rel; /* contexts for absolute paths and for those from the working directory */
+	uint32_t abs,
+		rel; /* contexts for absolute paths and for those from the working directory */
 	uint32_t ids; /* the four below are good */
 	uint32_t uid, euid, gid, egid;
 	uint32_t unused;
@@ -131,8 +132,8 @@ struct fast_found {
 	int32_t result;
 };
 
-static inline int fast_find(const struct fast_region *r, uint32_t hash, uint32_t ctx, uint32_t kind, const char *path,
-			    uint32_t len, struct fast_found *out)
+static inline int fast_find(const struct fast_region *r, uint32_t hash, uint32_t ctx, uint32_t kind,
+			    const char *path, uint32_t len, struct fast_found *out)
 {
 	uint32_t mask = fast_load(&r->mask) & (FAST_INDEX - 1);
 

@@ -314,7 +314,8 @@ void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int
 		break;
 	case FAST_DIFFERED:
 		if (cell.spec.fast == FAST_CHECK)
-			log_warn("call %d: what was remembered of %s is not true", t->call.nr, path);
+			log_warn("call %d: what was remembered of %s is not true", t->call.nr,
+				 path);
 		break;
 	default:
 		break;
