@@ -399,7 +399,7 @@ int64_t hc_child(const struct host_call *in)
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
 	task_inherit_sched(t, &b->maker);
 	seccomp_inherit(t, b);
-	t->fast_off = b->maker.fast_off;
+	t->fast_off = b->maker.fast_off || t->seccomp;
 	fast_born(t, b->mm, b->mm_mark, b->flags & CLONE_VM);
 	if (b->pidref)
 		pidref_attach(b->pidref, p);
