@@ -73,7 +73,6 @@ static const struct {
 	{ SYS_iopl, "iopl" },
 	{ SYS_ioperm, "ioperm" },
 	{ SYS_modify_ldt, "modify_ldt" },
-	{ SYS_pivot_root, "pivot_root" },
 	{ SYS_acct, "acct" },
 	{ SYS_quotactl, "quotactl" },
 	{ SYS_syslog, "syslog" },
@@ -146,8 +145,9 @@ int main(void)
 	}
 	check(RAW(SYS_ptrace, 0, 0, 0, 0) < 0, "PTRACE_TRACEME is refused");
 	peers(buf);
-	check(RAW(SYS_unshare, 0x10000000) < 0 && RAW(SYS_unshare, 0x40000000) < 0 && RAW(SYS_unshare, 0x20000) < 0,
-	      "unshare makes no namespace");
+	check(RAW(SYS_unshare, 0x10000000) < 0 && RAW(SYS_unshare, 0x40000000) < 0 && RAW(SYS_unshare, 0x20000000) < 0 &&
+		      RAW(SYS_unshare, 0x20000 | 0x04000000) < 0,
+	      "unshare makes no namespace of the host");
 	check(RAW(SYS_clone, 0x10000000 | SIGCHLD, 0, 0, 0, 0) < 0 && RAW(SYS_clone, 0x40000000 | SIGCHLD, 0) < 0,
 	      "clone makes no namespace");
 	check(MARKED(SYS_clone, 0x10000000 | 0x8000 | SIGCHLD, 0, 0, 0, 0) < 0 &&

@@ -260,6 +260,7 @@ attack stubjump "" $((150 * scale)) 1
 attack fastmem ""
 attack hyper ""
 attack seccomp ""
+attack mounttree ""
 alone storms ""
 attack sysfuzz "" $((30 * scale)) 1
 attack sysfuzz:user "--user nobody" $((15 * scale)) 2

@@ -34,6 +34,7 @@
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/limits.h"
+#include "kernel/sys/mount.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/itimer.h"
 
@@ -106,8 +107,8 @@ static int dir_make(const char *path, struct path *ret_)
 	return ret;
 }
 
-/* Takes the fs reference. */
-static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char *source)
+/* Takes the fs reference. fixed: the operator's, not to be undone by a guest. */
+static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char *source, bool fixed)
 {
 	struct mount *m;
 	struct path at;
@@ -122,9 +123,13 @@ static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char 
 	}
 	ret = mount_add(fs, &at, flags, source, &m);
 	path_put(&at);
-	if (ret == 0)
-		mount_put(m);
-	return ret;
+	if (ret < 0)
+		return ret;
+	mount_kind_add(fs);
+	m->locked = flags;
+	m->fixed = fixed;
+	mount_put(m);
+	return 0;
 }
 
 static int mount_spec_do(const struct mount_spec *s)
@@ -135,9 +140,9 @@ static int mount_spec_do(const struct mount_spec *s)
 	if (!strcmp(s->kind, "tmpfs"))
 		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes,
 					  spec->disk_inodes, "tmpfs"),
-				s->dst, flags, "tmpfs");
+				s->dst, flags, "tmpfs", true);
 	return mount_at(hostdir_new(s->fd, s->readonly, spec->uid, spec->gid), s->dst, flags,
-			s->dst);
+			s->dst, true);
 }
 
 static int root_mount(void)
@@ -176,17 +181,18 @@ int boot_tree(void)
 	epoll_register();
 	ret = root_mount();
 	if (ret == 0)
-		ret = mount_at(procfs_new(), "/proc", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC, "proc");
+		ret = mount_at(procfs_new(), "/proc", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC, "proc",
+			       false);
 	if (ret == 0)
 		ret = mount_at(sysfs_new(), "/sys",
-			       MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "sysfs");
+			       MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "sysfs", false);
 	if (ret == 0)
-		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs");
+		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs", false);
 	if (ret == 0)
-		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts");
+		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts", false);
 	if (ret == 0)
 		ret = mount_at(layer_new(NULL, shm, spec->disk_inodes, "tmpfs"), "/dev/shm",
-			       MNT_NOSUID | MNT_NODEV, "tmpfs");
+			       MNT_NOSUID | MNT_NODEV, "tmpfs", false);
 	if (ret < 0) {
 		control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s",
 			    strerror(-ret));

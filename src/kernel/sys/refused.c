@@ -27,12 +27,9 @@ static const struct refused {
 	{ NR_syslog, EPERM, "the host's messages are not the cell's" },
 	{ NR_vhangup, EPERM, "hanging up needs a privilege" },
 	{ NR_modify_ldt, ENOSYS, "64-bit code only" },
-	{ NR_pivot_root, EPERM, "mounts are the operator's" },
 	{ NR_adjtimex, EPERM, "the clock is the host's; reading works" },
 	{ NR_acct, EPERM, "accounting is the operator's" },
 	{ NR_settimeofday, EPERM, "the clock is the host's" },
-	{ NR_mount, EPERM, "mounts are the operator's" },
-	{ NR_umount2, EPERM, "mounts are the operator's" },
 	{ NR_swapon, EPERM, "memory is the host's" },
 	{ NR_swapoff, EPERM, "memory is the host's" },
 	{ NR_reboot, EPERM, "a cell ends with its first process" },
@@ -54,7 +51,7 @@ static const struct refused {
 	{ NR_request_key, ENOSYS, "no key rings" },
 	{ NR_keyctl, ENOSYS, "no key rings" },
 	{ NR_migrate_pages, EPERM, "one memory node; the own pages stay where they are" },
-	{ NR_unshare, EPERM, "no namespaces inside a cell; leaving shared tables works" },
+	{ NR_unshare, EPERM, "no namespaces but of mounts; leaving shared tables works" },
 	{ NR_move_pages, EPERM, "one memory node; the own pages stay where they are" },
 	{ NR_perf_event_open, EACCES, "counters would see the host" },
 	{ NR_fanotify_init, EPERM, "no watching of whole mounts" },
@@ -70,14 +67,14 @@ static const struct refused {
 	{ NR_io_uring_setup, ENOSYS, "a second way into the host's kernel" },
 	{ NR_io_uring_enter, ENOSYS, "a second way into the host's kernel" },
 	{ NR_io_uring_register, ENOSYS, "a second way into the host's kernel" },
-	{ NR_open_tree, EPERM, "mounts are the operator's" },
-	{ NR_move_mount, EPERM, "mounts are the operator's" },
-	{ NR_fsopen, EPERM, "mounts are the operator's" },
-	{ NR_fsconfig, EPERM, "mounts are the operator's" },
-	{ NR_fsmount, EPERM, "mounts are the operator's" },
-	{ NR_fspick, EPERM, "mounts are the operator's" },
+	{ NR_open_tree, EPERM, "mount(2) has what a cell can mount" },
+	{ NR_move_mount, EPERM, "mount(2) has what a cell can mount" },
+	{ NR_fsopen, EPERM, "mount(2) has what a cell can mount" },
+	{ NR_fsconfig, EPERM, "mount(2) has what a cell can mount" },
+	{ NR_fsmount, EPERM, "mount(2) has what a cell can mount" },
+	{ NR_fspick, EPERM, "mount(2) has what a cell can mount" },
 	{ NR_process_madvise, EPERM, "no advice about other processes" },
-	{ NR_mount_setattr, EPERM, "mounts are the operator's" },
+	{ NR_mount_setattr, EPERM, "mount(2) has what a cell can mount" },
 	{ NR_quotactl_fd, EPERM, "quotas are the operator's" },
 	{ NR_landlock_create_ruleset, ENOSYS, "as a Linux without it" },
 	{ NR_landlock_add_rule, ENOSYS, "as a Linux without it" },
@@ -184,7 +181,9 @@ static int64_t unshare_tables(struct task *t, uint64_t flags)
 
 	if (flags & ~(uint64_t)(UNSHARE_OWN | UNSHARE_PROCESS | UNSHARE_SPACES))
 		return -EINVAL;
-	if (flags & UNSHARE_SPACES)
+	/* A tree of mounts of its own is all that there is. */
+	if ((flags & UNSHARE_SPACES & ~(uint64_t)CLONE_NEWNS) ||
+	    ((flags & CLONE_NEWNS) && !cred_has_cap(&t->cred, CAP_SYS_ADMIN)))
 		return -EPERM;
 	/* These are shared by all threads: nothing to do when there is only one. */
 	if ((flags & UNSHARE_PROCESS) && t->proc->nthreads > 1)
@@ -194,8 +193,14 @@ static int64_t unshare_tables(struct task *t, uint64_t flags)
 		if (!files)
 			return -ENOMEM;
 	}
-	if ((flags & CLONE_FS) && t->fs->refs > 1) {
+	if ((flags & CLONE_NEWNS) || ((flags & CLONE_FS) && t->fs->refs > 1)) {
 		fs = fsctx_copy(t->fs);
+		if (fs && (flags & CLONE_NEWNS) && fsctx_unshare_mounts(fs) < 0) {
+			fsctx_put(fs);
+			if (files)
+				fdtable_put(files, t);
+			return -ENOSPC;
+		}
 		if (!fs) {
 			if (files)
 				fdtable_put(files, t);

@@ -224,7 +224,11 @@ struct fsctx *fsctx_new(const struct path *root, const struct path *cwd, uint32_
 
 struct fsctx *fsctx_copy(const struct fsctx *from)
 {
-	return fsctx_new(&from->root, &from->cwd, from->umask);
+	struct fsctx *fs = fsctx_new(&from->root, &from->cwd, from->umask);
+
+	if (fs)
+		fs->ns = mntns_get(from->ns);
+	return fs;
 }
 
 struct fsctx *fsctx_get(struct fsctx *fs)
@@ -239,5 +243,6 @@ void fsctx_put(struct fsctx *fs)
 		return;
 	path_put(&fs->root);
 	path_put(&fs->cwd);
+	mntns_put(fs->ns);
 	obj_free(&fsctx_type, fs);
 }

@@ -18,14 +18,22 @@ static struct list mounts = LIST_INIT(mounts);
 static int id_last = 20;
 uint32_t mount_changes;
 
+/* A mount may show a part of its file system only. */
+static struct name *name_top(struct name *n)
+{
+	while (n->parent)
+		n = n->parent;
+	return n;
+}
+
 /* The root name of fs: that of a mount it has already, so that both see one tree. */
 static struct name *fs_root_name(struct fs *fs)
 {
 	struct mount *m;
 
 	list_for_each (m, &mounts, link)
-		if (m->fs == fs)
-			return name_get(m->root);
+		if (m->fs == fs && name_top(m->root)->inode == fs->root)
+			return name_get(name_top(m->root));
 	struct name *n = name_new_root(inode_get(fs->root));
 	if (!n)
 		inode_put(fs->root);
@@ -99,13 +107,63 @@ int mount_remove(struct mount *m)
 		return -EINVAL;
 	if (m->refs > 2)
 		return -EBUSY;
-	if (m->point->mounted == m)
-		m->point->mounted = NULL;
+	mount_unhook(m);
 	list_remove(&m->link);
 	mount_changes++;
 	fastmem_flush();
 	mount_put(m);
 	return 0;
+}
+
+struct mount *mount_covering(const struct mount *parent, const struct name *point)
+{
+	struct mount *m = point->mounted;
+
+	if (!m || (m->parent == parent && m->point == point))
+		return m;
+	list_for_each (m, &mounts, link)
+		if (m->parent == parent && m->point == point)
+			return m;
+	return NULL;
+}
+
+void mount_unhook(struct mount *m)
+{
+	struct mount *other;
+
+	if (!m->point || m->point->mounted != m)
+		return;
+	m->point->mounted = NULL;
+	list_for_each (other, &mounts, link)
+		if (other != m && other->point == m->point)
+			m->point->mounted = other;
+}
+
+void mount_hook(struct mount *m, const struct path *at)
+{
+	m->parent = mount_get(at->mnt);
+	m->point = name_get(at->name);
+	m->point->mounted = m;
+}
+
+struct mount *mount_clone(struct mount *from, struct name *root)
+{
+	struct mount *m = obj_new(&mount_type);
+
+	if (!m)
+		return NULL;
+	*m = *from;
+	m->refs = 1;
+	m->id = ++id_last;
+	m->fs = fs_get(from->fs);
+	m->root = name_get(root);
+	m->parent = NULL;
+	m->point = NULL;
+	m->copy = NULL;
+	m->fixed = m->expiring = false;
+	list_init(&m->link);
+	list_append(&mounts, &m->link);
+	return m;
 }
 
 struct mount *mount_get(struct mount *m)
@@ -124,7 +182,8 @@ void mount_put(struct mount *m)
 		list_for_each (other, &mounts, link)
 			shared |= other->fs == m->fs;
 		if (!shared)
-			name_shrink_tree(m->root); /* its inodes must not outlive the file system */
+			name_shrink_tree(name_top(
+				m->root)); /* its inodes must not outlive the file system */
 		name_put(m->root);
 		if (m->point)
 			name_put(m->point);
@@ -167,9 +226,12 @@ bool path_is_same(const struct path *a, const struct path *b)
 
 void path_cross_mounts(struct path *p)
 {
-	while (p->name->mounted && p->name->mounted->parent == p->mnt) {
-		struct mount *m = mount_get(p->name->mounted);
+	struct mount *m;
+
+	while ((m = mount_covering(p->mnt, p->name))) {
 		struct name *root = name_get(m->root);
+
+		mount_get(m);
 		path_put(p);
 		p->mnt = m;
 		p->name = root;

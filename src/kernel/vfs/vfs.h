@@ -217,7 +217,8 @@ struct name {
 	struct list children, sibling_link;
 	struct name *parent; /* counted; NULL: root of a file system, or cut off (deleted) */
 	struct inode *inode; /* counted; NULL: negative */
-	struct mount *mounted; /* borrowed; what is mounted here, if anything */
+	struct mount *
+		mounted; /* borrowed; one of the mounts here (other mounts of the tree may have others), or NULL */
 	char *str; /* NUL-terminated: small, or a blob */
 	uint16_t stamp; /* of where it leads; for a directory also of who may search it */
 	bool deleted : 1; /* unlinked: paths through it show " (deleted)" */
@@ -264,7 +265,13 @@ struct mount {
 	struct mount *parent; /* counted; NULL for the root */
 	struct name *point; /* counted; the name in parent that it covers */
 	uint32_t flags; /* MNT_* */
+	uint32_t locked; /* flags that a guest cannot take away */
+	bool fixed; /* the operator's: a guest cannot unmount or move it, or look below it */
+	bool expiring; /* MNT_EXPIRE was asked for once */
+	struct mntns *ns; /* borrowed; whose tree it is in, NULL: the cell's own */
+	struct mount *copy; /* while a tree is copied */
 	char source[64]; /* as /proc/mounts shows it */
+	char options[64]; /* what the file system was given, with a comma in front of each */
 };
 
 /* Mounts fs (takes its reference) at place, or as the root of the cell when place is NULL. returns ref. */
@@ -272,6 +279,8 @@ int mount_add(struct fs *fs, const struct path *place, uint32_t flags, const cha
 	      struct mount **ret_);
 int mount_remove(struct mount *m); /* -EBUSY */
 extern uint32_t mount_changes; /* counts what came and went */
+/* What is mounted on this name of this mount; borrowed, NULL nothing. */
+struct mount *mount_covering(const struct mount *parent, const struct name *point);
 struct mount *mount_get(struct mount *m);
 void mount_put(struct mount *m);
 struct mount *mount_next(struct mount *after); /* walks all; NULL first */
@@ -284,6 +293,24 @@ void path_cross_mounts(struct path *p);
 int path_want_write(const struct path *p);
 /* It was read, listed or followed: moves atime as relatime does. */
 void path_accessed(const struct path *p);
+
+/* ---- changing the tree (vfs/mounttree.c). Places are as path_lookup gives them: on top of what is mounted there. ---- */
+
+/* A tree of mounts of a process's own (unshare). The cell's own has none: NULL. */
+struct mntns;
+struct mntns *mntns_get(struct mntns *ns); /* NULL passes */
+void mntns_put(struct mntns *ns); /* NULL passes; the last one unmounts all of it */
+
+/* What is at from appears at place as well, with all mounts below it if rec. -EINVAL, -ENOTDIR, -ENOENT, -ENOMEM */
+int mount_bind(const struct path *from, const struct path *place, bool rec);
+int mount_move(struct mount *m, const struct path *place); /* -EINVAL, -ELOOP, -ENOTDIR */
+/* Takes it and all below it out of the tree at once; who still uses it keeps it. */
+void mount_detach(struct mount *m);
+/* new_root (a mount) becomes the root of the tree, what was there is at put_old, which is below it. */
+int mount_pivot(struct mount *new_root, const struct path *put_old, struct mount *old_root);
+bool mount_is_below(const struct mount *m, const struct mount *top); /* or is it */
+/* The place of its root inside its file system, as text in buf; "/" for all of it. */
+const char *mount_root_text(const struct mount *m, char *buf, size_t size);
 
 /* ---- path walk (vfs/walk.c) ---- */
 
@@ -505,7 +532,10 @@ struct fsctx {
 	uint32_t refs;
 	struct path root, cwd; /* counted */
 	uint32_t umask;
+	struct mntns *ns; /* counted; NULL: the cell's own tree of mounts */
 };
+/* fs, which nobody else uses, gets a copy of the tree of mounts it is in. -ENOSPC (vfs/mounttree.c) */
+int must_check fsctx_unshare_mounts(struct fsctx *fs);
 struct fsctx *fsctx_new(const struct path *root, const struct path *cwd, uint32_t umask);
 struct fsctx *fsctx_copy(const struct fsctx *);
 struct fsctx *fsctx_get(struct fsctx *);

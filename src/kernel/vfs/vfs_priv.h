@@ -20,4 +20,10 @@ uint32_t inode_suid_to_kill(const struct inode *ino, const struct cred *c);
 /* Sets the size, times and set-id bits; RLIMIT_FSIZE is checked, permission is not. */
 int inode_truncate(struct task *t, struct inode *ino, uint64_t size);
 
+/* ---- for mounttree.c ---- */
+/* A copy of from that shows root, in no place yet; in the list of all. NULL: no memory. Borrowed (the list has it). */
+struct mount *must_check mount_clone(struct mount *from, struct name *root);
+void mount_hook(struct mount *m, const struct path *at); /* in no place -> at */
+void mount_unhook(struct mount *m); /* the name forgets it; its parent and point stay to be put */
+
 #endif

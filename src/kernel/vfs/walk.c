@@ -64,6 +64,18 @@ static int walk_to_root(struct walk *w)
 	return 0;
 }
 
+/* A directory that was moved out of what its mount shows has no way up there. */
+static bool walk_is_inside(const struct path *p)
+{
+	const struct name *n = p->name;
+
+	if (!p->mnt->root->parent)
+		return true;
+	while (n && n != p->mnt->root)
+		n = n->parent;
+	return n != NULL;
+}
+
 static int walk_up(struct walk *w)
 {
 	for (;;) {
@@ -73,6 +85,8 @@ static int walk_up(struct walk *w)
 			break;
 		}
 		if (w->cur.name != w->cur.mnt->root) {
+			if (!walk_is_inside(&w->cur))
+				return -ENOENT;
 			if (w->cur.name->parent)
 				walk_move(w, w->cur.mnt, w->cur.name->parent);
 			break;

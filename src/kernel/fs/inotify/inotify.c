@@ -4,7 +4,7 @@
  * that asked for it, unless it equals the last one in the queue. While there is no instance, vfs_notify is NULL and costs nothing.
  *
  * Left out: changes that other programs of the host make to a mounted host directory, and the content that the host's kernel
- * changes through mappings (as on Linux); IN_UNMOUNT, as nothing is unmounted. */
+ * changes through mappings (as on Linux); IN_UNMOUNT: a watch keeps its file system. */
 #include "kernel/fs/inotify/inotify.h"
 
 #include <errno.h>
@@ -134,13 +134,16 @@ static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cook
 static void watch_free(struct watch *w)
 {
 	struct watch **at = (struct watch **)&w->ino->watches;
+	struct fs *fs;
 
 	while (*at != w)
 		at = &(*at)->next;
 	*at = w->next;
 	list_remove(&w->link);
 	w->in->nwatches--;
+	fs = w->ino->fs;
 	inode_put(w->ino);
+	fs_put(fs);
 	obj_free(&watch_type, w);
 }
 
@@ -222,6 +225,7 @@ int inotify_watch(struct inotify *in, struct inode *ino, uint32_t mask)
 	w->in = in;
 	w->mask = keep;
 	w->ino = inode_get(ino);
+	fs_get(ino->fs); /* it may be unmounted meanwhile */
 	w->next = ino->watches;
 	ino->watches = w;
 	list_append(&in->watches, &w->link);

@@ -66,6 +66,7 @@ int show_mounts(struct pinode *pi, struct task *t, struct textbuf *b)
 		put_escaped(b, place);
 		text_printf(b, " %s ", m->fs->type_name);
 		put_options(b, m);
+		text_puts(b, m->options);
 		text_puts(b, " 0 0\n");
 	}
 	return 0;
@@ -73,6 +74,7 @@ int show_mounts(struct pinode *pi, struct task *t, struct textbuf *b)
 
 int show_mountinfo(struct pinode *pi, struct task *t, struct textbuf *b)
 {
+	static char inside[PATH_MAX_LEN];
 	const struct path *root = root_of(pi);
 	const char *place;
 
@@ -81,14 +83,17 @@ int show_mountinfo(struct pinode *pi, struct task *t, struct textbuf *b)
 		place = mount_place(m, root);
 		if (!place)
 			continue;
-		text_printf(b, "%d %d %u:%u / ", m->id, m->parent ? m->parent->id : 0,
+		text_printf(b, "%d %d %u:%u ", m->id, m->parent ? m->parent->id : 0,
 			    major(m->fs->dev), minor(m->fs->dev));
+		put_escaped(b, mount_root_text(m, inside, sizeof(inside)));
+		text_puts(b, " ");
 		put_escaped(b, place);
 		text_puts(b, " ");
 		put_options(b, m);
 		text_printf(b, " - %s ", m->fs->type_name);
 		put_source(b, m);
-		text_printf(b, " %s\n", m->fs->readonly || m->flags & MNT_RDONLY ? "ro" : "rw");
+		text_printf(b, " %s%s\n", m->fs->readonly || m->flags & MNT_RDONLY ? "ro" : "rw",
+			    m->options);
 	}
 	return 0;
 }

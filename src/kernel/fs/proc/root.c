@@ -212,7 +212,8 @@ static const struct pdir pid_dir = { .find = pid_find, .next = pid_next };
 
 static const char filesystems[] =
 	"nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tcgroup2\nnodev\tdevtmpfs\n"
-	"nodev\tsockfs\nnodev\tpipefs\nnodev\tdevpts\nnodev\toverlay\nnodev\tmqueue\n";
+	"nodev\tsockfs\nnodev\tpipefs\nnodev\tramfs\nnodev\tdevpts\nnodev\toverlay\nnodev\tmqueue"
+	"\n";
 
 static const char devices[] =
 	"Character devices:\n  1 mem\n  5 /dev/tty\n  5 /dev/console\n  5 /dev/ptmx\n"
