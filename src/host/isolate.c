@@ -44,8 +44,8 @@
 
 /* What of the host the host image may show. Links are copied, directories are bound; a missing
  * one is left out. */
-static const char *const host_view[] = { "usr", "opt",	 "etc",	  "bin",   "sbin",
-					 "lib", "lib32", "lib64", "libx32" };
+static const char *const host_view[] = { "usr", "opt",	 "etc",	  "bin",    "sbin",
+					 "lib", "lib32", "lib64", "libx32", "var/lib/dpkg" };
 
 /* ---- viv's side ---- */
 
@@ -401,6 +401,12 @@ static int host_view_add(struct frame *f, int dir, const char *name)
 	struct stat st;
 	ssize_t n;
 	int tree, err;
+
+	for (const char *s = strchr(name, '/'); s; s = strchr(s + 1, '/')) {
+		snprintf(path, sizeof(path), "%.*s", (int)(s - name), name);
+		if (mkdirat(dir, path, 0755) < 0 && errno != EEXIST)
+			return -errno;
+	}
 
 	snprintf(path, sizeof(path), "/%s", name);
 	if (lstat(path, &st) < 0)

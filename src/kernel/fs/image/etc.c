@@ -71,11 +71,20 @@ static const struct shown {
 	{ "etc", "sgml" },
 	{ "etc/ssl", "certs" },
 	{ "etc/ssl", "openssl.cnf" },
+	/* What is installed in /usr, so that dependencies of packages resolve. Not statoverride: it names groups of the
+	 * host that a cell has not. */
+	{ "var/lib/dpkg", "alternatives" },
+	{ "var/lib/dpkg", "arch" },
+	{ "var/lib/dpkg", "diversions" },
+	{ "var/lib/dpkg", "info" },
+	{ "var/lib/dpkg", "status" },
+	{ "var/lib/dpkg", "triggers" },
 };
 
 /* Not shown although their directory is. */
 static const struct shown hidden[] = {
 	{ "etc/apt", "auth.conf*" },
+	{ "var/lib/dpkg/triggers", "Lock" }, /* only root may read it: a cell has its own */
 };
 
 static bool name_matches(const char *pattern, const char *name, size_t len)

@@ -293,6 +293,8 @@ static int host_iterate(struct hostimage *hi, struct hnode *dir, struct image_si
 	int64_t n;
 	int r;
 
+	if (fd == -ENOENT && dir->made)
+		return 0; /* a host without one */
 	if (fd < 0)
 		return fd;
 	r = host_fstat(fd, &st);
@@ -437,27 +439,66 @@ static const struct made_dir {
 	const char *target; /* a link */
 	const char *path; /* when the host's entries are looked at there */
 } made_dirs[] = {
-	{ "", "home", 0755, NULL, NULL },     { "", "root", 0700, NULL, NULL },
-	{ "", "tmp", 01777, NULL, NULL },     { "", "var", 0755, NULL, NULL },
-	{ "var", "tmp", 01777, NULL, NULL },  { "var", "lib", 0755, NULL, NULL },
-	{ "var", "cache", 0755, NULL, NULL }, { "var", "log", 0755, NULL, NULL },
-	{ "var", "mail", 0755, NULL, NULL },  { "var", "spool", 0755, NULL, NULL },
-	{ "var", "run", 0777, "/run", NULL }, { "var", "lock", 0777, "/run/lock", NULL },
-	{ "", "run", 0755, NULL, NULL },      { "run", "lock", 01777, NULL, NULL },
-	{ "", "srv", 0755, NULL, NULL },      { "", "mnt", 0755, NULL, NULL },
-	{ "", "media", 0755, NULL, NULL },    { "", "proc", 0555, NULL, NULL },
-	{ "", "sys", 0555, NULL, NULL },      { "", "dev", 0755, NULL, NULL },
-	{ "", "etc", 0755, NULL, "etc" },     { "etc", "ssl", 0755, NULL, "etc/ssl" },
+	{ "", "home", 0755, NULL, NULL },
+	{ "", "root", 0700, NULL, NULL },
+	{ "", "tmp", 01777, NULL, NULL },
+	{ "", "var", 0755, NULL, NULL },
+	{ "var", "tmp", 01777, NULL, NULL },
+	{ "var", "lib", 0755, NULL, NULL },
+	{ "var", "cache", 0755, NULL, NULL },
+	{ "var", "log", 0755, NULL, NULL },
+	{ "var", "mail", 0755, NULL, NULL },
+	{ "var", "spool", 0755, NULL, NULL },
+	{ "var", "run", 0777, "/run", NULL },
+	{ "var", "lock", 0777, "/run/lock", NULL },
+	{ "", "run", 0755, NULL, NULL },
+	{ "run", "lock", 01777, NULL, NULL },
+	{ "", "srv", 0755, NULL, NULL },
+	{ "", "mnt", 0755, NULL, NULL },
+	{ "", "media", 0755, NULL, NULL },
+	{ "", "proc", 0555, NULL, NULL },
+	{ "", "sys", 0555, NULL, NULL },
+	{ "", "dev", 0755, NULL, NULL },
+	{ "", "etc", 0755, NULL, "etc" },
+	{ "etc", "ssl", 0755, NULL, "etc/ssl" },
+	{ "var", "local", 0755, NULL, NULL },
+	{ "var", "opt", 0755, NULL, NULL },
+	/* What dpkg, apt and debconf expect to find. */
+	{ "var/lib", "dpkg", 0755, NULL, "var/lib/dpkg" },
+	{ "var/lib/dpkg", "parts", 0755, NULL, NULL },
+	{ "var/lib/dpkg", "updates", 0755, NULL, NULL },
+	{ "var/lib", "apt", 0755, NULL, NULL },
+	{ "var/lib/apt", "lists", 0755, NULL, NULL },
+	{ "var/lib/apt/lists", "partial", 0700, NULL, NULL },
+	{ "var/cache", "apt", 0755, NULL, NULL },
+	{ "var/cache/apt", "archives", 0755, NULL, NULL },
+	{ "var/cache/apt/archives", "partial", 0700, NULL, NULL },
+	{ "var/cache", "debconf", 0755, NULL, NULL },
+	{ "var/log", "apt", 0755, NULL, NULL },
 };
+
+/* A made directory by its path, "" is the root. */
+static struct hnode *made_find(struct hnode *root, const char *path)
+{
+	struct hnode *h = root;
+
+	while (h && *path) {
+		size_t len = strcspn(path, "/");
+
+		h = made_child(h, path, len);
+		path += len + (path[len] == '/');
+	}
+	return h;
+}
 
 static bool build_dirs(struct hostimage *hi, struct hnode *root)
 {
 	for (size_t i = 0; i < ARRAY_LEN(made_dirs); i++) {
 		const struct made_dir *m = &made_dirs[i];
-		struct hnode *parent =
-			m->parent[0] ? made_child(root, m->parent, strlen(m->parent)) : root;
-		struct hnode *h =
-			made_new(hi, parent, m->name, m->mode | (m->target ? S_IFLNK : S_IFDIR));
+		struct hnode *parent = made_find(root, m->parent);
+		struct hnode *h = !parent ? NULL
+					  : made_new(hi, parent, m->name,
+						     m->mode | (m->target ? S_IFLNK : S_IFDIR));
 
 		if (!h || (m->target && !made_text(h, m->target, strlen(m->target))))
 			return false;
