@@ -285,6 +285,7 @@ static int mount_change(struct task *t, const struct path *at, uint32_t flags)
 	if (at->mnt->locked & ~flags)
 		return -EPERM;
 	at->mnt->flags = flags & FLAGS_OF_MOUNT;
+	mounts_changed();
 	return 0;
 }
 

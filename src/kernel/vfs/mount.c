@@ -18,6 +18,12 @@ static struct list mounts = LIST_INIT(mounts);
 static int id_last = 20;
 uint32_t mount_changes;
 
+void mounts_changed(void)
+{
+	mount_changes++;
+	fastmem_flush();
+}
+
 /* A mount may show a part of its file system only. */
 static struct name *name_top(struct name *n)
 {
@@ -95,8 +101,7 @@ int mount_add(struct fs *fs, const struct path *place, uint32_t flags, const cha
 	if (m->point)
 		m->point->mounted = m;
 	list_append(&mounts, &m->link);
-	mount_changes++;
-	fastmem_flush();
+	mounts_changed();
 	*ret_ = mount_get(m);
 	return 0;
 }
@@ -109,8 +114,7 @@ int mount_remove(struct mount *m)
 		return -EBUSY;
 	mount_unhook(m);
 	list_remove(&m->link);
-	mount_changes++;
-	fastmem_flush();
+	mounts_changed();
 	mount_put(m);
 	return 0;
 }
@@ -131,6 +135,7 @@ void mount_unhook(struct mount *m)
 {
 	struct mount *other;
 
+	mounts_changed();
 	if (!m->point || m->point->mounted != m)
 		return;
 	m->point->mounted = NULL;
@@ -141,6 +146,7 @@ void mount_unhook(struct mount *m)
 
 void mount_hook(struct mount *m, const struct path *at)
 {
+	mounts_changed();
 	m->parent = mount_get(at->mnt);
 	m->point = name_get(at->name);
 	m->point->mounted = m;

@@ -279,6 +279,7 @@ int mount_add(struct fs *fs, const struct path *place, uint32_t flags, const cha
 	      struct mount **ret_);
 int mount_remove(struct mount *m); /* -EBUSY */
 extern uint32_t mount_changes; /* counts what came and went */
+void mounts_changed(void); /* what was found out about paths may not be so any more */
 /* What is mounted on this name of this mount; borrowed, NULL nothing. */
 struct mount *mount_covering(const struct mount *parent, const struct name *point);
 struct mount *mount_get(struct mount *m);
