@@ -8,7 +8,8 @@
  *
  * Mapping the region is the one host call, made here and not through src/host because this layer
  * lies below it. With the address sanitizer, freed memory is poisoned but for the link at its
- * start.
+ * start and rests in a queue before it is used again, behind everything that is handed out lies
+ * poison too, and freeing twice is a find.
  * #syscalls: mmap madvise */
 #include "base/arena.h"
 
@@ -31,6 +32,13 @@
 #define POISON(p, n) ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
+#ifdef ASAN_ON
+#define REDZONE 16UL
+#define REST 256u /* frees of a kind before its memory is used again */
+#else
+#define REDZONE 0UL
+#define REST 0u
+#endif
 
 #define BLOB_MIN_SHIFT 4
 #define BLOB_MAX_SHIFT 26
@@ -40,6 +48,46 @@ struct free_link {
 	struct free_link *next;
 };
 
+#ifdef ASAN_ON
+/* What was freed last, of all kinds, oldest first: it is put on its free list only when it leaves here. */
+static struct resting {
+	struct free_link *link, **list;
+} resting[REST];
+static uint32_t rest_at;
+#endif
+
+/* To the free list, and out of sight. */
+static void memory_free(void *p, struct free_link **list, size_t room)
+{
+	struct free_link *link = p;
+
+	POISON((char *)p + sizeof(*link), room - sizeof(*link));
+#ifdef ASAN_ON
+	struct resting out = resting[rest_at];
+
+	resting[rest_at] = (struct resting){ link, list };
+	rest_at = (rest_at + 1) % REST;
+	if (!out.link)
+		return;
+	link = out.link;
+	list = out.list;
+#endif
+	link->next = *list;
+	*list = link;
+}
+
+/* Freed already? The second word is poisoned then. */
+static void free_check(const void *p)
+{
+#ifdef ASAN_ON
+	if (__asan_address_is_poisoned((const char *)p + sizeof(struct free_link)))
+		__asan_report_error(__builtin_return_address(0), __builtin_frame_address(0),
+				    (void *)&p, (void *)(uintptr_t)p, 1, 1);
+#else
+	(void)p;
+#endif
+}
+
 void (*arena_warn)(const struct obj_type *type);
 
 static char *region;
@@ -47,7 +95,7 @@ static uint64_t region_used;
 static uint64_t blob_bytes;
 static uint32_t objects;
 static struct obj_type *types;
-static struct free_link *blob_free_lists[BLOB_MAX_SHIFT + 1];
+static struct free_link *blob_free_lists[BLOB_MAX_SHIFT + 2];
 
 int arena_init(void)
 {
@@ -76,7 +124,7 @@ static void *region_take(size_t size, size_t align)
 
 static size_t obj_room(const struct obj_type *type)
 {
-	return ALIGN_UP(MAX((size_t)type->size, sizeof(struct free_link)), (size_t)16);
+	return ALIGN_UP(MAX((size_t)type->size, sizeof(struct free_link)), (size_t)16) + REDZONE;
 }
 
 /* A type shows up in the list of all types with its first object. */
@@ -103,6 +151,7 @@ void *obj_new(struct obj_type *type)
 		if (!obj)
 			return NULL;
 	}
+	POISON((char *)obj + obj_room(type) - REDZONE, REDZONE);
 	if (!type->peak)
 		type_register(type);
 	type->count++;
@@ -121,19 +170,26 @@ void obj_free(struct obj_type *type, void *obj)
 {
 	if (!obj)
 		return;
-	struct free_link *link = obj;
-	link->next = type->free;
-	type->free = link;
+	if (type->size > sizeof(struct free_link))
+		free_check(obj);
 	type->count--;
 	objects--;
-	POISON((char *)obj + sizeof(*link), obj_room(type) - sizeof(*link));
+	memory_free(obj, (struct free_link **)&type->free, obj_room(type));
 }
 
 static unsigned blob_shift(size_t size)
 {
+	size += REDZONE;
 	if (size <= 1UL << BLOB_MIN_SHIFT)
 		return BLOB_MIN_SHIFT;
 	return 64 - (unsigned)__builtin_clzl(size - 1);
+}
+
+/* Of a blob that is handed out only size bytes are to be used. */
+static void blob_fence(void *blob, size_t size, size_t room)
+{
+	UNPOISON(blob, size);
+	POISON((char *)blob + size, room - size);
 }
 
 void *blob_new(size_t size)
@@ -153,6 +209,7 @@ void *blob_new(size_t size)
 			return NULL;
 	}
 	blob_bytes += room;
+	blob_fence(blob, size, room);
 	return blob;
 }
 
@@ -161,19 +218,21 @@ void blob_free(void *blob, size_t size)
 	if (!blob)
 		return;
 	unsigned shift = blob_shift(size);
-	struct free_link *link = blob;
-	link->next = blob_free_lists[shift];
-	blob_free_lists[shift] = link;
+	if (size > sizeof(struct free_link))
+		free_check(blob);
+	UNPOISON(blob, sizeof(struct free_link)); /* a shorter one */
 	blob_bytes -= 1UL << shift;
-	POISON((char *)blob + sizeof(*link), (1UL << shift) - sizeof(*link));
+	memory_free(blob, &blob_free_lists[shift], 1UL << shift);
 }
 
 void *blob_resize(void *blob, size_t old_size, size_t new_size)
 {
 	if (new_size > BLOB_MAX)
 		return NULL;
-	if (blob && blob_shift(old_size) == blob_shift(new_size))
+	if (blob && blob_shift(old_size) == blob_shift(new_size)) {
+		blob_fence(blob, new_size, 1UL << blob_shift(new_size));
 		return blob;
+	}
 	void *fresh = blob_new(new_size);
 	if (!fresh)
 		return NULL;
