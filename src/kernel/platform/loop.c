@@ -9,6 +9,9 @@
 #define BATCH 16
 
 static int epoll_fd = -1;
+/* What fired and was not yet told: a watch that is told may end another one, and free what holds it. */
+static void *batch[BATCH];
+static int batch_len;
 /* No thread is left under the filter: what remains is to reap them. The listener would say so in every poll. */
 static bool notify_hung;
 
@@ -45,6 +48,9 @@ void hostwatch_fini(struct hostwatch *w)
 	if (w->added)
 		host_epoll_del(epoll_fd, w->fd);
 	w->added = w->armed = false;
+	for (int i = 0; i < batch_len; i++)
+		if (batch[i] == w)
+			batch[i] = NULL;
 }
 
 bool loop_wait(int64_t now, int64_t deadline)
@@ -57,19 +63,18 @@ bool loop_wait(int64_t now, int64_t deadline)
 		return false;
 	notify_hung |= (p[0].revents & (POLLHUP | POLLIN)) == POLLHUP;
 	if (p[1].revents) {
-		void *tags[BATCH];
 		uint32_t events[BATCH];
-		int n = host_epoll_take(epoll_fd, tags, events, BATCH);
 
-		for (int i = 0; i < n; i++) {
-			struct hostwatch *w = tags[i];
+		batch_len = host_epoll_take(epoll_fd, batch, events, BATCH);
+		for (int i = 0; i < batch_len; i++) {
+			struct hostwatch *w = batch[i];
 
-			/* A watch fired earlier in this batch may have ended this one. */
-			if (!w->armed)
+			if (!w || !w->armed)
 				continue;
 			w->armed = false;
 			w->fn(w, events[i]);
 		}
+		batch_len = 0;
 	}
 	return (p[0].revents & POLLIN) != 0;
 }
