@@ -92,17 +92,26 @@ static void no_altstack(struct k_ucontext *uc)
 static long clone_thread(struct k_frame *f, size_t size, uint64_t flags, uint64_t stack,
 			 uint64_t ptid, uint64_t ctid, uint64_t tls, uint64_t token)
 {
+	/* Of the extended state only what every processor has: a stack may be smaller than the rest, and no program that clones
+	 * counts on the upper halves of vector registers. */
+	uint64_t fp = f->uc.fpstate - (uint64_t)f, at;
+	struct k_frame *nf;
+
+	if (f->uc.fpstate && fp + 512 < size)
+		size = fp + 512;
 	/* The copy keeps its distance to a 64-byte boundary, as the extended state needs it. */
-	uint64_t at = ((stack - size - 128) & ~63UL) | ((uint64_t)f & 63);
-	struct k_frame *nf = (struct k_frame *)at;
+	at = ((stack - size - 128) & ~63UL) | ((uint64_t)f & 63);
+	nf = (struct k_frame *)at;
 
 	if (!can_write(at) || !can_write(at + size - 8))
 		return -EFAULT_;
 	copy(nf, f, size);
 	nf->uc.rax = 0;
 	nf->uc.rsp = stack;
-	if (f->uc.fpstate)
-		nf->uc.fpstate = f->uc.fpstate - (uint64_t)f + at;
+	if (f->uc.fpstate) {
+		nf->uc.fpstate = at + fp;
+		*(uint32_t *)(at + fp + 464) = 0; /* FP_XSTATE_MAGIC1: nothing follows */
+	}
 	no_altstack(&nf->uc);
 	return stub_clone_thread(flags, at + 8, ptid, ctid, tls, token);
 }
