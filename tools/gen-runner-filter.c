@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,11 +98,11 @@ static void rules(void)
 
 	/* libseccomp does not go back from a branch that fails: the rules of one call form a decision tree, each argument either
 	 * equal or not. tests/unit/test_filter tries every combination. */
-	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_LT, 31), SCMP_CMP(1, SCMP_CMP_EQ, 0));
-	rule(allow, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_LT, 31), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);
-	rule(trap, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_LT, 31), SCMP_CMP(1, SCMP_CMP_NE, 0), UNMARKED);
-	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, 31), MARKED);
-	rule(trap, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, 31), UNMARKED);
+	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_LT, SIGCONT), SCMP_CMP(1, SCMP_CMP_EQ, 0));
+	rule(allow, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_LT, SIGCONT), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);
+	rule(trap, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_LT, SIGCONT), SCMP_CMP(1, SCMP_CMP_NE, 0), UNMARKED);
+	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, SIGCONT), MARKED);
+	rule(trap, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, SIGCONT), UNMARKED);
 	rule(allow, SYS_rt_sigprocmask, 1, SCMP_CMP(0, SCMP_CMP_EQ, 1));
 	rule(allow, SYS_rt_sigprocmask, 2, SCMP_CMP(0, SCMP_CMP_NE, 1), SCMP_CMP(1, SCMP_CMP_EQ, 0));
 	rule(allow, SYS_rt_sigprocmask, 3, SCMP_CMP(0, SCMP_CMP_NE, 1), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);

@@ -48,6 +48,21 @@ stub_sigreturn:
 	mov	%rdi, %rsp
 	jmp	stub_restorer
 
+/* The host's handler for a SIGCONT that the guest catches: stub_cont() puts right what the kernel could not send, and says which
+ * function of the guest is called, in its place and with its arguments. */
+	.globl	stub_cont_entry
+stub_cont_entry:
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	call	stub_cont
+	mov	%rax, %r11
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+	xor	%eax, %eax
+	jmp	*%r11
+
 /* long stub_clone_thread(flags, frame + 8, ptid, ctid, tls, token): the child returns from the signal frame that was
  * copied to its own stack; it touches no other memory. */
 	.globl	stub_clone_thread

@@ -11,8 +11,25 @@
 #include "stub/sys.h"
 
 static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
-static uint64_t told; /* signals whose handler the kernel knows of ... */
-static long told_pid; /* ... for this process (a vfork child shares our memory) */
+static struct k_sigaction cont; /* what the guest does with SIGCONT, if it catches it */
+
+/* Signals whose handler the kernel knows of, for one process: a vfork child shares our memory while other threads of its parent
+ * run, so both words change in one step. */
+static struct told {
+	uint64_t pid, set;
+} told __attribute__((aligned(16)));
+
+/* Makes it want if it is *now; else *now is what it is. */
+static int told_swap(struct told *now, struct told want)
+{
+	uint8_t done;
+
+	__asm__ volatile("lock cmpxchg16b %1\n\tsetz %0"
+			 : "=q"(done), "+m"(told), "+a"(now->pid), "+d"(now->set)
+			 : "b"(want.pid), "c"(want.set)
+			 : "cc", "memory");
+	return done;
+}
 
 struct k_sigaction *stub_sigsys_action(void)
 {
@@ -70,6 +87,53 @@ static void settle(struct k_siginfo *si, uint64_t mask)
 		reraise(si, 1);
 }
 
+/* What is pending of set, to the kernel: a signalfd was made that reads it. */
+static void collect(uint64_t set, int thread)
+{
+	struct k_siginfo si;
+	long none[2] = { 0, 0 };
+
+	for (int i = 0; set && i < 4096 && native(NR_SIGTIMEDWAIT, &set, &si, none, 8) > 0; i++) {
+		if (si.code == -1 && si.err)
+			si.code = (int16_t)((uint32_t)si.err >> 16);
+		si.err = 0;
+		if (hyper(HC_HOLD, si.signo, &si, thread, 0) < 0) {
+			reraise(&si, !thread);
+			break;
+		}
+	}
+}
+
+/* The kernel's wake-up when no reserved signal can be queued: SIGSYS, which arrives without a word. */
+void stub_nudged(struct k_ucontext *uc)
+{
+	struct suspend *s;
+
+	if (uc->rip != (uint64_t)stub_suspend_ret)
+		return;
+	s = (struct suspend *)uc->r12;
+	s->by64 = 1;
+	s->woken = 1;
+}
+
+/* SIGCONT is the host's own signal even if it is caught (nothing else continues a process), so the kernel's mark is in it: the
+ * real code, and whether it cut a call short that ends with EINTR whatever the handler's flags say. */
+uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
+{
+	uint32_t pack = (uint32_t)info->err;
+
+	(void)sig;
+	if (info->code == -1 && pack) {
+		info->code = (int16_t)(pack >> 16);
+		info->err = 0;
+		if ((pack >> 8 & SIGF_EINTR) && *(const uint16_t *)uc->rip == 0x050f) {
+			uc->rax = -EINTR_;
+			uc->rip += 2;
+		}
+	}
+	return cont.handler;
+}
+
 void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 {
 	struct suspend *s = NULL;
@@ -87,6 +151,10 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		s->by64 = 1;
 		if (flags & SIGF_WAKE)
 			s->woken = 1;
+	}
+	if (flags & SIGF_COLLECT) {
+		collect(((const uint64_t *)info->payload)[0], 1);
+		collect(((const uint64_t *)info->payload)[1], 0);
 	}
 	if (si.signo < 1 || si.signo >= STUB_SIG)
 		return;
@@ -111,18 +179,28 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	}
 }
 
+/* Our handler of SIGCONT is shown as the guest's own, which is was. */
+static void cont_show(long sig, struct k_sigaction *sa, const struct k_sigaction *was)
+{
+	if (sig != SIGCONT_ || sa->handler != (uint64_t)stub_cont_entry)
+		return;
+	sa->handler = was->handler;
+	sa->flags = was->flags;
+}
+
 long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
 {
-	struct k_sigaction sa, prev;
-	long ret, pid;
+	struct k_sigaction sa, prev, shown;
+	long ret;
 
 	if (size != 8)
 		return -EINVAL_;
-	if (!act) { /* only the reserved two come here to be asked */
+	if (!act) { /* the filter lets the host answer for those below SIGCONT */
 		if (sig == SIGSYS_ || sig == STUB_SIG)
 			prev = fake[sig == STUB_SIG];
 		else if ((ret = native(NR_SIGACTION, sig, 0, &prev, 8)) < 0)
 			return ret;
+		cont_show(sig, &prev, &cont);
 		if (old && (!can_write(old) || !can_write(old + 24)))
 			return -EFAULT_;
 		if (old)
@@ -142,20 +220,30 @@ long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
 			hyper(HC_SIGACTION, sig, sa.handler == 1 ? 2 : sa.handler, sa.flags, 0);
 	} else {
 		if ((sa.handler > 1 || sig == SIGCHLD_) && sig >= 1 && sig < STUB_SIG) {
-			pid = native(NR_GETPID, 0, 0, 0, 0);
-			if (told_pid != pid) {
-				told_pid = pid;
-				told = 0;
-			}
+			struct told now = { 0 };
+			uint64_t pid = (uint64_t)native(NR_GETPID, 0, 0, 0, 0);
+
+			told_swap(&now, now);
 			/* Of SIGCHLD the kernel must know all: it decides whether zombies are left. */
-			if (!(told & BIT(sig)) || sig == SIGCHLD_) {
+			if (now.pid != pid || !(now.set & BIT(sig)) || sig == SIGCHLD_) {
 				hyper(HC_SIGACTION, sig, sa.handler, sa.flags, 0);
-				told |= BIT(sig);
+				while (!told_swap(&now,
+						  (struct told){ pid,
+								 (now.pid == pid ? now.set : 0) |
+									 BIT(sig) }))
+					;
 			}
+		}
+		shown = cont;
+		if (sig == SIGCONT_ && sa.handler > 1) {
+			cont = sa;
+			sa.handler = (uint64_t)stub_cont_entry;
+			sa.flags |= SA_SIGINFO_;
 		}
 		ret = native(NR_SIGACTION, sig, &sa, &prev, 8);
 		if (ret < 0)
 			return ret;
+		cont_show(sig, &prev, &shown);
 	}
 	if (old)
 		copy((void *)old, &prev, sizeof(prev));

@@ -49,7 +49,9 @@
 #define HC_SECCOMP_DONE 0x7611 /* (what the host answered to that) */
 #define HC_SECCOMP_ASK 0x7612 /* (struct stub_call *) -> what the guest's filters say */
 #define HC_SIGSYS_DIE 0x7613 /* a SIGSYS without a handler */
-#define HC_LAST 0x7613
+#define HC_HOLD \
+	0x7614 /* (sig, siginfo *, 1: of this thread alone): taken out of what is pending, for a signalfd -> 0, -errno */
+#define HC_LAST 0x7614
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
 #define STUB_FD_CODE 0x20000 /* a C library: its calls may be rewritten (stub/fast.c) */
@@ -70,6 +72,8 @@
 #define SIGF_THREAD 8 /* meant for this thread alone */
 #define SIGF_WAKE 4 /* no signal: the armed call has something to say */
 #define SIGF_PATCH 16 /* no signal: struct stub_patch says which call to rewrite */
+#define SIGF_COLLECT \
+	32 /* no signal: give what is pending of two sets (payload: thread's, process's) to HC_HOLD */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>

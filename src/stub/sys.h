@@ -103,6 +103,7 @@ struct k_frame {
 #define SIGSYS_ 31
 #define SIGKILL_ 9
 #define SIGCHLD_ 17
+#define SIGCONT_ 18
 #define SIGSTOP_ 19
 #define BIT(sig) (1UL << ((sig)-1))
 /* What a guest can never block. */
@@ -122,6 +123,7 @@ struct suspend {
 _Noreturn void stub_jump(uint64_t sp, uint64_t entry);
 void stub_restorer(void);
 _Noreturn void stub_sigreturn(struct k_ucontext *uc);
+void stub_cont_entry(void);
 long stub_clone_thread(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t ctid, uint64_t tls,
 		       uint64_t token);
 _Noreturn void stub_vfork(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t ctid, uint64_t tls,
@@ -142,8 +144,10 @@ void stub_rewrite(uint64_t ip, int single);
 void stub_fast_leave(struct k_ucontext *uc);
 _Noreturn void stub_main(uint64_t *sp);
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc);
+void stub_nudged(struct k_ucontext *uc);
 void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc);
 void stub_handlers_install(void);
+uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc);
 uint64_t stub_vfork_parent(void *slot, long ret);
 long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid, uint64_t ctid,
 		uint64_t tls);

@@ -61,9 +61,15 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 
 	(void)sig;
 	if (info->code != 1 /* SYS_SECCOMP */) {
-		stub_guest_sigsys(f, 0);
+		/* Without a word from whom: the kernel's (nudge()). */
+		if ((info->code == 0 || info->code == -1) && !*(const int32_t *)info->payload)
+			stub_nudged(uc);
+		else
+			stub_guest_sigsys(f, 0);
 		return;
 	}
+	/* A handler can set any bit in the mask that its return restores. */
+	uc->sigmask &= ~(BIT(SIGSYS_) | BIT(STUB_SIG));
 	if (stub_filtered && !stub_seccomp_pass(f))
 		return;
 	switch (nr) {

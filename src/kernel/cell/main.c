@@ -71,9 +71,8 @@ static void child_changed(const struct host_end *e)
 	}
 	if (e->code == CLD_STOPPED)
 		proc_stopped(p, e->status);
-	else if (e->code == CLD_CONTINUED)
-		proc_continued(p);
-	else
+	else if (e->code !=
+		 CLD_CONTINUED) /* known since we sent it: it may be stopped again by now */
 		proc_exit(p, wait_status_of(e), &e->usage);
 }
 

@@ -58,6 +58,7 @@ static const struct row hyper_rows[HC_LAST - HC_BASE + 1] = {
 	[HC_SIGACTION - HC_BASE] = { "viv_sigaction", "dx", hc_sigaction, KERNEL },
 	[HC_REROUTE - HC_BASE] = { "viv_reroute", "dp", hc_reroute, KERNEL },
 	[HC_TAKEN - HC_BASE] = { "viv_taken", "d", hc_taken, KERNEL },
+	[HC_HOLD - HC_BASE] = { "viv_hold", "dp", hc_hold, KERNEL },
 	[HC_PSELECT6 - HC_BASE] = { "pselect6", "dpppp", sys_pselect6, STUB },
 	[HC_SHMAT - HC_BASE] = { "shmat", "dpx", hc_shmat, KERNEL },
 	[HC_SHMAT_DONE - HC_BASE] = { "viv_shmat_done", "p", hc_shmat_done, KERNEL },

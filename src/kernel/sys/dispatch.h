@@ -32,6 +32,7 @@ int64_t hc_shmat_done(struct task *t, const struct sysargs *a);
 int64_t hc_shmdt(struct task *t, const struct sysargs *a);
 int64_t hc_sigaction(struct task *t, const struct sysargs *a);
 int64_t hc_reroute(struct task *t, const struct sysargs *a);
+int64_t hc_hold(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_done(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_ask(struct task *t, const struct sysargs *a);

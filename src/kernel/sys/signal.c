@@ -11,6 +11,7 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/signal.h"
+#include "kernel/task/heldsig.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
 
@@ -228,6 +229,18 @@ int64_t hc_reroute(struct task *t, const struct sysargs *a)
 	if (guest_get(t->tid, &si, a->a[1]) < 0)
 		return -EFAULT;
 	return signal_reroute(t, sig, &si) ? 0 : 1;
+}
+
+int64_t hc_hold(struct task *t, const struct sysargs *a)
+{
+	int sig = (int)a->a[0];
+	struct linux_siginfo si;
+
+	if (sig < 1 || sig >= STUB_SIG || !(t->proc->sigfd_mask & SIGBIT(sig)))
+		return -EINVAL;
+	if (guest_get(t->tid, &si, a->a[1]) < 0)
+		return -EFAULT;
+	return held_add(t->proc, a->a[2] ? t : NULL, sig, &si) > 0 ? 0 : -EAGAIN;
 }
 
 int64_t hc_taken(struct task *t, const struct sysargs *a)

@@ -30,13 +30,16 @@ static int64_t signalfd_do(struct task *t, const struct sysargs *a, unsigned fla
 		if (!file_is_signalfd(f))
 			return -EINVAL;
 		signalfd_set_mask(f, t, mask);
+		signal_collect(t, mask);
 		return fd;
 	}
 	ret = signalfd_make(mask, flags, &f);
 	if (ret == 0)
 		ret = fd_give(t, f, flags & SFD_CLOEXEC);
-	if (ret >= 0)
+	if (ret >= 0) {
 		signalfd_recount(t);
+		signal_collect(t, mask);
+	}
 	return ret;
 }
 

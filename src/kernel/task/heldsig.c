@@ -5,8 +5,10 @@
  * a read of the signalfd takes it. It is sent on after all when a thread does not block it any more or when the last signalfd
  * for it is closed; that is looked at whenever the process makes a call that reaches the kernel.
  *
- * Differences from Linux: what was pending before the signalfd was made stays with the host and is not read; what is held is not
- * seen by sigpending and sigtimedwait, and a thread that unblocks it gets it with its next call. SIGCONT and SIGSTOP are never held. */
+ * What was pending before the signalfd was made or widened is fetched by the stub of the thread that does so (signal_collect()).
+ *
+ * Differences from Linux: what was pending before for another thread alone is not read; what is held is not seen by sigpending and
+ * sigtimedwait, and a thread that unblocks it gets it with its next call. SIGCONT and SIGSTOP are never held. */
 #include "kernel/task/heldsig.h"
 
 #include <errno.h>

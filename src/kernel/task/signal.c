@@ -96,9 +96,38 @@ static int send_reserved(struct task *t, int sig, unsigned flags, const struct l
 	return ret;
 }
 
+/* A reserved signal without a signal in it: the thread comes by the stub. Queues can be full; then SIGSYS, of which the host
+ * delivers one without its siginfo. */
+static void nudge(struct task *t, unsigned flags)
+{
+	struct linux_siginfo si = { .signo = SIGSYS, .code = SI_QUEUE_ };
+
+	if (send_reserved(t, 0, flags, NULL) == -EAGAIN)
+		(void)host_tgsigqueue(t->proc->pid, t->tid, SIGSYS, &si);
+}
+
 void signal_wake_armed(struct task *t)
 {
-	(void)send_reserved(t, 0, SIGF_WAKE, NULL);
+	nudge(t, SIGF_WAKE);
+}
+
+void signal_collect(struct task *t, uint64_t mask)
+{
+	struct linux_siginfo si = { .signo = STUB_SIG, .code = SI_QUEUE_ };
+	struct host_status st;
+	uint64_t sets[2];
+
+	if (cell.proc_fd < 0 || host_task_status(cell.proc_fd, t->proc->pid, t->tid, &st) < 0)
+		return;
+	mask &= ~(SIGBIT(SIGKILL) | SIGBIT(SIGSTOP) | SIGBIT(SIGCONT) | SIGBIT(SIGSYS) |
+		  SIGBIT(STUB_SIG));
+	sets[0] = st.sig_pnd & mask;
+	sets[1] = st.shd_pnd & mask;
+	if (!sets[0] && !sets[1])
+		return;
+	si.err = (int32_t)SIG_PACK(0, SIGF_COLLECT, 0);
+	memcpy(si.u.payload, sets, sizeof(sets));
+	(void)host_tgsigqueue(t->proc->pid, t->tid, STUB_SIG, &si);
 }
 
 void signal_patch(struct task *t, uint64_t ip, bool single)
@@ -244,7 +273,9 @@ void pgrp_hangup_if_orphaned(pid_t pgid)
 }
 
 /* A parked thread that was told to stop has its host's pending mark set already, so the host does not wake it for a later signal,
- * not even a fatal one. If something is pending that it does not block, the call is cut short: the host then acts on it. */
+ * not even a fatal one. If something is pending that it does not block, the call is cut short: the host then acts on it. What is
+ * pending for the process may be another thread's by then, so the thread gets a signal of its own: without any, the host would
+ * show our ERESTARTSYS to the guest. */
 static void parked_nudge(struct proc *p, int sig)
 {
 	struct host_status st;
@@ -255,8 +286,10 @@ static void parked_nudge(struct proc *p, int sig)
 		return;
 	list_for_each (t, &p->threads, thread_link)
 		if (is_parked(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
-		    ((st.sig_pnd | st.shd_pnd) & ~st.sig_blk))
+		    ((st.sig_pnd | st.shd_pnd) & ~st.sig_blk)) {
+			nudge(t, 0);
 			call_interrupt(t);
+		}
 }
 
 static int deliver_stop(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
@@ -292,12 +325,13 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 }
 
 /* Always the host's own: it continues the whole process. Sent to one thread if there is a handler, so that we know whose parked
- * call the host will restart or end. */
+ * call the host will restart or end; the stub's handler (stub_cont) finds the real code in it, and whether the call ends. */
 static int deliver_cont(struct proc *p, struct task *t, bool caught,
 			const struct linux_siginfo *info)
 {
 	struct linux_siginfo direct;
 	struct host_sigs hs = { 0 };
+	bool ends;
 	int ret;
 
 	p->stop_request = 0;
@@ -312,9 +346,11 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught,
 	if (cell.proc_fd >= 0)
 		(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
 	pack_direct(&direct, SIGCONT, info);
-	direct.err = 0;
+	ends = is_parked(t) && t->call.kind != PARK_NOINTR && !(hs.blocked & SIGBIT(SIGCONT));
+	if (ends && t->call.kind == PARK_EINTR)
+		direct.err = (int32_t)SIG_PACK(SIGCONT, SIGF_EINTR, info->code);
 	ret = host_tgsigqueue(p->pid, t->tid, SIGCONT, &direct);
-	if (ret == 0 && is_parked(t) && !(hs.blocked & SIGBIT(SIGCONT)))
+	if (ret == 0 && ends)
 		call_interrupt(t);
 	proc_continued(p);
 	parked_nudge(p, SIGCONT);

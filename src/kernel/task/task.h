@@ -313,6 +313,8 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
 void signal_task_gone(struct task *t);
 void signal_resend(struct proc *p);
 void signal_forget(struct proc *p);
+/* A signalfd for mask was made or widened: what was pending for t before is kept for it when t's call returns. */
+void signal_collect(struct task *t, uint64_t mask);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
 /* The stub is to rewrite the call before ip; single: nobody else runs in that memory. For a thread whose call is being answered. */
