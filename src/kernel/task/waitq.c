@@ -19,6 +19,7 @@ void waiter_init(struct waiter *w, uint32_t events, void (*fn)(struct waiter *, 
 	list_init(&w->link);
 	w->events = events;
 	w->fn = fn;
+	w->exclusive = false;
 }
 
 void waitq_add(struct waitq *q, struct waiter *w)
@@ -49,6 +50,7 @@ void waitq_wake(struct waitq *q, uint32_t events)
 {
 	struct list batch;
 	struct waiter *w;
+	bool taken = false;
 
 	if (list_is_empty(&q->waiters))
 		return;
@@ -57,8 +59,11 @@ void waitq_wake(struct waitq *q, uint32_t events)
 		w = list_first(&batch, struct waiter, link);
 		list_remove(&w->link);
 		list_append(&q->waiters, &w->link);
-		if (events & (w->events | ALWAYS))
-			w->fn(w, events);
+		if (!(events & (w->events | ALWAYS)) || (w->exclusive && taken))
+			continue;
+		w->took = false;
+		w->fn(w, events);
+		taken |= w->exclusive && w->took;
 	}
 }
 

@@ -17,6 +17,8 @@ struct waiter {
 	struct list link;
 	uint32_t events; /* poll bits it waits for; POLLERR and POLLHUP always wake it */
 	void *owner; /* for fn: whose waiter it is */
+	bool exclusive; /* only one of these that takes an event is called for it */
+	bool took; /* set by fn of an exclusive one: it did */
 	void (*fn)(struct waiter *w, uint32_t events);
 };
 
@@ -29,7 +31,7 @@ void waitq_init(struct waitq *q);
 void waiter_init(struct waiter *w, uint32_t events, void (*fn)(struct waiter *, uint32_t));
 void waitq_add(struct waitq *q, struct waiter *w);
 void waiter_remove(struct waiter *w); /* harmless when it is in no queue */
-/* Calls every waiter that asked for one of events. */
+/* Calls every waiter that asked for one of events; of the exclusive ones, in the order of adding, up to the first that took it. */
 void waitq_wake(struct waitq *q, uint32_t events);
 /* The queue's owner goes away: wakes everyone with POLLHUP and POLLERR and empties the queue. */
 void waitq_fini(struct waitq *q);

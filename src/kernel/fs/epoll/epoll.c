@@ -7,7 +7,8 @@
  * An item does not hold its file: when the last reference to the file goes, the VFS tells us and the item is dropped.
  * Sets may watch sets: the depth is bounded and loops are refused when an item is added, so that asking a nested set
  * (which asks its own files) ends; the number of questions for one answer is bounded as well.
- * Left out: EPOLLEXCLUSIVE is accepted and wakes all, EPOLLWAKEUP means nothing here. */
+ * An exclusive item takes an event from the others behind it when somebody waits in its set and was not woken yet.
+ * Left out: EPOLLWAKEUP means nothing here. */
 #include "kernel/fs/epoll/epoll.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ static void item_wake(struct waiter *w, uint32_t events)
 		return;
 	if (events && !(events & it->ev.events))
 		return;
+	w->took = !it->ep->told && !list_is_empty(&it->ep->q.waiters);
 	item_set_ready(it);
 }
 
@@ -264,6 +266,7 @@ int epoll_add(struct file *ef, struct file *target, int fd, const struct linux_e
 	it->ev = *ev;
 	it->ev.events |= EPOLLERR | EPOLLHUP;
 	waiter_init(&it->waiter, it->ev.events & ~EP_PRIVATE, item_wake);
+	it->waiter.exclusive = ev->events & EPOLLEXCLUSIVE;
 	list_init(&it->nested_link);
 	list_init(&it->ready_link);
 	list_append(&ep->items, &it->link);
