@@ -1,5 +1,6 @@
 /* Calls of a size that a guest chooses. While a child makes one, the parent measures how long a trivial call takes: no single
  * call may keep the kernel for long. usage: slow [part of a name] */
+#include <dirent.h>
 #include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -62,6 +63,42 @@ static void falloc(void *arg)
 	(void)arg;
 	fallocate(fd, 0, 0, 512L << 20);
 	fallocate(fd, 3 /* punch */, 0, 512L << 20);
+	unlink("/tmp/slow");
+}
+/* The largest files of the image's own: the first write makes a copy in the cell's layer. */
+static void copy_up(void *arg)
+{
+	static const char *const dirs[] = { "/usr/bin", "/usr/local/bin", "/usr/lib/x86_64-linux-gnu" };
+	char path[1024];
+	struct dirent *e;
+	struct stat st;
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		DIR *d = opendir(dirs[i]);
+
+		while (d && (e = readdir(d))) {
+			int fd;
+
+			snprintf(path, sizeof(path), "%s/%s", dirs[i], e->d_name);
+			if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 32 << 20)
+				continue;
+			fd = open(path, O_RDWR);
+			(void)!pwrite(fd, "x", 1, st.st_size - 1);
+			close(fd);
+		}
+	}
+}
+static void many_locks(void *arg)
+{
+	int fd = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	(void)arg;
+	for (long i = 0; i < 10000; i++) {
+		struct flock l = { .l_type = F_WRLCK, .l_start = 2 * ((i * 7919) % 10000), .l_len = 1 };
+
+		fcntl(fd, F_SETLK, &l);
+	}
 	unlink("/tmp/slow");
 }
 static void many_polls(void *arg)
@@ -154,6 +191,8 @@ static const struct {
 	{ "a vector read of 1 GiB", readv_sparse },
 	{ "copies of 512 MiB", copy_sparse },
 	{ "fallocate of 512 MiB", falloc },
+	{ "copies of large files of the image", copy_up },
+	{ "10,000 locks", many_locks },
 	{ "polls of 4096 files", many_polls },
 	{ "the longest walks", long_walks },
 	{ "walks in the image", image_walks },

@@ -256,6 +256,24 @@ int64_t sys_ftruncate(struct task *t, const struct sysargs *a)
 	return f ? file_truncate(t, f, a->a[1]) : -EBADF;
 }
 
+/* Ranges that are allocated, emptied or zeroed are worked through in pieces, so that others need not wait for all of it; but only
+ * if there is room for the whole, as a failure leaves nothing behind. */
+#define FALLOC_PIECE (16L << 20)
+
+static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
+{
+	struct fs *fs = f->inode->fs;
+	struct fs_stat st = { 0 };
+
+	if (verb & ~(unsigned)(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE) || len <= FALLOC_PIECE)
+		return false;
+	if (verb == FALLOC_FL_PUNCH_HOLE)
+		return true;
+	if (fs->ops->statfs)
+		fs->ops->statfs(fs, &st);
+	return st.bfree > (uint64_t)len / PAGE_SIZE + 1;
+}
+
 int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 {
 	const unsigned known = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE |
@@ -263,7 +281,7 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 			       FALLOC_FL_UNSHARE_RANGE;
 	unsigned mode = ARG_UINT(a, 1), verb = mode & ~(unsigned)FALLOC_FL_KEEP_SIZE;
 	int64_t off = (int64_t)a->a[2], len = (int64_t)a->a[3], end;
-	struct file *f = fd_file(t, ARG_INT(a, 0));
+	struct file *f = file_of_call(t, ARG_INT(a, 0));
 
 	if (!f)
 		return -EBADF;
@@ -293,7 +311,16 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		if (room < len)
 			return vfs_write_limit(t, (uint64_t)(off + room), (uint64_t)(len - room));
 	}
-	int64_t r = f->ops->fallocate(f, (int)mode, (uint64_t)off, (uint64_t)len);
+	int64_t at = off + t->call.done, next = end;
+	/* Once begun it goes on in pieces. */
+	if (t->call.done || falloc_in_pieces(f, verb, len))
+		next = MIN(end, (int64_t)ALIGN_DOWN((uint64_t)at + 2 * FALLOC_PIECE, (uint64_t)FALLOC_PIECE));
+	int64_t r = f->ops->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
+	if (r == 0 && next < end) {
+		t->call.done = next - off;
+		file_keep(t, f);
+		return call_later(t);
+	}
 	if (r == 0)
 		path_notify(&f->path, IN_MODIFY);
 	return r;

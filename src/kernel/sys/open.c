@@ -180,6 +180,8 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	if (r == 0)
 		r = file_open(t, &place, flags, &f, &q);
 	path_put(&place);
+	if (r == -EINPROGRESS) /* a large file of the image is copied in pieces */
+		return call_later(t);
 	if (r == -EAGAIN && q)
 		return call_park(t, q, PIPE_EVENT_OPENED, PARK_RESTART);
 	if (r < 0)

@@ -219,11 +219,11 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 		return 0;
 	}
 	f->flags |= LINUX_O_LARGEFILE;
-	f->flags |= flags & O_NOCTTY; /* for the kind's own open */
+	f->flags |= flags & (O_NOCTTY | O_TRUNC); /* for the kind's own open */
 	err = file_count(f, flags);
 	if (!err)
 		err = file_start(f, t, ret_q);
-	f->flags &= ~(uint32_t)O_NOCTTY;
+	f->flags &= ~(uint32_t)(O_NOCTTY | O_TRUNC);
 	if (err < 0) { /* never opened: no release */
 		file_free(f);
 		return err;

@@ -21,6 +21,8 @@
 #include "kernel/platform/uio.h"
 
 #define COPY_STEP (1UL << 30)
+/* A larger file is copied when it is opened for writing, so many bytes after each event of others. */
+#define COPY_PIECE (8UL << 20)
 
 static struct fdcache contents = FDCACHE_INIT(contents, 256);
 
@@ -137,7 +139,7 @@ void lnode_content_free(struct lnode *n)
 		n->scratch = 0;
 	}
 	layer_uncharge_bytes(layer_of(n), n->charged);
-	n->charged = 0;
+	n->charged = n->copied = 0;
 }
 
 /* The slow way, and the only one between two file systems that share nothing. */
@@ -164,11 +166,9 @@ static int copy_by_hand(int in, int out, uint64_t off, uint64_t end)
 	return 0;
 }
 
-static int copy_content(int in, int out, uint64_t size, bool whole)
+static int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole)
 {
-	uint64_t off = 0;
-
-	if (whole && host_reflink(out, in) == 0)
+	if (whole && off == 0 && host_reflink(out, in) == 0)
 		return 0;
 	while (off < size) {
 		int64_t n = host_copy_range(in, (int64_t)off, out, (int64_t)off,
@@ -179,6 +179,41 @@ static int copy_content(int in, int out, uint64_t size, bool whole)
 		off += (uint64_t)n;
 	}
 	return copy_by_hand(in, out, off, size);
+}
+
+int layer_copy_up_piece(struct lnode *n)
+{
+	struct layer *l = layer_of(n);
+	uint64_t end;
+	struct stat st;
+	int in, out, r;
+
+	if (n->own_content || !l->lower)
+		return 0;
+	in = lower_fd(n);
+	if (in < 0)
+		return in;
+	end = MIN(n->copied + COPY_PIECE, n->inode.size);
+	if (end == n->inode.size) /* the rest is no more than a piece */
+		return 0;
+	r = layer_charge_bytes(l, n->inode.size - n->copied);
+	if (r < 0)
+		return r;
+	layer_uncharge_bytes(l, n->inode.size - n->copied); /* counted from the file itself, below */
+	layer_pin(n);
+	out = scratch_fd(n, true);
+	r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
+	if (r == 0 && host_fstat(out, &st) < 0)
+		r = -EIO;
+	if (r < 0) {
+		lnode_content_free(n);
+		return r;
+	}
+	n->copied = end;
+	layer_uncharge_bytes(l, n->charged);
+	n->charged = (uint64_t)st.st_blocks * 512;
+	l->used_bytes += n->charged;
+	return -EINPROGRESS;
 }
 
 int layer_apply_copy_up(struct lnode *n, uint64_t keep)
@@ -194,7 +229,9 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	}
 	whole = n->inode.size;
 	keep = MIN(keep, whole);
-	room = ALIGN_UP(keep, PAGE_SIZE);
+	if (n->copied > keep)
+		lnode_content_free(n);
+	room = ALIGN_UP(keep, PAGE_SIZE) - ALIGN_DOWN(n->copied, PAGE_SIZE);
 	r = layer_charge_bytes(l, room);
 	if (r < 0)
 		return r;
@@ -202,7 +239,7 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	layer_pin(n);
 	if (keep > 0) {
 		out = scratch_fd(n, true);
-		r = out < 0 ? out : copy_content(in, out, keep, keep == whole);
+		r = out < 0 ? out : copy_content(in, out, n->copied, keep, keep == whole);
 		if (r < 0) {
 			lnode_content_free(n);
 			return r;
@@ -210,6 +247,7 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	}
 	fdcache_drop(&contents, &n->rd);
 	inode_touch(&n->inode);
+	n->copied = 0;
 	n->own_content = n->changed = true;
 	n->inode.immutable = false;
 	n->inode.size = keep;

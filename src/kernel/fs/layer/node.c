@@ -406,9 +406,11 @@ static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, str
 	(void)t;
 	(void)ret_q;
 	f->ops = &layer_reg_fops;
-	if (n->own_content || !layer_of(n)->lower->guarded || (n->lower->mode & 0004))
+	if (n->own_content || !layer_of(n)->lower)
 		return 0;
-	return -EACCES;
+	if (layer_of(n)->lower->guarded && !(n->lower->mode & 0004))
+		return -EACCES;
+	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n) : 0;
 }
 
 /* Regular files have a table of their own: with an open op in it, FIFOs and devices would not be

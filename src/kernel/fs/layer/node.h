@@ -69,6 +69,7 @@ struct lnode {
 	bool mapped_shared; /* blocks may grow behind our back */
 	uint64_t scratch; /* number of the content file; 0: none yet, the content is empty */
 	uint64_t charged; /* bytes counted in used_bytes */
+	uint64_t copied; /* of the image's content, while that is copied in pieces */
 	struct fdref rd, wr;
 	char *target; /* of a link: blob of inode.size + 1 */
 	uint32_t target_len;
@@ -126,6 +127,8 @@ void layer_content_init(void);
 int layer_hostfd(struct inode *ino, bool write);
 /* The content is now ours; the first keep bytes of the image's are copied. */
 int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
+/* Copies the next piece of a large file that is about to be changed: 0 nothing (more) to do in pieces, -EINPROGRESS call again. */
+int must_check layer_copy_up_piece(struct lnode *n);
 int must_check layer_apply_size(struct lnode *n, uint64_t size);
 void lnode_content_free(struct lnode *n);
 int layer_getattr(struct inode *ino);
