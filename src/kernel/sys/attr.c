@@ -314,7 +314,8 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 	int64_t at = off + t->call.done, next = end;
 	/* Once begun it goes on in pieces. */
 	if (t->call.done || falloc_in_pieces(f, verb, len))
-		next = MIN(end, (int64_t)ALIGN_DOWN((uint64_t)at + 2 * FALLOC_PIECE, (uint64_t)FALLOC_PIECE));
+		next = MIN(end, (int64_t)ALIGN_DOWN((uint64_t)at + 2 * FALLOC_PIECE,
+						    (uint64_t)FALLOC_PIECE));
 	int64_t r = f->ops->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
 	if (r == 0 && next < end) {
 		t->call.done = next - off;

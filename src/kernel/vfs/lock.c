@@ -1,10 +1,9 @@
 /* File locks: flock, POSIX byte ranges, open file descriptions' byte ranges.
  *
- * An inode that has locks has a flock_list: two lists of locks and the queue on which all that want
+ * An inode that has locks has a flock_list: a list, a set of ranges and the queue on which all that want
  * one wait. It goes away with its last lock, which wakes the waiters; they run their call again and
  * look anew. An owner is a number: the file's lock_id for flock and OFD locks, the process for
- * POSIX locks. Range locks are kept in the order of their start, and those of one owner never
- * overlap.
+ * POSIX locks. The locks of one owner never overlap.
  *
  * Deadlocks are looked for as Linux does: only among POSIX locks, along at most ten waiting
  * processes. Who waits for whom is kept in the task as a process number, which cannot dangle. Left
@@ -15,22 +14,24 @@
 
 #include "base/arena.h"
 #include "kernel/vfs/lock.h"
+#include "kernel/vfs/ranges.h"
 
 #define DEADLOCK_STEPS 10
 
 enum lock_kind { LOCK_FLOCK, LOCK_POSIX, LOCK_OFD };
 
 struct lock {
-	struct list link;
+	struct list link; /* a flock's, in flocks */
+	struct range_node at; /* others', in ranges */
 	enum lock_kind kind;
 	bool exclusive;
 	uint64_t owner;
-	uint64_t start, end;
 	pid_t pid;
 };
 
 struct flock_list {
-	struct list flocks, ranges;
+	struct list flocks;
+	struct range_set ranges;
 	struct waitq q;
 };
 
@@ -45,7 +46,6 @@ static struct flock_list *locks_of(struct inode *ino)
 	if (!l)
 		return NULL;
 	list_init(&l->flocks);
-	list_init(&l->ranges);
 	waitq_init(&l->q);
 	return ino->locks = l;
 }
@@ -57,7 +57,7 @@ static void locks_changed(struct inode *ino)
 
 	if (!l)
 		return;
-	if (!list_is_empty(&l->flocks) || !list_is_empty(&l->ranges)) {
+	if (!list_is_empty(&l->flocks) || l->ranges.root) {
 		waitq_wake(&l->q, POLLOUT);
 		return;
 	}
@@ -176,30 +176,29 @@ static bool lock_is_of(const struct lock *lk, const struct owner *o)
 	return lk->kind == o->kind && lk->owner == o->id;
 }
 
+static struct lock *lock_of(struct range_node *n)
+{
+	return n ? container_of(n, struct lock, at) : NULL;
+}
+
+static void range_free(struct flock_list *l, struct lock *lk)
+{
+	range_remove(&l->ranges, &lk->at);
+	obj_free(&lock_type, lk);
+}
+
 static struct lock *range_conflict(struct flock_list *l, const struct owner *o,
 				   const struct lock_range *r)
 {
-	struct lock *lk;
+	struct range_node *n = range_first(&l->ranges, r->start);
 
-	list_for_each (lk, &l->ranges, link) {
-		if (lk->start > r->end)
-			break; /* in the order of their start */
-		if (lk->end < r->start || lock_is_of(lk, o))
-			continue;
-		if (lk->exclusive || r->type == F_WRLCK)
+	for (; n && n->start <= r->end; n = range_next(n, r->start)) {
+		struct lock *lk = lock_of(n);
+
+		if (!lock_is_of(lk, o) && (lk->exclusive || r->type == F_WRLCK))
 			return lk;
 	}
 	return NULL;
-}
-
-static void range_insert(struct flock_list *l, struct lock *fresh)
-{
-	struct lock *lk;
-
-	list_for_each (lk, &l->ranges, link)
-		if (lk->start > fresh->start)
-			break;
-	list_insert(lk->link.prev, &lk->link, &fresh->link);
 }
 
 /* Takes [start, end] out of the owner's locks. A lock that sticks out at both ends is split with
@@ -207,51 +206,59 @@ static void range_insert(struct flock_list *l, struct lock *fresh)
 static void range_cut(struct flock_list *l, const struct owner *o, uint64_t start, uint64_t end,
 		      struct lock **spare)
 {
-	struct lock *lk, *tmp, *moved = NULL;
+	struct range_node *n = range_first(&l->ranges, start), *next;
 
-	list_for_each_safe (lk, tmp, &l->ranges, link) {
-		if (lk->start > end)
-			break;
-		if (lk->end < start || !lock_is_of(lk, o))
+	for (; n && n->start <= end; n = next) {
+		struct lock *lk = lock_of(n), *rest = lk;
+		uint64_t from = n->start, to = n->end;
+
+		next = range_next(n, start);
+		if (!lock_is_of(lk, o))
 			continue;
-		if (lk->start >= start && lk->end <= end) {
-			lock_free(lk);
-		} else if (lk->start < start && lk->end > end) {
-			moved = *spare;
-			*spare = NULL;
-			*moved = *lk;
-			moved->start = end + 1;
-			lk->end = start - 1;
+		if (from >= start && to <= end) {
+			range_free(l, lk);
+			continue;
+		}
+		range_remove(&l->ranges, n);
+		if (from < start) {
+			n->end = start - 1;
+			range_add(&l->ranges, n);
+			rest = NULL;
+		}
+		if (to > end) {
+			if (!rest) {
+				rest = *spare;
+				*spare = NULL;
+				*rest = *lk;
+			}
+			rest->at.start = end + 1;
+			rest->at.end = to;
+			range_add(&l->ranges, &rest->at);
 			break; /* nothing else of the owner can overlap */
-		} else if (lk->start < start) {
-			lk->end = start - 1;
-		} else {
-			list_remove(&lk->link);
-			lk->start = end + 1;
-			moved = lk;
-			break; /* the owner's last that overlaps */
 		}
 	}
-	/* Its start grew: back to its place in the order. */
-	if (moved)
-		range_insert(l, moved);
 }
 
-/* Grows fresh over the owner's locks of the same kind that touch it. */
+/* Grows fresh over the owner's locks of the same kind that touch it: one on each side at most. */
 static void range_merge(struct flock_list *l, const struct owner *o, struct lock *fresh)
 {
-	struct lock *lk, *tmp;
+	uint64_t start = fresh->at.start, end = fresh->at.end;
+	uint64_t from = start ? start - 1 : 0;
+	struct range_node *n = range_first(&l->ranges, from), *next;
 
-	list_for_each_safe (lk, tmp, &l->ranges, link) {
+	for (; n && n->start <= end + 1; n = next) {
+		struct lock *lk = lock_of(n);
+
+		next = range_next(n, from);
 		if (!lock_is_of(lk, o) || lk->exclusive != fresh->exclusive)
 			continue;
-		if (lk->end + 1 == fresh->start) {
-			fresh->start = lk->start;
-			lock_free(lk);
-		} else if (fresh->end + 1 == lk->start) {
-			fresh->end = lk->end;
-			lock_free(lk);
-		}
+		if (n->end + 1 == start)
+			fresh->at.start = n->start;
+		else if (end + 1 == n->start)
+			fresh->at.end = n->end;
+		else
+			continue;
+		range_free(l, lk);
 	}
 }
 
@@ -265,8 +272,8 @@ void lock_posix_get(struct file *f, const struct proc *p, bool ofd, struct lock_
 		return;
 	}
 	r->type = lk->exclusive ? F_WRLCK : F_RDLCK;
-	r->start = lk->start;
-	r->end = lk->end;
+	r->start = lk->at.start;
+	r->end = lk->at.end;
 	r->pid = lk->kind == LOCK_OFD ? -1 : lk->pid;
 }
 
@@ -337,12 +344,11 @@ int lock_posix_set(struct file *f, struct task *t, bool ofd, const struct lock_r
 			.kind = o.kind,
 			.exclusive = r->type == F_WRLCK,
 			.owner = o.id,
-			.start = r->start,
-			.end = r->end,
+			.at = { .start = r->start, .end = r->end },
 			.pid = t->proc->pid,
 		};
 		range_merge(l, &o, fresh);
-		range_insert(l, fresh);
+		range_add(&l->ranges, &fresh->at);
 	}
 	obj_free(&lock_type, spare);
 	locks_changed(ino);
@@ -353,11 +359,13 @@ int lock_posix_set(struct file *f, struct task *t, bool ofd, const struct lock_r
 
 static void ranges_release(struct flock_list *l, const struct owner *o)
 {
-	struct lock *lk, *tmp;
+	struct range_node *n = range_first(&l->ranges, 0), *next;
 
-	list_for_each_safe (lk, tmp, &l->ranges, link)
-		if (lock_is_of(lk, o))
-			lock_free(lk);
+	for (; n; n = next) {
+		next = range_next(n, 0);
+		if (lock_is_of(lock_of(n), o))
+			range_free(l, lock_of(n));
+	}
 }
 
 void locks_release_file(struct file *f)

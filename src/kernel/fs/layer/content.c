@@ -199,7 +199,8 @@ int layer_copy_up_piece(struct lnode *n)
 	r = layer_charge_bytes(l, n->inode.size - n->copied);
 	if (r < 0)
 		return r;
-	layer_uncharge_bytes(l, n->inode.size - n->copied); /* counted from the file itself, below */
+	layer_uncharge_bytes(l,
+			     n->inode.size - n->copied); /* counted from the file itself, below */
 	layer_pin(n);
 	out = scratch_fd(n, true);
 	r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
