@@ -125,6 +125,8 @@ int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out)
 		uint64_t *value;
 	} lines[] = {
 		{ "VmHWM:", 10, 1024, &out->hwm },
+		{ "VmRSS:", 10, 1024, &out->rss },
+		{ "RssShmem:", 10, 1024, &out->shmem },
 		{ "SigPnd:", 16, 1, &out->sig_pnd },
 		{ "ShdPnd:", 16, 1, &out->shd_pnd },
 		{ "SigBlk:", 16, 1, &out->sig_blk },

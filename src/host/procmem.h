@@ -32,6 +32,7 @@ int host_task_stat(int proc_fd, pid_t pid, pid_t tid, struct host_stat *out);
 /* Some lines of PID/task/TID/status. */
 struct host_status {
 	uint64_t hwm; /* peak resident memory, bytes */
+	uint64_t rss, shmem; /* resident now; of that, in files of a tmpfs and shared */
 	uint64_t nvcsw, nivcsw; /* context switches of this thread */
 	uint64_t sig_pnd, shd_pnd; /* pending: of the thread, of the process */
 	uint64_t sig_blk, sig_ign, sig_cgt;

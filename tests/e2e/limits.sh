@@ -65,6 +65,23 @@ shm_is_half() {
 }
 check '/dev/shm holds half of the memory' shm_is_half
 
+memory_mapped() {
+	local kind
+	# Written through mappings that do not stay.
+	for kind in file memfd; do
+		exits 137 viv --quiet --timeout 40s --memory 100M -- python3 -c '
+import os, mmap, sys, time
+step = 8 << 20
+fd = os.memfd_create("x") if sys.argv[1] == "memfd" else os.open("/tmp/big", os.O_RDWR | os.O_CREAT)
+os.ftruncate(fd, 50 * step)
+for at in range(0, 50 * step, step):
+    m = mmap.mmap(fd, step, offset=at); m[:] = b"x" * step; m.close()
+time.sleep(2)' "$kind"
+	done
+	next_works
+}
+check 'a hog that hides its memory in mapped files @r' memory_mapped
+
 disk_filler() {
 	is "$(viv --timeout 50s --tmpfs /d:size=50M -- bash -c 'cat /dev/zero >/d/f 2>err; echo $?; grep -o "No space.*" err; stat -c %s /d/f; rm /d/f; echo x >/d/g && cat /d/g')" $'1\nNo space left on device\n52428800\nx'
 	next_works

@@ -1,12 +1,18 @@
-/* The memory limit by our own accounting: where the host gives us no cgroup, resident memory of all processes is summed fifty times a
- * second, and when it is over the limit the largest process is ended with SIGKILL, as Linux's own out-of-memory killer would. A
- * process can exceed the limit for the length of one period; a cgroup does not allow that and is used where it can be had. */
+/* The memory limit by our own accounting: where the host gives us no cgroup, memory is summed fifty times a second, and when it is over
+ * the limit the largest process is ended with SIGKILL, as Linux's own out-of-memory killer would. A process can exceed the limit
+ * for the length of one period; a cgroup does not allow that and is used where it can be had.
+ *
+ * Summed are the resident memory of all processes, and of what files hold (the cell's layer, its tmpfs, shared memory, memfds) as
+ * much as is not mapped and so is in no process's sum. */
 #include <signal.h>
+#include <sys/statfs.h>
 
 #include "host/bootspec.h"
+#include "host/host.h"
 #include "host/procmem.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/memory.h"
+#include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/strays.h"
 #include "kernel/task/task.h"
@@ -15,26 +21,37 @@
 
 static struct ktimer timer;
 
-static uint64_t resident(struct proc *p)
+/* Of any thread that lives: a first thread that has ended shows nothing. */
+static uint64_t resident(struct proc *p, uint64_t *shmem)
 {
-	struct host_stat st;
+	struct task *t = proc_leader(p);
+	struct host_status st;
 
-	if (p->state == PROC_ZOMBIE || host_proc_stat(cell.proc_fd, p->pid, &st) < 0)
+	/* What is ending gives its memory back in a moment. */
+	if (p->state == PROC_ZOMBIE || p->exiting || !t ||
+	    host_task_status(cell.proc_fd, p->pid, t->tid, &st) < 0)
 		return 0;
+	*shmem += st.shmem;
 	return st.rss;
+}
+
+static uint64_t file_bytes(void)
+{
+	uint64_t n = memfds_size();
+	struct statfs st;
+
+	if (cell.scratch_fd >= 0 && host_fstatfs(cell.scratch_fd, &st) == 0)
+		n += (uint64_t)(st.f_blocks - st.f_bfree) * (uint64_t)st.f_bsize;
+	return n;
 }
 
 static void check(struct ktimer *t)
 {
-	uint64_t sum = 0, most = 0;
+	uint64_t sum = 0, most = 0, shmem = 0, files = file_bytes();
 	struct proc *worst = NULL;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
-		uint64_t n =
-			p->exiting
-				? 0
-				: resident(
-					  p); /* what is ending gives its memory back in a moment */
+		uint64_t n = resident(p, &shmem);
 
 		sum += n;
 		if (n > most) {
@@ -42,6 +59,8 @@ static void check(struct ktimer *t)
 			worst = p;
 		}
 	}
+	if (files > shmem)
+		sum += files - shmem;
 	if (sum > cell.spec.memory && worst) {
 		control_say(CTL_EVENT, 0,
 			    "out of memory: process %d (%s) was killed; the cell may use %lu MiB",

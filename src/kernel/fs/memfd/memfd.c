@@ -4,8 +4,7 @@
  *
  * They are the one kind of file whose descriptor is state and no cache: the content has no other
  * place. Together they may hold half of the cell's memory, as a tmpfs may by default on Linux; what
- * a mapping adds is counted at the next look at the file, and meanwhile by the limit on the runner
- * that mapped it. Left out: huge pages. */
+ * a mapping adds is counted at the next look at the file. Left out: huge pages. */
 #include "kernel/fs/memfd/memfd.h"
 
 #include <errno.h>
@@ -28,6 +27,7 @@
 
 struct memfd {
 	struct inode inode; /* first */
+	struct list all_link;
 	int fd;
 	uint64_t charged;
 	char name[MEMFD_NAME_MAX + 1];
@@ -37,6 +37,7 @@ OBJ_TYPE(memfd_type, struct memfd, 8192);
 
 static struct fs memfd_fs;
 static uint64_t used_bytes;
+static struct list all = LIST_INIT(all); /* those not looked at for longest come first */
 
 static const struct inode_ops memfd_iops;
 
@@ -59,6 +60,18 @@ static int memfd_getattr(struct inode *ino)
 	m->charged = ino->blocks * 512;
 	used_bytes += m->charged;
 	return 0;
+}
+
+uint64_t memfds_size(void)
+{
+	for (int i = 0; i < 32 && !list_is_empty(&all); i++) {
+		struct memfd *m = list_first(&all, struct memfd, all_link);
+
+		list_remove(&m->all_link);
+		list_append(&all, &m->all_link);
+		(void)memfd_getattr(&m->inode);
+	}
+	return used_bytes;
 }
 
 static bool memfd_has_room(uint64_t n)
@@ -112,6 +125,7 @@ static void memfd_evict(struct inode *ino)
 	struct memfd *m = memfd_of(ino);
 
 	used_bytes -= m->charged;
+	list_remove(&m->all_link);
 	host_close(m->fd);
 	obj_free(&memfd_type, m);
 }
@@ -218,6 +232,7 @@ int memfd_new(const char *name, unsigned flags, struct file **ret_)
 	m->inode.ino = ino_next();
 	m->inode.nlink = 0;
 	strcpy(m->name, name);
+	list_append(&all, &m->all_link);
 	r = file_new(&m->inode, NULL, O_RDWR | 0100000 /* O_LARGEFILE as F_GETFL shows it */, ret_);
 	inode_put(&m->inode); /* the file holds it now, or nobody */
 	return r;

@@ -8,6 +8,9 @@
  * name over 249 bytes. The caller sets the inode's owner. returns ref. */
 int must_check memfd_new(const char *name, unsigned flags, struct file **ret_);
 
+/* What all of them hold. Mappings grow them unseen: each question looks at some of them anew. */
+uint64_t memfds_size(void);
+
 /* F_ADD_SEALS and F_GET_SEALS. -EINVAL when f is no memfd, -EPERM when it is not open for writing
  * or is sealed against seals, -EBUSY when F_SEAL_WRITE meets a writable mapping. */
 int memfd_add_seals(struct file *f, unsigned seals);
