@@ -7,9 +7,11 @@ Storms (storm.c) run in rounds in one cell that lives on: after each round the k
 first, its runners gone, and its memory (PSS) bounded. Then cells are started and ended in a loop and several at once, some of
 them killed, and what the host has afterwards is compared with before: processes, mounts, control groups, temporary files.
 """
+import atexit
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +26,13 @@ here = os.path.dirname(os.path.abspath(__file__))
 sanitized = "asan" in build
 number = failed = 0
 random.seed(seed)
+# Every viv of this run has a TMPDIR of its own: what it leaves there is seen. Our own files lie beside it.
+outside = tempfile.mkdtemp(prefix="stress.")
+atexit.register(shutil.rmtree, outside, True)
+scratch = f"{outside}/tmp"
+os.mkdir(scratch)
+os.chmod(outside, 0o755)
+os.environ["TMPDIR"] = scratch
 
 
 def report(ok, name, *notes):
@@ -71,22 +80,29 @@ def kernel_state(kernel):
     return fds, pss, runners
 
 
-ours = set()
+started_here = set()  # numbers of the vivs that this run has started
+
+
+def start(*args, **kwargs):
+    p = subprocess.Popen(*args, **kwargs)
+    started_here.add(p.pid)
+    return p
 
 
 def host_state():
-    """What a cell could leave behind. Processes: those named viv* that are ours."""
+    """What a cell could leave behind. The machine may run other cells: only processes of our build, and control groups that
+    carry the number of a viv of ours, are looked at."""
     names = re.compile(r"viv")
     procs = {p for p, (_, name, _) in processes().items() if names.match(name) and exe_is_ours(p)}
     cgroups = set()
     for top, dirs, _ in os.walk("/sys/fs/cgroup"):
         for d in dirs:
-            if "viv" in d or "cell" in d:
+            owner = re.match(r"viv\.(\d+)\.", d)
+            if owner and int(owner[1]) in started_here:
                 cgroups.add(os.path.join(top, d))
-    mounts = open("/proc/self/mounts").read().splitlines()
-    temps = {os.path.join(d, f) for d in ("/tmp", "/dev/shm", "/run", "/var/tmp") if os.path.isdir(d)
-             for f in os.listdir(d) if f.startswith(("viv-", "viv.", "vivarium", "cell"))}
-    return {"processes": procs, "cgroups": cgroups, "mounts": set(mounts), "files": temps}
+    mounts = {m for m in open("/proc/self/mounts").read().splitlines() if re.search(r"viv|cell|scratch", m)}
+    temps = {os.path.join(scratch, f) for f in os.listdir(scratch)}
+    return {"processes": procs, "cgroups": cgroups, "mounts": mounts, "files": temps}
 
 
 def exe_is_ours(pid):
@@ -109,9 +125,9 @@ def left_behind(before, wait=3):
 
 def long_lived(rounds, ms):
     """One cell, a shell that runs what it reads; the host looks at the kernel between the rounds."""
-    cell = subprocess.Popen([viv, "run", "--mount", f"{build}/tests/stress:/t:ro", "--", "/bin/sh", "-c",
-                             'mkdir -p /tmp/w && cd /tmp/w && while read -r c; do eval "$c" 2>&1; echo "status $?"; done'],
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    cell = start([viv, "run", "--mount", f"{build}/tests/stress:/t:ro", "--", "/bin/sh", "-c",
+                  'mkdir -p /tmp/w && cd /tmp/w && while read -r c; do eval "$c" 2>&1; echo "status $?"; done'],
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
     kernel = kernel_of(cell.pid)
 
     def do(command, limit=120):
@@ -169,7 +185,7 @@ def long_lived(rounds, ms):
 
 def make_project(files, jobs):
     """A project of generated C files, built by make in a cell."""
-    with tempfile.TemporaryDirectory() as d:
+    with tempfile.TemporaryDirectory(dir=outside) as d:
         os.chmod(d, 0o755)
         for i in range(files):
             with open(f"{d}/m{i}.c", "w") as f:
@@ -181,11 +197,12 @@ def make_project(files, jobs):
                     ' printf("%d\\n", s); return 0; }\n')
         with open(f"{d}/Makefile", "w") as f:
             f.write("OBJ := $(patsubst %.c,%.o,$(wildcard *.c))\nprog: $(OBJ)\n\tgcc -o $@ $^\n%.o: %.c all.h\n\tgcc -O1 -c -o $@ $<\n")
-        r = subprocess.run([viv, "run", "--mount", f"{d}:/src:ro", "--", "/bin/sh", "-c",
-                            f"cp -r /src /tmp/p && cd /tmp/p && make -s -j{jobs} && ./prog && make -q && echo done"],
-                           capture_output=True, text=True, timeout=300)
+        p = start([viv, "run", "--mount", f"{d}:/src:ro", "--", "/bin/sh", "-c",
+                   f"cp -r /src /tmp/p && cd /tmp/p && make -s -j{jobs} && ./prog && make -q && echo done"],
+                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        out, err = p.communicate(timeout=300)
         want = f"{sum(range(files))}\ndone\n"
-        report(r.returncode == 0 and r.stdout == want, f"make -j{jobs} of {files} files", "" if r.stdout == want else r.stdout + r.stderr)
+        report(p.returncode == 0 and out == want, f"make -j{jobs} of {files} files", "" if out == want else out + err)
 
 
 def loop(count, at_once):
@@ -197,8 +214,8 @@ def loop(count, at_once):
             command = ["/bin/true"] if kind == 0 else ["/bin/sh", "-c", "for i in 1 2 3; do /bin/true & done; wait; exit 5"]
             if kind == 2:
                 command = ["/bin/sh", "-c", "sleep 100 & sleep 100 | cat"]
-            p = subprocess.Popen([viv, "run", "--"] + command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT)
+            p = start([viv, "run", "--"] + command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                      stderr=subprocess.STDOUT)
             running.append((p, kind, time.time() + random.random() * 0.1, time.time() + 30))
             started += 1
         for entry in running[:]:
@@ -225,6 +242,33 @@ def leaks(before, what):
     report(not more, f"nothing is left after {what}", *[f"{k}: {v}" for k, v in more.items()])
 
 
+def checks_can_fail(before):
+    """Leaves one of each kind behind and looks whether that is noticed."""
+    name = f"viv.{os.getpid()}.check"
+    started_here.add(os.getpid())
+    groups = [g for g in ("/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids") if os.access(g, os.W_OK)]
+    made = None
+    for g in groups:
+        try:
+            os.mkdir(f"{g}/{name}")
+            made = f"{g}/{name}"
+            break
+        except OSError:
+            pass
+    open(f"{scratch}/left", "w").close()
+    cell = start([viv, "run", "--", "/bin/sleep", "100"], stdin=subprocess.DEVNULL)
+    kernel_of(cell.pid)
+    seen = set(left_behind(before, 0))
+    cell.kill()
+    cell.wait()
+    os.unlink(f"{scratch}/left")
+    if made:
+        os.rmdir(made)
+    want = {"processes", "files"} | ({"cgroups"} if made else set())
+    report(want <= seen, "what is left behind is noticed", f"{sorted(seen)} of {sorted(want)}")
+    leaks(before, "that check")
+
+
 def on_alarm(*_):
     raise TimeoutError
 
@@ -237,6 +281,7 @@ def main():
                     f"{here}/storm.c"], check=True)
     before = host_state()
     started = time.time()
+    checks_can_fail(before)
     long_lived(3 if short else 12, 300 if short else 3000)
     leaks(before, "the storms")
     make_project(12 if short else 60, 8)
