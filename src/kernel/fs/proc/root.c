@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "base/arena.h"
 #include "kernel/fs/proc/proc.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
@@ -133,6 +134,31 @@ static int show_interrupts(struct pinode *pi, struct task *t, struct textbuf *b)
 	return 0;
 }
 
+/* The kernel's own objects. Slabs are none of ours: an object is one. */
+static int show_slabinfo(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	const struct obj_type *type = NULL;
+	struct arena_stats st;
+
+	(void)pi, (void)t;
+	text_printf(b, "slabinfo - version: 2.1\n"
+		       "# name            <active_objs> <num_objs> <objsize> <objperslab> "
+		       "<pagesperslab> : tunables <limit> <batchcount> <sharedfactor> : slabdata "
+		       "<active_slabs> <num_slabs> <sharedavail>\n");
+	while ((type = obj_type_next(type)))
+		text_printf(b,
+			    "%-17s %6u %6u %6u %4u %4u : tunables %4u %4u %4u : slabdata %6u %6u "
+			    "%6u\n",
+			    type->name, type->count, type->peak, type->size, 1u, 1u, 0u, 0u, 0u,
+			    type->count, type->peak, 0u);
+	arena_stats_get(&st);
+	text_printf(b,
+		    "%-17s %6lu %6lu %6u %4u %4u : tunables %4u %4u %4u : slabdata %6u %6u %6u\n",
+		    "blob-bytes", (unsigned long)st.blob_bytes, (unsigned long)st.blob_bytes, 1u,
+		    1u, 1u, 0u, 0u, 0u, 0u, 0u, 0u);
+	return 0;
+}
+
 static int show_vmstat(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	struct usage_sum sum;
@@ -236,6 +262,7 @@ static const struct pnode root_nodes[] = {
 	P_FILE("meminfo", 0444, show_meminfo),
 	P_TEXT("modules", 0444, ""),
 	P_TEXT("partitions", 0444, "major minor  #blocks  name\n\n"),
+	P_FILE("slabinfo", 0400, show_slabinfo),
 	P_FILE("stat", 0444, show_root_stat),
 	P_TEXT("swaps", 0444, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"),
 	P_DIR("sys", 0555, sysctl_nodes),
