@@ -3,7 +3,7 @@
 #   make                 viv, viv-kernel and viv-store in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
+#   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
 #   make deps | deps-test | deps-bench | deps-toolchains
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
@@ -92,7 +92,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 # Parts of viv, for tests that name them.
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ)
 
-.PHONY: all demo test test-unit test-guest test-diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
+.PHONY: all demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -215,9 +215,13 @@ test-unit: $(UNIT_BIN)
 test-guest: all
 	@tests/guest/run.sh $(B) $(B)/viv $(T)
 
-# The same calls on the host and in a cell, line by line. Longer: tests/diff/run.sh BUILD VIV --seed N --count 1000
+# The same calls on the host and in a cell, line by line. 'make diff' takes other variations: SEEDS, COUNT, T for families.
 test-diff: all
 	@tests/diff/run.sh $(B) $(B)/viv $(T)
+SEEDS ?= 1 2 3 4 5 6 7 8 9 10 11 12
+COUNT ?= 100
+diff: all
+	@tests/diff/run.sh $(B) $(B)/viv --seeds "$(SEEDS)" --count $(COUNT) $(T)
 
 test-stress: all
 	@tests/stress/run.py $(B) $(B)/viv --short

@@ -82,6 +82,24 @@ static int sock_make(const char **name)
 	}
 }
 
+/* How large a buffer may be is the system's setting: only whether a value is that. */
+static bool buf_is_max(int opt, int v)
+{
+	const char *path = opt == SO_SNDBUF ? "/proc/sys/net/core/wmem_max" : opt == SO_RCVBUF ? "/proc/sys/net/core/rmem_max" : "/proc/sys/net/ipv4/tcp_rmem";
+	char text[100] = "";
+	int fd, a = 0, b = 0, c = 0;
+
+	if (opt != SO_SNDBUF && opt != SO_RCVBUF && opt != SO_RCVLOWAT)
+		return false;
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	if (sscanf(text, "%d %d %d", &a, &b, &c) == 3)
+		return v == c / 2;
+	return a && v == a * 2;
+}
+
 static void fam_sockopt(void)
 {
 	static const struct sym sol[] = { S(SO_DEBUG), S(SO_REUSEADDR), S(SO_TYPE), S(SO_ERROR), S(SO_DONTROUTE), S(SO_BROADCAST), S(SO_SNDBUF), S(SO_RCVBUF),
@@ -117,6 +135,10 @@ static void fam_sockopt(void)
 		call("getsockopt(%s, %s, %s, %s)", name, l->name, o->name, s->name);
 		if (!res(sys(SYS_getsockopt, fd, l->v, o->v, buf, &n))) {
 			note(" n%u", n);
+			if (l->v == SOL_SOCKET && n == 4 && buf_is_max((int)o->v, (int)buf[0])) {
+				note(" max");
+				continue;
+			}
 			if (l->v == SOL_SOCKET && (o->v == SO_PEERCRED || o->v == SO_COOKIE || o->v == SO_INCOMING_CPU))
 				continue;
 			note(" %lx %lx", buf[0], buf[1]);
@@ -294,6 +316,10 @@ static void fam_sockmsg(void)
 	for (int i = 0; i < 8; i++) {
 		const struct sym *s = pick(sizes), *s2 = pick(sizes);
 		long f = pick_flags(msg_flags, COUNT(msg_flags), 10, text, sizeof(text)) | MSG_DONTWAIT | MSG_NOSIGNAL;
+
+		/* For a stream it only asks to wait for more before a segment is sent: when bytes arrive, and nothing else. */
+		if (!strcmp(name, "tcp"))
+			f &= ~(long)MSG_MORE;
 		int side = (int)rnd(2), avail = -1;
 		char got[8192], control[128] = { 0 };
 		struct iovec v[2] = { { data, (size_t)s->v }, { data + 5000, (size_t)s2->v % 3000 } };

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "kernel/net/route.h"
+#include "kernel/platform/uio.h"
 
 #define SIN6_LEN_RFC2133 24u
 #define PORTS_RESERVED 1024
@@ -23,10 +24,12 @@ struct inet_sock *inet_new(struct task *t, int family, int type, int protocol)
 		return NULL;
 	sock_init(&i->s, type == SOCK_STREAM ? &tcp_ops : &udp_ops, t, family, type, protocol);
 	i->laddr = i->raddr = family == AF_INET ? ip_any4 : ip_any6;
+	i->mcast_addr = ip_any4;
 	i->state = TCPS_CLOSE;
 	list_init(&i->bind_link);
 	list_init(&i->listen_link);
 	list_init(&i->connects);
+	list_init(&i->errors);
 	if (type == SOCK_STREAM) {
 		i->s.sndbuf = 16384;
 		i->s.rcvbuf = 131072;
@@ -39,6 +42,11 @@ void inet_free(struct inet_sock *i)
 {
 	port_unlisten(i);
 	port_unbind(i);
+	mcast_fini(i);
+	if (i->cork)
+		packet_free(i->cork);
+	while (!list_is_empty(&i->errors))
+		packet_free(list_first(&i->errors, struct packet, link));
 	sock_fini(&i->s);
 	obj_free(&inet_type, i);
 }
@@ -122,10 +130,11 @@ void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t p
 
 int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret_src)
 {
-	bool bound = !ipaddr_is_any(&i->laddr);
+	bool bound = !ipaddr_is_any(&i->laddr) && !route_is_broadcast(&i->laddr) &&
+		     !route_is_multicast(&i->laddr);
 
 	if (ipaddr_is_any(dst)) {
-		bool v4 = ipaddr_is_v4(dst);
+		bool v4 = ipaddr_is_v4(dst) || (bound && ipaddr_is_v4(&i->laddr));
 
 		*dst = bound && ipaddr_is_v4(&i->laddr) == v4 ? i->laddr : v4 ? ip_loop4 : ip_loop6;
 	}
@@ -134,7 +143,7 @@ int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret
 	*ret_src = ipaddr_is_v4(dst) ? ip_loop4 : ip_loop6;
 	if (bound) {
 		if (ipaddr_is_v4(&i->laddr) != ipaddr_is_v4(dst))
-			return ipaddr_is_v4(dst) ? -ENETUNREACH : -EINVAL;
+			return ipaddr_is_v4(dst) ? 0 : -EINVAL;
 		*ret_src = i->laddr;
 	}
 	return 0;
@@ -145,13 +154,44 @@ int inet_name(struct sock *s, int which, struct sockname *out)
 	struct inet_sock *i = inet_sk(s);
 
 	if (!which) {
-		inet_addr_out(i, &i->laddr, i->lport, out);
+		inet_addr_out(i, &i->laddr, i->lport ? i->lport : i->old_port, out);
 		return 0;
 	}
 	if (!i->rport || (which == 1 && (i->state == TCPS_CLOSE || i->state == TCPS_SYN_SENT)))
 		return -ENOTCONN;
 	inet_addr_out(i, &i->raddr, i->rport, out);
 	return 0;
+}
+
+int64_t inet_recv_error(struct inet_sock *i, struct uio *u, struct sockmsg *m)
+{
+	struct packet *pk;
+	int64_t n;
+
+	if (list_is_empty(&i->errors))
+		return -EAGAIN;
+	pk = list_first(&i->errors, struct packet, link);
+	n = (int64_t)MIN(u->left, (uint64_t)pk->len);
+	m->whole = pk->len;
+	if (n < pk->len)
+		m->out_flags |= MSG_TRUNC;
+	if (n && uio_put(u, pk->data, (uint64_t)n) != n)
+		return -EFAULT;
+	inet_addr_out(i, &pk->to, pk->from_port, &m->from);
+	m->out_flags |= MSG_ERRQUEUE;
+	if (m->x) {
+		m->x->has_ee = true;
+		memcpy(m->x->ee, pk->ee, sizeof(pk->ee));
+		m->x->dest = pk->from;
+	}
+	list_remove(&pk->link);
+	i->nerrors--;
+	packet_free(pk);
+	/* The pending error is that of the next message. */
+	i->s.err = 0;
+	if (!list_is_empty(&i->errors))
+		memcpy(&i->s.err, list_first(&i->errors, struct packet, link)->ee, 4);
+	return n;
 }
 
 /* ---- bind ---- */
@@ -175,6 +215,9 @@ static int bind_addr(const struct inet_sock *i, const struct sockname *n, struct
 		return -EINVAL; /* IPv4 on a socket for IPv6 only */
 	if (r < 0)
 		return r;
+	/* To receive what is sent to many. */
+	if (route_is_broadcast(a) || route_is_multicast(a))
+		return 0;
 	if (!ipaddr_is_any(a) && !route_is_own(a))
 		return -EADDRNOTAVAIL;
 	return 0;
@@ -201,5 +244,8 @@ int inet_bind(struct sock *s, struct task *t, const struct sockname *n)
 	}
 	i->port_kept = port != 0;
 	i->addr_kept = !ipaddr_is_any(&a);
+	/* An address of IPv6 speaks IPv6 only. */
+	if (s->family == AF_INET6 && i->addr_kept && !ipaddr_is_v4(&a))
+		i->v6only = true;
 	return 0;
 }

@@ -22,6 +22,7 @@ struct inet_sock {
 	struct sock s; /* first */
 	struct ipaddr laddr, raddr;
 	uint16_t lport, rport; /* 0: none */
+	uint16_t old_port; /* TCP: the port that a name still tells after it was given back */
 	bool v6only;
 	bool port_kept; /* by bind: a failed connect keeps it */
 	bool addr_kept;
@@ -39,6 +40,16 @@ struct inet_sock {
 	uint64_t urg_at; /* its place in the stream */
 	uint64_t rcv_seq; /* bytes that came before the head of the queue */
 	uint64_t bytes_in, bytes_out;
+	/* UDP */
+	struct packet *cork; /* MSG_MORE, UDP_CORK: what was said so far; NULL: nothing */
+	struct ipaddr cork_dst, cork_src;
+	uint16_t cork_port;
+	struct ipaddr *groups; /* of multicast: a blob, NULL before the first (mcast.c) */
+	uint32_t ngroups;
+	bool mcast_if; /* datagrams to groups leave through lo */
+	struct ipaddr mcast_addr; /* as IP_MULTICAST_IF tells it */
+	struct list errors; /* packets: the error queue of IP_RECVERR, oldest first */
+	uint32_t nerrors;
 	char congestion[16];
 	int32_t opts[INET_OPTS]; /* see inet_opt.c */
 };
@@ -65,6 +76,8 @@ void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t p
 		   struct sockname *out);
 int inet_bind(struct sock *s, struct task *t, const struct sockname *n);
 int inet_name(struct sock *s, int which, struct sockname *out);
+/* MSG_ERRQUEUE: the oldest message of the error queue. -EAGAIN, never waits. */
+int64_t inet_recv_error(struct inet_sock *i, struct uio *u, struct sockmsg *m);
 /* The destination with "any" replaced, and i's own address for it: -ENETUNREACH, -EINVAL. */
 int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret_src);
 
@@ -81,10 +94,23 @@ void port_unlisten(struct inet_sock *i);
 struct inet_sock *port_listener(const struct ipaddr *a, uint16_t port, uint32_t salt);
 struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src,
 			   uint16_t sport);
+/* All who get a datagram to many, at most max: how many there are in out, borrowed. */
+uint32_t port_udp_all(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src,
+		      uint16_t sport, struct inet_sock **out, uint32_t max);
 /* Is there such a connection? */
 bool port_connected(const struct ipaddr *l, uint16_t lport, const struct ipaddr *r, uint16_t rport);
 /* The port of i stays taken for a while. */
 void port_time_wait(const struct inet_sock *i);
+
+/* ---- multicast (mcast.c) ---- */
+/* Options about groups: 0, -errno, 1: it is none of them. */
+int mcast_setopt(struct inet_sock *i, int level, int opt, const void *v, uint32_t len);
+bool mcast_is_joined(const struct ipaddr *g); /* by anybody */
+bool mcast_wants(const struct inet_sock *i, const struct ipaddr *g);
+void mcast_fini(struct inet_sock *i);
+
+/* UDP_CORK was taken off: what waited goes (udp.c). */
+void udp_uncork(struct inet_sock *i);
 
 /* ---- options (inet_opt.c) ---- */
 void inet_opts_init(struct inet_sock *i);

@@ -11,11 +11,16 @@
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
 
-#define SIOCATMARK_OPT 0x8905 /* asked for by sock_ioctl */
 #define MSS_V4 65483
 #define MSS_V6 65463
 #define MSS_UNKNOWN 536
 #define RTT_US 50
+#define ECN_MASK 3 /* of IP_TOS: a stream keeps its own */
+#define RTO_MAX_S 120
+#define FIN_TIMEOUT_S 60
+#define FIN_TIMEOUT_MAX_S 120
+#define QUEUE_MAX 4096 /* somaxconn */
+#define MSS_MIN 88
 
 struct known {
 	int level, opt;
@@ -29,7 +34,7 @@ struct known {
 
 /* max -1: any value, told as 0 or 1. */
 static const struct known known[] = {
-	{ IPPROTO_IP, IP_TOS, 0, 0, 255 },
+	{ IPPROTO_IP, IP_TOS, 0, INT32_MIN, INT32_MAX },
 	{ IPPROTO_IP, IP_TTL, 64, 1, 255 },
 	{ IPPROTO_IP, IP_MTU_DISCOVER, 1, 0, 5 },
 	{ IPPROTO_IP, IP_MULTICAST_TTL, 1, 0, 255 },
@@ -73,7 +78,7 @@ static const struct known known[] = {
 	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, 0, INT32_MIN, INT32_MAX },
 	BOOL(IPPROTO_TCP, TCP_SAVE_SYN, 0),
 	BOOL(IPPROTO_TCP, TCP_INQ, 0),
-	{ IPPROTO_TCP, TCP_MAXSEG, 0, 0, 32767 },
+	{ IPPROTO_TCP, TCP_MAXSEG, 0, 0, 32767 }, /* 0: not set */
 	BOOL(IPPROTO_UDP, UDP_CORK, 0),
 	BOOL(IPPROTO_UDP, 104 /* UDP_GRO */, 0),
 };
@@ -130,12 +135,6 @@ static int set_special(struct inet_sock *i, struct task *t, int level, int opt, 
 		i->v6only = n != 0;
 		return 0;
 	}
-	if (level == IPPROTO_IP && (opt == IP_ADD_MEMBERSHIP || opt == IP_DROP_MEMBERSHIP))
-		return len < 8 ? -EINVAL : opt == IP_ADD_MEMBERSHIP ? -ENODEV : -EADDRNOTAVAIL;
-	if (level == IPPROTO_IPV6 && (opt == IPV6_JOIN_GROUP || opt == IPV6_LEAVE_GROUP))
-		return len < 20 ? -EINVAL : opt == IPV6_JOIN_GROUP ? -ENODEV : -EADDRNOTAVAIL;
-	if (level == IPPROTO_IP && opt == IP_MULTICAST_IF)
-		return len < 4 ? -EINVAL : n == 0 ? 0 : -EADDRNOTAVAIL;
 	if (level == IPPROTO_IP && opt == IP_OPTIONS)
 		return len ? -EINVAL : 0;
 	if (level == IPPROTO_IP && opt == 19 /* IP_TRANSPARENT */)
@@ -155,7 +154,79 @@ static int set_special(struct inet_sock *i, struct task *t, int level, int opt, 
 		return -ENOENT;
 	if (level == IPPROTO_TCP && opt == TCP_REPAIR)
 		return -EPERM;
-	return 1;
+	return mcast_setopt(i, level, opt, v, len);
+}
+
+/* How often a connection request is sent again in so many seconds, and the other way. */
+static int32_t secs_to_tries(int32_t secs)
+{
+	int32_t period = 1, step = 1, n = secs > 0;
+
+	while (secs > period && n < 255) {
+		n++;
+		step = MIN(step * 2, RTO_MAX_S);
+		period += step;
+	}
+	return n;
+}
+
+static int32_t tries_to_secs(int32_t n)
+{
+	int32_t period = n > 0, step = 1;
+
+	while (--n > 0) {
+		step = MIN(step * 2, RTO_MAX_S);
+		period += step;
+	}
+	return period;
+}
+
+/* What Linux keeps of a value that it takes: 0, -EINVAL. */
+static int value_adjust(const struct inet_sock *i, int level, int opt, int32_t *v)
+{
+	bool tcp = inet_is_tcp(i);
+
+	if (level == IPPROTO_IP) {
+		if (opt == IP_MULTICAST_TTL && tcp)
+			return -EINVAL;
+		if (opt == 49 /* IP_MULTICAST_ALL */ && *v != 0 && *v != 1)
+			return -EINVAL;
+		if (opt == IP_TOS)
+			*v = *v & (tcp ? 0xff & ~ECN_MASK : 0xff);
+	} else if (level == IPPROTO_IPV6) {
+		if (opt == IPV6_TCLASS && tcp && *v > 0)
+			*v &= ~ECN_MASK;
+	} else if (level == IPPROTO_TCP) {
+		if (opt == TCP_DEFER_ACCEPT)
+			*v = tries_to_secs(secs_to_tries(*v));
+		if (opt == TCP_FASTOPEN && i->state != TCPS_CLOSE && i->state != TCPS_LISTEN)
+			return -EINVAL;
+		if (opt == TCP_FASTOPEN)
+			*v = MIN(*v, QUEUE_MAX);
+		if (opt == TCP_MAXSEG && *v && *v < MSS_MIN)
+			return -EINVAL;
+		if (opt == TCP_LINGER2)
+			*v = *v < 0 ? -1 : !*v ? FIN_TIMEOUT_S : MIN(*v, FIN_TIMEOUT_MAX_S);
+	}
+	return 0;
+}
+
+/* IP takes no bytes at all as 0 for these. */
+static bool ip_takes_nothing(int opt)
+{
+	switch (opt) {
+	case IP_PKTINFO:
+	case IP_RECVTTL:
+	case IP_RECVOPTS:
+	case IP_RECVTOS:
+	case IP_TOS:
+	case IP_MTU_DISCOVER:
+	case IP_RECVERR:
+	case 20: /* IP_RECVORIGDSTADDR */
+	case 24: /* IP_BIND_ADDRESS_NO_PORT */
+		return true;
+	}
+	return false;
 }
 
 int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *v, uint32_t len)
@@ -173,9 +244,12 @@ int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *
 	if (n < 0)
 		return -ENOPROTOOPT;
 	/* IP takes a byte, too. */
-	if (len < sizeof(value) && !(level == IPPROTO_IP && len >= 1))
+	if (len < sizeof(value) && !(level == IPPROTO_IP && (len >= 1 || ip_takes_nothing(opt))))
 		return -EINVAL;
-	memcpy(&value, v, len < sizeof(value) ? 1 : sizeof(value));
+	memcpy(&value, v, len < sizeof(value) ? MIN(len, 1u) : sizeof(value));
+	r = value_adjust(i, level, opt, &value);
+	if (r < 0)
+		return r;
 	if (value == -1 && known[n].max == 255)
 		value = known[n].def;
 	if (known[n].max == -1)
@@ -183,6 +257,8 @@ int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *
 	else if (value < known[n].min || value > known[n].max)
 		return -EINVAL;
 	i->opts[n] = value;
+	if (level == IPPROTO_UDP && opt == UDP_CORK && !value)
+		udp_uncork(i);
 	return 0;
 }
 
@@ -239,7 +315,9 @@ static int get_special(const struct inet_sock *i, int level, int opt, struct opt
 		return 0;
 	}
 	if (level == IPPROTO_TCP && opt == TCP_MAXSEG) {
-		out->u.i = MSS_UNKNOWN;
+		int32_t set = i->opts[known_find(level, opt)];
+
+		out->u.i = set ? set : MSS_UNKNOWN;
 		return 0;
 	}
 	if ((level == IPPROTO_IP && opt == IP_MTU) || (level == IPPROTO_IPV6 && opt == IPV6_MTU)) {
@@ -250,7 +328,12 @@ static int get_special(const struct inet_sock *i, int level, int opt, struct opt
 		out->len = 0;
 		return 0;
 	}
-	if (level == IPPROTO_IP && (opt == IP_MULTICAST_IF || opt == 19)) {
+	if (level == IPPROTO_IP && opt == IP_MULTICAST_IF) {
+		memcpy(out->u.raw, i->mcast_addr.b + 12, 4);
+		out->byte = false;
+		return 0;
+	}
+	if (level == IPPROTO_IP && opt == 19) {
 		out->u.i = 0;
 		return 0;
 	}
@@ -263,13 +346,12 @@ int inet_getopt(struct sock *s, int level, int opt, struct optval *out)
 	int n, r;
 
 	out->len = sizeof(out->u.i);
-	if (level == SOL_SOCKET && opt == SIOCATMARK_OPT && inet_is_tcp(i)) {
-		out->u.i = i->urg_set && i->urg_at == i->rcv_seq;
-		return 0;
-	}
 	if (!level_fits(i, level))
-		return level == IPPROTO_IPV6 || i->s.family == AF_INET6 ? -ENOPROTOOPT
-									: -EOPNOTSUPP;
+		return i->s.family == AF_INET6 ? -ENOPROTOOPT : -EOPNOTSUPP;
+	/* IPv6 takes any length for a number. */
+	if (out->room < 0 && level != IPPROTO_IPV6)
+		return -EINVAL;
+	out->byte = level == IPPROTO_IP;
 	r = get_special(i, level, opt, out);
 	if (r <= 0)
 		return r;

@@ -253,6 +253,23 @@ struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struc
 	return best;
 }
 
+uint32_t port_udp_all(const struct ipaddr *dst, uint16_t dport, const struct ipaddr *src,
+		      uint16_t sport, struct inet_sock **out, uint32_t max)
+{
+	struct list *bucket = &udp_ports[dport % BUCKETS];
+	struct inet_sock *o;
+	uint32_t n = 0;
+
+	tables_init();
+	list_for_each (o, bucket, bind_link) {
+		if (n == max)
+			break;
+		if (fit_udp(o, dst, dport, src, sport) >= 0)
+			out[n++] = o;
+	}
+	return n;
+}
+
 bool port_connected(const struct ipaddr *l, uint16_t lport, const struct ipaddr *r, uint16_t rport)
 {
 	struct list *bucket = &tcp_ports[lport % BUCKETS];

@@ -56,6 +56,21 @@ int packet_fill(struct packet *pk, struct uio *u, uint32_t n)
  * outermost call, so that a chain of them needs no stack. */
 static struct list dead = LIST_INIT(dead);
 
+void packet_drop_files(struct packet *pk)
+{
+	struct file **files = pk->files;
+	uint32_t n = pk->nfiles;
+
+	pk->files = NULL;
+	pk->nfiles = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		unix_file_landed(files[i]);
+		file_put(files[i]);
+	}
+	if (files)
+		blob_free(files, n * sizeof(*files));
+}
+
 void packet_free(struct packet *pk)
 {
 	static bool busy;
@@ -68,12 +83,7 @@ void packet_free(struct packet *pk)
 	while (!list_is_empty(&dead)) {
 		pk = list_first(&dead, struct packet, link);
 		list_remove(&pk->link);
-		for (uint32_t i = 0; i < pk->nfiles; i++) {
-			unix_file_landed(pk->files[i]);
-			file_put(pk->files[i]);
-		}
-		if (pk->files)
-			blob_free(pk->files, pk->nfiles * sizeof(*pk->files));
+		packet_drop_files(pk);
 		if (pk->data)
 			blob_free(pk->data, pk->cap);
 		unix_name_put(pk->from_unix);

@@ -33,3 +33,16 @@ enum dest route_dest(const struct ipaddr *a)
 {
 	return route_is_own(a) ? DEST_LOCAL : DEST_OUTSIDE;
 }
+
+bool route_is_broadcast(const struct ipaddr *a)
+{
+	static const uint8_t all[4] = { 255, 255, 255, 255 };
+
+	return ipaddr_is_v4(a) &&
+	       (!memcmp(a->b + 12, all, 4) || (a->b[12] == 127 && !memcmp(a->b + 13, all, 3)));
+}
+
+bool route_is_multicast(const struct ipaddr *a)
+{
+	return ipaddr_is_v4(a) ? a->b[12] >> 4 == 14 : a->b[0] == 0xff;
+}

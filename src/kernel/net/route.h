@@ -11,6 +11,9 @@ enum dest route_dest(const struct ipaddr *a);
 /* May a socket of the cell have this address? (Loopback; not "any".) */
 bool route_is_own(const struct ipaddr *a);
 
+bool route_is_broadcast(const struct ipaddr *a);
+bool route_is_multicast(const struct ipaddr *a);
+
 bool ipaddr_is_v4(const struct ipaddr *a);
 bool ipaddr_is_any(const struct ipaddr *a); /* of either family */
 bool ipaddr_is_same(const struct ipaddr *a, const struct ipaddr *b);

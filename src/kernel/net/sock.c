@@ -7,6 +7,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -40,6 +41,31 @@ void sock_set_err(struct sock *s, int err)
 	waitq_wake(&s->q, SOCK_POLL_ALL);
 }
 
+void sock_tell_urgent(struct sock *s)
+{
+	waitq_wake(&s->q, POLLPRI);
+	if (!s->file || !s->file->owner_pid)
+		return;
+	if (s->file->owner_pid < 0) {
+		(void)!signal_send_pgrp(-s->file->owner_pid, SIGURG, NULL);
+	} else {
+		struct proc *p = proc_find(s->file->owner_pid);
+
+		if (p)
+			(void)!signal_send_proc(p, SIGURG, NULL);
+	}
+}
+
+void sock_peek_moved(struct sock *s, unsigned flags, uint32_t n)
+{
+	if (s->peek_off < 0)
+		return;
+	if (flags & MSG_PEEK)
+		s->peek_off = (int32_t)MIN((int64_t)s->peek_off + n, (int64_t)INT32_MAX);
+	else
+		s->peek_off -= (int32_t)MIN(n, (uint32_t)s->peek_off);
+}
+
 void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int family, int type,
 	       int protocol)
 {
@@ -54,6 +80,7 @@ void sock_init(struct sock *s, const struct sock_ops *ops, struct task *t, int f
 	s->sndbuf = s->rcvbuf = SOCK_BUF_DEFAULT;
 	s->rcvlowat = 1;
 	s->incoming_cpu = -1;
+	s->peek_off = -1;
 	waitq_init(&s->q);
 	waitq_init(&s->space_q);
 	list_init(&s->queue);
@@ -84,20 +111,39 @@ void sock_fini(struct sock *s)
 
 int64_t sock_recv_packet(struct sock *s, struct uio *u, struct sockmsg *m, struct packet *pk)
 {
-	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)pk->len);
+	uint32_t skip = MIN(m->skip, pk->len), len = pk->len - skip;
+	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)len);
 
-	m->whole = pk->len;
-	if (n < pk->len)
+	m->whole = len;
+	if (n < len)
 		m->out_flags |= MSG_TRUNC;
-	if (n && uio_put(u, pk->data, n) != n)
+	if (n && uio_put(u, pk->data + skip, n) != n)
 		return -EFAULT;
 	if (m->x) {
 		m->x->has_stamp = true;
 		m->x->stamp = pk->stamp;
 	}
+	sock_peek_moved(s, m->flags, m->flags & MSG_PEEK ? n : pk->len);
+	pk->peeked |= (m->flags & MSG_PEEK) != 0;
 	if (!(m->flags & MSG_PEEK))
 		sock_dequeue(s, pk);
 	return n;
+}
+
+struct packet *sock_next_packet(struct sock *s, struct sockmsg *m)
+{
+	uint32_t skip = sock_peek_at(s, m->flags);
+	bool any = m->flags & MSG_PEEK && s->peek_off >= 0;
+	struct packet *pk;
+
+	list_for_each (pk, &s->queue, link) {
+		if (!any || skip < pk->len || (!skip && !pk->peeked)) {
+			m->skip = skip;
+			return pk;
+		}
+		skip -= pk->len;
+	}
+	return NULL;
 }
 
 /* ---- making ---- */
@@ -156,6 +202,7 @@ static int64_t sock_read(struct file *f, struct uio *u, int64_t pos)
 	m.from.len = 0;
 	m.out_flags = 0;
 	m.wait_q = NULL;
+	m.skip = 0;
 	return s->ops->recv(s, u, &m);
 }
 
@@ -167,6 +214,7 @@ static int64_t sock_write(struct file *f, struct uio *u, int64_t pos)
 	(void)pos;
 	memset(&m, 0, offsetof(struct sockmsg, from));
 	m.wait_q = NULL;
+	m.skip = 0;
 	return s->ops->send(s, u, &m);
 }
 
@@ -195,13 +243,9 @@ static int64_t sock_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t
 	case TIOCOUTQ:
 		v = s->listening ? -EINVAL : s->ops->unsent ? (int64_t)s->ops->unsent(s) : -ENOTTY;
 		break;
-	case SIOCATMARK: {
-		struct optval o = { .len = 0 };
-
-		v = s->ops->getopt ? s->ops->getopt(s, SOL_SOCKET, SIOCATMARK, &o) : -ENOTTY;
-		v = v < 0 ? -ENOTTY : o.u.i;
+	case SIOCATMARK:
+		v = s->ops->atmark ? s->ops->atmark(s) : -ENOTTY;
 		break;
-	}
 	case FIOSETOWN:
 	case SIOCSPGRP:
 		if (guest_get(t->tid, &n, arg) < 0)

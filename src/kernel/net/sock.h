@@ -67,6 +67,8 @@ struct packet {
 	struct ipaddr from, to;
 	uint16_t from_port;
 	int64_t stamp; /* CLOCK_REALTIME when it was sent */
+	bool peeked;
+	uint8_t ee[16]; /* in an error queue: struct sock_extended_err */
 };
 
 /* Room for cap bytes; NULL: out of buffers. */
@@ -75,6 +77,7 @@ struct packet *must_check packet_new(uint32_t cap);
 int must_check packet_fill(struct packet *pk, struct uio *u, uint32_t n);
 /* The packet is in no queue. Its files may be the last references to sockets that hold packets: safe at any depth. */
 void packet_free(struct packet *pk);
+void packet_drop_files(struct packet *pk);
 uint64_t net_mem_used(void);
 
 /* At the end of to's queue, charged to owner (NULL: nobody). Wakes nobody. */
@@ -93,6 +96,8 @@ struct sock_extra {
 	struct linux_ucred cred;
 	bool has_stamp;
 	int64_t stamp;
+	bool has_ee; /* MSG_ERRQUEUE: what happened, and dest is who said so */
+	uint8_t ee[16];
 	bool has_dest; /* of a datagram: where it was sent to */
 	struct ipaddr dest;
 };
@@ -107,12 +112,15 @@ struct sockmsg {
 	uint64_t whole; /* recv: length of the whole message */
 	unsigned out_flags; /* recv: MSG_TRUNC, MSG_OOB */
 	struct waitq *wait_q; /* with -EAGAIN: also wait there */
+	uint32_t skip; /* of the packet that sock_next_packet chose: where to begin */
 };
 
 /* ---- the sock ---- */
 
 /* A value of an option on its way to the guest. */
 struct optval {
+	int32_t room; /* what the guest gave as its length: each level has its own rules for a wrong one */
+	bool byte; /* IP: a small number goes into one byte when there is no room for all four */
 	uint32_t len;
 	union {
 		int32_t i;
@@ -145,6 +153,10 @@ struct sock_ops {
 	int (*setopt)(struct sock *s, struct task *t, int level, int opt, const void *v,
 		      uint32_t len);
 	int (*getopt)(struct sock *s, int level, int opt, struct optval *out);
+	/* SIOCATMARK: is the next byte the one after the urgent mark? Optional: -ENOTTY. */
+	bool (*atmark)(struct sock *s);
+	/* What is refused before control messages are looked at: 0, -errno; 1: they are not looked at. Optional. */
+	int (*send_check)(struct sock *s, const struct sockmsg *m);
 	/* Two new socks become a pair. Optional: -EOPNOTSUPP. */
 	void (*pair)(struct sock *a, struct sock *b);
 	/* The file is gone, or the listener that owned it: undoes everything and frees the memory. */
@@ -181,8 +193,11 @@ struct sock {
 	struct list accept_link; /* in a listener's acceptq or its list of waiting connects */
 
 	int64_t rcvtimeo, sndtimeo; /* ns; 0: for ever */
+	int64_t rcvtimeo_secs,
+		sndtimeo_secs; /* as told when they are beyond what is ever waited for, else 0 */
+	int32_t peek_off; /* SO_PEEK_OFF: where the next peek begins; -1: at the start */
 	bool reuseaddr, reuseport, keepalive, broadcast, oobinline, passcred, dontroute;
-	bool stamp, stampns, linger_on, passsec, rxq_ovfl, zerocopy;
+	bool stamp, stampns, linger_on, passsec, rxq_ovfl, zerocopy, debug, no_check;
 	int32_t linger_secs, priority, mark, rcvlowat, busy_poll, incoming_cpu;
 	struct linux_ucred cred, peer_cred; /* of its maker; shown by SO_PEERCRED */
 	bool has_peer_cred;
@@ -207,7 +222,17 @@ void sock_fini(struct sock *s);
 /* The pending error as a positive number, which is taken. */
 int sock_take_err(struct sock *s);
 void sock_set_err(struct sock *s, int err);
+/* An urgent byte came: POLLPRI, and SIGURG for the file's owner. */
+void sock_tell_urgent(struct sock *s);
+/* SO_PEEK_OFF: the offset that a receive with these flags begins at, and what a receive of n bytes does to it. */
+static inline uint32_t sock_peek_at(const struct sock *s, unsigned flags)
+{
+	return flags & MSG_PEEK && s->peek_off > 0 ? (uint32_t)s->peek_off : 0;
+}
+void sock_peek_moved(struct sock *s, unsigned flags, uint32_t n);
 /* Bytes of a message that the buffer holds: recv side of all message sockets. Copies, tells the rest in m, dequeues. */
+/* The message that a receive is about, SO_PEEK_OFF counted; sets m->skip. NULL: there is none. */
+struct packet *sock_next_packet(struct sock *s, struct sockmsg *m);
 int64_t sock_recv_packet(struct sock *s, struct uio *u, struct sockmsg *m, struct packet *pk);
 
 /* Walks all socks of a family's list for /proc/net. */

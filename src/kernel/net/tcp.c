@@ -5,9 +5,8 @@
  *   close with unread bytes, or with SO_LINGER 0, is a reset: the peer gets ECONNRESET after what it has;
  *   else the peer gets the end of the stream; if it still sends, that is swallowed and the next send gives EPIPE.
  * A connect is answered when there is room in the accept queue; until then it waits in the listener's list. Keep-alive and all other
- * timers have nothing to do. Left out: a connect that meets another connect (both sides active), fast open, MD5, error queues. */
+ * timers have nothing to do. Left out: a connect that meets another connect (both sides active), fast open, MD5. */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "kernel/net/inet.h"
@@ -153,6 +152,15 @@ static void tcp_release(struct sock *s)
 	inet_free(i);
 }
 
+/* A port that nobody named goes back; a name still tells it, as Linux's does. */
+static void tcp_give_port(struct inet_sock *i)
+{
+	if (i->port_kept || !i->lport)
+		return;
+	i->old_port = i->lport;
+	port_unbind(i);
+}
+
 /* Back to a fresh socket: connect() to AF_UNSPEC, or a connect that failed. */
 static void tcp_disconnect(struct inet_sock *i)
 {
@@ -160,8 +168,7 @@ static void tcp_disconnect(struct inet_sock *i)
 
 	tcp_close(i);
 	sock_queue_purge(&i->s);
-	if (!i->port_kept && i->lport)
-		port_unbind(i);
+	tcp_give_port(i);
 	if (!i->addr_kept)
 		i->laddr = *any;
 	i->raddr = *any;
@@ -427,41 +434,70 @@ static int64_t send_some(struct sock *s, struct uio *u, uint32_t room)
 	return n;
 }
 
-static void urgent_tell(struct sock *s)
+/* n bytes of the packet at the head were read. */
+static void head_consume(struct inet_sock *i, struct packet *pk, uint32_t n)
 {
-	waitq_wake(&s->q, POLLPRI);
-	if (!s->file || !s->file->owner_pid)
-		return;
-	if (s->file->owner_pid < 0) {
-		(void)!signal_send_pgrp(-s->file->owner_pid, SIGURG, NULL);
-	} else {
-		struct proc *p = proc_find(s->file->owner_pid);
-
-		if (p)
-			(void)!signal_send_proc(p, SIGURG, NULL);
-	}
+	pk->off += n;
+	i->s.queued -= n;
+	i->rcv_seq += n;
+	if (i->urg_set && i->rcv_seq > i->urg_at)
+		i->urg_set = false;
+	if (pk->off == pk->len)
+		sock_dequeue(&i->s, pk);
 }
 
-/* The last byte of u, and only that is left, goes out of band. */
+/* The last byte of u, and only that is left, is the urgent one. It lies in the stream as all others do, and is left out by the read
+ * that comes to it. An older one that was not passed yet becomes an ordinary byte, unless the next read would begin with it. */
 static int64_t send_urgent(struct sock *s, struct uio *u)
 {
 	struct inet_sock *to = inet_sk(s->peer);
+	uint64_t at = to->rcv_seq + to->s.queued;
 	uint8_t byte;
+	int64_t r;
 
 	if (uio_take(u, &byte, 1) != 1)
 		return -EFAULT;
-	to->urg_at = to->rcv_seq + to->s.queued;
+	uio_back(u, 1);
+	r = send_some(s, u, 1);
+	if (r < 0)
+		return r;
+	if (to->urg_set && to->urg_at == to->rcv_seq && !to->s.oobinline && at != to->rcv_seq)
+		head_consume(to, list_first(&to->s.queue, struct packet, link), 1);
+	to->urg_at = at;
 	to->urg_set = true;
 	to->urg_read = false;
 	to->urg_byte = byte;
-	if (to->s.oobinline) {
-		uio_back(u, 1);
-		int64_t r = send_some(s, u, 1);
-		if (r < 0)
-			return r;
-	}
-	urgent_tell(s->peer);
+	sock_tell_urgent(s->peer);
 	return 1;
+}
+
+/* The other side reads no more and has said that it is done: more data makes it break off. */
+static bool peer_is_done(const struct sock *s)
+{
+	return s->peer && s->peer->rcv_shut && inet_sk(s->peer)->state == TCPS_FIN_WAIT2;
+}
+
+static int64_t send_refused(struct sock *s, struct uio *u)
+{
+	struct sock *peer = s->peer;
+	int64_t n = (int64_t)u->left;
+
+	if (!n)
+		return 0;
+	tcp_reset(peer);
+	tcp_reset(s);
+	u->left = 0;
+	return n;
+}
+
+static int tcp_send_check(struct sock *s, const struct sockmsg *m)
+{
+	enum tcp_state state = inet_sk(s)->state;
+
+	(void)m;
+	if (state == TCPS_ESTABLISHED || state == TCPS_CLOSE_WAIT || state == TCPS_SYN_SENT)
+		return 0;
+	return s->err ? -sock_take_err(s) : -EPIPE;
 }
 
 static int64_t tcp_send(struct sock *s, struct uio *u, struct sockmsg *m)
@@ -473,6 +509,8 @@ static int64_t tcp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		return r;
 	if (!s->peer)
 		return send_lost(s, u);
+	if (peer_is_done(s))
+		return send_refused(s, u);
 	while (u->left) {
 		uint32_t room = window_room(s);
 
@@ -519,27 +557,15 @@ static int64_t recv_urgent(struct inet_sock *i, struct uio *u, struct sockmsg *m
 		return -ENOTCONN;
 	m->out_flags |= MSG_OOB;
 	m->whole = 1;
+	if (!(m->flags & MSG_PEEK))
+		i->urg_read = true;
 	if (!u->left) {
 		m->out_flags |= MSG_TRUNC;
 		return 0;
 	}
-	if (uio_put(u, &i->urg_byte, 1) != 1)
-		return -EFAULT;
-	if (!(m->flags & MSG_PEEK))
-		i->urg_read = true;
-	return 1;
-}
-
-/* n bytes of the packet at the head were read. */
-static void head_consume(struct inet_sock *i, struct packet *pk, uint32_t n)
-{
-	pk->off += n;
-	i->s.queued -= n;
-	i->rcv_seq += n;
-	if (i->urg_set && i->rcv_seq > i->urg_at)
-		i->urg_set = false;
-	if (pk->off == pk->len)
-		sock_dequeue(&i->s, pk);
+	if (m->flags & MSG_TRUNC)
+		return 1;
+	return uio_put(u, &i->urg_byte, 1) == 1 ? 1 : -EFAULT;
 }
 
 /* Up to n bytes of a packet towards the caller; MSG_TRUNC throws them away. */
@@ -558,23 +584,49 @@ static int64_t tcp_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 	bool was_full = s->peer && !is_writable(s->peer);
 	int64_t moved = 0;
 	uint64_t seq = i->rcv_seq;
+	uint32_t skip = sock_peek_at(s, m->flags);
+	bool left_out = false;
 
+	if (m->flags & MSG_ERRQUEUE)
+		return inet_recv_error(i, u, m);
+	if (i->state == TCPS_LISTEN)
+		return -ENOTCONN;
 	if (m->flags & MSG_OOB)
 		return recv_urgent(i, u, m);
-	if (!s->queued)
+	if (skip >= s->queued)
 		return recv_empty(s);
 	if (!u->left)
 		return 0;
 	list_for_each_safe (pk, tmp, &s->queue, link) {
-		uint64_t n = MIN(u->left, (uint64_t)(pk->len - pk->off));
-		/* A read ends at the mark; the next one goes on. */
+		uint64_t left = pk->len - pk->off, n;
+		const char *data = pk->data + pk->off;
+
+		if (skip >= left) {
+			skip -= (uint32_t)left;
+			seq += left;
+			continue;
+		}
+		data += skip;
+		left -= skip;
+		seq += skip;
+		skip = 0;
+		n = MIN(u->left, left);
+		/* A read ends before the urgent byte; the next one leaves it out and goes on. */
 		if (i->urg_set && i->urg_at > seq)
 			n = MIN(n, i->urg_at - seq);
 		else if (i->urg_set && i->urg_at == seq && moved)
 			break;
-		if (!n)
-			break;
-		int64_t r = put_some(u, pk->data + pk->off, (uint32_t)n, m->flags);
+		if (i->urg_set && i->urg_at == seq && !s->oobinline) {
+			seq++;
+			data++;
+			n = MIN(u->left, left - 1);
+			if (!(m->flags & MSG_PEEK))
+				head_consume(i, pk, 1);
+			left_out = true;
+			if (!n)
+				continue;
+		}
+		int64_t r = put_some(u, data, (uint32_t)n, m->flags);
 		if (r <= 0)
 			break;
 		moved += r;
@@ -585,9 +637,10 @@ static int64_t tcp_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 			break;
 	}
 	m->whole = (uint64_t)moved;
+	sock_peek_moved(s, m->flags, (uint32_t)moved);
 	if (was_full && s->peer && is_writable(s->peer))
 		waitq_wake(&s->peer->q, SOCK_POLL_OUT);
-	return moved ? moved : -EFAULT;
+	return moved ? moved : left_out ? recv_empty(s) : -EFAULT;
 }
 
 /* ---- state ---- */
@@ -600,6 +653,7 @@ static int tcp_shutdown(struct sock *s, int how)
 		if (how == SHUT_WR)
 			return 0;
 		tcp_unlisten(i);
+		tcp_give_port(i);
 		waitq_wake(&s->q, SOCK_POLL_ALL);
 		return 0;
 	}
@@ -633,6 +687,9 @@ static uint32_t tcp_poll(struct sock *s)
 	if (i->state != TCPS_SYN_SENT) {
 		uint32_t low = MIN((uint32_t)(s->rcvlowat > 1 ? s->rcvlowat : 1), WINDOW_HALF);
 
+		if (i->urg_set && i->urg_at == i->rcv_seq && !s->oobinline)
+			low++;
+
 		if (s->queued >= low)
 			ready |= SOCK_POLL_IN;
 		if (s->snd_shut || is_writable(s))
@@ -647,13 +704,25 @@ static uint32_t tcp_poll(struct sock *s)
 
 static int64_t tcp_readable(struct sock *s)
 {
-	return s->listening ? -EINVAL : (int64_t)s->queued;
+	const struct inet_sock *i = inet_sk(s);
+
+	if (s->listening)
+		return -EINVAL;
+	/* As far as the urgent byte. */
+	return i->urg_set && !s->oobinline ? (int64_t)(i->urg_at - i->rcv_seq) : s->queued;
 }
 
 static uint32_t tcp_unsent(struct sock *s)
 {
 	(void)s;
 	return 0; /* it is all with the other side */
+}
+
+static bool tcp_atmark(struct sock *s)
+{
+	const struct inet_sock *i = inet_sk(s);
+
+	return i->urg_set && i->urg_at == i->rcv_seq;
 }
 
 const struct sock_ops tcp_ops = {
@@ -663,6 +732,8 @@ const struct sock_ops tcp_ops = {
 	.accept = tcp_accept,
 	.name = inet_name,
 	.send = tcp_send,
+	.send_check = tcp_send_check,
+	.atmark = tcp_atmark,
 	.recv = tcp_recv,
 	.shutdown = tcp_shutdown,
 	.poll = tcp_poll,

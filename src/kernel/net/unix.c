@@ -5,7 +5,8 @@
  * the other end is a new socket in the listener's accept queue, to which may be written at once.
  *
  * A stream read goes across packets, but never past one that carries files, nor, with SO_PASSCRED, on to another sender.
- * A message read takes one packet. Left out: out-of-band bytes, SO_PEERSEC, SO_PASSPIDFD. */
+ * A message read takes one packet. An urgent byte is a packet of its own in the stream; taken by MSG_OOB it stays there, empty, as the
+ * mark where reads end. Left out: SO_PEERSEC, SO_PASSPIDFD. */
 #include "kernel/net/unix.h"
 
 #include <errno.h>
@@ -161,7 +162,9 @@ static int64_t unix_stream_send(struct sock *s, struct uio *u, struct sockmsg *m
 	int64_t moved = 0;
 	int r = 0;
 
-	if (m->flags & MSG_OOB)
+	bool urgent = m->flags & MSG_OOB;
+
+	if (urgent && !u->left)
 		return -EOPNOTSUPP;
 	if (m->to)
 		return us->connected ? -EISCONN : -EOPNOTSUPP;
@@ -180,34 +183,45 @@ static int64_t unix_stream_send(struct sock *s, struct uio *u, struct sockmsg *m
 			r = -EAGAIN;
 			break;
 		}
-		r = packet_make(us, u, (uint32_t)MIN(u->left, (uint64_t)CHUNK_MAX), m, &pk);
+		bool last = urgent && u->left == 1;
+		uint64_t n = urgent && !last ? u->left - 1 : u->left;
+
+		r = packet_make(us, u, (uint32_t)MIN(n, (uint64_t)CHUNK_MAX), m, &pk);
 		if (r < 0)
 			break;
 		moved += pk->len;
 		sock_enqueue(s->peer, pk, s);
+		if (last) {
+			unix_sk(s->peer)->oob = pk;
+			sock_tell_urgent(s->peer);
+		}
 	}
 	if (moved)
 		waitq_wake(&s->peer->q, SOCK_POLL_IN);
 	return moved || r == 0 ? moved : r;
 }
 
+/* What is wrong before the message is made: an address that is none, or nobody to send to. */
+static int dgram_check(struct unix_sock *u, struct sockmsg *m)
+{
+	if (u->s.type == SOCK_SEQPACKET) {
+		if (u->s.err)
+			return -sock_take_err(&u->s);
+		return u->connected ? 0 : -ENOTCONN;
+	}
+	if (m->to)
+		return unix_name_check(m->to);
+	return u->s.peer || u->peer_dead ? 0 : -ENOTCONN;
+}
+
 /* Where a message of s goes. */
 static int dgram_dest(struct unix_sock *u, struct sockmsg *m, struct unix_sock **ret_)
 {
-	int r;
-
-	if (m->to && u->s.type == SOCK_DGRAM) {
-		r = unix_name_check(m->to);
-		if (r == 0)
-			r = m->t ? unix_find(m->t, m->to, SOCK_DGRAM, ret_) : -EINVAL;
-		return r;
-	}
-	if (u->s.type == SOCK_SEQPACKET && !u->connected)
-		return -ENOTCONN;
+	if (m->to && u->s.type == SOCK_DGRAM)
+		return m->t ? unix_find(m->t, m->to, SOCK_DGRAM, ret_) : -EINVAL;
 	if (!u->s.peer && u->s.type == SOCK_DGRAM) {
-		r = u->peer_dead ? -ECONNREFUSED : -ENOTCONN;
 		u->peer_dead = false;
-		return r;
+		return -ECONNREFUSED;
 	}
 	if (!u->s.peer)
 		return -EPIPE;
@@ -229,7 +243,7 @@ static int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *
 
 	if (m->flags & MSG_OOB)
 		return -EOPNOTSUPP;
-	r = dgram_dest(u, m, &to);
+	r = dgram_check(u, m);
 	if (r == 0 && s->passcred)
 		r = unix_autobind(u);
 	if (r < 0)
@@ -240,12 +254,15 @@ static int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *
 		return -sock_take_err(s);
 	if (s->snd_shut)
 		return -EPIPE;
+	if (s->sent_true >= s->sndbuf)
+		return -EAGAIN;
+	r = dgram_dest(u, m, &to);
+	if (r < 0)
+		return r;
 	if (s->type == SOCK_DGRAM && to->s.peer && to->s.peer != s)
 		return -EPERM;
 	if (to->s.rcv_shut)
 		return -EPIPE;
-	if (s->sent_true >= s->sndbuf)
-		return -EAGAIN;
 	if (dgram_is_full(u, to)) {
 		m->wait_q = &to->s.space_q;
 		return -EAGAIN;
@@ -272,6 +289,9 @@ static void recv_extra(struct packet *pk, struct sockmsg *m)
 {
 	struct sock_extra *x = m->x;
 
+	/* Who reads without room for files loses them. */
+	if (!x && !(m->flags & MSG_PEEK))
+		packet_drop_files(pk);
 	if (!x)
 		return;
 	x->has_cred = true;
@@ -297,20 +317,93 @@ static bool cred_same(const struct linux_ucred *a, const struct linux_ucred *b)
 	return a->pid == b->pid && a->uid == b->uid && a->gid == b->gid;
 }
 
+/* pk leaves the queue of a stream. */
+static void stream_drop(struct unix_sock *u, struct packet *pk)
+{
+	if (u->oob == pk)
+		u->oob = NULL;
+	sock_dequeue(&u->s, pk);
+}
+
+static struct packet *stream_next(struct sock *s, struct packet *pk)
+{
+	return pk->link.next == &s->queue ? NULL : container_of(pk->link.next, struct packet, link);
+}
+
+static uint32_t packet_left(const struct packet *pk)
+{
+	return pk->len - pk->off;
+}
+
+/* The packet to read instead of pk, which may be the urgent byte or the mark that one left: NULL: none now. A read ends before an
+ * urgent byte; one that begins there throws it away, unless it belongs to the stream (SO_OOBINLINE). */
+static struct packet *stream_skip_oob(struct unix_sock *u, struct packet *pk, bool peek, bool moved)
+{
+	struct sock *s = &u->s;
+
+	if (packet_left(pk) && pk != u->oob)
+		return pk;
+	if (!packet_left(pk)) {
+		struct packet *mark = pk;
+
+		if (moved && (!u->oob || pk == u->oob))
+			return NULL;
+		pk = stream_next(s, pk);
+		if (!peek)
+			stream_drop(u, mark);
+		if (!pk)
+			return NULL;
+	}
+	if (pk != u->oob)
+		return pk;
+	if (moved)
+		return NULL;
+	if (peek)
+		return s->oobinline ? pk : stream_next(s, pk);
+	u->oob = NULL;
+	if (s->oobinline)
+		return pk;
+	stream_drop(u, pk);
+	return list_is_empty(&s->queue) ? NULL : list_first(&s->queue, struct packet, link);
+}
+
+static int64_t stream_empty(struct sock *s)
+{
+	if (s->err)
+		return -sock_take_err(s);
+	return s->rcv_shut || !s->peer ? 0 : -EAGAIN;
+}
+
+/* Nothing asked for still takes the files of the first packet, and waits for it. */
 static int64_t stream_read(struct sock *s, struct uio *u, struct sockmsg *m)
 {
-	bool peek = m->flags & MSG_PEEK, first = true;
-	struct linux_ucred cred;
-	struct packet *pk, *tmp;
-	int64_t moved = 0;
+	struct unix_sock *us = unix_sk(s);
+	bool peek = m->flags & MSG_PEEK, first = true, urgent = us->oob != NULL;
+	uint32_t skip = sock_peek_at(s, m->flags);
+	struct linux_ucred cred = { 0 };
+	struct packet *pk =
+		list_is_empty(&s->queue) ? NULL : list_first(&s->queue, struct packet, link);
+	int64_t moved = 0, err = 0;
 
-	list_for_each_safe (pk, tmp, &s->queue, link) {
-		if (!u->left || (!first && s->passcred && !cred_same(&cred, &pk->cred)))
+	while (pk) {
+		if (us->oob || !packet_left(pk)) {
+			pk = stream_skip_oob(us, pk, peek, moved > 0);
+			if (!pk)
+				break;
+		}
+		if (skip >= packet_left(pk)) {
+			skip -= packet_left(pk);
+			pk = stream_next(s, pk);
+			continue;
+		}
+		if (!first && s->passcred && !cred_same(&cred, &pk->cred))
 			break;
-		uint32_t n = (uint32_t)MIN(u->left, (uint64_t)(pk->len - pk->off));
-		int64_t r = uio_put(u, pk->data + pk->off, n);
-		if (r <= 0)
+		uint32_t n = (uint32_t)MIN(u->left, (uint64_t)(packet_left(pk) - skip));
+		int64_t r = n ? uio_put(u, pk->data + pk->off + skip, n) : 0;
+		if (r < 0 || (n && !r)) {
+			err = -EFAULT;
 			break;
+		}
 		bool files = pk->nfiles;
 		cred = pk->cred;
 		if (first || files)
@@ -319,36 +412,79 @@ static int64_t stream_read(struct sock *s, struct uio *u, struct sockmsg *m)
 			from_put(m, pk->from_unix);
 		first = false;
 		moved += r;
+		skip = 0;
+		sock_peek_moved(s, m->flags, (uint32_t)r);
+		struct packet *next = stream_next(s, pk);
 		if (!peek) {
 			pk->off += (uint32_t)r;
 			s->queued -= (uint32_t)r;
-			if (pk->off == pk->len)
-				sock_dequeue(s, pk);
+			if (packet_left(pk))
+				break;
+			stream_drop(us, pk);
 		}
-		if ((uint32_t)r < n || files)
+		if ((uint32_t)r < n || files || !u->left)
 			break;
+		pk = next;
 	}
-	return moved ? moved : -EFAULT;
+	if (urgent && !us->oob)
+		waitq_wake(&s->q, POLLPRI);
+	if (moved || !first)
+		return moved;
+	return err ? err : stream_empty(s);
+}
+
+static int64_t stream_recv_oob(struct sock *s, struct uio *u, struct sockmsg *m)
+{
+	struct unix_sock *us = unix_sk(s);
+	struct packet *pk = us->oob;
+
+	if (s->oobinline || !pk)
+		return -EINVAL;
+	m->out_flags |= MSG_OOB;
+	m->whole = 1;
+	recv_extra(pk, m);
+	if (!(m->flags & MSG_PEEK)) {
+		us->oob = NULL;
+		/* Of two marks in a row the older one goes. */
+		if (pk->link.prev != &s->queue) {
+			struct packet *before = container_of(pk->link.prev, struct packet, link);
+
+			if (!packet_left(before))
+				stream_drop(us, before);
+		}
+	}
+	if (u->left && uio_put(u, pk->data + pk->off, 1) != 1)
+		return -EFAULT;
+	if (!(m->flags & MSG_PEEK)) {
+		pk->off++;
+		s->queued--;
+	}
+	return 1;
 }
 
 static int64_t unix_stream_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 {
 	int64_t r;
 
-	if (m->flags & MSG_OOB)
-		return -EINVAL;
 	if (!unix_sk(s)->connected)
 		return -EINVAL;
-	if (!u->left)
-		return 0;
-	if (list_is_empty(&s->queue)) {
-		if (s->err)
-			return -sock_take_err(s);
-		return s->rcv_shut || !s->peer ? 0 : -EAGAIN;
-	}
+	if (m->flags & MSG_OOB)
+		return stream_recv_oob(s, u, m);
 	r = stream_read(s, u, m);
 	m->whole = r > 0 ? (uint64_t)r : 0;
 	return r;
+}
+
+static bool unix_atmark(struct sock *s)
+{
+	struct unix_sock *us = unix_sk(s);
+	struct packet *pk, *next;
+
+	if (list_is_empty(&s->queue))
+		return false;
+	pk = list_first(&s->queue, struct packet, link);
+	next = stream_next(s, pk);
+	return pk == us->oob || (!packet_left(pk) && (!us->oob || next == us->oob));
 }
 
 /* Its queue has room again: those who wait to send to it learn it. */
@@ -373,19 +509,21 @@ static int64_t unix_dgram_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 		return -EOPNOTSUPP;
 	if (s->type == SOCK_SEQPACKET && !us->connected)
 		return -ENOTCONN;
-	if (list_is_empty(&s->queue)) {
+	pk = sock_next_packet(s, m);
+	if (!pk) {
 		if (s->err)
 			return -sock_take_err(s);
-		return s->rcv_shut ? 0 : -EAGAIN;
+		/* The end of datagrams is told only to who waits (sockmsg.c). */
+		return s->rcv_shut && s->type == SOCK_SEQPACKET ? 0 : -EAGAIN;
 	}
-	pk = list_first(&s->queue, struct packet, link);
 	from_put(m, pk->from_unix);
 	/* Before the packet goes; a failing copy keeps it, files and all, so they are looked at afterwards only. */
-	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)pk->len);
-	m->whole = pk->len;
-	if (n < pk->len)
+	uint32_t len = pk->len - MIN(m->skip, pk->len);
+	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)len);
+	m->whole = len;
+	if (n < len)
 		m->out_flags |= MSG_TRUNC;
-	if (n && uio_put(u, pk->data, n) != n)
+	if (n && uio_put(u, pk->data + m->skip, n) != n)
 		return -EFAULT;
 	recv_extra(pk, m);
 	if (m->x) {
@@ -393,6 +531,8 @@ static int64_t unix_dgram_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 		m->x->stamp = pk->stamp;
 	}
 	r = n;
+	sock_peek_moved(s, m->flags, m->flags & MSG_PEEK ? n : pk->len);
+	pk->peeked |= (m->flags & MSG_PEEK) != 0;
 	if (!(m->flags & MSG_PEEK)) {
 		sock_dequeue(s, pk);
 		dgram_tell_space(us);
@@ -564,6 +704,8 @@ static uint32_t unix_poll(struct sock *s)
 		ready |= POLLRDHUP | POLLIN | POLLRDNORM;
 	if (!list_is_empty(&s->queue) || !list_is_empty(&s->acceptq))
 		ready |= POLLIN | POLLRDNORM;
+	if (u->oob)
+		ready |= POLLPRI;
 	if (s->listening)
 		return ready;
 	if (s->type != SOCK_DGRAM && !u->connected)
@@ -578,7 +720,7 @@ static int64_t unix_readable(struct sock *s)
 {
 	if (s->listening)
 		return -EINVAL;
-	if (sock_is_stream(s) || list_is_empty(&s->queue))
+	if (s->type != SOCK_DGRAM || list_is_empty(&s->queue))
 		return s->queued;
 	return list_first(&s->queue, struct packet, link)->len;
 }
@@ -646,6 +788,7 @@ static const struct sock_ops unix_stream_ops = {
 	.name = unix_name,
 	.send = unix_stream_send,
 	.recv = unix_stream_recv,
+	.atmark = unix_atmark,
 	.shutdown = unix_shutdown,
 	.poll = unix_poll,
 	.readable = unix_readable,

@@ -18,6 +18,7 @@ struct unix_sock {
 	struct path path; /* counted; of a name in the file system */
 	struct inode *node; /* counted; there. Its sock field is this socket */
 	struct list hash_link; /* of an abstract name */
+	struct packet *oob; /* streams: the urgent byte in its queue; NULL: none, or taken */
 	bool connected; /* streams and packets: it is or was */
 	bool peer_dead; /* datagrams: its peer went away and it has not noticed */
 	struct list clients; /* datagrams: sockets whose peer it is */

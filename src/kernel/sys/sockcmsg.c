@@ -196,6 +196,30 @@ static void control_dest(struct control *c, const struct inet_sock *i, const str
 		control_put(c, IPPROTO_IPV6, IPV6_TCLASS, &(int32_t){ 0 }, sizeof(int32_t));
 }
 
+/* IP_RECVERR: the error, then the address of who reported it. */
+static void control_error(struct control *c, const struct inet_sock *i, const struct sock_extra *x)
+{
+	struct {
+		uint8_t ee[16];
+		union {
+			struct sockaddr_in in;
+			struct sockaddr_in6 in6;
+		} offender;
+	} e = { { 0 }, { .in6 = { 0 } } };
+
+	memcpy(e.ee, x->ee, sizeof(e.ee));
+	if (i->s.family == AF_INET) {
+		e.offender.in.sin_family = AF_INET;
+		memcpy(&e.offender.in.sin_addr, x->dest.b + 12, 4);
+		control_put(c, IPPROTO_IP, IP_RECVERR, &e,
+			    sizeof(e.ee) + sizeof(struct sockaddr_in));
+		return;
+	}
+	e.offender.in6.sin6_family = AF_INET6;
+	memcpy(&e.offender.in6.sin6_addr, x->dest.b, 16);
+	control_put(c, IPPROTO_IPV6, IPV6_RECVERR, &e, sizeof(e.ee) + sizeof(struct sockaddr_in6));
+}
+
 int control_out(struct task *t, struct sock *s, uaddr_t addr, uint64_t len, struct sock_extra *x,
 		unsigned msg_flags, uint64_t *ret_len, unsigned *flags)
 {
@@ -206,6 +230,8 @@ int control_out(struct task *t, struct sock *s, uaddr_t addr, uint64_t len, stru
 	c.size = addr ? MIN(len, sizeof(c.buf)) : 0;
 	if (x->has_stamp)
 		control_stamp(&c, s, x->stamp);
+	if (x->has_ee)
+		control_error(&c, inet_sk(s), x);
 	if (x->has_dest && (s->family == AF_INET || s->family == AF_INET6))
 		control_dest(&c, inet_sk(s), &x->dest);
 	if (s->passcred && x->has_cred)

@@ -26,6 +26,7 @@ static void msg_init(struct sockmsg *m, struct task *t, unsigned flags)
 	m->whole = 0;
 	m->out_flags = 0;
 	m->wait_q = NULL;
+	m->skip = 0;
 }
 
 /* step: the movement that waits is not told as progress of the call (sendmmsg). */
@@ -78,6 +79,11 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 		r = s->ops->recv(s, u, m);
 		done += r > 0 ? r : 0;
 	} while (r > 0 && u->left && all && !(m->x && m->x->nfiles));
+	/* A datagram socket that was shut down is at its end only for who waits; the error queue is never waited for. */
+	if (r == -EAGAIN && wait && s->rcv_shut && s->type == SOCK_DGRAM)
+		r = 0;
+	if (m->flags & MSG_ERRQUEUE && (s->family == AF_INET || s->family == AF_INET6))
+		wait = false;
 	if (r == -EAGAIN && wait && (!done || all)) {
 		if (!step)
 			t->call.done = done;
@@ -199,6 +205,10 @@ static int64_t sendmsg_one(struct task *t, struct file *f, struct sock *s, uaddr
 		r = sockname_in(t, h.name, MIN(h.namelen, (int)sizeof(to.u)), &to);
 		m.to = &to;
 	}
+	if (r == 0 && s->ops->send_check)
+		r = s->ops->send_check(s, &m);
+	if (r == 1)
+		h.controllen = r = 0;
 	/* The files went along with the first bytes already when this is a later run. */
 	if (r == 0 && h.controllen && !(t->call.resumed && t->call.done && !step))
 		r = control_in(t, s, h.control, h.controllen, &x);
@@ -232,7 +242,7 @@ static int64_t recvmsg_one(struct task *t, struct file *f, struct sock *s, uaddr
 		return r;
 	msg_init(&m, t, flags);
 	memset(&x, 0, offsetof(struct sock_extra, files));
-	x.has_cred = x.has_stamp = x.has_dest = false;
+	x.has_cred = x.has_stamp = x.has_dest = x.has_ee = false;
 	m.x = &x;
 	r = recv_run(t, f, s, &u, &m, step);
 	uio_fini(&u);

@@ -13,6 +13,8 @@
 #define SNDBUF_MIN 4608
 #define RCVBUF_MIN 2304
 #define OPT_MAX 256
+#define TIMEO_NO_WAIT 1 /* ns: a negative time means not to wait at all */
+#define TCP_RCVLOWAT_MAX (6291456 / 2) /* half of the largest buffer (tcp_rmem) */
 /* Newer than glibc's headers or named differently by it and musl. */
 #define OPT_PASSSEC 34
 #define OPT_TIMESTAMPNS 35
@@ -59,6 +61,10 @@ static bool *flag_of(struct sock *s, int opt)
 		return &s->rxq_ovfl;
 	case OPT_ZEROCOPY:
 		return &s->zerocopy;
+	case SO_DEBUG:
+		return &s->debug;
+	case SO_NO_CHECK:
+		return &s->no_check;
 	}
 	return NULL;
 }
@@ -83,9 +89,12 @@ static int32_t *number_of(struct sock *s, int opt)
 
 /* ---- get ---- */
 
-static void timeval_out(struct optval *v, int64_t ns)
+static void timeval_out(struct optval *v, int64_t ns, int64_t secs)
 {
 	struct linux_timeval tv = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000 };
+
+	if (secs || ns == TIMEO_NO_WAIT)
+		tv = (struct linux_timeval){ secs, 0 };
 
 	v->len = sizeof(tv);
 	memcpy(v->u.raw, &tv, sizeof(tv));
@@ -98,6 +107,20 @@ static int peercred_out(const struct sock *s, struct optval *v)
 
 	v->len = sizeof(c);
 	memcpy(v->u.raw, &c, sizeof(c));
+	return 0;
+}
+
+/* All of the name or none of it: Linux refuses more room than it takes. */
+static int peername_out(struct sock *s, struct optval *v)
+{
+	struct sockname n;
+
+	if (s->ops->name(s, 2, &n) < 0)
+		return -ENOTCONN;
+	if ((uint32_t)v->room > n.len)
+		return -EINVAL;
+	v->len = MIN(n.len, (uint32_t)sizeof(v->u.raw));
+	memcpy(v->u.raw, &n.u, MIN(v->len, (uint32_t)sizeof(n.u)));
 	return 0;
 }
 
@@ -144,26 +167,26 @@ static int get_socket(struct sock *s, int opt, struct optval *v)
 		return 0;
 	case SO_RCVTIMEO:
 	case OPT_RCVTIMEO_NEW:
-		timeval_out(v, s->rcvtimeo);
+		timeval_out(v, s->rcvtimeo, s->rcvtimeo_secs);
 		return 0;
 	case SO_SNDTIMEO:
 	case OPT_SNDTIMEO_NEW:
-		timeval_out(v, s->sndtimeo);
+		timeval_out(v, s->sndtimeo, s->sndtimeo_secs);
 		return 0;
 	case OPT_COOKIE:
 		v->len = 8;
 		memcpy(v->u.raw, &s->ino, 8);
-		return 0;
+		return v->room < 8 ? -EINVAL : 0;
+	case SO_PEERNAME:
+		return peername_out(s, v);
 	case SO_BINDTODEVICE:
 		v->len = 0;
 		return 0;
 	case OPT_PEEK_OFF:
-		v->u.i = -1;
-		return s->family == AF_UNIX ? 0 : -EOPNOTSUPP;
+		v->u.i = s->peek_off;
+		return s->family == AF_NETLINK ? -EOPNOTSUPP : 0;
 	case OPT_PEERGROUPS:
 		return -ENODATA;
-	case SO_DEBUG:
-	case SO_NO_CHECK:
 	case OPT_TIMESTAMPING:
 	case OPT_NOFCS:
 		return 0;
@@ -183,15 +206,18 @@ int64_t sys_getsockopt(struct task *t, const struct sysargs *a)
 		return r;
 	if (guest_get(t->tid, &len, a->a[4]) < 0)
 		return -EFAULT;
+	v.room = len;
 	if (ARG_INT(a, 1) == SOL_SOCKET)
 		r = len < 0 ? -EINVAL : get_socket(s, ARG_INT(a, 2), &v);
 	else if (s->ops->getopt)
-		r = len < 0 ? -EINVAL : s->ops->getopt(s, ARG_INT(a, 1), ARG_INT(a, 2), &v);
+		r = s->ops->getopt(s, ARG_INT(a, 1), ARG_INT(a, 2), &v);
 	else
 		r = s->family == AF_NETLINK ? -ENOPROTOOPT : -EOPNOTSUPP;
 	if (r < 0)
 		return r;
 	len = (int32_t)MIN((uint32_t)len, v.len);
+	if (v.byte && len > 0 && len < 4 && v.u.i >= 0 && v.u.i <= 255)
+		len = 1;
 	if (len && guest_write(t->tid, a->a[3], &v.u, (size_t)len) < 0)
 		return -EFAULT;
 	return guest_put(t->tid, a->a[4], &len);
@@ -206,7 +232,7 @@ static uint32_t buf_size(int32_t asked, uint32_t min)
 	return MAX((uint32_t)doubled, min);
 }
 
-static int timeval_in(const char *v, uint32_t len, int64_t *ret_)
+static int timeval_in(const char *v, uint32_t len, int64_t *ret_, int64_t *ret_secs)
 {
 	struct linux_timeval tv;
 
@@ -215,12 +241,15 @@ static int timeval_in(const char *v, uint32_t len, int64_t *ret_)
 	memcpy(&tv, v, sizeof(tv));
 	if (tv.usec < 0 || tv.usec >= 1000000)
 		return -EDOM;
-	if (tv.sec < 0)
-		*ret_ = 1; /* Linux: do not wait at all */
-	else if (tv.sec > INT64_MAX / NSEC_PER_SEC / 4)
+	*ret_secs = 0;
+	if (tv.sec < 0) {
+		*ret_ = TIMEO_NO_WAIT;
+	} else if (tv.sec > INT64_MAX / NSEC_PER_SEC / 4) {
 		*ret_ = 0;
-	else
+		*ret_secs = tv.sec < INT64_MAX / 1000 - 1 ? tv.sec : 0;
+	} else {
 		*ret_ = tv.sec * NSEC_PER_SEC + tv.usec * 1000;
+	}
 	return 0;
 }
 
@@ -234,6 +263,8 @@ static int number_set(struct task *t, struct sock *s, int opt, int32_t v)
 		return -EPERM;
 	if (opt == SO_RCVLOWAT)
 		v = v < 0 ? INT32_MAX : v ? v : 1;
+	if (opt == SO_RCVLOWAT && s->protocol == IPPROTO_TCP)
+		v = MIN(v, s->rcvbuf_set ? (int32_t)(s->rcvbuf / 2) : TCP_RCVLOWAT_MAX);
 	*number_of(s, opt) = v;
 	return 0;
 }
@@ -254,6 +285,8 @@ static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, 
 		return -EOPNOTSUPP;
 	if (opt == SO_REUSEPORT && v && s->family != AF_INET && s->family != AF_INET6)
 		return -EOPNOTSUPP;
+	if (opt == SO_DEBUG && v && !cred_has_cap(&t->cred, CAP_NET_ADMIN))
+		return -EACCES;
 	if (flag_of(s, opt)) {
 		*flag_of(s, opt) = v != 0;
 		if (opt == SO_TIMESTAMP && v)
@@ -290,15 +323,15 @@ static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, 
 		return 0;
 	case SO_RCVTIMEO:
 	case OPT_RCVTIMEO_NEW:
-		return timeval_in(raw, len, &s->rcvtimeo);
+		return timeval_in(raw, len, &s->rcvtimeo, &s->rcvtimeo_secs);
 	case SO_SNDTIMEO:
 	case OPT_SNDTIMEO_NEW:
-		return timeval_in(raw, len, &s->sndtimeo);
-	case SO_DEBUG:
-		return v && !cred_has_cap(&t->cred, CAP_NET_ADMIN) ? -EACCES : 0;
+		return timeval_in(raw, len, &s->sndtimeo, &s->sndtimeo_secs);
 	case OPT_PEEK_OFF:
-		return s->family != AF_UNIX ? -EOPNOTSUPP : v < 0 ? 0 : -EINVAL;
-	case SO_NO_CHECK:
+		if (s->family == AF_NETLINK)
+			return -EOPNOTSUPP;
+		s->peek_off = v;
+		return 0;
 	case OPT_TIMESTAMPING:
 	case OPT_NOFCS:
 		return 0;
