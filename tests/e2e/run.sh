@@ -101,8 +101,8 @@ start() { # theme, user: in the background order of the batch
 	)
 }
 
-theme_wanted() { # theme: by its name, or because a test in it matches
-	[[ -z $E2E_PATTERN || $1 == *"$E2E_PATTERN"* ]] || grep -q -e "$E2E_PATTERN" "$themes_at/$1.sh"
+theme_wanted() { # theme: by its name, or because a test in it (or in a list beside it) matches
+	[[ -z $E2E_PATTERN || $1 == *"$E2E_PATTERN"* ]] || grep -q -e "$E2E_PATTERN" "$themes_at/$1".*
 }
 themes=() last=() again=()
 for f in "$themes_at"/*.sh; do

@@ -1,8 +1,9 @@
 # Coding agents as programs: Node, Rust and Bun. Installed on the host, shown read-only. shellcheck shell=bash
 
-# agent NAME, BINARY, PACKAGE, VERSION
+# agent NAME, BINARY, PACKAGE, VERSION, text on its first screen
 agent() {
 	local at=$TOOLCHAINS_CACHE/agent-$1
+	wanted "$1 --version" "$1 --help" "$1 draws its screen" || return 0
 	if fetched "$at" "$3@$4"; then
 		check "$1 --version" agent_runs "$at" "$2" --version "*$4*"
 		check "$1 --help" agent_runs "$at" "$2" --help '*--help*'

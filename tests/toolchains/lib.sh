@@ -4,6 +4,7 @@
 #   inside NAME 'TOOL...' WANTED [OPTION of viv run...]  <<script
 #                     the bash script, run with -eu in an empty directory of a cell, prints WANTED and succeeds
 #   fetched DIR PACKAGE@VERSION...       the npm packages are in DIR/node_modules; else $why says why not
+#   wanted NAME...                       one of these tests is to be run: worth fetching something for
 #
 # Scripts of 'inside' have the word 'soon': a command that succeeds within ten seconds.
 # shellcheck shell=bash
@@ -53,16 +54,28 @@ inside() { # name, tools, wanted, options...
 	check "$1" run_inside "$script" "${@:3}"
 }
 
+wanted() { # names
+	local name
+	[[ -z $E2E_PATTERN || $theme == *"$E2E_PATTERN"* ]] && return 0
+	for name; do [[ $name == *"$E2E_PATTERN"* ]] && return 0; done
+	return 1
+}
+
+# A registry that did not answer once in this run is not asked again: npm is slow to give up.
 fetched() { # directory, packages...
-	local dir=$1
+	local dir=$1 silent=$E2E_RESULT/registry.silent
 	shift
 	why='npm is not installed'
 	command -v npm >/dev/null || return 1
 	[[ -e $dir/.fetched && $(cat "$dir/.fetched") == "$*" ]] && return 0
+	why='the npm registry does not answer'
+	[[ -e $silent ]] && return 1
 	rm -rf "$dir"
 	mkdir -p "$dir" && echo '{ "private": true }' >"$dir/package.json"
-	if ! TMPDIR=$dir timeout 600 npm install --prefix "$dir" --cache "$TOOLCHAINS_CACHE/npm" --no-audit --no-fund "$@" >"$dir/log" 2>&1; then
-		why="not from the npm registry: $(grep -m 1 'npm error' "$dir/log")"
+	if ! TMPDIR=$dir timeout 600 npm install --prefix "$dir" --cache "$TOOLCHAINS_CACHE/npm" --no-audit --no-fund \
+		--fetch-retries 1 --fetch-timeout 60000 "$@" >"$dir/log" 2>&1; then
+		why="not from the npm registry: $(grep -m 1 -i 'npm err' "$dir/log")"
+		grep -q 'ENOTFOUND\|EAI_AGAIN\|ETIMEDOUT\|ECONNREFUSED\|ERR_SOCKET_TIMEOUT' "$dir/log" && : >"$silent"
 		return 1
 	fi
 	chmod -R a+rX "$dir"
