@@ -107,7 +107,7 @@ static void try_signals(uint64_t mark)
 			     P, 8, 0, mark);
 	for (int i = 0; i < 7; i++)
 		for (int j = 0; j < 2; j++)
-			want(mark == M || (!ptrs[j] && sigs[i] < 31) ? ALLOW : TRAP, SYS_rt_sigaction, sigs[i], ptrs[j],
+			want(mark == M || (!ptrs[j] && sigs[i] < 18) ? ALLOW : TRAP, SYS_rt_sigaction, sigs[i], ptrs[j],
 			     P, 8, 0, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigsuspend, P, 8, 0, 0, 0, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigtimedwait, P, P, 0, 8, 0, mark);
