@@ -217,6 +217,7 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 	s->argv = o->argv;
 	s->envp = o->env;
 	s->workdir = o->workdir;
+	s->wasm = o->wasm;
 	s->hostname = o->hostname;
 	s->uid = o->uid;
 	s->gid = o->gid;

@@ -58,6 +58,7 @@ struct run_options {
 	uint32_t fast; /* enum fast_mode */
 	bool tty; /* a terminal was asked for */
 	const char *workdir, *hostname;
+	const char *wasm; /* runs WebAssembly modules; NULL: node */
 	uint32_t uid, gid;
 	const char *user_name, *home;
 	char **env; /* K=V, all that the command gets; NULL-terminated */

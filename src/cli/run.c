@@ -26,6 +26,7 @@ enum {
 	OPT_MOUNT,
 	OPT_TMPFS,
 	OPT_HOSTNAME,
+	OPT_WASM,
 	OPT_INTERACTIVE,
 	OPT_TTY,
 	OPT_CHANGES,
@@ -50,6 +51,8 @@ static const struct option options[] = {
 			"show a host directory at DST in the cell (rw)" },
 	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
 	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
+	[OPT_WASM] = { "binfmt-wasm", "COMMAND",
+		       "program of the cell that runs WebAssembly modules (node's WASI)" },
 	[OPT_INTERACTIVE] = { "interactive", NULL,
 			      "-i: the command reads viv's standard input (it always does)" },
 	[OPT_TTY] = { "tty", NULL,
@@ -273,6 +276,14 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		if (!*value || strlen(value) > 64)
 			return fail("--hostname: a name of 1 to 64 characters");
 		o->hostname = value;
+		return 0;
+	case OPT_WASM:
+		if (value[0] != '/' || strlen(value) > 400)
+			return fail(
+				"--binfmt-wasm: must start with an absolute path in the cell, not "
+				"'%s'",
+				value);
+		o->wasm = value;
 		return 0;
 	case OPT_INTERACTIVE:
 		return 0;

@@ -85,8 +85,8 @@ out_close:
 
 int bootspec_write(const struct bootspec *spec)
 {
-	size_t bytes =
-		string_size(spec->workdir) + string_size(spec->hostname) + string_size(spec->user);
+	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname) +
+		       string_size(spec->user) + string_size(spec->wasm);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
 	struct wire *wire;
@@ -114,6 +114,7 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec.workdir = string_put(&w, spec->workdir);
 	wire->spec.hostname = string_put(&w, spec->hostname);
 	wire->spec.user = string_put(&w, spec->user);
+	wire->spec.wasm = string_put(&w, spec->wasm);
 	list = (char **)(w.buf + sizeof(*wire));
 	wire->spec.argv = (char **)sizeof(*wire);
 	for (size_t i = 0; i < nargs; i++)
@@ -183,7 +184,8 @@ int bootspec_read(int fd, struct bootspec *out)
 	     w->nargs <= SPEC_MAX_ARGS && w->nenvs <= SPEC_MAX_ARGS &&
 	     s->nmounts <= SPEC_MAX_MOUNTS && list_fix(base, size, &s->argv, w->nargs) &&
 	     list_fix(base, size, &s->envp, w->nenvs) && string_fix(base, size, &s->workdir) &&
-	     string_fix(base, size, &s->hostname) && string_fix(base, size, &s->user);
+	     string_fix(base, size, &s->hostname) && string_fix(base, size, &s->user) &&
+	     string_fix(base, size, &s->wasm);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
 		     string_fix(base, size, &s->mounts[i].kind);

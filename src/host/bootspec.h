@@ -45,6 +45,8 @@ struct bootspec {
 	uint32_t uid, gid; /* of the first process, inside */
 	const char *
 		user; /* instead: "NAME", "UID", with ":GROUP" or not, by the cell's own /etc/passwd and /etc/group; or NULL */
+	const char *
+		wasm; /* command that runs WebAssembly modules; NULL: node, where the cell has it */
 	bool image_stored; /* FD_IMAGE is an image of the store */
 	bool image_detached; /* and a mount of its own already */
 	uint32_t user_uid,

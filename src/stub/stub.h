@@ -79,7 +79,7 @@
 #include <stdint.h>
 
 #define STUB_MAX_SEGS 24
-#define STUB_MAX_EXTRA 1024 /* bytes of #! strings and the execfn */
+#define STUB_MAX_EXTRA 2048 /* bytes of #! strings and the execfn */
 
 struct stub_seg {
 	uint64_t addr; /* page aligned, relative to the object's base */

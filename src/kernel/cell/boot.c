@@ -35,6 +35,7 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/limits.h"
 #include "kernel/sys/mount.h"
+#include "kernel/sys/wasm.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/itimer.h"
 
@@ -233,6 +234,11 @@ static void on_proc_gone(struct proc *p)
 		tty_session_ended(p);
 }
 
+static void on_wasm_missing(const char *text)
+{
+	control_say(CTL_LOG, 0, "%s", text);
+}
+
 /* ---- the first process ---- */
 
 static const char *env_get(const char *name)
@@ -355,6 +361,7 @@ int boot_first(void)
 	int listener, ret;
 
 	task_gone = on_task_gone;
+	wasm_missing = on_wasm_missing;
 	proc_gone = on_proc_gone;
 	if (!t)
 		return 125;

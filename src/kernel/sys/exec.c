@@ -22,7 +22,9 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
+#include "kernel/platform/cell.h"
 #include "kernel/sys/mem.h"
+#include "kernel/sys/wasm.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
@@ -134,7 +136,8 @@ static int extra_add(struct exec_state *x, const char *s)
 }
 
 /* The strings in front of what is there already (but behind the execfn): interpreters of interpreters come first. */
-static int prefix_add(struct exec_state *x, const char *interp, const char *arg, const char *script)
+static int prefix_add(struct exec_state *x, const char *const *words, unsigned count,
+		      const char *script)
 {
 	static char rest[STUB_MAX_EXTRA];
 	size_t first = strlen(x->extra) + 1, n = x->extra_len - first;
@@ -143,24 +146,53 @@ static int prefix_add(struct exec_state *x, const char *interp, const char *arg,
 
 	memcpy(rest, x->extra + first, n);
 	x->extra_len = (uint32_t)first;
-	ret = extra_add(x, interp);
-	if (ret == 0 && arg)
-		ret = extra_add(x, arg);
+	ret = 0;
+	for (unsigned i = 0; ret == 0 && i < count; i++)
+		ret = extra_add(x, words[i]);
 	if (ret == 0)
 		ret = extra_add(x, script);
 	/* What was argv[0] before is replaced by the script's name. */
 	for (uint32_t i = 0; ret == 0 && i < x->nprefix; i++, old += strlen(old) + 1)
 		if (i > 0)
 			ret = extra_add(x, old);
-	x->nprefix = (x->nprefix ? x->nprefix - 1 : 0) + (arg ? 3 : 2);
+	x->nprefix = (x->nprefix ? x->nprefix - 1 : 0) + count + 1;
 	return ret;
+}
+
+/* What runs a WebAssembly module: opens it instead of the module. */
+static int wasm_find(struct task *t, struct exec_state *x, const char *module)
+{
+	const char *words[WASM_WORDS], *command = cell.spec.wasm;
+	const char *const *place = wasm_default_places;
+	struct file *f = NULL;
+	unsigned n = wasm_words(command, NULL, words);
+	int ret = -ENOENT;
+
+	if (command && n)
+		ret = prog_open(t, AT_FDCWD, words[0], LOOKUP_FOLLOW, &f);
+	for (; !command && *place; place++) {
+		ret = prog_open(t, AT_FDCWD, *place, LOOKUP_FOLLOW, &f);
+		if (ret == 0)
+			break;
+	}
+	if (ret < 0) {
+		wasm_say_missing(module, command);
+		return -ENOEXEC;
+	}
+	file_put(x->file);
+	x->file = f;
+	if (!command)
+		n = wasm_words(NULL, *place, words);
+	ret = prefix_add(x, words, n, module);
+	return ret == -ENAMETOOLONG ? -ENOEXEC : ret;
 }
 
 /* A program, or a script that leads to one. */
 static int program_find(struct task *t, struct exec_state *x, const char *path)
 {
-	char script[PATH_MAX_LEN], line[256], *interp, *arg;
+	char script[PATH_MAX_LEN], line[256], *words[2];
 	static char head[256];
+	bool wasm = false;
 
 	strcpy(script, path);
 	for (int depth = 0;; depth++) {
@@ -169,19 +201,29 @@ static int program_find(struct task *t, struct exec_state *x, const char *path)
 
 		if (n < 0)
 			return (int)n;
-		if (shebang_parse(head, (size_t)n, line, &interp, &arg) < 0)
+		if (!wasm && wasm_is_module(head, (size_t)n)) {
+			wasm = true; /* a runtime that is a module itself has nobody to run it */
+			ret = wasm_find(t, x, script);
+			if (ret < 0)
+				return ret;
+			n = read_at(x->file, head, sizeof(head), 0);
+			if (n < 0)
+				return (int)n;
+			snprintf(script, sizeof(script), "%s", x->extra + strlen(x->extra) + 1);
+		}
+		if (shebang_parse(head, (size_t)n, line, &words[0], &words[1]) < 0)
 			return plan_read(x->file, &x->plan);
 		if (depth == SHEBANG_DEPTH)
 			return -ELOOP;
-		ret = prefix_add(x, interp, arg, script);
+		ret = prefix_add(x, (const char *const *)words, words[1] ? 2 : 1, script);
 		if (ret < 0)
 			return ret == -ENAMETOOLONG ? -ENOEXEC : ret;
 		file_put(x->file);
 		x->file = NULL;
-		ret = prog_open(t, AT_FDCWD, interp, LOOKUP_FOLLOW, &x->file);
+		ret = prog_open(t, AT_FDCWD, words[0], LOOKUP_FOLLOW, &x->file);
 		if (ret < 0)
 			return ret;
-		strcpy(script, interp);
+		strcpy(script, words[0]);
 	}
 }
 
