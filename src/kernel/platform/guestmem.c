@@ -58,6 +58,41 @@ int guest_write(pid_t tid, uaddr_t dst, const void *src, size_t n)
 	return guest_write_some(tid, dst, src, n) == n ? 0 : -EFAULT;
 }
 
+static int pieces_move(pid_t tid, const struct guest_piece *p, unsigned count, bool towards_guest)
+{
+	struct iovec local[GUEST_PIECES], remote[GUEST_PIECES];
+	unsigned used = 0;
+	size_t total = 0;
+	int64_t got;
+
+	if (count > GUEST_PIECES)
+		return -EFAULT;
+	for (unsigned i = 0; i < count; i++) {
+		if (p[i].n == 0)
+			continue;
+		if (!guest_range_ok(p[i].addr, p[i].n))
+			return -EFAULT;
+		local[used] = (struct iovec){ p[i].buf, p[i].n };
+		remote[used++] = (struct iovec){ (void *)p[i].addr, p[i].n };
+		total += p[i].n;
+	}
+	if (used == 0)
+		return 0;
+	got = towards_guest ? host_vm_writev(tid, local, used, remote, used)
+			    : host_vm_readv(tid, local, used, remote, used);
+	return got >= 0 && (size_t)got == total ? 0 : -EFAULT;
+}
+
+int guest_read_pieces(pid_t tid, const struct guest_piece *p, unsigned count)
+{
+	return pieces_move(tid, p, count, false);
+}
+
+int guest_write_pieces(pid_t tid, const struct guest_piece *p, unsigned count)
+{
+	return pieces_move(tid, p, count, true);
+}
+
 int guest_read_str(pid_t tid, char *dst, uaddr_t src, size_t size)
 {
 	size_t done = 0, want, got;

@@ -14,6 +14,16 @@ int must_check guest_write(pid_t tid, uaddr_t dst, const void *src, size_t n);
 /* As many bytes as are there: the count (0 when the first is not). */
 size_t guest_read_some(pid_t tid, void *dst, uaddr_t src, size_t n);
 size_t guest_write_some(pid_t tid, uaddr_t dst, const void *src, size_t n);
+/* Several places with one host call: all bytes of all pieces, or -EFAULT, when some may have moved. An empty piece moves
+ * nothing, wherever it lies. More than GUEST_PIECES: -EFAULT. */
+#define GUEST_PIECES 16u
+struct guest_piece {
+	uaddr_t addr;
+	void *buf; /* only read from when the guest is written to */
+	size_t n;
+};
+int must_check guest_read_pieces(pid_t tid, const struct guest_piece *p, unsigned count);
+int must_check guest_write_pieces(pid_t tid, const struct guest_piece *p, unsigned count);
 /* A NUL-terminated string into dst of size bytes: its length, -EFAULT, or -ENAMETOOLONG when there is no NUL in size. */
 int must_check guest_read_str(pid_t tid, char *dst, uaddr_t src, size_t size);
 

@@ -2,7 +2,10 @@
  *
  * Each run asks every file what is ready; if nothing is and there is time left, the call waits on all their queues. The
  * mask of the p-forms is the platform's affair and was dealt with before. As on Linux the time that is left is written
- * back for select, pselect6 and ppoll. */
+ * back for select, pselect6 and ppoll.
+ *
+ * A copy to or from the guest costs a fifth of a whole call, so a poll of few descriptors, which is nearly every one, makes two:
+ * all that it asks for is read at once and kept while it waits, and all that it tells is written at once. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,6 +25,14 @@ static int64_t timeout_ns(int64_t sec, int64_t nsec)
 	return sec >= TIME_NEVER / NSEC_PER_SEC - 1 ? TIME_NEVER : sec * NSEC_PER_SEC + nsec;
 }
 
+static int timespec_check(const struct linux_timespec *ts, int64_t *ret_ns)
+{
+	if (ts->sec < 0 || ts->nsec < 0 || ts->nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	*ret_ns = timeout_ns(ts->sec, ts->nsec);
+	return 0;
+}
+
 /* A struct timespec argument; 0: TIME_NEVER. */
 static int timespec_arg(struct task *t, uaddr_t addr, int64_t *ret_ns)
 {
@@ -32,10 +43,7 @@ static int timespec_arg(struct task *t, uaddr_t addr, int64_t *ret_ns)
 		return 0;
 	if (guest_get(t->tid, &ts, addr) < 0)
 		return -EFAULT;
-	if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= NSEC_PER_SEC)
-		return -EINVAL;
-	*ret_ns = timeout_ns(ts.sec, ts.nsec);
-	return 0;
+	return timespec_check(&ts, ret_ns);
 }
 
 static int64_t millis_ns(int ms)
@@ -49,15 +57,24 @@ static int64_t time_left(const struct task *t, int64_t ns)
 	return t->call.has_deadline ? MAX(t->call.deadline - now_mono(), (int64_t)0) : ns;
 }
 
-/* A time of zero is not written back: it cannot change. Nor is a failure to write it told. */
+/* What is to be written back: not a time of zero, which cannot change. */
+static bool timespec_left(const struct task *t, uaddr_t addr, int64_t ns,
+			  struct linux_timespec *out)
+{
+	if (!addr || !ns || ns == TIME_NEVER)
+		return false;
+	int64_t left = time_left(t, ns);
+	*out = (struct linux_timespec){ left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+	return true;
+}
+
+/* A failure to write it is not told. */
 static void timespec_back(struct task *t, uaddr_t addr, int64_t ns)
 {
-	int64_t left = time_left(t, ns);
+	struct linux_timespec left;
 
-	if (addr && ns && ns != TIME_NEVER)
-		(void)!guest_put(t->tid, addr,
-				 (&(struct linux_timespec){ left / NSEC_PER_SEC,
-							    left % NSEC_PER_SEC }));
+	if (timespec_left(t, addr, ns, &left))
+		(void)!guest_put(t->tid, addr, &left);
 }
 
 /* Does a call that found nothing wait? */
@@ -110,6 +127,74 @@ static int64_t poll_park(struct task *t, const struct linux_pollfd *fds, uint32_
 	return PARKED;
 }
 
+/* What a waiting call remembers, so that it is read once. */
+#define POLL_KEPT 8
+struct poll_kept {
+	int64_t ns;
+	uint32_t n;
+	struct linux_pollfd fds[POLL_KEPT];
+};
+OBJ_TYPE(poll_kept_type, struct poll_kept, 65536);
+
+static void poll_kept_free(void *aux)
+{
+	obj_free(&poll_kept_type, aux);
+}
+
+static struct poll_kept *poll_kept_of(const struct task *t)
+{
+	const struct call *c = &t->call;
+
+	return c->resumed && c->aux && c->aux_free == poll_kept_free ? c->aux : NULL;
+}
+
+/* Without memory the next run reads it again. */
+static void poll_keep(struct task *t, const struct poll_kept *p)
+{
+	struct poll_kept *kept;
+
+	if (t->call.aux)
+		return;
+	kept = obj_new(&poll_kept_type);
+	if (!kept)
+		return;
+	*kept = *p;
+	t->call.aux = kept;
+	t->call.aux_free = poll_kept_free;
+}
+
+/* Only the answers, as Linux does, and the time that is left. */
+static int poll_tell(struct task *t, struct poll_kept *p, uaddr_t addr, uaddr_t ts_addr)
+{
+	struct guest_piece back[POLL_KEPT + 1];
+	struct linux_timespec left;
+	uint32_t i;
+
+	for (i = 0; i < p->n; i++)
+		back[i] = (struct guest_piece){ addr + i * sizeof(p->fds[0]) +
+							offsetof(struct linux_pollfd, revents),
+						&p->fds[i].revents, sizeof(p->fds[i].revents) };
+	if (timespec_left(t, ts_addr, p->ns, &left)) {
+		back[i] = (struct guest_piece){ ts_addr, &left, sizeof(left) };
+		if (guest_write_pieces(t->tid, back, i + 1) == 0)
+			return 0;
+		/* That the time cannot be written is not told. */
+	}
+	return guest_write_pieces(t->tid, back, i);
+}
+
+/* Up to POLL_KEPT descriptors. */
+static int64_t poll_few(struct task *t, uaddr_t addr, uaddr_t ts_addr, struct poll_kept *p)
+{
+	int count = poll_ask(t, p->fds, p->n);
+
+	if (!count && may_wait(t, p->ns)) {
+		poll_keep(t, p);
+		return poll_park(t, p->fds, p->n);
+	}
+	return poll_tell(t, p, addr, ts_addr) < 0 ? -EFAULT : count;
+}
+
 static int64_t poll_run(struct task *t, struct linux_pollfd *fds, uaddr_t addr, uint32_t n,
 			int64_t ns)
 {
@@ -123,14 +208,12 @@ static int64_t poll_run(struct task *t, struct linux_pollfd *fds, uaddr_t addr, 
 	return count;
 }
 
-static int64_t poll_do(struct task *t, uaddr_t addr, uint32_t n, int64_t ns)
+static int64_t poll_many(struct task *t, uaddr_t addr, uint32_t n, int64_t ns)
 {
 	static struct linux_pollfd small[POLL_SMALL];
 	struct linux_pollfd *fds = small;
 	int64_t r;
 
-	if (n > t->proc->limits[RLIMIT_NOFILE].cur)
-		return -EINVAL;
 	if (n > POLL_SMALL) {
 		fds = n <= BLOB_MAX / sizeof(*fds) ? blob_new(n * sizeof(*fds)) : NULL;
 		if (!fds)
@@ -144,18 +227,57 @@ static int64_t poll_do(struct task *t, uaddr_t addr, uint32_t n, int64_t ns)
 
 int64_t sys_poll(struct task *t, const struct sysargs *a)
 {
-	return poll_do(t, a->a[0], ARG_UINT(a, 1), millis_ns(ARG_INT(a, 2)));
+	uint32_t n = ARG_UINT(a, 1);
+	struct poll_kept p = { millis_ns(ARG_INT(a, 2)), n, { { 0 } } };
+
+	if (poll_kept_of(t))
+		p = *poll_kept_of(t);
+	else if (n > t->proc->limits[RLIMIT_NOFILE].cur)
+		return -EINVAL;
+	else if (n > POLL_KEPT)
+		return poll_many(t, a->a[0], n, p.ns);
+	else if (guest_read(t->tid, p.fds, a->a[0], n * sizeof(p.fds[0])) < 0)
+		return -EFAULT;
+	return poll_few(t, a->a[0], 0, &p);
+}
+
+/* The time and the descriptors; errors in Linux's order, the time's first. */
+static int ppoll_read(struct task *t, const struct sysargs *a, struct poll_kept *p)
+{
+	struct linux_timespec ts;
+	const struct guest_piece in[] = {
+		{ a->a[2], &ts, a->a[2] ? sizeof(ts) : 0 },
+		{ a->a[0], p->fds, p->n <= POLL_KEPT ? p->n * sizeof(p->fds[0]) : 0 },
+	};
+	bool all = guest_read_pieces(t->tid, in, ARRAY_LEN(in)) == 0;
+
+	if (!all && guest_read_pieces(t->tid, in, 1) < 0)
+		return -EFAULT;
+	p->ns = TIME_NEVER;
+	if (a->a[2] && timespec_check(&ts, &p->ns) < 0)
+		return -EINVAL;
+	if (p->n > t->proc->limits[RLIMIT_NOFILE].cur)
+		return -EINVAL;
+	return all ? 0 : -EFAULT;
 }
 
 int64_t sys_ppoll(struct task *t, const struct sysargs *a)
 {
-	int64_t ns, r = timespec_arg(t, a->a[2], &ns);
+	struct poll_kept p = { .n = ARG_UINT(a, 1) };
+	int64_t r;
 
-	if (r < 0)
-		return r;
-	r = poll_do(t, a->a[0], ARG_UINT(a, 1), ns);
+	if (poll_kept_of(t)) {
+		p = *poll_kept_of(t);
+	} else {
+		r = ppoll_read(t, a, &p);
+		if (r < 0)
+			return r;
+	}
+	if (p.n <= POLL_KEPT)
+		return poll_few(t, a->a[0], a->a[2], &p);
+	r = poll_many(t, a->a[0], p.n, p.ns);
 	if (r != PARKED)
-		timespec_back(t, a->a[2], ns);
+		timespec_back(t, a->a[2], p.ns);
 	return r;
 }
 
@@ -219,6 +341,7 @@ static int select_ask(struct task *t, struct select_sets *s, uint32_t *ret_files
 
 static int64_t select_run(struct task *t, struct select_sets *s, size_t bytes, int64_t ns)
 {
+	struct guest_piece sets[3];
 	uint32_t events, files;
 	int fd, count;
 
@@ -238,9 +361,8 @@ static int64_t select_run(struct task *t, struct select_sets *s, size_t bytes, i
 		return PARKED;
 	}
 	for (int i = 0; i < 3; i++)
-		if (s->addr[i] && guest_write(t->tid, s->addr[i], s->found[i], bytes) < 0)
-			return -EFAULT;
-	return count;
+		sets[i] = (struct guest_piece){ s->addr[i], s->found[i], s->addr[i] ? bytes : 0 };
+	return guest_write_pieces(t->tid, sets, 3) < 0 ? -EFAULT : count;
 }
 
 /* Bits from n on do not count. */
@@ -254,6 +376,7 @@ static int64_t select_do(struct task *t, const struct sysargs *a, int64_t ns)
 {
 	static uint64_t small[6 * SELECT_SMALL];
 	struct select_sets s = { .addr = { a->a[1], a->a[2], a->a[3] } };
+	struct guest_piece sets[3];
 	uint64_t *bits = small;
 	int64_t r;
 
@@ -272,11 +395,10 @@ static int64_t select_do(struct task *t, const struct sysargs *a, int64_t ns)
 		s.asked[i] = bits + (uint32_t)i * s.words;
 		s.found[i] = bits + (uint32_t)(i + 3) * s.words;
 	}
-	r = 0;
-	for (int i = 0; i < 3 && r == 0; i++)
-		if (s.addr[i] && s.words &&
-		    guest_read(t->tid, s.asked[i], s.addr[i], s.words * sizeof(*bits)) < 0)
-			r = -EFAULT;
+	for (int i = 0; i < 3; i++)
+		sets[i] = (struct guest_piece){ s.addr[i], s.asked[i],
+						s.addr[i] ? s.words * sizeof(*bits) : 0 };
+	r = guest_read_pieces(t->tid, sets, 3);
 	select_cut(&s, n);
 	if (r == 0)
 		r = select_run(t, &s, s.words * sizeof(*bits), ns);

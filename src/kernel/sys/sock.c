@@ -29,17 +29,17 @@ int sockname_in(struct task *t, uaddr_t addr, int len, struct sockname *out)
 
 int sockname_out(struct task *t, uaddr_t addr, uaddr_t len_addr, const struct sockname *n)
 {
-	int32_t len;
+	int32_t room, len = (int32_t)n->len;
 
-	if (guest_get(t->tid, &len, len_addr) < 0)
+	if (guest_get(t->tid, &room, len_addr) < 0)
 		return -EFAULT;
-	if (len < 0)
+	if (room < 0)
 		return -EINVAL;
-	len = (int32_t)MIN((uint32_t)len, n->len);
-	if (len && guest_write(t->tid, addr, &n->u, (size_t)len) < 0)
-		return -EFAULT;
-	len = (int32_t)n->len;
-	return guest_put(t->tid, len_addr, &len);
+	const struct guest_piece back[] = {
+		{ addr, (void *)(uintptr_t)&n->u, MIN((uint32_t)room, n->len) },
+		{ len_addr, &len, sizeof(len) },
+	};
+	return guest_write_pieces(t->tid, back, ARRAY_LEN(back));
 }
 
 int64_t sock_wait(struct task *t, struct file *f, struct sock *s, struct waitq *q, uint32_t events,

@@ -263,10 +263,12 @@ static int64_t recvmsg_one(struct task *t, struct file *f, struct sock *s, uaddr
 	h.flags = m.out_flags | (flags & MSG_CMSG_CLOEXEC);
 	h.controllen = used;
 	/* The pointers and the vector's length stay the guest's own. */
-	if (guest_write(t->tid, addr + offsetof(struct linux_msghdr, namelen), &h.namelen, 4) < 0 ||
-	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, controllen), &h.controllen,
-			8) < 0 ||
-	    guest_write(t->tid, addr + offsetof(struct linux_msghdr, flags), &h.flags, 4) < 0)
+	const struct guest_piece back[] = {
+		{ addr + offsetof(struct linux_msghdr, namelen), &h.namelen, 4 },
+		{ addr + offsetof(struct linux_msghdr, controllen), &h.controllen, 8 },
+		{ addr + offsetof(struct linux_msghdr, flags), &h.flags, 4 },
+	};
+	if (guest_write_pieces(t->tid, back, ARRAY_LEN(back)) < 0)
 		return -EFAULT;
 	return recv_count(s, &m, r);
 }

@@ -218,9 +218,11 @@ int64_t sys_getsockopt(struct task *t, const struct sysargs *a)
 	len = (int32_t)MIN((uint32_t)len, v.len);
 	if (v.byte && len > 0 && len < 4 && v.u.i >= 0 && v.u.i <= 255)
 		len = 1;
-	if (len && guest_write(t->tid, a->a[3], &v.u, (size_t)len) < 0)
-		return -EFAULT;
-	return guest_put(t->tid, a->a[4], &len);
+	const struct guest_piece back[] = {
+		{ a->a[3], &v.u, (size_t)len },
+		{ a->a[4], &len, sizeof(len) },
+	};
+	return guest_write_pieces(t->tid, back, ARRAY_LEN(back));
 }
 
 /* ---- set ---- */
