@@ -41,7 +41,7 @@ static bool is_blocked(const struct proc *p, const struct task *only, int sig)
 	list_for_each (t, &p->threads, thread_link) {
 		if (only && t != only)
 			continue;
-		if (host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) == 0 &&
+		if (host_thread_sigs_of(cell.proc_fd, p->pid, t->tid, sig, &hs) == 0 &&
 		    !(hs.blocked & SIGBIT(sig)))
 			return false;
 	}
@@ -139,7 +139,8 @@ void held_pass_on(struct task *t)
 
 	/* One look at the caller: it is the threads that unblock something which make calls afterwards. */
 	if ((p->held_set & p->sigfd_mask) && cell.proc_fd >= 0)
-		(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+		(void)host_thread_sigs_of(cell.proc_fd, p->pid, t->tid, p->held_set >> 31 ? 64 : 1,
+					  &hs);
 	out = p->held_set & ~(hs.blocked & p->sigfd_mask);
 	if (!out)
 		return;

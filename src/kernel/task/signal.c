@@ -218,8 +218,9 @@ static int deliver_caught(struct proc *p, struct task *only, int sig,
 	list_for_each (t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
-		ret = cell.proc_fd < 0 ? -EBADF
-				       : host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+		ret = cell.proc_fd < 0
+			      ? -EBADF
+			      : host_thread_sigs_of(cell.proc_fd, p->pid, t->tid, sig, &hs);
 		if (ret == -ENOENT || ret == -ESRCH)
 			continue; /* it has just ended */
 		if (ret < 0)
