@@ -185,7 +185,7 @@ static void cont_show(long sig, struct k_sigaction *sa, const struct k_sigaction
 	if (sig != SIGCONT_ || sa->handler != (uint64_t)stub_cont_entry)
 		return;
 	sa->handler = was->handler;
-	sa->flags = was->flags;
+	sa->flags = (sa->flags & ~SA_SIGINFO_) | (was->flags & SA_SIGINFO_);
 }
 
 long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)

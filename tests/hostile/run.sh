@@ -256,6 +256,7 @@ host_view
 attack arch ""
 attack procfs ""
 attack races ""
+attack sigmask ""
 attack stubjump "" $((150 * scale)) 1
 attack fastmem ""
 attack hyper ""
