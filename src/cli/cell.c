@@ -78,7 +78,7 @@ static int spawn_failed(int err)
 struct cell {
 	struct bootspec spec;
 	struct cgroup cgroup;
-	int fds[FD_MOUNTS + SPEC_MAX_MOUNTS + 1];
+	int fds[SPEC_MAX_FDS];
 	unsigned nfds;
 	int control; /* our end */
 	uid_t uid;
@@ -210,6 +210,11 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 	isolate_ids(&c->uid, &c->gid);
 	c->nfds = FD_MOUNTS;
 	status = streams_prepare(c, o);
+	if (!status && o->disk_dir) {
+		s->disk.data_fd = (int32_t)c->nfds;
+		status = disk_dir_prepare(o->disk_dir, s, &c->uid, &c->gid, &c->fds[c->nfds]);
+		s->disk.data_fd = (int32_t)c->nfds++;
+	}
 	if (!status)
 		status = mounts_prepare(c, o);
 	if (status)

@@ -2,6 +2,8 @@
 #ifndef VIV_CLI_CLI_H
 #define VIV_CLI_CLI_H
 
+#include <sys/types.h>
+
 #include "base/base.h"
 
 #define EXIT_TIMEOUT 124
@@ -50,6 +52,7 @@ struct isolated;
 
 struct run_options {
 	const char *image;
+	const char *disk_dir; /* --disk; NULL: none */
 	uint32_t cpu_milli; /* 0: not asked for */
 	uint64_t memory;
 	uint32_t pids;
@@ -71,6 +74,11 @@ struct run_options {
 	unsigned nmounts;
 	char **argv;
 };
+
+/* --disk: adds the disk in directory dir to the spec. With uids of their own, the cell gets that of the disk. The descriptor of its
+ * layers in *ret_fd (its number in the cell is the caller's to set). 0 or an exit status. */
+struct bootspec;
+int disk_dir_prepare(const char *dir, struct bootspec *spec, uid_t *uid, gid_t *gid, int *ret_fd);
 
 /* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
 int run_options_parse(struct run_options *o, int argc, char **argv);

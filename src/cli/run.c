@@ -25,6 +25,7 @@ enum {
 	OPT_USER,
 	OPT_MOUNT,
 	OPT_TMPFS,
+	OPT_DISK,
 	OPT_HOSTNAME,
 	OPT_WASM,
 	OPT_INTERACTIVE,
@@ -50,6 +51,7 @@ static const struct option options[] = {
 	[OPT_MOUNT] = { "mount", "SRC:DST[:ro|rw]",
 			"show a host directory at DST in the cell (rw)" },
 	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
+	[OPT_DISK] = { "disk", "DIR", "keep what the cell writes in DIR, below its own directory data" },
 	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
 	[OPT_WASM] = { "binfmt-wasm", "COMMAND",
 		       "program of the cell that runs WebAssembly modules (node's WASI)" },
@@ -272,6 +274,9 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return mount_option(o, value);
 	case OPT_TMPFS:
 		return tmpfs_option(o, value);
+	case OPT_DISK:
+		o->disk_dir = value;
+		return 0;
 	case OPT_HOSTNAME:
 		if (!*value || strlen(value) > 64)
 			return fail("--hostname: a name of 1 to 64 characters");

@@ -94,7 +94,7 @@ int bootspec_write(const struct bootspec *spec)
 	char **list;
 	int fd;
 
-	if (spec->nmounts > SPEC_MAX_MOUNTS || !nargs)
+	if (spec->nmounts > SPEC_MAX_MOUNTS || spec->nlayers > SPEC_MAX_LAYERS || !nargs)
 		return -EINVAL;
 	for (uint32_t i = 0; i < spec->nmounts; i++)
 		bytes += string_size(spec->mounts[i].dst) + string_size(spec->mounts[i].kind);
@@ -130,6 +130,11 @@ int bootspec_write(const struct bootspec *spec)
 	fd = memfd_sealed(w.buf, bytes);
 	free(w.buf);
 	return fd;
+}
+
+static bool disk_ok(const struct bootspec *s, const struct disk_spec *d)
+{
+	return !d->present || (d->first <= s->nlayers && d->nsealed <= s->nlayers - d->first);
 }
 
 /* Turns an offset into a pointer; the last byte of the file is a NUL, so every string ends
@@ -182,13 +187,14 @@ int bootspec_read(int fd, struct bootspec *out)
 	s = &w->spec;
 	ok = w->magic == SPEC_MAGIC && w->size == size && !base[size - 1] && w->nargs &&
 	     w->nargs <= SPEC_MAX_ARGS && w->nenvs <= SPEC_MAX_ARGS &&
-	     s->nmounts <= SPEC_MAX_MOUNTS && list_fix(base, size, &s->argv, w->nargs) &&
+	     s->nmounts <= SPEC_MAX_MOUNTS && s->nlayers <= SPEC_MAX_LAYERS &&
+	     disk_ok(s, &s->disk) && list_fix(base, size, &s->argv, w->nargs) &&
 	     list_fix(base, size, &s->envp, w->nenvs) && string_fix(base, size, &s->workdir) &&
 	     string_fix(base, size, &s->hostname) && string_fix(base, size, &s->user) &&
 	     string_fix(base, size, &s->wasm);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
-		     string_fix(base, size, &s->mounts[i].kind);
+		     string_fix(base, size, &s->mounts[i].kind) && disk_ok(s, &s->mounts[i].disk);
 	if (!ok) {
 		munmap(base, size);
 		return -EINVAL;

@@ -5,7 +5,8 @@
  *   3      control: a SOCK_SEQPACKET pair; messages below
  *   4      the spec: a sealed memfd with a struct bootspec and then strings
  *   5      the image: the host's root directory, or the directory of an image of the store; O_PATH
- *   6...   one O_PATH directory for each host mount, in the spec's order
+ *   6...   one O_PATH directory for each host mount, in the spec's order; likewise what disks need: the directory with the layers of a
+ *          disk (data/), and one for each layer of another disk in its chain
  *   then   with --trace: where the trace goes (trace_fd says which number)
  * The spec is written by bootspec_write in viv and read by bootspec_read in the kernel. It comes from the operator and is trusted, but it is still bounded. */
 #ifndef VIV_HOST_BOOTSPEC_H
@@ -20,14 +21,33 @@
 
 #define SPEC_MAX_MOUNTS 32
 #define SPEC_MAX_ARGS 65536
+#define SPEC_MAX_LAYERS 512 /* sealed ones, of all disks together */
+#define SPEC_MAX_FDS 640 /* numbers below it are for what viv gives */
+
+/* A disk (docs/decisions/0017). Its chain is layers[first ... first + nsealed) of the spec, from the root on, then the active one. */
+struct disk_spec {
+	bool present;
+	bool readonly; /* the chain alone: active does not count */
+	bool detached; /* the descriptors are mounts of their own already */
+	int32_t data_fd; /* the directory with its own layers */
+	uint32_t active; /* made if it is not there yet */
+	uint32_t first, nsealed;
+	uint64_t max_bytes, max_inodes; /* quotas; 0: as much as the host has */
+};
+
+struct layer_spec {
+	int32_t fd; /* the directory of another disk's layer; -1: an own one, below data_fd */
+	uint32_t number;
+};
 
 struct mount_spec {
 	const char *dst; /* absolute guest path; made when missing */
-	const char *kind; /* "host" or "tmpfs" */
+	const char *kind; /* "host", "tmpfs" or "disk" */
 	bool readonly;
 	int fd; /* of a host directory */
 	bool detached; /* fd is a mount of its own already, so that ".." leads nowhere */
 	uint64_t size; /* of a tmpfs; 0: default */
+	struct disk_spec disk;
 };
 
 /* Whether runners answer path look-ups themselves. */
@@ -62,11 +82,14 @@ struct bootspec {
 	bool memory_enforced; /* a cgroup enforces it; else the kernel does by accounting */
 	uint32_t max_tasks; /* processes and threads */
 	uint32_t max_files; /* open files of the whole cell */
-	uint64_t disk_bytes; /* that may be written to the cell's own layer and tmpfs together */
+	uint64_t disk_bytes; /* that may be written to the cell's own layer and tmpfs together; a disk has a quota of its own */
 	uint64_t disk_inodes;
 	int64_t timeout_ns; /* 0: none; enforced by viv, shown for completeness */
 	uint32_t nmounts;
 	struct mount_spec mounts[SPEC_MAX_MOUNTS];
+	struct disk_spec disk; /* of the root; not present: it goes with the cell */
+	uint32_t nlayers;
+	struct layer_spec layers[SPEC_MAX_LAYERS];
 };
 
 /* Writes spec into a sealed memfd: the descriptor or -errno. */
@@ -82,6 +105,9 @@ enum ctl_type {
 	CTL_FAIL, /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
 	CTL_LOG, /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
 	CTL_EVENT, /* kernel -> viv: a limit was hit or neared: text */
+	CTL_SEAL, /* viv -> kernel: seal the root's active layer, layer a goes on; text "sync": bring all to the host's disk before. viv has noted that
+		     a is the active one before it asks (a layer that is not there yet is an empty one), and takes it back if that fails */
+	CTL_SEALED, /* kernel -> viv: a is 0 or -errno; text: how many microseconds it took */
 	CTL_STOP, /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
 };
 

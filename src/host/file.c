@@ -279,7 +279,7 @@ int host_fremovexattr(int fd, const char *name)
 /* #syscalls: fcntl */
 int host_dup(int fd)
 {
-	return result(fcntl(fd, F_DUPFD_CLOEXEC, FD_MOUNTS + SPEC_MAX_MOUNTS));
+	return result(fcntl(fd, F_DUPFD_CLOEXEC, SPEC_MAX_FDS));
 }
 
 /* #syscalls: ppoll */

@@ -132,6 +132,8 @@ static void isolate_stage_leash(int control)
 	/* After the ids: a change of ids clears it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		spawn_fail(control, "prctl", errno);
+	/* Layers of disks are read by other kernels, with other uids. */
+	umask(022);
 	/* A session of its own has no terminal, so the host's job control never stops or signals
 	 * the cell; viv forwards. */
 	setsid();
@@ -146,7 +148,7 @@ static _Noreturn void isolate_stage_exec(const struct isolate_spawn *s)
 	static char name[] = "viv-kernel";
 	char *argv[] = { name, NULL }, *envp[] = { NULL };
 	struct pollfd viv = { .fd = FD_CONTROL, .events = POLLIN };
-	int fds[FD_MOUNTS + SPEC_MAX_MOUNTS + 1];
+	int fds[SPEC_MAX_FDS];
 	int kernel = fcntl(s->kernel_fd, F_DUPFD_CLOEXEC, (int)s->nfds);
 	int control = s->fds[FD_CONTROL];
 	char go;
@@ -270,7 +272,7 @@ struct frame {
 static int isolate_stage_frame(struct frame *f)
 {
 	static const char *const options[] = { "mode",	    "0755", "size", "64k",
-					       "nr_inodes", "128",  NULL };
+					       "nr_inodes", "1024", NULL };
 
 	f->attached = false;
 	f->fd = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
@@ -374,24 +376,50 @@ static int mount_adopt(struct frame *f, int fd, const char *name, bool readonly)
 	return err;
 }
 
+/* A disk's directories. Other than with a directory of the host, nothing less will do than mounts of their own: layers are written
+ * by kernels. */
+static int disk_mounts(struct frame *f, const struct bootspec *spec, const struct disk_spec *d,
+		       unsigned id)
+{
+	char label[32];
+	int err;
+
+	if (!d->present || d->detached)
+		return 0;
+	snprintf(label, sizeof(label), "disk%u", id);
+	err = mount_adopt(f, d->data_fd, label, d->readonly);
+	for (uint32_t i = 0; !err && i < d->nsealed; i++) {
+		const struct layer_spec *l = &spec->layers[d->first + i];
+
+		if (l->fd < 0)
+			continue;
+		snprintf(label, sizeof(label), "disk%u.%u", id, i);
+		err = mount_adopt(f, l->fd, label, true);
+	}
+	return err;
+}
+
 /* A host directory that cannot be adopted keeps viv's descriptor, and only host_open_beneath confines it. */
 static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
 {
-	for (uint32_t i = 0; i < spec->nmounts; i++) {
-		const struct mount_spec *m = &spec->mounts[i];
-		char name[32];
-		int err;
+	int err = disk_mounts(f, spec, &spec->disk, SPEC_MAX_MOUNTS);
 
-		if (strcmp(m->kind, "host") || m->detached)
+	for (uint32_t i = 0; !err && i < spec->nmounts; i++) {
+		const struct mount_spec *m = &spec->mounts[i];
+		char label[32];
+
+		if (!strcmp(m->kind, "disk"))
+			err = disk_mounts(f, spec, &m->disk, i);
+		if (strcmp(m->kind, "host") || m->detached || err)
 			continue;
-		snprintf(name, sizeof(name), "mount%u", i);
-		err = mount_adopt(f, m->fd, name, m->readonly);
-		if (err == -ESTALE)
+		snprintf(label, sizeof(label), "mount%u", i);
+		err = mount_adopt(f, m->fd, label, m->readonly);
+		if (err == -ESTALE) {
 			log_debug("the mount at %s keeps the host's own view", m->dst);
-		else if (err)
-			return err;
+			err = 0;
+		}
 	}
-	return 0;
+	return err;
 }
 
 /* One entry of the host view, into the new root. A missing one is no error. */

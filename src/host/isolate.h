@@ -15,7 +15,8 @@
  *               nothing leads out of
  *   proc        a private /proc of the new PID namespace, processes only
  *   scratch     a private tmpfs for the contents of the cell's files
- *   mounts      each host directory becomes a mount of its own, so that ".." leads nowhere
+ *   mounts      each host directory and each directory of a disk becomes a mount of its own, so
+ *               that ".." leads nowhere; layers of other disks are read-only
  *   view        FD_IMAGE becomes a read-only mount of the image's directory, or a read-only view of
  *               what the host image may show
  *   root        the process's root is an empty read-only directory; no path leads to the host
@@ -40,7 +41,7 @@
 #define ISOLATE_UID_BITS 24
 
 /* The uid for a new cell: a fresh one when viv is root of the host, else the caller's own. Also
- * its gid. */
+ * its gid. A cell with a disk has the one that its disk belongs to. */
 void isolate_ids(uid_t *ret_uid, gid_t *ret_gid);
 
 struct isolate_spawn {

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "host/host.h"
 #include "host/notify.h"
 #include "host/runner.h"
 #include "kernel/cell/boot.h"
@@ -133,10 +134,52 @@ static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char 
 	return 0;
 }
 
+static bool failure_told; /* viv knows already why there is no cell */
+
+/* A layer on a disk. Takes the image. */
+static int disk_layer(struct image *image, const struct disk_spec *d, const char *type,
+		      struct fs **ret_)
+{
+	static struct layer_disk disk;
+	const struct bootspec *spec = &cell.spec;
+	char why[256];
+	int ret;
+
+	if (d->nsealed > LAYER_CHAIN_MAX) {
+		control_say(CTL_FAIL, 125, "a disk of the cell has more than %d snapshots below it",
+			    LAYER_CHAIN_MAX);
+		return -EMLINK;
+	}
+	disk = (struct layer_disk){ .readonly = d->readonly,
+				    .active = d->active,
+				    .nsealed = d->nsealed };
+	disk.data_fd = host_openat(d->data_fd, ".", O_RDONLY | O_DIRECTORY, 0);
+	if (disk.data_fd < 0)
+		return disk.data_fd;
+	for (uint32_t i = 0; i < d->nsealed; i++) {
+		disk.sealed[i].fd = spec->layers[d->first + i].fd;
+		disk.sealed[i].number = spec->layers[d->first + i].number;
+	}
+	ret = layer_new_on_disk(image, &disk, d->max_bytes, d->max_inodes, type, ret_, why,
+				sizeof(why));
+	if (ret < 0) {
+		control_say(CTL_FAIL, 125, "the cell's disk cannot be used: %s", why);
+		failure_told = true;
+	}
+	return ret;
+}
+
 static int mount_spec_do(const struct mount_spec *s)
 {
 	const struct bootspec *spec = &cell.spec;
 	uint32_t flags = MNT_NOSUID | MNT_NODEV | (s->readonly ? MNT_RDONLY : 0);
+	struct fs *fs;
+	int ret;
+
+	if (!strcmp(s->kind, "disk")) {
+		ret = disk_layer(NULL, &s->disk, "vivdisk", &fs);
+		return ret < 0 ? ret : mount_at(fs, s->dst, flags & ~MNT_NODEV, s->dst, true);
+	}
 
 	if (!strcmp(s->kind, "tmpfs"))
 		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes,
@@ -160,7 +203,13 @@ static int root_mount(void)
 		return ret;
 	if (!image)
 		return -ENOMEM;
-	layer = layer_new(image, cell.spec.disk_bytes, cell.spec.disk_inodes, "overlay");
+	if (cell.spec.disk.present) {
+		ret = disk_layer(image, &cell.spec.disk, "overlay", &layer);
+		if (ret < 0)
+			return ret;
+	} else {
+		layer = layer_new(image, cell.spec.disk_bytes, cell.spec.disk_inodes, "overlay");
+	}
 	if (!layer)
 		return -ENOMEM;
 	ret = mount_add(layer, NULL, 0, "vivarium", &m);
@@ -195,15 +244,17 @@ int boot_tree(void)
 		ret = mount_at(layer_new(NULL, shm, spec->disk_inodes, "tmpfs"), "/dev/shm",
 			       MNT_NOSUID | MNT_NODEV, "tmpfs", false);
 	if (ret < 0) {
-		control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s",
-			    strerror(-ret));
+		if (!failure_told)
+			control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s",
+				    strerror(-ret));
 		return ret;
 	}
 	for (uint32_t i = 0; i < spec->nmounts; i++) {
 		ret = mount_spec_do(&spec->mounts[i]);
 		if (ret < 0) {
-			control_say(CTL_FAIL, 125, "cannot mount %s in the cell: %s",
-				    spec->mounts[i].dst, strerror(-ret));
+			if (!failure_told)
+				control_say(CTL_FAIL, 125, "cannot mount %s in the cell: %s",
+					    spec->mounts[i].dst, strerror(-ret));
 			return ret;
 		}
 	}

@@ -13,8 +13,10 @@
 #include "host/bootspec.h"
 #include "host/child.h"
 #include "host/host.h"
+#include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
 #include "kernel/abi/signal.h"
+#include "kernel/fs/layer/layer.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
@@ -97,6 +99,15 @@ static void signal_in(int sig)
 	(void)signal_send_proc(p, sig, NULL);
 }
 
+static void seal_in(const struct ctl_msg *m)
+{
+	int64_t start = host_clock(CLOCK_MONOTONIC);
+	int ret = layer_seal(boot_layer(), (uint32_t)m->a, !strncmp(m->text, "sync", 4));
+
+	control_say(CTL_SEALED, ret, "%lld",
+		    (long long)(host_clock(CLOCK_MONOTONIC) - start) / 1000);
+}
+
 static void control_in(struct hostwatch *w, uint32_t events)
 {
 	struct ctl_msg m;
@@ -107,6 +118,8 @@ static void control_in(struct hostwatch *w, uint32_t events)
 		_exit(125); /* viv is gone: the host ends every process of the cell with us */
 	if (n == sizeof(m) && m.type == CTL_SIGNAL)
 		signal_in(m.a);
+	if (n == sizeof(m) && m.type == CTL_SEAL)
+		seal_in(&m);
 	(void)hostwatch_arm(w, POLLIN);
 }
 

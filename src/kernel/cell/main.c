@@ -34,11 +34,19 @@ static void change_say(void *arg, char kind, const char *path)
 	control_say(CTL_LOG, 1, "%c %s", kind, path);
 }
 
+/* Nothing of a guest runs any more that could still change them: no call is answered from here on. */
+static void disks_finish(void)
+{
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
+		layer_finish(m->fs);
+}
+
 /* The first process ended: say so and go; the host ends everything that is left with us. */
 static void on_cell_ended(int wait_status)
 {
 	if (cell.spec.changes)
 		layer_changes(boot_layer(), change_say, NULL);
+	disks_finish();
 	if (cell.unknown && cell.spec.trace)
 		log_warn("%lu calls were answered with ENOSYS", (unsigned long)cell.unknown);
 	control_say(CTL_EXIT, wait_status, "exit");

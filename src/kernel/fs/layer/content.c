@@ -1,10 +1,13 @@
 /* The content of regular files in a layer.
  *
  * Until it is changed, a file of the image is read through the image's own descriptor. The first
- * change makes a file in the scratch directory, a private tmpfs of the host: what is asked to be
- * kept is cloned, else copied. An empty file has no scratch file yet. Scratch files are named by
- * number, opened for reading and for writing apart (a mapping made through the reading one can
- * never be made writable), and unlinked with the last reference to the inode.
+ * change makes a file of our own, in the scratch directory (a private tmpfs of the host) or on the
+ * disk: what is asked to be kept is cloned, else copied. An empty file has none yet. The files are
+ * named by number, opened for reading and for writing apart (a mapping made through the reading one
+ * can never be made writable), and unlinked with the last reference to the inode.
+ *
+ * On a disk, size, blocks and time of modification are the file's: they are in no log, and are
+ * asked of the host when they are first wanted after a start (lnode_load).
  *
  * Quota: used_bytes is the sum of the blocks that the host says the scratch files have. A write is
  * cut to what surely fits before it is made, and the blocks are asked for after it only when the
@@ -12,11 +15,13 @@
  * them, and the scratch file system's own size bounds it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "host/host.h"
-#include "kernel/fs/layer/node.h"
+#include "kernel/fs/layer/store.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/uio.h"
 
@@ -29,6 +34,19 @@ static struct fdcache contents = FDCACHE_INIT(contents, 256);
 void layer_content_init(void)
 {
 	contents.max = (uint32_t)MAX(256, MIN(8192, host_max_files() / 4));
+}
+
+void layer_content_forget(void)
+{
+	while (!list_is_empty(&contents.lru))
+		fdcache_drop(&contents, list_first(&contents.lru, struct fdref, lru));
+}
+
+bool lnode_content_is_writable(const struct lnode *n)
+{
+	const struct lstore *s = ((const struct layer *)n->inode.fs)->store;
+
+	return n->own_content && (!s || !n->scratch || n->content.where == store_active(s));
 }
 
 static uint64_t scratch_last;
@@ -45,25 +63,103 @@ static struct scratch_name scratch_name(uint64_t number)
 	return s;
 }
 
-/* The file with content of our own, made if it is not there yet. */
-static int scratch_fd(struct lnode *n, bool write)
+static int scratch_make(struct lnode *n)
 {
+	struct scratch_name s = scratch_name(++scratch_last);
+	int fd = host_openat(cell.scratch_fd, s.str, O_RDWR | O_NOFOLLOW | O_CREAT | O_EXCL, 0600);
+
+	if (fd >= 0)
+		n->scratch = scratch_last;
+	return fd;
+}
+
+/* A new file on the disk, which is not the node's content yet. */
+static int disk_create(struct lnode *n)
+{
+	struct layer *l = layer_of(n);
+	int fd;
+
+	if (!n->id)
+		n->id = l->next_id++;
+	fd = store_content_create(l->store, n->id);
+	if ((fd == -ENOSPC || fd == -EDQUOT) && store_make_room(l))
+		fd = store_content_create(l->store, n->id);
+	return fd;
+}
+
+/* Takes fd (CONTENT_NONE in where: there is none, the content is empty). Tells the log that this is the node's content now, and
+ * makes it so. On failure the file is gone, and the content is what it was. */
+static int disk_adopt(struct lnode *n, int fd, uint32_t before, uint64_t hint)
+{
+	struct layer *l = layer_of(n);
+	struct lstore *s = l->store;
+	bool logged = n->logged || n->home;
+	uint32_t where = fd < 0 ? CONTENT_NONE : store_active(s);
+	int r = log_begin(l);
+
+	if (r == 0)
+		r = layer_log_pin(n);
+	if (r == 0 && logged)
+		log_content(l, n, where, before == CONTENT_NONE, hint);
+	if (r == 0)
+		r = log_commit(l, false);
+	if (r < 0) {
+		log_abort(l);
+		if (fd >= 0) {
+			host_close(fd);
+			store_content_unlink(s, store_active(s), n->id);
+		}
+		return r;
+	}
+	layer_pin(n);
+	fdcache_drop(&contents, &n->rd);
+	fdcache_drop(&contents, &n->wr);
+	n->scratch = fd < 0 ? 0 : n->id;
+	n->content = (struct lcontent){ .where = fd < 0 ? 0 : where,
+					.before = before,
+					.hint = hint,
+					.epoch = s->epoch,
+					.logged = logged };
+	list_init(&n->content.order);
+	n->own_content = true;
+	n->mtime_set = fd < 0;
+	if (fd >= 0)
+		fdcache_add(&contents, &n->wr, fd);
+	if (fd >= 0 && before != CONTENT_NONE)
+		store_order(l, n);
+	return 0;
+}
+
+/* The file with content of our own, made if it is not there yet. */
+static int own_fd(struct lnode *n, bool write)
+{
+	struct layer *l = layer_of(n);
 	struct fdref *ref = write ? &n->wr : &n->rd;
-	int flags = (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW;
 	int fd = fdcache_use(&contents, ref);
 
 	if (fd >= 0)
 		return fd;
-	if (n->scratch == 0) {
-		struct scratch_name s = scratch_name(++scratch_last);
-
-		fd = host_openat(cell.scratch_fd, s.str, flags | O_CREAT | O_EXCL, 0600);
+	if (n->scratch == 0 && l->store) {
+		fd = disk_create(n);
 		if (fd >= 0)
-			n->scratch = scratch_last;
+			fd = disk_adopt(n, fd, CONTENT_NONE, 0);
+	} else if (n->scratch == 0) {
+		fd = scratch_make(n);
+		if (fd >= 0)
+			fdcache_add(&contents, &n->wr, fd);
+	}
+	if (n->scratch == 0)
+		return fd;
+	fd = fdcache_use(&contents, ref);
+	if (fd >= 0)
+		return fd;
+	if (l->store) {
+		fd = store_content_open(l->store, n->content.where, n->scratch, write);
 	} else {
 		struct scratch_name s = scratch_name(n->scratch);
 
-		fd = host_openat(cell.scratch_fd, s.str, flags, 0);
+		fd = host_openat(cell.scratch_fd, s.str, (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW,
+				 0);
 	}
 	if (fd < 0)
 		return fd == -ENOENT ? -EIO : fd;
@@ -96,20 +192,138 @@ int layer_hostfd(struct inode *ino, bool write)
 	struct lnode *n = lnode_of(ino);
 	int r;
 
-	if (!n->own_content) {
-		if (!write)
-			return lower_fd(n);
+	if (n->unloaded) {
+		r = lnode_load(n);
+		if (r < 0)
+			return r;
+	}
+	if (write && !lnode_content_is_writable(n)) {
 		r = layer_apply_copy_up(n, UINT64_MAX);
 		if (r < 0)
 			return r;
 	}
-	return scratch_fd(n, write);
+	return n->own_content ? own_fd(n, write) : lower_fd(n);
 }
 
-/* Counts the blocks that the scratch file has now. Over the limit is counted too: it happened. */
-static void lnode_recount(struct lnode *n)
+static void content_uncharge(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
+
+	layer_uncharge_bytes(l, n->charged);
+	if (l->store)
+		l->store->content_bytes -= MIN(n->charged, l->store->content_bytes);
+	n->charged = 0;
+}
+
+/* What the host says of the content file becomes the node's. */
+static void lnode_take_stat(struct lnode *n, const struct stat *st)
+{
+	struct layer *l = layer_of(n);
+
+	uint64_t bytes = (uint64_t)st->st_blocks * 512;
+
+	inode_touch(&n->inode);
+	n->inode.size = (uint64_t)st->st_size;
+	n->inode.blocks = (uint64_t)st->st_blocks;
+	if (!n->unloaded)
+		content_uncharge(n);
+	if (!n->unloaded || (n->uncounted && l->store->recovering)) {
+		l->used_bytes += bytes;
+		if (l->store)
+			l->store->content_bytes += bytes;
+	}
+	n->charged = bytes;
+	n->uncounted = false;
+	if (!l->store)
+		return;
+	if (!n->mtime_set) {
+		struct timespec changed = st->st_mtim;
+
+		/* Written last, or given a time to come. */
+		if (st->st_ctim.tv_sec < changed.tv_sec ||
+		    (st->st_ctim.tv_sec == changed.tv_sec &&
+		     st->st_ctim.tv_nsec < changed.tv_nsec))
+			changed = st->st_ctim;
+		if (n->wrote || n->inode.ctime.tv_sec < changed.tv_sec ||
+		    (n->inode.ctime.tv_sec == changed.tv_sec &&
+		     n->inode.ctime.tv_nsec < changed.tv_nsec))
+			n->inode.ctime = changed;
+		n->inode.mtime = st->st_mtim;
+	}
+	n->wrote = n->unloaded = false;
+}
+
+/* A copy that a power cut kept from the disk: what it was copied from counts again. Whether that is to be loaded too. */
+static bool content_revert(struct lnode *n)
+{
+	struct layer *l = layer_of(n);
+	struct image_node *lower = n->lower;
+	uint32_t before = n->content.before;
+	static bool said;
+
+	if (!said)
+		log_warn("some files of the disk were not complete when the host lost power, and are as "
+			 "they were before their last change");
+	said = true;
+	inode_touch(&n->inode);
+	fdcache_drop(&contents, &n->rd);
+	fdcache_drop(&contents, &n->wr);
+	if (n->content.where == store_active(l->store) && l->store->log.fd >= 0)
+		store_content_unlink(l->store, n->content.where, n->scratch);
+	n->content.before = CONTENT_NONE;
+	n->content.hint = 0;
+	n->content.where = 0;
+	if (before == CONTENT_NONE) {
+		n->scratch = 0;
+		n->inode.size = n->inode.blocks = 0;
+	} else if (before == CONTENT_IMAGE) {
+		n->scratch = 0;
+		n->own_content = false;
+		n->inode.size = lower->size;
+		n->inode.blocks = lower->blocks;
+		n->inode.mtime = lower->mtime;
+	} else {
+		n->content.where = before;
+		return true;
+	}
+	n->unloaded = n->uncounted = n->wrote = false;
+	return false;
+}
+
+int lnode_load(struct lnode *n)
+{
+	struct layer *l = layer_of(n);
+	struct lcontent *c = &n->content;
+	struct stat st;
+	int fd, r;
+
+	if (!n->unloaded && !n->wrote)
+		return 0;
+	if (!n->own_content || !n->scratch) {
+		n->unloaded = n->wrote = false;
+		return 0;
+	}
+	do {
+		fd = fdcache_use(&contents, &n->wr);
+		if (fd < 0)
+			fd = fdcache_use(&contents, &n->rd);
+		r = fd >= 0 ? host_fstat(fd, &st) :
+			      store_content_stat(l->store, c->where, n->scratch, &st);
+		if (!n->unloaded || (r != -ENOENT && (r < 0 || c->before == CONTENT_NONE ||
+						      (uint64_t)st.st_size >= c->hint)))
+			break;
+		if (!content_revert(n))
+			return 0;
+	} while (true);
+	if (r < 0)
+		return r == -ENOENT ? -EIO : r;
+	lnode_take_stat(n, &st);
+	return 0;
+}
+
+/* Counts the blocks that the content file has now. Over the limit is counted too: it happened. */
+static void lnode_recount(struct lnode *n)
+{
 	struct stat st;
 	int fd;
 
@@ -117,29 +331,45 @@ static void lnode_recount(struct lnode *n)
 		return;
 	fd = fdcache_use(&contents, &n->wr);
 	if (fd < 0)
-		fd = scratch_fd(n, false);
+		fd = own_fd(n, false);
 	if (fd < 0 || host_fstat(fd, &st) < 0)
 		return;
-	inode_touch(&n->inode);
-	n->inode.size = (uint64_t)st.st_size;
-	n->inode.blocks = (uint64_t)st.st_blocks;
-	layer_uncharge_bytes(l, n->charged);
-	n->charged = (uint64_t)st.st_blocks * 512;
-	l->used_bytes += n->charged;
+	lnode_take_stat(n, &st);
 }
 
 void lnode_content_free(struct lnode *n)
 {
+	struct layer *l = layer_of(n);
+	struct stat st;
+
 	fdcache_drop(&contents, &n->rd);
 	fdcache_drop(&contents, &n->wr);
-	if (n->scratch) {
+	if (l->store && n->copied && n->copied_in == store_active(l->store))
+		store_content_unlink(l->store, n->copied_in, n->id);
+	if (n->scratch && l->store) {
+		/* Its bytes were counted, but not by us. */
+		if (n->unloaded && !(n->uncounted && l->store->recovering) &&
+		    store_content_stat(l->store, n->content.where, n->scratch, &st) == 0)
+			n->charged = (uint64_t)st.st_blocks * 512;
+		store_content_drop(l, n);
+	} else if (n->scratch) {
 		struct scratch_name s = scratch_name(n->scratch);
 
 		host_unlinkat(cell.scratch_fd, s.str, 0);
-		n->scratch = 0;
 	}
-	layer_uncharge_bytes(layer_of(n), n->charged);
-	n->charged = n->copied = 0;
+	n->scratch = 0;
+	n->copied = 0;
+	content_uncharge(n);
+}
+
+void lnode_content_close(struct lnode *n)
+{
+	fdcache_drop(&contents, &n->rd);
+	fdcache_drop(&contents, &n->wr);
+	if (!list_is_empty(&n->content.order)) {
+		list_remove(&n->content.order);
+		layer_of(n)->store->norder--;
+	}
 }
 
 /* The slow way, and the only one between two file systems that share nothing. */
@@ -166,7 +396,7 @@ static int copy_by_hand(int in, int out, uint64_t off, uint64_t end)
 	return 0;
 }
 
-static int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole)
+int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole)
 {
 	if (whole && off == 0 && host_reflink(out, in) == 0)
 		return 0;
@@ -181,16 +411,66 @@ static int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole
 	return copy_by_hand(in, out, off, size);
 }
 
+/* The file that a copy in pieces is made in: it is nobody's content yet. */
+static int disk_piece_fd(struct lnode *n)
+{
+	struct lstore *s = layer_of(n)->store;
+
+	/* What was copied lies in a layer that was sealed since. */
+	if (n->copied && n->copied_in != store_active(s))
+		n->copied = 0;
+	n->copied_in = store_active(s);
+	return n->copied ? store_content_open(s, n->copied_in, n->id, true) : disk_create(n);
+}
+
+static int copy_up_piece(struct lnode *n, int in, uint64_t end)
+{
+	struct layer *l = layer_of(n);
+	struct stat st;
+	int out, r;
+
+	if (l->store) {
+		out = disk_piece_fd(n);
+		r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
+		if (out >= 0)
+			host_close(out);
+		return r;
+	}
+	layer_pin(n);
+	out = own_fd(n, true);
+	r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
+	if (r == 0 && host_fstat(out, &st) < 0)
+		r = -EIO;
+	if (r == 0) {
+		layer_uncharge_bytes(l, n->charged);
+		n->charged = (uint64_t)st.st_blocks * 512;
+		l->used_bytes += n->charged;
+	}
+	return r;
+}
+
+static void copy_up_forget(struct lnode *n)
+{
+	struct lstore *s = layer_of(n)->store;
+
+	if (!s) {
+		if (n->copied)
+			lnode_content_free(n);
+	} else if (n->copied && n->copied_in == store_active(s)) {
+		store_content_unlink(s, n->copied_in, n->id);
+	}
+	n->copied = 0;
+}
+
 int layer_copy_up_piece(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
 	uint64_t end;
-	struct stat st;
-	int in, out, r;
+	int in, r;
 
-	if (n->own_content || !l->lower)
+	if (lnode_content_is_writable(n))
 		return 0;
-	in = lower_fd(n);
+	in = n->own_content ? own_fd(n, false) : lower_fd(n);
 	if (in < 0)
 		return in;
 	end = MIN(n->copied + COPY_PIECE, n->inode.size);
@@ -201,55 +481,94 @@ int layer_copy_up_piece(struct lnode *n)
 		return r;
 	layer_uncharge_bytes(l,
 			     n->inode.size - n->copied); /* counted from the file itself, below */
-	layer_pin(n);
-	out = scratch_fd(n, true);
-	r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
-	if (r == 0 && host_fstat(out, &st) < 0)
-		r = -EIO;
+	r = copy_up_piece(n, in, end);
 	if (r < 0) {
-		lnode_content_free(n);
+		copy_up_forget(n);
 		return r;
 	}
 	n->copied = end;
-	layer_uncharge_bytes(l, n->charged);
-	n->charged = (uint64_t)st.st_blocks * 512;
-	l->used_bytes += n->charged;
 	return -EINPROGRESS;
 }
 
-int layer_apply_copy_up(struct lnode *n, uint64_t keep)
+/* A copy on the disk. It has the time of what it is a copy of, as nothing was written yet. */
+static int disk_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
 {
 	struct layer *l = layer_of(n);
-	uint64_t whole, room;
-	int in = -1, out, r = 0;
+	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, n->inode.mtime };
+	uint32_t before = n->own_content ? n->content.where : CONTENT_IMAGE;
+	int out = -1, r;
 
 	if (keep > 0) {
-		in = lower_fd(n);
-		if (in < 0)
-			return in;
+		out = disk_piece_fd(n);
+		if (out < 0)
+			return out;
+		r = copy_content(in, out, n->copied, keep, whole);
+		if ((r == -ENOSPC || r == -EDQUOT) && store_make_room(l))
+			r = copy_content(in, out, n->copied, keep, whole);
+		if (r == 0)
+			r = host_utimensat(out, NULL, ts, 0);
+		n->copied = 0;
+		if (r < 0) {
+			host_close(out);
+			store_content_unlink(l->store, store_active(l->store), n->id);
+			return r;
+		}
 	}
-	whole = n->inode.size;
-	keep = MIN(keep, whole);
-	if (n->copied > keep)
-		lnode_content_free(n);
-	room = ALIGN_UP(keep, PAGE_SIZE) - ALIGN_DOWN(n->copied, PAGE_SIZE);
-	r = layer_charge_bytes(l, room);
+	r = disk_adopt(n, out, keep > 0 ? before : CONTENT_NONE, keep);
 	if (r < 0)
 		return r;
-	layer_uncharge_bytes(l, room); /* counted from the file itself, below */
+	/* What lies in a sealed layer is not counted any more. */
+	content_uncharge(n);
+	return 0;
+}
+
+static int scratch_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
+{
+	int out, r;
+
 	layer_pin(n);
 	if (keep > 0) {
-		out = scratch_fd(n, true);
-		r = out < 0 ? out : copy_content(in, out, n->copied, keep, keep == whole);
+		out = own_fd(n, true);
+		r = out < 0 ? out : copy_content(in, out, n->copied, keep, whole);
 		if (r < 0) {
 			lnode_content_free(n);
 			return r;
 		}
 	}
 	fdcache_drop(&contents, &n->rd);
+	n->own_content = true;
+	return 0;
+}
+
+int layer_apply_copy_up(struct lnode *n, uint64_t keep)
+{
+	struct layer *l = layer_of(n);
+	uint64_t whole, room;
+	int in = -1, r = 0;
+
+	if (keep > 0) {
+		in = n->own_content ? own_fd(n, false) : lower_fd(n);
+		if (in < 0)
+			return in;
+	}
+	whole = n->inode.size;
+	keep = MIN(keep, whole);
+	if (n->copied > keep)
+		copy_up_forget(n);
+	room = ALIGN_UP(keep, PAGE_SIZE) - ALIGN_DOWN(n->copied, PAGE_SIZE);
+	r = layer_charge_bytes(l, room);
+	if (r < 0)
+		return r;
+	layer_uncharge_bytes(l, room); /* counted from the file itself, below */
+	if (l->store)
+		r = disk_copy_up(n, in, keep, keep == whole);
+	else
+		r = scratch_copy_up(n, in, keep, keep == whole);
+	if (r < 0)
+		return r;
 	inode_touch(&n->inode);
 	n->copied = 0;
-	n->own_content = n->changed = true;
+	n->changed = true;
 	n->inode.immutable = false;
 	n->inode.size = keep;
 	n->inode.blocks = 0;
@@ -257,21 +576,46 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	return 0;
 }
 
+/* A file that is cut shorter than what was copied is not one whose copy is incomplete. */
+static int disk_hint(struct lnode *n, uint64_t size)
+{
+	struct layer *l = layer_of(n);
+	int r;
+
+	if (!l->store || !n->scratch || size >= n->content.hint)
+		return 0;
+	r = log_begin(l);
+	if (r == 0 && n->logged)
+		log_content(l, n, n->content.where, n->content.before == CONTENT_NONE, size);
+	if (r == 0)
+		r = log_commit(l, true);
+	if (r == 0)
+		n->content.hint = size;
+	return r;
+}
+
 int layer_apply_size(struct lnode *n, uint64_t size)
 {
+	struct layer *l = layer_of(n);
 	int fd, r;
 
 	if (size > INT64_MAX)
 		return -EFBIG;
-	if (!n->own_content) {
+	if (l->store && l->fs.readonly)
+		return -EROFS;
+	if (!lnode_content_is_writable(n)) {
 		r = layer_apply_copy_up(n, size);
 		if (r < 0)
 			return r;
 	}
 	n->changed = true;
-	if (size == n->inode.size)
+	/* With a disk the host is told even so: its file has the time. */
+	if (size == n->inode.size && !(l->store && n->scratch))
 		return 0;
-	fd = scratch_fd(n, true);
+	r = disk_hint(n, size);
+	if (r < 0)
+		return r;
+	fd = own_fd(n, true);
 	if (fd < 0)
 		return fd;
 	r = host_ftruncate(fd, (int64_t)size);
@@ -290,6 +634,8 @@ int layer_getattr(struct inode *ino)
 
 	if (inode_is_reg(ino) && n->mapped_shared)
 		lnode_recount(n);
+	else if (n->unloaded || n->wrote)
+		return lnode_load(n);
 	else if (inode_is_dir(ino) && !layer_of(n)->lower)
 		ino->size = 40 + 20 * (uint64_t)n->table.own;
 	return 0;
@@ -329,6 +675,7 @@ static uint64_t write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *re
 static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
 {
 	struct lnode *n = lnode_of(f->inode);
+	struct layer *l = layer_of(n);
 	uint64_t len = u->left, fit;
 	bool grows;
 	int64_t r;
@@ -340,7 +687,9 @@ static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
 	if (len > (uint64_t)INT64_MAX - 2 * PAGE_SIZE - (uint64_t)pos ||
 	    (uint64_t)pos > INT64_MAX - 2 * PAGE_SIZE)
 		return -EFBIG;
-	if (!n->own_content) {
+	if (l->store && l->fs.readonly)
+		return -EROFS;
+	if (!lnode_content_is_writable(n)) {
 		r = layer_apply_copy_up(n, UINT64_MAX);
 		if (r < 0)
 			return r;
@@ -351,8 +700,11 @@ static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
 	u->left = MIN(fit, len);
 	fit = len - u->left;
 	r = hostfile_fops.write(f, u, pos);
+	if ((r == -ENOSPC || r == -EDQUOT) && store_make_room(l))
+		r = hostfile_fops.write(f, u, pos);
 	u->left += fit;
 	if (r > 0) {
+		n->wrote = l->store != NULL;
 		n->changed = true;
 		inode_touch(&n->inode);
 		n->inode.size = MAX(n->inode.size, (uint64_t)(pos + r));
@@ -378,17 +730,22 @@ static int layer_mmap(struct file *f, const struct mapping_req *req, uint64_t *o
 	(void)off;
 	fd = layer_hostfd(f->inode, write);
 	if (fd >= 0 && write) {
-		lnode_of(f->inode)->mapped_shared = f->inode->unsteady = true;
+		struct lnode *n = lnode_of(f->inode);
+		struct lstore *s = layer_of(n)->store;
+
+		n->mapped_shared = f->inode->unsteady = true;
 		inode_touch(f->inode);
+		if (s && list_is_empty(&n->mapped_link))
+			list_append(&s->mapped, &n->mapped_link);
 	}
 	return fd;
 }
 
 static int layer_fsync(struct file *f, bool data_only)
 {
-	(void)f;
-	(void)data_only;
-	return 0;
+	struct lnode *n = lnode_of(f->inode);
+
+	return layer_of(n)->store ? store_sync_node(layer_of(n), n, data_only) : 0;
 }
 
 static int layer_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
@@ -401,7 +758,13 @@ static int layer_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 		return len == 0 || off > INT64_MAX ? -EINVAL : -EFBIG;
 	if (off + len > INT64_MAX - 2 * PAGE_SIZE)
 		return -EFBIG;
+	if (layer_of(n)->store && f->inode->fs->readonly)
+		return -EROFS;
 	r = layer_hostfd(f->inode, true);
+	if (r < 0)
+		return r;
+	if (mode & FALLOC_FL_COLLAPSE_RANGE)
+		r = disk_hint(n, n->inode.size > len ? n->inode.size - len : 0);
 	if (r < 0)
 		return r;
 	/* Modes without FALLOC_FL_PUNCH_HOLE (2) allocate. */
@@ -410,6 +773,7 @@ static int layer_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 	r = hostfile_fops.fallocate(f, mode, off, len);
 	lnode_recount(n);
 	if (r == 0) {
+		n->wrote = layer_of(n)->store != NULL;
 		n->changed = true;
 		lnode_times_now(n, true);
 	}

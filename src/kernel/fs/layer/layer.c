@@ -2,12 +2,14 @@
  * node.h. */
 #include "kernel/fs/layer/layer.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/statfs.h>
 
 #include "base/arena.h"
 #include "host/host.h"
-#include "kernel/fs/layer/node.h"
+#include "kernel/fs/layer/store.h"
 #include "kernel/platform/cell.h"
 
 OBJ_TYPE(layer_type, struct layer, 256);
@@ -18,8 +20,10 @@ static void layer_statfs(struct fs *fs, struct fs_stat *out)
 	uint64_t max_bytes = l->max_bytes, max_inodes = l->max_inodes;
 	struct statfs st;
 
-	out->type = l->lower ? OVERLAYFS_MAGIC_ : TMPFS_MAGIC_;
-	if ((!max_bytes || !max_inodes) && host_fstatfs(cell.scratch_fd, &st) == 0) {
+	int fd = l->store ? l->store->data_fd : cell.scratch_fd;
+
+	out->type = l->lower || l->store ? OVERLAYFS_MAGIC_ : TMPFS_MAGIC_;
+	if ((!max_bytes || !max_inodes) && host_fstatfs(fd, &st) == 0) {
 		if (!max_bytes)
 			max_bytes = (uint64_t)st.f_bfree * (uint64_t)st.f_bsize + l->used_bytes;
 		if (!max_inodes)
@@ -38,18 +42,27 @@ static void layer_free(struct fs *fs)
 
 	while (!list_is_empty(&l->nodes))
 		lnode_destroy(list_first(&l->nodes, struct lnode, all_link));
+	store_close(l);
 	if (l->lower)
 		l->lower->ops->free(l->lower);
 	obj_free(&layer_type, l);
 }
 
+static int layer_sync(struct fs *fs)
+{
+	struct layer *l = (struct layer *)fs;
+
+	return l->store ? store_sync_all(l) : 0;
+}
+
 static const struct fs_ops layer_fs_ops = {
 	.statfs = layer_statfs,
+	.sync = layer_sync,
 	.free = layer_free,
 };
 
-struct fs *layer_new(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,
-		     const char *type_name)
+static struct layer *layer_make(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,
+				const char *type_name)
 {
 	struct layer *l = obj_new(&layer_type);
 	struct lnode *root;
@@ -62,15 +75,73 @@ struct fs *layer_new(struct image *lower, uint64_t max_bytes, uint64_t max_inode
 	l->lower = lower;
 	l->max_bytes = max_bytes;
 	l->max_inodes = max_inodes;
-	l->next_ino = lower ? IMAGE_INO_END : 1;
+	l->ino_base = lower ? IMAGE_INO_END : 0;
+	l->next_id = 1;
 	list_init(&l->nodes);
 	root = lower ? lnode_new_mirror(l, lower->root) : lnode_new(l, S_IFDIR | 01777);
 	if (!root) {
 		obj_free(&layer_type, l);
 		return NULL;
 	}
+	root->id = 1;
+	root->logged = true;
+	l->next_id = 2;
 	l->fs.root = &root->inode;
-	return &l->fs;
+	return l;
+}
+
+struct fs *layer_new(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,
+		     const char *type_name)
+{
+	struct layer *l = layer_make(lower, max_bytes, max_inodes, type_name);
+
+	return l ? &l->fs : NULL;
+}
+
+int layer_new_on_disk(struct image *lower, const struct layer_disk *disk, uint64_t max_bytes,
+		      uint64_t max_inodes, const char *type_name, struct fs **ret_, char *why,
+		      size_t why_size)
+{
+	struct layer *l = layer_make(lower, max_bytes, max_inodes, type_name);
+	int r;
+
+	snprintf(why, why_size, "no memory");
+	if (!l)
+		return -ENOMEM;
+	if (!lower)
+		l->fs.root->mode = S_IFDIR | 0755;
+	r = store_open(l, disk, why, why_size);
+	if (r < 0) {
+		l->replay_time = 0;
+		fs_put(&l->fs);
+		return r;
+	}
+	*ret_ = &l->fs;
+	return 0;
+}
+
+/* The last record says what was used, so that nothing has to be counted at the next start. */
+void layer_finish(struct fs *fs)
+{
+	struct layer *l = (struct layer *)fs;
+	struct lstore *s = fs->ops == &layer_fs_ops ? l->store : NULL;
+	struct lnode *n;
+
+	if (!s || s->log.fd < 0 || s->broken)
+		return;
+	while (store_recover_step(l))
+		;
+	/* Files without a name go now; the next start looks for none. */
+	list_for_each (n, &l->nodes, all_link)
+		if (!n->names && n->scratch)
+			lnode_content_free(n);
+	if (s->clean && !s->ngraves)
+		return;
+	if (log_sync(l) < 0 || log_begin(l) < 0)
+		return;
+	log_clean(l);
+	if (log_commit(l, true) == 0)
+		s->clean = true;
 }
 
 /* ---- what was changed ---- */

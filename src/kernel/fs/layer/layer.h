@@ -12,6 +12,34 @@
 struct fs *must_check layer_new(struct image *lower_or_NULL, uint64_t max_bytes,
 				uint64_t max_inodes, const char *type_name);
 
+/* A disk, as the trusted side gives it (docs/decisions/0017): sealed layers from the root of the chain on, then the active one. */
+#define LAYER_CHAIN_MAX 255
+
+struct layer_disk {
+	int data_fd; /* the directory with the disk's own layers, by number */
+	bool readonly;
+	uint32_t active; /* made when it is not there; none when read-only */
+	uint32_t nsealed;
+	struct {
+		int fd; /* of another disk's layer; -1: own */
+		uint32_t number;
+	} sealed[LAYER_CHAIN_MAX];
+};
+
+/* The same with a disk: what it holds is there again. Takes lower (NULL: a volume); borrows disk, its descriptors are the layer's.
+ * 0, or -errno with one line in why. */
+int must_check layer_new_on_disk(struct image *lower_or_NULL, const struct layer_disk *disk,
+				 uint64_t max_bytes, uint64_t max_inodes, const char *type_name,
+				 struct fs **ret_, char *why, size_t why_size);
+
+/* The cell ends: what was written is noted, so that the next start is fast. Nothing may change after it. For other file systems than
+ * a layer with a disk, nothing happens. */
+void layer_finish(struct fs *fs);
+
+/* Seals the active layer; the one called number goes on above it. 0 or -errno: nothing has changed. sync: waits until everything is
+ * on the host's disk, before. */
+int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);
+
 /* Calls fn for each path (absolute in the layer) that differs from the image: 'A' added, 'C'
  * changed, 'D' deleted. Parents come before their children; otherwise in no order. A renamed
  * directory is D and A; what it brought with it from the image is not listed again. Paths longer

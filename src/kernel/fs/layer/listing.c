@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "kernel/fs/layer/node.h"
+#include "kernel/fs/layer/store.h"
 
 struct listing {
 	char *buf; /* blob of cap bytes: ino (8), type (1), lower (1), length (1), name; again */
@@ -186,9 +186,10 @@ static int64_t layer_dir_read(struct file *f, struct uio *u, int64_t pos)
 
 static int layer_dir_fsync(struct file *f, bool data_only)
 {
-	(void)f;
+	struct layer *l = layer_of(lnode_of(f->inode));
+
 	(void)data_only;
-	return 0;
+	return l->store && !l->store->readonly ? log_sync(l) : 0;
 }
 
 static void layer_dir_release(struct file *f)

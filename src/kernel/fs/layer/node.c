@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "kernel/fs/layer/node.h"
+#include "host/host.h"
+#include "kernel/fs/layer/store.h"
 
 OBJ_TYPE(lnode_type, struct lnode, 0);
 
@@ -14,7 +15,7 @@ static const struct inode_ops layer_iops, layer_reg_iops;
 
 int layer_charge_inode(struct layer *l)
 {
-	if (l->max_inodes && l->used_inodes >= l->max_inodes)
+	if (l->max_inodes && l->used_inodes >= l->max_inodes && !l->replay_time)
 		return -ENOSPC;
 	l->used_inodes++;
 	return 0;
@@ -27,7 +28,8 @@ static void uncharge_inode(struct layer *l)
 
 int layer_charge_bytes(struct layer *l, uint64_t n)
 {
-	if (l->max_bytes && (l->used_bytes > l->max_bytes || n > l->max_bytes - l->used_bytes))
+	if (l->max_bytes && !l->replay_time &&
+	    (l->used_bytes > l->max_bytes || n > l->max_bytes - l->used_bytes))
 		return -ENOSPC;
 	l->used_bytes += n;
 	return 0;
@@ -42,26 +44,30 @@ void layer_uncharge_bytes(struct layer *l, uint64_t n)
 
 void lnode_times_now(struct lnode *n, bool mtime)
 {
-	int64_t now = now_real();
+	int64_t now = layer_of(n)->replay_time;
 
 	inode_touch(&n->inode);
+	if (!now)
+		now = now_real();
 	n->inode.ctime.tv_sec = now / NSEC_PER_SEC;
 	n->inode.ctime.tv_nsec = now % NSEC_PER_SEC;
 	if (mtime)
 		n->inode.mtime = n->inode.ctime;
 }
 
-struct lnode *lnode_new(struct layer *l, uint32_t mode)
+static struct lnode *lnode_alloc(struct layer *l, uint32_t mode)
 {
 	struct lnode *n = obj_new(&lnode_type);
 
 	if (!n)
 		return NULL;
 	inode_init(&n->inode, &l->fs, S_ISREG(mode) ? &layer_reg_iops : &layer_iops, mode);
-	n->inode.ino = l->next_ino++;
 	n->inode.nlink = S_ISDIR(mode) ? 2 : 1;
 	fdref_init(&n->rd);
 	fdref_init(&n->wr);
+	list_init(&n->content.order);
+	list_init(&n->mapped_link);
+	n->content.before = CONTENT_NONE;
 	if (S_ISDIR(mode)) {
 		ltable_init(&n->table);
 		n->inode.fops = &layer_dir_fops;
@@ -75,13 +81,23 @@ struct lnode *lnode_new(struct layer *l, uint32_t mode)
 	return n;
 }
 
-struct lnode *lnode_new_mirror(struct layer *l, struct image_node *lower)
+struct lnode *lnode_new(struct layer *l, uint32_t mode)
 {
-	struct lnode *n = lnode_new(l, lower->mode);
+	struct lnode *n = lnode_alloc(l, mode);
 
 	if (!n)
 		return NULL;
-	l->next_ino--;
+	n->id = l->next_id++;
+	n->inode.ino = l->ino_base + n->id;
+	return n;
+}
+
+struct lnode *lnode_new_mirror(struct layer *l, struct image_node *lower)
+{
+	struct lnode *n = lnode_alloc(l, lower->mode);
+
+	if (!n)
+		return NULL;
 	n->lower = lower;
 	n->own_content = false;
 	n->inode.ino = lower->ino;
@@ -103,7 +119,18 @@ void lnode_destroy(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
 
-	lnode_content_free(n);
+	/* A node that has a name goes with the whole layer, and its content is for the next time. */
+	if (l->store && n->names)
+		lnode_content_close(n);
+	else
+		lnode_content_free(n);
+	if (l->store) {
+		list_remove(&n->mapped_link);
+		ids_remove(l->store, n);
+		store_recover_forget(l, n);
+	}
+	if (n->origin)
+		blob_free(n->origin, (size_t)n->origin_len + 1);
 	ltable_fini(&n->table);
 	if (n->target) {
 		if (!n->lower)
@@ -188,7 +215,7 @@ static int layer_lookup(struct inode *dir, const char *name, size_t len, struct 
 }
 
 /* A new node with its quota, not yet linked; refs = 1. */
-static int node_make(struct layer *l, const struct newnode *nn, struct lnode **ret_)
+int node_make(struct layer *l, const struct newnode *nn, struct lnode **ret_)
 {
 	size_t len = S_ISLNK(nn->mode) && nn->target ? strlen(nn->target) : 0;
 	struct lnode *n;
@@ -257,6 +284,15 @@ static int layer_tmpfile(struct inode *dir, const struct newnode *nn, struct ino
 	return 0;
 }
 
+void lnode_linked(struct lnode *n, bool extra)
+{
+	if (extra)
+		n->extra_links++;
+	n->inode.nlink++;
+	n->changed = n->moved = true;
+	lnode_times_now(n, false);
+}
+
 /* Further names count as inodes too, or they would be memory without a limit. */
 static int layer_link(struct inode *dir, const char *name, size_t len, struct inode *target)
 {
@@ -266,6 +302,9 @@ static int layer_link(struct inode *dir, const char *name, size_t len, struct in
 	int r = 0;
 
 	if (dir->nlink == 0)
+		return -ENOENT;
+	/* Another name of it that only the image has cannot be told to the log. */
+	if (l->store && extra && !n->names && !n->home)
 		return -ENOENT;
 	if (extra)
 		r = layer_charge_inode(l);
@@ -277,16 +316,12 @@ static int layer_link(struct inode *dir, const char *name, size_t len, struct in
 			uncharge_inode(l);
 		return r;
 	}
-	if (extra)
-		n->extra_links++;
-	target->nlink++;
-	n->changed = n->moved = true;
-	lnode_times_now(n, false);
+	lnode_linked(n, extra);
 	return 0;
 }
 
 /* Gives back what layer_link took. */
-static void uncharge_link(struct lnode *n)
+void uncharge_link(struct lnode *n)
 {
 	if (n->extra_links > 0) {
 		n->extra_links--;
@@ -306,9 +341,10 @@ static int layer_unlink(struct inode *dir, const char *name, size_t len, struct 
 		return -ENOTEMPTY;
 	if (r < 0)
 		return r;
-	uncharge_link(n);
-	layer_apply_remove(d, e);
-	return 0;
+	r = layer_apply_remove(d, e);
+	if (r == 0)
+		uncharge_link(n);
+	return r;
 }
 
 static int layer_rename(struct inode *odir, const char *oname, size_t olen, struct inode *moved,
@@ -375,12 +411,59 @@ static int layer_readlink(struct inode *ino, struct task *t, char *buf, size_t s
 	return (int)size;
 }
 
+/* The content's own time of modification is the file's, where it is ours to set. */
+static int content_utime(struct lnode *n, const struct timespec *mtime)
+{
+	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, *mtime };
+	int fd = layer_hostfd(&n->inode, false);
+
+	return fd < 0 ? fd : host_utimensat(fd, NULL, ts, 0);
+}
+
+static int apply_attr(struct lnode *n, const struct attr *a)
+{
+	struct layer *l = layer_of(n);
+	struct timespec before = n->inode.mtime;
+	bool timed = l->store && (a->valid & ATTR_MTIME) && n->scratch &&
+		     lnode_content_is_writable(n);
+	int r = log_begin(l);
+
+	if (r == 0)
+		r = layer_log_pin(n);
+	if (r == 0 && timed)
+		r = content_utime(n, &a->mtime);
+	if (r == 0) {
+		/* A file that was unlinked is nothing to the log. */
+		if (n->logged || n->home)
+			log_attr(l, n, a);
+		r = log_commit(l, false);
+		if (r < 0 && timed && content_utime(n, &before) < 0)
+			store_break(l, "a file's time could not be set back", r);
+	}
+	if (r < 0) {
+		log_abort(l);
+		return r;
+	}
+	layer_pin(n);
+	n->changed = true;
+	if ((a->valid & ATTR_MTIME) && !timed)
+		n->mtime_set = true;
+	inode_set_attr(&n->inode, a);
+	/* A descriptor that stays in runners is for those who may read the file as the image has
+	 * it. */
+	if (n->inode.immutable && !(n->inode.mode & 0004))
+		n->inode.immutable = false;
+	return 0;
+}
+
 static int layer_setattr(struct inode *ino, const struct attr *a)
 {
 	struct lnode *n = lnode_of(ino);
-	int r;
+	struct attr rest = *a;
+	int r = lnode_load(n);
 
-	layer_pin(n);
+	if (r < 0)
+		return r;
 	if (a->valid & ATTR_SIZE) {
 		if (!inode_is_reg(ino))
 			return inode_is_dir(ino) ? -EISDIR : -EINVAL;
@@ -388,27 +471,35 @@ static int layer_setattr(struct inode *ino, const struct attr *a)
 		if (r < 0)
 			return r;
 		lnode_times_now(n, true);
+		/* The host has set the time of its file, which is what counts with a disk. */
+		if (layer_of(n)->store && n->scratch) {
+			n->wrote = true;
+			rest.valid &= ~(ATTR_SIZE | ATTR_MTIME | ATTR_CTIME);
+			if (!rest.valid) {
+				n->changed = true;
+				return 0;
+			}
+			rest.valid |= ATTR_CTIME;
+		}
 	}
-	n->changed = true;
-	inode_set_attr(ino, a);
-	/* A descriptor that stays in runners is for those who may read the file as the image has
-	 * it. */
-	if (ino->immutable && !(ino->mode & 0004))
-		ino->immutable = false;
-	return 0;
+	return apply_attr(n, &rest);
 }
 
 /* What the image refuses to everybody is refused here, and not only at the first read. */
 static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
 {
 	struct lnode *n = lnode_of(ino);
+	int r;
 
 	(void)t;
 	(void)ret_q;
 	f->ops = &layer_reg_fops;
-	if (n->own_content || !layer_of(n)->lower)
+	r = lnode_load(n);
+	if (r < 0)
+		return r;
+	if (lnode_content_is_writable(n))
 		return 0;
-	if (layer_of(n)->lower->guarded && !(n->lower->mode & 0004))
+	if (!n->own_content && layer_of(n)->lower->guarded && !(n->lower->mode & 0004))
 		return -EACCES;
 	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n) : 0;
 }

@@ -8,14 +8,17 @@
  * lentry   a name in a directory: MIRROR, OWN, or WHITEOUT (the image has the name, the layer took
  *          it away). Names of the image that were never looked up have no entry.
  * content  of a regular file: the image's file, until the first write, truncation or shared
- *          writable mapping; then a file of the scratch directory, named by number, made when it is
- *          first needed. Descriptors are a cache.
+ *          writable mapping; then a file of our own, named by number, made when it is first needed:
+ *          in the scratch directory, or in the active layer of the disk. One that lies in a sealed
+ *          layer of the disk is like the image's: the next change copies it. Descriptors are a
+ *          cache.
  *
  * A directory that was moved keeps its node of the image, and its children are found through it. A
  * directory made where the image had one has no node of the image, which makes it opaque.
  *
  * Every change of the tree is made by one of the layer_apply_ functions (tree.c, content.c,
- * xattr.c): they are where a persistent layer writes its log. */
+ * xattr.c). In a layer with a disk (store.h) each first gathers its records and has them written to
+ * the log, and then changes the tree, which cannot fail any more. So memory and log always agree. */
 #ifndef VIV_KERNEL_FS_LAYER_NODE_H
 #define VIV_KERNEL_FS_LAYER_NODE_H
 
@@ -46,14 +49,32 @@ struct ltable {
 	struct list order;
 };
 
+struct lstore;
+
 struct layer {
 	struct fs fs; /* first */
 	struct image *lower;
+	struct lstore *store; /* the disk; NULL: contents are in the scratch directory, no log */
 	uint64_t max_bytes, used_bytes;
 	uint64_t max_inodes, used_inodes;
-	uint64_t next_ino;
+	uint64_t ino_base, next_id; /* an own inode's number is ino_base + its id */
+	int64_t replay_time; /* while the log is read: the time of the record; else 0 */
 	struct list nodes; /* all of them */
 };
+
+/* Where a file of content is, and what is known of its way to the host's disk. */
+struct lcontent {
+	uint32_t where; /* index in the store's chain */
+	uint32_t before; /* where the content was before it was copied; CONTENT_IMAGE, _NONE */
+	uint64_t hint; /* bytes that were copied and not cut off since: a shorter file is incomplete */
+	uint32_t epoch; /* of the store when the file was made: a later one has it synced */
+	bool synced; /* it may be on the host's disk, so it is removed only after the log says so */
+	bool logged; /* a record names it */
+	struct list order; /* to be synced before the log */
+};
+
+#define CONTENT_NONE UINT32_MAX
+#define CONTENT_IMAGE (UINT32_MAX - 1)
 
 struct lnode {
 	struct inode inode; /* first */
@@ -70,10 +91,31 @@ struct lnode {
 	uint64_t scratch; /* number of the content file; 0: none yet, the content is empty */
 	uint64_t charged; /* bytes counted in used_bytes */
 	uint64_t copied; /* of the image's content, while that is copied in pieces */
+	uint32_t copied_in; /* the layer of the disk that they were copied to */
+	uint64_t id; /* its number in the log and of its content on a disk; 0: none yet */
+	uint32_t names; /* OWN entries that lead to it */
+	/* A name of it: of a directory the only one, of a node of the image the one it has there, as
+	 * long as it is. */
+	struct lnode *up;
+	struct lentry *at;
+	/* With a disk: */
+	struct lcontent content;
+	char *origin; /* blob of origin_len + 1: place in the image of one that left it */
+	uint32_t origin_len;
+	uint32_t group; /* the last group of records that it was put into */
+	bool logged; /* the log knows it by its id */
+	bool unloaded; /* size, blocks and mtime are yet to be asked of the host */
+	bool wrote; /* the host knows a newer mtime */
+	bool mtime_set; /* mtime is not that of the content */
+	bool uncounted; /* its content is not in used_bytes yet */
+	bool missing; /* a node of the image that the image has no more; while the log is read */
+	struct list mapped_link; /* while it is mapped shared */
+	struct lnode *id_next; /* in the table by id */
 	struct fdref rd, wr;
 	char *target; /* of a link: blob of inode.size + 1 */
 	uint32_t target_len;
 	bool xattrs_below; /* the image may have some that are not in xattrs yet */
+	bool xattrs_changed; /* they are not the image's any more */
 	uint32_t xattr_size;
 	char *xattrs; /* blob; see xattr.c */
 	struct ltable table; /* of a directory */
@@ -97,6 +139,7 @@ struct lnode *must_check lnode_new(struct layer *l, uint32_t mode); /* refs = 1;
 struct lnode *must_check lnode_new_mirror(struct layer *l, struct image_node *lower);
 void lnode_destroy(
 	struct lnode *n); /* memory and content; touches no other node but by uncounting nothing */
+int must_check node_make(struct layer *l, const struct newnode *nn, struct lnode **ret_);
 int must_check layer_charge_inode(struct layer *l);
 int must_check layer_charge_bytes(struct layer *l, uint64_t n);
 void layer_uncharge_bytes(struct layer *l, uint64_t n);
@@ -111,13 +154,24 @@ void ltable_remove(struct ltable *t, struct lentry *e); /* and frees it */
 
 /* ---- tree.c ---- */
 void layer_pin(struct lnode *n);
+/* Gathers the records of what layer_pin(n) will do. */
+int must_check layer_log_pin(struct lnode *n);
 /* The mirror loses its place: it was unlinked, or its entry became another's. */
 void lnode_detach(struct lnode *n);
 /* Whether the image has this name in dir. 1, 0 or -errno. */
 int must_check lnode_lower_has(struct lnode *dir, const char *name, size_t len);
 bool lnode_dir_is_empty(struct lnode *dir, int *ret_error);
+/* The effects alone, for what reads the log. */
+void tree_add(struct lnode *dir, struct lentry *e, struct lnode *n);
+void tree_remove(struct lnode *dir, struct lentry *e);
+void tree_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, struct lentry *en,
+		 bool exchange);
+void dir_count_link(struct lnode *dir, int by);
+/* The node has a further name / one fewer: what quotas and flags follow. */
+void lnode_linked(struct lnode *n, bool extra);
+void uncharge_link(struct lnode *n);
 int must_check layer_apply_add(struct lnode *dir, const char *name, size_t len, struct lnode *n);
-void layer_apply_remove(struct lnode *dir, struct lentry *e);
+int must_check layer_apply_remove(struct lnode *dir, struct lentry *e);
 int must_check layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir,
 				  const char *name, size_t len, bool exchange);
 
@@ -130,12 +184,26 @@ int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
 /* Copies the next piece of a large file that is about to be changed: 0 nothing (more) to do in pieces, -EINPROGRESS call again. */
 int must_check layer_copy_up_piece(struct lnode *n);
 int must_check layer_apply_size(struct lnode *n, uint64_t size);
-void lnode_content_free(struct lnode *n);
+void lnode_content_free(struct lnode *n); /* and removes it */
+void lnode_content_close(struct lnode *n); /* it stays */
 int layer_getattr(struct inode *ino);
+/* Size, blocks and mtime are those of the content file. 0 or -errno. */
+int must_check lnode_load(struct lnode *n);
+/* No descriptor of any content stays open. */
+void layer_content_forget(void);
+/* Whether a change of the content needs no copy first. */
+bool lnode_content_is_writable(const struct lnode *n);
+int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole);
 
 /* ---- xattr.c ---- */
 int layer_getxattr(struct inode *ino, const char *name, void *buf, size_t size);
 int layer_setxattr(struct inode *ino, const char *name, const void *value, size_t size, int flags);
 int layer_listxattr(struct inode *ino, char *buf, size_t size);
+/* Calls fn for each attribute of n. */
+void lnode_xattrs(struct lnode *n, void (*fn)(void *arg, const char *name, size_t name_len,
+					      const char *value, size_t size), void *arg);
+/* Sets (value not NULL) or removes without asking the log. */
+void lnode_clear_xattrs(struct lnode *n); /* the image's too */
+int must_check lnode_set_xattr(struct lnode *n, const char *name, const void *value, size_t size);
 
 #endif

@@ -1,10 +1,14 @@
 /* The tree of a layer: pinning, and the functions that change which name leads where. See node.h.
  *
- * The order inside the layer_apply_ functions is: everything that may fail, then the effects. */
+ * The order inside the layer_apply_ functions is: everything that may fail, the log last; then the
+ * effects, which are functions of their own, as reading the log has the same. */
 #include <errno.h>
+#include <string.h>
 
 #include "base/arena.h"
-#include "kernel/fs/layer/node.h"
+#include "kernel/fs/layer/store.h"
+
+#define PIN_DEPTH 4096
 
 void lnode_detach(struct lnode *n)
 {
@@ -16,6 +20,80 @@ void lnode_detach(struct lnode *n)
 		inode_put(&parent->inode);
 }
 
+int layer_log_pin(struct lnode *n)
+{
+	static struct lnode *up[PIN_DEPTH];
+	struct layer *l = layer_of(n);
+	uint32_t depth = 0, group = l->store ? l->store->log.group : 0;
+
+	if (!group)
+		return 0;
+	for (; n->home && n->group != group; n = n->parent) {
+		if (depth == PIN_DEPTH)
+			return -ENAMETOOLONG;
+		up[depth++] = n;
+	}
+	while (depth-- > 0) {
+		log_pin(l, up[depth]->parent, up[depth]->home, up[depth]);
+		up[depth]->group = group;
+	}
+	return 0;
+}
+
+/* The log knows it from now on. */
+static void lnode_set_logged(struct lnode *n)
+{
+	struct lstore *s = layer_of(n)->store;
+
+	if (!s || n->logged)
+		return;
+	n->logged = true;
+	s->live++;
+}
+
+static void lnode_forget_log(struct lnode *n)
+{
+	struct lstore *s = layer_of(n)->store;
+
+	if (!s || !n->logged)
+		return;
+	n->logged = false;
+	s->live--;
+}
+
+/* The place of a node in its image, kept from when it leaves it: a log that is written anew needs it. */
+static void origin_keep(struct lnode *n)
+{
+	size_t len = 0, at;
+	const struct lnode *d;
+
+	if (!layer_of(n)->store || !n->lower || n->origin || !n->at)
+		return;
+	len = n->at->len;
+	for (d = n->up; d->at && !d->origin; d = d->up)
+		len += 1 + (size_t)d->at->len;
+	if (d->origin)
+		len += 1 + (size_t)d->origin_len;
+	if (len > UINT16_MAX)
+		return;
+	n->origin = blob_new(len + 1);
+	if (!n->origin)
+		return; /* the log then stays as it is */
+	n->origin_len = (uint32_t)len;
+	at = len - n->at->len;
+	n->origin[len] = '\0';
+	memcpy(n->origin + at, n->at->str, n->at->len);
+	for (d = n->up; d->at && !d->origin; d = d->up) {
+		n->origin[--at] = '/';
+		at -= d->at->len;
+		memcpy(n->origin + at, d->at->str, d->at->len);
+	}
+	if (d->origin) {
+		n->origin[--at] = '/';
+		memcpy(n->origin, d->origin, d->origin_len);
+	}
+}
+
 /* Bottom up. A node's hold on its parent is given back only after the parent was pinned itself. */
 void layer_pin(struct lnode *n)
 {
@@ -25,6 +103,10 @@ void layer_pin(struct lnode *n)
 		struct lnode *parent = n->parent;
 
 		n->home->kind = ENTRY_OWN;
+		n->up = parent;
+		n->at = n->home;
+		n->names++;
+		lnode_set_logged(n);
 		inode_get(&n->inode);
 		n->home = NULL;
 		n->parent = NULL;
@@ -89,7 +171,7 @@ bool lnode_dir_is_empty(struct lnode *dir, int *ret_error)
 }
 
 /* The number of a directory's links; 1 is what hosts that do not count say, and it stays. */
-static void dir_count_link(struct lnode *dir, int by)
+void dir_count_link(struct lnode *dir, int by)
 {
 	if (dir->inode.nlink != 1)
 		dir->inode.nlink += (uint32_t)by;
@@ -100,6 +182,14 @@ static void entry_set(struct lnode *dir, struct lentry *e, struct lnode *n)
 {
 	e->kind = ENTRY_OWN;
 	e->node = n;
+	if (inode_is_dir(&n->inode))
+		origin_keep(n);
+	if (inode_is_dir(&n->inode) || !n->at) {
+		n->up = dir;
+		n->at = e;
+	}
+	n->names++;
+	lnode_set_logged(n);
 	inode_get(&n->inode);
 	dir->table.own++;
 }
@@ -114,6 +204,14 @@ static void entry_clear(struct lnode *dir, struct lentry *e)
 	e->kind = ENTRY_WHITEOUT;
 	e->node = NULL;
 	if (own) {
+		if (n->at == e) {
+			if (n->names > 1)
+				origin_keep(n);
+			n->up = NULL;
+			n->at = NULL;
+		}
+		if (--n->names == 0)
+			lnode_forget_log(n);
 		dir->table.own--;
 		inode_put(&n->inode);
 	} else if (n) {
@@ -139,9 +237,21 @@ static void node_count_unlink(struct lnode *dir, struct lnode *n)
 	lnode_times_now(n, false);
 }
 
+void tree_add(struct lnode *dir, struct lentry *e, struct lnode *n)
+{
+	layer_pin(dir);
+	layer_pin(n);
+	entry_set(dir, e, n);
+	if (inode_is_dir(&n->inode))
+		dir_count_link(dir, 1);
+	lnode_times_now(dir, true);
+}
+
 int layer_apply_add(struct lnode *dir, const char *name, size_t len, struct lnode *n)
 {
+	struct layer *l = layer_of(dir);
 	struct lentry *e = ltable_find(&dir->table, name, len);
+	bool fresh = !e;
 	int r = 0;
 
 	if (e && e->kind != ENTRY_WHITEOUT)
@@ -154,22 +264,55 @@ int layer_apply_add(struct lnode *dir, const char *name, size_t len, struct lnod
 		if (!e)
 			return -ENOSPC;
 	}
-	layer_pin(dir);
-	layer_pin(n);
-	entry_set(dir, e, n);
-	if (inode_is_dir(&n->inode))
-		dir_count_link(dir, 1);
-	lnode_times_now(dir, true);
+	r = log_begin(l);
+	if (r == 0)
+		r = layer_log_pin(dir);
+	if (r == 0)
+		r = layer_log_pin(n);
+	if (r == 0) {
+		if (!n->logged && !n->home)
+			log_whole(l, n);
+		log_link(l, dir, name, len, n);
+		r = log_commit(l, false);
+	}
+	if (r < 0) {
+		log_abort(l);
+		if (fresh)
+			ltable_remove(&dir->table, e);
+		return r;
+	}
+	if (n->scratch)
+		n->content.logged = true;
+	tree_add(dir, e, n);
 	return 0;
 }
 
-void layer_apply_remove(struct lnode *dir, struct lentry *e)
+void tree_remove(struct lnode *dir, struct lentry *e)
 {
 	layer_pin(dir);
 	node_count_unlink(dir, e->node);
 	entry_clear(dir, e);
 	entry_drop_if_useless(dir, e);
 	lnode_times_now(dir, true);
+}
+
+int layer_apply_remove(struct lnode *dir, struct lentry *e)
+{
+	struct layer *l = layer_of(dir);
+	int r = log_begin(l);
+
+	if (r == 0)
+		r = layer_log_pin(dir);
+	if (r == 0) {
+		log_unlink(l, dir, e->str, e->len);
+		r = log_commit(l, true);
+	}
+	if (r < 0) {
+		log_abort(l);
+		return r;
+	}
+	tree_remove(dir, e);
+	return 0;
 }
 
 static void rename_exchange(struct lnode *odir, struct lentry *eo, struct lnode *ndir,
@@ -180,6 +323,18 @@ static void rename_exchange(struct lnode *odir, struct lentry *eo, struct lnode 
 
 	layer_pin(a);
 	layer_pin(b);
+	if (a->at == eo)
+		origin_keep(a);
+	if (b->at == en)
+		origin_keep(b);
+	if (a->at == eo) {
+		a->up = ndir;
+		a->at = en;
+	}
+	if (b->at == en) {
+		b->up = odir;
+		b->at = eo;
+	}
 	eo->node = b;
 	en->node = a;
 	if (odir != ndir && moved) {
@@ -189,21 +344,11 @@ static void rename_exchange(struct lnode *odir, struct lentry *eo, struct lnode 
 	lnode_times_now(b, false);
 }
 
-int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, const char *name,
-		       size_t len, bool exchange)
+void tree_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, struct lentry *en,
+		 bool exchange)
 {
 	struct lnode *n = eo->node;
-	struct lentry *en = ltable_find(&ndir->table, name, len);
 
-	if (!en) {
-		int r = lnode_lower_has(ndir, name, len);
-
-		if (r)
-			return r < 0 ? r : -ESTALE;
-		en = ltable_add(&ndir->table, name, len);
-		if (!en)
-			return -ENOSPC;
-	}
 	layer_pin(odir);
 	layer_pin(ndir);
 	if (exchange) {
@@ -225,5 +370,48 @@ int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir
 	lnode_times_now(odir, true);
 	lnode_times_now(ndir, true);
 	lnode_times_now(n, false);
+}
+
+int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, const char *name,
+		       size_t len, bool exchange)
+{
+	struct layer *l = layer_of(odir);
+	struct lnode *n = eo->node;
+	struct lentry *en = ltable_find(&ndir->table, name, len);
+	bool fresh = !en;
+	int r;
+
+	if (!en) {
+		r = lnode_lower_has(ndir, name, len);
+		if (r)
+			return r < 0 ? r : -ESTALE;
+		en = ltable_add(&ndir->table, name, len);
+		if (!en)
+			return -ENOSPC;
+	}
+	r = log_begin(l);
+	if (r == 0)
+		r = layer_log_pin(odir);
+	if (r == 0)
+		r = layer_log_pin(ndir);
+	if (r == 0)
+		r = layer_log_pin(n);
+	if (r == 0 && exchange)
+		r = layer_log_pin(en->node);
+	if (r == 0) {
+		log_rename(l, odir, eo, ndir, name, len, exchange);
+		r = log_commit(l, en->node && !exchange);
+	}
+	if (r < 0) {
+		log_abort(l);
+		if (fresh)
+			ltable_remove(&ndir->table, en);
+		return r;
+	}
+	/* Programs replace a file by a new one without syncing it, and expect one of the two after a power
+	 * cut. */
+	if (l->store && en->node && !exchange && n->scratch && !n->content.synced)
+		store_order(l, n);
+	tree_rename(odir, eo, ndir, en, exchange);
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 
 #include "base/arena.h"
-#include "kernel/fs/layer/node.h"
+#include "kernel/fs/layer/store.h"
 
 #define RECORD_HEAD 6
 #define XATTR_NAME_LEN_MAX 255
@@ -136,6 +136,7 @@ static int apply_xattr(struct lnode *n, const struct record *old, const char *na
 {
 	struct layer *l = layer_of(n);
 	size_t name_len = strlen(name);
+	size_t charged = 0;
 	size_t cut = old ? old->next - old->at : 0;
 	size_t add = value ? RECORD_HEAD + name_len + size : 0;
 	size_t total = n->xattr_size - cut + add;
@@ -145,17 +146,32 @@ static int apply_xattr(struct lnode *n, const struct record *old, const char *na
 	if (total > XATTR_BYTES_MAX)
 		return -ENOSPC;
 	if (total > n->xattr_size) {
-		r = layer_charge_bytes(l, total - n->xattr_size);
+		charged = total - n->xattr_size;
+		r = layer_charge_bytes(l, charged);
 		if (r < 0)
 			return r;
 	}
 	if (total) {
 		blob = blob_new(total);
 		if (!blob) {
-			if (total > n->xattr_size)
-				layer_uncharge_bytes(l, total - n->xattr_size);
+			layer_uncharge_bytes(l, charged);
 			return -ENOSPC;
 		}
+	}
+	r = log_begin(l);
+	if (r == 0)
+		r = layer_log_pin(n);
+	if (r == 0) {
+		if (n->logged || n->home)
+			log_xattr(l, n, name, name_len, value, size);
+		r = log_commit(l, !value);
+	}
+	if (r < 0) {
+		log_abort(l);
+		layer_uncharge_bytes(l, charged);
+		if (blob)
+			blob_free(blob, total);
+		return r;
 	}
 	p = blob;
 	if (n->xattr_size > cut) {
@@ -182,7 +198,7 @@ static int apply_xattr(struct lnode *n, const struct record *old, const char *na
 	n->xattrs = blob;
 	n->xattr_size = (uint32_t)total;
 	layer_pin(n);
-	n->changed = true;
+	n->changed = n->xattrs_changed = true;
 	lnode_times_now(n, false);
 	return 0;
 }
@@ -207,6 +223,39 @@ int layer_setxattr(struct inode *ino, const char *name, const void *value, size_
 	if (!there && (!value || (flags & XATTR_REPLACE)))
 		return -ENODATA;
 	return apply_xattr(n, there ? &r : NULL, name, value, size);
+}
+
+int lnode_set_xattr(struct lnode *n, const char *name, const void *value, size_t size)
+{
+	struct record r;
+	bool there;
+
+	if (name_check(&n->inode, name, true) < 0 || size > XATTR_VALUE_MAX || xattrs_load(n) < 0)
+		return -EINVAL;
+	there = record_find(n, name, &r);
+	return there || value ? apply_xattr(n, there ? &r : NULL, name, value, size) : 0;
+}
+
+void lnode_clear_xattrs(struct lnode *n)
+{
+	layer_uncharge_bytes(layer_of(n), n->xattr_size);
+	if (n->xattrs)
+		blob_free(n->xattrs, n->xattr_size);
+	n->xattrs = NULL;
+	n->xattr_size = 0;
+	n->xattrs_below = false;
+	n->changed = n->xattrs_changed = true;
+}
+
+void lnode_xattrs(struct lnode *n,
+		  void (*fn)(void *arg, const char *name, size_t name_len, const char *value,
+			     size_t size),
+		  void *arg)
+{
+	struct record r;
+
+	for (uint32_t at = 0; record_read(n, at, &r); at = r.next)
+		fn(arg, r.name, r.name_len, r.value, r.value_len);
 }
 
 int layer_listxattr(struct inode *ino, char *buf, size_t size)

@@ -1,0 +1,845 @@
+/* Reading a log: the tree as it was.
+ *
+ * A log was written by a kernel, and a kernel may have been broken into: every length, number and name is checked, nothing
+ * recurses, and memory is that of the tree at its largest. The first record that is incomplete or whose checksum is wrong ends
+ * the log: that is how a write looks that was cut short. A record that is whole and does not fit the tree is an error.
+ *
+ * Nodes of the image are found again by name. What the image has no more becomes an empty directory, or is dropped at the end, in
+ * the log as well, so that later records apply. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/crc32c.h"
+#include "base/log.h"
+#include "host/host.h"
+#include "kernel/fs/layer/store.h"
+
+#define WINDOW (1u << 20)
+#define IDS_MIN 1024
+#define LINK_TEXT_MAX 4095
+
+/* ---- nodes by id ---- */
+
+static uint32_t ids_slot(const struct lstore *s, uint64_t id)
+{
+	return (uint32_t)((id * 0x9e3779b97f4a7c15ULL) >> 32) & (s->ids_size - 1);
+}
+
+struct lnode *ids_find(const struct lstore *s, uint64_t id)
+{
+	struct lnode *n = s->ids ? s->ids[ids_slot(s, id)] : NULL;
+
+	while (n && n->id != id)
+		n = n->id_next;
+	return n;
+}
+
+static int ids_grow(struct lstore *s)
+{
+	uint32_t size = s->ids_size ? s->ids_size * 2 : IDS_MIN, old_size = s->ids_size;
+	struct lnode **old = s->ids, **ids;
+
+	if (size * sizeof(*ids) > BLOB_MAX)
+		return old ? 0 : -ENOMEM;
+	ids = blob_new(size * sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	memset(ids, 0, size * sizeof(*ids));
+	s->ids = ids;
+	s->ids_size = size;
+	for (uint32_t i = 0; i < old_size; i++)
+		while (old[i]) {
+			struct lnode *n = old[i];
+			uint32_t slot = ids_slot(s, n->id);
+
+			old[i] = n->id_next;
+			n->id_next = ids[slot];
+			ids[slot] = n;
+		}
+	if (old)
+		blob_free(old, old_size * sizeof(*old));
+	return 0;
+}
+
+int ids_add(struct lstore *s, struct lnode *n)
+{
+	uint32_t slot;
+
+	if (s->ids_count >= s->ids_size && ids_grow(s) < 0)
+		return -ENOMEM;
+	slot = ids_slot(s, n->id);
+	n->id_next = s->ids[slot];
+	s->ids[slot] = n;
+	s->ids_count++;
+	return 0;
+}
+
+void ids_remove(struct lstore *s, struct lnode *n)
+{
+	struct lnode **at;
+
+	if (!s->ids)
+		return;
+	for (at = &s->ids[ids_slot(s, n->id)]; *at; at = &(*at)->id_next)
+		if (*at == n) {
+			*at = n->id_next;
+			s->ids_count--;
+			return;
+		}
+}
+
+void ids_free(struct lstore *s)
+{
+	if (s->ids)
+		blob_free(s->ids, s->ids_size * sizeof(*s->ids));
+	s->ids = NULL;
+	s->ids_size = s->ids_count = 0;
+}
+
+/* ---- the file ---- */
+
+struct reader {
+	int fd;
+	char *buf; /* blob of WINDOW */
+	size_t len, at;
+	uint64_t off; /* of buf[0] in the file */
+	uint32_t crc;
+	int error;
+};
+
+/* Whether n bytes lie at buf + at. */
+static bool reader_has(struct reader *rd, size_t n)
+{
+	int64_t got;
+
+	if (rd->len - rd->at >= n)
+		return true;
+	memmove(rd->buf, rd->buf + rd->at, rd->len - rd->at);
+	rd->off += rd->at;
+	rd->len -= rd->at;
+	rd->at = 0;
+	while (rd->len < n) {
+		got = host_pread(rd->fd, rd->buf + rd->len, WINDOW - rd->len,
+				 (int64_t)(rd->off + rd->len));
+		if (got <= 0) {
+			rd->error = (int)got;
+			return false;
+		}
+		rd->len += (size_t)got;
+	}
+	return true;
+}
+
+/* The parts of a payload. */
+struct cursor {
+	const char *p;
+	size_t left;
+	bool bad;
+};
+
+static bool record_next(struct reader *rd, struct cursor *c)
+{
+	uint32_t len, want, crc;
+
+	if (!reader_has(rd, 8))
+		return false;
+	memcpy(&len, rd->buf + rd->at, 4);
+	memcpy(&want, rd->buf + rd->at + 4, 4);
+	if (len == 0 || len > LOG_RECORD_MAX || !reader_has(rd, 8 + (size_t)len))
+		return false;
+	crc = crc32c(crc32c(rd->crc, &len, 4), rd->buf + rd->at + 8, len);
+	if (crc != want)
+		return false;
+	*c = (struct cursor){ rd->buf + rd->at + 8, len, false };
+	rd->crc = crc;
+	rd->at += 8 + (size_t)len;
+	return true;
+}
+
+static const char *take(struct cursor *c, size_t n)
+{
+	const char *p = c->p;
+
+	if (c->left < n) {
+		c->bad = true;
+		return NULL;
+	}
+	c->p += n;
+	c->left -= n;
+	return p;
+}
+
+static uint64_t take_number(struct cursor *c, size_t n)
+{
+	const char *p = take(c, n);
+	uint64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, n);
+	return v;
+}
+
+#define take_u8(c) ((uint8_t)take_number(c, 1))
+#define take_u16(c) ((uint16_t)take_number(c, 2))
+#define take_u32(c) ((uint32_t)take_number(c, 4))
+#define take_u64(c) take_number(c, 8)
+
+struct name_ref {
+	const char *str;
+	size_t len;
+};
+
+static struct name_ref take_name(struct cursor *c)
+{
+	struct name_ref n = { .len = take_u8(c) };
+
+	n.str = take(c, n.len);
+	if (!n.str || n.len == 0 || memchr(n.str, '/', n.len) || memchr(n.str, 0, n.len) ||
+	    (n.str[0] == '.' && (n.len == 1 || (n.len == 2 && n.str[1] == '.'))))
+		c->bad = true;
+	return n;
+}
+
+static struct timespec take_time(struct cursor *c)
+{
+	struct timespec ts = { .tv_sec = (time_t)take_u64(c) };
+
+	ts.tv_nsec = take_u32(c);
+	if (ts.tv_nsec >= NSEC_PER_SEC)
+		c->bad = true;
+	return ts;
+}
+
+/* ---- applying ---- */
+
+struct replay {
+	struct layer *l;
+	uint32_t index; /* of the layer in the chain */
+	struct cursor c;
+	uint32_t *missing;
+};
+
+static struct lnode *take_node(struct replay *rp)
+{
+	struct lnode *n = ids_find(rp->l->store, take_u64(&rp->c));
+
+	if (!n)
+		rp->c.bad = true;
+	return n;
+}
+
+static struct lnode *take_dir(struct replay *rp)
+{
+	struct lnode *n = take_node(rp);
+
+	if (n && !inode_is_dir(&n->inode)) {
+		rp->c.bad = true;
+		return NULL;
+	}
+	return n;
+}
+
+/* Of a new node. */
+static uint64_t take_id(struct replay *rp)
+{
+	uint64_t id = take_u64(&rp->c);
+
+	if (id < 2 || id >= IMAGE_INO_END || ids_find(rp->l->store, id))
+		rp->c.bad = true;
+	return id;
+}
+
+static void take_when(struct replay *rp)
+{
+	int64_t t = (int64_t)take_u64(&rp->c);
+
+	rp->l->replay_time = t ? t : 1;
+}
+
+/* Is n dir itself or above it? A directory that nobody has linked yet ends the way up as the root does. */
+static bool is_inside(const struct lnode *dir, const struct lnode *n)
+{
+	for (; dir; dir = dir->at ? dir->up : NULL)
+		if (dir == n)
+			return true;
+	return false;
+}
+
+static int node_register(struct replay *rp, struct lnode *n, uint64_t id)
+{
+	struct layer *l = rp->l;
+
+	n->id = id;
+	l->next_id = MAX(l->next_id, id + 1);
+	if (!n->lower)
+		n->inode.ino = l->ino_base + id;
+	return ids_add(l->store, n);
+}
+
+/* A node that stands for what the image had. lower is taken; NULL: it is not there any more. */
+static int node_of_image(struct replay *rp, struct image_node *lower, uint64_t id, uint32_t mode,
+			 uint32_t uid, uint32_t gid, struct lnode **ret_)
+{
+	struct layer *l = rp->l;
+	uint64_t next_id = l->next_id;
+	struct lnode *n;
+
+	if (lower && ((lower->mode ^ mode) & S_IFMT)) {
+		l->lower->ops->drop(l->lower, lower);
+		lower = NULL;
+	}
+	n = lower ? lnode_new_mirror(l, lower) : lnode_new(l, mode);
+	l->next_id = next_id;
+	if (!n) {
+		if (lower)
+			l->lower->ops->drop(l->lower, lower);
+		return -ENOMEM;
+	}
+	if (!lower) {
+		n->inode.uid = uid;
+		n->inode.gid = gid;
+		/* On a disk that cannot be written it stays, empty. */
+		n->missing = !S_ISDIR(mode) && !l->store->readonly;
+		n->own_content = !n->missing;
+		++*rp->missing;
+	}
+	*ret_ = n;
+	return node_register(rp, n, id);
+}
+
+static int image_lookup(struct layer *l, struct image_node *dir, const char *name, size_t len,
+			struct image_node **ret_)
+{
+	int r = dir && l->lower ? l->lower->ops->lookup(l->lower, dir, name, len, ret_) : -ENOENT;
+
+	return r == -ENOMEM || r == -EIO ? r : r < 0 ? -ENOENT : 0;
+}
+
+static bool mode_is_known(uint32_t mode)
+{
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
+	       S_ISFIFO(mode) || S_ISSOCK(mode);
+}
+
+static int apply_pin(struct replay *rp)
+{
+	struct layer *l = rp->l;
+	struct lnode *parent = take_dir(rp), *n;
+	uint64_t id = take_id(rp);
+	uint32_t mode = take_u32(&rp->c), uid = take_u32(&rp->c), gid = take_u32(&rp->c);
+	struct name_ref name = take_name(&rp->c);
+	struct image_node *lower = NULL;
+	struct lentry *e;
+	int r;
+
+	if (rp->c.bad || !mode_is_known(mode) || ltable_find(&parent->table, name.str, name.len))
+		return -EINVAL;
+	r = image_lookup(l, parent->lower, name.str, name.len, &lower);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = node_of_image(rp, lower, id, mode, uid, gid, &n);
+	if (r < 0)
+		return r;
+	e = ltable_add(&parent->table, name.str, name.len);
+	if (!e)
+		return -ENOMEM;
+	/* As if it had been looked up and then pinned. */
+	e->kind = ENTRY_MIRROR;
+	e->below = true;
+	e->node = n;
+	n->home = e;
+	n->parent = parent;
+	inode_get(&parent->inode);
+	layer_pin(n);
+	inode_put(&n->inode);
+	return 0;
+}
+
+/* The node of the image at a path; -ENOENT. */
+static int image_walk(struct layer *l, const char *path, size_t len, struct image_node **ret_)
+{
+	struct image_node *at = l->lower ? l->lower->root : NULL, *next;
+
+	while (len > 0) {
+		const char *slash = memchr(path, '/', len);
+		size_t n = slash ? (size_t)(slash - path) : len;
+		int r = n && n <= NAME_MAX_LEN ? image_lookup(l, at, path, n, &next) : -ENOENT;
+
+		if (at && at != l->lower->root)
+			l->lower->ops->drop(l->lower, at);
+		if (r < 0)
+			return r;
+		at = next;
+		path += n + (slash != NULL);
+		len -= n + (slash != NULL);
+	}
+	if (!at || at == l->lower->root)
+		return -ENOENT;
+	*ret_ = at;
+	return 0;
+}
+
+static int apply_origin(struct replay *rp)
+{
+	uint64_t id = take_id(rp);
+	uint32_t mode = take_u32(&rp->c), uid = take_u32(&rp->c), gid = take_u32(&rp->c);
+	size_t len = take_u16(&rp->c);
+	const char *path = take(&rp->c, len);
+	struct image_node *lower = NULL;
+	struct lnode *n;
+	int r;
+
+	if (rp->c.bad || !len || !mode_is_known(mode))
+		return -EINVAL;
+	r = image_walk(rp->l, path, len, &lower);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = node_of_image(rp, lower, id, mode, uid, gid, &n);
+	if (r < 0)
+		return r;
+	n->moved = true;
+	n->origin = blob_strndup(path, len);
+	n->origin_len = n->origin ? (uint32_t)len : 0;
+	return n->origin ? 0 : -ENOMEM;
+}
+
+static int apply_new(struct replay *rp)
+{
+	static char text[LINK_TEXT_MAX + 1];
+	struct layer *l = rp->l;
+	uint64_t id = take_id(rp), next_id = l->next_id;
+	struct newnode nn = { .mode = take_u32(&rp->c) };
+	struct lnode *n;
+	const char *p;
+	size_t len;
+	int r;
+
+	nn.uid = take_u32(&rp->c);
+	nn.gid = take_u32(&rp->c);
+	nn.rdev = take_u64(&rp->c);
+	take_when(rp);
+	len = take_u16(&rp->c);
+	p = take(&rp->c, len);
+	if (rp->c.bad || !mode_is_known(nn.mode) || len > LINK_TEXT_MAX ||
+	    (len > 0) != S_ISLNK(nn.mode) || (len && memchr(p, 0, len)))
+		return -EINVAL;
+	memcpy(text, p, len);
+	text[len] = '\0';
+	nn.target = len ? text : NULL;
+	r = node_make(l, &nn, &n);
+	l->next_id = next_id;
+	if (r < 0)
+		return r;
+	lnode_times_now(n, true);
+	n->inode.atime = n->inode.btime = n->inode.mtime;
+	return node_register(rp, n, id);
+}
+
+static int apply_link(struct replay *rp)
+{
+	struct lnode *dir = take_dir(rp), *n = take_node(rp);
+	struct name_ref name;
+	struct lentry *e;
+	bool first;
+
+	take_when(rp);
+	name = take_name(&rp->c);
+	if (rp->c.bad || &n->inode == rp->l->fs.root || dir->inode.nlink == 0)
+		return -EINVAL;
+	first = n->names == 0;
+	if (inode_is_dir(&n->inode) && (!first || is_inside(dir, n)))
+		return -EINVAL;
+	e = ltable_find(&dir->table, name.str, name.len);
+	if (e && e->kind != ENTRY_WHITEOUT)
+		return -EINVAL;
+	if (!e)
+		e = ltable_add(&dir->table, name.str, name.len);
+	if (!e)
+		return -ENOMEM;
+	tree_add(dir, e, n);
+	if (first) {
+		inode_put(&n->inode); /* the one that kept it until it was linked */
+		return 0;
+	}
+	if (layer_charge_inode(rp->l) < 0)
+		return -EINVAL;
+	lnode_linked(n, true);
+	return 0;
+}
+
+/* The image's entry is gone for the layer. */
+static int image_remove(struct layer *l, struct lnode *dir, struct name_ref name,
+			struct lentry **ret_)
+{
+	struct image_node *lower;
+	struct lentry *e;
+	int r = image_lookup(l, dir->lower, name.str, name.len, &lower);
+
+	*ret_ = NULL;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (S_ISDIR(lower->mode))
+		dir_count_link(dir, -1);
+	l->lower->ops->drop(l->lower, lower);
+	*ret_ = e = ltable_add(&dir->table, name.str, name.len);
+	if (!e)
+		return -ENOMEM;
+	e->below = true;
+	return 0;
+}
+
+static int apply_unlink(struct replay *rp)
+{
+	struct lnode *dir = take_dir(rp), *n;
+	struct name_ref name;
+	struct lentry *e;
+	int r;
+
+	take_when(rp);
+	name = take_name(&rp->c);
+	if (rp->c.bad)
+		return -EINVAL;
+	e = ltable_find(&dir->table, name.str, name.len);
+	if (!e) {
+		r = image_remove(rp->l, dir, name, &e);
+		if (r == 0)
+			lnode_times_now(dir, true);
+		return r;
+	}
+	n = e->node;
+	if (e->kind != ENTRY_OWN || (inode_is_dir(&n->inode) && n->table.own > 0))
+		return -EINVAL;
+	uncharge_link(n);
+	tree_remove(dir, e);
+	return 0;
+}
+
+static int apply_rename(struct replay *rp)
+{
+	struct layer *l = rp->l;
+	struct lnode *od = take_dir(rp), *nd = take_dir(rp), *n, *victim;
+	bool exchange = take_u8(&rp->c) & RENAME_EXCHANGE_;
+	struct name_ref on, nn;
+	struct lentry *eo, *en;
+	int r;
+
+	take_when(rp);
+	on = take_name(&rp->c);
+	nn = take_name(&rp->c);
+	if (rp->c.bad || nd->inode.nlink == 0)
+		return -EINVAL;
+	eo = ltable_find(&od->table, on.str, on.len);
+	en = ltable_find(&nd->table, nn.str, nn.len);
+	if (!eo || eo->kind != ENTRY_OWN || eo == en)
+		return -EINVAL;
+	n = eo->node;
+	victim = en ? en->node : NULL;
+	if (victim == n || (exchange && !victim))
+		return -EINVAL;
+	if (inode_is_dir(&n->inode) && is_inside(nd, n))
+		return -EINVAL;
+	if (victim && inode_is_dir(&victim->inode) &&
+	    (exchange ? is_inside(od, victim) : victim->table.own > 0 || !inode_is_dir(&n->inode)))
+		return -EINVAL;
+	if (victim && !exchange && inode_is_dir(&n->inode) && !inode_is_dir(&victim->inode))
+		return -EINVAL;
+	if (!en) {
+		r = image_remove(l, nd, nn, &en);
+		if (r < 0)
+			return r;
+		if (!en)
+			en = ltable_add(&nd->table, nn.str, nn.len);
+		if (!en)
+			return -ENOMEM;
+	}
+	n->moved = true;
+	if (exchange)
+		victim->moved = true;
+	else if (victim)
+		uncharge_link(victim);
+	tree_rename(od, eo, nd, en, exchange);
+	return 0;
+}
+
+static int apply_attr(struct replay *rp)
+{
+	struct lnode *n = take_node(rp);
+	uint32_t nlink = take_u32(&rp->c), mode = take_u32(&rp->c), uid = take_u32(&rp->c),
+		 gid = take_u32(&rp->c);
+	uint8_t flags = take_u8(&rp->c);
+	struct timespec at = take_time(&rp->c), mt = take_time(&rp->c), ct = take_time(&rp->c);
+
+	if (rp->c.bad)
+		return -EINVAL;
+	n->inode.mode = (n->inode.mode & S_IFMT) | (mode & 07777);
+	n->inode.uid = uid;
+	n->inode.gid = gid;
+	n->inode.atime = at;
+	n->inode.mtime = mt;
+	n->inode.ctime = ct;
+	if (nlink && !inode_is_dir(&n->inode))
+		n->inode.nlink = nlink;
+	n->mtime_set = flags & ATTR_MTIME_SET;
+	n->changed |= !(flags & ATTR_UNCHANGED);
+	if (n->inode.immutable && !(mode & 0004))
+		n->inode.immutable = false;
+	return 0;
+}
+
+static int apply_content(struct replay *rp)
+{
+	struct lnode *n = take_node(rp);
+	uint32_t back = take_u32(&rp->c), where;
+	uint8_t flags = take_u8(&rp->c);
+	uint64_t hint = take_u64(&rp->c);
+	struct lcontent *c;
+
+	if (rp->c.bad || !inode_is_reg(&n->inode) || back > rp->index)
+		return -EINVAL;
+	where = rp->index - back;
+	c = &n->content;
+	n->missing = false;
+	n->changed = true;
+	n->inode.immutable = false;
+	n->mtime_set = flags & CONTENT_EMPTY;
+	if (flags & CONTENT_EMPTY) {
+		n->own_content = true;
+		n->unloaded = n->uncounted = false;
+		n->scratch = 0;
+		n->inode.size = n->inode.blocks = 0;
+		return 0;
+	}
+	if (!n->own_content || !n->scratch || c->where != where)
+		c->before = flags & CONTENT_FRESH		? CONTENT_NONE :
+			    n->own_content && n->scratch	? c->where :
+			    n->own_content || !n->lower		? CONTENT_NONE :
+								  CONTENT_IMAGE;
+	c->where = where;
+	c->hint = hint;
+	c->logged = c->synced = true;
+	n->own_content = true;
+	n->scratch = n->id;
+	n->unloaded = n->uncounted = true;
+	return 0;
+}
+
+static int apply_xattr(struct replay *rp)
+{
+	static char text[256];
+	struct lnode *n = take_node(rp);
+	size_t len = take_u8(&rp->c), size;
+	const char *name = take(&rp->c, len), *value;
+	bool there = take_u8(&rp->c);
+
+	size = take_u32(&rp->c);
+	value = take(&rp->c, there ? size : 0);
+	if (rp->c.bad || (len ? memchr(name, 0, len) != NULL : there))
+		return -EINVAL;
+	if (!len) {
+		lnode_clear_xattrs(n);
+		return 0;
+	}
+	memcpy(text, name, len);
+	text[len] = '\0';
+	return lnode_set_xattr(n, text, there ? value : NULL, there ? size : 0);
+}
+
+static int apply_clean(struct replay *rp)
+{
+	struct layer *l = rp->l;
+	uint64_t next_id = take_u64(&rp->c), bytes = take_u64(&rp->c);
+
+	if (rp->c.bad || next_id >= IMAGE_INO_END)
+		return -EINVAL;
+	l->next_id = MAX(l->next_id, next_id);
+	l->store->clean = true;
+	l->store->clean_bytes = bytes;
+	return 0;
+}
+
+static int apply_next(struct replay *rp)
+{
+	uint64_t next_id = take_u64(&rp->c);
+
+	if (rp->c.bad || next_id >= IMAGE_INO_END)
+		return -EINVAL;
+	rp->l->next_id = MAX(rp->l->next_id, next_id);
+	return 0;
+}
+
+static int (*const apply[REC_TYPES])(struct replay *) = {
+	[REC_PIN] = apply_pin,	       [REC_ORIGIN] = apply_origin, [REC_NEW] = apply_new,
+	[REC_LINK] = apply_link,       [REC_UNLINK] = apply_unlink, [REC_RENAME] = apply_rename,
+	[REC_ATTR] = apply_attr,       [REC_CONTENT] = apply_content, [REC_XATTR] = apply_xattr,
+	[REC_CLEAN] = apply_clean,     [REC_NEXT] = apply_next,
+};
+
+static int record_apply(struct replay *rp)
+{
+	uint8_t type = take_u8(&rp->c);
+	int r;
+
+	rp->l->store->clean = false;
+	r = type < REC_TYPES && apply[type] ? apply[type](rp) : -EINVAL;
+	/* Everything in it was understood. */
+	return r == 0 && rp->c.left ? -EINVAL : r;
+}
+
+/* ---- a whole log ---- */
+
+static int header_read(int fd, uint32_t number, struct log_header *h)
+{
+	int64_t n = host_pread(fd, h, sizeof(*h), 0);
+
+	if (n < 0)
+		return (int)n;
+	if (n != sizeof(*h) || h->magic != LOG_MAGIC || h->version != LOG_VERSION ||
+	    h->layer != number || h->crc != crc32c(0, h, offsetof(struct log_header, crc)) ||
+	    h->next_id >= IMAGE_INO_END)
+		return -EINVAL;
+	return 0;
+}
+
+static int log_open(struct lstore *s, uint32_t index, bool write)
+{
+	return host_open_beneath(s->chain[index].fd, "log",
+				 (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+int store_log_head(struct lstore *s, uint32_t index, struct log_header *h)
+{
+	int fd = log_open(s, index, false), r;
+
+	if (fd < 0)
+		return fd;
+	r = header_read(fd, s->chain[index].number, h);
+	host_close(fd);
+	return r;
+}
+
+int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
+{
+	struct lstore *s = l->store;
+	struct replay rp = { .l = l, .index = index, .missing = &s->missing };
+	struct reader rd = { .off = sizeof(struct log_header) };
+	uint32_t number = s->chain[index].number;
+	bool write = !s->readonly && index == store_active(s);
+	struct log_header h;
+	uint64_t at = 0;
+	int r;
+
+	rd.fd = log_open(s, index, write);
+	if (rd.fd < 0) {
+		snprintf(why, why_size, "the log of layer %u: %s", number, strerror(-rd.fd));
+		return rd.fd;
+	}
+	rd.buf = blob_new(WINDOW);
+	r = rd.buf ? header_read(rd.fd, number, &h) : -ENOMEM;
+	if (r == 0 && !ids_find(s, 1))
+		r = ids_add(s, lnode_of(l->fs.root));
+	l->replay_time = 1;
+	if (write)
+		s->clean = false;
+	rd.crc = h.crc;
+	l->next_id = r == 0 ? MAX(l->next_id, h.next_id) : l->next_id;
+	while (r == 0) {
+		at = rd.off + rd.at;
+		if (!record_next(&rd, &rp.c))
+			break;
+		r = record_apply(&rp);
+	}
+	if (r == 0)
+		r = rd.error;
+	if (rd.buf)
+		blob_free(rd.buf, WINDOW);
+	l->replay_time = 0;
+	if (r < 0) {
+		snprintf(why, why_size, "the log of layer %u is damaged at byte %llu: %s", number,
+			 (unsigned long long)at, strerror(-r));
+		host_close(rd.fd);
+		return r;
+	}
+	if (!write) {
+		host_close(rd.fd);
+		return 0;
+	}
+	s->log.fd = rd.fd;
+	s->log.end = s->log.reserved = at;
+	s->log.crc = rd.crc;
+	return 0;
+}
+
+static int missing_entry_drop(struct layer *l, struct lnode *d, struct lentry *e)
+{
+	int r = log_begin(l);
+
+	if (r == 0) {
+		log_unlink(l, d, e->str, e->len);
+		r = log_commit(l, true);
+	}
+	if (r < 0)
+		return r;
+	uncharge_link(e->node);
+	tree_remove(d, e);
+	return 0;
+}
+
+/* What the image has no more and was never ours goes, in the log too. */
+static int missing_drop(struct layer *l)
+{
+	struct lnode *n, *next;
+	struct lentry *e, *tmp;
+	int r = 0;
+
+	log_warn("%u files or directories of the image that the cell had changed are gone",
+		 l->store->missing);
+	list_for_each (n, &l->nodes, all_link)
+		if (n->missing)
+			inode_get(&n->inode);
+	list_for_each (n, &l->nodes, all_link) {
+		if (!inode_is_dir(&n->inode) || r < 0)
+			continue;
+		list_for_each_safe (e, tmp, &n->table.order, order)
+			if (e->kind == ENTRY_OWN && e->node->missing && r == 0)
+				r = missing_entry_drop(l, n, e);
+	}
+	list_for_each_safe (n, next, &l->nodes, all_link)
+		if (n->missing) {
+			n->missing = false;
+			n->own_content = inode_is_reg(&n->inode);
+			inode_put(&n->inode);
+		}
+	return r;
+}
+
+int store_replay_end(struct layer *l, char *why, size_t why_size)
+{
+	struct lstore *s = l->store;
+	struct lnode *n, *next;
+	bool clean = s->clean && !s->leftover;
+	int r = 0;
+
+	/* Made and never linked: the group was cut short. */
+	list_for_each_safe (n, next, &l->nodes, all_link) {
+		if (n->names || &n->inode == l->fs.root)
+			continue;
+		if (inode_is_dir(&n->inode) && n->table.own > 0) {
+			snprintf(why, why_size, "a log has directories that lead nowhere");
+			return -EINVAL;
+		}
+		inode_put(&n->inode);
+	}
+	if (s->missing && !s->readonly)
+		r = missing_drop(l);
+	if (r < 0)
+		snprintf(why, why_size, "the log cannot be written: %s", strerror(-r));
+	if (clean) {
+		l->used_bytes += s->clean_bytes;
+		s->content_bytes = s->clean_bytes;
+	}
+	s->recovering = !clean && !s->readonly;
+	return r;
+}

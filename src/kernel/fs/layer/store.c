@@ -1,0 +1,441 @@
+/* The disk below a layer: its directories, contents on the host, and what is synced when. See store.h.
+ *
+ * Everything is opened below the descriptors that the trusted side gave; no link is followed, as sealed layers of other disks
+ * were written by other kernels. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "host/host.h"
+#include "kernel/fs/layer/store.h"
+
+OBJ_TYPE(lstore_type, struct lstore, 64);
+
+struct store_path store_path(uint64_t number)
+{
+	struct store_path p;
+
+	snprintf(p.str, sizeof(p.str), "c/%02x/%llx", (unsigned)(number & 0xff),
+		 (unsigned long long)number);
+	return p;
+}
+
+void store_break(struct layer *l, const char *what, int err)
+{
+	if (l->store->broken)
+		return;
+	l->store->broken = true;
+	l->fs.readonly = true;
+	log_warn("a disk of the cell is read-only from now on: %s: %s", what, strerror(-err));
+}
+
+/* ---- contents ---- */
+
+int store_content_open(struct lstore *s, uint32_t where, uint64_t number, bool write)
+{
+	struct store_path p = store_path(number);
+	struct stat st;
+	int fd = host_open_beneath(s->chain[where].fd, p.str,
+				   (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, 0);
+
+	if (fd < 0 || s->chain[where].own)
+		return fd;
+	/* Made by somebody else: anything may be there. */
+	if (host_fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	host_close(fd);
+	return -EIO;
+}
+
+int store_content_create(struct lstore *s, uint64_t number)
+{
+	struct store_path p = store_path(number);
+	int dir = s->chain[store_active(s)].fd, fd;
+	unsigned xx = number & 0xff;
+
+	for (int tries = 0; tries < 4; tries++) {
+		fd = host_open_beneath(dir, p.str, O_RDWR | O_CREAT | O_EXCL, 0644);
+		if (fd == -ENOENT) {
+			char name[8];
+
+			snprintf(name, sizeof(name), "c/%02x", xx);
+			fd = host_mkdirat(dir, name, 0755);
+			if (fd < 0 && fd != -EEXIST)
+				return fd;
+			s->c_dirty = true;
+			continue;
+		}
+		if (fd != -EEXIST)
+			break;
+		/* Left behind by a kernel that ended before it could say whose it is. */
+		fd = host_unlinkat(dir, p.str, 0);
+		if (fd < 0)
+			return fd;
+	}
+	if (fd >= 0)
+		s->dirs_dirty[xx / 64] |= 1ULL << xx % 64;
+	return fd;
+}
+
+void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number)
+{
+	struct store_path p = store_path(number);
+
+	(void)host_unlinkat(s->chain[where].fd, p.str, 0);
+}
+
+int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct stat *st)
+{
+	struct store_path p = store_path(number);
+	int r = host_fstatat(s->chain[where].fd, p.str, st, AT_SYMLINK_NOFOLLOW);
+
+	return r < 0 ? r : S_ISREG(st->st_mode) ? 0 : -EIO;
+}
+
+/* A content that may be on the host's disk is needed there until the record that drops it is there too. */
+void store_content_drop(struct layer *l, struct lnode *n)
+{
+	struct lstore *s = l->store;
+	struct lcontent *c = &n->content;
+
+	if (!list_is_empty(&c->order)) {
+		list_remove(&c->order);
+		s->norder--;
+	}
+	if (c->where != store_active(s) || s->log.fd < 0)
+		return;
+	if (!c->logged || (!c->synced && c->epoch == s->epoch)) {
+		store_content_unlink(s, c->where, n->scratch);
+		return;
+	}
+	if (s->ngraves == GRAVES_MAX && log_sync(l) < 0)
+		return; /* the next start finds it */
+	s->graves[s->ngraves++] = (struct grave){ n->scratch, c->where };
+}
+
+void store_bury(struct layer *l)
+{
+	struct lstore *s = l->store;
+
+	/* What was put in by a seal may be in a layer that is active no more: it stays there. */
+	for (uint32_t i = 0; i < s->ngraves; i++)
+		if (s->graves[i].where == store_active(s))
+			store_content_unlink(s, s->graves[i].where, s->graves[i].number);
+	s->ngraves = 0;
+}
+
+bool store_make_room(struct layer *l)
+{
+	return l->store && l->store->ngraves && log_sync(l) == 0;
+}
+
+/* ---- to the host's disk ---- */
+
+void store_order(struct layer *l, struct lnode *n)
+{
+	struct lstore *s = l->store;
+
+	if (!s || l->replay_time || !list_is_empty(&n->content.order))
+		return;
+	list_append(&s->order, &n->content.order);
+	s->norder++;
+}
+
+static int sync_dir(int dir, const char *path)
+{
+	int fd = host_open_beneath(dir, path, O_RDONLY | O_DIRECTORY, 0), r;
+
+	if (fd < 0)
+		return fd;
+	r = host_fsync(fd, false);
+	host_close(fd);
+	return r;
+}
+
+static int sync_dir_xx(struct lstore *s, unsigned xx)
+{
+	char name[8];
+	int r;
+
+	if (!(s->dirs_dirty[xx / 64] >> xx % 64 & 1))
+		return 0;
+	snprintf(name, sizeof(name), "c/%02x", xx);
+	r = sync_dir(s->chain[store_active(s)].fd, name);
+	if (r == 0)
+		s->dirs_dirty[xx / 64] &= ~(1ULL << xx % 64);
+	return r;
+}
+
+/* The names of a content in a layer that was sealed before it was synced. */
+static int sync_sealed_dirs(struct lstore *s, uint32_t where, uint64_t number)
+{
+	char name[8];
+	int r;
+
+	snprintf(name, sizeof(name), "c/%02x", (unsigned)(number & 0xff));
+	r = sync_dir(s->chain[where].fd, name);
+	return r < 0 ? r : sync_dir(s->chain[where].fd, "c");
+}
+
+static int sync_dir_c(struct lstore *s)
+{
+	int r = 0;
+
+	if (s->c_dirty)
+		r = sync_dir(s->chain[store_active(s)].fd, "c");
+	if (r == 0)
+		s->c_dirty = false;
+	return r;
+}
+
+/* The name of a content is there, too. Other new files may miss theirs: they count as empty then. */
+int store_sync_dir_of(struct lstore *s, uint64_t number)
+{
+	int r = sync_dir_xx(s, number & 0xff);
+
+	return r < 0 ? r : sync_dir_c(s);
+}
+
+int store_sync_node(struct layer *l, struct lnode *n, bool data_only)
+{
+	struct lstore *s = l->store;
+	struct lcontent *c = &n->content;
+	bool active = c->where == store_active(s);
+	int fd, r = 0;
+
+	if (s->broken)
+		return -EROFS;
+	if (s->log.fd < 0)
+		return 0;
+	/* What was sealed does not change, so that once is enough. */
+	if (inode_is_reg(&n->inode) && n->own_content && n->scratch &&
+	    (active || (!c->synced && c->epoch == s->epoch))) {
+		fd = layer_hostfd(&n->inode, false);
+		r = fd < 0 ? fd : host_fsync(fd, data_only);
+		if (r == 0)
+			r = active ? store_sync_dir_of(s, n->scratch) :
+				     sync_sealed_dirs(s, c->where, n->scratch);
+		if (r == 0)
+			c->synced = true;
+	}
+	return r < 0 ? r : log_sync(l);
+}
+
+int store_sync_all(struct layer *l)
+{
+	struct lstore *s = l->store;
+	struct lnode *n, *tmp;
+	int r;
+
+	if (s->broken)
+		return -EROFS;
+	if (s->log.fd < 0)
+		return 0;
+	/* The contents first: the log is not to be on the disk before them. */
+	r = host_syncfs(s->log.fd);
+	if (r < 0) {
+		store_break(l, "the host could not write", r);
+		return r;
+	}
+	list_for_each_safe (n, tmp, &s->order, content.order)
+		list_remove(&n->content.order);
+	s->norder = 0;
+	s->epoch++;
+	memset(s->dirs_dirty, 0, sizeof(s->dirs_dirty));
+	s->c_dirty = false;
+	s->log.synced = s->log.end;
+	store_bury(l);
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int layer_dir_open(struct lstore *s, uint32_t number, bool make)
+{
+	char name[16];
+	int fd, r;
+
+	snprintf(name, sizeof(name), "%u", number);
+	fd = host_open_beneath(s->data_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	if (fd != -ENOENT || !make)
+		return fd;
+	r = host_mkdirat(s->data_fd, name, 0755);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	fd = host_open_beneath(s->data_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return fd;
+	r = host_mkdirat(fd, "c", 0755);
+	if (r == 0 || r == -EEXIST)
+		r = host_fsync(fd, false);
+	if (r == 0)
+		r = sync_dir(s->data_fd, ".");
+	if (r < 0) {
+		host_close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int store_layer_add(struct layer *l, uint32_t number, struct llog *old)
+{
+	struct lstore *s = l->store;
+	struct chain_layer at = { .number = number, .own = true };
+	int r;
+
+	if (s->nchain == CHAIN_MAX)
+		return -EMLINK;
+	at.fd = layer_dir_open(s, number, true);
+	if (at.fd < 0)
+		return at.fd;
+	r = host_mkdirat(at.fd, "c", 0755);
+	if (r == 0 || r == -EEXIST)
+		r = log_create_begin(l, &at, 0, old);
+	if (r < 0) {
+		host_close(at.fd);
+		return r;
+	}
+	s->chain[s->nchain++] = at;
+	return 0;
+}
+
+static int chain_open(struct layer *l, const struct layer_disk *d, char *why, size_t why_size)
+{
+	struct lstore *s = l->store;
+
+	if (d->nsealed > LAYER_CHAIN_MAX)
+		return -EMLINK;
+	for (uint32_t i = 0; i < d->nsealed; i++) {
+		bool own = d->sealed[i].fd < 0;
+		int fd = own ? layer_dir_open(s, d->sealed[i].number, false)
+			     : host_openat(d->sealed[i].fd, ".", O_RDONLY | O_DIRECTORY, 0);
+
+		if (fd < 0) {
+			snprintf(why, why_size, "layer %u cannot be opened: %s",
+				 d->sealed[i].number, strerror(-fd));
+			return fd;
+		}
+		s->chain[s->nchain++] = (struct chain_layer){ fd, d->sealed[i].number, own };
+	}
+	return 0;
+}
+
+/* Logs from the last one on that tells everything. */
+static int chain_replay(struct layer *l, bool active, char *why, size_t why_size)
+{
+	struct lstore *s = l->store;
+	struct log_header h;
+	uint32_t first = 0;
+	int r;
+
+	for (uint32_t i = s->nchain; i-- > 0 && first == 0;) {
+		r = store_log_head(s, i, &h);
+		if (r < 0 && !(r == -ENOENT && active && i == s->nchain - 1)) {
+			snprintf(why, why_size, "layer %u has no log that can be read: %s",
+				 s->chain[i].number, strerror(-r));
+			return r;
+		}
+		if (r == 0 && (h.flags & LOG_FULL))
+			first = i;
+	}
+	for (uint32_t i = first; i < s->nchain; i++) {
+		if (active && i == s->nchain - 1 && store_log_head(s, i, &h) == -ENOENT)
+			break;
+		r = store_replay(l, i, why, why_size);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int active_open(struct lstore *s, uint32_t number, char *why, size_t why_size)
+{
+	struct log_header h;
+	int fd = layer_dir_open(s, number, false);
+	bool there = fd >= 0;
+
+	if (fd == -ENOENT)
+		fd = layer_dir_open(s, number, true);
+	if (fd < 0) {
+		snprintf(why, why_size, "layer %u cannot be made: %s", number, strerror(-fd));
+		return fd;
+	}
+	s->chain[s->nchain++] = (struct chain_layer){ fd, number, true };
+	if (store_log_head(s, store_active(s), &h) == 0)
+		memcpy(s->disk_id, h.disk_id, sizeof(s->disk_id));
+	else /* it may hold files of a seal that was not completed */
+		s->leftover = there;
+	return 0;
+}
+
+/* The layer is new: what its directory holds is of a kernel that ended before it had said anything. */
+static int active_create(struct layer *l, char *why, size_t why_size)
+{
+	struct chain_layer *at = &l->store->chain[store_active(l->store)];
+	struct llog old;
+	int r = host_mkdirat(at->fd, "c", 0755);
+
+	if (r == 0 || r == -EEXIST)
+		r = log_create_begin(l, at, 0, &old);
+	if (r == 0)
+		r = log_create_end(l, at, &old, 0);
+	if (r < 0)
+		snprintf(why, why_size, "layer %u cannot be made: %s", at->number, strerror(-r));
+	return r;
+}
+
+int store_open(struct layer *l, const struct layer_disk *d, char *why, size_t why_size)
+{
+	struct lstore *s = obj_new(&lstore_type);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	l->store = s;
+	s->data_fd = d->data_fd;
+	s->readonly = d->readonly;
+	s->log.fd = -1;
+	s->clean = true;
+	list_init(&s->order);
+	list_init(&s->mapped);
+	host_random(s->disk_id, sizeof(s->disk_id));
+	r = chain_open(l, d, why, why_size);
+	if (r == 0 && !d->readonly)
+		r = active_open(s, d->active, why, why_size);
+	if (r == 0)
+		r = chain_replay(l, !d->readonly, why, why_size);
+	if (r == 0 && !d->readonly && s->log.fd < 0)
+		r = active_create(l, why, why_size);
+	if (r == 0)
+		r = store_replay_end(l, why, why_size);
+	if (r < 0)
+		return r;
+	l->fs.readonly |= d->readonly;
+	if (s->readonly)
+		ids_free(s);
+	else
+		store_recover_start(l);
+	return 0;
+}
+
+void store_close(struct layer *l)
+{
+	struct lstore *s = l->store;
+
+	if (!s)
+		return;
+	store_recover_forget(l, NULL);
+	ids_free(s);
+	if (s->log.fd >= 0)
+		host_close(s->log.fd);
+	if (s->log.buf)
+		blob_free(s->log.buf, s->log.cap);
+	for (uint32_t i = 0; i < s->nchain; i++)
+		host_close(s->chain[i].fd);
+	host_close(s->data_fd);
+	obj_free(&lstore_type, s);
+	l->store = NULL;
+}
