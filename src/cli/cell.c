@@ -212,7 +212,8 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 	status = streams_prepare(c, o);
 	if (!status && o->disk_dir) {
 		s->disk.data_fd = (int32_t)c->nfds;
-		status = disk_dir_prepare(o->disk_dir, s, &c->uid, &c->gid, &c->fds[c->nfds]);
+		status = disk_dir_prepare(o->disk_dir, o->disk_tell, s, &c->uid, &c->gid,
+					  &c->fds[c->nfds]);
 		s->disk.data_fd = (int32_t)c->nfds++;
 	}
 	if (!status)

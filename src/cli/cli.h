@@ -53,6 +53,7 @@ struct isolated;
 struct run_options {
 	const char *image;
 	const char *disk_dir; /* --disk; NULL: none */
+	const char *disk_tell; /* no command: what is in it goes to standard output */
 	uint32_t cpu_milli; /* 0: not asked for */
 	uint64_t memory;
 	uint32_t pids;
@@ -78,7 +79,8 @@ struct run_options {
 /* --disk: adds the disk in directory dir to the spec. With uids of their own, the cell gets that of the disk. The descriptor of its
  * layers in *ret_fd (its number in the cell is the caller's to set). 0 or an exit status. */
 struct bootspec;
-int disk_dir_prepare(const char *dir, struct bootspec *spec, uid_t *uid, gid_t *gid, int *ret_fd);
+int disk_dir_prepare(const char *dir, const char *tell_or_NULL, struct bootspec *spec, uid_t *uid,
+		     gid_t *gid, int *ret_fd);
 
 /* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
 int run_options_parse(struct run_options *o, int argc, char **argv);

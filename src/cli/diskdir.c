@@ -42,7 +42,8 @@ static int layers_find(const char *data, uint32_t numbers[SPEC_MAX_LAYERS], uint
 	return 0;
 }
 
-int disk_dir_prepare(const char *dir, struct bootspec *spec, uid_t *uid, gid_t *gid, int *ret_fd)
+int disk_dir_prepare(const char *dir, const char *tell, struct bootspec *spec, uid_t *uid,
+		     gid_t *gid, int *ret_fd)
 {
 	uint32_t numbers[SPEC_MAX_LAYERS], n = 0;
 	char path[4096];
@@ -74,12 +75,20 @@ int disk_dir_prepare(const char *dir, struct bootspec *spec, uid_t *uid, gid_t *
 	status = layers_find(path, numbers, &n);
 	if (status)
 		return status;
+	if (tell) {
+		spec->mode = !strcmp(tell, "list")  ? MODE_LIST :
+			     !strcmp(tell, "check") ? MODE_CHECK :
+						      MODE_TAR;
+		spec->tar_whole = !strcmp(tell, "tar");
+		spec->out_fd = 1;
+	}
 	spec->disk = (struct disk_spec){ .present = true,
+					 .readonly = tell != NULL,
 					 .active = numbers[n - 1],
 					 .first = spec->nlayers,
-					 .nsealed = n - 1 };
-	for (uint32_t i = 0; i + 1 < n; i++)
+					 .nsealed = tell ? n : n - 1 };
+	for (uint32_t i = 0; i < spec->disk.nsealed; i++)
 		spec->layers[spec->nlayers++] = (struct layer_spec){ -1, numbers[i] };
-	*ret_fd = host_disk_open(path, false, *uid, &spec->disk.detached);
+	*ret_fd = host_disk_open(path, tell != NULL, *uid, &spec->disk.detached);
 	return *ret_fd < 0 ? fail("--disk: cannot open '%s': %s", path, strerror(-*ret_fd)) : 0;
 }

@@ -26,6 +26,7 @@ enum {
 	OPT_MOUNT,
 	OPT_TMPFS,
 	OPT_DISK,
+	OPT_DISK_TELL,
 	OPT_HOSTNAME,
 	OPT_WASM,
 	OPT_INTERACTIVE,
@@ -52,6 +53,8 @@ static const struct option options[] = {
 			"show a host directory at DST in the cell (rw)" },
 	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
 	[OPT_DISK] = { "disk", "DIR", "keep what the cell writes in DIR, below its own directory data" },
+	/* For tests, and not in the help. */
+	[OPT_DISK_TELL] = { "disk-tell", "list|tar|changes|check", NULL },
 	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
 	[OPT_WASM] = { "binfmt-wasm", "COMMAND",
 		       "program of the cell that runs WebAssembly modules (node's WASI)" },
@@ -85,6 +88,8 @@ void run_help(void)
 	for (unsigned i = 0; i < ARRAY_LEN(options); i++) {
 		char left[64];
 
+		if (!options[i].help)
+			continue;
 		snprintf(left, sizeof(left), "--%s%s%s", options[i].name,
 			 options[i].value ? " " : "", options[i].value ? options[i].value : "");
 		printf("  %-26s %s\n", left, options[i].help);
@@ -276,6 +281,9 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return tmpfs_option(o, value);
 	case OPT_DISK:
 		o->disk_dir = value;
+		return 0;
+	case OPT_DISK_TELL:
+		o->disk_tell = value;
 		return 0;
 	case OPT_HOSTNAME:
 		if (!*value || strlen(value) > 64)

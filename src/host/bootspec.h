@@ -57,7 +57,17 @@ enum fast_mode {
 	FAST_CHECK, /* no, but what they would have said is compared with the truth */
 };
 
+/* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is told to out_fd; see
+ * kernel/cell/maintain.c. argv is not used then, but not empty. */
+enum spec_mode { MODE_RUN, MODE_LIST, MODE_TAR, MODE_CHECK };
+
 struct bootspec {
+	uint32_t mode; /* enum spec_mode */
+	int32_t out_fd; /* of a mode that tells something */
+	uint32_t from_layers; /* differences are to the first so many layers of the chain; 0: to the image */
+	bool tar_whole; /* not only what differs */
+	bool tar_objects; /* contents of an image of the store by number */
+	bool no_image; /* a volume */
 	char **argv; /* NULL-terminated; never empty */
 	char **envp;
 	const char *workdir; /* "/" by default */

@@ -18,6 +18,7 @@
 #include "host/notify.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/platform/cell.h"
@@ -159,6 +160,12 @@ int main(void)
 		fail("cannot reserve memory for the cell's kernel", ret);
 	arena_warn = on_arena_warn;
 	cell_ended = on_cell_ended;
+	if (cell.spec.mode != MODE_RUN) {
+		ret = isolate_seal();
+		if (ret < 0)
+			fail("cannot seal the kernel", ret);
+		maintain();
+	}
 	ret = loop_init();
 	if (ret < 0)
 		fail("cannot set up the event loop", ret);

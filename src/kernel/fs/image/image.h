@@ -55,6 +55,8 @@ struct image_ops {
 	int (*open)(struct image *img, struct image_node *node);
 	/* Moves to the node's next attribute: 0, or -ENOENT behind the last. NULL: there are none. */
 	int (*xattr)(struct image *img, struct image_node *node, struct image_xattr *x);
+	/* The number of a regular file's content among the objects of an image of the store; -1: it has none. NULL: there are none. */
+	int64_t (*object)(struct image *img, struct image_node *node);
 	void (*drop)(struct image *img, struct image_node *node);
 	/* Everything was dropped but the root. */
 	void (*free)(struct image *img);

@@ -284,6 +284,16 @@ static int indeximage_xattr(struct image *img, struct image_node *node, struct i
 	return 0;
 }
 
+static int64_t indeximage_object(struct image *img, struct image_node *node)
+{
+	struct xnode *x = xnode_of(node);
+	struct index_node in;
+
+	if (x->made || index_node(&indeximage_of(img)->ix, x->num, &in) < 0 || !S_ISREG(in.mode))
+		return -1;
+	return (int64_t)in.a - 1;
+}
+
 static void indeximage_drop(struct image *img, struct image_node *node)
 {
 	(void)img;
@@ -306,6 +316,7 @@ static const struct image_ops indeximage_ops = {
 	.readlink = indeximage_readlink,
 	.open = indeximage_open,
 	.xattr = indeximage_xattr,
+	.object = indeximage_object,
 	.drop = indeximage_drop,
 	.free = indeximage_free,
 };
