@@ -2,7 +2,7 @@
  * host/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
-#include "cli/cli.h"
+#include "cli/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +125,9 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		int err;
 
 		*out = (struct mount_spec){ .dst = m->dst,
-					    .kind = m->src ? "host" : "tmpfs",
+					    .kind = m->src	? "host"
+						    : m->volume ? "disk"
+								: "tmpfs",
 					    .readonly = m->readonly,
 					    .fd = -1,
 					    .size = m->size };
@@ -202,20 +204,130 @@ static int limits_prepare(struct cell *c, const struct run_options *o)
 	return 0;
 }
 
-static int cell_prepare(struct cell *c, struct run_options *o)
+/* A directory of the store as the kernel gets it. When viv is root, the cell's uid cannot walk the path to it, so it
+ * becomes a mount of its own here; else the kernel does that. */
+static int store_dir_open(int dir, const char *path, bool readonly, bool *ret_detached)
+{
+	int fd = openat(dir, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), tree;
+
+	*ret_detached = false;
+	if (fd < 0)
+		return -errno;
+	tree = host_tree_detach(fd, readonly);
+	if (tree < 0)
+		return fd;
+	*ret_detached = true;
+	close(fd);
+	return tree;
+}
+
+/* A disk with the layers below its active one. Read-only: the active layer is one of them. */
+static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_chain *chain,
+			bool readonly, struct disk_spec *out)
+{
+	struct bootspec *s = &c->spec;
+	bool detached;
+	int fd = store_dir_open(d->dir, "data", readonly, &out->detached);
+
+	if (fd < 0)
+		return fail("cannot open a disk of the store: %s", strerror(-fd));
+	out->present = true;
+	out->readonly = readonly;
+	out->data_fd = (int)c->nfds;
+	c->fds[c->nfds++] = fd;
+	out->active = d->active;
+	out->first = s->nlayers;
+	for (unsigned i = 0; i < chain->n; i++) {
+		const struct disk_link *l = &chain->links[i];
+
+		if (s->nlayers == SPEC_MAX_LAYERS)
+			return fail(
+				"the disks of this cell have more than %d layers together; 'viv "
+				"commit' makes them fewer",
+				SPEC_MAX_LAYERS);
+		s->layers[s->nlayers] = (struct layer_spec){ .fd = -1, .number = l->ref.n };
+		if (l->fd >= 0) {
+			fd = store_dir_open(l->fd, ".", true, &detached);
+			if (fd < 0)
+				return fail("cannot open a layer of the store: %s", strerror(-fd));
+			s->layers[s->nlayers].fd = (int)c->nfds;
+			c->fds[c->nfds++] = fd;
+		}
+		s->nlayers++;
+	}
+	if (readonly && s->nlayers < SPEC_MAX_LAYERS)
+		s->layers[s->nlayers++] = (struct layer_spec){ .fd = -1, .number = d->active };
+	out->nsealed = s->nlayers - out->first;
+	return 0;
+}
+
+/* A volume's files belong to a uid of its own; in this cell they are the cell's. */
+static int volume_map(struct cell *c, const struct disk *d, struct disk_spec *out)
+{
+	char path[64];
+	struct host_mount m;
+	int err;
+
+	if (c->uid == geteuid() || d->uid == c->uid)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/data", d->dir);
+	err = host_mount_open(path, out->readonly, c->uid, c->gid, &m);
+	if (err)
+		return fail("cannot open a volume: %s", strerror(-err));
+	if (!m.detached)
+		return fail("the file system of the store cannot map owners, which volumes of root "
+			    "need; run viv as an ordinary user");
+	close(c->fds[out->data_fd]);
+	c->fds[out->data_fd] = m.fd;
+	out->detached = true;
+	return 0;
+}
+
+static int disks_prepare(struct cell *c, const struct run_options *o, const struct place *p)
+{
+	static struct disk_chain chain;
+	int status = 0;
+
+	if (p->kept)
+		status = disk_prepare(c, &p->disk, &p->chain, false, &c->spec.disk);
+	for (unsigned i = 0; i < o->nmounts && !status; i++) {
+		struct mount_spec *m = &c->spec.mounts[i];
+
+		if (!o->mounts[i].volume)
+			continue;
+		if (disk_chain(p->store.fd, &p->volumes[i], p->volumes[i].active, &chain))
+			return fail("volume '%s' is damaged", o->mounts[i].volume);
+		status = disk_prepare(c, &p->volumes[i], &chain, m->readonly, &m->disk);
+		disk_chain_close(&chain);
+		if (!status)
+			status = volume_map(c, &p->volumes[i], &m->disk);
+	}
+	return status;
+}
+
+static int image_prepare(struct cell *c, const struct place *p)
+{
+	struct bootspec *s = &c->spec;
+
+	s->image_stored = p->stored;
+	if (p->stored)
+		c->fds[FD_IMAGE] = store_dir_open(p->image.dir, ".", true, &s->image_detached);
+	else
+		c->fds[FD_IMAGE] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return c->fds[FD_IMAGE] < 0 ? fail("cannot open the image") : 0;
+}
+
+static int cell_prepare(struct cell *c, struct run_options *o, const struct place *p)
 {
 	struct bootspec *s = &c->spec;
 	int pair[2], status;
 
 	isolate_ids(&c->uid, &c->gid);
+	/* With uids of their own, cells have that of their disk. */
+	if (p->kept && c->uid != geteuid())
+		c->uid = c->gid = p->disk.uid;
 	c->nfds = FD_MOUNTS;
 	status = streams_prepare(c, o);
-	if (!status && o->disk_dir) {
-		s->disk.data_fd = (int32_t)c->nfds;
-		status = disk_dir_prepare(o->disk_dir, o->disk_tell, s, &c->uid, &c->gid,
-					  &c->fds[c->nfds]);
-		s->disk.data_fd = (int32_t)c->nfds++;
-	}
 	if (!status)
 		status = mounts_prepare(c, o);
 	if (status)
@@ -225,6 +337,7 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 	s->workdir = o->workdir;
 	s->wasm = o->wasm;
 	s->hostname = o->hostname;
+	s->user = o->user_text;
 	s->uid = o->uid;
 	s->gid = o->gid;
 	s->user_uid = s->user_gid = 1000;
@@ -242,8 +355,12 @@ static int cell_prepare(struct cell *c, struct run_options *o)
 		if (c->fds[c->nfds++] < 0)
 			return fail("--trace: standard error is closed");
 	}
-	c->fds[FD_IMAGE] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (c->fds[FD_IMAGE] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	status = image_prepare(c, p);
+	if (!status)
+		status = disks_prepare(c, o, p);
+	if (status)
+		return status;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return fail("cannot prepare descriptors: %s", strerror(errno));
 	c->control = pair[0];
 	c->fds[FD_CONTROL] = pair[1];
@@ -286,7 +403,7 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret)
 	return 0;
 }
 
-int run_cell(const struct run_options *options)
+int run_cell(const struct run_options *options, struct place *place)
 {
 	struct run_options o = *options;
 	static struct cell c;
@@ -300,7 +417,7 @@ int run_cell(const struct run_options *options)
 	kernel = program_open("viv-kernel");
 	if (kernel < 0)
 		return EXIT_OWN;
-	status = cell_prepare(&c, &o);
+	status = cell_prepare(&c, &o, place);
 	if (status)
 		goto out_cgroup;
 	signals = supervise_signals();
@@ -310,7 +427,7 @@ int run_cell(const struct run_options *options)
 	}
 	status = cell_start(&c, kernel, &isolated);
 	if (!status)
-		status = supervise(&o, &isolated, c.control, signals, &c.cgroup);
+		status = supervise(&o, place, &isolated, c.control, signals, &c.cgroup);
 out_cgroup:
 	cgroup_remove(&c.cgroup);
 	return status;

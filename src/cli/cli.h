@@ -23,6 +23,18 @@ int run_main(int argc, char **argv);
 void run_help(void);
 int image_main(int argc, char **argv);
 void image_help(void);
+int ls_main(int argc, char **argv);
+void ls_help(void);
+int rm_main(int argc, char **argv);
+void rm_help(void);
+int snapshot_main(int argc, char **argv);
+void snapshot_help(void);
+int fork_main(int argc, char **argv);
+void fork_help(void);
+int rollback_main(int argc, char **argv);
+void rollback_help(void);
+int volume_main(int argc, char **argv);
+void volume_help(void);
 
 /* Prints "viv: MESSAGE" and returns EXIT_OWN. A message says what to do. */
 int fail(const char *fmt, ...) printf_like(1, 2);
@@ -51,9 +63,9 @@ struct cgroup;
 struct isolated;
 
 struct run_options {
-	const char *image;
-	const char *disk_dir; /* --disk; NULL: none */
-	const char *disk_tell; /* no command: what is in it goes to standard output */
+	const char *image; /* NULL: the named cell's, else "host" */
+	const char *name; /* of a cell that stays; NULL: it goes with the command */
+	const char *entrypoint; /* instead of the image's; "": none */
 	uint32_t cpu_milli; /* 0: not asked for */
 	uint64_t memory;
 	uint32_t pids;
@@ -61,34 +73,39 @@ struct run_options {
 	bool trace, quiet, changes;
 	uint32_t fast; /* enum fast_mode */
 	bool tty; /* a terminal was asked for */
-	const char *workdir, *hostname;
+	const char *workdir, *hostname; /* workdir NULL: the image's, else "/" */
+	const char *user_text; /* as given; NULL: the image's, else root */
 	const char *wasm; /* runs WebAssembly modules; NULL: node */
-	uint32_t uid, gid;
+	uint32_t uid, gid; /* of one of the host image's users */
 	const char *user_name, *home;
+	const char **env_given; /* by --env, for the end */
+	unsigned nenv_given;
+	bool rm;
 	char **env; /* K=V, all that the command gets; NULL-terminated */
 	struct run_mount {
-		const char *src; /* NULL: a tmpfs */
-		const char *dst;
+		const char *src; /* of the host */
+		const char *volume; /* or a volume's name; neither: a tmpfs */
+		char *dst;
 		bool readonly;
 		uint64_t size;
 	} mounts[32];
 	unsigned nmounts;
-	char **argv;
+	char **argv; /* NULL: the image's */
 };
 
-/* --disk: adds the disk in directory dir to the spec. With uids of their own, the cell gets that of the disk. The descriptor of its
- * layers in *ret_fd (its number in the cell is the caller's to set). 0 or an exit status. */
-struct bootspec;
-int disk_dir_prepare(const char *dir, const char *tell_or_NULL, struct bootspec *spec, uid_t *uid,
-		     gid_t *gid, int *ret_fd);
+struct place;
 
 /* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
 int run_options_parse(struct run_options *o, int argc, char **argv);
+/* Sets K=V. */
+int run_env_set(struct run_options *o, const char *text);
+/* What the command line and the image left open. */
+int run_options_finish(struct run_options *o, bool stored);
 /* Starts the cell and stays with it to its end: the exit status. */
-int run_cell(const struct run_options *o);
+int run_cell(const struct run_options *o, struct place *p);
 /* From the first message to the exit status (supervise.c). Borrows all. */
-int supervise(const struct run_options *o, const struct isolated *kernel, int control, int signals,
-	      const struct cgroup *cg);
+int supervise(const struct run_options *o, struct place *place, const struct isolated *kernel,
+	      int control, int signals, const struct cgroup *cg);
 /* The signals that viv forwards to the cell, blocked, as a descriptor; -1 on failure. */
 int supervise_signals(void);
 

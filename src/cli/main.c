@@ -13,6 +13,12 @@ static void version_help(void);
 const struct verb verbs[] = {
 	{ "run", "run a command in a new cell", run_main, run_help },
 	{ "image", "import, list, export and remove images", image_main, image_help },
+	{ "ls", "list the named cells", ls_main, ls_help },
+	{ "rm", "remove named cells", rm_main, rm_help },
+	{ "snapshot", "keep a cell's files as they are now", snapshot_main, snapshot_help },
+	{ "fork", "make a cell with the files of another", fork_main, fork_help },
+	{ "rollback", "set a cell's files back to a snapshot", rollback_main, rollback_help },
+	{ "volume", "make, list and remove volumes", volume_main, volume_help },
 	{ "help", "explain viv, or one of its commands", help_main, help_help },
 	{ "version", "print the version", version_main, version_help },
 };

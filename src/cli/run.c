@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/place.h"
 #include "host/bootspec.h"
 
 struct option {
@@ -16,6 +17,9 @@ struct option {
 
 enum {
 	OPT_IMAGE,
+	OPT_NAME,
+	OPT_RM,
+	OPT_ENTRYPOINT,
 	OPT_CPUS,
 	OPT_MEMORY,
 	OPT_PIDS,
@@ -24,9 +28,8 @@ enum {
 	OPT_WORKDIR,
 	OPT_USER,
 	OPT_MOUNT,
+	OPT_VOLUME,
 	OPT_TMPFS,
-	OPT_DISK,
-	OPT_DISK_TELL,
 	OPT_HOSTNAME,
 	OPT_WASM,
 	OPT_INTERACTIVE,
@@ -40,21 +43,28 @@ enum {
 
 static const struct option options[] = {
 	[OPT_IMAGE] = { "image", "NAME",
-			"the root file system; 'host' shows the host's /usr, /bin and /lib" },
+			"the root file system: an image of the store, or 'host', which shows the "
+			"host's "
+			"/usr, /bin and /lib" },
+	[OPT_NAME] = { "name", "CELL",
+		       "a cell that keeps its files; made when there is none of that name" },
+	[OPT_RM] = { "rm", NULL, "keep nothing (as it is without --name)" },
+	[OPT_ENTRYPOINT] = { "entrypoint", "FILE", "run this instead of the image's entry point" },
 	[OPT_CPUS] = { "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
 	[OPT_MEMORY] = { "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
 	[OPT_PIDS] = { "pids", "N", "processes and threads at once" },
 	[OPT_TIMEOUT] = { "timeout", "TIME",
 			  "end the cell after this time (500ms, 10s, 5m); status 124" },
 	[OPT_ENV] = { "env", "K=V", "set a variable; a name alone passes the host's value" },
-	[OPT_WORKDIR] = { "workdir", "DIR", "directory that the command starts in (/)" },
-	[OPT_USER] = { "user", "USER", "root, agent, nobody, UID or UID:GID (root)" },
+	[OPT_WORKDIR] = { "workdir", "DIR",
+			  "directory that the command starts in (the image's, or /)" },
+	[OPT_USER] = { "user", "USER",
+		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
 	[OPT_MOUNT] = { "mount", "SRC:DST[:ro|rw]",
 			"show a host directory at DST in the cell (rw)" },
+	[OPT_VOLUME] = { "volume", "NAME:DST[:ro|rw]",
+			 "a volume at DST: files that stay, whichever cell uses them" },
 	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
-	[OPT_DISK] = { "disk", "DIR", "keep what the cell writes in DIR, below its own directory data" },
-	/* For tests, and not in the help. */
-	[OPT_DISK_TELL] = { "disk-tell", "list|tar|changes|check", NULL },
 	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
 	[OPT_WASM] = { "binfmt-wasm", "COMMAND",
 		       "program of the cell that runs WebAssembly modules (node's WASI)" },
@@ -99,7 +109,7 @@ void run_help(void)
 	       "128+N ended by signal N.\n");
 }
 
-static int env_set(struct run_options *o, const char *text)
+int run_env_set(struct run_options *o, const char *text)
 {
 	size_t n = 0, name = strcspn(text, "=");
 	char **list;
@@ -124,18 +134,31 @@ static int env_set_pair(struct run_options *o, const char *name, const char *val
 
 	if (asprintf(&text, "%s=%s", name, value) < 0)
 		return fail("out of memory");
-	return env_set(o, text);
+	return run_env_set(o, text);
 }
 
+/* --env is applied after what the image says. */
 static int env_option(struct run_options *o, const char *text)
 {
-	const char *value;
+	const char **more;
 
 	if (!*text || *text == '=')
 		return fail(
 			"--env needs a name: --env NAME=VALUE, or --env NAME for the host's value");
+	more = realloc(o->env_given, (o->nenv_given + 1) * sizeof(*more));
+	if (!more)
+		return fail("out of memory");
+	o->env_given = more;
+	more[o->nenv_given++] = text;
+	return 0;
+}
+
+static int env_apply(struct run_options *o, const char *text)
+{
+	const char *value;
+
 	if (strchr(text, '='))
-		return env_set(o, text);
+		return run_env_set(o, text);
 	value = getenv(text);
 	return value ? env_set_pair(o, text, value) : 0;
 }
@@ -176,9 +199,9 @@ static int user_option(struct run_options *o, const char *text)
 }
 
 /* A place in the cell for a mount: absolute, not "/", not used twice. */
-static int mount_add(struct run_options *o, const char *option, const char *src, char *dst,
-		     bool readonly, uint64_t size)
+static int mount_add(struct run_options *o, const char *option, struct run_mount m)
 {
+	char *dst = m.dst;
 	size_t n = strlen(dst);
 
 	if (dst[0] != '/')
@@ -194,30 +217,52 @@ static int mount_add(struct run_options *o, const char *option, const char *src,
 	if (o->nmounts == ARRAY_LEN(o->mounts))
 		return fail("at most %zu mounts; mount a directory above them instead",
 			    ARRAY_LEN(o->mounts));
-	o->mounts[o->nmounts++] =
-		(struct run_mount){ .src = src, .dst = dst, .readonly = readonly, .size = size };
+	o->mounts[o->nmounts++] = m;
 	return 0;
 }
 
-static int mount_option(struct run_options *o, const char *text)
+/* SRC:DST[:ro|rw]; both parts are new strings. */
+static int mount_split(const char *option, const char *text, char **ret_src, char **ret_dst,
+		       bool *ret_readonly)
 {
 	char *src = strdup(text), *dst, *mode;
-	bool readonly = false;
 
 	if (!src)
 		return fail("out of memory");
 	mode = strrchr(src, ':');
 	if (mode && (!strcmp(mode, ":ro") || !strcmp(mode, ":rw"))) {
-		readonly = !strcmp(mode, ":ro");
+		*ret_readonly = !strcmp(mode, ":ro");
 		*mode = '\0';
 	}
 	dst = strrchr(src, ':');
 	if (!dst || dst == src || !dst[1])
-		return fail("--mount '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", text);
+		return fail("%s '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", option, text);
 	*dst++ = '\0';
 	if (dst[0] != '/' && strchr(src, ':'))
-		return fail("--mount '%s': the mode after the second ':' is ro or rw", text);
-	return mount_add(o, "--mount", src, dst, readonly, 0);
+		return fail("%s '%s': the mode after the second ':' is ro or rw", option, text);
+	*ret_src = src;
+	*ret_dst = dst;
+	return 0;
+}
+
+static int mount_option(struct run_options *o, const char *text)
+{
+	struct run_mount m = { 0 };
+	char *src;
+	int status = mount_split("--mount", text, &src, &m.dst, &m.readonly);
+
+	m.src = src;
+	return status ? status : mount_add(o, "--mount", m);
+}
+
+static int volume_option(struct run_options *o, const char *text)
+{
+	struct run_mount m = { 0 };
+	char *name;
+	int status = mount_split("--volume", text, &name, &m.dst, &m.readonly);
+
+	m.volume = name;
+	return status ? status : mount_add(o, "--volume", m);
 }
 
 static int tmpfs_option(struct run_options *o, const char *text)
@@ -233,7 +278,7 @@ static int tmpfs_option(struct run_options *o, const char *text)
 		if (strncmp(colon, "size=", 5) || !value_size(colon + 5, &size))
 			return fail("--tmpfs '%s': give it as DST or DST:size=64M", text);
 	}
-	return mount_add(o, "--tmpfs", NULL, dst, false, size);
+	return mount_add(o, "--tmpfs", (struct run_mount){ .dst = dst, .size = size });
 }
 
 static int option_apply(struct run_options *o, unsigned opt, const char *value)
@@ -243,8 +288,15 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 	switch (opt) {
 	case OPT_IMAGE:
 		o->image = value;
-		if (strcmp(value, "host"))
-			return fail("there is no image '%s'; the only one is 'host'", value);
+		return 0;
+	case OPT_NAME:
+		o->name = value;
+		return 0;
+	case OPT_RM:
+		o->rm = true;
+		return 0;
+	case OPT_ENTRYPOINT:
+		o->entrypoint = value;
 		return 0;
 	case OPT_CPUS:
 		if (!value_milli(value, &milli) || milli < 10 || milli > 4096000)
@@ -273,18 +325,16 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		o->workdir = value;
 		return 0;
 	case OPT_USER:
-		o->user_name = NULL;
-		return user_option(o, value);
+		if (!*value)
+			return fail("--user needs a name or a number");
+		o->user_text = value;
+		return 0;
 	case OPT_MOUNT:
 		return mount_option(o, value);
+	case OPT_VOLUME:
+		return volume_option(o, value);
 	case OPT_TMPFS:
 		return tmpfs_option(o, value);
-	case OPT_DISK:
-		o->disk_dir = value;
-		return 0;
-	case OPT_DISK_TELL:
-		o->disk_tell = value;
-		return 0;
 	case OPT_HOSTNAME:
 		if (!*value || strlen(value) > 64)
 			return fail("--hostname: a name of 1 to 64 characters");
@@ -384,25 +434,9 @@ static int option_parse(struct run_options *o, char **argv, int *i)
 
 int run_options_parse(struct run_options *o, int argc, char **argv)
 {
-	int i = 1, err = user_option(o, "root");
+	int i = 1, err = 0;
 
-	o->image = "host";
-	o->workdir = "/";
 	o->hostname = "cell";
-	if (!err)
-		err = env_set(o,
-			      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	/* Names with no value yet: filled in below. */
-	if (!err)
-		err = env_set(o, "HOME=");
-	if (!err)
-		err = env_set(o, "USER=");
-	if (!err)
-		err = env_set(o, "LOGNAME=");
-	if (!err)
-		err = env_set(o, "SHELL=/bin/bash");
-	if (!err)
-		err = env_set(o, "LANG=C.UTF-8");
 	while (!err && i < argc && argv[i][0] == '-' && argv[i][1]) {
 		if (!strcmp(argv[i], "--")) {
 			i++;
@@ -412,14 +446,41 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	}
 	if (err)
 		return err;
+	if (o->rm && o->name)
+		return fail(
+			"--rm and --name: a named cell keeps its files; leave one of them out, or "
+			"use 'viv rm %s' afterwards",
+			o->name);
 	if (o->tty && !isatty(0) && !isatty(1) && !isatty(2))
 		return fail("-t: there is no terminal to give to the cell; leave -t out, or make "
 			    "one inside: "
 			    "viv run -- script -qec COMMAND /dev/null");
-	if (i >= argc)
-		return fail("no command given; for a shell: viv run -- /bin/bash");
-	o->argv = argv + i;
-	/* What --env did not set is filled in now, when the user is known. */
+	o->argv = i < argc ? argv + i : NULL;
+	/* Before what the image says. A name without a value is filled in when the user is known. */
+	err = run_env_set(o, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	if (!err)
+		err = run_env_set(o, "HOME=");
+	if (!err)
+		err = run_env_set(o, "USER=");
+	if (!err)
+		err = run_env_set(o, "LOGNAME=");
+	if (!err)
+		err = run_env_set(o, "LANG=C.UTF-8");
+	return err;
+}
+
+/* The users of the host image are ours to name; those of others are looked up inside. */
+static int user_finish(struct run_options *o, bool stored)
+{
+	int err;
+
+	if (stored) {
+		if (!o->user_text)
+			o->user_text = "0";
+		return 0;
+	}
+	err = user_option(o, o->user_text ? o->user_text : "root");
+	o->user_text = NULL;
 	for (char **e = o->env; *e && !err; e++) {
 		if (!strcmp(*e, "HOME="))
 			err = env_set_pair(o, "HOME", o->home);
@@ -431,12 +492,37 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	return err;
 }
 
+int run_options_finish(struct run_options *o, bool stored)
+{
+	int err = stored ? 0 : run_env_set(o, "SHELL=/bin/bash");
+
+	for (unsigned i = 0; i < o->nenv_given && !err; i++)
+		err = env_apply(o, o->env_given[i]);
+	if (!err)
+		err = user_finish(o, stored);
+	if (err)
+		return err;
+	if (!o->workdir)
+		o->workdir = "/";
+	if (!o->argv || !o->argv[0])
+		return fail(stored ? "no command given, and the image has none of its own"
+				   : "no command given; for a shell: viv run -- /bin/bash");
+	return 0;
+}
+
 int run_main(int argc, char **argv)
 {
+	static struct place place;
 	struct run_options o = { 0 };
 	int status = run_options_parse(&o, argc, argv);
 
 	if (status)
 		return status < 0 ? 0 : status;
-	return run_cell(&o);
+	status = place_open(&place, &o);
+	if (!status)
+		status = run_options_finish(&o, place.stored);
+	if (!status)
+		status = run_cell(&o, &place);
+	place_close(&place);
+	return status;
 }

@@ -5,7 +5,8 @@
  * The kernel is in a session of its own, so a terminal's Ctrl-C and Ctrl-Z reach viv alone.
  * Ctrl-Z is passed on; when it meant the first process and not a job of a shell in the cell, the
  * kernel says so, and viv stops itself with the terminal as it found it; 'fg' undoes both. */
-#include "cli/cli.h"
+#include "cli/door.h"
+#include "cli/place.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -35,6 +36,9 @@ struct watch {
 	int64_t deadline; /* of what comes next, by the monotonic clock; 0: none */
 	bool timed_out, killed;
 	int status; /* -1: not known yet */
+	struct place *place;
+	int asker; /* who waits for a seal; -1: nobody */
+	uint32_t sealing; /* the layer that is being sealed */
 };
 
 static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGWINCH, SIGTSTP, SIGTTIN,
@@ -122,6 +126,72 @@ static int status_of(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* ---- the door ---- */
+
+static void seal_answer(struct watch *w, enum err_kind kind, const char *text)
+{
+	struct door_answer a = { .kind = (int)kind, .layer = w->sealing };
+
+	snprintf(a.text, sizeof(a.text), "%s", text);
+	door_answer(w->asker, &a);
+	w->asker = -1;
+}
+
+/* What the tree file says comes first: a layer that it names and nobody made yet is an empty one, but one that it does
+ * not name is lost. */
+static void seal_start(struct watch *w, const char *name)
+{
+	struct place *p = w->place;
+	struct ctl_msg m = { .type = CTL_SEAL, .text = "sync" };
+	char text[200];
+	int err;
+
+	w->sealing = p->disk.active;
+	err = disk_seal(p->store.fd, &p->disk, name);
+	if (err == -EEXIST) {
+		snprintf(text, sizeof(text), "cell '%s' has a snapshot '%s' already", p->cell.name,
+			 name);
+		seal_answer(w, ERR_CONFLICT, text);
+		return;
+	}
+	if (err) {
+		seal_answer(w, ERR_FAILED,
+			    err == -ELOOP ? "the cell has too many snapshots on top of each other"
+					  : strerror(-err));
+		return;
+	}
+	m.a = (int32_t)p->disk.active;
+	if (send(w->control, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(m)) {
+		disk_unseal(&p->disk);
+		seal_answer(w, ERR_FAILED, "the cell does not answer");
+	}
+}
+
+static void seal_end(struct watch *w, int err)
+{
+	if (w->asker < 0)
+		return;
+	if (err) {
+		disk_unseal(&w->place->disk);
+		seal_answer(w, ERR_FAILED, strerror(-err));
+	} else {
+		seal_answer(w, 0, "");
+	}
+}
+
+static void door_handle(struct watch *w)
+{
+	struct door_request q;
+
+	w->asker = door_accept(w->place->door, &q);
+	if (w->asker < 0)
+		return;
+	if (q.op == DOOR_SEAL && (!q.name[0] || disk_name_is_valid(q.name)))
+		seal_start(w, q.name);
+	else
+		seal_answer(w, ERR_USAGE, "the cell was started by another version of viv");
+}
+
 /* One message. False: there was none. */
 static bool message_handle(struct watch *w)
 {
@@ -153,6 +223,9 @@ static bool message_handle(struct watch *w)
 		break;
 	case CTL_STOP:
 		stop_self(w);
+		break;
+	case CTL_SEALED:
+		seal_end(w, m.a < 0 ? m.a : 0);
 		break;
 	case CTL_EVENT:
 		if (!w->o->quiet)
@@ -206,13 +279,19 @@ static int status_final(struct watch *w, const struct cgroup *cg)
 	return fail("the cell's kernel crashed (%s); please report this", strsignal(si.si_status));
 }
 
-int supervise(const struct run_options *o, const struct isolated *kernel, int control, int signals,
-	      const struct cgroup *cg)
+int supervise(const struct run_options *o, struct place *place, const struct isolated *kernel,
+	      int control, int signals, const struct cgroup *cg)
 {
-	struct watch w = { .o = o, .kernel = kernel, .control = control, .status = -1 };
-	struct pollfd fds[3] = { { .fd = control, .events = POLLIN },
+	struct watch w = { .o = o,
+			   .kernel = kernel,
+			   .control = control,
+			   .status = -1,
+			   .place = place,
+			   .asker = -1 };
+	struct pollfd fds[4] = { { .fd = control, .events = POLLIN },
 				 { .fd = signals, .events = POLLIN },
-				 { .fd = kernel->pidfd, .events = POLLIN } };
+				 { .fd = kernel->pidfd, .events = POLLIN },
+				 { .fd = -1, .events = POLLIN } };
 	struct termios unused;
 	int status;
 
@@ -230,6 +309,8 @@ int supervise(const struct run_options *o, const struct isolated *kernel, int co
 						.tv_nsec = left % NSEC_PER_SEC };
 			timeout = &ts;
 		}
+		/* One request at a time, and none to a cell that has ended. */
+		fds[3].fd = w.asker < 0 && w.status < 0 ? place->door : -1;
 		if (ppoll(fds, ARRAY_LEN(fds), timeout, NULL) < 0 && errno != EINTR)
 			break;
 		while (read(signals, &si, sizeof(si)) == sizeof(si))
@@ -238,12 +319,17 @@ int supervise(const struct run_options *o, const struct isolated *kernel, int co
 			continue;
 		if (fds[0].revents & POLLHUP)
 			fds[0].fd = -1;
+		if (fds[3].revents & POLLIN)
+			door_handle(&w);
 		if (w.deadline && now() >= w.deadline)
 			deadline_passed(&w);
 	}
 	/* What was said last. */
 	while (message_handle(&w))
 		;
+	/* Sealed or not, the kernel writes no more: the layer is as it is. */
+	if (w.asker >= 0)
+		seal_answer(&w, 0, "");
 	status = status_final(&w, cg);
 	terminal_restore(&w.terminal, &unused);
 	return status;

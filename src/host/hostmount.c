@@ -112,26 +112,19 @@ int host_mount_open(const char *src, bool readonly, uid_t uid, gid_t gid, struct
 	return 0;
 }
 
-int host_disk_open(const char *path, bool readonly, uid_t uid, bool *ret_detached)
+int host_tree_detach(int dir, bool readonly)
 {
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 					       (readonly ? MOUNT_ATTR_RDONLY : 0) };
-	int tree, err;
+	int tree = (int)syscall(SYS_open_tree, dir, "",
+				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	int err;
 
-	*ret_detached = uid != geteuid();
-	if (!*ret_detached) {
-		int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-		return fd < 0 ? -errno : fd;
-	}
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, path,
-			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0)
 		return -errno;
-	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0) {
-		err = -errno;
-		close(tree);
-		return err;
-	}
-	return tree;
+	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) == 0)
+		return tree;
+	err = -errno;
+	close(tree);
+	return err;
 }

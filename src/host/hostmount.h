@@ -18,8 +18,7 @@ struct host_mount {
 int must_check host_mount_open(const char *src, bool readonly, uid_t uid, gid_t gid,
 			       struct host_mount *ret);
 
-/* Opens a directory of a disk, for a cell that runs as uid: as it is, or, when viv is root, as a
- * mount of its own, because the way to the store is closed to others. The descriptor or -errno. */
-int must_check host_disk_open(const char *path, bool readonly, uid_t uid, bool *ret_detached);
+/* The directory as a mount of its own that hangs nowhere; -EPERM when the caller is not root. */
+int must_check host_tree_detach(int dir, bool readonly);
 
 #endif

@@ -421,19 +421,6 @@ int disk_seal(int store, struct disk *d, const char *name)
 	return err;
 }
 
-int disk_unseal(struct disk *d)
-{
-	struct disk_layer *top = layer_find(d, d->active), *below;
-
-	below = top ? layer_find(d, top->parent.n) : NULL;
-	if (!below)
-		return -EINVAL;
-	below->name[0] = 0;
-	d->active = below->n;
-	*top = d->layers[--d->nlayers];
-	return tree_write(d);
-}
-
 static int layer_drop(struct disk *d, uint32_t n)
 {
 	char path[32];
@@ -442,6 +429,23 @@ static int layer_drop(struct disk *d, uint32_t n)
 	snprintf(path, sizeof(path), "data/%" PRIu32, n);
 	err = tree_remove(d->dir, path);
 	return err == -ENOENT ? 0 : err;
+}
+
+int disk_unseal(struct disk *d)
+{
+	struct disk_layer *top = layer_find(d, d->active), *below;
+	uint32_t n = d->active;
+	int err;
+
+	below = top ? layer_find(d, top->parent.n) : NULL;
+	if (!below)
+		return -EINVAL;
+	below->name[0] = 0;
+	d->active = below->n;
+	*top = d->layers[--d->nlayers];
+	err = tree_write(d);
+	/* Its number will be used again. */
+	return err ? err : layer_drop(d, n);
 }
 
 int disk_rollback(int store, struct disk *d, const char *name)

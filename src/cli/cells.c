@@ -1,0 +1,668 @@
+/* Named cells: finding and making them, and the verbs that work on their disks without starting them: ls, rm,
+ * snapshot, fork, rollback, volume. */
+#include "cli/cells.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/door.h"
+
+int verb_failed(const struct err *e)
+{
+	fail("%s", e->text);
+	return (int)e->kind;
+}
+
+static const char *const name_rule = "a name is 1 to 64 letters, digits, '.', '_' or '-', and "
+				     "starts with none of the last three";
+
+/* ---- finding and making ---- */
+
+static int name_check(const char *what, const char *name, struct err *e)
+{
+	if (disk_name_is_valid(name) && name[0] != '_')
+		return 0;
+	return err_set(e, ERR_USAGE, "'%s' is no name for a %s; %s", name, what, name_rule);
+}
+
+int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e)
+{
+	const char *at = strchr(text, '@');
+	size_t n = at ? (size_t)(at - text) : strlen(text);
+
+	*ret = (struct cell_ref){ 0 };
+	if (n > DISK_NAME_MAX || (at && strlen(at + 1) > DISK_NAME_MAX))
+		return err_set(e, ERR_NOT_FOUND, "there is no cell '%s'; 'viv ls' lists them",
+			       text);
+	memcpy(ret->name, text, n);
+	if (!at)
+		return 0;
+	strcpy(ret->snapshot, at + 1);
+	if (!ret->snapshot[0])
+		return err_set(e, ERR_USAGE, "'%s': give a snapshot after '@', or leave it out",
+			       text);
+	return 0;
+}
+
+static int disk_failed(const char *what, const char *name, int err, struct err *e)
+{
+	if (err == -EBUSY)
+		return err_set(e, ERR_CONFLICT,
+			       "%s '%s' is in use by another viv; wait for its end", what, name);
+	if (err == -EBADMSG)
+		return err_set(
+			e, ERR_FAILED,
+			"the disk of %s '%s' is damaged; fork one of its snapshots, or remove it",
+			what, name);
+	if (err == -ELOOP)
+		return err_set(
+			e, ERR_FAILED,
+			"%s '%s' has %d snapshots on top of each other, which is the limit; 'viv "
+			"commit' makes them one image",
+			what, name, DISK_MAX_CHAIN);
+	return err_set(e, ERR_FAILED, "the disk of %s '%s': %s", what, name, strerror(-err));
+}
+
+static int named_failed(const char *what, const char *name, int err, struct err *e)
+{
+	if (err == -ENOENT)
+		return err_set(e, ERR_NOT_FOUND, "there is no %s '%s'; 'viv %s' lists them", what,
+			       name, strcmp(what, "cell") ? "volume ls" : "ls");
+	if (err == -EEXIST)
+		return err_set(e, ERR_CONFLICT, "there is a %s '%s' already", what, name);
+	return err_set(e, ERR_FAILED, "%s '%s': %s", what, name,
+		       err == -EBADMSG ? "its file in the store is damaged" : strerror(-err));
+}
+
+int cell_open(const struct store *s, const char *name, enum disk_lock lock, struct named *n,
+	      struct disk *d, struct err *e)
+{
+	int err = named_find(s->fd, NAMED_CELL, name, n);
+
+	if (err)
+		return named_failed("cell", name, err, e);
+	err = disk_open(s->fd, n->disk, lock, d);
+	return err ? disk_failed("cell", name, err, e) : 0;
+}
+
+/* A new disk with a name. Somebody else may take the name first. */
+static int named_make(const struct store *s, enum named_kind kind, const char *name,
+		      const char *image, const struct layer_ref *parent, struct named *n,
+		      struct disk *d, struct err *e)
+{
+	const char *what = kind == NAMED_CELL ? "cell" : "volume";
+	int lock, err;
+
+	if (name_check(what, name, e) < 0)
+		return -1;
+	*n = (struct named){ .created = time(NULL) };
+	strcpy(n->name, name);
+	snprintf(n->image, sizeof(n->image), "%s", image);
+	/* Nobody collects a disk that has no name yet. */
+	lock = store_lock(s, false, NULL, e);
+	if (lock < 0)
+		return -1;
+	err = disk_create(s->fd, image, parent, d);
+	if (err) {
+		disk_failed(what, name, err, e);
+		goto out_lock;
+	}
+	strcpy(n->disk, d->id);
+	err = named_add(s->fd, kind, n);
+	if (err) {
+		named_failed(what, name, err, e);
+		disk_remove(s->fd, d);
+	}
+out_lock:
+	close(lock);
+	return err ? -1 : 0;
+}
+
+int cell_open_or_make(const struct store *s, const char *name, const char *image, struct named *n,
+		      struct disk *d, struct err *e)
+{
+	const struct layer_ref ground = { 0 };
+
+	for (int tries = 0;; tries++) {
+		if (cell_open(s, name, DISK_EXCLUSIVE, n, d, e) == 0)
+			break;
+		if (e->kind != ERR_NOT_FOUND)
+			return -1;
+		if (named_make(s, NAMED_CELL, name, image ? image : "host", &ground, n, d, e) == 0)
+			return 0;
+		if (e->kind != ERR_CONFLICT || tries == 3)
+			return -1;
+	}
+	if (!image || !strcmp(image, n->image))
+		return 0;
+	disk_close(d);
+	return err_set(
+		e, ERR_CONFLICT,
+		"cell '%s' was made from image %.12s and not %.12s; leave --image out, or choose "
+		"another name",
+		name, n->image, image);
+}
+
+int volume_open_or_make(const struct store *s, const char *name, bool readonly, struct disk *d,
+			struct err *e)
+{
+	const struct layer_ref ground = { 0 };
+	struct named n;
+	int err = named_find(s->fd, NAMED_VOLUME, name, &n);
+
+	if (err == -ENOENT) {
+		if (named_make(s, NAMED_VOLUME, name, DISK_NO_IMAGE, &ground, &n, d, e) < 0)
+			return -1;
+		if (!readonly)
+			return 0;
+		disk_close(d);
+	} else if (err) {
+		return named_failed("volume", name, err, e);
+	}
+	err = disk_open(s->fd, n.disk, readonly ? DISK_SHARED : DISK_EXCLUSIVE, d);
+	return err ? disk_failed("volume", name, err, e) : 0;
+}
+
+int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
+	      struct err *e)
+{
+	struct door_request q = { .op = DOOR_SEAL };
+	struct door_answer a;
+	struct named n;
+	struct disk d;
+	int err;
+
+	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) == 0) {
+		ret->n = d.active;
+		strcpy(ret->disk, d.id);
+		err = disk_seal(s->fd, &d, name);
+		disk_close(&d);
+		if (err == -EEXIST)
+			return err_set(e, ERR_CONFLICT, "cell '%s' has a snapshot '%s' already",
+				       cell, name);
+		return err ? disk_failed("cell", cell, err, e) : 0;
+	}
+	if (e->kind != ERR_CONFLICT)
+		return -1;
+	strcpy(q.name, name);
+	if (door_ask(n.disk, &q, &a, e) < 0) {
+		if (e->kind == ERR_NOT_FOUND)
+			return err_set(e, ERR_CONFLICT,
+				       "cell '%s' is just starting or ending; try again", cell);
+		return -1;
+	}
+	strcpy(ret->disk, n.disk);
+	ret->n = a.layer;
+	return 0;
+}
+
+/* ---- printing ---- */
+
+struct when {
+	char str[32];
+};
+
+static struct when when(int64_t t)
+{
+	time_t seconds = (time_t)t;
+	struct when w = { "-" };
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(w.str, sizeof(w.str), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return w;
+}
+
+static bool is_running(const struct store *s, const struct named *n)
+{
+	struct disk d;
+	int err = disk_open(s->fd, n->disk, DISK_SHARED, &d);
+
+	if (!err)
+		disk_close(&d);
+	return err == -EBUSY;
+}
+
+static unsigned snapshots_of(const struct store *s, const struct named *n)
+{
+	unsigned count = 0;
+	struct disk d;
+
+	if (disk_open(s->fd, n->disk, DISK_PEEK, &d))
+		return 0;
+	for (unsigned i = 0; i < d.nlayers; i++)
+		count += d.layers[i].name[0] != 0;
+	disk_close(&d);
+	return count;
+}
+
+/* ---- options of small verbs ---- */
+
+/* Takes "--NAME" out of argv. */
+static bool switch_take(int *argc, char **argv, const char *name)
+{
+	for (int i = 1; i < *argc; i++) {
+		if (strcmp(argv[i], name))
+			continue;
+		memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof(*argv));
+		--*argc;
+		return true;
+	}
+	return false;
+}
+
+static int usage_check(int argc, char **argv, int min, int max, const char *usage)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == '-') {
+			fail("unknown option '%s'; usage: %s", argv[i], usage);
+			return ERR_USAGE;
+		}
+	if (argc - 1 < min || argc - 1 > max) {
+		fail("usage: %s", usage);
+		return ERR_USAGE;
+	}
+	return 0;
+}
+
+static const char usage_ls[] = "viv ls [--json] [-q]";
+static const char usage_rm[] = "viv rm CELL...";
+static const char usage_snapshot[] =
+	"viv snapshot CELL [NAME] | viv snapshot --ls [--json] CELL | viv snapshot --rm CELL NAME";
+static const char usage_fork[] = "viv fork CELL[@SNAPSHOT] NEW";
+static const char usage_rollback[] = "viv rollback CELL SNAPSHOT";
+static const char usage_volume[] =
+	"viv volume create NAME | viv volume ls [--json] [-q] | viv volume rm NAME...";
+
+/* ---- the verbs ---- */
+
+static int list_print(const struct store *s, enum named_kind kind, bool json, bool quiet)
+{
+	struct named *list;
+	unsigned n;
+	int err = named_list(s->fd, kind, &list, &n);
+
+	if (err) {
+		fail("cannot list: %s", strerror(-err));
+		return ERR_FAILED;
+	}
+	if (!json && !quiet && kind == NAMED_CELL)
+		printf("%-24s %-8s %-14s %9s  %s\n", "NAME", "STATE", "IMAGE", "SNAPSHOTS",
+		       "CREATED");
+	else if (!json && !quiet)
+		printf("%-24s %-8s %s\n", "NAME", "STATE", "CREATED");
+	for (unsigned i = 0; i < n; i++) {
+		const char *state = is_running(s, &list[i])
+					    ? kind == NAMED_CELL ? "running" : "in use"
+				    : kind == NAMED_CELL ? "stopped"
+							 : "free";
+
+		if (quiet && !json)
+			printf("%s\n", list[i].name);
+		else if (json && kind == NAMED_CELL)
+			printf("{\"name\":\"%s\",\"state\":\"%s\",\"image\":\"%s\",\"disk\":\"%s\","
+			       "\"snapshots\":%u,\"created\":\"%s\"}\n",
+			       list[i].name, state, list[i].image, list[i].disk,
+			       snapshots_of(s, &list[i]), when(list[i].created).str);
+		else if (json)
+			printf("{\"name\":\"%s\",\"state\":\"%s\",\"disk\":\"%s\",\"created\":\"%"
+			       "s\"}\n",
+			       list[i].name, state, list[i].disk, when(list[i].created).str);
+		else if (kind == NAMED_CELL)
+			printf("%-24s %-8s %-14.12s %9u  %s\n", list[i].name, state, list[i].image,
+			       snapshots_of(s, &list[i]), when(list[i].created).str);
+		else
+			printf("%-24s %-8s %s\n", list[i].name, state, when(list[i].created).str);
+	}
+	free(list);
+	return 0;
+}
+
+int ls_main(int argc, char **argv)
+{
+	bool json = switch_take(&argc, argv, "--json"), quiet = switch_take(&argc, argv, "-q");
+	int status = usage_check(argc, argv, 0, 0, usage_ls);
+	struct store s;
+	struct err e;
+
+	if (status)
+		return status;
+	if (store_open(&s, &e) < 0)
+		return verb_failed(&e);
+	status = list_print(&s, NAMED_CELL, json, quiet);
+	store_close(&s);
+	return status;
+}
+
+/* The name goes first: what it led to is garbage from then on, whatever happens. */
+static int named_drop(const struct store *s, enum named_kind kind, const char *name, struct err *e)
+{
+	const char *what = kind == NAMED_CELL ? "cell" : "volume";
+	struct named n;
+	struct disk d;
+	int err = named_find(s->fd, kind, name, &n);
+
+	if (err)
+		return named_failed(what, name, err, e);
+	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
+	if (err == -EBUSY)
+		return disk_failed(what, name, err, e);
+	if (!err)
+		disk_close(&d);
+	err = named_remove(s->fd, kind, name);
+	return err ? named_failed(what, name, err, e) : 0;
+}
+
+static int drop_all(enum named_kind kind, int argc, char **argv)
+{
+	int status = 0, lock, err;
+	struct store s;
+	struct err e;
+
+	if (store_open(&s, &e) < 0)
+		return verb_failed(&e);
+	for (int i = 1; i < argc; i++) {
+		if (named_drop(&s, kind, argv[i], &e) < 0)
+			status = verb_failed(&e);
+		else
+			printf("%s\n", argv[i]);
+	}
+	lock = store_lock(&s, true, NULL, &e);
+	err = lock < 0 ? 0 : named_collect(s.fd);
+	if (lock < 0)
+		status = verb_failed(&e);
+	else
+		close(lock);
+	if (err) {
+		fail("cannot clear away what is unused: %s", strerror(-err));
+		status = ERR_FAILED;
+	}
+	store_close(&s);
+	return status;
+}
+
+int rm_main(int argc, char **argv)
+{
+	int status = usage_check(argc, argv, 1, argc, usage_rm);
+
+	return status ? status : drop_all(NAMED_CELL, argc, argv);
+}
+
+static int snapshots_print(const struct store *s, const char *cell, bool json, struct err *e)
+{
+	struct named n;
+	struct disk d;
+
+	if (cell_open(s, cell, DISK_PEEK, &n, &d, e) < 0)
+		return -1;
+	for (unsigned i = 0; i < d.nlayers; i++) {
+		const struct disk_layer *l = &d.layers[i];
+
+		if (!l->name[0])
+			continue;
+		if (json)
+			printf("{\"cell\":\"%s\",\"name\":\"%s\",\"layer\":%" PRIu32 "}\n", n.name,
+			       l->name, l->n);
+		else
+			printf("%s\n", l->name);
+	}
+	disk_close(&d);
+	return 0;
+}
+
+static int snapshot_drop(const struct store *s, const char *cell, const char *name, struct err *e)
+{
+	struct named n;
+	struct disk d;
+	int err, lock;
+
+	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) < 0)
+		return -1;
+	err = disk_snapshot_remove(&d, name);
+	disk_close(&d);
+	if (err == -ENOENT)
+		return err_set(e, ERR_NOT_FOUND, "cell '%s' has no snapshot '%s'", cell, name);
+	if (err)
+		return disk_failed("cell", cell, err, e);
+	lock = store_lock(s, true, NULL, e);
+	if (lock < 0)
+		return -1;
+	err = named_collect(s->fd);
+	close(lock);
+	return err ? disk_failed("cell", cell, err, e) : 0;
+}
+
+/* s1, s2, ...: the first that is free. */
+static int snapshot_name(const struct store *s, const char *cell, char *name, struct err *e)
+{
+	struct named n;
+	struct disk d;
+
+	if (cell_open(s, cell, DISK_PEEK, &n, &d, e) < 0)
+		return -1;
+	for (unsigned i = 1;; i++) {
+		snprintf(name, DISK_NAME_MAX, "s%u", i);
+		if (!disk_snapshot_find(&d, name))
+			break;
+	}
+	disk_close(&d);
+	return 0;
+}
+
+int snapshot_main(int argc, char **argv)
+{
+	bool ls = switch_take(&argc, argv, "--ls"), rm = switch_take(&argc, argv, "--rm");
+	bool json = switch_take(&argc, argv, "--json");
+	int status = usage_check(argc, argv, rm ? 2 : 1, ls ? 1 : 2, usage_snapshot), err;
+	char name[DISK_NAME_MAX + 1] = "";
+	struct layer_ref sealed;
+	struct store s;
+	struct err e;
+
+	if (status)
+		return status;
+	if (store_open(&s, &e) < 0)
+		return verb_failed(&e);
+	if (ls) {
+		err = snapshots_print(&s, argv[1], json, &e);
+	} else if (rm) {
+		err = snapshot_drop(&s, argv[1], argv[2], &e);
+	} else {
+		if (argc > 2) {
+			err = name_check("snapshot", argv[2], &e);
+			snprintf(name, sizeof(name), "%s", argv[2]);
+		} else {
+			err = snapshot_name(&s, argv[1], name, &e);
+		}
+		if (!err)
+			err = cell_seal(&s, argv[1], name, &sealed, &e);
+		if (!err)
+			printf("%s\n", name);
+	}
+	store_close(&s);
+	return err ? verb_failed(&e) : 0;
+}
+
+static int fork_do(const struct store *s, const char *from, const char *to, struct err *e)
+{
+	const struct disk_layer *l;
+	struct layer_ref parent = { 0 };
+	struct cell_ref ref;
+	struct named n, new;
+	struct disk d;
+
+	if (cell_ref_parse(from, &ref, e) < 0 || name_check("cell", to, e) < 0)
+		return -1;
+	if (named_find(s->fd, NAMED_CELL, to, &new) != -ENOENT)
+		return named_failed("cell", to, -EEXIST, e);
+	if (cell_open(s, ref.name, DISK_PEEK, &n, &d, e) < 0)
+		return -1;
+	if (ref.snapshot[0]) {
+		l = disk_snapshot_find(&d, ref.snapshot);
+		if (l) {
+			strcpy(parent.disk, d.id);
+			parent.n = l->n;
+		}
+		disk_close(&d);
+		if (!l)
+			return err_set(
+				e, ERR_NOT_FOUND,
+				"cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
+				ref.name, ref.snapshot, ref.name);
+	} else {
+		disk_close(&d);
+		if (cell_seal(s, ref.name, "", &parent, e) < 0)
+			return -1;
+	}
+	if (named_make(s, NAMED_CELL, to, n.image, &parent, &new, &d, e) < 0)
+		return -1;
+	disk_close(&d);
+	return 0;
+}
+
+int fork_main(int argc, char **argv)
+{
+	int status = usage_check(argc, argv, 2, 2, usage_fork);
+	struct store s;
+	struct err e;
+
+	if (status)
+		return status;
+	if (store_open(&s, &e) < 0)
+		return verb_failed(&e);
+	status = fork_do(&s, argv[1], argv[2], &e) < 0 ? verb_failed(&e) : 0;
+	if (!status)
+		printf("%s\n", argv[2]);
+	store_close(&s);
+	return status;
+}
+
+int rollback_main(int argc, char **argv)
+{
+	int status = usage_check(argc, argv, 2, 2, usage_rollback), err;
+	struct store s;
+	struct named n;
+	struct disk d;
+	struct err e;
+
+	if (status)
+		return status;
+	if (store_open(&s, &e) < 0)
+		return verb_failed(&e);
+	if (cell_open(&s, argv[1], DISK_EXCLUSIVE, &n, &d, &e) < 0) {
+		status = verb_failed(&e);
+	} else {
+		err = disk_rollback(s.fd, &d, argv[2]);
+		if (err == -ENOENT)
+			err_set(&e, ERR_NOT_FOUND,
+				"cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
+				argv[1], argv[2], argv[1]);
+		else if (err)
+			disk_failed("cell", argv[1], err, &e);
+		status = err ? verb_failed(&e) : 0;
+		disk_close(&d);
+	}
+	store_close(&s);
+	return status;
+}
+
+static int volume_create(const struct store *s, const char *name)
+{
+	const struct layer_ref ground = { 0 };
+	struct named n;
+	struct disk d;
+	struct err e;
+
+	if (named_make(s, NAMED_VOLUME, name, DISK_NO_IMAGE, &ground, &n, &d, &e) < 0)
+		return verb_failed(&e);
+	disk_close(&d);
+	printf("%s\n", name);
+	return 0;
+}
+
+int volume_main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	bool json, quiet;
+	int status;
+	struct store s;
+	struct err e;
+
+	argc--;
+	argv++;
+	if (!strcmp(what, "rm")) {
+		status = usage_check(argc, argv, 1, argc, usage_volume);
+		return status ? status : drop_all(NAMED_VOLUME, argc, argv);
+	}
+	if (strcmp(what, "ls") && strcmp(what, "create")) {
+		fail("usage: %s", usage_volume);
+		return ERR_USAGE;
+	}
+	json = switch_take(&argc, argv, "--json");
+	quiet = switch_take(&argc, argv, "-q");
+	status = !strcmp(what, "ls") ? usage_check(argc, argv, 0, 0, usage_volume)
+				     : usage_check(argc, argv, 1, 1, usage_volume);
+	if (status)
+		return status;
+	if (store_open(&s, &e) < 0)
+		return verb_failed(&e);
+	status = !strcmp(what, "ls") ? list_print(&s, NAMED_VOLUME, json, quiet)
+				     : volume_create(&s, argv[1]);
+	store_close(&s);
+	return status;
+}
+
+/* ---- help ---- */
+
+void ls_help(void)
+{
+	printf("Usage: %s\n\nLists the named cells.\n", usage_ls);
+}
+
+void rm_help(void)
+{
+	printf("Usage: %s\n\nRemoves cells with their files and snapshots. What forks of them use "
+	       "stays with the forks.\n",
+	       usage_rm);
+}
+
+void snapshot_help(void)
+{
+	printf("Usage: %s\n\n"
+	       "Keeps the cell's files as they are now, whether it runs or not, and prints the "
+	       "snapshot's name.\nNothing is copied: later changes are written elsewhere.\n",
+	       usage_snapshot);
+}
+
+void fork_help(void)
+{
+	printf("Usage: %s\n\n"
+	       "Makes cell NEW with the files of CELL as they are now, or as they were in "
+	       "SNAPSHOT. "
+	       "Both go on\nby themselves from there; nothing is copied.\n",
+	       usage_fork);
+}
+
+void rollback_help(void)
+{
+	printf("Usage: %s\n\n"
+	       "Sets the cell's files back to the snapshot. Changes since its last snapshot are "
+	       "lost; "
+	       "all snapshots\nstay, so one can also go forward again.\n",
+	       usage_rollback);
+}
+
+void volume_help(void)
+{
+	printf("Usage: %s\n\n"
+	       "A volume is a disk of its own that cells mount: viv run --volume NAME:/data -- ... "
+	       "One "
+	       "cell at a\ntime can write it, or many read it (NAME:/data:ro).\n",
+	       usage_volume);
+}

@@ -1,0 +1,202 @@
+/* See place.h. */
+#include "cli/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/door.h"
+#include "store/config.h"
+
+/* ---- the image's configuration ---- */
+
+struct settings {
+	char **entrypoint, **cmd;
+	unsigned nentrypoint, ncmd;
+};
+
+static char *item_text(const struct config_item *it)
+{
+	char *s = strndup(it->value, it->len);
+
+	return s;
+}
+
+static int list_add(char ***list, unsigned *n, char *text)
+{
+	char **more = text ? realloc(*list, (*n + 2) * sizeof(char *)) : NULL;
+
+	if (!more)
+		return fail("out of memory");
+	*list = more;
+	more[(*n)++] = text;
+	more[*n] = NULL;
+	return 0;
+}
+
+static int setting_apply(struct run_options *o, struct settings *st, const struct config_item *it)
+{
+	char *text = item_text(it);
+
+	if (!text)
+		return fail("out of memory");
+	switch (it->tag) {
+	case CONFIG_ENTRYPOINT:
+		return list_add(&st->entrypoint, &st->nentrypoint, text);
+	case CONFIG_CMD:
+		return list_add(&st->cmd, &st->ncmd, text);
+	case CONFIG_ENV:
+		return strchr(text, '=') ? run_env_set(o, text) : 0;
+	case CONFIG_USER:
+		if (!o->user_text && *text)
+			o->user_text = text;
+		return 0;
+	case CONFIG_WORKDIR:
+		if (!o->workdir && *text == '/')
+			o->workdir = text;
+		return 0;
+	default:
+		free(text);
+		return 0;
+	}
+}
+
+/* ENTRYPOINT and CMD as docker has them: words of the command line take the place of CMD, --entrypoint that of both. */
+static int command_make(struct run_options *o, struct settings *st)
+{
+	char **words = NULL;
+	unsigned n = 0;
+	int status = 0;
+
+	if (o->entrypoint) {
+		if (*o->entrypoint)
+			status = list_add(&words, &n, strdup(o->entrypoint));
+	} else {
+		for (unsigned i = 0; i < st->nentrypoint && !status; i++)
+			status = list_add(&words, &n, st->entrypoint[i]);
+	}
+	if (o->argv) {
+		for (char **a = o->argv; *a && !status; a++)
+			status = list_add(&words, &n, *a);
+	} else if (!o->entrypoint) {
+		for (unsigned i = 0; i < st->ncmd && !status; i++)
+			status = list_add(&words, &n, st->cmd[i]);
+	}
+	o->argv = words;
+	return status;
+}
+
+static int config_apply(struct run_options *o, const struct image *im)
+{
+	struct settings st = { 0 };
+	struct config_item it;
+	size_t len, at = 0;
+	const void *config = index_config(&im->ix, &len);
+	int status = 0, r = 0;
+
+	while (!status && (r = config_next(config, len, &at, &it)) == 0)
+		status = setting_apply(o, &st, &it);
+	if (!status && r != -ENOENT)
+		return fail("the image's configuration is damaged; 'viv image verify' checks the "
+			    "store");
+	return status ? status : command_make(o, &st);
+}
+
+/* ---- opening ---- */
+
+static int failed(const struct err *e)
+{
+	return fail("%s", e->text);
+}
+
+static int image_place(struct place *p, const char *name)
+{
+	struct err e;
+
+	if (!strcmp(name, "host"))
+		return 0;
+	if (image_open(&p->store, name, &p->image, &e) < 0)
+		return failed(&e);
+	p->stored = true;
+	return 0;
+}
+
+static int cell_place(struct place *p, const struct run_options *o)
+{
+	struct err e;
+	int err;
+
+	if (cell_open_or_make(&p->store, o->name, p->stored ? p->image.hash : o->image, &p->cell,
+			      &p->disk, &e) < 0)
+		return failed(&e);
+	p->kept = true;
+	err = disk_chain(p->store.fd, &p->disk, p->disk.active, &p->chain);
+	if (err)
+		return fail("the disk of cell '%s' is damaged (%s)", o->name, strerror(-err));
+	p->door = door_open(p->disk.id, &e);
+	if (p->door < 0)
+		return failed(&e);
+	return p->stored ? 0 : image_place(p, p->cell.image);
+}
+
+static int volumes_place(struct place *p, const struct run_options *o)
+{
+	for (unsigned i = 0; i < o->nmounts; i++) {
+		struct err e;
+
+		if (o->mounts[i].volume &&
+		    volume_open_or_make(&p->store, o->mounts[i].volume, o->mounts[i].readonly,
+					&p->volumes[i], &e) < 0)
+			return failed(&e);
+	}
+	return 0;
+}
+
+int place_open(struct place *p, struct run_options *o)
+{
+	bool volumes = false;
+	int status = 0;
+	struct err e;
+
+	*p = (struct place){ .door = -1, .image.dir = -1, .disk = { .dir = -1, .lock = -1 } };
+	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
+		p->volumes[i] = (struct disk){ .dir = -1, .lock = -1 };
+	for (unsigned i = 0; i < o->nmounts; i++)
+		volumes |= o->mounts[i].volume != NULL;
+	if (o->name || volumes || (o->image && strcmp(o->image, "host"))) {
+		if (store_open(&p->store, &e) < 0)
+			return failed(&e);
+		p->used = true;
+		if (o->image)
+			status = image_place(p, o->image);
+		if (!status && o->name)
+			status = cell_place(p, o);
+		if (!status)
+			status = volumes_place(p, o);
+	}
+	if (!status && p->stored)
+		status = config_apply(o, &p->image);
+	else if (!status && o->entrypoint)
+		status = command_make(o, &(struct settings){ 0 });
+	return status;
+}
+
+void place_close(struct place *p)
+{
+	if (!p->used)
+		return;
+	if (p->door >= 0)
+		door_close(p->door, p->disk.id);
+	if (p->kept) {
+		disk_chain_close(&p->chain);
+		disk_close(&p->disk);
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
+		if (p->volumes[i].dir >= 0)
+			disk_close(&p->volumes[i]);
+	if (p->stored)
+		image_close(&p->image);
+	store_close(&p->store);
+}

@@ -1,0 +1,26 @@
+/* Where a run takes place: its image, and the disks that it writes to. */
+#ifndef VIV_CLI_PLACE_H
+#define VIV_CLI_PLACE_H
+
+#include "cli/cells.h"
+#include "cli/cli.h"
+#include "host/bootspec.h"
+
+struct place {
+	bool used; /* false: the host image and nothing that stays; nothing below is open */
+	struct store store;
+	bool stored; /* the image is one of the store */
+	struct image image;
+	bool kept; /* a named cell: disk and chain are its */
+	struct named cell;
+	struct disk disk;
+	struct disk_chain chain;
+	struct disk volumes[SPEC_MAX_MOUNTS]; /* by the number of the mount; dir is -1: none */
+	int door; /* -1: none */
+};
+
+/* Opens what the options name and completes them from the image's configuration. 0 or an exit status. */
+int place_open(struct place *p, struct run_options *o);
+void place_close(struct place *p);
+
+#endif

@@ -1,0 +1,227 @@
+# Named cells: what they keep, snapshots, forks, rollback, volumes. shellcheck shell=bash
+
+# Every test has a store of its own.
+own_store() { export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run; mkdir -p data run; }
+v() { timeout -k 5 60 "$VIV" "$@"; }
+
+free() { v ls | grep -q "^$1  *stopped"; }
+
+keeps() {
+	own_store
+	viv --name a -- sh -c 'echo one >/root/f; mkdir -p /srv/d; ln -s d /srv/l; ln /root/f /root/g; chmod 600 /root/f; chown 1000:1000 /srv/d; touch -d @5 /root/f; mkfifo /root/p; mknod /root/n c 1 3; truncate -s 1G /root/sparse'
+	is "$(viv --name a -- sh -c 'cat /root/g; stat -c "%a %h %Y" /root/f; stat -c "%u:%g %F" /srv/d; readlink /srv/l; stat -c %F /root/p; stat -c "%t %T" /root/n; echo x >/root/n; stat -c "%s %b" /root/sparse')" $'one\n600 2 5\n1000:1000 directory\nd\nfifo\n1 3\n1073741824 0'
+	is "$(v ls -q)" a
+	viv -- test ! -e /root/f
+}
+check 'a named cell keeps its files, an unnamed one does not @r' keeps
+
+deletions() {
+	own_store
+	viv --name a -- sh -c 'rm -rf /opt /usr/share/doc; mv /etc/passwd /etc/passwd.old; echo x >/usr/bin/new; rm /usr/bin/env'
+	is "$(viv --name a -- /bin/sh -c 'ls /usr/share/doc /usr/bin/env /opt 2>/dev/null; ls /etc/passwd*; cat /usr/bin/new')" $'/etc/passwd.old\nx'
+}
+check 'what was removed or moved from the image stays so @r' deletions
+
+attributes() {
+	own_store
+	viv --name a -- python3 -c '
+import os
+open("/root/x", "w").write("hello")
+os.setxattr("/root/x", "user.color", b"green")
+os.setxattr("/root/x", "user.gone", b"1")
+os.removexattr("/root/x", "user.gone")
+os.setxattr("/usr/bin/env", "user.image", b"file")'
+	is "$(viv --name a -- python3 -c '
+import os
+print(os.listxattr("/root/x"), os.getxattr("/root/x", "user.color"), os.getxattr("/usr/bin/env", "user.image"))')" "['user.color'] b'green' b'file'"
+}
+check 'extended attributes stay @r' attributes
+
+snapshots() {
+	own_store
+	viv --name a -- sh -c 'echo 1 >/root/f'
+	is "$(v snapshot a one)" one
+	viv --name a -- sh -c 'echo 2 >/root/f; echo new >/root/n'
+	is "$(v snapshot a)" s1 'a name is made'
+	viv --name a -- sh -c 'rm /root/n; echo 3 >>/root/f'
+	is "$(viv --name a -- sh -c 'cat /root/f; ls /root')" $'2\n3\nf'
+	v rollback a one
+	is "$(viv --name a -- sh -c 'cat /root/f; ls /root')" $'1\nf' 'back'
+	v rollback a s1
+	is "$(viv --name a -- sh -c 'cat /root/f; ls /root')" $'2\nf\nn' 'forward'
+	is "$(v snapshot --ls a | sort)" $'one\ns1'
+	exits 5 v snapshot a one
+	like "$(cat err)" "*already*"
+	exits 3 v rollback a none
+	exits 3 v snapshot nobody
+	exits 2 v snapshot a ../x
+	v snapshot --rm a one
+	exits 3 v rollback a one
+	is "$(viv --name a -- cat /root/f)" 2
+}
+check 'snapshots: back, forward, errors @r' snapshots
+
+forks() {
+	own_store
+	viv --name a -- sh -c 'echo 1 >/root/f; seq 1000 >/root/big'
+	v snapshot a base
+	viv --name a -- sh -c 'echo 2 >/root/f'
+	v fork a@base b
+	v fork a c
+	is "$(viv --name b -- cat /root/f)" 1
+	is "$(viv --name c -- cat /root/f)" 2
+	viv --name b -- sh -c 'echo b >/root/f; echo more >>/root/big'
+	viv --name c -- sh -c 'rm /root/big'
+	is "$(viv --name a -- sh -c 'cat /root/f; wc -l </root/big')" $'2\n1000' 'the first is as it was'
+	is "$(viv --name b -- sh -c 'cat /root/f; wc -l </root/big')" $'b\n1001'
+	v fork b d
+	v rm a
+	is "$(viv --name d -- sh -c 'cat /root/f; wc -l </root/big; echo d >/root/f')" $'b\n1001' 'a fork of a fork, its origin gone'
+	is "$(viv --name b -- cat /root/f)" b
+	v rm b c
+	is "$(viv --name d -- cat /root/f)" d
+	v rm d
+	is "$(v ls -q)" ''
+	is "$(find data -type f ! -name lock ! -path '*/tags/*')" '' 'nothing is left'
+	exits 3 v fork a x
+}
+check 'forks live by themselves, and what they use stays @r' forks
+
+running() {
+	own_store
+	mkfifo go
+	viv --name a -- sh -c 'echo 1 >/root/f; exec 3<>/root/open; echo before >&3; echo ready; read x; echo 2 >/root/f; echo after >&3; cat /root/open' <go >log &
+	exec 9>go
+	soon grep -q ready log
+	is "$(v snapshot a live)" live
+	v fork a b
+	is "$(viv --name b -- cat /root/f /root/open)" $'1\nbefore'
+	exits 125 viv --name a -- true
+	like "$(cat err)" "*in use*"
+	exits 5 v rm a
+	exits 5 v rollback a live
+	like "$(v ls)" "*a *running*"
+	echo go >&9
+	exec 9>&-
+	wait
+	is "$(cat log)" $'ready\nbefore\nafter'
+	is "$(viv --name a -- cat /root/f)" 2
+	is "$(viv --name b -- cat /root/f)" 1
+	v rollback a live
+	is "$(viv --name a -- cat /root/f /root/open)" $'1\nbefore'
+	is "$(ls run/vivarium)" '' 'no socket is left'
+}
+check 'a running cell is snapshot and forked, and goes on @r' running
+
+mapped() {
+	own_store
+	mkfifo go
+	viv --name a -- python3 -uc '
+import mmap, sys
+f = open("/root/m", "w+b"); f.truncate(8192)
+m = mmap.mmap(f.fileno(), 8192); m[0:5] = b"first"
+print("ready"); sys.stdin.readline()
+m[0:5] = b"later"; m.flush(); f.seek(0); print(f.read(5).decode())' <go >log &
+	exec 9>go
+	soon grep -q ready log
+	v snapshot a live
+	echo >&9
+	exec 9>&-
+	wait
+	is "$(cat log)" $'ready\nlater'
+	v fork a@live b
+	is "$(viv --name b -- head -c 5 /root/m)" first 'the snapshot has what was there'
+	is "$(viv --name a -- head -c 5 /root/m)" later
+}
+check 'a file mapped during a snapshot: the map goes on, the snapshot does not change @r' mapped
+
+killed() {
+	own_store
+	local i pid
+	viv --name a -- true
+	for i in 1 2 3 4 5 6 7 8; do
+		"$VIV" run --name a -- sh -c 'i=0; while :; do i=$((i+1)); echo $i >/root/n.$i; mv /root/n.$i /root/last; echo $i; done' >log 2>/dev/null &
+		pid=$!
+		soon test -s log
+		sleep 0.$((RANDOM % 3))$((RANDOM % 10))
+		kill -9 "$pid"
+		wait "$pid" || true
+		# The last number that was printed was acknowledged: the file has it, or the next one.
+		last=$(tail -n 1 log | tr -dc 0-9)
+		soon free a
+		got=$(viv --name a -- cat /root/last)
+		[[ $got -ge ${last:-0} ]] || { echo "round $i: file says $got, acknowledged $last"; return 1; }
+	done
+}
+check 'SIGKILL loses nothing that was acknowledged @r' killed
+
+two_at_once() {
+	own_store
+	mkfifo go
+	viv --name a -- sh -c 'echo in; read x' <go >log &
+	exec 9>go
+	soon grep -q in log
+	exits 125 viv --name a -- true
+	like "$(cat err)" "viv: cell 'a' is in use by another viv*"
+	exec 9>&-
+	wait
+	viv --name a -- true
+	local ok=0 p
+	for p in 1 2 3 4 5 6; do (viv --name race -- true 2>/dev/null && echo made >>made) & done
+	wait
+	ok=$(wc -l <made)
+	[[ $ok -ge 1 ]]
+	is "$(v ls -q | grep -c race)" 1
+}
+check 'one user at a time, with a clear message @r' two_at_once
+
+volumes() {
+	own_store
+	viv --volume data:/data -- sh -c 'echo kept >/data/f; mkdir /data/d'
+	is "$(viv --volume data:/mnt/x -- sh -c 'cat /mnt/x/f; ls /mnt/x')" $'kept\nd\nf'
+	exits 2 viv --volume data:/data:ro -- sh -c 'echo no >/data/g'
+	is "$(viv --volume data:/data:ro -- cat /data/f)" kept
+	is "$(v volume ls -q)" data
+	viv --name a --volume data:/data -- sh -c 'echo 2 >>/data/f'
+	is "$(viv --volume data:/data:ro -- cat /data/f)" $'kept\n2'
+	mkfifo go
+	viv --volume data:/data:ro -- sh -c 'echo in; read x' <go >log &
+	exec 9>go
+	soon grep -q in log
+	is "$(viv --volume data:/data:ro -- cat /data/f)" $'kept\n2' 'two readers'
+	exits 125 viv --volume data:/data -- true
+	exits 5 v volume rm data
+	exec 9>&-
+	wait
+	v volume rm data
+	is "$(v volume ls -q)" ''
+	exits 3 v volume rm data
+	exits 2 v volume create 'a b'
+}
+check 'volumes: one writes, many read @r' volumes
+
+names() {
+	own_store
+	for n in '' . .. -x a/b 'a b' "$(printf 'x%.0s' {1..65})" $'a\nb' 'ä'; do
+		exits 125 viv --name "$n" -- true
+	done
+	exits 125 viv --rm --name a -- true
+	viv --name A.b-c_9 -- true
+	is "$(v ls -q)" A.b-c_9
+	like "$(v ls --json)" '{"name":"A.b-c_9","state":"stopped","image":"host",*}'
+	exits 3 v rm nobody
+	XDG_DATA_HOME=relative exits 125 viv --name a -- true
+}
+check 'names and where things are kept @r' names
+
+many() {
+	own_store
+	viv --name a -- sh -c 'cd /root; mkdir d; cd d; seq 20000 | split -l 1 -a 4 - f; ls | wc -l' >out
+	is "$(cat out)" 20000
+	is "$(viv --name a -- sh -c 'ls /root/d | wc -l; cat /root/d/* | sort -n | tail -n 1')" $'20000\n20000'
+	v snapshot a big
+	viv --name a -- sh -c 'rm -r /root/d'
+	v fork a@big b
+	is "$(viv --name b -- sh -c 'ls /root/d | wc -l')" 20000
+}
+check '20,000 files' many
