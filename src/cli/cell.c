@@ -221,7 +221,7 @@ static int store_dir_open(int dir, const char *path, bool readonly, bool *ret_de
 	return tree;
 }
 
-/* A disk with the layers below its active one. Read-only: the active layer is one of them. */
+/* A disk with the layers below its active one. Read-only: the chain is all there is. */
 static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_chain *chain,
 			bool readonly, struct disk_spec *out)
 {
@@ -255,8 +255,6 @@ static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_
 		}
 		s->nlayers++;
 	}
-	if (readonly && s->nlayers < SPEC_MAX_LAYERS)
-		s->layers[s->nlayers++] = (struct layer_spec){ .fd = -1, .number = d->active };
 	out->nsealed = s->nlayers - out->first;
 	return 0;
 }
@@ -289,13 +287,15 @@ static int disks_prepare(struct cell *c, const struct run_options *o, const stru
 	int status = 0;
 
 	if (p->kept)
-		status = disk_prepare(c, &p->disk, &p->chain, false, &c->spec.disk);
+		status = disk_prepare(c, &p->disk, &p->chain, o->tell.mode != MODE_RUN,
+				      &c->spec.disk);
 	for (unsigned i = 0; i < o->nmounts && !status; i++) {
 		struct mount_spec *m = &c->spec.mounts[i];
 
 		if (!o->mounts[i].volume)
 			continue;
-		if (disk_chain(p->store.fd, &p->volumes[i], p->volumes[i].active, &chain))
+		if ((m->readonly ? disk_chain_with : disk_chain)(p->store.fd, &p->volumes[i],
+								 p->volumes[i].active, &chain))
 			return fail("volume '%s' is damaged", o->mounts[i].volume);
 		status = disk_prepare(c, &p->volumes[i], &chain, m->readonly, &m->disk);
 		disk_chain_close(&chain);
@@ -324,7 +324,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 
 	isolate_ids(&c->uid, &c->gid);
 	/* With uids of their own, cells have that of their disk. */
-	if (p->kept && c->uid != geteuid())
+	if (p->kept && c->uid != geteuid() && o->tell.mode == MODE_RUN)
 		c->uid = c->gid = p->disk.uid;
 	c->nfds = FD_MOUNTS;
 	status = streams_prepare(c, o);
@@ -346,6 +346,16 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 	s->trace = o->trace;
 	s->fast = o->fast;
 	s->trace_fd = -1;
+	s->mode = o->tell.mode;
+	if (s->mode != MODE_RUN) {
+		s->from_layers = o->tell.from_layers;
+		s->tar_whole = o->tell.whole;
+		s->tar_objects = o->tell.objects;
+		s->out_fd = (int)c->nfds;
+		c->fds[c->nfds] = dup(o->tell.out);
+		if (c->fds[c->nfds++] < 0)
+			return fail("cannot prepare descriptors: %s", strerror(errno));
+	}
 	if (o->trace) {
 		bool tty;
 

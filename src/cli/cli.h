@@ -31,6 +31,10 @@ int snapshot_main(int argc, char **argv);
 void snapshot_help(void);
 int fork_main(int argc, char **argv);
 void fork_help(void);
+int diff_main(int argc, char **argv);
+void diff_help(void);
+int commit_main(int argc, char **argv);
+void commit_help(void);
 int rollback_main(int argc, char **argv);
 void rollback_help(void);
 int volume_main(int argc, char **argv);
@@ -91,6 +95,12 @@ struct run_options {
 	} mounts[32];
 	unsigned nmounts;
 	char **argv; /* NULL: the image's */
+	struct run_tell { /* instead of running a command: what is in a disk */
+		uint32_t mode; /* enum spec_mode */
+		uint32_t from_layers;
+		bool whole, objects;
+		int out;
+	} tell;
 };
 
 struct place;

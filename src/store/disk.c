@@ -298,6 +298,15 @@ void disk_chain_close(struct disk_chain *c)
 	c->n = 0;
 }
 
+/* A layer that nothing was ever written to has no directory, and is left out of chains. */
+static bool layer_is_made(const struct disk *d, uint32_t n)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "data/%" PRIu32, n);
+	return faccessat(d->dir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* What layer *ref of another disk stands on; a descriptor of it. */
 static int foreign_layer(int store, const struct layer_ref *ref, int *ret_fd,
 			 struct layer_ref *ret_parent)
@@ -318,7 +327,6 @@ static int foreign_layer(int store, const struct layer_ref *ref, int *ret_fd,
 	disk_close(&d);
 	snprintf(path, sizeof(path), "disks/%s/data/%" PRIu32, ref->disk, ref->n);
 	*ret_fd = openat(store, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	/* A layer that nothing was ever written to has no directory. */
 	return *ret_fd < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -347,7 +355,7 @@ int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c
 				err = -EBADMSG;
 			else
 				parent = l->parent;
-			if (!err)
+			if (!err && layer_is_made(d, at.n))
 				c->n++;
 		} else {
 			err = foreign_layer(store, &at, &link->fd, &parent);
@@ -367,6 +375,21 @@ int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c
 		c->links[i] = c->links[c->n - 1 - i];
 		c->links[c->n - 1 - i] = swap;
 	}
+	return 0;
+}
+
+int disk_chain_with(int store, const struct disk *d, uint32_t n, struct disk_chain *c)
+{
+	int err = disk_chain(store, d, n, c);
+
+	if (err || !layer_is_made(d, n))
+		return err;
+	if (c->n == DISK_MAX_CHAIN) {
+		disk_chain_close(c);
+		return -ELOOP;
+	}
+	c->links[c->n] = (struct disk_link){ .fd = -1, .ref.n = n };
+	strcpy(c->links[c->n++].ref.disk, d->id);
 	return 0;
 }
 

@@ -66,8 +66,10 @@ void disk_close(struct disk *d);
 /* The disk and everything in it. It is locked exclusively; closes it. */
 int disk_remove(int store, struct disk *d);
 
-/* The layers that layer n stands on. -ELOOP: too many. */
+/* The layers that layer n stands on, without those that nothing was ever written to. -ELOOP: too many. */
 int must_check disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *ret);
+/* The same, and layer n itself last: what a reader needs. */
+int must_check disk_chain_with(int store, const struct disk *d, uint32_t n, struct disk_chain *ret);
 void disk_chain_close(struct disk_chain *c);
 
 /* The layer that snapshot name sealed; NULL: there is none. */

@@ -225,3 +225,29 @@ many() {
 	is "$(viv --name b -- sh -c 'ls /root/d | wc -l')" 20000
 }
 check '20,000 files' many
+
+differences() {
+	own_store
+	viv --name a -- sh -c 'echo 1 >/root/f; rm /usr/bin/perl; mkdir /srv/d; echo x >/srv/d/e; chmod 700 /home'
+	is "$(v diff a)" $'C /home\nA /root/f\nA /srv/d\nA /srv/d/e\nD /usr/bin/perl'
+	v snapshot a one
+	is "$(v diff a@one)" ''
+	viv --name a -- sh -c 'echo 2 >/root/f; rm -r /srv/d; printf "" >"/root/odd
+name"'
+	is "$(v diff a@one)" $'C /root/f\nA /root/odd\nname\nD /srv/d'
+	like "$(v diff --json a@one)" '*{"kind":"A","path":"/root/odd\\u000aname"}*'
+	v fork a@one b
+	viv --name b -- sh -c 'echo b >/root/b; rm /root/f'
+	is "$(v diff b a@one)" $'D /root/b\nA /root/f' 'of two that went different ways'
+	mkfifo go
+	viv --name b -- sh -c 'echo live >/root/live; echo ready; read x' <go >log &
+	exec 9>go
+	soon grep -q ready log
+	like "$(v diff b)" '*A /root/live*' 'while it runs'
+	exec 9>&-
+	wait
+	exits 3 v diff nobody
+	exits 3 v diff a@none
+	exits 2 v diff
+}
+check 'diff: since the image, a snapshot, another cell @r' differences

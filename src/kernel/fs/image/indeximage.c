@@ -5,7 +5,8 @@
  * the trusted side, but from what strangers packed, and the reader believes none of it: a broken one gives EIO.
  *
  * A few files that belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf) are shown where the
- * image has none, or an empty one, as containers' images do.
+ * image has none, or an empty one, as containers' images do; so are the directories that every cell has something
+ * mounted on.
  *
  * Left out: two names of one file in the image are two files once one of them is changed. */
 #include <errno.h>
@@ -29,7 +30,12 @@ struct xnode {
 	struct image_node n; /* first */
 	uint32_t num; /* in the index; of a made file: its place in etc_files */
 	bool made;
+	bool made_dir;
 };
+
+/* Their numbers follow those of the files. */
+static const char *const made_dirs[] = { "dev", "proc", "sys" };
+#define MADE_DIR_INO (MADE_INO + 1024)
 
 struct indeximage {
 	struct image img; /* first */
@@ -145,6 +151,37 @@ static int made_new(const char *name, size_t len, struct xnode **ret_)
 	return 0;
 }
 
+static int made_dir_find(struct indeximage *xi, uint32_t dir, const char *name, size_t len)
+{
+	uint32_t num;
+
+	if (dir != 0)
+		return -1;
+	for (unsigned i = 0; i < ARRAY_LEN(made_dirs); i++)
+		if (strlen(made_dirs[i]) == len && !memcmp(made_dirs[i], name, len))
+			return index_lookup(&xi->ix, 0, name, len, &num, NULL) == -ENOENT ? (int)i
+											  : -1;
+	return -1;
+}
+
+static int made_dir_new(struct indeximage *xi, int which, struct xnode **ret_)
+{
+	struct xnode *x = obj_new(&xnode_type);
+
+	if (!x)
+		return -ENOMEM;
+	x->made = x->made_dir = true;
+	x->num = UINT32_MAX;
+	x->n.ino = MADE_DIR_INO + (unsigned)which;
+	x->n.mode = S_IFDIR | 0755;
+	x->n.nlink = 2;
+	x->n.size = 4096;
+	x->n.blocks = 8;
+	x->n.atime.tv_sec = x->n.mtime.tv_sec = x->n.ctime.tv_sec = xi->ix.h.time;
+	*ret_ = x;
+	return 0;
+}
+
 /* ---- operations ---- */
 
 static int indeximage_lookup(struct image *img, struct image_node *dir, const char *name,
@@ -155,8 +192,12 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 	uint32_t num;
 	int r;
 
+	if (d->made)
+		return -ENOENT;
 	if (made_takes(xi, d->num, name, len)) {
 		r = made_new(name, len, &x);
+	} else if ((r = made_dir_find(xi, d->num, name, len)) >= 0) {
+		r = made_dir_new(xi, r, &x);
 	} else {
 		r = index_lookup(&xi->ix, d->num, name, len, &num, NULL);
 		if (r == 0)
@@ -175,6 +216,8 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 	struct index_entry e;
 	int r = 0;
 
+	if (xnode_of(dir)->made)
+		return 0;
 	for (i = 0; (r = index_entry(&xi->ix, num, i, &e)) == 0; i++) {
 		uint64_t ino = (uint64_t)e.node + 1;
 
@@ -185,6 +228,11 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 	}
 	if (r != -ENOENT)
 		return broken(r);
+	for (i = 0; num == 0 && i < ARRAY_LEN(made_dirs); i++)
+		if (made_dir_find(xi, 0, made_dirs[i], strlen(made_dirs[i])) >= 0 &&
+		    !sink->emit(sink, made_dirs[i], strlen(made_dirs[i]), MADE_DIR_INO + i,
+				S_IFDIR >> 12))
+			return 0;
 	for (i = 0; num == xi->etc && i < etc_file_count; i++) {
 		const char *name = etc_files[i].name;
 		size_t len = strlen(name);
@@ -244,6 +292,8 @@ static int indeximage_open(struct image *img, struct image_node *node)
 	size_t size;
 	int fd, r;
 
+	if (x->made_dir)
+		return -EINVAL;
 	if (x->made) {
 		text = made_text(x->num, &size);
 		return text_open(text, size);
