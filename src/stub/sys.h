@@ -38,6 +38,7 @@
 #define NR_EXECVEAT 322
 #define NR_EPOLL_PWAIT2 441
 
+#define ENOENT_ 2
 #define EINTR_ 4
 #define EAGAIN_ 11
 #define EFAULT_ 14

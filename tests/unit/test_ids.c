@@ -25,6 +25,16 @@ void fast_cred_changed(struct task *t)
 	(void)t;
 }
 
+void fast_id_told(struct task *t)
+{
+	(void)t;
+}
+
+void fast_limit_changed(struct proc *p)
+{
+	(void)p;
+}
+
 struct waitq *births_pending(void)
 {
 	return birth ? &births : NULL;

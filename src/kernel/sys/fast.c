@@ -29,6 +29,7 @@
 #define CRED_TABLE 8
 #define SITES 12
 #define SITE_HITS 2
+#define SITE_HITS_ID 6 /* of calls that a program makes a few times at its start */
 
 /* An address space. */
 struct fastmm {
@@ -111,6 +112,7 @@ static void own_make(const struct task *t, struct fast_own *out)
 	out->abs = ctx_number(cred, &t->fs->root, &none);
 	out->rel = ctx_number(cred, &t->fs->root, &t->fs->cwd);
 	out->ids = 1;
+	out->opens = t->files && !t->files->was_full;
 	out->uid = t->cred.uid;
 	out->euid = t->cred.euid;
 	out->gid = t->cred.gid;
@@ -139,6 +141,8 @@ static void publish(struct fastmm *mm)
 	list_for_each (t, &mm->tasks, mm_link)
 		if (!tasks_agree(first, t))
 			memset(&own, 0, sizeof(own));
+	list_for_each (t, &mm->tasks, mm_link)
+		own.opens &= t->files && !t->files->was_full;
 	if (!memcmp(&own, &mm->published, sizeof(own)))
 		return;
 	mm->mark++;
@@ -147,6 +151,17 @@ static void publish(struct fastmm *mm)
 	list_for_each (t, &mm->tasks, mm_link)
 		if (guest_put(t->tid, mm->own, &own) == 0)
 			break;
+}
+
+/* Those who have the table: also ones with memory of their own. */
+static void on_files_full(struct fdtable *ft)
+{
+	struct task *t;
+
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		list_for_each (t, &p->threads, thread_link)
+			if (t->files == ft)
+				publish(t->mm);
 }
 
 static struct fastmm *mm_new(void)
@@ -207,6 +222,7 @@ void fast_exec(struct task *t, uaddr_t own, struct fast_own *ret_own)
 	if (!mm)
 		return;
 	mm->own = own;
+	vfs_files_full = on_files_full;
 	own_make(t, &mm->published);
 	*ret_own = mm->published;
 	mm_join(mm, t);
@@ -261,6 +277,15 @@ void fast_fs_changed(struct fsctx *fs)
 			}
 }
 
+void fast_limit_changed(struct proc *p)
+{
+	struct task *t;
+
+	list_for_each (t, &p->threads, thread_link)
+		if (t->files && t->files->open >= p->limits[RLIMIT_NOFILE].cur)
+			fdtable_note_full(t->files);
+}
+
 void fast_disable(struct task *t)
 {
 	t->fast_off = true;
@@ -270,7 +295,7 @@ void fast_disable(struct task *t)
 /* ---- answers ---- */
 
 /* A call that the runner could have answered. */
-static void site_hit(struct task *t)
+static void site_hit(struct task *t, uint32_t enough)
 {
 	struct fastmm *mm = t->mm;
 	uint64_t ip = t->call.ip;
@@ -287,8 +312,14 @@ static void site_hit(struct task *t)
 		mm->site[i].ip = ip;
 		mm->site[i].hits = 0;
 	}
-	if (++mm->site[i].hits == SITE_HITS)
+	if (++mm->site[i].hits == enough)
 		signal_patch(t, ip, mm->refs == 1 && mm->tasks.next == mm->tasks.prev);
+}
+
+void fast_id_told(struct task *t)
+{
+	if (t->mm && t->mm->published.ids)
+		site_hit(t, SITE_HITS_ID);
 }
 
 void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int64_t result,
@@ -310,7 +341,7 @@ void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int
 	k.len = (uint32_t)strnlen(path, PATH_MAX_LEN);
 	switch (fast_note_put(&k, (int32_t)result, said)) {
 	case FAST_WAS_THERE:
-		site_hit(t);
+		site_hit(t, SITE_HITS);
 		break;
 	case FAST_DIFFERED:
 		if (cell.spec.fast == FAST_CHECK)

@@ -21,6 +21,8 @@ void fast_gone(struct task *t); /* t ends, its fs is still there */
 /* The credentials of t changed; the root or working directory of all who share fs did. Before the call is answered. */
 void fast_cred_changed(struct task *t);
 void fast_fs_changed(struct fsctx *fs);
+/* RLIMIT_NOFILE of p changed. */
+void fast_limit_changed(struct proc *p);
 /* Every call of this thread and its children has to be seen from now on (a filter of the guest's own). */
 void fast_disable(struct task *t);
 
@@ -29,5 +31,7 @@ void fast_disable(struct task *t);
 /* A path call was answered: dfd and path_buf are what was asked, since fast_note_begin(). said: as in fast_note_put(). */
 void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int64_t result,
 		   const void *said);
+/* An id was told. */
+void fast_id_told(struct task *t);
 
 #endif

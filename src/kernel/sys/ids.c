@@ -29,24 +29,28 @@ static void cred_commit(struct task *t, const struct cred *c)
 int64_t sys_getuid(struct task *t, const struct sysargs *a)
 {
 	(void)a;
+	fast_id_told(t);
 	return t->cred.uid;
 }
 
 int64_t sys_geteuid(struct task *t, const struct sysargs *a)
 {
 	(void)a;
+	fast_id_told(t);
 	return t->cred.euid;
 }
 
 int64_t sys_getgid(struct task *t, const struct sysargs *a)
 {
 	(void)a;
+	fast_id_told(t);
 	return t->cred.gid;
 }
 
 int64_t sys_getegid(struct task *t, const struct sysargs *a)
 {
 	(void)a;
+	fast_id_told(t);
 	return t->cred.egid;
 }
 

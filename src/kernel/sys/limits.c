@@ -11,6 +11,7 @@
 #include "host/procmem.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/limits.h"
 #include "kernel/sys/target.h"
@@ -71,6 +72,8 @@ static int limit_set(struct task *t, struct proc *p, uint32_t resource, const st
 		return -EPERM;
 	p->limits[resource] = *l;
 	limit_to_host(p, (int)resource);
+	if (resource == RLIMIT_NOFILE)
+		fast_limit_changed(p);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "kernel/abi/fs.h"
 #include "kernel/fs/pipe/pipe.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 
@@ -166,8 +167,15 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 		r = path_arg(t, addr, path_buf, false);
 	if (r == 0)
 		r = fd_room(t, 1);
-	if (r == 0)
+	if (r == 0) {
+		fast_note_begin();
 		r = open_find(t, &rq, &place, &created);
+		/* What is not there is not there for stat either. */
+		if (r == -ENOENT && !(rq.flags & (O_CREAT | TMPFILE_BIT)) && !rq.lookup)
+			fast_answered(t, dfd, path_buf,
+				      rq.flags & O_NOFOLLOW ? FAST_LSTAT : FAST_STAT, r, NULL);
+		fast_notes.on = false;
+	}
 	if (r < 0)
 		return r;
 	uint32_t flags = rq.flags & ~(uint32_t)(O_CLOEXEC | O_CREAT | O_EXCL);

@@ -56,6 +56,7 @@ struct fdtable *fdtable_copy(const struct fdtable *from)
 		file_get(ft->slots[i].file);
 	}
 	ft->open = from->open;
+	ft->was_full = from->was_full;
 	ft->hint = MIN(from->hint, size);
 	return ft;
 }
@@ -99,6 +100,17 @@ void fdtable_put(struct fdtable *ft, struct task *t)
 	}
 	blob_free(ft->slots, ft->size * sizeof(*ft->slots));
 	obj_free(&fdtable_type, ft);
+}
+
+void (*vfs_files_full)(struct fdtable *ft);
+
+void fdtable_note_full(struct fdtable *ft)
+{
+	if (ft->was_full)
+		return;
+	ft->was_full = true;
+	if (vfs_files_full)
+		vfs_files_full(ft);
 }
 
 static uint32_t fd_limit(const struct task *t)
@@ -145,7 +157,8 @@ int fd_install(struct task *t, struct file *f, int from, bool cloexec)
 	if (err < 0)
 		return err;
 	ft->slots[fd] = (struct fdslot){ f, cloexec };
-	ft->open++;
+	if (++ft->open >= limit)
+		fdtable_note_full(ft);
 	if (from_lowest)
 		ft->hint = fd + 1;
 	return (int)fd;
@@ -162,7 +175,8 @@ int fd_install_at(struct task *t, struct file *f, int fd, bool cloexec)
 		return err;
 	struct file *old = slot_clear(ft, (uint32_t)fd);
 	ft->slots[fd] = (struct fdslot){ f, cloexec };
-	ft->open++;
+	if (++ft->open >= fd_limit(t))
+		fdtable_note_full(ft);
 	if (old)
 		file_close(old, t);
 	return fd;

@@ -512,9 +512,13 @@ struct fdtable {
 	uint32_t size; /* slots */
 	uint32_t open;
 	uint32_t hint; /* lowest that may be free */
+	bool was_full; /* once: open of what is not there may give EMFILE. vfs_files_full was told */
 	struct fdslot *slots;
 };
 
+/* The table has no room left for those who use it, for the first time, if set; set by sys/fast.c. */
+extern void (*vfs_files_full)(struct fdtable *ft);
+void fdtable_note_full(struct fdtable *ft);
 struct fdtable *fdtable_new(void); /* refs = 1, or NULL */
 struct fdtable *fdtable_copy(const struct fdtable *); /* for fork; or NULL */
 struct fdtable *fdtable_get(struct fdtable *);
