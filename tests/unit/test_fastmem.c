@@ -187,6 +187,9 @@ int main(void)
 {
 	region = calloc(1, sizeof(*region));
 	fastmem_init(region);
+	ok(put(1, FAST_STAT, "x", -2, NULL, NULL, NULL) == FAST_NOT_PUT && region->epoch == 0, "at first nothing is touched");
+	for (int i = 0; i < 100; i++)
+		fast_note_begin();
 	test_keys();
 	test_results();
 	test_many();

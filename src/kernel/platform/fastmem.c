@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* A cell that looks up less than this has no use for a memory of it, and should not have one. */
+#define ASKED_BEFORE 24
+
 struct fast_region *fastmem;
 struct fast_notes fast_notes;
 
@@ -14,6 +17,8 @@ static uint32_t stamp_last;
 static uint32_t area_used; /* words */
 static uint32_t records; /* in the index */
 static bool shared_by_users; /* see fastmem_purge */
+static uint32_t asked;
+static bool started; /* memory is used */
 
 static void epoch_set(uint32_t epoch)
 {
@@ -23,8 +28,11 @@ static void epoch_set(uint32_t epoch)
 
 static void reset(bool erase)
 {
-	uint32_t epoch = fastmem->epoch;
+	uint32_t epoch;
 
+	if (!started)
+		return;
+	epoch = fastmem->epoch;
 	epoch_set(epoch | 1);
 	memset(fastmem->index, 0, ((size_t)fastmem->mask + 1) * sizeof(fastmem->index[0]));
 	if (erase)
@@ -37,9 +45,24 @@ static void reset(bool erase)
 void fastmem_init(void *region)
 {
 	fastmem = region;
-	fastmem->mask = FAST_INDEX_FIRST - 1;
-	fastmem->epoch = 2;
-	area_used = 1;
+}
+
+void fast_note_begin(void)
+{
+	fast_notes.on = false;
+	if (!fastmem)
+		return;
+	if (!started) {
+		if (++asked < ASKED_BEFORE)
+			return;
+		fastmem->mask = FAST_INDEX_FIRST - 1;
+		epoch_set(2);
+		area_used = 1;
+		started = true;
+	}
+	fast_notes.on = true;
+	fast_notes.bad = fast_notes.closed = false;
+	fast_notes.n = 0;
 }
 
 void fastmem_flush(void)

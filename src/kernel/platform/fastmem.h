@@ -39,12 +39,7 @@ struct fast_notes {
 };
 extern struct fast_notes fast_notes;
 
-static inline void fast_note_begin(void)
-{
-	fast_notes.on = fastmem != NULL;
-	fast_notes.bad = fast_notes.closed = false;
-	fast_notes.n = 0;
-}
+void fast_note_begin(void);
 void fast_note_stamp_do(uint16_t *stamp);
 static inline void fast_note_stamp(uint16_t *stamp, bool stable)
 {
