@@ -86,7 +86,7 @@ struct fast_own {
 		rel; /* contexts for absolute paths and for those from the working directory */
 	uint32_t ids; /* the four below are good */
 	uint32_t uid, euid, gid, egid;
-	uint32_t opens; /* a path that is not there is ENOENT for open: descriptors are not used up */
+	uint32_t opens; /* open of what is not there gives ENOENT, never EMFILE */
 };
 
 static inline uint32_t fast_load(const uint32_t *p)

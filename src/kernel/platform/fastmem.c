@@ -80,8 +80,11 @@ void fastmem_purge(void)
 
 void stamp_count(uint16_t stamp)
 {
-	uint32_t value = fastmem->stamps[stamp] + 1;
+	uint32_t value;
 
+	if (!started)
+		return;
+	value = fastmem->stamps[stamp] + 1;
 	__atomic_store_n(&fastmem->stamps[stamp], value, __ATOMIC_RELEASE);
 	if (value == 0)
 		reset(false);

@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 
 #include "kernel/platform/guestmem.h"
-#include "kernel/sys/fast.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/sys/fast.h"
 #include "kernel/task/cred.h"
 #include "stub/stub.h"
 
