@@ -20,7 +20,7 @@ static struct task tasks[3];
 static struct waitq births;
 static bool birth;
 
-void fast_cred_changed(struct task *t)
+void fast_changed(struct task *t)
 {
 	(void)t;
 }

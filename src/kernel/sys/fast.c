@@ -258,7 +258,7 @@ void fast_born(struct task *t, struct fastmm *mm, uint32_t mark, bool shares)
 	publish(copy);
 }
 
-void fast_cred_changed(struct task *t)
+void fast_changed(struct task *t)
 {
 	publish(t->mm);
 }

@@ -18,8 +18,9 @@ void fast_mm_put(struct fastmm *mm);
 /* t is born, its cred and fs are set. mm and mark are as fast_mm_get() gave them; it shares the memory or has a copy. */
 void fast_born(struct task *t, struct fastmm *mm, uint32_t mark, bool shares);
 void fast_gone(struct task *t); /* t ends, its fs is still there */
-/* The credentials of t changed; the root or working directory of all who share fs did. Before the call is answered. */
-void fast_cred_changed(struct task *t);
+/* Credentials of t, or which fs it has, changed; the root or working directory of all who share fs did. Before the call is
+ * answered. */
+void fast_changed(struct task *t);
 void fast_fs_changed(struct fsctx *fs);
 /* RLIMIT_NOFILE of p changed. */
 void fast_limit_changed(struct proc *p);

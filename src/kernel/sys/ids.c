@@ -23,7 +23,7 @@ static void cred_commit(struct task *t, const struct cred *c)
 		t->pdeathsig = 0;
 	}
 	t->cred = *c;
-	fast_cred_changed(t);
+	fast_changed(t);
 }
 
 int64_t sys_getuid(struct task *t, const struct sysargs *a)
@@ -273,7 +273,7 @@ int64_t sys_setgroups(struct task *t, const struct sysargs *a)
 	}
 	memcpy(t->cred.groups, groups, size * sizeof(uint32_t));
 	t->cred.ngroups = size;
-	fast_cred_changed(t);
+	fast_changed(t);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/mount.h"
@@ -412,6 +413,9 @@ static void places_swap(const struct mntns *ns, const struct path *from, const s
 				place_swap(&o->fs->root, from, to);
 				place_swap(&o->fs->cwd, from, to);
 			}
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		list_for_each (o, &p->threads, thread_link)
+			fast_changed(o);
 }
 
 static int pivot(struct task *t, const struct path *new_root, const struct path *put_old)

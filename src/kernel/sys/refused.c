@@ -12,6 +12,7 @@
 
 #include "kernel/abi/time.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/nr.h"
 #include "kernel/sys/refused.h"
 #include "kernel/sys/uts.h"
@@ -217,6 +218,7 @@ static int64_t unshare_tables(struct task *t, uint64_t flags)
 		fsctx_put(t->fs);
 		t->fs = fs;
 	}
+	fast_changed(t);
 	return 0;
 }
 
