@@ -90,6 +90,8 @@ static void rules(void)
 	     MARKED);
 	rule(trap, SYS_execveat, 1, UNMARKED);
 
+	rule(trap, SYS_io_setup, 0);
+	rule(trap, SYS_io_destroy, 0);
 	/* A filter of the guest's own can only narrow what this one lets through. No listener: there is one already. No log: it
 	 * would be the host's. */
 	rule(trap, SYS_prctl, 1, SCMP_CMP(0, SCMP_CMP_EQ, 22 /* PR_SET_SECCOMP */));

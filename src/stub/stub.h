@@ -51,7 +51,9 @@
 #define HC_SIGSYS_DIE 0x7613 /* a SIGSYS without a handler */
 #define HC_HOLD \
 	0x7614 /* (sig, siginfo *, 1: of this thread alone): taken out of what is pending, for a signalfd -> 0, -errno */
-#define HC_LAST 0x7614
+#define HC_IO_SETUP 0x7615 /* (events, where the name goes, a page that is the name) */
+#define HC_IO_DESTROY 0x7616 /* (name) */
+#define HC_LAST 0x7616
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
 #define STUB_FD_CODE 0x20000 /* a C library: its calls may be rewritten (stub/fast.c) */

@@ -28,6 +28,8 @@
 #define NR_PRCTL 157
 #define NR_GETTID 186
 #define NR_FUTEX 202
+#define NR_IO_SETUP 206
+#define NR_IO_DESTROY 207
 #define NR_CLOCK_GETTIME 228
 #define NR_EXIT_GROUP 231
 #define NR_PSELECT6 270

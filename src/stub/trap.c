@@ -41,6 +41,28 @@ static long do_shmdt(uint64_t addr)
 	return len < 0 ? len : native(NR_MUNMAP, addr, len, 0, 0);
 }
 
+/* A context of native asynchronous I/O is named by an address that can be read. */
+static long do_io_setup(uint64_t events, uint64_t where)
+{
+	long page = anon(0, 4096, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */), ret;
+
+	if (page < 0 && page > -4096)
+		return page;
+	ret = hyper(HC_IO_SETUP, events, where, page, 0);
+	if (ret < 0)
+		native(NR_MUNMAP, page, 4096, 0, 0);
+	return ret;
+}
+
+static long do_io_destroy(uint64_t page)
+{
+	long ret = hyper(HC_IO_DESTROY, page, 0, 0, 0);
+
+	if (ret == 0)
+		native(NR_MUNMAP, page, 4096, 0, 0);
+	return ret;
+}
+
 static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t argv, uint64_t envp,
 		    long flags)
 {
@@ -114,6 +136,12 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	case NR_EPOLL_PWAIT:
 	case NR_EPOLL_PWAIT2:
 		ret = stub_masked_call(uc);
+		break;
+	case NR_IO_SETUP:
+		ret = do_io_setup(uc->rdi, uc->rsi);
+		break;
+	case NR_IO_DESTROY:
+		ret = do_io_destroy(uc->rdi);
 		break;
 	case NR_SECCOMP:
 		ret = stub_seccomp((uint32_t)uc->rdi, (uint32_t)uc->rsi, uc->rdx);

@@ -132,6 +132,8 @@ static void try_processes(uint64_t mark)
 			want(mark != M ? TRAP : fd == STUB_FD && fl ? ALLOW : NOTIFY, SYS_execveat, fd, P, P, P, fl, mark);
 	want(TRAP, SYS_execve, P, P, P, 0, 0, mark);
 	want(TRAP, SYS_fork, 0, 0, 0, 0, 0, mark);
+	want(TRAP, SYS_io_setup, 1, P, 0, 0, 0, mark);
+	want(TRAP, SYS_io_destroy, P, 0, 0, 0, 0, mark);
 	want(TRAP, SYS_shmat, 1, P, 0, 0, 0, mark);
 	want(TRAP, SYS_shmdt, P, 0, 0, 0, 0, mark);
 	want(TRAP, SYS_vfork, 0, 0, 0, 0, 0, mark);

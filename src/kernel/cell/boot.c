@@ -31,6 +31,7 @@
 #include "kernel/fs/tty/tty.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/platform/cell.h"
+#include "kernel/sys/aio.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
@@ -280,6 +281,7 @@ static void on_proc_gone(struct proc *p)
 	ipc_proc_gone(p);
 	exec_state_free(p);
 	exec_release(p);
+	aio_free(p);
 	timers_free(p);
 	if (p->sid == p->pid)
 		tty_session_ended(p);

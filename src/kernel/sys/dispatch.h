@@ -37,6 +37,8 @@ int64_t hc_seccomp(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_done(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_ask(struct task *t, const struct sysargs *a);
 int64_t hc_sigsys_die(struct task *t, const struct sysargs *a);
+int64_t hc_io_setup(struct task *t, const struct sysargs *a);
+int64_t hc_io_destroy(struct task *t, const struct sysargs *a);
 int64_t hc_taken(struct task *t, const struct sysargs *a);
 
 /* REFUSED rows (sys/refused.c). */

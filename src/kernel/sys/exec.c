@@ -18,6 +18,7 @@
 #include "kernel/platform/elf.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/sys/aio.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
@@ -369,6 +370,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	p->dumpable = 1;
 	cred_exec(&t->cred);
 	ptimers_free(p);
+	aio_free(p);
 	shm_detach_all(p);
 	memcpy(t->comm, x->comm, sizeof(t->comm));
 	p->start_code = p->end_code = p->start_brk = p->start_stack = 0;

@@ -111,13 +111,15 @@ static int64_t do_tkill(struct task *t, pid_t tgid, pid_t tid, int sig,
 {
 	struct task *o;
 
-	if (tid <= 0 || (tgid != -1 && tgid <= 0) || sig < 0 || sig > LINUX_NSIG)
+	if (tid <= 0 || (tgid != -1 && tgid <= 0))
 		return -EINVAL;
 	o = task_find(tid);
 	if (!o) /* a leader that has left its threads behind is still a number */
 		return proc_find(tid) ? 0 : missing(t);
 	if (tgid != -1 && o->proc->pid != tgid)
 		return -ESRCH;
+	if (sig < 0 || sig > LINUX_NSIG)
+		return -EINVAL;
 	if (!may_signal(t, o->proc, sig))
 		return -EPERM;
 	return sig ? signal_send_task(o, sig, si) : 0;

@@ -115,7 +115,8 @@ void trace_call(struct task *t, int64_t ret)
 
 	/* The stub's own bookkeeping is not the guest's doing; what it stands for has a name of its own. */
 	if (c->nr > HC_BASE && c->nr != HC_MMAP && c->nr != HC_EXEC_PREP && c->nr != HC_PSELECT6 &&
-	    c->nr != HC_SHMAT && c->nr != HC_SHMDT && c->nr != HC_SECCOMP)
+	    c->nr != HC_SHMAT && c->nr != HC_SHMDT && c->nr != HC_SECCOMP && c->nr != HC_IO_SETUP &&
+	    c->nr != HC_IO_DESTROY)
 		return;
 	if (ret == ANSWERED) /* carried out by the host: a signal on its way */
 		return;

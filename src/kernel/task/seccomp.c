@@ -396,6 +396,12 @@ bool seccomp_may_ask(const struct task *t, int nr, const struct sysargs *a)
 		return passed(t, SYS_shmat, SYS_shmat, SYS_shmat) && !memcmp(was, a->a, 3 * 8);
 	case HC_SHMDT:
 		return passed(t, SYS_shmdt, SYS_shmdt, SYS_shmdt) && was[0] == a->a[0];
+	case HC_IO_SETUP:
+		return passed(t, SYS_io_setup, SYS_io_setup, SYS_io_setup) &&
+		       !memcmp(was, a->a, 2 * 8);
+	case HC_IO_DESTROY:
+		return passed(t, SYS_io_destroy, SYS_io_destroy, SYS_io_destroy) &&
+		       was[0] == a->a[0];
 	}
 	if (a->a[5] != STUB_MAGIC)
 		return true;

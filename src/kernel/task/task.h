@@ -212,6 +212,7 @@ struct proc {
 	struct waitq sigfd_q; /* something was kept */
 	struct shm_map *shm_maps; /* SysV shared memory that it has attached */
 	struct sem_undo *sem_undo; /* what its end does to SysV semaphores */
+	struct aio_ctx *aio; /* contexts of native asynchronous I/O (sys/aio.c) */
 	struct seccomp_filter *seccomp_synced; /* counted; what TSYNC gave to all threads last */
 	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };

@@ -171,6 +171,7 @@ static const struct pnode mqueue_nodes[] = {
 
 static const struct pnode fs_nodes[] = {
 	VALUE("aio-max-nr", "65536"),	       VALUE("aio-nr", "0"),
+	VALUE("aio-max-nr", "65536"),	       VALUE("aio-nr", "0"),
 	P_DIR("epoll", 0555, epoll_nodes),     P_FILE("file-max", 0444, show_file_max),
 	P_FILE("file-nr", 0444, show_file_nr), P_DIR("inotify", 0555, inotify_nodes),
 	VALUE("lease-break-time", "45"),       VALUE("leases-enable", "1"),
