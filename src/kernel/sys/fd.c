@@ -1,4 +1,4 @@
-/* Descriptors: dup, fcntl, flock. Leases are not offered, directory notification neither; O_ASYNC, owner and signal are
+/* Descriptors: dup, fcntl, flock. Leases are never granted (EAGAIN), directory notification neither; O_ASYNC, owner and signal are
  * kept and shown, but no SIGIO is sent. */
 #include <errno.h>
 #include <linux/capability.h>
@@ -193,6 +193,8 @@ static int64_t flags_set(struct task *t, struct file *f, unsigned flags)
 		return -EPERM;
 	if (flags & O_DIRECT && !(f->flags & O_DIRECT) && !inode_is_reg(f->inode) && !pipe_of(f))
 		return -EINVAL;
+	if (!file_has_async(f))
+		flags = (flags & ~FASYNC_BIT) | (f->flags & FASYNC_BIT);
 	/* FMODE and the creation flags stay. */
 	f->flags = (f->flags & ~(uint32_t)SETFL_MASK) | (flags & SETFL_MASK);
 	return 0;
@@ -266,10 +268,12 @@ static int64_t fcntl_file(struct task *t, struct file *f, int cmd, uint64_t arg)
 		return memfd_get_seals(f);
 	case F_GETLEASE:
 		return F_UNLCK;
+	case F_SETLEASE: /* never to be had: somebody has it open, as far as the caller can tell */
+		return !inode_is_reg(f->inode) || arg > F_UNLCK ? -EINVAL : -EAGAIN;
 	case F_NOTIFY:
 		return inode_is_dir(f->inode) ? -EINVAL : -ENOTDIR;
 	}
-	return -EINVAL; /* F_SETLEASE too */
+	return -EINVAL;
 }
 
 int64_t sys_fcntl(struct task *t, const struct sysargs *a)

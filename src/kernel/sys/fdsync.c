@@ -71,7 +71,7 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 	case FIONBIO:
 		return ioctl_flag(t, f, arg, O_NONBLOCK);
 	case FIOASYNC:
-		return ioctl_flag(t, f, arg, FASYNC_BIT);
+		return file_has_async(f) ? ioctl_flag(t, f, arg, FASYNC_BIT) : -ENOTTY;
 	case FIOQSIZE:
 		if (!inode_is_reg(f->inode) && !inode_is_dir(f->inode))
 			return -ENOTTY;

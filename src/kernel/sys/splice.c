@@ -225,6 +225,8 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 		nonblock |= (in->flags | out->flags) & O_NONBLOCK;
 		return pipe_to_pipe(t, in, out, len, true, nonblock);
 	}
+	if ((int64_t)a->a[4] < 0)
+		return -EINVAL;
 	if (pipe_of(in)) {
 		if (a->a[3] && out->mode & FMODE_STREAM)
 			return -EINVAL;
@@ -344,7 +346,8 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 		r = side_init(t, &to, out, 0);
 	if (r < 0)
 		return r;
-	if (from.pos < 0 || (!inode_is_reg(in->inode) && !S_ISBLK(in->inode->mode)) ||
+	if (from.pos < 0 || (int64_t)a->a[3] < 0 ||
+	    (!inode_is_reg(in->inode) && !S_ISBLK(in->inode->mode) && !S_ISCHR(in->inode->mode)) ||
 	    out->flags & O_APPEND)
 		return -EINVAL;
 	return sendfile_run(t, &from, &to, MIN(a->a[3], UIO_MAX_BYTES));

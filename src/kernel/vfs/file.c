@@ -249,7 +249,16 @@ static void anon_evict(struct inode *ino)
 	obj_free(&anon_inode_type, a);
 }
 
-static const struct inode_ops anon_ops = { .evict = anon_evict };
+/* The ends of a pipe and sockets have an owner and a mode; the rest has none of its own. */
+static int anon_setattr(struct inode *ino, const struct attr *a)
+{
+	if (!S_ISFIFO(ino->mode) && !S_ISSOCK(ino->mode))
+		return -EOPNOTSUPP;
+	inode_set_attr(ino, a);
+	return 0;
+}
+
+static const struct inode_ops anon_ops = { .evict = anon_evict, .setattr = anon_setattr };
 static const struct fs_ops anon_fs_ops;
 
 /* A pipe is opened again by FIFO rules, everything else anonymous is not. */

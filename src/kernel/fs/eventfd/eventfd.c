@@ -31,13 +31,24 @@ static int64_t eventfd_read(struct file *f, struct uio *u, int64_t pos)
 								  : -EFAULT;
 }
 
-static int64_t eventfd_write(struct file *f, struct uio *u, int64_t pos)
+/* What is left of the buffer that comes next. */
+static uint64_t buffer_left(const struct uio *u)
 {
-	struct eventfd *e = f->priv;
+	uint32_t at = u->cur;
+	uint64_t off = u->cur_off;
+
+	if (off && off == u->vec[at].len && at + 1 < u->nvec) {
+		at++;
+		off = 0;
+	}
+	return u->vec[at].len - off;
+}
+
+static int64_t value_add(struct eventfd *e, struct uio *u)
+{
 	uint64_t value;
 
-	(void)pos;
-	if (u->left != sizeof(value))
+	if (u->nvec <= 1 && u->left != sizeof(value))
 		return -EINVAL;
 	if (uio_take(u, &value, sizeof(value)) != sizeof(value))
 		return -EFAULT;
@@ -48,6 +59,22 @@ static int64_t eventfd_write(struct file *f, struct uio *u, int64_t pos)
 	e->count += value;
 	waitq_wake(&e->q, POLLIN);
 	return sizeof(value);
+}
+
+static int64_t eventfd_write(struct file *f, struct uio *u, int64_t pos)
+{
+	int64_t done = 0, r = 0;
+
+	(void)pos;
+	if (!u->left)
+		return -EINVAL;
+	/* Each buffer of a vector is a value of its own. */
+	while (u->left && r >= 0) {
+		r = u->nvec > 1 && buffer_left(u) != sizeof(uint64_t) ? -EINVAL
+								      : value_add(f->priv, u);
+		done += r > 0 ? r : 0;
+	}
+	return done ? done : r;
 }
 
 static uint32_t eventfd_poll(struct file *f)
