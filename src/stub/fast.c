@@ -443,7 +443,7 @@ void stub_rewrite(uint64_t ip, int single)
 	uint64_t site = ip - 7;
 	struct code *c = NULL;
 
-	if (__atomic_exchange_n(&rewriting, 1, __ATOMIC_ACQUIRE))
+	if (stub_filtered || __atomic_exchange_n(&rewriting, 1, __ATOMIC_ACQUIRE))
 		return;
 	for (uint32_t i = 0; i < ncode; i++)
 		if (site >= code[i].start && ip <= code[i].end - WAYS * WAY_SIZE)
@@ -451,9 +451,9 @@ void stub_rewrite(uint64_t ip, int single)
 	if (c && is_site((const uint8_t *)site) && (single || (site & 7) <= 3) && ways_find(c) &&
 	    c->used < WAYS &&
 	    /* All of it, so that it stays one mapping. */
-	    sys6(NR_MPROTECT, c->start, c->end - c->start, single ? 3 : 7, 0, 0, 0) == 0) {
+	    native(NR_MPROTECT, c->start, c->end - c->start, single ? 3 : 7, 0) == 0) {
 		rewrite(c, site, single);
-		sys6(NR_MPROTECT, c->start, c->end - c->start, 5, 0, 0, 0);
+		native(NR_MPROTECT, c->start, c->end - c->start, 5, 0);
 	}
 	__atomic_store_n(&rewriting, 0, __ATOMIC_RELEASE);
 }

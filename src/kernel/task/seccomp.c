@@ -27,29 +27,14 @@ OBJ_TYPE(filter_type, struct seccomp_filter, FILTERS_MAX);
 /* What the stub calls natively or asks with its mark. Each is harmless from a guest that has a filter (seccomp_may_ask() sees to
  * those that reach us). */
 static const uint16_t stub_calls[] = {
-	SYS_close,
-	SYS_munmap,
-	SYS_rt_sigaction,
-	SYS_rt_sigprocmask,
-	SYS_rt_sigreturn,
-	SYS_getpid,
-	SYS_clone,
-	SYS_exit,
-	SYS_rt_sigpending,
-	SYS_rt_sigtimedwait,
-	SYS_rt_sigqueueinfo,
-	SYS_rt_sigsuspend,
-	SYS_sigaltstack,
-	SYS_prctl,
-	SYS_gettid,
-	SYS_clock_gettime,
-	SYS_exit_group,
-	SYS_ppoll,
-	SYS_epoll_pwait,
-	SYS_rt_tgsigqueueinfo,
-	SYS_seccomp,
-	SYS_execveat,
-	441 /* epoll_pwait2 */,
+	SYS_close,	   SYS_mprotect,	SYS_munmap,
+	SYS_rt_sigaction,  SYS_rt_sigprocmask,	SYS_rt_sigreturn,
+	SYS_getpid,	   SYS_clone,		SYS_exit,
+	SYS_rt_sigpending, SYS_rt_sigtimedwait, SYS_rt_sigqueueinfo,
+	SYS_rt_sigsuspend, SYS_sigaltstack,	SYS_prctl,
+	SYS_gettid,	   SYS_clock_gettime,	SYS_exit_group,
+	SYS_ppoll,	   SYS_epoll_pwait,	SYS_rt_tgsigqueueinfo,
+	SYS_seccomp,	   SYS_execveat,	441 /* epoll_pwait2 */,
 };
 
 static bool insn_is_known(const struct sock_filter *f)
