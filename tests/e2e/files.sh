@@ -56,3 +56,29 @@ clean_slate() {
 	[[ ! -e /etc/left && -x /bin/ls ]]
 }
 check 'the image is never changed; the next cell is clean @r' clean_slate
+
+# The largest file of the image that is easy to find: its copy is made in pieces, while others open it too.
+large_copy_up() {
+	is "$(viv --timeout 60s -- python3 -c '
+import os, hashlib
+best = max((os.path.join(d, f) for d in ("/usr/bin", "/usr/lib/x86_64-linux-gnu") for f in os.listdir(d)
+            if os.path.isfile(os.path.join(d, f)) and not os.path.islink(os.path.join(d, f))), key=os.path.getsize)
+def digest(n): return hashlib.sha256(open(best, "rb").read(n)).hexdigest()
+size = os.path.getsize(best)
+before = digest(size - 8)
+pids = []
+for i in range(8):
+    pid = os.fork()
+    if pid == 0:
+        fd = os.open(best, os.O_RDWR)
+        os.pwrite(fd, bytes([65 + i]), size - 8 + i)
+        os._exit(0)
+    pids.append(pid)
+os.kill(pids[5], 9)
+os.kill(pids[6], 9)
+for p in pids: os.waitpid(p, 0)
+print(digest(size - 8) == before, os.path.getsize(best) == size, open(best, "rb").read()[-8:-3])
+with open(best, "r+b") as f: f.truncate(10 << 20)
+print(os.path.getsize(best), digest(10 << 20) == hashlib.sha256(open(best, "rb").read()).hexdigest())')" $'True True b\'ABCDE\'\n10485760 True'
+}
+check 'a large file of the image is changed by several' large_copy_up
