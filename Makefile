@@ -173,7 +173,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
-FUZZ_COVERED := src/host/bootspec.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+FUZZ_COVERED := src/host/bootspec.c src/store/index.c src/store/config.c src/kernel/sys/mount.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c src/kernel/net/unix.c src/kernel/net/unix_name.c src/kernel/net/udp.c src/kernel/net/tcp.c
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
