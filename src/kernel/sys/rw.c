@@ -36,7 +36,7 @@ struct rw_pos {
 
 /* A transfer of any size that the guest likes must not keep everybody else waiting: beyond this it is made in pieces, one after each
  * event of others. call.done is what was moved so far. */
-#define PIECE (8UL << 20)
+#define PIECE (2UL << 20)
 
 /* Cuts u to the next piece; what is left of the rest. */
 static uint64_t piece_begin(struct task *t, struct uio *u)
