@@ -67,7 +67,7 @@ static const int allowed[] = {
 #undef ALLOW
 #undef IOCTL
 #ifdef SANITIZED
-	NR(sigaltstack), NR(sched_yield), NR(readlink), NR(rt_sigaction), NR(rt_sigprocmask), NR(tgkill),
+	NR(sigaltstack), NR(open), NR(sched_yield), NR(readlink), NR(rt_sigaction), NR(rt_sigprocmask), NR(tgkill),
 #endif
 };
 

@@ -372,11 +372,13 @@ static bool stop_is_caught(struct proc *p, int sig)
 static int deliver(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
 {
 	struct linux_siginfo kernel_info = { .signo = sig, .code = 0x80 /* SI_KERNEL */ }, direct;
-	bool caught = p->sig_caught & SIGBIT(sig);
+	bool caught;
 	int ret;
 
+	/* What a clone asked for at its end may be any number. */
 	if (sig < 1 || sig > LINUX_NSIG || p->state == PROC_ZOMBIE)
 		return 0;
+	caught = p->sig_caught & SIGBIT(sig);
 	if (!info &&
 	    t) { /* what a call does to its caller looks like its own doing: SIGPIPE, SIGXFSZ */
 		kernel_info.code = 0;
