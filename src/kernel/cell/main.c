@@ -24,6 +24,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/vfs/async.h"
 
 #define REAP_BATCH 1024
 
@@ -108,6 +109,7 @@ static void settle(void)
 	/* Bounded: what keeps waking each other goes on after the next event. */
 	for (int round = 0; round < 64 && calls_are_ready(); round++)
 		calls_run_ready();
+	async_run();
 	calls_run_interrupts();
 }
 

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/vfs/async.h"
 
 #define SOCK_TYPES 11 /* SOCK_MAX */
 
@@ -44,16 +45,8 @@ void sock_set_err(struct sock *s, int err)
 void sock_tell_urgent(struct sock *s)
 {
 	waitq_wake(&s->q, POLLPRI);
-	if (!s->file || !s->file->owner_pid)
-		return;
-	if (s->file->owner_pid < 0) {
-		(void)!signal_send_pgrp(-s->file->owner_pid, SIGURG, NULL);
-	} else {
-		struct proc *p = proc_find(s->file->owner_pid);
-
-		if (p)
-			(void)!signal_send_proc(p, SIGURG, NULL);
-	}
+	if (s->file)
+		file_owner_signal(s->file, SIGURG, NULL);
 }
 
 void sock_peek_moved(struct sock *s, unsigned flags, uint32_t n)
@@ -250,8 +243,7 @@ static int64_t sock_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t
 	case SIOCSPGRP:
 		if (guest_get(t->tid, &n, arg) < 0)
 			return -EFAULT;
-		f->owner_pid = n;
-		return 0;
+		return file_owner_set(t, f, n);
 	case FIOGETOWN:
 	case SIOCGPGRP:
 		v = f->owner_pid;
@@ -273,6 +265,7 @@ static void sock_release(struct file *f)
 }
 
 static const struct file_ops sock_fops = {
+	.async = ASYNC_LEFT,
 	.read = sock_read,
 	.write = sock_write,
 	.poll = sock_poll,

@@ -1,5 +1,4 @@
-/* Descriptors: dup, fcntl, flock. Leases are never granted (EAGAIN), directory notification neither; O_ASYNC, owner and signal are
- * kept and shown, but no SIGIO is sent. */
+/* Descriptors: dup, fcntl, flock. Leases are never granted (EAGAIN), directory notification neither. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/file.h>
@@ -12,9 +11,9 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/vfs/async.h"
 #include "kernel/vfs/lock.h"
 
-#define FASYNC_BIT 020000u
 #define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | FASYNC_BIT)
 #define F_DUPFD_QUERY_ 1027
 
@@ -154,18 +153,6 @@ int64_t sys_flock(struct task *t, const struct sysargs *a)
 
 /* ---- fcntl: owner ---- */
 
-static int64_t owner_set(struct file *f, int64_t who)
-{
-	if (who > INT32_MAX || who < -INT32_MAX)
-		return -EINVAL;
-	if (who > 0 && !proc_find((pid_t)who) && !task_find((pid_t)who))
-		return -ESRCH;
-	if (who < 0 && !pgrp_exists((pid_t)-who, 0))
-		return -ESRCH;
-	f->owner_pid = (int)who;
-	return 0;
-}
-
 static int64_t owner_ex(struct task *t, struct file *f, uaddr_t addr, bool set)
 {
 	struct linux_f_owner_ex ex;
@@ -181,20 +168,26 @@ static int64_t owner_ex(struct task *t, struct file *f, uaddr_t addr, bool set)
 		return -EINVAL;
 	if (ex.pid < 0)
 		return -ESRCH;
-	return owner_set(f, ex.type == LINUX_F_OWNER_PGRP ? -(int64_t)ex.pid : ex.pid);
+	return file_owner_set(t, f, ex.type == LINUX_F_OWNER_PGRP ? -(int64_t)ex.pid : ex.pid);
 }
 
 /* ---- fcntl ---- */
 
-static int64_t flags_set(struct task *t, struct file *f, unsigned flags)
+static int64_t flags_set(struct task *t, struct file *f, int fd, unsigned flags)
 {
+	int ret = 0;
+
 	if (flags & O_NOATIME && !(f->flags & O_NOATIME) && t->cred.fsuid != f->inode->uid &&
 	    !cred_has_cap(&t->cred, CAP_FOWNER))
 		return -EPERM;
 	if (flags & O_DIRECT && !(f->flags & O_DIRECT) && !inode_is_reg(f->inode) && !pipe_of(f))
 		return -EINVAL;
-	if (!file_has_async(f))
-		flags = (flags & ~FASYNC_BIT) | (f->flags & FASYNC_BIT);
+	if (f->ops->async == ASYNC_NO)
+		flags &= ~FASYNC_BIT;
+	if ((flags ^ f->flags) & FASYNC_BIT)
+		ret = async_set(f, fd, flags & FASYNC_BIT);
+	if (ret < 0)
+		return ret;
 	/* FMODE and the creation flags stay. */
 	f->flags = (f->flags & ~(uint32_t)SETFL_MASK) | (flags & SETFL_MASK);
 	return 0;
@@ -231,11 +224,11 @@ static int64_t fcntl_any(struct task *t, struct file *f, int fd, int cmd, uint64
 	return -ENOSYS;
 }
 
-static int64_t fcntl_file(struct task *t, struct file *f, int cmd, uint64_t arg)
+static int64_t fcntl_file(struct task *t, struct file *f, int fd, int cmd, uint64_t arg)
 {
 	switch (cmd) {
 	case F_SETFL:
-		return flags_set(t, f, (unsigned)arg);
+		return flags_set(t, f, fd, (unsigned)arg);
 	case F_GETLK:
 	case F_OFD_GETLK:
 		return lock_get(t, f, arg, cmd == F_OFD_GETLK);
@@ -248,7 +241,7 @@ static int64_t fcntl_file(struct task *t, struct file *f, int cmd, uint64_t arg)
 	case F_GETOWN:
 		return f->owner_pid;
 	case F_SETOWN:
-		return owner_set(f, (int)arg);
+		return file_owner_set(t, f, (int)arg);
 	case F_GETOWN_EX:
 	case F_SETOWN_EX:
 		return owner_ex(t, f, arg, cmd == F_SETOWN_EX);
@@ -289,5 +282,5 @@ int64_t sys_fcntl(struct task *t, const struct sysargs *a)
 		if (r != -ENOSYS)
 			return r;
 	}
-	return f->mode & FMODE_PATH ? -EBADF : fcntl_file(t, f, cmd, a->a[2]);
+	return f->mode & FMODE_PATH ? -EBADF : fcntl_file(t, f, fd, cmd, a->a[2]);
 }

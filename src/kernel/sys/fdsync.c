@@ -9,8 +9,8 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/vfs/async.h"
 
-#define FASYNC_BIT 020000u
 #define MFD_NAME_MAX 249
 
 /* ---- ioctl ---- */
@@ -24,6 +24,23 @@ static int64_t ioctl_flag(struct task *t, struct file *f, uaddr_t arg, uint32_t 
 		return -EFAULT;
 	f->flags = on ? f->flags | flag : f->flags & ~flag;
 	return 0;
+}
+
+static int64_t ioctl_async(struct task *t, struct file *f, int fd, uaddr_t arg)
+{
+	int32_t on;
+	int ret;
+
+	if (guest_get(t->tid, &on, arg) < 0)
+		return -EFAULT;
+	if (!on == !(f->flags & FASYNC_BIT))
+		return 0;
+	if (!f->ops->async)
+		return -ENOTTY;
+	ret = async_set(f, fd, on);
+	if (ret == 0)
+		f->flags ^= FASYNC_BIT;
+	return ret;
 }
 
 /* Sharing of extents: refused as by a file system that has none, after the checks that come first. */
@@ -71,7 +88,7 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 	case FIONBIO:
 		return ioctl_flag(t, f, arg, O_NONBLOCK);
 	case FIOASYNC:
-		return file_has_async(f) ? ioctl_flag(t, f, arg, FASYNC_BIT) : -ENOTTY;
+		return ioctl_async(t, f, fd, arg);
 	case FIOQSIZE:
 		if (!inode_is_reg(f->inode) && !inode_is_dir(f->inode))
 			return -ENOTTY;

@@ -152,14 +152,3 @@ int64_t file_park(struct task *t, struct file *f, uint32_t events)
 	file_keep(t, f);
 	return call_park(t, q, events, PARK_RESTART);
 }
-
-bool file_has_async(const struct file *f)
-{
-	uint32_t mode = f->inode->mode;
-	unsigned dev = major(f->inode->rdev);
-
-	if (S_ISCHR(mode)) /* terminals, and the two of random numbers */
-		return dev == 4 || dev == 5 || dev == 136 ||
-		       (dev == 1 && (minor(f->inode->rdev) == 8 || minor(f->inode->rdev) == 9));
-	return S_ISFIFO(mode) || S_ISSOCK(mode) || inotify_of(f);
-}

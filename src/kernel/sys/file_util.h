@@ -35,9 +35,6 @@ int must_check fd_room(struct task *t, uint32_t count);
 /* Steps over n bytes that were moved in an earlier run of the call. */
 void uio_skip(struct uio *u, uint64_t n);
 
-/* Can it send signals when it becomes ready (O_ASYNC)? */
-bool file_has_async(const struct file *f);
-
 /* What a write that nobody can read gets besides EPIPE: as if from the caller itself. */
 void sigpipe_send(struct task *t);
 

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "kernel/platform/cell.h"
+#include "kernel/vfs/async.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define FILES_DEFAULT 65536
@@ -95,6 +96,8 @@ void file_put(struct file *f)
 		locks_release_file(f);
 	if (!(f->mode & FMODE_PATH))
 		path_notify(&f->path, f->mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
+	if (f->async)
+		async_drop(f);
 	if (vfs_file_gone && !list_is_empty(&f->epoll_links))
 		vfs_file_gone(f);
 	if (f->ops && f->ops->release)

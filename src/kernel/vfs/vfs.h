@@ -404,6 +404,11 @@ struct file_ops {
 	void (*flush)(struct file *f, struct task *t);
 	/* The last reference went away. Optional. */
 	void (*release)(struct file *f);
+	enum async_kind {
+		ASYNC_NO,
+		ASYNC_ALWAYS,
+		ASYNC_LEFT
+	} async; /* what O_ASYNC does: vfs/async.c */
 	/* A line or more for /proc/PID/fdinfo (after pos, flags, mnt_id). Optional. */
 	void (*fdinfo)(struct file *f, struct uio *u);
 };
@@ -432,6 +437,8 @@ struct file {
 	uint64_t lock_id; /* owner of flock and OFD locks */
 	struct list epoll_links; /* epoll items that watch it */
 	int owner_pid, owner_sig; /* F_SETOWN, F_SETSIG */
+	uint32_t owner_uid, owner_euid; /* of who set the owner */
+	struct async *async; /* O_ASYNC (vfs/async.c); NULL: off */
 };
 
 /* A file with refs = 1 for inode (counted anew) at path (may be NULL), not yet opened. */

@@ -330,6 +330,7 @@ static void inotify_fdinfo(struct file *f, struct uio *u)
 }
 
 static const struct file_ops inotify_fops = {
+	.async = ASYNC_ALWAYS,
 	.read = inotify_read,
 	.poll = inotify_poll,
 	.poll_q = inotify_poll_q,

@@ -359,6 +359,7 @@ static void pipe_release(struct file *f)
 }
 
 const struct file_ops pipe_fops = {
+	.async = ASYNC_ALWAYS,
 	.read = pipe_read,
 	.write = pipe_write,
 	.poll = pipe_poll,

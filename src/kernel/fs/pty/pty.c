@@ -227,6 +227,7 @@ static int64_t no_seek(struct file *f, int64_t off, int whence)
 }
 
 static const struct file_ops slave_fops = {
+	.async = ASYNC_ALWAYS,
 	.read = slave_read,
 	.write = slave_write,
 	.seek = no_seek,
@@ -237,6 +238,7 @@ static const struct file_ops slave_fops = {
 };
 
 static const struct file_ops master_fops = {
+	.async = ASYNC_ALWAYS,
 	.read = master_read,
 	.write = master_write,
 	.seek = no_seek,
