@@ -193,6 +193,29 @@ flags() {
 }
 check '-i, -t and -it' flags
 
+# A terminal in a terminal in a terminal. The news of another size takes its time through all of them.
+inner_is_narrow() {
+	line 'clear; stty size'
+	sleep 0.2
+	shown ' 70'
+}
+inner_tmux() {
+	cell --env TMUX= --env PS1="'P> '" --env HOME=/root --env SHELL=/bin/sh -- tmux -f /dev/null new-session -s inner
+	sees '[inner]'
+	line 'echo si""x $((6 * 7))'
+	sees 'six 42'
+	keys C-b '"'
+	line 'stty size; echo lower'
+	sees '11 80'
+	tmux -L t resize-window -x 70 -y 20
+	soon inner_is_narrow >/dev/null
+	line 'exit'
+	keys C-b d
+	sees 'detached'
+	ends 0
+}
+if has tmux; then check 'tmux in the cell, on the terminal' inner_tmux; else skip 'tmux in the cell, on the terminal' 'no tmux'; fi
+
 # ---- programs that make terminals themselves ----
 
 recorded() {
