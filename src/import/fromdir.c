@@ -128,17 +128,21 @@ static int content_read(struct source *s, int fd, const struct stat *st, bool py
 	if (object_start(o, (uint64_t)st->st_size, pyc, e) < 0)
 		return -1;
 	for (;;) {
+		size_t want = READ_SIZE;
 		ssize_t n;
 
 		if (sparse) {
-			off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+			off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
 
 			if (data < 0 && errno == ENXIO)
 				break; /* a hole up to the end */
 			if (data > (off_t)at)
 				at = (uint64_t)data;
+			hole = lseek(fd, (off_t)at, SEEK_HOLE);
+			if (hole > (off_t)at)
+				want = MIN(want, (size_t)(hole - (off_t)at));
 		}
-		n = pread(fd, s->block, READ_SIZE, (off_t)at);
+		n = pread(fd, s->block, want, (off_t)at);
 		if (n < 0 && errno == EINTR && !interrupted())
 			continue;
 		if (n < 0)

@@ -62,6 +62,15 @@ static int archive_failed(struct archive *a, struct err *e)
 	return err_set(e, ERR_FAILED, "%s", why ? why : "broken archive");
 }
 
+/* When not even the first header can be read. */
+static int no_archive(struct err *e)
+{
+	char why[200];
+
+	snprintf(why, sizeof(why), "%.199s", e->text);
+	return err_set(e, ERR_FAILED, "it is no tar archive, or a broken one (%s)", why);
+}
+
 /* ---- entries ---- */
 
 static int attr_of(struct tar *t, struct archive_entry *ae, const char *path,
@@ -195,8 +204,8 @@ static int entry_put(struct tar *t, struct archive *a, struct archive_entry *ae,
 	size_t len;
 	bool pyc;
 
-	if (!path)
-		return err_set(e, ERR_FAILED, "an entry whose name cannot be read");
+	if (!path || !*path)
+		return err_set(e, ERR_FAILED, "an entry without a name");
 	if (tree_walk(&t->im->tree, path, strlen(path), &dir, &name, &len, e) < 0)
 		return -1;
 	if (!name)
@@ -233,8 +242,12 @@ static int entries_read(struct tar *t, struct archive *a, struct err *e)
 		if (r == ARCHIVE_EOF)
 			break;
 		/* A warning concerns parts of an entry; what matters is looked at again. */
-		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
-			return archive_failed(a, e);
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN) {
+			archive_failed(a, e);
+			if (!archive_file_count(a) && !interrupted())
+				return no_archive(e);
+			return -1;
+		}
 		if (entry_put(t, a, ae, e) < 0)
 			return -1;
 		if (interrupted())

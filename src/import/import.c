@@ -20,7 +20,7 @@ int import_init(struct import *im, const struct store *s, const struct import_op
 		struct err *e)
 {
 	*im = (struct import){ .store = s, .opt = *opt, .work.fd = -1 };
-	im->lock = store_lock(s, false, lock_waits, e);
+	im->lock = store_lock(s, false, opt->quiet ? NULL : lock_waits, e);
 	if (im->lock < 0)
 		return -1;
 	work_collect(s);

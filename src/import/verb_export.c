@@ -125,7 +125,8 @@ static int node_write(struct exporter *x, uint32_t n, const struct index_node *n
 	} else {
 		archive_entry_unset_size(x->ae);
 	}
-	if (archive_write_header(x->a, x->ae) != ARCHIVE_OK)
+	/* A warning: the name is not in UTF-8 and was written as it is. */
+	if (archive_write_header(x->a, x->ae) < ARCHIVE_WARN)
 		return archive_failed(x, e);
 	progress_add(0, 1);
 	return !again && S_ISREG(node->mode) ? content_write(x, node, e) : 0;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "import/confine.h"
 #include "import/import.h"
 #include "import/progress.h"
 #include "import/verbs.h"
@@ -98,6 +99,7 @@ int verb_import(struct store *s, int argc, char **argv)
 	fd = source_open(argv[1], &st, &e);
 	if (fd < 0 || import_init(&im, s, &o, &e) < 0)
 		return failed(&e);
+	confine_to_store(s);
 	progress_start("import", o.quiet);
 	result = source_import(&im, fd, &st, argv[1], &e);
 	if (!result)

@@ -52,7 +52,8 @@ struct tag {
 	char hash[HASH_TEXT];
 };
 
-/* Letters, digits and . _ - : / + with a letter or digit first; not "host", not 64 hex digits. */
+/* Letters, digits and . _ - : / + with a letter or digit first, no '..' nor '//'; not "host", not 64
+ * hex digits. */
 bool tag_is_valid(const char *name);
 int tag_get(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e);
 /* Replaces an older tag of that name at once. */

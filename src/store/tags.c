@@ -42,7 +42,9 @@ bool tag_is_valid(const char *name)
 	for (const char *p = name; sound && *p; p++)
 		sound = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
 			(*p >= '0' && *p <= '9') || strchr("._-:/+", *p);
-	return sound && strcmp(name, "host") && !hash_is_valid(name) && file_name(name, file);
+	return sound && !strstr(name, "..") && !strstr(name, "//") &&
+	       name[strlen(name) - 1] != '/' && strcmp(name, "host") && !hash_is_valid(name) &&
+	       file_name(name, file);
 }
 
 static int tag_invalid(const char *name, struct err *e)

@@ -1,0 +1,371 @@
+# viv image: import, export, names, collection, damage, and archives that nobody should trust. shellcheck shell=bash
+
+image() { timeout -k 5 "${LIMIT:-60}" "$VIV" image "$@"; }
+here_is_the_store() { # a store of one's own, in the directory of the test
+	export XDG_DATA_HOME=$PWD/data
+	store=$XDG_DATA_HOME/vivarium
+}
+# What is left after a failure: no work, no image, and no tag.
+store_is_empty() {
+	is "$(ls -A "$store/tmp" 2>/dev/null)" '' 'work in progress'
+	is "$(ls -A "$store/images" 2>/dev/null)" '' 'images'
+	is "$(ls -A "$store/tags" 2>/dev/null)" '' 'tags'
+}
+# A listing of all that an image has to keep.
+listing() { # directory
+	(cd "$1" && find . -printf '%p %y %m %U:%G %n %l %s\n' | sed -E '/ d /s/ [0-9]+ *[0-9]*$//' | LC_ALL=C sort)
+	(cd "$1" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
+}
+
+same_hash() {
+	here_is_the_store
+	python3 "$E2E_DIR/archives.py" --tree tree
+	exits 0 image import tree
+	hash=$(tail -n 1 out)
+	like "$hash" '????????????????????????????????????????????????????????????????'
+	tar -C tree -cf gnu.tar .
+	tar -C tree --format=pax -cf pax.tar .
+	(cd tree && find . -print0 | LC_ALL=C sort -z -r | tar --null --no-recursion --format=ustar -T - -cf ../reverse.tar)
+	gzip -k gnu.tar
+	xz -k gnu.tar
+	zstd -q gnu.tar
+	bzip2 -k gnu.tar
+	for f in gnu.tar pax.tar reverse.tar gnu.tar.gz gnu.tar.xz gnu.tar.zst gnu.tar.bz2; do
+		is "$(image import -q "$f")" "$hash" "$f"
+		is "$(image import -q - <"$f")" "$hash" "$f by a pipe"
+	done
+	# Times do not count, contents and modes do.
+	find tree -exec touch -h -d 2001-02-03 {} +
+	is "$(image import -q tree)" "$hash" 'other times'
+	chmod 640 tree/etc/two
+	[[ $(image import -q tree) != "$hash" ]]
+	chmod 644 tree/etc/two
+	printf x >>tree/etc/two
+	[[ $(image import -q tree) != "$hash" ]]
+}
+check 'import: the same files give the same hash, from a directory or any archive @r' same_hash
+
+round_trip() {
+	here_is_the_store
+	python3 "$E2E_DIR/archives.py" --tree tree
+	if [[ $(id -u) == 0 ]]; then
+		mknod tree/null c 1 3
+		chown -h 123:456 tree/etc/link tree/etc/one
+		chmod 4755 tree/bin/tool
+	fi
+	setfattr -n user.note -v hello tree/etc/one 2>/dev/null || true
+	image import -q --tag t tree
+	image export t -o a.tar
+	image export t >b.tar
+	cmp a.tar b.tar
+	mkdir back
+	tar -C back --xattrs -xpf a.tar
+	listing tree >want
+	listing back >got
+	diff want got
+	is "$(image import -q a.tar)" "$(image ls -q)" 'the archive gives the image again'
+	for f in c.tar.gz c.tar.xz c.tar.zst; do
+		image export t -o "$f"
+		is "$(image import -q "$f")" "$(image ls -q)" "$f"
+	done
+	# A file that was sparse is sparse in the store.
+	object=$(find "$store/objects" -size +1M -printf '%s %b\n' | awk '$1 == 8388608 { print $2 }')
+	((object < 1000)) || { echo "a sparse file takes $object blocks"; return 1; }
+}
+check 'export: what comes out is what went in, byte for byte the same each time @r' round_trip
+
+capabilities() {
+	here_is_the_store
+	mkdir tree
+	cp /bin/true tree/ping
+	setcap cap_net_raw+ep tree/ping || python3 -c 'import os; os.setxattr("tree/ping", "security.capability", b"\1\0\0\2\0\40\0\0\0\0\0\0\0\0\0\0\0\0\0\0")'
+	setfattr -n user.note -v hello tree/ping || python3 -c 'import os; os.setxattr("tree/ping", "user.note", b"hello")'
+	image import -q -t t tree
+	image export t | tar --xattrs --xattrs-include='*' -xpf - --one-top-level=back
+	is "$(python3 -c 'import os; print(os.getxattr("back/ping", "user.note"), os.getxattr("back/ping", "security.capability").hex())')" \
+		"b'hello' 0100000200200000000000000000000000000000"
+	[[ $(image import -q -t plain <(tar -C tree -c .)) != "$(image ls -q)" ]]
+}
+check 'import: attributes and capabilities @root' capabilities
+
+pyc() {
+	here_is_the_store
+	mkdir -p tree/lib
+	echo 'x = 1' >tree/lib/fresh.py
+	echo 'x = 2' >tree/lib/stale.py
+	python3 -m compileall -q tree/lib
+	touch -d '2003-03-03' tree/lib/stale.py
+	image import -q -t t tree
+	mkdir back
+	image export t | tar -C back -xf -
+	header() { od -An -tu4 -j8 -N4 back/lib/__pycache__/"$1".*.pyc | tr -d ' '; }
+	is "$(header fresh)" 315619200 'time in a .pyc that fits its source'
+	is "$(header stale)" 0 'time in one that did not'
+	is "$(stat -c %Y back/lib/fresh.py)" 315619200
+}
+check 'import: Python finds its compiled files valid, stale ones not' pyc
+
+names() {
+	here_is_the_store
+	mkdir one two three
+	echo 1 >one/f
+	echo 2 >two/f
+	one=$(image import -q one) two=$(image import -q -t app:1.0 two)
+	exits 0 image tag "${one:0:6}" my/app
+	exits 0 image tag "$one" other
+	is "$(image inspect --json my/app | python3 -c 'import json,sys; d = json.load(sys.stdin); print(d["hash"], d["tags"], d["files"], d["size"])')" \
+		"$one ['my/app', 'other'] 1 2"
+	is "$(image ls --json | python3 -c 'import json,sys; print(sorted((i["hash"], tuple(i["tags"])) for i in json.load(sys.stdin)))')" \
+		"$(python3 -c "print(sorted([('$one', ('my/app', 'other')), ('$two', ('app:1.0',))]))")"
+	is "$(image inspect "sha256:$two" | head -n 1)" "hash          $two"
+	is "$(image ls | wc -l)" 4
+	exits 3 image inspect nosuch
+	exits 3 image inspect "${one:0:5}"
+	exits 3 image inspect 000000000000
+	exits 3 image rm nosuch
+	for bad in '' -x .x a/../b 'a b' 'ä' host "$one" "$(printf 'n%.0s' {1..200})"; do exits 2 image tag "$one" -- "$bad"; done
+	exits 5 image rm "$one"
+	like "$(cat err)" 'viv: *2 tags*'
+	exits 0 image rm my/app
+	exits 3 image inspect my/app
+	exits 0 image inspect other
+	exits 0 image rm other
+	exits 3 image inspect "$one"
+	is "$(image ls -q)" "$two"
+	exits 0 image tag app:1.0 again
+	exits 0 image rm -f "$two"
+	is "$(image ls -q)" ''
+	is "$(image ls --json)" '[]'
+}
+check 'tags: by name, hash and the start of a hash; removing @r' names
+
+collects() {
+	here_is_the_store
+	mkdir a b
+	echo shared >a/s
+	echo shared >b/s
+	echo of-a >a/f
+	echo of-b >b/f
+	image import -q -t a a
+	image import -q -t b b
+	is "$(find "$store/objects" -type f | wc -l)" 3 'objects of both'
+	exits 0 image gc
+	like "$(cat out)" 'removed 0 objects*'
+	image rm a
+	exits 0 image gc
+	like "$(cat out)" 'removed 1 object *'
+	exits 0 image verify
+	image export b | tar -xOf - s f >got
+	is "$(sort got | tr '\n' ' ')" 'of-b shared '
+	# A disk's list of layers keeps its image.
+	mkdir -p "$store/disks/d1"
+	echo "1 $(image ls -q) 0 base" >"$store/disks/d1/tree"
+	exits 5 image rm b
+	like "$(cat err)" 'viv: *d1*'
+	rm -r "$store/disks"
+	# So does one that has it open.
+	flock -F -s "$store/images/$(image ls -q)" sleep 30 &
+	sleeper=$!
+	soon fuser_is "$store/images/$(image ls -q)"
+	exits 5 image rm b
+	like "$(cat err)" 'viv: *in use*'
+	kill "$sleeper"
+	wait "$sleeper" || true
+	exits 0 image rm b
+	image gc -q
+	is "$(find "$store/objects" "$store/images" "$store/tags" ! -type d)" '' 'all is gone'
+}
+fuser_is() { ! flock -n -x "$1" true; }
+check 'gc: what is used stays, the rest goes @r' collects
+
+damages() {
+	here_is_the_store
+	mkdir t
+	echo one >t/1
+	echo two >t/2
+	echo three >t/3
+	hash=$(image import -q t)
+	exits 0 image verify
+	is "$(tail -n 1 out)" '1 image, 3 objects: 0 damaged'
+	object=$(find "$store/objects" -name "$(printf 'two\n' | sha256sum | cut -c 3-64)")
+	chmod u+w "$object"
+	printf X | dd of="$object" conv=notrunc status=none
+	exits 1 image verify
+	is "$(grep -c ^damaged: out)" 2 'the object, and the image that has it'
+	rm "$store/images/$hash/o/00/0"
+	exits 1 image verify "$hash"
+	is "$(grep -c ^damaged: out)" 2
+	chmod u+w "$store/images/$hash/index"
+	printf '\377' | dd of="$store/images/$hash/index" bs=1 seek=300 conv=notrunc status=none
+	exits 1 image verify -q
+	like "$(cat out)" '*index is not what it was*'
+	truncate -s 100 "$store/images/$hash/index"
+	exits 1 image verify
+	exits 1 image inspect "$hash"
+	like "$(cat err)" 'viv: *damaged*'
+	exits 0 image rm "$hash"
+	exits 0 image verify
+}
+check 'verify: every kind of damage is found @r' damages
+
+interrupts() {
+	here_is_the_store
+	python3 -c 'import os; os.mkdir("t"); [open("t/%d" % i, "wb").write(os.urandom(6000)) for i in range(500)]'
+	tar -cf t.tar t
+	for signal in INT TERM KILL; do
+		for at in 100000 1500000 3000000; do
+			mkfifo pipe
+			image import -q -t t - <pipe >out 2>err &
+			import=$!
+			exec 9>pipe
+			head -c "$at" t.tar >&9
+			sleep 0.1
+			# The timeout's child: the program itself.
+			pkill -"$signal" -P "$import" || true
+			exec 9>&-
+			wait "$import" && { echo "status 0 after $signal"; return 1; }
+			rm pipe
+			[[ $signal == KILL ]] || store_is_empty
+			is "$(image ls -q)" '' "images after $signal at $at"
+		done
+	done
+	# What the killed ones left goes with the next import.
+	hash=$(image import -q t.tar)
+	is "$(ls -A "$store/tmp")" '' 'work of the killed'
+	exits 0 image verify
+	image rm "$hash"
+	exits 0 image gc
+	is "$(find "$store/objects" -type f)" ''
+}
+check 'import: interrupted at any time, nothing is half there @r' interrupts
+
+together() {
+	here_is_the_store
+	python3 -c 'import os; os.mkdir("t"); [open("t/%d" % i, "wb").write(b"%d" % (i % 300) * 500) for i in range(1000)]'
+	tar -C t -cf t.tar .
+	want=$(image import -q t)
+	image rm "$want"
+	for round in 1 2 3; do
+		for i in 1 2 3; do image import -q t.tar >"out$i" 2>"err$i" & done
+		image import -q -t "tag$round" t >out4 2>err4 &
+		image gc -q &
+		image gc -q &
+		wait
+		for i in 1 2 3; do is "$(cat "out$i" "err$i")" "$(image import -q t.tar)"; done
+		is "$(cat out4 err4)" "$(image ls -q)"
+		exits 0 image verify
+		[[ $round == 3 ]] || image rm -f "$want"
+	done
+	is "$(image ls -q | wc -l)" 1
+	is "$(ls -A "$store/tmp")" ''
+}
+check 'import: several at once and gc beside them @r' together
+
+# ---- bad input ----
+
+refused() { # archive, glob of the message
+	exits 1 image import -q -t bad "$1"
+	is "$(cat out)" '' "output for $1"
+	is "$(wc -l <err)" 1 "lines for $1"
+	like "$(cat err)" "viv: cannot import '$1': $2" "message for $1"
+	! grep -q '[[:cntrl:]]' err || { echo "control characters in the message for $1"; return 1; }
+	store_is_empty
+}
+hostile() {
+	here_is_the_store
+	mkdir outside archives
+	OUTSIDE=$PWD/outside python3 "$E2E_DIR/archives.py" archives
+	cd archives
+	for f in dotdot dotdot-inside dotdot-dir control; do refused "$f.tar" "*'..'"; done
+	for f in link-out link-dotdot link-self; do refused "$f.tar" '*hard link to*not in the archive*'; done
+	refused link-directory.tar '*hard link to a directory'
+	refused link-loop.tar '*symbolic links*'
+	refused device-wrong.tar '*device that does not exist'
+	for f in sparse-8e sparse-1t; do LIMIT=5 refused "$f.tar" '*--max-size*'; done
+	refused sparse-back.tar '*not in order'
+	for f in cut-data cut-header size-lies; do refused "$f.tar" '*runcated*'; done
+	refused cut-end.tar '*cut off*'
+	refused cut.tar.gz '*runcated*'
+	for f in name-300 name-4096; do refused "$f.tar" '*names of at most 255'; done
+	refused path-5000.tar '*4096 are possible'
+	for f in uid uid-negative; do refused "$f.tar" '*owner that does not exist*'; done
+	for f in size-negative size-8e longname pax-long root-file checksum empty text random; do refused "$f.tar" '?*'; done
+	refused empty-name.tar '*without a name'
+	refused xattr-large.tar '*attribute*'
+	exits 1 image import -q --max-size 32M bomb.tar.gz
+	like "$(cat err)" '*--max-size*'
+	exits 1 image import -q --max-entries 1000 devices.tar
+	like "$(cat err)" '*--max-entries*'
+	store_is_empty
+	is "$(ls -A ../outside)" '' 'files outside'
+}
+check 'hostile archives: refused with one line, nothing written outside @r' hostile
+
+harmless() {
+	here_is_the_store
+	mkdir outside archives
+	OUTSIDE=$PWD/outside python3 "$E2E_DIR/archives.py" archives
+	for f in absolute through-link devices duplicates sparse-1g path-4090 utf8-ustar utf8-pax utf8-link xattr-many zeros good; do
+		LIMIT=20 image import -q -t "$f" "archives/$f.tar"
+	done
+	exits 0 image verify
+	is "$(image export absolute | tar -tf -)" $'./\nabs/\nabs/x'
+	is "$(ls -A outside)" '' 'files outside'
+	is "$(image export through-link | tar -xOf - "${PWD#/}/outside/evil" outside/evil)" evilevil
+	is "$(image export duplicates | tar -tf - | tr '\n' ' ')" './ f g/ g/h '
+	is "$(image export duplicates | tar -xOf - f g/h)" lastbelow
+	is "$(image export devices | tar -tvf - | grep -c '^brw')" 2000
+	is "$(image inspect sparse-1g --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["size"])')" 1073741824
+	object=$(find "$store/objects" -size +1M -printf '%s %b\n' | awk '$1 == 1073741824 { print $2 }')
+	((object < 1000)) || { echo "a sparse file takes $object blocks"; return 1; }
+	is "$(image export utf8-pax | tar -tf - --quoting-style=escape | tail -n 1)" 'bad-\377\376\200-name'
+	is "$(image inspect utf8-pax | head -n 1)" "$(image inspect utf8-ustar | head -n 1)"
+	is "$(image inspect zeros --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["directories"])')" 1
+}
+check 'odd archives: imported harmlessly @r' harmless
+
+million() {
+	here_is_the_store
+	python3 "$E2E_DIR/archives.py" --many 1000000 |
+		prlimit --as=$((700 << 20)) timeout 240 "$VIV" image import -q -t many - >out
+	is "$(image inspect many --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["files"])')" 1000000
+	# Its index is searched in place: nothing of it is read but what is asked for.
+	exits 0 image verify many
+}
+check 'an archive of a million files, in bounded memory' million
+
+usage() {
+	here_is_the_store
+	exits 2 image
+	exits 2 image frobnicate
+	exits 2 image import
+	exits 2 image import a b
+	exits 2 image import --frob .
+	exits 2 image import --max-size x .
+	exits 2 image import --owner root .
+	exits 2 image import --tag
+	exits 2 image tag x
+	exits 2 image import --tag 'a b' .
+	exits 3 image import nosuchfile
+	exits 0 image --help
+	exits 0 image import --help
+	like "$(cat out)" '*--max-size*'
+	XDG_DATA_HOME=relative exits 1 image ls
+	like "$(cat err)" 'viv: XDG_DATA_HOME*'
+	XDG_DATA_HOME=$PWD/data/nothing exits 0 image ls
+	XDG_DATA_HOME='' HOME=$PWD/home exits 0 image ls
+	[[ -d home/.local/share/vivarium ]]
+	is "$(stat -c %a home/.local/share/vivarium)" 700
+	touch file
+	XDG_DATA_HOME=$PWD/file exits 1 image ls
+	like "$(cat err)" 'viv: *file/vivarium*XDG_DATA_HOME*'
+	mkdir t
+	touch t/f
+	image import -q --owner 7:8 -t owned t
+	is "$(image export owned | tar --numeric-owner -tvf - | awk '{ print $2 }' | sort -u)" 7/8
+	mkfifo t/fifo
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("t/sock")'
+	exits 0 image import t
+	like "$(cat err)" 'viv: *t/sock*socket*'
+}
+check 'usage: mistakes are answered in one line and with 2 @r' usage
