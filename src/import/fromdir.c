@@ -37,6 +37,7 @@ struct source {
 	struct buf inodes; /* struct inode_key of files with several names */
 	uint32_t buckets[65536];
 	uint8_t *block;
+	bool apart; /* hard links are files of their own */
 };
 
 struct waiting {
@@ -197,7 +198,7 @@ static int regular_read(struct source *s, int dir, uint32_t parent, const char *
 	if (!result)
 		result = content_read(s, fd, &st, import_is_pyc(name, len), node, path, name, e);
 	close(fd);
-	if (!result && st.st_nlink > 1)
+	if (!result && st.st_nlink > 1 && !s->apart)
 		inode_find(s, &st)->node = node;
 	return result;
 }
@@ -221,7 +222,7 @@ static int other_read(struct source *s, int dir, uint32_t parent, const char *pa
 	node = tree_put(&s->im->tree, parent, name, strlen(name), &attr, e);
 	if (node == TREE_NONE)
 		return -1;
-	if (st->st_nlink > 1)
+	if (st->st_nlink > 1 && !s->apart)
 		inode_find(s, st)->node = node;
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d/%s", dir, name);
 	progress_add(0, 1);
@@ -271,7 +272,7 @@ static int entry_read(struct source *s, int dir, uint32_t parent, const char *pa
 			    *path ? "/" : "", name);
 		return 0;
 	}
-	if (st.st_nlink > 1) {
+	if (st.st_nlink > 1 && !s->apart) {
 		uint32_t node = inode_find(s, &st)->node;
 
 		if (node != TREE_NONE)
@@ -322,18 +323,49 @@ static int dir_read(struct source *s, const struct waiting *w, struct err *e)
 	return result;
 }
 
-int import_directory(struct import *im, int dir, const char *shown, struct err *e)
+static struct source *source_new(struct import *im, int dir, const char *shown)
 {
 	struct source *s = xalloc(sizeof(*s));
-	struct waiting w = { .node = TREE_ROOT };
-	struct tree_attr attr;
-	struct stat st;
-	int result = 0;
 
 	s->im = im;
 	s->top = dir;
 	s->shown = !strcmp(shown, "/") ? "" : shown;
 	s->block = xalloc(READ_SIZE);
+	return s;
+}
+
+static void source_free(struct source *s)
+{
+	buf_free(&s->queue);
+	buf_free(&s->paths);
+	buf_free(&s->inodes);
+	free(s->block);
+	free(s);
+}
+
+/* The last one first: the queue stays as long as the tree is deep and wide in one place. */
+static int queue_run(struct source *s, struct err *e)
+{
+	struct waiting w;
+	int result = 0;
+
+	while (!result && s->queue.len) {
+		s->queue.len -= sizeof(w);
+		memcpy(&w, s->queue.p + s->queue.len, sizeof(w));
+		s->paths.len = w.path + w.len;
+		result = dir_read(s, &w, e);
+	}
+	return result;
+}
+
+int import_directory(struct import *im, int dir, const char *shown, struct err *e)
+{
+	struct source *s = source_new(im, dir, shown);
+	struct waiting w = { .node = TREE_ROOT };
+	struct tree_attr attr;
+	struct stat st;
+	int result;
+
 	if (fstat(dir, &st) < 0) {
 		result = source_failed(s, "", "", e);
 	} else {
@@ -345,18 +377,72 @@ int import_directory(struct import *im, int dir, const char *shown, struct err *
 		root->uid = attr.uid;
 		root->gid = attr.gid;
 		buf_add(&s->queue, &w, sizeof(w));
+		result = queue_run(s, e);
 	}
-	/* The last one first: the queue stays as long as the tree is deep and wide in one place. */
-	while (!result && s->queue.len) {
-		s->queue.len -= sizeof(w);
-		memcpy(&w, s->queue.p + s->queue.len, sizeof(w));
-		s->paths.len = w.path + w.len;
-		result = dir_read(s, &w, e);
+	source_free(s);
+	return result;
+}
+
+/* ---- Nix ---- */
+
+/* One path, as 'nix-store --query --requisites' prints them, or one below another root: what counts
+ * is that it ends in /nix/store/NAME. Nix may have made equal files hard links of each other, on this
+ * machine and not on the next: here each is a file of its own. */
+static int nix_path(struct import *im, char *path, uint32_t store, struct err *e)
+{
+	char *name = strrchr(path, '/');
+	struct source *s;
+	struct stat st;
+	int dir, result;
+
+	if (path[0] != '/' || !name || !name[1] || name - path < 10 ||
+	    strncmp(name - 10, "/nix/store", 10))
+		return err_set(e, ERR_FAILED, "'%.200s' is no path of a Nix store", path);
+	*name++ = '\0';
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		result = err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+				 "cannot read '%.200s/%.200s': %s", path, name, strerror(errno));
+	} else {
+		s = source_new(im, dir, path);
+		s->dev = st.st_dev;
+		s->apart = true;
+		result = entry_read(s, dir, store, "", name, e);
+		if (!result)
+			result = queue_run(s, e);
+		source_free(s);
 	}
-	buf_free(&s->queue);
-	buf_free(&s->paths);
-	buf_free(&s->inodes);
-	free(s->block);
-	free(s);
+	if (dir >= 0)
+		close(dir);
+	return result;
+}
+
+int import_nix(struct import *im, int list, struct err *e)
+{
+	const struct tree_attr plain = { .mode = S_IFDIR | 0755 };
+	char *line = NULL;
+	size_t size = 0, paths = 0;
+	ssize_t len;
+	int copy = dup(list), result = 0;
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "r");
+	uint32_t nix = tree_put(&im->tree, TREE_ROOT, "nix", 3, &plain, e);
+	uint32_t store = tree_put(&im->tree, nix, "store", 5, &plain, e);
+
+	if (!f)
+		return err_set(e, ERR_FAILED, "cannot read the list: %s", strerror(errno));
+	while (!result && (len = getline(&line, &size, f)) > 0) {
+		while (len && (line[len - 1] == '\n' || line[len - 1] == '/'))
+			line[--len] = '\0';
+		if (len) {
+			result = nix_path(im, line, store, e);
+			paths++;
+		}
+	}
+	free(line);
+	fclose(f);
+	if (!result && interrupted())
+		return err_set(e, ERR_FAILED, "interrupted");
+	if (!result && !paths)
+		return err_set(e, ERR_FAILED, "the list of paths is empty");
 	return result;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "import/container.h"
 #include "import/import.h"
 #include "import/progress.h"
 
@@ -23,6 +24,7 @@ struct tar {
 	uint8_t *block;
 	uint64_t done;
 	bool ended;
+	bool seen; /* the first file */
 };
 
 /* ---- the stream ---- */
@@ -233,6 +235,17 @@ static int entry_put(struct tar *t, struct archive *a, struct archive_entry *ae,
 	return 0;
 }
 
+/* Whether the archive turns out to hold a container image, at its first file. */
+static bool container_found(struct tar *t, struct archive_entry *ae)
+{
+	const char *path = archive_entry_pathname(ae);
+
+	if (!t->src->detect || t->seen || !path || !strcmp(path, "./") || !strcmp(path, "."))
+		return false;
+	t->seen = true;
+	return container_is(path);
+}
+
 static int entries_read(struct tar *t, struct archive *a, struct err *e)
 {
 	for (;;) {
@@ -247,6 +260,11 @@ static int entries_read(struct tar *t, struct archive *a, struct err *e)
 			if (!archive_file_count(a) && !interrupted())
 				return no_archive(e);
 			return -1;
+		}
+		if (container_found(t, ae)) {
+			/* What "./" said is about the archive, not about the image in it. */
+			tree_reset_root(&t->im->tree);
+			return import_container(t->im, a, ae, t->src->ref, e);
 		}
 		if (entry_put(t, a, ae, e) < 0)
 			return -1;

@@ -72,8 +72,10 @@ void config_clear(struct config_list *c);
 
 /* ---- sources ---- */
 
-/* A directory of the host; below (may be ""): where in the image it goes. */
+/* A directory of the host as the image's root. */
 int import_directory(struct import *im, int dir, const char *shown, struct err *e);
+/* Paths of a Nix store, one in a line: they appear below /nix/store. */
+int import_nix(struct import *im, int list, struct err *e);
 
 /* A tar stream in any compression. strict: an archive without its end is an error. layer: it is a
  * layer of a container image, names with .wh. delete. */
@@ -82,6 +84,8 @@ struct tar_source {
 	const char *shown; /* for messages */
 	uint64_t size; /* of the file; 0: unknown */
 	bool strict, layer;
+	bool detect; /* an archive of a container image is imported as that, */
+	const char *ref; /* and this is which of several; may be NULL */
 	struct hash *hash; /* may be NULL: gets all bytes as they are read */
 };
 int import_tar(struct import *im, const struct tar_source *src, struct err *e);

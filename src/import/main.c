@@ -9,22 +9,39 @@
 #include "import/verbs.h"
 
 static const struct verb verbs[] = {
-	{ "import", "SRC|-", "make an image from a directory or a tar archive", verb_import,
-	  "SRC is a directory, or a tar archive that is plain or compressed by gzip, bzip2, xz or "
-	  "zstd; '-' reads\none from standard input. The image's hash is printed last.\n\n"
+	{ "import", "SRC|-", "make an image from files", verb_import,
+	  "SRC is a directory; a tar archive, plain or compressed by gzip, bzip2, xz or zstd; a "
+	  "container image (an\nOCI layout or an archive of one, or what 'docker save' writes); "
+	  "or, with "
+	  "--format nix, a list of paths of a\nNix store. '-' is standard input. The image's hash "
+	  "is "
+	  "printed last.\n\n"
 	  "  --tag NAME, -t          give the image a name\n"
 	  "  --quiet, -q             print the hash alone, no warnings\n"
+	  "  --format WHAT           dir, tar, oci, docker or nix; by its looks if not given\n"
+	  "  --ref NAME              which of several container images\n"
 	  "  --owner UID[:GID]       let all files belong to one user\n"
 	  "  --max-size SIZE         refuse more content than that (64G)\n"
 	  "  --max-entries N         refuse more files than that (4000000)\n" },
+	{ "bootstrap", "SUITE", "make an image of a Debian release", verb_bootstrap,
+	  "SUITE is bookworm for example. mmdebstrap does the work, with the mirror of this host's "
+	  "apt; "
+	  "the same packages\ngive the same image.\n\n"
+	  "  --include P,Q           more packages\n"
+	  "  --variant NAME          minbase, or another of mmdebstrap's (essential, apt, "
+	  "standard)\n"
+	  "  --mirror URL            another mirror\n"
+	  "  --tag NAME, -t          give the image a name\n"
+	  "  --quiet, -q             print the hash alone\n" },
 	{ "ls", "", "list the images", verb_ls,
 	  "  --json                  as JSON\n"
 	  "  --quiet, -q             only the hashes\n" },
 	{ "inspect", "IMAGE", "tell about one image", verb_inspect,
 	  "  --json                  as JSON\n" },
-	{ "export", "IMAGE", "write an image as a tar archive", verb_export,
+	{ "export", "IMAGE", "write an image as a tar archive or OCI layout", verb_export,
 	  "  --output FILE, -o       to a file instead of standard output; .gz, .xz and .zst "
-	  "compress\n" },
+	  "compress\n"
+	  "  --format oci            an OCI layout; FILE is the directory to make\n" },
 	{ "tag", "IMAGE NAME", "give an image one more name", verb_tag, "" },
 	{ "rm", "IMAGE...", "remove a tag, and the image with its last tag", verb_rm,
 	  "A tag is removed; an image goes with its last one, or when it is given by its hash.\n"

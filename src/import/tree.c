@@ -33,7 +33,17 @@ void tree_init(struct tree *t, uint64_t max_nodes)
 	*t = (struct tree){ .max_nodes = MIN(max_nodes, UINT32_MAX - 16), .table_size = TABLE_MIN };
 	t->table = xalloc(TABLE_MIN * sizeof(uint32_t));
 	memset(t->table, 0xff, TABLE_MIN * sizeof(uint32_t));
-	tree_node(t, node_new(t))->mode = S_IFDIR | 0755;
+	node_new(t);
+	tree_reset_root(t);
+}
+
+void tree_reset_root(struct tree *t)
+{
+	struct tree_node *root = tree_node(t, TREE_ROOT);
+
+	root->mode = S_IFDIR | 0755;
+	root->uid = root->gid = 0;
+	root->xattr = 0;
 }
 
 void tree_fini(struct tree *t)

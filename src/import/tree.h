@@ -61,6 +61,8 @@ struct tree_attr {
 
 void tree_init(struct tree *t, uint64_t max_nodes);
 void tree_fini(struct tree *t);
+/* The root belongs to root again and has the usual mode. */
+void tree_reset_root(struct tree *t);
 
 static inline struct tree_node *tree_node(const struct tree *t, uint32_t n)
 {

@@ -239,20 +239,35 @@ static int export_to(const struct image *i, int fd, const char *name, struct err
 
 int verb_export(struct store *s, int argc, char **argv)
 {
-	const char *output = NULL;
-	const struct option options[] = { { "output", 'o', &output, NULL } };
+	const char *output = NULL, *format = "tar";
+	const struct option options[] = { { "output", 'o', &output, NULL },
+					  { "format", 0, &format, NULL } };
+	bool oci;
 	struct image image;
 	struct err e;
 	int fd = 1, result;
 
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
 		return ERR_USAGE;
+	oci = !strcmp(format, "oci");
+	if (!oci && strcmp(format, "tar"))
+		return usage_failed("--format '%s': one of tar, oci", format);
+	if (oci && !output)
+		return usage_failed("an OCI layout is a directory; use -o DIR");
 	if (output && !strcmp(output, "-"))
 		output = NULL;
 	if (!output && isatty(1))
 		return usage_failed("standard output is a terminal; use -o FILE");
 	if (image_open(s, argv[1], &image, &e) < 0)
 		return failed(&e);
+	if (oci) {
+		progress_start("export", false);
+		result = image_export_oci(&image, output, tag_is_valid(argv[1]) ? argv[1] : NULL,
+					  &e);
+		progress_end();
+		image_close(&image);
+		return result < 0 ? failed(&e) : 0;
+	}
 	if (output) {
 		fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (fd < 0) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "import/confine.h"
+#include "import/container.h"
 #include "import/import.h"
 #include "import/progress.h"
 #include "import/verbs.h"
@@ -52,37 +53,96 @@ static int source_open(const char *src, struct stat *st, struct err *e)
 	return fd;
 }
 
-static int source_import(struct import *im, int fd, const struct stat *st, const char *src,
-			 struct err *e)
+/* What the source is taken for; auto: by what it looks like. */
+enum format { AUTO, DIRECTORY, TAR, OCI, DOCKER, NIX, FORMATS };
+static const char *const formats[FORMATS] = { "auto", "dir", "tar", "oci", "docker", "nix" };
+
+struct source {
+	const char *name;
+	int fd;
+	struct stat st;
+	enum format format;
+	const char *ref;
+};
+
+static int source_import(struct import *im, const struct source *src, struct err *e)
 {
-	struct tar_source tar = { .fd = fd,
-				  .shown = src,
-				  .size = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0,
-				  .strict = true };
+	bool dir = S_ISDIR(src->st.st_mode);
+	struct tar_source tar = { .fd = src->fd,
+				  .shown = src->name,
+				  .size = S_ISREG(src->st.st_mode) ? (uint64_t)src->st.st_size : 0,
+				  .strict = true,
+				  .detect = src->format != TAR,
+				  .ref = src->ref };
+
+	if (src->format == NIX && !dir)
+		return import_nix(im, src->fd, e);
+	if (dir && (src->format == OCI || (src->format == AUTO && layout_is(src->fd))))
+		return import_layout(im, src->fd, src->ref, e);
+	if (dir && (src->format == AUTO || src->format == DIRECTORY))
+		return import_directory(im, src->fd, src->name, e);
+	if (!dir && src->format != DIRECTORY)
+		return import_tar(im, &tar, e);
+	return err_set(e, ERR_FAILED, "it is %s directory; --format %s does not fit",
+		       dir ? "a" : "no", formats[src->format]);
+}
+
+static bool format_parse(const char *name, enum format *ret)
+{
+	for (unsigned i = 0; i < FORMATS; i++)
+		if (!strcmp(name, formats[i])) {
+			*ret = (enum format)i;
+			return true;
+		}
+	return false;
+}
+
+int image_import(struct store *s, const struct import_options *o, const char *tag, char *hash,
+		 int (*fill)(struct import *im, const void *arg, struct err *e), const void *arg,
+		 struct err *e)
+{
+	struct import im;
+	int result;
+
+	if (import_init(&im, s, o, e) < 0)
+		return -1;
+	confine_to_store(s);
+	progress_start("import", o->quiet);
+	result = fill(&im, arg, e);
+	if (!result)
+		result = image_publish(&im, hash, e);
+	progress_end();
+	if (!result && tag)
+		result = tag_set(s, tag, hash, e);
+	import_fini(&im);
+	return result;
+}
+
+static int source_fill(struct import *im, const void *arg, struct err *e)
+{
+	const struct source *src = arg;
 	struct err why;
 
-	if (S_ISDIR(st->st_mode))
-		return import_directory(im, fd, src, e);
-	if (import_tar(im, &tar, &why) == 0)
+	if (source_import(im, src, &why) == 0)
 		return 0;
 	return err_set(e, why.kind, "cannot import '%s': %s",
-		       strcmp(src, "-") ? src : "standard input", why.text);
+		       strcmp(src->name, "-") ? src->name : "standard input", why.text);
 }
 
 int verb_import(struct store *s, int argc, char **argv)
 {
-	const char *tag = NULL, *owner = NULL, *size = NULL, *entries = NULL;
+	const char *tag = NULL, *owner = NULL, *size = NULL, *entries = NULL, *format = NULL;
 	struct import_options o = { 0 };
+	struct source src = { .format = AUTO };
 	const struct option options[] = {
 		{ "tag", 't', &tag, NULL },	      { "quiet", 'q', NULL, &o.quiet },
 		{ "owner", 0, &owner, NULL },	      { "max-size", 0, &size, NULL },
-		{ "max-entries", 0, &entries, NULL },
+		{ "max-entries", 0, &entries, NULL }, { "format", 0, &format, NULL },
+		{ "ref", 0, &src.ref, NULL },
 	};
 	char hash[HASH_TEXT];
-	struct import im;
-	struct stat st;
 	struct err e;
-	int fd, result;
+	int result;
 
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
 		return ERR_USAGE;
@@ -92,24 +152,23 @@ int verb_import(struct store *s, int argc, char **argv)
 		return usage_failed("--max-size '%s': a size such as 500M or 20G", size);
 	if (entries && !size_parse(entries, &o.max_entries))
 		return usage_failed("--max-entries '%s': a number of files", entries);
+	if (format && !format_parse(format, &src.format))
+		return usage_failed("--format '%s': one of auto, dir, tar, oci, docker, nix",
+				    format);
 	if (tag && !tag_is_valid(tag)) {
 		tag_set(s, tag, "", &e);
 		return failed(&e);
 	}
-	fd = source_open(argv[1], &st, &e);
-	if (fd < 0 || import_init(&im, s, &o, &e) < 0)
+	/* Nix has one owner for all; who runs it here does not matter to the image. */
+	if (src.format == NIX && !owner)
+		o.owner_set = true;
+	src.name = argv[1];
+	src.fd = source_open(src.name, &src.st, &e);
+	if (src.fd < 0)
 		return failed(&e);
-	confine_to_store(s);
-	progress_start("import", o.quiet);
-	result = source_import(&im, fd, &st, argv[1], &e);
-	if (!result)
-		result = image_publish(&im, hash, &e);
-	progress_end();
-	if (!result && tag)
-		result = tag_set(s, tag, hash, &e);
-	import_fini(&im);
-	if (fd)
-		close(fd);
+	result = image_import(s, &o, tag, hash, source_fill, &src, &e);
+	if (src.fd)
+		close(src.fd);
 	if (result < 0)
 		return failed(&e);
 	printf("%s\n", hash);

@@ -16,6 +16,7 @@ struct verb {
 };
 
 int verb_import(struct store *s, int argc, char **argv);
+int verb_bootstrap(struct store *s, int argc, char **argv);
 int verb_ls(struct store *s, int argc, char **argv);
 int verb_inspect(struct store *s, int argc, char **argv);
 int verb_export(struct store *s, int argc, char **argv);
@@ -27,6 +28,13 @@ int verb_verify(struct store *s, int argc, char **argv);
 /* Prints "viv: MESSAGE" and returns the exit status for it. */
 int failed(const struct err *e);
 int usage_failed(const char *fmt, ...) printf_like(1, 2);
+
+/* One import from its start to its end: fill puts everything into the tree; tag may be NULL. */
+struct import;
+struct import_options;
+int image_import(struct store *s, const struct import_options *o, const char *tag, char *hash,
+		 int (*fill)(struct import *im, const void *arg, struct err *e), const void *arg,
+		 struct err *e);
 
 /* ---- options (options.c) ---- */
 

@@ -17,6 +17,15 @@ listing() { # directory
 	(cd "$1" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
 }
 
+refused() { # archive, glob of the message
+	exits 1 image import -q -t bad "$1"
+	is "$(cat out)" '' "output for $1"
+	is "$(wc -l <err)" 1 "lines for $1"
+	like "$(cat err)" "viv: cannot import '$1': $2" "message for $1"
+	! grep -q '[[:cntrl:]]' err || { echo "control characters in the message for $1"; return 1; }
+	store_is_empty
+}
+
 same_hash() {
 	here_is_the_store
 	python3 "$E2E_DIR/archives.py" --tree tree
@@ -261,16 +270,132 @@ together() {
 }
 check 'import: several at once and gc beside them @r' together
 
-# ---- bad input ----
+# ---- container images, Nix, Debian ----
 
-refused() { # archive, glob of the message
-	exits 1 image import -q -t bad "$1"
-	is "$(cat out)" '' "output for $1"
-	is "$(wc -l <err)" 1 "lines for $1"
-	like "$(cat err)" "viv: cannot import '$1': $2" "message for $1"
-	! grep -q '[[:cntrl:]]' err || { echo "control characters in the message for $1"; return 1; }
+containers() {
+	here_is_the_store
+	python3 "$E2E_DIR/containers.py" c
+	cd c
+	want=$(image import -q -t app plain)
+	for f in gz zst plain.tar gz.tar docker.tar docker-gz.tar docker-links.tar; do
+		is "$(image import -q "$f")" "$want" "$f"
+	done
+	is "$(image import -q - <docker.tar)" "$want" 'by a pipe'
+	is "$(gzip <docker.tar | image import -q -)" "$want" 'a compressed archive of it'
+	is "$(image import -q --ref one many)" "$want" 'one of several, through an index of platforms'
+	[[ $(image import -q --ref two many) != "$want" ]]
+	exits 5 image import many
+	like "$(cat err)" 'viv: *2 images*--ref*'
+	exits 1 image import --ref three many
+	image export app >app.tar
+	python3 "$E2E_DIR/containers.py" --compare app.tar
+	is "$(image inspect app --json | python3 -c 'import json,sys; print(json.dumps(json.load(sys.stdin)["config"], sort_keys=True))')" \
+		'{"architecture": "amd64", "cmd": ["arg", ""], "entrypoint": ["/bin/tool", "-x"], "env": ["PATH=/bin", "B=\u00e4"], "labels": {"a": "x=y", "z": "1"}, "os": "linux", "ports": ["80/tcp"], "stopsignal": "SIGINT", "user": "nobody:123", "volumes": ["/v"], "workdir": "/etc"}'
+	# Out and in again, configuration and all.
+	image export app --format oci -o layout
+	is "$(image import -q layout)" "$want" 'an exported layout'
+	image export app --format oci -o again
+	diff -r layout again
+	exits 5 image export app --format oci -o layout
+	exits 2 image export app --format oci
+	# As it is, when that is asked for.
+	image import -q --format tar -t raw docker.tar
+	is "$(image export raw | tar -tf - | grep -c layer.tar)" 3
+}
+check 'container images: layers, whiteouts, configuration, in and out again @r' containers
+
+bad_containers() {
+	here_is_the_store
+	python3 "$E2E_DIR/containers.py" c
+	cd c
+	for f in bad-config bad-docker-digest.tar bad-docker-digest-gz.tar; do refused "$f" '*digest it should have'; done
+	refused bad-layer '?*'
+	refused bad-missing '*cannot be opened*'
+	refused bad-link '*cannot be opened*'
+	refused bad-arch '*linux/arm64*'
+	refused bad-dotdot "*'..'"
+	refused bad-json '*broken JSON*'
+	refused bad-digest '*no SHA-256 digest'
+	refused bad-loop '*no image*'
+	refused bad-none.tar '*no image*'
+	for f in bad-parts bad-names; do refused "$f.tar" '*leads out of*'; done
+	exits 0 image gc
+	is "$(find "$store/objects" -type f)" '' 'objects'
+}
+check 'container images: wrong digests and other lies are refused @r' bad_containers
+
+nix_closure() {
+	here_is_the_store
+	export HOME=$PWD/home
+	mkdir -p home src
+	echo 'hello from nix' >src/data
+	printf '#!/bin/sh\necho run\n' >src/tool
+	chmod +x src/tool
+	ln -s data src/link
+	one=$(nix-store --store "$PWD/root" --add src 2>/dev/null)
+	two=$(nix-store --store "$PWD/root" --add src/data 2>/dev/null)
+	nix-store --store "$PWD/root" --query --requisites "$one" "$two" 2>/dev/null | sed "s|^|$PWD/root|" >list
+	is "$(wc -l <list)" 2
+	hash=$(image import -q --format nix -t n list)
+	is "$(image import -q --format nix - <list)" "$hash"
+	is "$(image export n | tar -xOf - "${one#/}/data" "${two#/}")" $'hello from nix\nhello from nix'
+	is "$(image export n | tar -tvf - "${one#/}/link" "${one#/}/tool" | awk '{ print $1, $2 }' | tr '\n' ' ')" 'lrwxrwxrwx 0/0 -r-xr-xr-x 0/0 '
+	# Nix links equal files when it likes; the image does not depend on it.
+	nix-store --store "$PWD/root" --optimise 2>/dev/null
+	is "$(image import -q --format nix list)" "$hash" 'after nix-store --optimise'
+	echo /etc/passwd >list
+	exits 1 image import --format nix list
+	echo /nix/store/nosuchpath-x >list
+	exits 3 image import --format nix list
+	: >list
+	exits 1 image import --format nix list
+}
+if command -v nix-store >/dev/null; then
+	check 'Nix: a closure appears under /nix/store @r' nix_closure
+else
+	skip 'Nix: a closure appears under /nix/store @r' 'nix-bin is not installed'
+fi
+
+# Two whole installations take minutes: with E2E_BOOTSTRAP=1.
+bootstraps() {
+	here_is_the_store
+	LIMIT=900
+	one=$(image bootstrap bookworm --variant apt -q -t deb)
+	image rm deb
+	image gc -q
+	is "$(image bootstrap bookworm --variant apt -q)" "$one" 'the second one'
+	image export "$one" | tar -tf - >list
+	grep -qx usr/bin/apt-get list
+	exits 0 image verify -q
+}
+bootstrap_usage() {
+	here_is_the_store
+	exits 2 image bootstrap
+	exits 2 image bootstrap 'book worm'
+	exits 2 image bootstrap bookworm --include 'a;b'
+	PATH=/nowhere exits 1 "$VIV" image bootstrap bookworm
+	like "$(cat err)" '*install the package*'
+	mkdir bin
+	printf '#!/bin/sh\necho "E: no such thing" >&2\nexit 7\n' >bin/mmdebstrap
+	chmod +x bin/mmdebstrap
+	PATH=$PWD/bin:$PATH exits 1 image bootstrap bookworm
+	like "$(cat err)" 'E: no such thing*viv: mmdebstrap failed*'
+	store_is_empty
+	printf '#!/bin/sh\necho "$SOURCE_DATE_EPOCH $*" >%s/args\nmkdir r; echo x >r/f; tar -C r -c .; exit "${STATUS-0}"\n' "$PWD" >bin/mmdebstrap
+	PATH=$PWD/bin:$PATH exits 0 image bootstrap trixie --include a,b --variant custom --mirror http://m.invalid/debian -t t
+	is "$(cat args)" '315619200 --format=tar --variant=custom --include=a,b --quiet trixie - deb http://m.invalid/debian trixie main'
+	image rm t
+	rm -r r
+	STATUS=3 PATH=$PWD/bin:$PATH exits 1 image bootstrap trixie
 	store_is_empty
 }
+check 'bootstrap: how mmdebstrap is used, and what its failure says @r' bootstrap_usage
+if [[ -n ${E2E_BOOTSTRAP-} ]]; then
+	check 'bootstrap: two installations of Debian give one hash @r' bootstraps
+fi
+
+# ---- bad input ----
+
 hostile() {
 	here_is_the_store
 	mkdir outside archives
