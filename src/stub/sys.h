@@ -44,6 +44,7 @@
 #define EINTR_ 4
 #define EAGAIN_ 11
 #define EFAULT_ 14
+#define EBADF_ 9
 #define EEXIST_ 17
 #define EINVAL_ 22
 #define ENOSYS_ 38

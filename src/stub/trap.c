@@ -5,14 +5,31 @@
 #include "stub/sys.h"
 
 #define AT_FDCWD_ (-100)
+#define MAP_FIXED_NOREPLACE_ 0x100000
+#define MAP_PROBE_ (MAP_FIXED_NOREPLACE_ | 0x22) /* private, anonymous */
+
+/* Of two things that are wrong Linux tells this one first: asked where a file was refused already. */
+static int place_is_taken(uint64_t addr, uint64_t len)
+{
+	long ret = sys6(NR_MMAP, addr, len, 0, MAP_PROBE_, (uint64_t)-1, 0);
+
+	if (ret < 0 && ret > -4096)
+		return ret == -EEXIST_;
+	sys6(NR_MUNMAP, ret, len, 0, 0, 0, 0);
+	return 0;
+}
 
 static long do_mmap(struct k_ucontext *uc)
 {
 	long fd = sys6(HC_MMAP, uc->rdi, uc->rsi, uc->rdx, uc->r10, uc->r8, uc->r9);
 	long ret;
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (uc->r10 & MAP_FIXED_NOREPLACE_ && fd != -EBADF_ && !(uc->r9 & 4095) &&
+		    place_is_taken(uc->rdi, uc->rsi))
+			return -EEXIST_;
 		return fd;
+	}
 	ret = sys6(NR_MMAP, uc->rdi, uc->rsi, uc->rdx, uc->r10, STUB_MAP_FD(fd & 0xffff), uc->r9);
 	if (!(fd & STUB_FD_KEEP))
 		native(NR_CLOSE, fd & 0xffff, 0, 0, 0);

@@ -174,10 +174,13 @@ static void fam_pipe(void)
 {
 	static const struct sym flags[] = { S(O_NONBLOCK), S(O_NONBLOCK), S(O_NONBLOCK | O_CLOEXEC), S(O_NONBLOCK | O_DIRECT), S(O_NONBLOCK | O_APPEND),
 					    S(O_NONBLOCK | O_RDWR) };
-	static const struct sym sizes[] = { S(0), S(1), S(100), S(4095), S(4096), S(4097), S(8192), S(65535), S(65536), S(65537), S(100000) };
 	static const struct sym caps[] = { S(0), S(1), S(4096), S(4097), S(65536), S(8192), S(1 << 20), S((1 << 20) + 1), S(-1) };
+	/* Linux counts pages, of which half-filled ones take more room than their bytes: so whole pages, or little altogether. */
+	static const struct sym pages[] = { S(0), S(4096), S(4096), S(8192), S(12288), S(65536), S(69632), S(131072) };
+	static const struct sym little[] = { S(0), S(1), S(2), S(100), S(400), S(511) };
 	static char big[1 << 17];
 	const struct sym *f = pick(flags);
+	bool whole = chance(60);
 	int p[2] = { -1, -1 };
 
 	call("pipe2(%s)", f->name);
@@ -185,7 +188,7 @@ static void fam_pipe(void)
 		return;
 	note(" %d %d fl %o %o", p[0], p[1], (unsigned)fcntl(p[0], F_GETFL), (unsigned)fcntl(p[1], F_GETFL));
 	for (int i = 0; i < 8; i++) {
-		const struct sym *s = pick(sizes), *c = pick(caps);
+		const struct sym *s = whole ? pick(pages) : pick(little), *c = pick(caps);
 		int avail = -1;
 		struct pollfd pf[2] = { { p[0], POLLIN | POLLOUT, 0 }, { p[1], POLLIN | POLLOUT, 0 } };
 
@@ -281,7 +284,6 @@ static void fam_select(void)
 	res(sys(SYS_select, n->v, chance(10) ? NULL : &set[0], &set[1], &set[2], &tv));
 	for (int k = 0; k < 3; k++)
 		note(" %lx", *(long *)&set[k]);
-	note(" left %d", tv.tv_sec > 0 || tv.tv_usec > 0);
 }
 
 static void fam_epoll(void)

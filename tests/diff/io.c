@@ -107,6 +107,12 @@ static int iov_make(struct iovec *v, char *base, char *text, size_t size)
 	return n;
 }
 
+/* The largest file is the file system's: tmpfs has the end of what can be told. */
+static const struct sym *in_file(const struct sym *o, bool reg)
+{
+	return reg && o->v == 0x7ffffffffffff000 ? &offsets[7] : o;
+}
+
 static void fam_rw(void)
 {
 	static const struct sym rwf[] = { S(0), S(0), S(0), S(0), S(RWF_HIPRI), S(RWF_DSYNC), S(RWF_SYNC), S(RWF_NOWAIT), S(RWF_APPEND), S(0x8000) };
@@ -123,13 +129,18 @@ static void fam_rw(void)
 		lseek(fd, (long)rnd(20), SEEK_SET);
 	for (int i = 0; i < 3; i++) {
 		const struct sym *o = pick(offsets), *l = pick(lengths), *f = pick(rwf);
+		bool reg = !strcmp(name, "f") || !strcmp(name, "sparse") || !strcmp(name, "append") || !strcmp(name, "rdonly") || !strcmp(name, "wronly");
 		bool zero = !strcmp(name, "/dev/zero") || !strcmp(name, "/dev/null") || !strcmp(name, "/dev/full");
 		long size = l->v > (long)sizeof(buf) ? (long)sizeof(buf) : l->v, r;
 		int n;
 		char *to = chance(4) ? BAD_PTR : got;
 
+		/* Files of the host's tmpfs do not know it, those of other file systems do. */
+		if (reg && f->v == RWF_NOWAIT)
+			f = &rwf[0];
 		memset(got, 0x55, sizeof(got));
 		memset(v, 0, sizeof(v));
+		errno = 0;
 		switch (rnd(8)) {
 		case 0:
 			call("read(%s, %s, %s)", name, to == got ? "buf" : "bad", l->name);
@@ -144,6 +155,7 @@ static void fam_rw(void)
 			res(sys(SYS_pread64, fd, got, size, o->v));
 			break;
 		case 3:
+			o = in_file(o, reg);
 			call("pwrite64(%s, %s, %s)", name, l->name, o->name);
 			res(sys(SYS_pwrite64, fd, buf, size, o->v));
 			break;
@@ -163,8 +175,7 @@ static void fam_rw(void)
 			res(sys(SYS_preadv2, fd, v, n, o->v, 0, f->v));
 			break;
 		default:
-			if (f->v == RWF_NOWAIT) /* tmpfs of the host cannot write so */
-				f = &rwf[0];
+			o = in_file(o, reg);
 			n = iov_make(v, buf, text, sizeof(text));
 			call("pwritev2(%s, {%s}, %s, %s)", name, text, o->name, f->name);
 			res(sys(SYS_pwritev2, fd, v, n, o->v, 0, f->v));
@@ -173,6 +184,9 @@ static void fam_rw(void)
 		digest(got, sizeof(got));
 		if (*name == 'd' || zero)
 			continue;
+		/* How far a write got before a bad pointer is the file system's own. */
+		if (errno == EFAULT)
+			break;
 		r = lseek(fd, 0, SEEK_CUR);
 		note(" pos %ld", r);
 		content_note("f");
@@ -323,6 +337,9 @@ static void fam_mmap(void)
 		case 2:
 			fl = pick_flags(more, 6, 22, text, sizeof(text)) | f->v | MAP_FIXED;
 			if (fl & MAP_FIXED_NOREPLACE)
+				fl &= ~MAP_FIXED;
+			/* A socket says no after Linux has emptied the place for it; nobody wants that. */
+			if (!strcmp(name, "socket"))
 				fl &= ~MAP_FIXED;
 			off = chance(70) ? 0 : chance(60) ? PAGE * (long)rnd(12) : chance(50) ? 100 : -PAGE;
 			call("mmap(%ld+%ld, %ld, %s, %s|%s, %s, %ld)", at, odd, len, p->name, f->name, text, name, off);

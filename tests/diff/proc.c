@@ -424,7 +424,10 @@ static void fam_prctl(void)
 			name[rnd(18)] = 0;
 		call("prctl(%s, %s, %s, %d)", o->name, ptr ? "&value" : str ? name : a->name, b->name, rest);
 		r = sys(SYS_prctl, o->v, ptr ? (long)value : str ? (long)name : a->v, o->v == PR_CAP_AMBIENT || rest ? b->v : 0, rest, 0);
-		res(r);
+		if (o->v == PR_GET_SPECULATION_CTRL) /* the processor's */
+			res_sign(r);
+		else
+			res(r);
 		if (ptr && o->v != PR_GET_TID_ADDRESS)
 			note(" %d", value[0]);
 		if (str)

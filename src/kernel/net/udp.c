@@ -86,7 +86,8 @@ static int udp_way(struct inet_sock *i, const struct sockmsg *m, struct way *w)
 			return -EDESTADDRREQ;
 		w->dst = i->raddr;
 		w->port = i->rport;
-		r = 0;
+		/* What IPv6 hands to IPv4 is looked at once more. */
+		r = i->s.family == AF_INET6 && ipaddr_is_v4(&w->dst) && !w->port ? -EINVAL : 0;
 	}
 	return r < 0 ? r : way_find(i, w);
 }

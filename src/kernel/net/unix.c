@@ -647,7 +647,7 @@ static int unix_accept(struct sock *s, struct sock **ret_)
 	if (!s->listening)
 		return -EINVAL;
 	if (list_is_empty(&s->acceptq))
-		return s->rcv_shut ? -EINVAL : -EAGAIN;
+		return -EAGAIN; /* the end is told only to who waits (sys/sock.c) */
 	*ret_ = list_first(&s->acceptq, struct sock, accept_link);
 	list_remove(&(*ret_)->accept_link);
 	s->acceptq_len--;

@@ -21,6 +21,8 @@ static int64_t attr_at(struct task *t, int dfd, uaddr_t path, unsigned flags, st
 	struct path p;
 	int64_t r;
 
+	if (!path)
+		return -EFAULT;
 	r = path_at(t, dfd, path, lookup_flags(flags), &p);
 	if (r < 0)
 		return r;
@@ -160,6 +162,8 @@ static int64_t utimes_at(struct task *t, int dfd, uaddr_t path, const struct lin
 		return -EINVAL;
 	if (!path && dfd != AT_FDCWD && flags)
 		return -EINVAL;
+	if (!path && dfd == AT_FDCWD)
+		return -EFAULT;
 	/* Wrong times are told after the file was found. */
 	if (!valid) {
 		struct path p;
@@ -291,6 +295,9 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		return -EOPNOTSUPP;
 	if (mode & FALLOC_FL_PUNCH_HOLE && !(mode & FALLOC_FL_KEEP_SIZE))
 		return -EOPNOTSUPP;
+	if (mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) &&
+	    mode & FALLOC_FL_KEEP_SIZE)
+		return -EOPNOTSUPP;
 	if (!(f->mode & FMODE_WRITE))
 		return -EBADF;
 	if (S_ISFIFO(f->inode->mode))
@@ -311,6 +318,15 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		if (room < len)
 			return vfs_write_limit(t, (uint64_t)(off + room), (uint64_t)(len - room));
 	}
+	/* Behind the end there is nothing to punch, and the host's files may end before a cell's. */
+	if (mode & FALLOC_FL_PUNCH_HOLE) {
+		uint64_t last = ALIGN_UP(f->inode->size, (uint64_t)PAGE_SIZE);
+
+		if ((uint64_t)off >= last)
+			return 0;
+		len = (int64_t)MIN((uint64_t)len, last - (uint64_t)off);
+		end = off + len;
+	}
 	int64_t at = off + t->call.done, next = end;
 	/* Once begun it goes on in pieces. */
 	if (t->call.done || falloc_in_pieces(f, verb, len))
@@ -322,6 +338,8 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		file_keep(t, f);
 		return call_later(t);
 	}
+	if (r == -EFBIG && !(mode & ~(unsigned)FALLOC_FL_KEEP_SIZE))
+		r = -ENOSPC;
 	if (r == 0)
 		path_notify(&f->path, IN_MODIFY);
 	return r;

@@ -181,6 +181,30 @@ int64_t sys_unlinkat(struct task *t, const struct sysargs *a)
 	return unlink_at(t, ARG_INT(a, 0), a->a[1], ARG_UINT(a, 2) & AT_REMOVEDIR);
 }
 
+static bool last_is_long(const char *path)
+{
+	size_t end = strlen(path), at;
+
+	while (end && path[end - 1] == '/')
+		end--;
+	for (at = end; at && path[at - 1] != '/'; at--)
+		;
+	return end - at > NAME_MAX_LEN;
+}
+
+/* What comes before a last component that is too long: the way to the other name, and the old file itself. */
+static int rename_long(struct task *t, int odfd, int ndfd, bool old_is_long)
+{
+	char last[LAST_SIZE];
+	struct path p;
+	int r = old_is_long ? parent_of(t, ndfd, path_buf2, &p, last)
+			    : path_lookup(t, odfd, path_buf, 0, &p);
+
+	if (r == 0)
+		path_put(&p);
+	return r < 0 ? r : -ENAMETOOLONG;
+}
+
 static int64_t rename_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uaddr_t naddr,
 			 unsigned flags)
 {
@@ -194,11 +218,16 @@ static int64_t rename_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uadd
 	/* Both names are copied first, but what is wrong with the new one is said after the old one's walk. */
 	r = path_arg(t, oaddr, path_buf, false);
 	r2 = path_arg(t, naddr, path_buf2, false);
-	if (r == 0)
+	if (r == 0) {
 		r = parent_of(t, odfd, path_buf, &odir, olast);
+		if (r == -ENAMETOOLONG && r2 == 0 && last_is_long(path_buf))
+			r = rename_long(t, odfd, ndfd, true);
+	}
 	if (r < 0)
 		return r;
 	r = r2 < 0 ? r2 : parent_of(t, ndfd, path_buf2, &ndir, nlast);
+	if (r == -ENAMETOOLONG && r2 == 0 && last_is_long(path_buf2))
+		r = rename_long(t, odfd, ndfd, false);
 	if (r == 0) {
 		r = vfs_rename(t, &odir, olast, &ndir, nlast, flags);
 		path_put(&ndir);

@@ -14,6 +14,7 @@
 #include "kernel/vfs/async.h"
 #include "kernel/vfs/lock.h"
 
+#define DN_MULTISHOT_ 0x80000000u
 #define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | FASYNC_BIT)
 #define F_DUPFD_QUERY_ 1027
 
@@ -72,15 +73,10 @@ int64_t sys_dup3(struct task *t, const struct sysargs *a)
 
 /* ---- fcntl: locks ---- */
 
-static int lock_arg(struct task *t, const struct file *f, uaddr_t addr, bool ofd,
-		    struct linux_flock *fl, struct lock_range *lr)
+static int lock_arg(const struct file *f, const struct linux_flock *fl, struct lock_range *lr)
 {
 	int64_t base = 0;
 
-	if (guest_get(t->tid, fl, addr) < 0)
-		return -EFAULT;
-	if (ofd && fl->pid)
-		return -EINVAL;
 	switch (fl->whence) {
 	case SEEK_SET:
 		break;
@@ -100,11 +96,16 @@ static int64_t lock_get(struct task *t, struct file *f, uaddr_t addr, bool ofd)
 {
 	struct linux_flock fl;
 	struct lock_range lr;
-	int r = lock_arg(t, f, addr, ofd, &fl, &lr);
+	int r;
 
+	if (guest_get(t->tid, &fl, addr) < 0)
+		return -EFAULT;
+	if (!ofd && fl.type != F_RDLCK && fl.type != F_WRLCK)
+		return -EINVAL;
+	r = lock_arg(f, &fl, &lr);
 	if (r < 0)
 		return r;
-	if (fl.type != F_RDLCK && fl.type != F_WRLCK)
+	if (ofd && fl.pid)
 		return -EINVAL;
 	lock_posix_get(f, t->proc, ofd, &lr);
 	fl.type = (int16_t)lr.type;
@@ -121,10 +122,18 @@ static int64_t lock_set(struct task *t, struct file *f, uaddr_t addr, bool ofd, 
 {
 	struct linux_flock fl;
 	struct lock_range lr;
-	int r = lock_arg(t, f, addr, ofd, &fl, &lr);
+	int r;
 
+	if (guest_get(t->tid, &fl, addr) < 0)
+		return -EFAULT;
+	r = lock_arg(f, &fl, &lr);
 	if (r < 0)
 		return r;
+	if ((lr.type == F_RDLCK && !(f->mode & FMODE_READ)) ||
+	    (lr.type == F_WRLCK && !(f->mode & FMODE_WRITE)))
+		return -EBADF;
+	if (ofd && fl.pid)
+		return -EINVAL;
 	r = lock_posix_set(f, t, ofd, &lr, wait);
 	if (r != -EAGAIN || !wait)
 		return r;
@@ -259,12 +268,14 @@ static int64_t fcntl_file(struct task *t, struct file *f, int fd, int cmd, uint6
 		return memfd_add_seals(f, (unsigned)arg);
 	case F_GET_SEALS:
 		return memfd_get_seals(f);
+	case F_NOTIFY: /* inotify has taken its place; to take away what is not there works everywhere */
+		if (!((uint32_t)arg & ~DN_MULTISHOT_))
+			return 0;
+		return inode_is_dir(f->inode) ? -EINVAL : -ENOTDIR;
 	case F_GETLEASE:
 		return F_UNLCK;
 	case F_SETLEASE: /* never to be had: somebody has it open, as far as the caller can tell */
 		return !inode_is_reg(f->inode) || arg > F_UNLCK ? -EINVAL : -EAGAIN;
-	case F_NOTIFY:
-		return inode_is_dir(f->inode) ? -EINVAL : -ENOTDIR;
 	}
 	return -EINVAL;
 }

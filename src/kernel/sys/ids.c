@@ -133,6 +133,8 @@ int64_t sys_setresuid(struct task *t, const struct sysargs *a)
 			return -EPERM;
 		*field[i] = uid;
 	}
+	if (c.uid == old->uid && c.euid == old->euid && c.suid == old->suid)
+		return 0; /* not even fsuid follows */
 	c.fsuid = c.euid;
 	cred_follow_uids(&c, old);
 	cred_commit(t, &c);
@@ -214,6 +216,8 @@ int64_t sys_setresgid(struct task *t, const struct sysargs *a)
 			return -EPERM;
 		*field[i] = gid;
 	}
+	if (c.gid == old->gid && c.egid == old->egid && c.sgid == old->sgid)
+		return 0;
 	c.fsgid = c.egid;
 	cred_commit(t, &c);
 	return 0;

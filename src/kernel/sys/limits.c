@@ -223,8 +223,9 @@ int64_t sys_setpriority(struct task *t, const struct sysargs *a)
 		if (!priority_matches(t, p, which, (uint32_t)a->a[1]))
 			continue;
 		err = priority_set_one(t, p, nice);
-		/* As Linux: one failure stays, success replaces only "nobody". */
-		if (err < 0 || result == -ESRCH)
+		/* As Linux: one failure stays, success replaces only "nobody". A group is asked from its youngest on, so that of
+		 * several failures the oldest's stays. */
+		if (result == -ESRCH || (err < 0 && (which == PRIO_USER || result == 0)))
 			result = err;
 	}
 	return result;

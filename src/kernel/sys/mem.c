@@ -11,6 +11,9 @@
 #include "kernel/sys/mem.h"
 #include "stub/stub.h"
 
+#define MAP_FIXED_NOREPLACE_ 0x100000 /* not every libc has it */
+#define MAP_LEN_MAX (1ull << 47)
+
 int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool *ret_keep)
 {
 	struct inode *ino = f->inode;
@@ -57,6 +60,14 @@ static bool is_libc(const struct file *f)
 	return n && fastmem && (!strncmp(n->str, "libc.so", 7) || !strncmp(n->str, "libc-2.", 7));
 }
 
+/* Of a mount that says so, or of none: what is no file cannot be run. */
+static bool file_is_noexec(const struct file *f)
+{
+	if (f->path.mnt)
+		return f->path.mnt->flags & MNT_NOEXEC;
+	return !(f->ops && f->ops->mmap) && !f->inode->ops->hostfd;
+}
+
 int64_t hc_mmap(struct task *t, const struct sysargs *a)
 {
 	const struct mapping_req req = {
@@ -73,16 +84,23 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 		return -EBADF;
 	if (!req.len)
 		return -EINVAL;
+	/* What is wrong with the place is told before what is wrong with the file; the rest of it is the host's to say. */
+	if (req.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE_) && a->a[0] & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (req.len > MAP_LEN_MAX)
+		return -ENOMEM;
+	if (req.off > INT64_MAX - ALIGN_UP(req.len, (uint64_t)PAGE_SIZE))
+		return -EOVERFLOW;
 	if (type != MAP_SHARED && type != MAP_PRIVATE && type != MAP_SHARED_VALIDATE)
 		return -EINVAL;
 	if (!(f->mode & FMODE_READ))
 		return -EACCES;
 	if (type != MAP_PRIVATE && (req.prot & PROT_WRITE) && !(f->mode & FMODE_WRITE))
 		return -EACCES;
+	if (req.prot & PROT_EXEC && file_is_noexec(f))
+		return -EPERM;
 	if (inode_is_dir(f->inode))
 		return -ENODEV;
-	if ((req.prot & PROT_EXEC) && f->path.mnt && (f->path.mnt->flags & MNT_NOEXEC))
-		return -EPERM;
 	fd = mem_give(t, f, &req, &keep);
 	if (fd < 0)
 		return fd;

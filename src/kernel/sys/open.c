@@ -104,7 +104,10 @@ static int open_tmpfile(struct task *t, const struct open_req *rq, struct path *
 	struct path dir;
 	int r;
 
-	r = path_lookup(t, rq->dfd, path_buf, rq->lookup | LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &dir);
+	r = path_lookup(t, rq->dfd, path_buf,
+			rq->lookup | (rq->flags & O_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+				LOOKUP_DIRECTORY,
+			&dir);
 	if (r < 0)
 		return r;
 	newnode_init(&n, t, dir.name->inode, S_IFREG | rq->mode);

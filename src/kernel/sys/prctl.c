@@ -225,7 +225,10 @@ int64_t sys_prctl(struct task *t, const struct sysargs *a)
 	case PR_MCE_KILL_GET:
 		return arg || rest ? -EINVAL : PR_MCE_KILL_DEFAULT;
 	case PR_SET_MM: /* the layout of the memory is known from the program's start */
-		return -EPERM;
+		return a->a[4] || (a->a[3] && arg != PR_SET_MM_AUXV && arg != PR_SET_MM_MAP &&
+				   arg != PR_SET_MM_MAP_SIZE)
+			       ? -EINVAL
+			       : -EPERM;
 	case PR_GET_SPECULATION_CTRL:
 		if (rest)
 			return -EINVAL;

@@ -14,6 +14,7 @@
 #ifndef RWF_NOAPPEND
 #define RWF_NOAPPEND 0x20
 #endif
+#define DEV_FULL 0x107 /* 1, 7 */
 #define RWF_KNOWN (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND | RWF_NOAPPEND)
 
 /* A blocking write of these is complete or cut by a signal, never short. */
@@ -72,6 +73,8 @@ static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_
 
 	if (!stream && (pos < 0 || pos > INT64_MAX - (int64_t)(want + over)))
 		return -EINVAL;
+	if (inode_is_dir(f->inode))
+		return -EISDIR;
 	r = file_read(f, u, pos);
 	if (r == -EAGAIN && !t->call.done && file_may_block(f) && !(rwf & RWF_NOWAIT))
 		return file_park(t, f, POLLIN);
@@ -155,8 +158,10 @@ static int rw_file(struct task *t, int fd, bool write, struct file **ret_)
 
 	if (!f || !(f->mode & (write ? FMODE_WRITE : FMODE_READ)))
 		return -EBADF;
-	if (!write && inode_is_dir(f->inode))
-		return -EISDIR;
+	if (!write && inode_is_dir(f->inode)) {
+		*ret_ = f;
+		return 0; /* refused in rw_read */
+	}
 	if (!(write ? (void *)f->ops->write : (void *)f->ops->read))
 		return -EINVAL;
 	*ret_ = f;
@@ -221,6 +226,22 @@ int64_t sys_pwrite64(struct task *t, const struct sysargs *a)
 	return rw_at(t, a, true);
 }
 
+/* The place, then the flags. Files of which Linux has only the plain form know no flags: directories, writing to /dev/full. */
+static int vec_check(const struct file *f, const struct uio *u, struct rw_pos at, unsigned rwf,
+		     bool write)
+{
+	bool full = S_ISCHR(f->inode->mode) && f->inode->rdev == DEV_FULL;
+	int64_t pos = at.given ? at.pos : f->mode & FMODE_STREAM ? 0 : f->pos;
+
+	if (pos > INT64_MAX - (int64_t)u->left)
+		return -EINVAL;
+	if (rwf & ~(unsigned)RWF_KNOWN || (full && rwf & RWF_NOWAIT))
+		return -EOPNOTSUPP;
+	if (rwf & ~(unsigned)RWF_HIPRI && (inode_is_dir(f->inode) || (full && write)))
+		return -EOPNOTSUPP;
+	return rwf & RWF_APPEND && rwf & RWF_NOAPPEND ? -EINVAL : 0;
+}
+
 /* All vector forms. */
 static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at, unsigned rwf,
 		      bool write)
@@ -243,9 +264,9 @@ static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at,
 		return r;
 	if (!u.left) /* not even the flags are looked at */
 		r = 0;
-	else if (rwf & ~(unsigned)RWF_KNOWN || (rwf & RWF_APPEND && rwf & RWF_NOAPPEND))
-		r = rwf & ~(unsigned)RWF_KNOWN ? -EOPNOTSUPP : -EINVAL;
 	else
+		r = vec_check(f, &u, at, rwf, write);
+	if (r == 0 && u.left)
 		r = write ? rw_write(t, f, &u, at, rwf) : rw_read(t, f, &u, at, rwf);
 	uio_fini(&u);
 	return r;

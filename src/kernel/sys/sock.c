@@ -132,6 +132,10 @@ int64_t sys_socketpair(struct task *t, const struct sysargs *a)
 
 	if (r == 0)
 		r = fd_room(t, 2);
+	/* Linux writes the numbers before it makes the sockets. */
+	if (r == 0 && (guest_read(t->tid, fds, a->a[3], sizeof(fds)) < 0 ||
+		       guest_write(t->tid, a->a[3], fds, sizeof(fds)) < 0))
+		r = -EFAULT;
 	if (r == 0)
 		r = pair_make(t, ARG_INT(a, 0), type, ARG_INT(a, 2), flags, f);
 	if (r < 0)
@@ -218,6 +222,8 @@ static int64_t accept_do(struct task *t, const struct sysargs *a, unsigned flags
 	if (r < 0)
 		return r;
 	r = s->ops->accept ? s->ops->accept(s, &end) : -EOPNOTSUPP;
+	if (r == -EAGAIN && file_may_block(f) && s->rcv_shut)
+		return -EINVAL;
 	if (r == -EAGAIN && file_may_block(f))
 		return sock_wait(t, f, s, NULL, POLLIN, s->rcvtimeo, -EAGAIN);
 	if (r < 0)

@@ -229,9 +229,10 @@ int64_t sys_getsockopt(struct task *t, const struct sysargs *a)
 
 static uint32_t buf_size(int32_t asked, uint32_t min)
 {
-	int64_t doubled = MIN(MAX(asked, 0), BUF_MAX) * 2ll;
+	uint32_t doubled =
+		MIN((uint32_t)asked, (uint32_t)BUF_MAX) * 2; /* less than nothing is the most */
 
-	return MAX((uint32_t)doubled, min);
+	return MAX(doubled, min);
 }
 
 static int timeval_in(const char *v, uint32_t len, int64_t *ret_, int64_t *ret_secs)

@@ -85,7 +85,9 @@ int64_t sys_setitimer(struct task *t, const struct sysargs *a)
 	if (which < ITIMER_REAL || which > ITIMER_PROF)
 		return -EINVAL;
 	set.value = to_ns(in.value.sec, in.value.usec * 1000);
-	set.interval = to_ns(in.interval.sec, in.interval.usec * 1000);
+	set.interval = in.interval.sec > INT64_MAX / NSEC_PER_SEC - 1
+			       ? INT64_MAX
+			       : in.interval.sec * NSEC_PER_SEC + in.interval.usec * 1000;
 	itimer_get(t->proc, which, &old);
 	err = itimer_set(t->proc, which, &set);
 	if (err < 0)

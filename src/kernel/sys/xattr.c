@@ -54,8 +54,9 @@ static int xattr_permission(struct task *t, const struct path *p, const char *na
 			       : 0;
 	if (has_prefix(name, "trusted."))
 		return cred_has_cap(&t->cred, CAP_SYS_ADMIN) ? 0 : write ? -EPERM : -ENODATA;
+	/* Names of no known kind are the file system's to refuse, to who may ask. */
 	if (!has_prefix(name, "user."))
-		return -EOPNOTSUPP;
+		return inode_permission(ino, &t->cred, write ? W_OK : R_OK);
 	if (!inode_is_reg(ino) && !inode_is_dir(ino))
 		return write ? -EPERM : -ENODATA;
 	if (write && inode_is_dir(ino) && ino->mode & S_ISVTX && t->cred.fsuid != ino->uid &&

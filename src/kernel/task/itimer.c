@@ -15,6 +15,8 @@
 
 /* A repeating timer runs no oftener than this, so that a guest cannot keep the main loop busy with one. */
 #define REPEAT_MIN 100000LL
+#define INTERVAL_MAX \
+	(INT64_MAX / 4) /* a longer one, though it is told as it was set, ends no later */
 
 struct cpu_itimer {
 	struct ktimer timer;
@@ -33,13 +35,12 @@ OBJ_TYPE(cpu_itimers_type, struct cpu_itimers, 65536);
 static void alarm_fired(struct ktimer *timer)
 {
 	struct proc *p = container_of(timer, struct proc, alarm);
-	int64_t now = now_mono(), next;
+	int64_t now = now_mono(), step = MIN(p->alarm_interval, INTERVAL_MAX), next;
 
-	if (p->alarm_interval) {
-		next = timer->expires + p->alarm_interval;
+	if (step) {
+		next = timer->expires + step;
 		if (next <= now)
-			next += (now - next) / p->alarm_interval * p->alarm_interval +
-				p->alarm_interval;
+			next += (now - next) / step * step + step;
 		/* It was in the heap a moment ago: there is room. */
 		(void)ktimer_start(timer, MAX(next, now + REPEAT_MIN));
 	}
@@ -59,9 +60,12 @@ static void cpu_fired(struct ktimer *timer)
 	int64_t now = cpu_now(it);
 	bool due = now >= it->target;
 
-	if (due && it->interval)
-		it->target += (now - it->target) / it->interval * it->interval + it->interval;
-	else if (due)
+	if (due && it->interval) {
+		int64_t step = MIN(it->interval, INTERVAL_MAX);
+
+		it->target += (now - it->target) / step * step + step;
+	}
+	if (due && !it->interval)
 		it->target = 0;
 	if (it->target)
 		(void)ktimer_start(timer, now_mono() + cputime_poll_delay(it->target - now, false));
@@ -109,7 +113,7 @@ static int cpu_itimer_set(struct proc *p, int which, const struct itimer_ns *val
 	int err;
 
 	if (!p->cpu_itimers) {
-		if (value->value == 0)
+		if (value->value == 0 && value->interval == 0)
 			return 0;
 		p->cpu_itimers = obj_new(&cpu_itimers_type);
 		if (!p->cpu_itimers)
@@ -128,7 +132,7 @@ static int cpu_itimer_set(struct proc *p, int which, const struct itimer_ns *val
 	} else {
 		ktimer_stop(&it->timer);
 		it->target = 0;
-		it->interval = 0;
+		it->interval = value->interval; /* kept, unlike that of ITIMER_REAL */
 	}
 	return 0;
 }

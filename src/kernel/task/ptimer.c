@@ -264,7 +264,14 @@ int ptimer_new(struct task *t, int clock, const struct linux_sigevent *ev)
 	struct ptimer probe = { 0 }, *pt;
 	int err;
 
+	probe.proc = p;
 	err = ptimer_set_clock(&probe, t, clock);
+	/* Clocks that could wake a machine are refused last. */
+	if (err < 0 && (clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM)) {
+		int bad = ptimer_set_event(&probe, ev);
+
+		return bad < 0 ? bad : err;
+	}
 	if (err < 0)
 		return err;
 	pt = obj_new(&ptimer_type);

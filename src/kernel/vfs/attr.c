@@ -56,6 +56,15 @@ static uint32_t attr_event(uint32_t valid)
 	return valid & ATTR_ATIME ? IN_ACCESS : valid & ATTR_MTIME ? IN_MODIFY : 0;
 }
 
+/* Pipes and sockets have nothing but their inode, which takes it. */
+static int attr_apply(struct inode *ino, const struct attr *a)
+{
+	if (ino->ops->setattr)
+		return ino->ops->setattr(ino, a);
+	inode_set_attr(ino, a);
+	return 0;
+}
+
 int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 {
 	struct inode *ino = p->name->inode;
@@ -76,7 +85,7 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 		err = check_owner_change(c, ino, a);
 	if (!err && (a->valid & ATTR_MODE) && !owner)
 		err = -EPERM;
-	if (!err && !ino->ops->setattr)
+	if (!err && !ino->ops->setattr && !S_ISFIFO(ino->mode) && !S_ISSOCK(ino->mode))
 		err = -EPERM;
 	if (err < 0)
 		return err;
@@ -92,7 +101,7 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 	a->valid &= ~ATTR_NOW;
 	a->valid |= ATTR_CTIME;
 	a->ctime = inode_now();
-	err = ino->ops->setattr(ino, a);
+	err = attr_apply(ino, a);
 	if (inode_is_dir(ino)) /* a directory has one name, and who may search it hangs on that */
 		stamp_bump(p->name->stamp);
 	inode_touch(ino);

@@ -139,8 +139,6 @@ int lock_range_init(struct lock_range *r, int type, int64_t base, int64_t start,
 {
 	int64_t from, to;
 
-	if (type != F_RDLCK && type != F_WRLCK && type != F_UNLCK)
-		return -EINVAL;
 	if (__builtin_add_overflow(base, start, &from))
 		return -EOVERFLOW;
 	if (from < 0)
@@ -156,6 +154,8 @@ int lock_range_init(struct lock_range *r, int type, int64_t base, int64_t start,
 		from = to;
 		to = swap;
 	}
+	if (type != F_RDLCK && type != F_WRLCK && type != F_UNLCK)
+		return -EINVAL;
 	*r = (struct lock_range){ .type = type, .start = (uint64_t)from, .end = (uint64_t)to };
 	return 0;
 }
@@ -195,7 +195,9 @@ static struct lock *range_conflict(struct flock_list *l, const struct owner *o,
 	for (; n && n->start <= r->end; n = range_next(n, r->start)) {
 		struct lock *lk = lock_of(n);
 
-		if (!lock_is_of(lk, o) && (lk->exclusive || r->type == F_WRLCK))
+		/* To ask for an unlock is to ask for one's own. */
+		if (lock_is_of(lk, o) == (r->type == F_UNLCK) &&
+		    (lk->exclusive || r->type != F_RDLCK))
 			return lk;
 	}
 	return NULL;
@@ -318,9 +320,6 @@ int lock_posix_set(struct file *f, struct task *t, bool ofd, const struct lock_r
 	struct owner o = owner_of(f, t->proc, ofd);
 
 	t->locks_waiting = NULL;
-	if ((r->type == F_RDLCK && !(f->mode & FMODE_READ)) ||
-	    (r->type == F_WRLCK && !(f->mode & FMODE_WRITE)))
-		return -EBADF;
 	if (r->type == F_UNLCK && !ino->locks)
 		return 0;
 	struct lock *blocker = NULL;

@@ -104,6 +104,9 @@ int64_t file_seek(struct file *f, int64_t off, int whence)
 
 	if (f->mode & (FMODE_STREAM | FMODE_PATH))
 		return f->mode & FMODE_PATH ? -EBADF : -ESPIPE;
+	/* As tmpfs: the end of a directory is no place. */
+	if (inode_is_dir(f->inode) && whence != SEEK_SET && whence != SEEK_CUR)
+		return -EINVAL;
 	if (f->ops->seek)
 		return f->ops->seek(f, off, whence);
 	switch (whence) {
