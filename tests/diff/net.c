@@ -226,6 +226,8 @@ static void fam_sockaddr(void)
 		switch (rnd(8)) {
 		case 0:
 		case 1:
+			if (!strcmp(an, "in:1")) /* a port that is left behind would be taken in the next variation, on the host */
+				break;
 			call("bind(%s, %s, %u)", name, an, n);
 			res(sys(SYS_bind, fd, &ss, n));
 			break;
@@ -287,6 +289,9 @@ static int pair_make(int sv[2], const char **name)
 		if (connect(sv[0], (void *)&in, sizeof(in)))
 			return -1;
 		sv[1] = accept(l, NULL, NULL);
+		/* Bytes arrive at once, not with the next acknowledgement. */
+		for (int k = 0; k < 2; k++)
+			setsockopt(sv[k], IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 		close(l);
 		return 0;
 	}

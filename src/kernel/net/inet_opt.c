@@ -240,6 +240,8 @@ int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *
 	r = set_special(i, t, level, opt, v, len);
 	if (r <= 0)
 		return r;
+	if ((level == IPPROTO_TCP || level == IPPROTO_UDP) && len < sizeof(value))
+		return -EINVAL;
 	n = known_find(level, opt);
 	if (n < 0)
 		return -ENOPROTOOPT;

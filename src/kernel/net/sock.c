@@ -196,6 +196,7 @@ static int64_t sock_read(struct file *f, struct uio *u, int64_t pos)
 	m.out_flags = 0;
 	m.wait_q = NULL;
 	m.skip = 0;
+	m.end = false;
 	return s->ops->recv(s, u, &m);
 }
 
@@ -208,6 +209,7 @@ static int64_t sock_write(struct file *f, struct uio *u, int64_t pos)
 	memset(&m, 0, offsetof(struct sockmsg, from));
 	m.wait_q = NULL;
 	m.skip = 0;
+	m.end = false;
 	return s->ops->send(s, u, &m);
 }
 

@@ -112,6 +112,7 @@ struct sockmsg {
 	uint64_t whole; /* recv: length of the whole message */
 	unsigned out_flags; /* recv: MSG_TRUNC, MSG_OOB */
 	struct waitq *wait_q; /* with -EAGAIN: also wait there */
+	bool end; /* recv: MSG_WAITALL goes no further */
 	uint32_t skip; /* of the packet that sock_next_packet chose: where to begin */
 };
 

@@ -38,11 +38,10 @@ struct way {
 	bool many; /* to all who are bound there */
 };
 
-/* The address of a message, as Linux reads it: 0, 1: none was given, -errno. */
+/* The address of a message, as Linux reads it: 0, 1: none was given, 2: one that says none, -errno. */
 static int dest_in(struct inet_sock *i, const struct sockname *to, struct way *w)
 {
 	struct sockname n;
-	int r;
 
 	if (!to)
 		return 1;
@@ -51,15 +50,12 @@ static int dest_in(struct inet_sock *i, const struct sockname *to, struct way *w
 	n = *to;
 	if (n.u.sa.sa_family == AF_UNSPEC) {
 		if (i->s.family == AF_INET6)
-			return 1;
+			return 2;
 		n.u.sa.sa_family = AF_INET;
 	}
 	if (i->s.family == AF_INET6 && n.u.sa.sa_family != AF_INET && n.u.sa.sa_family != AF_INET6)
 		return -EINVAL;
-	r = inet_addr_in(i, &n, &w->dst, &w->port);
-	if (r < 0)
-		return r;
-	return w->port ? 0 : -EINVAL;
+	return inet_addr_in(i, &n, &w->dst, &w->port);
 }
 
 /* Completes the way to w->dst. Datagrams to many leave through lo, when something says that they should. */
@@ -80,16 +76,25 @@ static int way_find(struct inet_sock *i, struct way *w)
 static int udp_way(struct inet_sock *i, const struct sockmsg *m, struct way *w)
 {
 	int r = dest_in(i, m->to, w);
+	bool given = r == 0;
 
-	if (r == 1) {
-		if (i->state != TCPS_ESTABLISHED)
-			return -EDESTADDRREQ;
+	if (r < 0)
+		return r;
+	if (!given && i->state != TCPS_ESTABLISHED)
+		return -EDESTADDRREQ;
+	if (!given) {
 		w->dst = i->raddr;
 		w->port = i->rport;
-		/* What IPv6 hands to IPv4 is looked at once more. */
-		r = i->s.family == AF_INET6 && ipaddr_is_v4(&w->dst) && !w->port ? -EINVAL : 0;
 	}
-	return r < 0 ? r : way_find(i, w);
+	/* What IPv6 hands to IPv4 is looked at once more; without an address it is not even handed on. */
+	if (i->s.family == AF_INET6 && ipaddr_is_v4(&w->dst)) {
+		if (r == 2)
+			return -ENETUNREACH;
+		if (m->flags & MSG_OOB)
+			return -EOPNOTSUPP;
+		given = true;
+	}
+	return given && !w->port ? -EINVAL : way_find(i, w);
 }
 
 static int udp_autobind(struct inet_sock *i)

@@ -388,6 +388,7 @@ static int64_t stream_read(struct sock *s, struct uio *u, struct sockmsg *m)
 	while (pk) {
 		if (us->oob || !packet_left(pk)) {
 			pk = stream_skip_oob(us, pk, peek, moved > 0);
+			m->end |= !pk && moved;
 			if (!pk)
 				break;
 		}
@@ -405,6 +406,7 @@ static int64_t stream_read(struct sock *s, struct uio *u, struct sockmsg *m)
 			break;
 		}
 		bool files = pk->nfiles;
+		m->end |= files;
 		cred = pk->cred;
 		if (first || files)
 			recv_extra(pk, m);

@@ -116,13 +116,13 @@ static int64_t link_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uaddr_
 			  (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 	char last[LAST_SIZE];
 	struct path old, dir;
-	int r;
+	int r, r2;
 
 	if (flags & ~(unsigned)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
-	r = path_arg(t, naddr, path_buf2, false);
-	if (r == 0)
-		r = path_at(t, odfd, oaddr, lookup, &old);
+	/* Copied first, but what is wrong with the new name is said after the old one's walk. */
+	r2 = path_arg(t, naddr, path_buf2, false);
+	r = path_at(t, odfd, oaddr, lookup, &old);
 	if (r < 0)
 		return r;
 	/* A descriptor alone is no right to give its file a name. */
@@ -130,7 +130,7 @@ static int64_t link_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uaddr_
 		path_put(&old);
 		return -ENOENT;
 	}
-	r = parent_of(t, ndfd, path_buf2, &dir, last);
+	r = r2 < 0 ? r2 : parent_of(t, ndfd, path_buf2, &dir, last);
 	if (r == 0) {
 		r = vfs_link(t, &old, &dir, last);
 		path_put(&dir);

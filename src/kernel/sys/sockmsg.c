@@ -27,6 +27,7 @@ static void msg_init(struct sockmsg *m, struct task *t, unsigned flags)
 	m->out_flags = 0;
 	m->wait_q = NULL;
 	m->skip = 0;
+	m->end = false;
 }
 
 /* step: the movement that waits is not told as progress of the call (sendmmsg). */
@@ -78,7 +79,8 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 	do {
 		r = s->ops->recv(s, u, m);
 		done += r > 0 ? r : 0;
-	} while (r > 0 && u->left && all && !(m->x && m->x->nfiles));
+	} while (r > 0 && u->left && all && !m->end);
+	all = all && !m->end;
 	/* A datagram socket that was shut down is at its end only for who waits; the error queue is never waited for. */
 	if (r == -EAGAIN && wait && s->rcv_shut && s->type == SOCK_DGRAM)
 		r = 0;
