@@ -217,7 +217,7 @@ static void family_run(const struct family *f, uint64_t seed, int count)
 
 int main(int argc, char **argv)
 {
-	static const struct family *const all[] = { fs_families, io_families, fd_families, proc_families, net_families };
+	static const struct family *const all[] = { fs_families, io_families, fd_families, proc_families, net_families, ipc_families };
 	uint64_t seed = 1;
 	int count = 100, names = argc;
 	bool list = false;

@@ -39,7 +39,7 @@ struct family {
 	int flags;
 	int weight; /* variations for each 100 of --count */
 };
-extern const struct family fs_families[], io_families[], fd_families[], proc_families[], net_families[];
+extern const struct family fs_families[], io_families[], fd_families[], proc_families[], net_families[], ipc_families[];
 
 uint64_t rnd(uint64_t n);
 bool chance(int percent);

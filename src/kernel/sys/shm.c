@@ -90,17 +90,14 @@ static int64_t shm_info(struct task *t, int cmd, uaddr_t addr)
 	return r < 0 ? r : ipc_highest(&shm_table);
 }
 
-static int64_t shm_change(struct task *t, struct shm *s, int cmd, uaddr_t addr)
+/* ds: of IPC_SET, else NULL. */
+static int64_t shm_change(struct task *t, struct shm *s, int cmd, const struct linux_shmid_ds *ds)
 {
-	struct linux_shmid_ds ds;
-
-	if (cmd == IPC_SET && guest_get(t->tid, &ds, addr) < 0)
-		return -EFAULT;
 	if (ipc_owner(&s->obj, &t->cred) < 0)
 		return -EPERM;
 	switch (cmd) {
 	case IPC_SET:
-		ipc_perm_set(&s->obj, &ds.perm);
+		ipc_perm_set(&s->obj, &ds->perm);
 		break;
 	case IPC_RMID:
 		shm_destroy(s);
@@ -116,6 +113,7 @@ static int64_t shm_change(struct task *t, struct shm *s, int cmd, uaddr_t addr)
 
 int64_t sys_shmctl(struct task *t, const struct sysargs *a)
 {
+	struct linux_shmid_ds ds;
 	int id = (int)a->a[0], cmd = (int)a->a[1], r;
 	bool by_place = cmd == LINUX_SHM_STAT || cmd == LINUX_SHM_STAT_ANY;
 	struct ipc_obj *o;
@@ -136,10 +134,13 @@ int64_t sys_shmctl(struct task *t, const struct sysargs *a)
 			r = (int)shm_put_stat(t, shm_of(o), a->a[2]);
 		return r < 0 ? r : by_place ? o->id : 0;
 	case IPC_SET:
+		if (guest_get(t->tid, &ds, a->a[2]) < 0)
+			return -EFAULT;
+		return o ? shm_change(t, shm_of(o), cmd, &ds) : -EINVAL;
 	case IPC_RMID:
 	case SHM_LOCK:
 	case SHM_UNLOCK:
-		return o ? shm_change(t, shm_of(o), cmd, a->a[2]) : -EINVAL;
+		return o ? shm_change(t, shm_of(o), cmd, NULL) : -EINVAL;
 	default:
 		return -EINVAL;
 	}

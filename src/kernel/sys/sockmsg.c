@@ -13,6 +13,7 @@
 #include "kernel/sys/sockcall.h"
 
 #define MMSG_MAX 1024u
+#define TIMEOUT_SECS_MAX (INT64_MAX / NSEC_PER_SEC / 4)
 
 /* ---- the two movements ---- */
 
@@ -325,7 +326,28 @@ static int mmsg_timeout(struct task *t, uaddr_t addr)
 		return 0;
 	if (guest_get(t->tid, &ts, addr) < 0)
 		return -EFAULT;
-	return ts.sec < 0 || ts.nsec < 0 || ts.nsec >= NSEC_PER_SEC ? -EINVAL : 0;
+	if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	/* Looked at after each message only, as Linux does: nobody is woken by it. */
+	t->call.deadline = ts.sec > TIMEOUT_SECS_MAX ? INT64_MAX / 2
+						     : now_mono() + ts.sec * NSEC_PER_SEC + ts.nsec;
+	return 0;
+}
+
+/* What is left of the time; 0: it is over. */
+static int64_t mmsg_left(const struct task *t, uaddr_t addr)
+{
+	if (!addr || t->call.has_deadline) /* SO_RCVTIMEO has taken its place */
+		return INT64_MAX;
+	return MAX(t->call.deadline - now_mono(), 0);
+}
+
+static int mmsg_left_put(struct task *t, uaddr_t addr)
+{
+	int64_t left = mmsg_left(t, addr);
+	struct linux_timespec ts = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+
+	return left == INT64_MAX ? 0 : guest_put(t->tid, addr, &ts);
 }
 
 int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
@@ -341,6 +363,9 @@ int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
 		r = sock_at(t, ARG_INT(a, 0), &f, &s);
 	if (r < 0)
 		return r;
+	/* What the last call could not tell. */
+	if (!t->call.resumed && s->err && !(flags & MSG_ERRQUEUE))
+		return -sock_take_err(s);
 	if (i && flags & MSG_WAITFORONE)
 		flags |= MSG_DONTWAIT;
 	for (; i < n; i++) {
@@ -356,9 +381,15 @@ int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
 			break;
 		if (flags & MSG_WAITFORONE)
 			flags |= MSG_DONTWAIT;
+		if (!mmsg_left(t, a->a[4])) {
+			i++;
+			break;
+		}
 	}
 	if (!i)
 		return n ? r : 0;
+	if (mmsg_left_put(t, a->a[4]) < 0)
+		return -EFAULT;
 	/* An error after the first message is for the next call. */
 	if (i < n && r < 0 && r != -EAGAIN)
 		s->err = (int)-r;
