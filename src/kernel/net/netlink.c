@@ -2,7 +2,8 @@
  *
  * A request is answered while it is sent: the answers lie in the sender's own queue afterwards. A cell has one interface, lo. What
  * would change something is refused with EPERM, what is not known with EOPNOTSUPP. Groups may be joined; nothing ever happens there
- * (NETLINK_KOBJECT_UEVENT is accepted for the same reason: it stays silent). Left out: all other families, user to user messages. */
+ * (NETLINK_KOBJECT_UEVENT is accepted for the same reason: it stays silent). NETLINK_SOCK_DIAG is in
+ * netlink_diag.c. Left out: all other families, user to user messages. */
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -10,8 +11,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "kernel/net/netlink_priv.h"
 #include "kernel/net/route.h"
-#include "kernel/net/sock.h"
 #include "kernel/platform/uio.h"
 
 #define LO_INDEX 1
@@ -19,7 +20,6 @@
 #define LO_FLAGS 0x10049u /* up, loopback, running, lower up */
 #define ARPHRD_LOOPBACK 772
 #define REQUEST_MAX 65536u
-#define ANSWER_MAX 4096u
 
 struct netlink_sock {
 	struct sock s; /* first */
@@ -42,7 +42,8 @@ int netlink_make(struct task *t, int type, int protocol, struct sock **ret_)
 
 	if (type != SOCK_RAW && type != SOCK_DGRAM)
 		return -ESOCKTNOSUPPORT;
-	if (protocol != NETLINK_ROUTE && protocol != NETLINK_KOBJECT_UEVENT)
+	if (protocol != NETLINK_ROUTE && protocol != NETLINK_KOBJECT_UEVENT &&
+	    protocol != NETLINK_SOCK_DIAG)
 		return -EPROTONOSUPPORT;
 	n = obj_new(&netlink_type);
 	if (!n)
@@ -130,14 +131,7 @@ static int netlink_name(struct sock *s, int which, struct sockname *out)
 
 /* ---- answers ---- */
 
-struct answer {
-	char buf[ANSWER_MAX];
-	uint32_t len, start; /* start: of the message that is being made */
-	uint32_t seq, port;
-	uint16_t flags;
-};
-
-static void *answer_begin(struct answer *a, uint16_t type, size_t size)
+void *answer_begin(struct answer *a, uint16_t type, size_t size)
 {
 	struct nlmsghdr h = { .nlmsg_type = type,
 			      .nlmsg_flags = a->flags,
@@ -152,7 +146,7 @@ static void *answer_begin(struct answer *a, uint16_t type, size_t size)
 	return body;
 }
 
-static void answer_end(struct answer *a)
+void answer_end(struct answer *a)
 {
 	uint32_t len = a->len - a->start;
 
@@ -160,7 +154,7 @@ static void answer_end(struct answer *a)
 }
 
 /* What a cell has fits by far; an attribute that did not would be left out. */
-static void attr_put(struct answer *a, uint16_t type, const void *data, size_t len)
+void answer_attr(struct answer *a, uint16_t type, const void *data, size_t len)
 {
 	struct rtattr h = { .rta_type = type, .rta_len = (uint16_t)RTA_LENGTH(len) };
 
@@ -174,12 +168,12 @@ static void attr_put(struct answer *a, uint16_t type, const void *data, size_t l
 
 static void attr_u32(struct answer *a, uint16_t type, uint32_t v)
 {
-	attr_put(a, type, &v, sizeof(v));
+	answer_attr(a, type, &v, sizeof(v));
 }
 
 static void attr_u8(struct answer *a, uint16_t type, uint8_t v)
 {
-	attr_put(a, type, &v, sizeof(v));
+	answer_attr(a, type, &v, sizeof(v));
 }
 
 static void link_put(struct answer *a)
@@ -192,7 +186,7 @@ static void link_put(struct answer *a)
 	m->ifi_type = ARPHRD_LOOPBACK;
 	m->ifi_index = LO_INDEX;
 	m->ifi_flags = LO_FLAGS;
-	attr_put(a, IFLA_IFNAME, "lo", 3);
+	answer_attr(a, IFLA_IFNAME, "lo", 3);
 	attr_u32(a, IFLA_TXQLEN, 1000);
 	attr_u8(a, IFLA_OPERSTATE, 0);
 	attr_u8(a, IFLA_LINKMODE, 0);
@@ -202,10 +196,10 @@ static void link_put(struct answer *a)
 	attr_u32(a, IFLA_NUM_TX_QUEUES, 1);
 	attr_u32(a, IFLA_NUM_RX_QUEUES, 1);
 	attr_u8(a, IFLA_CARRIER, 1);
-	attr_put(a, IFLA_QDISC, "noqueue", 8);
-	attr_put(a, IFLA_ADDRESS, no_mac, sizeof(no_mac));
-	attr_put(a, IFLA_BROADCAST, no_mac, sizeof(no_mac));
-	attr_put(a, IFLA_STATS64, &stats, sizeof(stats));
+	answer_attr(a, IFLA_QDISC, "noqueue", 8);
+	answer_attr(a, IFLA_ADDRESS, no_mac, sizeof(no_mac));
+	answer_attr(a, IFLA_BROADCAST, no_mac, sizeof(no_mac));
+	answer_attr(a, IFLA_STATS64, &stats, sizeof(stats));
 	answer_end(a);
 }
 
@@ -221,14 +215,14 @@ static void addr_put(struct answer *a, uint8_t family)
 	m->ifa_scope = RT_SCOPE_HOST;
 	m->ifa_index = LO_INDEX;
 	if (family == AF_INET) {
-		attr_put(a, IFA_ADDRESS, ip_loop4.b + 12, 4);
-		attr_put(a, IFA_LOCAL, ip_loop4.b + 12, 4);
-		attr_put(a, IFA_LABEL, "lo", 3);
+		answer_attr(a, IFA_ADDRESS, ip_loop4.b + 12, 4);
+		answer_attr(a, IFA_LOCAL, ip_loop4.b + 12, 4);
+		answer_attr(a, IFA_LABEL, "lo", 3);
 	} else {
-		attr_put(a, IFA_ADDRESS, ip_loop6.b, 16);
+		answer_attr(a, IFA_ADDRESS, ip_loop6.b, 16);
 	}
 	attr_u32(a, IFA_FLAGS, IFA_F_PERMANENT);
-	attr_put(a, IFA_CACHEINFO, &forever, sizeof(forever));
+	answer_attr(a, IFA_CACHEINFO, &forever, sizeof(forever));
 	answer_end(a);
 }
 
@@ -244,21 +238,21 @@ static void route_put(struct answer *a, uint8_t family, const uint8_t *dst, uint
 	m->rtm_scope = family == AF_INET ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
 	m->rtm_type = RTN_LOCAL;
 	attr_u32(a, RTA_TABLE, RT_TABLE_LOCAL);
-	attr_put(a, RTA_DST, dst, size);
+	answer_attr(a, RTA_DST, dst, size);
 	if (family == AF_INET)
-		attr_put(a, RTA_PREFSRC, ip_loop4.b + 12, 4);
+		answer_attr(a, RTA_PREFSRC, ip_loop4.b + 12, 4);
 	attr_u32(a, RTA_OIF, LO_INDEX);
 	answer_end(a);
 }
 
-static void done_put(struct answer *a)
+void answer_done(struct answer *a)
 {
 	answer_begin(a, NLMSG_DONE, sizeof(int32_t));
 	answer_end(a);
 }
 
 /* The answer that something failed, or, with 0, that it was done. */
-static void error_put(struct answer *a, const struct nlmsghdr *req, int err)
+void answer_error(struct answer *a, const struct nlmsghdr *req, int err)
 {
 	struct nlmsgerr *e;
 
@@ -302,10 +296,10 @@ static void dump(struct answer *a, const struct nlmsghdr *req, uint8_t family)
 	case RTM_GETQDISC:
 		break;
 	default:
-		error_put(a, req, -EOPNOTSUPP);
+		answer_error(a, req, -EOPNOTSUPP);
 		return;
 	}
-	done_put(a);
+	answer_done(a);
 }
 
 /* The attribute of type in the len bytes at p: its data, at least min bytes; NULL: there is none. */
@@ -379,15 +373,15 @@ static void answer_make(struct answer *a, const struct nlmsghdr *h, const char *
 
 	if (h->nlmsg_type < NLMSG_MIN_TYPE || !(h->nlmsg_flags & NLM_F_REQUEST)) {
 		if (ack)
-			error_put(a, h, 0);
+			answer_error(a, h, 0);
 		return;
 	}
 	if (h->nlmsg_type < RTM_BASE || h->nlmsg_type > RTM_MAX) {
-		error_put(a, h, -EOPNOTSUPP);
+		answer_error(a, h, -EOPNOTSUPP);
 		return;
 	}
 	if (((h->nlmsg_type - RTM_BASE) & 3) != 2) { /* not a question */
-		error_put(a, h, -EPERM);
+		answer_error(a, h, -EPERM);
 		return;
 	}
 	if ((h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {
@@ -401,26 +395,27 @@ static void answer_make(struct answer *a, const struct nlmsghdr *h, const char *
 	else
 		r = -EOPNOTSUPP;
 	if (r < 0 || ack)
-		error_put(a, h, r);
+		answer_error(a, h, r);
 }
 
 /* ---- bytes ---- */
 
-static int answer_queue(struct netlink_sock *n, struct answer *a)
+int answer_queue(struct sock *s, struct answer *a)
 {
 	struct packet *pk;
 
 	if (!a->len)
 		return 0;
-	pk = n->s.queued_true > n->s.rcvbuf ? NULL : packet_new(a->len);
+	pk = s->queued_true > s->rcvbuf ? NULL : packet_new(a->len);
 	if (!pk) {
-		sock_set_err(&n->s, ENOBUFS);
+		sock_set_err(s, ENOBUFS);
 		return -ENOBUFS;
 	}
 	memcpy(pk->data, a->buf, a->len);
 	pk->len = a->len;
-	sock_enqueue(&n->s, pk, NULL);
-	waitq_wake(&n->s.q, SOCK_POLL_IN);
+	sock_enqueue(s, pk, NULL);
+	waitq_wake(&s->q, SOCK_POLL_IN);
+	a->len = 0;
 	return 0;
 }
 
@@ -467,8 +462,11 @@ static int64_t netlink_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		a.flags = 0;
 		a.seq = h.nlmsg_seq;
 		a.port = n->port;
-		answer_make(&a, &h, req + at + NLMSG_HDRLEN);
-		if (answer_queue(n, &a) < 0)
+		if (s->protocol == NETLINK_SOCK_DIAG)
+			diag_answer(s, &a, &h, req + at + NLMSG_HDRLEN);
+		else
+			answer_make(&a, &h, req + at + NLMSG_HDRLEN);
+		if (answer_queue(s, &a) < 0)
 			break;
 		at += MIN((size_t)NLMSG_ALIGN(h.nlmsg_len), (size_t)len - at);
 	}
