@@ -11,6 +11,8 @@
 #include "stub/sys.h"
 
 static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
+#define SA_KNOWN_ 0xdc000807ull
+
 static struct k_sigaction cont; /* what the guest does with SIGCONT, if it catches it */
 
 /* Signals whose handler the kernel knows of, for one process: a vfork child shares our memory while other threads of its parent
@@ -237,6 +239,7 @@ long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
 		shown = cont;
 		if (sig == SIGCONT_ && sa.handler > 1) {
 			cont = sa;
+			cont.flags &= SA_KNOWN_; /* the others are never shown */
 			sa.handler = (uint64_t)stub_cont_entry;
 			sa.flags |= SA_SIGINFO_;
 		}

@@ -11,6 +11,8 @@
 #include "kernel/sys/handlers.h"
 
 #define XFER_SIZE 65536u
+#define DEV_NULL 0x103 /* 1, 3 */
+#define DEV_FULL 0x107
 #define RUN_MAX (16u << 20)
 #define SPLICE_ALL (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 
@@ -39,7 +41,7 @@ static int side_init(struct task *t, struct side *s, struct file *f, uaddr_t off
 /* n bytes were moved at this side. */
 static void side_move(struct side *s, int64_t n)
 {
-	if (s->f->mode & FMODE_STREAM)
+	if (s->f->mode & FMODE_STREAM || S_ISCHR(s->f->inode->mode))
 		return;
 	s->pos += n;
 	if (!s->off_addr)
@@ -81,14 +83,30 @@ static int64_t side_read(struct side *s, uint32_t n)
 	return file_read(s->f, &u, s->pos);
 }
 
-/* Both descriptors of a call, borrowed, checked for their direction. */
+/* Both descriptors of a call, borrowed. */
 static int two_files(struct task *t, int in_fd, int out_fd, struct file **in, struct file **out)
 {
 	*in = fd_file(t, in_fd);
 	*out = fd_file(t, out_fd);
-	if (!*in || !*out || !((*in)->mode & FMODE_READ) || !((*out)->mode & FMODE_WRITE))
-		return -EBADF;
-	return 0;
+	return *in && *out ? 0 : -EBADF;
+}
+
+static int check_directions(const struct file *in, const struct file *out)
+{
+	return in->mode & FMODE_READ && out->mode & FMODE_WRITE ? 0 : -EBADF;
+}
+
+static bool can_splice_to(const struct file *f)
+{
+	return !S_ISCHR(f->inode->mode) || f->inode->rdev != DEV_FULL;
+}
+
+/* What Linux's devices and descriptors can be spliced from. */
+static bool can_splice_from(const struct file *f)
+{
+	if (S_ISCHR(f->inode->mode))
+		return f->inode->rdev != DEV_NULL;
+	return inode_is_reg(f->inode) || S_ISFIFO(f->inode->mode) || S_ISSOCK(f->inode->mode);
 }
 
 static int64_t wait_for(struct task *t, struct file *f, uint32_t events, bool nonblock)
@@ -221,6 +239,9 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 	bool nonblock = flags & SPLICE_F_NONBLOCK;
 	if ((pipe_of(in) && a->a[1]) || (pipe_of(out) && a->a[3]))
 		return -ESPIPE;
+	r = check_directions(in, out);
+	if (r < 0)
+		return r;
 	if (pipe_of(in) && pipe_of(out)) {
 		nonblock |= (in->flags | out->flags) & O_NONBLOCK;
 		return pipe_to_pipe(t, in, out, len, true, nonblock);
@@ -231,7 +252,8 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 		if (a->a[3] && out->mode & FMODE_STREAM)
 			return -EINVAL;
 		r = side_init(t, &s, out, a->a[3]);
-		if (r == 0 && (out->flags & O_APPEND || s.pos < 0))
+		if (r == 0 && (out->flags & O_APPEND || s.pos < 0 || (int64_t)a->a[4] < 0 ||
+			       !can_splice_to(out)))
 			r = -EINVAL;
 		if (r == 0)
 			r = splice_from_pipe(t, in, &s, len, nonblock || !file_may_block(in));
@@ -239,7 +261,7 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 		if (a->a[1] && in->mode & FMODE_STREAM)
 			return -EINVAL;
 		r = side_init(t, &s, in, a->a[1]);
-		if (r == 0 && s.pos < 0)
+		if (r == 0 && (s.pos < 0 || (int64_t)a->a[4] < 0 || !can_splice_from(in)))
 			r = -EINVAL;
 		if (r == 0)
 			r = splice_to_pipe(t, &s, out, len, nonblock || !file_may_block(out));
@@ -263,6 +285,9 @@ int64_t sys_tee(struct task *t, const struct sysargs *a)
 	if (!a->a[2])
 		return 0;
 	r = two_files(t, ARG_INT(a, 0), ARG_INT(a, 1), &in, &out);
+	if (r < 0)
+		return r;
+	r = check_directions(in, out);
 	if (r < 0)
 		return r;
 	if (!pipe_of(in) || !pipe_of(out))
@@ -333,22 +358,31 @@ static int64_t sendfile_run(struct task *t, struct side *from, struct side *to, 
 
 int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 {
+	struct file *in = fd_file(t, ARG_INT(a, 1)), *out;
 	struct side from, to;
-	struct file *in, *out;
-	int r = two_files(t, ARG_INT(a, 1), ARG_INT(a, 0), &in, &out);
+	int r;
 
-	if (r < 0)
-		return r;
+	/* The source is looked at before the other descriptor is. */
+	if (!in || !(in->mode & FMODE_READ))
+		return -EBADF;
 	if (a->a[2] && in->mode & FMODE_STREAM)
 		return -ESPIPE;
 	r = side_init(t, &from, in, a->a[2]);
-	if (r == 0)
-		r = side_init(t, &to, out, 0);
 	if (r < 0)
 		return r;
-	if (from.pos < 0 || (int64_t)a->a[3] < 0 ||
-	    (!inode_is_reg(in->inode) && !S_ISBLK(in->inode->mode) && !S_ISCHR(in->inode->mode)) ||
-	    out->flags & O_APPEND)
+	if (from.pos < 0 || (int64_t)a->a[3] < 0)
+		return -EINVAL;
+	out = fd_file(t, ARG_INT(a, 0));
+	if (!out || !(out->mode & FMODE_WRITE))
+		return -EBADF;
+	r = side_init(t, &to, out, 0);
+	if (r < 0)
+		return r;
+	if (out->flags & O_APPEND || S_ISFIFO(in->inode->mode) || S_ISSOCK(in->inode->mode))
+		return -EINVAL;
+	if (!a->a[3])
+		return 0;
+	if (!can_splice_from(in) || !can_splice_to(out))
 		return -EINVAL;
 	return sendfile_run(t, &from, &to, MIN(a->a[3], UIO_MAX_BYTES));
 }
