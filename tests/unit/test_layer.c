@@ -424,7 +424,12 @@ static void test_xattr(void)
 	ok(f->ops->getxattr(f, "user.a", buf, 256) == 6 && !memcmp(buf, "longer", 6), "get");
 	eq(f->ops->listxattr(f, NULL, 0), 14, "length of the list");
 	ok(f->ops->listxattr(f, buf, 256) == 14 && !memcmp(buf, "user.b\0user.a", 14), "list");
+	/* The largest value there is fits three times, beside the others. */
+	for (char name[] = "user.big0"; name[8] < '3'; name[8]++)
+		eq(f->ops->setxattr(f, name, big, sizeof(big), 0), 0, "large");
 	eq(f->ops->setxattr(f, "user.big", big, sizeof(big), 0), -ENOSPC, "too much");
+	for (char name[] = "user.big0"; name[8] < '3'; name[8]++)
+		eq(f->ops->setxattr(f, name, NULL, 0, XATTR_REPLACE), 0, "and gone");
 	eq(f->ops->setxattr(f, "system.x", "", 0, 0), -EOPNOTSUPP, "unknown namespace");
 	eq(f->ops->setxattr(f, "user.b", NULL, 0, XATTR_REPLACE), 0, "remove");
 	eq(f->ops->setxattr(f, "user.a", NULL, 0, XATTR_REPLACE), 0, "remove all");
