@@ -378,6 +378,11 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 	r = side_init(t, &to, out, 0);
 	if (r < 0)
 		return r;
+	/* Into a pipe it is a splice, which sockets can be the source of. */
+	if (pipe_of(out) && S_ISSOCK(in->inode->mode))
+		return !a->a[3] ? 0
+				: splice_to_pipe(t, &from, out, MIN(a->a[3], UIO_MAX_BYTES),
+						 !file_may_block(out));
 	if (out->flags & O_APPEND || S_ISFIFO(in->inode->mode) || S_ISSOCK(in->inode->mode))
 		return -EINVAL;
 	if (!a->a[3])
