@@ -12,6 +12,7 @@
 #include "import/export.h"
 #include "import/hash.h"
 #include "import/verbs.h"
+#include "store/files.h"
 #include "store/config.h"
 
 #define TIME "1980-01-02T00:00:00Z"
