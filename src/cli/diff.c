@@ -306,7 +306,7 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 		     struct err *e)
 {
 	static struct view v;
-	struct run_tell what = { .mode = MODE_TAR, .whole = true };
+	const struct run_tell what = { .mode = MODE_TAR, .whole = true };
 	struct layer_ref sealed;
 	struct cell_ref ref;
 	struct teller t;
@@ -325,7 +325,6 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 				       ref.name, strerror(-err));
 		}
 	}
-	what.objects = v.place.stored;
 	if (teller_start(&v, &what, &t, e) < 0) {
 		view_close(&v);
 		return -1;

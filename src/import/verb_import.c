@@ -63,6 +63,7 @@ struct source {
 	struct stat st;
 	enum format format;
 	const char *ref;
+	const char *base; /* an image whose configuration the new one gets; or NULL */
 };
 
 static int source_import(struct import *im, const struct source *src, struct err *e)
@@ -118,11 +119,33 @@ int image_import(struct store *s, const struct import_options *o, const char *ta
 	return result;
 }
 
+static int base_config(struct import *im, const char *name, struct err *e)
+{
+	struct config_item it;
+	struct image base;
+	size_t len, at = 0;
+	const void *config;
+	int err;
+
+	if (image_open(im->store, name, &base, e) < 0)
+		return -1;
+	config = index_config(&base.ix, &len);
+	while ((err = config_next(config, len, &at, &it)) == 0)
+		if (it.tag < CONFIG_TAGS)
+			config_add(&im->config, (enum config_tag)it.tag, it.value, it.len);
+	image_close(&base);
+	return err == -ENOENT
+		       ? 0
+		       : err_set(e, ERR_FAILED, "the configuration of '%s' is damaged", name);
+}
+
 static int source_fill(struct import *im, const void *arg, struct err *e)
 {
 	const struct source *src = arg;
 	struct err why;
 
+	if (src->base && base_config(im, src->base, e) < 0)
+		return -1;
 	if (source_import(im, src, &why) == 0)
 		return 0;
 	return err_set(e, why.kind, "cannot import '%s': %s",
@@ -138,7 +161,7 @@ int verb_import(struct store *s, int argc, char **argv)
 		{ "tag", 't', &tag, NULL },	      { "quiet", 'q', NULL, &o.quiet },
 		{ "owner", 0, &owner, NULL },	      { "max-size", 0, &size, NULL },
 		{ "max-entries", 0, &entries, NULL }, { "format", 0, &format, NULL },
-		{ "ref", 0, &src.ref, NULL },
+		{ "ref", 0, &src.ref, NULL },	      { "base", 0, &src.base, NULL },
 	};
 	char hash[HASH_TEXT];
 	struct err e;

@@ -251,3 +251,32 @@ name"'
 	exits 2 v diff
 }
 check 'diff: since the image, a snapshot, another cell @r' differences
+
+commits() {
+	own_store
+	mkdir -p root/bin root/etc
+	cp /bin/busybox root/bin/
+	for a in sh cat ls id echo; do ln -s busybox root/bin/$a; done
+	echo 'app:x:500:501::/home/app:/bin/sh' >root/etc/passwd
+	h=$(v image import root --tag small -q)
+	like "$h" '????????????????????????????????????????????????????????????????'
+	is "$(v image import root -q)" "$h" 'the same again'
+	is "$(viv --image small --user app -- sh -c 'id -u; id -g; echo $HOME; cat /etc/hostname')" $'500\n501\n/home/app\ncell'
+	viv --name a --image small -- sh -c 'echo hello >/hello; rm /bin/id'
+	exits 125 viv --name a --image host -- true
+	like "$(cat err)" "*was made from image*"
+	is "$(v diff a)" $'D /bin/id\nA /hello'
+	v commit a --tag second >out
+	is "$(viv --image second -- sh -c 'cat /hello; ls /bin')" $'hello\nbusybox\ncat\necho\nls\nsh'
+	v image verify >/dev/null
+	exits 5 v image rm "$h"
+	v rm a
+	exits 2 v commit a
+	exits 3 v commit a --tag x
+	exits 125 viv --image small
+	like "$(cat err)" "*no command*"
+	exits 125 viv --image nosuch -- true
+	exits 125 viv --image small --user nobody -- sh
+	like "$(cat err)" "*no such user*"
+}
+check 'cells of an image of the store, and images of cells @r' commits
