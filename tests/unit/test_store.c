@@ -1,5 +1,5 @@
 /* The store without its libraries: where it is, tags, images by name, locks, work in progress. */
-/* objects: src/store/ src/base/err.c */
+/* objects: src/store/ src/base/err.c src/base/log.c src/host/isolate.c src/host/filter.c */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/files.h"
 #include "store/store.h"
 #include "tap.h"
 
