@@ -334,6 +334,7 @@ int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c
 {
 	const struct disk_layer *l = layer_find(d, n);
 	struct layer_ref at;
+	unsigned steps = 0;
 	int err = 0;
 
 	c->n = 0;
@@ -344,7 +345,8 @@ int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c
 		struct disk_link *link = &c->links[c->n];
 		struct layer_ref parent;
 
-		if (c->n == DISK_MAX_CHAIN) {
+		/* A circle of layers that were never written would go on for ever. */
+		if (c->n == DISK_MAX_CHAIN || steps++ > 16 * DISK_MAX_CHAIN) {
 			err = -ELOOP;
 			break;
 		}
