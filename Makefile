@@ -175,8 +175,10 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
 FUZZ_COVERED := src/host/bootspec.c src/store/index.c src/store/config.c src/kernel/sys/mount.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
-	src/kernel/net/inet_port.c src/kernel/net/unix.c src/kernel/net/unix_name.c src/kernel/net/udp.c src/kernel/net/tcp.c
+	src/kernel/net/inet_port.c src/kernel/net/unix.c src/kernel/net/unix_name.c src/kernel/net/udp.c src/kernel/net/tcp.c \
+	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar json object order parts publish pyc tree)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,buf hash import progress))
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 
@@ -184,14 +186,16 @@ $(B)/covered/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
 	$(PROG_CC) $(CPPFLAGS) $(CFLAGS) -fsanitize-coverage=trace-pc,trace-cmp $(DEPFLAGS) -c -o $@ $<
 
-# 'objects:' as for unit tests; without it, all of the kernel and world.c. What is covered is taken in that form.
-$(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.c.o $(B)/obj/tests/fuzz/driver.c.o $(FUZZ_OBJ) $(FUZZ_WORLD)
+# 'objects:' as for unit tests; without it, all of the kernel and world.c. What is covered is taken in that form. 'libraries:' are
+# what they need of the distribution's.
+$(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.c.o $(B)/obj/tests/fuzz/driver.c.o $(FUZZ_OBJ) $(FUZZ_WORLD) $(FUZZ_MORE)
 	@mkdir -p $(@D)
 	@want=$$(sed -n 's|^/\* objects: \(.*[^ ]\) *\*/$$|\1|p' tests/fuzz/fuzz_$*.c); \
 	objs='$(FUZZ_WORLD)'; \
 	if [ -n "$$want" ]; then objs=$$(for o in $$want; do \
 		case ' $(FUZZ_COVERED) ' in *" $$o "*) echo $(B)/covered/$$o.o ;; *) echo $(B)/obj/$$o.o ;; esac; done); fi; \
-	set -x; $(PROG_CC) $(LDFLAGS) -o $@ $(B)/obj/tests/fuzz/fuzz_$*.c.o $(B)/obj/tests/fuzz/driver.c.o $$objs
+	libs=$$(sed -n 's|^/\* libraries: \(.*[^ ]\) *\*/$$|\1|p' tests/fuzz/fuzz_$*.c); \
+	set -x; $(PROG_CC) $(LDFLAGS) -o $@ $(B)/obj/tests/fuzz/fuzz_$*.c.o $(B)/obj/tests/fuzz/driver.c.o $$objs $$libs
 
 fuzzers: $(FUZZ_BIN)
 
@@ -321,6 +325,6 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(FUZZ_OBJ:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
 -include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)
