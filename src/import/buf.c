@@ -20,7 +20,8 @@ void *buf_more(struct buf *b, size_t n)
 		b->cap = cap;
 	}
 	p = b->p + b->len;
-	memset(p, 0, n);
+	if (n)
+		memset(p, 0, n);
 	b->len += n;
 	return p;
 }

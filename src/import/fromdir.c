@@ -298,7 +298,8 @@ static int dir_read(struct source *s, const struct waiting *w, struct err *e)
 	DIR *d;
 	int fd, result;
 
-	memcpy(path, s->paths.p + w->path, w->len);
+	if (w->len)
+		memcpy(path, s->paths.p + w->path, w->len);
 	path[w->len] = '\0';
 	fd = dir_open(s, path);
 	if (fd < 0)

@@ -103,16 +103,27 @@ void progress_warn(const char *fmt, ...)
 	fprintf(stderr, "viv: %s\n", line);
 }
 
+/* One who asks again a second later is not to wait for the end of the work. At once it does not count:
+ * timeout(1) for example sends its signal twice. */
 static void on_signal(int signo)
 {
-	caught = signo;
+	static int64_t first;
+	int64_t t = now();
+
+	if (!caught) {
+		caught = signo;
+		first = t;
+	} else if (t - first > NSEC_PER_SEC) {
+		signal(signo, SIG_DFL);
+		raise(signo);
+	}
 }
 
 void interrupt_catch(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	/* Without SA_RESTART: a read that waits for a pipe is to return. The second one ends it. */
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+	/* Without SA_RESTART: a read that waits for a pipe is to return. */
+	struct sigaction sa = { .sa_handler = on_signal };
 
 	for (unsigned i = 0; i < ARRAY_LEN(signals); i++)
 		sigaction(signals[i], &sa, NULL);

@@ -17,7 +17,8 @@ void progress_end(void);
 /* A line to standard error, with the bar out of its way. */
 void progress_warn(const char *fmt, ...) printf_like(1, 2);
 
-/* From now on SIGINT, SIGTERM and SIGHUP only make interrupted() true and calls return EINTR. */
+/* From now on SIGINT, SIGTERM and SIGHUP only make interrupted() true and calls return EINTR; another
+ * one a second later ends the program. */
 void interrupt_catch(void);
 bool interrupted(void);
 /* Ends the program by the signal that came, if one came. */

@@ -62,7 +62,7 @@ round_trip() {
 		chown -h 123:456 tree/etc/link tree/etc/one
 		chmod 4755 tree/bin/tool
 	fi
-	setfattr -n user.note -v hello tree/etc/one 2>/dev/null || true
+	python3 -c 'import os; os.setxattr("tree/etc/one", "user.note", b"hello")' || true
 	image import -q --tag t tree
 	image export t -o a.tar
 	image export t >b.tar
@@ -87,8 +87,8 @@ capabilities() {
 	here_is_the_store
 	mkdir tree
 	cp /bin/true tree/ping
-	setcap cap_net_raw+ep tree/ping || python3 -c 'import os; os.setxattr("tree/ping", "security.capability", b"\1\0\0\2\0\40\0\0\0\0\0\0\0\0\0\0\0\0\0\0")'
-	setfattr -n user.note -v hello tree/ping || python3 -c 'import os; os.setxattr("tree/ping", "user.note", b"hello")'
+	python3 -c 'import os; os.setxattr("tree/ping", "security.capability", b"\1\0\0\2\0\40\0\0\0\0\0\0\0\0\0\0\0\0\0\0")'
+	python3 -c 'import os; os.setxattr("tree/ping", "user.note", b"hello")'
 	image import -q -t t tree
 	image export t | tar --xattrs --xattrs-include='*' -xpf - --one-top-level=back
 	is "$(python3 -c 'import os; print(os.getxattr("back/ping", "user.note"), os.getxattr("back/ping", "security.capability").hex())')" \
@@ -224,15 +224,17 @@ interrupts() {
 	for signal in INT TERM KILL; do
 		for at in 100000 1500000 3000000; do
 			mkfifo pipe
-			image import -q -t t - <pipe >out 2>err &
+			"$VIV" image import -q -t t - <pipe >out 2>err &
 			import=$!
 			exec 9>pipe
 			head -c "$at" t.tar >&9
 			sleep 0.1
-			# The timeout's child: the program itself.
-			pkill -"$signal" -P "$import" || true
+			kill -"$signal" "$import"
+			[[ $signal == KILL ]] || kill -"$signal" "$import" 2>/dev/null || true
+			status=0
+			wait "$import" || status=$?
 			exec 9>&-
-			wait "$import" && { echo "status 0 after $signal"; return 1; }
+			is "$status" $((128 + $(kill -l $signal))) "status after $signal"
 			rm pipe
 			[[ $signal == KILL ]] || store_is_empty
 			is "$(image ls -q)" '' "images after $signal at $at"
@@ -451,8 +453,11 @@ check 'odd archives: imported harmlessly @r' harmless
 
 million() {
 	here_is_the_store
+	local limit=(prlimit --as=$((700 << 20)))
+	# A sanitized program reserves terabytes.
+	! grep -q libasan "${VIV%/*}/viv-store" || limit=()
 	python3 "$E2E_DIR/archives.py" --many 1000000 |
-		prlimit --as=$((700 << 20)) timeout 240 "$VIV" image import -q -t many - >out
+		"${limit[@]}" timeout 240 "$VIV" image import -q -t many - >out
 	is "$(image inspect many --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["files"])')" 1000000
 	# Its index is searched in place: nothing of it is read but what is asked for.
 	exits 0 image verify many
