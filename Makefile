@@ -92,7 +92,8 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 # Parts of viv, for tests that name them.
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ)
 
-.PHONY: all demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
+
+.PHONY: all crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -253,6 +254,11 @@ fuzz:
 test-asan:
 	@$(MAKE) --no-print-directory -j2 MODE=asan all
 	@$(MAKE) --no-print-directory -k MODE=asan test-unit test-guest test-diff test-hostile stress
+
+# Disks: every crash point of more workloads, and more damaged logs. Some minutes.
+crash: $(B)/tests/unit/test_crash $(B)/tests/unit/test_logfuzz
+	@$(B)/tests/unit/test_crash $(or $(SEEDS),40)
+	@$(B)/tests/unit/test_logfuzz 20000
 
 test-e2e: all
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)

@@ -33,6 +33,8 @@ int fork_main(int argc, char **argv);
 void fork_help(void);
 int diff_main(int argc, char **argv);
 void diff_help(void);
+int verify_main(int argc, char **argv);
+void verify_help(void);
 int commit_main(int argc, char **argv);
 void commit_help(void);
 int rollback_main(int argc, char **argv);

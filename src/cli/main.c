@@ -18,6 +18,7 @@ const struct verb verbs[] = {
 	{ "snapshot", "keep a cell's files as they are now", snapshot_main, snapshot_help },
 	{ "fork", "make a cell with the files of another", fork_main, fork_help },
 	{ "diff", "list what a cell changed", diff_main, diff_help },
+	{ "verify", "check a cell's disk", verify_main, verify_help },
 	{ "commit", "make an image of a cell's files", commit_main, commit_help },
 	{ "rollback", "set a cell's files back to a snapshot", rollback_main, rollback_help },
 	{ "volume", "make, list and remove volumes", volume_main, volume_help },

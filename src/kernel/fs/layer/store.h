@@ -182,7 +182,7 @@ struct store_path {
 };
 struct store_path store_path(uint64_t number);
 
-/* ---- ids (replay.c) ---- */
+/* ---- ids.c ---- */
 struct lnode *ids_find(const struct lstore *s, uint64_t id);
 int must_check ids_add(struct lstore *s, struct lnode *n);
 void ids_remove(struct lstore *s, struct lnode *n);

@@ -1,0 +1,159 @@
+# A cell's own disk: what it keeps, and what a kernel that is killed leaves. shellcheck shell=bash
+
+# Every test has a store of its own, with one cell; D is the directory of its disk.
+own_store() { export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run; mkdir -p data run; D='data/vivarium/disks/*'; }
+v() { timeout -k 5 60 "$VIV" "$@"; }
+
+# Prints all that is known of a tree, so that two looks at it can be compared.
+look='
+import os, sys, hashlib
+for dir, dirs, files in os.walk(sys.argv[1]):
+    dirs.sort()
+    for name in [""] + sorted(files + [d for d in dirs if os.path.islink(os.path.join(dir, d))]):
+        p = os.path.join(dir, name); s = os.lstat(p)
+        what = os.readlink(p) if os.path.islink(p) else hashlib.md5(open(p, "rb").read(1 << 20)).hexdigest() if os.path.isfile(p) else ""
+        x = [] if os.path.islink(p) else [(n, os.getxattr(p, n)) for n in sorted(os.listxattr(p))]
+        print(p, oct(s.st_mode), s.st_uid, s.st_gid, s.st_nlink, s.st_ino, s.st_rdev, 0 if os.path.isdir(p) else s.st_size, s.st_mtime_ns, s.st_ctime_ns, what, x)
+'
+make='
+import os, socket
+os.mkdir("/work"); os.chdir("/work")
+for i in range(300): os.makedirs(f"d{i % 7}/e{i % 5}", exist_ok=True); open(f"d{i % 7}/e{i % 5}/f{i}", "w").write("x" * i * 37)
+os.symlink("d1/e1", "link"); os.link("d1/e1/f1", "hard"); os.mkfifo("fifo", 0o640); os.mknod("null", 0o20666, os.makedev(1, 3))
+s = socket.socket(socket.AF_UNIX); s.bind("sock")
+os.setxattr("hard", "user.note", b"a\0b"); os.setxattr("d2", "user.dir", b"yes"); os.chown("fifo", 12, 34); os.chmod("d3", 0o2751)
+f = os.open("sparse", os.O_RDWR | os.O_CREAT); os.ftruncate(f, 1 << 32); os.pwrite(f, b"middle", 1 << 31); os.utime("sparse", ns=(1, 1234567890123456789))
+os.rename("d4", "moved"); os.rename("/usr/share/misc", "/work/misc"); os.unlink("/etc/hosts"); open("/etc/passwd", "a").write("# more\n"); os.chmod("/opt", 0o711)
+gone = open("gone", "w"); gone.write("nobody sees it"); gone.flush(); os.unlink("gone")
+'
+
+stays() {
+	own_store
+	viv --name d -- python3 -c "$make"
+	viv --name d -- python3 -c "$look" /work >one
+	viv --name d -- sh -c 'tail -n 1 /etc/passwd; stat -c %a /opt; ls /etc/hosts /usr/share/misc 2>&1 | sed "s/.*cannot/cannot/"' >other
+	viv --name d -- python3 -c "$look" /work >two
+	cmp one two
+	(($(wc -l <one) > 340))
+	is "$(tr '\n' ' ' <other)" "# more 711 cannot access '/etc/hosts': No such file or directory cannot access '/usr/share/misc': No such file or directory "
+	# Only contents that are in use are left: the unlinked one went.
+	is "$(find $D/data/1/c -type f | wc -l)" "$(viv --name d -- sh -c 'find /work -type f -size +0 ! -path "/work/misc/*" -printf "%i\n" | sort -u | wc -l' | awk '{ print $1 + 1 }')" 'contents'
+}
+check 'everything stays: kinds, owners, times, links, attributes, holes, what was moved and removed @r' stays
+
+in_use() {
+	own_store
+	viv --name d -- sleep 5 &
+	soon sh -c "test -e $D/data/1/log"
+	exits 125 viv --name d -- true
+	like "$(cat err)" '*in use by another viv*'
+	wait
+}
+check 'a disk is for one cell at a time @r' in_use
+
+# The guest says what it has done; everything it said is there after its kernel was killed.
+killed() {
+	own_store
+	local i pid kernel n
+	for i in 1 2 3 4 5 6; do
+		"$VIV" run --name d -- python3 -u -c '
+import os, sys
+i = int(sys.argv[1]) * 100000
+while True:
+    d = f"/k/{i % 10}"; os.makedirs(d, exist_ok=True)
+    open(f"{d}/{i}", "w").write(str(i) * 50); os.setxattr(f"{d}/{i}", "user.n", str(i).encode())
+    if i % 3 == 0: os.rename(f"{d}/{i}", f"{d}/r{i}")
+    if i % 5 == 0: open(f"{d}/{i}.tmp", "w").write("x"); os.unlink(f"{d}/{i}.tmp")
+    print(i); i += 1' "$i" >>said 2>/dev/null &
+		pid=$!
+		soon test -s said
+		sleep "0.$((RANDOM % 9 + 1))"
+		kernel=$(ps -e -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; exit }')
+		kill -9 "$kernel"
+		wait $pid || true
+	done
+	n=$(wc -l <said)
+	((n > 20)) || { echo "only $n were made"; return 1; }
+	viv --name d --mount "$PWD:/m:ro" -- python3 -c '
+import os
+bad = n = 0
+for line in open("/m/said"):
+    if not line.endswith("\n"): continue
+    i = int(line); n += 1; p = f"/k/{i % 10}/" + (f"r{i}" if i % 3 == 0 else f"{i}")
+    if open(p).read() != str(i) * 50 or os.getxattr(p, "user.n") != str(i).encode() or os.path.exists(f"/k/{i % 10}/{i}.tmp"): bad += 1
+print(n > 20, bad)' >out
+	is "$(cat out)" 'True 0'
+	exits 0 v verify d
+	# Nothing that the killed kernels left behind stays.
+	is "$(viv --name d -- sh -c 'find /k -type f -size +0 | wc -l')" "$(find $D/data/1/c -type f | wc -l)" 'contents'
+}
+check 'a kernel killed at any instant loses nothing that was answered @r' killed
+
+many() {
+	own_store
+	LIMIT=300 viv --name d -- python3 -c '
+import os
+for d in range(100):
+    os.makedirs(f"/m/{d}")
+    for f in range(300): os.close(os.open(f"/m/{d}/{f}", os.O_CREAT | os.O_WRONLY))'
+	is "$(viv --name d -- sh -c 'find /m -type f | wc -l; rm -r /m/5; find /m | wc -l' | tr '\n' ' ')" '30000 29800 '
+	is "$(viv --name d -- sh -c 'find /m | wc -l')" 29800
+}
+check 'thirty thousand files' many
+
+outgrown() {
+	own_store
+	viv --name d -- python3 -c '
+import os
+for i in range(40000): os.chmod("/root", 0o700 + i % 7); os.utime("/root", ns=(i, i))
+open("/root/x", "w").write("kept")'
+	size=$(stat -c %s $D/data/1/log)
+	((size < 4500000)) || { echo "the log has $size bytes"; return 1; }
+	is "$(viv --name d -- cat /root/x)" kept
+}
+check 'a log that has outgrown its tree is written anew' outgrown
+
+full() {
+	mkdir small
+	mount -t tmpfs -o size=4M none small
+	trap 'umount small' EXIT
+	own_store
+	export XDG_DATA_HOME=$PWD/small
+	exits 0 viv --name d -- sh -c '
+		head -c 1M /dev/zero >/root/a; sync
+		for i in $(seq 100); do head -c 200k /dev/zero >/root/b$i 2>/dev/shm/err || break; done
+		sed "s/.*: //" /dev/shm/err; mkdir /root/d 2>/dev/null; rm /root/b* && echo removed; echo again >/root/c && cat /root/c'
+	is "$(tr '\n' ' ' <out)" 'No space left on device removed again '
+	is "$(viv --name d -- sh -c 'stat -c %s /root/a; cat /root/c' | tr '\n' ' ')" '1048576 again '
+	exits 0 v verify d
+}
+check 'a full host: an error, then room again @root' full
+
+told() {
+	own_store
+	viv --name d -- python3 -c "$make"
+	v diff d >list
+	grep -qx 'D /etc/hosts' list
+	grep -qx 'C /etc/passwd' list
+	grep -qx 'A /work/fifo' list
+	grep -qx 'D /usr/share/misc' list
+	! grep -q gone list
+	exits 0 v verify d
+	rm "$(find $D/data/1/c -type f | head -n 1)"
+	exits 1 v verify d
+}
+check 'a list of what was changed, and a check of all contents @r' told
+
+damaged() {
+	own_store
+	viv --name d -- sh -c 'echo one >/root/one'
+	cp $D/data/1/log log
+	viv --name d -- sh -c 'echo two >/root/two'
+	# The last group was cut off by a power cut.
+	truncate -s $(($(stat -c %s log) + 30)) "$(echo $D/data/1/log)"
+	is "$(viv --quiet --name d -- ls /root)" one
+	printf XXXX | dd of="$(echo $D/data/1/log)" bs=1 seek=20 conv=notrunc status=none
+	exits 125 viv --name d -- true
+	like "$(cat err)" '*disk cannot be used: layer 1 has no log that can be read*'
+}
+check 'a log that ends in the middle is read up to there, another is refused @root' damaged
