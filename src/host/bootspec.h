@@ -64,7 +64,8 @@ enum spec_mode { MODE_RUN, MODE_LIST, MODE_TAR, MODE_CHECK };
 struct bootspec {
 	uint32_t mode; /* enum spec_mode */
 	int32_t out_fd; /* of a mode that tells something */
-	uint32_t from_layers; /* differences are to the first so many layers of the chain; 0: to the image */
+	uint32_t
+		from_layers; /* differences are to the first so many layers of the chain; 0: to the image */
 	bool tar_whole; /* not only what differs */
 	bool tar_objects; /* contents of an image of the store by number */
 	bool no_image; /* a volume */
@@ -92,7 +93,8 @@ struct bootspec {
 	bool memory_enforced; /* a cgroup enforces it; else the kernel does by accounting */
 	uint32_t max_tasks; /* processes and threads */
 	uint32_t max_files; /* open files of the whole cell */
-	uint64_t disk_bytes; /* that may be written to the cell's own layer and tmpfs together; a disk has a quota of its own */
+	uint64_t
+		disk_bytes; /* that may be written to the cell's own layer and tmpfs together; a disk has a quota of its own */
 	uint64_t disk_inodes;
 	int64_t timeout_ns; /* 0: none; enforced by viv, shown for completeness */
 	uint32_t nmounts;

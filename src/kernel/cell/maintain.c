@@ -140,8 +140,8 @@ static int list_one(void *arg, const struct tree_visit *v)
 		strcpy(number, "-");
 	else
 		snprintf(number, sizeof(number), "%llu", (unsigned long long)id.number);
-	o->len += (size_t)sprintf(o->buf + o->len, "%c %c %o %u %u %llu %d %s %lld.%09ld /", v->kind,
-				  type_char(i->mode), i->mode & 07777, i->uid, i->gid,
+	o->len += (size_t)sprintf(o->buf + o->len, "%c %c %o %u %u %llu %d %s %lld.%09ld /",
+				  v->kind, type_char(i->mode), i->mode & 07777, i->uid, i->gid,
 				  (unsigned long long)(inode_is_dir(i) ? 0 : i->size), id.layer,
 				  number, (long long)i->mtime.tv_sec, i->mtime.tv_nsec);
 	memcpy(o->buf + o->len, v->path, v->path_len + 1);

@@ -4,6 +4,8 @@
 #include <linux/fs.h>
 #include <sys/mman.h>
 
+#include "host/notify.h"
+#include "kernel/fs/layer/layer.h"
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
@@ -143,6 +145,21 @@ int64_t sys_sync(struct task *t, const struct sysargs *a)
 		if (m->fs->ops->sync)
 			(void)m->fs->ops->sync(m->fs);
 	return 0;
+}
+
+/* The pages are the host's to write. Before it does, the logs of disks are synced: a file whose pages are on the disk and whose name is
+ * not would be lost. */
+int64_t sys_msync(struct task *t, const struct sysargs *a)
+{
+	int ret = 0;
+
+	if (ARG_UINT(a, 2) & MS_SYNC)
+		for (struct mount *m = mount_next(NULL); m && ret == 0; m = mount_next(m))
+			ret = layer_sync_names(m->fs);
+	if (ret < 0)
+		return -EIO;
+	(void)notify_continue(t->call.id);
+	return ANSWERED;
 }
 
 int64_t sys_syncfs(struct task *t, const struct sysargs *a)

@@ -241,8 +241,7 @@ static void lnode_take_stat(struct lnode *n, const struct stat *st)
 
 		/* Written last, or given a time to come. */
 		if (st->st_ctim.tv_sec < changed.tv_sec ||
-		    (st->st_ctim.tv_sec == changed.tv_sec &&
-		     st->st_ctim.tv_nsec < changed.tv_nsec))
+		    (st->st_ctim.tv_sec == changed.tv_sec && st->st_ctim.tv_nsec < changed.tv_nsec))
 			changed = st->st_ctim;
 		if (n->wrote || n->inode.ctime.tv_sec < changed.tv_sec ||
 		    (n->inode.ctime.tv_sec == changed.tv_sec &&
@@ -262,7 +261,8 @@ static bool content_revert(struct lnode *n)
 	static bool said;
 
 	if (!said)
-		log_warn("some files of the disk were not complete when the host lost power, and are as "
+		log_warn("some files of the disk were not complete when the host lost power, and "
+			 "are as "
 			 "they were before their last change");
 	said = true;
 	inode_touch(&n->inode);
@@ -307,8 +307,8 @@ int lnode_load(struct lnode *n)
 		fd = fdcache_use(&contents, &n->wr);
 		if (fd < 0)
 			fd = fdcache_use(&contents, &n->rd);
-		r = fd >= 0 ? host_fstat(fd, &st) :
-			      store_content_stat(l->store, c->where, n->scratch, &st);
+		r = fd >= 0 ? host_fstat(fd, &st)
+			    : store_content_stat(l->store, c->where, n->scratch, &st);
 		if (!n->unloaded || (r != -ENOENT && (r < 0 || c->before == CONTENT_NONE ||
 						      (uint64_t)st.st_size >= c->hint)))
 			break;

@@ -175,8 +175,8 @@ struct content_id layer_content_id(struct inode *ino)
 	int64_t object = -1;
 
 	if (n->own_content)
-		return n->scratch ? (struct content_id){ (int32_t)n->content.where, n->scratch } :
-				    (struct content_id){ -2, 0 };
+		return n->scratch ? (struct content_id){ (int32_t)n->content.where, n->scratch }
+				  : (struct content_id){ -2, 0 };
 	if (l->lower && n->lower && l->lower->ops->object)
 		object = l->lower->ops->object(l->lower, n->lower);
 	return (struct content_id){ -1, (uint64_t)object };

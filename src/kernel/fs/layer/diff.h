@@ -23,7 +23,8 @@ int must_check tree_diff(struct fs *from_or_NULL, struct fs *to,
 /* What a line of a list says of the content of a regular file. */
 struct content_id {
 	int32_t layer; /* index in the chain; -1: the image's; -2: there is none, it is empty */
-	uint64_t number; /* of a layer: the file; of an image of the store: the object, else UINT64_MAX */
+	uint64_t
+		number; /* of a layer: the file; of an image of the store: the object, else UINT64_MAX */
 };
 struct content_id layer_content_id(struct inode *ino);
 

@@ -144,6 +144,15 @@ void layer_finish(struct fs *fs)
 		s->clean = true;
 }
 
+int layer_sync_names(struct fs *fs)
+{
+	struct layer *l = (struct layer *)fs;
+
+	if (fs->ops != &layer_fs_ops || !l->store || l->store->readonly)
+		return 0;
+	return log_sync(l);
+}
+
 /* ---- what was changed ---- */
 
 struct walk_level {

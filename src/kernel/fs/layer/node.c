@@ -424,8 +424,8 @@ static int apply_attr(struct lnode *n, const struct attr *a)
 {
 	struct layer *l = layer_of(n);
 	struct timespec before = n->inode.mtime;
-	bool timed = l->store && (a->valid & ATTR_MTIME) && n->scratch &&
-		     lnode_content_is_writable(n);
+	bool timed =
+		l->store && (a->valid & ATTR_MTIME) && n->scratch && lnode_content_is_writable(n);
 	int r = log_begin(l);
 
 	if (r == 0)

@@ -66,7 +66,8 @@ struct layer {
 struct lcontent {
 	uint32_t where; /* index in the store's chain */
 	uint32_t before; /* where the content was before it was copied; CONTENT_IMAGE, _NONE */
-	uint64_t hint; /* bytes that were copied and not cut off since: a shorter file is incomplete */
+	uint64_t
+		hint; /* bytes that were copied and not cut off since: a shorter file is incomplete */
 	uint32_t epoch; /* of the store when the file was made: a later one has it synced */
 	bool synced; /* it may be on the host's disk, so it is removed only after the log says so */
 	bool logged; /* a record names it */
@@ -200,8 +201,10 @@ int layer_getxattr(struct inode *ino, const char *name, void *buf, size_t size);
 int layer_setxattr(struct inode *ino, const char *name, const void *value, size_t size, int flags);
 int layer_listxattr(struct inode *ino, char *buf, size_t size);
 /* Calls fn for each attribute of n. */
-void lnode_xattrs(struct lnode *n, void (*fn)(void *arg, const char *name, size_t name_len,
-					      const char *value, size_t size), void *arg);
+void lnode_xattrs(struct lnode *n,
+		  void (*fn)(void *arg, const char *name, size_t name_len, const char *value,
+			     size_t size),
+		  void *arg);
 /* Sets (value not NULL) or removes without asking the log. */
 void lnode_clear_xattrs(struct lnode *n); /* the image's too */
 int must_check lnode_set_xattr(struct lnode *n, const char *name, const void *value, size_t size);

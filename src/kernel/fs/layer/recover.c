@@ -65,8 +65,8 @@ void store_recover_start(struct layer *l)
 			log_debug("the next number could not be noted");
 	}
 	s->first_id = l->next_id;
-	s->recount_at = list_is_empty(&l->nodes) ? NULL :
-						   list_first(&l->nodes, struct lnode, all_link);
+	s->recount_at =
+		list_is_empty(&l->nodes) ? NULL : list_first(&l->nodes, struct lnode, all_link);
 	s->orphan_dir = 0;
 	s->recovery = obj_new(&recovery_type);
 	if (!s->recovery)
@@ -78,8 +78,8 @@ void store_recover_start(struct layer *l)
 
 static struct lnode *node_after(struct layer *l, struct lnode *n)
 {
-	return n->all_link.next == &l->nodes ? NULL :
-					       list_entry(n->all_link.next, struct lnode, all_link);
+	return n->all_link.next == &l->nodes ? NULL
+					     : list_entry(n->all_link.next, struct lnode, all_link);
 }
 
 void store_recover_forget(struct layer *l, struct lnode *n)

@@ -534,10 +534,10 @@ static int apply_content(struct replay *rp)
 		return 0;
 	}
 	if (!n->own_content || !n->scratch || c->where != where)
-		c->before = flags & CONTENT_FRESH		? CONTENT_NONE :
-			    n->own_content && n->scratch	? c->where :
-			    n->own_content || !n->lower		? CONTENT_NONE :
-								  CONTENT_IMAGE;
+		c->before = flags & CONTENT_FRESH	   ? CONTENT_NONE
+			    : n->own_content && n->scratch ? c->where
+			    : n->own_content || !n->lower  ? CONTENT_NONE
+							   : CONTENT_IMAGE;
 	c->where = where;
 	c->hint = hint;
 	c->logged = c->synced = true;
@@ -592,10 +592,10 @@ static int apply_next(struct replay *rp)
 }
 
 static int (*const apply[REC_TYPES])(struct replay *) = {
-	[REC_PIN] = apply_pin,	       [REC_ORIGIN] = apply_origin, [REC_NEW] = apply_new,
-	[REC_LINK] = apply_link,       [REC_UNLINK] = apply_unlink, [REC_RENAME] = apply_rename,
-	[REC_ATTR] = apply_attr,       [REC_CONTENT] = apply_content, [REC_XATTR] = apply_xattr,
-	[REC_CLEAN] = apply_clean,     [REC_NEXT] = apply_next,
+	[REC_PIN] = apply_pin,	   [REC_ORIGIN] = apply_origin,	  [REC_NEW] = apply_new,
+	[REC_LINK] = apply_link,   [REC_UNLINK] = apply_unlink,	  [REC_RENAME] = apply_rename,
+	[REC_ATTR] = apply_attr,   [REC_CONTENT] = apply_content, [REC_XATTR] = apply_xattr,
+	[REC_CLEAN] = apply_clean, [REC_NEXT] = apply_next,
 };
 
 static int record_apply(struct replay *rp)

@@ -216,8 +216,8 @@ int store_sync_node(struct layer *l, struct lnode *n, bool data_only)
 		fd = layer_hostfd(&n->inode, false);
 		r = fd < 0 ? fd : host_fsync(fd, data_only);
 		if (r == 0)
-			r = active ? store_sync_dir_of(s, n->scratch) :
-				     sync_sealed_dirs(s, c->where, n->scratch);
+			r = active ? store_sync_dir_of(s, n->scratch)
+				   : sync_sealed_dirs(s, c->where, n->scratch);
 		if (r == 0)
 			c->synced = true;
 	}

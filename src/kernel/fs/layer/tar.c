@@ -175,7 +175,8 @@ static int header_put(struct tar *t, const struct entry *e)
 	octal_put(h + 108, 8, i && i->uid <= 07777777 ? i->uid : 0);
 	octal_put(h + 116, 8, i && i->gid <= 07777777 ? i->gid : 0);
 	octal_put(h + 124, 12, e->size <= OCTAL_SIZE_MAX ? e->size : 0);
-	octal_put(h + 136, 12, e->mtime.tv_sec > 0 ? (uint64_t)e->mtime.tv_sec & OCTAL_SIZE_MAX : 0);
+	octal_put(h + 136, 12,
+		  e->mtime.tv_sec > 0 ? (uint64_t)e->mtime.tv_sec & OCTAL_SIZE_MAX : 0);
 	memset(h + 148, ' ', 8);
 	h[156] = e->type;
 	if (e->linkpath)
@@ -401,13 +402,13 @@ static int link_find(struct tar *t, const struct tree_visit *v, const char **ret
 
 static char type_of(uint32_t mode)
 {
-	return S_ISREG(mode)  ? '0' :
-	       S_ISLNK(mode)  ? '2' :
-	       S_ISCHR(mode)  ? '3' :
-	       S_ISBLK(mode)  ? '4' :
-	       S_ISDIR(mode)  ? '5' :
-	       S_ISFIFO(mode) ? '6' :
-				0;
+	return S_ISREG(mode)	? '0'
+	       : S_ISLNK(mode)	? '2'
+	       : S_ISCHR(mode)	? '3'
+	       : S_ISBLK(mode)	? '4'
+	       : S_ISDIR(mode)	? '5'
+	       : S_ISFIFO(mode) ? '6'
+				: 0;
 }
 
 static int whiteout_put(struct tar *t, const struct tree_visit *v)
