@@ -14,25 +14,36 @@
 
 OBJ_TYPE(layer_type, struct layer, 256);
 
+/* Without a limit of its own it is as large as what it is on: with a disk the host's file system, else what is left of the scratch
+ * directory. */
 static void layer_statfs(struct fs *fs, struct fs_stat *out)
 {
 	struct layer *l = (struct layer *)fs;
-	uint64_t max_bytes = l->max_bytes, max_inodes = l->max_inodes;
+	uint64_t bytes = l->max_bytes, inodes = l->max_inodes;
+	uint64_t free_bytes = bytes - MIN(l->used_bytes, bytes);
+	uint64_t free_inodes = inodes - MIN(l->used_inodes, inodes);
+	int fd = l->store ? l->store->data_fd : cell.scratch_fd;
 	struct statfs st;
 
-	int fd = l->store ? l->store->data_fd : cell.scratch_fd;
-
 	out->type = l->lower || l->store ? OVERLAYFS_MAGIC_ : TMPFS_MAGIC_;
-	if ((!max_bytes || !max_inodes) && host_fstatfs(fd, &st) == 0) {
-		if (!max_bytes)
-			max_bytes = (uint64_t)st.f_bfree * (uint64_t)st.f_bsize + l->used_bytes;
-		if (!max_inodes)
-			max_inodes = st.f_ffree + l->used_inodes;
+	if ((!bytes || !inodes) && host_fstatfs(fd, &st) == 0) {
+		uint64_t unit = (uint64_t)st.f_bsize;
+
+		if (!bytes) {
+			free_bytes =
+				(l->store ? (uint64_t)st.f_bavail : (uint64_t)st.f_bfree) * unit;
+			bytes = l->store ? (uint64_t)st.f_blocks * unit
+					 : free_bytes + l->used_bytes;
+		}
+		if (!inodes) {
+			free_inodes = st.f_ffree;
+			inodes = l->store ? st.f_files : free_inodes + l->used_inodes;
+		}
 	}
-	out->blocks = max_bytes / PAGE_SIZE;
-	out->bfree = l->used_bytes < max_bytes ? (max_bytes - l->used_bytes) / PAGE_SIZE : 0;
-	out->files = max_inodes;
-	out->ffree = l->used_inodes < max_inodes ? max_inodes - l->used_inodes : 0;
+	out->blocks = bytes / PAGE_SIZE;
+	out->bfree = free_bytes / PAGE_SIZE;
+	out->files = inodes;
+	out->ffree = free_inodes;
 }
 
 /* Nobody can reach any of it any more, so no counts are kept: everything goes. */
