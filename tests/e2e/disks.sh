@@ -64,7 +64,7 @@ while True:
     open(f"{d}/{i}", "w").write(str(i) * 50); os.setxattr(f"{d}/{i}", "user.n", str(i).encode())
     if i % 3 == 0: os.rename(f"{d}/{i}", f"{d}/r{i}")
     if i % 5 == 0: open(f"{d}/{i}.tmp", "w").write("x"); os.unlink(f"{d}/{i}.tmp")
-    print(i); i += 1' "$i" >>said 2>/dev/null &
+    os.write(1, b"%d\n" % i); i += 1' "$i" >>said 2>/dev/null &
 		pid=$!
 		soon test -s said
 		sleep "0.$((RANDOM % 9 + 1))"
