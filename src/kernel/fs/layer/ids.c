@@ -5,18 +5,29 @@
 
 #include "base/arena.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/platform/cell.h"
 
 #define IDS_MIN 1024
 
+/* Numbers that follow each other lie side by side, which is how logs use them; where a run of them lies is no log's to choose. */
 static uint32_t ids_slot(const struct lstore *s, uint64_t id)
 {
-	return (uint32_t)((id * 0x9e3779b97f4a7c15ULL) >> 32) & (s->ids_size - 1);
+	uint64_t key;
+
+	memcpy(&key, cell.random_id, sizeof(key));
+	return (uint32_t)(id + (((id >> 12) ^ key) * 0x9e3779b97f4a7c15ULL >> 24)) &
+	       (s->ids_size - 1);
 }
 
 struct lnode *ids_find(const struct lstore *s, uint64_t id)
 {
-	struct lnode *n = s->ids ? s->ids[ids_slot(s, id)] : NULL;
+	struct lnode *n;
 
+	if (!s->ids)
+		return NULL;
+	if (s->ids_last && s->ids_last->id == id)
+		return s->ids_last;
+	n = s->ids[ids_slot(s, id)];
 	while (n && n->id != id)
 		n = n->id_next;
 	return n;
@@ -59,6 +70,7 @@ int ids_add(struct lstore *s, struct lnode *n)
 	n->id_next = s->ids[slot];
 	s->ids[slot] = n;
 	s->ids_count++;
+	s->ids_last = n;
 	return 0;
 }
 
@@ -66,6 +78,8 @@ void ids_remove(struct lstore *s, struct lnode *n)
 {
 	struct lnode **at;
 
+	if (s->ids_last == n)
+		s->ids_last = NULL;
 	if (!s->ids)
 		return;
 	for (at = &s->ids[ids_slot(s, n->id)]; *at; at = &(*at)->id_next)
@@ -81,5 +95,6 @@ void ids_free(struct lstore *s)
 	if (s->ids)
 		blob_free(s->ids, s->ids_size * sizeof(*s->ids));
 	s->ids = NULL;
+	s->ids_last = NULL;
 	s->ids_size = s->ids_count = 0;
 }

@@ -110,6 +110,7 @@ struct lstore {
 	/* Nodes by id, while a log is read and what a crash left is looked for. */
 	struct lnode **ids; /* blob of ids_size */
 	uint32_t ids_size, ids_count;
+	struct lnode *ids_last; /* the one that was added last */
 	/* recover.c */
 	struct recovery *recovery;
 	uint64_t first_id; /* ids from here on are of this run */
