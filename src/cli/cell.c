@@ -200,6 +200,12 @@ static int limits_prepare(struct cell *c, const struct run_options *o)
 	s->disk_bytes = 1UL << 30;
 	if (!sysinfo(&si))
 		s->disk_bytes = MAX(s->disk_bytes, (uint64_t)si.totalram * si.mem_unit / 2);
+	if (o->disk_bytes)
+		s->disk_bytes = o->disk_bytes;
+	if (o->disk_inodes)
+		s->disk_inodes = o->disk_inodes;
+	s->disk.max_bytes = o->disk_bytes;
+	s->disk.max_inodes = s->disk_inodes;
 	s->timeout_ns = o->timeout_ns;
 	return 0;
 }

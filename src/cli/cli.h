@@ -75,6 +75,7 @@ struct run_options {
 	uint32_t cpu_milli; /* 0: not asked for */
 	uint64_t memory;
 	uint32_t pids;
+	uint64_t disk_bytes, disk_inodes; /* 0: not asked for */
 	int64_t timeout_ns;
 	bool trace, quiet, changes;
 	uint32_t fast; /* enum fast_mode */

@@ -300,7 +300,8 @@ int verify_main(int argc, char **argv)
 
 void verify_help(void)
 {
-	printf("Usage: %s\n\nChecks that the logs of a cell's disk can be read and all contents are "
+	printf("Usage: %s\n\nChecks that the logs of a cell's disk can be read and all contents "
+	       "are "
 	       "there.\n",
 	       usage_verify);
 }

@@ -23,6 +23,8 @@ enum {
 	OPT_CPUS,
 	OPT_MEMORY,
 	OPT_PIDS,
+	OPT_DISK_SIZE,
+	OPT_DISK_INODES,
 	OPT_TIMEOUT,
 	OPT_ENV,
 	OPT_WORKDIR,
@@ -53,6 +55,8 @@ static const struct option options[] = {
 	[OPT_CPUS] = { "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
 	[OPT_MEMORY] = { "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
 	[OPT_PIDS] = { "pids", "N", "processes and threads at once" },
+	[OPT_DISK_SIZE] = { "disk-size", "SIZE", "bytes that the cell may keep in its own files" },
+	[OPT_DISK_INODES] = { "disk-inodes", "N", "files that the cell may make" },
 	[OPT_TIMEOUT] = { "timeout", "TIME",
 			  "end the cell after this time (500ms, 10s, 5m); status 124" },
 	[OPT_ENV] = { "env", "K=V", "set a variable; a name alone passes the host's value" },
@@ -312,6 +316,15 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 	case OPT_PIDS:
 		if (!value_u32(value, &o->pids) || !o->pids || o->pids > 4000000)
 			return fail("--pids '%s': a number of processes, at least 1", value);
+		return 0;
+	case OPT_DISK_SIZE:
+		if (!value_size(value, &o->disk_bytes) || o->disk_bytes < (1 << 20))
+			return fail("--disk-size '%s': a size such as 100M or 10G, at least 1M",
+				    value);
+		return 0;
+	case OPT_DISK_INODES:
+		if (!value_size(value, &o->disk_inodes) || o->disk_inodes < 16)
+			return fail("--disk-inodes '%s': a number of files, at least 16", value);
 		return 0;
 	case OPT_TIMEOUT:
 		if (!value_duration(value, &o->timeout_ns))

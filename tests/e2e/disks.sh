@@ -157,3 +157,15 @@ damaged() {
 	like "$(cat err)" '*disk cannot be used: layer 1 has no log that can be read*'
 }
 check 'a log that ends in the middle is read up to there, another is refused @root' damaged
+
+quotas() {
+	own_store
+	exits 1 viv --name d --disk-size 2M -- sh -c 'head -c 1M /dev/urandom >/root/a && head -c 3M /dev/urandom >/root/b'
+	like "$(cat err)" '*No space left*'
+	exits 1 viv --name d --disk-size 2M -- sh -c 'head -c 1M /dev/urandom >/root/c'
+	viv --name d --disk-size 2M -- sh -c 'rm /root/b /root/c; head -c 512K /dev/urandom >/root/c'
+	exits 1 viv --disk-size 2M -- sh -c 'head -c 3M /dev/urandom >/root/b'
+	exits 1 viv --name e --disk-inodes 50 -- python3 -c 'for i in range(60): open(f"/root/{i}", "w")'
+	like "$(cat err)" '*No space left*'
+}
+check 'quotas hold, also when the cell is opened again @r' quotas
