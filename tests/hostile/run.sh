@@ -262,6 +262,8 @@ attack fastmem ""
 attack hyper ""
 attack seccomp ""
 attack mounttree ""
+attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
+attack uncover "--tmpfs /usr/share" /usr/share
 alone storms ""
 attack sysfuzz "" $((30 * scale)) 1
 attack sysfuzz:user "--user nobody" $((15 * scale)) 2

@@ -43,9 +43,15 @@ static bool may_mount(const struct task *t)
 	return cred_has_cap(&t->cred, CAP_SYS_ADMIN);
 }
 
+/* Not detached, nor in the tree of others. */
+static bool is_in_tree(const struct task *t, const struct path *p)
+{
+	return p->mnt->ns == t->fs->ns && !list_is_empty(&p->mnt->link);
+}
+
 static bool is_root_of_mount(const struct task *t, const struct path *p)
 {
-	return p->name == p->mnt->root && p->mnt->ns == t->fs->ns && !list_is_empty(&p->mnt->link);
+	return p->name == p->mnt->root && is_in_tree(t, p);
 }
 
 /* A string of mount(2): NULL is "", too long is EINVAL. */
@@ -236,7 +242,7 @@ static int mount_new_fs(struct task *t, const struct path *at, const char *type,
 			flags |= MNT_RDONLY;
 		fs_get(fs);
 	}
-	ret = mount_add(fs, at, flags & FLAGS_OF_MOUNT, source, &m);
+	ret = is_in_tree(t, at) ? mount_add(fs, at, flags & FLAGS_OF_MOUNT, source, &m) : -EINVAL;
 	if (ret < 0) {
 		fs_put(fs);
 		return ret;
@@ -257,8 +263,7 @@ static int mount_bind_at(struct task *t, const struct path *at, const char *sour
 	ret = path_lookup(t, AT_FDCWD, source, LOOKUP_FOLLOW, &from);
 	if (ret < 0)
 		return ret;
-	ret = from.mnt->ns != t->fs->ns || at->mnt->ns != t->fs->ns ? -EINVAL
-								    : mount_bind(&from, at, rec);
+	ret = is_in_tree(t, &from) && is_in_tree(t, at) ? mount_bind(&from, at, rec) : -EINVAL;
 	path_put(&from);
 	return ret;
 }
@@ -273,8 +278,7 @@ static int mount_move_to(struct task *t, const struct path *at, const char *sour
 	ret = path_lookup(t, AT_FDCWD, source, LOOKUP_FOLLOW, &from);
 	if (ret < 0)
 		return ret;
-	ret = !is_root_of_mount(t, &from) || at->mnt->ns != t->fs->ns ? -EINVAL
-								      : mount_move(from.mnt, at);
+	ret = is_root_of_mount(t, &from) && is_in_tree(t, at) ? mount_move(from.mnt, at) : -EINVAL;
 	path_put(&from);
 	return ret;
 }
@@ -426,7 +430,7 @@ static int pivot(struct task *t, const struct path *new_root, const struct path 
 	if (new_root->mnt == old.mnt || put_old->mnt == old.mnt)
 		return -EBUSY; /* also: nothing may be put onto the root itself */
 	if (!is_root_of_mount(t, &old) || !is_root_of_mount(t, new_root) ||
-	    put_old->mnt->ns != t->fs->ns || new_root->mnt->fixed || !new_root->mnt->parent ||
+	    !is_in_tree(t, put_old) || new_root->mnt->fixed || !new_root->mnt->parent ||
 	    !mount_is_below(put_old->mnt, new_root->mnt) || !mount_is_below(new_root->mnt, old.mnt))
 		return -EINVAL;
 	path_get(&old);

@@ -166,7 +166,7 @@ struct mount *mount_clone(struct mount *from, struct name *root)
 	m->parent = NULL;
 	m->point = NULL;
 	m->copy = NULL;
-	m->fixed = m->expiring = false;
+	m->fixed = m->expiring = m->kept = false;
 	list_init(&m->link);
 	list_append(&mounts, &m->link);
 	return m;
@@ -178,13 +178,34 @@ struct mount *mount_get(struct mount *m)
 	return m;
 }
 
+/* What was kept on a parent that goes: out of the list of all, into the caller's. */
+static void kept_release(struct mount *parent, struct list *to)
+{
+	struct mount *m, *tmp;
+
+	list_for_each_safe (m, tmp, &mounts, link) {
+		if (!m->kept || m->parent != parent)
+			continue;
+		mount_unhook(m);
+		name_put(m->point);
+		m->parent = NULL;
+		m->point = NULL;
+		m->kept = false;
+		list_remove(&m->link);
+		list_append(to, &m->link);
+	}
+}
+
 void mount_put(struct mount *m)
 {
+	struct list released = LIST_INIT(released);
+
 	while (m && --m->refs == 0) {
 		struct mount *parent = m->parent;
 		struct mount *other;
 		bool shared = false;
 
+		kept_release(m, &released);
 		list_for_each (other, &mounts, link)
 			shared |= other->fs == m->fs;
 		if (!shared)
@@ -197,6 +218,11 @@ void mount_put(struct mount *m)
 		obj_free(&mount_type, m);
 		mount_changes++;
 		m = parent;
+	}
+	while (!list_is_empty(&released)) {
+		m = list_first(&released, struct mount, link);
+		list_remove(&m->link);
+		mount_put(m); /* as deep as the operator's mounts lie on each other */
 	}
 }
 

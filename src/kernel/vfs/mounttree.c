@@ -4,7 +4,8 @@
  * list; a tree of a process's own (mntns) is those that say so. The first tree is the cell's, which is never freed.
  *
  * What the operator mounted is fixed: a guest can put something on top of it, but not take it away or look below it. A mount that is
- * detached while it is in use has neither parent nor place, and goes with its last user. */
+ * detached while it is in use has neither parent nor place, and goes with its last user; what is fixed on it stays on it so long (kept),
+ * as who still stands there is not to see below it either. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ struct mntns {
 	uint32_t refs;
 };
 OBJ_TYPE(mntns_type, struct mntns, 1024);
+
+static struct mntns nowhere; /* of what was detached: in nobody's tree */
 
 bool mount_is_below(const struct mount *m, const struct mount *top)
 {
@@ -66,6 +69,14 @@ static int children_copy(const struct path *from, struct mount *top, struct mntn
 		}
 	}
 	return 0;
+}
+
+bool mount_covers_below(const struct name *dir)
+{
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
+		if (m->fixed && m->point && name_is_below(m->point, dir))
+			return true;
+	return false;
 }
 
 static void copies_forget(void)
@@ -143,6 +154,15 @@ static void mount_cut(struct mount *m)
 		mount_put(parent);
 }
 
+/* A fixed one whose parent goes out of the tree. The list's reference stays, its own on the parent goes. */
+static void mount_keep(struct mount *m)
+{
+	m->kept = true;
+	m->ns = &nowhere;
+	mounts_changed();
+	mount_put(m->parent);
+}
+
 void mount_detach(struct mount *top)
 {
 	struct mount *m, *next;
@@ -156,8 +176,13 @@ void mount_detach(struct mount *top)
 		if (!m->copy)
 			continue;
 		m->copy = NULL;
+		if (m->fixed && m != top) {
+			mount_keep(m);
+			continue;
+		}
 		/* Putting m may free its parents, never the next of the list: each has the list's own reference until its turn. */
 		list_remove(&m->link);
+		m->ns = &nowhere;
 		mount_cut(m);
 		mount_put(m);
 	}

@@ -330,7 +330,13 @@ static int rename_check(struct task *t, const struct path *odir, const struct na
 		err = inode_permission(n->inode, &t->cred, W_OK);
 	if (err < 0)
 		return err;
-	return o->mounted || n->mounted ? -EBUSY : 0;
+	if (o->mounted || n->mounted)
+		return -EBUSY;
+	/* Another mount may show the new place and not the old one: there nothing would cover what the operator hid. */
+	if (moves && ((o_is_dir && mount_covers_below(o)) ||
+		      (exchange && n_is_dir && mount_covers_below(n))))
+		return -EBUSY;
+	return 0;
 }
 
 static void rename_notify(struct inode *od, const struct last *ol, struct inode *nd,

@@ -268,6 +268,7 @@ struct mount {
 	uint32_t locked; /* flags that a guest cannot take away */
 	bool fixed; /* the operator's: a guest cannot unmount or move it, or look below it */
 	bool expiring; /* MNT_EXPIRE was asked for once */
+	bool kept; /* fixed, on a parent that was detached: goes with that, which it does not count */
 	struct mntns *ns; /* borrowed; whose tree it is in, NULL: the cell's own */
 	struct mount *copy; /* while a tree is copied */
 	char source[64]; /* as /proc/mounts shows it */
@@ -310,6 +311,8 @@ void mount_detach(struct mount *m);
 /* new_root (a mount) becomes the root of the tree, what was there is at put_old, which is below it. */
 int mount_pivot(struct mount *new_root, const struct path *put_old, struct mount *old_root);
 bool mount_is_below(const struct mount *m, const struct mount *top); /* or is it */
+/* Does the operator's mount cover something below the directory? */
+bool mount_covers_below(const struct name *dir);
 /* The place of its root inside its file system, as text in buf; "/" for all of it. */
 const char *mount_root_text(const struct mount *m, char *buf, size_t size);
 
