@@ -200,6 +200,20 @@ volumes() {
 }
 check 'volumes: one writes, many read @r' volumes
 
+# What a kernel that was taken over leaves in a volume is not to reach the other disks of those who use it next.
+volume_links() {
+	local disk
+	own_store
+	viv --name a -- sh -c 'echo precious >/root/f; sync'
+	viv --volume data:/data -- sh -c 'for i in 1 2 3 4; do echo junk >/data/f$i; done; sync'
+	disk=$(sed -n 's/^disk //p' data/vivarium/volumes/data)
+	mv "data/vivarium/disks/$disk/data/1/c" "data/vivarium/disks/$disk/data/1/old"
+	ln -s ../../disk32/1/c "data/vivarium/disks/$disk/data/1/c"
+	viv --name a --volume data:/data -- sh -c 'rm -f /data/f*; echo new >/data/g; sync' || true
+	is "$(viv --name a -- cat /root/f)" precious
+}
+check 'links in a volume lead nowhere @r' volume_links
+
 names() {
 	own_store
 	for n in '' . .. -x a/b 'a b' "$(printf 'x%.0s' {1..65})" $'a\nb' 'ä'; do

@@ -12,6 +12,8 @@
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
 
+#define COPY_NAME "tmp"
+
 /* Does anybody but us have it open for writing? A mapping counts as an open file. */
 static bool is_mapped(struct lnode *n)
 {
@@ -23,8 +25,8 @@ static bool is_mapped(struct lnode *n)
 	return false;
 }
 
-/* A copy of the node's content in the layer that is being sealed, under a name of its own. */
-static int copy_make(struct lnode *n, int dir, const char *tmp)
+/* A copy of the node's content in a directory of the layer that is being sealed, under a name of its own. */
+static int copy_make(struct lnode *n, int dir)
 {
 	int in = layer_hostfd(&n->inode, false), out, r;
 	struct stat st;
@@ -34,8 +36,8 @@ static int copy_make(struct lnode *n, int dir, const char *tmp)
 	r = host_fstat(in, &st);
 	if (r < 0)
 		return r;
-	(void)host_unlinkat(dir, tmp, 0);
-	out = host_open_beneath(dir, tmp, O_RDWR | O_CREAT | O_EXCL, 0644);
+	(void)host_unlinkat(dir, COPY_NAME, 0);
+	out = host_open_beneath(dir, COPY_NAME, O_RDWR | O_CREAT | O_EXCL, 0644);
 	if (out < 0)
 		return out;
 	r = copy_content(in, out, 0, (uint64_t)st.st_size, true);
@@ -49,32 +51,44 @@ static int copy_make(struct lnode *n, int dir, const char *tmp)
 	return r;
 }
 
+/* Both are directories of contents. */
+static int mapped_swap(struct lnode *n, int from, int to)
+{
+	struct store_path p = store_name(n->scratch);
+	int r = copy_make(n, from);
+
+	if (r < 0)
+		return r;
+	(void)host_unlinkat(to, p.str, 0);
+	r = host_linkat(from, p.str, to, p.str, 0);
+	if (r < 0)
+		return r;
+	r = host_renameat2(from, COPY_NAME, from, p.str, 0);
+	if (r < 0)
+		(void)host_unlinkat(to, p.str, 0);
+	return r;
+}
+
 /* The mapped file goes on in the new layer. */
 static int mapped_move(struct layer *l, struct lnode *n, int from, int to)
 {
-	struct store_path p = store_path(n->scratch);
-	unsigned xx = n->scratch & 0xff;
-	char dir[8], tmp[16];
-	int r;
+	char name[8];
+	int r, fdir, tdir;
 
-	snprintf(dir, sizeof(dir), "c/%02x", xx);
-	snprintf(tmp, sizeof(tmp), "c/%02x/tmp", xx);
-	r = copy_make(n, from, tmp);
-	if (r == 0)
-		r = host_mkdirat(to, dir, 0755);
-	if (r == -EEXIST)
-		r = 0;
-	if (r == 0) {
-		(void)host_unlinkat(to, p.str, 0);
-		r = host_linkat(from, p.str, to, p.str, 0);
-	}
+	snprintf(name, sizeof(name), "c/%02x", (unsigned)(n->scratch & 0xff));
+	r = host_mkdirat(to, name, 0755);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	fdir = store_dir_open(from, n->scratch);
+	if (fdir < 0)
+		return fdir;
+	tdir = store_dir_open(to, n->scratch);
+	r = tdir < 0 ? tdir : mapped_swap(n, fdir, tdir);
+	host_close(fdir);
+	if (tdir >= 0)
+		host_close(tdir);
 	if (r < 0)
 		return r;
-	r = host_renameat2(from, tmp, from, p.str, 0);
-	if (r < 0) {
-		(void)host_unlinkat(to, p.str, 0);
-		return r;
-	}
 	log_content(l, n, store_active(l->store), false, 0);
 	return log_flush(l, 1 << 20);
 }

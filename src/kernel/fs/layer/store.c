@@ -23,6 +23,15 @@ struct store_path store_path(uint64_t number)
 	return p;
 }
 
+/* Below its directory. */
+struct store_path store_name(uint64_t number)
+{
+	struct store_path p;
+
+	snprintf(p.str, sizeof(p.str), "%llx", (unsigned long long)number);
+	return p;
+}
+
 void store_break(struct layer *l, const char *what, int err)
 {
 	if (l->store->broken)
@@ -50,6 +59,27 @@ int store_content_open(struct lstore *s, uint32_t where, uint64_t number, bool w
 	return -EIO;
 }
 
+/* Only opening can say "no links on the way": what makes and removes names works below this. Who wrote a volume last may have
+ * left links instead of directories, and they lead to the other disks of this cell. */
+int store_dir_open(int layer, uint64_t number)
+{
+	char name[8];
+
+	snprintf(name, sizeof(name), "c/%02x", (unsigned)(number & 0xff));
+	return host_open_beneath(layer, name, O_PATH | O_DIRECTORY, 0);
+}
+
+static int content_unlink(int layer, uint64_t number)
+{
+	int dir = store_dir_open(layer, number), r;
+
+	if (dir < 0)
+		return dir;
+	r = host_unlinkat(dir, store_name(number).str, 0);
+	host_close(dir);
+	return r;
+}
+
 int store_content_create(struct lstore *s, uint64_t number)
 {
 	struct store_path p = store_path(number);
@@ -71,7 +101,7 @@ int store_content_create(struct lstore *s, uint64_t number)
 		if (fd != -EEXIST)
 			break;
 		/* Left behind by a kernel that ended before it could say whose it is. */
-		fd = host_unlinkat(dir, p.str, 0);
+		fd = content_unlink(dir, number);
 		if (fd < 0)
 			return fd;
 	}
@@ -82,9 +112,7 @@ int store_content_create(struct lstore *s, uint64_t number)
 
 void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number)
 {
-	struct store_path p = store_path(number);
-
-	(void)host_unlinkat(s->chain[where].fd, p.str, 0);
+	(void)content_unlink(s->chain[where].fd, number);
 }
 
 int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct stat *st)

@@ -182,6 +182,8 @@ struct store_path {
 	char str[32];
 };
 struct store_path store_path(uint64_t number);
+struct store_path store_name(uint64_t number); /* in store_dir_open() */
+int must_check store_dir_open(int layer, uint64_t number); /* where the content is; O_PATH */
 
 /* ---- ids.c ---- */
 struct lnode *ids_find(const struct lstore *s, uint64_t id);
