@@ -1,13 +1,14 @@
 """Measures a cell beside the bare machine, bubblewrap and runsc and prints one table. Started by run.sh.
 
 Every row is measured in rounds, each round in every system before the next, so that what else the machine does
-hits all of them alike; the figures are medians. There are three kinds of rows:
+hits all of them alike; the figures are medians. There are these kinds of rows:
   whole   the command with all that it takes to start a cell or a container for it
   inside  a program that takes the time itself, so that the start is not counted; what it works on is made in the
           same place first
   rate    the same, with requests in a second; more is better
   bytes   the same: the program prints the time for a block, shown is bytes in a second; more is better
   memory  proportional set sizes of an idle cell
+  disk    images and the disks of named cells, natively and in a cell: disk.py
 
 The last columns compare with what was asked for (the issues that the project was built from). A figure that is missed
 makes the exit status 1; a row that cannot run says why, and is missed if something was asked of it.
@@ -23,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import disk
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENV = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/tmp"}
@@ -374,6 +377,35 @@ def machine():
     return "%d x %s%s, %.0f GiB, Linux %s" % (os.cpu_count(), cpu, virt, mem, platform.release())
 
 
+def measure_disk(args, want, lines, notes, missed, result):
+    d = disk.Disk(args, PATH, ENV)
+    try:
+        for name, (title, measure) in disk.ROWS.items():
+            if name not in want:
+                continue
+            say("bench: " + title)
+            try:
+                found = measure(d)
+            except (RuntimeError, subprocess.TimeoutExpired, OSError, ValueError) as e:
+                notes.append("%s: not measured: %s" % (name, e))
+                lines.append([title] + ["-"] * 4 + ["-", "", "not measured"])
+                result["rows"][name] = {"errors": {"all": str(e)}}
+                missed.append(name)
+                continue
+            for l in found:
+                view = show_size if l.unit == "size" else show_time
+                lines.append([l.title, view(l.med["native"]) if "native" in l.med else "", "", view(l.med["viv"]), "",
+                              "%.2f" % l.ratio if l.ratio else "", l.asked, l.verdict])
+                if l.vs not in (None, "native"):
+                    lines.append(["  " + l.vs, view(l.med[l.vs])] + [""] * 6)
+                if l.verdict == "missed" and name not in missed:
+                    missed.append(name)
+            result["rows"][name] = {"lines": [{"title": l.title, "median": l.med, "ratio": l.ratio, "asked": l.asked,
+                                               "verdict": l.verdict, "samples": l.samples} for l in found]}
+    finally:
+        d.close()
+
+
 def main():
     ap = argparse.ArgumentParser(prog="run.sh BUILD_DIR VIV")
     ap.add_argument("bin")
@@ -384,7 +416,7 @@ def main():
     ap.add_argument("--json", metavar="FILE")
     ap.add_argument("--list", action="store_true", help="names of the rows")
     args = ap.parse_args()
-    names = [r.name for r in ROWS] + MEMORY_ROWS
+    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS)
     if args.list:
         print("\n".join(names))
         return 0
@@ -445,6 +477,8 @@ def main():
                 if verdict == "missed":
                     missed.append(name)
             result["memory"] = m
+        if set(want) & set(disk.ROWS):
+            measure_disk(args, want, lines, notes, missed, result)
     finally:
         b.close()
 
