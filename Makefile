@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, viv-kernel and viv-store in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, viv-kernel, viv-store and viv-s3 in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
@@ -71,6 +71,7 @@ HOST_SRC := $(sort $(wildcard src/host/*.c))
 STORE_READER_SRC := src/store/config.c src/store/index.c
 STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
+S3_SRC := $(sort $(wildcard src/s3/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
@@ -84,6 +85,8 @@ STORE_OBJ := $(call objs,$(STORE_SRC))
 # viv-store links libraries of the distribution, so it is an ordinary dynamic program in every mode.
 IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
 IMPORT_LIBS := -larchive -lcrypto
+S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
+S3_LIBS := -lcurl -lcrypto -lpthread
 CLI_OBJ := $(call objs,$(CLI_SRC))
 KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))
 STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
@@ -98,7 +101,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-store
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-store $(B)/viv-s3
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
@@ -114,6 +117,9 @@ $(B)/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 
 $(B)/viv-store: $(IMPORT_OBJ)
 	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(IMPORT_LIBS)
+
+$(B)/viv-s3: $(S3_OBJ)
+	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(S3_LIBS)
 
 $(B)/dyn/%.c.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -304,13 +310,13 @@ lint-docs:
 
 lint-format:
 	@if ! command -v clang-format >/dev/null; then echo 'lint-format: skipped, clang-format is not installed'; \
-	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(CLI_SRC) \
+	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC)); fi
 
 lint-tidy: | $(GENERATED)
 	@if ! command -v clang-tidy >/dev/null; then echo 'lint-tidy: skipped, clang-tidy is not installed'; \
 	else clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
@@ -321,16 +327,17 @@ install: all
 	install -D -m 755 $(B)/viv $(DESTDIR)$(PREFIX)/bin/viv
 	install -D -m 755 $(B)/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
 	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
+	install -D -m 755 $(B)/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel \
-		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
 
 clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

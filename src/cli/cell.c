@@ -125,7 +125,8 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		int err;
 
 		*out = (struct mount_spec){ .dst = m->dst,
-					    .kind = m->src	? "host"
+					    .kind = m->src && s3_is_url(m->src) ? "s3"
+						    : m->src	? "host"
 						    : m->volume ? "disk"
 								: "tmpfs",
 					    .readonly = m->readonly,
@@ -134,6 +135,15 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		c->spec.nmounts = i + 1;
 		if (!m->src)
 			continue;
+		if (s3_is_url(m->src)) {
+			int sock, status = s3_start(o, m->src, m->readonly, &sock);
+
+			if (status)
+				return status;
+			out->fd = (int)c->nfds;
+			c->fds[c->nfds++] = sock;
+			continue;
+		}
 		err = host_mount_open(m->src, m->readonly, c->uid, c->gid, &host);
 		if (err == -ENOENT)
 			return fail("--mount: there is no '%s' on this host; make it first",

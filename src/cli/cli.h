@@ -90,13 +90,14 @@ struct run_options {
 	bool rm;
 	char **env; /* K=V, all that the command gets; NULL-terminated */
 	struct run_mount {
-		const char *src; /* of the host */
+		const char *src; /* of the host; or s3://BUCKET/PREFIX */
 		const char *volume; /* or a volume's name; neither: a tmpfs */
 		char *dst;
 		bool readonly;
 		uint64_t size;
 	} mounts[32];
 	unsigned nmounts;
+	const char *s3_endpoint; /* NULL: as the environment says */
 	char **argv; /* NULL: the image's */
 	struct run_tell { /* instead of running a command: what is in a disk */
 		uint32_t mode; /* enum spec_mode */
@@ -116,6 +117,9 @@ int run_env_set(struct run_options *o, const char *text);
 int run_options_finish(struct run_options *o, bool stored);
 /* Starts the cell and stays with it to its end: the exit status. */
 int run_cell(const struct run_options *o, struct place *p);
+/* S3 mounts (s3.c): is src one; starts its viv-s3, whose socket the cell gets. 0 or an exit status. */
+bool s3_is_url(const char *src);
+int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock);
 /* From the first message to the exit status (supervise.c). Borrows all. */
 int supervise(const struct run_options *o, struct place *place, const struct isolated *kernel,
 	      int control, int signals, const struct cgroup *cg);

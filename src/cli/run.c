@@ -30,6 +30,7 @@ enum {
 	OPT_WORKDIR,
 	OPT_USER,
 	OPT_MOUNT,
+	OPT_S3_ENDPOINT,
 	OPT_VOLUME,
 	OPT_TMPFS,
 	OPT_HOSTNAME,
@@ -65,7 +66,9 @@ static const struct option options[] = {
 	[OPT_USER] = { "user", "USER",
 		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
 	[OPT_MOUNT] = { "mount", "SRC:DST[:ro|rw]",
-			"show a host directory at DST in the cell (rw)" },
+			"show a host directory, or s3://BUCKET/PREFIX, at DST in the cell (rw)" },
+	[OPT_S3_ENDPOINT] = { "s3-endpoint", "URL",
+			      "the server of s3:// mounts (AWS_ENDPOINT_URL, or Amazon's)" },
 	[OPT_VOLUME] = { "volume", "NAME:DST[:ro|rw]",
 			 "a volume at DST: files that stay, whichever cell uses them" },
 	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
@@ -344,6 +347,11 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_MOUNT:
 		return mount_option(o, value);
+	case OPT_S3_ENDPOINT:
+		if (strncmp(value, "http://", 7) && strncmp(value, "https://", 8))
+			return fail("--s3-endpoint: an address that begins with http:// or https://");
+		o->s3_endpoint = value;
+		return 0;
 	case OPT_VOLUME:
 		return volume_option(o, value);
 	case OPT_TMPFS:

@@ -42,9 +42,9 @@ struct layer_spec {
 
 struct mount_spec {
 	const char *dst; /* absolute guest path; made when missing */
-	const char *kind; /* "host", "tmpfs" or "disk" */
+	const char *kind; /* "host", "tmpfs", "disk" or "s3" */
 	bool readonly;
-	int fd; /* of a host directory */
+	int fd; /* of a host directory; of s3: the socket of its viv-s3 (host/s3wire.h) */
 	bool detached; /* fd is a mount of its own already, so that ".." leads nowhere */
 	uint64_t size; /* of a tmpfs; 0: default */
 	struct disk_spec disk;

@@ -11,6 +11,7 @@
 #include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -294,6 +295,27 @@ int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns)
 int64_t host_send(int fd, const void *buf, size_t n, int flags)
 {
 	return result64(send(fd, buf, n, flags));
+}
+
+/* #syscalls: sendmsg */
+int64_t host_send_fd(int fd, const void *buf, size_t n, int pass)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { (void *)(uintptr_t)buf, n };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (pass >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &pass, sizeof(int));
+	}
+	return result64(sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 /* #syscalls: recvfrom */

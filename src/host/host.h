@@ -67,6 +67,8 @@ int host_dup(int fd); /* F_DUPFD_CLOEXEC above the fixed numbers */
 int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns); /* < 0: for ever */
 int64_t host_send(int fd, const void *buf, size_t n,
 		  int flags); /* sockets that are the caller's streams */
+/* A message with a copy of descriptor pass (-1: none); never waits. */
+int64_t host_send_fd(int fd, const void *buf, size_t n, int pass);
 int64_t host_recv(int fd, void *buf, size_t n, int flags);
 
 /* ---- memory, clocks (host/sys.c) ---- */

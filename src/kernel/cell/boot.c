@@ -26,6 +26,7 @@
 #include "kernel/fs/pipe/pipe.h"
 #include "kernel/fs/proc/proc.h"
 #include "kernel/fs/pty/pty.h"
+#include "kernel/fs/s3/s3fs.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/sys/sysfs.h"
 #include "kernel/fs/tty/tty.h"
@@ -182,6 +183,9 @@ static int mount_spec_do(const struct mount_spec *s)
 		return ret < 0 ? ret : mount_at(fs, s->dst, flags & ~MNT_NODEV, s->dst, true);
 	}
 
+	if (!strcmp(s->kind, "s3"))
+		return mount_at(s3fs_new(s->fd, s->readonly, spec->uid, spec->gid), s->dst, flags,
+				"s3", true);
 	if (!strcmp(s->kind, "tmpfs"))
 		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes,
 					  spec->disk_inodes, "tmpfs"),

@@ -21,6 +21,7 @@
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
 #include "kernel/fs/layer/layer.h"
+#include "kernel/fs/s3/s3fs.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/sys/dispatch.h"
@@ -41,6 +42,8 @@ static void disks_finish(void)
 {
 	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
 		layer_finish(m->fs);
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
+		s3fs_finish(m->fs);
 }
 
 /* The first process ended: say so and go; the host ends everything that is left with us. */

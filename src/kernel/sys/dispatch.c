@@ -130,12 +130,16 @@ static void run(struct task *t)
 		return;
 	}
 	task_current = t;
+	c->waits = false;
 	ret = t->seccomp && !seccomp_may_ask(t, c->nr, &c->args)
 		      ? -EPERM
 		      : row_run(t, row_find(c->nr), &c->args);
 	task_current = NULL;
 	if (ret == ANSWERED_GONE)
 		return;
+	/* What failed for want of an answer from outside is tried again when that is there. */
+	if (ret < 0 && ret != ANSWERED && c->waits)
+		ret = PARKED;
 	if (ret == PARKED) {
 		if (is_armed_form(c->nr, &c->args)) {
 			(void)notify_answer(c->id, STUB_ARMED);
@@ -190,6 +194,7 @@ void dispatch_call(const struct host_call *in)
 			call_drop(t); /* what it waited for was interrupted */
 		c->resumed = false;
 		c->has_deadline = false;
+		c->wait_since = 0;
 		c->done = 0;
 		c->aux = NULL;
 		c->aux_free = NULL;

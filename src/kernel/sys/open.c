@@ -191,7 +191,7 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	if (r == 0)
 		r = file_open(t, &place, flags, &f, &q);
 	path_put(&place);
-	if (r == -EINPROGRESS) /* a large file of the image is copied in pieces */
+	if (r == -EINPROGRESS && !t->call.waits) /* a large file of the image is copied in pieces */
 		return call_later(t);
 	if (r == -EAGAIN && q)
 		return call_park(t, q, PIPE_EVENT_OPENED, PARK_RESTART);
@@ -250,7 +250,16 @@ int64_t sys_openat2(struct task *t, const struct sysargs *a)
 
 int64_t sys_close(struct task *t, const struct sysargs *a)
 {
-	return fd_close(t, ARG_INT(a, 0));
+	struct file *f = fd_file(t, ARG_INT(a, 0));
+	int r = 0, closed;
+
+	if (f && f->refs == 1 && f->ops->finish) {
+		r = f->ops->finish(f);
+		if (t->call.waits)
+			return r;
+	}
+	closed = fd_close(t, ARG_INT(a, 0));
+	return closed < 0 ? closed : r;
 }
 
 int64_t sys_close_range(struct task *t, const struct sysargs *a)

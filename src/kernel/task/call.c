@@ -5,6 +5,7 @@
  * chance (a child's end both answers wait4 and sends SIGCHLD), what is still parked ends. The answer is the host's ERESTARTSYS in
  * all cases: the stub, which knows the handler's flags, makes it a restart or EINTR. */
 #include <errno.h>
+#include <poll.h>
 
 #include "base/arena.h"
 #include "host/notify.h"
@@ -103,6 +104,20 @@ int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_ki
 		break;
 	}
 	return PARKED;
+}
+
+int call_wait(struct task *t, struct waitq *q)
+{
+	struct call *c = &t->call;
+
+	if (!c->waits) {
+		c->waits = true;
+		c->has_deadline = false;
+		if (!c->wait_since)
+			c->wait_since = now_mono();
+		(void)call_park(t, q, POLLIN, PARK_NOINTR);
+	}
+	return -EINPROGRESS;
 }
 
 int64_t call_later(struct task *t)

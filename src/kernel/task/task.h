@@ -59,6 +59,8 @@ struct call {
 	bool resumed; /* this is not the handler's first run for this call */
 	bool ready; /* woken, on the ready list */
 	bool has_deadline;
+	bool waits; /* this run met something that is on its way: see call_wait */
+	int64_t wait_since; /* when call_wait was first called for this call; 0: never */
 	enum park_kind kind;
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
 	int64_t done; /* progress: bytes moved so far, or whatever the handler counts */
@@ -237,6 +239,10 @@ bool pgrp_exists(pid_t pgid, pid_t sid); /* sid 0: in any session */
 int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind);
 /* Runs the handler again after the next event of others: for work that is done in pieces. Not cut by signals. Returns PARKED. */
 int64_t call_later(struct task *t);
+/* For operations of file systems that wait for something outside of the cell: puts the call of t on q and returns -EINPROGRESS,
+ * for the operation to return. If the handler then fails, with this or with an error that it made of it, dispatch parks the call
+ * instead, and the handler is run again when q is woken; if it can do without, its result stands. */
+int call_wait(struct task *t, struct waitq *q);
 /* Room for n waiters in one call (poll). -ENOMEM; then call_park_more() for each. */
 int must_check call_reserve(struct task *t, uint32_t n);
 void call_park_more(struct task *t, struct waitq *q, uint32_t events);

@@ -9,7 +9,8 @@
  *   file    an open file description: what open() makes and dup() shares. Counted
  *   fdtable numbers to files. Counted (threads share one)
  *
- * Kernel errors are negative errnos. Names are checked before they reach an op: 1..255 bytes, no '/' and no
+ * Kernel errors are negative errnos. -EINPROGRESS after call_wait(): not known yet; nothing has been changed, the call will be
+ * made again. Names are checked before they reach an op: 1..255 bytes, no '/' and no
  * NUL, never "." or "..". Ops that change a directory find out themselves whether a name exists.
  * "returns ref": the caller puts it. "borrows": valid during the call only. */
 #ifndef VIV_KERNEL_VFS_VFS_H
@@ -405,6 +406,8 @@ struct file_ops {
 			 uint64_t len); /* Optional: -EOPNOTSUPP */
 	/* One descriptor of it was closed (flush). Optional. */
 	void (*flush)(struct file *f, struct task *t);
+	/* The last descriptor is about to be closed by close(), whose result this is. May call_wait(). Optional. */
+	int (*finish)(struct file *f);
 	/* The last reference went away. Optional. */
 	void (*release)(struct file *f);
 	enum async_kind {
