@@ -273,6 +273,9 @@ static int s3_create(struct inode *dir, const char *name, size_t len, const stru
 		return -EPERM;
 	if (dir->fs->readonly)
 		return -EROFS;
+	r = s3_throttle((struct s3fs *)dir->fs);
+	if (r < 0)
+		return r;
 	if (!n)
 		n = s3node_add(d, name, len);
 	if (!n)

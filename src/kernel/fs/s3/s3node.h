@@ -13,6 +13,7 @@
 #define S3_AHEAD_MAX 8u /* blocks */
 #define S3_CACHE_MAX (256UL << 20) /* of content that can be fetched again */
 #define S3_CACHE_FILES 256u
+#define S3_PUTS_MAX 64u /* uploads at once; who makes more files waits */
 
 struct s3fs {
 	struct fs fs; /* first */
@@ -26,7 +27,7 @@ struct s3fs {
 	struct list cached; /* nodes with content, the one used last at the end */
 	uint32_t ncached;
 	uint64_t cached_bytes;
-	uint32_t nodes;
+	uint32_t nodes, puts;
 	int64_t shrunk_at;
 	struct list buckets[S3_BUCKETS];
 };
@@ -117,6 +118,8 @@ int s3_wait(struct s3node *n);
 void s3_pump(struct s3fs *s); /* where no call runs: waits for a moment, takes the answers that are there */
 bool s3_is_idle(const struct s3fs *s); /* nothing is on its way */
 int s3_watch(struct s3fs *s);
+/* Waits while too many uploads are on their way. */
+int s3_throttle(struct s3fs *s);
 /* For replies, in dir.c and content.c. */
 void s3_names_answer(struct s3node *n, uint32_t op, const struct s3_reply *r, size_t len);
 void s3_content_answer(struct s3node *n, uint32_t op, const struct s3_reply *r);

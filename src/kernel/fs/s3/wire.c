@@ -84,6 +84,7 @@ int s3_ask(struct s3node *n, enum s3_op op, uint64_t off, uint64_t len, uint32_t
 	r->node = n;
 	inode_get(&n->inode);
 	n->req_op = (uint8_t)op;
+	s->puts += op == S3_PUT;
 	err = list_is_empty(&s->unsent) ? request_send(s, r) : -EAGAIN;
 	/* Another failure than a full socket shows when answers are read. */
 	list_append(err == -EAGAIN ? &s->unsent : &s->pending, &r->link);
@@ -99,6 +100,7 @@ static void request_answer(struct s3req *r, const struct s3_reply *a, size_t len
 
 	if (!more) {
 		n->req_op = 0;
+		s3fs_of(n)->puts -= r->q.op == S3_PUT;
 		list_remove(&r->link);
 	}
 	if (a->err < 0 && a->err > -4096) {
@@ -188,6 +190,28 @@ void s3_pump(struct s3fs *s)
 	(void)host_poll(&p, 1, SYNC_STEP);
 	now_update();
 	answers_take(s);
+}
+
+int s3_throttle(struct s3fs *s)
+{
+	struct s3req *r;
+
+	while (s->puts > S3_PUTS_MAX && !s->dead) {
+		int err = 0;
+
+		list_for_each (r, list_is_empty(&s->pending) ? &s->unsent : &s->pending, link)
+			if (r->q.op == S3_PUT) {
+				err = s3_wait(r->node);
+				break;
+			}
+		if (err < 0)
+			return err;
+		if (!task_current)
+			s3_pump(s);
+		else
+			break; /* none that could be waited for */
+	}
+	return 0;
 }
 
 int s3_wait(struct s3node *n)
