@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
+void err_note(struct err *e, enum err_kind kind, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -16,5 +16,4 @@ int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
 	for (char *p = e->text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
-	return -1;
 }

@@ -17,7 +17,13 @@ struct err {
 	char text[1024]; /* one line; bytes that a terminal should not see are shown as '?' */
 };
 
-/* Sets the message; always -1, so that it can be returned. */
-int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) printf_like(3, 4);
+/* Sets the message; always -1, so that it can be returned. A macro, so that whoever reads the caller
+ * alone (a compiler, an analyzer) sees the -1. */
+#define err_set(...)                   \
+	({                             \
+		err_note(__VA_ARGS__); \
+		-1;                    \
+	})
+void err_note(struct err *e, enum err_kind kind, const char *fmt, ...) printf_like(3, 4);
 
 #endif

@@ -78,6 +78,7 @@ static int json_read(struct container *c, const char *name, const uint8_t *want,
 	struct err why;
 	int result = part_read(c, name, want, &text, e);
 
+	*doc = (struct json_doc){ 0 };
 	if (!result && json_parse(doc, (const char *)text.p, text.len, &why) < 0)
 		result = err_set(e, ERR_FAILED, "'%.200s': %s", name, why.text);
 	buf_free(&text);
@@ -271,7 +272,7 @@ static int layers_count(const struct json *layers, size_t *n, struct err *e)
 static int manifest_import(struct container *c, const struct json *manifest, struct err *e)
 {
 	const struct json *layers = json_get(manifest, "layers", JSON_LIST);
-	struct json_doc config;
+	struct json_doc config = { 0 };
 	size_t n;
 
 	if (layers_count(layers, &n, e) < 0 ||
@@ -340,7 +341,7 @@ static const struct json *manifest_choose(const struct json *index, const char *
 static int oci_import(struct container *c, struct err *e)
 {
 	const char *ref = c->ref;
-	struct json_doc doc;
+	struct json_doc doc = { 0 };
 	int result;
 
 	if (json_read(c, "index.json", NULL, &doc, e) < 0)
@@ -348,7 +349,7 @@ static int oci_import(struct container *c, struct err *e)
 	/* An index may lead to another, one for each platform; a manifest has layers. */
 	for (unsigned i = 0; i < INDEXES_MAX && !json_get(doc.root, "layers", JSON_LIST); i++) {
 		const struct json *chosen = manifest_choose(doc.root, ref, e);
-		struct json_doc next;
+		struct json_doc next = { 0 };
 
 		result = chosen ? blob_json(c, chosen, &next, e) : -1;
 		json_free(&doc);
@@ -402,7 +403,7 @@ static int docker_image(struct container *c, const struct json *image, struct er
 	const char *name = json_get_text(image, "Config"), *base;
 	uint8_t want[INDEX_HASH];
 	char digest[HASH_TEXT];
-	struct json_doc config;
+	struct json_doc config = { 0 };
 	int result;
 
 	if (!name)
@@ -424,13 +425,13 @@ static int docker_image(struct container *c, const struct json *image, struct er
 static int docker_import(struct container *c, struct err *e)
 {
 	const struct json *found = NULL;
-	struct json_doc doc;
+	struct json_doc doc = { 0 };
 	unsigned n = 0;
 	int result;
 
 	if (json_read(c, "manifest.json", NULL, &doc, e) < 0)
 		return -1;
-	if (doc.root->type == JSON_LIST)
+	if (doc.root && doc.root->type == JSON_LIST)
 		for (const struct json *v = doc.root->first; v; v = v->next)
 			if (!c->ref || tags_have(v, c->ref)) {
 				found = v;

@@ -18,7 +18,7 @@ static struct json *value_new(struct json_doc *d)
 {
 	struct json *v = xalloc(sizeof(*v));
 
-	buf_add(&d->blocks, &v, sizeof(v));
+	buf_add(&d->blocks, &v, sizeof(void *));
 	return v;
 }
 
