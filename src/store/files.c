@@ -112,12 +112,26 @@ struct remover {
 	unsigned long moved;
 };
 
+/* Makes a directory readable for us. Not by its name: whoever made the tree may put a link there meanwhile. */
+static int dir_unlock(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), r;
+	char link[32];
+
+	if (fd < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	r = chmod(link, 0700);
+	close(fd);
+	return r;
+}
+
 static int level_enter(struct remover *r, int parent, const char *name)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	DIR *d;
 
-	if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0)
+	if (fd < 0 && errno == EACCES && dir_unlock(parent, name) == 0)
 		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
