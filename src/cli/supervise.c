@@ -35,6 +35,7 @@ struct watch {
 	struct terminal terminal;
 	int64_t deadline; /* of what comes next, by the monotonic clock; 0: none */
 	bool timed_out, killed;
+	bool asked_to_stop; /* somebody did, since it was stopped last */
 	int status; /* -1: not known yet */
 	struct place *place;
 	int asker; /* who waits for a seal; -1: nobody */
@@ -99,6 +100,14 @@ static void kernel_kill(struct watch *w)
 	syscall(SYS_pidfd_send_signal, w->kernel->pidfd, SIGKILL, NULL, 0);
 }
 
+/* The end was announced. Said twice, it comes no later. */
+static void grace_start(struct watch *w)
+{
+	int64_t end = now() + GRACE;
+
+	w->deadline = w->deadline ? MIN(w->deadline, end) : end;
+}
+
 static void signal_handle(struct watch *w, int sig)
 {
 	switch (sig) {
@@ -106,6 +115,10 @@ static void signal_handle(struct watch *w, int sig)
 	case SIGTTIN:
 	case SIGTTOU:
 		return;
+	case SIGTSTP:
+		w->asked_to_stop = true;
+		signal_send(w, sig);
+		break;
 	default:
 		signal_send(w, sig);
 	}
@@ -115,6 +128,10 @@ static void stop_self(struct watch *w)
 {
 	struct termios cell_mode;
 
+	/* Where nobody could continue it and nobody asked, a kernel would only stop the clock. */
+	if (w->terminal.fd < 0 && !w->asked_to_stop)
+		return;
+	w->asked_to_stop = false;
 	terminal_restore(&w->terminal, &cell_mode);
 	kill(getpid(), SIGSTOP);
 	/* Continued: the signal for that is still to be read, and passed on. */
@@ -207,13 +224,13 @@ static bool message_handle(struct watch *w)
 		if (w->status < 0)
 			w->status = status_of(m.a);
 		/* What is left is the kernel's own end. */
-		w->deadline = now() + GRACE;
+		grace_start(w);
 		break;
 	case CTL_FAIL:
 		text_show("viv: ", m.text, sizeof(m.text));
 		if (w->status < 0)
 			w->status = m.a > 0 && m.a < 256 ? m.a : EXIT_OWN;
-		w->deadline = now() + GRACE;
+		grace_start(w);
 		break;
 	case CTL_LOG:
 		if (m.a == 1)
@@ -315,14 +332,15 @@ int supervise(const struct run_options *o, struct place *place, const struct iso
 			break;
 		while (read(signals, &si, sizeof(si)) == sizeof(si))
 			signal_handle(&w, (int)si.ssi_signo);
+		/* Before anything that a kernel could keep us busy with. */
+		if (w.deadline && now() >= w.deadline)
+			deadline_passed(&w);
 		if ((fds[0].revents & POLLIN) && message_handle(&w))
 			continue;
 		if (fds[0].revents & POLLHUP)
 			fds[0].fd = -1;
 		if (fds[3].revents & POLLIN)
 			door_handle(&w);
-		if (w.deadline && now() >= w.deadline)
-			deadline_passed(&w);
 	}
 	/* What was said last. */
 	while (message_handle(&w))

@@ -241,6 +241,22 @@ host_view() {
 	report $? "view: nothing is left when viv is ended"
 }
 
+# viv with a kernel that is an enemy: the clock goes on.
+bad_kernel() {
+	local start=$SECONDS rc
+	wanted kernel || return 0
+	mkdir -p "$work/bad"
+	cp "$viv" "$work/bad/viv"
+	cp "$(dirname "$viv")/viv-stub" "$work/bad/" 2>/dev/null
+	cp "$bin/kernel" "$work/bad/viv-kernel"
+	chmod 755 "$work" "$work/bad" "$work"/bad/*
+	timeout -s KILL 60 "$work/bad/viv" run --quiet --timeout 1s -- true </dev/null >"$work/out" 2>/dev/null
+	rc=$?
+	echo "# kernel: status $rc after $((SECONDS - start)) s"
+	[[ $rc != 137 && $((SECONDS - start)) -lt 30 ]]
+	report $? "kernel: one that talks without end is ended in time"
+}
+
 for c in "$src"/*.c "$root/tests/fuzz/guest-fuzz.c"; do
 	n=$(basename "$c" .c)
 	compile "$n" "$c" || {
@@ -253,6 +269,7 @@ host_secrets
 host_mounts ro
 host_mounts rw
 host_view
+bad_kernel
 attack arch ""
 attack procfs ""
 attack races ""
