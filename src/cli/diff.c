@@ -13,6 +13,7 @@
 
 #define RECORD_MAX (64 << 10)
 #define RECORDS_MAX (4 << 20)
+#define BYTES_MAX (1UL << 30) /* of all records */
 
 /* One path. KIND TYPE MODE UID GID SIZE LAYER NUMBER TIME PATH, as the kernel writes it. */
 struct record {
@@ -62,13 +63,29 @@ static bool record_parse(char *text, const struct disk_chain *chain, struct reco
 	return false;
 }
 
+/* The next one, without its NUL at the end. Its length; 0: there is none, -1: it is too long. */
+static ssize_t record_get(FILE *f, char *buf, size_t size)
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(f)) > 0) {
+		if (n == size - 1)
+			return -1;
+		buf[n++] = (char)c;
+	}
+	buf[n] = 0;
+	return c == 0 && n == 0 ? -1 : (ssize_t)n;
+}
+
 static int records_read(struct view *v, uint32_t from_layers, struct records *r, struct err *e)
 {
 	const struct run_tell what = { .mode = MODE_LIST, .from_layers = from_layers };
+	static char text[RECORD_MAX + 256];
 	struct teller t;
-	size_t size = 0, cap = 0;
-	char *text = NULL;
-	ssize_t len;
+	size_t cap = 0, bytes = 0;
+	bool whole;
+	ssize_t len = 0;
 	FILE *f;
 	int status;
 
@@ -78,7 +95,7 @@ static int records_read(struct view *v, uint32_t from_layers, struct records *r,
 	f = fdopen(t.fd, "r");
 	if (f)
 		t.fd = -1;
-	while (f && (len = getdelim(&text, &size, 0, f)) > 0) {
+	while (f && (len = record_get(f, text, sizeof(text))) != 0) {
 		struct record one, *more = r->list;
 
 		if (r->n == cap) {
@@ -87,23 +104,23 @@ static int records_read(struct view *v, uint32_t from_layers, struct records *r,
 		}
 		if (more)
 			r->list = more;
-		if (!more || len > RECORD_MAX + 256 || r->n >= RECORDS_MAX ||
+		bytes += len > 0 ? (size_t)len : 0;
+		if (!more || len < 0 || bytes > BYTES_MAX || r->n >= RECORDS_MAX ||
 		    !record_parse(text, &v->place.chain, &one)) {
 			err_set(e, ERR_FAILED, "what the disk's kernel says makes no sense");
 			break;
 		}
 		r->list[r->n++] = one;
 	}
-	free(text);
-	len = f ? feof(f) : 0;
+	whole = f && len == 0 && feof(f);
 	if (f)
 		fclose(f);
 	status = teller_end(&t);
-	if (len && status == 0)
+	if (whole && status == 0)
 		return 0;
 	records_free(r);
 	*r = (struct records){ 0 };
-	if (len)
+	if (whole || !f)
 		err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read", v->place.cell.name);
 	return -1;
 }
@@ -129,10 +146,23 @@ static char kind_between(const struct record *a, const struct record *b)
 	return a && b && !strcmp(a->what, b->what) ? 0 : 'C';
 }
 
+/* A name is the guest's: no byte of it can steer a terminal, or make a line of its own. */
+static void name_print(const char *path)
+{
+	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0))
+			printf("\\x%02x", *p);
+		else
+			putchar(*p);
+	}
+}
+
 static void line_print(char kind, const char *path, bool json)
 {
 	if (!json) {
-		printf("%c %s\n", kind, path);
+		printf("%c ", kind);
+		name_print(path);
+		putchar('\n');
 		return;
 	}
 	printf("{\"kind\":\"%c\",\"path\":\"", kind);

@@ -248,7 +248,7 @@ differences() {
 	is "$(v diff a@one)" ''
 	viv --name a -- sh -c 'echo 2 >/root/f; rm -r /srv/d; printf "" >"/root/odd
 name"'
-	is "$(v diff a@one)" $'C /root/f\nA /root/odd\nname\nD /srv/d'
+	is "$(v diff a@one)" $'C /root/f\nA /root/odd\\x0aname\nD /srv/d'
 	like "$(v diff --json a@one)" '*{"kind":"A","path":"/root/odd\\u000aname"}*'
 	v fork a@one b
 	viv --name b -- sh -c 'echo b >/root/b; rm /root/f'
@@ -265,6 +265,14 @@ name"'
 	exits 2 v diff
 }
 check 'diff: since the image, a snapshot, another cell @r' differences
+
+names_in_differences() {
+	own_store
+	viv --name a -- sh -c "touch \"/root/\$(printf 'x\\033]0;title\\007\\nD')\""
+	is "$(v diff a | grep -a title)" 'A /root/x\x1b]0;title\x07\x0aD'
+	is "$(v diff --json a | grep -a title)" '{"kind":"A","path":"/root/x\u001b]0;title\u0007\u000aD"}'
+}
+check 'names in differences steer no terminal' names_in_differences
 
 commits() {
 	own_store
