@@ -122,7 +122,8 @@ int main(int argc, char **argv)
 		for (int i = atoi(argv[4]); i > 0; i--)
 			printf("%.1f\n", file_map(argv[2], atol(argv[3])));
 	} else {
-		fprintf(stderr, "usage: disk make FILE MIB | write FILE MIB ROUNDS [sync] | read FILE ROUNDS | "
+		fprintf(stderr, "usage: disk make FILE MIB | write FILE MIB ROUNDS [sync] | read "
+				"FILE ROUNDS | "
 				"mmap FILE COUNT ROUNDS\n");
 		return 2;
 	}
