@@ -126,9 +126,9 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 
 		*out = (struct mount_spec){ .dst = m->dst,
 					    .kind = m->src && s3_is_url(m->src) ? "s3"
-						    : m->src	? "host"
-						    : m->volume ? "disk"
-								: "tmpfs",
+						    : m->src			? "host"
+						    : m->volume			? "disk"
+										: "tmpfs",
 					    .readonly = m->readonly,
 					    .fd = -1,
 					    .size = m->size };

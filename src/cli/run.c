@@ -349,7 +349,8 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return mount_option(o, value);
 	case OPT_S3_ENDPOINT:
 		if (strncmp(value, "http://", 7) && strncmp(value, "https://", 8))
-			return fail("--s3-endpoint: an address that begins with http:// or https://");
+			return fail(
+				"--s3-endpoint: an address that begins with http:// or https://");
 		o->s3_endpoint = value;
 		return 0;
 	case OPT_VOLUME:

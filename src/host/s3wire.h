@@ -24,7 +24,8 @@ enum s3_op {
 	S3_LAST,
 };
 
-#define S3_KEEP_PARENT 1u /* with S3_DELETE, S3_RENAME, S3_RMDIR: key's parent gets a marker before */
+#define S3_KEEP_PARENT \
+	1u /* with S3_DELETE, S3_RENAME, S3_RMDIR: key's parent gets a marker before */
 
 struct s3_request {
 	uint32_t op, id;

@@ -135,8 +135,7 @@ static bool endpoint_set(const char *endpoint, char *why, size_t why_size)
 			 endpoint);
 		return false;
 	}
-	own = n >= 13 && !strncmp(host + n - 13, "amazonaws.com", 13) &&
-	      !strchr(place.bucket, '.');
+	own = n >= 13 && !strncmp(host + n - 13, "amazonaws.com", 13) && !strchr(place.bucket, '.');
 	snprintf(place.host, sizeof(place.host), "%s%s%.*s", own ? place.bucket : "",
 		 own ? "." : "", (int)n, host);
 	snprintf(place.base, sizeof(place.base), "%.*s%s", (int)(host - endpoint), endpoint,
@@ -159,8 +158,9 @@ bool place_init(const char *bucket, const char *prefix, const char *endpoint, bo
 		}
 	if (!*bucket || !copy(place.bucket, sizeof(place.bucket), bucket) || n > S3_KEY_MAX - 2 ||
 	    !s3_key_ok(prefix, n)) {
-		snprintf(why, why_size, "'s3://%.100s/%.200s' cannot be mounted: S3 has no such names",
-			 bucket, prefix);
+		snprintf(why, why_size,
+			 "'s3://%.100s/%.200s' cannot be mounted: S3 has no such names", bucket,
+			 prefix);
 		return false;
 	}
 	snprintf(place.prefix, sizeof(place.prefix), "%s%s", prefix, n ? "/" : "");

@@ -50,9 +50,8 @@ bool sign(struct signature *s, const char *method, const char *path, const char 
 	if (place.token[0])
 		snprintf(token_line, sizeof(token_line), "x-amz-security-token:%s\n", place.token);
 	/* In the order of the alphabet. */
-	snprintf(headers, sizeof(headers), "%s%s%s%s", hs,
-		 copy_source ? ";x-amz-copy-source" : "", ht,
-		 place.token[0] ? ";x-amz-security-token" : "");
+	snprintf(headers, sizeof(headers), "%s%s%s%s", hs, copy_source ? ";x-amz-copy-source" : "",
+		 ht, place.token[0] ? ";x-amz-security-token" : "");
 	n = snprintf(canonical, sizeof(canonical),
 		     "%s\n%s\n%s\nhost:%s\nx-amz-content-sha256:%s\n%sx-amz-date:%s\n%s\n%s\n%s",
 		     method, path, query, place.host, s->body_hash, copy_line, s->date, token_line,

@@ -97,9 +97,11 @@ static uint32_t entity(const char *s, size_t left, size_t *ret_len)
 	static const struct {
 		const char *name;
 		char c;
-	} known[] = {
-		{ "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&apos;", '\'' }
-	};
+	} known[] = { { "&amp;", '&' },
+		      { "&lt;", '<' },
+		      { "&gt;", '>' },
+		      { "&quot;", '"' },
+		      { "&apos;", '\'' } };
 	uint32_t c = 0;
 	size_t i = 2;
 	int base = 10;

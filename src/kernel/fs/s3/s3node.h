@@ -115,7 +115,9 @@ int must_check s3_ask(struct s3node *n, enum s3_op op, uint64_t off, uint64_t le
 		      const char *to, size_t to_len);
 /* The call waits for an answer about n: -EINPROGRESS. Where no call runs (boot) it waits here: 0, look again. */
 int s3_wait(struct s3node *n);
-void s3_pump(struct s3fs *s); /* where no call runs: waits for a moment, takes the answers that are there */
+void s3_pump(
+	struct s3fs
+		*s); /* where no call runs: waits for a moment, takes the answers that are there */
 bool s3_is_idle(const struct s3fs *s); /* nothing is on its way */
 int s3_watch(struct s3fs *s);
 /* Waits while too many uploads are on their way. */

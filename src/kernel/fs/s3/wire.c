@@ -48,8 +48,7 @@ static void watch_arm(struct s3fs *s)
 static int request_send(struct s3fs *s, const struct s3req *r)
 {
 	bool with_fd = r->q.op == S3_GET || r->q.op == S3_PUT;
-	int64_t n = host_send_fd(s->sock, &r->q,
-				 S3_REQUEST_HEAD + r->q.key_len + r->q.key2_len,
+	int64_t n = host_send_fd(s->sock, &r->q, S3_REQUEST_HEAD + r->q.key_len + r->q.key2_len,
 				 with_fd ? r->node->fd : -1);
 
 	return n < 0 ? (int)n : 0;
