@@ -125,6 +125,9 @@ static int list_all(struct op *o, struct lister *l)
 	ls = (struct listing){ .entry = on_entry, .arg = l };
 	do {
 		r = list_page(o, l, &ls, l->send ? 1000 : 2);
+		/* A next page that cannot be asked for would be asked for again and again. */
+		if (r == 0 && l->send && ls.truncated && !ls.token[0])
+			r = -EIO;
 	} while (r == 0 && l->send && ls.truncated);
 	return r;
 }

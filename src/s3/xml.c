@@ -263,9 +263,6 @@ bool listing_parse(struct listing *l, const char *text, size_t len)
 				return false;
 		}
 	}
-	/* A next page that cannot be asked for would be asked for again and again. */
-	if (l->truncated && !l->token[0])
-		return false;
 	return seen;
 }
 

@@ -32,8 +32,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 		return;
 	memcpy(text, data, size);
 	l = (struct listing){ .entry = on_entry };
-	if (listing_parse(&l, text, size))
-		FUZZ_CHECK(!l.truncated || l.token[0]);
+	(void)listing_parse(&l, text, size);
+	FUZZ_CHECK(strlen(l.token) < sizeof(l.token));
 	if (xml_value(text, size, "UploadId", out, sizeof(out)))
 		FUZZ_CHECK(strlen(out) < sizeof(out));
 	free(text);

@@ -68,7 +68,7 @@ static void bad_input(void)
 
 	ok(!parse(""), "nothing");
 	ok(!parse("<Error><Code>NoSuchBucket</Code></Error>"), "an error");
-	ok(!parse(HEAD "<IsTruncated>true</IsTruncated></ListBucketResult>"), "more, but no way to ask for it");
+	ok(parse(HEAD "<IsTruncated>true</IsTruncated></ListBucketResult>") && ls.truncated && !ls.token[0], "more, but no way to ask for it");
 	ok(parse(HEAD "<Contents><Key>x&bogus;</Key></Contents><Contents><Key>y</Key></Contents>") && count == 1 &&
 		   !strcmp(seen[0].key, "y"),
 	   "an entity that is none leaves its entry out");
