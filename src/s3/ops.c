@@ -103,12 +103,13 @@ static int list_page(struct op *o, struct lister *l, struct listing *ls, unsigne
 	if (!url_encode(ls->token, strlen(ls->token), false, token, sizeof(token)) ||
 	    !url_encode(l->dir, l->dir_len, false, prefix, sizeof(prefix)))
 		return -ENAMETOOLONG;
-	if ((size_t)snprintf(query, sizeof(query),
-			     "%s%s%sdelimiter=%%2F&encoding-type=url%s&max-keys=%u&prefix=%s",
-			     token[0] ? "continuation-token=" : "", token, token[0] ? "&" : "",
-			     /* Without a next page to ask for, the older form will do: not every server
+	if ((size_t)snprintf(
+		    query, sizeof(query),
+		    "%s%s%sdelimiter=%%2F&encoding-type=url%s&max-keys=%u&prefix=%s",
+		    token[0] ? "continuation-token=" : "", token, token[0] ? "&" : "",
+		    /* Without a next page to ask for, the older form will do: not every server
 			      * can make the newer one's tokens. */
-			     l->send ? "&list-type=2" : "", max, prefix) >= sizeof(query))
+		    l->send ? "&list-type=2" : "", max, prefix) >= sizeof(query))
 		return -ENAMETOOLONG;
 	r = conn_ask(o->conn, &q, &a);
 	if (r == 0 && !listing_parse(ls, a.body ? a.body : "", a.len))
