@@ -200,5 +200,7 @@ int bootspec_read(int fd, struct bootspec *out)
 		return -EINVAL;
 	}
 	*out = *s;
+	out->map = base;
+	out->map_size = size;
 	return 0;
 }

@@ -102,6 +102,8 @@ struct bootspec {
 	struct disk_spec disk; /* of the root; not present: it goes with the cell */
 	uint32_t nlayers;
 	struct layer_spec layers[SPEC_MAX_LAYERS];
+	void *map; /* what bootspec_read mapped; it stays unless the reader unmaps it */
+	size_t map_size;
 };
 
 /* Writes spec into a sealed memfd: the descriptor or -errno. */

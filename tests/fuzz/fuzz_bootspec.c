@@ -78,7 +78,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 			used += string_use(out.mounts[i].dst) + string_use(out.mounts[i].kind);
 		FUZZ_CHECK(used < 1ul << 40);
 		/* The mapping is private to this input: a spec is read once by a kernel, many times here. */
-		munmap((void *)((uintptr_t)out.argv & ~(PAGE_SIZE - 1)), len);
+		munmap(out.map, out.map_size);
 	}
 	close(fd);
 	free(spec);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/place.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "options";
@@ -29,10 +29,21 @@ void warn(const char *fmt, ...)
 {
 	(void)fmt;
 }
-int run_cell(const struct run_options *o)
+int run_cell(const struct run_options *o, struct place *p)
 {
 	(void)o;
+	(void)p;
 	return 0;
+}
+int place_open(struct place *p, struct run_options *o)
+{
+	(void)p;
+	(void)o;
+	return 0;
+}
+void place_close(struct place *p)
+{
+	(void)p;
 }
 
 void fuzz_init(void)
@@ -57,7 +68,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	for (int i = 1; i < argc; i++)
 		if (!strcmp(argv[i], "-h") || !strncmp(argv[i], "--help", 6))
 			goto out;
-	if (run_options_parse(&o, argc, argv) == 0) {
+	if (run_options_parse(&o, argc, argv) == 0 && run_options_finish(&o, false) == 0) {
 		FUZZ_CHECK(o.argv && o.argv[0] && o.env);
 		FUZZ_CHECK(o.nmounts <= ARRAY_LEN(o.mounts));
 		for (unsigned i = 0; i < o.nmounts; i++) {
@@ -71,5 +82,6 @@ void fuzz_one(const uint8_t *data, size_t size)
 	}
 out:
 	free(o.env);
+	free(o.env_given);
 	free(text);
 }
