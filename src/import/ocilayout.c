@@ -14,7 +14,6 @@
 #include "import/verbs.h"
 #include "store/files.h"
 #include "store/config.h"
-#include "store/files.h"
 
 #define TIME "1980-01-02T00:00:00Z"
 
