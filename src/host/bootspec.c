@@ -134,7 +134,11 @@ int bootspec_write(const struct bootspec *spec)
 
 static bool disk_ok(const struct bootspec *s, const struct disk_spec *d)
 {
-	return !d->present || (d->first <= s->nlayers && d->nsealed <= s->nlayers - d->first);
+	unsigned char present; /* not a bool yet: the bytes may be any */
+
+	memcpy(&present, &d->present, 1);
+	return present <= 1 &&
+	       (!present || (d->first <= s->nlayers && d->nsealed <= s->nlayers - d->first));
 }
 
 /* Turns an offset into a pointer; the last byte of the file is a NUL, so every string ends
