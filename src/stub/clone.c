@@ -134,11 +134,18 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 		before = *(const int *)ptid;
 	/* A pidfd is the kernel's business. */
 	token = hyper(HC_CLONE_PREP, flags, flags & 0xff, ptid, 0);
-	flags &= ~CLONE_PIDFD_;
 	if (token < 0)
 		return token;
+	/* A signal that came before the kernel knew of the child is not sent to it, so it is seen to first: it may be our end, and
+	 * then there is to be no child. Those that come later reach both. */
+	if (stub_is_interrupted(&f->uc)) {
+		hyper(HC_CLONE_CANCEL, token, 1, 0, 0);
+		if (pidfd)
+			*(int *)ptid = before;
+		return -ERESTART_;
+	}
 	/* The signal at its end and the parent are the kernel's business; the host is to make it the kernel's child. */
-	flags = (flags & ~0xffUL) | 17;
+	flags = (flags & ~(0xffUL | CLONE_PIDFD_)) | 17;
 	if (!(flags & CLONE_THREAD_))
 		flags |= CLONE_PARENT_;
 	else

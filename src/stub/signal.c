@@ -190,6 +190,13 @@ static void cont_show(long sig, struct k_sigaction *sa, const struct k_sigaction
 	sa->flags = (sa->flags & ~SA_SIGINFO_) | (was->flags & SA_SIGINFO_);
 }
 
+int stub_is_interrupted(const struct k_ucontext *uc)
+{
+	uint64_t pending;
+
+	return native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~uc->sigmask);
+}
+
 long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
 {
 	struct k_sigaction sa, prev, shown;

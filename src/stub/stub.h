@@ -28,7 +28,7 @@
 #define HC_CLONE_PREP \
 	0x7601 /* (flags, exit_signal, where a pidfd is to go) -> token > 0, or -errno */
 #define HC_CHILD 0x7602 /* (token): the child announces itself */
-#define HC_CLONE_CANCEL 0x7603 /* (token): the host refused */
+#define HC_CLONE_CANCEL 0x7603 /* (token, 0: the host refused; 1: a signal comes first) */
 #define HC_EXEC_PREP 0x7604 /* (dirfd, path, flags, signal mask) -> 0 or -errno */
 #define HC_EXEC_CANCEL 0x7605 /* the host refused (E2BIG, ENOMEM) */
 #define HC_EXEC_BOOT 0x7606 /* (struct stub_boot *): first words of a new program */

@@ -48,6 +48,8 @@
 #define EEXIST_ 17
 #define EINVAL_ 22
 #define ENOSYS_ 38
+/* Not for the guest: the call is made again after the signals that wait have been delivered. */
+#define ERESTART_ 513
 
 static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -155,6 +157,8 @@ uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc);
 uint64_t stub_vfork_parent(void *slot, long ret);
 long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid, uint64_t ctid,
 		uint64_t tls);
+/* A signal waits that is delivered as soon as the trap returns. */
+int stub_is_interrupted(const struct k_ucontext *uc);
 long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size);
 long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t old, uint64_t size);
 long stub_sigsuspend(uint64_t set, uint64_t size);

@@ -171,5 +171,8 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	default:
 		ret = -ENOSYS_;
 	}
-	uc->rax = ret;
+	if (ret == -ERESTART_)
+		uc->rip -= 2; /* rax is the number still */
+	else
+		uc->rax = ret;
 }

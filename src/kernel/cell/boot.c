@@ -418,6 +418,7 @@ int boot_first(void)
 	int listener, ret;
 
 	task_gone = on_task_gone;
+	signal_unborn = births_signal;
 	wasm_missing = on_wasm_missing;
 	proc_gone = on_proc_gone;
 	if (!t)

@@ -2,6 +2,8 @@
 #ifndef VIV_KERNEL_SYS_BIRTH_H
 #define VIV_KERNEL_SYS_BIRTH_H
 
+#include <sys/types.h>
+
 #include "kernel/task/waitq.h"
 
 /* How long others wait for a number that may never come. */
@@ -17,6 +19,9 @@ int64_t births_wait(struct task *t);
 /* Is p about to have another thread? */
 struct proc;
 bool births_has_thread(const struct proc *p);
+/* signal_unborn of task.h. */
+struct linux_siginfo;
+bool births_signal(pid_t pgid, const struct task *from, int sig, const struct linux_siginfo *info);
 /* p ends: children on their way go to its reaper. */
 void births_reparent(struct proc *p);
 /* p runs a new program: its other threads are gone, and those that were being made with them. */

@@ -2,7 +2,7 @@
  *
  * The stub asks before the host's clone (limits, a copy of the tables); the answer is a token. The child shows it when it announces
  * itself, which proves whose child it is. While a birth is pending, questions about unknown numbers wait for it instead of
- * failing: the parent may know the child's number before we do. */
+ * failing: the parent may know the child's number before we do, and what is sent to its group is kept for it. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
+#include "kernel/sys/signal.h"
 #include "kernel/sys/strays.h"
 #include "kernel/vfs/vfs.h"
 
@@ -45,7 +46,7 @@ struct birth {
 	struct pidref *pidref; /* counted; CLONE_PIDFD: of the child to be */
 	int pidfd; /* its number */
 	/* What the child takes over, as it was when clone was called: the parent may be gone or changed when it announces itself. */
-	struct proc seed; /* exe is counted */
+	struct proc seed; /* exe is counted; stranded is what its group was sent meanwhile */
 	struct task maker;
 };
 OBJ_TYPE(birth_type, struct birth, BIRTHS_MAX);
@@ -66,6 +67,7 @@ static void birth_free(struct birth *b)
 	if (b->seed.exe)
 		file_put(b->seed.exe);
 	seccomp_filter_put(b->maker.seccomp);
+	signal_forget(&b->seed);
 	shm_maps_free(b->shm_maps, b->parent_pid);
 	fast_mm_put(b->mm);
 	if (b->pidref) {
@@ -218,6 +220,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->exit_signal = (int)(a->a[1] & 0x7f);
 	b->since = now_mono();
 	b->seed = *t->proc;
+	list_init(&b->seed.stranded);
 	if (b->seed.exe)
 		file_get(b->seed.exe);
 	b->maker = *t;
@@ -241,6 +244,24 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 		}
 	}
 	return b->token;
+}
+
+bool births_signal(pid_t pgid, const struct task *from, int sig, const struct linux_siginfo *info)
+{
+	struct birth *b;
+	bool any = false;
+
+	list_for_each (b, &births, link) {
+		const struct cred *c = &b->maker.cred;
+
+		if ((b->flags & CLONE_THREAD) || (pgid && b->seed.pgid != pgid) ||
+		    (from && !may_signal_user(from, c->uid, c->suid, b->seed.sid, sig)))
+			continue;
+		any = true;
+		if (sig)
+			signal_strand(&b->seed, sig, info);
+	}
+	return any;
 }
 
 void births_reparent(struct proc *p)
@@ -299,7 +320,8 @@ int64_t hc_clone_cancel(struct task *t, const struct sysargs *a)
 			(void)fd_close(t, b->pidfd);
 	}
 	birth_free(b);
-	strays_sweep(); /* the host has no room: for whom? */
+	if (!a->a[1])
+		strays_sweep(); /* the host has no room: for whom? */
 	return 0;
 }
 
@@ -403,6 +425,7 @@ int64_t hc_child(const struct host_call *in)
 	fast_born(t, b->mm, b->mm_mark, b->flags & CLONE_VM);
 	if (b->pidref)
 		pidref_attach(b->pidref, p);
+	signal_resend(&b->seed, p);
 	birth_free(b);
 	return 0;
 kill: /* made behind our back, or too late: it ends */

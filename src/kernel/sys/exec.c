@@ -347,7 +347,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	list_for_each_safe (o, tmp, &p->threads, thread_link)
 		if (o != t)
 			task_free(o);
-	signal_resend(p);
+	signal_resend(p, p);
 	births_exec(p);
 	if (t->files->refs > 1) {
 		struct fdtable *own = fdtable_copy(t->files);

@@ -17,17 +17,23 @@
 
 #define SI_TKILL_ (-6)
 
-bool may_signal(const struct task *t, struct proc *p, int sig)
+bool may_signal_user(const struct task *t, uint32_t uid, uint32_t suid, pid_t sid, int sig)
 {
-	const struct task *o = proc_leader(p);
 	const struct cred *c = &t->cred;
-	uint32_t uid = o ? o->cred.uid : p->last_uid, suid = o ? o->cred.suid : p->last_uid;
 
-	if (p == t->proc || cred_has_cap(c, 5 /* CAP_KILL */))
+	if (cred_has_cap(c, 5 /* CAP_KILL */))
 		return true;
 	if (c->euid == suid || c->euid == uid || c->uid == suid || c->uid == uid)
 		return true;
-	return sig == SIGCONT && p->sid == t->proc->sid;
+	return sig == SIGCONT && sid == t->proc->sid;
+}
+
+bool may_signal(const struct task *t, struct proc *p, int sig)
+{
+	const struct task *o = proc_leader(p);
+
+	return p == t->proc || may_signal_user(t, o ? o->cred.uid : p->last_uid,
+					       o ? o->cred.suid : p->last_uid, p->sid, sig);
 }
 
 static struct linux_siginfo from(const struct task *t, int sig, int code)
@@ -67,6 +73,8 @@ static int64_t kill_many(struct task *t, pid_t pgid, int sig)
 		else if (sig)
 			signal_send_proc(p, sig, &si);
 	}
+	if (sig >= 0 && sig <= LINUX_NSIG && births_signal(pgid, t, sig, &si))
+		ret = 0;
 	/* The caller last: it may be its end. */
 	if (self && sig)
 		signal_send_proc(t->proc, sig, &si);
@@ -265,7 +273,7 @@ int64_t sys_exit(struct task *t, const struct sysargs *a)
 	/* The last thread's exit is the process's: the host will tell. */
 	if (p->nthreads > 1) {
 		task_free(t);
-		signal_resend(p);
+		signal_resend(p, p);
 		(void)notify_continue(id);
 		return ANSWERED_GONE;
 	}

@@ -5,5 +5,7 @@
 #include "kernel/task/task.h"
 
 bool may_signal(const struct task *t, struct proc *p, int sig);
+/* The same for a process that is in no table yet: by its ids and its session. */
+bool may_signal_user(const struct task *t, uint32_t uid, uint32_t suid, pid_t sid, int sig);
 
 #endif

@@ -26,7 +26,9 @@
 	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) | \
 	 SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGXCPU) | SIGBIT(SIGXFSZ))
 #define SI_QUEUE_ (-1)
+#define SI_KERNEL_ 0x80
 #define TRAVEL_MAX 1024 /* to one thread */
+#define UNBORN_MAX 64 /* real-time signals to a process on its way */
 
 /* What a reserved signal carries, until the stub has taken it out. */
 struct travel {
@@ -35,6 +37,9 @@ struct travel {
 	struct linux_siginfo info;
 };
 OBJ_TYPE(travel_type, struct travel, 65536);
+
+bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
+		      const struct linux_siginfo *info);
 
 static bool is_travelling(const struct task *t, int sig, bool shared)
 {
@@ -48,17 +53,23 @@ static bool is_travelling(const struct task *t, int sig, bool shared)
 	return false;
 }
 
-/* One that is not noted (no room, or far too many of those that queue) only cannot be saved when its thread ends. */
-static void travel_note(struct task *t, int sig, bool shared, const struct linux_siginfo *info)
+static void travel_add(struct list *to, int sig, bool shared, const struct linux_siginfo *info)
 {
-	struct travel *v = sig >= 32 && t->sig_inflight > TRAVEL_MAX ? NULL : obj_new(&travel_type);
+	struct travel *v = obj_new(&travel_type);
 
 	if (!v)
 		return;
 	v->shared = shared;
 	v->info = *info;
 	v->info.signo = sig;
-	list_append(&t->travelling, &v->link);
+	list_append(to, &v->link);
+}
+
+/* One that is not noted (no room, or far too many of those that queue) only cannot be saved when its thread ends. */
+static void travel_note(struct task *t, int sig, bool shared, const struct linux_siginfo *info)
+{
+	if (sig < 32 || t->sig_inflight <= TRAVEL_MAX)
+		travel_add(&t->travelling, sig, shared, info);
 }
 
 static void travel_free(struct travel *v)
@@ -168,12 +179,28 @@ void signal_task_gone(struct task *t)
 	}
 }
 
-void signal_resend(struct proc *p)
+void signal_strand(struct proc *p, int sig, const struct linux_siginfo *info)
 {
-	while (!list_is_empty(&p->stranded)) {
-		struct travel *v = list_first(&p->stranded, struct travel, link);
+	const struct linux_siginfo kernel_info = { .signo = sig, .code = SI_KERNEL_ };
+	uint32_t count = 0;
+	struct travel *v;
 
-		(void)signal_send_proc(p, v->info.signo, &v->info);
+	list_for_each (v, &p->stranded, link) {
+		if (v->info.signo == sig && sig < 32)
+			return;
+		count++;
+	}
+	if (sig >= 32 && count >= UNBORN_MAX)
+		return;
+	travel_add(&p->stranded, sig, true, info ? info : &kernel_info);
+}
+
+void signal_resend(struct proc *from, struct proc *to)
+{
+	while (!list_is_empty(&from->stranded)) {
+		struct travel *v = list_first(&from->stranded, struct travel, link);
+
+		(void)signal_send_proc(to, v->info.signo, &v->info);
 		travel_free(v);
 	}
 }
@@ -371,7 +398,7 @@ static bool stop_is_caught(struct proc *p, int sig)
 
 static int deliver(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
 {
-	struct linux_siginfo kernel_info = { .signo = sig, .code = 0x80 /* SI_KERNEL */ }, direct;
+	struct linux_siginfo kernel_info = { .signo = sig, .code = SI_KERNEL_ }, direct;
 	bool caught;
 	int ret;
 
@@ -432,6 +459,8 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info)
 			ret = 0;
 		}
 	}
+	if (signal_unborn && signal_unborn(pgid, NULL, sig, info))
+		ret = 0;
 	return ret;
 }
 

@@ -318,8 +318,14 @@ void signal_taken(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
 /* The thread ends: what travelled to it and was meant for the process is kept; sends that to those who are left. */
 void signal_task_gone(struct task *t);
-void signal_resend(struct proc *p);
+void signal_resend(struct proc *from, struct proc *to);
 void signal_forget(struct proc *p);
+/* Keeps one for signal_resend(): p has not announced itself yet. */
+void signal_strand(struct proc *p, int sig, const struct linux_siginfo *info);
+/* Hook: keeps one for those of a group (0: for all) that have not announced themselves yet; from NULL: the kernel sends it. True: there
+ * are such that may be sent it. */
+extern bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
+			     const struct linux_siginfo *info);
 /* A signalfd for mask was made or widened: what was pending for t before is kept for it when t's call returns. */
 void signal_collect(struct task *t, uint64_t mask);
 /* An armed call has something to say. */
