@@ -50,7 +50,7 @@ static int survivors(void)
 
 int main(void)
 {
-	static const int sigs[4] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+	static const int sigs[4] = { SIGTERM, SIGINT, SIGKILL, SIGUSR1 };
 	int left = 0, i, pipes[2];
 	unsigned seed = 1;
 	char c;

@@ -107,6 +107,19 @@ static void orphans_expire(struct ktimer *timer)
 }
 static struct ktimer orphan_timer = { .fn = orphans_expire };
 
+/* Whose maker ended before the host's clone never comes: when everybody who is there has announced itself, nobody need wait for
+ * the others. */
+static void orphans_settle(void)
+{
+	struct birth *b, *tmp;
+
+	if (strays_are_possible())
+		return;
+	list_for_each_safe (b, tmp, &births, link)
+		if (b->orphaned)
+			birth_free(b);
+}
+
 bool births_has_thread(const struct proc *p)
 {
 	struct birth *b;
@@ -268,6 +281,7 @@ void births_reparent(struct proc *p)
 {
 	struct proc *reaper = proc_reaper(p), *to;
 	struct birth *b, *tmp;
+	bool any = false;
 
 	list_for_each_safe (b, tmp, &births, link) {
 		if (b->parent_pid != p->pid)
@@ -283,9 +297,12 @@ void births_reparent(struct proc *p)
 		if (to)
 			to->pending_births++;
 		b->orphaned = now_mono();
+		any = true;
 		if (!ktimer_is_started(&orphan_timer))
 			(void)ktimer_start(&orphan_timer, now_mono() + BIRTH_ORPHAN);
 	}
+	if (any)
+		orphans_settle();
 }
 
 void births_exec(struct proc *p)
@@ -427,6 +444,8 @@ int64_t hc_child(const struct host_call *in)
 		pidref_attach(b->pidref, p);
 	signal_resend(&b->seed, p);
 	birth_free(b);
+	if (ktimer_is_started(&orphan_timer))
+		orphans_settle();
 	return 0;
 kill: /* made behind our back, or too late: it ends */
 	(void)host_kill(in->tid, SIGKILL);

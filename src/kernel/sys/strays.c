@@ -55,6 +55,11 @@ static uint32_t unknown(bool end)
 	return count;
 }
 
+bool strays_are_possible(void)
+{
+	return cell.proc_fd < 0 || unknown(false) > 0;
+}
+
 void strays_sweep(void)
 {
 	static int64_t last;
