@@ -197,7 +197,8 @@ int stub_is_interrupted(const struct k_ucontext *uc)
 	return native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~uc->sigmask);
 }
 
-long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
+long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_t old,
+		    uint64_t size)
 {
 	struct k_sigaction sa, prev, shown;
 	long ret;
@@ -243,6 +244,10 @@ long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size)
 					;
 			}
 		}
+		/* What came before the change is the old handler's. A trap takes long enough for a signal to come in the middle
+		 * of it, and programs (bash, when it starts to wait for a child) count on the moment being short. */
+		if (stub_is_interrupted(uc))
+			return -ERESTART_;
 		shown = cont;
 		if (sig == SIGCONT_ && sa.handler > 1) {
 			cont = sa;

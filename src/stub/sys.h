@@ -159,7 +159,8 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 		uint64_t tls);
 /* A signal waits that is delivered as soon as the trap returns. */
 int stub_is_interrupted(const struct k_ucontext *uc);
-long stub_sigaction(long sig, uint64_t act, uint64_t old, uint64_t size);
+long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_t old,
+		    uint64_t size);
 long stub_sigprocmask(struct k_ucontext *uc, long how, uint64_t set, uint64_t old, uint64_t size);
 long stub_sigsuspend(uint64_t set, uint64_t size);
 long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout,

@@ -137,7 +137,7 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		ret = do_exec(uc, (int)uc->rdi, uc->rsi, uc->rdx, uc->r10, (int)uc->r8);
 		break;
 	case NR_SIGACTION:
-		ret = stub_sigaction((int)uc->rdi, uc->rsi, uc->rdx, uc->r10);
+		ret = stub_sigaction(uc, (int)uc->rdi, uc->rsi, uc->rdx, uc->r10);
 		break;
 	case NR_SIGPROCMASK:
 		ret = stub_sigprocmask(uc, (int)uc->rdi, uc->rsi, uc->rdx, uc->r10);
