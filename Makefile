@@ -230,6 +230,7 @@ test-unit: $(UNIT_BIN)
 
 test-guest: all
 	@tests/guest/run.sh $(B) $(B)/viv $(T)
+	@GUEST_FLAGS="--fast eager" tests/guest/run.sh $(B) $(B)/viv "$(or $(T),post_*)"
 
 # The same calls on the host and in a cell, line by line. 'make diff' takes other variations: SEEDS, COUNT, T for families.
 test-diff: all

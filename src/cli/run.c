@@ -82,9 +82,13 @@ static const struct option options[] = {
 	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
 	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
 	[OPT_FAST] = { "fast", "MODE",
-		       "on, off or check: repeated look-ups of paths without the kernel (on)" },
+		       "on, off, check or eager: calls without a switch to the kernel (on)" },
 	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
 	[OPT_HELP] = { "help", NULL, "this text" },
+};
+
+static const char *const fast_modes[] = {
+	[FAST_ON] = "on", [FAST_OFF] = "off", [FAST_CHECK] = "check", [FAST_EAGER] = "eager"
 };
 
 static const struct user {
@@ -382,11 +386,9 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		o->trace = true;
 		return 0;
 	case OPT_FAST:
-		o->fast = !strcmp(value, "on")	  ? FAST_ON
-			  : !strcmp(value, "off") ? FAST_OFF
-						  : FAST_CHECK;
-		if (o->fast == FAST_CHECK && strcmp(value, "check"))
-			return fail("--fast '%s': on, off or check", value);
+		for (o->fast = FAST_ON; strcmp(value, fast_modes[o->fast]); o->fast++)
+			if (o->fast == FAST_LAST)
+				return fail("--fast '%s': on, off, check or eager", value);
 		return 0;
 	case OPT_QUIET:
 		o->quiet = true;

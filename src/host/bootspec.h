@@ -50,11 +50,13 @@ struct mount_spec {
 	struct disk_spec disk;
 };
 
-/* Whether runners answer path look-ups themselves. */
+/* Whether runners answer path look-ups themselves, and post calls. */
 enum fast_mode {
 	FAST_ON,
 	FAST_OFF,
 	FAST_CHECK, /* no, but what they would have said is compared with the truth */
+	FAST_EAGER, /* as on, but from the first call on and whether it pays or not: for tests */
+	FAST_LAST = FAST_EAGER,
 };
 
 /* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is told to out_fd; see

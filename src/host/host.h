@@ -74,10 +74,16 @@ int64_t host_recv(int fd, void *buf, size_t n, int flags);
 /* ---- memory, clocks (host/sys.c) ---- */
 void *host_map_anon(void *fixed_addr, size_t n); /* NULL on failure; fixed_addr NULL: anywhere */
 void *host_map_file(int fd, size_t n); /* read-only, private; NULL on failure */
+void *host_map_shared(int fd, size_t n); /* to read and write; NULL on failure */
 void host_unmap(void *p, size_t n);
 void host_discard(void *p, size_t n); /* madvise DONTNEED */
 int64_t host_clock(int clock_id); /* ns */
 void host_random(void *buf, size_t n);
+/* On: we move to another processor than the one we are on, and stay away from that; off: we are no longer bound. */
+void host_cpu_leave(bool on);
+int host_cpu(void); /* that we are on */
+void host_yield(void);
+bool host_has_fsgsbase(void); /* programs may use rdfsbase */
 uint32_t host_uid(void); /* the effective one, as this user namespace numbers it */
 
 #endif

@@ -17,8 +17,14 @@ static int listener = -1;
 void notify_init(int fd)
 {
 	listener = fd;
-	/* Linux 6.6: the answered thread is woken on our CPU, which saves a wake-up across cores. */
-	(void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
+	notify_hand_over(true);
+}
+
+/* Linux 6.6.
+ * #syscalls: ioctl */
+void notify_hand_over(bool on)
+{
+	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, on ? SYNC_WAKE_UP : 0);
 }
 
 int notify_fd(void)

@@ -17,6 +17,9 @@ struct host_call {
 /* Takes the listener over: looks up what this host can do (wake-ups on the caller's CPU). */
 void notify_init(int listener);
 int notify_fd(void);
+/* Whether an answered thread is woken on our processor, which saves a wake-up across them and is right for whoever sleeps next. It is
+ * so from the start. */
+void notify_hand_over(bool on);
 /* The next call. 0; -ENOENT when its caller died meanwhile; -EAGAIN. */
 int must_check notify_recv(struct host_call *out);
 /* ret is the call's result or a negative errno. -ENOENT: the caller is gone, which is nobody's fault. */

@@ -1,6 +1,8 @@
 /* Memory, clocks and random numbers of the host. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
@@ -34,6 +36,53 @@ void *host_map_file(int fd, size_t n)
 	void *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+/* #syscalls: mmap */
+void *host_map_shared(int fd, size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* #syscalls: sched_getaffinity sched_setaffinity getcpu */
+void host_cpu_leave(bool on)
+{
+	static cpu_set_t all;
+	cpu_set_t others;
+	int cpu;
+
+	if (!on) {
+		if (CPU_COUNT(&all))
+			(void)sched_setaffinity(0, sizeof(all), &all);
+		CPU_ZERO(&all);
+		return;
+	}
+	cpu = sched_getcpu();
+	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(all), &all) < 0)
+		return;
+	others = all;
+	CPU_CLR((size_t)cpu, &others);
+	if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof(others), &others) < 0)
+		CPU_ZERO(&all);
+}
+
+/* #syscalls: getcpu */
+int host_cpu(void)
+{
+	return sched_getcpu();
+}
+
+/* #syscalls: sched_yield */
+void host_yield(void)
+{
+	sched_yield();
+}
+
+bool host_has_fsgsbase(void)
+{
+	return getauxval(AT_HWCAP2) & 2;
 }
 
 /* #syscalls: munmap */

@@ -13,6 +13,7 @@
 #define CLONE_VFORK_ 0x4000UL
 #define CLONE_PARENT_ 0x8000UL
 #define CLONE_THREAD_ 0x10000UL
+#define CLONE_SETTLS_ 0x80000UL
 
 #define SLOTS 8
 #define FRAME_MAX 16384
@@ -170,10 +171,13 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 			   slot->stack + sizeof(slot->stack), slot);
 	}
 	if (flags & CLONE_VM_) {
+		if (flags & CLONE_SETTLS_)
+			stub_post_thread(tls);
 		ret = clone_thread(f, size, flags, stack, ptid, ctid, tls, token);
 	} else {
 		ret = sys6(NR_CLONE, flags, 0, ptid, ctid, tls, (long)STUB_MAGIC);
 		if (ret == 0) {
+			stub_post_forked();
 			hyper(HC_CHILD, token, 0, 0, 0);
 			if (pidfd) /* the copy of the parent's memory does not have it */
 				*(int *)ptid = before;

@@ -168,6 +168,8 @@ stub_fast:
 	mov	%r13, 88(%rsp)
 	mov	%r14, 96(%rsp)
 	mov	%r15, 104(%rsp)
+	movq	$0, 112(%rsp)
+	movq	$0, 120(%rsp)
 	mov	%rsp, %r15
 stub_fast_in:
 	and	$-16, %rsp

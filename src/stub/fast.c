@@ -2,31 +2,27 @@
  *
  * A place in the program's code that reads
  *     mov $nr, %eax ; syscall               (or, in libc's syscall(): mov 8(%rsp), %r9 ; syscall)
- * and that asked the kernel for what it could have found here is rewritten, when the kernel says so (SIGF_PATCH): the first
- * instruction, five bytes, becomes a jump to a few bytes of ours in the unused end of the code's last page (struct way), which do
+ * and that asked the kernel for what it could have found here, or often, is rewritten, when the kernel says so (SIGF_PATCH): the
+ * first instruction, five bytes, becomes a jump to a few bytes of ours in the unused end of the code's last page (struct way), which do
  * what it did and go on to stub_fast (entry.S). That answers, and goes on behind the system call; or it cannot, and goes on
  * at the system call instruction, which is where it was, with all registers as they were. So restarts, unwinding and whoever
  * jumps to that instruction see what they always saw.
  *
- * Other threads may run there meanwhile: then the code stays executable while it is written, and only a place whose five bytes
- * lie in one aligned word is rewritten, by one store.
+ * read() has xor %eax, %eax, two bytes, in the place of the first: they become a short jump to the unused bytes behind the function
+ * (pad_find), where there is a long one.
+ *
+ * Other threads may run there meanwhile: then the code stays executable while it is written, word by word (code_change).
  *
  * The answering code is ordinary code on the guest's stack, in a section of its own. A guest's signal handler never sees
  * it: fast_leave() takes the context out of it first, back to the system call instruction. For that it has no effect but on
- * the caller's buffer, and keeps r15 for the frame that entry.S made.
- *
- * Guest pointers: what lies between the stack pointer and the first stack pointer of the program is there. Anything else is tried
- * by a native call that touches it and does nothing. What is not there is the kernel's business: EFAULT. */
+ * the caller's buffer, and keeps r15 for the frame that entry.S made. */
 #include "stub/fast.h"
-#include "stub/sys.h"
+#include "stub/fastpath.h"
 
-#define PAGE 4096UL
 #define UP(x) (((x) + PAGE - 1) & ~(PAGE - 1))
-#define MISS (-0x7fffffffffffffffL)
 #define CODE_MAX 6
 #define WAY_SIZE 32
 #define WAYS 16
-#define STACK_SPAN (64UL << 20)
 
 #define AT_FDCWD_ (-100)
 #define AT_SYMLINK_NOFOLLOW_ 0x100U
@@ -34,43 +30,11 @@
 #define AT_NO_AUTOMOUNT_ 0x800U
 #define AT_STATX_SYNC_ 0x6000U
 
-/* As entry.S lays it out. */
-struct fast_frame {
-	uint64_t rax, rcx; /* the number; where the system call instruction is */
-	uint64_t rdi, rsi, rdx, r10, r8, r9, rbx, rbp, r12, r13, r14, r15;
-};
-#define FRAME_ROOM 256
-
-#define FAST __attribute__((section("fasttext"), noinline))
-#define FAST_INLINE static inline __attribute__((always_inline))
-
-/* The compiler leaves it alone in this file. */
-register struct fast_frame *frame __asm__("r15");
-
-static uint64_t stack_top; /* the program's first stack pointer */
+uint64_t stub_stack_top;
 
 #define REGION ((const struct fast_region *)FAST_BASE)
 
 /* ---- guest memory ---- */
-
-FAST_INLINE int on_stack(uint64_t p, uint64_t n)
-{
-	uint64_t sp = (uint64_t)frame + FRAME_ROOM;
-
-	return stack_top - sp < STACK_SPAN && p >= sp && p < stack_top && n <= stack_top - p;
-}
-
-/* An impossible operation: the set is read first, then refused. */
-FAST_INLINE int there_to_read(uint64_t p)
-{
-	return native(NR_SIGPROCMASK, 99, p & ~7UL, 0, 8) == -EINVAL_;
-}
-
-/* The present mask is written there. */
-FAST_INLINE int there_to_write(uint64_t p)
-{
-	return p && native(NR_SIGPROCMASK, 0, 0, p, 8) == 0;
-}
 
 /* n bytes (at least 8) that are about to be overwritten. */
 FAST_INLINE int can_fill(uint64_t p, uint64_t n)
@@ -82,8 +46,7 @@ FAST_INLINE int can_fill(uint64_t p, uint64_t n)
 	return !((p ^ (p + n - 1)) & ~(PAGE - 1)) || there_to_write(p + n - 8);
 }
 
-/* Length and hash of a path; 0: none that could be answered. */
-FAST_INLINE uint32_t path_scan(uint64_t path, uint32_t *ret_hash)
+FAST uint32_t fast_path_scan(uint64_t path, uint32_t *ret_hash)
 {
 	const uint8_t *s = (const uint8_t *)path;
 	uint32_t h = FAST_HASH_START, n;
@@ -189,7 +152,7 @@ FAST_INLINE int look_up(uint64_t dfd, uint64_t path, uint32_t kind, struct fast_
 			uint32_t *ret_epoch)
 {
 	const struct fast_own *own = (const struct fast_own *)stub_boot_data.own;
-	uint32_t ctx, hash, len = path_scan(path, &hash);
+	uint32_t ctx, hash, len = fast_path_scan(path, &hash);
 
 	if (!len)
 		return 0;
@@ -290,15 +253,12 @@ FAST static long answer_id(uint32_t id)
 	return ((const struct fast_own *)stub_boot_data.own)->ids ? (long)id : MISS;
 }
 
-FAST long fast_answer(void);
-FAST long fast_answer(void)
+FAST static long answer(void)
 {
 	const struct fast_own *own = (const struct fast_own *)stub_boot_data.own;
 	const struct fast_frame *a = frame;
 	uint32_t flags;
 
-	if (stub_filtered) /* the guest has a filter of its own, which is to see every call */
-		return MISS;
 	switch (a->rax) {
 	case 4: /* stat */
 		return answer_stat((uint64_t)AT_FDCWD_, a->rdi, a->rsi, 0, 0);
@@ -347,6 +307,17 @@ FAST long fast_answer(void)
 	}
 }
 
+FAST long fast_answer(void);
+FAST long fast_answer(void)
+{
+	long ret;
+
+	if (stub_filtered) /* the guest has a filter of its own, which is to see every call */
+		return MISS;
+	ret = answer();
+	return ret == MISS ? post_call() : ret;
+}
+
 /* ---- rewriting ---- */
 
 /* From a rewritten place to stub_fast. */
@@ -380,7 +351,7 @@ void stub_code_note(uint64_t start, uint64_t len)
 
 void stub_stack_note(uint64_t sp)
 {
-	stack_top = sp;
+	stub_stack_top = sp;
 }
 
 /* Code ends with zeros to the end of its page: what is behind it in the file is elsewhere in memory. */
@@ -398,61 +369,157 @@ static int ways_find(struct code *c)
 	return 1;
 }
 
-static int is_site(const uint8_t *b)
+/* Bytes of the instruction before the system call, if it is one that can make room for a jump; else 0. */
+static uint32_t site_size(const uint8_t *ip)
 {
-	static const uint16_t nrs[] = { 2,   4,	  6,   21,  257, 89,  102, 104,
-					107, 108, 262, 267, 269, 332, 439 };
+	const uint8_t *b = ip - 7;
 
-	if (b[5] != 0x0f || b[6] != 0x05)
+	if (ip[-2] != 0x0f || ip[-1] != 0x05)
 		return 0;
 	if (b[0] == 0x4c && b[1] == 0x8b && b[2] == 0x4c && b[3] == 0x24 && b[4] == 8)
-		return 1;
-	for (uint32_t i = 0; i < sizeof(nrs) / sizeof(nrs[0]); i++)
-		if (b[0] == 0xb8 && b[1] == (nrs[i] & 0xff) && b[2] == nrs[i] >> 8 && !b[3] &&
-		    !b[4])
-			return 1;
-	return 0;
+		return 5; /* mov 8(%rsp), %r9 */
+	if (b[0] == 0xb8 && b[2] < 2 && !b[3] && !b[4])
+		return 5; /* mov $nr, %eax */
+	return ip[-4] == 0x31 && ip[-3] == 0xc0 ? 2 : 0; /* xor %eax, %eax: read() */
 }
 
-static void rewrite(struct code *c, uint64_t site, int single)
+static int is_same(const uint8_t *b, const uint8_t *what, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (b[i] != what[i])
+			return 0;
+	return 1;
+}
+
+/* A jump of two bytes reaches a place near by, where a longer one has to be. Five bytes that are no instruction anybody gets to: what
+ * fills up behind the end of libc's read(), read instruction by instruction from the system call on. 0: it is another read(). */
+static uint64_t pad_find(const uint8_t *ip)
+{
+	/* cmp $-4096, %rax ; ja ... ; ret */
+	static const uint8_t cmp[] = { 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0x77 };
+	/* ... mov %r8d, %edi ; mov %rax, 8(%rsp) ; call ... ; mov 8(%rsp), %rax ; add $40, %rsp ; ret */
+	static const uint8_t mov[] = { 0x44, 0x89, 0xc7, 0x48, 0x89, 0x44, 0x24, 0x08, 0xe8 };
+	static const uint8_t end[] = { 0x48, 0x8b, 0x44, 0x24, 0x08, 0x48, 0x83, 0xc4, 0x28, 0xc3 };
+	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	static const uint8_t nop10[] = {
+		0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00
+	};
+
+	if (!is_same(ip, cmp, sizeof(cmp)))
+		return 0;
+	ip += sizeof(cmp) + 1;
+	if (*ip == 0xc3) {
+		ip++;
+	} else {
+		if (!is_same(ip, mov, sizeof(mov)))
+			return 0;
+		ip += sizeof(mov) + 4;
+		if (!is_same(ip, end, sizeof(end)))
+			return 0;
+		ip += sizeof(end);
+	}
+	return is_same(ip, nop5, sizeof(nop5)) || is_same(ip, nop10, sizeof(nop10)) ? (uint64_t)ip
+										    : 0;
+}
+
+static void jump_write(uint8_t *at, uint64_t to)
+{
+	int32_t d = (int32_t)(to - ((uint64_t)at + 5));
+
+	at[0] = 0xe9;
+	copy(at + 1, &d, 4);
+}
+
+/* Bytes of code that lie in one aligned word: whoever runs there sees all of them change at once. */
+static void code_swap(uint64_t at, const uint8_t *bytes, uint32_t n)
+{
+	uint64_t *word = (uint64_t *)(at & ~7UL), w = *word;
+
+	copy((uint8_t *)&w + (at & 7), bytes, n);
+	__atomic_store_n(word, w, __ATOMIC_SEQ_CST);
+}
+
+/* All other threads have seen what was written. False: the host does not do that. */
+static int code_sync(void)
+{
+	static int registered;
+
+	if (!registered &&
+	    native(NR_MEMBARRIER, 64 /* REGISTER_PRIVATE_EXPEDITED_SYNC_CORE */, 0, 0, 0) < 0)
+		return 0;
+	registered = 1;
+	return native(NR_MEMBARRIER, 32 /* PRIVATE_EXPEDITED_SYNC_CORE */, 0, 0, 0) == 0;
+}
+
+/* The instruction becomes a jump while others may run it. If it lies in two words, the second comes first: until the first follows,
+ * it loads a number that is no system call's, and the kernel knows what is meant by where it is asked from. */
+static int code_change(uint64_t site, const uint8_t *jump, uint32_t size, int single)
+{
+	uint32_t first = 8 - (site & 7);
+
+	if (first >= size) {
+		code_swap(site, jump, size);
+		return 1;
+	}
+	if (single) {
+		copy((void *)site, jump, size);
+		return 1;
+	}
+	if (size != 5 || (jump[3] | jump[4]) == 0 || jump[4] || *(const uint8_t *)site != 0xb8 ||
+	    !code_sync())
+		return 0;
+	code_swap(site + first, jump + first, size - first);
+	if (!code_sync()) /* it never fails once it has not */
+		return 0;
+	code_swap(site, jump, first);
+	return 1;
+}
+
+static void rewrite(struct code *c, uint64_t ip, uint32_t size, int single)
 {
 	struct way *w = (struct way *)(c->ways + c->used * WAY_SIZE);
-	int32_t jump = (int32_t)((uint64_t)w - (site + 5));
-	uint64_t word, at = site & ~7UL;
+	uint64_t site = ip - 2 - size;
+	uint8_t jump[5];
 
 	*w = (struct way){ .lea = { 0x48, 0x8d, 0x0d },
-			   .back = (int32_t)(site + 5 - ((uint64_t)w + 7)),
+			   .back = (int32_t)(ip - 2 - ((uint64_t)w + 7)),
+			   .did = { 0, 0, 0x0f, 0x1f, 0x00 }, /* what is shorter, and nothing */
 			   .movabs = { 0x49, 0xbb },
 			   .to = (uint64_t)stub_fast,
 			   .jmp = { 0x41, 0xff, 0xe3 } };
-	copy(w->did, (const void *)site, 5);
-	c->used++;
-	if ((site & 7) <= 3) {
-		word = *(const uint64_t *)at;
-		((uint8_t *)&word)[site & 7] = 0xe9;
-		copy((uint8_t *)&word + (site & 7) + 1, &jump, 4);
-		__atomic_store_n((uint64_t *)at, word, __ATOMIC_SEQ_CST);
-	} else if (single) {
-		*(uint8_t *)site = 0xe9;
-		copy((void *)(site + 1), &jump, 4);
+	copy(w->did, (const void *)site, size);
+	if (size == 5) {
+		int32_t d = (int32_t)((uint64_t)w - (site + 5));
+
+		jump[0] = 0xe9;
+		copy(jump + 1, &d, 4);
+	} else {
+		uint64_t pad = pad_find((const uint8_t *)ip);
+
+		jump_write((uint8_t *)pad, (uint64_t)w);
+		jump[0] = 0xeb;
+		jump[1] = (uint8_t)(pad - (site + 2));
 	}
+	if (code_change(site, jump, size, single))
+		c->used++;
 }
 
 void stub_rewrite(uint64_t ip, int single)
 {
-	uint64_t site = ip - 7;
 	struct code *c = NULL;
+	uint32_t size;
 
 	if (stub_filtered || __atomic_exchange_n(&rewriting, 1, __ATOMIC_ACQUIRE))
 		return;
 	for (uint32_t i = 0; i < ncode; i++)
-		if (site >= code[i].start && ip <= code[i].end - WAYS * WAY_SIZE)
+		if (ip - 7 >= code[i].start && ip <= code[i].end - WAYS * WAY_SIZE - 64)
 			c = &code[i];
-	if (c && is_site((const uint8_t *)site) && (single || (site & 7) <= 3) && ways_find(c) &&
+	size = c ? site_size((const uint8_t *)ip) : 0;
+	if (size && (size == 5 || pad_find((const uint8_t *)ip)) && ways_find(c) &&
 	    c->used < WAYS &&
 	    /* All of it, so that it stays one mapping. */
 	    native(NR_MPROTECT, c->start, c->end - c->start, single ? 3 : 7, 0) == 0) {
-		rewrite(c, site, single);
+		rewrite(c, ip, size, single);
 		native(NR_MPROTECT, c->start, c->end - c->start, 5, 0);
 	}
 	__atomic_store_n(&rewriting, 0, __ATOMIC_RELEASE);
@@ -471,6 +538,8 @@ static void leave_way(struct k_ucontext *uc)
 		w = (const struct way *)(c->ways + (uc->rip - c->ways) / WAY_SIZE * WAY_SIZE);
 		if (w->did[0] == 0xb8)
 			uc->rax = w->did[1] | (uint64_t)w->did[2] << 8;
+		else if (w->did[0] == 0x31)
+			uc->rax = 0;
 		else
 			uc->r9 = *(const uint64_t *)(uc->rsp + 8);
 		uc->rip = (uint64_t)w + 7 + (uint64_t)(int64_t)w->back;
@@ -482,7 +551,7 @@ static void leave_way(struct k_ucontext *uc)
  * when the answer is complete. */
 void stub_fast_leave(struct k_ucontext *uc)
 {
-	const struct fast_frame *f = (const struct fast_frame *)uc->r15;
+	struct fast_frame *f = (struct fast_frame *)uc->r15;
 	uint64_t ip = uc->rip;
 
 	if (ip < STUB_BASE || ip >= STUB_BASE + STUB_SPAN) {
@@ -499,8 +568,9 @@ void stub_fast_leave(struct k_ucontext *uc)
 		uc->rip = uc->rcx;
 	} else if ((ip >= (uint64_t)stub_fast_in && ip < (uint64_t)stub_fast_out) ||
 		   (ip >= (uint64_t)__start_fasttext && ip < (uint64_t)__stop_fasttext)) {
-		uc->rax = f->rax;
-		uc->rip = uc->rcx = f->rcx;
+		stub_post_leave(f);
+		uc->rax = f->answered ? f->ret : f->rax;
+		uc->rip = uc->rcx = f->rcx + (f->answered ? 2 : 0);
 		uc->rdi = f->rdi;
 		uc->rsi = f->rsi;
 		uc->rdx = f->rdx;

@@ -36,7 +36,9 @@
 struct fast_region {
 	uint32_t epoch; /* odd: being rearranged */
 	uint32_t mask; /* slots of the index in use, less one */
-	uint32_t unused[14];
+	uint32_t
+		awake; /* the kernel looks at the boxes (stub/post.h), on this processor, counted from 1; 0: it does not */
+	uint32_t unused[13];
 	uint32_t stamps[FAST_STAMPS]; /* 0 is nobody's */
 	uint32_t index[FAST_INDEX]; /* places of records in area, 0 none */
 	uint64_t area[FAST_WORDS];
@@ -87,6 +89,8 @@ struct fast_own {
 	uint32_t ids; /* the four below are good */
 	uint32_t uid, euid, gid, egid;
 	uint32_t opens; /* open of what is not there gives ENOENT, never EMFILE */
+	uint32_t post; /* there is a box for it (stub/post.h) */
+	uint32_t fsbase; /* the processor tells threads apart by rdfsbase */
 };
 
 static inline uint32_t fast_load(const uint32_t *p)

@@ -145,9 +145,13 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 
 	(void)sig;
 	stub_fast_leave(uc);
-	if (flags & SIGF_PATCH)
-		stub_rewrite(((const struct stub_patch *)info->payload)->ip,
-			     (int)((const struct stub_patch *)info->payload)->single);
+	if (flags & SIGF_PATCH) {
+		const struct stub_patch *what = (const struct stub_patch *)info->payload;
+
+		if (what->post)
+			stub_post_open();
+		stub_rewrite(what->ip, (int)what->single);
+	}
 	if (uc->rip == (uint64_t)stub_suspend_ret) {
 		s = (struct suspend *)uc->r12;
 		s->by64 = 1;

@@ -53,7 +53,8 @@
 	0x7614 /* (sig, siginfo *, 1: of this thread alone): taken out of what is pending, for a signalfd -> 0, -errno */
 #define HC_IO_SETUP 0x7615 /* (events, where the name goes, a page that is the name) */
 #define HC_IO_DESTROY 0x7616 /* (name) */
-#define HC_LAST 0x7616
+#define HC_POST 0x7617 /* -> descriptor of a box to map (stub/post.h) */
+#define HC_LAST 0x7617
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
 #define STUB_FD_CODE 0x20000 /* a C library: its calls may be rewritten (stub/fast.c) */
@@ -105,14 +106,15 @@ struct stub_obj {
 /* In the payload of a signal with SIGF_PATCH. */
 struct stub_patch {
 	uint64_t ip; /* behind the system call instruction */
-	uint64_t single; /* nobody else runs in this address space */
+	uint32_t single; /* nobody else runs in this address space */
+	uint32_t post; /* a box is to be had */
 };
 
 /* See stub/fast.h; it is the first thing in struct stub_boot, which stays where it is for as long as the program runs. */
 struct fast_own;
 
 struct stub_boot {
-	uint32_t own[8]; /* struct fast_own */
+	uint32_t own[10]; /* struct fast_own */
 	struct stub_obj obj[2];
 	uint32_t nseg;
 	uint32_t nprefix; /* strings that replace argv[0] (#!): 0 none */

@@ -37,6 +37,7 @@
 #define NR_EPOLL_PWAIT 281
 #define NR_TGSIGQUEUEINFO 297
 #define NR_SECCOMP 317
+#define NR_MEMBARRIER 324
 #define NR_EXECVEAT 322
 #define NR_EPOLL_PWAIT2 441
 
@@ -147,6 +148,10 @@ extern struct stub_boot stub_boot_data;
 void stub_code_note(uint64_t start, uint64_t len);
 void stub_stack_note(uint64_t sp);
 void stub_rewrite(uint64_t ip, int single);
+/* The box: asked for, not to be used by a child that has a copy of our memory, and whose thread is at tls from now on. */
+void stub_post_open(void);
+void stub_post_forked(void);
+void stub_post_thread(uint64_t tls);
 void stub_fast_leave(struct k_ucontext *uc);
 _Noreturn void stub_main(uint64_t *sp);
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc);

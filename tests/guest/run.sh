@@ -8,6 +8,7 @@
 # A fresh, empty directory for each run, which the program must leave empty on the host. Programs run
 # two at a time (GUEST_JOBS) into result files first; the report follows in order.
 # Markers in a source: see guest.h.
+# GUEST_FLAGS: more options of viv run.
 # GUEST_BIN: use the programs found there, compile nothing (for a user who cannot write BUILD_DIR).
 set -u
 
@@ -38,7 +39,7 @@ on_host() { # name, result prefix
 }
 
 in_cell() { # name, result prefix
-	timeout -k 5 30 "$viv" run --mount "$bin:/t:ro" -- /bin/sh -c \
+	timeout -k 5 30 "$viv" run ${GUEST_FLAGS-} --mount "$bin:/t:ro" -- /bin/sh -c \
 		"mkdir -p /tmp/w && cd /tmp/w && exec env -i PATH=/usr/bin:/bin /t/$1" \
 		</dev/null >"$2.out" 2>"$2.err"
 	echo $? >"$2.rc"

@@ -62,20 +62,10 @@ int guest_read(pid_t tid, void *dst, uaddr_t src, size_t n)
 	(void)tid, (void)dst, (void)src, (void)n;
 	return -EFAULT;
 }
-int64_t host_vm_readv(pid_t pid, const struct iovec *local, unsigned nlocal,
-		      const struct iovec *remote, unsigned nremote);
-int64_t host_vm_readv(pid_t pid, const struct iovec *local, unsigned nlocal,
-		      const struct iovec *remote, unsigned nremote)
+int64_t guest_move(pid_t tid, const struct iovec *local, unsigned nlocal,
+		   const struct iovec *remote, unsigned nremote, bool towards_guest)
 {
-	(void)pid, (void)local, (void)nlocal, (void)remote, (void)nremote;
-	return -EFAULT;
-}
-int64_t host_vm_writev(pid_t pid, const struct iovec *local, unsigned nlocal,
-		       const struct iovec *remote, unsigned nremote);
-int64_t host_vm_writev(pid_t pid, const struct iovec *local, unsigned nlocal,
-		       const struct iovec *remote, unsigned nremote)
-{
-	(void)pid, (void)local, (void)nlocal, (void)remote, (void)nremote;
+	(void)tid, (void)local, (void)nlocal, (void)remote, (void)nremote, (void)towards_guest;
 	return -EFAULT;
 }
 
@@ -316,11 +306,12 @@ enum kind {
 	OP_NONE
 };
 
-static const char *const kind_names[] = { "mkdir",   "create",	 "write",	"truncate", "unlink",
-					  "rmdir",   "rename",	 "exchange",	"link",	    "symlink",
-					  "fifo",    "chmod",	 "setxattr",	"removexattr", "fsync",
-					  "fsyncdir", "syncfs",	 "seal",	"compact",  "tmpfile",
-					  "map",     "",	 "none" };
+static const char *const kind_names[] = {
+	"mkdir",    "create",	   "write", "truncate", "unlink", "rmdir",
+	"rename",   "exchange",	   "link",  "symlink",	"fifo",	  "chmod",
+	"setxattr", "removexattr", "fsync", "fsyncdir", "syncfs", "seal",
+	"compact",  "tmpfile",	   "map",   "",		"none"
+};
 
 struct op {
 	enum kind kind;
@@ -426,7 +417,7 @@ static bool is_below(const char *dir, const struct place *p)
 
 static struct op op_make(void)
 {
-	static const uint8_t often[] = { OP_CREATE, OP_CREATE, OP_WRITE, OP_WRITE, OP_WRITE,
+	static const uint8_t often[] = { OP_CREATE, OP_CREATE, OP_WRITE,  OP_WRITE,  OP_WRITE,
 					 OP_MKDIR,  OP_RENAME, OP_RENAME, OP_UNLINK, OP_FSYNC };
 	struct op o = { .kind = OP_NONE };
 	enum kind k = pick(3) ? often[pick(ARRAY_LEN(often))] : pick(OP_KINDS);
@@ -725,10 +716,10 @@ static int64_t real_apply(struct fs *fs, const struct op *o)
 	case OP_CREATE:
 	case OP_FIFO:
 	case OP_SYMLINK:
-		nn.mode = o->kind == OP_MKDIR	? S_IFDIR | o->mode :
-			  o->kind == OP_CREATE	? S_IFREG | o->mode :
-			  o->kind == OP_SYMLINK ? S_IFLNK | 0777 :
-						  S_IFIFO | o->mode;
+		nn.mode = o->kind == OP_MKDIR	  ? S_IFDIR | o->mode
+			  : o->kind == OP_CREATE  ? S_IFREG | o->mode
+			  : o->kind == OP_SYMLINK ? S_IFLNK | 0777
+						  : S_IFIFO | o->mode;
 		snprintf(text, sizeof(text), "to/%c", o->fill);
 		nn.target = o->kind == OP_SYMLINK ? text : NULL;
 		r = d->ops->create(d, o->name, strlen(o->name), &nn, &made);
@@ -754,8 +745,8 @@ static int64_t real_apply(struct fs *fs, const struct op *o)
 		break;
 	case OP_RENAME:
 	case OP_EXCHANGE:
-		r = d->ops->rename(d, o->name, strlen(o->name), i, d2, o->name2, strlen(o->name2), v,
-				   o->kind == OP_EXCHANGE ? RENAME_EXCHANGE_ : 0);
+		r = d->ops->rename(d, o->name, strlen(o->name), i, d2, o->name2, strlen(o->name2),
+				   v, o->kind == OP_EXCHANGE ? RENAME_EXCHANGE_ : 0);
 		break;
 	case OP_LINK:
 		r = d2->ops->link(d2, o->name2, strlen(o->name2), i);
@@ -773,8 +764,8 @@ static int64_t real_apply(struct fs *fs, const struct op *o)
 
 		snprintf(name, sizeof(name), "user.%d", o->key);
 		snprintf(value, sizeof(value), "%c%zu", o->fill, o->len);
-		r = i->ops->setxattr(i, name, o->kind == OP_SETXATTR ? value : NULL,
-				     strlen(value), 0);
+		r = i->ops->setxattr(i, name, o->kind == OP_SETXATTR ? value : NULL, strlen(value),
+				     0);
 		break;
 	}
 	case OP_FSYNC:
@@ -886,20 +877,20 @@ static void real_text(struct inode *dir, const char *path, bool contents, char *
 			int n;
 
 			snprintf(name, sizeof(name), "user.%d", key);
-			n = S_ISREG(i->mode) || S_ISDIR(i->mode) ?
-				    i->ops->getxattr(i, name, v, sizeof(v)) :
-				    -1;
+			n = S_ISREG(i->mode) || S_ISDIR(i->mode)
+				    ? i->ops->getxattr(i, name, v, sizeof(v))
+				    : -1;
 			if (n > 0)
 				sprintf(x + strlen(x), "%d=%.*s,", key, n, v);
 		}
 		if (S_ISLNK(i->mode))
 			(void)!i->ops->readlink(i, NULL, target, sizeof(target));
 		sprintf(out + strlen(out), "%s %c %o %u %u %s %s", sub,
-			S_ISDIR(i->mode)  ? 'd' :
-			S_ISREG(i->mode)  ? 'f' :
-			S_ISLNK(i->mode)  ? 'l' :
-			S_ISFIFO(i->mode) ? 'p' :
-					    '?',
+			S_ISDIR(i->mode)    ? 'd'
+			: S_ISREG(i->mode)  ? 'f'
+			: S_ISLNK(i->mode)  ? 'l'
+			: S_ISFIFO(i->mode) ? 'p'
+					    : '?',
 			i->mode & 07777, i->uid, S_ISDIR(i->mode) ? 0 : i->nlink, target, x);
 		if (contents && S_ISREG(i->mode)) {
 			size_t n = content_read(i, buf);
@@ -913,7 +904,8 @@ static void real_text(struct inode *dir, const char *path, bool contents, char *
 	}
 }
 
-__attribute__((unused)) static void text_of_model(int dir, const char *path, bool contents, int masked, char *out)
+__attribute__((unused)) static void text_of_model(int dir, const char *path, bool contents,
+						  int masked, char *out)
 {
 	char names[NAMES][8];
 	int n = 0;

@@ -59,6 +59,12 @@ uint64_t file_dotdot_ino(struct file *f)
 {
 	return f->inode->ino;
 }
+int64_t guest_move(pid_t tid, const struct iovec *local, unsigned nlocal,
+		   const struct iovec *remote, unsigned nremote, bool towards_guest)
+{
+	(void)tid, (void)local, (void)nlocal, (void)remote, (void)nremote, (void)towards_guest;
+	return -EFAULT;
+}
 size_t guest_read_some(pid_t tid, void *dst, uaddr_t src, size_t n)
 {
 	(void)tid, (void)dst, (void)src, (void)n;

@@ -102,6 +102,12 @@ int guest_write(pid_t t, uaddr_t d, const void *s, size_t n)
 {
 	return (void)t, memcpy((void *)d, s, n), 0;
 }
+int64_t guest_move(pid_t tid, const struct iovec *local, unsigned nlocal,
+		   const struct iovec *remote, unsigned nremote, bool towards_guest)
+{
+	return towards_guest ? process_vm_writev(tid, local, nlocal, remote, nremote, 0)
+			     : process_vm_readv(tid, local, nlocal, remote, nremote, 0);
+}
 size_t guest_read_some(pid_t t, void *d, uaddr_t s, size_t n)
 {
 	return (void)t, s < PAGE_SIZE ? 0 : (memcpy(d, (void *)s, n), n);
@@ -392,7 +398,8 @@ static void test_dev(void)
 	path_lookup(&tasks[0], AT_FDCWD, "/zero", 0, &p);
 	eq(file_open(&tasks[0], &p, O_RDWR, &f, NULL), 0, "zero");
 	path_put(&p);
-	ok(fstat(f->ops->mmap(f, &req, &off), &first) == 0 && fstat(f->ops->mmap(f, &req, &off), &second) == 0 &&
+	ok(fstat(f->ops->mmap(f, &req, &off), &first) == 0 &&
+		   fstat(f->ops->mmap(f, &req, &off), &second) == 0 &&
 		   first.st_ino != second.st_ino && off == 0,
 	   "two mappings are of two files");
 	memset(buf, 1, sizeof(buf));

@@ -132,6 +132,54 @@ static void test_vectors(void)
 	ok(before.blob_bytes == after.blob_bytes, "nothing is left over");
 }
 
+/* What a posted call's slot holds of its thread's memory. */
+static void test_windows(void)
+{
+	struct guest_window *w = &guest_window;
+	char in[16] = "0123456789", out[16] = { 0 }, buf[64];
+	struct uio u;
+
+	memset(pages, '-', 100);
+	*w = (struct guest_window){
+		.tid = self, .nin = 1, .out = ua(pages) + 32, .out_room = 8, .out_at = out
+	};
+	w->in[0].addr = ua(pages);
+	w->in[0].len = 10;
+	w->in[0].at = in;
+	ok(guest_read(self, buf, ua(pages) + 2, 3) == 0 && !memcmp(buf, "234", 3),
+	   "read from a window");
+	ok(guest_read(self, buf, ua(pages) + 8, 4) == 0 && !memcmp(buf, "----", 4),
+	   "half outside: from memory");
+	ok(guest_read_str(self, buf, ua(pages), 5) == -ENAMETOOLONG && !memcmp(buf, "01234", 5),
+	   "a string begins there");
+	ok(guest_write(self, ua(pages) + 32, "ab", 2) == 0 && w->out_len == 2 && pages[32] == '-' &&
+		   out[1] == 'b',
+	   "written into a window");
+	ok(guest_write(self, ua(pages) + 34, "cd", 2) == 0 && w->out_len == 4,
+	   "more, without a gap");
+	ok(guest_write(self, ua(pages) + 60, "zz", 2) == 0 && pages[60] == 'z' && w->out_len == 4,
+	   "elsewhere: to memory");
+	uio_init_guest(&u, self, ua(pages) + 36, 100);
+	ok(uio_put(&u, "efgh", 4) == 4 && w->out_len == 8 && pages[36] == '-', "by a uio");
+	ok(guest_write(self, ua(pages) + 40, "i", 1) == 0 && w->out_len == 8 && pages[40] == 'i',
+	   "behind its end: to memory");
+	ok(guest_write(self, ua(pages) + 38, "XYZ", 3) == 0 && !w->out_len && !w->out_room &&
+		   !memcmp(pages + 32, "abcdefXYZ", 9),
+	   "across its end: what was there goes first");
+	*w = (struct guest_window){
+		.tid = self, .out = ua(pages) + 32, .out_room = 8, .out_at = out
+	};
+	ok(guest_write(self, ua(pages) + 34, "Q", 1) == 0 && !w->out_room && pages[34] == 'Q',
+	   "with a gap: to memory");
+	*w = (struct guest_window){
+		.tid = self, .out = ua(pages) + 32, .out_room = 8, .out_at = out
+	};
+	ok(guest_write(self, ua(pages) + 32, "RS", 2) == 0 &&
+		   guest_read(self, buf, ua(pages) + 31, 3) == 0 && !memcmp(buf + 1, "RS", 2),
+	   "read again after it was written");
+	*w = (struct guest_window){ 0 };
+}
+
 int main(void)
 {
 	self = getpid();
@@ -145,5 +193,6 @@ int main(void)
 	test_string();
 	test_one();
 	test_vectors();
+	test_windows();
 	return tap_end();
 }

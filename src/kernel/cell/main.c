@@ -25,6 +25,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/sys/post.h"
 #include "kernel/vfs/async.h"
 
 #define REAP_BATCH 1024
@@ -119,13 +120,17 @@ static void settle(void)
 static void loop(void)
 {
 	struct host_call in;
+	int64_t deadline;
 
 	for (;;) {
 		now_update();
 		ktimer_run(now_mono());
 		settle();
 		name_prune();
-		if (!loop_wait(now_mono(), calls_are_ready() ? 0 : ktimer_next()))
+		deadline = calls_are_ready() ? 0 : ktimer_next();
+		if (posts_wait(deadline))
+			continue;
+		if (!loop_wait(now_mono(), posts_are_awake() ? 0 : deadline))
 			continue;
 		now_update();
 		if (notify_recv(&in) == 0) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "host/procmem.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/guestrange.h"
 #include "kernel/platform/uio.h"
@@ -143,10 +142,7 @@ static int64_t uio_move_guest(struct uio *u, void *buf, uint64_t n, bool towards
 		if ((uaddr_t)piece[0].iov_base >= GUEST_END)
 			break;
 		local = (struct iovec){ (char *)buf + done, covered };
-		if (towards_guest)
-			got = host_vm_writev(u->tid, &local, 1, piece, count);
-		else
-			got = host_vm_readv(u->tid, &local, 1, piece, count);
+		got = guest_move(u->tid, &local, 1, piece, count, towards_guest);
 		if (got <= 0)
 			break;
 		uio_advance(u, (uint64_t)got);

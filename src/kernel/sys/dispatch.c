@@ -12,7 +12,9 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
+#include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/post.h"
 #include "kernel/task/heldsig.h"
 #include "stub/stub.h"
 
@@ -68,6 +70,7 @@ static const struct row hyper_rows[HC_LAST - HC_BASE + 1] = {
 	[HC_SECCOMP - HC_BASE] = { "seccomp", "xxp", hc_seccomp, KERNEL },
 	[HC_SECCOMP_DONE - HC_BASE] = { "viv_seccomp_done", "d", hc_seccomp_done, KERNEL },
 	[HC_SECCOMP_ASK - HC_BASE] = { "viv_seccomp_ask", "p", hc_seccomp_ask, KERNEL },
+	[HC_POST - HC_BASE] = { "viv_post", "", hc_post, KERNEL },
 	[HC_SIGSYS_DIE - HC_BASE] = { "viv_sigsys_die", "", hc_sigsys_die, KERNEL },
 };
 
@@ -160,6 +163,50 @@ static void run(struct task *t)
 	call_finish(t, ret);
 }
 
+/* A fresh call of t's. */
+static void call_begin(struct task *t)
+{
+	struct call *c = &t->call;
+
+	c->posted = false;
+	c->resumed = false;
+	c->has_deadline = false;
+	c->wait_since = 0;
+	c->done = 0;
+	c->aux = NULL;
+	c->aux_free = NULL;
+}
+
+int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_t ip)
+{
+	struct call *c = &t->call;
+	int64_t ret;
+
+	/* Whatever is going on with it, a call of the usual kind sees to. */
+	if (c->active || t->armed || c->aux || t->sig_inflight || t->proc->stop_request ||
+	    t->proc->state != PROC_RUNNING || t->proc->held_set || t->seccomp || trace_is_on())
+		return PARKED;
+	cell.calls++;
+	t->syscalls++;
+	call_begin(t);
+	c->posted = true;
+	c->id = 0; /* there is no notification to answer */
+	c->nr = nr;
+	c->ip = ip;
+	c->args = *a;
+	c->active = true;
+	c->waits = false;
+	task_current = t;
+	ret = row_run(t, row_find(nr), a);
+	task_current = NULL;
+	if (c->waits && ret < 0)
+		ret = PARKED;
+	if (ret != PARKED)
+		t->restart.valid = false;
+	call_drop(t);
+	return ret;
+}
+
 void dispatch_call(const struct host_call *in)
 {
 	struct task *t = task_find(in->tid);
@@ -192,21 +239,17 @@ void dispatch_call(const struct host_call *in)
 	} else {
 		if (c->active || t->armed || c->aux)
 			call_drop(t); /* what it waited for was interrupted */
-		c->resumed = false;
-		c->has_deadline = false;
-		c->wait_since = 0;
-		c->done = 0;
-		c->aux = NULL;
-		c->aux_free = NULL;
+		call_begin(t);
 	}
 	t->armed = false;
 	c->id = in->id;
-	c->nr = in->nr;
+	c->nr = in->nr < SITE_ODD ? in->nr : fast_site_nr(t, in->ip);
 	c->ip = in->ip;
 	memcpy(c->args.a, in->args, sizeof(c->args.a));
 	c->active = true;
 	if (t->proc->held_set)
 		held_pass_on(t);
+	posts_missed(t);
 	run(t);
 }
 

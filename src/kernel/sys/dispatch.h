@@ -8,6 +8,8 @@
 void dispatch_init(void);
 /* A call arrived. */
 void dispatch_call(const struct host_call *in);
+/* A call that was posted (sys/post.c), as far as it ends at once: what it gives; PARKED: it is to be made again, as a notification. */
+int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_t ip);
 
 /* Names and formats from the table; NULL: there is no such call. */
 const char *syscall_name(int nr);
@@ -18,7 +20,7 @@ void trace_open(int fd);
 bool trace_is_on(void);
 void trace_call(struct task *t, int64_t ret);
 
-/* Questions of the stub (sys/clone.c, exec.c, mem.c, seccomp.c, shm.c, signal.c). The first has no task yet. */
+/* Questions of the stub (sys/clone.c, exec.c, mem.c, post.c, seccomp.c, shm.c, signal.c). The first has no task yet. */
 int64_t hc_child(const struct host_call *in);
 int64_t hc_clone_prep(struct task *t, const struct sysargs *a);
 int64_t hc_clone_cancel(struct task *t, const struct sysargs *a);
@@ -39,6 +41,7 @@ int64_t hc_seccomp_ask(struct task *t, const struct sysargs *a);
 int64_t hc_sigsys_die(struct task *t, const struct sysargs *a);
 int64_t hc_io_setup(struct task *t, const struct sysargs *a);
 int64_t hc_io_destroy(struct task *t, const struct sysargs *a);
+int64_t hc_post(struct task *t, const struct sysargs *a);
 int64_t hc_taken(struct task *t, const struct sysargs *a);
 
 /* REFUSED rows (sys/refused.c). */

@@ -24,12 +24,15 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
+#include "kernel/sys/post.h"
 
 #define CTX_TABLE 64
 #define CRED_TABLE 8
-#define SITES 12
+#define SITES 24
 #define SITE_HITS 2
 #define SITE_HITS_ID 6 /* of calls that a program makes a few times at its start */
+#define SITE_HITS_POST 64
+#define POST_CALLS 512 /* a program that makes fewer is not worth a box */
 
 /* An address space. */
 struct fastmm {
@@ -38,10 +41,13 @@ struct fastmm {
 	struct list tasks;
 	uaddr_t own; /* where struct fast_own is; 0: no use of it */
 	struct fast_own published;
+	struct post *post; /* its box; NULL: none */
+	uint32_t calls; /* that could have been posted */
 	uint32_t nsites;
 	struct {
 		uint64_t ip;
 		uint32_t hits;
+		int nr;
 	} site[SITES];
 };
 OBJ_TYPE(fastmm_type, struct fastmm, 0);
@@ -117,6 +123,18 @@ static void own_make(const struct task *t, struct fast_own *out)
 	out->euid = t->cred.euid;
 	out->gid = t->cred.gid;
 	out->egid = t->cred.egid;
+	out->fsbase = post_has_fsbase();
+}
+
+/* Whether a call can be posted in the name of a thread: all of them are of one process. A vfork child is in its parent's place. */
+static bool is_one_process(const struct fastmm *mm)
+{
+	const struct task *first = list_first(&mm->tasks, struct task, mm_link), *t;
+
+	list_for_each (t, &mm->tasks, mm_link)
+		if (t->proc != first->proc)
+			return false;
+	return true;
 }
 
 /* ---- address spaces ---- */
@@ -143,6 +161,7 @@ static void publish(struct fastmm *mm)
 			memset(&own, 0, sizeof(own));
 	list_for_each (t, &mm->tasks, mm_link)
 		own.opens &= t->files && !t->files->was_full;
+	own.post = mm->post && is_one_process(mm);
 	if (!memcmp(&own, &mm->published, sizeof(own)))
 		return;
 	mm->mark++;
@@ -192,8 +211,10 @@ struct fastmm *fast_mm_get(struct task *t, uint32_t *ret_mark)
 
 void fast_mm_put(struct fastmm *mm)
 {
-	if (mm && --mm->refs == 0)
-		obj_free(&fastmm_type, mm);
+	if (!mm || --mm->refs)
+		return;
+	post_free(mm->post);
+	obj_free(&fastmm_type, mm);
 }
 
 void fast_gone(struct task *t)
@@ -205,7 +226,8 @@ void fast_gone(struct task *t)
 	t->mm = NULL;
 	list_remove(&t->mm_link);
 	if (!list_is_empty(&mm->tasks)) {
-		if (!mm->published.abs) /* perhaps the others agree */
+		post_forget(mm->post, t->tid);
+		if (!mm->published.abs || !mm->published.post) /* perhaps the others agree */
 			publish(mm);
 		return;
 	}
@@ -294,6 +316,12 @@ void fast_disable(struct task *t)
 
 /* ---- answers ---- */
 
+/* After how many calls that could have been posted an address space gets a box. */
+static uint32_t box_calls(void)
+{
+	return cell.spec.fast == FAST_EAGER ? 1 : POST_CALLS;
+}
+
 /* A call that the runner could have answered. */
 static void site_hit(struct task *t, uint32_t enough)
 {
@@ -301,8 +329,10 @@ static void site_hit(struct task *t, uint32_t enough)
 	uint64_t ip = t->call.ip;
 	uint32_t i;
 
-	if (cell.spec.fast != FAST_ON)
+	if (cell.spec.fast != FAST_ON && cell.spec.fast != FAST_EAGER)
 		return;
+	if (cell.spec.fast == FAST_EAGER)
+		enough = 1;
 	for (i = 0; i < mm->nsites && mm->site[i].ip != ip; i++)
 		;
 	if (i == SITES)
@@ -310,10 +340,43 @@ static void site_hit(struct task *t, uint32_t enough)
 	if (i == mm->nsites) {
 		mm->nsites++;
 		mm->site[i].ip = ip;
+		mm->site[i].nr = t->call.nr;
 		mm->site[i].hits = 0;
 	}
 	if (++mm->site[i].hits == enough)
-		signal_patch(t, ip, mm->refs == 1 && mm->tasks.next == mm->tasks.prev);
+		signal_patch(t, ip, mm->refs == 1 && mm->tasks.next == mm->tasks.prev,
+			     !mm->post && mm->calls >= box_calls());
+}
+
+int fast_site_nr(const struct task *t, uint64_t ip)
+{
+	for (uint32_t i = 0; t->mm && i < t->mm->nsites; i++)
+		if (t->mm->site[i].ip == ip)
+			return t->mm->site[i].nr;
+	return -1;
+}
+
+void fast_postable(struct task *t)
+{
+	if (!t->mm || !t->mm->own || t->fast_off || !post_is_on() || ++t->mm->calls < box_calls())
+		return;
+	/* Where no box could be had, it is not tried for ever. */
+	if (t->mm->post || t->mm->calls < 4 * POST_CALLS)
+		site_hit(t, SITE_HITS_POST);
+}
+
+struct post *fast_post(const struct task *t)
+{
+	return t->mm && t->mm->published.post ? t->mm->post : NULL;
+}
+
+int fast_post_set(struct task *t, struct post *post)
+{
+	if (!t->mm || t->mm->post)
+		return -EBUSY;
+	t->mm->post = post;
+	publish(t->mm);
+	return 0;
 }
 
 void fast_id_told(struct task *t)

@@ -7,6 +7,7 @@
 #include "kernel/vfs/vfs.h"
 
 struct fastmm;
+struct post;
 
 /* ---- address spaces ---- */
 
@@ -34,5 +35,19 @@ void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int
 		   const void *said);
 /* An id was told. */
 void fast_id_told(struct task *t);
+
+/* Which call the place before ip makes, if it was chosen to be rewritten; else -1. While that happens, threads that run there ask for
+ * a number from SITE_ODD on that means nothing. */
+#define SITE_ODD 0x10000
+int fast_site_nr(const struct task *t, uint64_t ip);
+
+/* ---- posted calls (sys/post.h) ---- */
+
+/* A call was made that could have been posted. */
+void fast_postable(struct task *t);
+/* The box through which t may post now (borrowed), or NULL. */
+struct post *fast_post(const struct task *t);
+/* t's address space has a box from now on (taken, unless it fails). */
+int must_check fast_post_set(struct task *t, struct post *post);
 
 #endif

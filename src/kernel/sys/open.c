@@ -181,6 +181,10 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	}
 	if (r < 0)
 		return r;
+	if (t->call.posted && S_ISFIFO(place.name->inode->mode)) {
+		path_put(&place); /* who waits for the other side is seen by it */
+		return PARKED;
+	}
 	uint32_t flags = rq.flags & ~(uint32_t)(O_CLOEXEC | O_CREAT | O_EXCL);
 	if (flags & TMPFILE_BIT)
 		flags &= ~(uint32_t)O_TRUNC;

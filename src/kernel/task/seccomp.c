@@ -35,6 +35,7 @@ static const uint16_t stub_calls[] = {
 	SYS_gettid,	   SYS_clock_gettime,	SYS_exit_group,
 	SYS_ppoll,	   SYS_epoll_pwait,	SYS_rt_tgsigqueueinfo,
 	SYS_seccomp,	   SYS_execveat,	441 /* epoll_pwait2 */,
+	SYS_madvise,	   SYS_sched_yield,	SYS_membarrier,
 };
 
 static bool insn_is_known(const struct sock_filter *f)

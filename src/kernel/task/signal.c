@@ -141,9 +141,9 @@ void signal_collect(struct task *t, uint64_t mask)
 	(void)host_tgsigqueue(t->proc->pid, t->tid, STUB_SIG, &si);
 }
 
-void signal_patch(struct task *t, uint64_t ip, bool single)
+void signal_patch(struct task *t, uint64_t ip, bool single, bool post)
 {
-	const struct stub_patch what = { .ip = ip, .single = single };
+	const struct stub_patch what = { .ip = ip, .single = single, .post = post };
 	struct linux_siginfo si = { 0 };
 
 	memcpy(si.u.payload, &what, sizeof(what));

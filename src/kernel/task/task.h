@@ -55,6 +55,7 @@ struct call {
 	struct sysargs args;
 	uint64_t ip;
 	bool active; /* the thread waits for an answer */
+	bool posted; /* it came by a box (sys/post.h): it ends at once, or is made again and has had no effect */
 	bool parked; /* on wait queues */
 	bool resumed; /* this is not the handler's first run for this call */
 	bool ready; /* woken, on the ready list */
@@ -330,8 +331,9 @@ extern bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
 void signal_collect(struct task *t, uint64_t mask);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
-/* The stub is to rewrite the call before ip; single: nobody else runs in that memory. For a thread whose call is being answered. */
-void signal_patch(struct task *t, uint64_t ip, bool single);
+/* The stub is to rewrite the call before ip; single: nobody else runs in that memory; post: it asks for a box first. For a thread whose
+ * call is being answered. */
+void signal_patch(struct task *t, uint64_t ip, bool single, bool post);
 /* Nobody outside of the group, but in its session, is parent of a member: nobody could continue it. */
 bool pgrp_is_orphaned(pid_t pgid);
 /* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */

@@ -1,0 +1,400 @@
+/* See post.h.
+ *
+ * When to be awake. To look at boxes takes a processor, so it is done only while it pays: there have to be several posted calls for
+ * each that comes as a notification, as then the posts come from programs that find work each time they look (a server with
+ * many clients). Two programs that wait for each other in turn gain nothing: each wait is a notification, and those are quicker
+ * if the kernel sleeps and the host can hand the processor over. Counted over WINDOW; while it does not pay, it is tried again
+ * at longer and longer intervals.
+ *
+ * What a slot says is copied before it is looked at. What remains in the slot and is read later is the bytes of the call's own
+ * buffers: as in any memory of the guest's, they are what they are at the moment of reading. */
+#include "kernel/sys/post.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/arena.h"
+#include "host/host.h"
+#include "host/notify.h"
+#include "kernel/platform/cell.h"
+#include "kernel/platform/fastmem.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/sys/dispatch.h"
+#include "kernel/sys/fast.h"
+#include "kernel/sys/handlers.h"
+#include "stub/post.h"
+
+#define BOXES 32
+#define USEC 1000LL
+#define WINDOW (1000 * USEC)
+#define IDLE (200 * USEC) /* without a post: back to sleep. Who is woken takes its time to come */
+#define HOST_TURN (6 * USEC) /* the host's descriptors are looked at so often while awake */
+#define GAIN 2 /* posts for each notification that make it worth while */
+#define TAKEN_AWAY \
+	(1000 * USEC) /* who gives a turn and has not got it back by then is on a busy processor */
+#define REST_FIRST (2000 * USEC)
+#define REST_MAX (256000 * USEC)
+
+struct post {
+	struct post_box *box;
+	uint32_t at; /* in boxes */
+};
+OBJ_TYPE(post_type, struct post, BOXES);
+
+static struct post *boxes[BOXES];
+static uint32_t nboxes;
+
+static struct {
+	bool on; /* awake */
+	int64_t since; /* the start of the window */
+	int64_t last; /* when something was posted, or the reason to be awake */
+	int64_t host; /* when the host's descriptors were looked at */
+	uint32_t posts, notes; /* in this window: posted, and by notification */
+	int64_t rest, until; /* how long not to try again, and till when */
+} awake;
+
+bool post_is_on(void)
+{
+	return fastmem && (cell.spec.fast == FAST_ON || cell.spec.fast == FAST_EAGER) &&
+	       cell.spec.cpus > 1;
+}
+
+bool post_has_fsbase(void)
+{
+	return host_has_fsgsbase();
+}
+
+/* ---- boxes ---- */
+
+void post_free(struct post *p)
+{
+	if (!p)
+		return;
+	boxes[p->at] = boxes[--nboxes];
+	boxes[p->at]->at = p->at;
+	host_unmap(p->box, POST_SIZE);
+	obj_free(&post_type, p);
+}
+
+void post_forget(struct post *p, pid_t tid)
+{
+	for (uint32_t i = 0; p && i < POST_SLOTS; i++)
+		if (POST_TID(__atomic_load_n(&p->box->state[i], __ATOMIC_ACQUIRE)) == (uint32_t)tid)
+			__atomic_store_n(&p->box->state[i], 0, __ATOMIC_RELEASE);
+}
+
+static struct post *post_new(int *ret_fd)
+{
+	struct post *p = nboxes < BOXES ? obj_new(&post_type) : NULL;
+	int fd;
+
+	if (!p)
+		return NULL;
+	fd = host_memfd("viv-post", MFD_ALLOW_SEALING);
+	/* Its size is not the guest's to change. */
+	if (fd >= 0 && host_ftruncate(fd, POST_SIZE) == 0 &&
+	    host_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		p->box = host_map_shared(fd, POST_SIZE);
+	if (!p->box) {
+		if (fd >= 0)
+			host_close(fd);
+		obj_free(&post_type, p);
+		return NULL;
+	}
+	p->at = nboxes;
+	boxes[nboxes++] = p;
+	*ret_fd = fd;
+	return p;
+}
+
+int64_t hc_post(struct task *t, const struct sysargs *a)
+{
+	struct post *p;
+	int fd, ret;
+
+	(void)a;
+	if (!post_is_on() || t->fast_off || t->seccomp || fast_post(t))
+		return -EBUSY;
+	p = post_new(&fd);
+	if (!p)
+		return -ENOMEM;
+	ret = notify_addfd(t->call.id, fd, -1);
+	host_close(fd);
+	if (ret >= 0 && fast_post_set(t, p) < 0)
+		ret = -EBUSY;
+	if (ret < 0)
+		post_free(p);
+	return ret;
+}
+
+/* ---- calls ---- */
+
+static bool is_postable(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_read:
+	case SYS_write:
+	case SYS_close:
+	case SYS_fstat:
+	case SYS_lseek:
+	case SYS_pread64:
+	case SYS_pwrite64:
+	case SYS_readv:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_recvfrom:
+	case SYS_sendmsg:
+	case SYS_recvmsg:
+	case SYS_setsockopt:
+	case SYS_fcntl:
+	case SYS_epoll_wait:
+	case SYS_epoll_ctl:
+	case SYS_openat:
+	case SYS_newfstatat:
+	case SYS_accept4:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool moves_bytes(uint64_t nr)
+{
+	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64 ||
+	       nr == SYS_readv || nr == SYS_writev || nr == SYS_sendto || nr == SYS_recvfrom ||
+	       nr == SYS_sendmsg || nr == SYS_recvmsg;
+}
+
+/* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and waits in the middle is not so. */
+static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
+{
+	const struct file *f;
+	bool is_file, nonblock;
+
+	if (nr == SYS_openat)
+		return !(a->a[2] & (O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE));
+	if (nr == SYS_fcntl)
+		return a->a[1] == F_GETFL || a->a[1] == F_SETFL || a->a[1] == F_GETFD ||
+		       a->a[1] == F_SETFD || a->a[1] == F_DUPFD_CLOEXEC;
+	f = moves_bytes(nr) ? fd_file(t, (int)a->a[0]) : NULL;
+	if (!f)
+		return true; /* EBADF */
+	is_file = S_ISREG(f->inode->mode);
+	nonblock = f->flags & O_NONBLOCK;
+	switch (nr) {
+	case SYS_read:
+	case SYS_pread64:
+		return a->a[2] <= POST_LEN_MAX;
+	case SYS_write:
+	case SYS_pwrite64:
+		return a->a[2] <= POST_LEN_MAX && (is_file || nonblock);
+	case SYS_recvfrom:
+		return a->a[2] <= POST_LEN_MAX && !(a->a[3] & MSG_WAITALL);
+	case SYS_sendto:
+		return a->a[2] <= POST_LEN_MAX && (nonblock || a->a[3] & MSG_DONTWAIT);
+	default:
+		return nonblock && !is_file;
+	}
+}
+
+/* The slot's windows, checked. */
+static void windows_open(struct post_slot *s, pid_t tid)
+{
+	struct guest_window *w = &guest_window;
+	uint32_t nin = *(volatile uint32_t *)&s->nin;
+
+	*w = (struct guest_window){ .tid = tid };
+	for (uint32_t i = 0; i < MIN(nin, (uint32_t)GUEST_WINDOWS); i++) {
+		const struct post_in in = *(volatile struct post_in *)&s->in[i];
+
+		if (in.at > POST_ROOM || in.len > POST_ROOM - in.at)
+			break;
+		w->in[w->nin].addr = in.addr;
+		w->in[w->nin].len = in.len;
+		w->in[w->nin++].at = s->room + in.at;
+	}
+	w->out = *(volatile uint64_t *)&s->out;
+	w->out_room = MIN(*(volatile uint32_t *)&s->out_room, (uint32_t)POST_ROOM);
+	w->out_at = s->room;
+}
+
+static bool slot_work(struct post *p, uint32_t i, uint32_t state)
+{
+	uint32_t tid = POST_TID(state), step = POST_ASK;
+	struct post_slot *s = &p->box->slot[i];
+	struct sysargs args;
+	struct task *t;
+	uint64_t nr;
+	int64_t ret;
+
+	if (!__atomic_compare_exchange_n(&p->box->state[i], &state, POST_STATE(tid, POST_WORKED),
+					 false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return false;
+	nr = *(volatile uint64_t *)&s->nr;
+	memcpy(args.a, s->a, sizeof(args.a));
+	t = task_find((pid_t)tid);
+	if (t && is_postable(nr) && fast_post(t) == p && ends_at_once(t, nr, &args)) {
+		windows_open(s, t->tid);
+		ret = dispatch_posted(t, (int)nr, &args, *(volatile uint64_t *)&s->ip);
+		if (ret != PARKED) {
+			s->ret = ret;
+			s->out_len = (uint32_t)guest_window.out_len;
+			step = POST_DONE;
+		}
+		guest_window.tid = 0;
+		guest_window.nin = 0;
+	}
+	__atomic_store_n(&p->box->state[i], POST_STATE(tid, step), __ATOMIC_RELEASE);
+	return step == POST_DONE;
+}
+
+bool posts_run(void)
+{
+	bool any = false;
+
+	for (uint32_t b = 0; b < nboxes; b++) {
+		struct post *p = boxes[b];
+
+		for (uint32_t i = 0; i < POST_SLOTS; i++) {
+			uint32_t state = __atomic_load_n(&p->box->state[i], __ATOMIC_ACQUIRE);
+
+			if (POST_STEP(state) != POST_POSTED)
+				continue;
+			if (slot_work(p, i, state))
+				awake.posts++;
+			any = true;
+			if (b >= nboxes || boxes[b] != p) /* it may have ended its process */
+				return true;
+		}
+	}
+	return any;
+}
+
+/* ---- when ---- */
+
+static bool is_eager(void)
+{
+	return cell.spec.fast == FAST_EAGER;
+}
+
+/* On which processor we are: who is there too cannot wait for us. */
+static void awake_tell(void)
+{
+	uint32_t now = awake.on ? (uint32_t)host_cpu() + 1 : 0;
+
+	if (fastmem->awake == now)
+		return;
+	__atomic_store_n(&fastmem->awake, now, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* While awake: whom we answer is not to wait for our processor, and who made us awake is to have the one we were on. */
+static void awake_set(bool on)
+{
+	if (awake.on == on)
+		return;
+	awake.on = on;
+	notify_hand_over(!on);
+	host_cpu_leave(on);
+	awake_tell();
+}
+
+static void rest(int64_t now)
+{
+	awake.rest = awake.rest && !is_eager() ? MIN(2 * awake.rest, REST_MAX) : REST_FIRST;
+	awake.until = now + awake.rest;
+}
+
+/* The end of a window. True: go on. */
+static bool window_end(int64_t now)
+{
+	bool pays = awake.posts >= GAIN * awake.notes;
+
+	awake.since = now;
+	awake.posts = awake.notes = 0;
+	if (pays || is_eager())
+		awake.rest = 0;
+	else
+		rest(now);
+	return pays || is_eager();
+}
+
+void posts_missed(struct task *t)
+{
+	int64_t now;
+
+	if (!is_postable((uint64_t)t->call.nr))
+		return;
+	awake.notes++;
+	fast_postable(t);
+	if (awake.on || !nboxes)
+		return;
+	now = now_mono();
+	if (now < awake.until || !fast_post(t))
+		return;
+	awake.since = awake.last = awake.host = now;
+	awake.posts = 0;
+	awake.notes = 1;
+	awake_set(true);
+}
+
+/* Others have their turn: those on our processor, and the host's descriptors, which the loop looks at next. */
+static bool turn_give(void)
+{
+	int64_t before = now_mono();
+
+	host_yield();
+	now_update();
+	awake.host = now_mono();
+	awake_tell();
+	if (awake.host - before < TAKEN_AWAY)
+		return true;
+	/* There is more to do here than there are processors. */
+	rest(awake.host);
+	return false;
+}
+
+bool posts_wait(int64_t deadline)
+{
+	int64_t now = now_mono();
+
+	if (!awake.on)
+		return false;
+	for (uint32_t spin = 1; !posts_run(); spin++) {
+		if (spin % 16) {
+			__builtin_ia32_pause();
+			continue;
+		}
+		now_update();
+		now = now_mono();
+		if (now - awake.last >= IDLE && !is_eager())
+			goto sleep;
+		if (now - awake.host >= HOST_TURN || now >= deadline)
+			goto turn;
+	}
+	now_update();
+	now = awake.last = now_mono();
+	if (now - awake.since >= WINDOW && !window_end(now))
+		goto sleep;
+	if (now - awake.host < HOST_TURN)
+		return true;
+turn:
+	if (turn_give())
+		return false;
+	goto off;
+sleep:
+	(void)window_end(now);
+off:
+	awake_set(false);
+	return posts_run(); /* who posted a moment ago has not seen it */
+}
+
+bool posts_are_awake(void)
+{
+	return awake.on;
+}

@@ -1,0 +1,68 @@
+/* Calls that are posted: a box of memory that one address space shares with the kernel, and how a call goes through it.
+ *
+ * While the kernel is awake and looks at the boxes (fast_region.awake), a rewritten call (stub/fast.c) need not switch to it and
+ * back: the stub writes the call into a slot and waits for the moment that it takes. A posted call never waits for anything
+ * else: what cannot be answered at once, and whatever is unusual, the kernel sends back (POST_ASK), and it is made as a system
+ * call.
+ *
+ *   FREE -> TAKEN (stub) -> POSTED (stub) -> WORKED (kernel) -> DONE or ASK (kernel) -> FREE (stub)
+ *                           POSTED -> FREE (stub: it waits no longer)
+ *
+ * What the call reads and writes goes through the slot as well, as far as there is room: the stub copies what the call reads
+ * into it (in), and the kernel leaves there what the call writes (out), instead of reaching into the other's memory.
+ *
+ * Both sides write a box, so the kernel trusts nothing in it: it copies what it needs of a slot once and checks the copy. A guest
+ * that writes nonsense there makes calls that it could have made anyway; one that posts in the name of another of its threads
+ * does nothing that it could not do to that thread's memory. */
+#ifndef VIV_STUB_POST_H
+#define VIV_STUB_POST_H
+
+#include "stub/stub.h"
+
+#define POST_BASE (STUB_BASE + 0xe0000)
+#define POST_SIZE 0x8000
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+#define POST_SLOTS 15
+#define POST_INS 4
+#define POST_ROOM 1888
+#define POST_LEN_MAX \
+	65536 /* longer reads and writes are not posted: the switch is little of what they cost */
+
+/* In the low bits of a slot's state; above them the number of the thread whose call it is. A free slot's state is 0. */
+enum post_step { POST_FREE, POST_TAKEN, POST_POSTED, POST_WORKED, POST_DONE, POST_ASK };
+#define POST_STATE(tid, step) ((uint32_t)(tid) << 3 | (step))
+#define POST_STEP(state) ((state)&7)
+#define POST_TID(state) ((state) >> 3)
+
+struct post_in {
+	uint64_t addr; /* in the runner's memory */
+	uint32_t len, at; /* at: where in room */
+};
+
+struct post_slot {
+	uint32_t nin;
+	uint32_t pad;
+	uint64_t nr, ip;
+	uint64_t a[6];
+	struct post_in in[POST_INS];
+	uint64_t out; /* what the call writes from here on goes into room, from its start ... */
+	uint32_t out_room; /* ... up to so much; the stub has seen that it can be written */
+	uint32_t out_len; /* by the kernel: so much of it is to be copied */
+	int64_t ret; /* by the kernel */
+	uint8_t room[POST_ROOM];
+};
+_Static_assert(sizeof(struct post_slot) == 2048, "post_slot");
+
+struct post_box {
+	uint32_t state
+		[16]; /* of each slot: in one line, all that the kernel looks at while it waits */
+	uint8_t unused[2048 - 64];
+	struct post_slot slot[POST_SLOTS];
+};
+_Static_assert(sizeof(struct post_box) == POST_SIZE, "post_box");
+#endif
+
+#endif
