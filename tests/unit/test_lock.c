@@ -10,6 +10,7 @@
 
 static struct proc procs[3];
 static struct task tasks[3];
+static struct fdtable tables[3];
 static struct inode inode;
 static struct file files[3];
 static int woken;
@@ -29,7 +30,7 @@ static int set(int who, int type, uint64_t start, uint64_t end, bool ofd, bool w
 static int get(int who, uint64_t start, uint64_t end, struct lock_range *r)
 {
 	*r = (struct lock_range){ .type = F_WRLCK, .start = start, .end = end };
-	lock_posix_get(&files[who], &procs[who], false, r);
+	lock_posix_get(&files[who], &tables[who], false, r);
 	return r->type;
 }
 
@@ -62,9 +63,9 @@ static void test_ranges(void)
 	get(1, 50, 50, &r);
 	ok(r.start == 0 && r.end == 89, "three became one");
 	eq(set(2, F_WRLCK, 50, 50, true, false), -EAGAIN, "OFD against POSIX");
-	locks_release_posix(&inode, &procs[0]);
+	locks_release_posix(&inode, &tables[0]);
 	eq(set(2, F_WRLCK, 50, LOCK_TO_EOF, true, false), -EAGAIN, "another process still has one");
-	locks_release_posix(&inode, &procs[1]);
+	locks_release_posix(&inode, &tables[1]);
 	eq(set(2, F_WRLCK, 50, LOCK_TO_EOF, true, false), 0, "to the end");
 	eq(get(0, 1000000, 1000000, &r), F_WRLCK, "which is far");
 	eq(r.pid, -1, "an OFD lock has no process");
@@ -100,12 +101,12 @@ static void test_wait(void)
 	eq(set(2, F_WRLCK, 0, 0, false, true), -EAGAIN, "3 may");
 	waiter_init(&w, POLLOUT, wake);
 	waitq_add(lock_waitq(&inode), &w);
-	locks_release_posix(&inode, &procs[1]);
+	locks_release_posix(&inode, &tables[1]);
 	eq(woken, 1, "a release wakes");
 	tasks[0].call.parked = false;
 	waiter_init(&w, POLLOUT, wake);
 	waitq_add(lock_waitq(&inode), &w);
-	locks_release_posix(&inode, &procs[0]);
+	locks_release_posix(&inode, &tables[0]);
 	eq(woken, 2, "the last release wakes too");
 	ok(inode.locks == NULL, "nothing is left");
 }
@@ -135,7 +136,8 @@ int main(void)
 		list_append(&procs[i].threads, &tasks[i].thread_link);
 		files[i].inode = &inode;
 		files[i].mode = FMODE_READ | FMODE_WRITE;
-		files[i].lock_id = (uint64_t)i + 1;
+		files[i].lock_id = tables[i].lock_id = (uint64_t)i + 1;
+		tasks[i].files = &tables[i];
 	}
 	test_ranges();
 	test_range_init();

@@ -107,7 +107,7 @@ static int64_t lock_get(struct task *t, struct file *f, uaddr_t addr, bool ofd)
 		return r;
 	if (ofd && fl.pid)
 		return -EINVAL;
-	lock_posix_get(f, t->proc, ofd, &lr);
+	lock_posix_get(f, t->files, ofd, &lr);
 	fl.type = (int16_t)lr.type;
 	if (lr.type != F_UNLCK) {
 		fl.whence = SEEK_SET;
@@ -118,7 +118,7 @@ static int64_t lock_get(struct task *t, struct file *f, uaddr_t addr, bool ofd)
 	return guest_put(t->tid, addr, &fl);
 }
 
-static int64_t lock_set(struct task *t, struct file *f, uaddr_t addr, bool ofd, bool wait)
+static int64_t lock_set(struct task *t, int fd, struct file *f, uaddr_t addr, bool ofd, bool wait)
 {
 	struct linux_flock fl;
 	struct lock_range lr;
@@ -135,6 +135,12 @@ static int64_t lock_set(struct task *t, struct file *f, uaddr_t addr, bool ofd, 
 	if (ofd && fl.pid)
 		return -EINVAL;
 	r = lock_posix_set(f, t, ofd, &lr, wait);
+	/* Another thread has closed the descriptor while this one waited: nothing would ever release it. */
+	if (r == 0 && !ofd && lr.type != F_UNLCK && fd_file(t, fd) != f) {
+		lr.type = F_UNLCK;
+		(void)lock_posix_set(f, t, ofd, &lr, false);
+		return -EBADF;
+	}
 	if (r != -EAGAIN || !wait)
 		return r;
 	file_keep(t, f);
@@ -243,10 +249,10 @@ static int64_t fcntl_file(struct task *t, struct file *f, int fd, int cmd, uint6
 		return lock_get(t, f, arg, cmd == F_OFD_GETLK);
 	case F_SETLK:
 	case F_SETLKW:
-		return lock_set(t, f, arg, false, cmd == F_SETLKW);
+		return lock_set(t, fd, f, arg, false, cmd == F_SETLKW);
 	case F_OFD_SETLK:
 	case F_OFD_SETLKW:
-		return lock_set(t, f, arg, true, cmd == F_OFD_SETLKW);
+		return lock_set(t, fd, f, arg, true, cmd == F_OFD_SETLKW);
 	case F_GETOWN:
 		return f->owner_pid;
 	case F_SETOWN:

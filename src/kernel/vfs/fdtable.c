@@ -2,8 +2,9 @@
  * shares or copies.
  *
  * The slots are one blob that doubles. hint is a lower bound of the lowest free number, so the
- * usual open-close-open costs no search. Closing a descriptor drops the process's POSIX locks on
- * the file, as Linux has it, whichever descriptor took them. */
+ * usual open-close-open costs no search. Closing a descriptor drops the table's POSIX locks on the
+ * file, as Linux has it, whichever descriptor took them: also where the last to hold the table is the birth of a thread
+ * whose process was killed. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@
 
 OBJ_TYPE(fdtable_type, struct fdtable, 0);
 OBJ_TYPE(fsctx_type, struct fsctx, 0);
+
+static uint64_t lock_id_last;
 
 static struct fdtable *fdtable_of_size(uint32_t size)
 {
@@ -30,6 +33,7 @@ static struct fdtable *fdtable_of_size(uint32_t size)
 	memset(ft->slots, 0, size * sizeof(*ft->slots));
 	ft->refs = 1;
 	ft->size = size;
+	ft->lock_id = ++lock_id_last;
 	return ft;
 }
 
@@ -67,13 +71,13 @@ struct fdtable *fdtable_get(struct fdtable *ft)
 	return ft;
 }
 
-/* One descriptor of f goes away. */
-static void file_close(struct file *f, struct task *t)
+/* One descriptor of f in ft goes away. */
+static void file_close(struct fdtable *ft, struct file *f, struct task *t)
 {
 	if (f->ops && f->ops->flush)
 		f->ops->flush(f, t);
-	if (f->inode->locks && t && t->proc && !(f->mode & FMODE_PATH))
-		locks_release_posix(f->inode, t->proc);
+	if (f->inode->locks && !(f->mode & FMODE_PATH))
+		locks_release_posix(f->inode, ft);
 	file_put(f);
 }
 
@@ -96,7 +100,7 @@ void fdtable_put(struct fdtable *ft, struct task *t)
 	for (uint32_t i = 0; i < ft->size && ft->open; i++) {
 		struct file *f = slot_clear(ft, i);
 		if (f)
-			file_close(f, t);
+			file_close(ft, f, t);
 	}
 	blob_free(ft->slots, ft->size * sizeof(*ft->slots));
 	obj_free(&fdtable_type, ft);
@@ -178,7 +182,7 @@ int fd_install_at(struct task *t, struct file *f, int fd, bool cloexec)
 	if (++ft->open >= fd_limit(t))
 		fdtable_note_full(ft);
 	if (old)
-		file_close(old, t);
+		file_close(ft, old, t);
 	return fd;
 }
 
@@ -191,7 +195,7 @@ int fd_close(struct task *t, int fd)
 	struct file *f = slot_clear(ft, (uint32_t)fd);
 	if (!f)
 		return -EBADF;
-	file_close(f, t);
+	file_close(ft, f, t);
 	return 0;
 }
 
@@ -205,7 +209,7 @@ void fd_close_on_exec(struct task *t)
 			continue;
 		left--;
 		if (ft->slots[i].cloexec)
-			file_close(slot_clear(ft, i), t);
+			file_close(ft, slot_clear(ft, i), t);
 	}
 }
 

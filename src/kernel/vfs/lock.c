@@ -2,7 +2,7 @@
  *
  * An inode that has locks has a flock_list: a list, a set of ranges and the queue on which all that want
  * one wait. It goes away with its last lock, which wakes the waiters; they run their call again and
- * look anew. An owner is a number: the file's lock_id for flock and OFD locks, the process for
+ * look anew. An owner is a number: the lock_id of the file for flock and OFD locks, of the table of descriptors for
  * POSIX locks. The locks of one owner never overlap.
  *
  * Deadlocks are looked for as Linux does: only among POSIX locks, along at most ten waiting
@@ -165,10 +165,10 @@ struct owner {
 	uint64_t id;
 };
 
-static struct owner owner_of(const struct file *f, const struct proc *p, bool ofd)
+static struct owner owner_of(const struct file *f, const struct fdtable *ft, bool ofd)
 {
 	return ofd ? (struct owner){ LOCK_OFD, f->lock_id }
-		   : (struct owner){ LOCK_POSIX, (uint64_t)p->pid };
+		   : (struct owner){ LOCK_POSIX, ft->lock_id };
 }
 
 static bool lock_is_of(const struct lock *lk, const struct owner *o)
@@ -264,9 +264,9 @@ static void range_merge(struct flock_list *l, const struct owner *o, struct lock
 	}
 }
 
-void lock_posix_get(struct file *f, const struct proc *p, bool ofd, struct lock_range *r)
+void lock_posix_get(struct file *f, const struct fdtable *ft, bool ofd, struct lock_range *r)
 {
-	struct owner o = owner_of(f, p, ofd);
+	struct owner o = owner_of(f, ft, ofd);
 	struct lock *lk = f->inode->locks ? range_conflict(f->inode->locks, &o, r) : NULL;
 
 	if (!lk) {
@@ -317,7 +317,7 @@ static int range_blocked(struct task *t, const struct lock *blocker, const struc
 int lock_posix_set(struct file *f, struct task *t, bool ofd, const struct lock_range *r, bool wait)
 {
 	struct inode *ino = f->inode;
-	struct owner o = owner_of(f, t->proc, ofd);
+	struct owner o = owner_of(f, t->files, ofd);
 
 	t->locks_waiting = NULL;
 	if (r->type == F_UNLCK && !ino->locks)
@@ -380,9 +380,9 @@ void locks_release_file(struct file *f)
 	locks_changed(f->inode);
 }
 
-void locks_release_posix(struct inode *ino, struct proc *p)
+void locks_release_posix(struct inode *ino, const struct fdtable *ft)
 {
-	struct owner o = { LOCK_POSIX, (uint64_t)p->pid };
+	struct owner o = { LOCK_POSIX, ft->lock_id };
 
 	if (!ino->locks)
 		return;

@@ -525,6 +525,7 @@ struct fdtable {
 	uint32_t size; /* slots */
 	uint32_t open;
 	uint32_t hint; /* lowest that may be free */
+	uint64_t lock_id; /* the owner of POSIX locks, as on Linux; no two tables have the same */
 	bool was_full; /* once: open of what is not there may give EMFILE. vfs_files_full was told */
 	struct fdslot *slots;
 };
@@ -560,8 +561,8 @@ struct fsctx *fsctx_get(struct fsctx *);
 void fsctx_put(struct fsctx *);
 
 /* ---- locks (vfs/lock.c) ---- */
-struct proc;
 void locks_release_file(struct file *f); /* last close: flock and OFD locks */
-void locks_release_posix(struct inode *ino, struct proc *p); /* any close by p: its POSIX locks */
+/* Any close in a table of descriptors: the POSIX locks that were taken through it. */
+void locks_release_posix(struct inode *ino, const struct fdtable *ft);
 
 #endif
