@@ -39,11 +39,6 @@ os.environ["TMPDIR"] = scratch
 CACHES = {"blob-bytes"}
 
 
-def slack(kind):
-    """Names that were looked up stay for a while, with what they lead to: which ones is up to the storm."""
-    return 64 if kind == "name" or kind.endswith("node") else 2
-
-
 def report(ok, name, *notes):
     global number, failed
     number += 1
@@ -151,8 +146,10 @@ def long_lived(rounds, ms):
         signal.alarm(0)
         return -1, "".join(out) + "the cell ended\n"
 
-    def objects():
-        """Objects of the kernel, by type: what /proc/slabinfo says inside."""
+    def objects(empty=True):
+        """Objects of the kernel, by type: what /proc/slabinfo says inside, without what is only cached."""
+        if empty:
+            do("echo 3 >/proc/sys/vm/drop_caches")
         lines = do("cat /proc/slabinfo")[1].splitlines()[2:]
         return {line.split()[0]: int(line.split()[1]) for line in lines}
 
@@ -192,13 +189,18 @@ def long_lived(rounds, ms):
             if not sanitized and last[1] > base[1] * 1.25 + 2048:
                 bad.append(f"memory of the kernel grows: {[s[1] for s in states]} KiB")
             first, now = counts[1 if len(counts) > 2 else 0], counts[-1]
-            more = {k: (first.get(k, 0), n) for k, n in now.items() if n > first.get(k, 0) + slack(k) and k not in CACHES}
+            more = {k: (first.get(k, 0), n) for k, n in now.items() if n > first.get(k, 0) + 2 and k not in CACHES}
             if more:
                 bad.append(f"objects of the kernel are left: {more}")
             if last[2] > 1:
                 bad.append(f"runners left: {[s[2] for s in states]}")
         notes = [f"{said[-1] if said else ''}; descriptors {[s[0] for s in states]}, KiB {[s[1] for s in states]}"]
         report(not bad, f"{mode} storm, {len(states)} rounds", *(bad or notes))
+    before = objects()
+    do("ls -R /usr/share/doc /usr/lib >/dev/null")
+    cached, now = objects(empty=False), objects()
+    report(cached["name"] > before["name"] + 1000 and all(now[k] <= n + 2 for k, n in before.items() if k not in CACHES),
+           "caches are emptied when asked", before, cached, now)
     before = objects()
     do("sleep 1000 <&1 & sleep 1000 & sleep 1000 & echo")
     time.sleep(0.2)

@@ -1,6 +1,6 @@
 /* The VFS core over a toy file system: walks, names, mounts, renames, descriptors; no object is
  * left at the end. */
-/* objects: src/base/arena.c src/kernel/vfs/async.c src/kernel/vfs/attr.c src/kernel/vfs/fdtable.c src/kernel/vfs/file.c src/kernel/vfs/inode.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/vfs/mount.c src/kernel/vfs/mounttree.c src/kernel/vfs/name.c src/kernel/vfs/notify.c src/kernel/vfs/ops.c src/kernel/vfs/walk.c src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c */
+/* objects: src/base/arena.c src/kernel/vfs/async.c src/kernel/vfs/attr.c src/kernel/vfs/drop.c src/kernel/vfs/fdtable.c src/kernel/vfs/file.c src/kernel/vfs/inode.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/vfs/mount.c src/kernel/vfs/mounttree.c src/kernel/vfs/name.c src/kernel/vfs/notify.c src/kernel/vfs/ops.c src/kernel/vfs/walk.c src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -509,6 +509,7 @@ int main(void)
 {
 	static char name[16];
 	struct arena_stats stats;
+	int pieces;
 
 	if (arena_init() < 0)
 		return 1;
@@ -524,6 +525,10 @@ int main(void)
 	}
 	name_prune();
 	eq(obj_type_find("name")->count <= 16384 + 32, true, "the cache stays within its limit");
+	for (pieces = 1; !caches_drop(DROP_NODES); pieces++)
+		;
+	ok(pieces > 1 && pieces < 10, "it is emptied in pieces");
+	ok(obj_type_find("name")->count < 32, "... of all that nobody holds");
 	/* All goes away: the root file system with its mount. */
 	fdtable_put(task.files, &task);
 	fsctx_put(task.fs);

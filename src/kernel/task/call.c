@@ -112,7 +112,8 @@ int call_wait(struct task *t, struct waitq *q)
 
 	if (!c->waits) {
 		c->waits = true;
-		c->has_deadline = false;
+		c->has_deadline = !q;
+		c->deadline = now_mono();
 		if (!c->wait_since)
 			c->wait_since = now_mono();
 		(void)call_park(t, q, POLLIN, PARK_NOINTR);

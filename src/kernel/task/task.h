@@ -242,7 +242,8 @@ int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_ki
 int64_t call_later(struct task *t);
 /* For operations of file systems that wait for something outside of the cell: puts the call of t on q and returns -EINPROGRESS,
  * for the operation to return. If the handler then fails, with this or with an error that it made of it, dispatch parks the call
- * instead, and the handler is run again when q is woken; if it can do without, its result stands. */
+ * instead, and the handler is run again when q is woken; if it can do without, its result stands. q NULL: the operation does its
+ * work in pieces, and the next has its turn after the next event of others. */
 int call_wait(struct task *t, struct waitq *q);
 /* Room for n waiters in one call (poll). -ENOMEM; then call_park_more() for each. */
 int must_check call_reserve(struct task *t, uint32_t n);

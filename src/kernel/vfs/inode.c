@@ -131,6 +131,8 @@ int inode_permission(struct inode *ino, const struct cred *c, int mask)
 		bits >>= 3; /* asked only where the answer matters */
 	if ((want & ~bits & 7) == 0)
 		return 0;
+	if (ino->strict)
+		return -EACCES;
 	if (inode_is_dir(ino)) {
 		if (!(want & W_OK) && cred_has_cap(c, CAP_DAC_READ_SEARCH))
 			return 0;

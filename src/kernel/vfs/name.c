@@ -202,6 +202,14 @@ void name_prune(void)
 	lru_shrink(NAMES_CACHED);
 }
 
+/* A parent that its last child lets go comes to the end of the list and has its turn too. */
+bool name_drop_some(uint32_t max)
+{
+	for (; lru_count && max; max--)
+		name_drop(list_first(&lru, struct name, lru_link));
+	return !lru_count;
+}
+
 struct name *name_get(struct name *n)
 {
 	if (n->refs++ == 0)

@@ -52,9 +52,14 @@ struct fs_ops {
 	void (*statfs)(struct fs *fs, struct fs_stat *out);
 	/* Everything written so far reaches the disk. Optional: nothing to do. */
 	int (*sync)(struct fs *fs);
+	/* Gives up what is kept only to be quicker, as far as DROP_* asks and as it is not in use. Bounded work. Optional: nothing. */
+	void (*drop)(struct fs *fs, unsigned what);
 	/* The last reference went away. */
 	void (*free)(struct fs *fs);
 };
+
+#define DROP_CONTENTS 1u /* of files, and descriptors of the host that stand for them */
+#define DROP_NODES 2u /* names, inodes, and what file systems remember of them */
 
 struct fs {
 	uint32_t refs;
@@ -169,6 +174,7 @@ struct inode {
 	void *sock; /* a bound socket */
 	void *watches; /* inotify */
 	bool fixed; /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
+	bool strict; /* as /proc/sys: the mode bits decide, whatever capabilities there are */
 	bool mapped; /* somebody was told its name for /proc/PID/maps: vfs_name_gone is called */
 	bool unsteady; /* mapped shared for writing: size and times may change without a call */
 	uint16_t stamp; /* of its attributes; see inode_touch */
@@ -249,6 +255,8 @@ extern void (*vfs_ctx_gone)(struct name *n);
 void name_move(struct name *n, struct name *new_parent, const char *str, size_t len); /* renamed */
 void name_exchange(struct name *a, struct name *b);
 void name_prune(void); /* drops cached names over the limit; called between calls */
+/* All caches of the VFS and of every mounted file system: DROP_*. One piece of the work, bounded; false: there is more to do. */
+bool caches_drop(unsigned what);
 
 /* ---- mounts ---- */
 

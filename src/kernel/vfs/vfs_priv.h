@@ -7,6 +7,8 @@
 /* A name that is not in the tree and shows as deleted; takes the inode reference on success;
  * returns ref or NULL. */
 struct name *name_new_deleted(struct name *parent, const char *str, struct inode *ino);
+/* Drops up to max cached names, the oldest first; false: some are left. */
+bool name_drop_some(uint32_t max);
 /* Drops every cached name below root that nobody holds. */
 void name_shrink_tree(struct name *root);
 

@@ -66,9 +66,18 @@ static int layer_sync(struct fs *fs)
 	return l->store ? store_sync_all(l) : 0;
 }
 
+/* The nodes that mirror the image's go with the names that hold them. */
+static void layer_drop(struct fs *fs, unsigned what)
+{
+	(void)fs;
+	if (what & DROP_CONTENTS)
+		layer_content_forget();
+}
+
 static const struct fs_ops layer_fs_ops = {
 	.statfs = layer_statfs,
 	.sync = layer_sync,
+	.drop = layer_drop,
 	.free = layer_free,
 };
 

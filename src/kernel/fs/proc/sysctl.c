@@ -1,6 +1,10 @@
 /* /proc/sys: the settings that programs read. They are fixed: opening one for writing gives
- * EACCES, even to root of the cell. */
+ * EACCES, even to root of the cell. The one that is written to is an order and no setting: vm/drop_caches. As on Linux the mode
+ * bits decide and no capability. */
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -8,6 +12,8 @@
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/version.h"
+
+#define WORD_MAX 20 /* of a number, as Linux */
 
 static int show_hostname(struct pinode *pi, struct task *t, struct textbuf *b)
 {
@@ -75,14 +81,56 @@ static int show_file_nr(struct pinode *pi, struct task *t, struct textbuf *b)
 	return 0;
 }
 
-#define VALUE(n, str) P_TEXT(n, 0444, str "\n")
+/* One integer as Linux reads it from a write: in any base, between blanks, nothing else in its word; further words are not
+ * taken. How much of buf was, or -EINVAL. */
+static int64_t store_int(const char *buf, size_t n, long min, long max, long *ret_)
+{
+	const char *p = buf, *end = buf + n;
+	char *stop;
+
+	while (p < end && isspace((unsigned char)*p))
+		p++;
+	/* strtol() would take another sign or blanks. */
+	const char *digits = p + (p < end && *p == '-');
+	if (digits == end || *digits < '0' || *digits > '9')
+		return -EINVAL;
+	*ret_ = strtol(p, &stop, 0);
+	if (stop - p > WORD_MAX || (stop < end && *stop != ' ' && *stop != '\t' && *stop != '\n'))
+		return -EINVAL;
+	if (*ret_ < min || *ret_ > max)
+		return -EINVAL;
+	while (stop < end && isspace((unsigned char)*stop))
+		stop++;
+	return stop - buf;
+}
+
+/* 1: contents of files; 2: names and inodes; 3: both. 4 is about Linux's log. */
+static int64_t store_drop_caches(struct pinode *pi, struct task *t, char *buf, size_t n)
+{
+	long what;
+	int64_t taken = store_int(buf, n, 1, 4, &what);
+
+	(void)pi;
+	if (taken < 0)
+		return taken;
+	return caches_drop((unsigned)what) ? taken : call_wait(t, NULL);
+}
+
+#define S_FILE(n, fn)                                                         \
+	{                                                                     \
+		.name = n, .mode = S_IFREG | 0444, .show = fn, .strict = true \
+	}
+#define VALUE(n, str)                                                               \
+	{                                                                           \
+		.name = n, .mode = S_IFREG | 0444, .text = str "\n", .strict = true \
+	}
 
 static const struct pnode random_nodes[] = {
-	P_FILE("boot_id", 0444, show_boot_id),
+	S_FILE("boot_id", show_boot_id),
 	VALUE("entropy_avail", "256"),
 	VALUE("poolsize", "256"),
 	VALUE("urandom_min_reseed_secs", "60"),
-	P_FILE("uuid", 0444, show_uuid),
+	S_FILE("uuid", show_uuid),
 	VALUE("write_wakeup_threshold", "256"),
 	{ 0 },
 };
@@ -106,7 +154,7 @@ static const struct pnode kernel_nodes[] = {
 	VALUE("core_uses_pid", "0"),
 	VALUE("dmesg_restrict", "1"),
 	VALUE("domainname", UTS_DOMAIN),
-	P_FILE("hostname", 0444, show_hostname),
+	S_FILE("hostname", show_hostname),
 	VALUE("io_uring_disabled", "2"),
 	VALUE("kptr_restrict", "2"),
 	VALUE("msgmax", "8192"),
@@ -129,7 +177,7 @@ static const struct pnode kernel_nodes[] = {
 	VALUE("shmmax", "18446744073692774399"),
 	VALUE("shmmni", "4096"),
 	VALUE("tainted", "0"),
-	P_FILE("threads-max", 0444, show_threads_max),
+	S_FILE("threads-max", show_threads_max),
 	VALUE("unprivileged_bpf_disabled", "2"),
 	VALUE("version", UTS_VERSION),
 	{ 0 },
@@ -138,6 +186,10 @@ static const struct pnode kernel_nodes[] = {
 static const struct pnode vm_nodes[] = {
 	VALUE("dirty_background_ratio", "10"),
 	VALUE("dirty_ratio", "20"),
+	{ .name = "drop_caches",
+	  .mode = S_IFREG | 0200,
+	  .store = store_drop_caches,
+	  .strict = true },
 	VALUE("max_map_count", "65530"),
 	VALUE("min_free_kbytes", "67584"),
 	VALUE("mmap_min_addr", "65536"),
@@ -170,18 +222,17 @@ static const struct pnode mqueue_nodes[] = {
 };
 
 static const struct pnode fs_nodes[] = {
-	VALUE("aio-max-nr", "65536"),	       VALUE("aio-nr", "0"),
-	VALUE("aio-max-nr", "65536"),	       VALUE("aio-nr", "0"),
-	P_DIR("epoll", 0555, epoll_nodes),     P_FILE("file-max", 0444, show_file_max),
-	P_FILE("file-nr", 0444, show_file_nr), P_DIR("inotify", 0555, inotify_nodes),
-	VALUE("lease-break-time", "45"),       VALUE("leases-enable", "1"),
-	VALUE("mount-max", "100000"),	       P_DIR("mqueue", 0555, mqueue_nodes),
-	VALUE("nr_open", "1048576"),	       VALUE("overflowgid", "65534"),
-	VALUE("overflowuid", "65534"),	       VALUE("pipe-max-size", "1048576"),
-	VALUE("pipe-user-pages-hard", "0"),    VALUE("pipe-user-pages-soft", "16384"),
-	VALUE("protected_fifos", "1"),	       VALUE("protected_hardlinks", "1"),
-	VALUE("protected_regular", "2"),       VALUE("protected_symlinks", "1"),
-	VALUE("suid_dumpable", "0"),	       { 0 },
+	VALUE("aio-max-nr", "65536"),	    VALUE("aio-nr", "0"),
+	P_DIR("epoll", 0555, epoll_nodes),  S_FILE("file-max", show_file_max),
+	S_FILE("file-nr", show_file_nr),    P_DIR("inotify", 0555, inotify_nodes),
+	VALUE("lease-break-time", "45"),    VALUE("leases-enable", "1"),
+	VALUE("mount-max", "100000"),	    P_DIR("mqueue", 0555, mqueue_nodes),
+	VALUE("nr_open", "1048576"),	    VALUE("overflowgid", "65534"),
+	VALUE("overflowuid", "65534"),	    VALUE("pipe-max-size", "1048576"),
+	VALUE("pipe-user-pages-hard", "0"), VALUE("pipe-user-pages-soft", "16384"),
+	VALUE("protected_fifos", "1"),	    VALUE("protected_hardlinks", "1"),
+	VALUE("protected_regular", "2"),    VALUE("protected_symlinks", "1"),
+	VALUE("suid_dumpable", "0"),	    { 0 },
 };
 
 static const struct pnode net_core_nodes[] = {

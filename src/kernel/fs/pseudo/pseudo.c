@@ -87,6 +87,7 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 	else if (S_ISREG(node->mode))
 		pi->inode.fops = node->fops ? node->fops : &pseudo_fops;
 	pi->inode.fixed = node->fixed;
+	pi->inode.strict = node->strict;
 	if (S_ISLNK(node->mode) && node->text && !fs->nocache)
 		pi->inode.size = strlen(node->text);
 	pi->node = node;

@@ -77,7 +77,7 @@ struct pnode {
 	int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
 	/* File: operations of its own instead of show and store. Optional. */
 	const struct file_ops *fops;
-	bool fixed; /* inode.fixed */
+	bool fixed, strict; /* inode.fixed, inode.strict */
 	/* File, directory: may t open it? 0 or -errno. Optional: yes. */
 	int (*may_open)(struct pinode *pi, struct task *t, uint32_t flags);
 	/* Link: its text, returns the length. Optional: text. */

@@ -54,6 +54,21 @@ void s3_content_drop(struct s3node *n)
 	s->ncached--;
 }
 
+/* A deleted file that somebody has open cannot be fetched any more. */
+static bool is_refetchable(const struct s3node *n)
+{
+	return n->parent && !s3node_is_own(n) && !n->req_op && !n->map_written;
+}
+
+void s3_contents_drop(struct s3fs *s)
+{
+	struct s3node *n, *tmp;
+
+	list_for_each_safe (n, tmp, &s->cached, cache_link)
+		if (is_refetchable(n))
+			s3_content_drop(n);
+}
+
 /* Makes room for bytes more; what is in use stays, so there may be none. */
 static void cache_trim(struct s3fs *s, uint64_t bytes, const struct s3node *keep)
 {
@@ -62,7 +77,7 @@ static void cache_trim(struct s3fs *s, uint64_t bytes, const struct s3node *keep
 	list_for_each_safe (n, tmp, &s->cached, cache_link) {
 		if (s->cached_bytes + bytes <= S3_CACHE_MAX && s->ncached < S3_CACHE_FILES)
 			return;
-		if (n != keep && !s3node_is_own(n) && !n->req_op && !n->map_written)
+		if (n != keep && is_refetchable(n))
 			s3_content_drop(n);
 	}
 }

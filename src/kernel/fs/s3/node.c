@@ -274,12 +274,27 @@ static int s3_sync(struct fs *fs)
 	return 0;
 }
 
+static void s3_drop(struct fs *fs, unsigned what)
+{
+	struct s3fs *s = (struct s3fs *)fs;
+
+	if (what & DROP_CONTENTS)
+		s3_contents_drop(s);
+	if (what & DROP_NODES)
+		shrink(s);
+}
+
 static void s3_free(struct fs *fs)
 {
 	obj_free(&s3fs_type, (struct s3fs *)fs);
 }
 
-static const struct fs_ops s3_fs_ops = { .statfs = s3_statfs, .sync = s3_sync, .free = s3_free };
+static const struct fs_ops s3_fs_ops = {
+	.statfs = s3_statfs,
+	.sync = s3_sync,
+	.drop = s3_drop,
+	.free = s3_free,
+};
 
 struct fs *s3fs_new(int sock, bool readonly, uint32_t uid, uint32_t gid)
 {

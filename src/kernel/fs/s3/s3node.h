@@ -128,6 +128,7 @@ void s3_content_answer(struct s3node *n, uint32_t op, const struct s3_reply *r);
 
 /* ---- content (content.c) ---- */
 void s3_content_drop(struct s3node *n);
+void s3_contents_drop(struct s3fs *s); /* all that can be fetched again */
 int s3_upload_start(struct s3node *n);
 /* Until what is written is uploaded: 0, -EINPROGRESS, or why it cannot be. */
 int s3_upload(struct s3node *n);
