@@ -34,6 +34,19 @@ int call_wait(struct task *t, struct waitq *q)
 {
 	return (void)t, (void)q, -EINPROGRESS;
 }
+static bool measured;
+void loop_measure(bool on)
+{
+	measured = on;
+}
+bool loop_is_measured(void)
+{
+	return measured;
+}
+int64_t loop_longest_turn(void)
+{
+	return 2345678;
+}
 void call_set_timeout(struct task *t, int64_t rel_ns)
 {
 	(void)t, (void)rel_ns;
@@ -372,6 +385,14 @@ static void test_proc(void)
 	eq(read_all("/pts/1"), 0, "all of process 1 can be read");
 	eq(read_all("/pts/sys"), 1, "all of the settings can be read but one");
 	eq(slurp("/pts/sys/vm/drop_caches"), -EACCES, "... that is only written to");
+	ok(slurp("/pts/1/sched") > 0 && !strstr(text, "exec_max"), "turns of the kernel are not measured");
+	eq(spit("/pts/sys/kernel/sched_schedstats", "1"), -EACCES, "no capability makes them root's");
+	const uint32_t user = tasks[0].cred.fsuid;
+	tasks[0].cred.fsuid = 0;
+	eq(spit("/pts/sys/kernel/sched_schedstats", "2"), -EINVAL, "they are or they are not");
+	eq(spit("/pts/sys/kernel/sched_schedstats", "1\n"), 2, "... until it is asked for");
+	ok(slurp("/pts/1/sched") > 0 && strstr(text, " :             2.345678\n"), "then the longest is told");
+	tasks[0].cred.fsuid = user;
 	eq(read_all("/shm"), 0, "all of /sys can be read");
 	procs[0].state = PROC_ZOMBIE;
 	ok(slurp("/pts/self/stat") > 0 && strstr(text, ") Z "), "a zombie");

@@ -53,13 +53,41 @@ void hostwatch_fini(struct hostwatch *w)
 			batch[i] = NULL;
 }
 
+static struct {
+	bool on;
+	int64_t start, longest;
+} turns;
+
+void loop_measure(bool on)
+{
+	turns.on = on;
+	turns.start = on ? host_clock(CLOCK_PROCESS_CPUTIME_ID) : 0;
+	turns.longest = 0;
+}
+
+bool loop_is_measured(void)
+{
+	return turns.on;
+}
+
+int64_t loop_longest_turn(void)
+{
+	return turns.longest;
+}
+
 bool loop_wait(int64_t now, int64_t deadline)
 {
 	struct pollfd p[2] = { { .fd = notify_hung ? -1 : notify_fd(), .events = POLLIN },
 			       { .fd = epoll_fd, .events = POLLIN } };
 	int64_t timeout = deadline == INT64_MAX ? -1 : MAX(deadline - now, 0);
 
-	if (host_poll(p, 2, timeout) <= 0)
+	if (turns.on)
+		turns.longest =
+			MAX(turns.longest, host_clock(CLOCK_PROCESS_CPUTIME_ID) - turns.start);
+	int ready = host_poll(p, 2, timeout);
+	if (turns.on)
+		turns.start = host_clock(CLOCK_PROCESS_CPUTIME_ID);
+	if (ready <= 0)
 		return false;
 	notify_hung |= (p[0].revents & (POLLHUP | POLLIN)) == POLLHUP;
 	if (p[1].revents) {

@@ -26,4 +26,10 @@ void hostwatch_fini(struct hostwatch *w);
 /* Waits until deadline (CLOCK_MONOTONIC ns); calls the watches that fired. True: a notification can be received. */
 bool loop_wait(int64_t now, int64_t deadline);
 
+/* How long others wait for the loop: the CPU time of its turns, each from the end of a wait to the next. Taken only where it is
+ * asked for, as it costs two calls of the host for each turn. */
+void loop_measure(bool on); /* from now on, or no longer; what was measured is forgotten */
+bool loop_is_measured(void);
+int64_t loop_longest_turn(void); /* ns, since then */
+
 #endif

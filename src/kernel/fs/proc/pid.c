@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/platform/loop.h"
 
 #define CAP_SYS_PTRACE_ 19
 #define CAP_SYS_RESOURCE_ 24
@@ -586,6 +588,32 @@ static int show_cmdline_init(struct pinode *pi, struct task *t, struct textbuf *
 	return 0;
 }
 
+/* The kernel's own use of the CPU, as Linux tells it of a process: milliseconds. */
+static void put_ms(struct textbuf *b, const char *key, int64_t ns)
+{
+	text_printf(b, "%-45s:%14ld.%06ld\n", key, (long)(ns / 1000000), (long)(ns % 1000000));
+}
+
+static int show_sched_init(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	(void)pi, (void)t;
+	text_puts(b, "init (1, #threads: 1)\n"
+		     "-------------------------------------------------------------------\n");
+	put_ms(b, "se.sum_exec_runtime", host_clock(CLOCK_PROCESS_CPUTIME_ID));
+	if (loop_is_measured())
+		put_ms(b, "exec_max", loop_longest_turn());
+	text_printf(b, "%-45s:%21d\n%-45s:%21d\n", "policy", 0, "prio", 120);
+	return 0;
+}
+
+/* A write resets what is measured. */
+static int64_t store_sched_init(struct pinode *pi, struct task *t, char *buf, size_t n)
+{
+	(void)pi, (void)t, (void)buf;
+	loop_measure(loop_is_measured());
+	return (int64_t)n;
+}
+
 #define ROWS_OF_INIT                                                                               \
 	P_TEXT("cgroup", 0444, "0::/\n"), P_FILE("cmdline", 0444, show_cmdline_init),              \
 		P_TEXT("comm", 0444, "init\n"), P_TEXT("cpuset", 0444, "/\n"),                     \
@@ -599,6 +627,7 @@ static int show_cmdline_init(struct pinode *pi, struct task *t, struct textbuf *
 		P_DIR("net", 0555, net_nodes), P_DIR("ns", 0511, ns_nodes),                        \
 		P_TEXT("oom_score", 0444, "0\n"), P_TEXT("oom_score_adj", 0444, "0\n"),            \
 		{ .name = "root", .mode = S_IFLNK | 0700, .text = "/" },                           \
+		P_RW("sched", 0644, show_sched_init, store_sched_init),                            \
 		P_FILE("schedstat", 0444, show_schedstat),                                         \
 		P_TEXT("sessionid", 0444, "4294967295"), P_FILE("stat", 0444, show_stat),          \
 		P_FILE("statm", 0444, show_statm), P_FILE("status", 0444, show_status),            \

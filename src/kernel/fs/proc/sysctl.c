@@ -1,6 +1,6 @@
 /* /proc/sys: the settings that programs read. They are fixed: opening one for writing gives
- * EACCES, even to root of the cell. The one that is written to is an order and no setting: vm/drop_caches. As on Linux the mode
- * bits decide and no capability. */
+ * EACCES, even to root of the cell. Those that are written to are about the kernel itself: vm/drop_caches and
+ * kernel/sched_schedstats. As on Linux the mode bits decide and no capability. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
+#include "kernel/platform/loop.h"
 #include "kernel/platform/version.h"
 
 #define WORD_MAX 20 /* of a number, as Linux */
@@ -116,6 +117,25 @@ static int64_t store_drop_caches(struct pinode *pi, struct task *t, char *buf, s
 	return caches_drop((unsigned)what) ? taken : call_wait(t, NULL);
 }
 
+static int show_schedstats(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	(void)pi, (void)t;
+	text_printf(b, "%d\n", loop_is_measured());
+	return 0;
+}
+
+/* Only the turns of the kernel itself are measured: /proc/1/sched. */
+static int64_t store_schedstats(struct pinode *pi, struct task *t, char *buf, size_t n)
+{
+	long on;
+	int64_t taken = store_int(buf, n, 0, 1, &on);
+
+	(void)pi, (void)t;
+	if (taken >= 0)
+		loop_measure(on);
+	return taken;
+}
+
 #define S_FILE(n, fn)                                                         \
 	{                                                                     \
 		.name = n, .mode = S_IFREG | 0444, .show = fn, .strict = true \
@@ -171,6 +191,11 @@ static const struct pnode kernel_nodes[] = {
 	P_DIR("pty", 0555, pty_nodes),
 	P_DIR("random", 0555, random_nodes),
 	VALUE("randomize_va_space", "2"),
+	{ .name = "sched_schedstats",
+	  .mode = S_IFREG | 0644,
+	  .show = show_schedstats,
+	  .store = store_schedstats,
+	  .strict = true },
 	P_DIR("seccomp", 0555, seccomp_nodes),
 	VALUE("sem", "32000\t1024000000\t500\t32000"),
 	VALUE("shmall", "18446744073692774399"),
