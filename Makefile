@@ -4,7 +4,7 @@
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
-#   make deps | deps-test | deps-bench | deps-toolchains
+#   make deps | deps-test | deps-bench | deps-toolchains | deps-lint
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
 MODE ?= rel
@@ -96,7 +96,7 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ) $(call objs,src/s3/xml.c)
 
 
-.PHONY: all crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains lint lint-format \
+.PHONY: all crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -277,6 +277,7 @@ test-e2e: all
 
 # No part of 'make test': its packages are many (make deps-toolchains), and some come from the npm registry.
 test-toolchains: all
+	@tools/deps base test toolchains
 	@tests/toolchains/run.sh $(B) $(B)/viv $(T)
 
 # BENCH='--only ROW' runs one row, BENCH=--list names them, BENCH=--quick is short and rough.
@@ -300,6 +301,8 @@ deps-bench:
 	@tools/deps bench
 deps-toolchains:
 	@tools/deps base test toolchains
+deps-lint:
+	@tools/deps base lint
 
 # ---- checks ----
 
@@ -315,14 +318,12 @@ lint-docs:
 	@tools/gen-syscalls-doc --check
 
 lint-format:
-	@if ! command -v clang-format >/dev/null; then echo 'lint-format: skipped, clang-format is not installed'; \
-	else clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) \
-		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC)); fi
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) \
+		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
-	@if ! command -v clang-tidy >/dev/null; then echo 'lint-tidy: skipped, clang-tidy is not installed'; \
-	else clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17; fi
+	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md

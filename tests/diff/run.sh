@@ -76,6 +76,10 @@ for seed in $seeds; do
 	outputs+=("$tmp/$seed.host" "$tmp/$seed.cell")
 done
 "$bin/diff" --list "${args[@]}" >"$tmp/list"
+if [[ ! -s $tmp/list ]]; then
+	echo "$0: no family is called ${args[*]}" >&2
+	exit 2
+fi
 # Keep the outputs of the last run for whoever looks into a difference.
 cp "${outputs[-2]}" "$bin/last.host"
 cp "${outputs[-1]}" "$bin/last.cell"
@@ -118,6 +122,7 @@ END {
 	for (i = 1; i <= patterns; i++) if (!hits[i]) { stale++; if (nseeds >= stale_at || show > 1000) print "# stale, nothing matched: " pattern[i] }
 	if (nseeds < stale_at) printf "ok %d - known.txt: every entry is needed # SKIP asked of %d seeds or more, all families\n", families + 1, stale_at < 1000 ? stale_at : 5
 	else { printf "%s %d - known.txt: every entry is needed\n", stale ? "not ok" : "ok", families + 1; if (stale) failed = 1 }
+	printf "# %d families, %d skipped\n", families, nseeds < stale_at
 	for (s in seeds) printf "# seed %s: %d comparisons, %d the same, %d known differences, %d differ\n", s, total[s], same[s], known[s], bad[s]
 	exit failed
 }' "$known" "$tmp/list" "${outputs[@]}"

@@ -2,7 +2,8 @@
 #
 #   same NAME INTERPRETER...  <<script   the script prints the same on the host and in a cell
 #   check NAME FUNCTION [ARG...]         the function, run with set -e in an empty directory, succeeds
-#   skip NAME REASON
+#   skip NAME REASON       only for what the machine cannot have: it is counted
+#   lack NAME REASON       fails: a program is not installed
 #
 # '@r' in a name: also for an unprivileged user. '@root': only when the host's side is root.
 # In a script of 'same', $P is the folder of the programs of programs/, and the directory is empty.
@@ -94,8 +95,11 @@ begin() { # name: false when it is not to be run
 	title=${1%%@*}
 	title=${title%"${title##*[! ]}"}
 	[[ -n ${E2E_ROOTLESS-} && $1 != *@r\ * && $1 != *@r ]] && return 1
-	[[ $1 == *@root* && $(id -u) != 0 ]] && return 1
 	[[ -z $E2E_PATTERN || $theme == *"$E2E_PATTERN"* || $title == *"$E2E_PATTERN"* ]] || return 1
+	if [[ $1 == *@root* && $(id -u) != 0 ]]; then
+		echo "ok - $title # SKIP needs root on the host" >>"$tap"
+		return 1
+	fi
 	number=$((number + 1))
 	dir=$scratch/$number
 	mkdir "$dir"
@@ -160,6 +164,13 @@ skip() { # name, reason
 	begin "$1" || return 0
 	rm -rf "$dir"
 	echo "ok - $title # SKIP $2" >>"$tap"
+}
+
+# A program that tools/deps installs is not there: the test fails. Without a program, 'same' would find that both sides say so.
+lack() { # name, reason
+	begin "$1" || return 0
+	echo "$2; tools/deps installs what the tests need" >"$scratch/log"
+	finish 1 "$scratch/log"
 }
 
 # The end of every theme.

@@ -26,7 +26,6 @@ sees() { # text: it appears on the screen
 	return 1
 }
 ends() { sees "ended: $1."; } # status
-has() { command -v "$1" >/dev/null; }
 
 job_control() { # how to start the shell
 	cell "$@"
@@ -101,7 +100,7 @@ edit() {
 	ends 0
 	is "$(cat m/text)" "one line"$'\n'"the other"
 }
-if has vim; then check 'vim: insert, change, save' edit; else skip 'vim: insert, change, save' 'no vim'; fi
+check 'vim: insert, change, save' edit
 
 page() {
 	mkdir m && seq 1 1000 >m/numbers
@@ -214,7 +213,7 @@ inner_tmux() {
 	sees 'detached'
 	ends 0
 }
-if has tmux; then check 'tmux in the cell, on the terminal' inner_tmux; else skip 'tmux in the cell, on the terminal' 'no tmux'; fi
+check 'tmux in the cell, on the terminal' inner_tmux
 
 # ---- programs that make terminals themselves ----
 
@@ -245,7 +244,7 @@ inner_tmux() {
 	line 'exit'
 	ends 0
 }
-if has tmux; then check 'tmux in the cell' inner_tmux; else skip 'tmux in the cell' 'no tmux'; fi
+check 'tmux in the cell' inner_tmux
 
 same 'ptys of python: pty.fork, pty.spawn, pexpect-like talk' /usr/bin/python3 <<'PY'
 import os, pty, select, termios, tty, time

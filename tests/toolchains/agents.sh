@@ -20,7 +20,6 @@ agent_runs() { # directory, binary, option, wanted
 }
 # In a terminal of tmux, inside of the cell. No key is at hand, so the first screen is all that there is.
 agent_draws() { # directory, binary, text on the screen
-	missing tmux && return 0
 	exits 0 viv --mount "$1:/agent:ro" --env HOME=/root --env TERM=xterm-256color --workdir /root -- bash -c '
 		tmux -f /dev/null new-session -d -x 100 -y 30 "/agent/node_modules/.bin/$1"
 		for ((i = 0; i < 200; i++)); do

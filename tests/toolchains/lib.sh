@@ -1,6 +1,6 @@
 # More words for themes, besides those of tests/e2e/lib.sh.
 #
-#   tool_same NAME 'TOOL...' INTERPRETER...  <<script          'same', or a skip if a tool is missing
+#   tool_same NAME 'TOOL...' INTERPRETER...  <<script          'same'; fails if a tool is missing
 #   inside NAME 'TOOL...' WANTED [OPTION of viv run...]  <<script
 #                     the bash script, run with -eu in an empty directory of a cell, prints WANTED and succeeds
 #   fetched DIR PACKAGE@VERSION...       the npm packages are in DIR/node_modules; else $why says why not
@@ -25,7 +25,7 @@ tool_same() { # name, tools, interpreter...
 	local why
 	if why=$(missing "$2"); then
 		cat >/dev/null
-		skip "$1" "$why"
+		lack "$1" "$why"
 		return 0
 	fi
 	same "$1" "${@:3}"
@@ -48,7 +48,7 @@ inside() { # name, tools, wanted, options...
 	local why script
 	script=$(cat)
 	if why=$(missing "$2"); then
-		skip "$1" "$why"
+		lack "$1" "$why"
 		return 0
 	fi
 	check "$1" run_inside "$script" "${@:3}"

@@ -4,8 +4,8 @@
 #   tests/toolchains/run.sh BUILD_DIR VIV [pattern]     pattern: part of a theme's or of a test's name
 #
 # Themes, words and the runner are those of tests/e2e; lib.sh adds some. What comes from the npm registry is fetched on the
-# host's side once (a cell has no network) and kept in BUILD_DIR/toolchains. A test whose program is not installed is a skip;
-# 'tools/deps toolchains' installs them all.
+# host's side once (a cell has no network) and kept in BUILD_DIR/toolchains. A test whose program is not installed fails:
+# 'tools/deps toolchains' installs them all. One whose packages the registry does not give is a skip.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 if [[ $# -lt 2 || $# -gt 3 ]]; then

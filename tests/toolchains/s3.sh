@@ -54,8 +54,8 @@ killed() {
 	like "$(cat err)" '*cat:*' 'an error, no hang'
 }
 
-if [[ $(missing 'node npm curl') ]]; then
-	skip 'S3 mounts' "$(missing 'node npm curl')"
+if why=$(missing 'node npm curl'); then
+	lack 'S3 mounts' "$why"
 elif ! fetched "$TOOLCHAINS_CACHE/s3rver" "$S3RVER"; then
 	# shellcheck disable=SC2154
 	skip 'S3 mounts' "$why"
