@@ -36,6 +36,26 @@ static inline struct unix_sock *unix_sk(const struct sock *s)
 /* The unix socket behind a file, NULL: it is none. */
 struct unix_sock *unix_of(const struct file *f);
 
+/* ---- packets (unix_packet.c) ---- */
+/* One of the next n bytes, with the sender, its name and the files of m; on failure uio is where it was. */
+int must_check unix_packet_make(struct unix_sock *u, struct uio *uio, uint32_t n, struct sockmsg *m,
+				struct packet **ret_);
+/* The files and the sender of pk for who reads m; with a peek the packet keeps its own references. */
+void unix_packet_take(struct packet *pk, struct sockmsg *m);
+/* The name that m came from: NULL, none. */
+void unix_from_put(struct sockmsg *m, const struct unix_name *n);
+
+/* ---- operations of streams (unix_stream.c), of datagrams and sequenced packets (unix_dgram.c) ---- */
+int64_t unix_stream_send(struct sock *s, struct uio *u, struct sockmsg *m);
+int64_t unix_stream_recv(struct sock *s, struct uio *u, struct sockmsg *m);
+bool unix_atmark(struct sock *s);
+int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *m);
+int64_t unix_dgram_recv(struct sock *s, struct uio *u, struct sockmsg *m);
+int unix_dgram_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
+		       struct waitq **ret_q);
+void unix_dgram_disconnect(struct unix_sock *u); /* it has no peer any more */
+bool unix_dgram_is_full(const struct unix_sock *from, const struct unix_sock *to);
+
 /* ---- names (unix_name.c) ---- */
 struct unix_name *unix_name_get(struct unix_name *n); /* NULL is fine */
 void unix_name_put(struct unix_name *n); /* NULL is fine */
