@@ -271,6 +271,17 @@ static int usage_check(int argc, char **argv, int min, int max, const char *usag
 	return 0;
 }
 
+/* A verb that works on the store, with min to max arguments. 0: s is open; else the verb's status. */
+static int verb_begin(int argc, char **argv, int min, int max, const char *usage, struct store *s)
+{
+	int status = usage_check(argc, argv, min, max, usage);
+	struct err e;
+
+	if (!status && store_open(s, &e) < 0)
+		status = verb_failed(&e);
+	return status;
+}
+
 static const char usage_ls[] = "viv ls [--json] [-q]";
 static const char usage_rm[] = "viv rm CELL...";
 static const char usage_snapshot[] =
@@ -327,14 +338,11 @@ static int list_print(const struct store *s, enum named_kind kind, bool json, bo
 int ls_main(int argc, char **argv)
 {
 	bool json = switch_take(&argc, argv, "--json"), quiet = switch_take(&argc, argv, "-q");
-	int status = usage_check(argc, argv, 0, 0, usage_ls);
 	struct store s;
-	struct err e;
+	int status = verb_begin(argc, argv, 0, 0, usage_ls, &s);
 
 	if (status)
 		return status;
-	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
 	status = list_print(&s, NAMED_CELL, json, quiet);
 	store_close(&s);
 	return status;
@@ -359,14 +367,14 @@ static int named_drop(const struct store *s, enum named_kind kind, const char *n
 	return err ? named_failed(what, name, err, e) : 0;
 }
 
-static int drop_all(enum named_kind kind, int argc, char **argv)
+static int drop_all(enum named_kind kind, int argc, char **argv, const char *usage)
 {
-	int status = 0, lock, err;
 	struct store s;
+	int status = verb_begin(argc, argv, 1, argc, usage, &s), lock, err;
 	struct err e;
 
-	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
+	if (status)
+		return status;
 	for (int i = 1; i < argc; i++) {
 		if (named_drop(&s, kind, argv[i], &e) < 0)
 			status = verb_failed(&e);
@@ -389,9 +397,7 @@ static int drop_all(enum named_kind kind, int argc, char **argv)
 
 int rm_main(int argc, char **argv)
 {
-	int status = usage_check(argc, argv, 1, argc, usage_rm);
-
-	return status ? status : drop_all(NAMED_CELL, argc, argv);
+	return drop_all(NAMED_CELL, argc, argv, usage_rm);
 }
 
 static int snapshots_print(const struct store *s, const char *cell, bool json, struct err *e)
@@ -459,16 +465,14 @@ int snapshot_main(int argc, char **argv)
 {
 	bool ls = switch_take(&argc, argv, "--ls"), rm = switch_take(&argc, argv, "--rm");
 	bool json = switch_take(&argc, argv, "--json");
-	int status = usage_check(argc, argv, rm ? 2 : 1, ls ? 1 : 2, usage_snapshot), err;
+	struct store s;
+	int status = verb_begin(argc, argv, rm ? 2 : 1, ls ? 1 : 2, usage_snapshot, &s), err;
 	char name[DISK_NAME_MAX + 1] = "";
 	struct layer_ref sealed;
-	struct store s;
 	struct err e;
 
 	if (status)
 		return status;
-	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
 	if (ls) {
 		err = snapshots_print(&s, argv[1], json, &e);
 	} else if (rm) {
@@ -528,14 +532,12 @@ static int fork_do(const struct store *s, const char *from, const char *to, stru
 
 int fork_main(int argc, char **argv)
 {
-	int status = usage_check(argc, argv, 2, 2, usage_fork);
 	struct store s;
+	int status = verb_begin(argc, argv, 2, 2, usage_fork, &s);
 	struct err e;
 
 	if (status)
 		return status;
-	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
 	status = fork_do(&s, argv[1], argv[2], &e) < 0 ? verb_failed(&e) : 0;
 	if (!status)
 		printf("%s\n", argv[2]);
@@ -545,16 +547,14 @@ int fork_main(int argc, char **argv)
 
 int rollback_main(int argc, char **argv)
 {
-	int status = usage_check(argc, argv, 2, 2, usage_rollback), err;
 	struct store s;
+	int status = verb_begin(argc, argv, 2, 2, usage_rollback, &s), err;
 	struct named n;
 	struct disk d;
 	struct err e;
 
 	if (status)
 		return status;
-	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
 	if (cell_open(&s, argv[1], DISK_EXCLUSIVE, &n, &d, &e) < 0) {
 		status = verb_failed(&e);
 	} else {
@@ -592,28 +592,22 @@ int volume_main(int argc, char **argv)
 	bool json, quiet;
 	int status;
 	struct store s;
-	struct err e;
 
 	argc--;
 	argv++;
-	if (!strcmp(what, "rm")) {
-		status = usage_check(argc, argv, 1, argc, usage_volume);
-		return status ? status : drop_all(NAMED_VOLUME, argc, argv);
-	}
+	if (!strcmp(what, "rm"))
+		return drop_all(NAMED_VOLUME, argc, argv, usage_volume);
 	if (strcmp(what, "ls") && strcmp(what, "create")) {
 		fail("usage: %s", usage_volume);
 		return ERR_USAGE;
 	}
 	json = switch_take(&argc, argv, "--json");
 	quiet = switch_take(&argc, argv, "-q");
-	status = !strcmp(what, "ls") ? usage_check(argc, argv, 0, 0, usage_volume)
-				     : usage_check(argc, argv, 1, 1, usage_volume);
+	int args = !strcmp(what, "ls") ? 0 : 1;
+	status = verb_begin(argc, argv, args, args, usage_volume, &s);
 	if (status)
 		return status;
-	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
-	status = !strcmp(what, "ls") ? list_print(&s, NAMED_VOLUME, json, quiet)
-				     : volume_create(&s, argv[1]);
+	status = args ? volume_create(&s, argv[1]) : list_print(&s, NAMED_VOLUME, json, quiet);
 	store_close(&s);
 	return status;
 }
