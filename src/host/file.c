@@ -253,6 +253,26 @@ int host_fcntl(int fd, int cmd, long arg)
 	return result(fcntl(fd, cmd, arg));
 }
 
+int host_memfd_sealed(const char *name, const void *buf, size_t n)
+{
+	int fd = host_memfd(name, MFD_ALLOW_SEALING);
+	int64_t put;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	put = n ? host_pwrite(fd, buf, n, 0) : 0;
+	r = put < 0 ? (int)put : (size_t)put < n ? -EIO : 0;
+	if (r == 0)
+		r = host_fcntl(fd, F_ADD_SEALS,
+			       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	if (r < 0) {
+		host_close(fd);
+		return r;
+	}
+	return fd;
+}
+
 /* #syscalls: fgetxattr */
 int host_fgetxattr(int fd, const char *name, void *buf, size_t size)
 {
@@ -289,6 +309,24 @@ int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns)
 	struct timespec ts = { timeout_ns / NSEC_PER_SEC, timeout_ns % NSEC_PER_SEC };
 
 	return result(ppoll(fds, n, timeout_ns < 0 ? NULL : &ts, NULL));
+}
+
+int host_write_all(int fd, const void *buf, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		int64_t put = host_write(fd, (const char *)buf + done, n - done);
+		struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+		if (put == -EAGAIN || put == -EINTR)
+			(void)host_poll(&p, 1, -1);
+		else if (put < 0)
+			return (int)put;
+		else
+			done += (size_t)put;
+	}
+	return 0;
 }
 
 /* #syscalls: sendto */

@@ -20,6 +20,8 @@ struct pollfd;
 int host_close(int fd);
 int64_t host_read(int fd, void *buf, size_t n);
 int64_t host_write(int fd, const void *buf, size_t n);
+/* All of it, also to what is not ready yet: waits. 0 or -errno. */
+int must_check host_write_all(int fd, const void *buf, size_t n);
 int64_t host_pread(int fd, void *buf, size_t n, int64_t off);
 int64_t host_pwrite(int fd, const void *buf, size_t n, int64_t off);
 /* openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | O_CLOEXEC: path may have several
@@ -55,6 +57,8 @@ int host_reflink(int dst, int src); /* FICLONE */
 int64_t host_getdents(int fd, void *buf, size_t size);
 int host_ioctl(int fd, unsigned long cmd, void *arg);
 int host_memfd(const char *name, unsigned flags);
+/* A new descriptor of n bytes that nobody can change. */
+int must_check host_memfd_sealed(const char *name, const void *buf, size_t n);
 int host_fcntl(int fd, int cmd, long arg);
 int host_fgetxattr(int fd, const char *name, void *buf, size_t size);
 int host_fsetxattr(int fd, const char *name, const void *buf, size_t size, int flags);

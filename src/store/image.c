@@ -21,43 +21,22 @@ static int hash_compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+static bool hash_take(int dir, const char *file, void *entry)
+{
+	(void)dir;
+	if (!hash_is_valid(file))
+		return false;
+	memcpy(entry, file, HASH_TEXT);
+	return true;
+}
+
 int image_list(const struct store *s, char (**ret)[HASH_TEXT], size_t *ret_n, struct err *e)
 {
-	int fd = openat(s->fd, "images", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	char(*list)[HASH_TEXT] = NULL;
-	size_t n = 0;
-	struct dirent *de;
+	void *list;
+	int r = store_list(s, "images", sizeof(**ret), hash_take, hash_compare, &list, ret_n, e);
 
-	*ret = NULL;
-	*ret_n = 0;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return errno == ENOENT ? 0
-				       : err_set(e, ERR_FAILED, "cannot read '%s/images': %s",
-						 s->path, strerror(errno));
-	}
-	while ((de = readdir(d))) {
-		char(*grown)[HASH_TEXT];
-
-		if (!hash_is_valid(de->d_name))
-			continue;
-		grown = realloc(list, (n + 1) * sizeof(*list));
-		if (!grown) {
-			free(list);
-			closedir(d);
-			return err_set(e, ERR_FAILED, "out of memory");
-		}
-		list = grown;
-		memcpy(list[n++], de->d_name, HASH_TEXT);
-	}
-	closedir(d);
-	if (n)
-		qsort(list, n, sizeof(*list), hash_compare);
 	*ret = list;
-	*ret_n = n;
-	return 0;
+	return r;
 }
 
 static bool image_exists(const struct store *s, const char *hash)

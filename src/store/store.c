@@ -1,6 +1,7 @@
 /* Where the store is, its directories and its lock. */
 #include "store/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -118,6 +119,46 @@ int store_dir(const struct store *s, const char *name)
 	if (mkdirat(s->fd, name, 0755) < 0 && errno != EEXIST)
 		return -1;
 	return openat(s->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+int store_list(const struct store *s, const char *name, size_t size,
+	       bool (*take)(int dir, const char *file, void *entry),
+	       int (*compare)(const void *, const void *), void **ret, size_t *ret_n, struct err *e)
+{
+	int fd = openat(s->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	char *list = NULL;
+	size_t n = 0;
+	struct dirent *de;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (!d) {
+		int err = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return err == ENOENT ? 0
+				     : err_set(e, ERR_FAILED, "cannot read '%s/%s': %s", s->path,
+					       name, strerror(err));
+	}
+	while ((de = readdir(d))) {
+		char *grown = realloc(list, (n + 1) * size);
+
+		if (!grown) {
+			free(list);
+			closedir(d);
+			return err_set(e, ERR_FAILED, "out of memory");
+		}
+		list = grown;
+		n += take(fd, de->d_name, list + n * size);
+	}
+	closedir(d);
+	if (n)
+		qsort(list, n, size, compare);
+	*ret = list;
+	*ret_n = n;
+	return 0;
 }
 
 int store_lock(const struct store *s, bool exclusive, void (*waiting)(void), struct err *e)

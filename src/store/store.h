@@ -28,6 +28,13 @@ void store_close(struct store *s);
 /* Opens (and makes) a directory of the store: "tags", "objects/ab". -1 with errno. */
 int store_dir(const struct store *s, const char *name);
 
+/* What take() makes of the files of such a directory (false: leave it out), sorted: entries of size bytes, in *ret for
+ * free(). A directory that is not there has none. */
+int store_list(const struct store *s, const char *name, size_t size,
+	       bool (*take)(int dir, const char *file, void *entry),
+	       int (*compare)(const void *, const void *), void **ret, size_t *ret_n,
+	       struct err *e);
+
 /* The lock of the store: shared for who adds or reads, exclusive for who collects. Blocks; waiting
  * (may be NULL) is called before. Returns a descriptor, closing it unlocks; -1. */
 int store_lock(const struct store *s, bool exclusive, void (*waiting)(void), struct err *e);

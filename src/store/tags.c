@@ -2,7 +2,6 @@
  * reader sees the old one or the new one. */
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -159,41 +158,18 @@ static bool tag_name(const char *file, char *name)
 	return tag_is_valid(name);
 }
 
+static bool tag_take(int dir, const char *file, void *entry)
+{
+	struct tag *t = entry;
+
+	return tag_name(file, t->name) && tag_read(dir, file, t->hash);
+}
+
 int tag_list(const struct store *s, struct tag **ret, size_t *ret_n, struct err *e)
 {
-	int fd = openat(s->fd, "tags", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct tag *list = NULL;
-	size_t n = 0;
-	struct dirent *de;
+	void *list;
+	int r = store_list(s, "tags", sizeof(**ret), tag_take, tag_compare, &list, ret_n, e);
 
-	*ret = NULL;
-	*ret_n = 0;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return errno == ENOENT ? 0
-				       : err_set(e, ERR_FAILED, "cannot read '%s/tags': %s",
-						 s->path, strerror(errno));
-	}
-	while ((de = readdir(d))) {
-		struct tag t, *grown;
-
-		if (!tag_name(de->d_name, t.name) || !tag_read(fd, de->d_name, t.hash))
-			continue;
-		grown = realloc(list, (n + 1) * sizeof(*list));
-		if (!grown) {
-			free(list);
-			closedir(d);
-			return err_set(e, ERR_FAILED, "out of memory");
-		}
-		list = grown;
-		list[n++] = t;
-	}
-	closedir(d);
-	if (n)
-		qsort(list, n, sizeof(*list), tag_compare);
 	*ret = list;
-	*ret_n = n;
-	return 0;
+	return r;
 }

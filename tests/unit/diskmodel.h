@@ -11,8 +11,8 @@
 #include "fakehost.h"
 #include "kernel/fs/layer/store.h"
 #include "kernel/platform/cell.h"
-#include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "layerfakes.h"
 
 #define OPS 70
 #define NODES 512
@@ -29,38 +29,6 @@ int64_t now_real(void)
 int64_t now_mono(void)
 {
 	return fake->clock;
-}
-void ktimer_init(struct ktimer *timer, void (*fn)(struct ktimer *))
-{
-	(void)timer, (void)fn;
-}
-int ktimer_start(struct ktimer *timer, int64_t expires)
-{
-	(void)timer, (void)expires;
-	return 0;
-}
-void ktimer_stop(struct ktimer *timer)
-{
-	(void)timer;
-}
-bool cred_has_cap(const struct cred *c, int cap)
-{
-	(void)c, (void)cap;
-	return true;
-}
-bool cred_in_group(const struct cred *c, uint32_t gid)
-{
-	(void)c, (void)gid;
-	return true;
-}
-uint64_t file_dotdot_ino(struct file *f)
-{
-	return f->inode->ino;
-}
-int guest_read(pid_t tid, void *dst, uaddr_t src, size_t n)
-{
-	(void)tid, (void)dst, (void)src, (void)n;
-	return -EFAULT;
 }
 int64_t guest_move(pid_t tid, const struct iovec *local, unsigned nlocal,
 		   const struct iovec *remote, unsigned nremote, bool towards_guest)

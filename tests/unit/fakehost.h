@@ -386,6 +386,28 @@ int64_t host_pwrite(int fd, const void *buf, size_t n, int64_t off)
 	return (int64_t)n;
 }
 
+/* A new entry of a directory. */
+static void fake_add(struct fino *d, const char *name, struct fino *i)
+{
+	struct fop *o = fop_add(d, F_ADD);
+
+	fent_add(&d->ents, name, i);
+	strcpy(o->name, name);
+	o->ino = i;
+}
+
+/* An entry of a directory that is there, for a call: the directory, its name there and the entry; or -errno. */
+static int fake_entry(int dirfd, const char *path, bool changes, struct fino **d, char last[40],
+		      struct fent **e)
+{
+	int r;
+
+	*d = fake_walk(dirfd, path, last);
+	*e = *d ? fent_find((*d)->ents, last) : NULL;
+	r = fake_step(changes);
+	return r < 0 ? r : *e ? 0 : -ENOENT;
+}
+
 static int fake_open(int dirfd, const char *path, int flags)
 {
 	char last[40];
@@ -412,10 +434,7 @@ static int fake_open(int dirfd, const char *path, int flags)
 	i = fino_new(false);
 	i->nlink = 1;
 	i->mtime = i->ctime = fake_now();
-	fent_add(&d->ents, last, i);
-	struct fop *o = fop_add(d, F_ADD);
-	strcpy(o->name, last);
-	o->ino = i;
+	fake_add(d, last, i);
 	return fake_fd(i);
 }
 
@@ -458,17 +477,14 @@ int host_fstat(int fd, struct stat *st)
 int host_fstatat(int dirfd, const char *name, struct stat *st, int flags)
 {
 	char last[40];
-	struct fino *d = fake_walk(dirfd, name, last);
-	struct fent *e = d ? fent_find(d->ents, last) : NULL;
-	int r = fake_step(false);
+	struct fino *d;
+	struct fent *e;
+	int r = fake_entry(dirfd, name, false, &d, last, &e);
 
 	(void)flags;
-	if (r < 0)
-		return r;
-	if (!e)
-		return -ENOENT;
-	fake_stat(e->ino, st);
-	return 0;
+	if (r == 0)
+		fake_stat(e->ino, st);
+	return r;
 }
 
 int host_fstatfs(int fd, struct statfs *st)
@@ -481,8 +497,7 @@ int host_fstatfs(int fd, struct statfs *st)
 int host_mkdirat(int dirfd, const char *name, mode_t mode)
 {
 	char last[40];
-	struct fino *d = fake_walk(dirfd, name, last), *i;
-	struct fop *o;
+	struct fino *d = fake_walk(dirfd, name, last);
 	int r = fake_step(true);
 
 	(void)mode;
@@ -492,26 +507,20 @@ int host_mkdirat(int dirfd, const char *name, mode_t mode)
 		return -ENOENT;
 	if (fent_find(d->ents, last))
 		return -EEXIST;
-	i = fino_new(true);
-	fent_add(&d->ents, last, i);
-	o = fop_add(d, F_ADD);
-	strcpy(o->name, last);
-	o->ino = i;
+	fake_add(d, last, fino_new(true));
 	return 0;
 }
 
 int host_unlinkat(int dirfd, const char *name, int flags)
 {
 	char last[40];
-	struct fino *d = fake_walk(dirfd, name, last);
-	struct fent *e = d ? fent_find(d->ents, last) : NULL;
-	int r = fake_step(true);
+	struct fino *d;
+	struct fent *e;
+	int r = fake_entry(dirfd, name, true, &d, last, &e);
 
 	(void)flags;
 	if (r < 0)
 		return r;
-	if (!e)
-		return -ENOENT;
 	e->ino->nlink--;
 	fent_remove(&d->ents, last);
 	strcpy(fop_add(d, F_REMOVE)->name, last);
@@ -555,7 +564,6 @@ int host_linkat(int odirfd, const char *oname, int ndirfd, const char *nname, in
 	char ol[40], nl[40];
 	struct fino *od = fake_walk(odirfd, oname, ol), *nd = fake_walk(ndirfd, nname, nl);
 	struct fent *e = od ? fent_find(od->ents, ol) : NULL;
-	struct fop *o;
 	int r = fake_step(true);
 
 	(void)flags;
@@ -566,10 +574,7 @@ int host_linkat(int odirfd, const char *oname, int ndirfd, const char *nname, in
 	if (fent_find(nd->ents, nl))
 		return -EEXIST;
 	e->ino->nlink++;
-	fent_add(&nd->ents, nl, e->ino);
-	o = fop_add(nd, F_ADD);
-	strcpy(o->name, nl);
-	o->ino = e->ino;
+	fake_add(nd, nl, e->ino);
 	return 0;
 }
 
@@ -638,15 +643,9 @@ int host_syncfs(int fd)
 	return 0;
 }
 
-int64_t host_write(int fd, const void *buf, size_t n)
+int host_write_all(int fd, const void *buf, size_t n)
 {
-	(void)fd, (void)buf;
-	return (int64_t)n;
-}
-
-int host_poll(struct pollfd *fds, unsigned n, int64_t timeout_ns)
-{
-	(void)fds, (void)n, (void)timeout_ns;
+	(void)fd, (void)buf, (void)n;
 	return 0;
 }
 

@@ -16,8 +16,8 @@
 #include "kernel/fs/layer/node.h"
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/cell.h"
-#include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "layerfakes.h"
 #include "tap.h"
 
 /* ---- what the parts below need of others ---- */
@@ -26,38 +26,9 @@ int64_t now_mono(void)
 {
 	return host_clock(CLOCK_MONOTONIC);
 }
-void ktimer_init(struct ktimer *timer, void (*fn)(struct ktimer *))
-{
-	(void)timer, (void)fn;
-}
-int ktimer_start(struct ktimer *timer, int64_t expires)
-{
-	(void)timer, (void)expires;
-	return 0;
-}
-void ktimer_stop(struct ktimer *timer)
-{
-	(void)timer;
-}
 int64_t now_real(void)
 {
 	return host_clock(CLOCK_REALTIME);
-}
-bool cred_has_cap(const struct cred *c, int cap)
-{
-	(void)c;
-	(void)cap;
-	return true;
-}
-bool cred_in_group(const struct cred *c, uint32_t gid)
-{
-	(void)c;
-	(void)gid;
-	return true;
-}
-uint64_t file_dotdot_ino(struct file *f)
-{
-	return f->inode->ino;
 }
 int64_t guest_move(pid_t tid, const struct iovec *local, unsigned nlocal,
 		   const struct iovec *remote, unsigned nremote, bool towards_guest)
@@ -74,11 +45,6 @@ size_t guest_write_some(pid_t tid, uaddr_t dst, const void *src, size_t n)
 {
 	(void)tid, (void)dst, (void)src, (void)n;
 	return 0;
-}
-int guest_read(pid_t tid, void *dst, uaddr_t src, size_t n)
-{
-	(void)tid, (void)dst, (void)src, (void)n;
-	return -EFAULT;
 }
 static struct file last_file;
 int file_new(struct inode *ino, const struct path *p, uint32_t flags, struct file **ret_)

@@ -98,21 +98,11 @@ struct out {
 
 static int out_flush(struct out *o)
 {
-	size_t done = 0;
+	int r = host_write_all(cell.spec.out_fd, o->buf, o->len);
 
-	while (done < o->len) {
-		int64_t n = host_write(cell.spec.out_fd, o->buf + done, o->len - done);
-		struct pollfd p = { .fd = cell.spec.out_fd, .events = POLLOUT };
-
-		if (n == -EAGAIN || n == -EINTR)
-			(void)host_poll(&p, 1, -1);
-		else if (n < 0)
-			return (int)n;
-		else
-			done += (size_t)n;
-	}
-	o->len = 0;
-	return 0;
+	if (r == 0)
+		o->len = 0;
+	return r;
 }
 
 static char type_char(uint32_t mode)

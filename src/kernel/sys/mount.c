@@ -253,14 +253,16 @@ static int mount_new_fs(struct task *t, const struct path *at, const char *type,
 	return 0;
 }
 
+static int mount_source(struct task *t, const char *source, struct path *ret_)
+{
+	return *source ? path_lookup(t, AT_FDCWD, source, LOOKUP_FOLLOW, ret_) : -EINVAL;
+}
+
 static int mount_bind_at(struct task *t, const struct path *at, const char *source, bool rec)
 {
 	struct path from;
-	int ret;
+	int ret = mount_source(t, source, &from);
 
-	if (!*source)
-		return -EINVAL;
-	ret = path_lookup(t, AT_FDCWD, source, LOOKUP_FOLLOW, &from);
 	if (ret < 0)
 		return ret;
 	ret = is_in_tree(t, &from) && is_in_tree(t, at) ? mount_bind(&from, at, rec) : -EINVAL;
@@ -271,11 +273,8 @@ static int mount_bind_at(struct task *t, const struct path *at, const char *sour
 static int mount_move_to(struct task *t, const struct path *at, const char *source)
 {
 	struct path from;
-	int ret;
+	int ret = mount_source(t, source, &from);
 
-	if (!*source)
-		return -EINVAL;
-	ret = path_lookup(t, AT_FDCWD, source, LOOKUP_FOLLOW, &from);
 	if (ret < 0)
 		return ret;
 	ret = is_root_of_mount(t, &from) && is_in_tree(t, at) ? mount_move(from.mnt, at) : -EINVAL;

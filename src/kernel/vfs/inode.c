@@ -85,6 +85,24 @@ void inode_put(struct inode *ino)
 	ino->ops->evict(ino);
 }
 
+void inode_put_parent(struct inode *parent)
+{
+	static struct inode *next;
+	static bool busy;
+
+	if (busy) {
+		next = parent;
+		return;
+	}
+	busy = true;
+	while (parent) {
+		next = NULL;
+		inode_put(parent);
+		parent = next;
+	}
+	busy = false;
+}
+
 void inode_from_stat(struct inode *ino, const struct stat *st)
 {
 	inode_touch(ino);

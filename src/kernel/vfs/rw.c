@@ -149,24 +149,15 @@ struct waitq *file_poll_q(struct file *f)
 /* A directory that is empty for ever. */
 static int empty_iterate(struct file *f, struct dirsink *sink)
 {
-	if (f->pos == 0) {
-		if (!dirsink_emit(sink, ".", 1, f->inode->ino, S_IFDIR >> 12, 1))
-			return 0;
-		f->pos = 1;
-	}
-	if (f->pos == 1) {
-		if (!dirsink_emit(sink, "..", 2, file_dotdot_ino(f), S_IFDIR >> 12, 2))
-			return 0;
-		f->pos = 2;
-	}
+	(void)dirsink_dots(sink, f);
 	return 0;
 }
 
-static int empty_fsync(struct file *f, bool data_only)
+int file_fsync_nothing(struct file *f, bool data_only)
 {
 	(void)f;
 	(void)data_only;
 	return 0;
 }
 
-const struct file_ops dir_fops_readonly = { .iterate = empty_iterate, .fsync = empty_fsync };
+const struct file_ops dir_fops_readonly = { .iterate = empty_iterate, .fsync = file_fsync_nothing };

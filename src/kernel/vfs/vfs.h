@@ -185,6 +185,9 @@ struct inode {
 void inode_init(struct inode *ino, struct fs *fs, const struct inode_ops *ops, uint32_t mode);
 struct inode *inode_get(struct inode *ino);
 void inode_put(struct inode *ino);
+/* For evict of inodes that hold their parent, NULL: none. However deep the tree is, it goes up in one loop: an evict inside of
+ * another only leaves the next parent behind. */
+void inode_put_parent(struct inode *parent);
 uint64_t ino_next(void); /* a number no other made-up inode has */
 /* Copies the host's stat into the fields that come from the host. */
 void inode_from_stat(struct inode *ino, const struct stat *st);
@@ -520,6 +523,17 @@ static inline bool dirsink_emit(struct dirsink *s, const char *name, size_t len,
 }
 /* The inode number of "..": for iterate ops. */
 uint64_t file_dotdot_ino(struct file *f);
+/* "." and "..", the first two positions of every directory. False: the sink is full. */
+static inline bool dirsink_dots(struct dirsink *s, struct file *f)
+{
+	if (f->pos == 0 && dirsink_emit(s, ".", 1, f->inode->ino, S_IFDIR >> 12, 1))
+		f->pos = 1;
+	if (f->pos == 1 && dirsink_emit(s, "..", 2, file_dotdot_ino(f), S_IFDIR >> 12, 2))
+		f->pos = 2;
+	return f->pos >= 2;
+}
+/* For file_ops.fsync of what has nothing to sync. */
+int file_fsync_nothing(struct file *f, bool data_only);
 
 /* ---- descriptor tables ---- */
 

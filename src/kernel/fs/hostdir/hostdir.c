@@ -115,11 +115,8 @@ out_close:
 	return r;
 }
 
-/* As in the layer: an evict inside of another only leaves the next parent behind. */
 static void hostdir_evict(struct inode *ino)
 {
-	static struct hdnode *next;
-	static bool busy;
 	struct hdnode *n = hdnode_of(ino), *parent = n->parent;
 
 	list_remove(&n->hash_link);
@@ -129,17 +126,7 @@ static void hostdir_evict(struct inode *ino)
 	if (n->wr >= 0)
 		host_close(n->wr);
 	obj_free(&hdnode_type, n);
-	if (busy) {
-		next = parent;
-		return;
-	}
-	busy = true;
-	while (parent) {
-		next = NULL;
-		inode_put(&parent->inode);
-		parent = next;
-	}
-	busy = false;
+	inode_put_parent(parent ? &parent->inode : NULL);
 }
 
 /* ---- directory operations ---- */

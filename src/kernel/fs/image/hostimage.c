@@ -345,27 +345,6 @@ static int hostimage_readlink(struct image *img, struct image_node *node, char *
 	return fd < 0 ? fd : host_readlinkat(fd, h->name, buf, size);
 }
 
-/* The text in a sealed memfd: whoever gets the descriptor can only read it. */
-static int made_open(struct hnode *h)
-{
-	int fd = host_memfd("etc", MFD_ALLOW_SEALING);
-	int64_t n;
-	int r;
-
-	if (fd < 0)
-		return fd;
-	n = h->n.size ? host_pwrite(fd, h->text, h->n.size, 0) : 0;
-	r = n < 0 ? (int)n : (uint64_t)n < h->n.size ? -EIO : 0;
-	if (r == 0)
-		r = host_fcntl(fd, F_ADD_SEALS,
-			       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-	if (r < 0) {
-		host_close(fd);
-		return r;
-	}
-	return fd;
-}
-
 static int hostimage_open(struct image *img, struct image_node *node)
 {
 	struct hostimage *hi = hostimage_of(img);
@@ -374,7 +353,8 @@ static int hostimage_open(struct image *img, struct image_node *node)
 	int fd, r;
 
 	if (h->made)
-		return made_open(h);
+		return host_memfd_sealed("etc", h->text,
+					 h->n.size); /* whoever gets it can only read it */
 	fd = hnode_dirfd(hi, h->parent);
 	if (fd < 0)
 		return fd;

@@ -260,27 +260,6 @@ static int indeximage_readlink(struct image *img, struct image_node *node, char 
 	return (int)size;
 }
 
-/* A sealed memfd: whoever gets the descriptor can only read it. */
-static int text_open(const char *text, size_t size)
-{
-	int fd = host_memfd("image", MFD_ALLOW_SEALING);
-	int64_t n;
-	int r;
-
-	if (fd < 0)
-		return fd;
-	n = size ? host_pwrite(fd, text, size, 0) : 0;
-	r = n < 0 ? (int)n : (size_t)n < size ? -EIO : 0;
-	if (r == 0)
-		r = host_fcntl(fd, F_ADD_SEALS,
-			       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-	if (r < 0) {
-		host_close(fd);
-		return r;
-	}
-	return fd;
-}
-
 static int indeximage_open(struct image *img, struct image_node *node)
 {
 	struct indeximage *xi = indeximage_of(img);
@@ -296,7 +275,7 @@ static int indeximage_open(struct image *img, struct image_node *node)
 		return -EINVAL;
 	if (x->made) {
 		text = made_text(x->num, &size);
-		return text_open(text, size);
+		return host_memfd_sealed("image", text, size);
 	}
 	r = index_node(&xi->ix, x->num, &in);
 	if (r < 0)
@@ -304,7 +283,7 @@ static int indeximage_open(struct image *img, struct image_node *node)
 	if (!S_ISREG(in.mode))
 		return -EINVAL;
 	if (in.a == 0)
-		return text_open("", 0);
+		return host_memfd_sealed("image", "", 0);
 	index_object_path(in.a - 1, path);
 	fd = host_open_beneath(xi->dir_fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)

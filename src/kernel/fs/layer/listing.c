@@ -158,16 +158,8 @@ static int layer_iterate(struct file *f, struct dirsink *sink)
 	}
 	if (f->pos < 0)
 		return -EINVAL;
-	if (f->pos == 0) {
-		if (!dirsink_emit(sink, ".", 1, dir->inode.ino, DT_DIR, 1))
-			return 0;
-		f->pos = 1;
-	}
-	if (f->pos == 1) {
-		if (!dirsink_emit(sink, "..", 2, file_dotdot_ino(f), DT_DIR, 2))
-			return 0;
-		f->pos = 2;
-	}
+	if (!dirsink_dots(sink, f))
+		return 0;
 	while (f->pos - 2 < (int64_t)ls->count) {
 		if (!record_emit(ls, (uint32_t)(f->pos - 2), dir, sink))
 			return 0;

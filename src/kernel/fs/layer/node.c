@@ -150,29 +150,15 @@ void lnode_destroy(struct lnode *n)
 	obj_free(&lnode_type, n);
 }
 
-/* A mirror that goes lets its parent go, which may be a mirror that nobody else holds: that is a
- * loop here and not a recursion, because an evict inside of another only leaves the next parent
- * behind. */
+/* A mirror that goes lets its parent go, which may be a mirror that nobody else holds. */
 static void layer_evict(struct inode *ino)
 {
-	static struct lnode *next;
-	static bool busy;
 	struct lnode *n = lnode_of(ino), *parent = n->parent;
 
 	if (n->home)
 		ltable_remove(&parent->table, n->home);
 	lnode_destroy(n);
-	if (busy) {
-		next = parent;
-		return;
-	}
-	busy = true;
-	while (parent) {
-		next = NULL;
-		inode_put(&parent->inode);
-		parent = next;
-	}
-	busy = false;
+	inode_put_parent(parent ? &parent->inode : NULL);
 }
 
 /* ---- directory operations ---- */

@@ -54,21 +54,11 @@ OBJ_TYPE(tar_type, struct tar, 4);
 
 static int out_flush(struct tar *t)
 {
-	size_t done = 0;
+	int r = host_write_all(t->o.fd, t->out, t->out_len);
 
-	while (done < t->out_len) {
-		int64_t n = host_write(t->o.fd, t->out + done, t->out_len - done);
-		struct pollfd p = { .fd = t->o.fd, .events = POLLOUT };
-
-		if (n == -EAGAIN || n == -EINTR)
-			(void)host_poll(&p, 1, -1);
-		else if (n < 0)
-			return (int)n;
-		else
-			done += (size_t)n;
-	}
-	t->out_len = 0;
-	return 0;
+	if (r == 0)
+		t->out_len = 0;
+	return r;
 }
 
 static int out_put(struct tar *t, const void *p, size_t n)

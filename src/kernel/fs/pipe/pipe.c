@@ -178,11 +178,29 @@ static int64_t push_failed(struct pipe *p, int64_t err)
 	return err;
 }
 
+/* n bytes between the ring at pos and the caller; how many went. */
+static uint32_t ring_move(struct pipe *p, struct uio *u, uint64_t pos, uint32_t n, bool in)
+{
+	uint32_t moved = 0;
+
+	while (moved < n) {
+		uint32_t at = (uint32_t)(pos + moved) & (p->ring_size - 1);
+		uint32_t piece = MIN(n - moved, p->ring_size - at);
+		int64_t r = in ? uio_take(u, p->ring + at, piece) : uio_put(u, p->ring + at, piece);
+		if (r <= 0)
+			break;
+		moved += (uint32_t)r;
+		if ((uint32_t)r < piece)
+			break;
+	}
+	return moved;
+}
+
 int64_t pipe_push(struct pipe *p, struct uio *u, bool packet)
 {
 	uint32_t space = pipe_space(p);
 	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)space);
-	uint32_t moved = 0;
+	uint32_t moved;
 
 	if (!p->readers)
 		return -EPIPE;
@@ -194,16 +212,7 @@ int64_t pipe_push(struct pipe *p, struct uio *u, bool packet)
 		return -ENOMEM;
 	if (ring_want(p, pipe_used(p) + n) < 0)
 		return push_failed(p, -ENOMEM);
-	while (moved < n) {
-		uint32_t at = (uint32_t)(p->wpos + moved) & (p->ring_size - 1);
-		uint32_t piece = MIN(n - moved, p->ring_size - at);
-		int64_t r = uio_take(u, p->ring + at, piece);
-		if (r <= 0)
-			break;
-		moved += (uint32_t)r;
-		if ((uint32_t)r < piece)
-			break;
-	}
+	moved = ring_move(p, u, p->wpos, n, true);
 	if (!moved)
 		return push_failed(p, -EFAULT);
 	if (packet)
@@ -251,7 +260,7 @@ struct pipe *pipe_of(const struct file *f)
 static int64_t pipe_read(struct file *f, struct uio *u, int64_t pos)
 {
 	struct pipe *p = f->priv;
-	uint32_t used = pipe_used(p), moved = 0;
+	uint32_t used = pipe_used(p), moved;
 	uint64_t end = p->wpos;
 
 	(void)pos;
@@ -262,16 +271,7 @@ static int64_t pipe_read(struct file *f, struct uio *u, int64_t pos)
 	if (p->npackets)
 		end = p->packets[0].end;
 	uint32_t n = (uint32_t)MIN(u->left, end - p->rpos);
-	while (moved < n) {
-		uint32_t at = (uint32_t)(p->rpos + moved) & (p->ring_size - 1);
-		uint32_t piece = MIN(n - moved, p->ring_size - at);
-		int64_t r = uio_put(u, p->ring + at, piece);
-		if (r <= 0)
-			break;
-		moved += (uint32_t)r;
-		if ((uint32_t)r < piece)
-			break;
-	}
+	moved = ring_move(p, u, p->rpos, n, false);
 	if (!moved)
 		return -EFAULT;
 	uint32_t taken = moved;

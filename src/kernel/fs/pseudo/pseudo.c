@@ -306,16 +306,8 @@ static int dir_iterate(struct file *f, struct dirsink *sink)
 		return -ENOENT;
 	if (f->pos < 0)
 		return -EINVAL;
-	if (f->pos == 0) {
-		if (!dirsink_emit(sink, ".", 1, f->inode->ino, 4, 1))
-			return 0;
-		f->pos = 1;
-	}
-	if (f->pos == 1) {
-		if (!dirsink_emit(sink, "..", 2, file_dotdot_ino(f), 4, 2))
-			return 0;
-		f->pos = 2;
-	}
+	if (!dirsink_dots(sink, f))
+		return 0;
 	for (const struct pnode *c = pi->node->children; c && c->name; c++, rows++) {
 		if (f->pos > 2 + rows)
 			continue;

@@ -112,10 +112,8 @@ static int root_iterate(struct file *f, struct dirsink *sink)
 
 	if (f->pos < 0)
 		return -EINVAL;
-	if (f->pos == 0 && dirsink_emit(sink, ".", 1, INO_ROOT, 4, 1))
-		f->pos = 1;
-	if (f->pos == 1 && dirsink_emit(sink, "..", 2, file_dotdot_ino(f), 4, 2))
-		f->pos = 2;
+	if (!dirsink_dots(sink, f))
+		return 0;
 	if (f->pos == 2 && dirsink_emit(sink, "ptmx", 4, INO_PTMX, 2, 3))
 		f->pos = 3;
 	while (f->pos >= 3) {

@@ -414,16 +414,8 @@ static int s3_iterate(struct file *f, struct dirsink *sink)
 		r = dir_fill(d);
 	if (r < 0)
 		return r;
-	if (f->pos == 0) {
-		if (!dirsink_emit(sink, ".", 1, f->inode->ino, S_IFDIR >> 12, 1))
-			return 0;
-		f->pos = 1;
-	}
-	if (f->pos == 1) {
-		if (!dirsink_emit(sink, "..", 2, file_dotdot_ino(f), S_IFDIR >> 12, 2))
-			return 0;
-		f->pos = 2;
-	}
+	if (!dirsink_dots(sink, f))
+		return 0;
 	list_for_each (n, &d->children, sibling_link) {
 		if ((int64_t)n->cookie <= f->pos || n->type == S3_NOTHING)
 			continue;
@@ -435,11 +427,4 @@ static int s3_iterate(struct file *f, struct dirsink *sink)
 	return 0;
 }
 
-static int s3_dir_fsync(struct file *f, bool data_only)
-{
-	(void)f;
-	(void)data_only;
-	return 0;
-}
-
-const struct file_ops s3_dir_fops = { .iterate = s3_iterate, .fsync = s3_dir_fsync };
+const struct file_ops s3_dir_fops = { .iterate = s3_iterate, .fsync = file_fsync_nothing };
