@@ -37,9 +37,10 @@ int main(void)
 	}
 	if (read(fds[0], &c, 1) != 1)
 		return 1;
-	SHOW(ioctl(m, TIOCSWINSZ, &ws));
-	if (read(fds[0], &c, 1) != 1)
+	int set = ioctl(m, TIOCSWINSZ, &ws);
+	if (read(fds[0], &c, 1) != 1) /* the child has said what it saw */
 		return 1;
+	SHOW(set);
 	ws.ws_col = 132;
 	if (ioctl(s, TIOCSWINSZ, &ws) || ioctl(s, TIOCSWINSZ, &ws) || ioctl(m, TIOCSWINSZ, &ws))
 		return 1;
