@@ -841,7 +841,7 @@ static void real_text(struct inode *dir, const char *path, bool contents, char *
 			continue;
 		}
 		for (int key = 0; key < 3; key++) {
-			char name[16];
+			char name[32];
 			int n;
 
 			snprintf(name, sizeof(name), "user.%d", key);
