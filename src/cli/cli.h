@@ -89,6 +89,8 @@ struct run_options {
 	unsigned nenv_given;
 	bool rm;
 	char **env; /* K=V, all that the command gets; NULL-terminated */
+	char **kept; /* texts that were made for these options and stay as long as they */
+	size_t nkept;
 	struct run_mount {
 		const char *src; /* of the host; or s3://BUCKET/PREFIX */
 		const char *volume; /* or a volume's name; neither: a tmpfs */
@@ -111,8 +113,10 @@ struct place;
 
 /* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
 int run_options_parse(struct run_options *o, int argc, char **argv);
-/* Sets K=V. */
+/* Sets K=V; text is copied. */
 int run_env_set(struct run_options *o, const char *text);
+/* Frees what o holds. */
+void run_options_fini(struct run_options *o);
 /* What the command line and the image left open. */
 int run_options_finish(struct run_options *o, bool stored);
 /* Starts the cell and stays with it to its end: the exit status. */

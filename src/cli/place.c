@@ -39,6 +39,7 @@ static int list_add(char ***list, unsigned *n, char *text)
 static int setting_apply(struct run_options *o, struct settings *st, const struct config_item *it)
 {
 	char *text = item_text(it);
+	int err = 0;
 
 	if (!text)
 		return fail("out of memory");
@@ -48,19 +49,24 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 	case CONFIG_CMD:
 		return list_add(&st->cmd, &st->ncmd, text);
 	case CONFIG_ENV:
-		return strchr(text, '=') ? run_env_set(o, text) : 0;
+		if (strchr(text, '='))
+			err = run_env_set(o, text);
+		break;
 	case CONFIG_USER:
-		if (!o->user_text && *text)
-			o->user_text = text;
+		if (o->user_text || !*text)
+			break;
+		o->user_text = text;
 		return 0;
 	case CONFIG_WORKDIR:
-		if (!o->workdir && *text == '/')
-			o->workdir = text;
+		if (o->workdir || *text != '/')
+			break;
+		o->workdir = text;
 		return 0;
 	default:
-		free(text);
-		return 0;
+		break;
 	}
+	free(text);
+	return err;
 }
 
 /* ENTRYPOINT and CMD as docker has them: words of the command line take the place of CMD, --entrypoint that of both. */

@@ -120,32 +120,64 @@ void run_help(void)
 	       "128+N ended by signal N.\n");
 }
 
-int run_env_set(struct run_options *o, const char *text)
+/* Takes text, which may be NULL; returns it, or NULL: there is no memory. */
+static char *text_keep(struct run_options *o, char *text)
 {
-	size_t n = 0, name = strcspn(text, "=");
+	char **more = text ? realloc(o->kept, (o->nkept + 1) * sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(text);
+		fail("out of memory");
+		return NULL;
+	}
+	o->kept = more;
+	return more[o->nkept++] = text;
+}
+
+void run_options_fini(struct run_options *o)
+{
+	for (size_t i = 0; i < o->nkept; i++)
+		free(o->kept[i]);
+	free(o->kept);
+	free(o->env);
+	free(o->env_given);
+	*o = (struct run_options){ 0 };
+}
+
+/* Takes text, K=V. */
+static int env_put(struct run_options *o, char *text)
+{
+	size_t n = 0, name;
 	char **list;
 
+	text = text_keep(o, text);
+	if (!text)
+		return EXIT_OWN;
+	name = strcspn(text, "=");
 	for (; o->env && o->env[n]; n++)
 		if (!strncmp(o->env[n], text, name) && o->env[n][name] == '=') {
-			o->env[n] = (char *)(uintptr_t)text;
+			o->env[n] = text;
 			return 0;
 		}
 	list = realloc(o->env, (n + 2) * sizeof(*list));
 	if (!list)
 		return fail("out of memory");
 	o->env = list;
-	list[n] = (char *)(uintptr_t)text;
+	list[n] = text;
 	list[n + 1] = NULL;
 	return 0;
+}
+
+int run_env_set(struct run_options *o, const char *text)
+{
+	return env_put(o, strdup(text));
 }
 
 static int env_set_pair(struct run_options *o, const char *name, const char *value)
 {
 	char *text;
 
-	if (asprintf(&text, "%s=%s", name, value) < 0)
-		return fail("out of memory");
-	return run_env_set(o, text);
+	return env_put(o, asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text);
 }
 
 /* --env is applied after what the image says. */
@@ -201,7 +233,9 @@ static int user_option(struct run_options *o, const char *text)
 				    "number (UID or UID:GID)",
 				    text);
 		o->gid = o->uid;
-		o->user_name = uid[0] ? strdup(uid) : NULL;
+		o->user_name = text_keep(o, strdup(uid));
+		if (!o->user_name)
+			return EXIT_OWN;
 		o->home = "/";
 	}
 	if (colon && (!value_u32(colon + 1, &o->gid) || o->gid == UINT32_MAX))
@@ -233,13 +267,13 @@ static int mount_add(struct run_options *o, const char *option, struct run_mount
 }
 
 /* SRC:DST[:ro|rw]; both parts are new strings. */
-static int mount_split(const char *option, const char *text, char **ret_src, char **ret_dst,
-		       bool *ret_readonly)
+static int mount_split(struct run_options *o, const char *option, const char *text,
+		       const char **ret_src, char **ret_dst, bool *ret_readonly)
 {
-	char *src = strdup(text), *dst, *mode;
+	char *src = text_keep(o, strdup(text)), *dst, *mode;
 
 	if (!src)
-		return fail("out of memory");
+		return EXIT_OWN;
 	mode = strrchr(src, ':');
 	if (mode && (!strcmp(mode, ":ro") || !strcmp(mode, ":rw"))) {
 		*ret_readonly = !strcmp(mode, ":ro");
@@ -259,30 +293,26 @@ static int mount_split(const char *option, const char *text, char **ret_src, cha
 static int mount_option(struct run_options *o, const char *text)
 {
 	struct run_mount m = { 0 };
-	char *src;
-	int status = mount_split("--mount", text, &src, &m.dst, &m.readonly);
+	int status = mount_split(o, "--mount", text, &m.src, &m.dst, &m.readonly);
 
-	m.src = src;
 	return status ? status : mount_add(o, "--mount", m);
 }
 
 static int volume_option(struct run_options *o, const char *text)
 {
 	struct run_mount m = { 0 };
-	char *name;
-	int status = mount_split("--volume", text, &name, &m.dst, &m.readonly);
+	int status = mount_split(o, "--volume", text, &m.volume, &m.dst, &m.readonly);
 
-	m.volume = name;
 	return status ? status : mount_add(o, "--volume", m);
 }
 
 static int tmpfs_option(struct run_options *o, const char *text)
 {
-	char *dst = strdup(text), *colon;
+	char *dst = text_keep(o, strdup(text)), *colon;
 	uint64_t size = 0;
 
 	if (!dst)
-		return fail("out of memory");
+		return EXIT_OWN;
 	colon = strrchr(dst, ':');
 	if (colon) {
 		*colon++ = '\0';
@@ -536,8 +566,9 @@ int run_options_finish(struct run_options *o, bool stored)
 
 int run_main(int argc, char **argv)
 {
+	/* For as long as the program runs, whichever way that ends. */
 	static struct place place;
-	struct run_options o = { 0 };
+	static struct run_options o;
 	int status = run_options_parse(&o, argc, argv);
 
 	if (status)

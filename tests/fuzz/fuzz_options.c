@@ -81,7 +81,6 @@ void fuzz_one(const uint8_t *data, size_t size)
 		FUZZ_CHECK(o.uid != UINT32_MAX && o.gid != UINT32_MAX && o.user_name);
 	}
 out:
-	free(o.env);
-	free(o.env_given);
+	run_options_fini(&o);
 	free(text);
 }
