@@ -152,6 +152,11 @@ void mount_hook(struct mount *m, const struct path *at)
 	m->point->mounted = m;
 }
 
+uint32_t mounts_room(void)
+{
+	return mount_type.limit - MIN(mount_type.count, mount_type.limit);
+}
+
 struct mount *mount_clone(struct mount *from, struct name *root)
 {
 	struct mount *m = obj_new(&mount_type);

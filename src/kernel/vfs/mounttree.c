@@ -39,11 +39,32 @@ static bool is_child_at(const struct mount *m, const struct path *p)
 	return m->parent == p->mnt && name_is_below(m->point, p->name);
 }
 
-/* Copies what is mounted on m's original below root onto the copies, level by level: list order does not matter. */
-static int children_copy(const struct path *from, struct mount *top, struct mntns *ns)
+static void copies_forget(void)
+{
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
+		m->copy = NULL;
+}
+
+static bool mount_copy(struct mount *m, struct mntns *ns)
+{
+	struct path at = { m->parent->copy, m->point };
+
+	m->copy = mount_clone(m, m->root);
+	if (!m->copy)
+		return false;
+	m->copy->ns = ns;
+	m->copy->fixed = m->fixed;
+	mount_hook(m->copy, &at);
+	return true;
+}
+
+/* Marks what is mounted on from's mount below its name, level by level (list order does not matter), with a copy on the copies,
+ * or with itself if dry. How many; -ENOSPC. */
+static int children_mark(const struct path *from, struct mount *top, struct mntns *ns, bool dry)
 {
 	struct mount *m, *last = NULL;
 	bool again = true;
+	int count = 0;
 
 	from->mnt->copy = top;
 	for (struct mount *n = mount_next(NULL); n; n = mount_next(n))
@@ -51,24 +72,32 @@ static int children_copy(const struct path *from, struct mount *top, struct mntn
 	while (again) {
 		again = false;
 		for (m = mount_next(NULL); m; m = m == last ? NULL : mount_next(m)) {
-			struct path at;
-
 			if (!m->parent || !m->parent->copy || m->copy || m == top ||
 			    m->ns != from->mnt->ns)
 				continue;
 			if (m->parent == from->mnt && !is_child_at(m, from))
 				continue;
-			m->copy = mount_clone(m, m->root);
-			if (!m->copy)
+			if (dry)
+				m->copy = m;
+			else if (!mount_copy(m, ns))
 				return -ENOSPC;
-			m->copy->ns = ns;
-			m->copy->fixed = m->fixed;
-			at = (struct path){ m->parent->copy, m->point };
-			mount_hook(m->copy, &at);
+			count++;
 			again = true;
 		}
 	}
-	return 0;
+	return count;
+}
+
+/* Counted first, as Linux does: what does not fit costs no copies that have to be undone. */
+static int children_copy(const struct path *from, struct mount *top, struct mntns *ns)
+{
+	int count = children_mark(from, top, ns, true);
+
+	copies_forget();
+	if ((uint32_t)count > mounts_room())
+		return -ENOSPC;
+	count = children_mark(from, top, ns, false);
+	return count < 0 ? count : 0;
 }
 
 bool mount_covers_below(const struct name *dir)
@@ -77,12 +106,6 @@ bool mount_covers_below(const struct name *dir)
 		if (m->fixed && m->point && name_is_below(m->point, dir))
 			return true;
 	return false;
-}
-
-static void copies_forget(void)
-{
-	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
-		m->copy = NULL;
 }
 
 static int place_check(const struct path *place, const struct inode *root)

@@ -25,6 +25,7 @@ int inode_truncate(struct task *t, struct inode *ino, uint64_t size);
 /* ---- for mounttree.c ---- */
 /* A copy of from that shows root, in no place yet; in the list of all. NULL: no memory. Borrowed (the list has it). */
 struct mount *must_check mount_clone(struct mount *from, struct name *root);
+uint32_t mounts_room(void); /* how many more there can be */
 void mount_hook(struct mount *m, const struct path *at); /* in no place -> at */
 void mount_unhook(struct mount *m); /* the name forgets it; its parent and point stay to be put */
 
