@@ -65,16 +65,22 @@ void view_close(struct view *v)
 int teller_start(struct view *v, const struct run_tell *what, struct teller *t, struct err *e)
 {
 	static char name[] = "tell";
-	static char *argv[] = { name, NULL }, *env[] = { NULL };
-	struct run_options o = {
-		.tell = *what, .workdir = "/", .hostname = "cell", .argv = argv, .env = env
-	};
+	static char *argv[] = { name, NULL };
+	struct run_options o = { .tell = *what, .workdir = "/", .hostname = "cell", .argv = argv };
 	int pipefd[2];
 
-	if (pipe2(pipefd, O_CLOEXEC) < 0)
+	/* It may get TERM, as everywhere else. */
+	o.env = calloc(1, sizeof(*o.env));
+	if (!o.env)
+		return err_set(e, ERR_FAILED, "out of memory");
+	if (pipe2(pipefd, O_CLOEXEC) < 0) {
+		free(o.env);
 		return err_set(e, ERR_FAILED, "no pipe: %s", strerror(errno));
+	}
 	fflush(NULL);
 	t->pid = fork();
+	if (t->pid != 0)
+		free(o.env);
 	if (t->pid < 0) {
 		close(pipefd[0]);
 		close(pipefd[1]);

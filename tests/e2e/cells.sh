@@ -260,6 +260,7 @@ name"'
 	like "$(v diff b)" '*A /root/live*' 'while it runs'
 	exec 9>&-
 	wait
+	is "$(TERM=xterm script -qec "timeout 60 $VIV diff a@one" /dev/null </dev/null | tr -d '\r')" "$(v diff a@one)" 'on a terminal'
 	exits 3 v diff nobody
 	exits 3 v diff a@none
 	exits 2 v diff
