@@ -1,159 +1,33 @@
-/* viv diff and viv commit: what a disk holds, as a kernel tells it (tell.h).
+/* viv diff, verify and commit: what a disk holds, as a kernel tells it (tell.h, told.h).
  *
- * A difference to the image, or to a snapshot that the other tree stands on, is the kernel's own. Of two trees that went
- * different ways, the differences of both to the image are compared here. */
+ * Two trees are compared with what they both stand on: the image, or the layers that the chains of both begin with. A kernel for each
+ * tells the differences to that, in one order, and they are merged here path by path. Where one of them is itself what both stand on, the
+ * other's differences are the answer. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/tell.h"
+#include "cli/patch.h"
+#include "cli/told.h"
 
-#define RECORD_MAX (64 << 10)
-#define RECORDS_MAX (4 << 20)
-#define BYTES_MAX (1UL << 30) /* of all records */
+enum form { FORM_LIST, FORM_JSON, FORM_PATCH };
 
-/* One path. KIND TYPE MODE UID GID SIZE LAYER NUMBER TIME PATH, as the kernel writes it. */
-struct record {
-	char kind;
-	char type;
-	char *what; /* all else that can differ */
-	char *path;
-};
-
-struct records {
-	struct record *list;
-	size_t n;
-};
-
-static void records_free(struct records *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->list[i].what);
-		free(r->list[i].path);
-	}
-	free(r->list);
-}
-
-/* The chain's places mean nothing to another chain: the content gets the name of its layer. */
-static bool record_parse(char *text, const struct disk_chain *chain, struct record *ret)
-{
-	unsigned mode, uid, gid;
-	unsigned long long size;
-	char number[24], when[40];
-	int layer, at = -1;
-	const char *of = "-";
-
-	if (sscanf(text, "%c %c %o %u %u %llu %d %23s %39s %n", &ret->kind, &ret->type, &mode, &uid,
-		   &gid, &size, &layer, number, when, &at) != 9 ||
-	    at < 0 || !strchr("ACD", ret->kind) || text[at] != '/')
-		return false;
-	if (layer >= 0)
-		of = (unsigned)layer < chain->n ? chain->links[layer].ref.disk : NULL;
-	if (!of || asprintf(&ret->what, "%c %o %u %u %llu %s/%u/%s %s", ret->type, mode, uid, gid,
-			    size, of, layer >= 0 ? chain->links[layer].ref.n : 0, number,
-			    ret->type == 'd' ? "" : when) < 0)
-		return false;
-	ret->path = strdup(text + at);
-	if (ret->path)
-		return true;
-	free(ret->what);
-	return false;
-}
-
-/* The next one, without its NUL at the end. Its length; 0: there is none, -1: it is too long. */
-static ssize_t record_get(FILE *f, char *buf, size_t size)
-{
-	size_t n = 0;
-	int c;
-
-	while ((c = getc(f)) > 0) {
-		if (n == size - 1)
-			return -1;
-		buf[n++] = (char)c;
-	}
-	buf[n] = 0;
-	return c == 0 && n == 0 ? -1 : (ssize_t)n;
-}
-
-static int records_read(struct view *v, uint32_t from_layers, struct records *r, struct err *e)
-{
-	const struct run_tell what = { .mode = MODE_LIST, .from_layers = from_layers };
-	static char text[RECORD_MAX + 256];
-	struct teller t;
-	size_t cap = 0, bytes = 0;
-	bool whole;
-	ssize_t len = 0;
-	FILE *f;
-	int status;
-
-	*r = (struct records){ 0 };
-	if (teller_start(v, &what, &t, e) < 0)
-		return -1;
-	f = fdopen(t.fd, "r");
-	if (f)
-		t.fd = -1;
-	while (f && (len = record_get(f, text, sizeof(text))) != 0) {
-		struct record one, *more = r->list;
-
-		if (r->n == cap) {
-			cap = cap ? 2 * cap : 256;
-			more = realloc(r->list, cap * sizeof(*more));
-		}
-		if (more)
-			r->list = more;
-		bytes += len > 0 ? (size_t)len : 0;
-		if (!more || len < 0 || bytes > BYTES_MAX || r->n >= RECORDS_MAX ||
-		    !record_parse(text, &v->place.chain, &one)) {
-			err_set(e, ERR_FAILED, "what the disk's kernel says makes no sense");
-			break;
-		}
-		r->list[r->n++] = one;
-	}
-	whole = f && len == 0 && feof(f);
-	if (f)
-		fclose(f);
-	status = teller_end(&t);
-	if (whole && status == 0)
-		return 0;
-	records_free(r);
-	*r = (struct records){ 0 };
-	if (whole || !f)
-		err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read", v->place.cell.name);
-	return -1;
-}
-
-/* ---- two lists ---- */
-
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct record *)a)->path, ((const struct record *)b)->path);
-}
-
-/* What became of a path that the image has (or not) and that is a in the first tree and b in the second; NULL: as the
- * image has it. 0: the same. */
-static char kind_between(const struct record *a, const struct record *b)
-{
-	bool was = a ? a->kind != 'D' : b->kind != 'A';
-	bool is = b ? b->kind != 'D' : a->kind != 'A';
-
-	if (was != is)
-		return is ? 'A' : 'D';
-	if (!is)
-		return 0;
-	return a && b && !strcmp(a->what, b->what) ? 0 : 'C';
-}
+/* ---- a list ---- */
 
 /* A name is the guest's: no byte of it can steer a terminal, or make a line of its own. */
 static void name_print(const char *path)
 {
-	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
-		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0))
-			printf("\\x%02x", *p);
+	const char *end = path + strlen(path);
+	unsigned n;
+
+	for (; path < end; path += n ? n : 1) {
+		n = text_printable(path, end);
+		if (n)
+			fwrite(path, 1, n, stdout);
 		else
-			putchar(*p);
+			printf("\\x%02x", (unsigned char)*path);
 	}
 }
 
@@ -177,67 +51,180 @@ static void line_print(char kind, const char *path, bool json)
 	printf("\"}\n");
 }
 
-static void compare_print(struct records *a, struct records *b, bool json)
+static bool side_is_same(const struct told_side *a, const struct told_side *b)
 {
-	size_t i = 0, j = 0;
+	return a->type == b->type && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+	       a->size == b->size && !strcmp(a->id, b->id) &&
+	       (a->type == 'd' || !strcmp(a->when, b->when));
+}
 
-	qsort(a->list, a->n, sizeof(*a->list), by_path);
-	qsort(b->list, b->n, sizeof(*b->list), by_path);
-	while (i < a->n || j < b->n) {
-		int order = i == a->n	? 1
-			    : j == b->n ? -1
-					: strcmp(a->list[i].path, b->list[j].path);
-		const struct record *x = order <= 0 ? &a->list[i++] : NULL;
-		const struct record *y = order >= 0 ? &b->list[j++] : NULL;
-		char kind = kind_between(x, y);
+/* ---- merging ---- */
 
-		if (kind)
-			line_print(kind, x ? x->path : y->path, json);
+struct merge {
+	struct told_stream streams[2];
+	bool open[2], ended[2];
+	struct told next[2]; /* path NULL: to be read */
+	enum form form;
+	char *leaf[2]; /* the last path that is no directory, on each side of what is printed */
+	char *gone; /* the last directory that is none any more */
+};
+
+static int nonsense(struct err *e)
+{
+	return err_set(e, ERR_FAILED, "what the disk's kernel says makes no sense");
+}
+
+static bool keep(char **where, const char *path)
+{
+	free(*where);
+	*where = strdup(path);
+	return *where;
+}
+
+/* Nothing is below what is no directory: a patch that says so would be led elsewhere by a link. */
+static int leaf_check(struct merge *m, unsigned i, const char *path, const struct told_side *s,
+		      struct err *e)
+{
+	if (!s->type)
+		return 0;
+	if (m->leaf[i] && told_path_is_below(path, m->leaf[i]))
+		return nonsense(e);
+	if (s->type != 'd' && !keep(&m->leaf[i], path))
+		return err_set(e, ERR_FAILED, "out of memory");
+	return 0;
+}
+
+static int change_print(struct merge *m, const char *path, const struct told_side *old,
+			const struct told_side *new, struct err *e)
+{
+	if (leaf_check(m, 0, path, old, e) < 0 || leaf_check(m, 1, path, new, e) < 0)
+		return -1;
+	if (!old->type && !new->type)
+		return 0;
+	if (m->form == FORM_PATCH) {
+		if ((old->content == '=') != (new->content == '='))
+			return nonsense(e);
+		return patch_print(path, old, new) ? 0 : err_set(e, ERR_FAILED, "out of memory");
+	}
+	/* What goes with its directory is not listed. */
+	if (!new->type && m->gone &&told_path_is_below(path, m->gone))
+		return 0;
+	if (old->type == 'd' && new->type != 'd' && !keep(&m->gone, path))
+		return err_set(e, ERR_FAILED, "out of memory");
+	line_print(!old->type ? 'A' : !new->type ? 'D' : 'C', path, m->form == FORM_JSON);
+	return 0;
+}
+
+/* A content that is the base's is given by the other one, if at all: it tells the base's when it has another. */
+static struct told_side content_find(const struct told_side *s, const struct told_side *other,
+				     const struct told_side *base)
+{
+	struct told_side ret = *s;
+
+	if (s->content == '=' && other->content != '=' && base->type == 'f') {
+		ret.content = base->content;
+		ret.size = base->size;
+		ret.data = base->data;
+	}
+	return ret;
+}
+
+/* One path: told by the first, the second, or both. */
+static int merge_one(struct merge *m, const struct told *a, const struct told *b, struct err *e)
+{
+	struct told_side old, new;
+
+	if (!a)
+		return change_print(m, b->path, &b->base, &b->tree, e);
+	if (!b)
+		return change_print(m, a->path, &a->tree, &a->base, e);
+	if (side_is_same(&a->tree, &b->tree))
+		return 0;
+	old = content_find(&a->tree, &b->tree, &b->base);
+	new = content_find(&b->tree, &a->tree, &a->base);
+	return change_print(m, a->path, &old, &new, e);
+}
+
+static int merge_fetch(struct merge *m, unsigned i, struct err *e)
+{
+	int r;
+
+	if (!m->open[i] || m->ended[i] || m->next[i].path)
+		return 0;
+	r = told_next(&m->streams[i], &m->next[i], e);
+	m->ended[i] = r == 0;
+	return r < 0 ? -1 : 0;
+}
+
+static int merge_run(struct merge *m, struct err *e)
+{
+	struct told *a = &m->next[0], *b = &m->next[1];
+
+	for (;;) {
+		int order, r;
+
+		if (merge_fetch(m, 0, e) < 0 || merge_fetch(m, 1, e) < 0)
+			return -1;
+		if (!a->path && !b->path)
+			return 0;
+		order = !a->path ? 1 : !b->path ? -1 : told_path_compare(a->path, b->path);
+		r = merge_one(m, order <= 0 ? a : NULL, order >= 0 ? b : NULL, e);
+		if (order <= 0)
+			told_fini(a);
+		if (order >= 0)
+			told_fini(b);
+		if (r < 0)
+			return -1;
 	}
 }
 
 /* ---- the verbs ---- */
 
-/* How many layers of to's chain are from's whole chain; -1: they went different ways. */
-static long common_layers(const struct view *from, const struct view *to)
+/* How many layers both chains begin with. */
+static uint32_t common_layers(const struct view *from, const struct view *to)
 {
 	const struct disk_chain *a = &from->place.chain, *b = &to->place.chain;
+	uint32_t n = 0;
 
-	if (a->n > b->n)
-		return -1;
-	for (unsigned i = 0; i < a->n; i++)
-		if (strcmp(a->links[i].ref.disk, b->links[i].ref.disk) ||
-		    a->links[i].ref.n != b->links[i].ref.n)
-			return -1;
-	return a->n;
+	while (n < a->n && n < b->n && !strcmp(a->links[n].ref.disk, b->links[n].ref.disk) &&
+	       a->links[n].ref.n == b->links[n].ref.n)
+		n++;
+	return n;
 }
 
-static int diff_views(struct view *from, struct view *to, bool json, struct err *e)
+static int diff_views(struct view *from, struct view *to, enum form form, struct err *e)
 {
-	long common = from ? common_layers(from, to) : 0;
-	struct records a = { 0 }, b;
+	struct view *views[2] = { from, to };
+	uint32_t common = from ? common_layers(from, to) : 0;
+	struct merge m = { .form = form };
 	int ret = 0;
 
 	if (from && strcmp(from->place.cell.image, to->place.cell.image))
 		return err_set(e, ERR_CONFLICT, "cells '%s' and '%s' have different images",
 			       from->place.cell.name, to->place.cell.name);
-	if (records_read(to, common < 0 ? 0 : (uint32_t)common, &b, e) < 0)
-		return -1;
-	if (common < 0)
-		ret = records_read(from, 0, &a, e);
-	if (ret == 0 && common < 0)
-		compare_print(&a, &b, json);
-	else if (ret == 0)
-		for (size_t i = 0; i < b.n; i++)
-			line_print(b.list[i].kind, b.list[i].path, json);
-	records_free(&a);
-	records_free(&b);
+	for (unsigned i = 0; i < 2 && ret == 0; i++) {
+		if (!views[i] || views[i]->place.chain.n == common)
+			continue;
+		ret = told_open(&m.streams[i], views[i], common, form == FORM_PATCH, e);
+		m.open[i] = ret == 0;
+	}
+	if (ret == 0)
+		ret = merge_run(&m, e);
+	for (unsigned i = 0; i < 2; i++) {
+		told_fini(&m.next[i]);
+		if (m.open[i])
+			told_close(&m.streams[i]);
+		free(m.leaf[i]);
+	}
+	free(m.gone);
+	if (ret == 0 && (fflush(stdout) || ferror(stdout)))
+		ret = err_set(e, ERR_FAILED, "cannot write the differences: %s", strerror(errno));
 	return ret;
 }
 
-static const char usage_diff[] = "viv diff [--json] CELL[@SNAPSHOT] [CELL[@SNAPSHOT]]";
+static const char usage_diff[] = "viv diff [--json | --patch] CELL[@SNAPSHOT] [CELL[@SNAPSHOT]]";
 
-static int diff_do(const struct store *s, const char *first, const char *second, bool json,
+static int diff_do(const struct store *s, const char *first, const char *second, enum form form,
 		   struct err *e)
 {
 	static struct view a, b;
@@ -255,11 +242,11 @@ static int diff_do(const struct store *s, const char *first, const char *second,
 		return -1;
 	/* One cell without a snapshot: since its image. */
 	if (!second && !from.snapshot[0]) {
-		ret = diff_views(NULL, &b, json, e);
+		ret = diff_views(NULL, &b, form, e);
 	} else {
 		ret = view_open(&a, s, &from, e);
 		if (ret == 0) {
-			ret = diff_views(&a, &b, json, e);
+			ret = diff_views(&a, &b, form, e);
 			view_close(&a);
 		}
 	}
@@ -269,8 +256,11 @@ static int diff_do(const struct store *s, const char *first, const char *second,
 
 int diff_main(int argc, char **argv)
 {
-	bool json = argc > 1 && !strcmp(argv[1], "--json");
-	int status = 0, lock, first = json ? 2 : 1;
+	const char *option = argc > 1 ? argv[1] : "";
+	enum form form = !strcmp(option, "--json")    ? FORM_JSON
+			 : !strcmp(option, "--patch") ? FORM_PATCH
+						      : FORM_LIST;
+	int status = 0, lock, first = form == FORM_LIST ? 1 : 2;
 	struct store s;
 	struct err e;
 
@@ -283,7 +273,7 @@ int diff_main(int argc, char **argv)
 	/* Nothing that is read here is collected meanwhile. */
 	lock = store_lock(&s, false, NULL, &e);
 	if (lock < 0 ||
-	    diff_do(&s, argv[first], argc - first > 1 ? argv[first + 1] : NULL, json, &e) < 0)
+	    diff_do(&s, argv[first], argc - first > 1 ? argv[first + 1] : NULL, form, &e) < 0)
 		status = verb_failed(&e);
 	if (lock >= 0)
 		close(lock);
@@ -295,7 +285,9 @@ void diff_help(void)
 {
 	printf("Usage: %s\n\n"
 	       "Lists what was added (A), changed (C) and deleted (D): in CELL since its image, in "
-	       "CELL@SNAPSHOT since\nthat snapshot, or from the first to the second of two.\n",
+	       "CELL@SNAPSHOT since\nthat snapshot, or from the first to the second of two.\n"
+	       "--patch prints the contents of text files as a patch for 'patch -p1' or 'git "
+	       "apply'.\n",
 	       usage_diff);
 }
 

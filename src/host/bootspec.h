@@ -61,7 +61,8 @@ enum fast_mode {
 
 /* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is told to out_fd; see
  * kernel/cell/maintain.c. argv is not used then, but not empty. */
-enum spec_mode { MODE_RUN, MODE_LIST, MODE_TAR, MODE_CHECK };
+enum spec_mode { MODE_RUN, MODE_LIST, MODE_CONTENTS, MODE_TAR, MODE_CHECK };
+#define TELL_CONTENT_MAX (4u << 20) /* MODE_CONTENTS: larger ones are not told */
 
 struct bootspec {
 	uint32_t mode; /* enum spec_mode */

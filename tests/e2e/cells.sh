@@ -267,6 +267,123 @@ name"'
 }
 check 'diff: since the image, a snapshot, another cell @r' differences
 
+# Two trees in one cell, of all that a patch can say: edits, files that come and go, empty ones, no newline at the end, links,
+# modes, odd names.
+two_trees() {
+	viv --name a -- python3 -c "$(cat "$E2E_DIR/programs/trees.py")" one
+	v snapshot a one >/dev/null
+	viv --name a -- tar -C /w -cf - . >one.tar
+	viv --name a -- python3 -c "$(cat "$E2E_DIR/programs/trees.py")" two
+	v snapshot a two >/dev/null
+	viv --name a -- tar -C /w -cf - . >two.tar
+	mkdir -p one/w two/w
+	tar -C one/w -xf one.tar
+	tar -C two/w -xf two.tar
+}
+tree_print() { (cd "$1" && find . \( -type f -o -type l \) -printf '%P %m %l ' -exec sh -c 'test -h "$1" || cksum <"$1"; echo' x {} \; | LC_ALL=C sort); }
+
+patches() {
+	own_store
+	two_trees
+	v diff --patch a@one a@two >forth
+	v diff --patch a@two a@one >back
+	grep -q '^@@ ' forth
+	tree_print one >want.one
+	tree_print two >want.two
+	cmp -s want.one want.two && return 1
+	cp -a one tree
+	(cd tree && patch -s -p1 <../forth)
+	tree_print tree >got
+	diff want.two got
+	(cd tree && patch -s -p1 <../back)
+	tree_print tree >got
+	diff want.one got
+	rm -rf tree
+	cp -a one tree
+	(cd tree && git apply -q ../forth)
+	# git knows only whether a file can be executed.
+	diff -r --no-dereference two tree
+	# Of two that went different ways, each with half of the changes.
+	v fork a@one b
+	viv --name b -- python3 -c "$(cat "$E2E_DIR/programs/trees.py")" half
+	v diff --patch b a@two >across
+	viv --name b -- tar -C /w -cf - . >half.tar
+	rm -rf tree
+	mkdir -p tree/w
+	tar -C tree/w -xf half.tar
+	(cd tree && patch -s -p1 <../across)
+	tree_print tree >got
+	diff want.two got
+	is "$(v diff --patch a@one a@one)" ''
+	exits 2 v diff --patch
+	exits 2 v diff --patch --json a
+}
+check 'patches: what patch and git make of one tree is the other @r' patches
+
+patch_forms() {
+	own_store
+	viv --name a -- sh -c 'cd /srv; printf "a\0b" >bin; head -c 5000000 /dev/zero | tr "\0" x >big; echo t >text; mkdir d; ln -s to link; mkfifo p; mknod n c 1 3; mkdir -p g/h; echo 1 >g/h/i; touch -d @9 text'
+	v snapshot a one
+	viv --name a -- sh -c 'cd /srv; printf "a\0c" >bin; chmod 700 bin; echo y >>big; rmdir d; echo f >d; ln -sfn too link; chown 5:6 text; rm p; chmod 600 n; rm -r g; touch -d @5 text; printf "\033]0;t\007" >esc'
+	v diff --patch a@one | cat -v >got
+	diff got - <<'END'
+Files a/srv/big and b/srv/big differ (5000000 and 5000002 bytes; not compared above 4194304)
+Binary files a/srv/bin and b/srv/bin differ
+diff --git a/srv/bin b/srv/bin
+old mode 100644
+new mode 100700
+# deleted directory srv/d, mode 755
+diff --git a/srv/d b/srv/d
+new file mode 100644
+--- /dev/null
++++ b/srv/d
+@@ -0,0 +1 @@
++f
+diff --git a/srv/esc b/srv/esc
+new file mode 100644
+--- /dev/null
++++ b/srv/esc
+@@ -0,0 +1 @@
++^[]0;t^G
+\ No newline at end of file
+# deleted directory srv/g, mode 755
+# deleted directory srv/g/h, mode 755
+diff --git a/srv/g/h/i b/srv/g/h/i
+deleted file mode 100644
+--- a/srv/g/h/i
++++ /dev/null
+@@ -1 +0,0 @@
+-1
+diff --git a/srv/link b/srv/link
+deleted file mode 120000
+--- a/srv/link
++++ /dev/null
+@@ -1 +0,0 @@
+-to
+\ No newline at end of file
+diff --git a/srv/link b/srv/link
+new file mode 120000
+--- /dev/null
++++ b/srv/link
+@@ -0,0 +1 @@
++too
+\ No newline at end of file
+# changed character device srv/n, mode 600, number 1:3
+# deleted fifo srv/p, mode 644
+# owner of srv/text was 0:0, is 5:6
+END
+	# A terminal is not steered.
+	TERM=xterm script -qec "timeout 60 $VIV diff --patch a@one" /dev/null </dev/null >typescript
+	like "$(cat typescript)" '*+\\x1b]0;t\\x07*'
+	is "$(grep -c $'\033' typescript)" 0
+	# What both deleted, and what only one did, below a directory that is gone.
+	v fork a@one b
+	viv --name b -- sh -c 'cd /srv/g/h; echo 2 >i; echo 3 >j'
+	is "$(v diff a b | grep -a srv/g)" $'A /srv/g\nA /srv/g/h\nA /srv/g/h/i\nA /srv/g/h/j'
+	is "$(v diff b a | grep -a srv/g)" 'D /srv/g'
+}
+check 'patches: what has no form in one is told @r' patch_forms
+
 names_in_differences() {
 	own_store
 	viv --name a -- sh -c "touch \"/root/\$(printf 'x\\033]0;title\\007\\nD')\""

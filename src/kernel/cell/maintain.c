@@ -1,10 +1,14 @@
 /* A kernel without guests (docs/decisions/0017: nobody but a kernel parses a log). It is locked in as every other before it reads the
  * first byte of a chain, and has no runners.
  *
- * MODE_LIST   what differs, one record after the other, each ended by a NUL:
- *                 KIND TYPE MODE UID GID SIZE LAYER NUMBER SECONDS.NANOSECONDS /PATH
- *             KIND is A, C or D; TYPE one of f d l c b p s; MODE octal; LAYER and NUMBER say which content it is: an index in the chain
- *             and the number of the file there, -1 and the number of the image's object ("-": not known), or -2 and 0: empty.
+ * MODE_LIST   what differs, in the order of a walk: the path from "/" on, then what it was and what it is, each ended by a NUL and either
+ *             "-", it is not there, or
+ *                 TYPE MODE UID GID SIZE LAYER NUMBER SECONDS.NANOSECONDS CONTENT
+ *             TYPE is one of f d l c b p s; MODE octal; SIZE of a device its number; LAYER and NUMBER say which content it is: an index
+ *             in the chain and the number of the file there, -1 and the number of the image's object ("-": not known), or -2 and 0:
+ *             empty. CONTENT is "-".
+ * MODE_CONTENTS  the same, and CONTENT of a file or link is "+": SIZE bytes of it follow the NUL; "=": it was and is the same; or "!": it
+ *             is larger than TELL_CONTENT_MAX.
  * MODE_TAR    a tar stream (fs/layer/tar.c) of the whole tree, or of what differs
  * MODE_CHECK  that all logs can be read and all contents are there: one line for each that is not
  * Differences are to the image alone, or to the first from_layers of the chain. */
@@ -12,16 +16,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "host/host.h"
 #include "kernel/cell/control.h"
 #include "kernel/fs/layer/diff.h"
 #include "kernel/fs/layer/layer.h"
+#include "kernel/fs/layer/outstream.h"
 #include "kernel/platform/cell.h"
 
 static _Noreturn void end(int status)
@@ -89,22 +92,6 @@ static struct fs *tree_open(uint32_t n)
 
 /* ---- the list ---- */
 
-struct out {
-	char *buf; /* blob of OUT_SIZE */
-	size_t len;
-};
-
-#define OUT_SIZE (256u << 10)
-
-static int out_flush(struct out *o)
-{
-	int r = host_write_all(cell.spec.out_fd, o->buf, o->len);
-
-	if (r == 0)
-		o->len = 0;
-	return r;
-}
-
 static char type_char(uint32_t mode)
 {
 	static const char types[16] = { 0, 'p', 'c', 0, 'd', 0, 'b', 0, 'f', 0, 'l', 0, 's' };
@@ -112,39 +99,71 @@ static char type_char(uint32_t mode)
 	return types[(mode & S_IFMT) >> 12];
 }
 
-static int list_one(void *arg, const struct tree_visit *v)
+/* One side of a difference, and its content if that is asked for. */
+static int side_put(struct outstream *o, struct inode *i, bool same)
 {
-	struct out *o = arg;
-	struct inode *i = v->inode;
+	static char target[PATH_MAX_LEN];
 	struct content_id id = { -2, 0 };
-	char number[24] = "0";
-	int r = 0;
+	uint64_t size = i->size;
+	char number[24] = "-", content = '-';
+	int fd = -1, r = 0;
 
-	if (o->len + v->path_len + 256 > OUT_SIZE)
-		r = out_flush(o);
-	if (r < 0)
-		return r;
+	if (inode_is_dir(i))
+		size = 0;
+	else if (type_char(i->mode) == 'c' || type_char(i->mode) == 'b')
+		size = i->rdev;
 	if (inode_is_reg(i))
 		id = layer_content_id(i);
-	if (id.number == UINT64_MAX)
-		strcpy(number, "-");
-	else
+	if (id.number != UINT64_MAX)
 		snprintf(number, sizeof(number), "%llu", (unsigned long long)id.number);
-	o->len += (size_t)sprintf(o->buf + o->len, "%c %c %o %u %u %llu %d %s %lld.%09ld /",
-				  v->kind, type_char(i->mode), i->mode & 07777, i->uid, i->gid,
-				  (unsigned long long)(inode_is_dir(i) ? 0 : i->size), id.layer,
-				  number, (long long)i->mtime.tv_sec, i->mtime.tv_nsec);
-	memcpy(o->buf + o->len, v->path, v->path_len + 1);
-	o->len += v->path_len + 1;
-	return 0;
+	if (cell.spec.mode == MODE_CONTENTS && inode_is_reg(i)) {
+		content = same ? '=' : size > TELL_CONTENT_MAX ? '!' : '+';
+		if (content == '+' && size && id.layer != -2)
+			fd = r = i->ops->hostfd(i, false);
+	} else if (cell.spec.mode == MODE_CONTENTS && inode_is_lnk(i)) {
+		content = '+';
+		r = i->ops->readlink(i, NULL, target, sizeof(target));
+		size = (uint64_t)r;
+	}
+	if (r < 0)
+		return r;
+	r = outstream_printf(o, "%c %o %u %u %llu %d %s %lld.%09ld %c", type_char(i->mode),
+			     i->mode & 07777, i->uid, i->gid, (unsigned long long)size, id.layer,
+			     number, (long long)i->mtime.tv_sec, i->mtime.tv_nsec, content);
+	if (r == 0)
+		r = outstream_put(o, NULL, 1);
+	if (r < 0 || content != '+')
+		return r;
+	if (inode_is_lnk(i))
+		return outstream_put(o, target, size);
+	return fd < 0 ? outstream_put(o, NULL, size) : outstream_copy(o, fd, 0, size);
+}
+
+static int list_one(void *arg, const struct tree_visit *v)
+{
+	struct inode *sides[2] = { v->from, v->kind == 'D' ? NULL : v->inode };
+	bool same = sides[0] && sides[1] && inode_is_reg(sides[0]) && inode_is_reg(sides[1]) &&
+		    layer_content_is_same(sides[0], sides[1]);
+	struct outstream *o = arg;
+	int r = outstream_put(o, "/", 1);
+
+	if (r == 0)
+		r = outstream_put(o, v->path, v->path_len);
+	if (r == 0)
+		r = outstream_put(o, NULL, 1);
+	for (unsigned i = 0; i < 2 && r == 0; i++)
+		r = sides[i] ? side_put(o, sides[i], same) : outstream_put(o, "-", 2);
+	return r;
 }
 
 static int list(struct fs *from, struct fs *to)
 {
-	struct out o = { .buf = blob_new(OUT_SIZE) };
-	int r = o.buf ? tree_diff(from, to, list_one, &o) : -ENOMEM;
+	struct outstream o;
+	int r = outstream_init(&o, cell.spec.out_fd);
 
-	return r < 0 ? r : out_flush(&o);
+	if (r == 0)
+		r = tree_diff(from, to, list_one, &o);
+	return r < 0 ? r : outstream_flush(&o);
 }
 
 /* ---- tar ---- */
@@ -186,10 +205,12 @@ _Noreturn void maintain(void)
 	struct fs *to = tree_open(s->disk.nsealed), *from = NULL;
 	int64_t r;
 
-	if (s->mode == MODE_LIST || (s->mode == MODE_TAR && !s->tar_whole))
+	if (s->mode == MODE_LIST || s->mode == MODE_CONTENTS ||
+	    (s->mode == MODE_TAR && !s->tar_whole))
 		from = tree_open(s->from_layers);
 	switch (s->mode) {
 	case MODE_LIST:
+	case MODE_CONTENTS:
 		r = list(from, to);
 		break;
 	case MODE_TAR:

@@ -159,6 +159,9 @@ static int names_collect(struct level *lv)
 	ns->sink.emit = names_emit;
 	if (lv->from)
 		r = lv->same ? names_changed(ns, lv->from) : names_all(ns, lv->from);
+	/* Of what is gone, that much is told as can be read. */
+	if (r == -EACCES && !lv->to)
+		r = 0;
 	if (r == 0 && lv->to)
 		r = lv->same ? names_changed(ns, lv->to) : names_all(ns, lv->to);
 	if (r == 0)
@@ -214,7 +217,7 @@ static bool is_same_xattrs(struct inode *a, struct inode *b)
 	return true;
 }
 
-static bool is_same_content(struct inode *a, struct inode *b)
+bool layer_content_is_same(struct inode *a, struct inode *b)
 {
 	struct content_id x = layer_content_id(a), y = layer_content_id(b);
 
@@ -230,7 +233,8 @@ static bool is_changed(struct inode *a, struct inode *b)
 		return true;
 	if (inode_is_lnk(a) && !is_same_text(a, b))
 		return true;
-	if (inode_is_reg(a) && (!is_same_content(a, b) || !time_is_same(&a->mtime, &b->mtime)))
+	if (inode_is_reg(a) &&
+	    (!layer_content_is_same(a, b) || !time_is_same(&a->mtime, &b->mtime)))
 		return true;
 	return !is_same_xattrs(a, b);
 }
@@ -288,7 +292,11 @@ static void level_pop(struct diff *d)
 static int visit(struct diff *d, const struct level *lv, uint32_t path_len, struct inode *from,
 		 struct inode *to)
 {
-	struct tree_visit v = { .path = d->path, .path_len = path_len, .inode = to ? to : from };
+	struct tree_visit v = { .path = d->path,
+				.path_len = path_len,
+				.inode = to ? to : from,
+				.from = from,
+				.nested = !to && !lv->to };
 	bool same = lv->same && from && to && lnode_of(from)->lower && lnode_of(to)->lower &&
 		    !lnode_of(from)->moved && !lnode_of(to)->moved;
 	int r = 0;
@@ -304,12 +312,16 @@ static int visit(struct diff *d, const struct level *lv, uint32_t path_len, stru
 		v.kind = !from ? 'A' : is_changed(from, to) ? 'C' : 0;
 	if (v.kind)
 		r = d->fn(d->arg, &v);
-	if (from && !(to && inode_is_dir(to) && inode_is_dir(from))) {
+	if (from && !inode_is_dir(from)) {
 		inode_put(from);
 		from = NULL;
 	}
-	if (r == 0 && to && inode_is_dir(to))
-		return level_push(d, from, to, same, path_len);
+	if (to && !inode_is_dir(to)) {
+		inode_put(to);
+		to = NULL;
+	}
+	if (r == 0 && (from || to))
+		return level_push(d, from, to, same && from && to, path_len);
 	inode_put(from);
 	inode_put(to);
 	return r;
@@ -353,7 +365,10 @@ int tree_diff(struct fs *from, struct fs *to, int (*fn)(void *arg, const struct 
 	d.levels = blob_new(TREE_DEPTH_MAX * sizeof(*d.levels));
 	d.path = blob_new(TREE_PATH_MAX);
 	if (d.levels && d.path) {
-		struct tree_visit v = { .kind = from ? 'C' : 'A', .path = "", .inode = to->root };
+		struct tree_visit v = { .kind = from ? 'C' : 'A',
+					.path = "",
+					.inode = to->root,
+					.from = from ? from->root : NULL };
 
 		r = !from || is_changed(from->root, to->root) ? fn(arg, &v) : 0;
 	}

@@ -12,11 +12,13 @@ struct tree_visit {
 	const char *path; /* without a leading slash; "": the root */
 	size_t path_len;
 	struct inode *inode; /* borrowed; of what was deleted, too */
+	struct inode *from; /* borrowed: what it was; NULL: it was not there */
+	bool nested; /* deleted with its directory, which was told before */
 };
 
 /* Calls fn for each path of to that differs from the same path of from (NULL: from nothing, so for all of it), names in each directory
- * in the order of their bytes, a directory before what is in it. What is in a directory that was deleted is not told. fn returns 0, or
- * -errno to end. -ENAMETOOLONG: deeper than TREE_DEPTH_MAX. */
+ * in the order of their bytes, a directory before what is in it. fn returns 0, or -errno to end. -ENAMETOOLONG: deeper than
+ * TREE_DEPTH_MAX. */
 int must_check tree_diff(struct fs *from_or_NULL, struct fs *to,
 			 int (*fn)(void *arg, const struct tree_visit *v), void *arg);
 
@@ -27,6 +29,8 @@ struct content_id {
 		number; /* of a layer: the file; of an image of the store: the object, else UINT64_MAX */
 };
 struct content_id layer_content_id(struct inode *ino);
+/* Whether two regular files of two trees above one image have one content, as far as that is known without reading it. */
+bool layer_content_is_same(struct inode *a, struct inode *b);
 
 /* Whether every content that a layer refers to is there and complete. fn is told of each that is not. The number of those, or -errno. */
 int64_t layer_check(struct fs *fs, void (*fn)(void *arg, uint32_t layer, uint64_t number),

@@ -4,11 +4,9 @@
  *   SCHILY.xattr.NAME                        extended attributes
  *   GNU.sparse.*                             a file with holes: format 1.0, a map of its data and then only that
  *   VIVARIUM.object                          asked for: the number of the content in the image's index, instead of the content
- * Further names of a file are links to the first. The same tree gives the same bytes. Written for a pipe: what is not taken at once is
- * waited for. */
+ * Further names of a file are links to the first. The same tree gives the same bytes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -18,9 +16,9 @@
 #include "host/host.h"
 #include "kernel/fs/layer/diff.h"
 #include "kernel/fs/layer/node.h"
+#include "kernel/fs/layer/outstream.h"
 
 #define BLOCK 512u
-#define OUT_SIZE (256u << 10)
 #define RECORDS_MAX (512u << 10) /* of one entry: attributes of 64 KiB and paths */
 #define LINKS_MIN 256u
 #define EXTENTS_MAX 4096
@@ -39,8 +37,7 @@ struct link {
 
 struct tar {
 	struct tar_options o;
-	char *out; /* blob of OUT_SIZE */
-	size_t out_len;
+	struct outstream out;
 	char *records; /* blob of RECORDS_MAX */
 	size_t records_len;
 	struct link *links; /* blob, a hash table */
@@ -52,39 +49,9 @@ OBJ_TYPE(tar_type, struct tar, 4);
 
 /* ---- bytes ---- */
 
-static int out_flush(struct tar *t)
-{
-	int r = host_write_all(t->o.fd, t->out, t->out_len);
-
-	if (r == 0)
-		t->out_len = 0;
-	return r;
-}
-
-static int out_put(struct tar *t, const void *p, size_t n)
-{
-	const char *from = p;
-	int r = 0;
-
-	while (n > 0 && r == 0) {
-		size_t part = MIN(n, OUT_SIZE - t->out_len);
-
-		if (from)
-			memcpy(t->out + t->out_len, from, part);
-		else
-			memset(t->out + t->out_len, 0, part);
-		t->out_len += part;
-		from = from ? from + part : NULL;
-		n -= part;
-		if (t->out_len == OUT_SIZE)
-			r = out_flush(t);
-	}
-	return r;
-}
-
 static int out_pad(struct tar *t, uint64_t size)
 {
-	return out_put(t, NULL, (size_t)(ALIGN_UP(size, (uint64_t)BLOCK) - size));
+	return outstream_put(&t->out, NULL, (size_t)(ALIGN_UP(size, (uint64_t)BLOCK) - size));
 }
 
 /* ---- records ---- */
@@ -177,7 +144,7 @@ static int header_put(struct tar *t, const struct entry *e)
 	for (unsigned k = 0; k < BLOCK; k++)
 		sum += (unsigned char)h[k];
 	octal_put(h + 148, 7, sum);
-	return out_put(t, h, BLOCK);
+	return outstream_put(&t->out, h, BLOCK);
 }
 
 /* What does not fit into the header. */
@@ -214,7 +181,7 @@ static int entry_put(struct tar *t, const struct entry *e)
 		x.size = t->records_len;
 		r = header_put(t, &x);
 		if (r == 0)
-			r = out_put(t, t->records, t->records_len);
+			r = outstream_put(&t->out, t->records, t->records_len);
 		if (r == 0)
 			r = out_pad(t, t->records_len);
 	}
@@ -222,28 +189,6 @@ static int entry_put(struct tar *t, const struct entry *e)
 }
 
 /* ---- contents ---- */
-
-static int content_copy(struct tar *t, int fd, uint64_t off, uint64_t len)
-{
-	int r = 0;
-
-	while (len > 0 && r == 0) {
-		size_t room = MIN((uint64_t)(OUT_SIZE - t->out_len), len);
-		int64_t n = host_pread(fd, t->out + t->out_len, room, (int64_t)off);
-
-		if (n < 0)
-			return (int)n;
-		/* Shorter than it was: the rest is zeros, as the size was told. */
-		if (n == 0)
-			return out_put(t, NULL, len);
-		t->out_len += (size_t)n;
-		off += (uint64_t)n;
-		len -= (uint64_t)n;
-		if (t->out_len == OUT_SIZE)
-			r = out_flush(t);
-	}
-	return r;
-}
 
 /* The parts of the file that hold data; 0: it has no holes worth a word, or too many. */
 static uint32_t extents_find(struct tar *t, int fd, const struct inode *ino)
@@ -297,9 +242,9 @@ static int sparse_put(struct tar *t, struct entry *e, int fd, uint32_t n)
 	if (r == 0)
 		r = entry_put(t, e);
 	if (r == 0)
-		r = out_put(t, map, ALIGN_UP(len, (size_t)BLOCK));
+		r = outstream_put(&t->out, map, ALIGN_UP(len, (size_t)BLOCK));
 	for (uint32_t i = 0; i < n && r == 0; i++)
-		r = content_copy(t, fd, t->extents[i].off, t->extents[i].len);
+		r = outstream_copy(&t->out, fd, t->extents[i].off, t->extents[i].len);
 	blob_free(map, n * 48 + BLOCK);
 	return r < 0 ? r : out_pad(t, e->size);
 }
@@ -325,7 +270,7 @@ static int regular_put(struct tar *t, struct entry *e, struct inode *ino)
 	e->size = ino->size;
 	r = entry_put(t, e);
 	if (r == 0)
-		r = content_copy(t, fd, 0, e->size);
+		r = outstream_copy(&t->out, fd, 0, e->size);
 	return r < 0 ? r : out_pad(t, e->size);
 }
 
@@ -427,7 +372,7 @@ int tar_entry(struct tar *t, const struct tree_visit *v)
 
 	t->records_len = 0;
 	if (v->kind == 'D')
-		return whiteout_put(t, v);
+		return v->nested ? 0 : whiteout_put(t, v);
 	if (!e.type)
 		return 0; /* sockets are nobody's to keep */
 	memcpy(path, v->path_len ? v->path : ".", v->path_len ? v->path_len : 1);
@@ -466,8 +411,7 @@ static void tar_free(struct tar *t)
 			blob_free(t->links[i].path, (size_t)t->links[i].len + 1);
 	if (t->links)
 		blob_free(t->links, t->links_size * sizeof(*t->links));
-	if (t->out)
-		blob_free(t->out, OUT_SIZE);
+	outstream_fini(&t->out);
 	if (t->records)
 		blob_free(t->records, RECORDS_MAX);
 	if (t->extents)
@@ -482,10 +426,9 @@ int tar_begin(const struct tar_options *o, struct tar **ret_)
 	if (!t)
 		return -ENOMEM;
 	t->o = *o;
-	t->out = blob_new(OUT_SIZE);
 	t->records = blob_new(RECORDS_MAX);
 	t->extents = blob_new(EXTENTS_MAX * sizeof(*t->extents));
-	if (!t->out || !t->records || !t->extents) {
+	if (outstream_init(&t->out, o->fd) < 0 || !t->records || !t->extents) {
 		tar_free(t);
 		return -ENOMEM;
 	}
@@ -495,10 +438,10 @@ int tar_begin(const struct tar_options *o, struct tar **ret_)
 
 int tar_end(struct tar *t)
 {
-	int r = out_put(t, NULL, 2 * BLOCK);
+	int r = outstream_put(&t->out, NULL, 2 * BLOCK);
 
 	if (r == 0)
-		r = out_flush(t);
+		r = outstream_flush(&t->out);
 	tar_free(t);
 	return r;
 }

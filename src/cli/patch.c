@@ -1,0 +1,366 @@
+/* Differences as a patch that "patch -p1" and "git apply" take.
+ *
+ *   Text files and symbolic links   git's headers, hunks with three lines around each change; a link's text is its content, as it is to git.
+ *                                   A link with another text, or a path that was one of both and is the other, goes and comes.
+ *   Binary files, very large ones   one line, as diff prints it. It has no header, or git would refuse all of the patch.
+ *   All else                        lines that start with "# ": directories, devices, owners. Both programs pass over them.
+ * Times and extended attributes are not told.
+ *
+ * Names are quoted as git quotes them, and also when there is a space in them, where patch would see the end. Contents are printed as they are
+ * for a program; a terminal gets nothing of them that could steer it. */
+#include "cli/patch.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cli/lines.h"
+
+#define CONTEXT 3u
+#define EMPTY_BLOB \
+	"e69de29" /* git's name for the empty content; patch tells by it that a file goes */
+
+/* ---- bytes ---- */
+
+unsigned text_printable(const char *p, const char *end)
+{
+	const unsigned char *s = (const unsigned char *)p;
+	size_t left = (size_t)(end - p);
+	unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+
+	if (n == 1)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	if (s[0] < 0xc2 || s[0] > 0xf4 || left < n)
+		return 0;
+	for (unsigned i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Controls of the second set, overlong forms, halves of pairs, what is above the last character. */
+	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
+	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	/* Marks that turn the direction of what follows: U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069. */
+	if (s[0] == 0xe2 &&
+	    ((s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xaa && s[2] <= 0xae))) ||
+	     (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
+		return 0;
+	return n;
+}
+
+static void content_print(const char *p, size_t len)
+{
+	const char *end = p + len;
+	unsigned n;
+
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(p, 1, len, stdout);
+		return;
+	}
+	for (; p < end; p += n ? n : 1) {
+		n = text_printable(p, end);
+		if (n || *p == '\n' || *p == '\t')
+			fwrite(p, 1, n ? n : 1, stdout);
+		else
+			printf("\\x%02x", (unsigned char)*p);
+	}
+}
+
+static bool name_is_plain(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s <= ' ' || (unsigned char)*s >= 0x7f || *s == '"' ||
+		    *s == '\\')
+			return false;
+	return true;
+}
+
+/* path starts with its slash. side: "a", "b" or "". */
+static void name_print(const char *side, const char *path)
+{
+	static const char letters[] = "\a\b\t\n\v\f\r\"\\", names[] = "abtnvfr\"\\";
+	bool plain = name_is_plain(path);
+
+	if (!*side && path[1])
+		path++;
+	printf("%s%s", plain ? "" : "\"", side);
+	for (; *path; path++) {
+		const char *letter = strchr(letters, *path);
+
+		if (letter)
+			printf("\\%c", names[letter - letters]);
+		else if ((unsigned char)*path < ' ' || (unsigned char)*path >= 0x7f)
+			printf("\\%03o", (unsigned char)*path);
+		else
+			putchar(*path);
+	}
+	if (!plain)
+		putchar('"');
+}
+
+/* ---- hunks ---- */
+
+static void line_print(char mark, const struct lines *l, uint32_t i)
+{
+	uint32_t at = l->at[i], end = l->at[i + 1];
+
+	putchar(mark);
+	content_print(l->data + at, end - at);
+	if (l->data[end - 1] != '\n')
+		printf("\n\\ No newline at end of file\n");
+}
+
+static void range_print(char mark, uint32_t from, uint32_t to)
+{
+	printf("%c%u", mark, to > from ? from + 1 : from);
+	if (to - from != 1)
+		printf(",%u", to - from);
+}
+
+/* From line i of a and j of b on, which are not changed or the first: the next change, skipping what is the same. */
+static void same_skip(const struct lines *a, const struct lines *b, uint32_t *i, uint32_t *j,
+		      uint32_t most)
+{
+	while (most-- && *i < a->n && *j < b->n && !a->changed[*i] && !b->changed[*j])
+		++*i, ++*j;
+}
+
+static void change_skip(const struct lines *a, const struct lines *b, uint32_t *i, uint32_t *j)
+{
+	while (*i < a->n && a->changed[*i])
+		++*i;
+	while (*j < b->n && b->changed[*j])
+		++*j;
+}
+
+static void hunk_print(const struct lines *a, const struct lines *b, uint32_t i, uint32_t j,
+		       uint32_t iend, uint32_t jend)
+{
+	printf("@@ ");
+	range_print('-', i, iend);
+	putchar(' ');
+	range_print('+', j, jend);
+	printf(" @@\n");
+	while (i < iend || j < jend) {
+		uint32_t k = i, m = j;
+
+		change_skip(a, b, &k, &m);
+		while (i < k)
+			line_print('-', a, i++);
+		while (j < m)
+			line_print('+', b, j++);
+		while (i < iend && !a->changed[i] && j < jend && !b->changed[j]) {
+			line_print(' ', a, i++);
+			j++;
+		}
+	}
+}
+
+static void hunks_print(const struct lines *a, const struct lines *b)
+{
+	uint32_t i = 0, j = 0, seen = 0;
+
+	for (;;) {
+		uint32_t before, ibegin, jbegin, k, m;
+
+		same_skip(a, b, &i, &j, UINT32_MAX);
+		if (i == a->n && j == b->n)
+			return;
+		/* seen: the lines of a that were printed. */
+		before = MIN(CONTEXT, i - seen);
+		ibegin = i - before;
+		jbegin = j - before;
+		for (;;) {
+			change_skip(a, b, &i, &j);
+			k = i;
+			m = j;
+			same_skip(a, b, &k, &m, 2 * CONTEXT + 1);
+			/* Near enough to the next for one hunk. */
+			if (k - i > 2 * CONTEXT || (k == a->n && m == b->n))
+				break;
+			i = k;
+			j = m;
+		}
+		k = i;
+		m = j;
+		same_skip(a, b, &k, &m, CONTEXT);
+		hunk_print(a, b, ibegin, jbegin, k, m);
+		i = seen = k;
+		j = m;
+	}
+}
+
+/* ---- one path ---- */
+
+enum looks { SAME, TEXT, BINARY, LARGE };
+
+static enum looks contents_look(const struct told_side *old, const struct told_side *new)
+{
+	const struct told_side *sides[2] = { old, new };
+
+	if (old && new && old->content == '=' && new->content == '=')
+		return SAME;
+	for (unsigned i = 0; i < 2; i++)
+		if (sides[i] && sides[i]->content == '!')
+			return LARGE;
+	if (old && new && old->size == new->size && !memcmp(old->data, new->data, old->size))
+		return SAME;
+	for (unsigned i = 0; i < 2; i++)
+		if (sides[i] && memchr(sides[i]->data, 0, sides[i]->size))
+			return BINARY;
+	return TEXT;
+}
+
+static void name_or_null(const char *side, const char *path, bool there)
+{
+	if (there)
+		name_print(side, path);
+	else
+		printf("/dev/null");
+}
+
+static void differ_print(const char *path, const struct told_side *old, const struct told_side *new,
+			 enum looks looks)
+{
+	printf(looks == BINARY ? "Binary files " : "Files ");
+	name_or_null("a", path, old);
+	printf(" and ");
+	name_or_null("b", path, new);
+	printf(" differ");
+	if (looks == LARGE)
+		printf(" (%llu and %llu bytes; not compared above %u)",
+		       old ? (unsigned long long)old->size : 0,
+		       new ? (unsigned long long)new->size : 0, TELL_CONTENT_MAX);
+	putchar('\n');
+}
+
+static void header_print(const char *path)
+{
+	printf("diff --git ");
+	name_print("a", path);
+	putchar(' ');
+	name_print("b", path);
+	putchar('\n');
+}
+
+static unsigned git_mode(const struct told_side *s)
+{
+	return s->type == 'l' ? 0120000 : 0100000 | s->mode;
+}
+
+static bool text_print(const char *path, const struct told_side *old, const struct told_side *new)
+{
+	struct lines a, b;
+	bool ok;
+
+	if (!lines_init(&a, old ? old->data : "", old ? old->size : 0))
+		return false;
+	if (!lines_init(&b, new ? new->data : "", new ? new->size : 0)) {
+		lines_fini(&a);
+		return false;
+	}
+	ok = lines_compare(&a, &b);
+	if (ok && (a.n || b.n)) {
+		printf("--- ");
+		name_or_null("a", path, old);
+		printf("\n+++ ");
+		name_or_null("b", path, new);
+		putchar('\n');
+		hunks_print(&a, &b);
+	}
+	lines_fini(&a);
+	lines_fini(&b);
+	return ok;
+}
+
+/* A file or link that comes (old is NULL) or goes (new is NULL). */
+static bool one_print(const char *path, const struct told_side *old, const struct told_side *new)
+{
+	const struct told_side *s = old ? old : new;
+	enum looks looks = contents_look(old, new);
+
+	if (looks != TEXT) {
+		differ_print(path, old, new, looks);
+		return true;
+	}
+	header_print(path);
+	printf("%s file mode %o\n", old ? "deleted" : "new", git_mode(s));
+	if (!s->size)
+		printf(old ? "index " EMPTY_BLOB "..0000000\n" : "index 0000000.." EMPTY_BLOB "\n");
+	return text_print(path, old, new);
+}
+
+static bool both_print(const char *path, const struct told_side *old, const struct told_side *new)
+{
+	enum looks looks = contents_look(old, new);
+	bool mode = old->mode != new->mode;
+
+	/* Before the header: what it says of the mode can be applied. */
+	if (looks == BINARY || looks == LARGE)
+		differ_print(path, old, new, looks);
+	if (mode || looks == TEXT)
+		header_print(path);
+	if (mode)
+		printf("old mode %o\nnew mode %o\n", git_mode(old), git_mode(new));
+	return looks == TEXT ? text_print(path, old, new) : true;
+}
+
+static bool is_content(const struct told_side *s)
+{
+	return s->type == 'f' || s->type == 'l';
+}
+
+/* What has no form in a patch. */
+static void other_print(const char *what, const char *path, const struct told_side *s)
+{
+	const char *type = s->type == 'd'   ? "directory"
+			   : s->type == 'c' ? "character device"
+			   : s->type == 'b' ? "block device"
+			   : s->type == 'p' ? "fifo"
+					    : "socket";
+
+	printf("# %s %s ", what, type);
+	name_print("", path);
+	printf(", mode %o", s->mode);
+	if (s->type == 'c' || s->type == 'b')
+		printf(", number %u:%u", major(s->size), minor(s->size));
+	putchar('\n');
+}
+
+static void owner_print(const char *path, const struct told_side *old, const struct told_side *new)
+{
+	if (!new->type ||
+	    (old->type ? old->uid == new->uid && old->gid == new->gid : !new->uid && !new->gid))
+		return;
+	printf("# owner of ");
+	name_print("", path);
+	if (old->type)
+		printf(" was %u:%u,", old->uid, old->gid);
+	printf(" is %u:%u\n", new->uid, new->gid);
+}
+
+bool patch_print(const char *path, const struct told_side *old, const struct told_side *new)
+{
+	bool was = is_content(old), is = is_content(new), ok = true;
+
+	owner_print(path, old, new);
+	if (old->type == 'f' && new->type == 'f')
+		return both_print(path, old, new);
+	if (old->type == 'l' && new->type == 'l' && contents_look(old, new) == SAME)
+		return true;
+	if (was)
+		ok = one_print(path, old, NULL);
+	else if (old->type && old->type == new->type && old->size == new->size) {
+		if (old->mode != new->mode)
+			other_print("changed", path, new);
+		return true;
+	} else if (old->type)
+		other_print("deleted", path, old);
+	if (!ok)
+		return false;
+	if (is)
+		return one_print(path, NULL, new);
+	if (new->type)
+		other_print("new", path, new);
+	return true;
+}

@@ -1,0 +1,180 @@
+/* See told.h. */
+#include "cli/told.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_BYTES_MAX ((64 << 10) + 8)
+#define NAME_BYTES_MAX 255
+
+int told_path_compare(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	if (*a == *b)
+		return 0;
+	if (!*a || !*b)
+		return *a ? 1 : -1;
+	if (*a == '/' || *b == '/')
+		return *a == '/' ? -1 : 1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+bool told_path_is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return !strncmp(path, dir, n) && (path[n] == '/' || !strcmp(dir, "/"));
+}
+
+/* Whoever applies a patch is not led anywhere else by it. */
+static bool path_is_valid(const char *path)
+{
+	if (path[0] != '/')
+		return false;
+	if (!path[1])
+		return true;
+	while (*path) {
+		size_t n = strcspn(++path, "/");
+
+		if (!n || n > NAME_BYTES_MAX || (path[0] == '.' && n == 1) ||
+		    (path[0] == '.' && path[1] == '.' && n == 2))
+			return false;
+		path += n;
+	}
+	return true;
+}
+
+/* Up to a NUL. Its length; 0: there is none, -1: it is too long, or empty. */
+static ssize_t text_get(FILE *f, char *buf, size_t size)
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(f)) > 0) {
+		if (n == size - 1)
+			return -1;
+		buf[n++] = (char)c;
+	}
+	buf[n] = 0;
+	return c == EOF ? n ? -1 : 0 : n ? (ssize_t)n : -1;
+}
+
+static bool number_is_valid(const char *s)
+{
+	return !strcmp(s, "-") || (*s && !s[strspn(s, "0123456789")]);
+}
+
+/* The chain's places mean nothing to another chain: the content gets the name of its layer. */
+static bool id_make(struct told_side *s, int layer, const char *number,
+		    const struct disk_chain *chain)
+{
+	const char *disk = "-";
+	unsigned n = 0;
+
+	if (layer >= 0 && (unsigned)layer >= chain->n)
+		return false;
+	if (layer >= 0) {
+		disk = chain->links[layer].ref.disk;
+		n = chain->links[layer].ref.n;
+	}
+	return snprintf(s->id, sizeof(s->id), "%s/%u/%s", disk, n, number) < (int)sizeof(s->id);
+}
+
+static bool side_get(struct told_stream *t, bool contents, struct told_side *s)
+{
+	char text[256], number[24];
+	unsigned long long size;
+	int layer, at = -1;
+
+	if (text_get(t->f, text, sizeof(text)) < 0)
+		return false;
+	if (!strcmp(text, "-"))
+		return true;
+	if (sscanf(text, "%c %o %u %u %llu %d %23s %39s %c%n", &s->type, &s->mode, &s->uid, &s->gid,
+		   &size, &layer, number, s->when, &s->content, &at) != 9 ||
+	    at < 0 || text[at] || !strchr("fdlcbps", s->type) || s->mode > 07777 ||
+	    !number_is_valid(number) || !strchr(contents ? "-+=!" : "-", s->content) ||
+	    (s->content != '-' && s->type != 'f' && s->type != 'l') ||
+	    (contents && s->type == 'f' && s->content == '-') ||
+	    (contents && s->type == 'l' && s->content != '+') ||
+	    (s->content == '+' && size > TELL_CONTENT_MAX) ||
+	    !id_make(s, layer, number, &t->view->place.chain))
+		return false;
+	s->size = size;
+	if (s->content != '+')
+		return true;
+	s->data = malloc(size + 1);
+	return s->data && fread(s->data, 1, size, t->f) == size;
+}
+
+int told_open(struct told_stream *s, struct view *v, uint32_t from_layers, bool contents,
+	      struct err *e)
+{
+	const struct run_tell what = { .mode = contents ? MODE_CONTENTS : MODE_LIST,
+				       .from_layers = from_layers };
+
+	*s = (struct told_stream){ .view = v, .contents = contents };
+	if (teller_start(v, &what, &s->teller, e) < 0)
+		return -1;
+	s->f = fdopen(s->teller.fd, "r");
+	if (!s->f) {
+		teller_end(&s->teller);
+		return err_set(e, ERR_FAILED, "out of memory");
+	}
+	s->teller.fd = -1;
+	return 0;
+}
+
+int told_next(struct told_stream *s, struct told *ret, struct err *e)
+{
+	static char path[PATH_BYTES_MAX];
+	ssize_t n = text_get(s->f, path, sizeof(path));
+	int status;
+
+	*ret = (struct told){ 0 };
+	if (n == 0) {
+		status = teller_end(&s->teller);
+		s->teller.pid = 0;
+		if (!ferror(s->f) && status == 0)
+			return 0;
+		return err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read",
+			       s->view->place.cell.name);
+	}
+	if (n > 0 && path_is_valid(path) && (!s->last || told_path_compare(s->last, path) < 0) &&
+	    side_get(s, s->contents, &ret->base) && side_get(s, s->contents, &ret->tree) &&
+	    (ret->base.type || ret->tree.type) &&
+	    (ret->base.content == '=') == (ret->tree.content == '=')) {
+		ret->path = strdup(path);
+		free(s->last);
+		s->last = strdup(path);
+		if (ret->path && s->last)
+			return 1;
+	}
+	told_fini(ret);
+	return err_set(e, ERR_FAILED, "what the disk's kernel says makes no sense");
+}
+
+void told_close(struct told_stream *s)
+{
+	if (s->f)
+		fclose(s->f);
+	/* Before its end: it is not trusted to stop by itself. */
+	if (s->teller.pid) {
+		kill(s->teller.pid, SIGKILL);
+		teller_end(&s->teller);
+	}
+	free(s->last);
+	*s = (struct told_stream){ 0 };
+}
+
+void told_fini(struct told *t)
+{
+	free(t->path);
+	free(t->base.data);
+	free(t->tree.data);
+	*t = (struct told){ 0 };
+}

@@ -1,0 +1,49 @@
+/* What a kernel says about the differences of a tree (kernel/cell/maintain.c: MODE_LIST, MODE_CONTENTS), path by path.
+ *
+ * It is the word of a stranger: bounded, and refused unless every path is one that a tree can have and comes after the
+ * one before it in the order of a walk. */
+#ifndef VIV_CLI_TOLD_H
+#define VIV_CLI_TOLD_H
+
+#include <stdio.h>
+
+#include "cli/tell.h"
+#include "host/bootspec.h"
+
+struct told_side {
+	char type; /* f d l c b p s; 0: it is not there */
+	uint32_t mode, uid, gid;
+	uint64_t size; /* of a device: its number */
+	char id[96]; /* of the content: its layer and its number there */
+	char when[40];
+	char content; /* '+': data, '=': as on the other side, '!': too large to be told, '-': none */
+	char *data; /* size bytes, or NULL */
+};
+
+struct told {
+	char *path; /* from "/" on */
+	struct told_side base, tree; /* what it was, and is */
+};
+
+struct told_stream {
+	struct view *view;
+	struct teller teller;
+	FILE *f;
+	bool contents;
+	char *last; /* path */
+};
+
+/* Differences to the first from_layers of the view's chain. */
+int must_check told_open(struct told_stream *s, struct view *v, uint32_t from_layers, bool contents,
+			 struct err *e);
+/* The next one: 1; 0: that was all, and the kernel ended well; -1 with e. */
+int must_check told_next(struct told_stream *s, struct told *ret, struct err *e);
+/* Also before the end. */
+void told_close(struct told_stream *s);
+void told_fini(struct told *t);
+
+/* The order of a walk: a directory before what is in it, names by their bytes. */
+int told_path_compare(const char *a, const char *b);
+bool told_path_is_below(const char *path, const char *dir);
+
+#endif
