@@ -124,7 +124,8 @@ static int content_read(struct source *s, int fd, const struct stat *st, bool py
 	struct objects *o = &s->im->objects;
 	bool sparse = (uint64_t)st->st_blocks * 512 < (uint64_t)st->st_size;
 	uint64_t at = 0;
-	uint32_t object, pyc_time;
+	uint32_t object;
+	int64_t pyc_time;
 
 	if (object_start(o, (uint64_t)st->st_size, pyc, e) < 0)
 		return -1;

@@ -121,7 +121,8 @@ static int content_of(struct tar *t, struct archive *a, struct archive_entry *ae
 {
 	int64_t size = archive_entry_size_is_set(ae) ? archive_entry_size(ae) : 0;
 	struct objects *o = &t->im->objects;
-	uint32_t object, pyc_time;
+	int64_t pyc_time;
+	uint32_t object;
 	uint64_t end = 0;
 
 	if (size < 0)

@@ -73,14 +73,16 @@ bool import_is_pyc(const char *name, size_t len)
 }
 
 void import_content(struct import *im, uint32_t node, uint32_t object, uint64_t size,
-		    uint32_t pyc_time)
+		    int64_t pyc_time)
 {
 	struct tree_node *n = tree_node(&im->tree, node);
 
 	n->size = size;
 	n->a = object == OBJECT_NONE ? 0 : (uint64_t)object + 1;
-	if (pyc_time) {
-		struct import_pyc p = { .node = node, .object = object, .time = pyc_time };
+	if (pyc_time != PYC_NONE) {
+		struct import_pyc p = { .node = node,
+					.object = object,
+					.time = (uint32_t)pyc_time };
 
 		buf_add(&im->pycs, &p, sizeof(p));
 	}

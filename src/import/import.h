@@ -60,7 +60,7 @@ void import_warn(struct import *im, const char *fmt, ...) printf_like(2, 3);
 void import_owner(const struct import *im, struct tree_attr *attr);
 /* After object_end: gives the content to the node. */
 void import_content(struct import *im, uint32_t node, uint32_t object, uint64_t size,
-		    uint32_t pyc_time);
+		    int64_t pyc_time);
 bool import_is_pyc(const char *name, size_t len);
 /* Stale .pyc files are made to look so (pyc.c). */
 int import_pycs_check(struct import *im, struct err *e);

@@ -73,7 +73,7 @@ int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e)
 	o->small_len = 0;
 	o->pos = 0;
 	o->pyc = pyc;
-	o->pyc_time = 0;
+	o->pyc_time = PYC_NONE;
 	return size > o->max_total - o->total ? too_large(o, e) : 0;
 }
 
@@ -82,7 +82,7 @@ int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e)
 static void pyc_normalise(struct objects *o)
 {
 	const uint32_t now = INDEX_TIME;
-	uint32_t flags;
+	uint32_t flags, was;
 	uint16_t magic;
 
 	if (!o->pyc || o->small_len < 16)
@@ -91,7 +91,8 @@ static void pyc_normalise(struct objects *o)
 	memcpy(&flags, o->small + 4, 4);
 	if (magic < 3390 || magic >= 20000 || o->small[2] != '\r' || o->small[3] != '\n' || flags)
 		return;
-	memcpy(&o->pyc_time, o->small + 8, 4);
+	memcpy(&was, o->small + 8, 4);
+	o->pyc_time = was;
 	memcpy(o->small + 8, &now, 4);
 }
 
@@ -234,8 +235,7 @@ static int object_keep(struct objects *o, const uint8_t hash[INDEX_HASH], uint64
 	return 0;
 }
 
-int object_end(struct objects *o, uint64_t size, uint32_t *number, uint32_t *pyc_time,
-	       struct err *e)
+int object_end(struct objects *o, uint64_t size, uint32_t *number, int64_t *pyc_time, struct err *e)
 {
 	uint64_t pos = o->fd < 0 ? o->small_len : o->pos;
 	uint8_t hash[INDEX_HASH];

@@ -14,6 +14,7 @@
 #include "store/store.h"
 
 #define OBJECT_NONE UINT32_MAX
+#define PYC_NONE (-1)
 
 struct objects {
 	const struct store *store;
@@ -30,7 +31,7 @@ struct objects {
 	int fd; /* -1: all of it is in small */
 	uint64_t pos;
 	bool pyc;
-	uint32_t pyc_time;
+	int64_t pyc_time;
 };
 
 void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total);
@@ -41,8 +42,8 @@ int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e);
 /* Bytes at an offset that never goes back; what is left out becomes a hole. */
 int object_write(struct objects *o, const void *data, size_t n, uint64_t offset, struct err *e);
 /* Ends it with size bytes. number: OBJECT_NONE when it is empty. pyc_time (may be NULL): the time of
- * its source that a .pyc file had recorded before it was normalised, else 0. */
-int object_end(struct objects *o, uint64_t size, uint32_t *number, uint32_t *pyc_time,
+ * its source that a .pyc file had recorded before it was normalised, else PYC_NONE. */
+int object_end(struct objects *o, uint64_t size, uint32_t *number, int64_t *pyc_time,
 	       struct err *e);
 /* An object from a block of memory. */
 int object_add(struct objects *o, const void *data, size_t n, uint32_t *number, struct err *e);

@@ -68,17 +68,17 @@ int import_pycs_check(struct import *im, struct err *e)
 {
 	const struct tree *t = &im->tree;
 	size_t n = BUF_COUNT(&im->pycs, struct import_pyc);
-	uint32_t *times;
+	uint64_t *times;
 
 	if (!n)
 		return 0;
-	/* The time that the .pyc of a node recorded; names lead to nodes, not back. */
-	times = xalloc(BUF_COUNT(&t->nodes, struct tree_node) * sizeof(uint32_t));
+	/* The time that the .pyc of a node recorded, and 1; names lead to nodes, not back. */
+	times = xalloc(BUF_COUNT(&t->nodes, struct tree_node) * sizeof(*times));
 	for (size_t i = 0; i < n; i++) {
 		const struct import_pyc *p = BUF_ITEM(&im->pycs, struct import_pyc, i);
 
 		if (tree_node(t, p->node)->a == (uint64_t)p->object + 1)
-			times[p->node] = p->time;
+			times[p->node] = p->time + 1ull;
 	}
 	for (size_t i = 0; i < BUF_COUNT(&t->entries, struct tree_entry); i++) {
 		const struct tree_entry *entry = BUF_ITEM(&t->entries, struct tree_entry, i);
@@ -89,7 +89,7 @@ int import_pycs_check(struct import *im, struct err *e)
 			continue;
 		source = source_find(t, entry);
 		if (source == TREE_NONE || !S_ISREG(tree_node(t, source)->mode) ||
-		    tree_node(t, source)->mtime == times[entry->node])
+		    tree_node(t, source)->mtime + 1ull == times[entry->node])
 			continue;
 		if (pyc_spoil(im, entry->node, e) < 0) {
 			free(times);

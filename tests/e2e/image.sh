@@ -111,6 +111,7 @@ pyc() {
 	is "$(header fresh)" 315619200 'time in a .pyc that fits its source'
 	is "$(header stale)" 0 'time in one that did not'
 	is "$(stat -c %Y back/lib/fresh.py)" 315619200
+	is "$(image export t | image import -q -)" "$(image inspect t | awk '/^hash/ { print $2 }')" 'what did not fit does not fit the next time either'
 }
 check 'import: Python finds its compiled files valid, stale ones not' pyc
 
