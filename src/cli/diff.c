@@ -365,7 +365,7 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 		     struct err *e)
 {
 	static struct view v;
-	const struct run_tell what = { .mode = MODE_TAR, .whole = true };
+	struct run_tell what = { .mode = MODE_TAR, .whole = true };
 	struct layer_ref sealed;
 	struct cell_ref ref;
 	struct teller t;
@@ -384,6 +384,7 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 				       ref.name, strerror(-err));
 		}
 	}
+	what.objects = v.place.stored;
 	if (teller_start(&v, &what, &t, e) < 0) {
 		view_close(&v);
 		return -1;

@@ -17,6 +17,7 @@
 
 #define READ_SIZE (1u << 20)
 #define XATTRS_MAX 256
+#define TAR_OBJECT_XATTR "VIVARIUM.object" /* kernel/fs/layer/tar.c */
 
 struct tar {
 	struct import *im;
@@ -153,6 +154,52 @@ static int content_of(struct tar *t, struct archive *a, struct archive_entry *ae
 	return 0;
 }
 
+/* A content that is named by its number in the index of the base, as viv's own kernel does it when a cell becomes an image: true with
+ * the number. Nobody's word but a number is taken, and what it stands for is looked up in that index: an object of that image, whatever
+ * the sender wants. */
+static bool object_named(const struct tar *t, struct archive_entry *ae, uint64_t *ret)
+{
+	const char *name;
+	const void *value;
+	char text[24];
+	size_t len;
+
+	if (!t->src->base)
+		return false;
+	archive_entry_xattr_reset(ae);
+	while (archive_entry_xattr_next(ae, &name, &value, &len) == ARCHIVE_OK) {
+		char *end;
+
+		if (!name || strcmp(name, TAR_OBJECT_XATTR))
+			continue;
+		*ret = UINT64_MAX;
+		if (!len || len >= sizeof(text))
+			return true;
+		memcpy(text, value, len);
+		text[len] = 0;
+		*ret = strtoull(text, &end, 10);
+		if (*end || text[0] < '0' || text[0] > '9')
+			*ret = UINT64_MAX;
+		return true;
+	}
+	return false;
+}
+
+static int object_of(struct tar *t, uint64_t n, uint32_t node, bool pyc, struct err *e)
+{
+	struct index_object object;
+	int64_t pyc_time;
+	uint32_t number;
+
+	if (index_object(&t->src->base->ix, n, &object))
+		return err_set(e, ERR_FAILED,
+			       "a file names a content that its image does not have");
+	if (object_take(&t->im->objects, &object, pyc, &number, &pyc_time, e) < 0)
+		return -1;
+	import_content(t->im, node, number, object.size, pyc_time);
+	return 0;
+}
+
 /* A whiteout: true when the entry was one and is done with. */
 static bool whiteout(struct tar *t, uint32_t dir, const char *name, size_t len)
 {
@@ -204,6 +251,7 @@ static int entry_put(struct tar *t, struct archive *a, struct archive_entry *ae,
 	const char *path = archive_entry_pathname(ae), *target = archive_entry_hardlink(ae), *name;
 	struct tree_attr attr;
 	uint32_t dir, node;
+	uint64_t object;
 	size_t len;
 	bool pyc;
 
@@ -230,6 +278,8 @@ static int entry_put(struct tar *t, struct archive *a, struct archive_entry *ae,
 	node = tree_put(&t->im->tree, dir, name, len, &attr, e);
 	if (node == TREE_NONE || xattrs_of(t, ae, node, e) < 0)
 		return -1;
+	if (S_ISREG(attr.mode) && object_named(t, ae, &object))
+		return object_of(t, object, node, pyc, e);
 	if (S_ISREG(attr.mode))
 		return content_of(t, a, ae, node, pyc, e);
 	progress_add(0, 1);

@@ -84,6 +84,8 @@ struct tar_source {
 	const char *shown; /* for messages */
 	uint64_t size; /* of the file; 0: unknown */
 	bool strict, layer;
+	const struct image
+		*base; /* may be NULL: entries may name contents of it instead of having one */
 	bool detect; /* an archive of a container image is imported as that, */
 	const char *ref; /* and this is which of several; may be NULL */
 	struct hash *hash; /* may be NULL: gets all bytes as they are read */

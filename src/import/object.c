@@ -13,6 +13,7 @@
 
 #define SMALL (1u << 20)
 #define HOLE_STEP (64ull << 20)
+#define PYC_HEADER 16
 
 void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total)
 {
@@ -79,21 +80,27 @@ int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e)
 
 /* The header of a .pyc file of Python 3.7 and later: magic (u16, CR LF), flags, time, size. With no
  * flag set it is valid for a source of that time. */
+static int64_t pyc_time_of(const uint8_t *p, size_t len)
+{
+	uint32_t flags, time;
+	uint16_t magic;
+
+	if (len < PYC_HEADER)
+		return PYC_NONE;
+	memcpy(&magic, p, 2);
+	memcpy(&flags, p + 4, 4);
+	memcpy(&time, p + 8, 4);
+	return magic < 3390 || magic >= 20000 || p[2] != '\r' || p[3] != '\n' || flags ? PYC_NONE
+										       : time;
+}
+
 static void pyc_normalise(struct objects *o)
 {
 	const uint32_t now = INDEX_TIME;
-	uint32_t flags, was;
-	uint16_t magic;
 
-	if (!o->pyc || o->small_len < 16)
-		return;
-	memcpy(&magic, o->small, 2);
-	memcpy(&flags, o->small + 4, 4);
-	if (magic < 3390 || magic >= 20000 || o->small[2] != '\r' || o->small[3] != '\n' || flags)
-		return;
-	memcpy(&was, o->small + 8, 4);
-	o->pyc_time = was;
-	memcpy(o->small + 8, &now, 4);
+	o->pyc_time = o->pyc ? pyc_time_of(o->small, o->small_len) : PYC_NONE;
+	if (o->pyc_time != PYC_NONE)
+		memcpy(o->small + 8, &now, 4);
 }
 
 /* What has become too large for memory goes to a file. */
@@ -267,6 +274,55 @@ int object_end(struct objects *o, uint64_t size, uint32_t *number, int64_t *pyc_
 		close(o->fd);
 	o->fd = -1;
 	return result;
+}
+
+/* One that was no .pyc file where it was: it is read and normalised. */
+static int object_read(struct objects *o, int fd, uint64_t size, uint32_t *number,
+		       int64_t *pyc_time, struct err *e)
+{
+	uint8_t block[16384];
+	uint64_t at = 0;
+	ssize_t n;
+
+	if (object_start(o, size, true, e) < 0)
+		return -1;
+	while ((n = pread(fd, block, sizeof(block), (off_t)at)) > 0) {
+		if (object_write(o, block, (size_t)n, at, e) < 0)
+			return -1;
+		at += (uint64_t)n;
+	}
+	if (n < 0 || at != size)
+		return err_set(e, ERR_FAILED, "cannot read an object again");
+	return object_end(o, size, number, pyc_time, e);
+}
+
+int object_take(struct objects *o, const struct index_object *object, bool pyc, uint32_t *number,
+		int64_t *pyc_time, struct err *e)
+{
+	uint8_t head[PYC_HEADER];
+	int fd, r = 0;
+	ssize_t n;
+
+	*pyc_time = PYC_NONE;
+	if (object->size > o->max_total - o->total)
+		return too_large(o, e);
+	*number = *slot_find(o, object->hash);
+	if (*number == OBJECT_NONE)
+		*number = object_number(o, object->hash, object->size);
+	o->total += object->size;
+	if (!pyc)
+		return 0;
+	fd = object_open(o, *number);
+	n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+	if (n < 0)
+		r = err_set(e, ERR_FAILED, "cannot read an object again: %s", strerror(errno));
+	else
+		*pyc_time = pyc_time_of(head, (size_t)n);
+	if (*pyc_time != PYC_NONE && *pyc_time != INDEX_TIME)
+		r = object_read(o, fd, object->size, number, pyc_time, e);
+	if (fd >= 0)
+		close(fd);
+	return r;
 }
 
 int object_add(struct objects *o, const void *data, size_t n, uint32_t *number, struct err *e)

@@ -14,7 +14,7 @@
 #include "store/store.h"
 
 #define OBJECT_NONE UINT32_MAX
-#define PYC_NONE (-1)
+#define PYC_NONE ((int64_t)-1)
 
 struct objects {
 	const struct store *store;
@@ -45,6 +45,9 @@ int object_write(struct objects *o, const void *data, size_t n, uint64_t offset,
  * its source that a .pyc file had recorded before it was normalised, else PYC_NONE. */
 int object_end(struct objects *o, uint64_t size, uint32_t *number, int64_t *pyc_time,
 	       struct err *e);
+/* An object that an image of the store has: neither copied nor hashed again. The image is kept open. */
+int object_take(struct objects *o, const struct index_object *object, bool pyc, uint32_t *number,
+		int64_t *pyc_time, struct err *e);
 /* An object from a block of memory. */
 int object_add(struct objects *o, const void *data, size_t n, uint32_t *number, struct err *e);
 /* Opens object number for reading; -1 with errno. */

@@ -63,10 +63,12 @@ struct source {
 	struct stat st;
 	enum format format;
 	const char *ref;
-	const char *base; /* an image whose configuration the new one gets; or NULL */
+	const char *
+		base; /* an image whose configuration the new one gets, and whose contents it may name; or NULL */
 };
 
-static int source_import(struct import *im, const struct source *src, struct err *e)
+static int source_import(struct import *im, const struct source *src, const struct image *base,
+			 struct err *e)
 {
 	bool dir = S_ISDIR(src->st.st_mode);
 	struct tar_source tar = { .fd = src->fd,
@@ -74,6 +76,7 @@ static int source_import(struct import *im, const struct source *src, struct err
 				  .size = S_ISREG(src->st.st_mode) ? (uint64_t)src->st.st_size : 0,
 				  .strict = true,
 				  .detect = src->format != TAR,
+				  .base = base,
 				  .ref = src->ref };
 
 	if (src->format == NIX && !dir)
@@ -119,21 +122,16 @@ int image_import(struct store *s, const struct import_options *o, const char *ta
 	return result;
 }
 
-static int base_config(struct import *im, const char *name, struct err *e)
+static int base_config(struct import *im, const struct image *base, const char *name, struct err *e)
 {
 	struct config_item it;
-	struct image base;
 	size_t len, at = 0;
-	const void *config;
+	const void *config = index_config(&base->ix, &len);
 	int err;
 
-	if (image_open(im->store, name, &base, e) < 0)
-		return -1;
-	config = index_config(&base.ix, &len);
 	while ((err = config_next(config, len, &at, &it)) == 0)
 		if (it.tag < CONFIG_TAGS)
 			config_add(&im->config, (enum config_tag)it.tag, it.value, it.len);
-	image_close(&base);
 	return err == -ENOENT
 		       ? 0
 		       : err_set(e, ERR_FAILED, "the configuration of '%s' is damaged", name);
@@ -142,14 +140,22 @@ static int base_config(struct import *im, const char *name, struct err *e)
 static int source_fill(struct import *im, const void *arg, struct err *e)
 {
 	const struct source *src = arg;
+	struct image base;
 	struct err why;
+	int r = 0;
 
-	if (src->base && base_config(im, src->base, e) < 0)
+	if (src->base && image_open(im->store, src->base, &base, e) < 0)
 		return -1;
-	if (source_import(im, src, &why) == 0)
-		return 0;
-	return err_set(e, why.kind, "cannot import '%s': %s",
-		       strcmp(src->name, "-") ? src->name : "standard input", why.text);
+	if (src->base && base_config(im, &base, src->base, e) < 0) {
+		image_close(&base);
+		return -1;
+	}
+	r = source_import(im, src, src->base ? &base : NULL, &why);
+	if (src->base)
+		image_close(&base);
+	return !r ? 0
+		  : err_set(e, why.kind, "cannot import '%s': %s",
+			    strcmp(src->name, "-") ? src->name : "standard input", why.text);
 }
 
 int verb_import(struct store *s, int argc, char **argv)

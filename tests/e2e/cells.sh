@@ -420,3 +420,50 @@ commits() {
 	like "$(cat err)" "*no such user*"
 }
 check 'cells of an image of the store, and images of cells @r' commits
+
+# Contents that the cell did not change are named by their number in the image, not sent and hashed again.
+commit_objects() {
+	own_store
+	mkdir -p root/bin root/lib root/d
+	cp /bin/busybox root/bin/
+	for a in sh mv rm ln cp cat touch; do ln -s busybox root/bin/$a; done
+	for i in 1 2 3 4 5; do head -c 100000 /dev/urandom >root/d/f$i; done
+	: >root/d/empty
+	echo 'x = 1' >root/lib/fresh.py
+	echo 'x = 1' >root/lib/edited.py
+	python3 -m compileall -q root/lib
+	# What becomes a .pyc file only in the cell.
+	printf '\xa7\x0d\r\n\0\0\0\0\5\0\0\0\3\0\0\0code' >root/lib/later
+	base=$(v image import root --tag base -q)
+	viv --name a --image base -- sh -c 'mv /d/f1 /d/moved; rm /d/f2; ln /d/f3 /d/also; cp /d/f4 /d/copy; echo more >>/d/f5; mv /d /e; mv /lib/later /lib/later.pyc; echo "x = 2" >/lib/edited.py'
+	h=$(v commit a --tag two -q)
+	v image verify >/dev/null
+	is "$(viv --image two -- sh -c 'cat /e/moved /e/also /e/copy /e/f4' | cksum)" "$(cat root/d/f1 root/d/f3 root/d/f4 root/d/f4 | cksum)"
+	v image export two >two.tar
+	is "$(XDG_DATA_HOME=$PWD/other v image import -q --tag x two.tar)" "$h" 'the same as if all had been read'
+	tar -xf two.tar
+	is "$(od -An -tu4 -j8 -N4 lib/later.pyc | tr -d ' ')" 315619200 'a new .pyc file'
+	is "$(od -An -tu4 -j8 -N4 lib/__pycache__/fresh.*.pyc | tr -d ' ')" 315619200 'one that fits its source'
+	is "$(od -An -tu4 -j8 -N4 lib/__pycache__/edited.*.pyc | tr -d ' ')" 0 'one that does not any more'
+	# A kernel that lies gets what its image has, or nothing.
+	n=$(find "data/vivarium/images/$base/o" -type f | wc -l)
+	lie() { python3 -c '
+import io, sys, tarfile
+t = tarfile.open(fileobj=sys.stdout.buffer, mode="w|", format=tarfile.PAX_FORMAT)
+i = tarfile.TarInfo("f")
+i.pax_headers = {"SCHILY.xattr.VIVARIUM.object": sys.argv[1]}
+t.addfile(i)
+t.close()' "$1" | v image import - --format tar -q "${@:2}"; }
+	for x in "$n" $((n + 1)) 18446744073709551615 18446744073709551616 99999999999999999999999 -1 0x1 '' '1 ' one; do
+		exits 1 lie "$x" --base base
+		like "$(cat err)" 'viv: *does not have*'
+	done
+	lie $((n - 1)) --base base --tag last >/dev/null
+	v image export last | tar -xOf - f >last
+	is "$(sha256sum <last | cut -c -64)" "$(sha256sum <"$(find "data/vivarium/images/$base/o" -name "$(printf %x $((n - 1)))")" | cut -c -64)" 'the content of that number'
+	# Without an image there is nothing to name.
+	lie 1 --tag none >/dev/null
+	is "$(v image export none | tar -xOf - f)" ''
+	v image verify >/dev/null
+}
+check 'commit: contents of the image are named, and only those @r' commit_objects

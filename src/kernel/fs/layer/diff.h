@@ -42,7 +42,7 @@ struct tar;
 
 struct tar_options {
 	int fd; /* where it goes */
-	bool objects; /* a content that is an object of the image is named by its number, in a record VIVARIUM.object, not given */
+	bool objects; /* a content that is an object of the image is named by its number, not given (tar.c) */
 	bool whiteouts; /* what was deleted is an empty file .wh.NAME, as in a layer of an OCI image */
 };
 

@@ -3,7 +3,8 @@
  *   path, linkpath, size, uid, gid, mtime    where they do not fit, or have fractions
  *   SCHILY.xattr.NAME                        extended attributes
  *   GNU.sparse.*                             a file with holes: format 1.0, a map of its data and then only that
- *   VIVARIUM.object                          asked for: the number of the content in the image's index, instead of the content
+ *   SCHILY.xattr.VIVARIUM.object             asked for: the number of the content in the image's index, instead of the content. No file
+ *                                            has an attribute of that name, as it is in no namespace
  * Further names of a file are links to the first. The same tree gives the same bytes. */
 #include <errno.h>
 #include <fcntl.h>
@@ -256,7 +257,7 @@ static int regular_put(struct tar *t, struct entry *e, struct inode *ino)
 	int fd, r;
 
 	if (t->o.objects && id.layer == -1 && id.number != UINT64_MAX) {
-		r = record_number(t, "VIVARIUM.object", id.number);
+		r = record_number(t, "SCHILY.xattr.VIVARIUM.object", id.number);
 		return r < 0 ? r : entry_put(t, e);
 	}
 	if (id.layer == -2 || ino->size == 0)
