@@ -69,8 +69,8 @@ int main(void)
 			else
 				kill(pid, SIGCONT);
 			usleep(30000);
-			CHECK(write(in[1], "x", 1) == 1);
-			CHECK(waitpid(pid, &status, 0) == pid);
+			bool told = write(in[1], "x", 1) == 1; /* it prints now, and we after it */
+			CHECK(waitpid(pid, &status, 0) == pid && told);
 			SHOW(status);
 			close(in[0]), close(in[1]), close(out[0]), close(out[1]);
 		}

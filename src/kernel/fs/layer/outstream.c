@@ -2,7 +2,6 @@
 #include "kernel/fs/layer/outstream.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,21 +24,11 @@ void outstream_fini(struct outstream *o)
 
 int outstream_flush(struct outstream *o)
 {
-	size_t done = 0;
+	int r = host_write_all(o->fd, o->buf, o->len);
 
-	while (done < o->len) {
-		int64_t n = host_write(o->fd, o->buf + done, o->len - done);
-		struct pollfd p = { .fd = o->fd, .events = POLLOUT };
-
-		if (n == -EAGAIN || n == -EINTR)
-			(void)host_poll(&p, 1, -1);
-		else if (n < 0)
-			return (int)n;
-		else
-			done += (size_t)n;
-	}
-	o->len = 0;
-	return 0;
+	if (r == 0)
+		o->len = 0;
+	return r;
 }
 
 int outstream_put(struct outstream *o, const void *p, size_t n)
