@@ -325,7 +325,7 @@ static void test_many(void)
 {
 	struct fs *fs = layer_new(NULL, 0, 0, "tmpfs");
 	struct inode *dir = make(fs->root, "d", S_IFDIR | 0755), *i;
-	int64_t start = host_clock(CLOCK_MONOTONIC);
+	int64_t start = host_clock(CLOCK_PROCESS_CPUTIME_ID);
 	char name[32];
 	int bad = 0;
 
@@ -342,7 +342,7 @@ static void test_many(void)
 	}
 	eq(bad, 0, "20,000 files made and removed");
 	eq(list_dir(dir, 0)->count, 2, "empty again");
-	ok(host_clock(CLOCK_MONOTONIC) - start < 2 * NSEC_PER_SEC, "in reasonable time");
+	ok(host_clock(CLOCK_PROCESS_CPUTIME_ID) - start < 2 * NSEC_PER_SEC, "in two seconds of work");
 	inode_put(dir);
 	fs_put(fs);
 }
