@@ -203,6 +203,37 @@ FAST static int plan_make(struct plan *p)
 			plan_path(p, a->rsi);
 		plan_out(p, a->rdx, 144);
 		return 1;
+	case 332: /* statx */
+		if ((uint32_t)a->rdx & AT_EMPTY_PATH_)
+			plan_in(p, a->rsi, 1);
+		else
+			plan_path(p, a->rsi);
+		plan_out(p, a->r8, 256);
+		return 1;
+	case 267: /* readlinkat */
+		plan_path(p, a->rsi);
+		plan_out(p, a->rdx, a->r10 & 0x7fffffff);
+		return 1;
+	case 82: /* rename */
+	case 83: /* mkdir */
+	case 87: /* unlink */
+	case 191: /* getxattr */
+	case 192: /* lgetxattr */
+		plan_path(p, a->rdi);
+		return 1;
+	case 258: /* mkdirat */
+	case 260: /* fchownat */
+	case 263: /* unlinkat */
+	case 268: /* fchmodat */
+	case 280: /* utimensat */
+	case 316: /* renameat2 */
+		plan_path(p, a->rsi);
+		return 1;
+	case 217: /* getdents64 */
+		if (a->rdx > POST_LEN_MAX)
+			return 0;
+		plan_out(p, a->rsi, a->rdx & 0x7fffffff);
+		return 1;
 	case 5: /* fstat */
 		plan_out(p, a->rsi, 144);
 		return 1;
@@ -213,6 +244,9 @@ FAST static int plan_make(struct plan *p)
 	case 47: /* recvmsg */
 	case 54: /* setsockopt */
 	case 72: /* fcntl */
+	case 77: /* ftruncate */
+	case 91: /* fchmod */
+	case 93: /* fchown */
 	case 288: /* accept4 */
 		return 1;
 	default:

@@ -1,10 +1,9 @@
 /* See post.h.
  *
- * When to be awake. To look at boxes takes a processor, so it is done only while it pays: there have to be several posted calls for
- * each that comes as a notification, as then the posts come from programs that find work each time they look (a server with
- * many clients). Two programs that wait for each other in turn gain nothing: each wait is a notification, and those are quicker
- * if the kernel sleeps and the host can hand the processor over. Counted over WINDOW; while it does not pay, it is tried again
- * at longer and longer intervals.
+ * When to be awake. To look at boxes takes a processor, and who is answered by notification meanwhile is woken on another one, which is
+ * slow. So it has to pay, and whether it does is measured: how many calls the cell makes in a millisecond while the kernel sleeps,
+ * and while it is awake. A cell that makes few has no use for it. Where it does not pay it is tried again at longer and longer
+ * intervals; where it does, the other measure is taken again now and then.
  *
  * What a slot says is copied before it is looked at. What remains in the slot and is read later is the bytes of the call's own
  * buffers: as in any memory of the guest's, they are what they are at the moment of reading. */
@@ -31,10 +30,11 @@
 
 #define BOXES 32
 #define USEC 1000LL
-#define WINDOW (1000 * USEC)
+#define WINDOW (2000 * USEC)
+#define WINDOWS_AWAKE 64 /* before the other measure is taken again */
+#define BUSY 15 /* calls in a millisecond, asleep, that are worth a try */
 #define IDLE (200 * USEC) /* without a post: back to sleep. Who is woken takes its time to come */
 #define HOST_TURN (6 * USEC) /* the host's descriptors are looked at so often while awake */
-#define GAIN 2 /* posts for each notification that make it worth while */
 #define TAKEN_AWAY \
 	(1000 * USEC) /* who gives a turn and has not got it back by then is on a busy processor */
 #define REST_FIRST (2000 * USEC)
@@ -51,10 +51,12 @@ static uint32_t nboxes;
 
 static struct {
 	bool on; /* awake */
-	int64_t since; /* the start of the window */
+	uint32_t windows; /* since it is */
+	int64_t since; /* the start of the window ... */
+	uint64_t calls; /* ... and of how many calls the cell had made by then */
+	uint64_t asleep; /* calls in a millisecond, measured last */
 	int64_t last; /* when something was posted, or the reason to be awake */
 	int64_t host; /* when the host's descriptors were looked at */
-	uint32_t posts, notes; /* in this window: posted, and by notification */
 	int64_t rest, until; /* how long not to try again, and till when */
 } awake;
 
@@ -129,6 +131,8 @@ int64_t hc_post(struct task *t, const struct sysargs *a)
 		ret = -EBUSY;
 	if (ret < 0)
 		post_free(p);
+	else
+		awake.rest = awake.until = 0; /* what did not pay for others may for this one */
 	return ret;
 }
 
@@ -156,6 +160,23 @@ static bool is_postable(uint64_t nr)
 	case SYS_epoll_ctl:
 	case SYS_openat:
 	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_readlinkat:
+	case SYS_getdents64:
+	case SYS_lgetxattr:
+	case SYS_getxattr:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat2:
+	case SYS_utimensat:
+	case SYS_fchmod:
+	case SYS_fchmodat:
+	case SYS_fchown:
+	case SYS_fchownat:
+	case SYS_ftruncate:
 	case SYS_accept4:
 		return true;
 	default:
@@ -176,8 +197,6 @@ static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 	const struct file *f;
 	bool is_file, nonblock;
 
-	if (nr == SYS_openat)
-		return !(a->a[2] & (O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE));
 	if (nr == SYS_fcntl)
 		return a->a[1] == F_GETFL || a->a[1] == F_SETFL || a->a[1] == F_GETFD ||
 		       a->a[1] == F_SETFD || a->a[1] == F_DUPFD_CLOEXEC;
@@ -223,7 +242,7 @@ static void windows_open(struct post_slot *s, pid_t tid)
 	w->out_at = s->room;
 }
 
-static bool slot_work(struct post *p, uint32_t i, uint32_t state)
+static void slot_work(struct post *p, uint32_t i, uint32_t state)
 {
 	uint32_t tid = POST_TID(state), step = POST_ASK;
 	struct post_slot *s = &p->box->slot[i];
@@ -234,7 +253,7 @@ static bool slot_work(struct post *p, uint32_t i, uint32_t state)
 
 	if (!__atomic_compare_exchange_n(&p->box->state[i], &state, POST_STATE(tid, POST_WORKED),
 					 false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		return false;
+		return;
 	nr = *(volatile uint64_t *)&s->nr;
 	memcpy(args.a, s->a, sizeof(args.a));
 	t = task_find((pid_t)tid);
@@ -250,7 +269,6 @@ static bool slot_work(struct post *p, uint32_t i, uint32_t state)
 		guest_window.nin = 0;
 	}
 	__atomic_store_n(&p->box->state[i], POST_STATE(tid, step), __ATOMIC_RELEASE);
-	return step == POST_DONE;
 }
 
 bool posts_run(void)
@@ -265,8 +283,7 @@ bool posts_run(void)
 
 			if (POST_STEP(state) != POST_POSTED)
 				continue;
-			if (slot_work(p, i, state))
-				awake.posts++;
+			slot_work(p, i, state);
 			any = true;
 			if (b >= nboxes || boxes[b] != p) /* it may have ended its process */
 				return true;
@@ -310,18 +327,32 @@ static void rest(int64_t now)
 	awake.until = now + awake.rest;
 }
 
-/* The end of a window. True: go on. */
+static void window_begin(int64_t now)
+{
+	awake.since = now;
+	awake.calls = cell.calls;
+}
+
+/* Calls in a millisecond since the window began. */
+static uint64_t rate(int64_t now)
+{
+	return (cell.calls - awake.calls) * 1000 * USEC / (uint64_t)MAX(now - awake.since, USEC);
+}
+
+/* The end of a window awake. True: go on. */
 static bool window_end(int64_t now)
 {
-	bool pays = awake.posts >= GAIN * awake.notes;
+	bool pays = 4 * rate(now) >= 5 * awake.asleep;
 
-	awake.since = now;
-	awake.posts = awake.notes = 0;
-	if (pays || is_eager())
-		awake.rest = 0;
-	else
+	window_begin(now);
+	if (is_eager())
+		return true;
+	if (!pays) {
 		rest(now);
-	return pays || is_eager();
+		return false;
+	}
+	awake.rest = 0;
+	return ++awake.windows < WINDOWS_AWAKE;
 }
 
 void posts_missed(struct task *t)
@@ -330,16 +361,18 @@ void posts_missed(struct task *t)
 
 	if (!is_postable((uint64_t)t->call.nr))
 		return;
-	awake.notes++;
 	fast_postable(t);
 	if (awake.on || !nboxes)
 		return;
 	now = now_mono();
-	if (now < awake.until || !fast_post(t))
+	if (now - awake.since < WINDOW && !is_eager())
 		return;
-	awake.since = awake.last = awake.host = now;
-	awake.posts = 0;
-	awake.notes = 1;
+	awake.asleep = rate(now);
+	window_begin(now);
+	if (now < awake.until || !fast_post(t) || (awake.asleep < BUSY && !is_eager()))
+		return;
+	awake.windows = 0;
+	awake.last = awake.host = now;
 	awake_set(true);
 }
 
