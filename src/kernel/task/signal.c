@@ -242,6 +242,14 @@ static int deliver_caught(struct proc *p, struct task *only, int sig,
 		list_for_each (t, &p->threads, thread_link)
 			if ((!only || t == only) && is_travelling(t, sig, !only))
 				return 0;
+	/* There is no choice, and the thread runs: it takes it or makes it pending itself. What its mask is costs more to find out
+	 * than all the rest. */
+	t = only ? only : p->nthreads == 1 ? proc_leader(p) : NULL;
+	if (t && !is_parked(t)) {
+		ret = send_reserved(t, sig, how, info);
+		if (ret != -EAGAIN || sig >= 32)
+			return ret;
+	}
 	list_for_each (t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
