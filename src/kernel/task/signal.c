@@ -28,7 +28,7 @@
 #define SI_QUEUE_ (-1)
 #define SI_KERNEL_ 0x80
 #define TRAVEL_MAX 1024 /* to one thread */
-#define UNBORN_MAX 64 /* real-time signals to a process on its way */
+#define UNBORN_MAX 16 /* real-time signals to a process on its way */
 
 /* What a reserved signal carries, until the stub has taken it out. */
 struct travel {
