@@ -108,18 +108,11 @@ static int named_make(const struct store *s, enum named_kind kind, const char *n
 	lock = store_lock(s, false, NULL, e);
 	if (lock < 0)
 		return -1;
-	err = disk_create(s->fd, image, parent, d);
-	if (err) {
-		disk_failed(what, name, err, e);
-		goto out_lock;
-	}
-	strcpy(n->disk, d->id);
-	err = named_add(s->fd, kind, n);
-	if (err) {
+	err = named_create(s->fd, kind, n, parent, d);
+	if (err == -EEXIST)
 		named_failed(what, name, err, e);
-		disk_remove(s->fd, d);
-	}
-out_lock:
+	else if (err)
+		disk_failed(what, name, err, e);
 	close(lock);
 	return err ? -1 : 0;
 }

@@ -164,7 +164,7 @@ static void seal_start(struct watch *w, const char *name)
 	int err;
 
 	w->sealing = p->disk.active;
-	err = disk_seal(p->store.fd, &p->disk, name);
+	err = disk_seal_start(p->store.fd, &p->disk, name);
 	if (err == -EEXIST) {
 		snprintf(text, sizeof(text), "cell '%s' has a snapshot '%s' already", p->cell.name,
 			 name);
@@ -188,8 +188,11 @@ static void seal_end(struct watch *w, int err)
 {
 	if (w->asker < 0)
 		return;
-	if (err) {
+	if (err)
 		disk_unseal(&w->place->disk);
+	else
+		err = disk_seal_end(&w->place->disk);
+	if (err) {
 		seal_answer(w, ERR_FAILED, strerror(-err));
 	} else {
 		seal_answer(w, 0, "");

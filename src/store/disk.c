@@ -73,7 +73,8 @@ static int layer_append(struct disk *d, const struct disk_layer *l)
 	return 0;
 }
 
-static int tree_write(const struct disk *d)
+static int tree_write_by(const struct disk *d,
+			 int (*put)(int dir, const char *name, const void *data, size_t size))
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -98,9 +99,14 @@ static int tree_write(const struct disk *d)
 		free(text);
 		return -ENOMEM;
 	}
-	err = file_replace(d->dir, "tree", text, size);
+	err = put(d->dir, "tree", text, size);
 	free(text);
 	return err;
+}
+
+static int tree_write(const struct disk *d)
+{
+	return tree_write_by(d, file_replace);
 }
 
 static bool ref_parse(const char *text, struct layer_ref *ret)
@@ -231,11 +237,31 @@ static int id_make(char *id)
 	return 0;
 }
 
-/* Everything is made under a name that collectors know as unfinished, then renamed. */
-int disk_create(int store, const char *image, const struct layer_ref *parent, struct disk *d)
+struct disk_path {
+	char str[16 + DISK_ID_LEN];
+};
+
+/* The name that collectors know as unfinished. */
+static struct disk_path path_draft(const struct disk *d)
+{
+	struct disk_path p;
+
+	snprintf(p.str, sizeof(p.str), "disks/new-%s", d->id);
+	return p;
+}
+
+static struct disk_path path_of(const struct disk *d)
+{
+	struct disk_path p;
+
+	snprintf(p.str, sizeof(p.str), "disks/%s", d->id);
+	return p;
+}
+
+int disk_draft(int store, const char *image, const struct layer_ref *parent, struct disk *d)
 {
 	struct disk_layer first = { .n = 1, .parent = *parent, .time = time(NULL) };
-	char tmp[16 + DISK_ID_LEN], path[16 + DISK_ID_LEN];
+	struct disk_path path;
 	uid_t uid;
 	gid_t gid;
 	int err;
@@ -249,11 +275,11 @@ int disk_create(int store, const char *image, const struct layer_ref *parent, st
 	err = id_make(d->id);
 	if (err)
 		return err;
-	snprintf(tmp, sizeof(tmp), "disks/new-%s", d->id);
-	snprintf(path, sizeof(path), "disks/%s", d->id);
-	if ((mkdirat(store, "disks", 0755) < 0 && errno != EEXIST) || mkdirat(store, tmp, 0755) < 0)
+	path = path_draft(d);
+	if ((mkdirat(store, "disks", 0755) < 0 && errno != EEXIST) ||
+	    mkdirat(store, path.str, 0755) < 0)
 		return -errno;
-	d->dir = openat(store, tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	d->dir = openat(store, path.str, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (d->dir < 0 || mkdirat(d->dir, "data", 0755) < 0 ||
 	    (uid != geteuid() && fchownat(d->dir, "data", uid, gid, AT_SYMLINK_NOFOLLOW) < 0))
 		err = -errno;
@@ -262,28 +288,45 @@ int disk_create(int store, const char *image, const struct layer_ref *parent, st
 	if (!err)
 		err = disk_lock(d, DISK_EXCLUSIVE);
 	if (!err)
-		err = tree_write(d);
-	if (!err && renameat(store, tmp, store, path) < 0)
-		err = -errno;
-	if (!err)
-		err = dir_sync(store, "disks");
-	if (err) {
-		(void)tree_remove(store, tmp);
-		disk_close(d);
-	}
+		err = tree_write_by(d, file_draft);
+	if (err)
+		disk_discard(store, d);
 	return err;
+}
+
+void disk_discard(int store, struct disk *d)
+{
+	(void)tree_remove(store, path_draft(d).str);
+	disk_close(d);
+}
+
+int disk_publish(int store, struct disk *d)
+{
+	return renameat(store, path_draft(d).str, store, path_of(d).str) < 0 ? -errno : 0;
+}
+
+int disk_create(int store, const char *image, const struct layer_ref *parent, struct disk *d)
+{
+	int err = disk_draft(store, image, parent, d);
+
+	if (err)
+		return err;
+	err = sync_all((struct sync_item[]){ { d->dir, "tree" }, { d->dir, "." } }, 2);
+	if (!err)
+		err = disk_publish(store, d);
+	if (err)
+		disk_discard(store, d);
+	return err ? err : dir_sync(store, "disks");
 }
 
 int disk_remove(int store, struct disk *d)
 {
-	char path[16 + DISK_ID_LEN], dead[16 + DISK_ID_LEN];
+	struct disk_path dead = path_draft(d);
 	int err;
 
-	snprintf(path, sizeof(path), "disks/%s", d->id);
-	snprintf(dead, sizeof(dead), "disks/new-%s", d->id);
-	if (renameat(store, path, store, dead) < 0)
+	if (renameat(store, path_of(d).str, store, dead.str) < 0)
 		return -errno;
-	err = tree_remove(store, dead);
+	err = tree_remove(store, dead.str);
 	disk_close(d);
 	return err;
 }
@@ -419,7 +462,7 @@ static int layer_start(struct disk *d, uint32_t parent)
 	return err;
 }
 
-int disk_seal(int store, struct disk *d, const char *name)
+int disk_seal_start(int store, struct disk *d, const char *name)
 {
 	static struct disk_chain chain;
 	uint32_t old = d->active;
@@ -437,13 +480,25 @@ int disk_seal(int store, struct disk *d, const char *name)
 	if (err)
 		return err;
 	strcpy(layer_find(d, old)->name, name);
-	err = tree_write(d);
+	err = tree_write_by(d, file_swap);
 	if (err) {
 		d->nlayers--;
 		d->active = old;
 		layer_find(d, old)->name[0] = 0;
 	}
 	return err;
+}
+
+int disk_seal_end(struct disk *d)
+{
+	return dir_sync(d->dir, ".");
+}
+
+int disk_seal(int store, struct disk *d, const char *name)
+{
+	int err = disk_seal_start(store, d, name);
+
+	return err ? err : disk_seal_end(d);
 }
 
 static int layer_drop(struct disk *d, uint32_t n)

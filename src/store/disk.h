@@ -61,6 +61,12 @@ struct disk_chain {
  * exclusively. */
 int must_check disk_create(int store, const char *image, const struct layer_ref *parent,
 			   struct disk *ret);
+/* The same in steps, for who has more to sync: until it is published collectors take it for unfinished. Before, "tree" and "." of its
+ * directory are to be synced, "disks" of the store after. Discarding what is not published closes it. */
+int must_check disk_draft(int store, const char *image, const struct layer_ref *parent,
+			  struct disk *ret);
+int must_check disk_publish(int store, struct disk *d);
+void disk_discard(int store, struct disk *d);
 int must_check disk_open(int store, const char *id, enum disk_lock lock, struct disk *ret);
 void disk_close(struct disk *d);
 /* The disk and everything in it. It is locked exclusively; closes it. */
@@ -79,6 +85,10 @@ bool disk_name_is_valid(const char *name);
 /* What is decided before a kernel seals, and what follows: the active layer gets the name, a new one stands on it.
  * Name "": no snapshot, only sealed (for a fork). -EEXIST: the name is taken. -ELOOP: the chain is too long. */
 int must_check disk_seal(int store, struct disk *d, const char *name);
+/* The same in two steps, for a kernel that syncs the whole file system between them, before it goes on in the new layer: the second has
+ * little left to do. */
+int must_check disk_seal_start(int store, struct disk *d, const char *name);
+int must_check disk_seal_end(struct disk *d);
 /* Takes the last disk_seal back: the kernel refused. */
 int disk_unseal(struct disk *d);
 /* A new active layer on top of the snapshot's; the old active one goes. -ENOENT: no such snapshot. */

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +70,11 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-int dir_sync(int dir, const char *path)
+/* ---- syncing ---- */
+
+static int sync_at(int dir, const char *path, int flags)
 {
-	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | flags), err = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -80,27 +84,101 @@ int dir_sync(int dir, const char *path)
 	return err;
 }
 
-int file_replace(int dir, const char *name, const void *data, size_t size)
+int dir_sync(int dir, const char *path)
 {
-	char tmp[300];
-	int fd, err;
+	return sync_at(dir, path, O_DIRECTORY);
+}
 
-	if (snprintf(tmp, sizeof(tmp), "%s.new%d", name, (int)getpid()) >= (int)sizeof(tmp))
-		return -ENAMETOOLONG;
-	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+int file_sync(int dir, const char *name)
+{
+	return sync_at(dir, name, O_NOFOLLOW);
+}
+
+struct sync_job {
+	struct sync_item item;
+	int err;
+	bool started;
+	pthread_t thread;
+};
+
+static void *sync_run(void *arg)
+{
+	struct sync_job *j = arg;
+
+	j->err = file_sync(j->item.dir, j->item.path);
+	return NULL;
+}
+
+/* Threads that do nothing else and are gone when this returns. Signals are for the caller alone. */
+int sync_all(const struct sync_item *items, unsigned n)
+{
+	struct sync_job jobs[SYNC_MAX] = { 0 };
+	sigset_t all, old;
+	int err = 0;
+
+	if (n > SYNC_MAX)
+		return -EINVAL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (unsigned i = 0; i < n; i++) {
+		jobs[i].item = items[i];
+		jobs[i].started =
+			i + 1 < n && !pthread_create(&jobs[i].thread, NULL, sync_run, &jobs[i]);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	for (unsigned i = 0; i < n; i++)
+		if (!jobs[i].started)
+			sync_run(&jobs[i]);
+	for (unsigned i = 0; i < n; i++) {
+		if (jobs[i].started)
+			pthread_join(jobs[i].thread, NULL);
+		if (jobs[i].err)
+			err = jobs[i].err;
+	}
+	return err;
+}
+
+/* ---- writing ---- */
+
+int file_draft(int dir, const char *name, const void *data, size_t size)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int err;
+
 	if (fd < 0)
 		return -errno;
 	err = write_all(fd, data, size);
-	if (!err && fsync(fd) < 0)
-		err = -errno;
+	/* Its blocks are found now, in the same transaction of the host as its name. */
+	if (!err)
+		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	close(fd);
+	if (err)
+		unlinkat(dir, name, 0);
+	return err;
+}
+
+int file_swap(int dir, const char *name, const void *data, size_t size)
+{
+	char tmp[300];
+	int err;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.new%d", name, (int)getpid()) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	err = file_draft(dir, tmp, data, size);
+	if (!err)
+		err = file_sync(dir, tmp);
 	if (!err && renameat(dir, tmp, dir, name) < 0)
 		err = -errno;
-	if (err) {
+	if (err)
 		unlinkat(dir, tmp, 0);
-		return err;
-	}
-	return dir_sync(dir, ".");
+	return err;
+}
+
+int file_replace(int dir, const char *name, const void *data, size_t size)
+{
+	int err = file_swap(dir, name, data, size);
+
+	return err ? err : dir_sync(dir, ".");
 }
 
 /* ---- removal ---- */

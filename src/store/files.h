@@ -10,7 +10,20 @@ int must_check file_read_all(int dir, const char *name, size_t max, char **ret_t
 			     size_t *ret_size_or_NULL);
 /* The file has this content or the old one, whatever happens; synced. */
 int must_check file_replace(int dir, const char *name, const void *data, size_t size);
+/* The same, but for dir_sync(dir, "."): until then it may have the old one again after a power cut. */
+int must_check file_swap(int dir, const char *name, const void *data, size_t size);
+/* A new file, on its way to the disk but not synced. */
+int must_check file_draft(int dir, const char *name, const void *data, size_t size);
+int must_check file_sync(int dir, const char *name);
 int dir_sync(int dir, const char *path);
+/* Several files or directories at once, which takes hardly longer than one: the host has one transaction to write for all, and its disk
+ * one cache to flush. */
+struct sync_item {
+	int dir;
+	const char *path;
+};
+#define SYNC_MAX 4
+int must_check sync_all(const struct sync_item *items, unsigned n);
 /* Removes path and all below it, never through a link, in bounded memory however deep it is. */
 int tree_remove(int dir, const char *path);
 

@@ -49,12 +49,20 @@ int named_find(int store, enum named_kind kind, const char *name, struct named *
 	return err;
 }
 
-/* Written beside, then linked: it is there whole, and never in place of another. */
-int named_add(int store, enum named_kind kind, const struct named *n)
+/* ---- making ---- */
+
+static struct named_path path_draft(enum named_kind kind, const struct named *n)
 {
-	struct named_path to = path_of(kind, n->name);
-	char text[FILE_MAX], tmp[64];
-	int err;
+	struct named_path p;
+
+	snprintf(p.str, sizeof(p.str), "%s/.new-%s", folders[kind], n->disk);
+	return p;
+}
+
+/* Written beside, then linked: it is there whole, and never in place of another. */
+static int named_draft(int store, enum named_kind kind, const struct named *n)
+{
+	char text[FILE_MAX];
 
 	if (!disk_name_is_valid(n->name))
 		return -EINVAL;
@@ -62,14 +70,63 @@ int named_add(int store, enum named_kind kind, const struct named *n)
 		return -errno;
 	snprintf(text, sizeof(text), "vivarium 1\ndisk %s\nimage %s\ncreated %" PRId64 "\n",
 		 n->disk, n->image, n->created);
-	snprintf(tmp, sizeof(tmp), "%s/.new-%s", folders[kind], n->disk);
-	err = file_replace(store, tmp, text, strlen(text));
+	return file_draft(store, path_draft(kind, n).str, text, strlen(text));
+}
+
+static int named_publish(int store, enum named_kind kind, const struct named *n)
+{
+	struct named_path tmp = path_draft(kind, n);
+	int err = 0;
+
+	if (linkat(store, tmp.str, store, path_of(kind, n->name).str, 0) < 0)
+		err = -errno;
+	unlinkat(store, tmp.str, 0);
+	return err;
+}
+
+int named_add(int store, enum named_kind kind, const struct named *n)
+{
+	int err = named_draft(store, kind, n);
+
+	if (!err)
+		err = file_sync(store, path_draft(kind, n).str);
+	if (!err)
+		err = named_publish(store, kind, n);
+	return err ? err : dir_sync(store, folders[kind]);
+}
+
+/* Both are written and synced where nobody sees them, then put in their places, first the disk: two transactions of the host. Journals
+ * keep the order, so a name that is on the host's disk leads to a disk that is, too. */
+int named_create(int store, enum named_kind kind, struct named *n, const struct layer_ref *parent,
+		 struct disk *d)
+{
+	int err = disk_draft(store, n->image, parent, d);
+
 	if (err)
 		return err;
-	if (linkat(store, tmp, store, to.str, 0) < 0)
-		err = -errno;
-	unlinkat(store, tmp, 0);
-	return err ? err : dir_sync(store, folders[kind]);
+	strcpy(n->disk, d->id);
+	err = named_draft(store, kind, n);
+	if (!err)
+		err = sync_all((struct sync_item[]){ { d->dir, "tree" },
+						     { d->dir, "." },
+						     { store, path_draft(kind, n).str } },
+			       3);
+	if (!err)
+		err = disk_publish(store, d);
+	if (err) {
+		unlinkat(store, path_draft(kind, n).str, 0);
+		disk_discard(store, d);
+		return err;
+	}
+	err = named_publish(store, kind, n);
+	if (err) {
+		(void)disk_remove(store, d);
+		return err;
+	}
+	err = sync_all((struct sync_item[]){ { store, "disks" }, { store, folders[kind] } }, 2);
+	if (err)
+		disk_close(d);
+	return err;
 }
 
 int named_rename(int store, enum named_kind kind, const char *from, const char *to)

@@ -18,6 +18,9 @@ struct named {
 int must_check named_find(int store, enum named_kind kind, const char *name, struct named *ret);
 /* -EEXIST: the name is taken. */
 int must_check named_add(int store, enum named_kind kind, const struct named *n);
+/* A new disk for n->image, standing on parent, and the name for it, all or nothing; n->disk is set. */
+int must_check named_create(int store, enum named_kind kind, struct named *n,
+			    const struct layer_ref *parent, struct disk *ret);
 int must_check named_rename(int store, enum named_kind kind, const char *from, const char *to);
 int must_check named_remove(int store, enum named_kind kind, const char *name);
 /* All of a kind, sorted by name, as a new array. */

@@ -22,6 +22,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/task/task.h"
+#include "kernel/task/timer.h"
 
 static struct hostwatch watch;
 
@@ -99,6 +100,17 @@ static void signal_in(int sig)
 	(void)signal_send_proc(p, sig, NULL);
 }
 
+/* The new layer goes to the host's disk a little later, when who asked for the seal has done what it needed it for. */
+#define SEAL_END_NS (100 * 1000000LL)
+
+static struct ktimer seal_timer;
+
+static void seal_later(struct ktimer *timer)
+{
+	(void)timer;
+	layer_seal_end(boot_layer());
+}
+
 static void seal_in(const struct ctl_msg *m)
 {
 	int64_t start = host_clock(CLOCK_MONOTONIC);
@@ -106,6 +118,10 @@ static void seal_in(const struct ctl_msg *m)
 
 	control_say(CTL_SEALED, ret, "%lld",
 		    (long long)(host_clock(CLOCK_MONOTONIC) - start) / 1000);
+	if (ret < 0)
+		return;
+	if (ktimer_start(&seal_timer, host_clock(CLOCK_MONOTONIC) + SEAL_END_NS) < 0)
+		layer_seal_end(boot_layer());
 }
 
 static void control_in(struct hostwatch *w, uint32_t events)
@@ -125,6 +141,7 @@ static void control_in(struct hostwatch *w, uint32_t events)
 
 int control_watch(void)
 {
+	ktimer_init(&seal_timer, seal_later);
 	hostwatch_init(&watch, FD_CONTROL, control_in);
 	return hostwatch_arm(&watch, POLLIN);
 }

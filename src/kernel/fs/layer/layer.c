@@ -157,7 +157,7 @@ void layer_finish(struct fs *fs)
 			lnode_content_free(n);
 	if (s->clean && !s->ngraves)
 		return;
-	if ((s->ngraves && log_sync(l) < 0) || log_begin(l) < 0)
+	if (((s->ngraves || s->unborn) && log_sync(l) < 0) || log_begin(l) < 0)
 		return;
 	log_clean(l);
 	if (log_commit(l, true) == 0)

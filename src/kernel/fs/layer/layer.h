@@ -42,6 +42,9 @@ int must_check layer_sync_names(struct fs *fs);
 /* Seals the active layer; the one called number goes on above it. 0 or -errno: nothing has changed. sync: waits until everything is
  * on the host's disk, before. */
 int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);
+/* Brings the new layer to the host's disk. Until then, or the first sync, it may be gone after a power cut, and counts as empty: whoever
+ * waits for the seal need not wait for that. */
+void layer_seal_end(struct fs *fs);
 
 /* Calls fn for each path (absolute in the layer) that differs from the image: 'A' added, 'C'
  * changed, 'D' deleted. Parents come before their children; otherwise in no order. A renamed

@@ -468,12 +468,13 @@ int log_create_begin(struct layer *l, const struct chain_layer *at, uint32_t fla
 	return 0;
 }
 
-/* r: what became of the records. Synced, then renamed into place: 0 or -errno, with the old one back in its place. */
+/* r: what became of the records. Synced, then renamed into place: 0 or -errno, with the old one back in its place. That of a layer which
+ * is not born yet is only renamed: there is no other that it could spoil. */
 int log_create_end(struct layer *l, const struct chain_layer *at, struct llog *old, int r)
 {
 	struct lstore *s = l->store;
 
-	if (r == 0)
+	if (r == 0 && !s->unborn)
 		r = host_fsync(s->log.fd, true);
 	if (r == 0)
 		r = host_renameat2(at->fd, "log.new", at->fd, "log", 0);
@@ -486,9 +487,11 @@ int log_create_end(struct layer *l, const struct chain_layer *at, struct llog *o
 		s->log.group = 0;
 		return r;
 	}
-	s->log.synced = s->log.end;
 	if (old->fd >= 0)
 		host_close(old->fd);
+	if (s->unborn)
+		return 0;
+	s->log.synced = s->log.end;
 	/* Until its name is on the disk, nothing that is written to it can be promised. */
 	r = host_fsync(at->fd, false);
 	if (r < 0)
@@ -527,6 +530,8 @@ int log_sync(struct layer *l)
 			break;
 		n->content.synced = true;
 	}
+	if (r == 0 && s->unborn)
+		r = store_bear(l);
 	if (r == 0 && s->log.synced < s->log.end) {
 		r = host_fsync(s->log.fd, true);
 		if (r == 0)

@@ -613,13 +613,16 @@ static int record_apply(struct replay *rp)
 
 static int header_read(int fd, uint32_t number, struct log_header *h)
 {
+	static const struct log_header none;
 	int64_t n = host_pread(fd, h, sizeof(*h), 0);
 
 	if (n < 0)
 		return (int)n;
-	if (n != sizeof(*h) || h->magic != LOG_MAGIC || h->version != LOG_VERSION ||
-	    h->layer != number || h->crc != crc32c(0, h, offsetof(struct log_header, crc)) ||
-	    h->next_id >= IMAGE_INO_END)
+	/* A power cut leaves a name and nothing behind it, or zeros. */
+	if (n < (int64_t)sizeof(*h) || !memcmp(h, &none, sizeof(none)))
+		return -ENODATA;
+	if (h->magic != LOG_MAGIC || h->version != LOG_VERSION || h->layer != number ||
+	    h->crc != crc32c(0, h, offsetof(struct log_header, crc)) || h->next_id >= IMAGE_INO_END)
 		return -EINVAL;
 	return 0;
 }
@@ -762,5 +765,7 @@ int store_replay_end(struct layer *l, char *why, size_t why_size)
 		s->content_bytes = s->clean_bytes;
 	}
 	s->recovering = !clean && !s->readonly;
+	/* Who ended otherwise may have ended before the layer was born. */
+	s->unborn = s->recovering;
 	return r;
 }

@@ -150,8 +150,7 @@ static void sealed_clean(struct layer *l, struct llog *sealed)
 	s->log.no_reserve = true;
 	if (!s->recovering && log_begin(l) == 0) {
 		log_clean(l);
-		if (log_commit(l, true) == 0)
-			(void)host_fsync(s->log.fd, true);
+		(void)!log_commit(l, true);
 	}
 	active.buf = s->log.buf;
 	active.cap = s->log.cap;
@@ -175,14 +174,15 @@ int layer_seal(struct fs *fs, uint32_t number, bool sync)
 	for (uint32_t i = 0; i < s->nchain; i++)
 		if (s->chain[i].own && s->chain[i].number == number)
 			return -EEXIST;
+	/* First, so that the sync is for that, too. */
+	(void)host_ftruncate(s->log.fd, (int64_t)s->log.end);
+	s->log.reserved = s->log.end;
 	r = sync ? store_sync_all(l) : log_sync(l);
 	if (r < 0)
 		return r;
 	/* None for writing may stay open. */
 	layer_content_forget();
 	mapped_sort_out(l);
-	(void)host_ftruncate(s->log.fd, (int64_t)s->log.end);
-	s->log.reserved = s->log.end;
 	from = s->chain[store_active(s)].fd;
 	r = store_layer_add(l, number, &old);
 	if (r < 0)
@@ -204,6 +204,7 @@ int layer_seal(struct fs *fs, uint32_t number, bool sync)
 		if (moved)
 			mapped_move_back(l, NULL, from, to);
 		s->log.fd = sealed.fd;
+		s->unborn = false;
 		host_close(s->chain[--s->nchain].fd);
 		return r;
 	}
@@ -220,4 +221,13 @@ int layer_seal(struct fs *fs, uint32_t number, bool sync)
 		n->content.logged = true;
 	}
 	return 0;
+}
+
+void layer_seal_end(struct fs *fs)
+{
+	struct layer *l = (struct layer *)fs;
+
+	/* What fails here makes the layer read-only. */
+	if (l->store)
+		(void)!store_bear(l);
 }

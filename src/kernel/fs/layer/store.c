@@ -273,7 +273,7 @@ int store_sync_all(struct layer *l)
 	s->norder = 0;
 	s->epoch++;
 	memset(s->dirs_dirty, 0, sizeof(s->dirs_dirty));
-	s->c_dirty = false;
+	s->c_dirty = s->unborn = false;
 	s->log.synced = s->log.end;
 	store_bury(l);
 	return 0;
@@ -297,11 +297,7 @@ static int layer_dir_open(struct lstore *s, uint32_t number, bool make)
 	if (fd < 0)
 		return fd;
 	r = host_mkdirat(fd, "c", 0755);
-	if (r == 0 || r == -EEXIST)
-		r = host_fsync(fd, false);
-	if (r == 0)
-		r = sync_dir(s->data_fd, ".");
-	if (r < 0) {
+	if (r < 0 && r != -EEXIST) {
 		host_close(fd);
 		return r;
 	}
@@ -327,6 +323,29 @@ int store_layer_add(struct layer *l, uint32_t number, struct llog *old)
 		return r;
 	}
 	s->chain[s->nchain++] = at;
+	s->unborn = true;
+	return 0;
+}
+
+/* All at once: the host then has one transaction to write, not one for each. */
+int store_bear(struct layer *l)
+{
+	struct lstore *s = l->store;
+	int r = 0;
+
+	if (!s->unborn || s->broken)
+		return 0;
+	r = host_fsync(s->log.fd, true);
+	if (r == 0)
+		r = host_fsync(s->chain[store_active(s)].fd, false);
+	if (r == 0)
+		r = sync_dir(s->data_fd, ".");
+	if (r < 0) {
+		store_break(l, "the host could not write the name of the log", r);
+		return r;
+	}
+	s->unborn = false;
+	s->log.synced = s->log.end;
 	return 0;
 }
 
@@ -361,7 +380,7 @@ static int chain_replay(struct layer *l, bool active, char *why, size_t why_size
 
 	for (uint32_t i = s->nchain; i-- > 0 && first == 0;) {
 		r = store_log_head(s, i, &h);
-		if (r < 0 && !(r == -ENOENT && active && i == s->nchain - 1)) {
+		if (r < 0 && !((r == -ENOENT || r == -ENODATA) && active && i == s->nchain - 1)) {
 			snprintf(why, why_size, "layer %u has no log that can be read: %s",
 				 s->chain[i].number, strerror(-r));
 			return r;
@@ -370,7 +389,7 @@ static int chain_replay(struct layer *l, bool active, char *why, size_t why_size
 			first = i;
 	}
 	for (uint32_t i = first; i < s->nchain; i++) {
-		if (active && i == s->nchain - 1 && store_log_head(s, i, &h) == -ENOENT)
+		if (active && i == s->nchain - 1 && store_log_head(s, i, &h) < 0)
 			break;
 		r = store_replay(l, i, why, why_size);
 		if (r < 0)
@@ -382,7 +401,7 @@ static int chain_replay(struct layer *l, bool active, char *why, size_t why_size
 static int active_open(struct lstore *s, uint32_t number, char *why, size_t why_size)
 {
 	struct log_header h;
-	int fd = layer_dir_open(s, number, false);
+	int fd = layer_dir_open(s, number, false), r;
 	bool there = fd >= 0;
 
 	if (fd == -ENOENT)
@@ -392,6 +411,12 @@ static int active_open(struct lstore *s, uint32_t number, char *why, size_t why_
 		return fd;
 	}
 	s->chain[s->nchain++] = (struct chain_layer){ fd, number, true };
+	/* A power cut may have left the log and not this. */
+	r = host_mkdirat(fd, "c", 0755);
+	if (r < 0 && r != -EEXIST) {
+		snprintf(why, why_size, "layer %u cannot be used: %s", number, strerror(-r));
+		return r;
+	}
 	if (store_log_head(s, store_active(s), &h) == 0)
 		memcpy(s->disk_id, h.disk_id, sizeof(s->disk_id));
 	else /* it may hold files of a seal that was not completed */
@@ -404,12 +429,14 @@ static int active_create(struct layer *l, char *why, size_t why_size)
 {
 	struct chain_layer *at = &l->store->chain[store_active(l->store)];
 	struct llog old;
-	int r = host_mkdirat(at->fd, "c", 0755);
+	int r;
 
-	if (r == 0 || r == -EEXIST)
-		r = log_create_begin(l, at, 0, &old);
+	l->store->unborn = true;
+	r = log_create_begin(l, at, 0, &old);
 	if (r == 0)
 		r = log_create_end(l, at, &old, 0);
+	if (r == 0)
+		r = store_bear(l);
 	if (r < 0)
 		snprintf(why, why_size, "layer %u cannot be made: %s", at->number, strerror(-r));
 	return r;

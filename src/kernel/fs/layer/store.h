@@ -90,6 +90,7 @@ struct lstore {
 	bool broken;
 	bool clean; /* the log's last record is REC_CLEAN, and nothing was changed since */
 	bool leftover; /* the active layer had a directory and no log */
+	bool unborn; /* the active layer, its log and their names may not be on the host's disk: after a power cut it is an empty one */
 	uint8_t disk_id[16];
 	struct chain_layer chain[CHAIN_MAX];
 	uint32_t nchain; /* the active one is the last; none on a read-only disk */
@@ -172,6 +173,8 @@ void store_content_drop(struct layer *l, struct lnode *n);
 /* Room was short: removes what waits for the log. Whether there was anything. */
 bool store_make_room(struct layer *l);
 void store_bury(struct layer *l);
+/* From here on the active layer is on the host's disk, with all that its log says. */
+int must_check store_bear(struct layer *l);
 /* A further layer, with a log that log_create_end completes. */
 int must_check store_layer_add(struct layer *l, uint32_t number, struct llog *old);
 int must_check store_sync_dir_of(struct lstore *s, uint64_t number);
@@ -194,7 +197,7 @@ void ids_free(struct lstore *s);
 /* ---- replay.c ---- */
 /* Applies the log of chain[index]. 0, or -errno with a text in why. */
 int must_check store_replay(struct layer *l, uint32_t index, char *why, size_t why_size);
-/* Whether the log says that those below it do not count; -ENOENT: there is none. */
+/* Whether the log says that those below it do not count; -ENOENT: there is none, -ENODATA: nothing of it reached the host's disk. */
 int must_check store_log_head(struct lstore *s, uint32_t index, struct log_header *h);
 /* After the last one. */
 int must_check store_replay_end(struct layer *l, char *why, size_t why_size);
