@@ -113,6 +113,16 @@ int arena_init(void)
 	return 0;
 }
 
+void arena_expect(size_t bytes)
+{
+	const uint64_t huge = 2UL << 20;
+	uint64_t from = ALIGN_UP(region_used, huge);
+
+	if (region && bytes < ARENA_SIZE - region_used && region_used + bytes >= from + huge)
+		(void)madvise(region + from, (region_used + bytes - from) & ~(huge - 1),
+			      MADV_HUGEPAGE);
+}
+
 static void *region_take(size_t size, size_t align)
 {
 	uint64_t at = ALIGN_UP(region_used, align);

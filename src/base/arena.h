@@ -31,6 +31,8 @@ struct obj_type {
 
 /* Maps the region. Returns 0 or a negative errno. */
 int must_check arena_init(void);
+/* As many bytes will be needed soon, all of them: the host may give them in large pages, so that it is not asked for each small one. */
+void arena_expect(size_t bytes);
 
 /* A zeroed object, or NULL when the type's limit or the arena is used up. */
 void *must_check obj_new(struct obj_type *type);

@@ -240,6 +240,21 @@ many() {
 }
 check '20,000 files' many
 
+deep() {
+	own_store
+	viv --name a -- python3 -c '
+import os
+os.chdir("/root")
+for i in range(20000): os.mkdir("d"); os.chdir("d")
+open("f", "w").write("down here")'
+	is "$(viv --name a -- python3 -c '
+import os
+os.chdir("/root")
+for i in range(20000): os.chdir("d")
+print(open("f").read())')" 'down here'
+}
+check '20,000 directories in each other' deep
+
 differences() {
 	own_store
 	viv --name a -- sh -c 'echo 1 >/root/f; rm /usr/bin/perl; mkdir /srv/d; echo x >/srv/d/e; chmod 700 /home'

@@ -80,6 +80,8 @@ void ids_remove(struct lstore *s, struct lnode *n)
 
 	if (s->ids_last == n)
 		s->ids_last = NULL;
+	if (s->ids_dir == n)
+		s->ids_dir = NULL;
 	if (!s->ids)
 		return;
 	for (at = &s->ids[ids_slot(s, n->id)]; *at; at = &(*at)->id_next)
@@ -95,6 +97,6 @@ void ids_free(struct lstore *s)
 	if (s->ids)
 		blob_free(s->ids, s->ids_size * sizeof(*s->ids));
 	s->ids = NULL;
-	s->ids_last = NULL;
+	s->ids_last = s->ids_dir = NULL;
 	s->ids_size = s->ids_count = 0;
 }

@@ -19,6 +19,7 @@
 
 #define WINDOW (1u << 20)
 #define LINK_TEXT_MAX 4095
+#define EXPECT_MAX (64u << 20)
 
 /* ---- the file ---- */
 
@@ -152,14 +153,21 @@ static struct lnode *take_node(struct replay *rp)
 	return n;
 }
 
+/* Records of one directory often follow each other. */
 static struct lnode *take_dir(struct replay *rp)
 {
-	struct lnode *n = take_node(rp);
+	struct lstore *s = rp->l->store;
+	uint64_t id = take_u64(&rp->c);
+	struct lnode *n = s->ids_dir;
 
-	if (n && !inode_is_dir(&n->inode)) {
+	if (n && n->id == id)
+		return n;
+	n = ids_find(s, id);
+	if (!n || !inode_is_dir(&n->inode)) {
 		rp->c.bad = true;
 		return NULL;
 	}
+	s->ids_dir = n;
 	return n;
 }
 
@@ -168,7 +176,8 @@ static uint64_t take_id(struct replay *rp)
 {
 	uint64_t id = take_u64(&rp->c);
 
-	if (id < 2 || id >= IMAGE_INO_END || ids_find(rp->l->store, id))
+	/* Most are higher than all before them. */
+	if (id < 2 || id >= IMAGE_INO_END || (id < rp->l->next_id && ids_find(rp->l->store, id)))
 		rp->c.bad = true;
 	return id;
 }
@@ -180,9 +189,12 @@ static void take_when(struct replay *rp)
 	rp->l->replay_time = t ? t : 1;
 }
 
-/* Is n dir itself or above it? A directory that nobody has linked yet ends the way up as the root does. */
+/* Is n dir itself or above it? A directory that nobody has linked yet ends the way up as the root does. One that is empty is above
+ * nothing: new ones are linked so, and the way up is not gone for each level of a deep tree. */
 static bool is_inside(const struct lnode *dir, const struct lnode *n)
 {
+	if (n->table.own == 0)
+		return dir == n;
 	for (; dir; dir = dir->at ? dir->up : NULL)
 		if (dir == n)
 			return true;
@@ -652,6 +664,7 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	uint32_t number = s->chain[index].number;
 	bool write = !s->readonly && index == store_active(s);
 	struct log_header h;
+	struct stat st;
 	uint64_t at = 0;
 	int r;
 
@@ -662,6 +675,9 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	}
 	rd.buf = blob_new(WINDOW);
 	r = rd.buf ? header_read(rd.fd, number, &h) : -ENOMEM;
+	/* A file takes about a hundred bytes of the log, and six times that in memory. */
+	if (r == 0 && host_fstat(rd.fd, &st) == 0 && st.st_size > 0)
+		arena_expect(MIN((uint64_t)st.st_size * 4, (uint64_t)EXPECT_MAX));
 	if (r == 0 && !ids_find(s, 1))
 		r = ids_add(s, lnode_of(l->fs.root));
 	l->replay_time = 1;

@@ -112,6 +112,7 @@ struct lstore {
 	struct lnode **ids; /* blob of ids_size */
 	uint32_t ids_size, ids_count;
 	struct lnode *ids_last; /* the one that was added last */
+	struct lnode *ids_dir; /* the directory that was found last */
 	/* recover.c */
 	struct recovery *recovery;
 	uint64_t first_id; /* ids from here on are of this run */
