@@ -48,6 +48,7 @@ static const struct verb verbs[] = {
 	  "What cells or disks use stays.\n\n"
 	  "  --force, -f             by hash: remove all its tags as well\n" },
 	{ "gc", "", "remove contents that no image uses", verb_gc,
+	  "  --untagged              first remove images that have no tag and that nothing uses\n"
 	  "  --quiet, -q             print nothing\n" },
 	{ "verify", "[IMAGE...]", "hash everything again and report damage", verb_verify,
 	  "  --quiet, -q             print only damage\n" },

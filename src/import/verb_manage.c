@@ -125,10 +125,49 @@ static int objects_collect(int objects, const char *sub, unsigned long *n, uint6
 	return result;
 }
 
+static bool is_tagged(const struct tag *tags, size_t n, const char *hash)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(tags[i].hash, hash))
+			return true;
+	return false;
+}
+
+/* Images that no tag names go, but for those that a cell, a snapshot or somebody else uses. */
+static int untagged_collect(struct store *s, unsigned long *ret, struct err *e)
+{
+	char(*images)[HASH_TEXT];
+	struct tag *tags;
+	size_t n, ntags;
+	int result = 0;
+
+	if (tag_list(s, &tags, &ntags, e) < 0)
+		return -1;
+	if (image_list(s, &images, &n, e) < 0) {
+		free(tags);
+		return -1;
+	}
+	for (size_t i = 0; i < n && !interrupted(); i++) {
+		struct err why;
+
+		if (is_tagged(tags, ntags, images[i]))
+			continue;
+		if (image_remove(s, images[i], &why) == 0)
+			++*ret;
+		else if (why.kind != ERR_CONFLICT && why.kind != ERR_NOT_FOUND)
+			result = err_set(e, why.kind, "%s", why.text);
+	}
+	free(images);
+	free(tags);
+	return result;
+}
+
 int verb_gc(struct store *s, int argc, char **argv)
 {
-	bool quiet = false;
-	const struct option options[] = { { "quiet", 'q', NULL, &quiet } };
+	bool quiet = false, untagged = false;
+	const struct option options[] = { { "quiet", 'q', NULL, &quiet },
+					  { "untagged", 0, NULL, &untagged } };
+	unsigned long images = 0;
 	unsigned long n = 0;
 	uint64_t bytes = 0;
 	unsigned stale;
@@ -142,6 +181,8 @@ int verb_gc(struct store *s, int argc, char **argv)
 	if (lock < 0)
 		return failed(&e);
 	stale = work_collect(s);
+	if (untagged)
+		result = untagged_collect(s, &images, &e);
 	objects = openat(s->fd, "objects", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	for (unsigned i = 0; objects >= 0 && i < 256 && !interrupted(); i++) {
 		snprintf(sub, sizeof(sub), "%02x", i);
@@ -154,6 +195,8 @@ int verb_gc(struct store *s, int argc, char **argv)
 	close(lock);
 	if (result < 0)
 		return failed(&e);
+	if (!quiet && untagged)
+		printf("removed %lu image%s\n", images, images == 1 ? "" : "s");
 	if (!quiet)
 		printf("removed %lu object%s (%s) and %u abandoned import%s\n", n,
 		       n == 1 ? "" : "s", size_text(bytes, text, sizeof(text)), stale,

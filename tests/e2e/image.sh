@@ -186,6 +186,31 @@ collects() {
 	is "$(find "$store/objects" "$store/images" "$store/tags" ! -type d)" '' 'all is gone'
 }
 fuser_is() { ! flock -n -x "$1" true; }
+untagged() {
+	here_is_the_store
+	mkdir a b c d
+	for i in a b c d; do echo $i >$i/f; done
+	a=$(image import -q -t a a) b=$(image import -q b) c=$(image import -q c) d=$(image import -q d)
+	mkdir -p "$store/disks/d1"
+	echo "1 $c 0 base" >"$store/disks/d1/tree"
+	flock -F -s "$store/images/$d" sleep 30 &
+	sleeper=$!
+	soon fuser_is "$store/images/$d"
+	exits 0 image gc
+	is "$(image ls -q | wc -l)" 4 'without being asked to'
+	exits 0 image gc --untagged
+	like "$(cat out)" $'removed 1 image\nremoved 1 object *'
+	is "$(image ls -q | sort)" "$(printf '%s\n' "$a" "$c" "$d" | sort)" 'tagged, of a disk, in use'
+	kill "$sleeper"
+	wait "$sleeper" || true
+	rm -r "$store/disks"
+	exits 0 image gc --untagged -q
+	is "$(cat out)" ''
+	is "$(image ls -q)" "$a"
+	exits 0 image verify
+}
+check 'gc: images without a tag, when that is asked for @r' untagged
+
 check 'gc: what is used stays, the rest goes @r' collects
 
 damages() {
