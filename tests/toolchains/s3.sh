@@ -44,6 +44,15 @@ refused() {
 	like "$(cat err)" '*Permission denied*' 'wrong credentials'
 	is "$(s3 --mount s3://b1:/s -- sh -c 'env; cat /proc/*/environ; cat /proc/mounts' | grep -a -c S3RVER)" 0 'the secret in the cell'
 }
+# What can be fetched again goes; a deleted file that is open cannot.
+dropped() {
+	exits 0 s3 --mount s3://b1:/s -- bash -ec 'seq 1 200000 >/s/d; seq 5 >/s/e; sync; want=$(cksum </s/d)
+		exec 3</s/d 4</s/e; cat <&3 >/dev/null; cat <&4 >/dev/null; rm /s/e
+		echo 3 >/proc/sys/vm/drop_caches
+		[[ $(cksum </dev/fd/3) == "$want" ]]; [[ $(cksum </s/d) == "$want" ]]
+		python3 -c "import os; print(os.pread(4, 99, 0).decode().split())"; rm /s/d'
+	is "$(cat out)" "['1', '2', '3', '4', '5']"
+}
 killed() {
 	s3 --mount s3://b1:/s -- sh -c 'echo 1 >/s/k; sleep 2.5; cat /s/k; echo done' >out 2>err &
 	local p=$!
@@ -65,6 +74,7 @@ else
 	check 's3: 40 MiB in parts, ranges, mmap' large
 	check 's3: 500 files' many
 	check 's3: read-only, wrong credentials, the secret' refused
+	check 's3: caches are emptied' dropped
 	check 's3: the server goes away' killed
 	s3_stop
 fi
