@@ -322,7 +322,7 @@ lint-format:
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
-	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-sizeof-expression,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
+	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
 		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
 
 docs:

@@ -415,7 +415,7 @@ int boot_first(void)
 	/* With a trace every call is to be seen. */
 	bool with_fast = spec->fast != FAST_OFF && !spec->trace;
 	void *fast = NULL;
-	int listener, ret;
+	int listener = -1, ret;
 
 	task_gone = on_task_gone;
 	signal_unborn = births_signal;

@@ -94,7 +94,7 @@ static int unix_stream_connect(struct sock *s, struct task *t, const struct sock
 		r = unix_autobind(u);
 	if (r == 0)
 		r = unix_find(t, n, s->type, &to);
-	if (r < 0)
+	if (r)
 		return r;
 	if (!to->s.listening || to->s.rcv_shut)
 		return -ECONNREFUSED;

@@ -161,7 +161,7 @@ int unix_dgram_connect(struct sock *s, struct task *t, const struct sockname *n,
 		r = unix_autobind(u);
 	if (r == 0)
 		r = unix_find(t, n, SOCK_DGRAM, &to);
-	if (r < 0)
+	if (r)
 		return r;
 	if (to->s.peer && to->s.peer != s)
 		return -EPERM;

@@ -217,7 +217,7 @@ int64_t sys_memfd_create(struct task *t, const struct sysargs *a)
 	r = fd_room(t, 1);
 	if (r == 0)
 		r = memfd_new(name, flags, &f);
-	if (r < 0)
+	if (r)
 		return r;
 	f->inode->uid = t->cred.fsuid;
 	f->inode->gid = t->cred.fsgid;

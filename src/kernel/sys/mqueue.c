@@ -94,7 +94,7 @@ int64_t sys_mq_open(struct task *t, const struct sysargs *a)
 	}
 	if (r == 0)
 		r = mq_file(mq, flags, &f);
-	if (r < 0) {
+	if (r) {
 		if (made)
 			mq_unlink_queue(mq);
 		return r;

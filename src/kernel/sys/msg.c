@@ -84,9 +84,9 @@ int64_t sys_msgsnd(struct task *t, const struct sysargs *a)
 	r = size ? guest_read(t->tid, m->data, a->a[1] + sizeof(type), size) : 0;
 	if (r == 0)
 		r = queue_get(t, (int)a->a[0], 0222, &q);
-	if (r < 0 || !msg_has_room(q, size)) {
+	if (r || !msg_has_room(q, size)) {
 		msg_free(m);
-		if (r < 0)
+		if (r)
 			return r;
 		return (int)a->a[3] & IPC_NOWAIT ? -EAGAIN : queue_park(t, q, &q->write_q);
 	}

@@ -179,7 +179,7 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 				      rq.flags & O_NOFOLLOW ? FAST_LSTAT : FAST_STAT, r, NULL);
 		fast_notes.on = false;
 	}
-	if (r < 0)
+	if (r)
 		return r;
 	if (t->call.posted && S_ISFIFO(place.name->inode->mode)) {
 		path_put(&place); /* who waits for the other side is seen by it */
@@ -199,7 +199,7 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 		return call_later(t);
 	if (r == -EAGAIN && q)
 		return call_park(t, q, PIPE_EVENT_OPENED, PARK_RESTART);
-	if (r < 0)
+	if (r)
 		return r;
 	return fd_give(t, f, rq.flags & O_CLOEXEC);
 }

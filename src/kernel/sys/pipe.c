@@ -18,7 +18,7 @@ static int64_t pipe_give(struct task *t, uaddr_t addr, unsigned flags)
 	err = fd_room(t, 2);
 	if (err == 0)
 		err = pipe_make(flags, &r, &w);
-	if (err < 0)
+	if (err)
 		return err;
 	fds[0] = (int)fd_give(t, r, cloexec);
 	if (fds[0] < 0) {

@@ -86,7 +86,7 @@ int64_t sys_socket(struct task *t, const struct sysargs *a)
 		r = sock_make(t, ARG_INT(a, 0), type, ARG_INT(a, 2), &s);
 	if (r == 0)
 		r = sock_file(s, flags, &f);
-	return r < 0 ? r : fd_give(t, f, ARG_UINT(a, 1) & SOCK_CLOEXEC);
+	return r ? r : fd_give(t, f, ARG_UINT(a, 1) & SOCK_CLOEXEC);
 }
 
 /* Two files that are each other's peer. */
@@ -138,7 +138,7 @@ int64_t sys_socketpair(struct task *t, const struct sysargs *a)
 		r = -EFAULT;
 	if (r == 0)
 		r = pair_make(t, ARG_INT(a, 0), type, ARG_INT(a, 2), flags, f);
-	if (r < 0)
+	if (r)
 		return r;
 	fds[0] = (int)fd_give(t, f[0], cloexec);
 	if (fds[0] < 0) {

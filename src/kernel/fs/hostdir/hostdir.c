@@ -210,7 +210,7 @@ static int hostdir_create(struct inode *dir, const char *name, size_t len, const
 		r = make_entry(d, &c, nn, &content);
 	if (r == 0)
 		r = node_at(d, name, len, &c, &n);
-	if (r < 0) {
+	if (r) {
 		if (content >= 0)
 			host_close(content);
 		return r;

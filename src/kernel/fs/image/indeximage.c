@@ -203,7 +203,7 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 		if (r == 0)
 			r = xnode_new(xi, num, &x);
 	}
-	if (r < 0)
+	if (r)
 		return broken(r);
 	*ret_ = &x->n;
 	return 0;

@@ -353,7 +353,7 @@ static int step(struct diff *d)
 		if (r < 0)
 			inode_put(from);
 	}
-	return r < 0 ? r : visit(d, lv, (uint32_t)(at + len), from, to);
+	return r ? r : visit(d, lv, (uint32_t)(at + len), from, to);
 }
 
 int tree_diff(struct fs *from, struct fs *to, int (*fn)(void *arg, const struct tree_visit *v),

@@ -663,7 +663,7 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	struct reader rd = { .off = sizeof(struct log_header) };
 	uint32_t number = s->chain[index].number;
 	bool write = !s->readonly && index == store_active(s);
-	struct log_header h;
+	struct log_header h = { 0 };
 	struct stat st;
 	uint64_t at = 0;
 	int r;

@@ -381,6 +381,8 @@ int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir
 	bool fresh = !en;
 	int r;
 
+	if (exchange && (!en || !en->node))
+		return -ENOENT;
 	if (!en) {
 		r = lnode_lower_has(ndir, name, len);
 		if (r)

@@ -174,7 +174,7 @@ static int apply_xattr(struct lnode *n, const struct record *old, const char *na
 		return r;
 	}
 	p = blob;
-	if (n->xattr_size > cut) {
+	if (p && n->xattr_size > cut) {
 		uint32_t head = old ? old->at : n->xattr_size;
 		uint32_t tail = old ? n->xattr_size - old->next : 0;
 
@@ -182,7 +182,7 @@ static int apply_xattr(struct lnode *n, const struct record *old, const char *na
 		memcpy(p + head, n->xattrs + (n->xattr_size - tail), tail);
 		p += head + tail;
 	}
-	if (add) {
+	if (p && add) {
 		uint16_t nl = (uint16_t)name_len;
 		uint32_t vl = (uint32_t)size;
 
