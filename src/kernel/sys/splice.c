@@ -441,7 +441,7 @@ int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
 		r = -EINVAL;
 	if (r == 0)
 		r = copy_check(in, out);
-	if (r < 0)
+	if (r)
 		return r;
 	if ((uint64_t)from.pos + len < (uint64_t)from.pos ||
 	    (uint64_t)to.pos + len < (uint64_t)to.pos)

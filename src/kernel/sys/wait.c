@@ -109,7 +109,8 @@ static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, 
 	} else {
 		t->call.has_deadline = false;
 	}
-	return call_park(t, &t->proc->wait_q, ~0u, PARK_RESTART);
+	(void)call_park(t, &t->proc->wait_q, ~0u, PARK_RESTART);
+	return PARKED;
 }
 
 int64_t sys_wait4(struct task *t, const struct sysargs *a)
