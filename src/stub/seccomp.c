@@ -71,6 +71,7 @@ void stub_guest_sigsys(struct k_frame *f, int forced)
 
 	if (sa->handler == 1 && !forced)
 		return;
+	stub_fast_leave(&f->uc);
 	if (sa->handler > 1 && !(sa->flags & SA_ONSTACK_) && is_within((uint64_t)f, &f->uc) &&
 	    !is_within(f->uc.rsp, &f->uc))
 		f = frame_move(f);

@@ -125,6 +125,7 @@ uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	uint32_t pack = (uint32_t)info->err;
 
 	(void)sig;
+	stub_fast_leave(uc);
 	if (info->code == -1 && pack) {
 		info->code = (int16_t)(pack >> 16);
 		info->err = 0;
