@@ -214,7 +214,7 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 		err = may_open(t, p, &flags);
 	if (!err)
 		err = file_new(p->name->inode, p, flags, &f);
-	if (err < 0)
+	if (err)
 		return err;
 	if (flags & O_PATH) {
 		f->ops = NULL;

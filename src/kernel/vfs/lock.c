@@ -115,7 +115,7 @@ int lock_flock(struct file *f, int op)
 	}
 	bool conflict = false;
 	list_for_each (lk, &l->flocks, link)
-		conflict |= lk != own && (lk->exclusive || want == LOCK_EX);
+		conflict |= (lk->exclusive || want == LOCK_EX) && lk != own;
 	if (own)
 		lock_free(own);
 	if (conflict) {

@@ -161,7 +161,7 @@ int vfs_create(struct task *t, const struct path *dir, const char *last, const s
 		struct newnode node = newnode_in(&t->cred, d, n);
 		err = d->ops->create(d, l.str, l.len, &node, &ino);
 	}
-	if (err < 0) {
+	if (err) {
 		name_put(name);
 		return err;
 	}
@@ -218,7 +218,7 @@ int vfs_unlink(struct task *t, const struct path *dir, const char *last, bool rm
 	int err = path_want_write(dir);
 	if (!err)
 		err = last_lookup(dir, &l, &n);
-	if (err < 0)
+	if (err)
 		return err;
 	if (!n->inode)
 		err = -ENOENT;
@@ -417,7 +417,7 @@ int vfs_rename(struct task *t, const struct path *odir, const char *olast, const
 	int err = path_want_write(odir);
 	if (!err)
 		err = last_lookup(odir, &ol, &o);
-	if (err < 0)
+	if (err)
 		return err;
 	err = last_lookup(ndir, &nl, &n);
 	if (!err) {
