@@ -410,7 +410,7 @@ int commit_main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-q"))
 			quiet = true;
-		else if (!strcmp(argv[i], "--tag") && argv[i + 1])
+		else if (!strcmp(argv[i], "--tag") && i + 1 < argc)
 			tag = argv[++i];
 		else if (!strncmp(argv[i], "--tag=", 6))
 			tag = argv[i] + 6;
