@@ -384,7 +384,8 @@ int64_t sys_umount2(struct task *t, const struct sysargs *a)
 	ret = path_at(t, AT_FDCWD, a->a[0], flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &at);
 	if (ret < 0)
 		return ret;
-	path_cross_mounts(&at); /* "." with something mounted on it, as pivot_root(".", ".") leaves it */
+	path_cross_mounts(
+		&at); /* "." with something mounted on it, as pivot_root(".", ".") leaves it */
 	if ((flags & MNT_EXPIRE) && (flags & (MNT_FORCE | MNT_DETACH)))
 		ret = may_mount(t) ? -EINVAL : -EPERM;
 	else

@@ -250,6 +250,7 @@ static int deliver_caught(struct proc *p, struct task *only, int sig,
 		if (ret != -EAGAIN || sig >= 32)
 			return ret;
 	}
+	/* The analyzer takes not_this for an entry also where it is none. NOLINTNEXTLINE(clang-analyzer-core.*) */
 	list_for_each (t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
