@@ -73,6 +73,7 @@ STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 S3_SRC := $(sort $(wildcard src/s3/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
+KEEPER_SRC := $(sort $(wildcard src/keeper/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -88,12 +89,13 @@ IMPORT_LIBS := -larchive -lcrypto
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 CLI_OBJ := $(call objs,$(CLI_SRC))
+KEEPER_OBJ := $(call objs,$(filter-out src/keeper/main.c,$(KEEPER_SRC)))
 KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))
 STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ) $(call objs,src/s3/xml.c)
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c)
 
 
 .PHONY: all crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
@@ -104,7 +106,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(STORE_OBJ
 all: $(B)/viv $(B)/viv-kernel $(B)/viv-store $(B)/viv-s3
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
-$(B)/libviv.a: $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
+$(B)/libviv.a: $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -318,12 +320,12 @@ lint-docs:
 	@tools/gen-syscalls-doc --check
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLI_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
 	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
@@ -346,5 +348,5 @@ clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

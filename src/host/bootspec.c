@@ -12,11 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/memfd.h"
+
 #define SPEC_MAGIC 0x3176697670656373UL
 #define SPEC_MAX_BYTES (16UL << 20)
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8U
-#endif
 
 struct wire {
 	uint64_t magic, size;
@@ -53,34 +52,6 @@ static size_t strings_count(char *const *list, size_t *bytes)
 	for (; list[n]; n++)
 		*bytes += string_size(list[n]);
 	return n;
-}
-
-static int memfd_sealed(const void *buf, size_t n)
-{
-	int fd = memfd_create("viv-spec", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-	int err;
-
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("viv-spec", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	for (size_t done = 0; done < n;) {
-		ssize_t w = write(fd, (const char *)buf + done, n - done);
-
-		if (w < 0) {
-			err = -errno;
-			goto out_close;
-		}
-		done += (size_t)w;
-	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
-		err = -errno;
-		goto out_close;
-	}
-	return fd;
-out_close:
-	close(fd);
-	return err;
 }
 
 int bootspec_write(const struct bootspec *spec)
@@ -127,7 +98,7 @@ int bootspec_write(const struct bootspec *spec)
 		wire->spec.mounts[i].dst = string_put(&w, spec->mounts[i].dst);
 		wire->spec.mounts[i].kind = string_put(&w, spec->mounts[i].kind);
 	}
-	fd = memfd_sealed(w.buf, bytes);
+	fd = memfd_sealed("viv-spec", w.buf, bytes);
 	free(w.buf);
 	return fd;
 }

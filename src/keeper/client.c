@@ -1,0 +1,395 @@
+/* See client.h. */
+#include "keeper/client.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "store/named.h"
+#include "store/store.h"
+
+/* ---- where keepers are ---- */
+
+int keep_run_dir(struct err *e)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char path[4096 + 16];
+	int fd;
+
+	if (runtime && *runtime == '/') {
+		snprintf(path, sizeof(path), "%.4000s/vivarium", runtime);
+	} else if (!geteuid() && access("/run", W_OK) == 0) {
+		strcpy(path, "/run/vivarium");
+	} else {
+		if (store_path(path, 4096, e) < 0)
+			return -1;
+		strcat(path, "/run");
+	}
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_set(e, ERR_FAILED, "cannot make '%s': %s", path, strerror(errno));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(e, ERR_FAILED, "cannot open '%s': %s", path, strerror(errno));
+	return fd;
+}
+
+int keep_cells_dir(struct err *e)
+{
+	int run = keep_run_dir(e), fd = -1;
+
+	if (run < 0)
+		return -1;
+	if (mkdirat(run, "cells", 0700) < 0 && errno != EEXIST)
+		err_set(e, ERR_FAILED, "cannot make the directory of running cells: %s",
+			strerror(errno));
+	else if ((fd = openat(run, "cells", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		err_set(e, ERR_FAILED, "cannot open the directory of running cells: %s",
+			strerror(errno));
+	close(run);
+	return fd;
+}
+
+bool keep_id_is_valid(const char *id)
+{
+	size_t n = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz");
+
+	return n && n <= KEEP_ID_LEN && !id[n];
+}
+
+int keep_connect(const char *id, struct err *e)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd, dir;
+
+	if (!keep_id_is_valid(id))
+		return err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'", id);
+	dir = keep_cells_dir(e);
+	if (dir < 0)
+		return -1;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s.sock", dir, id);
+	if (fd < 0) {
+		err_set(e, ERR_FAILED, "no socket: %s", strerror(errno));
+	} else if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
+		if (errno == ENOENT || errno == ECONNREFUSED)
+			err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'", id);
+		else
+			err_set(e, ERR_FAILED, "cannot reach the keeper of cell '%s': %s", id,
+				strerror(errno));
+		close(fd);
+		fd = -1;
+	}
+	close(dir);
+	return fd;
+}
+
+int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e)
+{
+	int fd = keep_cells_dir(e);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *d;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return fd < 0 ? -1 : err_set(e, ERR_FAILED, "out of memory");
+	}
+	while ((d = readdir(dir))) {
+		size_t n = strlen(d->d_name);
+		char id[KEEP_ID_LEN + 1];
+
+		if (n <= 5 || n - 5 > KEEP_ID_LEN || strcmp(d->d_name + n - 5, ".sock"))
+			continue;
+		memcpy(id, d->d_name, n - 5);
+		id[n - 5] = 0;
+		if (keep_id_is_valid(id) && !fn(arg, id))
+			break;
+	}
+	closedir(dir);
+	return 0;
+}
+
+struct search {
+	const char *text;
+	unsigned found;
+	bool exact;
+	char id[KEEP_ID_LEN + 1];
+};
+
+static bool search_step(void *arg, const char *id)
+{
+	struct search *s = arg;
+
+	if (strncmp(id, s->text, strlen(s->text)))
+		return true;
+	s->found++;
+	strcpy(s->id, id);
+	s->exact = !strcmp(id, s->text);
+	return !s->exact;
+}
+
+int keep_find(const char *text, char ret_id[KEEP_ID_LEN + 1], struct err *e)
+{
+	struct search s = { .text = text };
+	struct store store;
+	struct named n;
+	int fd;
+
+	/* A named cell has the id of its disk. */
+	if (disk_name_is_valid(text) && store_open(&store, e) == 0) {
+		int err = named_find(store.fd, NAMED_CELL, text, &n);
+
+		store_close(&store);
+		if (err == 0) {
+			fd = keep_connect(n.disk, e);
+			if (fd >= 0)
+				close(fd);
+			if (fd < 0 && e->kind == ERR_NOT_FOUND)
+				return err_set(e, ERR_NOT_FOUND, "cell '%s' does not run", text);
+			strcpy(ret_id, n.disk);
+			return fd < 0 ? -1 : 0;
+		}
+	}
+	if (*text && keep_each(search_step, &s, e) < 0)
+		return -1;
+	if (s.exact || s.found == 1) {
+		strcpy(ret_id, s.id);
+		return 0;
+	}
+	if (s.found)
+		return err_set(e, ERR_CONFLICT,
+			       "'%s' is the beginning of several cells' ids; give more of it",
+			       text);
+	return err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'; 'viv ps' lists them",
+		       text);
+}
+
+/* ---- messages ---- */
+
+int keep_send(int fd, const struct keep_msg *m, const int *fds, unsigned nfds, int flags)
+{
+	char room[CMSG_SPACE(KEEP_MAX_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)m, .iov_len = sizeof(*m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n;
+
+	if (nfds > KEEP_MAX_FDS)
+		return -EINVAL;
+	if (nfds) {
+		struct cmsghdr *c;
+
+		h.msg_control = room;
+		h.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
+	}
+	do
+		n = sendmsg(fd, &h, MSG_NOSIGNAL | (flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0));
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n == sizeof(*m) ? 0 : -EPIPE;
+}
+
+int keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int flags)
+{
+	char room[CMSG_SPACE(KEEP_MAX_FDS * sizeof(int))] __attribute__((aligned(8)));
+	struct iovec iov = { .iov_base = ret, .iov_len = sizeof(*ret) };
+	struct msghdr h = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = room,
+			    .msg_controllen = sizeof(room) };
+	int got[KEEP_MAX_FDS];
+	unsigned ngot = 0;
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC | (flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		ngot = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(got, CMSG_DATA(c), ngot * sizeof(int));
+	}
+	if (n != sizeof(*ret) || (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !fds) {
+		for (unsigned i = 0; i < ngot; i++)
+			close(got[i]);
+		ngot = 0;
+	}
+	if (ngot)
+		memcpy(fds, got, ngot * sizeof(int));
+	if (ret_nfds)
+		*ret_nfds = ngot;
+	if (n == 0)
+		return -EPIPE;
+	return n == sizeof(*ret) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? 0 : -EBADMSG;
+}
+
+static int lost(struct err *e, int err)
+{
+	if (err == -EPIPE || err == -ECONNRESET)
+		return err_set(e, ERR_FAILED, "the cell ended while it was asked");
+	return err_set(e, ERR_FAILED, "cannot talk to the cell's keeper: %s", strerror(-err));
+}
+
+static int ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
+	       struct keep_msg *ret, int *got, unsigned *ret_ngot, struct err *e)
+{
+	static uint32_t last;
+	int err;
+
+	m->id = ++last ? last : ++last;
+	err = keep_send(fd, m, fds, nfds, 0);
+	while (!err) {
+		err = keep_recv(fd, ret, got, ret_ngot, 0);
+		if (err || ret->id != m->id)
+			continue;
+		if (ret->type == KEEP_FAIL) {
+			ret->text[sizeof(ret->text) - 1] = 0;
+			return err_set(e, ret->b ? (enum err_kind)ret->b : ERR_FAILED, "%s",
+				       ret->text);
+		}
+		if (ret->type == want)
+			return 0;
+		return err_set(e, ERR_FAILED, "the cell was started by another version of viv");
+	}
+	ret->a = 0;
+	return lost(e, err);
+}
+
+int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
+	     struct keep_msg *ret, struct err *e)
+{
+	return ask(fd, m, fds, nfds, want, ret, NULL, NULL, e);
+}
+
+/* ---- requests ---- */
+
+int keep_hello(int fd, struct keep_hello *ret, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_HELLO, .n = KEEP_VERSION }, answer;
+
+	if (keep_ask(fd, &m, NULL, 0, KEEP_HELLO, &answer, e) < 0)
+		return -1;
+	*ret = answer.hello;
+	return 0;
+}
+
+int keep_exec(int fd, const struct keep_start *s, struct keep_msg *ret, int *ret_status,
+	      struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_EXEC, .exec = s->exec };
+	int fds[4] = { -1, s->fds[0], s->fds[1], s->fds[2] }, r;
+
+	*ret_status = 125;
+	fds[0] = execspec_write(&s->spec);
+	if (fds[0] == -E2BIG)
+		return err_set(e, ERR_USAGE, "the command and its environment are too long");
+	if (fds[0] < 0)
+		return err_set(e, ERR_FAILED, "cannot prepare the command: %s", strerror(-fds[0]));
+	r = keep_ask(fd, &m, fds, s->exec.flags & KEEP_X_LOG ? 1 : 4, KEEP_STARTED, ret, e);
+	close(fds[0]);
+	if (r < 0 && ret->a)
+		*ret_status = ret->a;
+	return r;
+}
+
+int keep_wait(int fd, uint32_t proc, int *ret_wait_status, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_WAIT, .proc = proc }, answer;
+
+	if (keep_ask(fd, &m, NULL, 0, KEEP_EXITED, &answer, e) < 0)
+		return -1;
+	*ret_wait_status = answer.a;
+	return 0;
+}
+
+int keep_signal(int fd, uint32_t proc, int sig, uint32_t flags, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_SIGNAL, .proc = proc, .a = sig, .flags = flags }, answer;
+
+	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
+}
+
+int keep_resize(int fd, uint32_t proc, unsigned rows, unsigned cols, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_RESIZE, .proc = proc, .a = (int)rows, .b = (int)cols };
+	struct keep_msg answer;
+
+	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
+}
+
+int keep_stop(int fd, int64_t grace_ns, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_STOP, .n = (uint64_t)grace_ns }, answer;
+
+	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
+}
+
+int keep_simple(int fd, uint32_t type, struct err *e)
+{
+	struct keep_msg m = { .type = type }, answer;
+
+	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
+}
+
+int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_SEAL }, answer;
+
+	snprintf(m.text, sizeof(m.text), "%s", name);
+	if (keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e) < 0)
+		return -1;
+	*ret_layer = (uint32_t)answer.n;
+	return 0;
+}
+
+int keep_stats(int fd, struct keep_stats *ret, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_STATS }, answer;
+
+	if (keep_ask(fd, &m, NULL, 0, KEEP_STATS, &answer, e) < 0)
+		return -1;
+	*ret = answer.stats;
+	return 0;
+}
+
+int keep_logs(int fd, uint32_t proc, int *ret_log, int *ret_before, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_LOGS, .proc = proc }, answer;
+	int fds[KEEP_MAX_FDS];
+	unsigned n = 0;
+
+	if (ask(fd, &m, NULL, 0, KEEP_LOGS, &answer, fds, &n, e) < 0)
+		return -1;
+	if (!n || n > 2) {
+		while (n)
+			close(fds[--n]);
+		return err_set(e, ERR_FAILED, "the cell was started by another version of viv");
+	}
+	*ret_log = fds[0];
+	*ret_before = n == 2 ? fds[1] : -1;
+	return 0;
+}
+
+int keep_subscribe(int fd, uint64_t since, uint64_t *ret_first, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_SUBSCRIBE, .n = since }, answer;
+
+	if (keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e) < 0)
+		return -1;
+	*ret_first = answer.n;
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* Talking to keepers. One connection can carry any number of requests; these functions are for the simple case, in which a
+ * program waits for each answer. Who has an event loop uses keep_send and keep_recv with KEEP_NOWAIT and polls the descriptor.
+ *
+ * Functions with a struct err return 0 or -1; ERR_NOT_FOUND: there is no such cell. */
+#ifndef VIV_KEEPER_CLIENT_H
+#define VIV_KEEPER_CLIENT_H
+
+#include "base/err.h"
+#include "host/execspec.h"
+#include "keeper/wire.h"
+
+#define KEEP_NOWAIT 1
+
+/* ---- where keepers are ---- */
+
+/* RUN, made if it is not there: $XDG_RUNTIME_DIR/vivarium, /run/vivarium for root, else "run" in the store. A descriptor. */
+int keep_run_dir(struct err *e);
+/* RUN/cells, likewise. */
+int keep_cells_dir(struct err *e);
+/* A connection to the keeper of the cell with this id. Blocking, close-on-exec. */
+int keep_connect(const char *id, struct err *e);
+/* Calls fn with the id of every cell that has a socket, in no order; its keeper may be gone. fn returns false to stop. */
+int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e);
+/* The id of the running cell that is meant by text: a whole id, a name, or the beginning of one id only. */
+int keep_find(const char *text, char ret_id[KEEP_ID_LEN + 1], struct err *e);
+bool keep_id_is_valid(const char *id); /* 1 to KEEP_ID_LEN lower case letters and digits */
+
+/* ---- messages ---- */
+
+/* 0 or -errno. flags: KEEP_NOWAIT, then -EAGAIN when there is no room. Borrows the descriptors. */
+int must_check keep_send(int fd, const struct keep_msg *m, const int *fds, unsigned nfds,
+			 int flags);
+/* 0 or -errno; -EPIPE: the keeper is gone; -EAGAIN with KEEP_NOWAIT. fds (room for KEEP_MAX_FDS) are the caller's to close;
+ * fds NULL: they are closed here. */
+int must_check keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int flags);
+/* Sends a request (which gets its id here) and waits for the answer of type want; others than its own are dropped. */
+int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
+	     struct keep_msg *ret, struct err *e);
+
+/* ---- requests ---- */
+
+int keep_hello(int fd, struct keep_hello *ret, struct err *e);
+
+struct keep_start {
+	struct execspec spec;
+	struct keep_exec exec;
+	int fds[3]; /* without KEEP_X_LOG; borrowed */
+};
+/* Starts a process. Its end comes as KEEP_EXITED with the id in ret->id, unless it is detached. On failure *ret_status is what a
+ * shell would give: 126, 127, or 125. */
+int keep_exec(int fd, const struct keep_start *s, struct keep_msg *ret, int *ret_status,
+	      struct err *e);
+int keep_wait(int fd, uint32_t proc, int *ret_wait_status, struct err *e);
+int keep_signal(int fd, uint32_t proc, int sig, uint32_t flags, struct err *e);
+int keep_resize(int fd, uint32_t proc, unsigned rows, unsigned cols, struct err *e);
+int keep_stop(int fd, int64_t grace_ns, struct err *e);
+/* KEEP_KILL, KEEP_FREEZE, KEEP_THAW: what takes nothing and gives nothing. */
+int keep_simple(int fd, uint32_t type, struct err *e);
+int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
+int keep_stats(int fd, struct keep_stats *ret, struct err *e);
+/* Descriptors of the log and of the one before it (-1: none). */
+int keep_logs(int fd, uint32_t proc, int *ret_log, int *ret_before, struct err *e);
+/* From here on events come; ret_first is the number of the first. */
+int keep_subscribe(int fd, uint64_t since, uint64_t *ret_first, struct err *e);
+
+#endif

@@ -1,0 +1,167 @@
+/* What a keeper and its clients say to each other (docs/decisions/0019).
+ *
+ * A keeper listens on a SOCK_SEQPACKET socket, RUN/cells/ID.sock. Every packet is one struct keep_msg of one size, with at most
+ * KEEP_MAX_FDS descriptors by SCM_RIGHTS. A request has an id that the client chose (not 0); what answers it carries that id. Each
+ * request gets one answer, in any order, KEEP_FAIL among them, except where it says otherwise:
+ *
+ *   KEEP_HELLO      n: KEEP_VERSION                          KEEP_HELLO     hello
+ *   KEEP_EXEC       exec; descriptors: the spec (host/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set
+ *                                                            KEEP_STARTED   proc, pid; and unless KEEP_X_DETACH is set, at its end
+ *                                                            KEEP_EXITED    proc, a: wait status
+ *   KEEP_WAIT       proc                                     KEEP_EXITED    proc, a: wait status (when it has ended)
+ *   KEEP_SIGNAL     proc, a: signal, flags: KEEP_TO_GROUP    KEEP_OK
+ *   KEEP_RESIZE     proc, a: rows, b: columns                KEEP_OK
+ *   KEEP_STOP       n: grace in nanoseconds                  KEEP_OK        at once; the end is an event, and what waiters get
+ *   KEEP_KILL                                                KEEP_OK        the same
+ *   KEEP_FREEZE, KEEP_THAW                                   KEEP_OK        when it is done
+ *   KEEP_SEAL       text: name of the snapshot, or ""        KEEP_OK        n: the layer that was sealed
+ *   KEEP_STATS                                               KEEP_STATS     stats
+ *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
+ *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
+ *                                                                           if there is one
+ *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next       KEEP_OK        n: the first one that follows (later, when some are
+ *                                                                           gone already); then KEEP_EVENTs for good, with that id
+ *
+ * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
+ * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
+ *
+ * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0; b is an enum err_kind; text says why.
+ *
+ * When a client goes away: its execs without KEEP_X_DETACH get SIGHUP and SIGCONT, as if their terminal had gone; what it waited
+ * for is forgotten. A client that does not read what it asked for (KEEP_BACKLOG answers or events) is sent away. */
+#ifndef VIV_KEEPER_WIRE_H
+#define VIV_KEEPER_WIRE_H
+
+#include "base/base.h"
+
+#define KEEP_VERSION 1
+#define KEEP_MAX_FDS 4
+#define KEEP_MAX_CLIENTS 64
+#define KEEP_MAX_PROCS 1024 /* running, or ended and not forgotten */
+#define KEEP_EVENTS 1024 /* that are kept */
+#define KEEP_BACKLOG 2048
+#define KEEP_ID_LEN 32
+#define KEEP_FIRST 1 /* proc of the first process */
+
+enum keep_type {
+	/* client -> keeper */
+	KEEP_HELLO = 1,
+	KEEP_EXEC,
+	KEEP_WAIT,
+	KEEP_SIGNAL,
+	KEEP_RESIZE,
+	KEEP_STOP,
+	KEEP_KILL,
+	KEEP_FREEZE,
+	KEEP_THAW,
+	KEEP_SEAL,
+	KEEP_STATS,
+	KEEP_PROCS,
+	KEEP_LOGS,
+	KEEP_SUBSCRIBE,
+	/* keeper -> client */
+	KEEP_OK = 64,
+	KEEP_FAIL,
+	KEEP_STARTED,
+	KEEP_EXITED,
+	KEEP_PROC,
+	KEEP_EVENT,
+};
+
+/* Of KEEP_EXEC. */
+#define KEEP_X_DETACH 1 /* it goes on when the client goes; its end is kept for KEEP_WAIT */
+#define KEEP_X_LOG 2 /* output goes to a log of the keeper's, input is empty */
+#define KEEP_X_TTY \
+	4 /* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
+#define KEEP_X_FIRST 8 /* of an idle cell: process KEEP_FIRST; the cell ends with it */
+
+/* Of KEEP_SIGNAL. */
+#define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
+
+enum keep_state {
+	KEEP_STARTING = 1,
+	KEEP_IDLE, /* no first process yet */
+	KEEP_RUNNING,
+	KEEP_PAUSED,
+	KEEP_STOPPING,
+	KEEP_STOPPED, /* the cell is gone; its keeper goes when everybody was told */
+};
+
+enum keep_event_kind {
+	KEEP_EV_STATE = 1, /* a: the new enum keep_state */
+	KEEP_EV_START, /* proc, pid; text: the command */
+	KEEP_EV_EXIT, /* proc, pid, a: wait status */
+	KEEP_EV_LIMIT, /* text: a limit is near or hit */
+	KEEP_EV_OOM, /* the cell used more memory than it may */
+	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text */
+	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
+};
+
+enum keep_reason {
+	KEEP_ENDED = 1, /* the first process ended */
+	KEEP_ASKED, /* KEEP_STOP or KEEP_KILL */
+	KEEP_TIME_UP,
+	KEEP_OUT_OF_MEMORY,
+	KEEP_FAILED, /* it could not start, or its kernel broke down; text says why */
+};
+
+struct keep_hello {
+	uint32_t version, state; /* enum keep_state */
+	int32_t keeper_pid, kernel_pid; /* on the host */
+	int64_t started; /* nanoseconds since 1970 */
+	uint64_t next_event, first_event; /* the oldest that is kept */
+	char id[KEEP_ID_LEN + 1];
+	char name[65]; /* "": the cell goes when it ends */
+	char image[80];
+	char command[160]; /* of the first process, cut off */
+};
+
+struct keep_exec {
+	uint32_t flags; /* KEEP_X_ */
+	uint16_t rows, cols; /* with KEEP_X_TTY; 0: not known */
+	int64_t timeout_ns; /* then SIGTERM, and SIGKILL two seconds later; 0: none */
+};
+
+struct keep_proc {
+	uint32_t flags; /* KEEP_X_ */
+	uint32_t ended; /* then status is its wait status */
+	int32_t status;
+	int64_t started; /* nanoseconds since 1970 */
+	char command[160];
+};
+
+/* What a cell used and uses. 0 limits: as much as the host has. */
+struct keep_stats {
+	uint64_t time; /* of the figures, nanoseconds since 1970 */
+	uint64_t cpu_ns; /* of all processes and the kernel, ended ones too */
+	uint64_t memory, memory_limit; /* bytes */
+	uint64_t disk, disk_limit; /* bytes of the cell's own files */
+	uint64_t inodes, inodes_limit;
+	uint64_t tasks, tasks_limit; /* processes and threads */
+	uint64_t procs; /* processes */
+	uint64_t calls; /* system calls that the kernel answered */
+	uint64_t files; /* open */
+	uint64_t refused; /* calls that gave ENOSYS */
+};
+
+struct keep_msg {
+	uint32_t type; /* enum keep_type */
+	uint32_t id;
+	uint32_t proc;
+	int32_t pid;
+	int32_t a, b;
+	uint32_t flags;
+	uint32_t kind; /* of a KEEP_EVENT */
+	uint64_t n; /* of a KEEP_EVENT: its number, from 1 on */
+	int64_t time; /* of a KEEP_EVENT: nanoseconds since 1970 */
+	union {
+		char text[464];
+		struct keep_hello hello;
+		struct keep_exec exec;
+		struct keep_proc proc_is;
+		struct keep_stats stats;
+	};
+};
+_Static_assert(sizeof(struct keep_msg) == 512, "the size of a message is fixed");
+
+#endif
