@@ -160,7 +160,7 @@ $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src
 	@mkdir -p $(@D)
 	$(CC) $(GEN_CFLAGS) -o $@ $< -lseccomp
 
-$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h
+$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/host/bootspec.h
 	@mkdir -p $(@D)
 	$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp
 
@@ -187,7 +187,7 @@ $(B)/tests/unit/test_s3sign: tests/unit/test_s3sign.c $(B)/dyn/src/s3/sign.c.o $
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
-FUZZ_COVERED := src/host/bootspec.c src/kernel/sys/mount.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar json object order parts publish pyc tree) src/s3/xml.c

@@ -3,8 +3,8 @@
  * as a tree: installing a plain list costs half a millisecond, because the host tries every call
  * number on the filter once.
  *
- * Three answers: what the kernel's code names is allowed, ioctl for named commands only, no
- * memory becomes executable. What no mistake of ours would call, and a captured kernel would
+ * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on the
+ * control channel only, no memory becomes executable. What no mistake of ours would call, and a captured kernel would
  * want, kills; these come first, so that no comment can allow them. The rest is trapped, and
  * host/filter.c says which call it was. */
 #include <errno.h>
@@ -20,6 +20,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "host/bootspec.h"
 
 /* Newer than the headers of Debian 12. */
 #ifndef __NR_fchmodat2
@@ -116,9 +118,12 @@ static void rules(void)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, ioctls[i])),
 		      "ioctl", (long)ioctls[i]);
+	/* Descriptors come from the control channel alone. */
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(recvmsg), 1, SCMP_A0(SCMP_CMP_EQ, FD_CONTROL)), "call",
+	      NR(recvmsg));
 	for (size_t i = 0; i < LEN(allowed); i++)
 		if (!is_deadly(allowed[i]) && allowed[i] != NR(ioctl) && allowed[i] != NR(mmap) &&
-		    allowed[i] != NR(mprotect))
+		    allowed[i] != NR(mprotect) && allowed[i] != NR(recvmsg))
 			check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0), "call",
 			      allowed[i]);
 }

@@ -13,6 +13,7 @@
 #define VIV_HOST_BOOTSPEC_H
 
 #include "base/base.h"
+#include "host/stats.h"
 
 #define FD_CONTROL 3
 #define FD_SPEC 4
@@ -66,6 +67,8 @@ enum spec_mode { MODE_RUN, MODE_LIST, MODE_CONTENTS, MODE_TAR, MODE_CHECK };
 
 struct bootspec {
 	uint32_t mode; /* enum spec_mode */
+	bool idle; /* no first process: it waits for CTL_EXEC, and ends by CTL_END, or with a process that CTL_X_FIRST started */
+	bool seed; /* further processes can be started; an idle cell always has this */
 	int32_t out_fd; /* of a mode that tells something */
 	uint32_t
 		from_layers; /* differences are to the first so many layers of the chain; 0: to the image */
@@ -121,17 +124,41 @@ enum ctl_type {
 	CTL_EXIT, /* kernel -> viv: the first process ended with wait status a; sent once, then the kernel ends */
 	CTL_FAIL, /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
 	CTL_LOG, /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
-	CTL_EVENT, /* kernel -> viv: a limit was hit or neared: text */
+	CTL_EVENT, /* kernel -> viv: a limit was hit or neared: text; a is 1: of memory, and a process was ended for it */
 	CTL_SEAL, /* viv -> kernel: seal the root's active layer, layer a goes on; text "sync": bring all to the host's disk before. viv has noted that
 		     a is the active one before it asks (a layer that is not there yet is an empty one), and takes it back if that fails */
 	CTL_SEALED, /* kernel -> viv: a is 0 or -errno; text: how many microseconds it took */
 	CTL_STOP, /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
+	CTL_READY, /* kernel -> viv: the cell runs; an idle one waits */
+	/* Further processes. id is viv's number for one, from 1 on and never used twice; the first process that the spec starts is 1. */
+	CTL_EXEC, /* viv -> kernel: start process id, flags CTL_X_*; rows a, columns b with a terminal; descriptors: a spec (host/execspec.h), 0, 1, 2 */
+	CTL_STARTED, /* kernel -> viv: process id has number a in the cell */
+	CTL_EXEC_FAIL, /* kernel -> viv: it could not; a: exit status as a shell has it (125, 126, 127), b: -errno; text */
+	CTL_PROC_EXIT, /* kernel -> viv: process id ended with wait status a */
+	CTL_PROC_SIGNAL, /* viv -> kernel: signal a for process id; b is 1: for the foreground group of its terminal, else for its group */
+	CTL_RESIZE, /* viv -> kernel: the terminal of process id has a rows and b columns */
+	CTL_HANG_UP, /* viv -> kernel: who had process id at its terminal or pipes is gone: SIGHUP and SIGCONT */
+	CTL_FREEZE, /* viv -> kernel: nothing of the cell runs any more, until ... */
+	CTL_THAW,
+	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
+	CTL_STATS, /* both: figures are asked for; stats */
+	CTL_DONE, /* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE and CTL_THAW, by the request's number: a is 0 or -errno */
 };
+
+#define CTL_X_FIRST 1u /* the cell ends with it */
+#define CTL_X_TTY 2u /* a pseudo-terminal of the cell between it and descriptors 0 and 1 */
+#define CTL_X_HANG_UP 4u /* the end of descriptor 0 hangs that terminal up */
+#define CTL_MAX_FDS 4
 
 struct ctl_msg {
 	uint32_t type;
-	int32_t a;
-	char text[504];
+	int32_t a, b;
+	uint32_t id, flags;
+	uint32_t request; /* viv's, given back in CTL_DONE and CTL_STATS */
+	union {
+		char text[488];
+		struct keep_stats stats;
+	};
 };
 
 #endif

@@ -362,6 +362,40 @@ int64_t host_recv(int fd, void *buf, size_t n, int flags)
 	return result64(recv(fd, buf, n, flags));
 }
 
+/* The filter lets recvmsg through for this descriptor only (tools/gen-kernel-filter.c): nothing else can bring new ones.
+ * #syscalls: recvmsg close */
+int64_t host_recv_control(void *buf, size_t n, int *fds, unsigned max, unsigned *ret_nfds)
+{
+	char space[CMSG_SPACE(CTL_MAX_FDS * sizeof(int))] __attribute__((aligned(8)));
+	struct iovec iov = { buf, n };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = space,
+			    .msg_controllen = sizeof(space) };
+	ssize_t got = recvmsg(FD_CONTROL, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	unsigned nfds = 0;
+
+	*ret_nfds = 0;
+	if (got < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		nfds = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		for (unsigned i = 0; i < nfds; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (i < max && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+				fds[i] = fd;
+			else
+				close(fd);
+		}
+	}
+	*ret_nfds = m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? 0 : MIN(nfds, max);
+	return got;
+}
+
 /* #syscalls: openat */
 int host_reopen_readonly(int proc_fd, int fd)
 {

@@ -74,6 +74,8 @@ int64_t host_send(int fd, const void *buf, size_t n,
 /* A message with a copy of descriptor pass (-1: none); never waits. */
 int64_t host_send_fd(int fd, const void *buf, size_t n, int pass);
 int64_t host_recv(int fd, void *buf, size_t n, int flags);
+/* A message of the control channel with at most max descriptors, close-on-exec; never waits. A message that was cut off has none. */
+int64_t host_recv_control(void *buf, size_t n, int *fds, unsigned max, unsigned *ret_nfds);
 
 /* ---- memory, clocks (host/sys.c) ---- */
 void *host_map_anon(void *fixed_addr, size_t n); /* NULL on failure; fixed_addr NULL: anywhere */
@@ -88,6 +90,7 @@ void host_cpu_leave(bool on);
 int host_cpu(void); /* that we are on */
 void host_yield(void);
 bool host_has_fsgsbase(void); /* programs may use rdfsbase */
+int64_t host_own_cputime(void); /* of this process and its ended children, ns */
 uint32_t host_uid(void); /* the effective one, as this user namespace numbers it */
 
 #endif

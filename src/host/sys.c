@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,4 +129,19 @@ void host_random(void *buf, size_t n)
 uint32_t host_uid(void)
 {
 	return geteuid();
+}
+
+/* #syscalls: getrusage */
+int64_t host_own_cputime(void)
+{
+	struct rusage self, children;
+
+	if (getrusage(RUSAGE_SELF, &self) < 0 || getrusage(RUSAGE_CHILDREN, &children) < 0)
+		return 0;
+	return (self.ru_utime.tv_sec + self.ru_stime.tv_sec + children.ru_utime.tv_sec +
+		children.ru_stime.tv_sec) *
+		       NSEC_PER_SEC +
+	       (self.ru_utime.tv_usec + self.ru_stime.tv_usec + children.ru_utime.tv_usec +
+		children.ru_stime.tv_usec) *
+		       1000L;
 }

@@ -33,10 +33,11 @@
 #define VIV_KEEPER_WIRE_H
 
 #include "base/base.h"
+#include "host/stats.h"
 
 #define KEEP_VERSION 1
 #define KEEP_MAX_FDS 4
-#define KEEP_MAX_CLIENTS 64
+#define KEEP_MAX_CLIENTS 1024
 #define KEEP_MAX_PROCS 1024 /* running, or ended and not forgotten */
 #define KEEP_EVENTS 1024 /* that are kept */
 #define KEEP_BACKLOG 2048
@@ -128,20 +129,6 @@ struct keep_proc {
 	int32_t status;
 	int64_t started; /* nanoseconds since 1970 */
 	char command[160];
-};
-
-/* What a cell used and uses. 0 limits: as much as the host has. */
-struct keep_stats {
-	uint64_t time; /* of the figures, nanoseconds since 1970 */
-	uint64_t cpu_ns; /* of all processes and the kernel, ended ones too */
-	uint64_t memory, memory_limit; /* bytes */
-	uint64_t disk, disk_limit; /* bytes of the cell's own files */
-	uint64_t inodes, inodes_limit;
-	uint64_t tasks, tasks_limit; /* processes and threads */
-	uint64_t procs; /* processes */
-	uint64_t calls; /* system calls that the kernel answered */
-	uint64_t files; /* open */
-	uint64_t refused; /* calls that gave ENOSYS */
 };
 
 struct keep_msg {

@@ -244,9 +244,19 @@ _Noreturn void stub_main(uint64_t *sp)
 {
 	struct stub_done done = { 0 };
 	uint64_t bias, interp_bias = 0, entry;
+	long ret;
 
 	stub_handlers_install();
-	if (hyper(HC_EXEC_BOOT, &boot, 0, 0, 0) != 0)
+	ret = hyper(HC_EXEC_BOOT, &boot, 0, 0, 0);
+	if (ret == STUB_BE_SEED)
+		stub_seed(0);
+	if (ret == STUB_SPLIT) {
+		ret = stub_fork();
+		if (ret == 0)
+			stub_seed(boot.own[0] | (uint64_t)boot.own[1] << 32);
+		ret = hyper(HC_EXEC_BOOT, &boot, ret, 0, 0);
+	}
+	if (ret != 0)
 		die();
 	stub_filtered = boot.filtered;
 	bias = obj_map(0);

@@ -118,6 +118,10 @@ void stub_nudged(struct k_ucontext *uc)
 	s->woken = 1;
 }
 
+static void nothing(void)
+{
+}
+
 /* SIGCONT is the host's own signal even if it is caught (nothing else continues a process), so the kernel's mark is in it: the
  * real code, and whether it cut a call short that ends with EINTR whatever the handler's flags say. */
 uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
@@ -127,6 +131,8 @@ uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	(void)sig;
 	stub_fast_leave(uc);
 	if (info->code == -1 && pack) {
+		if (pack >> 8 & SIGF_THAW)
+			return (uint64_t)nothing;
 		info->code = (int16_t)(pack >> 16);
 		info->err = 0;
 		if ((pack >> 8 & SIGF_EINTR) && *(const uint16_t *)uc->rip == 0x050f) {

@@ -31,7 +31,8 @@
 #define HC_CLONE_CANCEL 0x7603 /* (token, 0: the host refused; 1: a signal comes first) */
 #define HC_EXEC_PREP 0x7604 /* (dirfd, path, flags, signal mask) -> 0 or -errno */
 #define HC_EXEC_CANCEL 0x7605 /* the host refused (E2BIG, ENOMEM) */
-#define HC_EXEC_BOOT 0x7606 /* (struct stub_boot *): first words of a new program */
+#define HC_EXEC_BOOT \
+	0x7606 /* (struct stub_boot *, after a STUB_SPLIT what the fork gave): first words of a new program */
 #define HC_EXEC_DONE 0x7607 /* (struct stub_done *): what the memory looks like now */
 #define HC_MMAP 0x7608 /* (addr, len, prot, flags, fd, off) -> descriptor | STUB_FD_KEEP */
 #define HC_SIGACTION 0x7609 /* (sig, handler, flags): is set from now on */
@@ -54,7 +55,17 @@
 #define HC_IO_SETUP 0x7615 /* (events, where the name goes, a page that is the name) */
 #define HC_IO_DESTROY 0x7616 /* (name) */
 #define HC_POST 0x7617 /* -> descriptor of a box to map (stub/post.h) */
-#define HC_LAST 0x7617
+#define HC_SEED \
+	0x7618 /* (struct stub_order *, token that it was given as a new seed): waits until a process is wanted -> 0 */
+#define HC_SEED_FILL 0x7619 /* (token, address of room for the words) -> 0, or -errno */
+#define HC_SEED_BORN 0x761a /* (token): who becomes the process -> 0, or it ends */
+#define HC_SEED_FAIL 0x761b /* (token, -errno): there was no room, or the host does not fork */
+#define HC_LAST 0x761b
+
+/* Answers to HC_EXEC_BOOT other than 0. */
+#define STUB_BE_SEED 1 /* this runner is the seed (stub/seed.c) */
+#define STUB_SPLIT \
+	2 /* first fork a seed, with the token in the first words of struct stub_boot, then ask again, with what the fork gave */
 
 #define STUB_FD_KEEP 0x10000 /* the descriptor stays open: do not close it */
 #define STUB_FD_CODE 0x20000 /* a C library: its calls may be rewritten (stub/fast.c) */
@@ -77,6 +88,7 @@
 #define SIGF_PATCH 16 /* no signal: struct stub_patch says which call to rewrite */
 #define SIGF_COLLECT \
 	32 /* no signal: give what is pending of two sets (payload: thread's, process's) to HC_HOLD */
+#define SIGF_THAW 64 /* a SIGCONT that only continues what was frozen: no handler runs */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -135,6 +147,15 @@ struct stub_boot {
 /* A call as a seccomp filter sees it. */
 struct stub_call {
 	uint64_t nr, ip, a[6];
+};
+
+/* A process that is wanted of the seed. */
+struct stub_order {
+	uint64_t token; /* whose it is */
+	uint64_t seed_token; /* with split: what the new seed shows */
+	uint64_t size; /* of the words: argv, at envp bytes behind it envp, then the strings */
+	uint64_t envp;
+	uint64_t split; /* the parent becomes the process, the child the seed */
 };
 
 /* How to map an attachment. */

@@ -160,6 +160,9 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc);
 void stub_handlers_install(void);
 uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc);
 uint64_t stub_vfork_parent(void *slot, long ret);
+/* A child with a copy of the memory; the kernel is its parent. */
+long stub_fork(void);
+_Noreturn void stub_seed(uint64_t token);
 long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid, uint64_t ctid,
 		uint64_t tls);
 /* A signal waits that is delivered as soon as the trap returns. */

@@ -1,5 +1,5 @@
 /* The boot spec survives the way through its memfd, and a damaged one is refused. */
-/* objects: src/host/bootspec.c */
+/* objects: src/host/bootspec.c src/host/memfd.c */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -2,7 +2,8 @@
  *
  *   boot_tree    the image with the cell's own layer above it, then /proc, /sys, /dev, /dev/pts, /dev/shm, then the mounts of the spec
  *                in order
- *   boot_first   the first process: looked up in the cell's own tree with the cell's own PATH, started as process 2
+ *   boot_first   the first process: looked up in the cell's own tree with the cell's own PATH, started as process 2; or, in an idle
+ *                cell, the seed that all processes are made from (sys/seed.h)
  *
  * Hooks that free what a thread or process holds in the layers above are set here, where all layers are known. */
 #include <errno.h>
@@ -17,7 +18,8 @@
 #include "host/runner.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
-#include "kernel/cell/users.h"
+#include "kernel/cell/launch.h"
+#include "kernel/cell/start.h"
 #include "kernel/fs/dev/dev.h"
 #include "kernel/fs/epoll/epoll.h"
 #include "kernel/fs/hostdir/hostdir.h"
@@ -36,8 +38,8 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
-#include "kernel/sys/limits.h"
 #include "kernel/sys/mount.h"
+#include "kernel/sys/seed.h"
 #include "kernel/sys/wasm.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/itimer.h"
@@ -48,16 +50,27 @@ extern const char stub_blob[], stub_blob_end[];
 
 static struct fs *layer;
 static struct path root;
+static struct cred own_cred; /* of processes that viv starts, unless it says otherwise */
 
 struct fs *boot_layer(void)
 {
 	return layer;
 }
 
+const struct cred *boot_cred(void)
+{
+	return &own_cred;
+}
+
+struct fsctx *boot_fsctx(void)
+{
+	return fsctx_new(&root, &root, 022);
+}
+
 /* ---- the tree ---- */
 
 /* A task that only exists to walk paths as the cell's root while there is no process yet. */
-static struct task *walker(void)
+struct task *boot_walker(void)
 {
 	static struct task t;
 	static struct proc p;
@@ -76,7 +89,7 @@ static struct task *walker(void)
 /* mkdir -p inside the cell; returns path ref. */
 static int dir_make(const char *path, struct path *ret_)
 {
-	struct task *t = walker();
+	struct task *t = boot_walker();
 	char part[PATH_MAX_LEN];
 	size_t n = strlen(path);
 	int ret = -ENOMEM;
@@ -289,6 +302,8 @@ static void on_proc_gone(struct proc *p)
 	timers_free(p);
 	if (p->sid == p->pid)
 		tty_session_ended(p);
+	if (p->launch)
+		launch_ended(p);
 }
 
 static void on_wasm_missing(const char *text)
@@ -306,31 +321,6 @@ static const char *env_get(const char *name)
 		if (!strncmp(*e, name, n) && (*e)[n] == '=')
 			return *e + n + 1;
 	return NULL;
-}
-
-/* As a shell does: a name with a slash is a path, others are searched for; the most telling error wins. */
-static int command_find(struct task *t, const char *name)
-{
-	const char *path = env_get("PATH"), *end;
-	char full[PATH_MAX_LEN];
-	int ret, best = -ENOENT;
-
-	if (!*name)
-		return -ENOENT;
-	if (strchr(name, '/'))
-		return exec_prepare(t, AT_FDCWD, name, LOOKUP_FOLLOW, 0);
-	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
-		end = strchrnul(path, ':');
-		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path,
-				     name) >= sizeof(full))
-			continue;
-		ret = exec_prepare(t, AT_FDCWD, full, LOOKUP_FOLLOW, 0);
-		if (ret == 0)
-			return 0;
-		if (ret != -ENOENT && ret != -ENOTDIR)
-			best = ret;
-	}
-	return best;
 }
 
 /* NAME= without a value in the environment is where a user's own value goes. */
@@ -351,69 +341,60 @@ static void env_fill(const char *name, const char *value)
 }
 
 /* Who the first process is: by number, or by name as the cell's own files say. */
-static int user_become(struct task *t)
+static int user_become(struct start_failure *f)
 {
 	static struct user u;
-	int ret;
 
+	cred_init(&own_cred, cell.spec.uid, cell.spec.gid);
 	if (!cell.spec.user)
 		return 0;
-	ret = user_find(t, cell.spec.user, &u);
-	if (ret < 0) {
-		control_say(CTL_FAIL, 125,
-			    "--user %s: the cell's %s has no such %s; give numbers (UID:GID) or "
-			    "one of its own",
-			    cell.spec.user, ret == -ESRCH ? "/etc/group" : "/etc/passwd",
-			    ret == -ESRCH ? "group" : "user");
-		return ret;
-	}
-	cred_init(&t->cred, u.uid, u.gid);
-	memcpy(t->cred.groups, u.groups, u.ngroups * sizeof(u.groups[0]));
-	t->cred.ngroups = u.ngroups;
+	if (start_user(cell.spec.user, &u, f) < 0)
+		return f->err;
+	start_cred(&u, &own_cred);
 	env_fill("HOME", u.home);
 	env_fill("USER", u.name);
 	env_fill("LOGNAME", u.name);
 	return 0;
 }
 
-static int workdir_enter(struct task *t)
+/* The tables of the first process, before the host has one. */
+static int first_prepare(struct start_failure *f)
 {
-	struct path dir;
-	int ret =
-		path_lookup(t, AT_FDCWD, cell.spec.workdir, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &dir);
+	const struct bootspec *spec = &cell.spec;
+	struct start s = { .program = spec->argv[0],
+			   .search = env_get("PATH"),
+			   .cwd = spec->workdir,
+			   .cred = &own_cred };
+	struct proc *p;
 
-	if (ret < 0) {
-		control_say(CTL_FAIL, 125, "working directory %s: %s", cell.spec.workdir,
-			    strerror(-ret));
-		return ret;
+	f->err = stream_files(s.files);
+	if (f->err < 0) {
+		snprintf(f->text, sizeof(f->text), "cannot set up the first process");
+		f->status = 125;
+		return f->err;
 	}
-	path_put(&t->fs->cwd);
-	t->fs->cwd = dir;
-	return 0;
-}
-
-static int streams_open(struct task *t)
-{
-	struct file *f[3];
-	int ret = stream_files(f);
-
-	if (ret < 0)
-		return ret;
-	for (int i = 0; i < 3; i++) {
-		ret = fd_install_at(t, f[i], i, false);
-		if (ret < 0)
-			return ret;
-	}
+	p = start_proc(FIRST_PID, &s, f);
+	for (int i = 0; i < 3; i++)
+		file_put(s.files[i]);
+	if (!p)
+		return f->err;
+	p->is_first = true;
+	p->launch = 1;
+	if (console_tty())
+		tty_attach(console_tty(), p);
+	if (spec->seed)
+		seed_init_split(FIRST_PID);
 	return 0;
 }
 
 int boot_first(void)
 {
+	static char seed_name[] = "viv-seed";
+	static char *seed_argv[] = { seed_name, NULL }, *seed_envp[] = { NULL };
 	const struct bootspec *spec = &cell.spec;
-	struct proc *p = proc_new(FIRST_PID, NULL);
-	struct task *t = p ? task_new(p, FIRST_PID) : NULL;
 	/* With a trace every call is to be seen. */
 	bool with_fast = spec->fast != FAST_OFF && !spec->trace;
+	struct start_failure f;
 	void *fast = NULL;
 	int listener = -1, ret;
 
@@ -421,42 +402,27 @@ int boot_first(void)
 	signal_unborn = births_signal;
 	wasm_missing = on_wasm_missing;
 	proc_gone = on_proc_gone;
-	if (!t)
-		return 125;
-	p->is_first = true;
-	p->pgid = p->sid = p->pid;
-	limits_init(p);
-	cred_init(&t->cred, spec->uid, spec->gid);
-	t->files = fdtable_new();
-	t->fs = fsctx_new(&root, &root, 022);
-	if (!t->files || !t->fs || streams_open(t) < 0) {
-		control_say(CTL_FAIL, 125, "cannot set up the first process");
-		return 125;
-	}
-	if (user_become(t) < 0 || workdir_enter(t) < 0)
-		return 125;
-	if (console_tty())
-		tty_attach(console_tty(), p);
-	ret = command_find(t, spec->argv[0]);
+	ret = user_become(&f);
+	if (ret == 0 && !spec->idle)
+		ret = first_prepare(&f);
 	if (ret < 0) {
-		control_say(CTL_FAIL, ret == -ENOENT || ret == -ENOTDIR ? 127 : 126, "%s: %s",
-			    spec->argv[0],
-			    ret == -ENOENT && !strchr(spec->argv[0], '/')
-				    ? "command not found in the cell"
-				    : strerror(-ret));
-		return ret == -ENOENT || ret == -ENOTDIR ? 127 : 126;
+		control_say(CTL_FAIL, f.status, "%s", f.text);
+		return f.status;
 	}
 	ret = runner_stub_install(stub_blob, (size_t)(stub_blob_end - stub_blob), FAST_BASE,
 				  with_fast ? FAST_SIZE : 0, &fast);
 	if (ret == 0 && fast)
 		fastmem_init(fast);
 	if (ret == 0)
-		ret = runner_spawn(spec->argv, spec->envp, &listener);
+		ret = spec->idle ? runner_spawn(seed_argv, seed_envp, &listener)
+				 : runner_spawn(spec->argv, spec->envp, &listener);
 	if (ret != FIRST_PID) {
 		control_say(CTL_FAIL, 125, "cannot start a process for the cell: %s",
 			    ret < 0 ? strerror(-ret) : "unexpected process number");
 		return 125;
 	}
+	if (spec->idle)
+		seed_init(FIRST_PID);
 	notify_init(listener);
 	return 0;
 }

@@ -7,9 +7,16 @@
 
 /* Mounts the root, /proc, /sys, /dev and what the spec asks for. 0 or -errno with a message said. */
 int must_check boot_tree(void);
-/* Makes the first process and starts it. 0, or the exit status that viv is to give (125, 126, 127) with a message said. */
+/* Makes the first process, or the seed of an idle cell, and starts it. 0, or the exit status that viv is to give (125, 126, 127) with a message said. */
 int must_check boot_first(void);
 /* The layer that holds what the cell writes: for the list of changes. */
 struct fs *boot_layer(void);
+
+/* Who the first process is, and by default those that are started later. */
+const struct cred *boot_cred(void);
+/* At the root of the tree; returns ref, or NULL. */
+struct fsctx *boot_fsctx(void);
+/* Walks paths as the cell's root. Borrowed; NULL: no memory. */
+struct task *boot_walker(void);
 
 #endif

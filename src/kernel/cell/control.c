@@ -1,5 +1,5 @@
-/* The channel to viv: signals in; log lines, events, the result out. The kernel never waits for viv to read: what does not fit into
- * the socket is lost, except for the result, which is small and last. */
+/* The channel to viv: signals, processes and questions in; log lines, events, answers and the result out. The kernel never waits for viv
+ * to read: of log lines and events, what does not fit into the socket is lost; answers are kept and sent later. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,22 +9,46 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "host/bootspec.h"
 #include "host/child.h"
 #include "host/host.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/launch.h"
+#include "kernel/cell/memory.h"
 #include "kernel/abi/signal.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
+#include "kernel/sys/seed.h"
+#include "kernel/task/cputime.h"
 #include "kernel/task/task.h"
 #include "kernel/task/timer.h"
 
+#define BATCH 16
+
 static struct hostwatch watch;
+
+/* What viv has not read yet and must not miss. Bounded by what it asked for. */
+struct outgoing {
+	struct list link;
+	struct ctl_msg msg;
+};
+OBJ_TYPE(outgoing_type, struct outgoing, 8192);
+static struct list outbox = LIST_INIT(outbox);
+
+static bool frozen;
+/* What came while the cell was frozen. */
+struct hang_up {
+	struct list link;
+	uint32_t id;
+};
+OBJ_TYPE(hang_up_type, struct hang_up, 1024);
+static struct list hang_ups = LIST_INIT(hang_ups);
 
 void control_say(uint32_t type, int32_t a, const char *fmt, ...)
 {
@@ -35,6 +59,41 @@ void control_say(uint32_t type, int32_t a, const char *fmt, ...)
 	vsnprintf(m.text, sizeof(m.text), fmt, ap);
 	va_end(ap);
 	(void)host_send(FD_CONTROL, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void outbox_send(int flags)
+{
+	while (!list_is_empty(&outbox)) {
+		struct outgoing *o = list_first(&outbox, struct outgoing, link);
+		int64_t n = host_send(FD_CONTROL, &o->msg, sizeof(o->msg), MSG_NOSIGNAL | flags);
+
+		if (n == -EAGAIN)
+			return;
+		list_remove(&o->link);
+		obj_free(&outgoing_type, o);
+	}
+}
+
+void control_tell(const struct ctl_msg *m)
+{
+	struct outgoing *o;
+
+	outbox_send(MSG_DONTWAIT);
+	if (list_is_empty(&outbox) &&
+	    host_send(FD_CONTROL, m, sizeof(*m), MSG_NOSIGNAL | MSG_DONTWAIT) != -EAGAIN)
+		return;
+	o = obj_new(&outgoing_type);
+	if (!o)
+		return;
+	list_init(&o->link);
+	o->msg = *m;
+	list_append(&outbox, &o->link);
+	(void)hostwatch_arm(&watch, POLLIN | POLLOUT);
+}
+
+void control_flush(void)
+{
+	outbox_send(0);
 }
 
 static void say_line(const char *line)
@@ -124,19 +183,170 @@ static void seal_in(const struct ctl_msg *m)
 		layer_seal_end(boot_layer());
 }
 
+/* ---- freezing ---- */
+
+bool control_is_frozen(void)
+{
+	return frozen;
+}
+
+static void freeze(bool on)
+{
+	struct hang_up *h, *tmp;
+
+	if (on == frozen)
+		return;
+	frozen = on;
+	if (on) {
+		procs_freeze();
+		return;
+	}
+	now_update();
+	seed_thawed();
+	procs_thaw();
+	list_for_each_safe (h, tmp, &hang_ups, link) {
+		launch_hang_up(h->id);
+		list_remove(&h->link);
+		obj_free(&hang_up_type, h);
+	}
+}
+
+/* Nothing is sent to what does not run: the host's SIGCONT would let it. */
+static void hang_up_in(uint32_t id)
+{
+	struct hang_up *h = frozen ? obj_new(&hang_up_type) : NULL;
+
+	if (!frozen) {
+		launch_hang_up(id);
+	} else if (h) {
+		h->id = id;
+		list_init(&h->link);
+		list_append(&hang_ups, &h->link);
+	}
+}
+
+/* ---- figures ---- */
+
+static void stats_in(const struct ctl_msg *in)
+{
+	struct ctl_msg m = { .type = CTL_STATS, .request = in->request };
+	const struct obj_type *files = obj_type_find("file");
+	struct layer_usage disk;
+	int64_t user, sys;
+
+	layer_usage_get(boot_layer(), &disk);
+	m.stats = (struct keep_stats){ .time = (uint64_t)host_clock(CLOCK_REALTIME),
+				       .cpu_ns = (uint64_t)host_own_cputime(),
+				       .memory = memory_used(),
+				       .memory_limit = cell.spec.memory,
+				       .disk = disk.bytes,
+				       .disk_limit = disk.max_bytes,
+				       .inodes = disk.inodes,
+				       .inodes_limit = disk.max_inodes,
+				       .tasks = task_count() + zombie_count(),
+				       .tasks_limit = cell.spec.max_tasks,
+				       .procs = proc_count(),
+				       .calls = cell.calls,
+				       .files = files ? files->count : 0,
+				       .refused = cell.unknown };
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
+		if (p->state == PROC_ZOMBIE)
+			continue;
+		proc_cputime(p, &user, &sys);
+		m.stats.cpu_ns += (uint64_t)(user + sys);
+	}
+	control_tell(&m);
+}
+
+/* ---- messages ---- */
+
+static void done_tell(const struct ctl_msg *in, int ret)
+{
+	struct ctl_msg m = { .type = CTL_DONE, .request = in->request, .a = ret };
+
+	control_tell(&m);
+}
+
+static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
+{
+	switch (m->type) {
+	case CTL_EXEC:
+		launch_start(m, fds, nfds);
+		return; /* which took them */
+	case CTL_SIGNAL:
+		if (!frozen)
+			signal_in(m->a);
+		break;
+	case CTL_SEAL:
+		seal_in(m);
+		break;
+	case CTL_PROC_SIGNAL:
+		done_tell(m, frozen ? -EBUSY : launch_signal(m->id, m->a, m->b == 1));
+		break;
+	case CTL_RESIZE:
+		done_tell(m, frozen ? -EBUSY : launch_resize(m->id, m->a, m->b));
+		break;
+	case CTL_HANG_UP:
+		hang_up_in(m->id);
+		break;
+	case CTL_FREEZE:
+	case CTL_THAW:
+		freeze(m->type == CTL_FREEZE);
+		done_tell(m, 0);
+		break;
+	case CTL_STATS:
+		stats_in(m);
+		break;
+	case CTL_END:
+		cell_ended(0);
+		break;
+	default:
+		break;
+	}
+	for (unsigned i = 0; i < nfds; i++)
+		host_close(fds[i]);
+}
+
+/* False: there is no message. */
+static bool message_take(void)
+{
+	int fds[CTL_MAX_FDS];
+	struct ctl_msg m;
+	unsigned nfds;
+	int64_t n = host_recv_control(&m, sizeof(m), fds, CTL_MAX_FDS, &nfds);
+
+	if (n == -EAGAIN || n == -EINTR)
+		return false;
+	if (n <= 0)
+		_exit(125); /* viv is gone: the host ends every process of the cell with us */
+	m.text[sizeof(m.text) - 1] = 0;
+	if (n == sizeof(m))
+		message_in(&m, fds, nfds);
+	else
+		for (unsigned i = 0; i < nfds; i++)
+			host_close(fds[i]);
+	return true;
+}
+
 static void control_in(struct hostwatch *w, uint32_t events)
 {
-	struct ctl_msg m;
-	int64_t n = host_recv(FD_CONTROL, &m, sizeof(m), MSG_DONTWAIT);
-
 	(void)events;
-	if (n == 0 || (n < 0 && n != -EAGAIN))
-		_exit(125); /* viv is gone: the host ends every process of the cell with us */
-	if (n == sizeof(m) && m.type == CTL_SIGNAL)
-		signal_in(m.a);
-	if (n == sizeof(m) && m.type == CTL_SEAL)
-		seal_in(&m);
-	(void)hostwatch_arm(w, POLLIN);
+	outbox_send(MSG_DONTWAIT);
+	for (int i = 0; i < BATCH && !frozen && message_take(); i++)
+		;
+	(void)hostwatch_arm(w, POLLIN | (list_is_empty(&outbox) ? 0 : POLLOUT));
+}
+
+void control_wait(void)
+{
+	struct pollfd p = { .fd = FD_CONTROL,
+			    .events = (short)(POLLIN | (list_is_empty(&outbox) ? 0 : POLLOUT)) };
+
+	if (host_poll(&p, 1, -1) <= 0)
+		return;
+	outbox_send(MSG_DONTWAIT);
+	if (p.revents & ~POLLOUT)
+		(void)message_take();
 }
 
 int control_watch(void)

@@ -18,6 +18,7 @@
 #include "host/notify.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/launch.h"
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
 #include "kernel/fs/layer/layer.h"
@@ -26,6 +27,7 @@
 #include "kernel/platform/loop.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/post.h"
+#include "kernel/sys/seed.h"
 #include "kernel/vfs/async.h"
 
 #define REAP_BATCH 1024
@@ -50,11 +52,14 @@ static void disks_finish(void)
 /* The first process ended: say so and go; the host ends everything that is left with us. */
 static void on_cell_ended(int wait_status)
 {
+	if (launch_lingers(wait_status))
+		return;
 	if (cell.spec.changes)
 		layer_changes(boot_layer(), change_say, NULL);
 	disks_finish();
 	if (cell.unknown && cell.spec.trace)
 		log_warn("%lu calls were answered with ENOSYS", (unsigned long)cell.unknown);
+	control_flush();
 	control_say(CTL_EXIT, wait_status, "exit");
 	_exit(0);
 }
@@ -79,6 +84,8 @@ static void child_changed(const struct host_end *e)
 		/* A process that was announced as a thread, or never announced. */
 		struct task *t = task_find(e->pid);
 
+		if (seed_is(e->pid) && e->code != CLD_STOPPED && e->code != CLD_CONTINUED)
+			seed_gone();
 		if (t && e->code != CLD_STOPPED && e->code != CLD_CONTINUED)
 			task_free(t);
 		return;
@@ -96,6 +103,10 @@ static void children_reap(struct hostwatch *w, uint32_t events)
 	int i;
 
 	(void)events;
+	if (control_is_frozen()) {
+		(void)hostwatch_arm(w, POLLIN);
+		return;
+	}
 	host_sigchld_drain(w->fd);
 	for (i = 0; i < REAP_BATCH && host_wait_any(&e) == 1; i++)
 		child_changed(&e);
@@ -123,6 +134,8 @@ static void loop(void)
 	int64_t deadline;
 
 	for (;;) {
+		while (control_is_frozen())
+			control_wait();
 		now_update();
 		ktimer_run(now_mono());
 		settle();
@@ -133,6 +146,8 @@ static void loop(void)
 		if (!loop_wait(now_mono(), posts_are_awake() ? 0 : deadline))
 			continue;
 		now_update();
+		if (control_is_frozen())
+			continue;
 		if (notify_recv(&in) == 0) {
 			dispatch_call(&in);
 			settle();
@@ -196,5 +211,6 @@ int main(void)
 	if (ret < 0)
 		fail("cannot seal the cell's kernel", ret);
 	memory_watch();
+	control_say(CTL_READY, 0, "%s", "");
 	loop();
 }

@@ -45,24 +45,38 @@ static uint64_t file_bytes(void)
 	return n;
 }
 
-static void check(struct ktimer *t)
+/* What the cell uses; *ret_worst: the process that uses most. */
+static uint64_t used(struct proc **ret_worst)
 {
 	uint64_t sum = 0, most = 0, shmem = 0, files = file_bytes();
-	struct proc *worst = NULL;
 
+	*ret_worst = NULL;
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
 		uint64_t n = resident(p, &shmem);
 
 		sum += n;
 		if (n > most) {
 			most = n;
-			worst = p;
+			*ret_worst = p;
 		}
 	}
-	if (files > shmem)
-		sum += files - shmem;
+	return files > shmem ? sum + files - shmem : sum;
+}
+
+uint64_t memory_used(void)
+{
+	struct proc *worst;
+
+	return cell.proc_fd < 0 ? 0 : used(&worst);
+}
+
+static void check(struct ktimer *t)
+{
+	struct proc *worst;
+	uint64_t sum = used(&worst);
+
 	if (sum > cell.spec.memory && worst) {
-		control_say(CTL_EVENT, 0,
+		control_say(CTL_EVENT, 1,
 			    "out of memory: process %d (%s) was killed; the cell may use %lu MiB",
 			    worst->pid, proc_leader(worst) ? proc_leader(worst)->comm : "?",
 			    (unsigned long)(cell.spec.memory >> 20));

@@ -1,8 +1,12 @@
-/* The memory limit where no cgroup keeps it. */
+/* The memory limit by our own accounting. */
 #ifndef VIV_KERNEL_CELL_MEMORY_H
 #define VIV_KERNEL_CELL_MEMORY_H
 
-/* Starts to watch when the spec has a limit that nobody else enforces. */
+#include "base/base.h"
+
+/* Starts to watch, if there is a limit that no cgroup enforces. */
 void memory_watch(void);
+/* Bytes that the cell uses now; 0: not known, as the host's /proc is closed to us. */
+uint64_t memory_used(void);
 
 #endif

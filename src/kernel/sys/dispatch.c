@@ -15,6 +15,7 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/post.h"
+#include "kernel/sys/seed.h"
 #include "kernel/task/heldsig.h"
 #include "stub/stub.h"
 
@@ -225,6 +226,8 @@ void dispatch_call(const struct host_call *in)
 			(void)notify_answer(in->id, hc_child(in));
 			return;
 		}
+		if (seed_call(in))
+			return;
 		log_debug("call %d by unknown thread %d: ended", in->nr, in->tid);
 		(void)host_kill(in->tid, SIGKILL);
 		(void)notify_answer(in->id, -EPERM);

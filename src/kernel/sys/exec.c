@@ -25,6 +25,7 @@
 #include "kernel/sys/fast.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/mem.h"
+#include "kernel/sys/seed.h"
 #include "kernel/sys/wasm.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/ptimer.h"
@@ -401,6 +402,12 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 
 	if (!x || t->tid != p->pid)
 		goto fatal;
+	if (seed_is_split(t)) {
+		int64_t split = seed_split(t, a);
+
+		if (split)
+			return split;
+	}
 	memset(&b, 0, sizeof(b));
 	ret = obj_fill(t, &b, 0, x->file, &x->plan);
 	if (ret == 0 && x->interp)

@@ -15,6 +15,7 @@
 #include "host/host.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/birth.h"
+#include "kernel/sys/seed.h"
 #include "kernel/sys/strays.h"
 #include "kernel/task/task.h"
 
@@ -45,7 +46,7 @@ static uint32_t unknown(bool end)
 			pid_t pid = atoi(d->name);
 
 			at += d->reclen;
-			if (pid <= 1 || proc_find(pid))
+			if (pid <= 1 || proc_find(pid) || seed_is(pid))
 				continue;
 			count++;
 			if (end)
@@ -68,7 +69,7 @@ void strays_sweep(void)
 	if (cell.proc_fd < 0 || (last && now_mono() - last < PERIOD))
 		return;
 	last = now_mono();
-	if (unknown(false) <= births_count())
+	if (unknown(false) <= births_count() + seed_births())
 		return;
 	while (unknown(true) && ++round < ROUNDS)
 		;

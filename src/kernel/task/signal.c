@@ -504,3 +504,33 @@ void proc_kill(struct proc *p, int wait_status)
 	p->exiting = true;
 	(void)host_kill(p->pid, SIGKILL);
 }
+
+/* ---- freezing ---- */
+
+/* Neither stopped already nor about to be: what the host is told is ours to take back. */
+static bool is_running(const struct proc *p)
+{
+	return p->state == PROC_RUNNING && !p->stop_request && !p->exiting;
+}
+
+void procs_freeze(void)
+{
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		if (is_running(p))
+			(void)host_kill(p->pid, SIGSTOP);
+}
+
+void procs_thaw(void)
+{
+	struct linux_siginfo direct = { .signo = SIGCONT,
+					.code = SI_QUEUE_,
+					.err = (int32_t)SIG_PACK(SIGCONT, SIGF_THAW, 0) };
+
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
+		if (!is_running(p))
+			continue;
+		if (!(p->sig_caught & SIGBIT(SIGCONT)) ||
+		    host_sigqueue(p->pid, SIGCONT, &direct) < 0)
+			(void)host_kill(p->pid, SIGCONT);
+	}
+}

@@ -171,6 +171,7 @@ struct proc {
 	int stop_request; /* the stop signal that we turned into the host's SIGSTOP; 0 none */
 	bool did_exec; /* setpgid by the parent is refused after exec */
 	bool is_first; /* the cell ends with it */
+	uint32_t launch; /* viv's number for a process that it started; 0: somebody's child */
 	bool subreaper, no_new_privs;
 	int dumpable;
 	bool exiting; /* the host says it is dying or dead, or we asked it to die */
@@ -339,6 +340,10 @@ void signal_patch(struct task *t, uint64_t ip, bool single, bool post);
 bool pgrp_is_orphaned(pid_t pgid);
 /* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */
 void pgrp_hangup_if_orphaned(pid_t pgid);
+/* Stops every process where it is, unseen by others, or lets those go on. What was stopped by itself stays so. Between the two no
+ * event may be handled and no child be waited for. */
+void procs_freeze(void);
+void procs_thaw(void);
 /* Ends a process with SIGKILL; the wait status shown to its parent is wait_status if it is not 0. */
 void proc_kill(struct proc *p, int wait_status);
 

@@ -81,6 +81,19 @@ static const struct fs_ops layer_fs_ops = {
 	.free = layer_free,
 };
 
+void layer_usage_get(struct fs *fs, struct layer_usage *out)
+{
+	const struct layer *l = (const struct layer *)fs;
+
+	*out = (struct layer_usage){ 0 };
+	if (!fs || fs->ops != &layer_fs_ops)
+		return;
+	*out = (struct layer_usage){ .bytes = l->used_bytes,
+				     .max_bytes = l->max_bytes,
+				     .inodes = l->used_inodes,
+				     .max_inodes = l->max_inodes };
+}
+
 static struct layer *layer_make(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,
 				const char *type_name)
 {

@@ -46,6 +46,12 @@ int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);
  * waits for the seal need not wait for that. */
 void layer_seal_end(struct fs *fs);
 
+/* What a layer holds of its own, and its limits (0: none). Zeros for other file systems. */
+struct layer_usage {
+	uint64_t bytes, max_bytes, inodes, max_inodes;
+};
+void layer_usage_get(struct fs *fs, struct layer_usage *out);
+
 /* Calls fn for each path (absolute in the layer) that differs from the image: 'A' added, 'C'
  * changed, 'D' deleted. Parents come before their children; otherwise in no order. A renamed
  * directory is D and A; what it brought with it from the image is not listed again. Paths longer

@@ -1,4 +1,5 @@
-/* The caller's standard streams: files over the host's descriptors 0, 1 and 2.
+/* Standard streams that the caller gave: files over the host's descriptors 0, 1 and 2, and those that came with processes that
+ * are started later.
  *
  * A stream is a file, a pipe, a socket, a terminal or something else of the host. The kernel's
  * loop must never block on one, so a descriptor that is not O_NONBLOCK is asked with a zero-time
@@ -33,8 +34,8 @@ OBJ_TYPE(stream_type, struct stream, 0);
 #define SAFE_WRITE 4096 /* PIPE_BUF: what a writable pipe or terminal takes without blocking */
 
 static struct fs stream_fs;
-static struct stream
-	*streams[3]; /* by host descriptor; borrowed: the inode's references keep them */
+static struct stream *streams
+	[3]; /* the first process's, by host descriptor; borrowed: the inode's references keep them */
 static const struct file_ops stream_fops;
 static const struct inode_ops stream_iops;
 static char chunk[CHUNK];
@@ -344,6 +345,18 @@ static int stream_fallocate(struct file *f, int mode, uint64_t off, uint64_t len
 	return host_fallocate(s->fd, mode, (int64_t)off, (int64_t)len);
 }
 
+static void stream_close(struct stream *s)
+{
+	for (int i = 0; i < 3; i++) {
+		if (s->fds[i] >= 0)
+			host_close(s->fds[i]);
+		s->fds[i] = -1;
+		if (streams[i] == s)
+			streams[i] = NULL;
+	}
+	s->fd = -1;
+}
+
 static void stream_release(struct file *f)
 {
 	struct stream *s = f->priv;
@@ -354,13 +367,7 @@ static void stream_release(struct file *f)
 		return; /* /dev/tty may be opened again */
 	hostwatch_fini(&s->watch);
 	waitq_wake(&s->q, POLLHUP | POLLERR);
-	for (int i = 0; i < 3; i++) {
-		if (streams[i] != s)
-			continue;
-		host_close(i);
-		streams[i] = NULL;
-	}
-	s->fd = -1;
+	stream_close(s);
 }
 
 static const struct file_ops stream_fops = {
@@ -440,9 +447,7 @@ static void stream_evict(struct inode *ino)
 {
 	struct stream *s = container_of(ino, struct stream, inode);
 
-	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
-		if (streams[i] == s)
-			streams[i] = NULL;
+	stream_close(s);
 	waitq_fini(&s->q);
 	obj_free(&stream_type, s);
 }
@@ -484,7 +489,8 @@ static const struct inode_ops stream_iops = {
 
 static const struct fs_ops stream_fs_ops = { 0 };
 
-static enum stream_kind kind_of(int fd, const struct stat *st)
+/* consoles: a terminal among them is one. */
+static enum stream_kind kind_of(int fd, const struct stat *st, bool consoles)
 {
 	char termios[64];
 
@@ -494,74 +500,81 @@ static enum stream_kind kind_of(int fd, const struct stat *st)
 		return STREAM_PIPE;
 	if (S_ISSOCK(st->st_mode))
 		return STREAM_SOCKET;
-	if (S_ISCHR(st->st_mode) && host_ioctl(fd, TCGETS, termios) == 0)
+	if (consoles && S_ISCHR(st->st_mode) && host_ioctl(fd, TCGETS, termios) == 0)
 		return STREAM_TTY;
 	return STREAM_OTHER;
 }
 
-static struct stream *stream_new(int fd, const struct stat *st, int flags)
+static struct stream *stream_new(int fd, const struct stat *st, int flags, enum stream_kind kind)
 {
 	struct stream *s = obj_new(&stream_type);
 
 	if (!s)
 		return NULL;
-	s->kind = kind_of(fd, st);
+	s->kind = kind;
 	s->fd = fd;
+	s->fds[0] = fd;
+	s->fds[1] = s->fds[2] = -1;
 	s->nonblock = flags & O_NONBLOCK;
 	hostwatch_init(&s->watch, fd, stream_fired);
 	waitq_init(&s->q);
 	inode_init(&s->inode, &stream_fs, &stream_iops, st->st_mode);
 	inode_from_stat(&s->inode, st);
 	s->inode.ino = ino_next();
-	/* The first process owns what it was given, as a shell's child does. */
-	s->inode.uid = cell.spec.uid;
-	s->inode.gid = cell.spec.gid;
 	if (s->kind == STREAM_TTY) {
 		s->inode.mode = S_IFCHR | 0620;
 		s->inode.rdev = makedev(5, 1);
-		s->inode.gid = 5;
 	}
 	return s;
 }
 
 /* The caller gave one terminal, pipe or socket twice: both are one open file, as they are for a
  * child of a shell. */
-static int same_as_before(int fd, const struct stat st[3], const int flags[3])
+static int same_as_before(int n, const struct stat st[3], const int flags[3])
 {
-	for (int i = 0; i < fd; i++)
-		if (streams[i] && streams[i]->kind != STREAM_FILE &&
-		    st[i].st_dev == st[fd].st_dev && st[i].st_ino == st[fd].st_ino &&
-		    st[i].st_rdev == st[fd].st_rdev && st[i].st_mode == st[fd].st_mode &&
-		    (flags[i] & O_ACCMODE) == (flags[fd] & O_ACCMODE))
+	for (int i = 0; i < n; i++)
+		if (!S_ISREG(st[i].st_mode) && st[i].st_dev == st[n].st_dev &&
+		    st[i].st_ino == st[n].st_ino && st[i].st_rdev == st[n].st_rdev &&
+		    st[i].st_mode == st[n].st_mode &&
+		    (flags[i] & O_ACCMODE) == (flags[n] & O_ACCMODE))
 			return i;
 	return -1;
 }
 
-int stream_files(struct file *out[3])
+/* One stream for each of fds, or the one of another; owned by uid and gid, as a shell's child owns what it was given. Takes the
+ * descriptors. */
+static int files_make(const int fds[3], bool consoles, uint32_t uid, uint32_t gid,
+		      struct file *out[3], struct stream *made[3])
 {
 	struct stat st[3];
-	int flags[3], err, same;
+	int flags[3], err, same, i;
 	struct stream *s;
 
-	fs_init(&stream_fs, &stream_fs_ops, "devtmpfs");
-	console_init();
-	for (int i = 0; i < 3; i++) {
+	if (!stream_fs.ops) {
+		fs_init(&stream_fs, &stream_fs_ops, "devtmpfs");
+		console_init();
+	}
+	for (i = 0; i < 3; i++)
 		out[i] = NULL;
-		flags[i] = host_fcntl(i, F_GETFL, 0);
-		err = flags[i] < 0 ? flags[i] : host_fstat(i, &st[i]);
+	for (i = 0; i < 3; i++) {
+		flags[i] = host_fcntl(fds[i], F_GETFL, 0);
+		err = flags[i] < 0 ? flags[i] : host_fstat(fds[i], &st[i]);
 		if (err < 0)
 			goto out_put;
 		same = same_as_before(i, st, flags);
 		if (same >= 0) {
-			streams[i] = streams[same];
+			made[i] = made[same];
+			made[i]->fds[i] = fds[i];
 			out[i] = file_get(out[same]);
 			continue;
 		}
 		err = -ENOMEM;
-		s = stream_new(i, &st[i], flags[i]);
+		s = stream_new(fds[i], &st[i], flags[i], kind_of(fds[i], &st[i], consoles));
 		if (!s)
 			goto out_put;
-		streams[i] = s;
+		made[i] = s;
+		s->inode.uid = uid;
+		s->inode.gid = s->kind == STREAM_TTY ? 5 : gid;
 		/* Whether the host's descriptor blocks is ours to know; the guest's flag begins
 		 * clear. */
 		err = file_new(&s->inode, NULL, (uint32_t)flags[i] & (O_ACCMODE | O_APPEND),
@@ -572,16 +585,35 @@ int stream_files(struct file *out[3])
 		 * file is left. */
 		if (s->kind != STREAM_TTY || err)
 			inode_put(&s->inode);
-		if (err)
+		if (err) {
+			i++; /* its descriptor went with it */
 			goto out_put;
+		}
 		if (s->kind == STREAM_FILE)
-			out[i]->pos = MAX(host_lseek(i, 0, SEEK_CUR), 0);
+			out[i]->pos = MAX(host_lseek(fds[i], 0, SEEK_CUR), 0);
 	}
 	return 0;
 
 out_put:
-	for (int i = 0; i < 3; i++)
-		if (out[i])
-			file_put(out[i]);
+	for (int j = 0; j < 3; j++) {
+		if (out[j])
+			file_put(out[j]);
+		if (j >= i)
+			host_close(fds[j]);
+	}
 	return err;
+}
+
+int stream_files(struct file *out[3])
+{
+	static const int fds[3] = { 0, 1, 2 };
+
+	return files_make(fds, true, cell.spec.uid, cell.spec.gid, out, streams);
+}
+
+int stream_files_of(const int fds[3], uint32_t uid, uint32_t gid, struct file *out[3])
+{
+	struct stream *made[3];
+
+	return files_make(fds, false, uid, gid, out, made);
 }

@@ -1,0 +1,20 @@
+/* Processes that viv starts in a running cell: CTL_EXEC and what follows (host/bootspec.h). */
+#ifndef VIV_KERNEL_CELL_LAUNCH_H
+#define VIV_KERNEL_CELL_LAUNCH_H
+
+#include "host/bootspec.h"
+#include "kernel/task/task.h"
+
+/* CTL_EXEC. Takes the descriptors. What comes of it is told later, or at once. */
+void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds);
+/* A process that viv started ended: tells viv, when what it showed has gone out. */
+void launch_ended(struct proc *p);
+/* The first process ended: true when its terminal still has something to show; cell_ended is called again after that. */
+bool launch_lingers(int wait_status);
+/* CTL_PROC_SIGNAL, CTL_RESIZE: 0 or -errno. */
+int must_check launch_signal(uint32_t id, int sig, bool group);
+int must_check launch_resize(uint32_t id, int rows, int cols);
+/* CTL_HANG_UP. */
+void launch_hang_up(uint32_t id);
+
+#endif
