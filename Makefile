@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, viv-kernel, viv-store and viv-s3 in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, viv-kernel, viv-keeper, viv-store and viv-s3 in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
@@ -103,7 +103,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OB
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-store $(B)/viv-s3
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
@@ -111,6 +111,9 @@ $(B)/libviv.a: $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	ar rcs $@ $^
 
 $(B)/viv: $(CLI_OBJ) $(B)/libviv.a
+	$(PROG_CC) $(LDFLAGS) -o $@ $^
+
+$(B)/viv-keeper: $(call objs,src/keeper/main.c) $(B)/libviv.a
 	$(PROG_CC) $(LDFLAGS) -o $@ $^
 
 # Objects and no archive: handlers are weak references, which would pull nothing out of an archive.
@@ -187,7 +190,7 @@ $(B)/tests/unit/test_s3sign: tests/unit/test_s3sign.c $(B)/dyn/src/s3/sign.c.o $
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
-FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/cli/run.c src/cli/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar json object order parts publish pyc tree) src/s3/xml.c
@@ -335,12 +338,13 @@ docs:
 install: all
 	install -D -m 755 $(B)/viv $(DESTDIR)$(PREFIX)/bin/viv
 	install -D -m 755 $(B)/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel
+	install -D -m 755 $(B)/viv-keeper $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper
 	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
 	install -D -m 755 $(B)/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel \
+	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
 
@@ -348,5 +352,5 @@ clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

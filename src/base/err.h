@@ -9,6 +9,7 @@ enum err_kind {
 	ERR_FAILED = 1,
 	ERR_USAGE = 2,
 	ERR_NOT_FOUND = 3,
+	ERR_DENIED = 4,
 	ERR_CONFLICT = 5,
 };
 

@@ -1,5 +1,4 @@
-/* Named cells: finding and making them, and the verbs that work on their disks without starting them: ls, rm,
- * snapshot, fork, rollback, volume. */
+/* Named cells: the verbs that work on their disks without starting them: ls, rm, snapshot, fork, rollback, volume. */
 #include "cli/cells.h"
 
 #include <errno.h>
@@ -11,24 +10,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/door.h"
+#include "keeper/named.h"
 
 int verb_failed(const struct err *e)
 {
 	fail("%s", e->text);
 	return (int)e->kind;
-}
-
-static const char *const name_rule = "a name is 1 to 64 letters, digits, '.', '_' or '-', and "
-				     "starts with none of the last three";
-
-/* ---- finding and making ---- */
-
-static int name_check(const char *what, const char *name, struct err *e)
-{
-	if (disk_name_is_valid(name) && name[0] != '_')
-		return 0;
-	return err_set(e, ERR_USAGE, "'%s' is no name for a %s; %s", name, what, name_rule);
 }
 
 int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e)
@@ -47,151 +34,6 @@ int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e)
 	if (!ret->snapshot[0])
 		return err_set(e, ERR_USAGE, "'%s': give a snapshot after '@', or leave it out",
 			       text);
-	return 0;
-}
-
-static int disk_failed(const char *what, const char *name, int err, struct err *e)
-{
-	if (err == -EBUSY)
-		return err_set(e, ERR_CONFLICT,
-			       "%s '%s' is in use by another viv; wait for its end", what, name);
-	if (err == -EBADMSG)
-		return err_set(
-			e, ERR_FAILED,
-			"the disk of %s '%s' is damaged; fork one of its snapshots, or remove it",
-			what, name);
-	if (err == -ELOOP)
-		return err_set(
-			e, ERR_FAILED,
-			"%s '%s' has %d snapshots on top of each other, which is the limit; 'viv "
-			"commit' makes them one image",
-			what, name, DISK_MAX_CHAIN);
-	return err_set(e, ERR_FAILED, "the disk of %s '%s': %s", what, name, strerror(-err));
-}
-
-static int named_failed(const char *what, const char *name, int err, struct err *e)
-{
-	if (err == -ENOENT)
-		return err_set(e, ERR_NOT_FOUND, "there is no %s '%s'; 'viv %s' lists them", what,
-			       name, strcmp(what, "cell") ? "volume ls" : "ls");
-	if (err == -EEXIST)
-		return err_set(e, ERR_CONFLICT, "there is a %s '%s' already", what, name);
-	return err_set(e, ERR_FAILED, "%s '%s': %s", what, name,
-		       err == -EBADMSG ? "its file in the store is damaged" : strerror(-err));
-}
-
-int cell_open(const struct store *s, const char *name, enum disk_lock lock, struct named *n,
-	      struct disk *d, struct err *e)
-{
-	int err = named_find(s->fd, NAMED_CELL, name, n);
-
-	if (err)
-		return named_failed("cell", name, err, e);
-	err = disk_open(s->fd, n->disk, lock, d);
-	return err ? disk_failed("cell", name, err, e) : 0;
-}
-
-/* A new disk with a name. Somebody else may take the name first. */
-static int named_make(const struct store *s, enum named_kind kind, const char *name,
-		      const char *image, const struct layer_ref *parent, struct named *n,
-		      struct disk *d, struct err *e)
-{
-	const char *what = kind == NAMED_CELL ? "cell" : "volume";
-	int lock, err;
-
-	if (name_check(what, name, e) < 0)
-		return -1;
-	*n = (struct named){ .created = time(NULL) };
-	strcpy(n->name, name);
-	snprintf(n->image, sizeof(n->image), "%s", image);
-	/* Nobody collects a disk that has no name yet. */
-	lock = store_lock(s, false, NULL, e);
-	if (lock < 0)
-		return -1;
-	err = named_create(s->fd, kind, n, parent, d);
-	if (err == -EEXIST)
-		named_failed(what, name, err, e);
-	else if (err)
-		disk_failed(what, name, err, e);
-	close(lock);
-	return err ? -1 : 0;
-}
-
-int cell_open_or_make(const struct store *s, const char *name, const char *image, struct named *n,
-		      struct disk *d, struct err *e)
-{
-	const struct layer_ref ground = { 0 };
-
-	for (int tries = 0;; tries++) {
-		if (cell_open(s, name, DISK_EXCLUSIVE, n, d, e) == 0)
-			break;
-		if (e->kind != ERR_NOT_FOUND)
-			return -1;
-		if (named_make(s, NAMED_CELL, name, image ? image : "host", &ground, n, d, e) == 0)
-			return 0;
-		if (e->kind != ERR_CONFLICT || tries == 3)
-			return -1;
-	}
-	if (!image || !strcmp(image, n->image))
-		return 0;
-	disk_close(d);
-	return err_set(
-		e, ERR_CONFLICT,
-		"cell '%s' was made from image %.12s and not %.12s; leave --image out, or choose "
-		"another name",
-		name, n->image, image);
-}
-
-int volume_open_or_make(const struct store *s, const char *name, bool readonly, struct disk *d,
-			struct err *e)
-{
-	const struct layer_ref ground = { 0 };
-	struct named n;
-	int err = named_find(s->fd, NAMED_VOLUME, name, &n);
-
-	if (err == -ENOENT) {
-		if (named_make(s, NAMED_VOLUME, name, DISK_NO_IMAGE, &ground, &n, d, e) < 0)
-			return -1;
-		if (!readonly)
-			return 0;
-		disk_close(d);
-	} else if (err) {
-		return named_failed("volume", name, err, e);
-	}
-	err = disk_open(s->fd, n.disk, readonly ? DISK_SHARED : DISK_EXCLUSIVE, d);
-	return err ? disk_failed("volume", name, err, e) : 0;
-}
-
-int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
-	      struct err *e)
-{
-	struct door_request q = { .op = DOOR_SEAL };
-	struct door_answer a;
-	struct named n;
-	struct disk d;
-	int err;
-
-	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) == 0) {
-		ret->n = d.active;
-		strcpy(ret->disk, d.id);
-		err = disk_seal(s->fd, &d, name);
-		disk_close(&d);
-		if (err == -EEXIST)
-			return err_set(e, ERR_CONFLICT, "cell '%s' has a snapshot '%s' already",
-				       cell, name);
-		return err ? disk_failed("cell", cell, err, e) : 0;
-	}
-	if (e->kind != ERR_CONFLICT)
-		return -1;
-	strcpy(q.name, name);
-	if (door_ask(n.disk, &q, &a, e) < 0) {
-		if (e->kind == ERR_NOT_FOUND)
-			return err_set(e, ERR_CONFLICT,
-				       "cell '%s' is just starting or ending; try again", cell);
-		return -1;
-	}
-	strcpy(ret->disk, n.disk);
-	ret->n = a.layer;
 	return 0;
 }
 

@@ -2,12 +2,7 @@
 #ifndef VIV_CLI_CLI_H
 #define VIV_CLI_CLI_H
 
-#include <sys/types.h>
-
-#include "base/base.h"
-
-#define EXIT_TIMEOUT 124
-#define EXIT_OWN 125 /* viv itself failed: bad usage, or the cell could not start */
+#include "keeper/run.h"
 
 struct verb {
 	const char *name;
@@ -20,7 +15,6 @@ extern const struct verb verbs[];
 extern const unsigned nverbs;
 
 int run_main(int argc, char **argv);
-void run_help(void);
 int image_main(int argc, char **argv);
 void image_help(void);
 int ls_main(int argc, char **argv);
@@ -41,93 +35,5 @@ int rollback_main(int argc, char **argv);
 void rollback_help(void);
 int volume_main(int argc, char **argv);
 void volume_help(void);
-
-/* Prints "viv: MESSAGE" and returns EXIT_OWN. A message says what to do. */
-int fail(const char *fmt, ...) printf_like(1, 2);
-void warn(const char *fmt, ...) printf_like(1, 2);
-
-/* Another program of the project ("viv-kernel"), as a descriptor to be executed; -1, with the message
- * printed (program.c). */
-int program_open(const char *program);
-
-/* ---- values (values.c) ---- */
-
-/* 64M, 1G, 1.5g, 4096, 512KiB: bytes. False: not a size, or zero. */
-bool value_size(const char *s, uint64_t *ret);
-/* 500ms, 10s, 5m, 1h, 2.5 (seconds): nanoseconds. */
-bool value_duration(const char *s, int64_t *ret);
-/* A decimal fraction as thousandths: 1.5 is 1500. */
-bool value_milli(const char *s, uint64_t *ret);
-bool value_u32(const char *s, uint32_t *ret);
-/* The word of words (n of them, stride bytes apart) that s was probably meant to be, or NULL. */
-const char *value_similar(const char *s, const void *words, unsigned n, size_t stride);
-
-/* ---- a run ---- */
-
-struct host_mount;
-struct cgroup;
-struct isolated;
-
-struct run_options {
-	const char *image; /* NULL: the named cell's, else "host" */
-	const char *name; /* of a cell that stays; NULL: it goes with the command */
-	const char *entrypoint; /* instead of the image's; "": none */
-	uint32_t cpu_milli; /* 0: not asked for */
-	uint64_t memory;
-	uint32_t pids;
-	uint64_t disk_bytes, disk_inodes; /* 0: not asked for */
-	int64_t timeout_ns;
-	bool trace, quiet, changes;
-	uint32_t fast; /* enum fast_mode */
-	bool tty; /* a terminal was asked for */
-	const char *workdir, *hostname; /* workdir NULL: the image's, else "/" */
-	const char *user_text; /* as given; NULL: the image's, else root */
-	const char *wasm; /* runs WebAssembly modules; NULL: node */
-	uint32_t uid, gid; /* of one of the host image's users */
-	const char *user_name, *home;
-	const char **env_given; /* by --env, for the end */
-	unsigned nenv_given;
-	bool rm;
-	char **env; /* K=V, all that the command gets; NULL-terminated */
-	char **kept; /* texts that were made for these options and stay as long as they */
-	size_t nkept;
-	struct run_mount {
-		const char *src; /* of the host; or s3://BUCKET/PREFIX */
-		const char *volume; /* or a volume's name; neither: a tmpfs */
-		char *dst;
-		bool readonly;
-		uint64_t size;
-	} mounts[32];
-	unsigned nmounts;
-	const char *s3_endpoint; /* NULL: as the environment says */
-	char **argv; /* NULL: the image's */
-	struct run_tell { /* instead of running a command: what is in a disk */
-		uint32_t mode; /* enum spec_mode */
-		uint32_t from_layers;
-		bool whole, objects;
-		int out;
-	} tell;
-};
-
-struct place;
-
-/* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
-int run_options_parse(struct run_options *o, int argc, char **argv);
-/* Sets K=V; text is copied. */
-int run_env_set(struct run_options *o, const char *text);
-/* Frees what o holds. */
-void run_options_fini(struct run_options *o);
-/* What the command line and the image left open. */
-int run_options_finish(struct run_options *o, bool stored);
-/* Starts the cell and stays with it to its end: the exit status. */
-int run_cell(const struct run_options *o, struct place *p);
-/* S3 mounts (s3.c): is src one; starts its viv-s3, whose socket the cell gets. 0 or an exit status. */
-bool s3_is_url(const char *src);
-int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock);
-/* From the first message to the exit status (supervise.c). Borrows all. */
-int supervise(const struct run_options *o, struct place *place, const struct isolated *kernel,
-	      int control, int signals, const struct cgroup *cg);
-/* The signals that viv forwards to the cell, blocked, as a descriptor; -1 on failure. */
-int supervise_signals(void);
 
 #endif

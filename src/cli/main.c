@@ -1,7 +1,6 @@
 /* viv: the command line. Finds the verb and runs it; each verb is in a file of its own. */
 #include "cli/cli.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,33 +25,6 @@ const struct verb verbs[] = {
 	{ "version", "print the version", version_main, version_help },
 };
 const unsigned nverbs = ARRAY_LEN(verbs);
-
-static printf_like(1, 0) void message(const char *fmt, va_list ap)
-{
-	char line[1024];
-
-	vsnprintf(line, sizeof(line), fmt, ap);
-	fprintf(stderr, "viv: %s\n", line);
-}
-
-int fail(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	message(fmt, ap);
-	va_end(ap);
-	return EXIT_OWN;
-}
-
-void warn(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	message(fmt, ap);
-	va_end(ap);
-}
 
 static void usage(FILE *to)
 {
@@ -144,7 +116,7 @@ int main(int argc, char **argv)
 	} else {
 		status = v->main(argc - 1, argv + 1);
 	}
-	if (fflush(stdout) && !status)
+	if ((fflush(stdout) || ferror(stdout)) && !status)
 		return fail("cannot write the output");
 	return status;
 }

@@ -18,7 +18,6 @@ int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
 	int err;
 
 	memset(v, 0, sizeof(*v));
-	p->door = -1;
 	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
 		p->volumes[i] = (struct disk){ .dir = -1, .lock = -1 };
 	p->store = *s;

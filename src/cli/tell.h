@@ -5,7 +5,8 @@
 
 #include <sys/types.h>
 
-#include "cli/place.h"
+#include "cli/cells.h"
+#include "keeper/place.h"
 
 /* The tree of a cell as it is now, or at a snapshot. Opened without a lock on the disk: what is read is sealed, or a
  * log that only grows. */

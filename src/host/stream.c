@@ -15,6 +15,16 @@ void streams_fill(void)
 			return;
 }
 
+void streams_drop(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int n = 0; n < 3 && fd >= 0; n++)
+		dup2(fd, n);
+	if (fd > 2)
+		close(fd);
+}
+
 int stream_open(int n, bool *ret_tty)
 {
 	char path[32];

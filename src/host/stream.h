@@ -15,6 +15,9 @@ void streams_fill(void);
  * caller's own. A directory becomes /dev/null. The descriptor or -errno. */
 int must_check stream_open(int n, bool *ret_tty);
 
+/* /dev/null in the place of all three: whoever gave them is not to be held any longer. */
+void streams_drop(void);
+
 struct terminal {
 	int fd; /* -1: none of the streams is one */
 	struct termios saved;

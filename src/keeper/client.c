@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -56,16 +57,51 @@ int keep_cells_dir(struct err *e)
 	return fd;
 }
 
-bool keep_id_is_valid(const char *id)
+/* A connected socket, or -errno. */
+static int connect_in(int dir, const char *id)
 {
-	size_t n = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz");
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err;
 
-	return n && n <= KEEP_ID_LEN && !id[n];
+	if (fd < 0)
+		return -errno;
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s.sock", dir, id);
+	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* What a keeper left that was killed: its socket and its logs. */
+static void remains_remove(int dir, const char *id)
+{
+	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	size_t n = strlen(id);
+	struct dirent *e;
+
+	if (!d) {
+		if (again >= 0)
+			close(again);
+		return;
+	}
+	/* Nobody takes the name while we look once more. */
+	if (flock(dir, LOCK_EX) == 0) {
+		fd = connect_in(dir, id);
+		while (fd == -ECONNREFUSED && (e = readdir(d)))
+			if (!strncmp(e->d_name, id, n) && e->d_name[n] == '.')
+				unlinkat(dir, e->d_name, 0);
+		if (fd >= 0)
+			close(fd);
+		flock(dir, LOCK_UN);
+	}
+	closedir(d);
 }
 
 int keep_connect(const char *id, struct err *e)
 {
-	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int fd, dir;
 
 	if (!keep_id_is_valid(id))
@@ -73,22 +109,16 @@ int keep_connect(const char *id, struct err *e)
 	dir = keep_cells_dir(e);
 	if (dir < 0)
 		return -1;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s.sock", dir, id);
-	if (fd < 0) {
-		err_set(e, ERR_FAILED, "no socket: %s", strerror(errno));
-	} else if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
-		if (errno == ENOENT || errno == ECONNREFUSED)
-			err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'", id);
-		else
-			err_set(e, ERR_FAILED, "cannot reach the keeper of cell '%s': %s", id,
-				strerror(errno));
-		close(fd);
-		fd = -1;
-	}
+	fd = connect_in(dir, id);
+	if (fd == -ECONNREFUSED)
+		remains_remove(dir, id);
 	close(dir);
-	return fd;
+	if (fd >= 0)
+		return fd;
+	if (fd == -ENOENT || fd == -ECONNREFUSED)
+		return err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'", id);
+	return err_set(e, fd == -EACCES || fd == -EPERM ? ERR_DENIED : ERR_FAILED,
+		       "cannot reach the keeper of cell '%s': %s", id, strerror(-fd));
 }
 
 int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e)

@@ -1,6 +1,6 @@
 /* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be sane: mounts below /, sizes
  * that are not 0. */
-/* objects: src/cli/run.c src/cli/values.c */
+/* objects: src/keeper/options.c src/keeper/values.c */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/place.h"
+#include "keeper/place.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "options";

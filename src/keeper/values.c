@@ -1,7 +1,9 @@
 /* Values of options: sizes, durations, numbers, and what a mistyped word was meant to be. */
-#include "cli/cli.h"
+#include "keeper/run.h"
 
 #include <string.h>
+
+#include "keeper/client.h"
 
 /* The decimal number at *s as thousandths; moves *s behind it. */
 static bool milli_parse(const char **s, uint64_t *ret)
@@ -138,4 +140,11 @@ const char *value_similar(const char *s, const void *words, unsigned n, size_t s
 		}
 	}
 	return best;
+}
+
+bool keep_id_is_valid(const char *id)
+{
+	size_t n = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz");
+
+	return n && n <= KEEP_ID_LEN && !id[n];
 }

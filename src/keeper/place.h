@@ -2,8 +2,8 @@
 #ifndef VIV_CLI_PLACE_H
 #define VIV_CLI_PLACE_H
 
-#include "cli/cells.h"
-#include "cli/cli.h"
+#include "keeper/named.h"
+#include "keeper/run.h"
 #include "host/bootspec.h"
 
 struct place {
@@ -16,7 +16,6 @@ struct place {
 	struct disk disk;
 	struct disk_chain chain;
 	struct disk volumes[SPEC_MAX_MOUNTS]; /* by the number of the mount; dir is -1: none */
-	int door; /* -1: none */
 };
 
 /* Opens what the options name and completes them from the image's configuration. 0 or an exit status. */

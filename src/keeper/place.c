@@ -1,5 +1,5 @@
 /* See place.h. */
-#include "cli/place.h"
+#include "keeper/place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/door.h"
+#include "keeper/client.h"
 #include "store/config.h"
 
 /* ---- the image's configuration ---- */
@@ -141,9 +141,6 @@ static int cell_place(struct place *p, const struct run_options *o)
 	err = disk_chain(p->store.fd, &p->disk, p->disk.active, &p->chain);
 	if (err)
 		return fail("the disk of cell '%s' is damaged (%s)", o->name, strerror(-err));
-	p->door = door_open(p->disk.id, &e);
-	if (p->door < 0)
-		return failed(&e);
 	return p->stored ? 0 : image_place(p, p->cell.image);
 }
 
@@ -166,7 +163,7 @@ int place_open(struct place *p, struct run_options *o)
 	int status = 0;
 	struct err e;
 
-	*p = (struct place){ .door = -1, .image.dir = -1, .disk = { .dir = -1, .lock = -1 } };
+	*p = (struct place){ .image.dir = -1, .disk = { .dir = -1, .lock = -1 } };
 	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
 		p->volumes[i] = (struct disk){ .dir = -1, .lock = -1 };
 	for (unsigned i = 0; i < o->nmounts; i++)
@@ -193,8 +190,6 @@ void place_close(struct place *p)
 {
 	if (!p->used)
 		return;
-	if (p->door >= 0)
-		door_close(p->door, p->disk.id);
 	if (p->kept) {
 		disk_chain_close(&p->chain);
 		disk_close(&p->disk);

@@ -1,5 +1,5 @@
 /* The other programs of the project: beside viv, or where 'make install' puts them. */
-#include "cli/cli.h"
+#include "keeper/run.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * host/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
-#include "cli/place.h"
+#include "keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -90,6 +91,13 @@ static int streams_prepare(struct cell *c, struct run_options *o)
 	bool any = false;
 
 	for (int i = 0; i < 3; i++) {
+		/* A cell of a keeper has no streams of its own: each process has some. */
+		if (o->detach) {
+			c->fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+			if (c->fds[i] < 0)
+				return fail("cannot open /dev/null: %s", strerror(errno));
+			continue;
+		}
 		c->fds[i] = stream_open(i, &c->spec.tty[i]);
 		if (c->fds[i] < 0)
 			return fail("cannot use standard stream %d: %s", i, strerror(-c->fds[i]));
@@ -333,6 +341,8 @@ static int image_prepare(struct cell *c, const struct place *p)
 	return c->fds[FD_IMAGE] < 0 ? fail("cannot open the image") : 0;
 }
 
+static char no_word[] = "idle", *no_words[] = { no_word, NULL };
+
 static int cell_prepare(struct cell *c, struct run_options *o, const struct place *p)
 {
 	struct bootspec *s = &c->spec;
@@ -348,7 +358,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 		status = mounts_prepare(c, o);
 	if (status)
 		return status;
-	s->argv = o->argv;
+	s->argv = o->argv && o->argv[0] ? o->argv : no_words;
 	s->envp = o->env;
 	s->workdir = o->workdir;
 	s->wasm = o->wasm;
@@ -363,6 +373,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 	s->fast = o->fast;
 	s->trace_fd = -1;
 	s->mode = o->tell.mode;
+	s->idle = o->detach;
+	s->seed = o->detach || (p->kept && s->mode == MODE_RUN);
 	if (s->mode != MODE_RUN) {
 		s->from_layers = o->tell.from_layers;
 		s->tar_whole = o->tell.whole;
@@ -429,13 +441,34 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret)
 	return 0;
 }
 
+/* What others find it by: a named cell has the id of its disk. Without a name and a keeper of its own nobody can ask for it. */
+static int id_choose(const struct run_options *o, const struct place *p)
+{
+	uint8_t bytes[6];
+
+	if (o->tell.mode != MODE_RUN)
+		return 0;
+	if (p->kept) {
+		strcpy(keeper.id, p->disk.id);
+	} else if (o->id) {
+		snprintf(keeper.id, sizeof(keeper.id), "%s", o->id);
+	} else if (o->detach) {
+		if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+			return fail("no random numbers: %s", strerror(errno));
+		for (unsigned i = 0; i < sizeof(bytes); i++)
+			sprintf(keeper.id + 2 * i, "%02x", bytes[i]);
+	}
+	return 0;
+}
+
 int run_cell(const struct run_options *options, struct place *place)
 {
-	struct run_options o = *options;
+	static struct run_options o;
 	static struct cell c;
 	struct isolated isolated;
 	int kernel, signals, status = host_check();
 
+	o = *options;
 	streams_fill();
 	c.cgroup.v2_fd = -1;
 	if (status)
@@ -443,17 +476,21 @@ int run_cell(const struct run_options *options, struct place *place)
 	kernel = program_open("viv-kernel");
 	if (kernel < 0)
 		return EXIT_OWN;
-	status = cell_prepare(&c, &o, place);
+	status = watch_prepare(&o, place);
+	if (!status)
+		status = id_choose(&o, place);
+	if (!status)
+		status = cell_prepare(&c, &o, place);
 	if (status)
 		goto out_cgroup;
-	signals = supervise_signals();
+	signals = watch_signals();
 	if (signals < 0) {
 		status = fail("cannot receive signals: %s", strerror(errno));
 		goto out_cgroup;
 	}
 	status = cell_start(&c, kernel, &isolated);
 	if (!status)
-		status = supervise(&o, place, &isolated, c.control, signals, &c.cgroup);
+		status = watch(&isolated, c.control, signals, &c.cgroup);
 out_cgroup:
 	cgroup_remove(&c.cgroup);
 	return status;

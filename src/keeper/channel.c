@@ -1,0 +1,238 @@
+/* See channel.h. A source that is closed while others of the same round are still to be called is forgotten by them too. */
+#include "keeper/channel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUND 32
+#define READS 16 /* messages of one channel before others have their turn */
+
+static int epoll = -1;
+static struct epoll_event ready[ROUND];
+static int nready;
+
+struct message {
+	struct list link;
+	char bytes[CHANNEL_BYTES];
+	int fds[CHANNEL_FDS];
+	unsigned nfds;
+};
+
+static int64_t clock_read(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+int64_t clock_mono(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+int64_t clock_real(void)
+{
+	return clock_read(CLOCK_REALTIME);
+}
+
+/* ---- sources ---- */
+
+int sources_init(void)
+{
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	return epoll < 0 ? -errno : 0;
+}
+
+int source_add(struct source *s, int fd, uint32_t events, void (*fn)(struct source *, uint32_t))
+{
+	struct epoll_event e = { .events = events, .data.ptr = s };
+
+	*s = (struct source){ .fd = fd, .events = events, .fn = fn };
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+void source_change(struct source *s, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.ptr = s };
+
+	if (s->fd < 0 || s->events == events)
+		return;
+	s->events = events;
+	epoll_ctl(epoll, EPOLL_CTL_MOD, s->fd, &e);
+}
+
+void source_close(struct source *s)
+{
+	if (s->fd < 0)
+		return;
+	epoll_ctl(epoll, EPOLL_CTL_DEL, s->fd, NULL);
+	close(s->fd);
+	s->fd = -1;
+	for (int i = 0; i < nready; i++)
+		if (ready[i].data.ptr == s)
+			ready[i].data.ptr = NULL;
+}
+
+void sources_wait(int64_t deadline)
+{
+	int timeout = -1;
+
+	if (deadline) {
+		int64_t left = MAX(deadline - clock_mono(), 0);
+
+		/* Up, not down: a deadline is over when it has passed. */
+		timeout = (int)MIN((left + 999999) / 1000000, 3600000);
+	}
+	nready = epoll_wait(epoll, ready, ROUND, timeout);
+	for (int i = 0; i < nready; i++) {
+		struct source *s = ready[i].data.ptr;
+
+		if (s)
+			s->fn(s, ready[i].events);
+	}
+	nready = 0;
+}
+
+/* ---- channels ---- */
+
+static void fds_close(const int *fds, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+static void message_free(struct channel *c, struct message *m)
+{
+	fds_close(m->fds, m->nfds);
+	list_remove(&m->link);
+	c->nout--;
+	free(m);
+}
+
+static int message_put(int fd, const void *bytes, const int *fds, unsigned nfds)
+{
+	char room[CMSG_SPACE(CHANNEL_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = CHANNEL_BYTES };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (nfds) {
+		struct cmsghdr *c;
+
+		h.msg_control = room;
+		h.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
+	}
+	return sendmsg(fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* Sends what waits. False: the other side is gone. */
+static bool channel_flush(struct channel *c)
+{
+	while (!list_is_empty(&c->out)) {
+		struct message *m = list_first(&c->out, struct message, link);
+		int err = message_put(c->src.fd, m->bytes, m->fds, m->nfds);
+
+		if (err == -EAGAIN || err == -EINTR)
+			return true;
+		if (err)
+			return false;
+		message_free(c, m);
+	}
+	source_change(&c->src, EPOLLIN);
+	return true;
+}
+
+bool channel_send(struct channel *c, const void *msg, const int *fds, unsigned nfds)
+{
+	struct message *m;
+
+	if (c->src.fd >= 0 && list_is_empty(&c->out) &&
+	    message_put(c->src.fd, msg, fds, nfds) == 0) {
+		fds_close(fds, nfds);
+		return true;
+	}
+	m = c->src.fd >= 0 && c->nout < c->max && nfds <= CHANNEL_FDS ? malloc(sizeof(*m)) : NULL;
+	if (!m) {
+		fds_close(fds, nfds);
+		return false;
+	}
+	list_init(&m->link);
+	memcpy(m->bytes, msg, CHANNEL_BYTES);
+	if (nfds)
+		memcpy(m->fds, fds, nfds * sizeof(int));
+	m->nfds = nfds;
+	list_append(&c->out, &m->link);
+	c->nout++;
+	source_change(&c->src, EPOLLIN | EPOLLOUT);
+	return true;
+}
+
+void channel_close(struct channel *c)
+{
+	while (!list_is_empty(&c->out))
+		message_free(c, list_first(&c->out, struct message, link));
+	source_close(&c->src);
+}
+
+/* One message. 1, 0: there is none, -1: the other side is gone or talks nonsense. */
+static int message_get(struct channel *c)
+{
+	char room[CMSG_SPACE(CHANNEL_FDS * sizeof(int))] __attribute__((aligned(8)));
+	uint64_t bytes[CHANNEL_BYTES / 8];
+	struct iovec iov = { .iov_base = bytes, .iov_len = sizeof(bytes) };
+	struct msghdr h = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = room,
+			    .msg_controllen = sizeof(room) };
+	int fds[CHANNEL_FDS];
+	unsigned nfds = 0;
+	ssize_t n = recvmsg(c->src.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	for (struct cmsghdr *m = CMSG_FIRSTHDR(&h); m; m = CMSG_NXTHDR(&h, m)) {
+		if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS)
+			continue;
+		nfds = (unsigned)((m->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(m), nfds * sizeof(int));
+	}
+	if (n != sizeof(bytes) || (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		fds_close(fds, nfds);
+		return -1;
+	}
+	c->in(c, bytes, fds, nfds);
+	return 1;
+}
+
+static void channel_ready(struct source *s, uint32_t events)
+{
+	struct channel *c = (struct channel *)s;
+	int got = 1;
+
+	if ((events & EPOLLOUT) && !channel_flush(c))
+		got = -1;
+	if (got > 0 && list_is_empty(&c->out) && c->idle)
+		c->idle(c);
+	for (int i = 0; got > 0 && i < READS && c->src.fd >= 0; i++)
+		got = message_get(c);
+	if (got < 0 && c->src.fd >= 0)
+		c->gone(c);
+}
+
+int channel_init(struct channel *c, int fd, unsigned max)
+{
+	list_init(&c->out);
+	c->nout = 0;
+	c->max = max;
+	return source_add(&c->src, fd, EPOLLIN, channel_ready);
+}

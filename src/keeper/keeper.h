@@ -1,0 +1,132 @@
+/* The inside of a keeper: what the process that runs a cell knows of it. One for each process, either a viv-keeper or the viv of
+ * 'viv run'. The files of this folder that include this share it:
+ *   watch.c   its life: the loop, the kernel's messages, signals, deadlines, the end
+ *   serve.c   clients and their requests
+ *   procs.c   processes that clients started
+ *   events.c  numbered events, the last of which are kept
+ *   log.c     output that is kept */
+#ifndef VIV_KEEPER_KEEPER_H
+#define VIV_KEEPER_KEEPER_H
+
+#include "host/bootspec.h"
+#include "host/stream.h"
+#include "keeper/channel.h"
+#include "keeper/client.h"
+#include "keeper/place.h"
+
+struct client;
+struct log;
+struct isolated;
+
+struct keeper {
+	const struct run_options *o;
+	struct place *place;
+	const struct isolated *kernel;
+	const struct cgroup *cgroup;
+	struct channel control;
+	struct source signals, pidfd;
+	bool ended; /* the kernel is gone */
+	struct terminal terminal;
+	int ready; /* who started us waits here for one struct keep_msg; -1: nobody */
+	bool detached; /* a viv-keeper: nobody sits at a terminal */
+	int64_t deadline; /* of the cell, by the monotonic clock; 0: none */
+	bool timed_out, killed;
+	bool finishing; /* CTL_END was sent */
+	bool asked_to_stop; /* by SIGTSTP, since it was stopped last */
+	int status; /* what viv exits with; -1: not known yet */
+	enum keep_state state;
+	enum keep_reason reason; /* 0: not known yet */
+	char why[256];
+	int64_t started; /* nanoseconds since 1970 */
+	char id[KEEP_ID_LEN + 1];
+	struct source listening; /* fd -1: nobody is listened to */
+	struct list clients;
+	unsigned nclients;
+	struct list procs;
+	unsigned nprocs;
+	uint32_t last_proc, last_request;
+	struct list pending; /* requests that the kernel has yet to answer */
+	struct client *sealing; /* who asked for a seal; NULL: nobody, or gone */
+	bool seal_runs;
+	uint32_t seal_id, seal_layer;
+};
+
+extern struct keeper keeper;
+
+/* ---- watch.c ---- */
+void state_set(enum keep_state state);
+/* To the kernel. Takes fds. False: it does not read. */
+bool control_put(const struct ctl_msg *m, const int *fds, unsigned nfds);
+void kernel_kill(void);
+void cell_stop(int64_t grace);
+/* For a warning or a failure of the cell: shown to who sits at the terminal, or kept as an event. */
+void text_tell(bool is_result, const char *text, size_t size);
+
+/* ---- serve.c ---- */
+/* Listens for the cell's id. 0, or -1 with a message. */
+int serve_open(struct err *e);
+/* No more clients; those that are there get what waits for them, for a second. */
+void serve_close(void);
+void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *fds, unsigned nfds);
+void client_fail(struct client *c, uint32_t id, enum err_kind kind, int status, const char *fmt,
+		 ...) printf_like(5, 6);
+void clients_events(void); /* there are new ones */
+/* An answer to a request that was passed on. */
+void pending_answer(const struct ctl_msg *m);
+void seal_end(int err);
+
+/* ---- procs.c ---- */
+struct kproc {
+	struct list link;
+	uint32_t num;
+	int pid; /* in the cell; 0: not started yet */
+	uint32_t flags; /* KEEP_X_ */
+	bool ended;
+	int status; /* wait status */
+	int64_t started;
+	int64_t deadline; /* then SIGTERM, then SIGKILL; 0: none */
+	bool termed;
+	struct client *owner; /* NULL: nobody */
+	uint32_t owner_id;
+	struct list waiters;
+	struct log *log; /* NULL: its output is not kept */
+	int input; /* what it reads from, held open; -1 */
+	char command[160];
+};
+
+struct kproc *proc_by_num(uint32_t num);
+/* KEEP_EXEC. Takes fds. c NULL: the keeper's own, detached. */
+void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input, int *fds,
+		unsigned nfds);
+/* The first process of the spec, which the kernel starts by itself. */
+void proc_first(void);
+void proc_wait(struct client *c, uint32_t id, struct kproc *p);
+void procs_message(const struct ctl_msg *m); /* CTL_STARTED, CTL_EXEC_FAIL, CTL_PROC_EXIT */
+void procs_client_gone(struct client *c);
+void procs_signal_all(int sig);
+bool procs_are_running(void);
+int64_t procs_deadline(void); /* the next one; 0: none */
+void procs_time(void); /* deadlines that have passed */
+/* CTL_EXIT. */
+void procs_first_ended(int wait_status);
+/* The cell is gone, and with it all of them. */
+void procs_end(void);
+void procs_free(void);
+
+/* ---- events.c ---- */
+void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, const char *text);
+uint64_t events_next(void); /* the number of the next one */
+uint64_t events_first(void); /* the oldest one that is kept */
+const struct keep_msg *event_get(uint64_t n); /* of those that are kept */
+
+/* ---- log.c ---- */
+/* Takes the reading ends; -1: none. NULL: it cannot be made, and they are closed. */
+struct log *log_new(uint32_t proc, int out, int err);
+/* Reads what is left, without waiting, and stops reading. */
+void log_end(struct log *l);
+/* The same, and its files go, unless they were to be left. */
+void log_free(struct log *l);
+/* Read-only descriptors of the files, newest first: how many (0 to 2). */
+unsigned log_open(uint32_t proc, int fds[2]);
+
+#endif

@@ -1,0 +1,176 @@
+/* Keeping output: what a detached process writes goes through pipes to files in RUN/cells, ID.PROC.log and ID.PROC.log.old (log.h has
+ * the format). The pipes are read as fast as the files take it, so a process waits for the disk at most. What cannot be written,
+ * because the disk is full, is dropped: a log never stops a process. */
+#include "keeper/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "keeper/keeper.h"
+
+struct log {
+	struct source in[2]; /* output, errors */
+	uint32_t proc;
+	int fd;
+	uint64_t size;
+};
+
+static int dir_fd(void)
+{
+	static int fd = -1;
+	struct err e;
+
+	if (fd < 0)
+		fd = keep_cells_dir(&e);
+	return fd;
+}
+
+static void name_make(char *out, size_t size, uint32_t proc, bool old)
+{
+	snprintf(out, size, "%s.%u.log%s", keeper.id, proc, old ? ".old" : "");
+}
+
+static int file_open(uint32_t proc)
+{
+	char name[96];
+
+	name_make(name, sizeof(name), proc, false);
+	return openat(dir_fd(), name,
+		      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static void rotate(struct log *l)
+{
+	char name[96], old[96];
+
+	name_make(name, sizeof(name), l->proc, false);
+	name_make(old, sizeof(old), l->proc, true);
+	renameat(dir_fd(), name, dir_fd(), old);
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = file_open(l->proc);
+	l->size = 0;
+}
+
+static void record_put(struct log *l, int stream, const char *bytes, size_t n)
+{
+	struct log_head h = { .time = clock_real(),
+			      .len = (uint32_t)n,
+			      .stream = (uint16_t)stream,
+			      .magic = LOG_MAGIC };
+	struct iovec iov[2] = { { &h, sizeof(h) }, { (void *)(uintptr_t)bytes, n } };
+	ssize_t put;
+
+	if (l->size + sizeof(h) + n > LOG_FILE_MAX)
+		rotate(l);
+	if (l->fd < 0)
+		return;
+	put = writev(l->fd, iov, 2);
+	if (put == (ssize_t)(sizeof(h) + n))
+		l->size += (uint64_t)put;
+	else if (put > 0 && ftruncate(l->fd, (off_t)l->size) < 0)
+		rotate(l); /* half a record cannot stay */
+}
+
+/* False: there is nothing more now. */
+static bool pump(struct log *l, struct source *s)
+{
+	char bytes[LOG_CHUNK_MAX];
+	ssize_t n = read(s->fd, bytes, sizeof(bytes));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		source_close(s);
+		return false;
+	}
+	record_put(l, s == &l->in[0] ? 1 : 2, bytes, (size_t)n);
+	return true;
+}
+
+/* Which log a source belongs to shows in its function. */
+static void out_ready(struct source *s, uint32_t events)
+{
+	(void)events;
+	pump(container_of(s, struct log, in[0]), s);
+}
+
+static void err_ready(struct source *s, uint32_t events)
+{
+	(void)events;
+	pump(container_of(s, struct log, in[1]), s);
+}
+
+struct log *log_new(uint32_t proc, int out, int err)
+{
+	struct log *l = calloc(1, sizeof(*l));
+
+	if (l) {
+		l->proc = proc;
+		l->fd = file_open(proc);
+		l->in[0].fd = l->in[1].fd = -1;
+		if (l->fd >= 0 && source_add(&l->in[0], out, EPOLLIN, out_ready) == 0) {
+			if (err < 0 || source_add(&l->in[1], err, EPOLLIN, err_ready) == 0)
+				return l;
+			source_close(&l->in[0]);
+			out = -1;
+		}
+		if (l->fd >= 0)
+			close(l->fd);
+		free(l);
+	}
+	if (out >= 0)
+		close(out);
+	if (err >= 0)
+		close(err);
+	return NULL;
+}
+
+void log_end(struct log *l)
+{
+	for (int i = 0; i < 2; i++) {
+		/* Whoever else has the writing end is not waited for; a pipe has a bounded size. */
+		for (int n = 0; n < 256 && l->in[i].fd >= 0 && pump(l, &l->in[i]); n++)
+			;
+		source_close(&l->in[i]);
+	}
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+void log_free(struct log *l)
+{
+	char name[96];
+
+	log_end(l);
+	for (int old = 0; old < 2 && !keeper.o->leave; old++) {
+		name_make(name, sizeof(name), l->proc, old);
+		unlinkat(dir_fd(), name, 0);
+	}
+	free(l);
+}
+
+unsigned log_open(uint32_t proc, int fds[2])
+{
+	unsigned n = 0;
+
+	for (int old = 0; old < 2; old++) {
+		char name[96];
+		int fd;
+
+		name_make(name, sizeof(name), proc, old);
+		fd = openat(dir_fd(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd >= 0)
+			fds[n++] = fd;
+		else if (!old)
+			return 0;
+	}
+	return n;
+}

@@ -1,0 +1,29 @@
+/* Named cells and volumes and their disks: finding, making, sealing. */
+#ifndef VIV_KEEPER_NAMED_H
+#define VIV_KEEPER_NAMED_H
+
+#include "base/err.h"
+#include "store/named.h"
+#include "store/store.h"
+
+/* Errors of names and disks in words; what: "cell", "volume", "snapshot". Always -1. */
+int named_failed(const char *what, const char *name, int err, struct err *e);
+int disk_failed(const char *what, const char *name, int err, struct err *e);
+int name_check(const char *what, const char *name, struct err *e);
+/* A new disk with a name. Somebody else may take the name first: ERR_CONFLICT. */
+int named_make(const struct store *s, enum named_kind kind, const char *name, const char *image,
+	       const struct layer_ref *parent, struct named *n, struct disk *d, struct err *e);
+/* A cell that must exist, and its disk. ERR_CONFLICT: somebody uses it. */
+int cell_open(const struct store *s, const char *name, enum disk_lock lock, struct named *ret,
+	      struct disk *d, struct err *e);
+/* The same, made if it does not exist. image: hash or "host"; NULL: whatever it has, "host" for a new one. */
+int cell_open_or_make(const struct store *s, const char *name, const char *image, struct named *ret,
+		      struct disk *d, struct err *e);
+int volume_open_or_make(const struct store *s, const char *name, bool readonly, struct disk *d,
+			struct err *e);
+
+/* Seals the cell's active layer, whether it runs or not, under a name or "". The sealed layer. */
+int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
+	      struct err *e);
+
+#endif

@@ -1,0 +1,599 @@
+/* The options of viv run and of viv-keeper. */
+#include "keeper/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keeper/client.h"
+#include "keeper/place.h"
+#include "host/bootspec.h"
+
+struct option {
+	const char *name;
+	const char *value; /* what it is called in the help; NULL: a switch */
+	const char *help;
+};
+
+enum {
+	OPT_IMAGE,
+	OPT_NAME,
+	OPT_RM,
+	OPT_ENTRYPOINT,
+	OPT_CPUS,
+	OPT_MEMORY,
+	OPT_PIDS,
+	OPT_DISK_SIZE,
+	OPT_DISK_INODES,
+	OPT_TIMEOUT,
+	OPT_ENV,
+	OPT_WORKDIR,
+	OPT_USER,
+	OPT_MOUNT,
+	OPT_S3_ENDPOINT,
+	OPT_VOLUME,
+	OPT_TMPFS,
+	OPT_HOSTNAME,
+	OPT_WASM,
+	OPT_INTERACTIVE,
+	OPT_TTY,
+	OPT_CHANGES,
+	OPT_TRACE,
+	OPT_FAST,
+	OPT_QUIET,
+	OPT_DETACH,
+	OPT_HELP,
+	OPT_IDLE, /* from here on: words between viv and its keepers (keeper/client.h) */
+	OPT_ID,
+	OPT_LEAVE,
+};
+
+static const struct option options[] = {
+	[OPT_IMAGE] = { "image", "NAME",
+			"the root file system: an image of the store, or 'host', which shows the "
+			"host's "
+			"/usr, /bin and /lib" },
+	[OPT_NAME] = { "name", "CELL",
+		       "a cell that keeps its files; made when there is none of that name" },
+	[OPT_RM] = { "rm", NULL, "keep nothing (as it is without --name)" },
+	[OPT_ENTRYPOINT] = { "entrypoint", "FILE", "run this instead of the image's entry point" },
+	[OPT_CPUS] = { "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
+	[OPT_MEMORY] = { "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
+	[OPT_PIDS] = { "pids", "N", "processes and threads at once" },
+	[OPT_DISK_SIZE] = { "disk-size", "SIZE", "bytes that the cell may keep in its own files" },
+	[OPT_DISK_INODES] = { "disk-inodes", "N", "files that the cell may make" },
+	[OPT_TIMEOUT] = { "timeout", "TIME",
+			  "end the cell after this time (500ms, 10s, 5m); status 124" },
+	[OPT_ENV] = { "env", "K=V", "set a variable; a name alone passes the host's value" },
+	[OPT_WORKDIR] = { "workdir", "DIR",
+			  "directory that the command starts in (the image's, or /)" },
+	[OPT_USER] = { "user", "USER",
+		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
+	[OPT_MOUNT] = { "mount", "SRC:DST[:ro|rw]",
+			"show a host directory, or s3://BUCKET/PREFIX, at DST in the cell (rw)" },
+	[OPT_S3_ENDPOINT] = { "s3-endpoint", "URL",
+			      "the server of s3:// mounts (AWS_ENDPOINT_URL, or Amazon's)" },
+	[OPT_VOLUME] = { "volume", "NAME:DST[:ro|rw]",
+			 "a volume at DST: files that stay, whichever cell uses them" },
+	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
+	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
+	[OPT_WASM] = { "binfmt-wasm", "COMMAND",
+		       "program of the cell that runs WebAssembly modules (node's WASI)" },
+	[OPT_INTERACTIVE] = { "interactive", NULL,
+			      "-i: the command reads viv's standard input (it always does; with "
+			      "-d: its input stays open)" },
+	[OPT_TTY] = { "tty", NULL,
+		      "-t: insist on a terminal (viv's own, when it has one, is the cell's)" },
+	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
+	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
+	[OPT_FAST] = { "fast", "MODE",
+		       "on, off, check or eager: calls without a switch to the kernel (on)" },
+	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
+	[OPT_DETACH] = { "detach", NULL,
+			 "-d: print the cell's id and leave it to itself; 'viv logs' has its "
+			 "output" },
+	[OPT_HELP] = { "help", NULL, "this text" },
+	[OPT_IDLE] = { "idle", NULL, NULL },
+	[OPT_ID] = { "id", "ID", NULL },
+	[OPT_LEAVE] = { "leave", NULL, NULL },
+};
+
+static const char *const fast_modes[] = {
+	[FAST_ON] = "on", [FAST_OFF] = "off", [FAST_CHECK] = "check", [FAST_EAGER] = "eager"
+};
+
+static const struct user {
+	const char *name, *home;
+	uint32_t uid, gid;
+} users[] = {
+	{ "root", "/root", 0, 0 },
+	{ "agent", "/home/agent", 1000, 1000 },
+	{ "nobody", "/nonexistent", 65534, 65534 },
+};
+
+void run_help(void)
+{
+	printf("Usage: viv run [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n"
+	       "Runs COMMAND in a new cell and ends with its exit status. Its streams are those of "
+	       "viv; its environment is\n"
+	       "clean, its files are its own and go with it.\n\n");
+	for (unsigned i = 0; i < ARRAY_LEN(options); i++) {
+		char left[64];
+
+		if (!options[i].help)
+			continue;
+		snprintf(left, sizeof(left), "--%s%s%s", options[i].name,
+			 options[i].value ? " " : "", options[i].value ? options[i].value : "");
+		printf("  %-26s %s\n", left, options[i].help);
+	}
+	printf("\nExit status: the command's; 124 timeout, 125 viv failed, 126 not executable, 127 "
+	       "not found,\n"
+	       "128+N ended by signal N.\n");
+}
+
+/* Takes text, which may be NULL; returns it, or NULL: there is no memory. */
+static char *text_keep(struct run_options *o, char *text)
+{
+	char **more = text ? realloc(o->kept, (o->nkept + 1) * sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(text);
+		fail("out of memory");
+		return NULL;
+	}
+	o->kept = more;
+	return more[o->nkept++] = text;
+}
+
+void run_options_fini(struct run_options *o)
+{
+	for (size_t i = 0; i < o->nkept; i++)
+		free(o->kept[i]);
+	free(o->kept);
+	free(o->env);
+	free(o->env_given);
+	*o = (struct run_options){ 0 };
+}
+
+/* Takes text, K=V. */
+static int env_put(struct run_options *o, char *text)
+{
+	size_t n = 0, name;
+	char **list;
+
+	text = text_keep(o, text);
+	if (!text)
+		return EXIT_OWN;
+	name = strcspn(text, "=");
+	for (; o->env && o->env[n]; n++)
+		if (!strncmp(o->env[n], text, name) && o->env[n][name] == '=') {
+			o->env[n] = text;
+			return 0;
+		}
+	list = realloc(o->env, (n + 2) * sizeof(*list));
+	if (!list)
+		return fail("out of memory");
+	o->env = list;
+	list[n] = text;
+	list[n + 1] = NULL;
+	return 0;
+}
+
+int run_env_set(struct run_options *o, const char *text)
+{
+	return env_put(o, strdup(text));
+}
+
+static int env_set_pair(struct run_options *o, const char *name, const char *value)
+{
+	char *text;
+
+	return env_put(o, asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text);
+}
+
+/* --env is applied after what the image says. */
+static int env_option(struct run_options *o, const char *text)
+{
+	const char **more;
+
+	if (!*text || *text == '=')
+		return fail(
+			"--env needs a name: --env NAME=VALUE, or --env NAME for the host's value");
+	more = realloc(o->env_given, (o->nenv_given + 1) * sizeof(*more));
+	if (!more)
+		return fail("out of memory");
+	o->env_given = more;
+	more[o->nenv_given++] = text;
+	return 0;
+}
+
+static int env_apply(struct run_options *o, const char *text)
+{
+	const char *value;
+
+	if (strchr(text, '='))
+		return run_env_set(o, text);
+	value = getenv(text);
+	return value ? env_set_pair(o, text, value) : 0;
+}
+
+static int user_option(struct run_options *o, const char *text)
+{
+	char uid[32];
+	const char *colon = strchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : strlen(text);
+
+	for (unsigned i = 0; i < ARRAY_LEN(users); i++) {
+		uint32_t number;
+
+		if (n >= sizeof(uid))
+			break;
+		snprintf(uid, sizeof(uid), "%.*s", (int)n, text);
+		if (strcmp(uid, users[i].name) &&
+		    !(value_u32(uid, &number) && number == users[i].uid))
+			continue;
+		o->uid = users[i].uid;
+		o->gid = users[i].gid;
+		o->user_name = users[i].name;
+		o->home = users[i].home;
+		break;
+	}
+	if (!o->user_name) {
+		if (n >= sizeof(uid) || !value_u32(uid, &o->uid) || o->uid == UINT32_MAX)
+			return fail("--user '%s': a cell has root, agent and nobody; others by "
+				    "number (UID or UID:GID)",
+				    text);
+		o->gid = o->uid;
+		o->user_name = text_keep(o, strdup(uid));
+		if (!o->user_name)
+			return EXIT_OWN;
+		o->home = "/";
+	}
+	if (colon && (!value_u32(colon + 1, &o->gid) || o->gid == UINT32_MAX))
+		return fail("--user '%s': the group after ':' must be a number", text);
+	return 0;
+}
+
+/* A place in the cell for a mount: absolute, not "/", not used twice. */
+static int mount_add(struct run_options *o, const char *option, struct run_mount m)
+{
+	char *dst = m.dst;
+	size_t n = strlen(dst);
+
+	if (dst[0] != '/')
+		return fail("%s: the place in the cell must be an absolute path, not '%s'", option,
+			    dst);
+	while (n > 1 && dst[n - 1] == '/')
+		dst[--n] = '\0';
+	if (n == 1)
+		return fail("%s: '/' itself is the image; choose a directory below it", option);
+	for (unsigned i = 0; i < o->nmounts; i++)
+		if (!strcmp(o->mounts[i].dst, dst))
+			return fail("%s: something is mounted at '%s' already", option, dst);
+	if (o->nmounts == ARRAY_LEN(o->mounts))
+		return fail("at most %zu mounts; mount a directory above them instead",
+			    ARRAY_LEN(o->mounts));
+	o->mounts[o->nmounts++] = m;
+	return 0;
+}
+
+/* SRC:DST[:ro|rw]; both parts are new strings. */
+static int mount_split(struct run_options *o, const char *option, const char *text,
+		       const char **ret_src, char **ret_dst, bool *ret_readonly)
+{
+	char *src = text_keep(o, strdup(text)), *dst, *mode;
+
+	if (!src)
+		return EXIT_OWN;
+	mode = strrchr(src, ':');
+	if (mode && (!strcmp(mode, ":ro") || !strcmp(mode, ":rw"))) {
+		*ret_readonly = !strcmp(mode, ":ro");
+		*mode = '\0';
+	}
+	dst = strrchr(src, ':');
+	if (!dst || dst == src || !dst[1])
+		return fail("%s '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", option, text);
+	*dst++ = '\0';
+	if (dst[0] != '/' && strchr(src, ':'))
+		return fail("%s '%s': the mode after the second ':' is ro or rw", option, text);
+	*ret_src = src;
+	*ret_dst = dst;
+	return 0;
+}
+
+static int mount_option(struct run_options *o, const char *text)
+{
+	struct run_mount m = { 0 };
+	int status = mount_split(o, "--mount", text, &m.src, &m.dst, &m.readonly);
+
+	return status ? status : mount_add(o, "--mount", m);
+}
+
+static int volume_option(struct run_options *o, const char *text)
+{
+	struct run_mount m = { 0 };
+	int status = mount_split(o, "--volume", text, &m.volume, &m.dst, &m.readonly);
+
+	return status ? status : mount_add(o, "--volume", m);
+}
+
+static int tmpfs_option(struct run_options *o, const char *text)
+{
+	char *dst = text_keep(o, strdup(text)), *colon;
+	uint64_t size = 0;
+
+	if (!dst)
+		return EXIT_OWN;
+	colon = strrchr(dst, ':');
+	if (colon) {
+		*colon++ = '\0';
+		if (strncmp(colon, "size=", 5) || !value_size(colon + 5, &size))
+			return fail("--tmpfs '%s': give it as DST or DST:size=64M", text);
+	}
+	return mount_add(o, "--tmpfs", (struct run_mount){ .dst = dst, .size = size });
+}
+
+static int option_apply(struct run_options *o, unsigned opt, const char *value)
+{
+	uint64_t milli;
+
+	switch (opt) {
+	case OPT_IMAGE:
+		o->image = value;
+		return 0;
+	case OPT_NAME:
+		o->name = value;
+		return 0;
+	case OPT_RM:
+		o->rm = true;
+		return 0;
+	case OPT_ENTRYPOINT:
+		o->entrypoint = value;
+		return 0;
+	case OPT_CPUS:
+		if (!value_milli(value, &milli) || milli < 10 || milli > 4096000)
+			return fail("--cpus '%s': a number of processors such as 2 or 0.5, at "
+				    "least 0.01",
+				    value);
+		o->cpu_milli = (uint32_t)milli;
+		return 0;
+	case OPT_MEMORY:
+		if (!value_size(value, &o->memory) || o->memory < (4 << 20))
+			return fail("--memory '%s': a size such as 64M or 1G, at least 4M", value);
+		return 0;
+	case OPT_PIDS:
+		if (!value_u32(value, &o->pids) || !o->pids || o->pids > 4000000)
+			return fail("--pids '%s': a number of processes, at least 1", value);
+		return 0;
+	case OPT_DISK_SIZE:
+		if (!value_size(value, &o->disk_bytes) || o->disk_bytes < (1 << 20))
+			return fail("--disk-size '%s': a size such as 100M or 10G, at least 1M",
+				    value);
+		return 0;
+	case OPT_DISK_INODES:
+		if (!value_size(value, &o->disk_inodes) || o->disk_inodes < 16)
+			return fail("--disk-inodes '%s': a number of files, at least 16", value);
+		return 0;
+	case OPT_TIMEOUT:
+		if (!value_duration(value, &o->timeout_ns))
+			return fail("--timeout '%s': a time such as 500ms, 10s or 5m", value);
+		return 0;
+	case OPT_ENV:
+		return env_option(o, value);
+	case OPT_WORKDIR:
+		if (value[0] != '/')
+			return fail("--workdir: must be an absolute path, not '%s'", value);
+		o->workdir = value;
+		return 0;
+	case OPT_USER:
+		if (!*value)
+			return fail("--user needs a name or a number");
+		o->user_text = value;
+		return 0;
+	case OPT_MOUNT:
+		return mount_option(o, value);
+	case OPT_S3_ENDPOINT:
+		if (strncmp(value, "http://", 7) && strncmp(value, "https://", 8))
+			return fail(
+				"--s3-endpoint: an address that begins with http:// or https://");
+		o->s3_endpoint = value;
+		return 0;
+	case OPT_VOLUME:
+		return volume_option(o, value);
+	case OPT_TMPFS:
+		return tmpfs_option(o, value);
+	case OPT_HOSTNAME:
+		if (!*value || strlen(value) > 64)
+			return fail("--hostname: a name of 1 to 64 characters");
+		o->hostname = value;
+		return 0;
+	case OPT_WASM:
+		if (value[0] != '/' || strlen(value) > 400)
+			return fail(
+				"--binfmt-wasm: must start with an absolute path in the cell, not "
+				"'%s'",
+				value);
+		o->wasm = value;
+		return 0;
+	case OPT_INTERACTIVE:
+		o->interactive = true;
+		return 0;
+	case OPT_TTY:
+		o->tty = true;
+		return 0;
+	case OPT_CHANGES:
+		o->changes = true;
+		return 0;
+	case OPT_TRACE:
+		o->trace = true;
+		return 0;
+	case OPT_FAST:
+		for (o->fast = FAST_ON; strcmp(value, fast_modes[o->fast]); o->fast++)
+			if (o->fast == FAST_LAST)
+				return fail("--fast '%s': on, off, check or eager", value);
+		return 0;
+	case OPT_QUIET:
+		o->quiet = true;
+		return 0;
+	case OPT_DETACH:
+		o->detach = true;
+		return 0;
+	case OPT_IDLE:
+		o->idle = true;
+		return 0;
+	case OPT_ID:
+		if (!keep_id_is_valid(value))
+			return fail("--id '%s': lower case letters and digits", value);
+		o->id = value;
+		return 0;
+	case OPT_LEAVE:
+		o->leave = true;
+		return 0;
+	default:
+		run_help();
+		return -1;
+	}
+}
+
+static int option_unknown(const char *text)
+{
+	char name[64];
+	const char *similar;
+
+	snprintf(name, sizeof(name), "%.*s", (int)MIN(strcspn(text, "="), sizeof(name) - 1), text);
+	similar = value_similar(name + strspn(name, "-"), &options[0].name, OPT_IDLE,
+				sizeof(options[0]));
+	if (similar)
+		return fail("unknown option '%s'; did you mean '--%s'?", name, similar);
+	return fail("unknown option '%s'; 'viv run --help' lists the options", name);
+}
+
+/* -d, -i and -t, alone or together, as docker has them. False: text is something else. */
+static bool short_switches(struct run_options *o, const char *text)
+{
+	if (text[0] != '-' || !text[1] || strspn(text + 1, "dit") != strlen(text + 1))
+		return false;
+	o->tty |= strchr(text, 't') != NULL;
+	o->interactive |= strchr(text, 'i') != NULL;
+	o->detach |= strchr(text, 'd') != NULL;
+	return true;
+}
+
+/* One option at argv[*i]; moves *i behind it and its value. */
+static int option_parse(struct run_options *o, char **argv, int *i)
+{
+	const char *text = argv[*i], *equals = strchr(text, '='), *value = NULL;
+	size_t n = equals ? (size_t)(equals - text) : strlen(text);
+	unsigned opt;
+
+	if (!strcmp(text, "-h"))
+		return option_apply(o, OPT_HELP, NULL);
+	if (short_switches(o, text)) {
+		++*i;
+		return 0;
+	}
+	for (opt = 0; opt < ARRAY_LEN(options); opt++)
+		if (!strncmp(text, "--", 2) && strlen(options[opt].name) == n - 2 &&
+		    !strncmp(text + 2, options[opt].name, n - 2))
+			break;
+	if (opt == ARRAY_LEN(options) || (!options[opt].help && !o->keeper))
+		return option_unknown(text);
+	++*i;
+	if (!options[opt].value) {
+		if (equals)
+			return fail("--%s takes no value", options[opt].name);
+	} else if (equals) {
+		value = equals + 1;
+	} else {
+		value = argv[*i];
+		if (!value)
+			return fail("--%s needs a value: --%s %s", options[opt].name,
+				    options[opt].name, options[opt].value);
+		++*i;
+	}
+	return option_apply(o, opt, value);
+}
+
+int run_options_parse(struct run_options *o, int argc, char **argv)
+{
+	int i = 1, err = 0;
+
+	o->hostname = "cell";
+	while (!err && i < argc && argv[i][0] == '-' && argv[i][1]) {
+		if (!strcmp(argv[i], "--")) {
+			i++;
+			break;
+		}
+		err = option_parse(o, argv, &i);
+	}
+	if (err)
+		return err;
+	if (o->rm && o->name)
+		return fail(
+			"--rm and --name: a named cell keeps its files; leave one of them out, or "
+			"use 'viv rm %s' afterwards",
+			o->name);
+	if (o->detach && (o->trace || o->changes))
+		return fail("--detach: %s prints to the terminal; leave one of them out",
+			    o->trace ? "--trace" : "--changes");
+	if (o->tty && !o->detach && !isatty(0) && !isatty(1) && !isatty(2))
+		return fail("-t: there is no terminal to give to the cell; leave -t out, or make "
+			    "one inside: "
+			    "viv run -- script -qec COMMAND /dev/null");
+	o->argv = i < argc ? argv + i : NULL;
+	/* Before what the image says. A name without a value is filled in when the user is known. */
+	err = run_env_set(o, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	if (!err)
+		err = run_env_set(o, "HOME=");
+	if (!err)
+		err = run_env_set(o, "USER=");
+	if (!err)
+		err = run_env_set(o, "LOGNAME=");
+	if (!err)
+		err = run_env_set(o, "LANG=C.UTF-8");
+	return err;
+}
+
+/* The users of the host image are ours to name; those of others are looked up inside. */
+static int user_finish(struct run_options *o, bool stored)
+{
+	int err;
+
+	if (stored) {
+		if (!o->user_text)
+			o->user_text = "0";
+		return 0;
+	}
+	err = user_option(o, o->user_text ? o->user_text : "root");
+	o->user_text = NULL;
+	for (char **e = o->env; *e && !err; e++) {
+		if (!strcmp(*e, "HOME="))
+			err = env_set_pair(o, "HOME", o->home);
+		else if (!strcmp(*e, "USER="))
+			err = env_set_pair(o, "USER", o->user_name);
+		else if (!strcmp(*e, "LOGNAME="))
+			err = env_set_pair(o, "LOGNAME", o->user_name);
+	}
+	return err;
+}
+
+int run_options_finish(struct run_options *o, bool stored)
+{
+	int err = stored ? 0 : run_env_set(o, "SHELL=/bin/bash");
+
+	if (o->detach && o->tty && !err)
+		err = run_env_set(o, "TERM=xterm");
+	for (unsigned i = 0; i < o->nenv_given && !err; i++)
+		err = env_apply(o, o->env_given[i]);
+	if (!err)
+		err = user_finish(o, stored);
+	if (err)
+		return err;
+	if (!o->workdir)
+		o->workdir = "/";
+	if (!o->idle && (!o->argv || !o->argv[0]))
+		return fail(stored ? "no command given, and the image has none of its own"
+				   : "no command given; for a shell: viv run -- /bin/bash");
+	return 0;
+}

@@ -1,0 +1,419 @@
+/* Processes that clients started in the cell, and the first one.
+ *
+ * A number belongs to one process for good. An attached process is forgotten when its end was told to its client; a detached one is kept
+ * with its end and its log until the cell ends, or KEEP_MAX_PROCS younger ones need the room. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/execspec.h"
+#include "keeper/keeper.h"
+
+#define GRACE (2 * NSEC_PER_SEC)
+
+struct wait {
+	struct list link;
+	struct client *client;
+	uint32_t id;
+};
+
+struct kproc *proc_by_num(uint32_t num)
+{
+	struct kproc *p;
+
+	list_for_each (p, &keeper.procs, link)
+		if (p->num == num)
+			return p;
+	return NULL;
+}
+
+static void proc_free(struct kproc *p)
+{
+	struct wait *w, *tmp;
+
+	list_for_each_safe (w, tmp, &p->waiters, link)
+		free(w);
+	if (p->log)
+		log_free(p->log);
+	if (p->input >= 0)
+		close(p->input);
+	list_remove(&p->link);
+	keeper.nprocs--;
+	free(p);
+}
+
+static bool is_kept(const struct kproc *p)
+{
+	return (p->flags & KEEP_X_DETACH) || p->num == KEEP_FIRST;
+}
+
+static struct kproc *proc_new(uint32_t num, uint32_t flags)
+{
+	struct kproc *p, *tmp;
+
+	if (keeper.nprocs >= KEEP_MAX_PROCS)
+		list_for_each_safe (p, tmp, &keeper.procs, link)
+			if (p->ended && p->num != KEEP_FIRST) {
+				proc_free(p);
+				break;
+			}
+	p = keeper.nprocs < KEEP_MAX_PROCS ? calloc(1, sizeof(*p)) : NULL;
+	if (!p)
+		return NULL;
+	p->num = num;
+	p->flags = flags;
+	p->input = -1;
+	p->started = clock_real();
+	list_init(&p->link);
+	list_init(&p->waiters);
+	list_append(&keeper.procs, &p->link);
+	keeper.nprocs++;
+	return p;
+}
+
+static void command_note(struct kproc *p, const char *const *words, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n && at < sizeof(p->command) - 1; i++)
+		at += (size_t)snprintf(p->command + at, sizeof(p->command) - at, "%s%s",
+				       i ? " " : "", words[i]);
+}
+
+void proc_first(void)
+{
+	struct kproc *p = proc_new(KEEP_FIRST, KEEP_X_FIRST);
+	size_t n = 0;
+
+	keeper.last_proc = KEEP_FIRST;
+	if (!p)
+		return;
+	while (keeper.o->argv[n])
+		n++;
+	command_note(p, (const char *const *)keeper.o->argv, n);
+	p->pid = 2;
+}
+
+/* ---- starting ---- */
+
+/* What the command is, for people. The kernel checks the spec again. */
+static bool spec_peek(struct kproc *p, int fd)
+{
+	const char *words[8], *s;
+	struct execspec_view v;
+	size_t size, n;
+	void *map;
+
+	if (execspec_map(fd, &v, &map, &size) < 0)
+		return false;
+	s = v.words;
+	for (n = 0; n < v.argc && n < ARRAY_LEN(words); n++, s += strlen(s) + 1)
+		words[n] = s;
+	command_note(p, words, n);
+	execspec_unmap(map, size);
+	return true;
+}
+
+/* Empty input, and pipes for what it writes. fds[1..3] are for the cell. */
+static bool log_make(struct kproc *p, bool hold_input, int *fds)
+{
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
+	bool tty = p->flags & KEEP_X_TTY;
+
+	if (hold_input ? pipe2(in, O_CLOEXEC | O_NONBLOCK) < 0
+		       : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
+		return false;
+	p->input = in[1];
+	if (pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	    (!tty && pipe2(err, O_CLOEXEC | O_NONBLOCK) < 0)) {
+		close(in[0]);
+		if (out[0] >= 0) {
+			close(out[0]);
+			close(out[1]);
+		}
+		return false;
+	}
+	p->log = log_new(p->num, out[0], err[0]);
+	fds[1] = in[0];
+	fds[2] = out[1];
+	fds[3] = tty ? fcntl(out[1], F_DUPFD_CLOEXEC, 3) : err[1];
+	if (p->log && fds[3] >= 0)
+		return true;
+	for (int i = 1; i < 4; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return false;
+}
+
+static void fds_close(const int *fds, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+static void start_failed(struct kproc *p, enum err_kind kind, int status, const char *text)
+{
+	if (p->owner)
+		client_fail(p->owner, p->owner_id, kind, status, "%s", text);
+	if (p->num == KEEP_FIRST && keeper.status < 0) {
+		/* A cell is not without its first process. */
+		keeper.status = status;
+		keeper.reason = KEEP_FAILED;
+		snprintf(keeper.why, sizeof(keeper.why), "%s", text);
+		if (!p->owner)
+			cell_stop(0);
+	}
+	proc_free(p);
+}
+
+void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input, int *fds,
+		unsigned nfds)
+{
+	struct ctl_msg m = { .type = CTL_EXEC };
+	uint32_t flags = x->flags;
+	struct kproc *p;
+
+	if (nfds != (flags & KEEP_X_LOG ? 1u : 4u) ||
+	    (flags & ~(uint32_t)(KEEP_X_DETACH | KEEP_X_LOG | KEEP_X_TTY | KEEP_X_FIRST))) {
+		fds_close(fds, nfds);
+		client_fail(c, id, ERR_USAGE, EXIT_OWN, "the request for a process is damaged");
+		return;
+	}
+	if (((flags & KEEP_X_FIRST) && keeper.state != KEEP_IDLE &&
+	     keeper.state != KEEP_STARTING) ||
+	    keeper.state >= KEEP_PAUSED) {
+		fds_close(fds, nfds);
+		client_fail(c, id, ERR_CONFLICT, EXIT_OWN,
+			    keeper.state == KEEP_PAUSED
+				    ? "the cell is paused; 'viv resume' lets it go on"
+			    : keeper.state > KEEP_PAUSED ? "the cell is stopping"
+							 : "the cell has a first process already");
+		return;
+	}
+	p = proc_new(flags & KEEP_X_FIRST ? KEEP_FIRST : MAX(keeper.last_proc, KEEP_FIRST) + 1,
+		     flags);
+	if (!p) {
+		fds_close(fds, nfds);
+		client_fail(c, id, ERR_FAILED, EXIT_OWN, "the cell has too many processes");
+		return;
+	}
+	keeper.last_proc = MAX(keeper.last_proc, p->num);
+	p->owner = c;
+	p->owner_id = id;
+	if (x->timeout_ns > 0)
+		p->deadline = clock_mono() + x->timeout_ns;
+	if (!spec_peek(p, fds[0]) || ((flags & KEEP_X_LOG) && !log_make(p, hold_input, fds))) {
+		fds_close(fds, nfds);
+		start_failed(p, ERR_FAILED, EXIT_OWN, "cannot prepare the process");
+		return;
+	}
+	m.id = p->num;
+	m.flags = (flags & KEEP_X_FIRST ? CTL_X_FIRST : 0) | (flags & KEEP_X_TTY ? CTL_X_TTY : 0) |
+		  (flags & (KEEP_X_LOG | KEEP_X_DETACH) ? 0 : CTL_X_HANG_UP);
+	m.a = x->rows;
+	m.b = x->cols;
+	if (!control_put(&m, fds, 4))
+		start_failed(p, ERR_FAILED, EXIT_OWN, "the cell does not answer");
+}
+
+/* ---- waiting ---- */
+
+static void exited_send(struct client *c, uint32_t id, const struct kproc *p)
+{
+	struct keep_msg m = { .type = KEEP_EXITED, .proc = p->num, .pid = p->pid, .a = p->status };
+
+	client_send(c, id, &m, NULL, 0);
+}
+
+void proc_wait(struct client *c, uint32_t id, struct kproc *p)
+{
+	struct wait *w;
+
+	if (p->ended) {
+		exited_send(c, id, p);
+		return;
+	}
+	w = malloc(sizeof(*w));
+	if (!w) {
+		client_fail(c, id, ERR_FAILED, 0, "out of memory");
+		return;
+	}
+	w->client = c;
+	w->id = id;
+	list_init(&w->link);
+	list_append(&p->waiters, &w->link);
+}
+
+static void proc_ended(struct kproc *p, int status)
+{
+	struct wait *w;
+
+	p->ended = true;
+	p->status = status;
+	p->deadline = 0;
+	if (p->log)
+		log_end(p->log);
+	if (p->input >= 0)
+		close(p->input);
+	p->input = -1;
+	event_add(KEEP_EV_EXIT, p, status, 0, NULL);
+	if (p->owner && !(p->flags & KEEP_X_DETACH))
+		exited_send(p->owner, p->owner_id, p);
+	p->owner = NULL;
+	/* One after the other: a client that is sent away takes its others with it. */
+	while (!list_is_empty(&p->waiters)) {
+		w = list_first(&p->waiters, struct wait, link);
+		list_remove(&w->link);
+		exited_send(w->client, w->id, p);
+		free(w);
+	}
+	if (!is_kept(p))
+		proc_free(p);
+}
+
+static void proc_started(struct kproc *p, int pid)
+{
+	struct keep_msg m = { .type = KEEP_STARTED, .proc = p->num, .pid = pid };
+
+	p->pid = pid;
+	event_add(KEEP_EV_START, p, 0, 0, p->command);
+	if (p->num == KEEP_FIRST)
+		state_set(KEEP_RUNNING);
+	if (p->owner) {
+		client_send(p->owner, p->owner_id, &m, NULL, 0);
+		if (p->flags & KEEP_X_DETACH)
+			p->owner = NULL;
+	} else if (!(p->flags & KEEP_X_DETACH)) {
+		/* Who wanted it went away meanwhile. */
+		struct ctl_msg hang_up = { .type = CTL_HANG_UP, .id = p->num };
+
+		control_put(&hang_up, NULL, 0);
+	}
+}
+
+void procs_message(const struct ctl_msg *m)
+{
+	struct kproc *p = proc_by_num(m->id);
+
+	if (!p || p->ended)
+		return;
+	if (m->type == CTL_STARTED)
+		proc_started(p, m->a);
+	else if (m->type == CTL_PROC_EXIT)
+		proc_ended(p, m->a);
+	else if (m->type == CTL_EXEC_FAIL)
+		start_failed(p,
+			     m->b == -ENOENT || m->b == -ENOTDIR ? ERR_NOT_FOUND
+			     : m->b == -EBUSY			 ? ERR_CONFLICT
+								 : ERR_FAILED,
+			     m->a, m->text);
+}
+
+void procs_client_gone(struct client *c)
+{
+	struct kproc *p, *ptmp;
+	struct wait *w, *tmp;
+
+	list_for_each_safe (p, ptmp, &keeper.procs, link) {
+		list_for_each_safe (w, tmp, &p->waiters, link)
+			if (w->client == c) {
+				list_remove(&w->link);
+				free(w);
+			}
+		if (p->owner != c)
+			continue;
+		p->owner = NULL;
+		if (p->pid && !(p->flags & KEEP_X_DETACH)) {
+			struct ctl_msg m = { .type = CTL_HANG_UP, .id = p->num };
+
+			control_put(&m, NULL, 0);
+		}
+	}
+}
+
+static void signal_put(const struct kproc *p, int sig)
+{
+	struct ctl_msg m = { .type = CTL_PROC_SIGNAL, .id = p->num, .a = sig };
+
+	control_put(&m, NULL, 0);
+}
+
+void procs_signal_all(int sig)
+{
+	struct kproc *p;
+
+	list_for_each (p, &keeper.procs, link)
+		if (p->pid && !p->ended)
+			signal_put(p, sig);
+}
+
+bool procs_are_running(void)
+{
+	struct kproc *p;
+
+	list_for_each (p, &keeper.procs, link)
+		if (!p->ended)
+			return true;
+	return false;
+}
+
+int64_t procs_deadline(void)
+{
+	int64_t next = 0;
+	struct kproc *p;
+
+	list_for_each (p, &keeper.procs, link)
+		if (p->deadline && (!next || p->deadline < next))
+			next = p->deadline;
+	return next;
+}
+
+void procs_time(void)
+{
+	int64_t now = clock_mono();
+	struct kproc *p;
+
+	list_for_each (p, &keeper.procs, link) {
+		if (!p->deadline || p->deadline > now || p->ended)
+			continue;
+		signal_put(p, p->termed ? SIGKILL : SIGTERM);
+		if (!p->termed)
+			signal_put(p, SIGCONT);
+		p->deadline = now + GRACE;
+		p->termed = true;
+	}
+}
+
+void procs_first_ended(int wait_status)
+{
+	struct kproc *p = proc_by_num(KEEP_FIRST);
+
+	if (p && !p->ended)
+		proc_ended(p, wait_status);
+}
+
+void procs_end(void)
+{
+	struct kproc *p, *tmp;
+
+	list_for_each_safe (p, tmp, &keeper.procs, link) {
+		if (p->ended)
+			continue;
+		if (p->pid)
+			proc_ended(p, SIGKILL);
+		else
+			start_failed(p, ERR_FAILED, EXIT_OWN, "the cell ended");
+	}
+}
+
+void procs_free(void)
+{
+	struct kproc *p, *tmp;
+
+	list_for_each_safe (p, tmp, &keeper.procs, link)
+		proc_free(p);
+}

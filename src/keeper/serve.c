@@ -1,0 +1,528 @@
+/* Clients of a keeper: the socket, and what they ask for (wire.h). A client is of the same user or root; it is believed, but
+ * what it sends is checked, and a client that does not read is sent away. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "host/isolate.h"
+#include "keeper/keeper.h"
+
+#define LAST_WORDS NSEC_PER_SEC
+#define PENDING_MAX 4096
+
+struct client {
+	struct channel ch; /* first */
+	struct list link;
+	bool gone; /* to be freed when nobody is in it any more */
+	uint32_t events_id; /* of KEEP_SUBSCRIBE; 0: none */
+	uint64_t next_event;
+};
+
+/* A request that was passed on to the kernel. */
+struct pending {
+	struct list link;
+	uint32_t request, id;
+	uint32_t type; /* enum keep_type */
+	struct client *client; /* NULL: went away */
+};
+
+/* ---- answers ---- */
+
+static void client_free(struct client *c)
+{
+	list_remove(&c->link);
+	keeper.nclients--;
+	channel_close(&c->ch);
+	free(c);
+}
+
+static void client_leave(struct client *c)
+{
+	struct pending *p;
+
+	if (c->gone)
+		return;
+	c->gone = true;
+	procs_client_gone(c);
+	list_for_each (p, &keeper.pending, link)
+		if (p->client == c)
+			p->client = NULL;
+	if (keeper.sealing == c)
+		keeper.sealing = NULL;
+	channel_close(&c->ch);
+}
+
+/* Between two rounds: nobody has a pointer to them on the stack. */
+static void clients_sweep(void)
+{
+	struct client *c, *tmp;
+
+	list_for_each_safe (c, tmp, &keeper.clients, link)
+		if (c->gone)
+			client_free(c);
+}
+
+void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *fds, unsigned nfds)
+{
+	m->id = id;
+	if (!c || c->gone) {
+		for (unsigned i = 0; i < nfds; i++)
+			close(fds[i]);
+		return;
+	}
+	if (!channel_send(&c->ch, m, fds, nfds))
+		client_leave(c);
+}
+
+void client_fail(struct client *c, uint32_t id, enum err_kind kind, int status, const char *fmt,
+		 ...)
+{
+	struct keep_msg m = { .type = KEEP_FAIL, .a = status, .b = (int)kind };
+	va_list ap;
+
+	if (!c)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(m.text, sizeof(m.text), fmt, ap);
+	va_end(ap);
+	client_send(c, id, &m, NULL, 0);
+}
+
+static void client_ok(struct client *c, uint32_t id, uint64_t n)
+{
+	struct keep_msg m = { .type = KEEP_OK, .n = n };
+
+	client_send(c, id, &m, NULL, 0);
+}
+
+/* Events are sent from the ring as fast as the client takes them. */
+static void events_pump(struct channel *ch)
+{
+	struct client *c = (struct client *)ch;
+
+	while (!c->gone && c->events_id && c->next_event < events_next() && c->ch.nout < 64) {
+		struct keep_msg m;
+
+		if (c->next_event < events_first()) { /* it slept too long */
+			client_leave(c);
+			return;
+		}
+		m = *event_get(c->next_event++);
+		client_send(c, c->events_id, &m, NULL, 0);
+	}
+}
+
+void clients_events(void)
+{
+	struct client *c;
+
+	list_for_each (c, &keeper.clients, link)
+		events_pump(&c->ch);
+}
+
+/* ---- requests that the kernel answers ---- */
+
+static void pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m)
+{
+	struct pending *p = malloc(sizeof(*p));
+
+	m->request = ++keeper.last_request;
+	if (!p || !control_put(m, NULL, 0)) {
+		free(p);
+		client_fail(c, in->id, ERR_FAILED, 0, "the cell does not answer");
+		return;
+	}
+	*p = (struct pending){ .request = m->request, .id = in->id, .type = in->type, .client = c };
+	list_init(&p->link);
+	list_append(&keeper.pending, &p->link);
+}
+
+static void done_answer(const struct pending *p, int err)
+{
+	switch (-err) {
+	case 0:
+		if (p->type == KEEP_FREEZE || p->type == KEEP_THAW)
+			state_set(p->type == KEEP_FREEZE    ? KEEP_PAUSED
+				  : proc_by_num(KEEP_FIRST) ? KEEP_RUNNING
+							    : KEEP_IDLE);
+		client_ok(p->client, p->id, 0);
+		break;
+	case ESRCH:
+		client_fail(p->client, p->id, ERR_NOT_FOUND, 0, "the process has ended");
+		break;
+	case ENOTTY:
+		client_fail(p->client, p->id, ERR_CONFLICT, 0, "the process has no terminal");
+		break;
+	case EBUSY:
+		client_fail(p->client, p->id, ERR_CONFLICT, 0,
+			    "the cell is paused; 'viv resume' lets it go on");
+		break;
+	default:
+		client_fail(p->client, p->id, ERR_FAILED, 0, "%s", strerror(-err));
+	}
+}
+
+void pending_answer(const struct ctl_msg *m)
+{
+	struct pending *p, *found = NULL;
+
+	list_for_each (p, &keeper.pending, link)
+		if (p->request == m->request)
+			found = p;
+	if (!found)
+		return;
+	if (m->type == CTL_STATS) {
+		struct keep_msg out = { .type = KEEP_STATS, .stats = m->stats };
+
+		client_send(found->client, found->id, &out, NULL, 0);
+	} else {
+		done_answer(found, m->a);
+	}
+	list_remove(&found->link);
+	free(found);
+}
+
+/* ---- sealing ---- */
+
+static void seal_answer(enum err_kind kind, const char *text)
+{
+	keeper.seal_runs = false;
+	if (kind)
+		client_fail(keeper.sealing, keeper.seal_id, kind, 0, "%s", text);
+	else
+		client_ok(keeper.sealing, keeper.seal_id, keeper.seal_layer);
+	keeper.sealing = NULL;
+}
+
+/* What the tree file says comes first: a layer that it names and nobody made yet is an empty one, but one that it does
+ * not name is lost. */
+static void seal_start(struct client *c, const struct keep_msg *in)
+{
+	struct place *p = keeper.place;
+	struct ctl_msg m = { .type = CTL_SEAL, .text = "sync" };
+	char text[200];
+	int err;
+
+	if (!p->kept) {
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "the cell keeps no files; a snapshot needs a cell with --name");
+		return;
+	}
+	if (keeper.seal_runs) {
+		client_fail(c, in->id, ERR_CONFLICT, 0, "a snapshot is being made; try again");
+		return;
+	}
+	if (in->text[0] && !disk_name_is_valid(in->text)) {
+		client_fail(c, in->id, ERR_USAGE, 0, "'%.64s' is no name for a snapshot", in->text);
+		return;
+	}
+	keeper.sealing = c;
+	keeper.seal_runs = true;
+	keeper.seal_id = in->id;
+	keeper.seal_layer = p->disk.active;
+	err = disk_seal_start(p->store.fd, &p->disk, in->text);
+	if (err == -EEXIST) {
+		snprintf(text, sizeof(text), "cell '%s' has a snapshot '%.64s' already",
+			 p->cell.name, in->text);
+		seal_answer(ERR_CONFLICT, text);
+		return;
+	}
+	if (err) {
+		seal_answer(ERR_FAILED,
+			    err == -ELOOP ? "the cell has too many snapshots on top of each other"
+					  : strerror(-err));
+		return;
+	}
+	m.a = (int32_t)p->disk.active;
+	if (!control_put(&m, NULL, 0)) {
+		disk_unseal(&p->disk);
+		seal_answer(ERR_FAILED, "the cell does not answer");
+	}
+}
+
+void seal_end(int err)
+{
+	if (!keeper.seal_runs)
+		return;
+	if (err)
+		disk_unseal(&keeper.place->disk);
+	else
+		err = disk_seal_end(&keeper.place->disk);
+	if (err)
+		seal_answer(ERR_FAILED, strerror(-err));
+	else
+		seal_answer(0, "");
+}
+
+/* ---- requests ---- */
+
+static void hello(struct client *c, const struct keep_msg *in)
+{
+	struct keep_msg m = { .type = KEEP_HELLO };
+	const struct kproc *first = proc_by_num(KEEP_FIRST);
+
+	m.hello = (struct keep_hello){ .version = KEEP_VERSION,
+				       .state = keeper.state,
+				       .keeper_pid = getpid(),
+				       .kernel_pid = keeper.kernel->pid,
+				       .started = keeper.started,
+				       .next_event = events_next(),
+				       .first_event = events_first() };
+	snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
+	snprintf(m.hello.name, sizeof(m.hello.name), "%s",
+		 keeper.place->kept ? keeper.place->cell.name : "");
+	snprintf(m.hello.image, sizeof(m.hello.image), "%s",
+		 keeper.place->kept ? keeper.place->cell.image
+		 : keeper.o->image  ? keeper.o->image
+				    : "host");
+	snprintf(m.hello.command, sizeof(m.hello.command), "%s", first ? first->command : "");
+	client_send(c, in->id, &m, NULL, 0);
+}
+
+static void procs_list(struct client *c, const struct keep_msg *in)
+{
+	struct kproc *p;
+
+	list_for_each (p, &keeper.procs, link) {
+		struct keep_msg m = { .type = KEEP_PROC, .proc = p->num, .pid = p->pid };
+
+		m.proc_is = (struct keep_proc){ .flags = p->flags,
+						.ended = p->ended,
+						.status = p->status,
+						.started = p->started };
+		snprintf(m.proc_is.command, sizeof(m.proc_is.command), "%s", p->command);
+		client_send(c, in->id, &m, NULL, 0);
+	}
+	client_ok(c, in->id, 0);
+}
+
+static void logs(struct client *c, const struct keep_msg *in, const struct kproc *p)
+{
+	struct keep_msg m = { .type = KEEP_LOGS, .proc = p->num };
+	int fds[2];
+	unsigned n = p->log ? log_open(p->num, fds) : 0;
+
+	if (!n)
+		client_fail(c, in->id, ERR_NOT_FOUND, 0,
+			    "the output of this process is not kept; it went to who started it");
+	else
+		client_send(c, in->id, &m, fds, n);
+}
+
+static void subscribe(struct client *c, const struct keep_msg *in)
+{
+	uint64_t from = in->n ? MAX(in->n, events_first()) : events_next();
+
+	c->events_id = in->id;
+	c->next_event = MIN(from, events_next());
+	client_ok(c, in->id, c->next_event);
+	events_pump(&c->ch);
+}
+
+/* Those that name a process. */
+static void proc_request(struct client *c, const struct keep_msg *in)
+{
+	struct kproc *p = proc_by_num(in->proc);
+	struct ctl_msg m = { .id = in->proc, .a = in->a, .b = in->b };
+
+	if (!p) {
+		client_fail(c, in->id, ERR_NOT_FOUND, 0, "the cell has no process %u", in->proc);
+		return;
+	}
+	switch (in->type) {
+	case KEEP_WAIT:
+		proc_wait(c, in->id, p);
+		return;
+	case KEEP_LOGS:
+		logs(c, in, p);
+		return;
+	case KEEP_SIGNAL:
+		m.type = CTL_PROC_SIGNAL;
+		m.b = in->flags & KEEP_TO_GROUP ? 1 : 0;
+		break;
+	default:
+		m.type = CTL_RESIZE;
+	}
+	pass_on(c, in, &m);
+}
+
+static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
+{
+	struct client *c = (struct client *)ch;
+	struct keep_msg *in = msg;
+	struct ctl_msg m = { 0 };
+
+	in->text[sizeof(in->text) - 1] = 0;
+	if (in->type == KEEP_EXEC) {
+		proc_start(c, in->id, &in->exec, false, fds, nfds);
+		return;
+	}
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+	switch (in->type) {
+	case KEEP_HELLO:
+		hello(c, in);
+		break;
+	case KEEP_WAIT:
+	case KEEP_SIGNAL:
+	case KEEP_RESIZE:
+	case KEEP_LOGS:
+		proc_request(c, in);
+		break;
+	case KEEP_STOP:
+		client_ok(c, in->id, 0);
+		cell_stop((int64_t)MIN(in->n, (uint64_t)INT64_MAX / 4));
+		break;
+	case KEEP_KILL:
+		client_ok(c, in->id, 0);
+		keeper.reason = KEEP_ASKED;
+		kernel_kill();
+		break;
+	case KEEP_FREEZE:
+	case KEEP_THAW:
+		m.type = in->type == KEEP_FREEZE ? CTL_FREEZE : CTL_THAW;
+		if (keeper.state != (in->type == KEEP_THAW ? KEEP_PAUSED : KEEP_RUNNING) &&
+		    !(in->type == KEEP_FREEZE && keeper.state == KEEP_IDLE))
+			client_fail(c, in->id, ERR_CONFLICT, 0, "the cell is %s paused",
+				    in->type == KEEP_THAW ? "not" : "stopping, or already");
+		else
+			pass_on(c, in, &m);
+		break;
+	case KEEP_SEAL:
+		seal_start(c, in);
+		break;
+	case KEEP_STATS:
+		m.type = CTL_STATS;
+		pass_on(c, in, &m);
+		break;
+	case KEEP_PROCS:
+		procs_list(c, in);
+		break;
+	case KEEP_SUBSCRIBE:
+		subscribe(c, in);
+		break;
+	default:
+		client_fail(c, in->id, ERR_USAGE, 0,
+			    "the cell was started by another version of viv");
+	}
+}
+
+/* ---- the socket ---- */
+
+static void client_gone(struct channel *ch)
+{
+	client_leave((struct client *)ch);
+}
+
+static void client_accept(struct source *s, uint32_t events)
+{
+	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	socklen_t len = sizeof(struct ucred);
+	struct client *c = NULL;
+	struct ucred who;
+
+	(void)events;
+	clients_sweep();
+	if (fd < 0)
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	    (who.uid == geteuid() || !who.uid) && keeper.nclients < KEEP_MAX_CLIENTS)
+		c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(fd);
+		return;
+	}
+	list_init(&c->link);
+	list_append(&keeper.clients, &c->link);
+	keeper.nclients++;
+	c->ch.in = request;
+	c->ch.idle = events_pump;
+	c->ch.gone = client_gone;
+	if (channel_init(&c->ch, fd, KEEP_BACKLOG) < 0) {
+		close(fd);
+		c->ch.src.fd = -1;
+		client_free(c);
+	}
+}
+
+/* A socket under its name has somebody who listens: it gets the name last. Who finds one that has not may remove it (client.c),
+ * with the directory locked as here, so that it is not a new one's by then. */
+int serve_open(struct err *e)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int dir = keep_cells_dir(e), fd;
+	char name[KEEP_ID_LEN + 8], new[KEEP_ID_LEN + 8];
+	bool ok;
+
+	if (dir < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%s.sock", keeper.id);
+	snprintf(new, sizeof(new), "%s.new", keeper.id);
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, new);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	unlinkat(dir, new, 0);
+	ok = fd >= 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	     fchmodat(dir, new, 0600, 0) == 0 && listen(fd, 128) == 0 && flock(dir, LOCK_EX) == 0 &&
+	     renameat(dir, new, dir, name) == 0;
+	if (!ok)
+		err_note(e, ERR_FAILED, "cannot listen for requests to the cell: %s",
+			 strerror(errno));
+	close(dir);
+	if (ok && source_add(&keeper.listening, fd, EPOLLIN, client_accept) == 0)
+		return 0;
+	if (ok)
+		err_note(e, ERR_FAILED, "cannot listen for requests to the cell");
+	if (fd >= 0)
+		close(fd);
+	keeper.listening.fd = -1;
+	return -1;
+}
+
+static bool clients_wait(void)
+{
+	struct client *c;
+
+	list_for_each (c, &keeper.clients, link)
+		if (!c->gone && c->ch.nout)
+			return true;
+	return false;
+}
+
+void serve_close(void)
+{
+	int64_t until = clock_mono() + LAST_WORDS;
+	char name[KEEP_ID_LEN + 8];
+	struct client *c, *tmp;
+	struct pending *p, *ptmp;
+	struct err e;
+	int dir;
+
+	list_for_each_safe (p, ptmp, &keeper.pending, link) {
+		client_fail(p->client, p->id, ERR_FAILED, 0, "the cell ended while it was asked");
+		list_remove(&p->link);
+		free(p);
+	}
+	if (keeper.listening.fd >= 0) {
+		source_close(&keeper.listening);
+		dir = keep_cells_dir(&e);
+		snprintf(name, sizeof(name), "%s.sock", keeper.id);
+		if (dir >= 0) {
+			unlinkat(dir, name, 0);
+			close(dir);
+		}
+	}
+	while (clients_wait() && clock_mono() < until)
+		sources_wait(until);
+	list_for_each_safe (c, tmp, &keeper.clients, link)
+		client_free(c);
+}

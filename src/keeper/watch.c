@@ -1,0 +1,498 @@
+/* The time with a running cell: forwards signals, takes what the kernel says, watches the clock, serves clients, and turns the end into
+ * an exit status. What comes from the kernel is not trusted: messages have one size, and text is cleaned before it is shown.
+ *
+ * In a 'viv run' the kernel is in a session of its own, so a terminal's Ctrl-C and Ctrl-Z reach viv alone. Ctrl-Z is passed on; when
+ * it meant the first process and not a job of a shell in the cell, the kernel says so, and viv stops itself with the terminal as it found
+ * it; 'fg' undoes both. A viv-keeper has no terminal, and what is said becomes events. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/cgroup.h"
+#include "host/isolate.h"
+#include "keeper/keeper.h"
+
+#define GRACE (2 * NSEC_PER_SEC)
+#define CONTROL_MAX 4096 /* messages that wait for the kernel */
+
+struct keeper keeper = { .ready = -1 };
+
+static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGWINCH, SIGTSTP, SIGTTIN,
+				 SIGTTOU, SIGCONT, SIGUSR1, SIGUSR2, SIGALRM,  SIGPIPE };
+
+int watch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < ARRAY_LEN(forwarded); i++)
+		sigaddset(&set, forwarded[i]);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* ---- saying ---- */
+
+/* Text from the cell's side: no byte of it can steer a terminal. */
+static void text_clean(const char *text, size_t size, char *line, size_t max)
+{
+	size_t n = 0, len = strnlen(text, size);
+
+	for (size_t i = 0; i < len && n + 5 < max; i++) {
+		unsigned char c = (unsigned char)text[i];
+		bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)text[i + 1] < 0xa0;
+
+		if (c < 0x20 || c == 0x7f || c1)
+			n += (size_t)snprintf(line + n, max - n, "\\x%02x", c);
+		else
+			line[n++] = (char)c;
+	}
+	line[n] = '\0';
+}
+
+void text_tell(bool is_result, const char *text, size_t size)
+{
+	char line[4 * sizeof(((struct ctl_msg *)0)->text) + 16];
+
+	text_clean(text, size, line, sizeof(line));
+	if (!keeper.detached || keeper.ready >= 0)
+		fprintf(stderr, "%s%s\n", is_result ? "" : "viv: ", line);
+}
+
+void state_set(enum keep_state state)
+{
+	if (keeper.state == state || keeper.state >= KEEP_STOPPED ||
+	    (keeper.state == KEEP_STOPPING && state < KEEP_STOPPING))
+		return;
+	keeper.state = state;
+	event_add(KEEP_EV_STATE, NULL, (int)state, 0, NULL);
+}
+
+/* Who started us can go on. */
+static void ready_tell(void)
+{
+	struct keep_msg m = { .type = KEEP_HELLO };
+
+	if (keeper.ready < 0)
+		return;
+	if (keeper.status >= 0) {
+		m.type = KEEP_FAIL;
+		m.a = keeper.status;
+		snprintf(m.text, sizeof(m.text), "%s", keeper.why);
+	} else {
+		m.hello.keeper_pid = getpid();
+		m.hello.kernel_pid = keeper.kernel->pid;
+		m.hello.state = keeper.state;
+		m.hello.started = keeper.started;
+		snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
+		snprintf(m.hello.name, sizeof(m.hello.name), "%s",
+			 keeper.place->kept ? keeper.place->cell.name : "");
+	}
+	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
+	close(keeper.ready);
+	keeper.ready = -1;
+	if (keeper.detached) {
+		streams_drop();
+		(void)!chdir("/");
+	}
+}
+
+/* ---- the kernel ---- */
+
+/* A viv-keeper's own command, in a cell that was started without one. */
+static void first_start(void)
+{
+	const struct run_options *o = keeper.o;
+	struct execspec spec = { .argv = o->argv, .envp = o->env, .cwd = o->workdir };
+	struct keep_exec x = { .flags = KEEP_X_FIRST | KEEP_X_LOG | KEEP_X_DETACH |
+					(o->tty ? KEEP_X_TTY : 0),
+			       .rows = 24,
+			       .cols = 80 };
+	int fd = execspec_write(&spec);
+
+	if (fd >= 0) {
+		proc_start(NULL, 0, &x, o->interactive, &fd, 1);
+	} else {
+		keeper.status = fd == -E2BIG ? 126 : EXIT_OWN;
+		keeper.reason = KEEP_FAILED;
+		snprintf(keeper.why, sizeof(keeper.why), "cannot prepare the command: %s",
+			 strerror(-fd));
+		cell_stop(0);
+	}
+}
+
+bool control_put(const struct ctl_msg *m, const int *fds, unsigned nfds)
+{
+	return channel_send(&keeper.control, m, fds, nfds);
+}
+
+static void signal_send(int sig)
+{
+	struct ctl_msg m = { .type = CTL_SIGNAL, .a = sig };
+
+	control_put(&m, NULL, 0);
+}
+
+void kernel_kill(void)
+{
+	keeper.killed = true;
+	keeper.deadline = 0;
+	if (keeper.status < 0 && keeper.reason == KEEP_ASKED)
+		keeper.status = 128 + SIGKILL;
+	syscall(SYS_pidfd_send_signal, keeper.kernel->pidfd, SIGKILL, NULL, 0);
+}
+
+/* The end was announced. Said twice, it comes no later. */
+static void grace_start(void)
+{
+	int64_t end = clock_mono() + GRACE;
+
+	keeper.deadline = keeper.deadline ? MIN(keeper.deadline, end) : end;
+}
+
+/* No process is left, or the time for that is over: the kernel brings the disk in order and ends. */
+static void cell_finish(void)
+{
+	struct ctl_msg m = { .type = CTL_END };
+
+	if (keeper.finishing)
+		return;
+	keeper.finishing = true;
+	if (keeper.status < 0)
+		keeper.status = procs_are_running() ? 128 + SIGKILL : 0;
+	keeper.deadline = clock_mono() + GRACE;
+	control_put(&m, NULL, 0);
+}
+
+void cell_stop(int64_t grace)
+{
+	struct ctl_msg thaw = { .type = CTL_THAW },
+		       term = { .type = CTL_PROC_SIGNAL, .id = KEEP_FIRST };
+	bool was_stopping = keeper.state == KEEP_STOPPING;
+
+	if (keeper.ended || keeper.finishing)
+		return;
+	if (keeper.state == KEEP_PAUSED)
+		control_put(&thaw, NULL, 0);
+	if (!keeper.reason)
+		keeper.reason = KEEP_ASKED;
+	state_set(KEEP_STOPPING);
+	if (!procs_are_running() || grace <= 0) {
+		cell_finish();
+		return;
+	}
+	if (!was_stopping && proc_by_num(KEEP_FIRST)) {
+		term.a = SIGTERM;
+		control_put(&term, NULL, 0);
+		term.a = SIGCONT;
+		control_put(&term, NULL, 0);
+	} else if (!was_stopping) {
+		procs_signal_all(SIGTERM);
+		procs_signal_all(SIGCONT);
+	}
+	keeper.deadline =
+		keeper.deadline ? MIN(keeper.deadline, clock_mono() + grace) : clock_mono() + grace;
+}
+
+static void stop_self(void)
+{
+	struct termios cell_mode;
+
+	/* Where nobody could continue it and nobody asked, a kernel would only stop the clock. */
+	if (keeper.detached || (keeper.terminal.fd < 0 && !keeper.asked_to_stop))
+		return;
+	keeper.asked_to_stop = false;
+	terminal_restore(&keeper.terminal, &cell_mode);
+	kill(getpid(), SIGSTOP);
+	/* Continued: the signal for that is still to be read, and passed on. */
+	terminal_set(&keeper.terminal, &cell_mode);
+}
+
+static int status_of(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void cell_failed(const struct ctl_msg *m)
+{
+	/* Who waits for us to be ready says it. */
+	if (keeper.ready < 0)
+		text_tell(false, m->text, sizeof(m->text));
+	if (keeper.status < 0) {
+		keeper.status = m->a > 0 && m->a < 256 ? m->a : EXIT_OWN;
+		keeper.reason = KEEP_FAILED;
+		text_clean(m->text, sizeof(m->text), keeper.why, sizeof(keeper.why));
+	}
+	grace_start();
+}
+
+static void said(const struct ctl_msg *m)
+{
+	char line[400];
+
+	if (m->type == CTL_LOG && m->a == 1) {
+		text_tell(true, m->text, sizeof(m->text));
+		return;
+	}
+	if (!keeper.o->quiet)
+		text_tell(false, m->text, sizeof(m->text));
+	text_clean(m->text, sizeof(m->text), line, sizeof(line));
+	event_add(m->type == CTL_LOG ? KEEP_EV_LOG
+		  : m->a == 1	     ? KEEP_EV_OOM
+				     : KEEP_EV_LIMIT,
+		  NULL, 0, 0, line);
+}
+
+static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds)
+{
+	struct ctl_msg *m = msg;
+
+	(void)c;
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]); /* it has none to give */
+	if (m->type != CTL_STATS)
+		m->text[sizeof(m->text) - 1] = 0;
+	switch (m->type) {
+	case CTL_READY:
+		state_set(keeper.o->idle || keeper.detached ? KEEP_IDLE : KEEP_RUNNING);
+		if (!keeper.detached || keeper.o->idle)
+			ready_tell();
+		else
+			first_start();
+		break;
+	case CTL_EXIT:
+		if (keeper.status < 0)
+			keeper.status = status_of(m->a);
+		if (!keeper.reason)
+			keeper.reason = KEEP_ENDED;
+		if (!keeper.finishing)
+			procs_first_ended(m->a);
+		/* What is left is the kernel's own end. */
+		grace_start();
+		break;
+	case CTL_FAIL:
+		cell_failed(m);
+		break;
+	case CTL_LOG:
+	case CTL_EVENT:
+		said(m);
+		break;
+	case CTL_STOP:
+		stop_self();
+		break;
+	case CTL_SEALED:
+		seal_end(m->a < 0 ? m->a : 0);
+		break;
+	case CTL_STARTED:
+	case CTL_EXEC_FAIL:
+	case CTL_PROC_EXIT:
+		procs_message(m);
+		if (m->id == KEEP_FIRST && keeper.detached)
+			ready_tell();
+		if (keeper.state == KEEP_STOPPING && !procs_are_running())
+			cell_finish();
+		break;
+	case CTL_STATS:
+	case CTL_DONE:
+		pending_answer(m);
+		break;
+	default:
+		break;
+	}
+}
+
+static void kernel_gone(struct channel *c)
+{
+	channel_close(c); /* its end itself is told by the pidfd */
+}
+
+static void pidfd_ready(struct source *s, uint32_t events)
+{
+	(void)s, (void)events;
+	keeper.ended = true;
+}
+
+/* ---- signals and the clock ---- */
+
+static void signals_ready(struct source *s, uint32_t events)
+{
+	struct signalfd_siginfo si;
+
+	(void)events;
+	while (read(s->fd, &si, sizeof(si)) == sizeof(si)) {
+		int sig = (int)si.ssi_signo;
+
+		if (sig == SIGPIPE || sig == SIGTTIN || sig == SIGTTOU)
+			continue;
+		/* Nobody types at a keeper: whoever ends it means the cell. */
+		if (keeper.detached) {
+			if (sig == SIGTERM || sig == SIGINT)
+				cell_stop(10 * NSEC_PER_SEC);
+			continue;
+		}
+		keeper.asked_to_stop |= sig == SIGTSTP;
+		signal_send(sig);
+	}
+}
+
+static void deadline_passed(void)
+{
+	if (keeper.state == KEEP_STOPPING && !keeper.finishing) {
+		cell_finish();
+		return;
+	}
+	if (keeper.timed_out || keeper.status >= 0) {
+		kernel_kill();
+		return;
+	}
+	keeper.timed_out = true;
+	keeper.reason = KEEP_TIME_UP;
+	keeper.deadline = clock_mono() + GRACE;
+	if (proc_by_num(KEEP_FIRST)) {
+		signal_send(SIGTERM);
+		signal_send(SIGCONT);
+	} else {
+		procs_signal_all(SIGTERM);
+	}
+}
+
+static int64_t next_deadline(void)
+{
+	int64_t a = keeper.deadline, b = procs_deadline();
+
+	return a && b ? MIN(a, b) : a ? a : b;
+}
+
+/* ---- the end ---- */
+
+/* The kernel is gone: what it left as status, or why there is none. */
+static int status_final(void)
+{
+	siginfo_t si = { 0 };
+	const char *why = NULL;
+
+	while (waitid(P_PIDFD, (id_t)keeper.kernel->pidfd, &si, WEXITED | __WALL) < 0 &&
+	       errno == EINTR)
+		;
+	if (keeper.timed_out) {
+		if (!keeper.o->quiet)
+			warn("the time is up");
+		return EXIT_TIMEOUT;
+	}
+	if (keeper.status >= 0)
+		return keeper.status;
+	keeper.reason = KEEP_FAILED;
+	if (cgroup_is_out_of_memory(keeper.cgroup)) {
+		keeper.reason = KEEP_OUT_OF_MEMORY;
+		event_add(KEEP_EV_OOM, NULL, 0, 0, "the cell used more memory than it may");
+		warn("the cell was killed: it used more than --memory allows");
+		return 128 + SIGKILL;
+	}
+	if (si.si_code == CLD_EXITED) {
+		snprintf(keeper.why, sizeof(keeper.why),
+			 "the cell's kernel ended without a result (status %d)", si.si_status);
+		return fail("%s", keeper.why);
+	}
+	if (si.si_status == SIGKILL) {
+		strcpy(keeper.why, "the cell's kernel was killed");
+		warn("%s", keeper.why);
+		return 128 + SIGKILL;
+	}
+	why = si.si_status == SIGSYS ? "was killed for a forbidden system call" : NULL;
+	if (why)
+		snprintf(keeper.why, sizeof(keeper.why), "the cell's kernel %s; please report this",
+			 why);
+	else
+		snprintf(keeper.why, sizeof(keeper.why),
+			 "the cell's kernel crashed (%s); please report this",
+			 strsignal(si.si_status));
+	return fail("%s", keeper.why);
+}
+
+static int end(void)
+{
+	struct termios unused;
+	char text[64];
+	int status;
+
+	/* What was said last. */
+	if (keeper.control.src.fd >= 0)
+		keeper.control.src.fn(&keeper.control.src, EPOLLIN);
+	channel_close(&keeper.control);
+	/* Sealed or not, the kernel writes no more: the layer is as it is. */
+	seal_end(0);
+	status = status_final();
+	keeper.status = status;
+	ready_tell();
+	procs_end();
+	snprintf(text, sizeof(text), "exit status %d", status);
+	event_add(KEEP_EV_END, NULL, status, (int)keeper.reason, keeper.why[0] ? keeper.why : text);
+	state_set(KEEP_STOPPED);
+	serve_close();
+	procs_free();
+	if (!keeper.detached)
+		terminal_restore(&keeper.terminal, &unused);
+	return status;
+}
+
+int watch_prepare(const struct run_options *o, struct place *place)
+{
+	int err = sources_init();
+
+	list_init(&keeper.clients);
+	list_init(&keeper.procs);
+	list_init(&keeper.pending);
+	keeper.listening.fd = -1;
+	keeper.o = o;
+	keeper.place = place;
+	keeper.status = -1;
+	keeper.state = KEEP_STARTING;
+	keeper.started = clock_real();
+	return err ? fail("cannot watch the cell: %s", strerror(-err)) : 0;
+}
+
+int watch(const struct isolated *kernel, int control, int signals, const struct cgroup *cg)
+{
+	struct err e;
+	int err;
+
+	keeper.kernel = kernel;
+	keeper.cgroup = cg;
+	keeper.control.in = kernel_message;
+	keeper.control.gone = kernel_gone;
+	if (!keeper.detached)
+		proc_first();
+	err = channel_init(&keeper.control, control, CONTROL_MAX);
+	if (!err)
+		err = source_add(&keeper.signals, signals, EPOLLIN, signals_ready);
+	if (!err)
+		err = source_add(&keeper.pidfd, kernel->pidfd, EPOLLIN, pidfd_ready);
+	if (err) {
+		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
+		return fail("cannot watch the cell: %s", strerror(-err));
+	}
+	if (keeper.id[0] && serve_open(&e) < 0) {
+		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
+		return fail("%s", e.text);
+	}
+	if (!keeper.detached)
+		terminal_save(&keeper.terminal);
+	if (keeper.o->timeout_ns)
+		keeper.deadline = clock_mono() + keeper.o->timeout_ns;
+	while (!keeper.ended) {
+		sources_wait(next_deadline());
+		if (keeper.deadline && clock_mono() >= keeper.deadline)
+			deadline_passed();
+		procs_time();
+	}
+	return end();
+}
