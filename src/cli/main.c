@@ -11,6 +11,15 @@ static void version_help(void);
 
 const struct verb verbs[] = {
 	{ "run", "run a command in a new cell", run_main, run_help },
+	{ "exec", "run a command in a running cell", exec_main, exec_help },
+	{ "ps", "list the running cells", ps_main, ps_help },
+	{ "logs", "show the output of a detached cell or process", logs_main, logs_help },
+	{ "wait", "wait for the end of cells", wait_main, wait_help },
+	{ "stop", "end cells, giving them time for it", stop_main, stop_help },
+	{ "kill", "signal a cell, or end it at once", kill_main, kill_help },
+	{ "pause", "let nothing in a cell run", pause_main, pause_help },
+	{ "resume", "let a paused cell go on", resume_main, resume_help },
+	{ "stats", "show what cells use", stats_main, stats_help },
 	{ "image", "import, list, export and remove images", image_main, image_help },
 	{ "ls", "list the named cells", ls_main, ls_help },
 	{ "rm", "remove named cells", rm_main, rm_help },
@@ -109,7 +118,7 @@ int main(int argc, char **argv)
 	v = verb_find(name);
 	if (!v)
 		return verb_unknown(name);
-	if (argc > 2 && v->main != run_main &&
+	if (argc > 2 && v->main != run_main && v->main != exec_main &&
 	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		v->help();
 		status = 0;

@@ -1,0 +1,457 @@
+# Further processes in running cells, by way of their keepers: run -d, exec, ps, logs, wait, stop, kill, pause, resume, stats.
+# shellcheck shell=bash
+
+v() { timeout -k 5 "${LIMIT:-60}" "$VIV" "$@"; }
+# A detached cell in $c, which is gone at the end of the test, however that ends.
+cell() { # arguments of viv run
+	c=$(v run -d "$@")
+	trap 'v kill "$c" >/dev/null 2>&1 || true; soon alone' EXIT
+}
+idle() { cell "$@" -- sleep 1000; }
+files() { find "$XDG_RUNTIME_DIR/vivarium/cells" -type f -o -type s; }
+no_files() { [[ -z $(files) ]]; }
+keeper_pid() { v ps --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -n 1; }
+
+# ---- starting ----
+
+run_detached() {
+	cell -- sh -c 'echo out; echo err >&2; read line; exec sleep 1000'
+	like "$c" '????????????'
+	soon eval 'v logs "$c" 2>/dev/null | grep -q out'
+	try v logs "$c"
+	is "$(cat out)" out
+	is "$(cat err)" err
+	like "$(v ps)" "*$c*host*running*sh -c echo out*"
+	is "$(v ps -q)" "$c"
+	# The first process is the one with the lowest number, as in a cell with a terminal.
+	like "$(v exec "$c" ps -e -o pid=,args=)" '*2 sleep 1000*'
+	v stop -t 0 "$c" >/dev/null
+	is "$(v ps -q)" ''
+	no_files
+}
+check 'run -d leaves a cell that logs, ps and stop know @r' run_detached
+
+run_detached_fails() {
+	exits 127 v run -d -- nosuch
+	is "$(cat err)" 'viv: nosuch: command not found in the cell'
+	exits 126 v run -d -- /etc/passwd
+	exits 125 v run -d --workdir /nosuch -- true
+	exits 125 v run -d
+	exits 125 v run -d --trace -- true
+	exits 125 v run --idle -- true
+	soon alone
+	no_files
+}
+check 'a detached cell that cannot start says why and leaves nothing @r' run_detached_fails
+
+run_detached_short() {
+	# Its end is nobody's business here, but it must not stay.
+	for i in 1 2 3 4 5; do v run -d -- sh -c "echo $i; exit $i" >/dev/null; done
+	soon alone
+	no_files
+}
+check 'a detached cell goes when its command ends @r' run_detached_short
+
+run_detached_tty() {
+	cell -it -- sh -c 'tty; test -t 0 && echo yes; cat'
+	soon eval 'v logs "$c" | grep -q yes'
+	is "$(v logs "$c" | tr -d '\r' | head -n 1)" /dev/pts/0
+	# Nobody typed an end.
+	sleep 0.2
+	is "$(v ps -q)" "$c"
+}
+check 'run -dit has a terminal and an input that stays open @r' run_detached_tty
+
+# ---- streams ----
+
+exec_streams() {
+	idle
+	is "$(echo in | v exec -i "$c" sh -c 'cat; echo err >&2' 2>err)" in
+	is "$(cat err)" err
+	is "$(echo in | v exec "$c" cat)" '' 'input without -i'
+	head -c 3000000 /dev/urandom >data
+	v exec -i "$c" cat <data >copy
+	cmp data copy
+	v exec -i "$c" cat <data | cmp - data
+	cat data | v exec -i "$c" sh -c 'cat >/tmp/x; cat /tmp/x' | cmp - data
+	# A file is shared with its position.
+	{
+		v exec -i "$c" head -c 10 >/dev/null
+		cat
+	} <<<'0123456789rest' >out
+	is "$(cat out)" rest
+	# The reader goes: SIGPIPE inside, as on the host.
+	v exec "$c" yes | head -n 1 | grep -qx y
+	# The end of an output is seen although the process goes on.
+	started=$SECONDS
+	v exec "$c" sh -c 'echo x; exec >&- 2>&-; sleep 3' 2>/dev/null | cat >out
+	is "$(cat out)" x
+	[[ $((SECONDS - started)) -lt 30 ]]
+}
+check 'streams of exec are the caller'"'"'s own, byte for byte @r' exec_streams
+
+exec_status() {
+	idle
+	exits 0 v exec "$c" true
+	exits 7 v exec "$c" sh -c 'exit 7'
+	exits 143 v exec "$c" sh -c 'kill -TERM $$'
+	exits 127 v exec "$c" nosuch
+	is "$(cat err)" 'viv: nosuch: command not found in the cell'
+	exits 127 v exec "$c" /no/such/file
+	exits 126 v exec "$c" /etc/passwd
+	exits 126 v exec "$c" /etc
+	exits 125 v exec -w /nosuch "$c" true
+	exits 125 v exec -u nosuch "$c" true
+	exits 125 v exec --nosuch "$c" true
+	exits 125 v exec "$c"
+	exits 125 v exec nosuch true
+	exits 126 v exec "$c" true "$(head -c 131072 /dev/zero | tr '\0' x)"
+	exits 0 v exec "$c" true "$(head -c 100000 /dev/zero | tr '\0' x)"
+	is "$(v exec "$c" sh -c 'echo $#' sh $(seq 20000))" 20000
+	exits 143 v exec --timeout 200ms "$c" sleep 100
+	# None of them is still there.
+	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
+}
+check 'exit statuses of exec @r' exec_status
+
+exec_settings() {
+	idle --env FROM=cell --workdir /tmp
+	is "$(v exec "$c" pwd)" /tmp
+	is "$(v exec -w /usr "$c" pwd)" /usr
+	is "$(v exec "$c" sh -c 'echo $FROM $HOME $USER')" 'cell /root root'
+	is "$(v exec -e FROM=exec -e B=2 "$c" sh -c 'echo $FROM $B')" 'exec 2'
+	is "$(v exec -e B=1 -e B=2 "$c" sh -c 'echo $B')" 2
+	is "$(X=y v exec -e X "$c" sh -c 'echo $X')" y
+	is "$(v exec -u nobody "$c" sh -c 'id -u; echo $HOME $USER' | tr '\n' ' ')" '65534 /nonexistent nobody '
+	is "$(v exec -u 1234:5678 "$c" sh -c 'id -u; id -g' | tr '\n' ' ')" '1234 5678 '
+	is "$(v exec -u nobody "$c" sh -c 'cat /etc/shadow 2>/dev/null; kill -0 2 2>/dev/null || echo denied')" denied
+	# A session of its own, child of the cell's init.
+	is "$(v exec "$c" sh -c 'ps -o ppid=,pgid=,sid= -p $$ | tr -s " "; echo " $$"' | tr -d '\n' | awk '{ print $1, $2 == $4, $3 == $4 }')" '1 1 1'
+	# What one writes, another sees.
+	v exec "$c" sh -c 'echo shared >/tmp/f'
+	is "$(v exec "$c" cat /tmp/f)" shared
+}
+check 'environment, directory and user of exec @r' exec_settings
+
+exec_many() {
+	idle
+	for i in $(seq 60); do
+		(
+			rc=0
+			echo "$i" | v exec -i "$c" sh -c 'read a; sleep 0.1; echo "$a $a" >&2; exit "$a"' 2>"err$i" || rc=$?
+			echo "$rc" >"st$i"
+		) &
+	done
+	wait
+	for i in $(seq 60); do
+		is "$(cat "st$i")" "$i"
+		is "$(cat "err$i")" "$i $i"
+	done
+	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
+}
+check 'sixty at once @r' exec_many
+
+exec_in_named() {
+	export XDG_DATA_HOME=$PWD/data
+	"$VIV" run --name web -- sh -c 'echo up >/run/up; exec sleep 100' &
+	p=$!
+	soon v exec web test -e /run/up 2>/dev/null
+	is "$(v exec web cat /run/up)" up
+	is "$(v ps -q)" web
+	v stop -t 0 web >/dev/null
+	rc=0
+	wait "$p" || rc=$?
+	is "$rc" 137
+	exits 3 v stop web
+	c=$(v run -d --name web -- sh -c 'cat /run/up; sleep 100')
+	is "$c" web
+	soon eval 'v logs web | grep -q up'
+	exits 125 v run -d --name web -- true
+	like "$(cat err)" '*in use*'
+	v snapshot web first
+	v kill web >/dev/null
+	is "$(v ps -q)" ''
+}
+check 'exec into a named cell, attached or detached @r' exec_in_named
+
+# ---- signals ----
+
+exec_signals() {
+	idle
+	"$VIV" exec "$c" sh -c 'trap "echo got; exit 3" TERM; echo ready; while :; do sleep 0.05; done' >out &
+	p=$!
+	soon grep -q ready out
+	kill -TERM "$p"
+	rc=0
+	wait "$p" || rc=$?
+	is "$rc" 3
+	is "$(cat out)" $'ready\ngot'
+	n=$(v exec -d "$c" sh -c 'trap "echo usr1" USR1; echo ready; while :; do sleep 0.05; done')
+	soon eval 'v logs "$c:$n" | grep -q ready'
+	v kill -s USR1 "$c:$n" >/dev/null
+	soon eval 'v logs "$c:$n" | grep -q usr1'
+	v kill "$c:$n" >/dev/null
+	is "$(v wait "$c:$n")" 137
+	exits 3 v kill -s TERM "$c:$n"
+	exits 2 v kill -s NOSUCH "$c"
+	is "$(v ps -q)" "$c"
+	v kill -s TERM "$c" >/dev/null
+	soon alone
+}
+check 'signals to exec, to a process and to a cell @r' exec_signals
+
+client_killed() {
+	idle
+	"$VIV" exec "$c" sh -c 'trap "echo hup >/tmp/hup; exit" HUP; echo ready; while :; do sleep 0.05; done' >out &
+	p=$!
+	soon grep -q ready out
+	kill -9 "$p"
+	wait "$p" 2>/dev/null || true
+	soon v exec "$c" test -e /tmp/hup
+	# One that is detached goes on.
+	n=$(v exec -d "$c" sh -c 'sleep 0.5; echo done')
+	is "$(v wait "$c:$n")" 0
+	is "$(v logs "$c:$n")" done
+	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
+}
+check 'kill -9 of the client hangs its process up @r' client_killed
+
+# ---- logs and waiting ----
+
+logs() {
+	idle
+	n=$(v exec -d "$c" sh -c 'for i in 1 2 3 4 5; do echo line $i; done; echo bad >&2; exit 5')
+	is "$(v wait "$c:$n")" 5
+	try v logs "$c:$n"
+	is "$(cat out)" $'line 1\nline 2\nline 3\nline 4\nline 5'
+	is "$(cat err)" bad
+	is "$(v logs --tail 2 "$c:$n" 2>&1)" $'line 5\nbad'
+	like "$(v logs -t --tail 1 "$c:$n" 2>&1)" '20??-??-??T??:??:??.?????????Z bad'
+	exits 3 v logs "$c:99"
+	exits 3 v logs nosuch
+	exits 2 v logs
+	# Following ends with the process.
+	n=$(v exec -d "$c" sh -c 'for i in 1 2 3; do echo $i; sleep 0.2; done')
+	is "$(v logs -f "$c:$n" | tr '\n' ' ')" '1 2 3 '
+}
+check 'logs of detached processes, followed and cut @r' logs
+
+logs_rotate() {
+	idle
+	# 40 MB go through; what is kept is bounded and ends with the end.
+	n=$(v exec -d "$c" sh -c 'i=0; while [ $i -lt 40 ]; do head -c 1000000 /dev/zero | tr "\0" "\n"; i=$((i + 1)); done; echo last')
+	v logs -f "$c:$n" | tail -n 1 | grep -qx last
+	is "$(v wait "$c:$n")" 0
+	is "$(v logs "$c:$n" | tail -n 1)" last
+	[[ $(files | grep -c log) -le 3 ]]
+	[[ $(files | xargs stat -c %s | awk '{ s += $1 } END { print s }') -le 17000000 ]]
+}
+check 'logs are bounded @r' logs_rotate
+
+wait_for_end() {
+	c=$(v run -d -- sh -c 'sleep 0.3; exit 9')
+	is "$(v wait "$c")" 9
+	soon alone
+	exits 3 v wait "$c"
+	c=$(v run -d --timeout 300ms -- sleep 100)
+	is "$(v wait "$c")" 124
+	soon alone
+}
+check 'wait gives the exit status @r' wait_for_end
+
+stop_grace() {
+	cell -- sh -c 'trap "echo bye; exit 4" TERM; echo ready; while :; do sleep 0.05; done'
+	soon eval 'v logs "$c" | grep -q ready'
+	v wait "$c" >status &
+	v logs -f "$c" >log &
+	sleep 0.2
+	v stop "$c" >/dev/null
+	wait
+	is "$(cat status)" 4
+	is "$(cat log)" $'ready\nbye'
+	cell -- sh -c 'trap "" TERM; echo ready; while :; do sleep 0.05; done'
+	soon eval 'v logs "$c" | grep -q ready'
+	v wait "$c" >status &
+	sleep 0.2
+	v stop -t 0.3 "$c" >/dev/null
+	wait
+	is "$(cat status)" 137
+	soon alone
+}
+check 'stop gives time, and then does not @r' stop_grace
+
+# ---- pausing ----
+
+ticks() { v exec "$c" cat /tmp/n 2>/dev/null || echo 0; }
+pausing() {
+	cell -- sh -c 'n=0; while :; do n=$((n + 1)); echo $n >/tmp/n; done'
+	soon eval '[[ $(ticks) -gt 3 ]]'
+	k=$(v ps --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')
+	v pause "$c" >/dev/null
+	is "$(v ps --json | sed -n 's/.*"state":"\([a-z]*\)".*/\1/p')" paused
+	exits 5 v pause "$c"
+	exits 125 v exec "$c" true
+	like "$(cat err)" '*paused*'
+	exits 5 v kill -s TERM "$c"
+	# Nothing of it uses the processor.
+	sleep 0.1
+	a=$(cpu_of "$k")
+	sleep 0.5
+	b=$(cpu_of "$k")
+	[[ $((b - a)) -le 2 ]] || { echo "ticks $a $b"; return 1; }
+	v stats "$c" >/dev/null
+	v resume "$c" >/dev/null
+	exits 5 v resume "$c"
+	a=$(ticks)
+	soon eval '[[ $(ticks) -gt $((a + 3)) ]]'
+	v pause "$c" >/dev/null
+	v stop -t 1 "$c" >/dev/null
+	soon alone
+}
+# Clock ticks of all processes below pid.
+cpu_of() {
+	local sum=0 p
+	for p in $(descendants | awk '{ print $1 }'); do
+		[[ -r /proc/$p/stat ]] && sum=$((sum + $(sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | awk '{ print $12 + $13 }')))
+	done
+	echo "$sum"
+}
+check 'pause and resume @r' pausing
+
+pause_unseen() {
+	idle
+	# Stopped by itself before: it stays stopped. A handler of SIGCONT does not run. A sleep is not cut short.
+	cat >t.py <<'PY'
+import os, signal, sys, time
+conts = []
+signal.signal(signal.SIGCONT, lambda *a: conts.append(1))
+child = os.fork()
+if not child:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    os._exit(0)
+os.waitpid(child, os.WUNTRACED)
+end = time.monotonic() + 1.5
+print('ready', flush=True)
+n = 0
+while time.monotonic() < end:
+    n += 1
+    pid, st = os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+    if pid:
+        print('changed', pid, st)
+print('conts', len(conts), flush=True)
+os.kill(child, signal.SIGCONT)
+print('child', os.waitpid(child, 0)[1])
+PY
+	v exec -i "$c" sh -c 'cat >/tmp/t.py' <t.py
+	n=$(v exec -d "$c" python3 /tmp/t.py)
+	soon eval 'v logs "$c:$n" | grep -q ready'
+	for i in 1 2 3; do
+		v pause "$c" >/dev/null
+		sleep 0.1
+		v resume "$c" >/dev/null
+	done
+	is "$(v wait "$c:$n")" 0
+	is "$(v logs "$c:$n")" $'ready\nconts 0\nchild 0'
+}
+check 'a pause is not seen inside @r' pause_unseen
+
+# ---- figures ----
+
+stats() {
+	idle
+	v exec "$c" sh -c 'head -c 5000000 /dev/zero >/tmp/f; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	v stats --json "$c" >s
+	for f in cpu_ns memory disk inodes tasks processes syscalls files; do
+		[[ $(sed -n "s/.*\"$f\":\([0-9]*\).*/\1/p" s) -gt 0 ]] || { cat s; return 1; }
+	done
+	[[ $(sed -n 's/.*"disk":\([0-9]*\).*/\1/p' s) -ge 5000000 ]]
+	is "$(sed -n 's/.*"processes":\([0-9]*\).*/\1/p' s)" 1
+}
+check 'stats @r' stats
+
+# ---- terminals ----
+
+check 'a terminal for exec: job control, resize, keys @r' python3 "$E2E_DIR/exec.py" terminal
+check 'several terminals at once, and their end @r' python3 "$E2E_DIR/exec.py" several
+check 'a terminal whose client is killed @r' python3 "$E2E_DIR/exec.py" killed
+
+# ---- the worst ----
+
+keeper_killed() {
+	for t in 0 0.02 0.3; do
+		c=$(v run -d -- sh -c 'sleep 1000 & (trap "" TERM HUP; while :; do :; done) & wait')
+		v exec -d "$c" sh -c 'setsid sleep 1000 & wait' >/dev/null
+		"$VIV" exec "$c" sleep 1000 2>err &
+		p=$!
+		sleep "$t"
+		kill -9 "$(keeper_pid)"
+		rc=0
+		wait "$p" || rc=$?
+		is "$rc" 125
+		soon alone || { descendants; return 1; }
+		is "$(v ps -q)" ''
+		no_files
+	done
+}
+check 'kill -9 of the keeper ends the whole cell @r' keeper_killed
+
+kernel_killed() {
+	idle
+	"$VIV" exec "$c" sleep 1000 2>err &
+	p=$!
+	soon v exec "$c" pgrep -x -f 'sleep 1000' >/dev/null
+	v wait "$c" >status &
+	sleep 0.2
+	kill -9 "$(pgrep -P "$(keeper_pid)" -x viv-kernel)"
+	rc=0
+	wait "$p" || rc=$?
+	is "$rc" 137
+	wait
+	is "$(cat status)" 137
+	soon alone
+	no_files
+}
+check 'kill -9 of the kernel is told to everybody @root' kernel_killed
+
+inside_cannot() {
+	# What a guest does to all processes it can name does not hurt those that make further ones.
+	idle
+	v exec "$c" sh -c 'kill -9 -1; true' || true
+	soon alone
+	cell -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+	v exec "$c" sh -c 'i=2; while [ $i -lt 40 ]; do [ $i = 2 ] || [ $i = $$ ] || kill -9 $i 2>/dev/null; i=$((i + 1)); done'
+	is "$(v exec "$c" echo still)" still
+}
+check 'a guest cannot reach what makes further processes @r' inside_cannot
+
+keeper_garbage() {
+	idle
+	python3 "$E2E_DIR/exec.py" garbage "$XDG_RUNTIME_DIR/vivarium/cells/$c.sock"
+	is "$(v exec "$c" echo still)" still
+}
+check 'nonsense on the socket of a keeper @r' keeper_garbage
+
+other_user() {
+	idle
+	chmod 755 "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR"/vivarium{,/cells}
+	chmod 666 "$XDG_RUNTIME_DIR/vivarium/cells/$c.sock"
+	# Even who can open the socket is asked who it is.
+	is "$(setpriv --reuid 12345 --clear-groups python3 "$E2E_DIR/exec.py" stranger "$XDG_RUNTIME_DIR/vivarium/cells/$c.sock")" closed
+	chmod 700 "$XDG_RUNTIME_DIR/vivarium"
+}
+check 'a keeper does not talk to other users @root' other_user
+
+no_growth() {
+	idle
+	for i in $(seq 20); do v exec "$c" true; done
+	k=$(keeper_pid)
+	a=$(ls "/proc/$k/fd" | wc -l)
+	before=$(v stats --json "$c" | sed 's/.*"tasks":\([0-9]*\),.*"files":\([0-9]*\).*/\1 \2/')
+	kernel=$(pgrep -P "$k" -x viv-kernel)
+	ka=$(ls "/proc/$kernel/fd" 2>/dev/null | wc -l)
+	for i in $(seq 200); do v exec "$c" true; done
+	is "$(ls "/proc/$k/fd" | wc -l)" "$a"
+	is "$(ls "/proc/$kernel/fd" 2>/dev/null | wc -l)" "$ka"
+	is "$(v stats --json "$c" | sed 's/.*"tasks":\([0-9]*\),.*"files":\([0-9]*\).*/\1 \2/')" "$before"
+}
+check 'two hundred more leave nothing in keeper and kernel @r' no_growth
