@@ -90,8 +90,10 @@ static void remains_remove(int dir, const char *id)
 	/* Nobody takes the name while we look once more. */
 	if (flock(dir, LOCK_EX) == 0) {
 		fd = connect_in(dir, id);
+		/* The record of an end is for whoever asked that it be left. */
 		while (fd == -ECONNREFUSED && (e = readdir(d)))
-			if (!strncmp(e->d_name, id, n) && e->d_name[n] == '.')
+			if (!strncmp(e->d_name, id, n) && e->d_name[n] == '.' &&
+			    strcmp(e->d_name + n, ".end"))
 				unlinkat(dir, e->d_name, 0);
 		if (fd >= 0)
 			close(fd);

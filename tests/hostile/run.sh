@@ -257,6 +257,44 @@ bad_kernel() {
 	report $? "kernel: one that talks without end is ended in time"
 }
 
+# Processes are started from outside while the first one attacks what makes them.
+seed_under_fire() {
+	local cell n good=0 rc
+	wanted seed || return 0
+	export XDG_RUNTIME_DIR=$work/run
+	mkdir -p "$XDG_RUNTIME_DIR"
+	cell=$("$viv" run -d --quiet --timeout 110s --pids 512 --mount "$bin:/t:ro" -- /t/seed $((4 * scale)) 2>"$work/err")
+	for n in $(seq 40); do
+		[[ $(timeout 20 "$viv" exec "$cell" sh -c "echo $n" 2>>"$work/err") == "$n" ]] && good=$((good + 1))
+	done
+	timeout 120 "$viv" logs -f "$cell" >"$work/out" 2>>"$work/err"
+	rc=$?
+	collect seed "$work/out" "$rc" -
+	[[ $good == 40 ]]
+	report $? "seed: $good of 40 processes were started meanwhile"
+	unset XDG_RUNTIME_DIR
+	sed 's/^/# /' "$work/err" | head -n 20
+}
+
+# A keeper with a kernel that is an enemy: it ends, and so does who waits for it.
+bad_kernel_kept() {
+	local start=$SECONDS rc
+	wanted kernel || return 0
+	cp "$(dirname "$viv")/viv-keeper" "$work/bad/"
+	chmod 755 "$work/bad/viv-keeper"
+	XDG_RUNTIME_DIR=$work/bad/run
+	mkdir -p "$XDG_RUNTIME_DIR"
+	export XDG_RUNTIME_DIR
+	# It may say that all is well; it ends in time all the same.
+	timeout -s KILL 60 "$work/bad/viv" run -d --quiet --timeout 1s -- true </dev/null >"$work/out" 2>/dev/null
+	rc=$?
+	while [[ -n $(ls -A "$XDG_RUNTIME_DIR/vivarium/cells") && $((SECONDS - start)) -lt 30 ]]; do sleep 0.1; done
+	echo "# kernel: kept, status $rc, gone after $((SECONDS - start)) s"
+	[[ $rc != 137 && $((SECONDS - start)) -lt 30 ]]
+	report $? "kernel: one that talks without end is ended by its keeper too"
+	unset XDG_RUNTIME_DIR
+}
+
 for c in "$src"/*.c "$root/tests/fuzz/guest-fuzz.c"; do
 	n=$(basename "$c" .c)
 	compile "$n" "$c" || {
@@ -270,6 +308,8 @@ host_mounts ro
 host_mounts rw
 host_view
 bad_kernel
+bad_kernel_kept
+seed_under_fire
 attack arch ""
 attack procfs ""
 attack races ""
