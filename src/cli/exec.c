@@ -292,7 +292,7 @@ static int detached(struct exec *x)
 
 int exec_main(int argc, char **argv)
 {
-	struct exec x = { 0 };
+	static struct exec x;
 	struct err e;
 	int at = 0, status = options_parse(&x, argc, argv, &at);
 

@@ -25,7 +25,7 @@ static int detached_start(char **words)
 int run_main(int argc, char **argv)
 {
 	static struct place place;
-	struct run_options o = { 0 };
+	static struct run_options o;
 	int status = run_options_parse(&o, argc, argv);
 
 	if (status)

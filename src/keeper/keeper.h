@@ -96,8 +96,8 @@ struct kproc {
 
 struct kproc *proc_by_num(uint32_t num);
 /* KEEP_EXEC. Takes fds. c NULL: the keeper's own, detached. */
-void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input, int *fds,
-		unsigned nfds);
+void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input,
+		const int *fds, unsigned nfds);
 /* The first process of the spec, which the kernel starts by itself. */
 void proc_first(void);
 void proc_wait(struct client *c, uint32_t id, struct kproc *p);

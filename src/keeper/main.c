@@ -60,7 +60,7 @@ static void end_leave(void)
 int main(int argc, char **argv)
 {
 	static struct place place;
-	struct run_options o = { .detach = true, .keeper = true };
+	static struct run_options o = { .detach = true, .keeper = true };
 	int n, status;
 
 	(void)argv;

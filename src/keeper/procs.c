@@ -170,9 +170,10 @@ static void start_failed(struct kproc *p, enum err_kind kind, int status, const 
 	proc_free(p);
 }
 
-void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input, int *fds,
-		unsigned nfds)
+void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input,
+		const int *fds, unsigned nfds)
 {
+	int all[CTL_MAX_FDS] = { -1, -1, -1, -1 };
 	struct ctl_msg m = { .type = CTL_EXEC };
 	uint32_t flags = x->flags;
 	struct kproc *p;
@@ -206,7 +207,8 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	p->owner_id = id;
 	if (x->timeout_ns > 0)
 		p->deadline = clock_mono() + x->timeout_ns;
-	if (!spec_peek(p, fds[0]) || ((flags & KEEP_X_LOG) && !log_make(p, hold_input, fds))) {
+	memcpy(all, fds, nfds * sizeof(int));
+	if (!spec_peek(p, all[0]) || ((flags & KEEP_X_LOG) && !log_make(p, hold_input, all))) {
 		fds_close(fds, nfds);
 		start_failed(p, ERR_FAILED, EXIT_OWN, "cannot prepare the process");
 		return;
@@ -216,7 +218,7 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 		  (flags & (KEEP_X_LOG | KEEP_X_DETACH) ? 0 : CTL_X_HANG_UP);
 	m.a = x->rows;
 	m.b = x->cols;
-	if (!control_put(&m, fds, 4))
+	if (!control_put(&m, all, CTL_MAX_FDS))
 		start_failed(p, ERR_FAILED, EXIT_OWN, "the cell does not answer");
 }
 
