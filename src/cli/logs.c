@@ -121,21 +121,30 @@ static bool moved(int inotify)
 	return is;
 }
 
-static int follow(struct reader *r, struct target *t, int fd, uint64_t at, struct err *e)
+static int end_ask(struct target *t)
 {
 	struct keep_msg m = { .type = KEEP_WAIT, .id = 0x7ffffff0, .proc = t->proc };
+
+	return keep_send(t->fd, &m, NULL, 0, 0);
+}
+
+static int follow(struct reader *r, struct target *t, int fd, uint64_t at, struct err *e)
+{
 	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), before, err;
 	struct pollfd p[2] = { { .fd = inotify, .events = POLLIN },
 			       { .fd = t->fd, .events = POLLIN } };
+	bool ended,
+		look = true; /* at once: something may have been written before it was watched */
+	struct keep_msg m;
 
 	if (inotify < 0 || watch_file(inotify, fd) < 0)
 		return err_set(e, ERR_FAILED, "cannot follow the log: %s", strerror(errno));
-	err = keep_send(t->fd, &m, NULL, 0, 0);
-	for (bool ended = err != 0;;) {
+	for (ended = end_ask(t) != 0;;) {
 		bool rotated;
 
-		if (!ended)
+		if (!ended && !look)
 			poll(p, 2, -1);
+		look = false;
 		rotated = moved(inotify);
 		if (file_show(r, fd, &at, e) < 0)
 			return -1;
@@ -147,6 +156,9 @@ static int follow(struct reader *r, struct target *t, int fd, uint64_t at, struc
 				close(before);
 			at = 0;
 			watch_file(inotify, fd);
+			look = true;
+			/* Its end may have been told while the new file was waited for. */
+			ended |= end_ask(t) != 0;
 			continue;
 		}
 		if (ended)
