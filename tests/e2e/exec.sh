@@ -151,6 +151,31 @@ exec_many() {
 }
 check 'sixty at once @r' exec_many
 
+exec_after_rest() {
+	# A cell in which nothing happens for longer than a process may take to start.
+	idle
+	sleep 12
+	is "$(v exec "$c" echo awake)" awake
+	python3 - "$VIV" "$c" <<'PY'
+import os, pty, subprocess, sys
+m, s = pty.openpty()
+p = subprocess.Popen([sys.argv[1], 'exec', '-t', sys.argv[2], 'sh', '-c', 'sleep 2; seq 1 300'], stdin=subprocess.DEVNULL, stdout=s, stderr=s)
+os.close(s)
+out = b''
+while True:
+    try:
+        d = os.read(m, 65536)
+    except OSError:
+        break
+    if not d:
+        break
+    out += d
+assert p.wait() == 0
+assert out.split() == [b'%d' % i for i in range(1, 301)], out
+PY
+}
+check 'exec in a cell that has rested @r' exec_after_rest
+
 exec_in_named() {
 	export XDG_DATA_HOME=$PWD/data
 	"$VIV" run --name web -- sh -c 'echo up >/run/up; exec sleep 100' &

@@ -331,6 +331,7 @@ static bool message_take(void)
 static void control_in(struct hostwatch *w, uint32_t events)
 {
 	(void)events;
+	now_update(); /* it may have been a long wait */
 	outbox_send(MSG_DONTWAIT);
 	for (int i = 0; i < BATCH && !frozen && message_take(); i++)
 		;

@@ -107,6 +107,7 @@ static void children_reap(struct hostwatch *w, uint32_t events)
 		(void)hostwatch_arm(w, POLLIN);
 		return;
 	}
+	now_update();
 	host_sigchld_drain(w->fd);
 	for (i = 0; i < REAP_BATCH && host_wait_any(&e) == 1; i++)
 		child_changed(&e);

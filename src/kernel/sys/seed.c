@@ -12,7 +12,7 @@
 #include "kernel/platform/guestmem.h"
 #include "stub/stub.h"
 
-#define ORDERS_MAX 256
+#define ORDERS_MAX 1024
 #define ORDER_AGE (10 * NSEC_PER_SEC)
 
 static struct {

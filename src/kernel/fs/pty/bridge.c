@@ -170,12 +170,14 @@ static void on_pair(struct waiter *w, uint32_t events)
 static void on_in(struct hostwatch *w, uint32_t events)
 {
 	(void)events;
+	now_update();
 	work(container_of(w, struct bridge, in_watch));
 }
 
 static void on_out(struct hostwatch *w, uint32_t events)
 {
 	(void)events;
+	now_update();
 	work(container_of(w, struct bridge, out_watch));
 }
 
