@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "keeper/client.h"
-#include "keeper/place.h"
 
 /* The keeper reads the same words again. */
 static int detached_start(char **words)
@@ -24,7 +23,6 @@ static int detached_start(char **words)
 
 int run_main(int argc, char **argv)
 {
-	static struct place place;
 	static struct run_options o;
 	int status = run_options_parse(&o, argc, argv);
 
@@ -32,11 +30,5 @@ int run_main(int argc, char **argv)
 		return status < 0 ? 0 : status;
 	if (o.detach)
 		return detached_start(argv + 1);
-	status = place_open(&place, &o);
-	if (!status)
-		status = run_options_finish(&o, place.stored);
-	if (!status)
-		status = run_cell(&o, &place);
-	place_close(&place);
-	return status;
+	return run_command(&o);
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "host/bootspec.h"
+#include "host/fdmsg.h"
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
@@ -335,65 +336,17 @@ int64_t host_send(int fd, const void *buf, size_t n, int flags)
 	return result64(send(fd, buf, n, flags));
 }
 
-/* #syscalls: sendmsg */
 int64_t host_send_fd(int fd, const void *buf, size_t n, int pass)
 {
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { (void *)(uintptr_t)buf, n };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int err = fdmsg_send(fd, buf, n, &pass, pass >= 0 ? 1 : 0, MSG_DONTWAIT);
 
-	if (pass >= 0) {
-		m.msg_control = &control;
-		m.msg_controllen = CMSG_SPACE(sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &pass, sizeof(int));
-	}
-	return result64(sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT));
+	return err ? err : (int64_t)n;
 }
 
 /* #syscalls: recvfrom */
 int64_t host_recv(int fd, void *buf, size_t n, int flags)
 {
 	return result64(recv(fd, buf, n, flags));
-}
-
-/* The filter lets recvmsg through for this descriptor only (tools/gen-kernel-filter.c): nothing else can bring new ones.
- * #syscalls: recvmsg close */
-int64_t host_recv_control(void *buf, size_t n, int *fds, unsigned max, unsigned *ret_nfds)
-{
-	char space[CMSG_SPACE(CTL_MAX_FDS * sizeof(int))] __attribute__((aligned(8)));
-	struct iovec iov = { buf, n };
-	struct msghdr m = { .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = space,
-			    .msg_controllen = sizeof(space) };
-	ssize_t got = recvmsg(FD_CONTROL, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	unsigned nfds = 0;
-
-	*ret_nfds = 0;
-	if (got < 0)
-		return -errno;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		nfds = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		for (unsigned i = 0; i < nfds; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (i < max && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
-				fds[i] = fd;
-			else
-				close(fd);
-		}
-	}
-	*ret_nfds = m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? 0 : MIN(nfds, max);
-	return got;
 }
 
 /* #syscalls: openat */

@@ -495,3 +495,16 @@ out_cgroup:
 	cgroup_remove(&c.cgroup);
 	return status;
 }
+
+int run_command(struct run_options *o)
+{
+	static struct place place;
+	int status = place_open(&place, o);
+
+	if (!status)
+		status = run_options_finish(o, place.stored);
+	if (!status)
+		status = run_cell(o, &place);
+	place_close(&place);
+	return status;
+}

@@ -117,22 +117,7 @@ static void message_free(struct channel *c, struct message *m)
 
 static int message_put(int fd, const void *bytes, const int *fds, unsigned nfds)
 {
-	char room[CMSG_SPACE(CHANNEL_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = CHANNEL_BYTES };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (nfds) {
-		struct cmsghdr *c;
-
-		h.msg_control = room;
-		h.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
-		c = CMSG_FIRSTHDR(&h);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
-	}
-	return sendmsg(fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	return fdmsg_send(fd, bytes, CHANNEL_BYTES, fds, nfds, MSG_DONTWAIT);
 }
 
 /* Sends what waits. False: the other side is gone. */
@@ -142,7 +127,7 @@ static bool channel_flush(struct channel *c)
 		struct message *m = list_first(&c->out, struct message, link);
 		int err = message_put(c->src.fd, m->bytes, m->fds, m->nfds);
 
-		if (err == -EAGAIN || err == -EINTR)
+		if (err == -EAGAIN)
 			return true;
 		if (err)
 			return false;
@@ -187,26 +172,15 @@ void channel_close(struct channel *c)
 /* One message. 1, 0: there is none, -1: the other side is gone or talks nonsense. */
 static int message_get(struct channel *c)
 {
-	char room[CMSG_SPACE(CHANNEL_FDS * sizeof(int))] __attribute__((aligned(8)));
 	uint64_t bytes[CHANNEL_BYTES / 8];
-	struct iovec iov = { .iov_base = bytes, .iov_len = sizeof(bytes) };
-	struct msghdr h = { .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = room,
-			    .msg_controllen = sizeof(room) };
 	int fds[CHANNEL_FDS];
-	unsigned nfds = 0;
-	ssize_t n = recvmsg(c->src.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	unsigned nfds;
+	int64_t n =
+		fdmsg_recv(c->src.fd, bytes, sizeof(bytes), fds, CHANNEL_FDS, &nfds, MSG_DONTWAIT);
 
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -1;
-	for (struct cmsghdr *m = CMSG_FIRSTHDR(&h); m; m = CMSG_NXTHDR(&h, m)) {
-		if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS)
-			continue;
-		nfds = (unsigned)((m->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		memcpy(fds, CMSG_DATA(m), nfds * sizeof(int));
-	}
-	if (n != sizeof(bytes) || (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+	if (n == -EAGAIN)
+		return 0;
+	if (n != sizeof(bytes)) {
 		fds_close(fds, nfds);
 		return -1;
 	}

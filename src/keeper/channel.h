@@ -4,9 +4,10 @@
 #define VIV_KEEPER_CHANNEL_H
 
 #include "base/list.h"
+#include "host/fdmsg.h"
 
 #define CHANNEL_BYTES 512 /* of a struct keep_msg, and of a struct ctl_msg */
-#define CHANNEL_FDS 4
+#define CHANNEL_FDS FDMSG_MAX
 
 /* Something with a descriptor that is waited for. */
 struct source {

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/fdmsg.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -208,65 +209,23 @@ int keep_find(const char *text, char ret_id[KEEP_ID_LEN + 1], struct err *e)
 
 int keep_send(int fd, const struct keep_msg *m, const int *fds, unsigned nfds, int flags)
 {
-	char room[CMSG_SPACE(KEEP_MAX_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)m, .iov_len = sizeof(*m) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
-	ssize_t n;
-
-	if (nfds > KEEP_MAX_FDS)
-		return -EINVAL;
-	if (nfds) {
-		struct cmsghdr *c;
-
-		h.msg_control = room;
-		h.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
-		c = CMSG_FIRSTHDR(&h);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
-	}
-	do
-		n = sendmsg(fd, &h, MSG_NOSIGNAL | (flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0));
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n == sizeof(*m) ? 0 : -EPIPE;
+	return fdmsg_send(fd, m, sizeof(*m), fds, nfds, flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0);
 }
 
 int keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int flags)
 {
-	char room[CMSG_SPACE(KEEP_MAX_FDS * sizeof(int))] __attribute__((aligned(8)));
-	struct iovec iov = { .iov_base = ret, .iov_len = sizeof(*ret) };
-	struct msghdr h = { .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = room,
-			    .msg_controllen = sizeof(room) };
-	int got[KEEP_MAX_FDS];
-	unsigned ngot = 0;
-	ssize_t n;
+	unsigned nfds;
+	int64_t n = fdmsg_recv(fd, ret, sizeof(*ret), fds, fds ? KEEP_MAX_FDS : 0, &nfds,
+			       flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0);
 
-	do
-		n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC | (flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0));
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		ngot = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		memcpy(got, CMSG_DATA(c), ngot * sizeof(int));
-	}
-	if (n != sizeof(*ret) || (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !fds) {
-		for (unsigned i = 0; i < ngot; i++)
-			close(got[i]);
-		ngot = 0;
-	}
-	if (ngot)
-		memcpy(fds, got, ngot * sizeof(int));
+	if (n >= 0 && n != sizeof(*ret))
+		while (nfds)
+			close(fds[--nfds]);
 	if (ret_nfds)
-		*ret_nfds = ngot;
-	if (n == 0)
-		return -EPIPE;
-	return n == sizeof(*ret) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? 0 : -EBADMSG;
+		*ret_nfds = nfds;
+	if (n < 0)
+		return (int)n;
+	return n == sizeof(*ret) ? 0 : n ? -EBADMSG : -EPIPE;
 }
 
 static int lost(struct err *e, int err)

@@ -59,7 +59,6 @@ static void end_leave(void)
 
 int main(int argc, char **argv)
 {
-	static struct place place;
 	static struct run_options o = { .detach = true, .keeper = true };
 	int n, status;
 
@@ -76,12 +75,7 @@ int main(int argc, char **argv)
 	status = run_options_parse(&o, n, argv);
 	if (status)
 		return status < 0 ? 0 : status;
-	status = place_open(&place, &o);
-	if (!status)
-		status = run_options_finish(&o, place.stored);
-	if (!status)
-		status = run_cell(&o, &place);
-	place_close(&place);
+	status = run_command(&o);
 	if (o.leave && keeper.id[0])
 		end_leave();
 	return status;

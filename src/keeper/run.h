@@ -95,6 +95,8 @@ void run_options_fini(struct run_options *o);
 int run_options_finish(struct run_options *o, bool stored);
 /* Starts the cell and stays with it to its end: the exit status. */
 int run_cell(const struct run_options *o, struct place *p);
+/* All of it: opens what the options name, completes them, starts the cell and stays with it. */
+int run_command(struct run_options *o);
 /* S3 mounts (s3.c): is src one; starts its viv-s3, whose socket the cell gets. 0 or an exit status. */
 bool s3_is_url(const char *src);
 int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "host/bootspec.h"
 #include "host/child.h"
+#include "host/fdmsg.h"
 #include "host/host.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
@@ -313,10 +314,12 @@ static bool message_take(void)
 	int fds[CTL_MAX_FDS];
 	struct ctl_msg m;
 	unsigned nfds;
-	int64_t n = host_recv_control(&m, sizeof(m), fds, CTL_MAX_FDS, &nfds);
+	int64_t n = fdmsg_recv(FD_CONTROL, &m, sizeof(m), fds, CTL_MAX_FDS, &nfds, MSG_DONTWAIT);
 
-	if (n == -EAGAIN || n == -EINTR)
+	if (n == -EAGAIN)
 		return false;
+	if (n == -EMSGSIZE)
+		return true;
 	if (n <= 0)
 		_exit(125); /* viv is gone: the host ends every process of the cell with us */
 	m.text[sizeof(m.text) - 1] = 0;
