@@ -22,6 +22,7 @@
 
 #define GRACE (2 * NSEC_PER_SEC)
 #define CONTROL_MAX 4096 /* messages that wait for the kernel */
+#define LAST_ROUNDS 1024
 
 struct keeper keeper = { .ready = -1 };
 
@@ -424,8 +425,8 @@ static int end(void)
 	char text[64];
 	int status;
 
-	/* What was said last. */
-	if (keeper.control.src.fd >= 0)
+	/* What was said last; it ends with the end of the channel. */
+	for (int i = 0; i < LAST_ROUNDS && keeper.control.src.fd >= 0; i++)
 		keeper.control.src.fn(&keeper.control.src, EPOLLIN);
 	channel_close(&keeper.control);
 	/* Sealed or not, the kernel writes no more: the layer is as it is. */
