@@ -218,7 +218,7 @@ int keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int fl
 	int64_t n = fdmsg_recv(fd, ret, sizeof(*ret), fds, fds ? KEEP_MAX_FDS : 0, &nfds,
 			       flags & KEEP_NOWAIT ? MSG_DONTWAIT : 0);
 
-	if (n >= 0 && n != sizeof(*ret))
+	if (n >= 0 && n != sizeof(*ret) && fds)
 		while (nfds)
 			close(fds[--nfds]);
 	if (ret_nfds)
