@@ -53,7 +53,7 @@ static void record_show(struct reader *r, const struct log_head *h, const char *
 	FILE *to = stream == 2 ? stderr : stdout;
 
 	for (size_t at = 0; at < h->len;) {
-		const char *nl = memchr(bytes + at, '\n', h->len - at);
+		const char *nl = r->skip || r->times ? memchr(bytes + at, '\n', h->len - at) : NULL;
 		size_t n = nl ? (size_t)(nl - bytes) + 1 - at : h->len - at;
 
 		if (!r->skip) {
