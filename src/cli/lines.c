@@ -121,6 +121,22 @@ static bool classes_make(struct compare *c)
 
 /* ---- sifting ---- */
 
+/* Of one text: those that both have are told in line and class, their number is returned. */
+static uint32_t sift_one(const uint32_t *classes, uint32_t n, const uint8_t *seen, uint8_t *changed,
+			 uint32_t *line, uint32_t *class)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		changed[i] = seen[classes[i]] != 3;
+		if (changed[i])
+			continue;
+		line[kept] = i;
+		class[kept++] = classes[i];
+	}
+	return kept;
+}
+
 static bool sift(struct compare *c)
 {
 	uint8_t *seen = calloc(c->an + c->bn + 1ul, 1);
@@ -131,20 +147,8 @@ static bool sift(struct compare *c)
 		seen[c->aclass[i]] |= 1;
 	for (uint32_t i = 0; i < c->bn; i++)
 		seen[c->bclass[i]] |= 2;
-	for (uint32_t i = 0; i < c->an; i++) {
-		c->a->changed[c->first + i] = seen[c->aclass[i]] != 3;
-		if (seen[c->aclass[i]] != 3)
-			continue;
-		c->ai[c->axn] = i;
-		c->ax[c->axn++] = c->aclass[i];
-	}
-	for (uint32_t i = 0; i < c->bn; i++) {
-		c->b->changed[c->first + i] = seen[c->bclass[i]] != 3;
-		if (seen[c->bclass[i]] != 3)
-			continue;
-		c->bi[c->bxn] = i;
-		c->bx[c->bxn++] = c->bclass[i];
-	}
+	c->axn = sift_one(c->aclass, c->an, seen, c->a->changed + c->first, c->ai, c->ax);
+	c->bxn = sift_one(c->bclass, c->bn, seen, c->b->changed + c->first, c->bi, c->bx);
 	free(seen);
 	return true;
 }
