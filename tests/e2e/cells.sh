@@ -109,7 +109,7 @@ running() {
 	is "$(viv --name b -- cat /root/f)" 1
 	v rollback a live
 	is "$(viv --name a -- cat /root/f /root/open)" $'1\nbefore'
-	is "$(ls run/vivarium)" '' 'no socket is left'
+	is "$(find run/vivarium ! -type d)" '' 'no socket is left'
 }
 check 'a running cell is snapshot and forked, and goes on @r' running
 
