@@ -193,9 +193,9 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
-	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar json object order parts publish pyc tree) src/s3/xml.c
+	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,buf hash import progress))
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress))
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 

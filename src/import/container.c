@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "import/json.h"
+#include "base/json.h"
 #include "import/progress.h"
 
 #define LAYERS_MAX 1000

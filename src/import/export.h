@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "import/buf.h"
+#include "base/buf.h"
 #include "store/store.h"
 
 struct archive;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "import/buf.h"
+#include "base/buf.h"
 
 #define CHUNK (256 << 10)
 

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "import/buf.h"
+#include "base/buf.h"
 #include "import/object.h"
 #include "import/tree.h"
 #include "store/config.h"

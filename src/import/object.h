@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "import/buf.h"
+#include "base/buf.h"
 #include "import/hash.h"
 #include "store/store.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "import/buf.h"
+#include "base/buf.h"
 #include "store/index.h"
 
 #define TREE_NONE UINT32_MAX

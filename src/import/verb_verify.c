@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "import/buf.h"
+#include "base/buf.h"
 #include "import/hash.h"
 #include "import/progress.h"
 #include "import/verbs.h"

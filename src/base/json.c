@@ -1,5 +1,5 @@
 /* Reading JSON; see json.h. Texts are decoded in place, in a copy of the document. */
-#include "import/json.h"
+#include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>

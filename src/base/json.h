@@ -1,11 +1,11 @@
-/* Reading JSON: small documents out of archives, hostile ones included. One block of memory, no
+/* Reading JSON: small documents, hostile ones included. One block of memory, no
  * recursion, at most 64 deep. */
-#ifndef VIV_IMPORT_JSON_H
-#define VIV_IMPORT_JSON_H
+#ifndef VIV_BASE_JSON_H
+#define VIV_BASE_JSON_H
 
 #include "base/base.h"
 #include "base/err.h"
-#include "import/buf.h"
+#include "base/buf.h"
 
 #define JSON_MAX (4u << 20)
 

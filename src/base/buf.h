@@ -1,7 +1,7 @@
 /* Memory that grows: arrays of one type and runs of bytes. Out of memory ends the program, which an
- * import survives as it survives every other sudden end. */
-#ifndef VIV_IMPORT_BUF_H
-#define VIV_IMPORT_BUF_H
+ * import or vivd survives as it survives every other sudden end. */
+#ifndef VIV_BASE_BUF_H
+#define VIV_BASE_BUF_H
 
 #include "base/base.h"
 

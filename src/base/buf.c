@@ -1,5 +1,5 @@
 /* Memory that grows; see buf.h. */
-#include "import/buf.h"
+#include "base/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
