@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, viv-kernel, viv-keeper, viv-store and viv-s3 in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3 and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
@@ -72,6 +72,8 @@ STORE_READER_SRC := src/store/config.c src/store/index.c
 STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 S3_SRC := $(sort $(wildcard src/s3/*.c))
+CLIENT_SRC := $(sort $(wildcard src/client/*.c))
+DAEMON_SRC := $(sort $(wildcard src/daemon/*.c src/api/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 KEEPER_SRC := $(sort $(wildcard src/keeper/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
@@ -88,6 +90,11 @@ IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
 IMPORT_LIBS := -larchive -lcrypto
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
+# vivd, likewise (docs/decisions/0020-vivd-libraries.md).
+VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) $(STORE_SRC) $(BASE_SRC) src/api/openapi_blob.S)
+VIVD_LIBS := -luv -lmicrohttpd -lsqlite3 -ljansson -lcrypto
+# For other programs: libvivarium, with what it needs of the rest.
+CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/log.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
 KEEPER_OBJ := $(call objs,$(filter-out src/keeper/main.c,$(KEEPER_SRC)))
 KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))
@@ -95,18 +102,18 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c)
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/text.c)
 
 
-.PHONY: all crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
+.PHONY: all bad-requests crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/vivd $(B)/libvivarium.a
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
-$(B)/libviv.a: $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
+$(B)/libviv.a: $(call objs,$(CLIENT_SRC)) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -125,6 +132,17 @@ $(B)/viv-store: $(IMPORT_OBJ)
 
 $(B)/viv-s3: $(S3_OBJ)
 	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(S3_LIBS)
+
+$(B)/vivd: $(VIVD_OBJ)
+	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
+
+$(B)/libvivarium.a: $(CLIENT_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/dyn/src/api/openapi_blob.S.o: src/api/openapi_blob.S src/api/openapi.json Makefile
+	@mkdir -p $(@D)
+	$(CC) -Wa,-Isrc/api -c -o $@ $<
 
 $(B)/dyn/%.c.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -184,6 +202,12 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 $(B)/tests/unit/test_s3sign: tests/unit/test_s3sign.c $(B)/dyn/src/s3/sign.c.o $(B)/dyn/src/s3/place.c.o
 	@mkdir -p $(@D)
 	$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ -lcrypto
+
+# What of vivd needs its libraries is tested likewise.
+VIVD_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_vivd*.c))
+$(VIVD_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/api/main.c.o,$(VIVD_OBJ))
+	@mkdir -p $(@D)
+	$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
 
 # ---- fuzzers: only in MODE=asan ----
 
@@ -280,6 +304,10 @@ crash: $(B)/tests/unit/test_crash $(B)/tests/unit/test_logfuzz
 test-e2e: all
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)
 
+# More of the malformed requests that test-e2e sends to vivd.
+bad-requests: all
+	@BAD_REQUESTS=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed requests'
+
 # No part of 'make test': its packages are many (make deps-toolchains), and some come from the npm registry.
 test-toolchains: all
 	@tools/deps base test toolchains
@@ -323,12 +351,12 @@ lint-docs:
 	@tools/gen-syscalls-doc --check
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLI_SRC) \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
 	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
@@ -341,16 +369,24 @@ install: all
 	install -D -m 755 $(B)/viv-keeper $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper
 	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
 	install -D -m 755 $(B)/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3
+	install -D -m 755 $(B)/vivd $(DESTDIR)$(PREFIX)/libexec/vivarium/vivd
+	install -D -m 644 $(B)/libvivarium.a $(DESTDIR)$(PREFIX)/lib/libvivarium.a
+	install -D -m 644 src/client/vivarium.h $(DESTDIR)$(PREFIX)/include/vivarium.h
+	install -D -m 644 tools/systemd/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.socket
+	sed 's|@PREFIX@|$(PREFIX)|' tools/systemd/vivd.service >$(B)/vivd.service
+	install -D -m 644 $(B)/vivd.service $(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.service
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
-		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
+		$(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.service
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
 
 clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

@@ -53,5 +53,11 @@ int rollback_main(int argc, char **argv);
 void rollback_help(void);
 int volume_main(int argc, char **argv);
 void volume_help(void);
+int daemon_main(int argc, char **argv);
+void daemon_help(void);
+int token_main(int argc, char **argv);
+void token_help(void);
+int events_main(int argc, char **argv);
+void events_help(void);
 
 #endif

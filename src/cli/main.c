@@ -30,6 +30,9 @@ const struct verb verbs[] = {
 	{ "commit", "make an image of a cell's files", commit_main, commit_help },
 	{ "rollback", "set a cell's files back to a snapshot", rollback_main, rollback_help },
 	{ "volume", "make, list and remove volumes", volume_main, volume_help },
+	{ "events", "print what happens to cells", events_main, events_help },
+	{ "token", "make, list and revoke tokens of the API", token_main, token_help },
+	{ "daemon", "start and stop vivd, or ask after it", daemon_main, daemon_help },
 	{ "help", "explain viv, or one of its commands", help_main, help_help },
 	{ "version", "print the version", version_main, version_help },
 };

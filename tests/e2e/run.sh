@@ -16,7 +16,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
-rootless=(cells exec shell coreutils python node compilers static signals files streams cli mounts limits lifecycle trace image disks)
+rootless=(cells exec shell coreutils python node compilers static signals files streams cli mounts limits lifecycle trace image disks vivd)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then
@@ -59,7 +59,7 @@ stop_all() {
 trap stop_all INT TERM
 chmod 755 "$work"
 mkdir "$work/bin" "$work/programs" "$work/result" "$work/root"
-cp "$viv" "$(dirname "$viv")"/viv-{kernel,keeper,store,s3} "$work/bin/" || exit 2
+cp "$viv" "$(dirname "$viv")"/viv-{kernel,keeper,store,s3} "$(dirname "$viv")/vivd" "$work/bin/" || exit 2
 cp -r "$here" "$work/e2e" && chmod -R a+rX "$work/e2e" || exit 2
 if [[ -n ${E2E_THEMES-} ]]; then
 	cp -r "$E2E_THEMES" "$work/themes" && chmod -R a+rX "$work/themes" || exit 2

@@ -1,0 +1,52 @@
+/* What vivd says of itself: /v1/version, /v1/openapi.json, /metrics. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/openapi.h"
+#include "api/routes.h"
+#include "daemon/events.h"
+
+void version_get(struct request *r)
+{
+	struct daemon *d = r->d;
+
+	reply_json(r, 200,
+		   json_pack("{s:s,s:s,s:i,s:s,s:s,s:f,s:b}", "version", VIV_VERSION, "api", "v1",
+			     "pid", (int)getpid(), "socket", d->socket, "started",
+			     time_text(d->started).str, "uptime",
+			     (double)(time_now() - d->started) / NSEC_PER_SEC, "activated",
+			     (int)d->activated));
+}
+
+void openapi_get(struct request *r)
+{
+	reply_text(r, 200, "application/json", openapi_json, (size_t)(openapi_end - openapi_json));
+}
+
+static void metric(struct buf *b, const char *name, const char *type, const char *help, double v)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		 "# HELP vivarium_%s %s\n# TYPE vivarium_%s %s\nvivarium_%s %.17g\n", name, help,
+		 name, type, name, v);
+	buf_add_text(b, line);
+}
+
+void metrics_get(struct request *r)
+{
+	struct daemon *d = r->d;
+	struct buf b = { 0 };
+
+	metric(&b, "uptime_seconds", "gauge", "Since vivd started.",
+	       (double)(time_now() - d->started) / NSEC_PER_SEC);
+	metric(&b, "requests_total", "counter", "HTTP requests.", (double)d->count.requests);
+	metric(&b, "requests_refused_total", "counter",
+	       "HTTP requests that were answered with an error.", (double)d->count.refused);
+	metric(&b, "events_total", "counter", "Events since vivd started.",
+	       (double)d->count.events);
+	metric(&b, "last_event", "gauge", "Number of the newest event.", (double)d->last_event);
+	reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", b.p, b.len);
+	buf_free(&b);
+}

@@ -1,0 +1,323 @@
+/* vivd: the daemon. Takes its place (lock, socket, state), then runs one loop until SIGTERM or SIGINT.
+ *
+ * With --detach it forks before anything is opened: the parent stays until the child answers requests or has said on standard error why it
+ * cannot, and the child goes on in a session of its own, with its messages in vivd.log of the state directory. When another vivd has
+ * the place, --detach waits for that one to answer, so that any number of clients may start it at once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/request.h"
+#include "api/server.h"
+#include "base/log.h"
+#include "client/vivarium.h"
+#include "daemon/cells.h"
+#include "daemon/events.h"
+#include "daemon/place.h"
+#include "store/files.h"
+
+#define LOG_MAX (1 << 20)
+#define CERT_MAX (1 << 20)
+#define WAIT_OTHER_MS 10000
+
+struct options {
+	bool detach;
+	const char *listen, *cert, *key;
+};
+
+static struct daemon the_daemon;
+static struct server *local, *tcp;
+static uv_signal_t sigterm, sigint;
+
+static void line_log(const char *line)
+{
+	fprintf(stderr, "vivd: %s\n", line);
+}
+
+static int fail(const struct err *e)
+{
+	fprintf(stderr, "vivd: %s\n", e->text);
+	return e->kind;
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"Usage: vivd [OPTIONS]\n\n"
+		"The daemon of Vivarium; 'viv daemon start' starts it, and so does every command "
+		"that needs it.\n\n"
+		"  --detach          return when it answers\n"
+		"  --listen ADDR     also at ADDRESS:PORT, with tokens ('viv token create')\n"
+		"  --tls-cert FILE   with TLS: the certificate (PEM, with its chain)\n"
+		"  --tls-key FILE    and its key\n"
+		"  --routes          print the API's routes and end\n"
+		"  --version\n");
+}
+
+/* ---- the end ---- */
+
+static void walk_close(uv_handle_t *h, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(h))
+		uv_close(h, NULL);
+}
+
+static void daemon_end(struct daemon *d)
+{
+	if (d->ending)
+		return;
+	d->ending = true;
+	event_add(d, "daemon.stopping", NULL, NULL);
+	server_end(local);
+	if (tcp)
+		server_end(tcp);
+	server_free(local);
+	if (tcp)
+		server_free(tcp);
+	cells_close(d);
+	uv_close((uv_handle_t *)&sigterm, NULL);
+	uv_close((uv_handle_t *)&sigint, NULL);
+}
+
+static void on_signal(uv_signal_t *s, int number)
+{
+	(void)number;
+	daemon_end(s->data);
+}
+
+/* ---- the start ---- */
+
+static char *pem_read(const char *path, struct err *e)
+{
+	char *text = NULL;
+	int err = file_read_all(AT_FDCWD, path, CERT_MAX, &text, NULL);
+
+	if (err)
+		err_set(e, ERR_USAGE, "cannot read '%s': %s", path, strerror(-err));
+	return text;
+}
+
+static int tcp_start(struct daemon *d, const struct options *o, struct err *e)
+{
+	struct listen_options lo = { 0 };
+	char *cert = NULL, *key = NULL;
+	int ret = -1;
+
+	if (!o->cert != !o->key)
+		return err_set(e, ERR_USAGE, "--tls-cert and --tls-key belong together");
+	if (o->cert && (!(cert = pem_read(o->cert, e)) || !(key = pem_read(o->key, e))))
+		goto out;
+	lo.fd = tcp_listen(o->listen, cert != NULL, e);
+	lo.cert = cert;
+	lo.key = key;
+	if (lo.fd >= 0)
+		tcp = server_new(d, &lo, e);
+	ret = tcp ? 0 : -1;
+out:
+	free(cert);
+	free(key);
+	return ret;
+}
+
+static void files_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+static int daemon_start(struct daemon *d, const struct options *o, struct err *e)
+{
+	struct listen_options lo = { .trusted = true };
+
+	if (place_take(d, e) < 0)
+		return -1;
+	if (db_open(&d->db, d->state, e) < 0)
+		return -1;
+	uv_loop_init(&d->loop);
+	d->started = time_now();
+	d->end = daemon_end;
+	events_open(d);
+	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
+	event_add(d, "daemon.started", NULL,
+		  json_pack("{s:i,s:s}", "pid", (int)getpid(), "version", VIV_VERSION));
+	if (cells_open(d, e) < 0 || (o->listen && tcp_start(d, o, e) < 0))
+		return -1;
+	lo.fd = place_listen(d, e);
+	if (lo.fd < 0)
+		return -1;
+	local = server_new(d, &lo, e);
+	if (!local)
+		return -1;
+	uv_signal_init(&d->loop, &sigterm);
+	uv_signal_init(&d->loop, &sigint);
+	sigterm.data = sigint.data = d;
+	uv_signal_start(&sigterm, on_signal, SIGTERM);
+	uv_signal_start(&sigint, on_signal, SIGINT);
+	return 0;
+}
+
+/* Messages go to a file from here on; what is in it from before is kept until it is too much. */
+static void log_open(const struct daemon *d)
+{
+	char path[4200];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/vivd.log", d->state);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > LOG_MAX)
+		(void)!ftruncate(fd, 0);
+	dup2(fd, 2);
+	close(fd);
+}
+
+/* ready: written to when requests are answered; -1: nobody waits. */
+static int daemon_run(const struct options *o, int ready)
+{
+	struct daemon *d = &the_daemon;
+	struct err e = { 0 };
+
+	signal(SIGPIPE, SIG_IGN);
+	files_limit();
+	d->lock = -1;
+	if (daemon_start(d, o, &e) < 0) {
+		int status = fail(&e);
+
+		if (d->lock >= 0 && e.kind != ERR_CONFLICT)
+			place_leave(d);
+		return status;
+	}
+	if (ready >= 0) {
+		log_open(d);
+		(void)!write(ready, "+", 1);
+		close(ready);
+	}
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_walk(&d->loop, walk_close, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	db_close(&d->db);
+	place_leave(d);
+	uv_loop_close(&d->loop);
+	return 0;
+}
+
+/* ---- in the background ---- */
+
+/* The one that has the place answers, or will soon. */
+static int other_wait(void)
+{
+	struct viv_error error = { 0 };
+	struct viv_client *c = NULL;
+
+	for (int ms = 0; !c && ms < WAIT_OTHER_MS; ms += 20) {
+		c = viv_open(NULL, 0, &error);
+		if (!c)
+			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	}
+	if (!c) {
+		fprintf(stderr, "vivd: another vivd has the place and does not answer: %s\n",
+			error.text);
+		return ERR_CONFLICT;
+	}
+	viv_close(c);
+	return 0;
+}
+
+static int detach(const struct options *o)
+{
+	int ready[2], status;
+	char byte;
+	pid_t pid;
+
+	if (pipe2(ready, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		fprintf(stderr, "vivd: cannot start: %s\n", strerror(errno));
+		return ERR_FAILED;
+	}
+	if (pid == 0) {
+		close(ready[0]);
+		setsid();
+		(void)!chdir("/");
+		status = open("/dev/null", O_RDWR);
+		dup2(status, 0);
+		dup2(status, 1);
+		_exit(daemon_run(o, ready[1]));
+	}
+	close(ready[1]);
+	while ((status = (int)read(ready[0], &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (status == 1)
+		return 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : ERR_FAILED;
+	return status == ERR_CONFLICT ? other_wait() : status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "detach", no_argument, NULL, 'd' },
+		{ "listen", required_argument, NULL, 'l' },
+		{ "tls-cert", required_argument, NULL, 'c' },
+		{ "tls-key", required_argument, NULL, 'k' },
+		{ "routes", no_argument, NULL, 'r' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options o = { 0 };
+	int c;
+
+	log_sink = line_log;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		switch (c) {
+		case 'd':
+			o.detach = true;
+			break;
+		case 'l':
+			o.listen = optarg;
+			break;
+		case 'c':
+			o.cert = optarg;
+			break;
+		case 'k':
+			o.key = optarg;
+			break;
+		case 'r':
+			for (unsigned i = 0; i < nroutes; i++)
+				printf("%s %s\n", routes[i].method, routes[i].path);
+			return 0;
+		case 'V':
+			printf("vivd %s\n", VIV_VERSION);
+			return 0;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return ERR_USAGE;
+		}
+	}
+	if (optind < argc || ((o.cert || o.key) && !o.listen)) {
+		fprintf(stderr, optind < argc ? "vivd: it takes no arguments\n"
+					      : "vivd: --tls-cert is for --listen\n");
+		return ERR_USAGE;
+	}
+	return o.detach ? detach(&o) : daemon_run(&o, -1);
+}

@@ -1,0 +1,273 @@
+/* The parts of a request: its path, its query, its body; see request.h. */
+#include "api/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keys.h"
+#include "api/text.h"
+
+struct request *request_new(struct server *s, struct daemon *d, struct MHD_Connection *c)
+{
+	struct request *r = xalloc(sizeof(*r));
+
+	r->server = s;
+	r->d = d;
+	r->conn = c;
+	list_init(&r->link);
+	return r;
+}
+
+static void hangup_closed(uv_handle_t *h)
+{
+	free(h);
+}
+
+void request_free(struct request *r)
+{
+	if (r->stream)
+		r->stream->end(r);
+	if (r->key)
+		key_drop(r);
+	if (r->hangup) {
+		r->hangup->data = NULL;
+		uv_close((uv_handle_t *)r->hangup, hangup_closed);
+	}
+	if (r->response)
+		MHD_destroy_response(r->response);
+	list_remove(&r->link);
+	buf_free(&r->body);
+	free(r->path);
+	free(r);
+}
+
+/* ---- routes ---- */
+
+/* Compares with the route's path; what {...} stands for goes to param. */
+static bool route_matches(const struct route *route, char **parts, int n, const char **param)
+{
+	const char *p = route->path;
+	int nparam = 0, i = 0;
+
+	for (; *p == '/'; i++) {
+		size_t len = strcspn(++p, "/");
+
+		if (i == n)
+			return false;
+		if (*p == '{')
+			param[nparam++] = parts[i];
+		else if (strlen(parts[i]) != len || strncmp(parts[i], p, len))
+			return false;
+		p += len;
+	}
+	return i == n;
+}
+
+bool request_route(struct request *r, const char *method, const char *url)
+{
+	char *parts[MAX_PARTS], allow[128] = "";
+	int n;
+
+	/* Known methods only: the text of an unknown one is anybody's. */
+	if (!strcmp(method, "HEAD"))
+		method = "GET";
+	r->path = xstrndup(url, strlen(url));
+	n = text_split_path(r->path, parts, MAX_PARTS);
+	for (int i = 0; i < n; i++)
+		if (!*parts[i] || !text_unescape(parts[i]))
+			n = -1;
+	for (unsigned i = 0; n > 0 && i < nroutes; i++) {
+		const char *param[ARRAY_LEN(r->param)] = { NULL };
+
+		if (!route_matches(&routes[i], parts, n, param))
+			continue;
+		if (strcmp(routes[i].method, method)) {
+			size_t len = strlen(allow);
+
+			snprintf(allow + len, sizeof(allow) - len, "%s%s", len ? ", " : "",
+				 routes[i].method);
+			continue;
+		}
+		r->route = &routes[i];
+		memcpy(r->param, param, sizeof(param));
+		return true;
+	}
+	if (*allow) {
+		reply_error(r, 405, "method_not_allowed", "this path takes %s", allow);
+		reply_header(r, "Allow", allow);
+	} else {
+		reply_error(r, 404, "no_route",
+			    "there is no such path in the API; GET /v1/openapi.json lists them");
+	}
+	return false;
+}
+
+/* ---- the query ---- */
+
+const char *request_header(struct request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->conn, MHD_HEADER_KIND, name);
+}
+
+char *request_query(struct request *r, const char *name, bool *bad)
+{
+	const char *raw = MHD_lookup_connection_value(r->conn, MHD_GET_ARGUMENT_KIND, name);
+	char *s;
+
+	if (!raw)
+		return NULL;
+	s = xstrndup(raw, strlen(raw));
+	for (char *p = s; *p; p++)
+		if (*p == '+')
+			*p = ' ';
+	if (text_unescape(s))
+		return s;
+	free(s);
+	*bad = true;
+	reply_error(r, 400, "invalid", "the value of '%s' is not well encoded", name);
+	return NULL;
+}
+
+struct query_names {
+	const char *const *names;
+	const char *unknown;
+};
+
+static enum MHD_Result query_name_check(void *arg, enum MHD_ValueKind kind, const char *key,
+					const char *value)
+{
+	struct query_names *q = arg;
+
+	(void)kind;
+	(void)value;
+	for (const char *const *n = q->names; *n; n++)
+		if (!strcmp(*n, key))
+			return MHD_YES;
+	q->unknown = key;
+	return MHD_NO;
+}
+
+bool request_query_only(struct request *r, const char *const *names)
+{
+	struct query_names q = { .names = names };
+
+	MHD_get_connection_values(r->conn, MHD_GET_ARGUMENT_KIND, query_name_check, &q);
+	if (!q.unknown)
+		return true;
+	reply_error(r, 400, "invalid", "this path knows no parameter '%.40s'", q.unknown);
+	return false;
+}
+
+bool request_query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret)
+{
+	bool bad = false;
+	char *s = request_query(r, name, &bad);
+
+	if (!s)
+		return !bad;
+	if (!text_number(s, max, ret)) {
+		reply_error(r, 400, "invalid", "'%s' is a whole number", name);
+		bad = true;
+	}
+	free(s);
+	return !bad;
+}
+
+/* ---- the body ---- */
+
+static bool field_is(const json_t *v, enum field_type type)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	switch (type) {
+	case FIELD_TEXT:
+		return json_is_string(v);
+	case FIELD_INT:
+		return json_is_integer(v) && json_integer_value(v) >= 0;
+	case FIELD_NUMBER:
+		return json_is_number(v) && json_number_value(v) >= 0;
+	case FIELD_BOOL:
+		return json_is_boolean(v);
+	case FIELD_OBJECT:
+		return json_is_object(v);
+	case FIELD_LIST:
+		return json_is_array(v);
+	case FIELD_TEXTS:
+		json_array_foreach(v, i, item) if (!json_is_string(item)) return false;
+		return json_is_array(v);
+	case FIELD_MAP:
+		json_object_foreach((json_t *)(uintptr_t)v, key,
+				    item) if (!json_is_string(item)) return false;
+		return json_is_object(v);
+	}
+	return false;
+}
+
+static const char *const type_names[] = {
+	[FIELD_TEXT] = "a text",
+	[FIELD_INT] = "a whole number, not negative",
+	[FIELD_NUMBER] = "a number, not negative",
+	[FIELD_BOOL] = "true or false",
+	[FIELD_OBJECT] = "an object",
+	[FIELD_LIST] = "a list",
+	[FIELD_TEXTS] = "a list of texts",
+	[FIELD_MAP] = "an object whose values are texts",
+};
+
+int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
+		 struct fault *f)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)o, key, v)
+	{
+		unsigned i;
+
+		for (i = 0; i < n && strcmp(fields[i].name, key); i++)
+			;
+		if (i == n)
+			return fault_set(f, 400, "unknown_field", "there is no field '%s%.60s'",
+					 where, key);
+		if (!field_is(v, fields[i].type))
+			return fault_set(f, 400, "wrong_type", "'%s%s' must be %s", where, key,
+					 type_names[fields[i].type]);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (fields[i].required && !json_object_get(o, fields[i].name))
+			return fault_set(f, 400, "missing_field", "'%s%s' is missing", where,
+					 fields[i].name);
+	return 0;
+}
+
+json_t *request_json(struct request *r, const struct field *fields, unsigned n)
+{
+	struct fault f = { 0 };
+	json_error_t e;
+	json_t *o;
+
+	if (!r->body.len) {
+		o = json_object();
+	} else {
+		o = json_loadb((char *)r->body.p, r->body.len, JSON_REJECT_DUPLICATES, &e);
+		if (!o) {
+			fault_note(&f, 400, "invalid_json",
+				   "the body is not JSON (line %d, column %d)", e.line, e.column);
+			fault_cause(&f, e.text);
+			reply_fault(r, &f);
+			return NULL;
+		}
+	}
+	if (!json_is_object(o)) {
+		reply_error(r, 400, "wrong_type", "the body must be an object");
+	} else if (fields_check(o, fields, n, "", &f) < 0) {
+		reply_fault(r, &f);
+	} else {
+		return o;
+	}
+	json_decref(o);
+	return NULL;
+}

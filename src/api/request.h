@@ -1,0 +1,132 @@
+/* A request, from its head to its answer, as the routes see it.
+ *
+ * A handler is called when the whole body is there, and answers with one of reply_*, at once or later: one that cannot answer yet calls
+ * request_wait() and keeps the request, which stays until it is answered. A request that waits costs a connection and nothing else.
+ * Bodies are bounded, and JSON in them is checked by a table of fields. */
+#ifndef VIV_API_REQUEST_H
+#define VIV_API_REQUEST_H
+
+#include <jansson.h>
+#include <microhttpd.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "daemon/daemon.h"
+#include "daemon/tokens.h"
+
+#define MAX_BODY (1u << 20)
+#define MAX_PARTS 8
+
+struct request;
+struct server;
+
+/* Who may use a route. A token of a narrower scope gets 403; one for another cell, 404, as if that cell were not there. */
+enum need {
+	NEED_READ =
+		1, /* any token; one for a cell only if the route has a {cell} or knows to show it alone */
+	NEED_CELL, /* not a read-only one */
+	NEED_ADMIN,
+	NEED_NOTHING,
+};
+
+struct route {
+	const char *method, *path; /* "/v1/cells/{cell}" */
+	enum need need;
+	void (*handle)(struct request *r);
+	unsigned flags; /* ROUTE_ */
+};
+#define ROUTE_BODY 1 /* takes JSON */
+#define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
+
+extern const struct route routes[];
+extern const unsigned nroutes;
+
+/* What gives the body of an answer bit by bit. */
+struct stream {
+	/* Up to size bytes; 0: none now (request_wake() when there are some); -1: that was all. */
+	ssize_t (*read)(struct request *r, char *buf, size_t size);
+	/* The request is over, whether all was read or not. */
+	void (*end)(struct request *r);
+};
+
+struct request {
+	struct server *server;
+	struct daemon *d;
+	struct MHD_Connection *conn;
+	const struct route *route;
+	const char *param[2]; /* what stands for {...} in the path, decoded */
+	char *path; /* param points into it */
+	struct buf body;
+	bool too_big;
+	struct rights rights;
+	struct list link; /* among those that wait */
+	bool waiting;
+	struct MHD_Response *response;
+	unsigned status;
+	const struct stream *stream;
+	void *arg; /* of the handler or the stream */
+	uv_poll_t *hangup; /* tells when the other side went away */
+	bool gone;
+	char *key; /* Idempotency-Key under which the answer is kept; NULL: none */
+};
+
+/* ---- the parts of a request ---- */
+
+/* A value of the query, decoded (free() it); NULL: not given. A broken one was answered: *bad. */
+char *request_query(struct request *r, const char *name, bool *bad);
+/* False: the query has something else than these names (NULL-terminated), and that was answered. */
+bool request_query_only(struct request *r, const char *const *names);
+/* A whole number; absent: *ret stays. False: answered. */
+bool request_query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret);
+const char *request_header(struct request *r, const char *name);
+
+enum field_type {
+	FIELD_TEXT,
+	FIELD_INT, /* not negative */
+	FIELD_NUMBER, /* not negative */
+	FIELD_BOOL,
+	FIELD_OBJECT,
+	FIELD_LIST,
+	FIELD_TEXTS, /* a list of texts */
+	FIELD_MAP, /* an object whose values are texts */
+};
+
+struct field {
+	const char *name;
+	enum field_type type;
+	bool required;
+};
+
+/* Checks an object against a table of its fields; an unknown one is an error. where: "" or "limits." for messages. */
+int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
+		 struct fault *f);
+/* The body as a checked object (json_decref it), an empty one when there is no body; NULL: answered. */
+json_t *request_json(struct request *r, const struct field *fields, unsigned n);
+
+/* ---- answers ---- */
+
+/* Takes body. */
+void reply_json(struct request *r, unsigned status, json_t *body);
+void reply_fault(struct request *r, const struct fault *f);
+void reply_error(struct request *r, int status, const char *code, const char *fmt, ...)
+	printf_like(4, 5);
+void reply_text(struct request *r, unsigned status, const char *type, const void *text,
+		size_t size);
+void reply_stream(struct request *r, const char *type, const struct stream *s, void *arg);
+void reply_header(struct request *r, const char *name, const char *value);
+void reply_nothing(struct request *r); /* 204 */
+
+/* The handler returns without an answer; it comes by reply_* later. */
+void request_wait(struct request *r);
+/* A stream has more. */
+void request_wake(struct request *r);
+
+/* For the server: gives the answer that is there to MHD. */
+enum MHD_Result request_send(struct request *r);
+struct request *request_new(struct server *s, struct daemon *d, struct MHD_Connection *c);
+void request_free(struct request *r);
+
+/* Finds the route, or answers 404 or 405. */
+bool request_route(struct request *r, const char *method, const char *url);
+
+#endif

@@ -1,0 +1,170 @@
+/* See text.h. */
+#include "api/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool text_unescape(char *s)
+{
+	char *begin = s, *to = s;
+
+	for (; *s; s++) {
+		int high, low;
+
+		if (*s != '%') {
+			*to++ = *s;
+			continue;
+		}
+		high = hex_digit(s[1]);
+		low = high < 0 ? -1 : hex_digit(s[2]);
+		if (low < 0 || (!high && !low))
+			return false;
+		*to++ = (char)(high << 4 | low);
+		s += 2;
+	}
+	*to = '\0';
+	return text_is_utf8(begin, (size_t)(to - begin));
+}
+
+/* Length of the character at s, of at most n bytes: 0 when it is none, -1 when it is cut off. */
+static int utf8_length(const unsigned char *s, size_t n)
+{
+	int len = s[0] < 0x80			? 1
+		  : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		  : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+		  : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						: 0;
+
+	for (int i = 1; i < len; i++) {
+		if ((size_t)i == n)
+			return -1;
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		/* Too long a form, a surrogate, above U+10FFFF. */
+		if (i == 1 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+			       (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))
+			return 0;
+	}
+	return len;
+}
+
+bool text_is_utf8(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	while (n) {
+		int len = *p < 0x80 ? 1 : utf8_length(p, n);
+
+		if (len <= 0)
+			return false;
+		p += len;
+		n -= (size_t)len;
+	}
+	return true;
+}
+
+size_t text_utf8_tail(const char *s, size_t n)
+{
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)s[n - back];
+
+		if ((c & 0xc0) == 0x80)
+			continue;
+		return utf8_length((const unsigned char *)s + n - back, back) < 0 ? back : 0;
+	}
+	return 0;
+}
+
+int text_split_path(char *path, char **parts, int max)
+{
+	int n = 0;
+
+	while (*path == '/') {
+		*path++ = '\0';
+		if (!*path)
+			break;
+		if (n == max)
+			return -1;
+		parts[n++] = path;
+		path += strcspn(path, "/");
+	}
+	return *path ? -1 : n;
+}
+
+bool text_number(const char *s, uint64_t max, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		uint64_t digit = (uint64_t)(*s - '0');
+
+		if (*s < '0' || *s > '9' || v > (max - MIN(max, digit)) / 10)
+			return false;
+		v = v * 10 + digit;
+	}
+	*ret = v;
+	return v <= max;
+}
+
+const char *text_bearer(const char *header)
+{
+	if (strncasecmp(header, "Bearer ", 7))
+		return NULL;
+	return header + 7 + strspn(header + 7, " ");
+}
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void base64_encode(char *to, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	for (; n >= 3; n -= 3, p += 3) {
+		*to++ = alphabet[p[0] >> 2];
+		*to++ = alphabet[(p[0] & 3) << 4 | p[1] >> 4];
+		*to++ = alphabet[(p[1] & 15) << 2 | p[2] >> 6];
+		*to++ = alphabet[p[2] & 63];
+	}
+	if (!n)
+		return;
+	*to++ = alphabet[p[0] >> 2];
+	*to++ = alphabet[(p[0] & 3) << 4 | (n > 1 ? p[1] >> 4 : 0)];
+	*to++ = n > 1 ? alphabet[(p[1] & 15) << 2] : '=';
+	*to = '=';
+}
+
+ssize_t base64_decode(void *to, const char *text, size_t n)
+{
+	uint8_t *p = to;
+	size_t pad = 0;
+
+	if (n % 4)
+		return -1;
+	while (pad < 2 && pad < n && text[n - 1 - pad] == '=')
+		pad++;
+	for (size_t i = 0; i < n; i += 4) {
+		uint32_t v = 0;
+
+		for (size_t j = i; j < i + 4; j++) {
+			const char *at = j < n - pad && text[j] ? strchr(alphabet, text[j]) : NULL;
+
+			if (j < n - pad && !at)
+				return -1;
+			v = v << 6 | (at ? (uint32_t)(at - alphabet) : 0);
+		}
+		*p++ = (uint8_t)(v >> 16);
+		*p++ = (uint8_t)(v >> 8);
+		*p++ = (uint8_t)v;
+	}
+	return (ssize_t)(n / 4 * 3 - (n ? pad : 0));
+}

@@ -1,0 +1,66 @@
+/* libvivarium: talking to vivd from C. This header is all of it, and needs nothing but the C library.
+ *
+ *	struct viv_client *c = viv_open(NULL, VIV_START, &error);
+ *	struct viv_reply reply;
+ *
+ *	if (c && viv_call(c, "GET", "/v1/cells", NULL, &reply, &error) == 0) {
+ *		if (reply.status == 200)
+ *			puts(reply.body);
+ *		viv_reply_free(&reply);
+ *	}
+ *	viv_close(c);
+ *
+ * What is asked and answered is JSON, described by GET /v1/openapi.json. A client is used by one thread at a time. It waits
+ * for each answer; no signal handler is installed and SIGPIPE is not raised. */
+#ifndef VIVARIUM_H
+#define VIVARIUM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VIV_START 1 /* start vivd if it does not run */
+
+struct viv_client;
+
+struct viv_error {
+	int code; /* errno, or 0 when it was no system call that failed */
+	char text[512]; /* one line, without a newline */
+};
+
+struct viv_reply {
+	int status; /* of HTTP */
+	char *body; /* NUL-terminated */
+	size_t size;
+};
+
+/* Connects to the vivd at this socket; NULL: where VIVARIUM_SOCKET or the environment's directories say. NULL with an error:
+ * code ENOENT or ECONNREFUSED when none runs. */
+struct viv_client *viv_open(const char *socket, int flags, struct viv_error *error);
+void viv_close(struct viv_client *c);
+
+/* One request and its whole answer, of any status. json: the body, or NULL. 0, or -1 with an error. */
+int viv_call(struct viv_client *c, const char *method, const char *path, const char *json,
+	     struct viv_reply *reply, struct viv_error *error);
+void viv_reply_free(struct viv_reply *reply);
+
+/* The same for answers that come line by line, as NDJSON does: line is called for each (without its newline, NUL-terminated) until it
+ * returns other than 0 (which is returned, and ends the connection) or the answer ends. An answer whose status is not 200 is
+ * put into reply instead. */
+typedef int (*viv_line_fn)(void *arg, const char *line, size_t size);
+int viv_stream(struct viv_client *c, const char *method, const char *path, const char *json,
+	       viv_line_fn line, void *arg, struct viv_reply *reply, struct viv_error *error);
+
+/* The socket that viv_open(NULL) uses. 0, or -1 with an error. */
+int viv_socket_path(char *path, size_t size, struct viv_error *error);
+/* Starts vivd with these options (NULL-terminated; NULL: none) and waits until it answers. One that runs already is left alone:
+ * 0 as well. */
+int viv_start(const char *const options[], struct viv_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+/* vivd as a whole: one loop, one database, and lists of what it knows. */
+#ifndef VIV_DAEMON_DAEMON_H
+#define VIV_DAEMON_DAEMON_H
+
+#include <uv.h>
+
+#include "base/list.h"
+#include "daemon/db.h"
+
+struct daemon {
+	uv_loop_t loop;
+	struct db db;
+	char run[4096], state[4096], socket[4200];
+	int lock; /* of RUN/vivd.lock */
+	bool activated; /* the socket is systemd's */
+	int64_t started; /* nanoseconds since 1970 */
+	bool ending;
+	void (*end)(struct daemon *d); /* begins the end; set by main */
+	struct list watches; /* struct event_watch */
+	int64_t last_event; /* number of the newest */
+	struct list cells; /* struct cell, oldest first */
+	unsigned ncells;
+	struct { /* for /metrics, counted since the start */
+		uint64_t requests, refused, events, starts, execs;
+	} count;
+};
+
+/* Nanoseconds since 1970. */
+int64_t time_now(void);
+
+struct time_text {
+	char str[40];
+};
+/* RFC 3339, in UTC, with milliseconds. */
+struct time_text time_text(int64_t ns);
+
+/* n random bytes as 2n lower-case hex digits and a NUL. */
+void random_hex(char *text, size_t n);
+
+#endif

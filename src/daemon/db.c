@@ -1,0 +1,222 @@
+/* See db.h. */
+#include "daemon/db.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+
+/* What each version of the schema adds to the one before; user_version counts them. */
+static const char *const migrations[] = {
+	"CREATE TABLE tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL, name TEXT NOT NULL, scope "
+	"TEXT NOT NULL, cell TEXT,"
+	" created INTEGER NOT NULL, expires INTEGER NOT NULL, used INTEGER NOT NULL);"
+	"CREATE TABLE events(seq INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, type "
+	"TEXT NOT NULL, cell TEXT,"
+	" data TEXT NOT NULL);"
+	"CREATE TABLE cells(id TEXT PRIMARY KEY, name TEXT UNIQUE, spec TEXT NOT NULL, state "
+	"INTEGER NOT NULL,"
+	" wanted INTEGER NOT NULL DEFAULT 0, created INTEGER NOT NULL, started INTEGER NOT NULL "
+	"DEFAULT 0,"
+	" ended INTEGER NOT NULL DEFAULT 0, status INTEGER NOT NULL DEFAULT -1, reason TEXT NOT "
+	"NULL DEFAULT '',"
+	" detail TEXT NOT NULL DEFAULT '', restarts INTEGER NOT NULL DEFAULT 0, seen INTEGER NOT "
+	"NULL DEFAULT 0);"
+	"CREATE TABLE keys(owner TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, status "
+	"INTEGER NOT NULL,"
+	" reply TEXT NOT NULL, time INTEGER NOT NULL, PRIMARY KEY(owner, key));",
+};
+
+static int db_failed(struct db *db, struct fault *f, const char *what)
+{
+	const char *why = sqlite3_errmsg(db->sql);
+
+	db->failed = true;
+	log_warn("the state database: %s: %s", what, why);
+	if (f) {
+		fault_note(
+			f, 507, "storage",
+			"vivd cannot write its state; check the space and the rights of its state "
+			"directory");
+		fault_cause(f, why);
+	}
+	return -1;
+}
+
+static int db_migrate(struct db *db, struct err *e)
+{
+	sqlite3_stmt *q;
+	int version = 0;
+	char text[64], *why;
+
+	if (sqlite3_prepare_v2(db->sql, "PRAGMA user_version", -1, &q, NULL) == SQLITE_OK &&
+	    sqlite3_step(q) == SQLITE_ROW)
+		version = sqlite3_column_int(q, 0);
+	sqlite3_finalize(q);
+	if (version > (int)ARRAY_LEN(migrations))
+		return err_set(e, ERR_FAILED,
+			       "the state was written by a newer vivd; use that one, or another "
+			       "XDG_STATE_HOME");
+	for (int i = MAX(version, 0); i < (int)ARRAY_LEN(migrations); i++) {
+		snprintf(text, sizeof(text), "PRAGMA user_version=%d; COMMIT", i + 1);
+		if (sqlite3_exec(db->sql, "BEGIN IMMEDIATE", NULL, NULL, NULL) ||
+		    sqlite3_exec(db->sql, migrations[i], NULL, NULL, &why) ||
+		    sqlite3_exec(db->sql, text, NULL, NULL, NULL))
+			return err_set(e, ERR_FAILED, "cannot prepare the state database: %s",
+				       sqlite3_errmsg(db->sql));
+	}
+	return 0;
+}
+
+int db_open(struct db *db, const char *path, struct err *e)
+{
+	char file[4200];
+	mode_t mask = umask(077);
+	int r;
+
+	memset(db, 0, sizeof(*db));
+	snprintf(file, sizeof(file), "%s/state.db", path);
+	r = sqlite3_open_v2(file, &db->sql,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	/* Killed at any moment, nothing acknowledged is lost; a power cut may take the last moments and no more. */
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(db->sql,
+				 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+				 "PRAGMA busy_timeout=2000; PRAGMA cache_size=-1024;"
+				 "PRAGMA wal_autocheckpoint=500; PRAGMA journal_size_limit=4194304",
+				 NULL, NULL, NULL);
+	umask(mask);
+	if (r != SQLITE_OK)
+		return err_set(e, ERR_FAILED, "cannot open '%s': %s", file,
+			       db->sql ? sqlite3_errmsg(db->sql) : "out of memory");
+	return db_migrate(db, e);
+}
+
+void db_close(struct db *db)
+{
+	for (unsigned i = 0; i < db->ncache; i++)
+		sqlite3_finalize(db->cache[i].stmt);
+	db->ncache = 0;
+	sqlite3_close(db->sql);
+	db->sql = NULL;
+}
+
+static sqlite3_stmt *statement(struct db *db, const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+
+	for (unsigned i = 0; i < db->ncache; i++)
+		if (db->cache[i].text == sql)
+			return db->cache[i].stmt;
+	if (db->ncache == DB_STATEMENTS)
+		log_die("too many statements for the state database");
+	if (sqlite3_prepare_v3(db->sql, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL)) {
+		log_warn("the state database: %s: %s", sql, sqlite3_errmsg(db->sql));
+		return NULL;
+	}
+	db->cache[db->ncache].text = sql;
+	db->cache[db->ncache++].stmt = s;
+	return s;
+}
+
+static void values_bind(sqlite3_stmt *s, const char *fmt, va_list ap)
+{
+	for (int i = 1; *fmt; fmt++, i++) {
+		if (*fmt == 'i') {
+			sqlite3_bind_int64(s, i, va_arg(ap, int64_t));
+		} else {
+			const char *text = va_arg(ap, const char *);
+
+			if (text)
+				sqlite3_bind_text(s, i, text, -1, SQLITE_TRANSIENT);
+			else
+				sqlite3_bind_null(s, i);
+		}
+	}
+}
+
+int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...)
+{
+	sqlite3_stmt *s = statement(db, sql);
+	va_list ap;
+	int r;
+
+	if (!s)
+		return db_failed(db, f, sql);
+	va_start(ap, fmt);
+	values_bind(s, fmt, ap);
+	va_end(ap);
+	r = sqlite3_step(s);
+	if (r != SQLITE_DONE && r != SQLITE_ROW) {
+		db_failed(db, f, sql);
+		sqlite3_reset(s);
+		return -1;
+	}
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return sqlite3_changes(db->sql);
+}
+
+sqlite3_stmt *db_query(struct db *db, const char *sql, const char *fmt, ...)
+{
+	sqlite3_stmt *s = statement(db, sql);
+	va_list ap;
+
+	if (!s)
+		return NULL;
+	va_start(ap, fmt);
+	values_bind(s, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+bool db_next(sqlite3_stmt *q)
+{
+	return q && sqlite3_step(q) == SQLITE_ROW;
+}
+
+void db_done(sqlite3_stmt *q)
+{
+	if (q) {
+		sqlite3_reset(q);
+		sqlite3_clear_bindings(q);
+	}
+}
+
+int64_t db_int(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_int64(q, column);
+}
+
+const char *db_text(sqlite3_stmt *q, int column)
+{
+	const unsigned char *s = sqlite3_column_text(q, column);
+
+	return s ? (const char *)s : "";
+}
+
+void db_begin(struct db *db)
+{
+	if (db->depth++)
+		return;
+	db->failed = false;
+	if (db_run(db, NULL, "BEGIN IMMEDIATE", "") < 0)
+		db->failed = true;
+}
+
+int db_end(struct db *db, struct fault *f)
+{
+	if (--db->depth)
+		return db->failed ? -1 : 0;
+	if (!db->failed && db_run(db, f, "COMMIT", "") >= 0)
+		return 0;
+	if (!sqlite3_get_autocommit(db->sql))
+		db_run(db, NULL, "ROLLBACK", "");
+	if (f && !f->status)
+		fault_note(f, 507, "storage",
+			   "vivd cannot write its state; check the space on its disk");
+	return -1;
+}

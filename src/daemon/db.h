@@ -1,0 +1,43 @@
+/* vivd's state: one SQLite database in WAL mode, written by one process. Statements are prepared once.
+ *
+ * Values are bound by a format of one letter each: t text (NULL: null), i int64_t. A failure (a full disk) is a fault 507 and
+ * leaves the database as it was before the transaction. */
+#ifndef VIV_DAEMON_DB_H
+#define VIV_DAEMON_DB_H
+
+#include <sqlite3.h>
+
+#include "daemon/fault.h"
+
+#define DB_STATEMENTS 96
+
+struct db {
+	sqlite3 *sql;
+	struct {
+		const char *text; /* compared by address: a literal of the caller */
+		sqlite3_stmt *stmt;
+	} cache[DB_STATEMENTS];
+	unsigned ncache;
+	unsigned depth; /* of transactions; only the outermost is one */
+	bool failed; /* something within it went wrong: it is rolled back */
+};
+
+/* Opens or makes it at path/state.db. */
+int db_open(struct db *db, const char *path, struct err *e);
+void db_close(struct db *db);
+
+/* Runs one that gives no rows. How many rows changed, or -1. */
+int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...);
+/* A query that is ready for db_next; NULL: db_next gives no row. Ends with db_done. */
+sqlite3_stmt *db_query(struct db *db, const char *sql, const char *fmt, ...);
+bool db_next(sqlite3_stmt *q);
+void db_done(sqlite3_stmt *q);
+int64_t db_int(sqlite3_stmt *q, int column);
+/* Never NULL; until the next db_next. */
+const char *db_text(sqlite3_stmt *q, int column);
+
+/* Everything between is one change. db_end gives 0 or, when anything within failed, -1. */
+void db_begin(struct db *db);
+int db_end(struct db *db, struct fault *f);
+
+#endif

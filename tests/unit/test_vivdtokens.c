@@ -1,0 +1,105 @@
+/* Tokens and events in a database of their own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/events.h"
+#include "daemon/tokens.h"
+#include "tap.h"
+
+static struct daemon d;
+static struct fault f;
+
+static void tokens(void)
+{
+	char a[TOKEN_TEXT], b[TOKEN_TEXT], bad[TOKEN_TEXT];
+	struct rights r;
+	size_t refused = 0;
+	json_t *list;
+
+	eq(token_create(&d, "a", SCOPE_ADMIN, NULL, 0, a, &f), 0, "made");
+	eq(token_create(&d, "b", SCOPE_CELL, "c1", 0, b, &f), 0, "made for a cell");
+	ok(token_check(&d, a, &r) && r.scope == SCOPE_ADMIN && !r.cell[0], "good for all");
+	ok(token_check(&d, b, &r) && r.scope == SCOPE_CELL && !strcmp(r.cell, "c1"), "good for one");
+	for (size_t i = 0; i < strlen(a); i++) {
+		strcpy(bad, a);
+		bad[i] = bad[i] == 'x' ? 'y' : 'x';
+		refused += !token_check(&d, bad, &r);
+	}
+	eq((long long)refused, TOKEN_TEXT - 1, "none that differs in one character is good");
+	memcpy(bad, b, sizeof(bad));
+	memcpy(bad + 4, a + 4, TOKEN_ID_LEN);
+	ok(!token_check(&d, bad, &r), "not with another one's id");
+	ok(!token_check(&d, "", &r) && !token_check(&d, "viv_", &r), "nor a short one");
+	list = token_list(&d, NULL);
+	eq((long long)json_array_size(list), 2, "both are listed");
+	char *text = json_dumps(list, 0);
+	ok(!strstr(text, a + 4 + TOKEN_ID_LEN + 1), "without secrets");
+	free(text);
+	json_decref(list);
+	memcpy(bad, a + 4, TOKEN_ID_LEN);
+	bad[TOKEN_ID_LEN] = '\0';
+	eq(token_revoke(&d, bad, &f), 0, "revoked");
+	ok(!token_check(&d, a, &r), "not good any more");
+	eq(token_revoke(&d, bad, &f), -1, "once only");
+	eq(f.status, 404, "then there is none");
+	eq(token_create(&d, "", SCOPE_READ, NULL, time_now() - 1, a, &f), 0, "one whose time is over");
+	ok(!token_check(&d, a, &r), "is not good");
+	token_revoke_cell(&d, "c1");
+	ok(!token_check(&d, b, &r), "a cell's go with it");
+}
+
+static void events(void)
+{
+	int64_t first = d.last_event, seq = first;
+	char *line;
+	int n = 0;
+
+	event_add(&d, "cell.state", "c1", json_pack("{s:s}", "state", "running"));
+	event_add(&d, "cell.state", "c2", NULL);
+	line = event_next(&d, &seq, "");
+	ok(line && strstr(line, "\"running\"") && seq == first + 1, "the first after");
+	free(line);
+	seq = first;
+	line = event_next(&d, &seq, "c2");
+	ok(line && strstr(line, "\"c2\"") && seq == first + 2, "those of one cell");
+	free(line);
+	ok(!event_next(&d, &seq, ""), "no more");
+	db_begin(&d.db);
+	for (int i = 0; i < EVENTS_KEPT + 600; i++)
+		event_add(&d, "warning", NULL, NULL);
+	eq(db_end(&d.db, &f), 0, "many");
+	seq = events_oldest(&d) - 1;
+	while ((line = event_next(&d, &seq, ""))) {
+		free(line);
+		n++;
+	}
+	ok(n >= EVENTS_KEPT && n < EVENTS_KEPT + 300, "a bounded number is kept");
+	db_begin(&d.db);
+	first = d.last_event;
+	event_add(&d, "warning", NULL, NULL);
+	db_run(&d.db, NULL, "INSERT INTO tokens(id) VALUES('incomplete')", "");
+	eq(db_end(&d.db, &f), -1, "a change that fails");
+	seq = first;
+	ok(!event_next(&d, &seq, ""), "leaves no event");
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/viv-test.XXXXXX", command[64];
+	struct err e;
+
+	if (!mkdtemp(dir))
+		return 1;
+	eq(db_open(&d.db, dir, &e), 0, "a new database");
+	events_open(&d);
+	tokens();
+	events();
+	db_close(&d.db);
+	eq(db_open(&d.db, dir, &e), 0, "opened again");
+	events_open(&d);
+	ok(d.last_event > EVENTS_KEPT, "numbers go on");
+	db_close(&d.db);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	return system(command) ? 1 : tap_end();
+}
