@@ -5,7 +5,7 @@
 
 #include "api/openapi.h"
 #include "api/routes.h"
-#include "daemon/events.h"
+#include "daemon/cells.h"
 
 void version_get(struct request *r)
 {
@@ -34,6 +34,22 @@ static void metric(struct buf *b, const char *name, const char *type, const char
 	buf_add_text(b, line);
 }
 
+static void cells_metric(struct daemon *d, struct buf *b)
+{
+	unsigned count[CELL_STATES] = { 0 };
+	struct cell *c;
+	char line[128];
+
+	list_for_each (c, &d->cells, link)
+		count[c->state]++;
+	buf_add_text(b, "# HELP vivarium_cells Cells by state.\n# TYPE vivarium_cells gauge\n");
+	for (unsigned i = CELL_CREATED; i < CELL_REMOVED; i++) {
+		snprintf(line, sizeof(line), "vivarium_cells{state=\"%s\"} %u\n",
+			 cell_state_name(i), count[i]);
+		buf_add_text(b, line);
+	}
+}
+
 void metrics_get(struct request *r)
 {
 	struct daemon *d = r->d;
@@ -47,6 +63,11 @@ void metrics_get(struct request *r)
 	metric(&b, "events_total", "counter", "Events since vivd started.",
 	       (double)d->count.events);
 	metric(&b, "last_event", "gauge", "Number of the newest event.", (double)d->last_event);
+	metric(&b, "cell_starts_total", "counter", "Cells that were started.",
+	       (double)d->count.starts);
+	metric(&b, "execs_total", "counter", "Processes that were asked for.",
+	       (double)d->count.execs);
+	cells_metric(d, &b);
 	reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", b.p, b.len);
 	buf_free(&b);
 }

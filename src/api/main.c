@@ -65,13 +65,6 @@ static void usage(FILE *to)
 
 /* ---- the end ---- */
 
-static void walk_close(uv_handle_t *h, void *arg)
-{
-	(void)arg;
-	if (!uv_is_closing(h))
-		uv_close(h, NULL);
-}
-
 static void daemon_end(struct daemon *d)
 {
 	if (d->ending)
@@ -85,8 +78,8 @@ static void daemon_end(struct daemon *d)
 	if (tcp)
 		server_free(tcp);
 	cells_close(d);
-	uv_close((uv_handle_t *)&sigterm, NULL);
-	uv_close((uv_handle_t *)&sigint, NULL);
+	/* What is still active are keepers, which go on. */
+	uv_stop(&d->loop);
 }
 
 static void on_signal(uv_signal_t *s, int number)
@@ -209,11 +202,8 @@ static int daemon_run(const struct options *o, int ready)
 		close(ready);
 	}
 	uv_run(&d->loop, UV_RUN_DEFAULT);
-	uv_walk(&d->loop, walk_close, NULL);
-	uv_run(&d->loop, UV_RUN_DEFAULT);
 	db_close(&d->db);
 	place_leave(d);
-	uv_loop_close(&d->loop);
 	return 0;
 }
 

@@ -28,6 +28,8 @@ void request_free(struct request *r)
 {
 	if (r->stream)
 		r->stream->end(r);
+	if (r->op)
+		r->op->r = NULL;
 	if (r->key)
 		key_drop(r);
 	if (r->hangup) {
@@ -40,6 +42,20 @@ void request_free(struct request *r)
 	buf_free(&r->body);
 	free(r->path);
 	free(r);
+}
+
+void op_begin(struct request *r, struct op *op)
+{
+	op->r = r;
+	r->op = op;
+	request_wait(r);
+}
+
+struct request *op_end(struct op *op)
+{
+	if (op->r)
+		op->r->op = NULL;
+	return op->r;
 }
 
 /* ---- routes ---- */
@@ -175,73 +191,6 @@ bool request_query_number(struct request *r, const char *name, uint64_t max, uin
 }
 
 /* ---- the body ---- */
-
-static bool field_is(const json_t *v, enum field_type type)
-{
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	switch (type) {
-	case FIELD_TEXT:
-		return json_is_string(v);
-	case FIELD_INT:
-		return json_is_integer(v) && json_integer_value(v) >= 0;
-	case FIELD_NUMBER:
-		return json_is_number(v) && json_number_value(v) >= 0;
-	case FIELD_BOOL:
-		return json_is_boolean(v);
-	case FIELD_OBJECT:
-		return json_is_object(v);
-	case FIELD_LIST:
-		return json_is_array(v);
-	case FIELD_TEXTS:
-		json_array_foreach(v, i, item) if (!json_is_string(item)) return false;
-		return json_is_array(v);
-	case FIELD_MAP:
-		json_object_foreach((json_t *)(uintptr_t)v, key,
-				    item) if (!json_is_string(item)) return false;
-		return json_is_object(v);
-	}
-	return false;
-}
-
-static const char *const type_names[] = {
-	[FIELD_TEXT] = "a text",
-	[FIELD_INT] = "a whole number, not negative",
-	[FIELD_NUMBER] = "a number, not negative",
-	[FIELD_BOOL] = "true or false",
-	[FIELD_OBJECT] = "an object",
-	[FIELD_LIST] = "a list",
-	[FIELD_TEXTS] = "a list of texts",
-	[FIELD_MAP] = "an object whose values are texts",
-};
-
-int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
-		 struct fault *f)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach((json_t *)(uintptr_t)o, key, v)
-	{
-		unsigned i;
-
-		for (i = 0; i < n && strcmp(fields[i].name, key); i++)
-			;
-		if (i == n)
-			return fault_set(f, 400, "unknown_field", "there is no field '%s%.60s'",
-					 where, key);
-		if (!field_is(v, fields[i].type))
-			return fault_set(f, 400, "wrong_type", "'%s%s' must be %s", where, key,
-					 type_names[fields[i].type]);
-	}
-	for (unsigned i = 0; i < n; i++)
-		if (fields[i].required && !json_object_get(o, fields[i].name))
-			return fault_set(f, 400, "missing_field", "'%s%s' is missing", where,
-					 fields[i].name);
-	return 0;
-}
 
 json_t *request_json(struct request *r, const struct field *fields, unsigned n)
 {

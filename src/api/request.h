@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "daemon/daemon.h"
+#include "daemon/fields.h"
 #include "daemon/tokens.h"
 
 #define MAX_BODY (1u << 20)
@@ -67,6 +68,7 @@ struct request {
 	void *arg; /* of the handler or the stream */
 	uv_poll_t *hangup; /* tells when the other side went away */
 	bool gone;
+	struct op *op; /* what is being done for it; NULL: nothing */
 	char *key; /* Idempotency-Key under which the answer is kept; NULL: none */
 };
 
@@ -80,26 +82,6 @@ bool request_query_only(struct request *r, const char *const *names);
 bool request_query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret);
 const char *request_header(struct request *r, const char *name);
 
-enum field_type {
-	FIELD_TEXT,
-	FIELD_INT, /* not negative */
-	FIELD_NUMBER, /* not negative */
-	FIELD_BOOL,
-	FIELD_OBJECT,
-	FIELD_LIST,
-	FIELD_TEXTS, /* a list of texts */
-	FIELD_MAP, /* an object whose values are texts */
-};
-
-struct field {
-	const char *name;
-	enum field_type type;
-	bool required;
-};
-
-/* Checks an object against a table of its fields; an unknown one is an error. where: "" or "limits." for messages. */
-int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
-		 struct fault *f);
 /* The body as a checked object (json_decref it), an empty one when there is no body; NULL: answered. */
 json_t *request_json(struct request *r, const struct field *fields, unsigned n);
 
@@ -118,6 +100,14 @@ void reply_nothing(struct request *r); /* 204 */
 
 /* The handler returns without an answer; it comes by reply_* later. */
 void request_wait(struct request *r);
+
+/* Something that is done for a request that waits. It is the first member of what its handler allocates, and may outlive the request. */
+struct op {
+	struct request *r; /* NULL: gone */
+};
+void op_begin(struct request *r, struct op *op);
+/* The request, to be answered now; NULL: nobody waits for the answer. The op is the caller's to free. */
+struct request *op_end(struct op *op);
 /* A stream has more. */
 void request_wake(struct request *r);
 

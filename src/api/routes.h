@@ -15,5 +15,37 @@ void token_get(struct request *r);
 void token_delete(struct request *r);
 /* events.c */
 void events_get(struct request *r);
+/* cells.c */
+void cells_list(struct request *r);
+void cells_create(struct request *r);
+void cell_get(struct request *r);
+void cell_delete(struct request *r);
+/* cellops.c */
+void cell_start_post(struct request *r);
+void cell_stop_post(struct request *r);
+void cell_restart_post(struct request *r);
+void cell_pause_post(struct request *r);
+void cell_resume_post(struct request *r);
+void cell_kill_post(struct request *r);
+void cell_rename_post(struct request *r);
+void cell_wait_get(struct request *r);
+/* exec.c */
+void exec_post(struct request *r);
+/* processes.c */
+void processes_list(struct request *r);
+void process_signal(struct request *r);
+void process_resize(struct request *r);
+void process_input(struct request *r);
+void process_wait(struct request *r);
+void cell_stats_get(struct request *r);
+/* logs.c */
+void logs_get(struct request *r);
+/* store.c */
+void images_list(struct request *r);
+void volumes_list(struct request *r);
+void volumes_create(struct request *r);
+void volume_delete(struct request *r);
+void snapshots_list(struct request *r);
+void snapshots_create(struct request *r);
 
 #endif

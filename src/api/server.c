@@ -31,6 +31,7 @@ struct server {
 	unsigned nconns;
 	struct list waiting; /* struct request */
 	unsigned nhandles; /* that are not closed yet */
+	bool woken; /* some request goes on, of which MHD does not tell */
 };
 
 struct conn {
@@ -59,9 +60,15 @@ static void on_prepare(uv_prepare_t *p)
 	MHD_UNSIGNED_LONG_LONG ms = 0;
 	int runs = 0;
 
+	if (s->woken) {
+		s->woken = false;
+		MHD_run(s->mhd);
+	}
 	while (MHD_get_timeout(s->mhd, &ms) == MHD_YES && ms == 0 && runs++ < RUNS)
 		MHD_run(s->mhd);
-	if (MHD_get_timeout(s->mhd, &ms) == MHD_YES)
+	if (s->woken)
+		uv_timer_start(&s->timer, on_timer, 0, 0);
+	else if (MHD_get_timeout(s->mhd, &ms) == MHD_YES)
 		uv_timer_start(&s->timer, on_timer, ms, 0);
 	else
 		uv_timer_stop(&s->timer);
@@ -194,6 +201,8 @@ void request_wake(struct request *r)
 	if (r->hangup)
 		uv_poll_stop(r->hangup);
 	MHD_resume_connection(r->conn);
+	r->server->woken = true;
+	uv_timer_start(&r->server->timer, on_timer, 0, 0);
 }
 
 /* ---- requests ---- */

@@ -37,7 +37,7 @@ static int create(struct request *r, const json_t *o, struct fault *f)
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const char *cell = json_string_value(json_object_get(o, "cell"));
 	double seconds = json_number_value(json_object_get(o, "expires_in"));
-	char text[TOKEN_TEXT], id[TOKEN_ID_LEN + 1], cell_id[CELL_ID_LEN + 1];
+	char text[TOKEN_TEXT], id[TOKEN_ID_LEN + 1];
 	enum scope scope;
 	json_t *list, *t;
 
@@ -51,9 +51,14 @@ static int create(struct request *r, const json_t *o, struct fault *f)
 		return fault_set(f, 400, "invalid", "'name' has at most %d bytes", TOKEN_NAME_MAX);
 	if (seconds > LONGEST)
 		return fault_set(f, 400, "invalid", "'expires_in' is at most ten years in seconds");
-	if (cell && cell_id_find(r->d, cell, cell_id, f) < 0)
-		return -1;
-	if (token_create(r->d, name ? name : "", scope, cell ? cell_id : NULL,
+	if (cell) {
+		struct cell *c = cell_find(r->d, cell, f);
+
+		if (!c)
+			return -1;
+		cell = c->id;
+	}
+	if (token_create(r->d, name ? name : "", scope, cell,
 			 seconds > 0 ? time_now() + (int64_t)(seconds * NSEC_PER_SEC) : 0, text,
 			 f) < 0)
 		return -1;

@@ -90,7 +90,8 @@ static int client_connect(struct viv_client *c, struct viv_error *error)
 			error, -fd,
 			"vivd does not run (no answer at %s); 'viv daemon start' starts it",
 			c->path);
-	return viv_error_set(error, -fd, "cannot connect to vivd at %s: %s", c->path, strerror(-fd));
+	return viv_error_set(error, -fd, "cannot connect to vivd at %s: %s", c->path,
+			     strerror(-fd));
 }
 
 struct viv_client *viv_open(const char *socket, int flags, struct viv_error *error)
@@ -168,7 +169,7 @@ static int request_begin(struct viv_client *c, const char *method, const char *p
 	if (err == -EPROTO)
 		return viv_error_set(error, EPROTO, "what listens at %s is not vivd", c->path);
 	return viv_error_set(error, -err, "the connection to vivd broke: %s",
-			   err == -EPIPE ? "it ended" : strerror(-err));
+			     err == -EPIPE ? "it ended" : strerror(-err));
 }
 
 static int reply_read(struct viv_client *c, struct viv_reply *reply, struct viv_error *error)
@@ -188,8 +189,8 @@ static int reply_read(struct viv_client *c, struct viv_reply *reply, struct viv_
 		buf_free(&b);
 		client_drop(c);
 		return viv_error_set(error, n < 0 ? (int)-n : EFBIG,
-				   n < 0 ? "vivd's answer was cut off"
-					 : "vivd's answer is too big");
+				     n < 0 ? "vivd's answer was cut off"
+					   : "vivd's answer is too big");
 	}
 	buf_add(&b, "", 1);
 	reply->status = c->http.status;

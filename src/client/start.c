@@ -85,6 +85,6 @@ int viv_start(const char *const options[], struct viv_error *error)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return viv_error_set(error, errno, "cannot wait for vivd: %s",
-					   strerror(errno));
+					     strerror(errno));
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }

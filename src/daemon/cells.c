@@ -2,27 +2,328 @@
 #include "daemon/cells.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-int cells_open(struct daemon *d, struct err *e)
+#include "base/buf.h"
+#include "daemon/cellspec.h"
+#include "daemon/tokens.h"
+
+#define MAX_CELLS 100000
+#define PREFIX_MIN 4
+
+/* ---- finding ---- */
+
+struct cell *cell_by_id(struct daemon *d, const char *id)
 {
-	(void)e;
-	list_init(&d->cells);
-	return 0;
+	struct cell *c;
+
+	list_for_each (c, &d->cells, link)
+		if (!strcmp(c->id, id))
+			return c;
+	return NULL;
 }
 
-void cells_close(struct daemon *d)
+struct cell *cell_by_name(struct daemon *d, const char *name)
 {
-	(void)d;
+	struct cell *c;
+
+	list_for_each (c, &d->cells, link)
+		if (c->name[0] && !strcmp(c->name, name))
+			return c;
+	return NULL;
 }
 
-int cell_id_find(struct daemon *d, const char *text, char ret[CELL_ID_LEN + 1], struct fault *f)
+struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
+{
+	struct cell *c = cell_by_id(d, text), *found = NULL;
+	size_t n = strlen(text);
+
+	if (!c)
+		c = cell_by_name(d, text);
+	if (c)
+		return c;
+	if (n >= PREFIX_MIN)
+		list_for_each (c, &d->cells, link) {
+			if (strncmp(c->id, text, n))
+				continue;
+			if (found) {
+				fault_note(f, 409, "ambiguous",
+					   "several cells' ids begin with '%s'; give more of it",
+					   text);
+				return NULL;
+			}
+			found = c;
+		}
+	if (!found)
+		fault_note(f, 404, "not_found",
+			   "there is no cell '%.80s'; 'viv ps --all' lists them", text);
+	return found;
+}
+
+/* ---- rows ---- */
+
+static struct cell *cell_alloc(struct daemon *d, const char *id, const char *name, json_t *spec)
+{
+	struct cell *c = xalloc(sizeof(*c));
+
+	c->d = d;
+	snprintf(c->id, sizeof(c->id), "%s", id);
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	c->spec = spec;
+	c->status = -1;
+	list_init(&c->waits);
+	list_append(&d->cells, &c->link);
+	d->ncells++;
+	return c;
+}
+
+static void cell_free(struct cell *c)
+{
+	cell_timer(c, -1, NULL);
+	list_remove(&c->link);
+	c->d->ncells--;
+	json_decref(c->spec);
+	free(c);
+}
+
+struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
+		      struct fault *f)
+{
+	char made[CELL_ID_LEN + 1];
+	struct cell *c;
+	char *text;
+
+	if (d->ncells >= MAX_CELLS) {
+		json_decref(spec);
+		fault_note(f, 409, "too_many", "there are %d cells; remove some", MAX_CELLS);
+		return NULL;
+	}
+	if (!id) {
+		random_hex(made, 8);
+		id = made;
+	}
+	c = cell_alloc(d, id, name, spec);
+	c->state = CELL_CREATED;
+	c->created = time_now();
+	text = json_dumps(spec, JSON_COMPACT);
+	db_begin(&d->db);
+	db_run(&d->db, f, "INSERT INTO cells(id,name,spec,state,created) VALUES(?,?,?,?,?)",
+	       "tttii", c->id, *name ? name : NULL, text ? text : "{}", (int64_t)c->state,
+	       c->created);
+	event_add(d, "cell.created", c->id, json_pack("{s:s}", "name", c->name));
+	free(text);
+	if (db_end(&d->db, f) == 0)
+		return c;
+	cell_free(c);
+	return NULL;
+}
+
+void cell_save(struct cell *c)
+{
+	db_run(&c->d->db, NULL,
+	       "UPDATE cells SET "
+	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
+	       "restarts=?,seen=? WHERE id=?",
+	       "tiiiiittiit", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
+	       c->started, c->ended, (int64_t)c->status, c->reason, c->detail, (int64_t)c->restarts,
+	       (int64_t)c->seen, c->id);
+}
+
+static json_t *state_event(const struct cell *c, enum cell_state from)
+{
+	json_t *o = json_pack("{s:s,s:s,s:s}", "name", c->name, "from", cell_state_name(from),
+			      "state", cell_state_name(c->state));
+
+	if (c->state == CELL_STOPPED || c->state == CELL_FAILED) {
+		json_object_set_new(o, "exit_code", json_integer(c->status));
+		json_object_set_new(o, "reason", json_clean(c->reason));
+		if (c->detail[0])
+			json_object_set_new(o, "detail", json_clean(c->detail));
+	}
+	return o;
+}
+
+bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
+{
+	enum cell_state from = c->state, to = cell_state_next(from, in);
+	struct fault unused;
+
+	f = f ? f : &unused;
+	if (to == CELL_NONE || c->busy) {
+		if (c->busy)
+			fault_note(f, 409, "busy", "the cell is being changed; try again");
+		else
+			fault_note(f, 409, "wrong_state", "a cell that is %s cannot be asked to %s",
+				   cell_state_name(from), cell_input_name(in));
+		return false;
+	}
+	c->state = to;
+	db_begin(&c->d->db);
+	cell_save(c);
+	if (from != to)
+		event_add(c->d, "cell.state", c->id, state_event(c, from));
+	/* What a keeper told is so, whether it can be written or not. */
+	if (db_end(&c->d->db, f) < 0 && in < IN_UP) {
+		c->state = from;
+		return false;
+	}
+	cell_changed_soon(c);
+	return true;
+}
+
+void cell_forget(struct cell *c)
+{
+	struct daemon *d = c->d;
+	struct fault f = { 0 };
+
+	db_begin(&d->db);
+	db_run(&d->db, NULL, "DELETE FROM cells WHERE id=?", "t", c->id);
+	token_revoke_cell(d, c->id);
+	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
+	if (db_end(&d->db, &f) < 0)
+		return;
+	c->state = CELL_REMOVED;
+	cell_changed(c, true);
+	cell_free(c);
+}
+
+int cell_rename(struct cell *c, const char *name, struct fault *f)
+{
+	char before[CELL_NAME_LEN + 1];
+
+	strcpy(before, c->name);
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	db_begin(&c->d->db);
+	cell_save(c);
+	event_add(c->d, "cell.renamed", c->id,
+		  json_pack("{s:s,s:s}", "from", before, "name", name));
+	if (db_end(&c->d->db, f) == 0)
+		return 0;
+	strcpy(c->name, before);
+	return -1;
+}
+
+void cells_read(struct daemon *d)
 {
 	sqlite3_stmt *q =
-		db_query(&d->db, "SELECT id FROM cells WHERE id=?1 OR name=?1", "t", text);
-	bool found = db_next(q);
+		db_query(&d->db,
+			 "SELECT id,name,spec,state,wanted,created,started,ended,status,reason,"
+			 "detail,restarts,seen FROM cells ORDER BY created,id",
+			 "");
 
-	if (found)
-		snprintf(ret, CELL_ID_LEN + 1, "%s", db_text(q, 0));
+	while (db_next(q)) {
+		json_t *spec = json_loads(db_text(q, 2), 0, NULL);
+		struct cell *c =
+			cell_alloc(d, db_text(q, 0), db_text(q, 1), spec ? spec : json_object());
+
+		c->state = (enum cell_state)db_int(q, 3);
+		c->wanted = db_int(q, 4);
+		c->created = db_int(q, 5);
+		c->started = db_int(q, 6);
+		c->ended = db_int(q, 7);
+		c->status = (int)db_int(q, 8);
+		snprintf(c->reason, sizeof(c->reason), "%s", db_text(q, 9));
+		snprintf(c->detail, sizeof(c->detail), "%s", db_text(q, 10));
+		c->restarts = (uint32_t)db_int(q, 11);
+		c->seen = (uint64_t)db_int(q, 12);
+	}
 	db_done(q);
-	return found ? 0 : fault_set(f, 404, "not_found", "there is no cell '%.80s'", text);
+}
+
+/* ---- telling ---- */
+
+static void time_set(json_t *o, const char *key, int64_t t)
+{
+	if (t)
+		json_object_set_new(o, key, json_string(time_text(t).str));
+}
+
+json_t *cell_json(const struct cell *c, bool secrets)
+{
+	const char *image = json_text(c->spec, "image");
+	json_t *labels = json_object_get(c->spec, "labels");
+	json_t *spec = json_copy(c->spec);
+	json_t *o =
+		json_pack("{s:s,s:s,s:s,s:I,s:o}", "id", c->id, "state", cell_state_name(c->state),
+			  "image", image ? image : "host", "restarts", (json_int_t)c->restarts,
+			  "labels", labels ? json_incref(labels) : json_object());
+
+	if (c->name[0])
+		json_object_set_new(o, "name", json_string(c->name));
+	time_set(o, "created", c->created);
+	time_set(o, "started", c->started);
+	time_set(o, "ended", c->ended);
+	time_set(o, "restart_at", c->restart_at);
+	if (c->kernel_pid && c->keeper)
+		json_object_set_new(o, "pid", json_integer(c->kernel_pid));
+	if (c->status >= 0)
+		json_object_set_new(o, "exit_code", json_integer(c->status));
+	if (c->reason[0])
+		json_object_set_new(o, "reason", json_clean(c->reason));
+	if (c->detail[0])
+		json_object_set_new(o, "detail", json_clean(c->detail));
+	if (!secrets)
+		json_object_del(spec, "env");
+	json_object_set_new(o, "spec", spec);
+	return o;
+}
+
+/* ---- waiting ---- */
+
+void cell_wait_add(struct cell *c, struct cell_wait *w,
+		   void (*fn)(struct cell_wait *w, struct cell *c, bool gone))
+{
+	w->fn = fn;
+	list_append(&c->waits, &w->link);
+}
+
+void cell_wait_remove(struct cell_wait *w)
+{
+	list_remove(&w->link);
+}
+
+void cell_changed(struct cell *c, bool gone)
+{
+	struct cell_wait *w, *tmp;
+
+	list_for_each_safe (w, tmp, &c->waits, link)
+		w->fn(w, c, gone);
+}
+
+static void on_notify(uv_timer_t *t)
+{
+	struct daemon *d = t->data;
+	struct cell *c, *tmp;
+
+	list_for_each_safe (c, tmp, &d->cells, link)
+		if (c->changed) {
+			c->changed = false;
+			cell_changed(c, false);
+		}
+}
+
+void cell_changed_soon(struct cell *c)
+{
+	c->changed = true;
+	uv_timer_start(&c->d->notify, on_notify, 0, 0);
+}
+
+static void timer_closed(uv_handle_t *h)
+{
+	free(h);
+}
+
+void cell_timer(struct cell *c, int64_t ms, uv_timer_cb fn)
+{
+	if (c->timer) {
+		uv_close((uv_handle_t *)c->timer, timer_closed);
+		c->timer = NULL;
+	}
+	if (ms < 0)
+		return;
+	c->timer = xalloc(sizeof(*c->timer));
+	uv_timer_init(&c->d->loop, c->timer);
+	c->timer->data = c;
+	uv_timer_start(c->timer, fn, (uint64_t)ms, 0);
 }

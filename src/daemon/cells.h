@@ -1,14 +1,84 @@
-/* Cells as vivd knows them. */
+/* Cells as vivd knows them: a row in the database, and this struct in memory with what is only true while vivd runs. Every change of a
+ * state goes through cell_move: one transaction with one event. Cells live in the list until they are removed. */
 #ifndef VIV_DAEMON_CELLS_H
 #define VIV_DAEMON_CELLS_H
 
+#include <jansson.h>
+
+#include "daemon/cellstate.h"
 #include "daemon/daemon.h"
+#include "daemon/events.h"
 
 #define CELL_ID_LEN 32
+#define CELL_NAME_LEN 64
+/* How long a cell without a name can be asked how it ended. */
+#define CELL_LINGER_MS 60000
 
+struct keeper_link;
+struct cell_wait;
+
+struct cell {
+	struct list link;
+	struct daemon *d;
+	char id[CELL_ID_LEN + 1]; /* a named one's is that of its disk */
+	char name[CELL_NAME_LEN + 1]; /* "": none, and it goes soon after its end */
+	json_t *spec;
+	enum cell_state state;
+	bool wanted; /* to run: for the restart policy after vivd or the machine was started again */
+	int64_t created, started, ended; /* nanoseconds since 1970; 0: not yet */
+	int status; /* exit status of the last run; -1: none */
+	char reason
+		[24]; /* why the last run ended: "exited", "asked", "timeout", "memory", "failed", "lost" */
+	char detail[256];
+	uint32_t restarts; /* in a row */
+	uint64_t seen; /* the number of its keeper's last event that was taken */
+	bool busy; /* something slow is being done with it (removed, renamed): no other change meanwhile */
+	struct keeper_link *keeper; /* NULL: none */
+	int32_t kernel_pid;
+	struct list waits; /* struct cell_wait */
+	bool changed; /* and those who wait are still to be told */
+	uv_timer_t *timer; /* of a restart, or of the end of its record; NULL: none */
+	int64_t restart_at; /* nanoseconds since 1970; 0: not waiting for one */
+};
+
+/* Reads the rows. */
+void cells_read(struct daemon *d);
+/* Reads the rows and finds the keepers that run (life.c). */
 int cells_open(struct daemon *d, struct err *e);
 void cells_close(struct daemon *d);
-/* The id of the cell that a name or an id means. */
-int cell_id_find(struct daemon *d, const char *text, char ret[CELL_ID_LEN + 1], struct fault *f);
+
+/* By id, name, or the beginning of one id only (4 characters at least). Borrowed; NULL: a fault 404 (409 for several). */
+struct cell *cell_find(struct daemon *d, const char *text, struct fault *f);
+struct cell *cell_by_id(struct daemon *d, const char *id);
+struct cell *cell_by_name(struct daemon *d, const char *name);
+
+/* A new one with its row. Takes spec. id: of the disk; NULL: a new one. NULL: a fault. */
+struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
+		      struct fault *f);
+/* A state change, its row and its event. False: not from this state (409), or it could not be written (507). */
+bool cell_move(struct cell *c, enum cell_input in, struct fault *f);
+/* Writes the row as the struct is now. */
+void cell_save(struct cell *c);
+/* The row, the record and the struct go. Who waits is told. */
+void cell_forget(struct cell *c);
+int cell_rename(struct cell *c, const char *name, struct fault *f);
+
+/* What is told of it; secrets: the environment too. */
+json_t *cell_json(const struct cell *c, bool secrets);
+
+/* Somebody who waits for changes. fn is called after each one, gone is set when the cell was removed. fn may free w. */
+struct cell_wait {
+	struct list link;
+	void (*fn)(struct cell_wait *w, struct cell *c, bool gone);
+};
+void cell_wait_add(struct cell *c, struct cell_wait *w,
+		   void (*fn)(struct cell_wait *w, struct cell *c, bool gone));
+void cell_wait_remove(struct cell_wait *w);
+void cell_changed(struct cell *c, bool gone);
+/* Those who wait are told when whoever changes it now has finished: what they do (start it, remove it) may end it. */
+void cell_changed_soon(struct cell *c);
+
+/* One timer for each cell: what it was set for before is off. ms < 0: off. */
+void cell_timer(struct cell *c, int64_t ms, uv_timer_cb fn);
 
 #endif

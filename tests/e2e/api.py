@@ -10,6 +10,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 
 import jsonschema
 
@@ -167,7 +168,177 @@ def main():
     sys.exit(1 if problems else 0)
 
 
-MORE = []
+def cells():
+    c = call("POST", "/v1/cells", {"labels": {"a": "b"}, "env": {"V": "cell"}, "start": True}, 201)
+    at = f"/v1/cells/{c['id']}"
+    call("GET", "/v1/cells", want=200)
+    call("GET", at, want=200)
+    call("GET", at[:-8], want=200)
+    for query, n in (("label=a", 1), ("label=a%3Db", 1), ("label=a%3Dc", 0), ("state=running", 1), ("state=paused", 0), ("name=x", 0)):
+        found = call("GET", "/v1/cells?" + query, want=200)["cells"]
+        if len(found) != n:
+            problems.append(f"{query}: {len(found)} cells, wanted {n}")
+    for bad in ("state=asleep", "other=1", "label=%ff"):
+        call("GET", "/v1/cells?" + bad, want=400)
+    lines = call("POST", at + "/exec", {"command": ["sh", "-c", "echo $V $W; cat; echo e >&2; exit 3"], "env": {"W": "w"}, "stdin": "in"}, 200)
+    text = "".join(x["text"] for x in lines if x["type"] == "stdout")
+    if text != "cell w\nin" or lines[-1] != {"type": "exit", "exit_code": 3}:
+        problems.append(f"exec: {lines}")
+    lines = call("POST", at + "/exec", {"command": ["sh", "-c", "kill -9 $$"], "workdir": "/tmp"}, 200)
+    if lines[-1] != {"type": "exit", "exit_code": 137, "signal": 9}:
+        problems.append(f"exec: {lines}")
+    lines = call("POST", at + "/exec", {"command": ["od", "-An", "-tx1"], "stdin_base64": "AP8="}, 200)
+    if "".join(x.get("text", "") for x in lines).strip() != "00 ff":
+        problems.append(f"exec: {lines}")
+    for bad in ({}, {"command": []}, {"command": [""]}, {"command": ["x"], "env": {"a=b": ""}}, {"command": ["x"], "stdin_base64": "!"},
+                {"command": ["x"], "stdin": "", "stdin_base64": ""}, {"command": "x"}, {"command": ["x"], "detach": True, "stdin": "y"}):
+        call("POST", at + "/exec", bad, 400)
+    call("POST", at + "/exec", {"command": ["/no/such"]}, 422)
+    p = call("POST", at + "/exec", {"command": ["sh", "-c", "echo kept; exec sleep 60"], "detach": True}, 201)
+    call("GET", at + "/processes", want=200)
+    call("POST", f"{at}/processes/{p['proc']}/resize", {"rows": 5, "cols": 5}, 409)
+    t = call("POST", at + "/exec", {"command": ["sleep", "60"], "detach": True, "tty": True, "rows": 3, "cols": 4}, 201)
+    call("POST", f"{at}/processes/{t['proc']}/resize", {"rows": 5, "cols": 5}, 204)
+    call("POST", f"{at}/processes/{t['proc']}/resize", {"rows": 0, "cols": 5}, 400)
+    call("POST", f"{at}/processes/{p['proc']}/signal", {"signal": 15}, 204)
+    call("POST", f"{at}/processes/{p['proc']}/signal", {"signal": 99}, 400)
+    call("POST", f"{at}/processes/9999/signal", {"signal": 15}, 404)
+    call("POST", f"{at}/processes/x/signal", {"signal": 15}, 404)
+    e = call("GET", f"{at}/processes/{p['proc']}/wait", want=200)
+    if e["exit_code"] != 143:
+        problems.append(f"wait: {e}")
+    logs = call("GET", f"{at}/logs?proc={p['proc']}", want=200)
+    if [x["text"] for x in logs] != ["kept\n"]:
+        problems.append(f"logs: {logs}")
+    if call("GET", f"{at}/logs?proc={p['proc']}&tail=1", want=200, headers={"Accept": "text/plain"}) != "kept\n":
+        problems.append("logs as text")
+    call("GET", f"{at}/logs?proc=77", want=404)
+    call("GET", f"{at}/logs?tail=-1", want=400)
+    call("POST", f"{at}/processes/{p['proc']}/input", {"text": "x"}, 404)
+    call("GET", at + "/stats", want=200)
+    call("POST", at + "/pause", want=200)
+    call("POST", at + "/pause", want=409)
+    call("POST", at + "/exec", {"command": ["true"]}, 409)
+    call("POST", at + "/resume", want=200)
+    call("POST", at + "/resume", want=409)
+    call("POST", at + "/rename", {"name": "n"}, 409)
+    call("POST", at + "/start", want=409)
+    call("DELETE", at, want=409)
+    call("GET", at + "/snapshots", want=409)
+    call("POST", at + "/stop", {"grace": 0.1}, 200)
+    call("POST", at + "/stop", want=409)
+    call("GET", at + "/wait", want=200)
+    for path in ("/stats", "/processes"):
+        call("GET", at + path, want=409)
+    call("DELETE", at, want=204)
+    call("GET", at, want=404)
+    call("DELETE", at + "?force=2", want=400)
+
+
+def interactive():
+    """Input while the output is read."""
+    c = call("POST", "/v1/cells", {"start": True}, 201)
+    at = f"/v1/cells/{c['id']}"
+    conn = Unix(SOCKET)
+    conn.request("POST", at + "/exec", json.dumps({"command": ["cat"], "stdin_open": True}))
+    r = conn.getresponse()
+    proc = json.loads(r.readline())["proc"]
+    call("POST", f"{at}/processes/{proc}/input", {"text": "one\n"}, 204)
+    if json.loads(r.readline()) != {"type": "stdout", "text": "one\n"}:
+        problems.append("interactive: the first line")
+    call("POST", f"{at}/processes/{proc}/input", {"base64": "?"}, 400)
+    call("POST", f"{at}/processes/{proc}/input", {"base64": "dHdvCg==", "close": True}, 204)
+    rest = [json.loads(x) for x in r.read().splitlines()]
+    if rest != [{"type": "stdout", "text": "two\n"}, {"type": "exit", "exit_code": 0}]:
+        problems.append(f"interactive: {rest}")
+    conn.close()
+    call("DELETE", at + "?force=1", want=204)
+
+
+def named():
+    key = {"Idempotency-Key": "k1"}
+    body = {"name": "n1", "command": ["sh", "-c", "trap 'exit 7' TERM; echo out; while :; do sleep 0.1; done"], "restart": {"policy": "no"}}
+    a = call("POST", "/v1/cells", body, 201, key)
+    b = call("POST", "/v1/cells", body, 201, key)
+    if a != b:
+        problems.append("the same key gave another cell")
+    call("POST", "/v1/cells", {**body, "name": "n2"}, 422, key)
+    call("POST", "/v1/cells", body, 409)
+    if call("POST", "/v1/cells", {**body, "get": True}, 200)["id"] != a["id"]:
+        problems.append("get gave another cell")
+    at = "/v1/cells/n1"
+    call("POST", at + "/kill", want=409)
+    call("POST", at + "/start", want=200)
+    call("POST", at + "/kill", {"signal": 0}, 400)
+    call("POST", at + "/kill", {"signal": 18}, 200)
+    call("POST", at + "/snapshots", {"name": "s1"}, 201)
+    call("POST", at + "/snapshots", {"name": "s1"}, 409)
+    call("POST", at + "/snapshots", {"name": "../x"}, 400)
+    if [x["name"] for x in call("GET", at + "/snapshots", want=200)["snapshots"]] != ["s1"]:
+        problems.append("snapshots")
+    call("POST", at + "/rename", {"name": "n3"}, 409)
+    call("POST", at + "/restart", {"grace": 5}, 200)
+    for _ in range(200):  # its handler is set before it writes
+        if call("GET", at + "/logs", want=200):
+            break
+        time.sleep(0.05)
+    c = call("POST", at + "/stop", want=200)
+    if (c["state"], c["exit_code"], c["reason"]) != ("stopped", 7, "asked"):
+        problems.append(f"stop: {c}")
+    if "".join(x["text"] for x in call("GET", at + "/logs", want=200)) != "out\n":
+        problems.append("logs after the end")
+    call("POST", at + "/rename", {"name": "bad/name"}, 400)
+    call("POST", at + "/rename", {"name": "n3"}, 200)
+    call("GET", at, want=404)
+    call("DELETE", "/v1/cells/n3", want=204)
+    for bad in ({"name": "a/b"}, {"name": ""}, {"name": "x" * 65}, {"command": "x"}, {"limits": {"cpus": 0}}, {"limits": {"x": 1}}, {"mounts": [{}]},
+                {"mounts": [{"target": "/x"}]}, {"mounts": [{"target": "x", "tmpfs": True}]}, {"mounts": [1]}, {"restart": {"policy": "maybe"}}, {"restart": {}},
+                {"labels": {"": "x"}}, {"env": {"a=b": "x"}}, {"timeout": -1}, {"timeout": 1e300}, {"unknown": 1}):
+        call("POST", "/v1/cells", bad, 400)
+    call("POST", "/v1/cells", {"name": "n4", "image": "no-such-image"}, 404)
+    c = call("POST", "/v1/cells", {"image": "no-such-image"}, 201)
+    call("POST", f"/v1/cells/{c['id']}/start", want=422)
+    call("DELETE", f"/v1/cells/{c['id']}", want=204)
+
+
+def store():
+    call("GET", "/v1/images", want=200)
+    call("POST", "/v1/volumes", {"name": "v1"}, 201)
+    call("POST", "/v1/volumes", {"name": "v1"}, 409)
+    call("POST", "/v1/volumes", {"name": "a b"}, 400)
+    if [v["name"] for v in call("GET", "/v1/volumes", want=200)["volumes"]] != ["v1"]:
+        problems.append("volumes")
+    call("DELETE", "/v1/volumes/v1", want=204)
+    call("DELETE", "/v1/volumes/v1", want=404)
+
+
+def one_cell():
+    """A token for one cell cannot see another."""
+    a, b = (call("POST", "/v1/cells", {"name": n, "env": {"SECRET": "x"}}, 201) for n in ("t1", "t2"))
+    t = call("POST", "/v1/tokens", {"scope": "cell", "cell": "t1"}, 201)
+    h = {"Authorization": "Bearer " + t["token"]}
+    if [c["id"] for c in call("GET", "/v1/cells", want=200, headers=h)["cells"]] != [a["id"]]:
+        problems.append("a token for one cell sees others")
+    call("GET", "/v1/cells/t1", want=200, headers=h)
+    for path in ("t2", b["id"], b["id"][:8], "nobody"):
+        call("GET", "/v1/cells/" + path, want=404, headers=h)
+        call("POST", f"/v1/cells/{path}/start", want=404, headers=h)
+    for method, path in (("POST", "/v1/cells"), ("DELETE", "/v1/cells/t1"), ("GET", "/v1/volumes"), ("GET", "/v1/images"), ("GET", "/v1/tokens"), ("GET", "/metrics")):
+        call(method, path, want=403, headers=h)
+    seen = {e.get("cell") for e in call("GET", "/v1/events?since=0&follow=0", want=200, headers=h)}
+    if seen != {a["id"]}:
+        problems.append(f"events of other cells: {seen}")
+    r = call("POST", "/v1/tokens", {"scope": "read"}, 201)
+    h = {"Authorization": "Bearer " + r["token"]}
+    if "env" in call("GET", "/v1/cells/t1", want=200, headers=h)["spec"]:
+        problems.append("a read token sees the environment")
+    call("POST", "/v1/cells/t1/start", want=403, headers=h)
+    call("DELETE", "/v1/cells/t1", want=204)
+    call("DELETE", "/v1/cells/t2", want=204)
+    call("GET", "/v1/version", want=401, headers={"Authorization": "Bearer " + t["token"]})
+
+
+MORE = [cells, interactive, named, store, one_cell]
 
 if __name__ == "__main__":
     main()

@@ -8,7 +8,13 @@ own_vivd() {
 	# A test that fails ends it as well.
 	trap 'vivd_end' EXIT
 }
-vivd_end() { [[ ! -S $sock ]] || timeout 20 "$VIV" daemon stop || true; }
+vivd_end() {
+	local id
+	[[ -S $sock ]] || return 0
+	for id in $(cell_ids); do api "/v1/cells/$id?force=1" -X DELETE || true; done
+	timeout 20 "$VIV" daemon stop || true
+}
+cell_ids() { api /v1/cells | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))'; }
 v() { timeout -k 5 60 "$VIV" "$@"; }
 api() { # path, curl's options...
 	local path=$1
@@ -180,6 +186,168 @@ tls() {
 	exits 3 v daemon status
 }
 check 'TLS with a certificate @r' tls
+
+state_is() { [[ $(api "/v1/cells/$1" | field state) == "$2" ]]; }
+make_cell() { api /v1/cells -d "$1" | field id; }
+run_in() { # cell, words...: its output; exit status of the process
+	local cell=$1 body
+	shift
+	body=$(python3 -c 'import json,sys; print(json.dumps({"command": sys.argv[1:]}))' "$@")
+	api "/v1/cells/$cell/exec" -d "$body" | python3 -c 'import base64,json,sys
+for line in sys.stdin:
+    x = json.loads(line)
+    if x["type"] in ("stdout", "stderr"): sys.stdout.buffer.write(base64.b64decode(x["base64"]) if "base64" in x else x["text"].encode())
+    if x["type"] == "exit": sys.stdout.flush(); sys.exit(x["exit_code"])
+sys.exit(99)'
+}
+
+outlives() {
+	own_vivd
+	v daemon start
+	make_cell '{"name":"a","start":true,"command":["sh","-c","i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done"]}' >/dev/null
+	make_cell '{"name":"b","start":true}' >/dev/null
+	short=$(make_cell '{"start":true,"command":["sh","-c","sleep 1; exit 9"]}')
+	kernel=$(api /v1/cells/a | field pid)
+	seq=$(api '/v1/events?since=0&follow=0' | tail -n 1 | field seq)
+	# Under load: requests, execs and a long stream.
+	for i in 1 2 3; do (while run_in b sh -c 'echo x; true' >/dev/null 2>&1; do :; done) 2>/dev/null & done
+	run_in b seq 100000000 >/dev/null 2>&1 &
+	sleep 0.5
+	pid=$(pid_of)
+	kill -9 "$pid"
+	soon gone "$pid"
+	wait
+	sleep 1.2
+	before=$(wc -c <"run/vivarium/cells/$(ls run/vivarium/cells | grep '\.1\.log$' | grep -v "$short" | head -n 1)")
+	v daemon start
+	is "$(api /v1/cells/a | field pid)" "$kernel" 'the same kernel goes on'
+	is "$(api /v1/cells/a | field state)" running
+	is "$(run_in b echo here)" here 'and is used as before'
+	is "$(api "/v1/cells/$short" | field exit_code)" 9 'one that ended meanwhile has told how'
+	api /v1/cells/a/logs -H 'Accept: text/plain' >log
+	is "$(head -n 3 log | tr '\n' ' ')" '1 2 3 ' 'its output from the first line on'
+	is "$(sort -n log | uniq -d | wc -l)" 0
+	is "$(awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { print bad + 0 }' log)" 0 'without a gap'
+	[[ $(wc -l <log) -gt 20 && $before -gt 100 ]]
+	api "/v1/events?since=$seq&follow=0" >e
+	is "$(grep -c cell.adopted e)" 2
+	api /v1/cells/a/stop -d '{"grace":1}' >/dev/null
+	state_is a stopped
+}
+check 'kill -9 under load: cells go on, and a new vivd adopts them @r' outlives
+
+restarts() {
+	own_vivd
+	v daemon start
+	make_cell '{"name":"f","start":true,"command":["sh","-c","echo run; exit 3"],"restart":{"policy":"on-failure","max":2}}' >/dev/null
+	soon sh -c "curl -s --unix-socket '$sock' 'http://vivd/v1/events?since=0&follow=0' | grep -c '\"state\":\"stopped\"' | grep -qx 3"
+	is "$(api /v1/cells/f | field exit_code)" 3
+	is "$(api /v1/cells/f | field restarts)" 2
+	make_cell '{"name":"o","start":true,"command":["true"],"restart":{"policy":"on-failure"}}' >/dev/null
+	soon state_is o stopped
+	make_cell '{"name":"l","start":true,"command":["sh","-c","sleep 0.2"],"restart":{"policy":"always"}}' >/dev/null
+	soon sh -c "curl -s --unix-socket '$sock' 'http://vivd/v1/events?since=0&follow=0' | grep cell.restarting | grep -q '\"restarts\":3'"
+	api /v1/cells/l/stop -d '{"grace":0}' >/dev/null
+	sleep 1
+	is "$(api /v1/cells/l | field state)" stopped 'stopped, it stays so'
+	# After the machine was started again nothing runs, and RUN is empty.
+	make_cell '{"name":"p","start":true,"restart":{"policy":"always"}}' >/dev/null
+	make_cell '{"name":"q","start":true}' >/dev/null
+	pid=$(pid_of) p=$(api /v1/cells/p | field pid) q=$(api /v1/cells/q | field pid)
+	keepers=$(ps -o ppid= -p "$p,$q")
+	# shellcheck disable=SC2086
+	kill -9 "$pid" $keepers
+	soon gone "$pid"
+	for i in $p $q; do soon gone "$i"; done
+	rm -rf run/vivarium
+	v daemon start
+	soon state_is p running
+	state_is q failed
+	is "$(api /v1/cells/q | field reason)" lost
+}
+check 'restart policies, also after everything was lost @r' restarts
+
+hangs_up() {
+	own_vivd
+	v daemon start
+	id=$(make_cell '{"start":true}')
+	curl -sN --unix-socket "$sock" "http://vivd/v1/cells/$id/exec" -d '{"command":["sh","-c","exec 2>/dev/null; trap \"echo >/tmp/hup; exit\" HUP; echo ready; while :; do sleep 0.1; done"]}' >o &
+	client=$!
+	soon grep -q ready o
+	kill "$client"
+	soon run_in "$id" test -e /tmp/hup
+	# A reader that stops reading stops the writer, and vivd keeps nothing for it.
+	python3 - "$sock" "$id" <<-'EOF'
+	import base64, json, socket, sys, time
+	body = json.dumps({"command": ["sh", "-c", "yes | head -c 30000000"]}).encode()
+	s = socket.socket(socket.AF_UNIX)
+	s.connect(sys.argv[1])
+	s.sendall(b"POST /v1/cells/%s/exec HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (sys.argv[2].encode(), len(body)) + body)
+	s.recv(1000)
+	def rss():
+	    import subprocess
+	    pid = open("run/vivarium/vivd.lock").read().strip()
+	    return int([l for l in open(f"/proc/{pid}/status") if l.startswith("VmRSS")][0].split()[1])
+	time.sleep(1)
+	a = rss()
+	time.sleep(1)
+	b = rss()
+	assert b - a < 1024 and b < 40000, (a, b)
+	r = s.makefile("rb")
+	data = b""
+	while b'"type":"exit"' not in data[-200:]:
+	    data += r.read1(1 << 20)
+	out = b""
+	for line in data.split(b"\n"):
+	    if b'{"type":"stdout"' in line:
+	        x = json.loads(line[line.index(b"{"):])
+	        out += base64.b64decode(x["base64"]) if "base64" in x else x["text"].encode()
+	assert b'"exit_code":0' in data[-200:]
+	first = len(out) - 30000000 # what came with the head was read before
+	assert -70000 < first <= 0 and set(out) == set(b"y\n"), first
+	EOF
+}
+check 'a client that goes hangs up; one that does not read stops the writer @r' hangs_up
+
+racing() {
+	own_vivd
+	v daemon start
+	for i in 1 2 3 4 5 6 7 8; do api /v1/cells -d '{"name":"same"}' -o "o$i" -w '%{http_code}\n' >>codes & done
+	wait
+	is "$(sort codes | uniq -c | tr -s ' ' | tr '\n' ';')" ' 1 201; 7 409;'
+	: >codes
+	for i in 1 2 3 4 5 6 7 8; do api /v1/cells -d '{"name":"other","get":true,"start":true}' -o "g$i" -w '%{http_code}\n' >>codes & done
+	wait
+	is "$(for i in 1 2 3 4 5 6 7 8; do field id <"g$i" 2>/dev/null; done | sort -u | wc -l)" 1 'one cell'
+	soon state_is other running
+}
+check 'clients that race on one name @r' racing
+
+ends_kept() {
+	own_vivd
+	v daemon start
+	id=$(make_cell '{"start":true,"timeout":0.5,"command":["sleep","60"]}')
+	is "$(api "/v1/cells/$id/wait" | field reason)" timeout
+	is "$(api "/v1/cells/$id" | field exit_code)" 124
+	id=$(make_cell '{"start":true,"command":["sh","-c","echo last words; exit 42"]}')
+	is "$(api "/v1/cells/$id/wait" | field exit_code)" 42
+	is "$(api "/v1/cells/$id/logs" -H 'Accept: text/plain')" 'last words'
+	make_cell '{"name":"k","start":true}' >/dev/null
+	keeper=$(ps -o ppid= -p "$(api /v1/cells/k | field pid)" | tr -d ' ')
+	kill -9 "$keeper"
+	soon state_is k failed
+	is "$(api /v1/cells/k | field reason)" lost
+	api /v1/cells/k/start -X POST >/dev/null
+	state_is k running
+	kill -9 "$(api /v1/cells/k | field pid)"
+	soon state_is k failed
+	is "$(api /v1/cells/k | field reason)" failed
+	api /v1/cells -d '{"start":true,"command":["/no/such/command"]}' >o
+	like "$(cat o)" '*no/such/command*'
+	api /v1/cells -d '{"start":true,"mounts":[{"source":"/no/such/place","target":"/x"}]}' >o
+	like "$(field cause <o)" '*/no/such/place*'
+}
+check 'how cells end is kept: time-outs, statuses, killed keepers and kernels @r' ends_kept
 
 malformed() {
 	own_vivd

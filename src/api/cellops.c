@@ -1,0 +1,317 @@
+/* What changes a cell's state: start, stop, restart, pause, resume, kill, rename; and waiting for its end. An answer comes when it is done:
+ * a start when the cell runs or has failed to, a stop when it has ended. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/cells.h"
+#include "api/routes.h"
+#include "daemon/cellspec.h"
+#include "keeper/named.h"
+
+struct state_op {
+	struct op op;
+	struct cell_wait wait;
+	bool until_over; /* else until it runs */
+	bool then_start;
+	unsigned status;
+};
+
+static void cell_reply(struct request *r, unsigned status, const struct cell *c)
+{
+	reply_json(r, status, cell_json(c, request_sees_secrets(r)));
+}
+
+static void start_failed(struct request *r, const struct cell *c)
+{
+	struct fault f = { 0 };
+
+	fault_note(&f, 422, "start_failed", "the cell could not start");
+	fault_cause(&f, c->detail);
+	reply_fault(r, &f);
+}
+
+static void state_step(struct cell_wait *w, struct cell *c, bool gone)
+{
+	struct state_op *x = container_of(w, struct state_op, wait);
+	struct request *r;
+	struct fault f = { 0 };
+
+	if (!gone && (c->state == CELL_STARTING || (x->until_over && cell_state_is_live(c->state))))
+		return;
+	if (x->until_over && x->then_start && !gone) {
+		x->until_over = x->then_start = false;
+		if (cell_start(c, &f) == 0)
+			return;
+	}
+	cell_wait_remove(w);
+	r = op_end(&x->op);
+	if (!r)
+		;
+	else if (f.status)
+		reply_fault(r, &f);
+	else if (!x->until_over && c->state == CELL_FAILED)
+		start_failed(r, c);
+	else
+		cell_reply(r, x->status, c);
+	free(x);
+}
+
+static void state_wait(struct request *r, struct cell *c, struct state_op what)
+{
+	struct state_op *x = xalloc(sizeof(*x));
+
+	*x = what;
+	list_init(&x->wait.link);
+	op_begin(r, &x->op);
+	cell_wait_add(c, &x->wait, state_step);
+}
+
+void cell_start_wait(struct request *r, struct cell *c, unsigned status)
+{
+	state_wait(r, c, (struct state_op){ .status = status });
+}
+
+void cell_start_post(struct request *r)
+{
+	struct cell *c = request_cell(r);
+	struct fault f = { 0 };
+
+	if (!c)
+		return;
+	if (cell_start(c, &f) < 0)
+		reply_fault(r, &f);
+	else
+		cell_start_wait(r, c, 200);
+}
+
+/* The body of stop and restart. False: answered. */
+static bool grace_read(struct request *r, const struct cell *c, int64_t *ret)
+{
+	static const struct field fields[] = { { "grace", FIELD_NUMBER, false } };
+	json_t *o = request_json(r, fields, ARRAY_LEN(fields)), *v;
+	double seconds;
+
+	if (!o)
+		return false;
+	v = json_object_get(o, "grace");
+	seconds = json_number_value(v);
+	*ret = v ? (int64_t)(seconds * NSEC_PER_SEC) : cell_grace(c);
+	json_decref(o);
+	if (seconds <= 86400)
+		return true;
+	reply_error(r, 400, "invalid", "'grace' is at most a day in seconds");
+	return false;
+}
+
+static void stop_begin(struct request *r, bool then_start)
+{
+	struct cell *c = request_cell(r);
+	struct fault f = { 0 };
+	int64_t grace;
+
+	if (!c || !grace_read(r, c, &grace))
+		return;
+	if (then_start && !cell_state_is_live(c->state)) {
+		if (cell_start(c, &f) < 0)
+			reply_fault(r, &f);
+		else
+			cell_start_wait(r, c, 200);
+		return;
+	}
+	if (cell_stop(c, grace, &f) < 0)
+		reply_fault(r, &f);
+	else if (!cell_state_is_live(c->state))
+		cell_reply(r, 200, c);
+	else
+		state_wait(r, c,
+			   (struct state_op){
+				   .until_over = true, .then_start = then_start, .status = 200 });
+}
+
+void cell_stop_post(struct request *r)
+{
+	stop_begin(r, false);
+}
+
+void cell_restart_post(struct request *r)
+{
+	stop_begin(r, true);
+}
+
+void cell_wait_get(struct request *r)
+{
+	struct cell *c = request_cell(r);
+
+	if (!c)
+		return;
+	if (cell_state_is_live(c->state))
+		state_wait(r, c, (struct state_op){ .until_over = true, .status = 200 });
+	else
+		cell_reply(r, 200, c);
+}
+
+/* ---- what the keeper does ---- */
+
+struct keeper_op {
+	struct op op;
+	struct daemon *d;
+	char id[CELL_ID_LEN + 1];
+	enum cell_input in; /* what it means for the state; CELL_INPUTS: nothing */
+};
+
+static void keeper_did(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct keeper_op *x = arg;
+	struct request *r = op_end(&x->op);
+	struct cell *c = cell_by_id(x->d, x->id);
+
+	(void)fds;
+	(void)nfds;
+	if (m && m->type == KEEP_OK) {
+		/* Its event may have told so already. */
+		if (c && x->in < CELL_INPUTS && cell_state_next(c->state, x->in) != CELL_NONE)
+			cell_move(c, x->in, NULL);
+		if (r && c)
+			cell_reply(r, 200, c);
+		else if (r)
+			reply_nothing(r);
+	} else if (r) {
+		reply_keeper(r, m);
+	}
+	free(x);
+}
+
+static void keeper_begin(struct request *r, struct cell *c, struct keep_msg m, enum cell_input in)
+{
+	struct keeper_op *x = xalloc(sizeof(*x));
+
+	x->d = r->d;
+	strcpy(x->id, c->id);
+	x->in = in;
+	request_ask(r, c, &m, NULL, 0, keeper_did, &x->op);
+}
+
+static void freeze_begin(struct request *r, uint32_t type, enum cell_input in)
+{
+	struct cell *c = request_live(r);
+
+	if (!c)
+		return;
+	if (cell_state_next(c->state, in) == CELL_NONE)
+		reply_error(r, 409, "wrong_state", "a cell that is %s cannot be asked to %s",
+			    cell_state_name(c->state), cell_input_name(in));
+	else
+		keeper_begin(r, c, (struct keep_msg){ .type = type }, in);
+}
+
+void cell_pause_post(struct request *r)
+{
+	freeze_begin(r, KEEP_FREEZE, IN_PAUSE);
+}
+
+void cell_resume_post(struct request *r)
+{
+	freeze_begin(r, KEEP_THAW, IN_RESUME);
+}
+
+/* A signal to the first process. */
+void cell_kill_post(struct request *r)
+{
+	static const struct field fields[] = { { "signal", FIELD_INT, false } };
+	struct cell *c = request_live(r);
+	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
+	json_int_t sig = SIGKILL;
+
+	if (!o)
+		return;
+	if (json_object_get(o, "signal"))
+		sig = json_integer_value(json_object_get(o, "signal"));
+	json_decref(o);
+	if (sig < 1 || sig > 64)
+		reply_error(r, 400, "invalid", "'signal' is a number between 1 and 64");
+	else
+		keeper_begin(r, c,
+			     (struct keep_msg){
+				     .type = KEEP_SIGNAL, .proc = KEEP_FIRST, .a = (int)sig },
+			     CELL_INPUTS);
+}
+
+/* ---- names ---- */
+
+struct renaming {
+	struct op op;
+	uv_work_t work;
+	struct cell *c;
+	char name[CELL_NAME_LEN + 1];
+	char before[CELL_NAME_LEN + 1];
+	int err;
+	struct err e;
+};
+
+static void renaming_work(uv_work_t *w)
+{
+	struct renaming *x = w->data;
+	struct store s;
+
+	x->err = -EIO;
+	if (store_open(&s, &x->e) < 0)
+		return;
+	x->err = named_rename(s.fd, NAMED_CELL, x->before, x->name);
+	if (x->err)
+		named_failed("cell", x->err == -EEXIST ? x->name : x->before, x->err, &x->e);
+	store_close(&s);
+}
+
+static void renaming_done(uv_work_t *w, int status)
+{
+	struct renaming *x = w->data;
+	struct request *r = op_end(&x->op);
+	struct fault f = { 0 };
+
+	(void)status;
+	x->c->busy = false;
+	if (x->err)
+		fault_convert(&f, &x->e);
+	else
+		cell_rename(x->c, x->name, &f);
+	if (r && f.status)
+		reply_fault(r, &f);
+	else if (r)
+		cell_reply(r, 200, x->c);
+	free(x);
+}
+
+void cell_rename_post(struct request *r)
+{
+	static const struct field fields[] = { { "name", FIELD_TEXT, true } };
+	struct cell *c = request_cell(r), *other;
+	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
+	const char *name = o ? json_text(o, "name") : NULL;
+	struct renaming *x;
+
+	if (!o)
+		return;
+	other = cell_by_name(r->d, name);
+	if (!cell_name_is_valid(name)) {
+		reply_error(r, 400, "invalid", "this is no name for a cell");
+	} else if (other) {
+		reply_error(r, 409, "exists", "there is a cell '%s' already", name);
+	} else if (!c->name[0] || cell_state_is_live(c->state) || c->busy) {
+		reply_error(r, 409, "wrong_state",
+			    !c->name[0] ? "a cell without a name keeps nothing and gets none"
+					: "a cell is renamed while it does not run; stop it first");
+	} else {
+		x = xalloc(sizeof(*x));
+		x->c = c;
+		c->busy = true;
+		strcpy(x->name, name);
+		strcpy(x->before, c->name);
+		x->work.data = x;
+		op_begin(r, &x->op);
+		uv_queue_work(&r->d->loop, &x->work, renaming_work, renaming_done);
+	}
+	json_decref(o);
+}

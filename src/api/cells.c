@@ -1,0 +1,357 @@
+/* /v1/cells: making, listing, looking at and removing cells. What changes their state is in cellops.c. */
+#include "api/cells.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keys.h"
+#include "api/routes.h"
+#include "daemon/cellspec.h"
+#include "keeper/named.h"
+
+bool request_sees_secrets(const struct request *r)
+{
+	return r->rights.scope > SCOPE_READ;
+}
+
+struct cell *request_cell(struct request *r)
+{
+	struct fault f = { 0 };
+	struct cell *c = cell_find(r->d, r->param[0], &f);
+
+	if (c && r->rights.cell[0] && strcmp(r->rights.cell, c->id)) {
+		c = NULL;
+		fault_note(&f, 404, "not_found",
+			   "there is no cell '%.80s'; 'viv ps --all' lists them", r->param[0]);
+	}
+	if (!c)
+		reply_fault(r, &f);
+	return c;
+}
+
+struct cell *request_live(struct request *r)
+{
+	struct cell *c = request_cell(r);
+
+	if (c && !c->keeper) {
+		reply_error(r, 409, "wrong_state", "the cell does not run; it is %s",
+			    cell_state_name(c->state));
+		return NULL;
+	}
+	return c;
+}
+
+void reply_keeper(struct request *r, const struct keep_msg *m)
+{
+	struct err e = { .kind = ERR_FAILED };
+	struct fault f = { 0 };
+
+	if (!m) {
+		reply_error(r, 409, "ended", "the cell ended meanwhile");
+		return;
+	}
+	e.kind = m->b ? (enum err_kind)m->b : ERR_FAILED;
+	snprintf(e.text, sizeof(e.text), "%s", m->text);
+	fault_convert(&f, &e);
+	reply_fault(r, &f);
+}
+
+void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const int *fds,
+		 unsigned nfds, ask_fn fn, struct op *op)
+{
+	int err = link_ask(c->keeper, m, fds, nfds, fn, op);
+
+	if (err) {
+		free(op);
+		reply_error(r, err == -EAGAIN ? 503 : 409, err == -EAGAIN ? "busy" : "ended",
+			    err == -EAGAIN ? "the cell has too much to do; try again"
+					   : "the cell has just ended");
+		return;
+	}
+	op_begin(r, op);
+}
+
+/* ---- listing ---- */
+
+static bool label_matches(const struct cell *c, char *text)
+{
+	const json_t *labels = json_object_get(c->spec, "labels");
+	char *equals = strchr(text, '=');
+	const char *value;
+
+	if (!equals)
+		return json_object_get(labels, text) != NULL;
+	*equals = '\0';
+	value = json_string_value(json_object_get(labels, text));
+	*equals = '=';
+	return value && !strcmp(value, equals + 1);
+}
+
+void cells_list(struct request *r)
+{
+	static const char *const names[] = { "state", "label", "name", NULL };
+	bool bad = false;
+	char *state, *label = NULL, *name = NULL;
+	json_t *list;
+	struct cell *c;
+
+	if (!request_query_only(r, names))
+		return;
+	state = request_query(r, "state", &bad);
+	if (!bad)
+		label = request_query(r, "label", &bad);
+	if (!bad)
+		name = request_query(r, "name", &bad);
+	if (!bad && state && cell_state_parse(state) == CELL_NONE) {
+		reply_error(r, 400, "invalid",
+			    "there is no such state; it is one of created, starting, "
+			    "running, paused, stopping, stopped and failed");
+		bad = true;
+	}
+	if (!bad) {
+		list = json_array();
+		list_for_each (c, &r->d->cells, link)
+			if ((!state || !strcmp(state, cell_state_name(c->state))) &&
+			    (!label || label_matches(c, label)) &&
+			    (!name || !strcmp(name, c->name)) &&
+			    (!r->rights.cell[0] || !strcmp(r->rights.cell, c->id)))
+				json_array_append_new(list, cell_json(c, request_sees_secrets(r)));
+		reply_json(r, 200, json_pack("{s:o}", "cells", list));
+	}
+	free(state);
+	free(label);
+	free(name);
+}
+
+void cell_get(struct request *r)
+{
+	struct cell *c = request_cell(r);
+
+	if (c)
+		reply_json(r, 200, cell_json(c, request_sees_secrets(r)));
+}
+
+/* ---- making ---- */
+
+struct making {
+	struct op op;
+	uv_work_t work;
+	struct daemon *d;
+	json_t *spec;
+	bool start, get;
+	char name[CELL_NAME_LEN + 1];
+	char image[128]; /* as it was asked for; "": not */
+	struct named named;
+	bool existed;
+	struct err e;
+	bool failed;
+};
+
+/* Starts it if that was asked for, and answers. */
+static void made_answer(struct request *r, struct cell *c, bool start, unsigned status)
+{
+	struct fault f = { 0 };
+
+	if (start && !cell_state_is_live(c->state)) {
+		if (cell_start(c, &f) < 0) {
+			reply_fault(r, &f);
+			return;
+		}
+		cell_start_wait(r, c, status);
+		return;
+	}
+	reply_json(r, status, cell_json(c, request_sees_secrets(r)));
+}
+
+/* In a thread: a named cell has a disk from the beginning, whose id is its own. */
+static void making_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	const struct layer_ref ground = { 0 };
+	char hash[HASH_TEXT] = "host";
+	struct store s;
+	struct disk d;
+
+	m->failed = true;
+	if (store_open(&s, &m->e) < 0)
+		return;
+	if (m->image[0] && strcmp(m->image, "host") && image_find(&s, m->image, hash, &m->e) < 0) {
+		store_close(&s);
+		return;
+	}
+	if (named_make(&s, NAMED_CELL, m->name, hash, &ground, &m->named, &d, &m->e) == 0) {
+		disk_close(&d);
+		m->failed = false;
+	} else if (m->e.kind == ERR_CONFLICT &&
+		   named_find(s.fd, NAMED_CELL, m->name, &m->named) == 0) {
+		m->failed = false;
+		m->existed = true;
+	}
+	store_close(&s);
+}
+
+static void making_done(uv_work_t *w, int status)
+{
+	struct making *m = w->data;
+	struct request *r = op_end(&m->op);
+	struct fault f = { 0 };
+	struct cell *c = NULL;
+
+	(void)status;
+	if (m->failed) {
+		fault_convert(&f, &m->e);
+		json_decref(m->spec);
+	} else if ((c = cell_by_id(m->d, m->named.disk)) || (m->existed && !m->get)) {
+		json_decref(m->spec);
+		if (!m->get) {
+			fault_note(&f, 409, "exists",
+				   "there is a cell '%s' already; ask with \"get\": true to use it",
+				   m->name);
+			c = NULL;
+		}
+	} else {
+		c = cell_new(m->d, m->named.disk, m->name, m->spec, &f);
+	}
+	if (r && c)
+		made_answer(r, c, m->start, m->existed ? 200 : 201);
+	else if (r)
+		reply_fault(r, &f);
+	free(m);
+}
+
+static void named_begin(struct request *r, json_t *spec, const char *name, bool start, bool get)
+{
+	const char *image = json_text(spec, "image");
+	struct cell *c = cell_by_name(r->d, name);
+	struct making *m;
+
+	if (c && get) {
+		json_decref(spec);
+		made_answer(r, c, start, 200);
+		return;
+	}
+	if (c || (image && strlen(image) >= sizeof(m->image))) {
+		json_decref(spec);
+		if (c)
+			reply_error(
+				r, 409, "exists",
+				"there is a cell '%s' already; ask with \"get\": true to use it",
+				name);
+		else
+			reply_error(r, 404, "not_found", "there is no such image");
+		return;
+	}
+	m = xalloc(sizeof(*m));
+	m->d = r->d;
+	m->spec = spec;
+	m->start = start;
+	m->get = get;
+	m->work.data = m;
+	strcpy(m->name, name);
+	snprintf(m->image, sizeof(m->image), "%s", image ? image : "");
+	op_begin(r, &m->op);
+	uv_queue_work(&r->d->loop, &m->work, making_work, making_done);
+}
+
+void cells_create(struct request *r)
+{
+	json_t *spec = request_json(r, cellspec_fields, cellspec_nfields);
+	struct fault f = { 0 };
+	bool start, get;
+	const char *text;
+	char name[CELL_NAME_LEN + 1] = "";
+	struct cell *c;
+
+	if (!spec)
+		return;
+	if (cellspec_check(spec, &f) < 0) {
+		json_decref(spec);
+		reply_fault(r, &f);
+		return;
+	}
+	start = json_is_true(json_object_get(spec, "start"));
+	get = json_is_true(json_object_get(spec, "get"));
+	text = json_text(spec, "name");
+	if (text)
+		strcpy(name, text);
+	json_object_del(spec, "start");
+	json_object_del(spec, "get");
+	if (!key_begin(r)) {
+		json_decref(spec);
+		return;
+	}
+	json_object_del(spec, "name");
+	if (name[0]) {
+		named_begin(r, spec, name, start, get);
+		return;
+	}
+	c = cell_new(r->d, NULL, "", spec, &f);
+	if (c)
+		made_answer(r, c, start, 201);
+	else
+		reply_fault(r, &f);
+}
+
+/* ---- removing ---- */
+
+struct removing {
+	struct op op;
+	struct cell_wait wait;
+	bool waits;
+};
+
+static void removed(void *arg, const struct fault *f)
+{
+	struct removing *x = arg;
+	struct request *r = op_end(&x->op);
+
+	if (r && f)
+		reply_fault(r, f);
+	else if (r)
+		reply_nothing(r);
+	free(x);
+}
+
+static void remove_when_over(struct cell_wait *w, struct cell *c, bool gone)
+{
+	struct removing *x = container_of(w, struct removing, wait);
+
+	if (!gone && cell_state_is_live(c->state))
+		return;
+	cell_wait_remove(w);
+	x->waits = false;
+	if (gone)
+		removed(x, NULL);
+	else
+		cell_remove(c, removed, x);
+}
+
+void cell_delete(struct request *r)
+{
+	static const char *const names[] = { "force", NULL };
+	struct cell *c;
+	uint64_t force = 0;
+	struct removing *x;
+	struct fault f = { 0 };
+
+	if (!request_query_only(r, names) || !request_query_number(r, "force", 1, &force))
+		return;
+	c = request_cell(r);
+	if (!c)
+		return;
+	x = xalloc(sizeof(*x));
+	if (force && cell_state_is_live(c->state)) {
+		if (cell_stop(c, 0, &f) < 0) {
+			free(x);
+			reply_fault(r, &f);
+			return;
+		}
+		op_begin(r, &x->op);
+		cell_wait_add(c, &x->wait, remove_when_over);
+		return;
+	}
+	op_begin(r, &x->op);
+	cell_remove(c, removed, x);
+}

@@ -1,0 +1,23 @@
+/* What the routes below /v1/cells/{cell} share. */
+#ifndef VIV_API_CELLS_H
+#define VIV_API_CELLS_H
+
+#include "api/request.h"
+#include "daemon/life.h"
+
+/* The cell of the path, if the token may see it; NULL: answered. */
+struct cell *request_cell(struct request *r);
+/* The same, with a keeper; else answered with 409. */
+struct cell *request_live(struct request *r);
+/* Sends m to the cell's keeper for the request, which waits; fn gets the answer with op as its argument. On failure it is answered and op
+ * freed. */
+void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const int *fds,
+		 unsigned nfds, ask_fn fn, struct op *op);
+/* Answers with what a KEEP_FAIL says, or that the cell ended (m NULL). */
+void reply_keeper(struct request *r, const struct keep_msg *m);
+/* The request waits until the cell runs (then that status), or could not start. */
+void cell_start_wait(struct request *r, struct cell *c, unsigned status);
+/* Whether it may see the environment. */
+bool request_sees_secrets(const struct request *r);
+
+#endif

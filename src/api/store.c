@@ -1,0 +1,273 @@
+/* What lies in the store: /v1/images, /v1/volumes, /v1/cells/{cell}/snapshots. Changes wait for locks and disks, so a thread makes them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/cells.h"
+#include "api/keys.h"
+#include "api/routes.h"
+#include "keeper/named.h"
+#include "store/store.h"
+
+/* Opens the store for a request; false: answered. */
+static bool store_begin(struct request *r, struct store *s)
+{
+	struct fault f = { 0 };
+	struct err e;
+
+	if (store_open(s, &e) == 0)
+		return true;
+	fault_convert(&f, &e);
+	reply_fault(r, &f);
+	return false;
+}
+
+static void store_failed(struct request *r, const struct err *e)
+{
+	struct fault f = { 0 };
+
+	fault_convert(&f, e);
+	reply_fault(r, &f);
+}
+
+void images_list(struct request *r)
+{
+	char(*hashes)[HASH_TEXT] = NULL;
+	struct tag *tags = NULL;
+	size_t nhashes = 0, ntags = 0;
+	json_t *list;
+	struct store s;
+	struct err e;
+
+	if (!store_begin(r, &s))
+		return;
+	if (image_list(&s, &hashes, &nhashes, &e) < 0 || tag_list(&s, &tags, &ntags, &e) < 0) {
+		store_failed(r, &e);
+	} else {
+		list = json_pack("[{s:s,s:[s]}]", "id", "host", "tags", "host");
+		for (size_t i = 0; i < nhashes; i++) {
+			json_t *names = json_array();
+
+			for (size_t j = 0; j < ntags; j++)
+				if (!strcmp(tags[j].hash, hashes[i]))
+					json_array_append_new(names, json_clean(tags[j].name));
+			json_array_append_new(list, json_pack("{s:s,s:o}", "id", hashes[i], "tags",
+							      names));
+		}
+		reply_json(r, 200, json_pack("{s:o}", "images", list));
+	}
+	free(hashes);
+	free(tags);
+	store_close(&s);
+}
+
+void volumes_list(struct request *r)
+{
+	struct named *list = NULL;
+	json_t *out;
+	struct store s;
+	struct err e;
+	unsigned n = 0;
+	int err;
+
+	if (!store_begin(r, &s))
+		return;
+	err = named_list(s.fd, NAMED_VOLUME, &list, &n);
+	if (err) {
+		err_set(&e, ERR_FAILED, "cannot list volumes: %s", strerror(-err));
+		store_failed(r, &e);
+	} else {
+		out = json_array();
+		for (unsigned i = 0; i < n; i++)
+			json_array_append_new(
+				out,
+				json_pack("{s:o,s:s}", "name", json_clean(list[i].name), "created",
+					  time_text(list[i].created * NSEC_PER_SEC).str));
+		reply_json(r, 200, json_pack("{s:o}", "volumes", out));
+	}
+	free(list);
+	store_close(&s);
+}
+
+/* ---- changes ---- */
+
+struct change {
+	struct op op;
+	uv_work_t work;
+	int (*fn)(struct change *x, struct store *s, struct err *e);
+	char name[DISK_NAME_MAX + 1], cell[CELL_NAME_LEN + 1];
+	bool made; /* 201 with the name, else 204 */
+	struct err e;
+	bool failed;
+};
+
+static void change_work(uv_work_t *w)
+{
+	struct change *x = w->data;
+	struct store s;
+
+	x->failed = store_open(&s, &x->e) < 0;
+	if (x->failed)
+		return;
+	x->failed = x->fn(x, &s, &x->e) < 0;
+	store_close(&s);
+}
+
+static void change_done(uv_work_t *w, int status)
+{
+	struct change *x = w->data;
+	struct request *r = op_end(&x->op);
+
+	(void)status;
+	if (r && x->failed)
+		store_failed(r, &x->e);
+	else if (r && x->made)
+		reply_json(r, 201, json_pack("{s:s}", "name", x->name));
+	else if (r)
+		reply_nothing(r);
+	free(x);
+}
+
+static void change_begin(struct request *r, const char *name, const char *cell, bool made,
+			 int (*fn)(struct change *x, struct store *s, struct err *e))
+{
+	struct change *x = xalloc(sizeof(*x));
+
+	x->fn = fn;
+	x->made = made;
+	x->work.data = x;
+	snprintf(x->name, sizeof(x->name), "%s", name);
+	snprintf(x->cell, sizeof(x->cell), "%s", cell);
+	op_begin(r, &x->op);
+	uv_queue_work(&r->d->loop, &x->work, change_work, change_done);
+}
+
+/* {"name": NAME}; false: answered. */
+static bool name_read(struct request *r, const char *what, char name[DISK_NAME_MAX + 1])
+{
+	static const struct field fields[] = { { "name", FIELD_TEXT, true } };
+	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
+	const char *text = o ? json_text(o, "name") : NULL;
+	struct err e;
+
+	if (!o)
+		return false;
+	if (name_check(what, text, &e) < 0)
+		store_failed(r, &e);
+	else
+		strcpy(name, text);
+	json_decref(o);
+	return r->response == NULL;
+}
+
+static int volume_make(struct change *x, struct store *s, struct err *e)
+{
+	const struct layer_ref ground = { 0 };
+	struct named n;
+	struct disk d;
+
+	if (named_make(s, NAMED_VOLUME, x->name, DISK_NO_IMAGE, &ground, &n, &d, e) < 0)
+		return -1;
+	disk_close(&d);
+	return 0;
+}
+
+void volumes_create(struct request *r)
+{
+	char name[DISK_NAME_MAX + 1];
+
+	if (name_read(r, "volume", name) && key_begin(r))
+		change_begin(r, name, "", true, volume_make);
+}
+
+static int volume_drop(struct change *x, struct store *s, struct err *e)
+{
+	struct named n;
+	struct disk d;
+	int err = named_find(s->fd, NAMED_VOLUME, x->name, &n), lock;
+
+	if (err)
+		return named_failed("volume", x->name, err, e);
+	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
+	if (err == -EBUSY)
+		return disk_failed("volume", x->name, err, e);
+	if (!err)
+		disk_close(&d);
+	err = named_remove(s->fd, NAMED_VOLUME, x->name);
+	if (err)
+		return named_failed("volume", x->name, err, e);
+	lock = store_lock(s, true, NULL, e);
+	if (lock < 0)
+		return -1;
+	named_collect(s->fd);
+	close(lock);
+	return 0;
+}
+
+void volume_delete(struct request *r)
+{
+	if (!disk_name_is_valid(r->param[0]))
+		reply_error(r, 404, "not_found", "there is no volume '%.80s'", r->param[0]);
+	else
+		change_begin(r, r->param[0], "", false, volume_drop);
+}
+
+/* ---- snapshots ---- */
+
+/* The cell, if it has files that stay. */
+static struct cell *kept_cell(struct request *r)
+{
+	struct cell *c = request_cell(r);
+
+	if (c && !c->name[0]) {
+		reply_error(r, 409, "no_disk", "a cell without a name keeps no files");
+		return NULL;
+	}
+	return c;
+}
+
+void snapshots_list(struct request *r)
+{
+	struct cell *c = kept_cell(r);
+	struct named n;
+	struct store s;
+	struct disk d;
+	struct err e;
+	json_t *list;
+
+	if (!c || !store_begin(r, &s))
+		return;
+	if (cell_open(&s, c->name, DISK_PEEK, &n, &d, &e) < 0) {
+		store_failed(r, &e);
+	} else {
+		list = json_array();
+		for (unsigned i = 0; i < d.nlayers; i++)
+			if (d.layers[i].name[0])
+				json_array_append_new(list, json_pack("{s:o,s:I}", "name",
+								      json_clean(d.layers[i].name),
+								      "layer",
+								      (json_int_t)d.layers[i].n));
+		disk_close(&d);
+		reply_json(r, 200, json_pack("{s:o}", "snapshots", list));
+	}
+	store_close(&s);
+}
+
+/* Running or not: whoever has the disk is asked. */
+static int snapshot_make(struct change *x, struct store *s, struct err *e)
+{
+	struct layer_ref sealed;
+
+	return cell_seal(s, x->cell, x->name, &sealed, e);
+}
+
+void snapshots_create(struct request *r)
+{
+	char name[DISK_NAME_MAX + 1];
+	struct cell *c = kept_cell(r);
+
+	if (c && name_read(r, "snapshot", name) && key_begin(r))
+		change_begin(r, name, c->name, true, snapshot_make);
+}

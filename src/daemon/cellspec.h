@@ -1,0 +1,20 @@
+/* What a cell is to be, as JSON: checked when it is made, kept as it is, and turned into words for its keeper at each start. */
+#ifndef VIV_DAEMON_CELLSPEC_H
+#define VIV_DAEMON_CELLSPEC_H
+
+#include "base/buf.h"
+#include "daemon/cellstate.h"
+#include "daemon/fields.h"
+
+extern const struct field cellspec_fields[];
+extern const unsigned cellspec_nfields;
+
+/* The object's fields have their types already; this looks at the values. */
+int cellspec_check(const json_t *spec, struct fault *f);
+struct restart cellspec_restart(const json_t *spec);
+/* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name: "" or the cell's. */
+void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *ret);
+/* A name for a cell: letters, digits, '.', '_', '-'. */
+bool cell_name_is_valid(const char *name);
+
+#endif

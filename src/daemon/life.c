@@ -1,0 +1,450 @@
+/* See life.h. */
+#include "daemon/life.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/cellspec.h"
+#include "daemon/lifepriv.h"
+#include "daemon/spawn.h"
+#include "store/named.h"
+#include "store/store.h"
+
+#define GRACE (10 * NSEC_PER_SEC)
+
+int64_t cell_grace(const struct cell *c)
+{
+	const json_t *v = json_object_get(c->spec, "stop_grace");
+
+	return v ? (int64_t)(json_number_value(v) * NSEC_PER_SEC) : GRACE;
+}
+
+/* ---- what a keeper leaves in RUN/cells ---- */
+
+/* All files of the cell but its socket: logs, and how it ended. */
+static void remains_remove(const struct cell *c, bool logs)
+{
+	struct err e;
+	int fd = keep_cells_dir(&e);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = strlen(c->id);
+	struct dirent *d;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((d = readdir(dir))) {
+		const char *rest = d->d_name + n;
+
+		if (strncmp(d->d_name, c->id, n) || *rest != '.')
+			continue;
+		if (!strcmp(rest, ".end") || (logs && strcmp(rest, ".sock")))
+			unlinkat(dirfd(dir), d->d_name, 0);
+	}
+	closedir(dir);
+}
+
+/* How it ended while nobody listened. */
+static bool end_read(const struct cell *c, struct keep_msg *m)
+{
+	char name[CELL_ID_LEN + 8];
+	struct err e;
+	int dir = keep_cells_dir(&e), fd;
+	ssize_t n = -1;
+
+	if (dir < 0)
+		return false;
+	snprintf(name, sizeof(name), "%s.end", c->id);
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0) {
+		n = read(fd, m, sizeof(*m));
+		close(fd);
+	}
+	close(dir);
+	m->text[sizeof(m->text) - 1] = '\0';
+	return n == sizeof(*m) && m->kind == KEEP_EV_END;
+}
+
+/* ---- the end ---- */
+
+static const char *reason_name(int reason)
+{
+	static const char *const names[] = { [KEEP_ENDED] = "exited",
+					     [KEEP_ASKED] = "asked",
+					     [KEEP_TIME_UP] = "timeout",
+					     [KEEP_OUT_OF_MEMORY] = "memory",
+					     [KEEP_FAILED] = "failed" };
+
+	return reason > 0 && reason < (int)ARRAY_LEN(names) ? names[reason] : "failed";
+}
+
+static void end_note(struct cell *c, const struct keep_msg *m)
+{
+	c->status = m->a;
+	snprintf(c->reason, sizeof(c->reason), "%s", reason_name(m->b));
+	c->detail[0] = '\0';
+	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
+		snprintf(c->detail, sizeof(c->detail), "%.250s", m->text);
+}
+
+static void on_restart(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+	struct fault f = { 0 };
+
+	c->restart_at = 0;
+	cell_timer(c, -1, NULL);
+	if (cell_start(c, &f) < 0)
+		log_warn("cell %s is not started again: %s", c->id, f.message);
+}
+
+static void on_linger(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+
+	cell_timer(c, -1, NULL);
+	remains_remove(c, true);
+	cell_forget(c);
+}
+
+void cell_linger(struct cell *c)
+{
+	cell_timer(c, CELL_LINGER_MS, on_linger);
+}
+
+/* After a run: started again, kept, or forgotten after a while. */
+void cell_policy(struct cell *c)
+{
+	struct restart r = cellspec_restart(c->spec);
+	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || !strcmp(c->reason, "asked"),
+				      c->state == CELL_FAILED, c->status,
+				      (c->ended - c->started) / 1000000);
+
+	if (delay >= 0) {
+		c->restart_at = time_now() + delay * 1000000;
+		event_add(c->d, "cell.restarting", c->id,
+			  json_pack("{s:I,s:I}", "delay_ms", (json_int_t)delay, "restarts",
+				    (json_int_t)c->restarts));
+		cell_timer(c, delay, on_restart);
+		return;
+	}
+	c->wanted = false;
+	cell_save(c);
+	if (!c->name[0])
+		cell_linger(c);
+}
+
+/* No keeper any more, and why is noted: the state follows. */
+static void cell_over(struct cell *c)
+{
+	enum cell_input in = !strcmp(c->reason, "failed") ? IN_BROKE
+			     : !strcmp(c->reason, "lost") ? IN_LOST
+							  : IN_END;
+
+	c->keeper = NULL;
+	c->kernel_pid = 0;
+	c->ended = time_now();
+	remains_remove(c, false);
+	cell_move(c, in, NULL);
+	cell_policy(c);
+}
+
+static void keeper_gone(void *arg)
+{
+	struct cell *c = arg;
+	struct keep_msg m;
+
+	if (!c->reason[0]) {
+		if (end_read(c, &m)) {
+			end_note(c, &m);
+		} else {
+			c->status = 137;
+			strcpy(c->reason, "lost");
+			strcpy(c->detail, "the cell's keeper was killed");
+		}
+	}
+	cell_over(c);
+}
+
+void cell_lost(struct cell *c)
+{
+	keeper_gone(c);
+}
+
+/* ---- events of the keeper ---- */
+
+static json_t *process_json(const struct keep_msg *m)
+{
+	json_t *o = json_pack("{s:I,s:i}", "proc", (json_int_t)m->proc, "pid", (int)m->pid);
+
+	if (m->kind == KEEP_EV_START) {
+		json_object_set_new(o, "command", json_clean(m->text));
+	} else if (WIFSIGNALED(m->a)) {
+		json_object_set_new(o, "signal", json_integer(WTERMSIG(m->a)));
+		json_object_set_new(o, "exit_code", json_integer(128 + WTERMSIG(m->a)));
+	} else {
+		json_object_set_new(o, "exit_code", json_integer(WEXITSTATUS(m->a)));
+	}
+	return o;
+}
+
+/* What the keeper does with a cell by itself, or because another client asked. */
+static void state_follow(struct cell *c, int state)
+{
+	if (state == KEEP_PAUSED && c->state == CELL_RUNNING)
+		cell_move(c, IN_PAUSE, NULL);
+	else if ((state == KEEP_RUNNING || state == KEEP_IDLE) && c->state == CELL_PAUSED)
+		cell_move(c, IN_RESUME, NULL);
+	else if ((state == KEEP_RUNNING || state == KEEP_IDLE) && c->state == CELL_STARTING)
+		cell_move(c, IN_UP, NULL);
+	else if (state == KEEP_STOPPING && c->state != CELL_STOPPING)
+		cell_move(c, IN_STOP, NULL);
+}
+
+static void keeper_event(void *arg, const struct keep_msg *m)
+{
+	struct cell *c = arg;
+	struct daemon *d = c->d;
+
+	if (m->n <= c->seen)
+		return;
+	c->seen = m->n;
+	db_begin(&d->db);
+	switch (m->kind) {
+	case KEEP_EV_STATE:
+		state_follow(c, m->a);
+		break;
+	case KEEP_EV_START:
+		event_add(d, "process.started", c->id, process_json(m));
+		break;
+	case KEEP_EV_EXIT:
+		event_add(d, "process.exited", c->id, process_json(m));
+		break;
+	case KEEP_EV_LIMIT:
+	case KEEP_EV_OOM:
+	case KEEP_EV_LOG:
+		event_add(d,
+			  m->kind == KEEP_EV_LIMIT ? "limit"
+			  : m->kind == KEEP_EV_OOM ? "oom"
+						   : "warning",
+			  c->id, json_pack("{s:o}", "text", json_clean(m->text)));
+		break;
+	case KEEP_EV_END:
+		end_note(c, m);
+		break;
+	default:
+		break;
+	}
+	cell_save(c);
+	db_end(&d->db, NULL);
+}
+
+/* ---- the start ---- */
+
+static void asked(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	(void)arg;
+	(void)m;
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+}
+
+static void stop_send(struct cell *c, int64_t grace)
+{
+	struct keep_msg m = { .type = KEEP_STOP, .n = (uint64_t)grace };
+
+	if (c->keeper && link_ask(c->keeper, &m, NULL, 0, asked, NULL) < 0)
+		log_warn("cell %s: its keeper does not take a message", c->id);
+}
+
+/* Its keeper runs: the connection, and what it told since event number 'since'. */
+void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
+{
+	struct link_owner o = { .event = keeper_event, .gone = keeper_gone, .arg = c };
+	struct err e;
+	int fd = keep_connect(c->id, &e);
+
+	c->kernel_pid = h->kernel_pid;
+	if (fd < 0) { /* so fast was its end */
+		keeper_gone(c);
+		return;
+	}
+	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
+	if (c->state == CELL_STARTING)
+		cell_move(c, IN_UP, NULL);
+	else if (c->state == CELL_STOPPING)
+		stop_send(c, cell_grace(c));
+}
+
+static void spawned(void *arg, const struct keep_hello *h, int status, const char *text)
+{
+	struct cell *c = arg;
+	struct keep_msg m;
+
+	if (h) {
+		cell_linked(c, h, 1);
+		return;
+	}
+	/* A command that is not there: the cell was, and has said how it ended. */
+	if (end_read(c, &m) && m.b != KEEP_FAILED) {
+		end_note(c, &m);
+	} else {
+		strcpy(c->reason, "failed");
+		c->status = status;
+		snprintf(c->detail, sizeof(c->detail), "%s", text);
+	}
+	cell_over(c);
+}
+
+int cell_start(struct cell *c, struct fault *f)
+{
+	struct buf words = { 0 };
+	struct cell before = *c;
+
+	if (c->d->ending)
+		return fault_set(f, 503, "ending", "vivd is about to end");
+	c->wanted = true;
+	c->started = time_now();
+	c->ended = 0;
+	c->status = -1;
+	c->reason[0] = c->detail[0] = '\0';
+	c->seen = 0;
+	if (!cell_move(c, IN_START, f)) {
+		c->wanted = before.wanted;
+		c->started = before.started;
+		c->ended = before.ended;
+		c->status = before.status;
+		memcpy(c->reason, before.reason, sizeof(c->reason));
+		memcpy(c->detail, before.detail, sizeof(c->detail));
+		c->seen = before.seen;
+		return -1;
+	}
+	cell_timer(c, -1, NULL);
+	c->restart_at = 0;
+	c->d->count.starts++;
+	remains_remove(c, true);
+	cellspec_words(c->spec, c->id, c->name, &words);
+	keeper_spawn(c->d, &words, spawned, c);
+	buf_free(&words);
+	return 0;
+}
+
+int cell_stop(struct cell *c, int64_t grace, struct fault *f)
+{
+	bool waited = c->restart_at != 0;
+
+	if (waited) {
+		c->restart_at = 0;
+		c->wanted = false;
+		cell_timer(c, -1, NULL);
+		cell_save(c);
+		cell_changed_soon(c);
+		if (!c->name[0])
+			cell_linger(c);
+	}
+	if (!cell_state_is_live(c->state))
+		return waited ? 0
+			      : fault_set(f, 409, "wrong_state", "the cell does not run; it is %s",
+					  cell_state_name(c->state));
+	c->wanted = false;
+	if (!cell_move(c, IN_STOP, f))
+		return -1;
+	stop_send(c, grace);
+	return 0;
+}
+
+/* ---- removing ---- */
+
+struct removal {
+	uv_work_t work;
+	struct cell *c;
+	char name[CELL_NAME_LEN + 1];
+	struct err e;
+	bool failed;
+	void (*done)(void *arg, const struct fault *f);
+	void *arg;
+};
+
+/* In a thread: the store's locks and its disk take their time. */
+static void removal_work(uv_work_t *w)
+{
+	struct removal *r = w->data;
+	struct store s;
+	int err, lock;
+
+	if (store_open(&s, &r->e) < 0) {
+		r->failed = true;
+		return;
+	}
+	err = named_remove(s.fd, NAMED_CELL, r->name);
+	if (err && err != -ENOENT) {
+		err_set(&r->e, ERR_FAILED, "cannot remove the cell's name: %s", strerror(-err));
+		r->failed = true;
+	} else if ((lock = store_lock(&s, true, NULL, &r->e)) < 0) {
+		r->failed = true;
+	} else {
+		/* What is not cleared away now is cleared away with the next one. */
+		named_collect(s.fd);
+		close(lock);
+	}
+	store_close(&s);
+}
+
+static void removal_done(uv_work_t *w, int status)
+{
+	struct removal *r = w->data;
+	struct fault f = { 0 };
+
+	(void)status;
+	r->c->busy = false;
+	if (r->failed) {
+		fault_convert(&f, &r->e);
+		r->done(r->arg, &f);
+	} else {
+		remains_remove(r->c, true);
+		cell_forget(r->c);
+		r->done(r->arg, NULL);
+	}
+	free(r);
+}
+
+void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg)
+{
+	struct removal *r;
+	struct fault f = { 0 };
+
+	if (cell_state_next(c->state, IN_REMOVE) == CELL_NONE || c->busy) {
+		fault_note(&f, 409, c->busy ? "busy" : "wrong_state",
+			   c->busy ? "the cell is being changed; try again"
+				   : "the cell is %s; stop it first, or remove it with force",
+			   cell_state_name(c->state));
+		done(arg, &f);
+		return;
+	}
+	cell_timer(c, -1, NULL);
+	if (!c->name[0]) {
+		remains_remove(c, true);
+		cell_forget(c);
+		done(arg, NULL);
+		return;
+	}
+	c->busy = true;
+	r = xalloc(sizeof(*r));
+	r->c = c;
+	r->done = done;
+	r->arg = arg;
+	r->work.data = r;
+	strcpy(r->name, c->name);
+	uv_queue_work(&c->d->loop, &r->work, removal_work, removal_done);
+}

@@ -1,0 +1,16 @@
+/* Between life.c and adopt.c. */
+#ifndef VIV_DAEMON_LIFEPRIV_H
+#define VIV_DAEMON_LIFEPRIV_H
+
+#include "daemon/life.h"
+
+/* Its keeper runs: connects, and takes its events from number since on. */
+void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since);
+/* It should have a keeper and has none. */
+void cell_lost(struct cell *c);
+/* It has ended: started again, or not. */
+void cell_policy(struct cell *c);
+/* It has ended and has no name: its record goes after a while. */
+void cell_linger(struct cell *c);
+
+#endif

@@ -1,0 +1,15 @@
+/* Starting keepers without waiting for them. The keeper is in a session of its own and goes on when vivd does not. */
+#ifndef VIV_DAEMON_SPAWN_H
+#define VIV_DAEMON_SPAWN_H
+
+#include "base/buf.h"
+#include "daemon/daemon.h"
+#include "keeper/client.h"
+
+/* hello NULL: it could not start; text says why. Called once, later. */
+typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int status, const char *text);
+
+/* words: strings, each with its NUL; borrowed. */
+void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg);
+
+#endif

@@ -1,0 +1,79 @@
+/* The state machine of cells and the delays of restarts. */
+/* objects: src/daemon/cellstate.c */
+#include "daemon/cellstate.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+static void states(void)
+{
+	unsigned live_without_end = 0, removable = 0, startable = 0, odd = 0;
+
+	for (unsigned s = CELL_CREATED; s < CELL_REMOVED; s++) {
+		bool live = cell_state_is_live(s);
+
+		for (unsigned in = 0; in < CELL_INPUTS; in++) {
+			enum cell_state next = cell_state_next(s, in);
+
+			odd += next >= CELL_STATES || (next && cell_state_parse(cell_state_name(next)) != next);
+		}
+		live_without_end += live && (cell_state_next(s, IN_END) != CELL_STOPPED ||
+					     cell_state_next(s, IN_LOST) != CELL_FAILED ||
+					     cell_state_next(s, IN_STOP) != CELL_STOPPING);
+		removable += cell_state_next(s, IN_REMOVE) == CELL_REMOVED;
+		startable += cell_state_next(s, IN_START) == CELL_STARTING;
+		odd += live && (cell_state_next(s, IN_REMOVE) || cell_state_next(s, IN_START));
+	}
+	eq(live_without_end, 0, "every cell with a keeper can end, be lost and be stopped");
+	eq(removable, 3, "created, stopped and failed ones can be removed");
+	eq(startable, 3, "and started");
+	eq(odd, 0, "a live one neither, and no input leads to nowhere");
+	eq(cell_state_next(CELL_RUNNING, IN_PAUSE), CELL_PAUSED, "pause");
+	eq(cell_state_next(CELL_PAUSED, IN_RESUME), CELL_RUNNING, "resume");
+	eq(cell_state_next(CELL_PAUSED, IN_PAUSE), CELL_NONE, "not twice");
+	eq(cell_state_next(CELL_STARTING, IN_UP), CELL_RUNNING, "up");
+	eq(cell_state_next(CELL_STOPPED, IN_UP), CELL_NONE, "not out of nothing");
+	for (unsigned in = 0; in < CELL_INPUTS; in++)
+		odd += cell_state_next(CELL_REMOVED, in) || cell_state_next(CELL_NONE, in) ||
+		       cell_state_next(CELL_STATES, in);
+	eq(odd, 0, "nothing leads out of removed");
+	eq(cell_state_next(CELL_RUNNING, CELL_INPUTS), CELL_NONE, "no such input");
+	eq(cell_state_parse("asleep"), CELL_NONE, "no such name");
+}
+
+static void restarts(void)
+{
+	struct restart always = { RESTART_ALWAYS, 0 }, failure = { RESTART_ON_FAILURE, 3 },
+		       never = { RESTART_NO, 0 };
+	uint32_t row = 0;
+	int64_t last = 0, delay = 0;
+	bool grows = true;
+
+	for (int i = 0; i < 40; i++) {
+		delay = restart_delay(&always, &row, false, false, 0, 1);
+		grows &= delay >= last && delay <= RESTART_MOST_MS;
+		last = delay;
+	}
+	ok(grows && delay == RESTART_MOST_MS, "the delay grows to its bound");
+	eq(row, 40, "restarts are counted");
+	eq(restart_delay(&always, &row, false, false, 0, RESTART_GOOD_MS), RESTART_FIRST_MS,
+	   "after a good run it begins anew");
+	eq(restart_delay(&always, &row, true, false, 0, 1), -1, "not after it was stopped");
+	row = 0;
+	eq(restart_delay(&failure, &row, false, false, 0, 1), -1, "success is no failure");
+	eq(restart_delay(&failure, &row, false, false, 1, 1), RESTART_FIRST_MS, "a status is one");
+	eq(restart_delay(&failure, &row, false, true, 0, 1), 2 * RESTART_FIRST_MS,
+	   "and a broken kernel");
+	ok(restart_delay(&failure, &row, false, false, 1, 1) > 0, "the third");
+	eq(restart_delay(&failure, &row, false, false, 1, 1), -1, "no more than the most");
+	row = 0;
+	eq(restart_delay(&never, &row, false, true, 1, 1), -1, "never");
+}
+
+int main(void)
+{
+	states();
+	restarts();
+	return tap_end();
+}
