@@ -3,6 +3,7 @@
  * machine; its policy decides. Cells that others made (named ones of the store, keepers that 'viv run' started) become known. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -130,6 +131,32 @@ static void store_compare(struct daemon *d)
 	store_close(&s);
 }
 
+/* A keeper that somebody else started while we run. */
+static void on_socket(uv_fs_event_t *h, const char *name, int events, int status)
+{
+	size_t n = name ? strlen(name) : 0;
+	char id[KEEP_ID_LEN + 1];
+
+	(void)events;
+	if (status || n <= 5 || n - 5 > KEEP_ID_LEN || strcmp(name + n - 5, ".sock"))
+		return;
+	memcpy(id, name, n - 5);
+	id[n - 5] = '\0';
+	if (keep_id_is_valid(id))
+		keeper_step(h->data, id);
+}
+
+static void sockets_watch(struct daemon *d)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/cells", d->run);
+	uv_fs_event_init(&d->loop, &d->sockets);
+	d->sockets.data = d;
+	if (uv_fs_event_start(&d->sockets, on_socket, path, 0))
+		log_warn("cells that others start are not seen before vivd is started again");
+}
+
 int cells_open(struct daemon *d, struct err *e)
 {
 	list_init(&d->cells);
@@ -138,7 +165,10 @@ int cells_open(struct daemon *d, struct err *e)
 	cells_read(d);
 	store_compare(d);
 	known_check(d);
-	return keep_each(keeper_step, d, e);
+	if (keep_each(keeper_step, d, e) < 0)
+		return -1;
+	sockets_watch(d);
+	return 0;
 }
 
 void cells_close(struct daemon *d)
@@ -152,4 +182,5 @@ void cells_close(struct daemon *d)
 		cell_timer(c, -1, NULL);
 	}
 	uv_close((uv_handle_t *)&d->notify, NULL);
+	uv_close((uv_handle_t *)&d->sockets, NULL);
 }

@@ -28,16 +28,18 @@ struct cell {
 	int64_t created, started, ended; /* nanoseconds since 1970; 0: not yet */
 	int status; /* exit status of the last run; -1: none */
 	char reason
-		[24]; /* why the last run ended: "exited", "asked", "timeout", "memory", "failed", "lost" */
+		[24]; /* why the last run ended: "exited", "asked", "timeout", "idle", "memory", "failed", "lost" */
 	char detail[256];
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */
 	bool busy; /* something slow is being done with it (removed, renamed): no other change meanwhile */
 	struct keeper_link *keeper; /* NULL: none */
 	int32_t kernel_pid;
+	uint32_t procs; /* that run in it; counted for the idle time-out */
+	bool idled; /* it is being stopped because nothing ran in it */
 	struct list waits; /* struct cell_wait */
 	bool changed; /* and those who wait are still to be told */
-	uv_timer_t *timer; /* of a restart, or of the end of its record; NULL: none */
+	uv_timer_t *timer; /* of a restart, of the end of its record, of idleness; NULL: none */
 	int64_t restart_at; /* nanoseconds since 1970; 0: not waiting for one */
 };
 

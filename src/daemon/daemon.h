@@ -20,6 +20,7 @@ struct daemon {
 	int64_t last_event; /* number of the newest */
 	struct list cells; /* struct cell, oldest first */
 	unsigned ncells;
+	uv_fs_event_t sockets; /* of RUN/cells: keepers that others start */
 	uv_timer_t notify; /* those who wait for a cell are told in the next round */
 	struct { /* for /metrics, counted since the start */
 		uint64_t requests, refused, events, starts, execs;

@@ -152,6 +152,9 @@ static void cell_over(struct cell *c)
 			     : !strcmp(c->reason, "lost") ? IN_LOST
 							  : IN_END;
 
+	if (c->idled && !strcmp(c->reason, "asked"))
+		strcpy(c->reason, "idle");
+	c->idled = false;
 	c->keeper = NULL;
 	c->kernel_pid = 0;
 	c->ended = time_now();
@@ -180,6 +183,43 @@ static void keeper_gone(void *arg)
 void cell_lost(struct cell *c)
 {
 	keeper_gone(c);
+}
+
+/* ---- idle cells ---- */
+
+static void on_idle(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+	struct fault f = { 0 };
+
+	cell_timer(c, -1, NULL);
+	if (c->state != CELL_RUNNING || c->procs)
+		return;
+	c->idled = true;
+	if (cell_stop(c, cell_grace(c), &f) < 0)
+		log_warn("cell %s is idle and cannot be stopped: %s", c->id, f.message);
+}
+
+/* The number of its processes changed. Its time-out begins when none runs. */
+static void procs_set(struct cell *c, uint32_t n)
+{
+	double seconds = json_number_value(json_object_get(c->spec, "idle_timeout"));
+
+	c->procs = n;
+	if (seconds > 0 && cell_state_is_live(c->state))
+		cell_timer(c, n ? -1 : (int64_t)(seconds * 1000), on_idle);
+}
+
+static void procs_counted(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct cell *c = arg;
+
+	(void)fds;
+	(void)nfds;
+	if (m && m->type == KEEP_PROC && !m->proc_is.ended)
+		c->procs++;
+	else if (m && m->type == KEEP_OK)
+		procs_set(c, c->procs);
 }
 
 /* ---- events of the keeper ---- */
@@ -227,9 +267,11 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 		break;
 	case KEEP_EV_START:
 		event_add(d, "process.started", c->id, process_json(m));
+		procs_set(c, c->procs + 1);
 		break;
 	case KEEP_EV_EXIT:
 		event_add(d, "process.exited", c->id, process_json(m));
+		procs_set(c, c->procs ? c->procs - 1 : 0);
 		break;
 	case KEEP_EV_LIMIT:
 	case KEEP_EV_OOM:
@@ -272,6 +314,7 @@ static void stop_send(struct cell *c, int64_t grace)
 void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 {
 	struct link_owner o = { .event = keeper_event, .gone = keeper_gone, .arg = c };
+	struct keep_msg m = { .type = KEEP_PROCS };
 	struct err e;
 	int fd = keep_connect(c->id, &e);
 
@@ -281,6 +324,11 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 		return;
 	}
 	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
+	/* What was started before those events is counted by the keeper. */
+	c->procs = 0;
+	if (json_object_get(c->spec, "idle_timeout") &&
+	    link_ask(c->keeper, &m, NULL, 0, procs_counted, c) < 0)
+		log_warn("cell %s: its keeper does not take a message", c->id);
 	if (c->state == CELL_STARTING)
 		cell_move(c, IN_UP, NULL);
 	else if (c->state == CELL_STOPPING)

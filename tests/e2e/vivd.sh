@@ -323,12 +323,33 @@ racing() {
 }
 check 'clients that race on one name @r' racing
 
+others() {
+	own_vivd
+	viv --name old -- sh -c 'echo 1 >/root/f'
+	viv --detach --name d -- sleep 300 >/dev/null
+	v daemon start
+	is "$(api /v1/cells | python3 -c 'import json,sys; print(*sorted((c["name"], c["state"]) for c in json.load(sys.stdin)["cells"]))')" "('d', 'running') ('old', 'created')"
+	is "$(api /v1/cells/old/start -X POST | field state)" running
+	is "$(run_in old cat /root/f)" 1
+	viv --detach --name e -- sleep 300 >/dev/null
+	soon state_is e running
+	v stop -t 0 d >/dev/null || v stop d >/dev/null
+	soon state_is d stopped
+	is "$(v exec e echo by viv)" 'by viv'
+	soon sh -c "curl -s --unix-socket '$sock' 'http://vivd/v1/events?since=0&follow=0' | grep process.started | grep -q 'echo by viv'"
+}
+check 'cells that viv made and started without vivd are known @r' others
+
 ends_kept() {
 	own_vivd
 	v daemon start
 	id=$(make_cell '{"start":true,"timeout":0.5,"command":["sleep","60"]}')
 	is "$(api "/v1/cells/$id/wait" | field reason)" timeout
 	is "$(api "/v1/cells/$id" | field exit_code)" 124
+	id=$(make_cell '{"start":true,"idle_timeout":0.7}')
+	run_in "$id" sleep 1.2
+	state_is "$id" running
+	is "$(api "/v1/cells/$id/wait" | field reason)" idle
 	id=$(make_cell '{"start":true,"command":["sh","-c","echo last words; exit 42"]}')
 	is "$(api "/v1/cells/$id/wait" | field exit_code)" 42
 	is "$(api "/v1/cells/$id/logs" -H 'Accept: text/plain')" 'last words'
