@@ -150,7 +150,7 @@ $(B)/dyn/src/api/openapi_blob.S.o: src/api/openapi_blob.S src/api/openapi.json M
 	@mkdir -p $(@D)
 	$(CC) -Wa,-Isrc/api -c -o $@ $<
 
-$(B)/dyn/%.c.o: %.c Makefile
+$(B)/dyn/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
 	$(CC) $(DYN_CPPFLAGS) $(DYN_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 

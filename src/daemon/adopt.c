@@ -160,6 +160,7 @@ static void sockets_watch(struct daemon *d)
 int cells_open(struct daemon *d, struct err *e)
 {
 	list_init(&d->cells);
+	list_init(&d->dead);
 	uv_timer_init(&d->loop, &d->notify);
 	d->notify.data = d;
 	cells_read(d);

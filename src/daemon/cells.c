@@ -12,6 +12,8 @@
 #define MAX_CELLS 100000
 #define PREFIX_MIN 4
 
+static void on_notify(uv_timer_t *t);
+
 /* ---- finding ---- */
 
 struct cell *cell_by_id(struct daemon *d, const char *id)
@@ -183,9 +185,12 @@ void cell_forget(struct cell *c)
 	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
 	if (db_end(&d->db, &f) < 0)
 		return;
+	/* Whoever is at work with it now still has it; who waits is told in the next round, and then it goes. */
 	c->state = CELL_REMOVED;
-	cell_changed(c, true);
-	cell_free(c);
+	cell_timer(c, -1, NULL);
+	list_remove(&c->link);
+	list_append(&d->dead, &c->link);
+	uv_timer_start(&d->notify, on_notify, 0, 0);
 }
 
 int cell_rename(struct cell *c, const char *name, struct fault *f)
@@ -283,7 +288,8 @@ void cell_wait_remove(struct cell_wait *w)
 	list_remove(&w->link);
 }
 
-void cell_changed(struct cell *c, bool gone)
+/* Nobody calls this from within a call for one of those who wait. */
+static void cell_changed(struct cell *c, bool gone)
 {
 	struct cell_wait *w, *tmp;
 
@@ -296,6 +302,11 @@ static void on_notify(uv_timer_t *t)
 	struct daemon *d = t->data;
 	struct cell *c, *tmp;
 
+	while (!list_is_empty(&d->dead)) {
+		c = list_first(&d->dead, struct cell, link);
+		cell_changed(c, true);
+		cell_free(c);
+	}
 	list_for_each_safe (c, tmp, &d->cells, link)
 		if (c->changed) {
 			c->changed = false;

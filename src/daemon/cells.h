@@ -61,14 +61,15 @@ struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t
 bool cell_move(struct cell *c, enum cell_input in, struct fault *f);
 /* Writes the row as the struct is now. */
 void cell_save(struct cell *c);
-/* The row, the record and the struct go. Who waits is told. */
+/* The row goes, and later the struct: who waits is told before. */
 void cell_forget(struct cell *c);
 int cell_rename(struct cell *c, const char *name, struct fault *f);
 
 /* What is told of it; secrets: the environment too. */
 json_t *cell_json(const struct cell *c, bool secrets);
 
-/* Somebody who waits for changes. fn is called after each one, gone is set when the cell was removed. fn may free w. */
+/* Somebody who waits for changes. fn is called some time after each one, with gone set when the cell was removed. It may remove and free its own
+ * w and no other. */
 struct cell_wait {
 	struct list link;
 	void (*fn)(struct cell_wait *w, struct cell *c, bool gone);
@@ -76,7 +77,6 @@ struct cell_wait {
 void cell_wait_add(struct cell *c, struct cell_wait *w,
 		   void (*fn)(struct cell_wait *w, struct cell *c, bool gone));
 void cell_wait_remove(struct cell_wait *w);
-void cell_changed(struct cell *c, bool gone);
 /* Those who wait are told when whoever changes it now has finished: what they do (start it, remove it) may end it. */
 void cell_changed_soon(struct cell *c);
 

@@ -19,6 +19,7 @@ struct daemon {
 	struct list watches; /* struct event_watch */
 	int64_t last_event; /* number of the newest */
 	struct list cells; /* struct cell, oldest first */
+	struct list dead; /* cells that were removed in this round */
 	unsigned ncells;
 	uv_fs_event_t sockets; /* of RUN/cells: keepers that others start */
 	uv_timer_t notify; /* those who wait for a cell are told in the next round */
