@@ -44,6 +44,20 @@ static bool text_put(char **to, const char *end, const char *s, size_t n)
 	return true;
 }
 
+/* How many bytes more than n its text takes. */
+static size_t text_extra(const char *s, size_t n)
+{
+	size_t extra = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		extra += (size_t)(c == '\n' || c == '"' || c == '\\') +
+			 5u * (c < ' ' && c != '\n') + 5u * (c == 0x7f);
+	}
+	return extra;
+}
+
 size_t chunk_line(char *out, size_t size, const char *head, const char *data, size_t n, bool last,
 		  size_t *ret_kept)
 {
@@ -51,7 +65,9 @@ size_t chunk_line(char *out, size_t size, const char *head, const char *data, si
 	char *p = out, *end = out + size - 8;
 
 	*ret_kept = 0;
-	if (text_is_utf8(data, n - kept)) {
+	/* Not when base64 is shorter. */
+	if (n + text_extra(data, n) <= MIN(size - FRAME, MAX(BASE64_SIZE(n), (size_t)256)) &&
+	    text_is_utf8(data, n - kept)) {
 		p += snprintf(p, FRAME / 2, "%s,\"text\":\"", head);
 		if (text_put(&p, end, data, n - kept)) {
 			memcpy(p, "\"}\n", 3);

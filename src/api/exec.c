@@ -4,6 +4,9 @@
  *	{"type":"stdout","text":"hello\n"}        or "base64" for what is no UTF-8; "stderr" likewise
  *	{"type":"exit","exit_code":0}             with "signal" when one ended it; the last line
  *
+ * With Accept: application/vnd.vivarium.frames the same comes in frames, without an encoding: one byte of type ('s' started, 'o' output, 'e' errors,
+ * 'x' exit), three zeros, the length in four bytes (most significant first), and so many bytes; those of 's' and 'x' are the lines above.
+ *
  * Its streams are pipes whose other ends the cell has, and vivd reads one when the client takes more: nothing is kept in between, and
  * a client that does not read stops the process at its next write. When the client goes, the process gets SIGHUP. With "detach" the output
  * goes to a log (GET .../logs?proc=N) and the answer comes at once. */
@@ -25,6 +28,9 @@
 
 #define READ_MAX 49152
 #define PIPE_SIZE (256 * 1024)
+#define FRAMES "application/vnd.vivarium.frames"
+#define FRAME_HEAD 8
+#define SMALLEST 512 /* room that there is always */
 
 static struct list execs = LIST_INIT(execs);
 
@@ -135,6 +141,41 @@ void exec_poll(struct exec *x, int i, int events)
 
 /* ---- output ---- */
 
+static void frame_head(char *buf, char type, size_t n)
+{
+	const unsigned char head[FRAME_HEAD] = { (unsigned char)type,
+						 0,
+						 0,
+						 0,
+						 (unsigned char)(n >> 24),
+						 (unsigned char)(n >> 16),
+						 (unsigned char)(n >> 8),
+						 (unsigned char)n };
+
+	memcpy(buf, head, sizeof(head));
+}
+
+/* A frame with some output; 0: there is none now. */
+static ssize_t output_frame(struct exec *x, int i, char *buf, size_t size)
+{
+	struct exec_end *e = &x->end[i];
+	ssize_t n;
+
+	if (e->fd < 0)
+		return 0;
+	do
+		n = read(e->fd, buf + FRAME_HEAD, size - FRAME_HEAD);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n <= 0) {
+		end_close(e);
+		return 0;
+	}
+	frame_head(buf, i == 1 ? 'o' : 'e', (size_t)n);
+	return n + FRAME_HEAD;
+}
+
 /* A line with some output; 0: there is none now. */
 static ssize_t output_read(struct exec *x, int i, char *buf, size_t size)
 {
@@ -144,6 +185,8 @@ static ssize_t output_read(struct exec *x, int i, char *buf, size_t size)
 	size_t room = MIN(chunk_room(size), (size_t)READ_MAX), kept, n = e->nkept;
 	ssize_t got;
 
+	if (x->framed)
+		return output_frame(x, i, buf, size);
 	if (e->fd < 0 || room <= n)
 		return 0;
 	memcpy(data, e->kept, n);
@@ -177,17 +220,36 @@ static ssize_t exit_line(const struct exec *x, char *buf, size_t size)
 			WEXITSTATUS(x->status));
 }
 
+static ssize_t start_line(const struct exec *x, char *buf, size_t size)
+{
+	return snprintf(buf, size, "{\"type\":\"started\",\"proc\":%u,\"pid\":%d}\n", x->proc,
+			x->pid);
+}
+
+/* A line of its own as it is, or in a frame. */
+static ssize_t line_give(const struct exec *x, char type,
+			 ssize_t (*fn)(const struct exec *x, char *buf, size_t size), char *buf,
+			 size_t size)
+{
+	ssize_t n;
+
+	if (!x->framed)
+		return fn(x, buf, size);
+	n = fn(x, buf + FRAME_HEAD, size - FRAME_HEAD);
+	frame_head(buf, type, (size_t)n);
+	return n + FRAME_HEAD;
+}
+
 static ssize_t exec_read(struct request *r, char *buf, size_t size)
 {
 	struct exec *x = r->arg;
 	ssize_t n;
 
-	if (x->told_exit)
+	if (x->told_exit || size < SMALLEST)
 		return -1;
 	if (!x->told_start) {
 		x->told_start = true;
-		return snprintf(buf, size, "{\"type\":\"started\",\"proc\":%u,\"pid\":%d}\n",
-				x->proc, x->pid);
+		return line_give(x, 's', start_line, buf, size);
 	}
 	/* In turns, so that one does not starve the other. */
 	x->turn ^= 1;
@@ -199,7 +261,7 @@ static ssize_t exec_read(struct request *r, char *buf, size_t size)
 	/* What it wrote is there; who else has its streams is not waited for. */
 	if (x->exited) {
 		x->told_exit = true;
-		return exit_line(x, buf, size);
+		return line_give(x, 'x', exit_line, buf, size);
 	}
 	for (int i = 1; i < 3; i++)
 		if (x->end[i].fd >= 0)
@@ -282,7 +344,7 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 	}
 	x->r = r;
 	exec_input_step(x);
-	reply_stream(r, "application/x-ndjson", &exec_stream, x);
+	reply_stream(r, x->framed ? FRAMES : "application/x-ndjson", &exec_stream, x);
 }
 
 static const struct field fields[] = {
@@ -422,6 +484,7 @@ void exec_post(struct request *r)
 	struct cell *c = request_live(r);
 	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	struct fault f = { 0 };
+	const char *accept = request_header(r, "Accept");
 	struct exec *x;
 
 	if (!o)
@@ -434,6 +497,7 @@ void exec_post(struct request *r)
 	x = xalloc(sizeof(*x));
 	x->d = r->d;
 	x->link = c->keeper;
+	x->framed = accept && strstr(accept, FRAMES);
 	strcpy(x->cell, c->id);
 	list_append(&execs, &x->entry);
 	for (int i = 0; i < 3; i++)

@@ -27,6 +27,7 @@ struct exec {
 	bool input_ends; /* after it */
 	void (*input_done)(struct exec *x); /* who waits for that; once */
 	struct op *input_op;
+	bool framed; /* bytes in frames, not lines of JSON */
 	bool detached, told_start, told_exit, exited, lost;
 	int status; /* wait status */
 	int turn;

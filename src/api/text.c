@@ -61,7 +61,20 @@ bool text_is_utf8(const char *s, size_t n)
 	const unsigned char *p = (const unsigned char *)s;
 
 	while (n) {
-		int len = *p < 0x80 ? 1 : utf8_length(p, n);
+		uint64_t eight;
+		int len;
+
+		/* Most text is ASCII. */
+		while (n >= sizeof(eight)) {
+			memcpy(&eight, p, sizeof(eight));
+			if (eight & 0x8080808080808080)
+				break;
+			p += sizeof(eight);
+			n -= sizeof(eight);
+		}
+		if (!n)
+			break;
+		len = *p < 0x80 ? 1 : utf8_length(p, n);
 
 		if (len <= 0)
 			return false;

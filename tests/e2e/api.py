@@ -190,6 +190,14 @@ def cells():
     lines = call("POST", at + "/exec", {"command": ["od", "-An", "-tx1"], "stdin_base64": "AP8="}, 200)
     if "".join(x.get("text", "") for x in lines).strip() != "00 ff":
         problems.append(f"exec: {lines}")
+    r, out = raw("POST", at + "/exec", {"command": ["sh", "-c", "printf '\\000\\377'; printf e >&2; exit 2"]}, {"Accept": "application/vnd.vivarium.frames"})
+    frames = []
+    while out:
+        n = int.from_bytes(out[4:8], "big")
+        frames.append((out[:1], out[8:8 + n]))
+        out = out[8 + n:]
+    if (b"o", b"\0\xff") not in frames or (b"e", b"e") not in frames or json.loads(frames[-1][1]) != {"type": "exit", "exit_code": 2}:
+        problems.append(f"frames: {frames}")
     for bad in ({}, {"command": []}, {"command": [""]}, {"command": ["x"], "env": {"a=b": ""}}, {"command": ["x"], "stdin_base64": "!"},
                 {"command": ["x"], "stdin": "", "stdin_base64": ""}, {"command": "x"}, {"command": ["x"], "detach": True, "stdin": "y"}):
         call("POST", at + "/exec", bad, 400)
