@@ -38,6 +38,7 @@ static int vivd_about(struct json_doc *doc, char **ret_text)
 	struct err e;
 	int status;
 
+	*doc = (struct json_doc){ 0 };
 	if (!c && (error.code == ENOENT || error.code == ECONNREFUSED))
 		return ERR_NOT_FOUND;
 	if (!c || viv_call(c, "GET", "/v1/version", NULL, &reply, &error) < 0) {

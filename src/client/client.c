@@ -172,19 +172,24 @@ static int request_begin(struct viv_client *c, const char *method, const char *p
 			     err == -EPIPE ? "it ended" : strerror(-err));
 }
 
+/* Some more of the body at the end of b: how much, 0 at its end, or -errno. */
+static ssize_t body_more(struct viv_client *c, struct buf *b)
+{
+	char *p = buf_more(b, 65536);
+	ssize_t n = http_body(&c->http, p, 65536);
+
+	b->len -= 65536 - (size_t)MAX(n, 0);
+	return n;
+}
+
 static int reply_read(struct viv_client *c, struct viv_reply *reply, struct viv_error *error)
 {
 	struct buf b = { 0 };
 	ssize_t n;
 
-	do {
-		char *p = buf_more(&b, 65536);
-
-		b.len -= 65536;
-		n = http_body(&c->http, p, 65536);
-		if (n > 0)
-			b.len += (size_t)n;
-	} while (n > 0 && b.len < REPLY_MAX);
+	do
+		n = body_more(c, &b);
+	while (n > 0 && b.len < REPLY_MAX);
 	if (n) {
 		buf_free(&b);
 		client_drop(c);
@@ -250,12 +255,7 @@ int viv_stream(struct viv_client *c, const char *method, const char *path, const
 		return reply_read(c, reply, error);
 	reply->status = 200;
 	do {
-		char *p = buf_more(&b, 65536);
-
-		b.len -= 65536;
-		n = http_body(&c->http, p, 65536);
-		if (n > 0)
-			b.len += (size_t)n;
+		n = body_more(c, &b);
 		if (n > 0)
 			ret = lines_give(&b, line, arg);
 	} while (n > 0 && !ret && b.len < LINE_MAX_BYTES);

@@ -37,21 +37,7 @@ static int path_fits(int n, size_t size, struct err *e)
 
 int path_run(char *path, size_t size, bool make, struct err *e)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	int n;
-
-	if (runtime && *runtime == '/') {
-		n = snprintf(path, size, "%s/vivarium", runtime);
-	} else if (!geteuid() && access("/run", W_OK) == 0) {
-		n = snprintf(path, size, "/run/vivarium");
-	} else {
-		char store[4096];
-
-		if (store_path(store, sizeof(store), e) < 0)
-			return -1;
-		n = snprintf(path, size, "%s/run", store);
-	}
-	if (path_fits(n, size, e) < 0)
+	if (store_run_path(path, size, e) < 0)
 		return -1;
 	return make ? path_make(path, e) : 0;
 }

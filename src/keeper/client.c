@@ -21,19 +21,11 @@
 
 int keep_run_dir(struct err *e)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char path[4096 + 16];
 	int fd;
 
-	if (runtime && *runtime == '/') {
-		snprintf(path, sizeof(path), "%.4000s/vivarium", runtime);
-	} else if (!geteuid() && access("/run", W_OK) == 0) {
-		strcpy(path, "/run/vivarium");
-	} else {
-		if (store_path(path, 4096, e) < 0)
-			return -1;
-		strcat(path, "/run");
-	}
+	if (store_run_path(path, sizeof(path), e) < 0)
+		return -1;
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return err_set(e, ERR_FAILED, "cannot make '%s': %s", path, strerror(errno));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

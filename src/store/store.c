@@ -39,6 +39,26 @@ int store_path(char *path, size_t size, struct err *e)
 	return 0;
 }
 
+int store_run_path(char *path, size_t size, struct err *e)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char store[4096];
+	int n;
+
+	if (runtime && *runtime == '/') {
+		n = snprintf(path, size, "%s/vivarium", runtime);
+	} else if (!geteuid() && access("/run", W_OK) == 0) {
+		n = snprintf(path, size, "/run/vivarium");
+	} else {
+		if (store_path(store, sizeof(store), e) < 0)
+			return -1;
+		n = snprintf(path, size, "%s/run", store);
+	}
+	if (n < 0 || (size_t)n >= size)
+		return err_set(e, ERR_FAILED, "the path in XDG_RUNTIME_DIR is too long");
+	return 0;
+}
+
 /* What to say about a path that the environment gave. */
 static const char *path_origin(void)
 {

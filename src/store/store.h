@@ -21,6 +21,8 @@ struct store {
 
 /* The path, by XDG_DATA_HOME, HOME, or for root /var/lib; nothing is made. */
 int store_path(char *path, size_t size, struct err *e);
+/* RUN, where the sockets of running things are: $XDG_RUNTIME_DIR/vivarium, /run/vivarium for root, else "run" in the store. Nothing is made. */
+int store_run_path(char *path, size_t size, struct err *e);
 /* Opens the store; makes it when it is not there. */
 int store_open(struct store *s, struct err *e);
 void store_close(struct store *s);
