@@ -159,13 +159,12 @@ static void start_failed(struct kproc *p, enum err_kind kind, int status, const 
 {
 	if (p->owner)
 		client_fail(p->owner, p->owner_id, kind, status, "%s", text);
-	if (p->num == KEEP_FIRST && keeper.status < 0) {
-		/* A cell is not without its first process. */
+	/* A cell that was started for this command is not without it; an idle one waits for another. */
+	if (p->num == KEEP_FIRST && !keeper.o->idle && keeper.status < 0) {
 		keeper.status = status;
 		keeper.reason = KEEP_FAILED;
 		snprintf(keeper.why, sizeof(keeper.why), "%s", text);
-		if (!p->owner)
-			cell_stop(0);
+		cell_stop(0);
 	}
 	proc_free(p);
 }

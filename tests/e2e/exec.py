@@ -1,8 +1,10 @@
 """viv exec at terminals, and what else the shell cannot do: exec.py NAME [ARGUMENT]."""
+import fcntl
 import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -157,9 +159,102 @@ def stranger(path):
         print('closed')
 
 
+class Keeper:
+    """A keeper of one's own, talked to as a daemon does (src/keeper/wire.h)."""
+    HELLO, EXEC, SUBSCRIBE, FAIL, STARTED, EXITED, EVENT, OK = 1, 2, 14, 65, 66, 67, 69, 64
+
+    def __init__(self, *words):
+        os.makedirs(os.environ['XDG_RUNTIME_DIR'] + '/vivarium', exist_ok=True)
+        file = os.memfd_create('words')
+        os.write(file, b''.join(w.encode() + b'\0' for w in words))
+        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+        def place():
+            a, b = os.dup(file), os.dup(its.fileno())
+            os.dup2(a, 3)
+            os.dup2(b, 4)
+
+        self.process = subprocess.Popen([os.path.join(os.path.dirname(VIV), 'viv-keeper')], preexec_fn=place, close_fds=False,
+                                        stdin=subprocess.DEVNULL)
+        its.close()
+        os.close(file)
+        m = mine.recv(MESSAGE)
+        assert struct.unpack_from('I', m)[0] == self.HELLO, m
+        self.id = words[words.index('--id') + 1]
+        self.s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.s.connect(self.path('sock'))
+        self.last = 0
+
+    def path(self, end):
+        return '%s/vivarium/cells/%s.%s' % (os.environ['XDG_RUNTIME_DIR'], self.id, end)
+
+    def ask(self, kind, body=b'', n=0, fds=()):
+        self.last += 1
+        m = struct.pack('IIIiiiIIQq', kind, self.last, 0, 0, 0, 0, 0, 0, n, 0) + body
+        socket.send_fds(self.s, [m.ljust(MESSAGE, b'\0')], list(fds))
+        return self.last
+
+    def take(self):
+        m = self.s.recv(MESSAGE)
+        if not m:
+            return None
+        kind, ident, proc, pid, a, b, flags, event, n, when = struct.unpack_from('IIIiiiIIQq', m)
+        return dict(kind=kind, id=ident, proc=proc, pid=pid, a=a, b=b, event=event, n=n, text=m[48:].split(b'\0')[0].decode())
+
+    def run(self, argv, flags, fds):
+        words = b''.join(w.encode() + b'\0' for w in argv)
+        spec = os.memfd_create('spec', os.MFD_ALLOW_SEALING)
+        os.write(spec, struct.pack('QIIIIII', 0x3163657876697663, 32 + len(words), 1, len(argv), 0, 0, 0) + words)
+        fcntl.fcntl(spec, 1033, 1 | 2 | 4 | 8)  # F_ADD_SEALS
+        ident = self.ask(self.EXEC, struct.pack('IHHq', flags, 0, 0, 0), fds=[spec, *fds])
+        os.close(spec)
+        return ident
+
+
+def warm():
+    """An idle cell, given away: its first command is process 2, the cell ends with it, and what was asked for is left."""
+    k = Keeper('--idle', '--id', 'warm1', '--leave')
+    null = os.open('/dev/null', os.O_RDWR)
+    r, w = os.pipe()
+    # A process that is not the first: the cell goes on without it.
+    x = k.run(['/nonexistent'], 8, [null, w, null])
+    m = k.take()
+    assert (m['kind'], m['id'], m['a']) == (k.FAIL, x, 127), m
+    k.ask(k.SUBSCRIBE, n=1)
+    assert k.take()['kind'] == k.OK
+    x = k.run(['sh', '-c', 'echo $$; exit 6'], 8, [null, w, null])
+    seen = []
+    while (m := k.take()):
+        seen.append(m)
+    os.close(w)
+    pid = os.read(r, 100).strip()
+    kinds = [(m['kind'], m['id']) for m in seen]
+    assert (k.STARTED, x) in kinds and (k.EXITED, x) in kinds, seen
+    assert pid.decode() == str(next(m['pid'] for m in seen if m['kind'] == k.STARTED)), pid
+    events = [m for m in seen if m['kind'] == k.EVENT]
+    assert [m['n'] for m in events] == list(range(1, len(events) + 1)), events
+    end = [m for m in events if m['event'] == 6]
+    assert len(end) == 1 and end[0]['a'] == 6 and end[0]['b'] == 1, events
+    k.process.wait(10)
+    with open(k.path('end'), 'rb') as f:
+        m = f.read()
+    assert len(m) == MESSAGE and struct.unpack_from('i', m, 16)[0] == 6, m[:48]
+    os.unlink(k.path('end'))
+    # Fresh, it is process 2.
+    k = Keeper('--idle', '--id', 'warm2')
+    r, w = os.pipe()
+    k.run(['sh', '-c', 'echo $$'], 8, [null, w, null])
+    while k.take():
+        pass
+    os.close(w)
+    assert os.read(r, 100) == b'2\n'
+    k.process.wait(10)
+    assert not os.listdir(os.path.dirname(k.path('x')))
+
+
 def main():
     name, args = sys.argv[1], sys.argv[2:]
-    if name in ('garbage', 'stranger'):
+    if name in ('garbage', 'stranger', 'warm'):
         globals()[name](*args)
         return
     c = cell()

@@ -400,6 +400,8 @@ check 'a terminal for exec: job control, resize, keys @r' python3 "$E2E_DIR/exec
 check 'several terminals at once, and their end @r' python3 "$E2E_DIR/exec.py" several
 check 'a terminal whose client is killed @r' python3 "$E2E_DIR/exec.py" killed
 
+check 'an idle cell is given away @r' python3 "$E2E_DIR/exec.py" warm
+
 # ---- the worst ----
 
 keeper_killed() {
