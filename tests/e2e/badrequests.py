@@ -28,7 +28,26 @@ BODIES = [b"", b"{}", b"{", b"[]", b"null", b"\"x\"", b"{\"scope\":\"read\"}", b
           b"{\"argv\":[]}", b"{\"argv\":[\"\\u0000\"]}", b"5\r\nhello\r\n0\r\n\r\n", b"ffffffffffffffff\r\n", b"-1\r\nx\r\n", b"{\"scope\":\"read\",\"expires_in\":1e308}"]
 
 
+def make_whole():
+    """Well-formed HTTP with a path, a query or a body that is not what vivd expects."""
+    body = rnd.choice(BODIES[:-6])
+    if rnd.random() < 0.5 and body:
+        body = bytearray(body)
+        for _ in range(rnd.randrange(1, 4)):
+            body[rnd.randrange(len(body))] = rnd.choice(b'{}[]",:\\0e-\xff\x80 x')
+        body = bytes(body)
+    path = rnd.choice(PATHS[:20])
+    if path == "*":
+        path = "/v1/cells"
+    head = f"{rnd.choice(METHODS[:3])} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
+    if rnd.random() < 0.3:
+        head += rnd.choice(["Authorization: Bearer x", "Idempotency-Key: a", "Accept: text/event-stream", "Last-Event-ID: -5", "Expect: 100-continue"]) + "\r\n"
+    return (head + "\r\n").encode() + body
+
+
 def make():
+    if rnd.random() < 0.5:
+        return make_whole()
     head = f"{rnd.choice(METHODS)} {rnd.choice(PATHS)} {rnd.choice(VERSIONS)}"
     lines = [head] + [rnd.choice(HEADERS) for _ in range(rnd.randrange(6))]
     end = rnd.choice(["\r\n", "\r\n", "\r\n", "\n", "\r"])
