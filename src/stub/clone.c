@@ -177,7 +177,13 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 	} else {
 		ret = sys6(NR_CLONE, flags, 0, ptid, ctid, tls, (long)STUB_MAGIC);
 		if (ret == 0) {
+			/* From when it is known it can be signalled: the first that ends it does so when it is sent, as on Linux,
+			 * and not when we get to run. What the guest catches is not sent before we are gone. */
+			uint64_t mask =
+				f->uc.sigmask | BIT(SIGSYS_) | BIT(STUB_SIG) | BIT(SIGCONT_);
+
 			stub_post_forked();
+			native(NR_SIGPROCMASK, 2, &mask, 0, 8);
 			hyper(HC_CHILD, token, 0, 0, 0);
 			if (pidfd) /* the copy of the parent's memory does not have it */
 				*(int *)ptid = before;
