@@ -37,7 +37,7 @@ struct guest_window {
 	unsigned nin;
 	struct {
 		uaddr_t addr;
-		size_t len;
+		size_t len; /* never 0 */
 		const void *at;
 	} in[GUEST_WINDOWS];
 	uaddr_t out;

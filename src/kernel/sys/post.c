@@ -231,7 +231,7 @@ static void windows_open(struct post_slot *s, pid_t tid)
 	for (uint32_t i = 0; i < MIN(nin, (uint32_t)GUEST_WINDOWS); i++) {
 		const struct post_in in = *(volatile struct post_in *)&s->in[i];
 
-		if (in.at > POST_ROOM || in.len > POST_ROOM - in.at)
+		if (!in.len || in.at > POST_ROOM || in.len > POST_ROOM - in.at)
 			break;
 		w->in[w->nin].addr = in.addr;
 		w->in[w->nin].len = in.len;
