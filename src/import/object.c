@@ -14,6 +14,7 @@
 #define SMALL (1u << 20)
 #define HOLE_STEP (64ull << 20)
 #define PYC_HEADER 16
+#define LINK_TRIES 100
 
 void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total)
 {
@@ -365,8 +366,14 @@ int object_link(struct objects *o, uint32_t number, int dir, const char *path, s
 	char name[HASH_TEXT];
 
 	hash_text(object->hash, name);
-	if (linkat(object_dir(o, object->hash[0]), name + 2, dir, path, 0) == 0)
-		return 0;
+	/* Another import may put its own copy in the place of this one between the host's look at the name and its link: the name is
+	 * there all the time, but the file it stood for has no links any more. */
+	for (int tries = 0; tries < LINK_TRIES; tries++) {
+		if (linkat(object_dir(o, object->hash[0]), name + 2, dir, path, 0) == 0)
+			return 0;
+		if (errno != ENOENT)
+			break;
+	}
 	if (errno == EMLINK && object_copy(o, number, dir, path) == 0)
 		return 0;
 	return err_set(e, ERR_FAILED, "cannot link the object %.12s: %s", name, strerror(errno));
