@@ -52,8 +52,8 @@ static void scribble(uint32_t i)
 	s->ip = odd();
 	for (int k = 0; k < 6; k++)
 		s->a[k] = odd();
-	if (s->nr == 3) /* not the streams that the result goes to */
-		s->a[0] |= 32;
+	if (s->a[0] < 3) /* not the streams that the result goes to */
+		s->a[0] += 3;
 	s->nin = (uint32_t)(rnd() % 2 ? rnd() % 6 : odd());
 	for (int k = 0; k < POST_INS; k++) {
 		s->in[k].addr = rnd() % 2 ? s->a[1] : odd();
