@@ -53,6 +53,23 @@ dropped() {
 		python3 -c "import os; print(os.pread(4, 99, 0).decode().split())"; rm /s/d'
 	is "$(cat out)" "['1', '2', '3', '4', '5']"
 }
+# One process that makes the same calls so often that they are posted: each change is made once.
+posted() {
+	exits 0 s3 --fast eager --mount s3://b1:/s -- python3 -c 'import os
+os.chdir("/s")
+for i in range(12):
+	os.mkdir("p")
+	fd = os.open("p/a", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+	os.write(fd, b"%d" % i)
+	os.close(fd)
+	os.rename("p/a", "p/b")
+	fd = os.open("p/b", os.O_RDONLY)
+	assert os.read(fd, 9) == b"%d" % i
+	os.close(fd)
+	assert os.listdir("p") == ["b"]
+	os.unlink("p/b")
+	os.rmdir("p")'
+}
 killed() {
 	s3 --mount s3://b1:/s -- sh -c 'echo 1 >/s/k; sleep 2.5; cat /s/k; echo done' >out 2>err &
 	local p=$!
@@ -75,6 +92,7 @@ else
 	check 's3: 500 files' many
 	check 's3: read-only, wrong credentials, the secret' refused
 	check 's3: caches are emptied' dropped
+	check 's3: calls that could be posted' posted
 	check 's3: the server goes away' killed
 	s3_stop
 fi

@@ -184,6 +184,31 @@ static bool is_postable(uint64_t nr)
 	}
 }
 
+/* Calls whose first argument is a descriptor, and that follow no path. */
+static bool is_on_file(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_openat:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_readlinkat:
+	case SYS_lgetxattr:
+	case SYS_getxattr:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat2:
+	case SYS_utimensat:
+	case SYS_fchmodat:
+	case SYS_fchownat:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static bool moves_bytes(uint64_t nr)
 {
 	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64 ||
@@ -194,15 +219,17 @@ static bool moves_bytes(uint64_t nr)
 /* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and waits in the middle is not so. */
 static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 {
-	const struct file *f;
+	const struct file *f = is_on_file(nr) ? fd_file(t, (int)a->a[0]) : NULL;
 	bool is_file, nonblock;
 
+	/* A change there is asked for once by each call, which has to be the one that takes the answer. */
+	if (fs_waiting && (!f || (f->inode->fs && f->inode->fs->waits)))
+		return false;
 	if (nr == SYS_fcntl)
 		return a->a[1] == F_GETFL || a->a[1] == F_SETFL || a->a[1] == F_GETFD ||
 		       a->a[1] == F_SETFD || a->a[1] == F_DUPFD_CLOEXEC;
-	f = moves_bytes(nr) ? fd_file(t, (int)a->a[0]) : NULL;
-	if (!f)
-		return true; /* EBADF */
+	if (!moves_bytes(nr) || !f) /* EBADF */
+		return true;
 	is_file = S_ISREG(f->inode->mode);
 	nonblock = f->flags & O_NONBLOCK;
 	switch (nr) {

@@ -16,6 +16,8 @@
 static uint32_t dev_last = 16;
 static uint64_t ino_last = FIRST_MADE_UP_INO;
 
+uint32_t fs_waiting;
+
 void fs_init(struct fs *fs, const struct fs_ops *ops, const char *type_name)
 {
 	fs->refs = 1;

@@ -69,11 +69,13 @@ struct fs {
 	bool nocache; /* names must be looked up again each time (hostdir, proc) */
 	bool readonly;
 	bool stable; /* nothing changes but by our calls: look-ups may be remembered (stub/fast.h) */
+	bool waits; /* calls wait for answers from outside (call_wait), and a change belongs to the call that asked for it */
 	struct inode *root; /* holds a reference */
 };
 
 void fs_init(struct fs *fs, const struct fs_ops *ops,
 	     const char *type_name); /* refs = 1, new dev */
+extern uint32_t fs_waiting; /* how many there are of those that wait */
 struct fs *fs_get(struct fs *fs);
 void fs_put(struct fs *fs);
 

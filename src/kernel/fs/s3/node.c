@@ -286,6 +286,7 @@ static void s3_drop(struct fs *fs, unsigned what)
 
 static void s3_free(struct fs *fs)
 {
+	fs_waiting--;
 	obj_free(&s3fs_type, (struct s3fs *)fs);
 }
 
@@ -305,6 +306,7 @@ struct fs *s3fs_new(int sock, bool readonly, uint32_t uid, uint32_t gid)
 		return NULL;
 	fs_init(&s->fs, &s3_fs_ops, "s3");
 	s->fs.nocache = true;
+	s->fs.waits = true;
 	s->fs.readonly = readonly;
 	s->sock = sock;
 	s->uid = uid;
@@ -322,6 +324,7 @@ struct fs *s3fs_new(int sock, bool readonly, uint32_t uid, uint32_t gid)
 	}
 	s3node_type(root, S3_DIR);
 	s->fs.root = &root->inode;
+	fs_waiting++;
 	return &s->fs;
 }
 
