@@ -87,7 +87,6 @@ void host_random(void *buf, size_t n);
 void host_cpu_leave(bool on);
 int host_cpu(void); /* that we are on */
 void host_yield(void);
-bool host_has_fsgsbase(void); /* programs may use rdfsbase */
 int64_t host_own_cputime(void); /* of this process and its ended children, ns */
 uint32_t host_uid(void); /* the effective one, as this user namespace numbers it */
 

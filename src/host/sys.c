@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -79,11 +78,6 @@ int host_cpu(void)
 void host_yield(void)
 {
 	sched_yield();
-}
-
-bool host_has_fsgsbase(void)
-{
-	return getauxval(AT_HWCAP2) & 2;
 }
 
 /* #syscalls: munmap */

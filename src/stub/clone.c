@@ -13,7 +13,6 @@
 #define CLONE_VFORK_ 0x4000UL
 #define CLONE_PARENT_ 0x8000UL
 #define CLONE_THREAD_ 0x10000UL
-#define CLONE_SETTLS_ 0x80000UL
 
 #define SLOTS 8
 #define FRAME_MAX 16384
@@ -171,8 +170,7 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 			   slot->stack + sizeof(slot->stack), slot);
 	}
 	if (flags & CLONE_VM_) {
-		if (flags & CLONE_SETTLS_)
-			stub_post_thread(tls);
+		stub_post_threads();
 		ret = clone_thread(f, size, flags, stack, ptid, ctid, tls, token);
 	} else {
 		ret = sys6(NR_CLONE, flags, 0, ptid, ctid, tls, (long)STUB_MAGIC);

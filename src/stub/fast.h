@@ -90,7 +90,6 @@ struct fast_own {
 	uint32_t uid, euid, gid, egid;
 	uint32_t opens; /* open of what is not there gives ENOENT, never EMFILE */
 	uint32_t post; /* there is a box for it (stub/post.h) */
-	uint32_t fsbase; /* the processor tells threads apart by rdfsbase */
 };
 
 static inline uint32_t fast_load(const uint32_t *p)

@@ -1,7 +1,6 @@
 /* The runner's side of posted calls (stub/post.h).
  *
- * Which thread posts is asked of the host once for each thread and then known by where its thread control block is; a new thread's
- * place is struck off when it is made. A fork's child starts without a box.
+ * Which thread posts is asked of the host, unless there has never been but one. A fork's child starts without a box.
  *
  * What a call reads is copied into its slot, and what it writes from there, with ordinary instructions: so the addresses are
  * tried before, and where they are bad, or the call has more of them than we look at, the kernel moves the bytes itself.
@@ -13,7 +12,6 @@
 #include "stub/fastpath.h"
 
 #define SPINS 400 /* some ten microseconds */
-#define THREADS 32
 #define FUTEX_WAKE_OP_ (5 | 128)
 #define OP_ADD_0 (1 << 28)
 #define NR_SCHED_YIELD 24
@@ -25,44 +23,33 @@
 #define REGION ((const struct fast_region *)FAST_BASE)
 
 static int opened; /* the box is mapped */
-static uint64_t threads
-	[THREADS]; /* bits 23 and up: where its thread control block is, / 64; below: its number */
+static int several; /* there have been threads */
+static uint32_t only; /* while there have not: the number of the one there is */
 
 /* ---- threads ---- */
 
-FAST_INLINE uint64_t *thread_place(uint64_t tls)
+FAST_INLINE uint32_t thread_self(void)
 {
-	return &threads[(tls >> 6 ^ tls >> 12) % THREADS];
-}
-
-FAST_INLINE uint32_t thread_self(const struct fast_own *own)
-{
-	uint64_t tls = 63, known;
 	uint32_t tid;
 
-	if (own->fsbase)
-		__asm__ volatile("rdfsbase %0" : "=r"(tls));
-	if (tls & 63 || tls >> 47)
-		return (uint32_t)native(NR_GETTID, 0, 0, 0, 0);
-	known = __atomic_load_n(thread_place(tls), __ATOMIC_RELAXED);
-	if (known >> 23 == tls >> 6)
-		return known & 0x7fffff;
+	if (!several && only)
+		return only;
 	tid = (uint32_t)native(NR_GETTID, 0, 0, 0, 0);
-	if (tid < 1 << 23)
-		__atomic_store_n(thread_place(tls), tls >> 6 << 23 | tid, __ATOMIC_RELAXED);
+	if (!several)
+		only = tid;
 	return tid;
 }
 
-void stub_post_thread(uint64_t tls)
+void stub_post_threads(void)
 {
-	*thread_place(tls) = 0;
+	several = 1;
 }
 
 void stub_post_forked(void)
 {
 	opened = 0;
-	for (int i = 0; i < THREADS; i++)
-		threads[i] = 0;
+	several = 0;
+	only = 0;
 }
 
 void stub_post_open(void)
@@ -295,7 +282,7 @@ FAST long post_call(void)
 
 	if (!own->post || !opened || !kernel_is_awake() || !plan_make(&p))
 		return MISS;
-	tid = thread_self(own);
+	tid = thread_self();
 	for (i = 0;; i++) {
 		if (i == 3)
 			return MISS;

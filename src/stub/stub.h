@@ -126,7 +126,7 @@ struct stub_patch {
 struct fast_own;
 
 struct stub_boot {
-	uint32_t own[10]; /* struct fast_own */
+	uint32_t own[9]; /* struct fast_own */
 	struct stub_obj obj[2];
 	uint32_t nseg;
 	uint32_t nprefix; /* strings that replace argv[0] (#!): 0 none */

@@ -148,10 +148,10 @@ extern struct stub_boot stub_boot_data;
 void stub_code_note(uint64_t start, uint64_t len);
 void stub_stack_note(uint64_t sp);
 void stub_rewrite(uint64_t ip, int single);
-/* The box: asked for, not to be used by a child that has a copy of our memory, and whose thread is at tls from now on. */
+/* The box: asked for; not there for a child that has a copy of our memory. The second thread is about to be made. */
 void stub_post_open(void);
 void stub_post_forked(void);
-void stub_post_thread(uint64_t tls);
+void stub_post_threads(void);
 void stub_fast_leave(struct k_ucontext *uc);
 _Noreturn void stub_main(uint64_t *sp);
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc);

@@ -123,7 +123,6 @@ static void own_make(const struct task *t, struct fast_own *out)
 	out->euid = t->cred.euid;
 	out->gid = t->cred.gid;
 	out->egid = t->cred.egid;
-	out->fsbase = post_has_fsbase();
 }
 
 /* Whether a call can be posted in the name of a thread: all of them are of one process. A vfork child is in its parent's place. */

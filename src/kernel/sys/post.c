@@ -67,11 +67,6 @@ bool post_is_on(void)
 	       cell.spec.cpus > 1;
 }
 
-bool post_has_fsbase(void)
-{
-	return host_has_fsgsbase();
-}
-
 /* ---- boxes ---- */
 
 void post_free(struct post *p)

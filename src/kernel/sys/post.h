@@ -10,7 +10,6 @@ struct post;
 
 /* Whether there is a use for boxes at all: more than one processor, and runners that answer calls (--fast). */
 bool post_is_on(void);
-bool post_has_fsbase(void);
 /* NULL is allowed. */
 void post_free(struct post *p);
 /* A thread ended: what it posted is nobody's. */
