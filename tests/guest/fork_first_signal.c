@@ -4,13 +4,12 @@
  */
 #include "guest.h"
 
-int main(void)
+/* How many of rounds children, each sent SIGUSR1 and then SIGKILL, died of sig. */
+static int died_of(int rounds, int sig)
 {
-	int first = 0, blocked = 0;
-	sigset_t set;
+	int n = 0;
 
-	signal(SIGUSR1, SIG_DFL);
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < rounds; i++) {
 		pid_t p = xfork();
 
 		if (p == 0)
@@ -18,23 +17,21 @@ int main(void)
 				pause();
 		kill(p, SIGUSR1);
 		kill(p, SIGKILL);
-		first += WTERMSIG(xwait(p)) == SIGUSR1;
+		n += WTERMSIG(xwait(p)) == sig;
 	}
-	SHOW(first);
+	return n;
+}
+
+int main(void)
+{
+	sigset_t set;
+
+	signal(SIGUSR1, SIG_DFL);
+	SHOW(died_of(300, SIGUSR1));
 	/* Blocked since before it was born: that one waits. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	for (int i = 0; i < 100; i++) {
-		pid_t p = xfork();
-
-		if (p == 0)
-			for (;;)
-				pause();
-		kill(p, SIGUSR1);
-		kill(p, SIGKILL);
-		blocked += WTERMSIG(xwait(p)) == SIGKILL;
-	}
-	SHOW(blocked);
+	SHOW(died_of(100, SIGKILL));
 	return 0;
 }
