@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/words.h"
 #include "keeper/named.h"
 
 int verb_failed(const struct err *e)
@@ -77,39 +78,10 @@ static unsigned snapshots_of(const struct store *s, const struct named *n)
 	return count;
 }
 
-/* ---- options of small verbs ---- */
-
-/* Takes "--NAME" out of argv. */
-static bool switch_take(int *argc, char **argv, const char *name)
-{
-	for (int i = 1; i < *argc; i++) {
-		if (strcmp(argv[i], name))
-			continue;
-		memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof(*argv));
-		--*argc;
-		return true;
-	}
-	return false;
-}
-
-static int usage_check(int argc, char **argv, int min, int max, const char *usage)
-{
-	for (int i = 1; i < argc; i++)
-		if (argv[i][0] == '-') {
-			fail("unknown option '%s'; usage: %s", argv[i], usage);
-			return ERR_USAGE;
-		}
-	if (argc - 1 < min || argc - 1 > max) {
-		fail("usage: %s", usage);
-		return ERR_USAGE;
-	}
-	return 0;
-}
-
 /* A verb that works on the store, with min to max arguments. 0: s is open; else the verb's status. */
 static int verb_begin(int argc, char **argv, int min, int max, const char *usage, struct store *s)
 {
-	int status = usage_check(argc, argv, min, max, usage);
+	int status = words_check(argc, argv, min, max, usage);
 	struct err e;
 
 	if (!status && store_open(s, &e) < 0)
@@ -172,7 +144,7 @@ static int list_print(const struct store *s, enum named_kind kind, bool json, bo
 
 int ls_main(int argc, char **argv)
 {
-	bool json = switch_take(&argc, argv, "--json"), quiet = switch_take(&argc, argv, "-q");
+	bool json = flag_take(&argc, argv, "--json"), quiet = flag_take(&argc, argv, "-q");
 	struct store s;
 	int status = verb_begin(argc, argv, 0, 0, usage_ls, &s);
 
@@ -298,8 +270,8 @@ static int snapshot_name(const struct store *s, const char *cell, char *name, st
 
 int snapshot_main(int argc, char **argv)
 {
-	bool ls = switch_take(&argc, argv, "--ls"), rm = switch_take(&argc, argv, "--rm");
-	bool json = switch_take(&argc, argv, "--json");
+	bool ls = flag_take(&argc, argv, "--ls"), rm = flag_take(&argc, argv, "--rm");
+	bool json = flag_take(&argc, argv, "--json");
 	struct store s;
 	int status = verb_begin(argc, argv, rm ? 2 : 1, ls ? 1 : 2, usage_snapshot, &s), err;
 	char name[DISK_NAME_MAX + 1] = "";
@@ -436,8 +408,8 @@ int volume_main(int argc, char **argv)
 		fail("usage: %s", usage_volume);
 		return ERR_USAGE;
 	}
-	json = switch_take(&argc, argv, "--json");
-	quiet = switch_take(&argc, argv, "-q");
+	json = flag_take(&argc, argv, "--json");
+	quiet = flag_take(&argc, argv, "-q");
 	int args = !strcmp(what, "ls") ? 0 : 1;
 	status = verb_begin(argc, argv, args, args, usage_volume, &s);
 	if (status)

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/vivd.h"
+#include "cli/words.h"
 
 #define STOP_MS 15000
 #define CMDLINE_MAX 16384

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/vivd.h"
+#include "cli/words.h"
 
 static const char usage_events[] = "viv events [--since SEQ] [--no-follow] [--json]";
 

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/vivd.h"
+#include "cli/words.h"
 
 static const char usage_token[] = "viv token create [--scope admin|cell|read] [--cell CELL] "
 				  "[--name NAME] [--expires TIME] [--json] | "

@@ -1,4 +1,4 @@
-/* Verbs that ask vivd: the connection, its errors as viv's, and the options of small verbs. */
+/* Verbs that ask vivd: the connection, and its errors as viv's. */
 #ifndef VIV_CLI_VIVD_H
 #define VIV_CLI_VIVD_H
 
@@ -13,13 +13,6 @@ int vivd_ask(struct viv_client *c, const char *method, const char *path, const c
 	     struct json_doc *doc);
 /* Prints what an answer with an error says; the exit status that belongs to it. */
 int vivd_refused(const struct viv_reply *reply);
-
-/* Takes "--NAME VALUE" or "--NAME=VALUE" out of argv: 0, *ret stays when it is not there; or an exit status. */
-int option_take(int *argc, char **argv, const char *name, const char **ret);
-/* Takes "--NAME" out of argv. */
-bool flag_take(int *argc, char **argv, const char *name);
-/* What is left: no options, and between min and max words. 0 or an exit status. */
-int words_check(int argc, char **argv, int min, int max, const char *usage);
 
 /* Writes text as a JSON text, with its quotes, into b. */
 void json_text_add(struct buf *b, const char *text);
