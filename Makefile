@@ -107,6 +107,9 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/text.c src/daemon/cellstate.c)
 
 
+# Before a command that make itself does not show: nothing with 'make -s'.
+SHOW := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,set -x;)
+
 .PHONY: all bad-requests crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
@@ -202,7 +205,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 	objs='$(TEST_OBJ)'; \
 	if [ -n "$$want" ]; then objs=$$(for o in $$want; do case $$o in */) o=$$(echo $$o*.c) ;; esac; \
 		printf '$(B)/obj/%s.o ' $$o; done); fi; \
-	set -x; $(PROG_CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
+	$(SHOW) $(PROG_CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $$objs
 
 # The signatures of viv-s3 need OpenSSL, so this one is a dynamic program.
 $(B)/tests/unit/test_s3sign: tests/unit/test_s3sign.c $(B)/dyn/src/s3/sign.c.o $(B)/dyn/src/s3/place.c.o
@@ -242,23 +245,19 @@ $(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.c.o $(B)/obj/tests/fuzz/drive
 	if [ -n "$$want" ]; then objs=$$(for o in $$want; do \
 		case ' $(FUZZ_COVERED) ' in *" $$o "*) echo $(B)/covered/$$o.o ;; *) echo $(B)/obj/$$o.o ;; esac; done); fi; \
 	libs=$$(sed -n 's|^/\* libraries: \(.*[^ ]\) *\*/$$|\1|p' tests/fuzz/fuzz_$*.c); \
-	set -x; $(PROG_CC) $(LDFLAGS) -o $@ $(B)/obj/tests/fuzz/fuzz_$*.c.o $(B)/obj/tests/fuzz/driver.c.o $$objs $$libs
+	$(SHOW) $(PROG_CC) $(LDFLAGS) -o $@ $(B)/obj/tests/fuzz/fuzz_$*.c.o $(B)/obj/tests/fuzz/driver.c.o $$objs $$libs
 
 fuzzers: $(FUZZ_BIN)
 
 # ---- tests ----
 
+# Every suite, with what failed shown at the end; a suite alone (make test-guest) shows each of its tests.
+SUITES := unit guest diff hostile e2e stress fuzz
 test:
 	@tools/deps base test
-	@$(MAKE) --no-print-directory -j2 all $(UNIT_BIN)
+	@$(MAKE) --no-print-directory -s -j2 all $(UNIT_BIN)
 	@$(MAKE) --no-print-directory lint-layers lint-headers lint-docs
-	@$(MAKE) --no-print-directory test-unit
-	@$(MAKE) --no-print-directory test-guest
-	@$(MAKE) --no-print-directory test-diff
-	@$(MAKE) --no-print-directory test-hostile
-	@$(MAKE) --no-print-directory test-e2e
-	@$(MAKE) --no-print-directory test-stress
-	@$(MAKE) --no-print-directory test-fuzz
+	@tests/report.py $(B)/log $(SUITES) -- $(MAKE) --no-print-directory test-
 
 test-unit: $(UNIT_BIN)
 	@prove -j2 $(UNIT_BIN)
