@@ -116,7 +116,7 @@ def exe_is_ours(pid):
         return False
 
 
-def left_behind(before, wait=3):
+def left_behind(before, wait=30):
     """What is there that was not: given a moment, as the end of a namespace takes the host some time."""
     until = time.time() + wait
     while True:
@@ -155,7 +155,7 @@ def long_lived(rounds, ms):
 
     def at_rest():
         do("/bin/true")
-        until = time.time() + 3
+        until = time.time() + 30
         while True:
             time.sleep(0.05)
             state = kernel_state(kernel)
