@@ -33,11 +33,11 @@ int main(void)
 	double start = now();
 	SHOW(poll(f, 2, 100));
 	double took = now() - start;
-	CHECK(took >= 0.099 && took < 2);
+	CHECK(took >= 0.099 && took < 20);
 	start = now();
 	SHOW(poll(NULL, 0, 50));
 	took = now() - start;
-	CHECK(took >= 0.049 && took < 2);
+	CHECK(took >= 0.049 && took < 20);
 	SHOW(write(p[1], "x", 1));
 	start = now();
 	SHOW(poll(f, 1, 3000));

@@ -19,7 +19,7 @@ int main(void)
 		SHOW(recv(s[0], buf, 10, 0));
 		SHOW(read(s[0], buf, 10));
 		long ms = ms_since(&t0);
-		CHECK(ms >= 150 && ms < 2000);
+		CHECK(ms >= 150 && ms < 20000);
 		SHOW(write(s[1], "abc", 3));
 		SHOW(recv(s[0], buf, 10, MSG_WAITALL));
 		clock_gettime(CLOCK_MONOTONIC, &t0);
