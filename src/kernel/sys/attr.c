@@ -262,7 +262,7 @@ int64_t sys_ftruncate(struct task *t, const struct sysargs *a)
 
 /* Ranges that are allocated, emptied or zeroed are worked through in pieces, so that others need not wait for all of it; but only
  * if there is room for the whole, as a failure leaves nothing behind. */
-#define FALLOC_PIECE (16L << 20)
+#define FALLOC_PIECE (4L << 20)
 
 static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
 {

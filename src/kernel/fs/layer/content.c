@@ -27,7 +27,7 @@
 
 #define COPY_STEP (1UL << 30)
 /* A larger file is copied when it is opened for writing, so many bytes after each event of others. */
-#define COPY_PIECE (8UL << 20)
+#define COPY_PIECE (2UL << 20)
 
 static struct fdcache contents = FDCACHE_INIT(contents, 256);
 
