@@ -96,7 +96,7 @@ __attribute__((unused)) static void naptime(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Runs fn in a child that may die, for at most ms; the wait status, or -1 when it had to be killed. */
+/* Runs fn in a child that may die, for at most ms, and ends what it made if it leads a group; the wait status, or -1 when it had to be killed. */
 __attribute__((unused)) static int in_child(void (*fn)(void *), void *arg, int ms)
 {
 	pid_t pid = fork();
@@ -111,12 +111,15 @@ __attribute__((unused)) static int in_child(void (*fn)(void *), void *arg, int m
 	}
 	end = seconds() + ms / 1000.0;
 	for (;;) {
-		if (waitpid(pid, &status, WNOHANG) == pid)
+		if (waitpid(pid, &status, WNOHANG) == pid) {
+			kill(-pid, SIGKILL);
 			return status;
+		}
 		if (seconds() > end)
 			break;
 		naptime(1);
 	}
+	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
 	kill(pid, SIGCONT);
 	waitpid(pid, &status, 0);
