@@ -198,6 +198,24 @@ int named_list(int store, enum named_kind kind, struct named **ret_list, unsigne
 	return 0;
 }
 
+/* What somebody left who was killed while he made a name. */
+static void drafts_remove(int store, enum named_kind kind)
+{
+	int fd = openat(store, folders[kind], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (!strncmp(e->d_name, ".new-", 5))
+			unlinkat(fd, e->d_name, 0);
+	closedir(dir);
+}
+
 int named_collect(int store)
 {
 	struct named *cells, *volumes;
@@ -212,6 +230,8 @@ int named_collect(int store)
 		free(cells);
 		return err;
 	}
+	drafts_remove(store, NAMED_CELL);
+	drafts_remove(store, NAMED_VOLUME);
 	roots = calloc(ncells + nvolumes + 1, sizeof(*roots));
 	for (unsigned i = 0; roots && i < ncells; i++)
 		strcpy(roots[i], cells[i].disk);

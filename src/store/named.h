@@ -26,7 +26,8 @@ int must_check named_remove(int store, enum named_kind kind, const char *name);
 /* All of a kind, sorted by name, as a new array. */
 int must_check named_list(int store, enum named_kind kind, struct named **ret_list,
 			  unsigned *ret_n);
-/* Removes the disks and layers that no name leads to any more. */
+/* Removes the disks and layers that no name leads to any more, and names that were never finished. With the store locked for
+ * this process alone. */
 int named_collect(int store);
 
 #endif
