@@ -67,6 +67,15 @@ static int connect_in(int dir, const char *id)
 	return err;
 }
 
+bool keep_is_heard(int dir, const char *id)
+{
+	int fd = connect_in(dir, id);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* What a keeper left that was killed: its socket and its logs. */
 static void remains_remove(int dir, const char *id)
 {

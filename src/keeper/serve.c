@@ -461,7 +461,7 @@ int serve_open(struct err *e)
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int dir = keep_cells_dir(e), fd;
 	char name[KEEP_ID_LEN + 8], new[KEEP_ID_LEN + 8];
-	bool ok;
+	bool ok, taken;
 
 	if (dir < 0)
 		return -1;
@@ -470,11 +470,14 @@ int serve_open(struct err *e)
 	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, new);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	taken = flock(dir, LOCK_EX) == 0 && keep_is_heard(dir, keeper.id);
 	unlinkat(dir, new, 0);
-	ok = fd >= 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
-	     fchmodat(dir, new, 0600, 0) == 0 && listen(fd, 128) == 0 && flock(dir, LOCK_EX) == 0 &&
+	ok = !taken && fd >= 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	     fchmodat(dir, new, 0600, 0) == 0 && listen(fd, 128) == 0 &&
 	     renameat(dir, new, dir, name) == 0;
-	if (!ok)
+	if (taken)
+		err_note(e, ERR_CONFLICT, "the cell runs already");
+	else if (!ok)
 		err_note(e, ERR_FAILED, "cannot listen for requests to the cell: %s",
 			 strerror(errno));
 	close(dir);
