@@ -321,6 +321,12 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 		return;
 	}
 	op_end(&x->op);
+	if (!r && m && m->type == KEEP_STARTED &&
+	    !x->detached) { /* who wanted it went away meanwhile */
+		x->proc = m->proc;
+		hangup_send(x, SIGHUP);
+		hangup_send(x, SIGCONT);
+	}
 	if (!r || !m || m->type != KEEP_STARTED) {
 		if (r && m && m->type == KEEP_FAIL && m->a) {
 			struct fault f = { 0 };

@@ -188,8 +188,7 @@ void request_wait(struct request *r)
 	r->waiting = true;
 	list_append(&r->server->waiting, &r->link);
 	MHD_suspend_connection(r->conn);
-	if (r->stream)
-		hangup_watch(r);
+	hangup_watch(r);
 }
 
 void request_wake(struct request *r)
@@ -258,12 +257,17 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 	s->d->count.requests++;
 	deadline_set(m, BODY_SECONDS);
 	length = request_header(r, "Content-Length");
+	if (length && !text_number(length, UINT64_MAX, &n))
+		n = UINT64_MAX;
 	if (s->d->ending)
 		reply_error(r, 503, "ending", "vivd is about to end");
 	else if (!rights_find(r) || !request_route(r, method, url) || !rights_suffice(r))
 		;
-	else if (length && (!text_number(length, UINT64_MAX, &n) || n > MAX_BODY))
+	else if (n > MAX_BODY)
 		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
+	/* A short body is read, and dropped, before the answer: who still writes when the connection is closed may never see it. */
+	if (r->response && n && n <= MAX_BODY && !request_header(r, "Expect"))
+		return MHD_YES;
 	return r->response ? request_send(r) : MHD_YES;
 }
 
@@ -277,7 +281,9 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	if (!r)
 		return request_begin(arg, m, url, method, context);
 	if (*size) {
-		if (r->body.len + *size > MAX_BODY)
+		if (r->response)
+			;
+		else if (r->body.len + *size > MAX_BODY)
 			r->too_big = true;
 		else
 			buf_add(&r->body, data, *size);
@@ -285,6 +291,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 		return MHD_YES;
 	}
 	deadline_set(m, 0);
+	if (r->gone && !r->response)
+		return MHD_NO;
 	if (r->response)
 		return request_send(r);
 	if (r->too_big)
