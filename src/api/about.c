@@ -15,7 +15,7 @@ void version_get(struct request *r)
 		   json_pack("{s:s,s:s,s:i,s:s,s:s,s:f,s:b}", "version", VIV_VERSION, "api", "v1",
 			     "pid", (int)getpid(), "socket", d->socket, "started",
 			     time_text(d->started).str, "uptime",
-			     (double)(time_now() - d->started) / NSEC_PER_SEC, "activated",
+			     (double)(uv_hrtime() - d->began) / NSEC_PER_SEC, "activated",
 			     (int)d->activated));
 }
 
@@ -56,7 +56,7 @@ void metrics_get(struct request *r)
 	struct buf b = { 0 };
 
 	metric(&b, "uptime_seconds", "gauge", "Since vivd started.",
-	       (double)(time_now() - d->started) / NSEC_PER_SEC);
+	       (double)(uv_hrtime() - d->began) / NSEC_PER_SEC);
 	metric(&b, "requests_total", "counter", "HTTP requests.", (double)d->count.requests);
 	metric(&b, "requests_refused_total", "counter",
 	       "HTTP requests that were answered with an error.", (double)d->count.refused);

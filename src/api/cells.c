@@ -147,6 +147,7 @@ struct making {
 	bool existed;
 	struct err e;
 	bool failed;
+	struct fault f; /* of what cannot be kept, and is taken back */
 };
 
 /* Starts it if that was asked for, and answers. */
@@ -192,12 +193,41 @@ static void making_work(uv_work_t *w)
 	store_close(&s);
 }
 
-static void making_done(uv_work_t *w, int status)
+/* In a thread: the disk of a cell whose record could not be written. */
+static void unmaking_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	struct store s;
+	int lock;
+
+	if (store_open(&s, &m->e) < 0)
+		return;
+	if (named_remove(s.fd, NAMED_CELL, m->name) == 0 &&
+	    (lock = store_lock(&s, true, NULL, &m->e)) >= 0) {
+		named_collect(s.fd);
+		close(lock);
+	}
+	store_close(&s);
+}
+
+static void unmaking_done(uv_work_t *w, int status)
 {
 	struct making *m = w->data;
 	struct request *r = op_end(&m->op);
+
+	(void)status;
+	cell_making_end(m->d, m->name);
+	if (r)
+		reply_fault(r, &m->f);
+	free(m);
+}
+
+static void making_done(uv_work_t *w, int status)
+{
+	struct making *m = w->data;
 	struct fault f = { 0 };
 	struct cell *c = NULL;
+	struct request *r;
 
 	(void)status;
 	if (m->failed) {
@@ -212,8 +242,16 @@ static void making_done(uv_work_t *w, int status)
 			c = NULL;
 		}
 	} else {
-		c = cell_new(m->d, m->named.disk, m->name, m->spec, &f);
+		c = cell_new(m->d, m->named.disk, m->name, m->spec, &m->f);
+		if (!c && !m->existed) {
+			uv_queue_work(&m->d->loop, &m->work, unmaking_work, unmaking_done);
+			return;
+		}
+		f = m->f;
 	}
+	if (!c || m->existed)
+		cell_making_end(m->d, m->name);
+	r = op_end(&m->op);
 	if (r && c)
 		made_answer(r, c, m->start, m->existed ? 200 : 201);
 	else if (r)
@@ -225,6 +263,7 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 {
 	const char *image = json_text(spec, "image");
 	struct cell *c = cell_by_name(r->d, name);
+	struct fault f = { 0 };
 	struct making *m;
 
 	if (c && get) {
@@ -241,6 +280,11 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 				name);
 		else
 			reply_error(r, 404, "not_found", "there is no such image");
+		return;
+	}
+	if (cell_making(r->d, name, spec, &f) < 0) {
+		json_decref(spec);
+		reply_fault(r, &f);
 		return;
 	}
 	m = xalloc(sizeof(*m));

@@ -142,6 +142,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 		return -1;
 	uv_loop_init(&d->loop);
 	d->started = time_now();
+	d->began = uv_hrtime();
 	d->end = daemon_end;
 	events_open(d);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");

@@ -1,11 +1,14 @@
 /* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
  * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
- * machine; its policy decides. Cells that others made (named ones of the store, keepers that 'viv run' started) become known. */
+ * machine; its policy decides. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
+ * that others made (named ones of the store, keepers that 'viv run' started) become known, then and later. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -16,6 +19,9 @@
 #include "daemon/lifepriv.h"
 #include "store/named.h"
 #include "store/store.h"
+
+/* For a keeper that the vivd before has just started to be heard of. One that needs longer is adopted when it comes. */
+#define START_MS 5000
 
 /* The keeper's word on its cell, not waited for longer than a moment. */
 static bool hello_get(const char *id, struct keep_hello *ret)
@@ -42,11 +48,17 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 			     : h->state == KEEP_STARTING ? CELL_STARTING
 							 : CELL_RUNNING;
 
+	cell_timer(c, -1, NULL);
+	c->restart_at = 0;
+	/* Its keeper may never have been told. */
+	if (c->state == CELL_STOPPING)
+		is = CELL_STOPPING;
 	/* Another run than the one that was known. */
 	if (c->started > h->started + NSEC_PER_SEC || c->started < h->started - 60 * NSEC_PER_SEC ||
 	    c->seen >= h->next_event)
 		c->seen = 0;
 	c->started = c->started ? c->started : h->started;
+	c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 	c->ended = 0;
 	c->status = -1;
 	c->reason[0] = c->detail[0] = '\0';
@@ -59,6 +71,18 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	cell_linked(c, h, c->seen + 1);
 }
 
+static void on_unheard(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+	struct keep_hello h;
+
+	cell_timer(c, -1, NULL);
+	if (hello_get(c->id, &h))
+		cell_adopt(c, &h);
+	else
+		cell_lost(c);
+}
+
 static void known_check(struct daemon *d)
 {
 	struct cell *c, *tmp;
@@ -66,8 +90,12 @@ static void known_check(struct daemon *d)
 	list_for_each_safe (c, tmp, &d->cells, link) {
 		struct keep_hello h;
 
+		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 		if (hello_get(c->id, &h))
 			cell_adopt(c, &h);
+		else if ((c->state == CELL_STARTING || c->state == CELL_STOPPING) &&
+			 !cell_has_end(c))
+			cell_timer(c, START_MS, on_unheard);
 		else if (cell_state_is_live(c->state))
 			cell_lost(c);
 		else if (c->wanted && c->state != CELL_CREATED)
@@ -85,8 +113,14 @@ static bool keeper_step(void *arg, const char *id)
 	struct cell *c;
 	json_t *spec;
 
-	if (cell_by_id(d, id) || !hello_get(id, &h))
+	c = cell_by_id(d, id);
+	/* Known, and ours or connected: its socket is no news. */
+	if ((c && (c->keeper || c->spawning)) || !hello_get(id, &h))
 		return true;
+	if (c) {
+		cell_adopt(c, &h);
+		return true;
+	}
 	h.image[sizeof(h.image) - 1] = h.name[sizeof(h.name) - 1] = '\0';
 	spec = json_pack("{s:o}", "image", json_clean(h.image));
 	c = cell_new(d, id, h.name, spec, &f);
@@ -118,17 +152,55 @@ static void store_compare(struct daemon *d)
 		if (i < n && strcmp(list[i].name, c->name))
 			cell_rename(c, list[i].name, NULL);
 		else if (i == n && c->name[0])
-			cell_forget(c);
+			cell_forget(c, NULL);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		struct fault f = { 0 };
 
-		if (!cell_by_id(d, list[i].disk))
-			cell_new(d, list[i].disk, list[i].name,
-				 json_pack("{s:o}", "image", json_clean(list[i].image)), &f);
+		json_t *spec;
+
+		if (cell_by_id(d, list[i].disk))
+			continue;
+		spec = cell_making_read(d, list[i].name);
+		if (!spec)
+			spec = json_pack("{s:o}", "image", json_clean(list[i].image));
+		cell_new(d, list[i].disk, list[i].name, spec, &f);
 	}
+	/* Of what has no disk either, nothing came. */
+	db_run(&d->db, NULL, "DELETE FROM making", "");
 	free(list);
 	store_close(&s);
+}
+
+/* Files of cells that nobody knows any more: of those whose removal was under way when vivd was killed. A keeper has its socket's name,
+ * which it takes with the directory locked, before it writes anything else. */
+static void remains_sweep(struct daemon *d)
+{
+	struct err e;
+	int fd = keep_cells_dir(&e);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *f;
+
+	if (!dir || flock(fd, LOCK_EX) < 0) {
+		if (dir)
+			closedir(dir);
+		else if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((f = readdir(dir))) {
+		size_t n = strcspn(f->d_name, ".");
+		char id[KEEP_ID_LEN + 1], sock[KEEP_ID_LEN + 8];
+
+		if (!n || n > KEEP_ID_LEN)
+			continue;
+		snprintf(id, sizeof(id), "%.*s", (int)n, f->d_name);
+		snprintf(sock, sizeof(sock), "%s.sock", id);
+		if (!strcmp(f->d_name + n, ".new") ||
+		    (!cell_by_id(d, id) && faccessat(fd, sock, F_OK, 0) < 0))
+			unlinkat(fd, f->d_name, 0);
+	}
+	closedir(dir);
 }
 
 /* A keeper that somebody else started while we run. */
@@ -149,7 +221,11 @@ static void on_socket(uv_fs_event_t *h, const char *name, int events, int status
 static void sockets_watch(struct daemon *d)
 {
 	char path[4200];
+	struct err e;
+	int dir = keep_cells_dir(&e); /* makes it */
 
+	if (dir >= 0)
+		close(dir);
 	snprintf(path, sizeof(path), "%s/cells", d->run);
 	uv_fs_event_init(&d->loop, &d->sockets);
 	d->sockets.data = d;
@@ -166,9 +242,11 @@ int cells_open(struct daemon *d, struct err *e)
 	cells_read(d);
 	store_compare(d);
 	known_check(d);
+	/* Watched first: what comes after the look is seen. */
+	sockets_watch(d);
 	if (keep_each(keeper_step, d, e) < 0)
 		return -1;
-	sockets_watch(d);
+	remains_sweep(d);
 	return 0;
 }
 

@@ -113,12 +113,38 @@ struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t
 	db_run(&d->db, f, "INSERT INTO cells(id,name,spec,state,created) VALUES(?,?,?,?,?)",
 	       "tttii", c->id, *name ? name : NULL, text ? text : "{}", (int64_t)c->state,
 	       c->created);
+	if (*name)
+		cell_making_end(d, name);
 	event_add(d, "cell.created", c->id, json_pack("{s:s}", "name", c->name));
 	free(text);
 	if (db_end(&d->db, f) == 0)
 		return c;
 	cell_free(c);
 	return NULL;
+}
+
+int cell_making(struct daemon *d, const char *name, const json_t *spec, struct fault *f)
+{
+	char *text = json_dumps(spec, JSON_COMPACT);
+	int r = db_run(&d->db, f, "INSERT OR REPLACE INTO making(name,spec) VALUES(?,?)", "tt",
+		       name, text ? text : "{}");
+
+	free(text);
+	return r < 0 ? -1 : 0;
+}
+
+void cell_making_end(struct daemon *d, const char *name)
+{
+	db_run(&d->db, NULL, "DELETE FROM making WHERE name=?", "t", name);
+}
+
+json_t *cell_making_read(struct daemon *d, const char *name)
+{
+	sqlite3_stmt *q = db_query(&d->db, "SELECT spec FROM making WHERE name=?", "t", name);
+	json_t *spec = db_next(q) ? json_loads(db_text(q, 0), 0, NULL) : NULL;
+
+	db_done(q);
+	return spec;
 }
 
 void cell_save(struct cell *c)
@@ -165,8 +191,8 @@ bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
 	cell_save(c);
 	if (from != to)
 		event_add(c->d, "cell.state", c->id, state_event(c, from));
-	/* What a keeper told is so, whether it can be written or not. */
-	if (db_end(&c->d->db, f) < 0 && in < IN_UP) {
+	/* What a keeper told is so, whether it can be written or not; and what is to end must not run on because that cannot be noted. */
+	if (db_end(&c->d->db, f) < 0 && in == IN_START) {
 		c->state = from;
 		return false;
 	}
@@ -174,23 +200,23 @@ bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
 	return true;
 }
 
-void cell_forget(struct cell *c)
+int cell_forget(struct cell *c, struct fault *f)
 {
 	struct daemon *d = c->d;
-	struct fault f = { 0 };
 
 	db_begin(&d->db);
 	db_run(&d->db, NULL, "DELETE FROM cells WHERE id=?", "t", c->id);
 	token_revoke_cell(d, c->id);
 	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
-	if (db_end(&d->db, &f) < 0)
-		return;
+	if (db_end(&d->db, f) < 0)
+		return -1;
 	/* Whoever is at work with it now still has it; who waits is told in the next round, and then it goes. */
 	c->state = CELL_REMOVED;
 	cell_timer(c, -1, NULL);
 	list_remove(&c->link);
 	list_append(&d->dead, &c->link);
 	uv_timer_start(&d->notify, on_notify, 0, 0);
+	return 0;
 }
 
 int cell_rename(struct cell *c, const char *name, struct fault *f)
@@ -232,6 +258,7 @@ void cells_read(struct daemon *d)
 		snprintf(c->detail, sizeof(c->detail), "%s", db_text(q, 10));
 		c->restarts = (uint32_t)db_int(q, 11);
 		c->seen = (uint64_t)db_int(q, 12);
+		c->ran_ms = (c->ended - c->started) / 1000000;
 	}
 	db_done(q);
 }

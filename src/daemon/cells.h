@@ -26,6 +26,9 @@ struct cell {
 	enum cell_state state;
 	bool wanted; /* to run: for the restart policy after vivd or the machine was started again */
 	int64_t created, started, ended; /* nanoseconds since 1970; 0: not yet */
+	uint64_t began; /* the same as started, by the clock that never jumps (uv_hrtime) */
+	int64_t ran_ms; /* how long the last run was */
+	bool spawning; /* its keeper was started by us and has not answered yet */
 	int status; /* exit status of the last run; -1: none */
 	char reason
 		[24]; /* why the last run ended: "exited", "asked", "timeout", "idle", "memory", "failed", "lost" */
@@ -57,12 +60,18 @@ struct cell *cell_by_name(struct daemon *d, const char *name);
 /* A new one with its row. Takes spec. id: of the disk; NULL: a new one. NULL: a fault. */
 struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
 		      struct fault *f);
+/* A named cell is about to get a disk, of which its row cannot know the id yet: what it is to be is noted before. cell_new ends
+ * that; cell_making_end when nothing came of it. A vivd that is killed in between leaves the note for the next one. */
+int cell_making(struct daemon *d, const char *name, const json_t *spec, struct fault *f);
+void cell_making_end(struct daemon *d, const char *name);
+/* The note on a name; NULL: none. The caller's. */
+json_t *cell_making_read(struct daemon *d, const char *name);
 /* A state change, its row and its event. False: not from this state (409), or it could not be written (507). */
 bool cell_move(struct cell *c, enum cell_input in, struct fault *f);
 /* Writes the row as the struct is now. */
 void cell_save(struct cell *c);
-/* The row goes, and later the struct: who waits is told before. */
-void cell_forget(struct cell *c);
+/* The row goes, and later the struct: who waits is told before. -1: it could not be written, and stays. */
+int cell_forget(struct cell *c, struct fault *f);
 int cell_rename(struct cell *c, const char *name, struct fault *f);
 
 /* What is told of it; secrets: the environment too. */

@@ -14,6 +14,7 @@ struct daemon {
 	int lock; /* of RUN/vivd.lock */
 	bool activated; /* the socket is systemd's */
 	int64_t started; /* nanoseconds since 1970 */
+	uint64_t began; /* the same by uv_hrtime() */
 	bool ending;
 	void (*end)(struct daemon *d); /* begins the end; set by main */
 	struct list watches; /* struct event_watch */

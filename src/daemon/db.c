@@ -28,6 +28,8 @@ static const char *const migrations[] = {
 	"CREATE TABLE keys(owner TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, status "
 	"INTEGER NOT NULL,"
 	" reply TEXT NOT NULL, time INTEGER NOT NULL, PRIMARY KEY(owner, key));",
+	/* Named cells that are being made: what they are to be, until they have a row. */
+	"CREATE TABLE making(name TEXT PRIMARY KEY, spec TEXT NOT NULL);",
 };
 
 static int db_failed(struct db *db, struct fault *f, const char *what)

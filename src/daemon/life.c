@@ -76,6 +76,13 @@ static bool end_read(const struct cell *c, struct keep_msg *m)
 	return n == sizeof(*m) && m->kind == KEEP_EV_END;
 }
 
+bool cell_has_end(const struct cell *c)
+{
+	struct keep_msg m;
+
+	return end_read(c, &m);
+}
+
 /* ---- the end ---- */
 
 static const char *reason_name(int reason)
@@ -98,6 +105,14 @@ static void end_note(struct cell *c, const struct keep_msg *m)
 		snprintf(c->detail, sizeof(c->detail), "%.250s", m->text);
 }
 
+static void on_restart(uv_timer_t *t);
+
+static void restart_wait(struct cell *c, int64_t ms)
+{
+	c->restart_at = time_now() + ms * 1000000;
+	cell_timer(c, ms, on_restart);
+}
+
 static void on_restart(uv_timer_t *t)
 {
 	struct cell *c = t->data;
@@ -105,17 +120,24 @@ static void on_restart(uv_timer_t *t)
 
 	c->restart_at = 0;
 	cell_timer(c, -1, NULL);
-	if (cell_start(c, &f) < 0)
-		log_warn("cell %s is not started again: %s", c->id, f.message);
+	if (cell_start(c, &f) == 0)
+		return;
+	log_warn("cell %s is not started again: %s", c->id, f.message);
+	/* There may be room for its state later. */
+	if (f.status == 507)
+		restart_wait(c, RESTART_MOST_MS);
 }
 
 static void on_linger(uv_timer_t *t)
 {
 	struct cell *c = t->data;
 
+	struct fault f = { 0 };
+
 	cell_timer(c, -1, NULL);
 	remains_remove(c, true);
-	cell_forget(c);
+	if (cell_forget(c, &f) < 0)
+		cell_linger(c);
 }
 
 void cell_linger(struct cell *c)
@@ -128,15 +150,13 @@ void cell_policy(struct cell *c)
 {
 	struct restart r = cellspec_restart(c->spec);
 	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || !strcmp(c->reason, "asked"),
-				      c->state == CELL_FAILED, c->status,
-				      (c->ended - c->started) / 1000000);
+				      c->state == CELL_FAILED, c->status, c->ran_ms);
 
 	if (delay >= 0) {
-		c->restart_at = time_now() + delay * 1000000;
+		restart_wait(c, delay);
 		event_add(c->d, "cell.restarting", c->id,
 			  json_pack("{s:I,s:I}", "delay_ms", (json_int_t)delay, "restarts",
 				    (json_int_t)c->restarts));
-		cell_timer(c, delay, on_restart);
 		return;
 	}
 	c->wanted = false;
@@ -158,6 +178,7 @@ static void cell_over(struct cell *c)
 	c->keeper = NULL;
 	c->kernel_pid = 0;
 	c->ended = time_now();
+	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
 	remains_remove(c, false);
 	cell_move(c, in, NULL);
 	cell_policy(c);
@@ -340,6 +361,7 @@ static void spawned(void *arg, const struct keep_hello *h, int status, const cha
 	struct cell *c = arg;
 	struct keep_msg m;
 
+	c->spawning = false;
 	if (h) {
 		cell_linked(c, h, 1);
 		return;
@@ -364,6 +386,7 @@ int cell_start(struct cell *c, struct fault *f)
 		return fault_set(f, 503, "ending", "vivd is about to end");
 	c->wanted = true;
 	c->started = time_now();
+	c->began = uv_hrtime();
 	c->ended = 0;
 	c->status = -1;
 	c->reason[0] = c->detail[0] = '\0';
@@ -383,6 +406,7 @@ int cell_start(struct cell *c, struct fault *f)
 	c->d->count.starts++;
 	remains_remove(c, true);
 	cellspec_words(c->spec, c->id, c->name, &words);
+	c->spawning = true;
 	keeper_spawn(c->d, &words, spawned, c);
 	buf_free(&words);
 	return 0;
@@ -461,8 +485,7 @@ static void removal_done(uv_work_t *w, int status)
 		r->done(r->arg, &f);
 	} else {
 		remains_remove(r->c, true);
-		cell_forget(r->c);
-		r->done(r->arg, NULL);
+		r->done(r->arg, cell_forget(r->c, &f) < 0 ? &f : NULL);
 	}
 	free(r);
 }
@@ -483,8 +506,12 @@ void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f),
 	cell_timer(c, -1, NULL);
 	if (!c->name[0]) {
 		remains_remove(c, true);
-		cell_forget(c);
-		done(arg, NULL);
+		if (cell_forget(c, &f) < 0) {
+			cell_linger(c);
+			done(arg, &f);
+		} else {
+			done(arg, NULL);
+		}
 		return;
 	}
 	c->busy = true;

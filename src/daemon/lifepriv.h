@@ -8,6 +8,8 @@
 void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since);
 /* It should have a keeper and has none. */
 void cell_lost(struct cell *c);
+/* Its keeper has left a record of its end. */
+bool cell_has_end(const struct cell *c);
 /* It has ended: started again, or not. */
 void cell_policy(struct cell *c);
 /* It has ended and has no name: its record goes after a while. */
