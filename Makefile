@@ -3,7 +3,7 @@
 #   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3 and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | bench | lint | docs
+#   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | chaos | bench | lint | docs
 #   make deps | deps-test | deps-bench | deps-toolchains | deps-lint
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
@@ -110,7 +110,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OB
 # Before a command that make itself does not show: nothing with 'make -s'.
 SHOW := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,set -x;)
 
-.PHONY: all bad-requests crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
+.PHONY: all bad-requests chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -312,6 +312,11 @@ test-e2e: all
 # More of the malformed requests that test-e2e sends to vivd.
 bad-requests: all
 	@BAD_REQUESTS=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed requests'
+
+# The long form of the theme 'survive': minutes of kill -9, from a new seed, which it prints.
+CHAOS_SECONDS ?= 180
+chaos: all
+	@d=$$(mktemp -d /tmp/viv-chaos.XXXXXX); python3 tests/e2e/chaos.py $(B)/viv $$d --seconds $(CHAOS_SECONDS) --seed $(or $(SEED),$(shell date +%s)); s=$$?; rm -rf $$d; exit $$s
 
 # No part of 'make test': its packages are many (make deps-toolchains), and some come from the npm registry.
 test-toolchains: all
