@@ -6,6 +6,7 @@
 #include "api/openapi.h"
 #include "api/routes.h"
 #include "daemon/cells.h"
+#include "daemon/pool.h"
 
 void version_get(struct request *r)
 {
@@ -50,6 +51,17 @@ static void cells_metric(struct daemon *d, struct buf *b)
 	}
 }
 
+static void pool_metrics(struct daemon *d, struct buf *b)
+{
+	struct pool_figures p = pool_figures(d);
+
+	metric(b, "pool_cells", "gauge", "Idle cells that wait in the pool.", p.ready);
+	metric(b, "pool_booting", "gauge", "Cells that boot for the pool.", p.booting);
+	metric(b, "pool_given_total", "counter", "Cells that the pool gave away.", (double)p.given);
+	metric(b, "pool_missed_total", "counter", "Times that the pool had none.",
+	       (double)p.missed);
+}
+
 void metrics_get(struct request *r)
 {
 	struct daemon *d = r->d;
@@ -68,6 +80,7 @@ void metrics_get(struct request *r)
 	metric(&b, "execs_total", "counter", "Processes that were asked for.",
 	       (double)d->count.execs);
 	cells_metric(d, &b);
+	pool_metrics(d, &b);
 	reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", b.p, b.len);
 	buf_free(&b);
 }

@@ -39,7 +39,9 @@ static void state_step(struct cell_wait *w, struct cell *c, bool gone)
 	struct request *r;
 	struct fault f = { 0 };
 
-	if (!gone && (c->state == CELL_STARTING || (x->until_over && cell_state_is_live(c->state))))
+	/* One that stops before it ran is about to tell why. */
+	if (!gone && (c->state == CELL_STARTING || c->state == CELL_STOPPING ||
+		      (x->until_over && cell_state_is_live(c->state))))
 		return;
 	if (x->until_over && x->then_start && !gone) {
 		x->until_over = x->then_start = false;

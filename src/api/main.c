@@ -23,6 +23,7 @@
 #include "daemon/cells.h"
 #include "daemon/events.h"
 #include "daemon/place.h"
+#include "daemon/pool.h"
 #include "store/files.h"
 
 #define LOG_MAX (1 << 20)
@@ -77,6 +78,7 @@ static void daemon_end(struct daemon *d)
 	server_free(local);
 	if (tcp)
 		server_free(tcp);
+	pool_close(d);
 	cells_close(d);
 	/* What is still active are keepers, which go on. */
 	uv_stop(&d->loop);
@@ -156,6 +158,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	local = server_new(d, &lo, e);
 	if (!local)
 		return -1;
+	pool_open(d);
 	uv_signal_init(&d->loop, &sigterm);
 	uv_signal_init(&d->loop, &sigint);
 	sigterm.data = sigint.data = d;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/pooled.h"
 #include "keeper/client.h"
 
 /* The keeper reads the same words again. */
@@ -21,6 +22,20 @@ static int detached_start(char **words)
 	return 0;
 }
 
+/* In a cell that waits for it, or in one of its own. */
+static int attached_run(struct run_options *o)
+{
+	static struct place place;
+	int status = place_open(&place, o);
+
+	if (!status)
+		status = run_options_finish(o, place.stored);
+	if (!status && !run_pooled(o, &place, &status))
+		status = run_cell(o, &place);
+	place_close(&place);
+	return status;
+}
+
 int run_main(int argc, char **argv)
 {
 	static struct run_options o;
@@ -30,5 +45,5 @@ int run_main(int argc, char **argv)
 		return status < 0 ? 0 : status;
 	if (o.detach)
 		return detached_start(argv + 1);
-	return run_command(&o);
+	return attached_run(&o);
 }

@@ -176,6 +176,26 @@ struct restart cellspec_restart(const json_t *spec)
 	return r;
 }
 
+bool cellspec_is_plain(const json_t *spec)
+{
+	/* The rest is vivd's own business. */
+	static const char *const plain[] = { "image",	   "command",	   "labels", "restart",
+					     "stop_grace", "idle_timeout", "timeout" };
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)spec, key, v)
+	{
+		unsigned i = 0;
+
+		while (i < ARRAY_LEN(plain) && strcmp(plain[i], key))
+			i++;
+		if (i == ARRAY_LEN(plain))
+			return false;
+	}
+	return true;
+}
+
 /* ---- words ---- */
 
 static void word(struct buf *b, const char *text)

@@ -23,6 +23,7 @@ struct daemon {
 	struct list dead; /* cells that were removed in this round */
 	unsigned ncells;
 	uv_fs_event_t sockets; /* of RUN/cells: keepers that others start */
+	struct pool *pool; /* NULL: none */
 	uv_timer_t notify; /* those who wait for a cell are told in the next round */
 	struct { /* for /metrics, counted since the start */
 		uint64_t requests, refused, events, starts, execs;

@@ -331,22 +331,33 @@ static void stop_send(struct cell *c, int64_t grace)
 		log_warn("cell %s: its keeper does not take a message", c->id);
 }
 
+void cell_stop_again(struct cell *c)
+{
+	stop_send(c, cell_grace(c));
+}
+
+void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t since)
+{
+	struct link_owner o = { .event = keeper_event, .gone = keeper_gone, .arg = c };
+
+	c->kernel_pid = h->kernel_pid;
+	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
+	c->procs = 0;
+}
+
 /* Its keeper runs: the connection, and what it told since event number 'since'. */
 void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 {
-	struct link_owner o = { .event = keeper_event, .gone = keeper_gone, .arg = c };
 	struct keep_msg m = { .type = KEEP_PROCS };
 	struct err e;
 	int fd = keep_connect(c->id, &e);
 
-	c->kernel_pid = h->kernel_pid;
 	if (fd < 0) { /* so fast was its end */
 		keeper_gone(c);
 		return;
 	}
-	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
+	cell_linked_by(c, h, fd, since);
 	/* What was started before those events is counted by the keeper. */
-	c->procs = 0;
 	if (json_object_get(c->spec, "idle_timeout") &&
 	    link_ask(c->keeper, &m, NULL, 0, procs_counted, c) < 0)
 		log_warn("cell %s: its keeper does not take a message", c->id);
@@ -356,11 +367,12 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 		stop_send(c, cell_grace(c));
 }
 
-static void spawned(void *arg, const struct keep_hello *h, int status, const char *text)
+static void spawned(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
 {
 	struct cell *c = arg;
 	struct keep_msg m;
 
+	(void)ready;
 	c->spawning = false;
 	if (h) {
 		cell_linked(c, h, 1);
@@ -377,9 +389,18 @@ static void spawned(void *arg, const struct keep_hello *h, int status, const cha
 	cell_over(c);
 }
 
-int cell_start(struct cell *c, struct fault *f)
+void cell_start_cold(struct cell *c)
 {
 	struct buf words = { 0 };
+
+	c->spawning = true;
+	cellspec_words(c->spec, c->id, c->name, &words);
+	keeper_spawn(c->d, &words, spawned, c);
+	buf_free(&words);
+}
+
+int cell_start(struct cell *c, struct fault *f)
+{
 	struct cell before = *c;
 
 	if (c->d->ending)
@@ -404,11 +425,10 @@ int cell_start(struct cell *c, struct fault *f)
 	cell_timer(c, -1, NULL);
 	c->restart_at = 0;
 	c->d->count.starts++;
-	remains_remove(c, true);
-	cellspec_words(c->spec, c->id, c->name, &words);
-	c->spawning = true;
-	keeper_spawn(c->d, &words, spawned, c);
-	buf_free(&words);
+	if (before.started)
+		remains_remove(c, true);
+	if (!cell_start_pooled(c))
+		cell_start_cold(c);
 	return 0;
 }
 

@@ -49,9 +49,11 @@ static void handle_closed(uv_handle_t *h)
 
 static void asks_drop(struct keeper_link *l)
 {
-	struct ask *a, *tmp;
+	struct ask *a;
 
-	list_for_each_safe (a, tmp, &l->asks, link) {
+	/* One after the other: who is told may close the link, and drop the rest. */
+	while (!list_is_empty(&l->asks)) {
+		a = list_first(&l->asks, struct ask, link);
 		list_remove(&a->link);
 		if (a->fn)
 			a->fn(a->arg, NULL, NULL, 0);

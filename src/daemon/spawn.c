@@ -27,13 +27,8 @@ static void on_closed(uv_handle_t *h)
 {
 	struct spawn *s = h->data;
 
-	if (--s->nhandles)
-		return;
-	if (s->ready >= 0)
-		close(s->ready);
-	if (s->said >= 0)
-		close(s->said);
-	free(s);
+	if (--s->nhandles == 0)
+		free(s);
 }
 
 static void on_exit_of(uv_process_t *p, int64_t status, int sig)
@@ -67,10 +62,16 @@ static void spawn_done(struct spawn *s, const struct keep_hello *hello, int stat
 	spawn_fn fn = s->fn;
 	void *arg = s->arg;
 
-	fn(arg, hello, status, text);
+	fn(arg, hello, s->ready, status, text);
 	uv_close((uv_handle_t *)&s->timer, on_closed);
 	if (s->poll.data)
 		uv_close((uv_handle_t *)&s->poll, on_closed);
+	/* Now, and not when its process has ended: a keeper in a pool waits for the end of this. */
+	if (s->ready >= 0)
+		close(s->ready);
+	if (s->said >= 0)
+		close(s->said);
+	s->ready = s->said = -1;
 }
 
 static void on_ready(uv_poll_t *p, int status, int events)

@@ -6,8 +6,9 @@
 #include "daemon/daemon.h"
 #include "keeper/client.h"
 
-/* hello NULL: it could not start; text says why. Called once, later. */
-typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int status, const char *text);
+/* hello NULL: it could not start; text says why. ready: our end of KEEPER_FD_READY, closed afterwards. Called once, later. */
+typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int ready, int status,
+			 const char *text);
 
 /* words: strings, each with its NUL; borrowed. */
 void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg);

@@ -98,9 +98,10 @@ int execspec_check(const void *bytes, size_t size, struct execspec_view *ret)
 	if (size < sizeof(w) || size > EXECSPEC_MAX_BYTES)
 		return -EINVAL;
 	memcpy(&w, bytes, sizeof(w));
-	if (w.magic != MAGIC || w.size != size || (w.flags & ~(uint32_t)EXECSPEC_CELL_ENV) ||
-	    !w.argc || w.argc > EXECSPEC_MAX_STRINGS || w.envc > EXECSPEC_MAX_STRINGS ||
-	    w.has_cwd > 1 || w.has_user > 1)
+	if (w.magic != MAGIC || w.size != size ||
+	    (w.flags & ~(uint32_t)(EXECSPEC_CELL_ENV | EXECSPEC_FILL)) || !w.argc ||
+	    w.argc > EXECSPEC_MAX_STRINGS || w.envc > EXECSPEC_MAX_STRINGS || w.has_cwd > 1 ||
+	    w.has_user > 1)
 		return -EINVAL;
 	*ret = (struct execspec_view){
 		.flags = w.flags, .argc = w.argc, .envc = w.envc, .words = at

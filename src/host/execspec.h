@@ -12,6 +12,7 @@
 #define EXECSPEC_MAX_STRINGS 65536
 
 #define EXECSPEC_CELL_ENV 1 /* the cell's own environment first; envp replaces variables in it */
+#define EXECSPEC_FILL 2 /* HOME=, USER= and LOGNAME= without a value in envp get those of user */
 
 struct execspec {
 	uint32_t flags;

@@ -452,7 +452,7 @@ static int id_choose(const struct run_options *o, const struct place *p)
 		strcpy(keeper.id, p->disk.id);
 	} else if (o->id) {
 		snprintf(keeper.id, sizeof(keeper.id), "%s", o->id);
-	} else if (o->detach) {
+	} else if (o->detach && !o->pool) {
 		if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 			return fail("no random numbers: %s", strerror(errno));
 		for (unsigned i = 0; i < sizeof(bytes); i++)

@@ -39,6 +39,12 @@ struct keeper {
 	char why[256];
 	int64_t started; /* nanoseconds since 1970 */
 	char id[KEEP_ID_LEN + 1];
+	char image[80]; /* as others call it; "": as it was started with */
+	bool pooled; /* it waits in a pool, for its first request */
+	bool idle; /* it goes on without a first process */
+	bool leave; /* its logs and the record of its end stay */
+	struct client *taker; /* who has yet to send the first process of a cell that is nothing without it; NULL: nobody */
+	struct client *leash; /* whose end is the cell's; NULL: nobody's */
 	struct source listening; /* fd -1: nobody is listened to */
 	struct list clients;
 	unsigned nclients;
@@ -65,6 +71,10 @@ void text_tell(bool is_result, const char *text, size_t size);
 /* ---- serve.c ---- */
 /* Listens for the cell's id. 0, or -1 with a message. */
 int serve_open(struct err *e);
+/* The first client of a cell in a pool, whose end is the cell's. Takes fd. */
+int serve_leash(int fd);
+/* CTL_STOP, for who asked for it. */
+void leash_suspend(void);
 /* No more clients; those that are there get what waits for them, for a second. */
 void serve_close(void);
 void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *fds, unsigned nfds);

@@ -150,7 +150,7 @@ void log_free(struct log *l)
 	char name[96];
 
 	log_end(l);
-	for (int old = 0; old < 2 && !keeper.o->leave; old++) {
+	for (int old = 0; old < 2 && !keeper.leave; old++) {
 		name_make(name, sizeof(name), l->proc, old);
 		unlinkat(dir_fd(), name, 0);
 	}

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	if (status)
 		return status < 0 ? 0 : status;
 	status = run_command(&o);
-	if (o.leave && keeper.id[0])
+	if (keeper.leave && keeper.id[0])
 		end_leave();
 	return status;
 }

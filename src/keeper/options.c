@@ -47,6 +47,7 @@ enum {
 	OPT_IDLE, /* from here on: words between viv and its keepers (keeper/client.h) */
 	OPT_ID,
 	OPT_LEAVE,
+	OPT_POOL,
 };
 
 static const struct option options[] = {
@@ -97,6 +98,7 @@ static const struct option options[] = {
 	[OPT_IDLE] = { "idle", NULL, NULL },
 	[OPT_ID] = { "id", "ID", NULL },
 	[OPT_LEAVE] = { "leave", NULL, NULL },
+	[OPT_POOL] = { "pool", NULL, NULL },
 };
 
 static const char *const fast_modes[] = {
@@ -449,6 +451,9 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_LEAVE:
 		o->leave = true;
+		return 0;
+	case OPT_POOL:
+		o->pool = o->idle = true;
 		return 0;
 	default:
 		run_help();

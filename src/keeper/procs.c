@@ -160,7 +160,7 @@ static void start_failed(struct kproc *p, enum err_kind kind, int status, const 
 	if (p->owner)
 		client_fail(p->owner, p->owner_id, kind, status, "%s", text);
 	/* A cell that was started for this command is not without it; an idle one waits for another. */
-	if (p->num == KEEP_FIRST && !keeper.o->idle && keeper.status < 0) {
+	if (p->num == KEEP_FIRST && !keeper.idle && keeper.status < 0) {
 		keeper.status = status;
 		keeper.reason = KEEP_FAILED;
 		snprintf(keeper.why, sizeof(keeper.why), "%s", text);

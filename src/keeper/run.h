@@ -51,6 +51,7 @@ struct run_options {
 	bool detach;
 	bool keeper; /* we are a viv-keeper, which has options of its own */
 	bool idle; /* of viv-keeper: no command */
+	bool pool; /* of viv-keeper: it waits for somebody who takes it */
 	bool leave; /* of viv-keeper: its logs and the record of the end stay */
 	const char *id; /* of viv-keeper; NULL: it chooses */
 	const char *workdir, *hostname; /* workdir NULL: the image's, else "/" */

@@ -25,6 +25,7 @@ struct client {
 	bool gone; /* to be freed when nobody is in it any more */
 	uint32_t events_id; /* of KEEP_SUBSCRIBE; 0: none */
 	uint64_t next_event;
+	bool said_only; /* KEEP_SAID */
 };
 
 /* A request that was passed on to the kernel. */
@@ -59,6 +60,20 @@ static void client_leave(struct client *c)
 	if (keeper.sealing == c)
 		keeper.sealing = NULL;
 	channel_close(&c->ch);
+	if (keeper.taker == c) {
+		keeper.taker = NULL;
+		keeper.reason = KEEP_FAILED;
+		keeper.status = EXIT_OWN;
+		strcpy(keeper.why, "whoever started the cell ended before its command was there");
+		cell_stop(0);
+	}
+	if (keeper.leash == c) {
+		keeper.leash = NULL;
+		if (!keeper.reason)
+			keeper.reason = KEEP_ASKED;
+		if (!keeper.ended)
+			kernel_kill();
+	}
 }
 
 /* Between two rounds: nobody has a pointer to them on the stack. */
@@ -117,7 +132,9 @@ static void events_pump(struct channel *ch)
 			return;
 		}
 		m = *event_get(c->next_event++);
-		client_send(c, c->events_id, &m, NULL, 0);
+		if (!c->said_only || m.kind == KEEP_EV_LIMIT || m.kind == KEEP_EV_OOM ||
+		    m.kind == KEEP_EV_LOG || m.kind == KEEP_EV_END)
+			client_send(c, c->events_id, &m, NULL, 0);
 	}
 }
 
@@ -282,6 +299,7 @@ static void hello(struct client *c, const struct keep_msg *in)
 		 keeper.place->kept ? keeper.place->cell.name : "");
 	snprintf(m.hello.image, sizeof(m.hello.image), "%s",
 		 keeper.place->kept ? keeper.place->cell.image
+		 : keeper.image[0]  ? keeper.image
 		 : keeper.o->image  ? keeper.o->image
 				    : "host");
 	snprintf(m.hello.command, sizeof(m.hello.command), "%s", first ? first->command : "");
@@ -323,9 +341,75 @@ static void subscribe(struct client *c, const struct keep_msg *in)
 	uint64_t from = in->n ? MAX(in->n, events_first()) : events_next();
 
 	c->events_id = in->id;
+	c->said_only = in->flags & KEEP_SAID;
 	c->next_event = MIN(from, events_next());
 	client_ok(c, in->id, c->next_event);
 	events_pump(&c->ch);
+}
+
+/* ---- a cell of a pool ---- */
+
+/* Nobody keeps the image for those who wait: it may have been removed, or removed and made again. From here on it is kept. */
+static bool image_is_there(void)
+{
+	const struct place *p = keeper.place;
+	char path[HASH_TEXT + 16];
+	struct stat mine, now;
+
+	if (!p->stored)
+		return true;
+	snprintf(path, sizeof(path), "images/%s", p->image.hash);
+	return flock(p->image.dir, LOCK_SH | LOCK_NB) == 0 && fstat(p->image.dir, &mine) == 0 &&
+	       fstatat(p->store.fd, path, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       mine.st_dev == now.st_dev && mine.st_ino == now.st_ino;
+}
+
+/* The first request to a cell of a pool. False: it cannot be used, which was answered. */
+static bool pool_leave(struct client *c, const struct keep_msg *in)
+{
+	if (!keeper.pooled)
+		return true;
+	if (!image_is_there()) {
+		client_fail(c, in->id, ERR_NOT_FOUND, 0, "the image was removed meanwhile");
+		return false;
+	}
+	keeper.pooled = false;
+	keeper.started = clock_real();
+	return true;
+}
+
+static void take(struct client *c, const struct keep_msg *in)
+{
+	struct keep_take t = in->take;
+	struct err e;
+
+	t.id[sizeof(t.id) - 1] = t.image[sizeof(t.image) - 1] = '\0';
+	if (!keeper.pooled || !keep_id_is_valid(t.id)) {
+		client_fail(c, in->id, ERR_CONFLICT, 0, "this cell is in no pool");
+		return;
+	}
+	if (!pool_leave(c, in))
+		return;
+	strcpy(keeper.id, t.id);
+	strcpy(keeper.image, t.image);
+	if (serve_open(&e) < 0) {
+		client_fail(c, in->id, ERR_FAILED, 0, "%s", e.text);
+		return;
+	}
+	keeper.leave = t.leave;
+	keeper.idle = !t.has_command;
+	keeper.taker = t.has_command ? c : NULL;
+	if (t.timeout_ns > 0)
+		keeper.deadline = clock_mono() + t.timeout_ns;
+	keeper.leash = NULL;
+	client_ok(c, in->id, 0);
+}
+
+void leash_suspend(void)
+{
+	struct keep_msg m = { .type = KEEP_SUSPEND };
+
+	client_send(keeper.leash, 0, &m, NULL, 0);
 }
 
 /* Those that name a process. */
@@ -334,6 +418,11 @@ static void proc_request(struct client *c, const struct keep_msg *in)
 	struct kproc *p = proc_by_num(in->proc);
 	struct ctl_msg m = { .id = in->proc, .a = in->a, .b = in->b };
 
+	if (in->type == KEEP_SIGNAL && (in->flags & KEEP_AS_TYPED)) {
+		m.type = CTL_SIGNAL;
+		control_put(&m, NULL, 0);
+		return;
+	}
 	if (!p) {
 		client_fail(c, in->id, ERR_NOT_FOUND, 0, "the cell has no process %u", in->proc);
 		return;
@@ -362,13 +451,19 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	struct ctl_msg m = { 0 };
 
 	in->text[sizeof(in->text) - 1] = 0;
-	if (in->type == KEEP_EXEC) {
+	if (in->type == KEEP_EXEC && pool_leave(c, in)) {
+		keeper.taker = NULL;
 		proc_start(c, in->id, &in->exec, false, fds, nfds);
 		return;
 	}
 	for (unsigned i = 0; i < nfds; i++)
 		close(fds[i]);
 	switch (in->type) {
+	case KEEP_EXEC: /* answered */
+		break;
+	case KEEP_TAKE:
+		take(c, in);
+		break;
 	case KEEP_HELLO:
 		hello(c, in);
 		break;
@@ -423,23 +518,14 @@ static void client_gone(struct channel *ch)
 	client_leave((struct client *)ch);
 }
 
-static void client_accept(struct source *s, uint32_t events)
+/* Takes fd. NULL: there is no room, and it is closed. */
+static struct client *client_new(int fd)
 {
-	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	socklen_t len = sizeof(struct ucred);
-	struct client *c = NULL;
-	struct ucred who;
+	struct client *c = keeper.nclients < KEEP_MAX_CLIENTS ? calloc(1, sizeof(*c)) : NULL;
 
-	(void)events;
-	clients_sweep();
-	if (fd < 0)
-		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
-	    (who.uid == geteuid() || !who.uid) && keeper.nclients < KEEP_MAX_CLIENTS)
-		c = calloc(1, sizeof(*c));
 	if (!c) {
 		close(fd);
-		return;
+		return NULL;
 	}
 	list_init(&c->link);
 	list_append(&keeper.clients, &c->link);
@@ -447,11 +533,37 @@ static void client_accept(struct source *s, uint32_t events)
 	c->ch.in = request;
 	c->ch.idle = events_pump;
 	c->ch.gone = client_gone;
-	if (channel_init(&c->ch, fd, KEEP_BACKLOG) < 0) {
+	if (channel_init(&c->ch, fd, KEEP_BACKLOG) == 0)
+		return c;
+	close(fd);
+	c->ch.src.fd = -1;
+	client_free(c);
+	return NULL;
+}
+
+int serve_leash(int fd)
+{
+	if (keeper.place->stored)
+		flock(keeper.place->image.dir, LOCK_UN);
+	keeper.leash = client_new(fd);
+	return keeper.leash ? 0 : -1;
+}
+
+static void client_accept(struct source *s, uint32_t events)
+{
+	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	socklen_t len = sizeof(struct ucred);
+	struct ucred who;
+
+	(void)events;
+	clients_sweep();
+	if (fd < 0)
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	    (who.uid == geteuid() || !who.uid))
+		(void)client_new(fd);
+	else
 		close(fd);
-		c->ch.src.fd = -1;
-		client_free(c);
-	}
 }
 
 /* A socket under its name has somebody who listens: it gets the name last. Who finds one that has not may remove it (client.c),

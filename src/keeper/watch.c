@@ -99,7 +99,10 @@ static void ready_tell(void)
 			 keeper.place->kept ? keeper.place->cell.name : "");
 	}
 	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
-	close(keeper.ready);
+	if (!keeper.pooled || m.type == KEEP_FAIL)
+		close(keeper.ready);
+	else if (serve_leash(keeper.ready) < 0)
+		kernel_kill();
 	keeper.ready = -1;
 	if (keeper.detached) {
 		streams_drop();
@@ -208,6 +211,10 @@ static void stop_self(void)
 {
 	struct termios cell_mode;
 
+	if (keeper.leash) {
+		leash_suspend();
+		return;
+	}
 	/* Where nobody could continue it and nobody asked, a kernel would only stop the clock. */
 	if (keeper.detached || (keeper.terminal.fd < 0 && !keeper.asked_to_stop))
 		return;
@@ -264,8 +271,8 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 		m->text[sizeof(m->text) - 1] = 0;
 	switch (m->type) {
 	case CTL_READY:
-		state_set(keeper.o->idle || keeper.detached ? KEEP_IDLE : KEEP_RUNNING);
-		if (!keeper.detached || keeper.o->idle)
+		state_set(keeper.idle || keeper.detached ? KEEP_IDLE : KEEP_RUNNING);
+		if (!keeper.detached || keeper.idle)
 			ready_tell();
 		else
 			first_start();
@@ -458,6 +465,9 @@ int watch_prepare(const struct run_options *o, struct place *place)
 	keeper.status = -1;
 	keeper.state = KEEP_STARTING;
 	keeper.started = clock_real();
+	keeper.idle = o->idle;
+	keeper.pooled = o->pool;
+	keeper.leave = o->leave;
 	return err ? fail("cannot watch the cell: %s", strerror(-err)) : 0;
 }
 

@@ -19,13 +19,17 @@
  *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
  *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
  *                                                                           if there is one
- *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next       KEEP_OK        n: the first one that follows (later, when some are
- *                                                                           gone already); then KEEP_EVENTs for good, with that id
+ *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next;      KEEP_OK        n: the first one that follows (later, when some are
+ *                   flags: KEEP_SAID                                        gone already); then KEEP_EVENTs for good, with that id
+ *   KEEP_TAKE       take; of a cell in a pool                KEEP_OK
  *
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
  * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
  *
  * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0; b is an enum err_kind; text says why.
+ *
+ * A keeper that was started for a pool has no socket of its own. It has one client from the beginning, at the other end of KEEPER_FD_READY,
+ * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, with an id.
  *
  * When a client goes away: its execs without KEEP_X_DETACH get SIGHUP and SIGCONT, as if their terminal had gone; what it waited
  * for is forgotten. A client that does not read what it asked for (KEEP_BACKLOG answers or events) is sent away. */
@@ -60,6 +64,7 @@ enum keep_type {
 	KEEP_PROCS,
 	KEEP_LOGS,
 	KEEP_SUBSCRIBE,
+	KEEP_TAKE,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -67,6 +72,7 @@ enum keep_type {
 	KEEP_EXITED,
 	KEEP_PROC,
 	KEEP_EVENT,
+	KEEP_SUSPEND, /* to who signals with KEEP_AS_TYPED: SIGTSTP stopped the first process; stop as well */
 };
 
 /* Of KEEP_EXEC. */
@@ -78,6 +84,10 @@ enum keep_type {
 
 /* Of KEEP_SIGNAL. */
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
+#define KEEP_AS_TYPED 2 /* to the first process, as if it were run by hand; not answered */
+
+/* Of KEEP_SUBSCRIBE. */
+#define KEEP_SAID 1 /* only what 'viv run' prints: limits, warnings, and the end */
 
 enum keep_state {
 	KEEP_STARTING = 1,
@@ -131,6 +141,14 @@ struct keep_proc {
 	char command[160];
 };
 
+struct keep_take {
+	char id[KEEP_ID_LEN + 1];
+	char image[80]; /* as it is called by whoever takes it */
+	uint32_t leave; /* as --leave */
+	uint32_t has_command; /* KEEP_X_FIRST follows, and without it there is no cell */
+	int64_t timeout_ns; /* of the cell, from now on; 0: none */
+};
+
 struct keep_msg {
 	uint32_t type; /* enum keep_type */
 	uint32_t id;
@@ -147,6 +165,7 @@ struct keep_msg {
 		struct keep_exec exec;
 		struct keep_proc proc_is;
 		struct keep_stats stats;
+		struct keep_take take;
 	};
 };
 _Static_assert(sizeof(struct keep_msg) == 512, "the size of a message is fixed");

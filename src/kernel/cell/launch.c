@@ -135,6 +135,9 @@ static const char *variable_next(const struct launch *l, size_t *at)
 			continue;
 		if (i < ncell && has_variable(user, nuser, s))
 			continue;
+		for (size_t u = 0; u < nuser && (l->view.flags & EXECSPEC_FILL); u++)
+			if (!strncmp(user[u], s, strlen(s)) && s[strlen(s) - 1] == '=')
+				return user[u];
 		return s;
 	}
 	return NULL;

@@ -1,0 +1,264 @@
+# The warm pool of vivd: viv run and the API take idle cells, and nobody can tell. shellcheck shell=bash
+
+own_vivd() {
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
+	mkdir -p data run state
+	sock=$XDG_RUNTIME_DIR/vivarium/vivd.sock
+	trap 'vivd_end' EXIT
+	v daemon start
+}
+vivd_end() { timeout 20 "$VIV" daemon stop || true; }
+v() { timeout -k 5 60 "$VIV" "$@"; }
+api() { # path, curl's options...
+	local path=$1
+	shift
+	curl -sS --max-time 60 --unix-socket "$sock" "$@" "http://vivd$path"
+}
+metric() { api /metrics | sed -n "s/^vivarium_$1 //p"; }
+field() { python3 -c 'import json,sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+waits() { (($(metric pool_cells) >= 1)); }
+none_waits() { [[ $(metric pool_cells) == 0 && $(metric pool_booting) == 0 ]]; }
+# A cell waits; asked for by a run that finds none.
+warm() { # viv run's options...
+	v run "$@" -- true </dev/null >/dev/null 2>&1 || true
+	soon waits
+}
+keepers() { descendants | awk '$2 == "viv-keeper" { print $1 }'; }
+no_keeper() { [[ -z $(keepers) ]]; }
+is_stopped() { [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == T* ]]; }
+# The same outputs and status from a cell of the pool and from one of viv's own; input: the file in, if it is there.
+both() {
+	local in=/dev/null given rc1=0 rc2=0
+	[[ ! -e in ]] || in=in
+	VIV_POOL=0 timeout -k 5 60 "$VIV" run "$@" <"$in" >out1 2>err1 || rc1=$?
+	soon waits
+	given=$(metric pool_given_total)
+	timeout -k 5 60 "$VIV" run "$@" <"$in" >out2 2>err2 || rc2=$?
+	is "$(metric pool_given_total)" $((given + 1)) "taken from the pool: $*"
+	is "$rc2" "$rc1" "status: $*"
+	cmp out1 out2
+	cmp err1 err2
+}
+# Not for the pool: viv starts a cell of its own.
+cold() {
+	local given
+	soon waits
+	given=$(metric pool_given_total)
+	timeout -k 5 60 "$VIV" run "$@" </dev/null >out 2>err
+	is "$(metric pool_given_total)" "$given" "not taken from the pool: $*"
+}
+
+alike() {
+	own_vivd
+	warm
+	both -- true
+	both -- sh -c 'exit 3'
+	both -- sh -c 'kill -TERM $$'
+	both -- nosuch
+	both -- /etc/hostname
+	both --workdir /nowhere -- true
+	both -- sh -c 'echo out; echo err >&2; pwd; id; hostname; umask; ulimit -a; ls /'
+	both -- env
+	both --env A=1 --env 'B=x y' --workdir /tmp -- sh -c 'env; pwd'
+	both --user agent -- sh -c 'id; env; touch /root/x'
+	both --user 77:88 -- sh -c 'id; env'
+	both --entrypoint /bin/echo -- one two
+	both --timeout 200ms -- sleep 10
+	both --timeout 20s -- true
+	both --quiet --timeout 200ms -- sh -c 'trap "echo term; exit 9" TERM; sleep 10 & wait'
+	both -- ps -o pid,ppid,pgid,sid,tty,args
+	both -- sh -c 'cat /proc/self/mounts /proc/self/cgroup; ls -l /proc/self/fd | wc -l'
+}
+check 'a cell of the pool is like one of its own @r' alike
+
+falls_back() {
+	own_vivd
+	warm
+	mkdir dir
+	cold --memory 64M -- true
+	cold --cpus 1 -- true
+	cold --pids 50 -- true
+	cold --mount "$PWD/dir:/mnt" -- true
+	cold --tmpfs /mnt -- true
+	cold --hostname other -- hostname
+	is "$(cat out)" other
+	cold --changes -- touch /x
+	cold --trace -- true
+	cold --fast off -- true
+	cold --name n -- true
+	VIV_POOL=0 cold -- true
+	(ulimit -t 100 && cold -- true)
+	nice -n 5 true 2>/dev/null && cold_nice
+	script -qec "$VIV run -- test -t 1" /dev/null </dev/null >out
+	v daemon stop
+	v run -- echo without >out
+	is "$(cat out)" without
+}
+cold_nice() {
+	local given
+	soon waits
+	given=$(metric pool_given_total)
+	nice -n 5 "$VIV" run -- true
+	is "$(metric pool_given_total)" "$given" 'another priority'
+}
+check 'what the pool cannot give starts by itself @r' falls_back
+
+streams() {
+	own_vivd
+	warm
+	printf 'one\ntwo\nthree\n' >in
+	both -- cat
+	both -- head -n 1
+	# Not a byte more than the command takes.
+	soon waits
+	printf 'one\ntwo\n' | { v run -- sh -c 'read x; echo "$x"'; cat; } >out
+	is "$(cat out)" $'one\ntwo'
+	soon waits
+	head -c 5000000 /dev/urandom >in
+	both -- cat
+	soon waits
+	(v run -- sh -c 'echo x >&2' 2>&1 >/dev/null) >out
+	is "$(cat out)" x
+	# Closed ones.
+	soon waits
+	is "$(v run -- sh -c 'cat; echo done' <&-)" 'done'
+	# A reader that goes.
+	soon waits
+	v run -- yes </dev/null | head -n 1 >out
+	is "$(cat out)" y
+}
+check 'streams are the caller'"'"'s own @r' streams
+
+signals() {
+	own_vivd
+	warm
+	"$VIV" run -- sh -c 'trap "echo usr1; exit 7" USR1; echo up; sleep 30 & wait' </dev/null >out 2>&1 &
+	pid=$!
+	soon grep -q up out
+	kill -USR1 $pid
+	rc=0
+	wait $pid || rc=$?
+	is "$rc" 7
+	like "$(cat out)" '*usr1'
+	soon waits
+	"$VIV" run -- sh -c 'echo up; while :; do sleep 0.05; echo x; done' </dev/null >out 2>&1 &
+	pid=$!
+	soon grep -q up out
+	kill -TSTP $pid
+	soon is_stopped $pid
+	sleep 0.2
+	size=$(wc -c <out)
+	sleep 0.2
+	is "$(wc -c <out)" "$size" 'stopped with viv'
+	kill -CONT $pid
+	grows() { (($(wc -c <out) > size)); }
+	soon grows
+	kill -INT $pid
+	rc=0
+	wait $pid || rc=$?
+	is "$rc" 130
+	# The cell ends with viv.
+	soon waits
+	"$VIV" run -- sh -c 'echo up; exec sleep 1000' </dev/null >out &
+	pid=$!
+	soon grep -q up out
+	sleeps() { descendants | grep -q '^[0-9]* *sleep 1000$'; }
+	ended() { ! sleeps; }
+	sleeps
+	kill -9 $pid
+	soon ended
+}
+check 'signals, and the end with viv @r' signals
+
+nobodys() {
+	own_vivd
+	soon none_waits
+	no_keeper
+	warm
+	is "$(v ps -q)" ''
+	is "$(api /v1/cells)" '{"cells":[]}'
+	# Twenty at once have twenty cells.
+	for i in {1..20}; do v run -- sh -c "ls /tmp; touch /tmp/$i; sleep 0.1; ls /tmp" </dev/null >"o$i" & done
+	wait
+	for i in {1..20}; do is "$(cat "o$i")" "$i"; done
+	soon waits
+	pid=$(api /v1/version | field pid)
+	v daemon stop
+	soon no_keeper
+	v daemon start
+	warm
+	kill -9 "$(api /v1/version | field pid)"
+	soon no_keeper
+	v run -- echo cold >out </dev/null
+	is "$(cat out)" cold
+	v daemon stop
+	# Unused, they go.
+	VIV_POOL_SECONDS=1 v daemon start
+	warm
+	soon none_waits
+	soon no_keeper
+}
+check 'cells of the pool are nobody'"'"'s, and go @r' nobodys
+
+# Those that ran in it have to be gone.
+removed() { v image rm "$1" >rm.out 2>&1; }
+images() {
+	own_vivd
+	mkdir one two
+	echo 1 >one/which
+	echo 2 >two/which
+	cp /bin/busybox one/cat
+	cp /bin/busybox two/cat
+	v image import one --tag t >id1
+	warm --image t
+	both --image t -- /cat /which
+	is "$(cat out2)" 1
+	# The tag moves.
+	v image import two --tag t >id2
+	warm --image t
+	both --image t -- /cat /which
+	is "$(cat out2 err2)" 2
+	# Idle cells do not keep an image.
+	soon removed "$(cat id1)"
+	warm --image t
+	soon removed "$(cat id2)"
+	exits 125 v run --image t -- /cat /which
+	v image import two --tag t >id2
+	warm --image t
+	is "$(v run --image t -- /cat /which </dev/null)" 2
+}
+check 'images that move and go @r' images
+
+create() {
+	own_vivd
+	api /v1/cells -d '{"start":true}' | field id >id
+	soon waits
+	given=$(metric pool_given_total)
+	api /v1/cells -d '{"start":true,"labels":{"a":"b"}}' >cell
+	is "$(metric pool_given_total)" $((given + 1))
+	id=$(field id <cell)
+	is "$(field state <cell)" running
+	like "$(api "/v1/cells/$id/exec" -d '{"command":["sh","-c","echo $HOME; hostname"]}')" '*/root*cell*"exit_code":0*'
+	is "$(v ps -q | grep -c "$id")" 1
+	v exec "$id" true
+	# It is a cell like others: it outlives vivd.
+	kill -9 "$(api /v1/version | field pid)"
+	v daemon start
+	is "$(api "/v1/cells/$id" | field state)" running
+	v exec "$id" echo still >out
+	is "$(cat out)" still
+	is "$(api "/v1/cells/$id?force=1" -X DELETE -o /dev/null -w '%{http_code}')" 204
+	api "/v1/cells/$(cat id)?force=1" -X DELETE
+	# With a command: its log, its end, and one that cannot be run.
+	warm
+	id=$(api /v1/cells -d '{"start":true,"command":["sh","-c","echo hello; exit 4"]}' | field id)
+	is "$(api "/v1/cells/$id/wait" | field exit_code)" 4
+	like "$(api "/v1/cells/$id/logs")" '*hello*'
+	soon waits
+	like "$(api /v1/cells -d '{"start":true,"command":["nosuch"]}')" '*start_failed*nosuch: command not found*'
+	soon waits
+	id=$(api /v1/cells -d '{"start":true,"timeout":0.2,"command":["sleep","60"]}' | field id)
+	is "$(api "/v1/cells/$id/wait" | field reason)" timeout
+	is "$(ls "$XDG_RUNTIME_DIR/vivarium/cells" | grep -c 'sock$')" 0
+}
+check 'cells of the API come from it @r' create
