@@ -9,7 +9,7 @@
 #include "api/keys.h"
 #include "api/routes.h"
 #include "daemon/cellspec.h"
-#include "keeper/named.h"
+#include "daemon/make.h"
 
 bool request_sees_secrets(const struct request *r)
 {
@@ -137,17 +137,7 @@ void cell_get(struct request *r)
 
 struct making {
 	struct op op;
-	uv_work_t work;
-	struct daemon *d;
-	json_t *spec;
-	bool start, get;
-	char name[CELL_NAME_LEN + 1];
-	char image[128]; /* as it was asked for; "": not */
-	struct named named;
-	bool existed;
-	struct err e;
-	bool failed;
-	struct fault f; /* of what cannot be kept, and is taken back */
+	bool start;
 };
 
 /* Starts it if that was asked for, and answers. */
@@ -166,104 +156,21 @@ static void made_answer(struct request *r, struct cell *c, bool start, unsigned 
 	reply_json(r, status, cell_json(c, request_sees_secrets(r)));
 }
 
-/* In a thread: a named cell has a disk from the beginning, whose id is its own. */
-static void making_work(uv_work_t *w)
+static void named_made(void *arg, struct cell *c, bool existed, const struct fault *f)
 {
-	struct making *m = w->data;
-	const struct layer_ref ground = { 0 };
-	char hash[HASH_TEXT] = "host";
-	struct store s;
-	struct disk d;
-
-	m->failed = true;
-	if (store_open(&s, &m->e) < 0)
-		return;
-	if (m->image[0] && strcmp(m->image, "host") && image_find(&s, m->image, hash, &m->e) < 0) {
-		store_close(&s);
-		return;
-	}
-	if (named_make(&s, NAMED_CELL, m->name, hash, &ground, &m->named, &d, &m->e) == 0) {
-		disk_close(&d);
-		m->failed = false;
-	} else if (m->e.kind == ERR_CONFLICT &&
-		   named_find(s.fd, NAMED_CELL, m->name, &m->named) == 0) {
-		m->failed = false;
-		m->existed = true;
-	}
-	store_close(&s);
-}
-
-/* In a thread: the disk of a cell whose record could not be written. */
-static void unmaking_work(uv_work_t *w)
-{
-	struct making *m = w->data;
-	struct store s;
-	int lock;
-
-	if (store_open(&s, &m->e) < 0)
-		return;
-	if (named_remove(s.fd, NAMED_CELL, m->name) == 0 &&
-	    (lock = store_lock(&s, true, NULL, &m->e)) >= 0) {
-		named_collect(s.fd);
-		close(lock);
-	}
-	store_close(&s);
-}
-
-static void unmaking_done(uv_work_t *w, int status)
-{
-	struct making *m = w->data;
+	struct making *m = arg;
 	struct request *r = op_end(&m->op);
 
-	(void)status;
-	cell_making_end(m->d, m->name);
-	if (r)
-		reply_fault(r, &m->f);
-	free(m);
-}
-
-static void making_done(uv_work_t *w, int status)
-{
-	struct making *m = w->data;
-	struct fault f = { 0 };
-	struct cell *c = NULL;
-	struct request *r;
-
-	(void)status;
-	if (m->failed) {
-		fault_convert(&f, &m->e);
-		json_decref(m->spec);
-	} else if ((c = cell_by_id(m->d, m->named.disk)) || (m->existed && !m->get)) {
-		json_decref(m->spec);
-		if (!m->get) {
-			fault_note(&f, 409, "exists",
-				   "there is a cell '%s' already; ask with \"get\": true to use it",
-				   m->name);
-			c = NULL;
-		}
-	} else {
-		c = cell_new(m->d, m->named.disk, m->name, m->spec, &m->f);
-		if (!c && !m->existed) {
-			uv_queue_work(&m->d->loop, &m->work, unmaking_work, unmaking_done);
-			return;
-		}
-		f = m->f;
-	}
-	if (!c || m->existed)
-		cell_making_end(m->d, m->name);
-	r = op_end(&m->op);
 	if (r && c)
-		made_answer(r, c, m->start, m->existed ? 200 : 201);
+		made_answer(r, c, m->start, existed ? 200 : 201);
 	else if (r)
-		reply_fault(r, &f);
+		reply_fault(r, f);
 	free(m);
 }
 
 static void named_begin(struct request *r, json_t *spec, const char *name, bool start, bool get)
 {
-	const char *image = json_text(spec, "image");
 	struct cell *c = cell_by_name(r->d, name);
-	struct fault f = { 0 };
 	struct making *m;
 
 	if (c && get) {
@@ -271,32 +178,10 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 		made_answer(r, c, start, 200);
 		return;
 	}
-	if (c || (image && strlen(image) >= sizeof(m->image))) {
-		json_decref(spec);
-		if (c)
-			reply_error(
-				r, 409, "exists",
-				"there is a cell '%s' already; ask with \"get\": true to use it",
-				name);
-		else
-			reply_error(r, 404, "not_found", "there is no such image");
-		return;
-	}
-	if (cell_making(r->d, name, spec, &f) < 0) {
-		json_decref(spec);
-		reply_fault(r, &f);
-		return;
-	}
 	m = xalloc(sizeof(*m));
-	m->d = r->d;
-	m->spec = spec;
 	m->start = start;
-	m->get = get;
-	m->work.data = m;
-	strcpy(m->name, name);
-	snprintf(m->image, sizeof(m->image), "%s", image ? image : "");
 	op_begin(r, &m->op);
-	uv_queue_work(&r->d->loop, &m->work, making_work, making_done);
+	cell_make(r->d, name, spec, get, named_made, m);
 }
 
 void cells_create(struct request *r)

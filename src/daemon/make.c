@@ -1,0 +1,146 @@
+/* See make.h. */
+#include "daemon/make.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "daemon/fields.h"
+#include "keeper/named.h"
+
+struct making {
+	uv_work_t work;
+	struct daemon *d;
+	json_t *spec;
+	bool get;
+	char name[CELL_NAME_LEN + 1];
+	const char *image; /* of spec; NULL: not asked for */
+	struct named named;
+	bool existed;
+	struct err e;
+	bool failed;
+	struct fault f; /* of what is refused, or cannot be kept and is taken back */
+	made_fn fn;
+	void *arg;
+};
+
+static void making_end(struct making *m, struct cell *c)
+{
+	m->fn(m->arg, c, m->existed, &m->f);
+	json_decref(m->spec);
+	free(m);
+}
+
+/* In a thread. */
+static void making_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	const struct layer_ref ground = { 0 };
+	char hash[HASH_TEXT] = "host";
+	struct store s;
+	struct disk d;
+
+	m->failed = true;
+	if (store_open(&s, &m->e) < 0)
+		return;
+	if (m->image && strcmp(m->image, "host") && image_find(&s, m->image, hash, &m->e) < 0) {
+		store_close(&s);
+		return;
+	}
+	if (named_make(&s, NAMED_CELL, m->name, hash, &ground, &m->named, &d, &m->e) == 0) {
+		disk_close(&d);
+		m->failed = false;
+	} else if (m->e.kind == ERR_CONFLICT &&
+		   named_find(s.fd, NAMED_CELL, m->name, &m->named) == 0) {
+		m->failed = false;
+		m->existed = true;
+	}
+	store_close(&s);
+}
+
+/* In a thread: the disk of a cell whose record could not be written. */
+static void unmaking_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	struct store s;
+	int lock;
+
+	if (store_open(&s, &m->e) < 0)
+		return;
+	if (named_remove(s.fd, NAMED_CELL, m->name) == 0 &&
+	    (lock = store_lock(&s, true, NULL, &m->e)) >= 0) {
+		named_collect(s.fd);
+		close(lock);
+	}
+	store_close(&s);
+}
+
+static void unmaking_done(uv_work_t *w, int status)
+{
+	struct making *m = w->data;
+
+	(void)status;
+	cell_making_end(m->d, m->name);
+	making_end(m, NULL);
+}
+
+static void making_done(uv_work_t *w, int status)
+{
+	struct making *m = w->data;
+	struct cell *c = NULL;
+
+	(void)status;
+	if (m->failed) {
+		fault_convert(&m->f, &m->e);
+	} else if ((c = cell_by_id(m->d, m->named.disk)) || (m->existed && !m->get)) {
+		if (!m->get) {
+			fault_note(&m->f, 409, "exists",
+				   "there is a cell '%s' already; ask with \"get\": true to use it",
+				   m->name);
+			c = NULL;
+		}
+	} else {
+		c = cell_new(m->d, m->named.disk, m->name, json_incref(m->spec), &m->f);
+		if (!c && !m->existed) {
+			uv_queue_work(&m->d->loop, &m->work, unmaking_work, unmaking_done);
+			return;
+		}
+	}
+	if (!c || m->existed)
+		cell_making_end(m->d, m->name);
+	making_end(m, c);
+}
+
+static void refused_work(uv_work_t *w)
+{
+	(void)w;
+}
+
+static void refused_done(uv_work_t *w, int status)
+{
+	(void)status;
+	making_end(w->data, NULL);
+}
+
+void cell_make(struct daemon *d, const char *name, json_t *spec, bool get, made_fn fn, void *arg)
+{
+	struct making *m = xalloc(sizeof(*m));
+
+	m->d = d;
+	m->spec = spec;
+	m->get = get;
+	m->fn = fn;
+	m->arg = arg;
+	m->work.data = m;
+	m->image = json_text(spec, "image");
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	if (cell_by_name(d, name) && !get)
+		fault_note(&m->f, 409, "exists",
+			   "there is a cell '%s' already; ask with \"get\": true to use it", name);
+	if (m->f.status || cell_making(d, name, spec, &m->f) < 0)
+		uv_queue_work(&d->loop, &m->work, refused_work, refused_done);
+	else
+		uv_queue_work(&d->loop, &m->work, making_work, making_done);
+}

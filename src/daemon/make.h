@@ -1,0 +1,13 @@
+/* Making named cells. A named cell has a disk from the beginning, whose id is its own; a thread makes it. */
+#ifndef VIV_DAEMON_MAKE_H
+#define VIV_DAEMON_MAKE_H
+
+#include "daemon/cells.h"
+
+/* c NULL: a fault. existed: there was one of that name already. Called once, later. */
+typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct fault *f);
+
+/* Takes spec. get: one that is there already is no error. */
+void cell_make(struct daemon *d, const char *name, json_t *spec, bool get, made_fn fn, void *arg);
+
+#endif
