@@ -1,16 +1,13 @@
-/* Bytes from the network and back: percent-encoding, base64, UTF-8. Nothing here trusts its input. */
+/* Bytes from the network and back: percent-encoding, base64. Nothing here trusts its input. */
 #ifndef VIV_API_TEXT_H
 #define VIV_API_TEXT_H
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "base/utf8.h"
 
 /* Decodes %XX in place. False: a broken escape, a NUL, or a result that is no UTF-8. */
 bool text_unescape(char *s);
-bool text_is_utf8(const char *s, size_t n);
-/* How many bytes at the end of s could be the begin of a character that goes on; 0 to 3. */
-size_t text_utf8_tail(const char *s, size_t n);
 /* The parts of a path between its slashes, in place: how many, or -1 when there are more than max. "/" has none. */
 int text_split_path(char *path, char **parts, int max);
 /* A whole number that is all of s, not above max. */

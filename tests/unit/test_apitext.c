@@ -1,5 +1,5 @@
 /* Paths, escapes, numbers, base64 and UTF-8 as they come from the network. */
-/* objects: src/api/text.c */
+/* objects: src/api/text.c src/base/utf8.c */
 #include <string.h>
 
 #include "api/text.h"

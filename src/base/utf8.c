@@ -1,0 +1,72 @@
+/* See utf8.h. */
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Length of the character at s, of at most n bytes: 0 when it is none, -1 when it is cut off. */
+static int utf8_length(const unsigned char *s, size_t n)
+{
+	int len = s[0] < 0x80			? 1
+		  : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		  : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+		  : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						: 0;
+
+	for (int i = 1; i < len; i++) {
+		if ((size_t)i == n)
+			return -1;
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		/* Too long a form, a surrogate, above U+10FFFF. */
+		if (i == 1 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+			       (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))
+			return 0;
+	}
+	return len;
+}
+
+size_t text_utf8_head(const char *s, size_t size)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t n = size;
+
+	while (n) {
+		uint64_t eight;
+		int len;
+
+		/* Most text is ASCII. */
+		while (n >= sizeof(eight)) {
+			memcpy(&eight, p, sizeof(eight));
+			if (eight & 0x8080808080808080)
+				break;
+			p += sizeof(eight);
+			n -= sizeof(eight);
+		}
+		if (!n)
+			break;
+		len = *p < 0x80 ? 1 : utf8_length(p, n);
+
+		if (len <= 0)
+			return size - n;
+		p += len;
+		n -= (size_t)len;
+	}
+	return size;
+}
+
+bool text_is_utf8(const char *s, size_t n)
+{
+	return text_utf8_head(s, n) == n;
+}
+
+size_t text_utf8_tail(const char *s, size_t n)
+{
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)s[n - back];
+
+		if ((c & 0xc0) == 0x80)
+			continue;
+		return utf8_length((const unsigned char *)s + n - back, back) < 0 ? back : 0;
+	}
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* UTF-8 in bytes that are anybody's. */
+#ifndef VIV_BASE_UTF8_H
+#define VIV_BASE_UTF8_H
+
+#include "base/base.h"
+
+bool text_is_utf8(const char *s, size_t n);
+/* How many bytes at the begin of s are whole characters. */
+size_t text_utf8_head(const char *s, size_t n);
+/* How many bytes at the end of s could be the begin of a character that goes on; 0 to 3. */
+size_t text_utf8_tail(const char *s, size_t n);
+
+#endif
