@@ -94,7 +94,7 @@ S3_LIBS := -lcurl -lcrypto -lpthread
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S)
 # Of these, only what it uses.
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
-VIVD_LIBS := -luv -lmicrohttpd -lsqlite3 -ljansson -lcrypto
+VIVD_LIBS := -luv -lmicrohttpd -lsqlite3 -ljansson -lyaml -lcrypto
 # For other programs: libvivarium, with what it needs of the rest.
 CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/log.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -226,9 +226,10 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
-	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c
+	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c \
+	$(patsubst %,src/daemon/%.c,yaml yvars yschema projectkeys projectfile cellspec fields)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress))
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 

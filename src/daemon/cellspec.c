@@ -18,6 +18,7 @@ const struct field cellspec_fields[] = {
 	{ "command", FIELD_TEXTS, false },
 	{ "entrypoint", FIELD_TEXT, false },
 	{ "env", FIELD_MAP, false },
+	{ "secrets", FIELD_TEXTS, false },
 	{ "workdir", FIELD_TEXT, false },
 	{ "user", FIELD_TEXT, false },
 	{ "hostname", FIELD_TEXT, false },

@@ -1,0 +1,58 @@
+/* vivarium.yaml, as anybody may write it. What is read must be bounded and whole, and a message must have nothing of a variable's value in it. */
+/* objects: src/daemon/yaml.c src/daemon/yvars.c src/daemon/yschema.c src/daemon/projectkeys.c src/daemon/projectfile.c src/daemon/cellspec.c src/daemon/cellstate.c src/daemon/fields.c src/daemon/fault.c src/keeper/values.c src/store/disk.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/log.c */
+/* libraries: -lyaml -ljansson -lm */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/projectfile.h"
+#include "fuzz.h"
+
+const char fuzz_name[] = "yaml";
+const size_t fuzz_max = 4096;
+
+static const char secret[] = "qZ7-hidden-value";
+static json_t *vars;
+
+void fuzz_init(void)
+{
+	vars = json_pack("{s:s,s:s,s:s,s:s}", "S", secret, "A", secret, "N", "2", "E", "");
+}
+
+static void cells_check(const struct project_file *p)
+{
+	unsigned sum = 0;
+
+	FUZZ_CHECK(p->name[0] && p->ncells <= PROJECT_MAX_CELLS && p->ngroups <= PROJECT_MAX_GROUPS);
+	for (unsigned i = 0; i < p->ngroups; i++) {
+		const struct project_group *g = &p->groups[i];
+
+		FUZZ_CHECK(json_is_object(g->spec) && g->first == sum && g->order);
+		for (unsigned k = 0; k < g->ndeps; k++)
+			FUZZ_CHECK(p->groups[g->deps[k].group].order < g->order);
+		sum += g->ncells;
+	}
+	FUZZ_CHECK(sum == p->ncells);
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	/* In memory of exactly that size, so that reading behind it shows. */
+	char *text = malloc(size ? size : 1);
+	struct project_input in = {
+		.text = text, .size = size, .file = "f", .dir = "/nowhere", .fallback = "p", .vars = vars
+	};
+	struct project_file p;
+	struct fault f = { 0 };
+
+	if (!text)
+		return;
+	memcpy(text, data, size);
+	if (project_file_read(&in, &p, &f) == 0) {
+		cells_check(&p);
+	} else {
+		FUZZ_CHECK(f.status == 400 && f.message[0]);
+		FUZZ_CHECK(!strstr(f.message, secret) && !strstr(f.remedy, secret));
+	}
+	project_file_free(&p);
+	free(text);
+}
