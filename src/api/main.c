@@ -147,6 +147,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	d->began = uv_hrtime();
 	d->end = daemon_end;
 	events_open(d);
+	list_init(&d->projects);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
 	event_add(d, "daemon.started", NULL,
 		  json_pack("{s:i,s:s}", "pid", (int)getpid(), "version", VIV_VERSION));

@@ -40,6 +40,10 @@ void process_wait(struct request *r);
 void cell_stats_get(struct request *r);
 /* logs.c */
 void logs_get(struct request *r);
+/* projects.c */
+void projects_list(struct request *r);
+void project_up(struct request *r);
+void project_down(struct request *r);
 /* store.c */
 void images_list(struct request *r);
 void volumes_list(struct request *r);

@@ -8,6 +8,7 @@
 #include "api/cells.h"
 #include "api/keys.h"
 #include "api/routes.h"
+#include "daemon/volume.h"
 #include "keeper/named.h"
 #include "store/store.h"
 
@@ -162,16 +163,9 @@ static bool name_read(struct request *r, const char *what, char name[DISK_NAME_M
 	return r->response == NULL;
 }
 
-static int volume_make(struct change *x, struct store *s, struct err *e)
+static int volume_add(struct change *x, struct store *s, struct err *e)
 {
-	const struct layer_ref ground = { 0 };
-	struct named n;
-	struct disk d;
-
-	if (named_make(s, NAMED_VOLUME, x->name, DISK_NO_IMAGE, &ground, &n, &d, e) < 0)
-		return -1;
-	disk_close(&d);
-	return 0;
+	return volume_make(s, x->name, e);
 }
 
 void volumes_create(struct request *r)
@@ -179,31 +173,12 @@ void volumes_create(struct request *r)
 	char name[DISK_NAME_MAX + 1];
 
 	if (name_read(r, "volume", name) && key_begin(r))
-		change_begin(r, name, "", true, volume_make);
+		change_begin(r, name, "", true, volume_add);
 }
 
-static int volume_drop(struct change *x, struct store *s, struct err *e)
+static int volume_take(struct change *x, struct store *s, struct err *e)
 {
-	struct named n;
-	struct disk d;
-	int err = named_find(s->fd, NAMED_VOLUME, x->name, &n), lock;
-
-	if (err)
-		return named_failed("volume", x->name, err, e);
-	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
-	if (err == -EBUSY)
-		return disk_failed("volume", x->name, err, e);
-	if (!err)
-		disk_close(&d);
-	err = named_remove(s->fd, NAMED_VOLUME, x->name);
-	if (err)
-		return named_failed("volume", x->name, err, e);
-	lock = store_lock(s, true, NULL, e);
-	if (lock < 0)
-		return -1;
-	named_collect(s->fd);
-	close(lock);
-	return 0;
+	return volume_drop(s, x->name, e);
 }
 
 void volume_delete(struct request *r)
@@ -211,7 +186,7 @@ void volume_delete(struct request *r)
 	if (!disk_name_is_valid(r->param[0]))
 		reply_error(r, 404, "not_found", "there is no volume '%.80s'", r->param[0]);
 	else
-		change_begin(r, r->param[0], "", false, volume_drop);
+		change_begin(r, r->param[0], "", false, volume_take);
 }
 
 /* ---- snapshots ---- */

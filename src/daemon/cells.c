@@ -235,6 +235,24 @@ int cell_rename(struct cell *c, const char *name, struct fault *f)
 	return -1;
 }
 
+int cell_respec(struct cell *c, json_t *spec, struct fault *f)
+{
+	char *text = json_dumps(spec, JSON_COMPACT);
+
+	db_begin(&c->d->db);
+	db_run(&c->d->db, f, "UPDATE cells SET spec=? WHERE id=?", "tt", text ? text : "{}", c->id);
+	event_add(c->d, "cell.updated", c->id, json_pack("{s:s}", "name", c->name));
+	free(text);
+	if (db_end(&c->d->db, f) < 0) {
+		json_decref(spec);
+		return -1;
+	}
+	json_decref(c->spec);
+	c->spec = spec;
+	c->restarts = 0;
+	return 0;
+}
+
 void cells_read(struct daemon *d)
 {
 	sqlite3_stmt *q =
@@ -271,6 +289,20 @@ static void time_set(json_t *o, const char *key, int64_t t)
 		json_object_set_new(o, key, json_string(time_text(t).str));
 }
 
+/* Without those variables whose values nobody is told; c's own stays as it is. */
+static void env_hide(json_t *spec)
+{
+	const json_t *secrets = json_object_get(spec, "secrets");
+	json_t *env, *name;
+	size_t i;
+
+	if (!secrets)
+		return;
+	env = json_copy(json_object_get(spec, "env"));
+	json_array_foreach(secrets, i, name) json_object_del(env, json_string_value(name));
+	json_object_set_new(spec, "env", env ? env : json_object());
+}
+
 json_t *cell_json(const struct cell *c, bool secrets)
 {
 	const char *image = json_text(c->spec, "image");
@@ -295,7 +327,9 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "reason", json_clean(c->reason));
 	if (c->detail[0])
 		json_object_set_new(o, "detail", json_clean(c->detail));
-	if (!secrets)
+	if (secrets)
+		env_hide(spec);
+	else
 		json_object_del(spec, "env");
 	json_object_set_new(o, "spec", spec);
 	return o;

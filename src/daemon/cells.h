@@ -73,8 +73,10 @@ void cell_save(struct cell *c);
 /* The row goes, and later the struct: who waits is told before. -1: it could not be written, and stays. */
 int cell_forget(struct cell *c, struct fault *f);
 int cell_rename(struct cell *c, const char *name, struct fault *f);
+/* Another spec for a cell that does not run. Takes it. */
+int cell_respec(struct cell *c, json_t *spec, struct fault *f);
 
-/* What is told of it; secrets: the environment too. */
+/* What is told of it; secrets: the environment too, but for what the spec calls secret. */
 json_t *cell_json(const struct cell *c, bool secrets);
 
 /* Somebody who waits for changes. fn is called some time after each one, with gone set when the cell was removed. It may remove and free its own

@@ -30,6 +30,9 @@ static const char *const migrations[] = {
 	" reply TEXT NOT NULL, time INTEGER NOT NULL, PRIMARY KEY(owner, key));",
 	/* Named cells that are being made: what they are to be, until they have a row. */
 	"CREATE TABLE making(name TEXT PRIMARY KEY, spec TEXT NOT NULL);",
+	/* Volumes that projects made. */
+	"CREATE TABLE project_volumes(volume TEXT PRIMARY KEY, project TEXT NOT NULL);"
+	"CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL);",
 };
 
 static int db_failed(struct db *db, struct fault *f, const char *what)

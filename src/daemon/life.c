@@ -243,6 +243,19 @@ static void procs_counted(void *arg, const struct keep_msg *m, int *fds, unsigne
 		procs_set(c, c->procs);
 }
 
+void cell_idle_reset(struct cell *c)
+{
+	struct keep_msg m = { .type = KEEP_PROCS };
+
+	if (!c->keeper)
+		return;
+	cell_timer(c, -1, NULL);
+	c->procs = 0;
+	if (json_object_get(c->spec, "idle_timeout") &&
+	    link_ask(c->keeper, &m, NULL, 0, procs_counted, c) < 0)
+		log_warn("cell %s: its keeper does not take a message", c->id);
+}
+
 /* ---- events of the keeper ---- */
 
 static json_t *process_json(const struct keep_msg *m)
@@ -348,7 +361,6 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 /* Its keeper runs: the connection, and what it told since event number 'since'. */
 void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 {
-	struct keep_msg m = { .type = KEEP_PROCS };
 	struct err e;
 	int fd = keep_connect(c->id, &e);
 
@@ -358,9 +370,7 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 	}
 	cell_linked_by(c, h, fd, since);
 	/* What was started before those events is counted by the keeper. */
-	if (json_object_get(c->spec, "idle_timeout") &&
-	    link_ask(c->keeper, &m, NULL, 0, procs_counted, c) < 0)
-		log_warn("cell %s: its keeper does not take a message", c->id);
+	cell_idle_reset(c);
 	if (c->state == CELL_STARTING)
 		cell_move(c, IN_UP, NULL);
 	else if (c->state == CELL_STOPPING)

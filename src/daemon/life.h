@@ -13,6 +13,8 @@ int cell_stop(struct cell *c, int64_t grace_ns, struct fault *f);
 /* Removes it and its files: a cell that has ended. The store's work is done by a thread; done is called later with NULL or a
  * fault. On success the cell is gone before. */
 void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg);
+/* Its idle time-out was changed: what runs in it is counted again. */
+void cell_idle_reset(struct cell *c);
 /* Of a cell that was asked to stop or start just now: where the time for that comes from. */
 int64_t cell_grace(const struct cell *c);
 

@@ -346,7 +346,41 @@ def one_cell():
     call("GET", "/v1/version", want=401, headers={"Authorization": "Bearer " + t["token"]})
 
 
-MORE = [cells, interactive, named, store, one_cell]
+def projects():
+    text = "name: api\ncells: {p1: {command: [sleep, 60], stop_grace: 0, env: {S: '${V}'}}}\nvolumes: {pv: {}}\n"
+    body = {"yaml": text, "variables": {"V": "hidden"}}
+    if [x["type"] for x in call("POST", "/v1/up", {**body, "dry_run": True}, 200)] != ["plan", "end"]:
+        problems.append("up with dry_run does more than planning")
+    call("GET", "/v1/cells/p1", want=404)
+    lines = call("POST", "/v1/up", body, 200)
+    if lines[-1] != {"type": "end", "changed": 2, "unchanged": 0, "failed": 0} or "hidden" in json.dumps(lines):
+        problems.append(f"up: {lines}")
+    spec = call("GET", "/v1/cells/p1", want=200)["spec"]
+    if spec["env"] != {} or spec["secrets"] != ["S"]:
+        problems.append(f"a value of a variable is told: {spec}")
+    if call("POST", "/v1/up", body, 200)[-1] != {"type": "end", "changed": 0, "unchanged": 1, "failed": 0}:
+        problems.append("a second up does something")
+    if call("GET", "/v1/projects", want=200)["projects"] != [{"name": "api", "cells": [{"name": "p1", "state": "running"}]}]:
+        problems.append("projects")
+    e = call("POST", "/v1/up", {"yaml": "cells:\n  a: {imgae: x}\n", "fallback": "x", "file": "f"}, 400)
+    if (e["code"], e["message"], e["remedy"]) != ("invalid_file", "f:2:7: a cell has no key 'imgae'", "did you mean 'image'?"):
+        problems.append(f"an unknown key: {e}")
+    call("POST", "/v1/up", {"yaml": "cells: {}", "dir": "x", "fallback": "x"}, 400)
+    call("POST", "/v1/up", {"yaml": "cells: {}"}, 400)
+    call("POST", "/v1/up", {}, 400)
+    call("POST", "/v1/up", {**body, "cells": ["nobody"]}, 404)
+    call("POST", "/v1/up", {**body, "project": "other"}, 409)
+    call("POST", "/v1/up", {"yaml": "cells: {}\nvolumes: {none: {external: true}}", "fallback": "x"}, 404)
+    call("POST", "/v1/down", {}, 400)
+    call("POST", "/v1/down", {"project": "a/b"}, 400)
+    if call("POST", "/v1/down", {"project": "api", "volumes": True}, 200)[-1]["changed"] != 2:
+        problems.append("down")
+    if call("POST", "/v1/down", {"project": "api"}, 200)[-1]["changed"] != 0:
+        problems.append("a second down does something")
+    call("GET", "/v1/cells/p1", want=404)
+
+
+MORE = [cells, interactive, named, store, one_cell, projects]
 
 if __name__ == "__main__":
     main()
