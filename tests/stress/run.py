@@ -197,7 +197,7 @@ def long_lived(rounds, ms):
         notes = [f"{said[-1] if said else ''}; descriptors {[s[0] for s in states]}, KiB {[s[1] for s in states]}"]
         report(not bad, f"{mode} storm, {len(states)} rounds", *(bad or notes))
     before = objects()
-    do("ls -R /usr/share/doc /usr/lib >/dev/null")
+    do("ls -lR /usr/bin /usr/lib >/dev/null")
     cached, now = objects(empty=False), objects()
     report(cached["name"] > before["name"] + 1000 and all(now[k] <= n + 2 for k, n in before.items() if k not in CACHES),
            "caches are emptied when asked", before, cached, now)
