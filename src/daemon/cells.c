@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "daemon/cellspec.h"
+#include "daemon/health.h"
 #include "daemon/tokens.h"
 
 #define MAX_CELLS 100000
@@ -83,6 +84,7 @@ static struct cell *cell_alloc(struct daemon *d, const char *id, const char *nam
 static void cell_free(struct cell *c)
 {
 	cell_timer(c, -1, NULL);
+	health_free(c);
 	list_remove(&c->link);
 	c->d->ncells--;
 	json_decref(c->spec);
@@ -149,13 +151,16 @@ json_t *cell_making_read(struct daemon *d, const char *name)
 
 void cell_save(struct cell *c)
 {
+	char *health = health_text(c);
+
 	db_run(&c->d->db, NULL,
 	       "UPDATE cells SET "
 	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
-	       "restarts=?,seen=? WHERE id=?",
-	       "tiiiiittiit", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
+	       "restarts=?,seen=?,health=? WHERE id=?",
+	       "tiiiiittiitt", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
 	       c->started, c->ended, (int64_t)c->status, c->reason, c->detail, (int64_t)c->restarts,
-	       (int64_t)c->seen, c->id);
+	       (int64_t)c->seen, health ? health : "", c->id);
+	free(health);
 }
 
 static json_t *state_event(const struct cell *c, enum cell_state from)
@@ -196,6 +201,7 @@ bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
 		c->state = from;
 		return false;
 	}
+	health_follow(c);
 	cell_changed_soon(c);
 	return true;
 }
@@ -258,7 +264,7 @@ void cells_read(struct daemon *d)
 	sqlite3_stmt *q =
 		db_query(&d->db,
 			 "SELECT id,name,spec,state,wanted,created,started,ended,status,reason,"
-			 "detail,restarts,seen FROM cells ORDER BY created,id",
+			 "detail,restarts,seen,health FROM cells ORDER BY created,id",
 			 "");
 
 	while (db_next(q)) {
@@ -276,6 +282,7 @@ void cells_read(struct daemon *d)
 		snprintf(c->detail, sizeof(c->detail), "%s", db_text(q, 10));
 		c->restarts = (uint32_t)db_int(q, 11);
 		c->seen = (uint64_t)db_int(q, 12);
+		health_read(c, db_text(q, 13));
 		c->ran_ms = (c->ended - c->started) / 1000000;
 	}
 	db_done(q);
@@ -307,7 +314,7 @@ json_t *cell_json(const struct cell *c, bool secrets)
 {
 	const char *image = json_text(c->spec, "image");
 	json_t *labels = json_object_get(c->spec, "labels");
-	json_t *spec = json_copy(c->spec);
+	json_t *spec = json_copy(c->spec), *health = health_json(c);
 	json_t *o =
 		json_pack("{s:s,s:s,s:s,s:I,s:o}", "id", c->id, "state", cell_state_name(c->state),
 			  "image", image ? image : "host", "restarts", (json_int_t)c->restarts,
@@ -327,6 +334,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "reason", json_clean(c->reason));
 	if (c->detail[0])
 		json_object_set_new(o, "detail", json_clean(c->detail));
+	if (health)
+		json_object_set_new(o, "health", health);
 	if (secrets)
 		env_hide(spec);
 	else

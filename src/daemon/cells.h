@@ -16,6 +16,7 @@
 
 struct keeper_link;
 struct cell_wait;
+struct health;
 
 struct cell {
 	struct list link;
@@ -31,7 +32,7 @@ struct cell {
 	bool spawning; /* its keeper was started by us and has not answered yet */
 	int status; /* exit status of the last run; -1: none */
 	char reason
-		[24]; /* why the last run ended: "exited", "asked", "timeout", "idle", "memory", "failed", "lost" */
+		[24]; /* why the last run ended: "exited", "asked", "timeout", "idle", "memory", "failed", "lost", "unhealthy" */
 	char detail[256];
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */
@@ -40,6 +41,7 @@ struct cell {
 	int32_t kernel_pid;
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */
+	struct health *health; /* NULL: it has no checks */
 	struct list waits; /* struct cell_wait */
 	bool changed; /* and those who wait are still to be told */
 	uv_timer_t *timer; /* of a restart, of the end of its record, of idleness; NULL: none */

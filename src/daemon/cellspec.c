@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/health.h"
 #include "store/disk.h"
 
 #define MAX_LABELS 64
@@ -26,6 +27,7 @@ const struct field cellspec_fields[] = {
 	{ "limits", FIELD_OBJECT, false },
 	{ "mounts", FIELD_LIST, false },
 	{ "restart", FIELD_OBJECT, false },
+	{ "health", FIELD_OBJECT, false },
 	{ "timeout", FIELD_NUMBER, false },
 	{ "stop_grace", FIELD_NUMBER, false },
 	{ "idle_timeout", FIELD_NUMBER, false },
@@ -163,6 +165,8 @@ int cellspec_check(const json_t *spec, struct fault *f)
 	if ((v = json_object_get(spec, "mounts")) && mounts_check(v, f) < 0)
 		return -1;
 	if ((v = json_object_get(spec, "restart")) && restart_check(v, f) < 0)
+		return -1;
+	if ((v = json_object_get(spec, "health")) && health_check(v, f) < 0)
 		return -1;
 	return 0;
 }

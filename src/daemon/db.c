@@ -33,6 +33,7 @@ static const char *const migrations[] = {
 	/* Volumes that projects made. */
 	"CREATE TABLE project_volumes(volume TEXT PRIMARY KEY, project TEXT NOT NULL);"
 	"CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL);",
+	"ALTER TABLE cells ADD COLUMN health TEXT NOT NULL DEFAULT '';",
 };
 
 static int db_failed(struct db *db, struct fault *f, const char *what)

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "daemon/cellspec.h"
+#include "daemon/health.h"
 #include "daemon/lifepriv.h"
 #include "daemon/spawn.h"
 #include "store/named.h"
@@ -150,7 +151,8 @@ void cell_policy(struct cell *c)
 {
 	struct restart r = cellspec_restart(c->spec);
 	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || !strcmp(c->reason, "asked"),
-				      c->state == CELL_FAILED, c->status, c->ran_ms);
+				      c->state == CELL_FAILED || !strcmp(c->reason, "unhealthy"),
+				      c->status, health_was_good(c) ? c->ran_ms : 0);
 
 	if (delay >= 0) {
 		restart_wait(c, delay);
@@ -165,6 +167,12 @@ void cell_policy(struct cell *c)
 		cell_linger(c);
 }
 
+/* Unhealthy, and to be started again. */
+static bool is_sick(const struct cell *c)
+{
+	return health_is_bad(c) && cellspec_restart(c->spec).policy != RESTART_NO;
+}
+
 /* No keeper any more, and why is noted: the state follows. */
 static void cell_over(struct cell *c)
 {
@@ -174,6 +182,8 @@ static void cell_over(struct cell *c)
 
 	if (c->idled && !strcmp(c->reason, "asked"))
 		strcpy(c->reason, "idle");
+	else if (is_sick(c) && c->wanted && !strcmp(c->reason, "asked"))
+		strcpy(c->reason, "unhealthy");
 	c->idled = false;
 	c->keeper = NULL;
 	c->kernel_pid = 0;
@@ -237,7 +247,7 @@ static void procs_counted(void *arg, const struct keep_msg *m, int *fds, unsigne
 
 	(void)fds;
 	(void)nfds;
-	if (m && m->type == KEEP_PROC && !m->proc_is.ended)
+	if (m && m->type == KEEP_PROC && !m->proc_is.ended && !(m->proc_is.flags & KEEP_X_QUIET))
 		c->procs++;
 	else if (m && m->type == KEEP_OK)
 		procs_set(c, c->procs);
@@ -375,6 +385,7 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 		cell_move(c, IN_UP, NULL);
 	else if (c->state == CELL_STOPPING)
 		stop_send(c, cell_grace(c));
+	health_follow(c);
 }
 
 static void spawned(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
@@ -437,6 +448,7 @@ int cell_start(struct cell *c, struct fault *f)
 	c->d->count.starts++;
 	if (before.started)
 		remains_remove(c, true);
+	health_reset(c);
 	if (!cell_start_pooled(c))
 		cell_start_cold(c);
 	return 0;
@@ -464,6 +476,12 @@ int cell_stop(struct cell *c, int64_t grace, struct fault *f)
 		return -1;
 	stop_send(c, grace);
 	return 0;
+}
+
+void cell_stop_sick(struct cell *c)
+{
+	if (is_sick(c) && cell_state_is_live(c->state) && cell_move(c, IN_STOP, NULL))
+		stop_send(c, cell_grace(c));
 }
 
 /* ---- removing ---- */

@@ -10,6 +10,8 @@
 int cell_start(struct cell *c, struct fault *f);
 /* Asks it to stop: SIGTERM, and after grace SIGKILL. grace 0: at once. A restart that waits is off. */
 int cell_stop(struct cell *c, int64_t grace_ns, struct fault *f);
+/* It is unhealthy: ended if its policy will start it again. */
+void cell_stop_sick(struct cell *c);
 /* Removes it and its files: a cell that has ended. The store's work is done by a thread; done is called later with NULL or a
  * fault. On success the cell is gone before. */
 void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg);

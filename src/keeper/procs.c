@@ -178,7 +178,8 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	struct kproc *p;
 
 	if (nfds != (flags & KEEP_X_LOG ? 1u : 4u) ||
-	    (flags & ~(uint32_t)(KEEP_X_DETACH | KEEP_X_LOG | KEEP_X_TTY | KEEP_X_FIRST))) {
+	    (flags &
+	     ~(uint32_t)(KEEP_X_DETACH | KEEP_X_LOG | KEEP_X_TTY | KEEP_X_FIRST | KEEP_X_QUIET))) {
 		fds_close(fds, nfds);
 		client_fail(c, id, ERR_USAGE, EXIT_OWN, "the request for a process is damaged");
 		return;
@@ -261,7 +262,8 @@ static void proc_ended(struct kproc *p, int status)
 	if (p->input >= 0)
 		close(p->input);
 	p->input = -1;
-	event_add(KEEP_EV_EXIT, p, status, 0, NULL);
+	if (!(p->flags & KEEP_X_QUIET))
+		event_add(KEEP_EV_EXIT, p, status, 0, NULL);
 	if (p->owner && !(p->flags & KEEP_X_DETACH))
 		exited_send(p->owner, p->owner_id, p);
 	p->owner = NULL;
@@ -281,7 +283,8 @@ static void proc_started(struct kproc *p, int pid)
 	struct keep_msg m = { .type = KEEP_STARTED, .proc = p->num, .pid = pid };
 
 	p->pid = pid;
-	event_add(KEEP_EV_START, p, 0, 0, p->command);
+	if (!(p->flags & KEEP_X_QUIET))
+		event_add(KEEP_EV_START, p, 0, 0, p->command);
 	if (p->num == KEEP_FIRST)
 		state_set(KEEP_RUNNING);
 	if (p->owner) {

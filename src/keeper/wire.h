@@ -82,6 +82,8 @@ enum keep_type {
 	4 /* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
 #define KEEP_X_FIRST 8 /* of an idle cell: process KEEP_FIRST; the cell ends with it */
 
+#define KEEP_X_QUIET 16 /* no events tell of it: a health check */
+
 /* Of KEEP_SIGNAL. */
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
 #define KEEP_AS_TYPED 2 /* to the first process, as if it were run by hand; not answered */

@@ -169,7 +169,7 @@ def main():
 
 
 def cells():
-    c = call("POST", "/v1/cells", {"labels": {"a": "b"}, "env": {"V": "cell"}, "start": True}, 201)
+    c = call("POST", "/v1/cells", {"labels": {"a": "b"}, "env": {"V": "cell"}, "start": True, "health": {"command": ["true"], "interval": 0.1}}, 201)
     at = f"/v1/cells/{c['id']}"
     call("GET", "/v1/cells", want=200)
     call("GET", at, want=200)
