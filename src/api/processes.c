@@ -7,10 +7,13 @@
 #include "api/exec.h"
 #include "api/routes.h"
 #include "api/text.h"
+#include "daemon/usage.h"
 
 struct proc_op {
 	struct op op;
 	json_t *list;
+	struct daemon *d; /* of stats */
+	char cell[CELL_ID_LEN + 1];
 };
 
 static void status_set(json_t *o, int status)
@@ -235,30 +238,34 @@ void process_input(struct request *r)
 
 /* ---- figures ---- */
 
-static json_t *stats_json(const struct keep_stats *s)
+static json_t *stats_json(const struct usage *u)
 {
-	return json_pack("{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "time",
-			 time_text((int64_t)s->time).str, "cpu_seconds",
-			 (double)s->cpu_ns / NSEC_PER_SEC, "memory", (json_int_t)s->memory,
-			 "memory_limit", (json_int_t)s->memory_limit, "disk", (json_int_t)s->disk,
-			 "disk_limit", (json_int_t)s->disk_limit, "inodes", (json_int_t)s->inodes,
-			 "inodes_limit", (json_int_t)s->inodes_limit, "tasks", (json_int_t)s->tasks,
-			 "tasks_limit", (json_int_t)s->tasks_limit, "processes",
-			 (json_int_t)s->procs, "system_calls", (json_int_t)s->calls, "files",
-			 (json_int_t)s->files, "refused", (json_int_t)s->refused);
+	const struct keep_stats *s = &u->now;
+
+	return json_pack("{s:s,s:f,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+			 "time", time_text((int64_t)s->time).str, "cpu_seconds",
+			 (double)s->cpu_ns / NSEC_PER_SEC, "cpus", u->cpus,
+			 "system_calls_per_second", u->calls_per_second, "memory",
+			 (json_int_t)s->memory, "memory_limit", (json_int_t)s->memory_limit, "disk",
+			 (json_int_t)s->disk, "disk_limit", (json_int_t)s->disk_limit, "inodes",
+			 (json_int_t)s->inodes, "inodes_limit", (json_int_t)s->inodes_limit,
+			 "tasks", (json_int_t)s->tasks, "tasks_limit", (json_int_t)s->tasks_limit,
+			 "processes", (json_int_t)s->procs, "system_calls", (json_int_t)s->calls,
+			 "files", (json_int_t)s->files, "refused", (json_int_t)s->refused);
 }
 
 static void stats_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct proc_op *x = arg;
 	struct request *r = op_end(&x->op);
+	struct cell *c = cell_by_id(x->d, x->cell);
 
 	(void)fds;
 	(void)nfds;
-	if (r && m && m->type == KEEP_STATS)
-		reply_json(r, 200, stats_json(&m->stats));
+	if (r && c && c->keeper && m && m->type == KEEP_STATS)
+		reply_json(r, 200, stats_json(usage_take(c, &m->stats)));
 	else if (r)
-		reply_keeper(r, m);
+		reply_keeper(r, m && m->type == KEEP_FAIL ? m : NULL);
 	free(x);
 }
 
@@ -271,5 +278,7 @@ void cell_stats_get(struct request *r)
 	if (!c)
 		return;
 	x = xalloc(sizeof(*x));
+	x->d = r->d;
+	strcpy(x->cell, c->id);
 	request_ask(r, c, &m, NULL, 0, stats_answer, &x->op);
 }

@@ -7,6 +7,7 @@
 /* about.c */
 void version_get(struct request *r);
 void openapi_get(struct request *r);
+/* metrics.c */
 void metrics_get(struct request *r);
 /* tokens.c */
 void tokens_list(struct request *r);

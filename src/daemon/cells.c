@@ -9,6 +9,7 @@
 #include "daemon/cellspec.h"
 #include "daemon/health.h"
 #include "daemon/tokens.h"
+#include "daemon/usage.h"
 
 #define MAX_CELLS 100000
 #define PREFIX_MIN 4
@@ -85,6 +86,7 @@ static void cell_free(struct cell *c)
 {
 	cell_timer(c, -1, NULL);
 	health_free(c);
+	usage_drop(c);
 	list_remove(&c->link);
 	c->d->ncells--;
 	json_decref(c->spec);

@@ -17,6 +17,7 @@
 struct keeper_link;
 struct cell_wait;
 struct health;
+struct usage;
 
 struct cell {
 	struct list link;
@@ -42,6 +43,7 @@ struct cell {
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */
 	struct health *health; /* NULL: it has no checks */
+	struct usage *usage; /* NULL: nobody asked yet */
 	struct list waits; /* struct cell_wait */
 	bool changed; /* and those who wait are still to be told */
 	uv_timer_t *timer; /* of a restart, of the end of its record, of idleness; NULL: none */

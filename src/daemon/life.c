@@ -17,6 +17,7 @@
 #include "daemon/health.h"
 #include "daemon/lifepriv.h"
 #include "daemon/spawn.h"
+#include "daemon/usage.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -283,6 +284,19 @@ static json_t *process_json(const struct keep_msg *m)
 	return o;
 }
 
+static json_t *limit_json(const struct keep_msg *m)
+{
+	static const char *const names[] = { [LIMIT_OBJECTS] = "objects",
+					     [LIMIT_DISK] = "disk",
+					     [LIMIT_INODES] = "inodes",
+					     [LIMIT_TASKS] = "tasks",
+					     [LIMIT_MEMORY] = "memory" };
+
+	return json_pack("{s:s,s:b,s:o}", "limit",
+			 m->a >= 0 && m->a < (int)ARRAY_LEN(names) ? names[m->a] : "other", "hit",
+			 m->b ? 1 : 0, "text", json_clean(m->text));
+}
+
 /* What the keeper does with a cell by itself, or because another client asked. */
 static void state_follow(struct cell *c, int state)
 {
@@ -318,13 +332,12 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 		procs_set(c, c->procs ? c->procs - 1 : 0);
 		break;
 	case KEEP_EV_LIMIT:
+		event_add(d, "limit", c->id, limit_json(m));
+		break;
 	case KEEP_EV_OOM:
 	case KEEP_EV_LOG:
-		event_add(d,
-			  m->kind == KEEP_EV_LIMIT ? "limit"
-			  : m->kind == KEEP_EV_OOM ? "oom"
-						   : "warning",
-			  c->id, json_pack("{s:o}", "text", json_clean(m->text)));
+		event_add(d, m->kind == KEEP_EV_OOM ? "oom" : "warning", c->id,
+			  json_pack("{s:o}", "text", json_clean(m->text)));
 		break;
 	case KEEP_EV_END:
 		end_note(c, m);
@@ -449,6 +462,7 @@ int cell_start(struct cell *c, struct fault *f)
 	if (before.started)
 		remains_remove(c, true);
 	health_reset(c);
+	usage_drop(c);
 	if (!cell_start_pooled(c))
 		cell_start_cold(c);
 	return 0;

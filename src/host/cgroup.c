@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -299,7 +301,7 @@ int cgroup_join(const struct cgroup *cg, int born_fd, pid_t pid)
 	return 0;
 }
 
-bool cgroup_is_out_of_memory(const struct cgroup *cg)
+unsigned long cgroup_oom_kills(const struct cgroup *cg)
 {
 	char text[1024], *p = NULL;
 
@@ -308,7 +310,49 @@ bool cgroup_is_out_of_memory(const struct cgroup *cg)
 	else if (cg->v1[CGROUP_MEMORY][0] &&
 		 file_read(cg->v1[CGROUP_MEMORY], "memory.oom_control", text, sizeof(text)))
 		p = strstr(text, "oom_kill ");
-	return p && strtoul(p + strlen("oom_kill "), NULL, 10) > 0;
+	return p ? strtoul(p + strlen("oom_kill "), NULL, 10) : 0;
+}
+
+/* v1: an eventfd that is registered for memory.oom_control. */
+static int oom_watch_v1(const char *dir)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd, control;
+	char path[600], text[32];
+	bool ok;
+
+	snprintf(path, sizeof(path), "%s/memory.oom_control", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/cgroup.event_control", dir);
+	control = open(path, O_WRONLY | O_CLOEXEC);
+	snprintf(text, sizeof(text), "%d %d", efd, fd);
+	ok = efd >= 0 && fd >= 0 && control >= 0 &&
+	     write(control, text, strlen(text)) == (ssize_t)strlen(text);
+	if (fd >= 0)
+		close(fd);
+	if (control >= 0)
+		close(control);
+	if (ok)
+		return efd;
+	if (efd >= 0)
+		close(efd);
+	return -1;
+}
+
+int cgroup_oom_watch(const struct cgroup *cg)
+{
+	char path[600];
+	int fd;
+
+	if (!cg->enforced[CGROUP_MEMORY])
+		return -1;
+	if (!cg->v2[0])
+		return cg->v1[CGROUP_MEMORY][0] ? oom_watch_v1(cg->v1[CGROUP_MEMORY]) : -1;
+	snprintf(path, sizeof(path), "%s/memory.events", cg->v2);
+	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) >= 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 void cgroup_remove(struct cgroup *cg)

@@ -36,8 +36,10 @@ void cgroup_create(struct cgroup *cg, const struct cgroup_limits *limits);
 bool cgroup_is_joined_late(const struct cgroup *cg, int born_fd);
 /* Moves it. 0 or -errno. */
 int must_check cgroup_join(const struct cgroup *cg, int born_fd, pid_t pid);
-/* Whether the host killed something in it for lack of memory. */
-bool cgroup_is_out_of_memory(const struct cgroup *cg);
+/* How often the host killed something in it for lack of memory. */
+unsigned long cgroup_oom_kills(const struct cgroup *cg);
+/* A descriptor that can be read, without blocking, when that may have happened; -1: none. The caller's. */
+int cgroup_oom_watch(const struct cgroup *cg);
 /* After the last process ended. */
 void cgroup_remove(struct cgroup *cg);
 

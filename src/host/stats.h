@@ -4,6 +4,15 @@
 
 #include "base/base.h"
 
+/* What an event of a limit is about. */
+enum keep_limit {
+	LIMIT_OBJECTS, /* of a type of the kernel's */
+	LIMIT_DISK,
+	LIMIT_INODES,
+	LIMIT_TASKS,
+	LIMIT_MEMORY,
+};
+
 /* 0 limits: as much as the host has. */
 struct keep_stats {
 	uint64_t time; /* of the figures, nanoseconds since 1970 */

@@ -25,6 +25,8 @@ struct keeper {
 	const struct cgroup *cgroup;
 	struct channel control;
 	struct source signals, pidfd;
+	struct source memory; /* the host killed something for lack of it */
+	unsigned long oom_kills; /* that were told of */
 	bool ended; /* the kernel is gone */
 	struct terminal terminal;
 	int ready; /* who started us waits here for one struct keep_msg; -1: nobody */

@@ -251,13 +251,35 @@ static void said(const struct ctl_msg *m)
 		text_tell(true, m->text, sizeof(m->text));
 		return;
 	}
-	if (!keeper.o->quiet)
+	/* How near a limit is, is for who asks for events. */
+	if (!keeper.o->quiet && !(m->type == CTL_EVENT && m->b))
 		text_tell(false, m->text, sizeof(m->text));
 	text_clean(m->text, sizeof(m->text), line, sizeof(line));
 	event_add(m->type == CTL_LOG ? KEEP_EV_LOG
 		  : m->a == 1	     ? KEEP_EV_OOM
 				     : KEEP_EV_LIMIT,
-		  NULL, 0, 0, line);
+		  NULL, m->b, (int)m->flags, line);
+}
+
+/* The host killed something in it, which need not be the end of the cell. */
+static void memory_look(void)
+{
+	unsigned long kills = cgroup_oom_kills(keeper.cgroup);
+
+	if (kills <= keeper.oom_kills)
+		return;
+	keeper.oom_kills = kills;
+	event_add(KEEP_EV_OOM, NULL, 0, 0, "out of memory: the host killed a process of the cell");
+}
+
+static void memory_ready(struct source *s, uint32_t events)
+{
+	char bytes[4096];
+
+	(void)events;
+	while (read(s->fd, bytes, sizeof(bytes)) > 0)
+		;
+	memory_look();
 }
 
 static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds)
@@ -303,6 +325,8 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 	case CTL_STARTED:
 	case CTL_EXEC_FAIL:
 	case CTL_PROC_EXIT:
+		if (m->type == CTL_PROC_EXIT && WIFSIGNALED(m->a) && WTERMSIG(m->a) == SIGKILL)
+			memory_look();
 		procs_message(m);
 		if (m->id == KEEP_FIRST && keeper.detached)
 			ready_tell();
@@ -399,9 +423,9 @@ static int status_final(void)
 	if (keeper.status >= 0)
 		return keeper.status;
 	keeper.reason = KEEP_FAILED;
-	if (cgroup_is_out_of_memory(keeper.cgroup)) {
+	memory_look();
+	if (keeper.oom_kills) {
 		keeper.reason = KEEP_OUT_OF_MEMORY;
-		event_add(KEEP_EV_OOM, NULL, 0, 0, "the cell used more memory than it may");
 		warn("the cell was killed: it used more than --memory allows");
 		return 128 + SIGKILL;
 	}
@@ -474,7 +498,7 @@ int watch_prepare(const struct run_options *o, struct place *place)
 int watch(const struct isolated *kernel, int control, int signals, const struct cgroup *cg)
 {
 	struct err e;
-	int err;
+	int err, oom;
 
 	keeper.kernel = kernel;
 	keeper.cgroup = cg;
@@ -491,6 +515,9 @@ int watch(const struct isolated *kernel, int control, int signals, const struct 
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
 		return fail("cannot watch the cell: %s", strerror(-err));
 	}
+	oom = cgroup_oom_watch(cg);
+	if (oom >= 0 && source_add(&keeper.memory, oom, EPOLLIN, memory_ready) < 0)
+		close(oom);
 	if (keeper.id[0] && serve_open(&e) < 0) {
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
 		return fail("%s", e.text);

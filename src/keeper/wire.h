@@ -104,7 +104,7 @@ enum keep_event_kind {
 	KEEP_EV_STATE = 1, /* a: the new enum keep_state */
 	KEEP_EV_START, /* proc, pid; text: the command */
 	KEEP_EV_EXIT, /* proc, pid, a: wait status */
-	KEEP_EV_LIMIT, /* text: a limit is near or hit */
+	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
 	KEEP_EV_OOM, /* the cell used more memory than it may */
 	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text */
 	KEEP_EV_LOG, /* text: a warning of the cell's kernel */

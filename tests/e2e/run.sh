@@ -16,7 +16,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
-rootless=(cells exec shell coreutils python node compilers static signals files streams cli mounts limits lifecycle trace image disks vivd survive pool health)
+rootless=(cells exec shell coreutils python node compilers static signals files streams cli mounts limits lifecycle trace image disks vivd survive pool health usage)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then

@@ -18,6 +18,7 @@
 #include "host/notify.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/gauges.h"
 #include "kernel/cell/launch.h"
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
@@ -140,6 +141,7 @@ static void loop(void)
 		now_update();
 		ktimer_run(now_mono());
 		settle();
+		gauges_look();
 		name_prune();
 		deadline = calls_are_ready() ? 0 : ktimer_next();
 		if (posts_wait(deadline))

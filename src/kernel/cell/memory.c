@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "host/procmem.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/gauges.h"
 #include "kernel/cell/memory.h"
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/cell.h"
@@ -18,6 +19,8 @@
 #include "kernel/task/task.h"
 
 #define PERIOD (20 * 1000000L)
+/* Where a cgroup enforces the limit, it is only looked how near it is. */
+#define IDLE_PERIOD (2 * NSEC_PER_SEC)
 
 static struct ktimer timer;
 
@@ -75,6 +78,12 @@ static void check(struct ktimer *t)
 	struct proc *worst;
 	uint64_t sum = used(&worst);
 
+	gauge_set(LIMIT_MEMORY, sum, cell.spec.memory);
+	if (cell.spec.memory_enforced) {
+		(void)ktimer_start(t, now_mono() + (sum > cell.spec.memory / 2 ? NSEC_PER_SEC
+									       : IDLE_PERIOD));
+		return;
+	}
 	if (sum > cell.spec.memory && worst) {
 		control_say(CTL_EVENT, 1,
 			    "out of memory: process %d (%s) was killed; the cell may use %lu MiB",
@@ -88,7 +97,7 @@ static void check(struct ktimer *t)
 
 void memory_watch(void)
 {
-	if (!cell.spec.memory || cell.spec.memory_enforced || cell.proc_fd < 0)
+	if (!cell.spec.memory || cell.proc_fd < 0)
 		return;
 	ktimer_init(&timer, check);
 	(void)ktimer_start(&timer, now_mono() + PERIOD);

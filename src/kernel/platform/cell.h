@@ -11,6 +11,7 @@ struct cell_state {
 	uint64_t boot_mono, boot_real; /* ns */
 	uint64_t calls; /* answered system calls */
 	uint64_t unknown; /* answered with ENOSYS */
+	uint64_t tasks_refused; /* because of max_tasks */
 	uint8_t random_id[16]; /* boot_id */
 };
 

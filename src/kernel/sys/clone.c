@@ -217,8 +217,10 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 		return ret;
 	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks)
 		births_expire();
-	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks)
+	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks) {
+		cell.tasks_refused++;
 		return -EAGAIN;
+	}
 	if (nproc < cell.spec.max_tasks && t->cred.uid != 0 && tasks_of_user(t->cred.uid) >= nproc)
 		return -EAGAIN;
 	b = obj_new(&birth_type);

@@ -669,6 +669,7 @@ static uint64_t write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *re
 	room = ALIGN_DOWN(room, PAGE_SIZE);
 	if (end - from <= room)
 		return len;
+	l->bytes_refused++;
 	return from + room > pos ? from + room - pos : 0;
 }
 

@@ -91,7 +91,9 @@ void layer_usage_get(struct fs *fs, struct layer_usage *out)
 	*out = (struct layer_usage){ .bytes = l->used_bytes,
 				     .max_bytes = l->max_bytes,
 				     .inodes = l->used_inodes,
-				     .max_inodes = l->max_inodes };
+				     .max_inodes = l->max_inodes,
+				     .bytes_refused = l->bytes_refused,
+				     .inodes_refused = l->inodes_refused };
 }
 
 static struct layer *layer_make(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,

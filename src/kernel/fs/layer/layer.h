@@ -49,6 +49,7 @@ void layer_seal_end(struct fs *fs);
 /* What a layer holds of its own, and its limits (0: none). Zeros for other file systems. */
 struct layer_usage {
 	uint64_t bytes, max_bytes, inodes, max_inodes;
+	uint64_t bytes_refused, inodes_refused; /* how often there was no room */
 };
 void layer_usage_get(struct fs *fs, struct layer_usage *out);
 

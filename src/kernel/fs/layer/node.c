@@ -15,8 +15,10 @@ static const struct inode_ops layer_iops, layer_reg_iops;
 
 int layer_charge_inode(struct layer *l)
 {
-	if (l->max_inodes && l->used_inodes >= l->max_inodes && !l->replay_time)
+	if (l->max_inodes && l->used_inodes >= l->max_inodes && !l->replay_time) {
+		l->inodes_refused++;
 		return -ENOSPC;
+	}
 	l->used_inodes++;
 	return 0;
 }
@@ -29,8 +31,10 @@ static void uncharge_inode(struct layer *l)
 int layer_charge_bytes(struct layer *l, uint64_t n)
 {
 	if (l->max_bytes && !l->replay_time &&
-	    (l->used_bytes > l->max_bytes || n > l->max_bytes - l->used_bytes))
+	    (l->used_bytes > l->max_bytes || n > l->max_bytes - l->used_bytes)) {
+		l->bytes_refused++;
 		return -ENOSPC;
+	}
 	l->used_bytes += n;
 	return 0;
 }

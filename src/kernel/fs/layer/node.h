@@ -57,6 +57,7 @@ struct layer {
 	struct lstore *store; /* the disk; NULL: contents are in the scratch directory, no log */
 	uint64_t max_bytes, used_bytes;
 	uint64_t max_inodes, used_inodes;
+	uint64_t bytes_refused, inodes_refused; /* how often */
 	uint64_t ino_base, next_id; /* an own inode's number is ino_base + its id */
 	int64_t replay_time; /* while the log is read: the time of the record; else 0 */
 	struct list nodes; /* all of them */
