@@ -383,16 +383,18 @@ install: all
 	install -D -m 755 $(B)/vivd $(DESTDIR)$(PREFIX)/libexec/vivarium/vivd
 	install -D -m 644 $(B)/libvivarium.a $(DESTDIR)$(PREFIX)/lib/libvivarium.a
 	install -D -m 644 src/client/vivarium.h $(DESTDIR)$(PREFIX)/include/vivarium.h
-	install -D -m 644 tools/systemd/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.socket
-	sed 's|@PREFIX@|$(PREFIX)|' tools/systemd/vivd.service >$(B)/vivd.service
-	install -D -m 644 $(B)/vivd.service $(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.service
+	for u in user system; do \
+		install -D -m 644 contrib/systemd/$$u/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$$u/vivd.socket && \
+		sed 's|@PREFIX@|$(PREFIX)|' contrib/systemd/$$u/vivd.service >$(B)/vivd.$$u.service && \
+		install -D -m 644 $(B)/vivd.$$u.service $(DESTDIR)$(PREFIX)/lib/systemd/$$u/vivd.service || exit 1; \
+	done
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
-		$(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/user/vivd.service
+		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service)
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
 
 clean:

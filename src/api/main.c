@@ -71,6 +71,7 @@ static void daemon_end(struct daemon *d)
 	if (d->ending)
 		return;
 	d->ending = true;
+	place_notify("STOPPING=1");
 	event_add(d, "daemon.stopping", NULL, NULL);
 	server_end(local);
 	if (tcp)
@@ -206,6 +207,7 @@ static int daemon_run(const struct options *o, int ready)
 		(void)!write(ready, "+", 1);
 		close(ready);
 	}
+	place_notify("READY=1");
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	db_close(&d->db);
 	place_leave(d);

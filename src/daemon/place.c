@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,31 @@ int place_listen(struct daemon *d, struct err *e)
 		return fd;
 	close(fd);
 	return err_set(e, ERR_FAILED, "cannot listen at '%s': %s", d->socket, strerror(err));
+}
+
+void place_notify(const char *text)
+{
+	static char path[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const char *given = getenv("NOTIFY_SOCKET");
+	int fd;
+
+	if (given) {
+		if ((*given == '/' || *given == '@') && strlen(given) < sizeof(sa.sun_path))
+			strcpy(path, given);
+		unsetenv("NOTIFY_SOCKET");
+	}
+	if (!*path)
+		return;
+	strcpy(sa.sun_path, path);
+	if (*path == '@') /* an abstract name */
+		sa.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return;
+	(void)!sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&sa,
+		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+	close(fd);
 }
 
 void place_leave(struct daemon *d)

@@ -8,6 +8,8 @@
 int place_take(struct daemon *d, struct err *e);
 /* The listening Unix socket: systemd's, or a new one in place of what a dead vivd left. */
 int place_listen(struct daemon *d, struct err *e);
+/* To a service manager that waits for it: "READY=1", "STOPPING=1". Keepers do not hear of it. */
+void place_notify(const char *text);
 /* Removes the socket (unless it is systemd's) and gives the lock back. */
 void place_leave(struct daemon *d);
 

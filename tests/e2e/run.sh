@@ -65,6 +65,8 @@ if [[ -n ${E2E_THEMES-} ]]; then
 	cp -r "$E2E_THEMES" "$work/themes" && chmod -R a+rX "$work/themes" || exit 2
 	export E2E_THEMES=$work/themes
 fi
+E2E_BUILD=$(realpath "$1") E2E_SOURCE=$(realpath "$here/../..")
+export E2E_BUILD E2E_SOURCE # for what is about them, and only as their owner
 export E2E_VIV=$work/bin/viv E2E_PROGRAMS=$work/programs E2E_RESULT=$work/result E2E_DIR=$work/e2e
 
 # ---- the guest programs, built on the host ----
