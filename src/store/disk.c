@@ -183,8 +183,12 @@ static int tree_read(struct disk *d)
 
 void disk_close(struct disk *d)
 {
-	if (d->lock >= 0)
+	if (d->lock >= 0) {
+		/* Now, and not when the last copy of the descriptor goes: a process that another thread has just
+		 * forked has one until it executes its program. */
+		flock(d->lock, LOCK_UN);
 		close(d->lock);
+	}
 	if (d->dir >= 0)
 		close(d->dir);
 	free(d->layers);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "store/disk.h"
@@ -177,6 +178,31 @@ static void test_damage(void)
 	disk_close(&d);
 }
 
+/* A child that was forked while a disk was open has its lock's descriptor, too. */
+static void test_forked(void)
+{
+	const struct layer_ref ground = { 0 };
+	char id[DISK_ID_LEN + 1], byte;
+	int pipes[2];
+	struct disk d;
+	pid_t pid;
+
+	if (!ok(disk_create(store, "host", &ground, &d) == 0 && pipe(pipes) == 0, "a disk"))
+		return;
+	strcpy(id, d.id);
+	pid = fork();
+	if (pid == 0) {
+		close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(pipes[0]);
+	disk_close(&d);
+	ok(disk_open(store, id, DISK_EXCLUSIVE, &d) == 0, "closed, it is free, whoever was forked meanwhile");
+	disk_close(&d);
+	close(pipes[1]);
+	ok(waitpid(pid, NULL, 0) == pid, "the child ends");
+}
+
 /* A tree that is deeper than descriptors and paths go. */
 static void test_remove_deep(void)
 {
@@ -209,6 +235,7 @@ int main(void)
 	test_snapshots();
 	test_forks();
 	test_damage();
+	test_forked();
 	test_remove_deep();
 	ok(disk_name_is_valid("a.b-c_9") && !disk_name_is_valid("") && !disk_name_is_valid(".x") &&
 		   !disk_name_is_valid("a/b") && !disk_name_is_valid("-x") &&
