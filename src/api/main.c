@@ -28,7 +28,8 @@
 
 #define LOG_MAX (1 << 20)
 #define CERT_MAX (1 << 20)
-#define WAIT_OTHER_MS 10000
+#define WAIT_OTHER_MS 20000
+#define WAIT_ANSWER_MS 500
 
 struct options {
 	bool detach;
@@ -216,27 +217,23 @@ static int daemon_run(const struct options *o, int ready)
 
 /* ---- in the background ---- */
 
-/* The one that has the place answers, or will soon. */
-static int other_wait(void)
+/* Whether the one that has the place answers, now or in a moment. */
+static bool other_answers(void)
 {
 	struct viv_error error = { 0 };
 	struct viv_client *c = NULL;
 
-	for (int ms = 0; !c && ms < WAIT_OTHER_MS; ms += 20) {
+	for (int ms = 0; !c && ms < WAIT_ANSWER_MS; ms += 20) {
 		c = viv_open(NULL, 0, &error);
 		if (!c)
 			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}
-	if (!c) {
-		fprintf(stderr, "vivd: another vivd has the place and does not answer: %s\n",
-			error.text);
-		return ERR_CONFLICT;
-	}
 	viv_close(c);
-	return 0;
+	return c != NULL;
 }
 
-static int detach(const struct options *o)
+/* One in a process of its own: 0 when it answers, or how it ended. */
+static int detach_once(const struct options *o)
 {
 	int ready[2], status;
 	char byte;
@@ -258,12 +255,25 @@ static int detach(const struct options *o)
 	close(ready[1]);
 	while ((status = (int)read(ready[0], &byte, 1)) < 0 && errno == EINTR)
 		;
+	close(ready[0]);
 	if (status == 1)
 		return 0;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	status = WIFEXITED(status) ? WEXITSTATUS(status) : ERR_FAILED;
-	return status == ERR_CONFLICT ? other_wait() : status;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ERR_FAILED;
+}
+
+/* One that was killed has its place until its last thread has come back from the disk, and never answers: so it is tried again. */
+static int detach(const struct options *o)
+{
+	int status = ERR_CONFLICT;
+
+	for (int ms = 0; status == ERR_CONFLICT && ms < WAIT_OTHER_MS; ms += WAIT_ANSWER_MS) {
+		status = detach_once(o);
+		if (status == ERR_CONFLICT && other_answers())
+			return 0;
+	}
+	return status;
 }
 
 int main(int argc, char **argv)
