@@ -42,7 +42,8 @@ bool cell_is_over(const struct cell *c)
 /* It is not what it is to be: running, or done with its work. */
 static bool needs_start(const struct cell *c)
 {
-	if (c->state == CELL_STOPPING)
+	/* One that is being started is waited for: whoever did that may be gone, and it with them. */
+	if (c->state == CELL_STOPPING || c->state == CELL_STARTING)
 		return true;
 	return !cell_state_is_live(c->state) && !c->restart_at && !cell_is_over(c);
 }
@@ -90,6 +91,11 @@ static void members_compare(const char *key, json_t *is, json_t *wanted, json_t 
 
 static void key_compare(const char *key, json_t *is, json_t *wanted, json_t *to)
 {
+	const char *text = json_string_value(is ? is : wanted);
+
+	/* No image is the host's. */
+	if (!strcmp(key, "image") && (!is || !wanted) && !strcmp(text ? text : "", "host"))
+		return;
 	if (!strcmp(key, "env") || !strcmp(key, "labels") || !strcmp(key, "limits"))
 		members_compare(key, is, wanted, to);
 	else if (is && wanted ? !json_equal(is, wanted) : is != wanted)

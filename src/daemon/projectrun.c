@@ -28,6 +28,7 @@ struct run_action {
 	struct plan_action *plan;
 	enum step step;
 	bool told; /* that it waits */
+	bool started; /* by us */
 };
 
 struct project_run {
@@ -215,7 +216,7 @@ static void start_begin(struct run_action *a)
 	else if (cell_state_is_live(c->state) && c->state != CELL_STOPPING)
 		look_again(a->r);
 	else
-		cell_start(c, &f);
+		a->started = cell_start(c, &f) == 0;
 	if (f.status)
 		action_fail(a, &f);
 	else
@@ -376,6 +377,8 @@ static void up_look(struct run_action *a)
 	if (!c) {
 		fault_note(&f, 409, "failed", "the cell was removed meanwhile");
 		action_fail(a, &f);
+	} else if (c->state == CELL_FAILED && !a->started) {
+		start_begin(a);
 	} else if (c->state == CELL_FAILED) {
 		fault_note(&f, 422, "start_failed", "the cell could not start");
 		fault_cause(&f, c->detail);

@@ -96,6 +96,50 @@ no_cgroups() {
 	[[ -z $(cgroups_of_ours) ]]
 }
 
+# ---- inside of checks that use vivd ----
+
+# Every test has a vivd of its own, which it ends.
+own_vivd() {
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
+	mkdir -p data run state
+	sock=$XDG_RUNTIME_DIR/vivarium/vivd.sock
+	# A test that fails ends it as well.
+	trap 'vivd_end' EXIT
+}
+vivd_end() {
+	local id
+	[[ -S $sock ]] || return 0
+	for id in $(cell_ids); do api "/v1/cells/$id?force=1" -X DELETE || true; done
+	timeout 20 "$VIV" daemon stop || true
+}
+cell_ids() { api /v1/cells | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))'; }
+v() { timeout -k 5 60 "$VIV" "$@"; }
+api() { # path, curl's options...
+	local path=$1
+	shift
+	curl -sS --max-time 60 --unix-socket "$sock" "$@" "http://vivd$path"
+}
+status_of() { api "$@" -o /dev/null -w '%{http_code}'; }
+field() { python3 -c 'import json,sys; v=json.load(sys.stdin)
+for k in sys.argv[1].split("."): v = v[int(k)] if isinstance(v, list) else v[k]
+print(v if isinstance(v, str) else json.dumps(v))' "$1"; }
+# Ended; whoever is its parent now may not have noticed yet.
+gone() { [[ ! -d /proc/$1 || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == Z* ]]; }
+pid_of() { api /v1/version | field pid; }
+state_is() { [[ $(api "/v1/cells/$1" | field state) == "$2" ]]; }
+make_cell() { api /v1/cells -d "$1" | field id; }
+run_in() { # cell, words...: its output; exit status of the process
+	local cell=$1 body
+	shift
+	body=$(python3 -c 'import json,sys; print(json.dumps({"command": sys.argv[1:]}))' "$@")
+	api "/v1/cells/$cell/exec" -d "$body" | python3 -c 'import base64,json,sys
+for line in sys.stdin:
+    x = json.loads(line)
+    if x["type"] in ("stdout", "stderr"): sys.stdout.buffer.write(base64.b64decode(x["base64"]) if "base64" in x else x["text"].encode())
+    if x["type"] == "exit": sys.stdout.flush(); sys.exit(x["exit_code"])
+sys.exit(99)'
+}
+
 # ---- tests ----
 
 begin() { # name: false when it is not to be run

@@ -16,7 +16,6 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
-rootless=(cells exec shell coreutils python node compilers static signals files streams cli mounts limits lifecycle trace image disks vivd survive pool health usage)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then
@@ -116,7 +115,7 @@ done
 if [[ $(id -u) == 0 ]]; then
 	id vivtest >/dev/null 2>&1 || useradd -M -s /bin/sh vivtest ||
 		{ echo 'Bail out! cannot make the user vivtest'; exit 1; }
-	for name in "${rootless[@]}"; do [[ -r $themes_at/$name.sh ]] && theme_wanted "$name" && again+=("$name.rootless"); done
+	for name in "${themes[@]}" "${last[@]}"; do grep -q '@r' "$themes_at/$name.sh" && again+=("$name.rootless"); done
 fi
 
 workers() {
