@@ -350,3 +350,23 @@ at_once() {
 	v down >/dev/null
 }
 check 'one change of a project at a time' at_once
+
+example() {
+	own_vivd
+	cp -r "$E2E_DIR/examples/notes" .
+	cd notes
+	exits 2 v up
+	like "$(cat err)" '*vivarium.yaml:*: the variable TOKEN is not set: the token of the service'
+	export TOKEN=secret WORKERS=2
+	exits 0 v up
+	is "$(cells)" 'app:running setup:stopped worker-1:running worker-2:running'
+	is "$(run_in app sh -c 'cat /data/notes; echo $TOKEN; grep ^name: /etc/app/vivarium.yaml')" "$(printf 'first note\nsecret\nname: notes')"
+	is "$(api /v1/cells/app/logs -H 'Accept: text/plain')" 'ready on port 8080'
+	settled
+	WORKERS=1
+	exits 0 v up
+	is "$(cells)" 'app:running setup:stopped worker-1:running'
+	exits 0 v down --volumes
+	is "$(cells)$(v volume ls -q)" ''
+}
+check 'the example of the documentation @r' example
