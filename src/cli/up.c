@@ -97,8 +97,10 @@ static int file_load(const char *name, struct buf *b)
 		     err == -ENOENT ? "; -f names another file" : "");
 		return err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED;
 	}
+	buf_add(b, "", 1);
+	b->len--;
 	good = text_utf8_head((char *)b->p, b->len);
-	if (b->len > FILE_MAX || good < b->len || memchr(b->p, 0, b->len)) {
+	if (b->len > FILE_MAX || good < b->len || strlen((char *)b->p) < b->len) {
 		unsigned line = 1;
 
 		for (size_t i = 0; i < good && i < b->len; i++)
@@ -109,8 +111,6 @@ static int file_load(const char *name, struct buf *b)
 			fail("%s:%u: this is no UTF-8", name, line);
 		return ERR_USAGE;
 	}
-	buf_add(b, "", 1);
-	b->len--;
 	return 0;
 }
 
@@ -223,7 +223,8 @@ static int file_add(struct buf *b, const char *file)
 		status = variables_add(b, (char *)text.p);
 		free(dir);
 	}
-	explicit_bzero(text.p, text.len);
+	if (text.p)
+		explicit_bzero(text.p, text.len);
 	buf_free(&text);
 	return status;
 }

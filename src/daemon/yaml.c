@@ -58,7 +58,7 @@ static struct ynode *node_new(struct builder *b, enum ynode_kind kind, const yam
 /* It is the next one in what is open: a key, a value, an item; or the root. */
 static int node_place(struct builder *b, struct ynode *n)
 {
-	struct open *o = b->depth ? &b->open[b->depth - 1] : NULL;
+	struct open *o = b->depth && b->open[b->depth - 1].node ? &b->open[b->depth - 1] : NULL;
 
 	if (b->y->nnodes > YAML_MAX_NODES)
 		return yaml_wrong(b->f, b->y, n, "the file has more than %d values",
