@@ -70,10 +70,7 @@ static bool is_ours(const char *label)
 
 static void change_add(json_t *to, const char *key, const char *sub)
 {
-	char text[300];
-
-	snprintf(text, sizeof(text), "%.60s%s%.200s", key, sub ? "." : "", sub ? sub : "");
-	json_array_append_new(to, json_string(text));
+	json_array_append_new(to, sub ? json_sprintf("%s.%s", key, sub) : json_string(key));
 }
 
 /* Members of two objects, which differ: their names only. */

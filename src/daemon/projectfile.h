@@ -24,7 +24,7 @@ struct project_input {
 	const json_t *vars; /* variables: texts by name */
 };
 
-enum dep_condition { DEP_STARTED, DEP_HEALTHY, DEP_EXITED };
+enum dep_condition { DEP_STARTED, DEP_HEALTHY, DEP_EXITED, DEP_CONDITIONS };
 
 struct project_dep {
 	unsigned group;

@@ -12,6 +12,8 @@
 #include "daemon/projectvolumes.h"
 
 #define ACTIVE_MAX 32
+/* Looking at all actions takes longer the more there are, and is done less often then. */
+#define LOOK_MS(n) ((n) / 20)
 
 enum step {
 	STEP_WAIT, /* for others */
@@ -36,6 +38,8 @@ struct project_run {
 	struct daemon *d;
 	struct plan plan;
 	struct run_action *actions;
+	struct run_action **of_cell; /* of the file's cells, in their order; NULL: none */
+	int *holds; /* of the file's groups, for each condition: it holds for all of their cells, in this round */
 	unsigned active, changed, failed;
 	unsigned threads; /* that work for it */
 	bool volumes_done, volumes_begun;
@@ -73,8 +77,8 @@ static void tell_step(struct run_action *a, const char *step)
 
 static void look_again(struct project_run *r)
 {
-	if (!r->over)
-		uv_timer_start(&r->tick, on_tick, 0, 0);
+	if (!r->over && !uv_is_active((uv_handle_t *)&r->tick))
+		uv_timer_start(&r->tick, on_tick, LOOK_MS(r->plan.n), 0);
 }
 
 static void action_end(struct run_action *a, enum step how)
@@ -139,21 +143,34 @@ static int condition_holds(struct daemon *d, const char *name, enum dep_conditio
 }
 
 /* Of one cell of a dependency. */
-static int dep_holds(struct project_run *r, const char *name, const struct project_dep *dep,
+static int dep_holds(struct project_run *r, unsigned cell, enum dep_condition condition,
 		     struct fault *f)
 {
-	for (unsigned i = 0; i < r->plan.n; i++) {
-		const struct run_action *a = &r->actions[i];
+	const struct run_action *a = r->of_cell[cell];
+	const char *name = r->plan.file.cells[cell].name;
 
-		if (strcmp(a->plan->cell, name))
-			continue;
-		if (a->step == STEP_FAILED)
-			return fault_set(f, 409, "failed", "it depends on '%s', which failed",
-					 name);
-		if (!is_ended(a))
-			return 0;
+	if (a && a->step == STEP_FAILED)
+		return fault_set(f, 409, "failed", "it depends on '%s', which failed", name);
+	return a && !is_ended(a) ? 0 : condition_holds(r->d, name, condition, f);
+}
+
+/* Of all of its cells; looked at once in each round. */
+static int group_holds(struct project_run *r, const struct project_dep *dep, unsigned *ret_cell,
+		       struct fault *f)
+{
+	const struct project_group *g = &r->plan.file.groups[dep->group];
+	int *known = &r->holds[dep->group * DEP_CONDITIONS + dep->condition];
+
+	if (*known)
+		return 1;
+	for (*ret_cell = g->first; *ret_cell < g->first + g->ncells; ++*ret_cell) {
+		int holds = dep_holds(r, *ret_cell, dep->condition, f);
+
+		if (holds <= 0)
+			return holds;
 	}
-	return condition_holds(r->d, name, dep->condition, f);
+	*known = 1;
+	return 1;
 }
 
 /* 1: go on; 0: wait; -1: a fault. */
@@ -161,18 +178,14 @@ static int deps_hold(struct run_action *a, const char **ret_for, struct fault *f
 {
 	const struct project_file *file = &a->r->plan.file;
 	const struct project_group *g = &file->groups[a->plan->group];
+	unsigned cell;
 
 	for (unsigned i = 0; i < g->ndeps; i++) {
-		const struct project_group *other = &file->groups[g->deps[i].group];
+		int holds = group_holds(a->r, &g->deps[i], &cell, f);
 
-		for (unsigned k = 0; k < other->ncells; k++) {
-			const char *name = file->cells[other->first + k].name;
-			int holds = dep_holds(a->r, name, &g->deps[i], f);
-
-			if (holds <= 0) {
-				*ret_for = name;
-				return holds;
-			}
+		if (holds <= 0) {
+			*ret_for = file->cells[cell].name;
+			return holds;
 		}
 	}
 	return 1;
@@ -483,6 +496,8 @@ static void tick_closed(uv_handle_t *h)
 
 	plan_free(&r->plan);
 	free(r->actions);
+	free(r->of_cell);
+	free(r->holds);
 	buf_free(&r->out);
 	free(r);
 }
@@ -511,6 +526,7 @@ static bool actions_look(struct project_run *r)
 {
 	bool all = true;
 
+	memset(r->holds, 0, r->plan.file.ngroups * DEP_CONDITIONS * sizeof(*r->holds));
 	for (unsigned i = 0; i < r->plan.n; i++) {
 		struct run_action *a = &r->actions[i];
 
@@ -543,6 +559,24 @@ static void on_event(struct event_watch *w)
 	look_again(container_of(w, struct project_run, watch));
 }
 
+/* Which action is for which cell of the file. */
+static void cells_index(struct project_run *r)
+{
+	const struct project_file *file = &r->plan.file;
+
+	r->of_cell = xalloc((file->ncells + 1) * sizeof(*r->of_cell));
+	r->holds = xalloc((file->ngroups + 1) * DEP_CONDITIONS * sizeof(*r->holds));
+	for (unsigned i = 0; i < r->plan.n; i++) {
+		const struct project_group *g = r->plan.actions[i].group < 0
+							? NULL
+							: &file->groups[r->plan.actions[i].group];
+
+		for (unsigned k = 0; g && k < g->ncells; k++)
+			if (!strcmp(file->cells[g->first + k].name, r->plan.actions[i].cell))
+				r->of_cell[g->first + k] = &r->actions[i];
+	}
+}
+
 struct project_run *project_run_new(struct daemon *d, struct plan *plan, bool dry,
 				    void (*news)(void *arg), void *arg)
 {
@@ -560,6 +594,7 @@ struct project_run *project_run_new(struct daemon *d, struct plan *plan, bool dr
 			.plan = &r->plan.actions[i],
 			.step = plan_does(&r->plan.actions[i]) ? STEP_WAIT : STEP_DONE,
 		};
+	cells_index(r);
 	uv_timer_init(&d->loop, &r->tick);
 	r->tick.data = r;
 	event_watch_add(d, &r->watch, on_event);
