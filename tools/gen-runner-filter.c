@@ -100,9 +100,16 @@ static void rules(void)
 
 	/* libseccomp does not go back from a branch that fails: the rules of one call form a decision tree, each argument either
 	 * equal or not. tests/unit/test_filter tries every combination. */
-	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_LT, SIGCONT), SCMP_CMP(1, SCMP_CMP_EQ, 0));
-	rule(allow, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_LT, SIGCONT), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);
-	rule(trap, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_LT, SIGCONT), SCMP_CMP(1, SCMP_CMP_NE, 0), UNMARKED);
+	for (unsigned sig = 0; sig < SIGCONT; sig++) {
+		if (sig == SIGBUS || sig == SIGSEGV) { /* the stub may have them (stub/guard.c) */
+			rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_EQ, sig), MARKED);
+			rule(trap, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_EQ, sig), UNMARKED);
+			continue;
+		}
+		rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_EQ, sig), SCMP_CMP(1, SCMP_CMP_EQ, 0));
+		rule(allow, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_EQ, sig), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);
+		rule(trap, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_EQ, sig), SCMP_CMP(1, SCMP_CMP_NE, 0), UNMARKED);
+	}
 	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, SIGCONT), MARKED);
 	rule(trap, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, SIGCONT), UNMARKED);
 	rule(allow, SYS_rt_sigprocmask, 1, SCMP_CMP(0, SCMP_CMP_EQ, 1));

@@ -199,6 +199,19 @@ stub_fast_out:
 	jmp	*%rcx
 stub_fast_end:
 
+/* uint64_t guard_copy(d, s, n): a fault at guard_copy_at goes on at guard_copy_end (guard.c). */
+	.section fasttext, "ax"
+	.globl	guard_copy
+	.globl	guard_copy_at
+	.globl	guard_copy_end
+guard_copy:
+	mov	%rdx, %rcx
+guard_copy_at:
+	rep movsb
+guard_copy_end:
+	mov	%rcx, %rax
+	ret
+
 	.section .rodata
 	.balign	8
 no_altstack:

@@ -11,6 +11,9 @@
 #define MISS (-0x7fffffffffffffffL) /* no answer: make the call */
 #define STACK_SPAN (64UL << 20)
 #define PAGE 4096UL
+#define NR_SCHED_YIELD 24
+#define NR_MADVISE 28
+#define MADV_DONTFORK_ 10
 
 /* As entry.S lays it out. */
 struct fast_frame {
@@ -52,6 +55,29 @@ FAST_INLINE int there_to_write(uint64_t p)
 
 /* Length and hash of a path; 0: none that could be answered. */
 FAST uint32_t fast_path_scan(uint64_t path, uint32_t *ret_hash);
+
+/* A call's stream (stub/stream.c). */
+struct stream {
+	uint64_t addr, len; /* the call's buffer; len becomes less where it turns out bad */
+	uint32_t kind, at; /* enum post_stream; where in the area */
+	uint32_t ready, copied; /* what was told to be ready; what has been copied out */
+};
+struct post_slot;
+/* st has the buffer. False: the call has none, kind is STREAM_NONE. */
+FAST int stream_begin(struct stream *st, uint32_t tid, uint64_t fd, uint32_t kind);
+/* Something that there is to do. False: there is nothing at the moment. worked: the kernel is at work on the call. */
+FAST int stream_step(struct stream *st, struct post_slot *s, int worked);
+/* The kernel does not do this with such a file. */
+FAST void stream_refused(uint64_t fd);
+/* The area is another's to have, if it was this thread's. */
+FAST void stream_end(uint32_t tid);
+
+/* Whether guard_copy() may meet a bad address. */
+FAST int guard_is_on(void);
+/* What could not be copied. */
+uint64_t guard_copy(void *d, const void *s, uint64_t n);
+extern char guard_copy_at[], guard_copy_end[];
+
 /* The call through the box (stub/post.h): what it gives, or MISS. */
 FAST long post_call(void);
 /* A signal came while the answering code was at work: a posted call is taken back, or its end waited for. */

@@ -14,9 +14,6 @@
 #define SPINS 400 /* some ten microseconds */
 #define FUTEX_WAKE_OP_ (5 | 128)
 #define OP_ADD_0 (1 << 28)
-#define NR_SCHED_YIELD 24
-#define NR_MADVISE 28
-#define MADV_DONTFORK_ 10
 #define AT_EMPTY_PATH_ 0x1000
 
 #define BOX ((struct post_box *)POST_BASE)
@@ -48,6 +45,7 @@ void stub_post_threads(void)
 void stub_post_forked(void)
 {
 	opened = 0;
+	stub_area_forked();
 	several = 0;
 	only = 0;
 }
@@ -259,30 +257,37 @@ FAST_INLINE int state_swap(uint32_t *at, uint32_t from, uint32_t to)
 	return __atomic_compare_exchange_n(at, &from, to, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* It was made: what it wrote is put where it belongs, and what it gave into the frame. */
-FAST_INLINE void take_result(struct fast_frame *f, const struct post_slot *s)
+/* It was made: what it wrote is put where it belongs, but for the first bytes of a stream that are there already, and what it gave into
+ * the frame. */
+FAST_INLINE void take_result(struct fast_frame *f, const struct post_slot *s, uint32_t copied)
 {
 	uint32_t n = s->out_len < s->out_room ? s->out_len : s->out_room;
 
 	if (n)
 		copy((void *)s->out, s->room, n);
+	if (s->stream == STREAM_OUT && s->filled > copied && s->filled <= s->stream_len)
+		copy((void *)(s->a[1] + copied), (const void *)(AREA_BASE + s->stream_at + copied),
+		     s->filled - copied);
 	f->ret = (uint64_t)s->ret;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	f->answered = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-FAST long post_call(void)
+/* The kind of stream that suits the call. */
+FAST_INLINE uint32_t stream_kind(const struct fast_frame *f)
 {
-	const struct fast_own *own = (const struct fast_own *)stub_boot_data.own;
-	struct plan p = { .nin = 0 };
+	if (f->rdx < STREAM_MIN || (f->rax > 1 && f->rax != 17 && f->rax != 18))
+		return STREAM_NONE;
+	return f->rax == 0 || f->rax == 17 ? STREAM_OUT : STREAM_IN;
+}
+
+FAST static long call_post(struct stream *st, struct plan *p, uint32_t tid)
+{
 	struct fast_frame *f = frame;
 	struct post_slot *s;
-	uint32_t tid, *state, i, now;
+	uint32_t *state, i, now;
 
-	if (!own->post || !opened || !kernel_is_awake() || !plan_make(&p))
-		return MISS;
-	tid = thread_self();
 	for (i = 0;; i++) {
 		if (i == 3)
 			return MISS;
@@ -301,14 +306,18 @@ FAST long post_call(void)
 	s->a[3] = f->r10;
 	s->a[4] = f->r8;
 	s->a[5] = f->r9;
-	s->nin = p.nin;
-	for (i = 0; i < p.nin; i++) {
-		s->in[i] = p.in[i];
-		copy(s->room + p.in[i].at, (const void *)p.in[i].addr, p.in[i].len);
+	s->nin = p->nin;
+	for (i = 0; i < p->nin; i++) {
+		s->in[i] = p->in[i];
+		copy(s->room + p->in[i].at, (const void *)p->in[i].addr, p->in[i].len);
 	}
-	s->out = p.out;
-	s->out_room = p.out_room;
+	s->out = p->out;
+	s->out_room = p->out_room;
 	s->out_len = 0;
+	s->stream = st->kind;
+	s->stream_len = (uint32_t)st->len;
+	s->stream_at = st->at;
+	s->ready = s->filled = 0;
 	__atomic_store_n(state, POST_STATE(tid, POST_POSTED), __ATOMIC_SEQ_CST);
 	/* If it has just gone to sleep, it looked before that. */
 	i = __atomic_load_n(&REGION->awake, __ATOMIC_SEQ_CST) ? 0 : SPINS;
@@ -316,6 +325,10 @@ FAST long post_call(void)
 		now = __atomic_load_n(state, __ATOMIC_ACQUIRE);
 		if (POST_STEP(now) >= POST_DONE)
 			break;
+		if (st->kind && i < SPINS && stream_step(st, s, POST_STEP(now) == POST_WORKED)) {
+			i = 0;
+			continue;
+		}
 		if (i >= SPINS) {
 			if (state_swap(state, POST_STATE(tid, POST_POSTED), 0)) {
 				f->slot = 0;
@@ -327,17 +340,39 @@ FAST long post_call(void)
 		__asm__ volatile("pause");
 	}
 	if (POST_STEP(now) == POST_DONE)
-		take_result(f, s);
+		take_result(f, s, st->copied);
+	else if (st->kind)
+		stream_refused(f->rdi);
 	__atomic_store_n(state, 0, __ATOMIC_RELEASE);
 	f->slot = 0;
 	return f->answered ? (long)f->ret : MISS;
 }
 
-void stub_post_leave(struct fast_frame *f)
+FAST long post_call(void)
 {
-	uint32_t tid = (uint32_t)native(NR_GETTID, 0, 0, 0, 0), now, *state;
+	const struct fast_own *own = (const struct fast_own *)stub_boot_data.own;
+	struct fast_frame *f = frame;
+	struct stream st = { .addr = f->rsi, .len = f->rdx };
+	struct plan p = { .nin = 0 };
+	uint32_t tid, kind = stream_kind(f);
+	long ret;
 
-	if (f->slot < 1 || f->slot > POST_SLOTS || !opened)
+	if (!own->post || !opened || !kernel_is_awake())
+		return MISS;
+	tid = thread_self();
+	if (kind && stream_begin(&st, tid, f->rdi, kind)) {
+		ret = call_post(&st, &p, tid);
+		stream_end(tid);
+		return ret;
+	}
+	return plan_make(&p) ? call_post(&st, &p, tid) : MISS;
+}
+
+static void slot_leave(struct fast_frame *f, uint32_t tid)
+{
+	uint32_t now, *state;
+
+	if (f->slot < 1 || f->slot > POST_SLOTS)
 		return;
 	state = &BOX->state[f->slot - 1];
 	for (;;) {
@@ -351,7 +386,17 @@ void stub_post_leave(struct fast_frame *f)
 		native(NR_SCHED_YIELD, 0, 0, 0, 0);
 	}
 	if (POST_STEP(now) == POST_DONE && !f->answered)
-		take_result(f, &BOX->slot[f->slot - 1]);
+		take_result(f, &BOX->slot[f->slot - 1], 0);
 	__atomic_store_n(state, 0, __ATOMIC_RELEASE);
 	f->slot = 0;
+}
+
+void stub_post_leave(struct fast_frame *f)
+{
+	uint32_t tid = (uint32_t)native(NR_GETTID, 0, 0, 0, 0);
+
+	if (!opened)
+		return;
+	slot_leave(f, tid);
+	stream_end(tid);
 }

@@ -11,6 +11,13 @@
  * What the call reads and writes goes through the slot as well, as far as there is room: the stub copies what the call reads
  * into it (in), and the kernel leaves there what the call writes (out), instead of reaching into the other's memory.
  *
+ * What is too large for a slot goes as a *stream*, through the area: more memory that is shared, made for the address spaces that have
+ * use for it. Both sides work at it at the same time. What the call reads is copied into the area by the stub, and "ready" says how much
+ * is there; what it writes is put there by the kernel, "filled" says how much, and the stub copies it on, having told in "ready" how far
+ * the place for it can be written. Where either does not go on, the kernel moves the rest without its help. Processors that take turns at
+ * the same memory are slow as long as it is in the cache of one of them, so the streams of one call after the other lie in different parts
+ * of the area, which is larger than the caches near to one processor.
+ *
  * Both sides write a box, so the kernel trusts nothing in it: it copies what it needs of a slot once and checks the copy. A guest
  * that writes nonsense there makes calls that it could have made anyway; one that posts in the name of another of its threads
  * does nothing that it could not do to that thread's memory. */
@@ -21,15 +28,22 @@
 
 #define POST_BASE (STUB_BASE + 0xe0000)
 #define POST_SIZE 0x8000
+#define AREA_BASE (STUB_BASE + 0x400000)
+#define AREA_SIZE 0x200000
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
 #define POST_SLOTS 15
 #define POST_INS 4
-#define POST_ROOM 1888
+#define POST_ROOM 1864
 #define POST_LEN_MAX \
-	65536 /* longer reads and writes are not posted: the switch is little of what they cost */
+	65536 /* longer reads and writes are posted only with a stream: the switch is little of what they cost */
+#define STREAM_MAX AREA_SIZE /* longer ones are not */
+#define STREAM_MIN 32768 /* shorter ones have no stream */
+
+#define READY_NO_MORE 0x80000000u
+enum post_stream { STREAM_NONE, STREAM_IN, STREAM_OUT };
 
 /* In the low bits of a slot's state; above them the number of the thread whose call it is. A free slot's state is 0. */
 enum post_step { POST_FREE, POST_TAKEN, POST_POSTED, POST_WORKED, POST_DONE, POST_ASK };
@@ -52,6 +66,11 @@ struct post_slot {
 	uint32_t out_room; /* ... up to so much; the stub has seen that it can be written */
 	uint32_t out_len; /* by the kernel: so much of it is to be copied */
 	int64_t ret; /* by the kernel */
+	uint32_t stream_len, stream_at; /* of the call's buffer, and where in the area */
+	uint32_t stream; /* enum post_stream */
+	uint32_t ready; /* by the stub; with READY_NO_MORE: it stops there */
+	uint32_t filled; /* by the kernel */
+	uint32_t pad2;
 	uint8_t room[POST_ROOM];
 };
 _Static_assert(sizeof(struct post_slot) == 2048, "post_slot");
@@ -59,7 +78,8 @@ _Static_assert(sizeof(struct post_slot) == 2048, "post_slot");
 struct post_box {
 	uint32_t state
 		[16]; /* of each slot: in one line, all that the kernel looks at while it waits */
-	uint8_t unused[2048 - 64];
+	uint32_t area_owner; /* the thread whose stream it is; 0: nobody's */
+	uint8_t unused[2048 - 64 - 4];
 	struct post_slot slot[POST_SLOTS];
 };
 _Static_assert(sizeof(struct post_box) == POST_SIZE, "post_box");

@@ -68,6 +68,11 @@ static void reraise(struct k_siginfo *si, int process_wide)
 		sys6(NR_TGSIGQUEUEINFO, pid, tid, si->signo, (long)si, 0, (long)STUB_MAGIC);
 }
 
+void stub_reraise(struct k_siginfo *si)
+{
+	reraise(si, 0);
+}
+
 /* The real siginfo out of the reserved signal's. Returns its flags. */
 static int unpack(const struct k_siginfo *in, struct k_siginfo *out)
 {
@@ -155,9 +160,12 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	if (flags & SIGF_PATCH) {
 		const struct stub_patch *what = (const struct stub_patch *)info->payload;
 
-		if (what->post)
+		if (what->post == 1)
 			stub_post_open();
-		stub_rewrite(what->ip, (int)what->single);
+		else if (what->post == 2)
+			stub_area_open();
+		if (what->ip)
+			stub_rewrite(what->ip, (int)what->single);
 	}
 	if (uc->rip == (uint64_t)stub_suspend_ret) {
 		s = (struct suspend *)uc->r12;
@@ -216,10 +224,10 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 
 	if (size != 8)
 		return -EINVAL_;
-	if (!act) { /* the filter lets the host answer for those below SIGCONT */
+	if (!act) { /* the filter lets the host answer for most */
 		if (sig == SIGSYS_ || sig == STUB_SIG)
 			prev = fake[sig == STUB_SIG];
-		else if ((ret = native(NR_SIGACTION, sig, 0, &prev, 8)) < 0)
+		else if ((ret = stub_guard_sigaction(sig, 0, &prev)) < 0)
 			return ret;
 		cont_show(sig, &prev, &cont);
 		if (old && (!can_write(old) || !can_write(old + 24)))
@@ -266,7 +274,7 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 			sa.handler = (uint64_t)stub_cont_entry;
 			sa.flags |= SA_SIGINFO_;
 		}
-		ret = native(NR_SIGACTION, sig, &sa, &prev, 8);
+		ret = stub_guard_sigaction(sig, &sa, &prev);
 		if (ret < 0)
 			return ret;
 		cont_show(sig, &prev, &shown);

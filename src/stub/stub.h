@@ -12,7 +12,8 @@
 #define VIV_STUB_STUB_H
 
 #define STUB_BASE 0x7ea000000000
-#define STUB_SPAN 0x400000 /* hidden from /proc/PID/maps; the last 3 MiB are stub/fast.h */
+#define STUB_SPAN \
+	0x600000 /* hidden from /proc/PID/maps: stub/fast.h from 1 MiB on, stub/post.h's area from 4 MiB on */
 #define STUB_MAGIC 0x7669766172697576
 
 /* mmap has six arguments: there the mark is in the upper half of the descriptor, which the host ignores. */
@@ -35,7 +36,8 @@
 	0x7606 /* (struct stub_boot *, after a STUB_SPLIT what the fork gave): first words of a new program */
 #define HC_EXEC_DONE 0x7607 /* (struct stub_done *): what the memory looks like now */
 #define HC_MMAP 0x7608 /* (addr, len, prot, flags, fd, off) -> descriptor | STUB_FD_KEEP */
-#define HC_SIGACTION 0x7609 /* (sig, handler, flags): is set from now on */
+#define HC_SIGACTION \
+	0x7609 /* (sig, handler, flags, 1: the stub's, for the guest it is the default): is set from now on */
 #define HC_REROUTE \
 	0x760a /* (sig, siginfo *): blocked here -> 0 taken over, 1 make it pending yourself */
 #define HC_TAKEN \
@@ -54,7 +56,7 @@
 	0x7614 /* (sig, siginfo *, 1: of this thread alone): taken out of what is pending, for a signalfd -> 0, -errno */
 #define HC_IO_SETUP 0x7615 /* (events, where the name goes, a page that is the name) */
 #define HC_IO_DESTROY 0x7616 /* (name) */
-#define HC_POST 0x7617 /* -> descriptor of a box to map (stub/post.h) */
+#define HC_POST 0x7617 /* (0: box, 1: area) -> descriptor of memory to map (stub/post.h) */
 #define HC_SEED \
 	0x7618 /* (struct stub_order *, token that it was given as a new seed): waits until a process is wanted -> 0 */
 #define HC_SEED_FILL 0x7619 /* (token, address of room for the words) -> 0, or -errno */
@@ -117,9 +119,9 @@ struct stub_obj {
 
 /* In the payload of a signal with SIGF_PATCH. */
 struct stub_patch {
-	uint64_t ip; /* behind the system call instruction */
+	uint64_t ip; /* behind the system call instruction; 0: none is rewritten */
 	uint32_t single; /* nobody else runs in this address space */
-	uint32_t post; /* a box is to be had */
+	uint32_t post; /* a box is to be had: 1; an area: 2 */
 };
 
 /* See stub/fast.h; it is the first thing in struct stub_boot, which stays where it is for as long as the program runs. */

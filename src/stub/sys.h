@@ -108,7 +108,9 @@ struct k_frame {
 #define SA_RESTART_ 0x10000000UL
 #define SA_RESTORER_ 0x04000000UL
 #define SIGSYS_ 31
+#define SIGBUS_ 7
 #define SIGKILL_ 9
+#define SIGSEGV_ 11
 #define SIGCHLD_ 17
 #define SIGCONT_ 18
 #define SIGSTOP_ 19
@@ -152,6 +154,16 @@ void stub_rewrite(uint64_t ip, int single);
 void stub_post_open(void);
 void stub_post_forked(void);
 void stub_post_threads(void);
+/* More memory for it. */
+void stub_area_open(void);
+void stub_area_forked(void);
+/* Faults of the stub's own (guard.c). stub_guard_sigaction is a native sigaction that shows nothing of it. */
+void stub_guard_open(void);
+void stub_guard_forked(void);
+long stub_guard_sigaction(long sig, const struct k_sigaction *sa, struct k_sigaction *prev);
+void stub_fault(int sig, struct k_siginfo *info, struct k_ucontext *uc);
+/* Raises it on this thread. */
+void stub_reraise(struct k_siginfo *si);
 void stub_fast_leave(struct k_ucontext *uc);
 _Noreturn void stub_main(uint64_t *sp);
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc);

@@ -7,8 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "../../src/stub/fast.h"
-#include "../../src/stub/post.h"
+#include "box.h"
 
 #define SCRIBBLERS 3
 
@@ -16,16 +15,6 @@ static struct post_box *box;
 static volatile int stop;
 static uint32_t tids[SCRIBBLERS + 3];
 static char area[65536];
-
-static struct post_box *box_map(void)
-{
-	long fd = RAW(HC_POST), p;
-
-	if (fd < 0)
-		return NULL;
-	p = RAW(SYS_mmap, 0, POST_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, STUB_MAP_HI | (unsigned long)fd, 0);
-	return p < 0 ? NULL : (struct post_box *)p;
-}
 
 static uint64_t odd(void)
 {

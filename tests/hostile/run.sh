@@ -39,7 +39,7 @@ report() { # ok?, name
 wanted() { [[ -z $pattern || $1 == *$pattern* ]]; }
 
 compile() { # name, source
-	[[ $bin/$1 -nt $2 && $bin/$1 -nt $src/hostile.h && $bin/$1 -nt $root/src/stub/stub.h && $bin/$1 -nt $root/src/stub/fast.h && $bin/$1 -nt $root/src/stub/post.h ]] && return
+	[[ $bin/$1 -nt $2 && $bin/$1 -nt $src/hostile.h && $bin/$1 -nt $root/src/stub/stub.h && $bin/$1 -nt $root/src/stub/fast.h && $bin/$1 -nt $root/src/stub/post.h && $bin/$1 -nt $src/box.h ]] && return
 	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -I"$root/src" -o "$bin/$1.new" "$2" &&
 		mv "$bin/$1.new" "$bin/$1"
 }
@@ -318,6 +318,8 @@ attack stubjump "" $((150 * scale)) 1
 attack fastmem ""
 attack post "" $((2 * scale))
 attack post:eager "--fast eager" $((2 * scale))
+attack stream "" $((2 * scale))
+attack stream:eager "--fast eager" $((2 * scale))
 attack hyper ""
 attack seccomp ""
 attack mounttree ""

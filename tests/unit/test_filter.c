@@ -1,6 +1,7 @@
 /* The runners' filter, tried by a small interpreter: which calls are native, trapped, notified or fatal. libseccomp turns rules into a
  * tree and does not go back from a branch that fails, so every combination of the arguments that rules look at is tried. */
 /* objects: src/base/log.c */
+#include <signal.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -99,15 +100,15 @@ static void want(enum verdict v, int nr, uint64_t a, uint64_t b, uint64_t c, uin
 
 static void try_signals(uint64_t mark)
 {
-	static const uint64_t hows[] = { 0, 1, 2, 7 }, sigs[] = { 1, 17, 30, 31, 32, 64, 100 }, ptrs[] = { 0, P };
+	static const uint64_t hows[] = { 0, 1, 2, 7 }, sigs[] = { 0, 1, 6, 7, 8, 11, 12, 17, 18, 30, 31, 32, 64, 100 }, ptrs[] = { 0, P };
 
 	for (int i = 0; i < 4; i++)
 		for (int j = 0; j < 2; j++)
 			want(!ptrs[j] || hows[i] == 1 || mark == M ? ALLOW : TRAP, SYS_rt_sigprocmask, hows[i], ptrs[j],
 			     P, 8, 0, mark);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 14; i++)
 		for (int j = 0; j < 2; j++)
-			want(mark == M || (!ptrs[j] && sigs[i] < 18) ? ALLOW : TRAP, SYS_rt_sigaction, sigs[i], ptrs[j],
+			want(mark == M || (!ptrs[j] && sigs[i] < 18 && sigs[i] != SIGBUS && sigs[i] != SIGSEGV) ? ALLOW : TRAP, SYS_rt_sigaction, sigs[i], ptrs[j],
 			     P, 8, 0, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigsuspend, P, 8, 0, 0, 0, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigtimedwait, P, P, 0, 8, 0, mark);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/guestrange.h"
+#include "kernel/platform/gueststream.h"
 #include "kernel/platform/uio.h"
 
 #define BATCH 16
@@ -180,6 +181,49 @@ int64_t uio_put(struct uio *u, const void *src, size_t n)
 int64_t uio_take(struct uio *u, void *dst, size_t n)
 {
 	return uio_move(u, dst, n, false);
+}
+
+/* How much of the next n bytes lies in one piece at *ret_addr of a guest's memory. */
+static size_t uio_next(const struct uio *u, size_t n, uaddr_t *ret_addr)
+{
+	if (!u->tid || u->cur >= u->nvec)
+		return 0;
+	*ret_addr = u->vec[u->cur].base + u->cur_off;
+	return MIN(MIN(n, u->left), u->vec[u->cur].len - u->cur_off);
+}
+
+int64_t uio_take_at(struct uio *u, void *buf, size_t n, const void **ret_at)
+{
+	uaddr_t addr;
+	size_t next = uio_next(u, n, &addr);
+
+	*ret_at = next ? guest_stream_take(u->tid, addr, &next) : NULL;
+	if (!*ret_at) {
+		*ret_at = buf;
+		return uio_take(u, buf, n);
+	}
+	uio_advance(u, next);
+	return (int64_t)next;
+}
+
+void *uio_room(struct uio *u, void *buf, size_t *n)
+{
+	uaddr_t addr;
+	size_t next = uio_next(u, *n, &addr);
+	void *at = next ? guest_stream_room(u->tid, addr, &next) : NULL;
+
+	if (!at)
+		return buf;
+	*n = next;
+	return at;
+}
+
+int64_t uio_put_at(struct uio *u, const void *at, const void *buf, size_t n)
+{
+	if (at == buf || !guest_stream_put(u->vec[u->cur].base + u->cur_off, n))
+		return uio_put(u, at, n);
+	uio_advance(u, n);
+	return (int64_t)n;
 }
 
 int64_t uio_put_zero(struct uio *u, size_t n)

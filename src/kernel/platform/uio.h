@@ -39,6 +39,12 @@ void uio_fini(struct uio *u);
 int64_t uio_put(struct uio *u, const void *src, size_t n);
 int64_t uio_take(struct uio *u, void *dst, size_t n);
 int64_t uio_put_zero(struct uio *u, size_t n);
+/* The same without a copy where the bytes are in memory that is shared with the guest (gueststream.h), else by way of buf, which has room
+ * for n. uio_take_at: *ret_at is where the bytes are, which the guest may still change. uio_room: where up to *n bytes for the caller can be
+ * put; *n may become less, never 0. uio_put_at puts what is there. */
+int64_t uio_take_at(struct uio *u, void *buf, size_t n, const void **ret_at);
+void *uio_room(struct uio *u, void *buf, size_t *n);
+int64_t uio_put_at(struct uio *u, const void *at, const void *buf, size_t n);
 /* Steps back over the last n bytes moved in this uio (a consumer took fewer than it was given). */
 void uio_back(struct uio *u, size_t n);
 

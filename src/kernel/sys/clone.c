@@ -363,6 +363,7 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	p->sid = from->sid;
 	p->tty_detached = from->tty_detached;
 	p->sig_caught = from->sig_caught;
+	p->sig_guarded = from->sig_guarded;
 	p->sigfd_mask = from->sigfd_mask;
 	p->chld_ignore = from->chld_ignore;
 	p->chld_nowait = from->chld_nowait;

@@ -362,7 +362,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	exec_release(p);
 	p->exe = x->file;
 	x->file = NULL;
-	p->sig_caught = 0;
+	p->sig_caught = p->sig_guarded = 0;
 	p->chld_nostop = false;
 	if (p->chld_nowait)
 		p->chld_ignore = p->chld_nowait = false;

@@ -23,12 +23,15 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/fastmem.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/platform/gueststream.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "stub/post.h"
 
 #define BOXES 32
+#define AREAS 8
+#define OFFERS 3 /* of an area, to a runner that does not take it */
 #define USEC 1000LL
 #define WINDOW (2000 * USEC)
 #define WINDOWS_AWAKE 64 /* before the other measure is taken again */
@@ -37,18 +40,22 @@
 #define HOST_TURN (6 * USEC) /* the host's descriptors are looked at so often while awake */
 #define TAKEN_AWAY \
 	(1000 * USEC) /* who gives a turn and has not got it back by then is on a busy processor */
+#define BULK 16384 /* bytes of a large transfer that count as much as a call */
 #define REST_FIRST (2000 * USEC)
 #define REST_MAX (256000 * USEC)
 
 struct post {
 	struct post_box *box;
 	uint32_t at; /* in boxes */
+	char *area; /* NULL: none */
+	uint32_t offers;
 };
 OBJ_TYPE(post_type, struct post,
 	 0); /* who gets none makes its calls as before: no limit to warn of */
 
 static struct post *boxes[BOXES];
-static uint32_t nboxes;
+static uint32_t nboxes, nareas;
+static uint64_t bulk; /* what large transfers count for, beside calls */
 
 static struct {
 	bool on; /* awake */
@@ -76,6 +83,10 @@ void post_free(struct post *p)
 	boxes[p->at] = boxes[--nboxes];
 	boxes[p->at]->at = p->at;
 	host_unmap(p->box, POST_SIZE);
+	if (p->area) {
+		host_unmap(p->area, AREA_SIZE);
+		nareas--;
+	}
 	obj_free(&post_type, p);
 }
 
@@ -84,30 +95,63 @@ void post_forget(struct post *p, pid_t tid)
 	for (uint32_t i = 0; p && i < POST_SLOTS; i++)
 		if (POST_TID(__atomic_load_n(&p->box->state[i], __ATOMIC_ACQUIRE)) == (uint32_t)tid)
 			__atomic_store_n(&p->box->state[i], 0, __ATOMIC_RELEASE);
+	if (p && __atomic_load_n(&p->box->area_owner, __ATOMIC_ACQUIRE) == (uint32_t)tid)
+		__atomic_store_n(&p->box->area_owner, 0, __ATOMIC_RELEASE);
+}
+
+/* Memory to share, of a size that is not the guest's to change. */
+static void *shared_new(const char *name, size_t size, int *ret_fd)
+{
+	int fd = host_memfd(name, MFD_ALLOW_SEALING);
+	void *p = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (host_ftruncate(fd, (int64_t)size) == 0 &&
+	    host_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		p = host_map_shared(fd, size);
+	if (!p)
+		host_close(fd);
+	else
+		*ret_fd = fd;
+	return p;
 }
 
 static struct post *post_new(int *ret_fd)
 {
 	struct post *p = nboxes < BOXES ? obj_new(&post_type) : NULL;
-	int fd;
 
 	if (!p)
 		return NULL;
-	fd = host_memfd("viv-post", MFD_ALLOW_SEALING);
-	/* Its size is not the guest's to change. */
-	if (fd >= 0 && host_ftruncate(fd, POST_SIZE) == 0 &&
-	    host_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-		p->box = host_map_shared(fd, POST_SIZE);
+	p->box = shared_new("viv-post", POST_SIZE, ret_fd);
 	if (!p->box) {
-		if (fd >= 0)
-			host_close(fd);
 		obj_free(&post_type, p);
 		return NULL;
 	}
 	p->at = nboxes;
 	boxes[nboxes++] = p;
-	*ret_fd = fd;
 	return p;
+}
+
+static int64_t area_open(struct task *t)
+{
+	struct post *p = fast_post(t);
+	int fd, ret;
+
+	if (!p || p->area)
+		return -EBUSY;
+	p->area = nareas < AREAS ? shared_new("viv-area", AREA_SIZE, &fd) : NULL;
+	if (!p->area)
+		return -ENOMEM;
+	ret = notify_addfd(t->call.id, fd, -1);
+	host_close(fd);
+	if (ret < 0) {
+		host_unmap(p->area, AREA_SIZE);
+		p->area = NULL;
+	} else {
+		nareas++;
+	}
+	return ret;
 }
 
 int64_t hc_post(struct task *t, const struct sysargs *a)
@@ -115,7 +159,8 @@ int64_t hc_post(struct task *t, const struct sysargs *a)
 	struct post *p;
 	int fd, ret;
 
-	(void)a;
+	if (a->a[0] == 1)
+		return area_open(t);
 	if (!post_is_on() || t->fast_off || t->seccomp || fast_post(t))
 		return -EBUSY;
 	p = post_new(&fd);
@@ -212,6 +257,19 @@ static bool moves_bytes(uint64_t nr)
 	       nr == SYS_sendmsg || nr == SYS_recvmsg;
 }
 
+/* Bytes of one buffer between a guest and a file. */
+static bool is_plain(uint64_t nr)
+{
+	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
+}
+
+/* Whether a transfer of a size that only streams have is to be posted: of a file whose bytes are the host's. */
+static bool is_streamed(const struct file *f, uint64_t len)
+{
+	return len <= STREAM_MAX && S_ISREG(f->inode->mode) && f->inode->ops->hostfd &&
+	       !f->inode->fs->waits;
+}
+
 /* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and waits in the middle is not so. */
 static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 {
@@ -226,15 +284,17 @@ static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 		       a->a[1] == F_SETFD || a->a[1] == F_DUPFD_CLOEXEC;
 	if (!moves_bytes(nr) || !f) /* EBADF */
 		return true;
+	if (is_plain(nr) && a->a[2] > POST_LEN_MAX)
+		return is_streamed(f, a->a[2]);
 	is_file = S_ISREG(f->inode->mode);
 	nonblock = f->flags & O_NONBLOCK;
 	switch (nr) {
 	case SYS_read:
 	case SYS_pread64:
-		return a->a[2] <= POST_LEN_MAX;
+		return true;
 	case SYS_write:
 	case SYS_pwrite64:
-		return a->a[2] <= POST_LEN_MAX && (is_file || nonblock);
+		return is_file || nonblock;
 	case SYS_recvfrom:
 		return a->a[2] <= POST_LEN_MAX && !(a->a[3] & MSG_WAITALL);
 	case SYS_sendto:
@@ -265,6 +325,33 @@ static void windows_open(struct post_slot *s, pid_t tid)
 	w->out_at = s->room;
 }
 
+/* The slot's stream, checked. */
+static void slot_stream(const struct post *p, struct post_slot *s, const struct task *t,
+			uint64_t nr, const struct sysargs *a)
+{
+	uint32_t kind = *(volatile uint32_t *)&s->stream;
+	uint32_t len = *(volatile uint32_t *)&s->stream_len;
+	uint32_t at = *(volatile uint32_t *)&s->stream_at;
+	bool out = nr == SYS_read || nr == SYS_pread64;
+
+	if (!p->area || !is_plain(nr) || kind != (out ? STREAM_OUT : STREAM_IN) || at > AREA_SIZE ||
+	    len > AREA_SIZE - at)
+		return;
+	guest_stream_open(&(struct guest_stream){ .tid = t->tid,
+						  .towards_guest = out,
+						  .addr = a->a[1],
+						  .len = len,
+						  .at = p->area + at,
+						  .ready = &s->ready,
+						  .filled = &s->filled });
+}
+
+static void bulk_count(uint64_t nr, const struct sysargs *a)
+{
+	if (is_plain(nr))
+		bulk += MIN(a->a[2], STREAM_MAX) / BULK;
+}
+
 static void slot_work(struct post *p, uint32_t i, uint32_t state)
 {
 	uint32_t tid = POST_TID(state), step = POST_ASK;
@@ -282,6 +369,8 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 	t = task_find((pid_t)tid);
 	if (t && is_postable(nr) && fast_post(t) == p && ends_at_once(t, nr, &args)) {
 		windows_open(s, t->tid);
+		slot_stream(p, s, t, nr, &args);
+		bulk_count(nr, &args);
 		ret = dispatch_posted(t, (int)nr, &args, *(volatile uint64_t *)&s->ip);
 		if (ret != PARKED) {
 			s->ret = ret;
@@ -290,6 +379,7 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 		}
 		guest_window.tid = 0;
 		guest_window.nin = 0;
+		guest_stream_close();
 	}
 	__atomic_store_n(&p->box->state[i], POST_STATE(tid, step), __ATOMIC_RELEASE);
 }
@@ -353,13 +443,14 @@ static void rest(int64_t now)
 static void window_begin(int64_t now)
 {
 	awake.since = now;
-	awake.calls = cell.calls;
+	awake.calls = cell.calls + bulk;
 }
 
 /* Calls in a millisecond since the window began. */
 static uint64_t rate(int64_t now)
 {
-	return (cell.calls - awake.calls) * 1000 * USEC / (uint64_t)MAX(now - awake.since, USEC);
+	return (cell.calls + bulk - awake.calls) * 1000 * USEC /
+	       (uint64_t)MAX(now - awake.since, USEC);
 }
 
 /* The end of a window awake. True: go on. */
@@ -378,6 +469,18 @@ static bool window_end(int64_t now)
 	return ++awake.windows < WINDOWS_AWAKE;
 }
 
+/* It makes large transfers: more memory to share is worth it. */
+static void area_offer(struct task *t)
+{
+	struct post *p = fast_post(t);
+
+	if (!p || p->area || p->offers >= OFFERS || nareas >= AREAS ||
+	    !is_plain((uint64_t)t->call.nr) || t->call.args.a[2] <= POST_LEN_MAX)
+		return;
+	p->offers++;
+	signal_patch(t, 0, false, 2);
+}
+
 void posts_missed(struct task *t)
 {
 	int64_t now;
@@ -385,6 +488,8 @@ void posts_missed(struct task *t)
 	if (!is_postable((uint64_t)t->call.nr))
 		return;
 	fast_postable(t);
+	bulk_count((uint64_t)t->call.nr, &t->call.args);
+	area_offer(t);
 	if (awake.on || !nboxes)
 		return;
 	now = now_mono();

@@ -10,6 +10,7 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
+#include "stub/post.h"
 
 #ifndef RWF_NOAPPEND
 #define RWF_NOAPPEND 0x20
@@ -38,6 +39,7 @@ struct rw_pos {
 /* A transfer of any size that the guest likes must not keep everybody else waiting: beyond this it is made in pieces, one after each
  * event of others. call.done is what was moved so far. */
 #define PIECE (2UL << 20)
+_Static_assert(STREAM_MAX <= PIECE, "a posted call ends at once");
 
 /* Cuts u to the next piece; what is left of the rest. */
 static uint64_t piece_begin(struct task *t, struct uio *u)

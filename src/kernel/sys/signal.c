@@ -251,6 +251,10 @@ int64_t hc_sigaction(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	if (handler > LINUX_SIG_IGN)
 		p->sig_caught |= SIGBIT(sig);
+	if (a->a[3] == 1)
+		p->sig_guarded |= SIGBIT(sig);
+	else
+		p->sig_guarded &= ~SIGBIT(sig);
 	if (sig == SIGCHLD) {
 		p->chld_ignore = handler == LINUX_SIG_IGN || (flags & SA_NOCLDWAIT);
 		p->chld_nowait = handler != LINUX_SIG_IGN && (flags & SA_NOCLDWAIT);

@@ -141,7 +141,7 @@ void signal_collect(struct task *t, uint64_t mask)
 	(void)host_tgsigqueue(t->proc->pid, t->tid, STUB_SIG, &si);
 }
 
-void signal_patch(struct task *t, uint64_t ip, bool single, bool post)
+void signal_patch(struct task *t, uint64_t ip, bool single, uint32_t post)
 {
 	const struct stub_patch what = { .ip = ip, .single = single, .post = post };
 	struct linux_siginfo si = { 0 };

@@ -177,6 +177,8 @@ struct proc {
 	bool exiting; /* the host says it is dying or dead, or we asked it to die */
 	int kill_status; /* wait status to report instead of the host's, when we killed it for a reason; 0 none */
 	uint64_t sig_caught; /* superset of the signals that have a handler (the stub reports it) */
+	uint64_t
+		sig_guarded; /* of which the handler is the stub's own: for the guest they have none */
 	struct waitq wait_q; /* children changed: wait4 and friends */
 	struct waitq exit_q; /* this process ended: pidfd, tests */
 	struct rusage usage, child_usage; /* at its end; of its reaped children */
@@ -333,9 +335,9 @@ extern bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
 void signal_collect(struct task *t, uint64_t mask);
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
-/* The stub is to rewrite the call before ip; single: nobody else runs in that memory; post: it asks for a box first. For a thread whose
- * call is being answered. */
-void signal_patch(struct task *t, uint64_t ip, bool single, bool post);
+/* The stub is to rewrite the call before ip; single: nobody else runs in that memory; post: what it asks for first, as in struct stub_patch.
+ * For a thread whose call is being answered. */
+void signal_patch(struct task *t, uint64_t ip, bool single, uint32_t post);
 /* Nobody outside of the group, but in its session, is parent of a member: nobody could continue it. */
 bool pgrp_is_orphaned(pid_t pgid);
 /* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */

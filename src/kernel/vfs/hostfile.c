@@ -2,8 +2,8 @@
  * and every operation is the host's on that descriptor. Nothing is cached here, so a mapping of the
  * same descriptor is coherent.
  *
- * Bytes go through one bounce buffer, as the host cannot move them from its page cache to another
- * process directly. The position is always explicit: the descriptor's own is not used (SEEK_DATA
+ * Bytes go through memory that is shared with the guest, or else through one bounce buffer, as the host
+ * cannot move them from its page cache to another process directly. The position is always explicit: the descriptor's own is not used (SEEK_DATA
  * and SEEK_HOLE move it, harmlessly). Size and times of the inode after a write are kept by
  * file_write(). */
 #include <errno.h>
@@ -43,10 +43,11 @@ static int64_t hostfile_read(struct file *f, struct uio *u, int64_t pos)
 		return fd;
 	while (u->left) {
 		size_t want = MIN(u->left, BOUNCE_SIZE);
-		int64_t got = host_pread(fd, bounce, want, pos + done);
+		void *at = uio_room(u, bounce, &want);
+		int64_t got = host_pread(fd, at, want, pos + done);
 		if (got <= 0)
 			return done ? done : got;
-		int64_t put = uio_put(u, bounce, (size_t)got);
+		int64_t put = uio_put_at(u, at, bounce, (size_t)got);
 		if (put < 0)
 			return done ? done : put;
 		done += put;
@@ -65,16 +66,17 @@ static int64_t hostfile_write(struct file *f, struct uio *u, int64_t pos)
 		return fd;
 	while (u->left) {
 		size_t want = MIN(u->left, BOUNCE_SIZE);
-		int64_t took = uio_take(u, bounce, want);
+		const void *at;
+		int64_t took = uio_take_at(u, bounce, want, &at);
 		if (took <= 0)
 			return done ? done : took;
-		int64_t put = host_pwrite(fd, bounce, (size_t)took, pos + done);
+		int64_t put = host_pwrite(fd, at, (size_t)took, pos + done);
 		if (put < took)
 			uio_back(u, (size_t)(took - MAX(put, 0)));
 		if (put < 0)
 			return done ? done : put;
 		done += put;
-		if (put < took || (size_t)took < want)
+		if (put < took || (at == bounce && (size_t)took < want))
 			break; /* the disk is full, or a bad address */
 	}
 	if (done && (f->flags & (O_DSYNC | O_SYNC))) {

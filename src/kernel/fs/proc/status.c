@@ -99,7 +99,8 @@ static void status_signals(struct textbuf *b, const struct task *tsk, const char
 	text_printf(b, "ShdPnd:\t%016lx\n", host_mask(host, "ShdPnd:") & ~STUB_SIGNALS);
 	text_printf(b, "SigBlk:\t%016lx\n", host_mask(host, "SigBlk:") & ~STUB_SIGNALS);
 	text_printf(b, "SigIgn:\t%016lx\n", host_mask(host, "SigIgn:") & ~STUB_SIGNALS);
-	text_printf(b, "SigCgt:\t%016lx\n", host_mask(host, "SigCgt:") & ~STUB_SIGNALS);
+	text_printf(b, "SigCgt:\t%016lx\n",
+		    host_mask(host, "SigCgt:") & ~(STUB_SIGNALS | tsk->proc->sig_guarded));
 }
 
 static void status_cpus(struct textbuf *b, const char *host)
