@@ -22,6 +22,12 @@ static int tasks(bool *all)
 	return n;
 }
 
+static long links(void)
+{
+	struct stat st;
+	return stat("/proc/self/task", &st) < 0 ? -1 : (long)st.st_nlink;
+}
+
 static void *thread(void *arg)
 {
 	tids[(intptr_t)arg] = gettid();
@@ -37,6 +43,7 @@ int main(void)
 	bool all;
 	struct stat st;
 	SHOW(tasks(&all));
+	SHOW(links());
 	pthread_barrier_init(&barrier, NULL, 4);
 	tids[3] = gettid();
 	for (intptr_t i = 0; i < 3; i++)
@@ -44,6 +51,7 @@ int main(void)
 	pthread_barrier_wait(&barrier);
 	SHOW(tasks(&all));
 	CHECK(all);
+	SHOW(links());
 	/* A thread can be named directly under /proc, though it is not listed there. */
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tids[0]);
 	CHECK(stat(path, &st) == 0);

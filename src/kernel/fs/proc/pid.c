@@ -565,7 +565,7 @@ static int task_next_entry(struct pinode *dir, struct pwalk *w, struct pentry *o
 	return 0;
 }
 
-static const struct pdir task_dir = { .find = task_find_entry, .next = task_next_entry };
+const struct pdir task_dir = { .find = task_find_entry, .next = task_next_entry };
 
 static const struct pnode pid_nodes[] = {
 	ROWS_OF_BOTH,

@@ -38,7 +38,7 @@ extern const struct pnode sysctl_nodes[]; /* /proc/sys */
 extern const struct pnode net_nodes[]; /* /proc/PID/net */
 extern const struct pnode ns_nodes[]; /* /proc/PID/ns */
 extern const struct pnode pid_node, pid1_node; /* /proc/PID, /proc/1 */
-extern const struct pdir fd_dir, fdinfo_dir;
+extern const struct pdir fd_dir, fdinfo_dir, task_dir;
 extern const struct file_ops mem_fops; /* /proc/PID/mem */
 /* The mode of a link in fd/; 0: it is none. */
 uint32_t fd_link_mode(const struct pinode *pi);
