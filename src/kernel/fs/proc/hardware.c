@@ -1,7 +1,6 @@
 /* /proc/cpuinfo and meminfo: the cell's CPUs and memory. A CPU's description is the host's,
  * taken once and cut to the CPUs that the cell has, numbered from 0, as one package. Without the
- * host's text a short one is made from the processor's own identification. */
-#include <cpuid.h>
+ * host's text, the processor's own words are taken (cpuid.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,34 +15,6 @@
 static char *cpu_block;
 static size_t cpu_block_len;
 
-static void block_make_up(struct textbuf *b)
-{
-	unsigned a, bx, c, d, regs[12] = { 0 };
-	char vendor[13] = "unknown", brand[49] = "unknown";
-
-	if (__get_cpuid(0, &a, &bx, &c, &d)) {
-		memcpy(vendor, &bx, 4);
-		memcpy(vendor + 4, &d, 4);
-		memcpy(vendor + 8, &c, 4);
-		vendor[12] = 0;
-	}
-	for (unsigned i = 0; i < 3; i++)
-		if (__get_cpuid(0x80000002 + i, &regs[i * 4], &regs[i * 4 + 1], &regs[i * 4 + 2],
-				&regs[i * 4 + 3]))
-			memcpy(brand + i * 16, &regs[i * 4], 16);
-	brand[48] = 0;
-	text_printf(
-		b,
-		"processor\t: 0\nvendor_id\t: %s\ncpu family\t: 6\nmodel\t\t: 1\n"
-		"model name\t: %s\nstepping\t: 0\ncpu MHz\t\t: 2000.000\n"
-		"cache size\t: 1024 KB\nphysical id\t: 0\nsiblings\t: 1\ncore id\t\t: 0\n"
-		"cpu cores\t: 1\napicid\t\t: 0\nfpu\t\t: yes\nfpu_exception\t: yes\nwp\t\t: yes\n"
-		"flags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2 syscall nx lm\n"
-		"bogomips\t: 4000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
-		"address sizes\t: 46 bits physical, 48 bits virtual\n",
-		vendor, brand);
-}
-
 static bool block_load(void)
 {
 	struct textbuf b = { 0 };
@@ -55,7 +26,7 @@ static bool block_load(void)
 	text_put(&b, "", 1);
 	if (b.failed || strncmp(b.data, "processor", 9) != 0) {
 		text_free(&b);
-		block_make_up(&b);
+		cpu_describe(&b);
 		text_put(&b, "", 1);
 	}
 	if (b.failed || !b.data)

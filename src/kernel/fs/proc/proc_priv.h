@@ -94,6 +94,8 @@ int show_mounts(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_mountinfo(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_sched(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_schedstat(struct pinode *pi, struct task *t, struct textbuf *b);
+/* One CPU's block of cpuinfo, from the processor's own identification (cpuid.c). */
+void cpu_describe(struct textbuf *b);
 int show_cpuinfo(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_meminfo(struct pinode *pi, struct task *t, struct textbuf *b);
 
