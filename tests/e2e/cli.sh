@@ -142,6 +142,7 @@ users() {
 	is "$(viv --user 1234:567 -- sh -c 'id -u; id -g; id -G')" $'1234\n567\n567'
 	is "$(viv --user agent --tmpfs /x -- sh -c 'touch /tmp/a && stat -c %u /tmp/a')" 1000
 	is "$(viv --user agent -- sh -c 'sleep 10 & kill $! && echo own; kill -0 1 2>/dev/null || echo not init')" $'own\nnot init'
+	is "$(viv -- sh -c 'useradd -m bob; su bob -c "id -un"; su - bob -c pwd; runuser -u bob -- id -un; su nobody -s /bin/sh -c "id -u"')" $'bob\n/home/bob\nbob\n65534'
 }
 check '--user @r' users
 

@@ -69,6 +69,26 @@ static const struct shown {
 	{ "etc", "manpath.config" },
 	{ "etc", "xml" },
 	{ "etc", "sgml" },
+	{ "etc", "adduser.conf" },
+	{ "etc", "deluser.conf" },
+	{ "etc", "login.defs" },
+	{ "etc", "ImageMagick-*" },
+	{ "etc", "R" },
+	{ "etc", "X11" },
+	{ "etc", "chromium" },
+	{ "etc", "chromium.d" },
+	{ "etc", "glvnd" },
+	{ "etc", "gtk-*" },
+	{ "etc", "libreoffice" },
+	{ "etc", "maven" },
+	{ "etc", "mc" },
+	{ "etc", "octave*" },
+	{ "etc", "openmpi" },
+	{ "etc", "papersize" },
+	{ "etc", "sbclrc" },
+	{ "etc", "screenrc" },
+	{ "etc", "texmf" },
+	{ "etc", "vulkan" },
 	{ "etc/ssl", "certs" },
 	{ "etc/ssl", "openssl.cnf" },
 	/* What is installed in /usr, so that dependencies of packages resolve. Not statoverride: it names groups of the
@@ -84,6 +104,10 @@ static const struct shown {
 /* Not shown although their directory is. */
 static const struct shown hidden[] = {
 	{ "etc/apt", "auth.conf*" },
+	{ "etc/chromium.d", "apikeys" },
+	{ "etc/maven", "settings*" },
+	{ "etc/R", "Renviron.site" },
+	{ "etc/R", "Rprofile.site" },
 	{ "var/lib/dpkg/triggers", "Lock" }, /* only root may read it: a cell has its own */
 };
 
@@ -257,6 +281,23 @@ static int make_host_conf(char *buf, size_t size)
 	return text(buf, size, "multi on\n");
 }
 
+/* The host's rules of PAM name modules with parameters that can be secrets, and look at files that a
+ * cell has not. These are the plain ones: a password is asked for, except by what root runs to
+ * become somebody or to change an account. Accounts do not expire: there is no shadow to say so. */
+#define PAM_RULES                                                     \
+	"auth required pam_unix.so\naccount required pam_permit.so\n" \
+	"password required pam_unix.so sha512\nsession required pam_permit.so\n"
+
+static int make_pam_other(char *buf, size_t size)
+{
+	return text(buf, size, PAM_RULES);
+}
+
+static int make_pam_root(char *buf, size_t size)
+{
+	return text(buf, size, "auth sufficient pam_rootok.so\n" PAM_RULES);
+}
+
 const struct etc_file etc_files[] = {
 	{ "passwd", make_passwd, NULL },
 	{ "group", make_group, NULL },
@@ -271,5 +312,12 @@ const struct etc_file etc_files[] = {
 	{ "fstab", make_fstab, NULL },
 	{ "mtab", NULL, "/proc/mounts" },
 	{ "os-release", NULL, "../usr/lib/os-release" },
+	{ "pam.d/other", make_pam_other, NULL },
+	{ "pam.d/chfn", make_pam_root, NULL },
+	{ "pam.d/chsh", make_pam_root, NULL },
+	{ "pam.d/runuser", make_pam_root, NULL },
+	{ "pam.d/runuser-l", make_pam_root, NULL },
+	{ "pam.d/su", make_pam_root, NULL },
+	{ "pam.d/su-l", make_pam_root, NULL },
 };
 const unsigned etc_file_count = ARRAY_LEN(etc_files);

@@ -7,7 +7,7 @@
 #define ETC_TEXT_MAX 4096
 
 struct etc_file {
-	const char *name;
+	const char *name; /* below /etc, at most in one directory */
 	/* The text: its length; < 0: the file does not exist in this cell. */
 	int (*make)(char *buf, size_t size);
 	const char *target; /* instead: a symbolic link */

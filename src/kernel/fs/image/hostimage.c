@@ -441,6 +441,7 @@ static const struct made_dir {
 	{ "", "dev", 0755, NULL, NULL },
 	{ "", "etc", 0755, NULL, "etc" },
 	{ "etc", "ssl", 0755, NULL, "etc/ssl" },
+	{ "etc", "pam.d", 0755, NULL, NULL },
 	{ "var", "local", 0755, NULL, NULL },
 	{ "var", "opt", 0755, NULL, NULL },
 	/* What dpkg, apt and debconf expect to find. */
@@ -496,15 +497,19 @@ static bool build_etc(struct hostimage *hi, struct hnode *etc)
 		const struct etc_file *e = &etc_files[i];
 		const char *content = e->target ? e->target : buf;
 		int len = e->target ? (int)strlen(e->target) : e->make(buf, sizeof(buf));
-		struct hnode *h;
+		const char *slash = strchr(e->name, '/');
+		struct hnode *h = slash ? made_child(etc, e->name, (size_t)(slash - e->name)) : etc;
 
+		if (!h)
+			return false;
 		/* "../usr/lib/os-release" only where it leads somewhere. */
 		if (e->target && strncmp(e->target, "../", 3) == 0 &&
 		    host_fstatat(hi->root_fd, e->target + 3, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (len < 0 || (size_t)len >= sizeof(buf))
 			continue;
-		h = made_new(hi, etc, e->name, e->target ? S_IFLNK | 0777 : S_IFREG | 0644);
+		h = made_new(hi, h, slash ? slash + 1 : e->name,
+			     e->target ? S_IFLNK | 0777 : S_IFREG | 0644);
 		if (!h || !made_text(h, content, (size_t)len))
 			return false;
 	}
