@@ -11,6 +11,9 @@
 #include "stub/sys.h"
 
 static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
+/* Which of the two the guest has in the masks of its handlers, where the host must not have them; shown back when a
+ * handler is replaced (valgrind checks that they are still there). By signal: 1 SIGSYS, 2 STUB_SIG. */
+static uint8_t believed[STUB_SIG + 1];
 #define SA_KNOWN_ 0xdc000807ull
 
 static struct k_sigaction cont; /* what the guest does with SIGCONT, if it catches it */
@@ -216,12 +219,21 @@ int stub_is_interrupted(const struct k_ucontext *uc)
 	return native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && (pending & ~uc->sigmask);
 }
 
+/* sig is one that the host or fake has taken. */
+static void believed_show(long sig, struct k_sigaction *sa)
+{
+	sa->mask |=
+		(believed[sig] & 1 ? BIT(SIGSYS_) : 0) | (believed[sig] & 2 ? BIT(STUB_SIG) : 0);
+}
+
 long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_t old,
 		    uint64_t size)
 {
 	struct k_sigaction sa, prev, shown;
+	uint8_t wish;
 	long ret;
 
+	sig = (int)sig; /* as the host takes it */
 	if (size != 8)
 		return -EINVAL_;
 	if (!act) { /* the filter lets the host answer for most */
@@ -230,6 +242,7 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 		else if ((ret = stub_guard_sigaction(sig, 0, &prev)) < 0)
 			return ret;
 		cont_show(sig, &prev, &cont);
+		believed_show(sig, &prev);
 		if (old && (!can_write(old) || !can_write(old + 24)))
 			return -EFAULT_;
 		if (old)
@@ -241,6 +254,7 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 	copy(&sa, (void *)act, sizeof(sa));
 	if (old && (!can_write(old) || !can_write(old + 24)))
 		return -EFAULT_;
+	wish = (uint8_t)((sa.mask & BIT(SIGSYS_) ? 1 : 0) | (sa.mask & BIT(STUB_SIG) ? 2 : 0));
 	sa.mask &= ~(BIT(SIGSYS_) | BIT(STUB_SIG));
 	if (sig == SIGSYS_ || sig == STUB_SIG) {
 		prev = fake[sig == STUB_SIG];
@@ -279,6 +293,8 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 			return ret;
 		cont_show(sig, &prev, &shown);
 	}
+	believed_show(sig, &prev);
+	believed[sig] = wish;
 	if (old)
 		copy((void *)old, &prev, sizeof(prev));
 	return 0;

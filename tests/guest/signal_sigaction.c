@@ -36,6 +36,19 @@ int main(void)
 	CHECK((old.sa_flags & ~0x04000000) == (SA_SIGINFO | SA_ONSTACK));
 	CHECK(signal(SIGUSR1, SIG_IGN) == (void (*)(int))(void *)two);
 	CHECK(signal(SIGUSR1, SIG_DFL) == SIG_IGN);
+	/* A full mask comes back full, but for the two that no mask has and glibc's own. */
+	sigfillset(&a.sa_mask);
+	SHOW(sigaction(SIGWINCH, &a, NULL));
+	SHOW(sigaction(SIGWINCH, NULL, &old));
+	for (int sig = 1; sig <= 64; sig++)
+		if (!sigismember(&old.sa_mask, sig))
+			printf("%d not in the mask\n", sig);
+	SHOW(sigaction(SIGWINCH, &b, &old));
+	printf("mask: SYS %d, 64 %d\n", sigismember(&old.sa_mask, SIGSYS),
+	       sigismember(&old.sa_mask, 64));
+	SHOW(sigaction(SIGWINCH, NULL, &old));
+	printf("mask: SYS %d, 64 %d\n", sigismember(&old.sa_mask, SIGSYS),
+	       sigismember(&old.sa_mask, 64));
 	/*
 	 * Pending SIGCHLD is thrown away by the default action, which ignores it; pending SIGTERM
 	 * is not.
