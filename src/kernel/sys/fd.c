@@ -9,6 +9,7 @@
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/fs/pipe/pipe.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/vfs/async.h"
@@ -168,6 +169,14 @@ int64_t sys_flock(struct task *t, const struct sysargs *a)
 
 /* ---- fcntl: owner ---- */
 
+/* A child that the host has numbered already may not have announced itself yet. */
+static int64_t owner_set(struct task *t, struct file *f, int64_t who)
+{
+	int64_t ret = file_owner_set(t, f, who);
+
+	return ret == -ESRCH && who > 0 ? births_wait(t) : ret;
+}
+
 static int64_t owner_ex(struct task *t, struct file *f, uaddr_t addr, bool set)
 {
 	struct linux_f_owner_ex ex;
@@ -183,7 +192,7 @@ static int64_t owner_ex(struct task *t, struct file *f, uaddr_t addr, bool set)
 		return -EINVAL;
 	if (ex.pid < 0)
 		return -ESRCH;
-	return file_owner_set(t, f, ex.type == LINUX_F_OWNER_PGRP ? -(int64_t)ex.pid : ex.pid);
+	return owner_set(t, f, ex.type == LINUX_F_OWNER_PGRP ? -(int64_t)ex.pid : ex.pid);
 }
 
 /* ---- fcntl ---- */
@@ -256,7 +265,7 @@ static int64_t fcntl_file(struct task *t, struct file *f, int fd, int cmd, uint6
 	case F_GETOWN:
 		return f->owner_pid;
 	case F_SETOWN:
-		return file_owner_set(t, f, (int)arg);
+		return owner_set(t, f, (int)arg);
 	case F_GETOWN_EX:
 	case F_SETOWN_EX:
 		return owner_ex(t, f, arg, cmd == F_SETOWN_EX);

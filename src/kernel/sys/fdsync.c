@@ -2,6 +2,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <linux/fs.h>
+#include <linux/sockios.h>
 #include <sys/mman.h>
 
 #include "host/notify.h"
@@ -114,7 +115,9 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 		return -ENOTTY;
 	ret = f->ops->ioctl(f, t, cmd, arg);
 	/* A child that has not announced itself may be meant. */
-	return cmd == TIOCSPGRP && ret == -ESRCH ? births_wait(t) : ret;
+	if (ret == -ESRCH && (cmd == TIOCSPGRP || cmd == FIOSETOWN || cmd == SIOCSPGRP))
+		ret = births_wait(t);
+	return ret;
 }
 
 /* ---- to the disk ---- */
