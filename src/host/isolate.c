@@ -44,8 +44,9 @@
 
 /* What of the host the host image may show. Links are copied, directories are bound; a missing
  * one is left out. */
-static const char *const host_view[] = { "usr", "opt",	 "etc",	  "bin",    "sbin",
-					 "lib", "lib32", "lib64", "libx32", "var/lib/dpkg" };
+static const char *const host_view[] = { "usr",	   "opt",	   "etc",	  "bin",
+					 "sbin",   "lib",	   "lib32",	  "lib64",
+					 "libx32", "var/lib/dpkg", "var/lib/ghc", "var/lib/texmf" };
 
 /* ---- viv's side ---- */
 
@@ -425,7 +426,7 @@ static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
 /* One entry of the host view, into the new root. A missing one is no error. */
 static int host_view_add(struct frame *f, int dir, const char *name)
 {
-	char path[16], target[256];
+	char path[32], target[256];
 	struct stat st;
 	ssize_t n;
 	int tree, err;

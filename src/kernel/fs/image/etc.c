@@ -91,6 +91,9 @@ static const struct shown {
 	{ "etc", "vulkan" },
 	{ "etc/ssl", "certs" },
 	{ "etc/ssl", "openssl.cnf" },
+	/* Parts of what is in /usr that links of it lead to. */
+	{ "var/lib", "ghc" },
+	{ "var/lib", "texmf" },
 	/* What is installed in /usr, so that dependencies of packages resolve. Not statoverride: it names groups of the
 	 * host that a cell has not. */
 	{ "var/lib/dpkg", "alternatives" },

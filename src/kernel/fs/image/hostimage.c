@@ -424,7 +424,7 @@ static const struct made_dir {
 	{ "", "tmp", 01777, NULL, NULL },
 	{ "", "var", 0755, NULL, NULL },
 	{ "var", "tmp", 01777, NULL, NULL },
-	{ "var", "lib", 0755, NULL, NULL },
+	{ "var", "lib", 0755, NULL, "var/lib" },
 	{ "var", "cache", 0755, NULL, NULL },
 	{ "var", "log", 0755, NULL, NULL },
 	{ "var", "mail", 0755, NULL, NULL },
