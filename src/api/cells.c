@@ -23,8 +23,8 @@ struct cell *request_cell(struct request *r)
 
 	if (c && r->rights.cell[0] && strcmp(r->rights.cell, c->id)) {
 		c = NULL;
-		fault_note(&f, 404, "not_found",
-			   "there is no cell '%.80s'; 'viv ps --all' lists them", r->param[0]);
+		fault_note(&f, 404, "not_found", "there is no cell '%.80s'; 'viv ls' lists them",
+			   r->param[0]);
 	}
 	if (!c)
 		reply_fault(r, &f);
@@ -99,6 +99,7 @@ void cells_list(struct request *r)
 
 	if (!request_query_only(r, names))
 		return;
+	cells_look(r->d);
 	state = request_query(r, "state", &bad);
 	if (!bad)
 		label = request_query(r, "label", &bad);
@@ -168,9 +169,10 @@ static void named_made(void *arg, struct cell *c, bool existed, const struct fau
 	free(m);
 }
 
-static void named_begin(struct request *r, json_t *spec, const char *name, bool start, bool get)
+static void named_begin(struct request *r, json_t *spec, const char *name, bool start, bool get,
+			bool update)
 {
-	struct cell *c = cell_by_name(r->d, name);
+	struct cell *c = update ? NULL : cell_by_name(r->d, name);
 	struct making *m;
 
 	if (c && get) {
@@ -181,14 +183,14 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 	m = xalloc(sizeof(*m));
 	m->start = start;
 	op_begin(r, &m->op);
-	cell_make(r->d, name, spec, get, named_made, m);
+	cell_make(r->d, name, spec, (get ? MAKE_GET : 0) | (update ? MAKE_UPDATE : 0), named_made, m);
 }
 
 void cells_create(struct request *r)
 {
 	json_t *spec = request_json(r, cellspec_fields, cellspec_nfields);
 	struct fault f = { 0 };
-	bool start, get;
+	bool start, get, update;
 	const char *text;
 	char name[CELL_NAME_LEN + 1] = "";
 	struct cell *c;
@@ -202,18 +204,20 @@ void cells_create(struct request *r)
 	}
 	start = json_is_true(json_object_get(spec, "start"));
 	get = json_is_true(json_object_get(spec, "get"));
+	update = json_is_true(json_object_get(spec, "update"));
 	text = json_text(spec, "name");
 	if (text)
 		strcpy(name, text);
 	json_object_del(spec, "start");
 	json_object_del(spec, "get");
+	json_object_del(spec, "update");
 	if (!key_begin(r)) {
 		json_decref(spec);
 		return;
 	}
 	json_object_del(spec, "name");
 	if (name[0]) {
-		named_begin(r, spec, name, start, get);
+		named_begin(r, spec, name, start, get, update);
 		return;
 	}
 	c = cell_new(r->d, NULL, "", spec, &f);

@@ -1,6 +1,7 @@
 /* GET /v1/cells/{cell}/logs: what a process wrote whose output is kept: the cell's first one, or proc=N. Lines of JSON, or the bytes as they
  * were for Accept: text/plain. The keeper's files are read where they lie (keeper/log.h), whether the cell runs or not, one record when the
- * client takes more. follow=1 goes on until the cell ends; tail=N begins with the last N records. */
+ * client takes more. follow=1 goes on until the process or the cell ends; tail=N begins with the last N lines, since=MS with what was
+ * written at that time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,6 +25,9 @@ struct reader {
 	int files[2]; /* the one before and the current one; -1: none */
 	uint64_t at[2];
 	bool follow, raw;
+	bool ended; /* the process */
+	uint64_t skip; /* lines that are not wanted */
+	int64_t since;
 	uv_timer_t timer;
 	char data[LOG_CHUNK_MAX]; /* a record that is not given yet, from given to len */
 	struct log_head head;
@@ -64,14 +68,29 @@ static bool file_rotate(struct reader *x)
 	return true;
 }
 
+/* Passes over lines that are not wanted; false: nothing of the record is left. */
+static bool record_skip(struct reader *x)
+{
+	while (x->skip && x->given < x->len) {
+		const char *nl = memchr(x->data + x->given, '\n', x->len - x->given);
+
+		x->given = nl ? (size_t)(nl - x->data) + 1 : x->len;
+		x->skip -= nl != NULL;
+	}
+	return x->given < x->len;
+}
+
 /* The next record into data. */
 static bool record_next(struct reader *x)
 {
 	for (int i = 0; i < 2; i++) {
-		if (x->files[i] >= 0 && log_next(x->files[i], &x->at[i], &x->head, x->data) == 1) {
+		while (x->files[i] >= 0 &&
+		       log_next(x->files[i], &x->at[i], &x->head, x->data) == 1) {
 			x->given = 0;
 			x->len = x->head.len;
-			return true;
+			if (x->head.time >= x->since && record_skip(x))
+				return true;
+			x->given = x->len;
 		}
 		if (i == 0 && x->files[0] >= 0) {
 			close(x->files[0]);
@@ -85,7 +104,7 @@ static bool is_over(const struct reader *x)
 {
 	const struct cell *c = cell_by_id(x->d, x->cell);
 
-	return !x->follow || !c || !cell_state_is_live(c->state);
+	return !x->follow || x->ended || !c || !cell_state_is_live(c->state);
 }
 
 static ssize_t record_give(struct reader *x, char *buf, size_t size)
@@ -132,6 +151,10 @@ static void reader_closed(uv_handle_t *h)
 static void reader_end(struct request *r)
 {
 	struct reader *x = r->arg;
+	struct cell *c = cell_by_id(x->d, x->cell);
+
+	if (c && c->keeper)
+		link_forget(c->keeper, x);
 
 	for (int i = 0; i < 2; i++)
 		if (x->files[i] >= 0)
@@ -141,37 +164,58 @@ static void reader_end(struct request *r)
 
 static const struct stream reader_stream = { .read = reader_read, .end = reader_end };
 
-/* Skips all records but the last n. */
-static void tail_seek(struct reader *x, uint64_t n)
+static uint64_t lines_count(struct reader *x)
 {
-	uint64_t at[2] = { x->at[0], x->at[1] }, count = 0;
+	uint64_t lines = 0;
+	struct log_head h;
+	bool open = false;
 
-	for (int pass = 0; pass < 2; pass++) {
-		uint64_t skip = pass && count > n ? count - n : 0;
+	for (int i = 0; i < 2; i++) {
+		uint64_t at = 0;
 
-		memcpy(x->at, at, sizeof(at));
-		for (int i = 0; i < 2; i++)
-			while (x->files[i] >= 0 && (pass == 0 || skip) &&
-			       log_next(x->files[i], &x->at[i], &x->head, x->data) == 1) {
-				if (pass)
-					skip--;
-				else
-					count++;
-			}
+		while (x->files[i] >= 0 && log_next(x->files[i], &at, &h, x->data) == 1) {
+			if (h.time < x->since)
+				continue;
+			for (uint32_t k = 0; k < h.len; k++)
+				lines += x->data[k] == '\n';
+			open = h.len && x->data[h.len - 1] != '\n';
+		}
 	}
+	return lines + open;
+}
+
+static void process_ended(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct reader *x = arg;
+
+	(void)m;
+	(void)fds;
+	(void)nfds;
+	x->ended = true;
+	request_wake(x->r);
+}
+
+/* Its end is waited for; what it wrote before that is in the file by then. */
+static void follow_begin(struct reader *x, struct cell *c)
+{
+	struct keep_msg m = { .type = KEEP_WAIT, .proc = x->proc };
+
+	x->ended = c->keeper && link_ask(c->keeper, &m, NULL, 0, process_ended, x) < 0;
+	uv_timer_start(&x->timer, reader_timer, FOLLOW_MS, FOLLOW_MS);
 }
 
 void logs_get(struct request *r)
 {
-	static const char *const names[] = { "proc", "follow", "tail", NULL };
-	uint64_t proc = KEEP_FIRST, follow = 0, tail = UINT64_MAX;
+	static const char *const names[] = { "proc", "follow", "tail", "since", NULL };
+	uint64_t proc = KEEP_FIRST, follow = 0, tail = UINT64_MAX, since = 0, lines;
 	const char *accept = request_header(r, "Accept");
 	struct cell *c;
 	struct reader *x;
 
 	if (!request_query_only(r, names) || !request_query_number(r, "proc", UINT32_MAX, &proc) ||
 	    !request_query_number(r, "follow", 1, &follow) ||
-	    !request_query_number(r, "tail", UINT32_MAX, &tail))
+	    !request_query_number(r, "tail", UINT32_MAX, &tail) ||
+	    !request_query_number(r, "since", (uint64_t)(INT64_MAX / 1000000), &since))
 		return;
 	c = request_cell(r);
 	if (!c)
@@ -183,6 +227,7 @@ void logs_get(struct request *r)
 	x->proc = (uint32_t)proc;
 	x->follow = follow;
 	x->raw = accept && strstr(accept, "text/plain");
+	x->since = (int64_t)since * 1000000;
 	x->files[0] = file_open(x, true);
 	x->files[1] = file_open(x, false);
 	if (x->files[1] < 0) {
@@ -195,11 +240,11 @@ void logs_get(struct request *r)
 			    (unsigned)proc);
 		return;
 	}
-	if (tail != UINT64_MAX)
-		tail_seek(x, tail);
+	lines = tail != UINT64_MAX ? lines_count(x) : 0;
+	x->skip = lines > tail ? lines - tail : 0;
 	uv_timer_init(&r->d->loop, &x->timer);
 	x->timer.data = x;
 	if (follow)
-		uv_timer_start(&x->timer, reader_timer, FOLLOW_MS, FOLLOW_MS);
+		follow_begin(x, c);
 	reply_stream(r, x->raw ? "text/plain" : "application/x-ndjson", &reader_stream, x);
 }

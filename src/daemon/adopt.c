@@ -1,7 +1,8 @@
 /* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
  * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
  * machine; its policy decides. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
- * that others made (named ones of the store, keepers that 'viv run' started) become known, then and later. */
+ * that others made (named ones of the store, keepers that 'viv run' started) become known: at the start, when their sockets appear, and
+ * before anybody is told what cells there are (cells_look). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@
 
 /* For a keeper that the vivd before has just started to be heard of. One that needs longer is adopted when it comes. */
 #define START_MS 5000
+#define YOUNG_NS (50 * 1000000L)
 
 /* The keeper's word on its cell, not waited for longer than a moment. */
 static bool hello_get(const char *id, struct keep_hello *ret)
@@ -115,8 +118,14 @@ static bool keeper_step(void *arg, const char *id)
 
 	c = cell_by_id(d, id);
 	/* Known, and ours or connected: its socket is no news. */
-	if ((c && (c->keeper || c->spawning)) || !hello_get(id, &h))
+	if ((c && (c->keeper || c->spawning || c->busy)) || !hello_get(id, &h))
 		return true;
+	if (c && !cell_state_is_live(c->state)) { /* somebody else started it */
+		if (h.state >= KEEP_STOPPING || h.started < c->ended)
+			return true; /* its last run, which is over */
+		c->wanted = false;
+		c->started = h.started;
+	}
 	if (c) {
 		cell_adopt(c, &h);
 		return true;
@@ -149,9 +158,11 @@ static void store_compare(struct daemon *d)
 
 		for (i = 0; i < n && strcmp(list[i].disk, c->id); i++)
 			;
+		if (c->busy) /* its name is being changed, or it is removed */
+			continue;
 		if (i < n && strcmp(list[i].name, c->name))
 			cell_rename(c, list[i].name, NULL);
-		else if (i == n && c->name[0])
+		else if (i == n && c->name[0] && !cell_state_is_live(c->state))
 			cell_forget(c, NULL);
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -162,12 +173,19 @@ static void store_compare(struct daemon *d)
 		if (cell_by_id(d, list[i].disk))
 			continue;
 		spec = cell_making_read(d, list[i].name);
-		if (!spec)
-			spec = json_pack("{s:o}", "image", json_clean(list[i].image));
-		cell_new(d, list[i].disk, list[i].name, spec, &f);
+		if (spec) {
+			cell_new(d, list[i].disk, list[i].name, spec, &f);
+			continue;
+		}
+		c = cell_new(d, list[i].disk, list[i].name,
+			     json_pack("{s:o}", "image", json_clean(list[i].image)), &f);
+		if (!c)
+			continue;
+		/* It was used before, or made from one that was. */
+		c->state = CELL_STOPPED;
+		c->created = list[i].created * NSEC_PER_SEC;
+		cell_save(c);
 	}
-	/* Of what has no disk either, nothing came. */
-	db_run(&d->db, NULL, "DELETE FROM making", "");
 	free(list);
 	store_close(&s);
 }
@@ -201,6 +219,44 @@ static void remains_sweep(struct daemon *d)
 			unlinkat(fd, f->d_name, 0);
 	}
 	closedir(dir);
+}
+
+/* Whether a directory may have changed since it was looked at last. A change in the same tick of the host's clock leaves no trace, so one
+ * that is that young counts as changed the next time, too. */
+static bool has_changed(int dir, int64_t *seen)
+{
+	struct timespec now;
+	struct stat st;
+	int64_t changed;
+
+	if (fstat(dir, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return true;
+	changed = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
+	if (changed == *seen)
+		return false;
+	*seen = now.tv_sec * NSEC_PER_SEC + now.tv_nsec - changed < YOUNG_NS ? 0 : changed;
+	return true;
+}
+
+void cells_look(struct daemon *d)
+{
+	struct store s;
+	struct err e;
+	int dir;
+
+	if (store_open(&s, &e) == 0) {
+		dir = store_dir(&s, "cells");
+		store_close(&s);
+		if (dir < 0 || has_changed(dir, &d->looked.names))
+			store_compare(d);
+		if (dir >= 0)
+			close(dir);
+	}
+	dir = keep_cells_dir(&e);
+	if (dir >= 0 && has_changed(dir, &d->looked.keepers) && keep_each(keeper_step, d, &e) < 0)
+		log_warn("cells that others started are not seen: %s", e.text);
+	if (dir >= 0)
+		close(dir);
 }
 
 /* A keeper that somebody else started while we run. */
@@ -241,6 +297,8 @@ int cells_open(struct daemon *d, struct err *e)
 	d->notify.data = d;
 	cells_read(d);
 	store_compare(d);
+	/* Of what was being made and has no disk either, nothing came. */
+	db_run(&d->db, NULL, "DELETE FROM making", "");
 	known_check(d);
 	/* Watched first: what comes after the look is seen. */
 	sockets_watch(d);

@@ -38,13 +38,23 @@ struct cell *cell_by_name(struct daemon *d, const char *name)
 	return NULL;
 }
 
+static struct cell *cell_known(struct daemon *d, const char *text)
+{
+	struct cell *c = cell_by_id(d, text);
+
+	return c ? c : cell_by_name(d, text);
+}
+
 struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
 {
-	struct cell *c = cell_by_id(d, text), *found = NULL;
+	struct cell *c = cell_known(d, text), *found = NULL;
 	size_t n = strlen(text);
 
-	if (!c)
-		c = cell_by_name(d, text);
+	if (!c || !cell_state_is_live(c->state)) {
+		/* Somebody else may have made it, or started it. */
+		cells_look(d);
+		c = cell_known(d, text);
+	}
 	if (c)
 		return c;
 	if (n >= PREFIX_MIN)
@@ -60,8 +70,8 @@ struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
 			found = c;
 		}
 	if (!found)
-		fault_note(f, 404, "not_found",
-			   "there is no cell '%.80s'; 'viv ps --all' lists them", text);
+		fault_note(f, 404, "not_found", "there is no cell '%.80s'; 'viv ls' lists them",
+			   text);
 	return found;
 }
 
@@ -330,6 +340,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 	time_set(o, "restart_at", c->restart_at);
 	if (c->kernel_pid && c->keeper)
 		json_object_set_new(o, "pid", json_integer(c->kernel_pid));
+	if (c->command[0] && c->keeper)
+		json_object_set_new(o, "command", json_clean(c->command));
 	if (c->status >= 0)
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 	if (c->reason[0])

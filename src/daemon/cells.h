@@ -40,6 +40,7 @@ struct cell {
 	bool busy; /* something slow is being done with it (removed, renamed): no other change meanwhile */
 	struct keeper_link *keeper; /* NULL: none */
 	int32_t kernel_pid;
+	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */
 	struct health *health; /* NULL: it has no checks */
@@ -55,6 +56,9 @@ void cells_read(struct daemon *d);
 /* Reads the rows and finds the keepers that run (life.c). */
 int cells_open(struct daemon *d, struct err *e);
 void cells_close(struct daemon *d);
+
+/* Takes note of what others made or started since; before cells are listed, and when one is not known (adopt.c). */
+void cells_look(struct daemon *d);
 
 /* By id, name, or the beginning of one id only (4 characters at least). Borrowed; NULL: a fault 404 (409 for several). */
 struct cell *cell_find(struct daemon *d, const char *text, struct fault *f);

@@ -23,6 +23,11 @@ const struct field cellspec_fields[] = {
 	{ "workdir", FIELD_TEXT, false },
 	{ "user", FIELD_TEXT, false },
 	{ "hostname", FIELD_TEXT, false },
+	{ "tty", FIELD_BOOL, false },
+	{ "stdin_open", FIELD_BOOL, false },
+	{ "binfmt_wasm", FIELD_TEXT, false },
+	{ "s3_endpoint", FIELD_TEXT, false },
+	{ "fast", FIELD_TEXT, false },
 	{ "labels", FIELD_MAP, false },
 	{ "limits", FIELD_OBJECT, false },
 	{ "mounts", FIELD_LIST, false },
@@ -34,6 +39,7 @@ const struct field cellspec_fields[] = {
 	/* not part of the cell: */
 	{ "start", FIELD_BOOL, false },
 	{ "get", FIELD_BOOL, false },
+	{ "update", FIELD_BOOL, false },
 };
 const unsigned cellspec_nfields = ARRAY_LEN(cellspec_fields);
 
@@ -285,6 +291,13 @@ void cellspec_words(const json_t *spec, const char *id, const char *name, struct
 	option(b, "--workdir", json_text(spec, "workdir"));
 	option(b, "--user", json_text(spec, "user"));
 	option(b, "--hostname", json_text(spec, "hostname"));
+	option(b, "--binfmt-wasm", json_text(spec, "binfmt_wasm"));
+	option(b, "--s3-endpoint", json_text(spec, "s3_endpoint"));
+	option(b, "--fast", json_text(spec, "fast"));
+	if (json_is_true(json_object_get(spec, "tty")))
+		word(b, "--tty");
+	if (json_is_true(json_object_get(spec, "stdin_open")))
+		word(b, "--interactive");
 	option_number(b, "--timeout", spec, "timeout");
 	option_number(b, "--cpus", limits, "cpus");
 	option_int(b, "--memory", limits, "memory");

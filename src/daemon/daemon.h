@@ -25,6 +25,10 @@ struct daemon {
 	uv_fs_event_t sockets; /* of RUN/cells: keepers that others start */
 	struct pool *pool; /* NULL: none */
 	struct list projects; /* struct project_run: what is being done for projects */
+	struct
+	{ /* when the directories of names and of sockets were changed last, as far as it was seen */
+		int64_t names, keepers;
+	} looked;
 	uv_timer_t notify; /* those who wait for a cell are told in the next round */
 	struct { /* for /metrics, counted since the start */
 		uint64_t requests, refused, events, starts, execs;

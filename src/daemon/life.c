@@ -18,6 +18,7 @@
 #include "daemon/lifepriv.h"
 #include "daemon/spawn.h"
 #include "daemon/usage.h"
+#include "keeper/named.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -32,8 +33,13 @@ int64_t cell_grace(const struct cell *c)
 
 /* ---- what a keeper leaves in RUN/cells ---- */
 
-/* All files of the cell but its socket: logs, and how it ended. */
-static void remains_remove(const struct cell *c, bool logs)
+enum remains {
+	REMAINS_END, /* how it ended, which is known now */
+	REMAINS_LOGS, /* and the output that was kept */
+	REMAINS_ALL, /* and the socket, which a killed keeper leaves: the cell is removed */
+};
+
+static void remains_remove(const struct cell *c, enum remains what)
 {
 	struct err e;
 	int fd = keep_cells_dir(&e);
@@ -51,7 +57,8 @@ static void remains_remove(const struct cell *c, bool logs)
 
 		if (strncmp(d->d_name, c->id, n) || *rest != '.')
 			continue;
-		if (!strcmp(rest, ".end") || (logs && strcmp(rest, ".sock")))
+		if (!strcmp(rest, ".end") || what == REMAINS_ALL ||
+		    (what == REMAINS_LOGS && strcmp(rest, ".sock")))
 			unlinkat(dirfd(dir), d->d_name, 0);
 	}
 	closedir(dir);
@@ -137,7 +144,7 @@ static void on_linger(uv_timer_t *t)
 	struct fault f = { 0 };
 
 	cell_timer(c, -1, NULL);
-	remains_remove(c, true);
+	remains_remove(c, REMAINS_ALL);
 	if (cell_forget(c, &f) < 0)
 		cell_linger(c);
 }
@@ -190,7 +197,7 @@ static void cell_over(struct cell *c)
 	c->kernel_pid = 0;
 	c->ended = time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
-	remains_remove(c, false);
+	remains_remove(c, REMAINS_END);
 	cell_move(c, in, NULL);
 	cell_policy(c);
 }
@@ -387,6 +394,7 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 	struct err e;
 	int fd = keep_connect(c->id, &e);
 
+	snprintf(c->command, sizeof(c->command), "%.*s", (int)sizeof(h->command) - 1, h->command);
 	if (fd < 0) { /* so fast was its end */
 		keeper_gone(c);
 		return;
@@ -460,7 +468,7 @@ int cell_start(struct cell *c, struct fault *f)
 	c->restart_at = 0;
 	c->d->count.starts++;
 	if (before.started)
-		remains_remove(c, true);
+		remains_remove(c, REMAINS_LOGS);
 	health_reset(c);
 	usage_drop(c);
 	if (!cell_start_pooled(c))
@@ -515,14 +523,23 @@ static void removal_work(uv_work_t *w)
 {
 	struct removal *r = w->data;
 	struct store s;
+	struct disk disk;
 	int err, lock;
 
 	if (store_open(&s, &r->e) < 0) {
 		r->failed = true;
 		return;
 	}
-	err = named_remove(s.fd, NAMED_CELL, r->name);
-	if (err && err != -ENOENT) {
+	/* Somebody may use it whom vivd has not seen yet. */
+	err = disk_open(s.fd, r->c->id, DISK_EXCLUSIVE, &disk);
+	if (!err)
+		disk_close(&disk);
+	if (err != -EBUSY)
+		err = named_remove(s.fd, NAMED_CELL, r->name);
+	if (err == -EBUSY) {
+		disk_failed("cell", r->name, err, &r->e);
+		r->failed = true;
+	} else if (err && err != -ENOENT) {
 		err_set(&r->e, ERR_FAILED, "cannot remove the cell's name: %s", strerror(-err));
 		r->failed = true;
 	} else if ((lock = store_lock(&s, true, NULL, &r->e)) < 0) {
@@ -546,7 +563,7 @@ static void removal_done(uv_work_t *w, int status)
 		fault_convert(&f, &r->e);
 		r->done(r->arg, &f);
 	} else {
-		remains_remove(r->c, true);
+		remains_remove(r->c, REMAINS_ALL);
 		r->done(r->arg, cell_forget(r->c, &f) < 0 ? &f : NULL);
 	}
 	free(r);
@@ -567,7 +584,7 @@ void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f),
 	}
 	cell_timer(c, -1, NULL);
 	if (!c->name[0]) {
-		remains_remove(c, true);
+		remains_remove(c, REMAINS_ALL);
 		if (cell_forget(c, &f) < 0) {
 			cell_linger(c);
 			done(arg, &f);

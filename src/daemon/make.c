@@ -14,9 +14,10 @@ struct making {
 	uv_work_t work;
 	struct daemon *d;
 	json_t *spec;
-	bool get;
+	unsigned flags; /* MAKE_ */
 	char name[CELL_NAME_LEN + 1];
 	const char *image; /* of spec; NULL: not asked for */
+	char hash[HASH_TEXT]; /* of that */
 	struct named named;
 	bool existed;
 	struct err e;
@@ -38,18 +39,18 @@ static void making_work(uv_work_t *w)
 {
 	struct making *m = w->data;
 	const struct layer_ref ground = { 0 };
-	char hash[HASH_TEXT] = "host";
 	struct store s;
 	struct disk d;
 
 	m->failed = true;
+	strcpy(m->hash, "host");
 	if (store_open(&s, &m->e) < 0)
 		return;
-	if (m->image && strcmp(m->image, "host") && image_find(&s, m->image, hash, &m->e) < 0) {
+	if (m->image && strcmp(m->image, "host") && image_find(&s, m->image, m->hash, &m->e) < 0) {
 		store_close(&s);
 		return;
 	}
-	if (named_make(&s, NAMED_CELL, m->name, hash, &ground, &m->named, &d, &m->e) == 0) {
+	if (named_make(&s, NAMED_CELL, m->name, m->hash, &ground, &m->named, &d, &m->e) == 0) {
 		disk_close(&d);
 		m->failed = false;
 	} else if (m->e.kind == ERR_CONFLICT &&
@@ -86,6 +87,51 @@ static void unmaking_done(uv_work_t *w, int status)
 	making_end(m, NULL);
 }
 
+static void exists_note(struct fault *f, const char *name)
+{
+	fault_note(f, 409, "exists",
+		   "there is a cell '%s' already; choose another name, or ask with \"get\": true",
+		   name);
+}
+
+/* A cell that is there gets another spec; its files, and so its image, stay. */
+static struct cell *cell_update(struct making *m, struct cell *c)
+{
+	if (cell_state_is_live(c->state) || c->busy)
+		fault_note(&m->f, 409, "in_use", "cell '%s' is in use; stop it first", m->name);
+	else if (m->image && strcmp(m->hash, m->named.image))
+		fault_note(&m->f, 409, "conflict",
+			   "cell '%s' was made from image %.12s and not %.12s; leave the image "
+			   "out, or choose another name",
+			   m->name, m->named.image, m->hash);
+	else {
+		if (!m->image && strcmp(m->named.image, "host"))
+			json_object_set_new(m->spec, "image", json_clean(m->named.image));
+		if (cell_respec(c, json_incref(m->spec), &m->f) == 0) {
+			c->restarts = 0;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/* There is a disk of that name, and perhaps a cell: made a moment ago, or before. */
+static struct cell *making_cell(struct making *m)
+{
+	struct cell *c;
+
+	if (m->existed && !m->flags) {
+		exists_note(&m->f, m->name);
+		return NULL;
+	}
+	/* Somebody else may have made it, and have it in use. */
+	cells_look(m->d);
+	c = cell_by_id(m->d, m->named.disk);
+	if (!c)
+		return cell_new(m->d, m->named.disk, m->name, json_incref(m->spec), &m->f);
+	return m->existed && (m->flags & MAKE_UPDATE) ? cell_update(m, c) : c;
+}
+
 static void making_done(uv_work_t *w, int status)
 {
 	struct making *m = w->data;
@@ -94,15 +140,8 @@ static void making_done(uv_work_t *w, int status)
 	(void)status;
 	if (m->failed) {
 		fault_convert(&m->f, &m->e);
-	} else if ((c = cell_by_id(m->d, m->named.disk)) || (m->existed && !m->get)) {
-		if (!m->get) {
-			fault_note(&m->f, 409, "exists",
-				   "there is a cell '%s' already; ask with \"get\": true to use it",
-				   m->name);
-			c = NULL;
-		}
 	} else {
-		c = cell_new(m->d, m->named.disk, m->name, json_incref(m->spec), &m->f);
+		c = making_cell(m);
 		if (!c && !m->existed) {
 			uv_queue_work(&m->d->loop, &m->work, unmaking_work, unmaking_done);
 			return;
@@ -124,21 +163,21 @@ static void refused_done(uv_work_t *w, int status)
 	making_end(w->data, NULL);
 }
 
-void cell_make(struct daemon *d, const char *name, json_t *spec, bool get, made_fn fn, void *arg)
+void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
+	       void *arg)
 {
 	struct making *m = xalloc(sizeof(*m));
 
 	m->d = d;
 	m->spec = spec;
-	m->get = get;
+	m->flags = flags;
 	m->fn = fn;
 	m->arg = arg;
 	m->work.data = m;
 	m->image = json_text(spec, "image");
 	snprintf(m->name, sizeof(m->name), "%s", name);
-	if (cell_by_name(d, name) && !get)
-		fault_note(&m->f, 409, "exists",
-			   "there is a cell '%s' already; ask with \"get\": true to use it", name);
+	if (cell_by_name(d, name) && !flags)
+		exists_note(&m->f, name);
 	if (m->f.status || cell_making(d, name, spec, &m->f) < 0)
 		uv_queue_work(&d->loop, &m->work, refused_work, refused_done);
 	else

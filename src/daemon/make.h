@@ -7,7 +7,11 @@
 /* c NULL: a fault. existed: there was one of that name already. Called once, later. */
 typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct fault *f);
 
-/* Takes spec. get: one that is there already is no error. */
-void cell_make(struct daemon *d, const char *name, json_t *spec, bool get, made_fn fn, void *arg);
+#define MAKE_GET 1 /* one that is there already is no error */
+#define MAKE_UPDATE 2 /* it gets the spec, unless it runs */
+
+/* Takes spec. */
+void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
+	       void *arg);
 
 #endif

@@ -268,7 +268,7 @@ static void make_begin(struct run_action *a)
 {
 	a->step = STEP_MAKE;
 	a->r->threads++;
-	cell_make(a->r->d, a->plan->cell, json_deep_copy(a->plan->spec), false, made, a);
+	cell_make(a->r->d, a->plan->cell, json_deep_copy(a->plan->spec), 0, made, a);
 }
 
 static void removed(void *arg, const struct fault *f)

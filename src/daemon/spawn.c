@@ -18,7 +18,9 @@ struct spawn {
 	uv_timer_t timer; /* fires at once when there is nothing to wait for */
 	int ready, said; /* -1: none */
 	unsigned nhandles;
-	char failure[256];
+	bool exited, failed;
+	int status; /* of a failure, */
+	char failure[400]; /* and why */
 	spawn_fn fn;
 	void *arg;
 };
@@ -29,13 +31,6 @@ static void on_closed(uv_handle_t *h)
 
 	if (--s->nhandles == 0)
 		free(s);
-}
-
-static void on_exit_of(uv_process_t *p, int64_t status, int sig)
-{
-	(void)status;
-	(void)sig;
-	uv_close((uv_handle_t *)p, on_closed);
 }
 
 /* The last whole line, without viv's name. */
@@ -74,6 +69,28 @@ static void spawn_done(struct spawn *s, const struct keep_hello *hello, int stat
 	s->ready = s->said = -1;
 }
 
+/* A failure is told when the keeper is gone: it may have something to leave, and has locks. */
+static void on_exit_of(uv_process_t *p, int64_t status, int sig)
+{
+	struct spawn *s = p->data;
+
+	(void)status;
+	(void)sig;
+	s->exited = true;
+	if (s->failed)
+		spawn_done(s, NULL, s->status, s->failure);
+	uv_close((uv_handle_t *)p, on_closed);
+}
+
+static void spawn_failed(struct spawn *s, int status, const char *text)
+{
+	s->failed = true;
+	s->status = status;
+	snprintf(s->failure, sizeof(s->failure), "%.390s", text);
+	if (s->exited)
+		spawn_done(s, NULL, s->status, s->failure);
+}
+
 static void on_ready(uv_poll_t *p, int status, int events)
 {
 	struct spawn *s = p->data;
@@ -93,9 +110,9 @@ static void on_ready(uv_poll_t *p, int status, int events)
 	said_read(s, text, sizeof(text));
 	if (n == sizeof(m)) {
 		m.text[sizeof(m.text) - 1] = '\0';
-		spawn_done(s, NULL, m.a, m.text[0] ? m.text : text);
+		spawn_failed(s, m.a, m.text[0] ? m.text : text);
 	} else {
-		spawn_done(s, NULL, 125, text[0] ? text : "the cell's keeper ended at its start");
+		spawn_failed(s, 125, text[0] ? text : "the cell's keeper ended at its start");
 	}
 }
 

@@ -285,7 +285,7 @@ others() {
 	viv --name old -- sh -c 'echo 1 >/root/f'
 	viv --detach --name d -- sleep 300 >/dev/null
 	v daemon start
-	is "$(api /v1/cells | python3 -c 'import json,sys; print(*sorted((c["name"], c["state"]) for c in json.load(sys.stdin)["cells"]))')" "('d', 'running') ('old', 'created')"
+	is "$(api /v1/cells | python3 -c 'import json,sys; print(*sorted((c["name"], c["state"]) for c in json.load(sys.stdin)["cells"]))')" "('d', 'running') ('old', 'stopped')"
 	is "$(api /v1/cells/old/start -X POST | field state)" running
 	is "$(run_in old cat /root/f)" 1
 	viv --detach --name e -- sleep 300 >/dev/null
