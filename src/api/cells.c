@@ -183,7 +183,8 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 	m = xalloc(sizeof(*m));
 	m->start = start;
 	op_begin(r, &m->op);
-	cell_make(r->d, name, spec, (get ? MAKE_GET : 0) | (update ? MAKE_UPDATE : 0), named_made, m);
+	cell_make(r->d, name, spec, (get ? MAKE_GET : 0) | (update ? MAKE_UPDATE : 0), named_made,
+		  m);
 }
 
 void cells_create(struct request *r)

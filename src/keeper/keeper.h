@@ -45,7 +45,8 @@ struct keeper {
 	bool pooled; /* it waits in a pool, for its first request */
 	bool idle; /* it goes on without a first process */
 	bool leave; /* its logs and the record of its end stay */
-	struct client *taker; /* who has yet to send the first process of a cell that is nothing without it; NULL: nobody */
+	struct client *
+		taker; /* who has yet to send the first process of a cell that is nothing without it; NULL: nobody */
 	struct client *leash; /* whose end is the cell's; NULL: nobody's */
 	struct source listening; /* fd -1: nobody is listened to */
 	struct list clients;
