@@ -31,6 +31,7 @@ from vivdclient import Down, Unix, Vivd, descendants, kill9, reap, soon, subreap
 argv = sys.argv[1:]
 seconds = float(argv[argv.index("--seconds") + 1]) if "--seconds" in argv else 6
 seed = int(argv[argv.index("--seed") + 1]) if "--seed" in argv else int(time.time())
+os.environ["VIV_POOL_SECONDS"] = "1"  # cells that wait for a use end soon after the last one was asked for
 vivd = Vivd(argv[0], argv[1])
 problems = []
 ending = threading.Event()
@@ -315,9 +316,17 @@ def cells_check(cells):
             problem(f"the cell {c.name} is lost")
         if c.removed == "acknowledged" and c.name in names:
             problem(f"the cell {c.name} was removed and is there")
-    there = descendants()
-    kernels = {p for p, (parent, _, name) in there.items() if name == "viv-kernel" and there.get(parent, (0, 0, ""))[2] == "viv-keeper"}
     shown = {c["pid"] for c in cells.values() if c["state"] in ("running", "paused")}
+
+    def kernels_there():
+        there = descendants()
+        return {p for p, (parent, _, name) in there.items()
+                if name == "viv-kernel" and there.get(parent, (0, 0, ""))[2] == "viv-keeper"}
+
+    until = time.monotonic() + 30
+    while kernels_there() - shown and time.monotonic() < until:
+        time.sleep(0.05)
+    kernels = kernels_there()
     for c in cells.values():
         if c["state"] in ("running", "paused") and c["pid"] not in kernels:
             problem(f"no kernel of the running cell {c}")
