@@ -61,6 +61,7 @@ struct stream {
 	uint64_t addr, len; /* the call's buffer; len becomes less where it turns out bad */
 	uint32_t kind, at; /* enum post_stream; where in the area */
 	uint32_t ready, copied; /* what was told to be ready; what has been copied out */
+	uint32_t far;
 };
 struct post_slot;
 /* st has the buffer. False: the call has none, kind is STREAM_NONE. */

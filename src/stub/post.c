@@ -318,6 +318,7 @@ FAST static long call_post(struct stream *st, struct plan *p, uint32_t tid)
 	s->stream_len = (uint32_t)st->len;
 	s->stream_at = st->at;
 	s->ready = s->filled = 0;
+	s->far = st->far;
 	__atomic_store_n(state, POST_STATE(tid, POST_POSTED), __ATOMIC_SEQ_CST);
 	/* If it has just gone to sleep, it looked before that. */
 	i = __atomic_load_n(&REGION->awake, __ATOMIC_SEQ_CST) ? 0 : SPINS;

@@ -16,7 +16,8 @@
  * is there; what it writes is put there by the kernel, "filled" says how much, and the stub copies it on, having told in "ready" how far
  * the place for it can be written. Where either does not go on, the kernel moves the rest without its help. Processors that take turns at
  * the same memory are slow as long as it is in the cache of one of them, so the streams of one call after the other lie in different parts
- * of the area, which is larger than the caches near to one processor.
+ * of the area, which is larger than the caches near to one processor. That does not help where the processors have no cache in common:
+ * who writes the area and finds it slow says so ("far"), and who reads takes what it has read out of its caches.
  *
  * Both sides write a box, so the kernel trusts nothing in it: it copies what it needs of a slot once and checks the copy. A guest
  * that writes nonsense there makes calls that it could have made anyway; one that posts in the name of another of its threads
@@ -32,6 +33,7 @@
 #define AREA_SIZE 0x200000
 
 #ifndef __ASSEMBLER__
+#include <stddef.h>
 #include <stdint.h>
 
 #define POST_SLOTS 15
@@ -70,7 +72,7 @@ struct post_slot {
 	uint32_t stream; /* enum post_stream */
 	uint32_t ready; /* by the stub; with READY_NO_MORE: it stops there */
 	uint32_t filled; /* by the kernel */
-	uint32_t pad2;
+	uint32_t far; /* by who writes the area */
 	uint8_t room[POST_ROOM];
 };
 _Static_assert(sizeof(struct post_slot) == 2048, "post_slot");
@@ -83,6 +85,52 @@ struct post_box {
 	struct post_slot slot[POST_SLOTS];
 };
 _Static_assert(sizeof(struct post_box) == POST_SIZE, "post_box");
+
+/* Whether streams are far, as whoever writes them finds. */
+struct far {
+	uint32_t score; /* slow chunks raise it */
+	uint32_t calls; /* so many streams to come are taken to be */
+};
+#define FAR_CALLS 256
+#define FAR_SCORE 8
+
+static inline void far_note(struct far *f, int slow)
+{
+	if (slow)
+		f->score += 2;
+	else if (f->score)
+		f->score--;
+	if (f->score < FAR_SCORE)
+		return;
+	f->score = 0;
+	f->calls = FAR_CALLS;
+}
+
+static inline uint32_t far_take(struct far *f)
+{
+	if (!f->calls)
+		return 0;
+	f->calls--;
+	return 1;
+}
+
+/* Whether the processor can do what area_flush() does. */
+static inline int area_can_flush(void)
+{
+	uint32_t a = 7, b, c = 0, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return b >> 23 & 1;
+}
+
+/* Out of all caches. */
+static inline void area_flush(const void *at, size_t n)
+{
+	const char *p = (const char *)((uintptr_t)at & ~63UL), *end = (const char *)at + n;
+
+	for (; p < end; p += 64)
+		__asm__ volatile("clflushopt (%0)" : : "r"(p) : "memory");
+}
 #endif
 
 #endif

@@ -8,6 +8,7 @@
 
 #define CHUNK 65536u /* tried, or copied in, at a time */
 #define AHEAD (2 * CHUNK) /* of the kernel */
+#define FAR_TICKS 30000 /* for a chunk: about ten microseconds, where two are usual */
 #define POPULATE_WRITE 23
 #define REFUSED 64 /* descriptors that are told apart */
 #define REFUSED_FOR 32 /* calls */
@@ -16,6 +17,8 @@
 
 static int area; /* it is mapped */
 static uint32_t next; /* where the next stream lies in it */
+static int can_flush;
+static struct far far;
 static uint8_t refused[REFUSED]; /* by a descriptor's number: calls that are made without asking */
 
 void stub_area_open(void)
@@ -37,6 +40,7 @@ void stub_area_open(void)
 		return;
 	}
 	stub_guard_open();
+	can_flush = area_can_flush();
 	area = 1;
 }
 
@@ -68,6 +72,7 @@ FAST int stream_begin(struct stream *st, uint32_t tid, uint64_t fd, uint32_t kin
 	if (next >= AREA_SIZE)
 		next = 0;
 	st->ready = st->copied = 0;
+	st->far = kind == STREAM_IN ? far_take(&far) : 0;
 	return 1;
 }
 
@@ -96,17 +101,28 @@ FAST_INLINE void ready_tell(struct stream *st, struct post_slot *s, uint32_t n, 
 		st->len = st->ready;
 }
 
+FAST_INLINE uint64_t ticks(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+	return (uint64_t)hi << 32 | lo;
+}
+
 FAST_INLINE int step_in(struct stream *st, struct post_slot *s, int worked)
 {
 	uint32_t n = least(CHUNK, st->len - st->ready);
-	uint64_t left;
+	uint64_t left, start;
 
 	/* Of one that nobody works at only the beginning, in case that nobody will. */
 	if (!n || (!worked && st->ready >= AHEAD))
 		return 0;
+	start = ticks();
 	left = guard_copy((void *)(AREA_BASE + st->at + st->ready),
 			  (const void *)(st->addr + st->ready), n);
 	ready_tell(st, s, n - (uint32_t)left, !left);
+	if (n == CHUNK)
+		far_note(&far, ticks() - start > FAR_TICKS);
 	return 1;
 }
 
@@ -126,6 +142,8 @@ FAST_INLINE int step_out(struct stream *st, struct post_slot *s)
 		return 0;
 	copy((void *)(st->addr + st->copied), (const void *)(AREA_BASE + st->at + st->copied),
 	     filled - st->copied);
+	if (s->far && can_flush)
+		area_flush((const void *)(AREA_BASE + st->at + st->copied), filled - st->copied);
 	st->copied = filled;
 	return 1;
 }

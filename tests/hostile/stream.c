@@ -40,6 +40,7 @@ static void scribble(uint32_t i)
 	s->stream_at = rnd() % 2 ? 0 : odd();
 	s->ready = odd();
 	s->filled = odd();
+	s->far = odd();
 	box->area_owner = rnd() % 2 ? 0 : tids[0];
 	__atomic_store_n(&box->state[i], POST_STATE(tids[rnd() % (SCRIBBLERS + 1)], POST_POSTED), __ATOMIC_SEQ_CST);
 	for (int k = 0; k < 200; k++) {

@@ -11,14 +11,39 @@
 
 #define PATIENCE 100000 /* nanoseconds */
 #define SPINS 32 /* between two looks at the clock */
+#define FAR 15000 /* nanoseconds for a chunk, where five thousand are usual */
 
 static struct guest_stream stream;
+static struct far far;
+static struct {
+	const char *at;
+	size_t n;
+} unclean; /* what has been read of one that is */
 
 void guest_stream_open(const struct guest_stream *s)
 {
 	stream = *s;
 	stream.patience = PATIENCE;
 	stream.done = 0;
+	if (!stream.towards_guest && *(volatile uint32_t *)stream.far) {
+		unclean.at = stream.at;
+		unclean.n = stream.len;
+	} else if (stream.towards_guest) {
+		*(volatile uint32_t *)stream.far = far_take(&far);
+	}
+}
+
+void guest_stream_clean(void)
+{
+	static int can = -1;
+
+	if (!unclean.n)
+		return;
+	if (can < 0)
+		can = area_can_flush();
+	if (can)
+		area_flush(unclean.at, unclean.n);
+	unclean.n = 0;
 }
 
 void guest_stream_close(void)
@@ -78,6 +103,7 @@ void *guest_stream_room(pid_t tid, uaddr_t addr, size_t *n)
 	if (off == stream.len || off != stream.done)
 		return NULL;
 	*n = MIN(MIN(*n, STREAM_CHUNK_OUT), stream.len - off);
+	stream.start = host_clock(CLOCK_MONOTONIC);
 	return stream.at + off;
 }
 
@@ -85,6 +111,8 @@ bool guest_stream_put(uaddr_t addr, size_t n)
 {
 	size_t end = addr - stream.addr + n;
 
+	if (n == STREAM_CHUNK_OUT)
+		far_note(&far, host_clock(CLOCK_MONOTONIC) - stream.start > FAR);
 	if (ready_wait(end) < end) {
 		guest_stream_close();
 		return false;

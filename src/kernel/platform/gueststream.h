@@ -19,13 +19,16 @@ struct guest_stream {
 	size_t len;
 	char *at; /* shared: the other side may write it at any time */
 	const uint32_t *ready; /* shared */
-	uint32_t *filled; /* shared */
+	uint32_t *filled, *far; /* shared */
 	size_t done; /* what filled says */
 	int64_t patience; /* nanoseconds that may still be waited */
+	int64_t start; /* when the room was given */
 };
 
 void guest_stream_open(const struct guest_stream *s);
 void guest_stream_close(void);
+/* After that, and after the call was answered: what there is left to do with the memory that it went through. */
+void guest_stream_clean(void);
 
 /* From the guest: where the bytes at addr are, at most *n of them; *n becomes how many. NULL: not here. */
 const void *guest_stream_take(pid_t tid, uaddr_t addr, size_t *n);

@@ -322,11 +322,11 @@ static uint32_t box_calls(void)
 }
 
 /* A call that the runner could have answered. */
-static void site_hit(struct task *t, uint32_t enough)
+static void site_hit(struct task *t, uint32_t weight, uint32_t enough)
 {
 	struct fastmm *mm = t->mm;
 	uint64_t ip = t->call.ip;
-	uint32_t i;
+	uint32_t i, before;
 
 	if (cell.spec.fast != FAST_ON && cell.spec.fast != FAST_EAGER)
 		return;
@@ -342,7 +342,9 @@ static void site_hit(struct task *t, uint32_t enough)
 		mm->site[i].nr = t->call.nr;
 		mm->site[i].hits = 0;
 	}
-	if (++mm->site[i].hits == enough)
+	before = mm->site[i].hits;
+	mm->site[i].hits += weight;
+	if (before < enough && before + weight >= enough)
 		signal_patch(t, ip, mm->refs == 1 && mm->tasks.next == mm->tasks.prev,
 			     !mm->post && mm->calls >= box_calls());
 }
@@ -355,13 +357,16 @@ int fast_site_nr(const struct task *t, uint64_t ip)
 	return -1;
 }
 
-void fast_postable(struct task *t)
+void fast_postable(struct task *t, uint32_t weight)
 {
-	if (!t->mm || !t->mm->own || t->fast_off || !post_is_on() || ++t->mm->calls < box_calls())
+	if (!t->mm || !t->mm->own || t->fast_off || !post_is_on())
+		return;
+	t->mm->calls += weight;
+	if (t->mm->calls < box_calls())
 		return;
 	/* Where no box could be had, it is not tried for ever. */
 	if (t->mm->post || t->mm->calls < 4 * POST_CALLS)
-		site_hit(t, SITE_HITS_POST);
+		site_hit(t, weight, SITE_HITS_POST);
 }
 
 struct post *fast_post(const struct task *t)
@@ -381,7 +386,7 @@ int fast_post_set(struct task *t, struct post *post)
 void fast_id_told(struct task *t)
 {
 	if (t->mm && t->mm->published.ids)
-		site_hit(t, SITE_HITS_ID);
+		site_hit(t, 1, SITE_HITS_ID);
 }
 
 void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int64_t result,
@@ -403,7 +408,7 @@ void fast_answered(struct task *t, int dfd, const char *path, uint32_t kind, int
 	k.len = (uint32_t)strnlen(path, PATH_MAX_LEN);
 	switch (fast_note_put(&k, (int32_t)result, said)) {
 	case FAST_WAS_THERE:
-		site_hit(t, SITE_HITS);
+		site_hit(t, 1, SITE_HITS);
 		break;
 	case FAST_DIFFERED:
 		if (cell.spec.fast == FAST_CHECK)

@@ -43,8 +43,8 @@ int fast_site_nr(const struct task *t, uint64_t ip);
 
 /* ---- posted calls (sys/post.h) ---- */
 
-/* A call was made that could have been posted. */
-void fast_postable(struct task *t);
+/* A call was made that could have been posted; weight: it is worth so many. */
+void fast_postable(struct task *t, uint32_t weight);
 /* The box through which t may post now (borrowed), or NULL. */
 struct post *fast_post(const struct task *t);
 /* t's address space has a box from now on (taken, unless it fails). */

@@ -37,7 +37,8 @@
 #define WINDOWS_AWAKE 64 /* before the other measure is taken again */
 #define BUSY 15 /* calls in a millisecond, asleep, that are worth a try */
 #define IDLE (200 * USEC) /* without a post: back to sleep. Who is woken takes its time to come */
-#define HOST_TURN (6 * USEC) /* the host's descriptors are looked at so often while awake */
+#define HOST_TURN (6 * USEC) /* the host's descriptors are looked at so often while awake ... */
+#define HOST_TURN_BULK (40 * USEC) /* ... and so often between large transfers */
 #define TAKEN_AWAY \
 	(1000 * USEC) /* who gives a turn and has not got it back by then is on a busy processor */
 #define BULK 16384 /* bytes of a large transfer that count as much as a call */
@@ -62,9 +63,12 @@ static struct {
 	uint32_t windows; /* since it is */
 	int64_t since; /* the start of the window ... */
 	uint64_t calls; /* ... and of how many calls the cell had made by then */
+	uint32_t posts; /* in it */
+	bool bulky; /* a large transfer is made in the usual way: it takes longer than nothing to do for who waits for posts */
 	uint64_t asleep; /* calls in a millisecond, measured last */
 	int64_t last; /* when something was posted, or the reason to be awake */
-	int64_t host; /* when the host's descriptors were looked at */
+	int64_t host; /* when the host's descriptors were looked at ... */
+	uint64_t bulk; /* ... and what bulk was */
 	int64_t rest, until; /* how long not to try again, and till when */
 } awake;
 
@@ -343,13 +347,14 @@ static void slot_stream(const struct post *p, struct post_slot *s, const struct 
 						  .len = len,
 						  .at = p->area + at,
 						  .ready = &s->ready,
-						  .filled = &s->filled });
+						  .filled = &s->filled,
+						  .far = &s->far });
 }
 
-static void bulk_count(uint64_t nr, const struct sysargs *a)
+/* What a call counts for beside being one. */
+static uint32_t bulk_of(uint64_t nr, const struct sysargs *a)
 {
-	if (is_plain(nr))
-		bulk += MIN(a->a[2], STREAM_MAX) / BULK;
+	return is_plain(nr) ? (uint32_t)(MIN(a->a[2], STREAM_MAX) / BULK) : 0;
 }
 
 static void slot_work(struct post *p, uint32_t i, uint32_t state)
@@ -370,7 +375,7 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 	if (t && is_postable(nr) && fast_post(t) == p && ends_at_once(t, nr, &args)) {
 		windows_open(s, t->tid);
 		slot_stream(p, s, t, nr, &args);
-		bulk_count(nr, &args);
+		bulk += bulk_of(nr, &args);
 		ret = dispatch_posted(t, (int)nr, &args, *(volatile uint64_t *)&s->ip);
 		if (ret != PARKED) {
 			s->ret = ret;
@@ -382,6 +387,7 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 		guest_stream_close();
 	}
 	__atomic_store_n(&p->box->state[i], POST_STATE(tid, step), __ATOMIC_RELEASE);
+	guest_stream_clean();
 }
 
 bool posts_run(void)
@@ -444,6 +450,7 @@ static void window_begin(int64_t now)
 {
 	awake.since = now;
 	awake.calls = cell.calls + bulk;
+	awake.posts = 0;
 }
 
 /* Calls in a millisecond since the window began. */
@@ -475,7 +482,7 @@ static void area_offer(struct task *t)
 	struct post *p = fast_post(t);
 
 	if (!p || p->area || p->offers >= OFFERS || nareas >= AREAS ||
-	    !is_plain((uint64_t)t->call.nr) || t->call.args.a[2] <= POST_LEN_MAX)
+	    !is_plain((uint64_t)t->call.nr) || t->call.args.a[2] < STREAM_MIN)
 		return;
 	p->offers++;
 	signal_patch(t, 0, false, 2);
@@ -483,13 +490,16 @@ static void area_offer(struct task *t)
 
 void posts_missed(struct task *t)
 {
+	uint32_t more;
 	int64_t now;
 
 	if (!is_postable((uint64_t)t->call.nr))
 		return;
-	fast_postable(t);
-	bulk_count((uint64_t)t->call.nr, &t->call.args);
+	more = bulk_of((uint64_t)t->call.nr, &t->call.args);
+	bulk += more;
+	fast_postable(t, 1 + more);
 	area_offer(t);
+	awake.bulky |= more && fast_post(t);
 	if (awake.on || !nboxes)
 		return;
 	now = now_mono();
@@ -512,6 +522,7 @@ static bool turn_give(void)
 	host_yield();
 	now_update();
 	awake.host = now_mono();
+	awake.bulk = bulk;
 	awake_tell();
 	if (awake.host - before < TAKEN_AWAY)
 		return true;
@@ -526,6 +537,11 @@ bool posts_wait(int64_t deadline)
 
 	if (!awake.on)
 		return false;
+	if (awake.bulky) {
+		now_update();
+		now = awake.last = now_mono();
+		awake.bulky = false;
+	}
 	for (uint32_t spin = 1; !posts_run(); spin++) {
 		if (spin % 16) {
 			__builtin_ia32_pause();
@@ -533,16 +549,18 @@ bool posts_wait(int64_t deadline)
 		}
 		now_update();
 		now = now_mono();
-		if (now - awake.last >= IDLE && !is_eager())
+		if ((now - awake.last >= IDLE || (!awake.posts && now - awake.since >= WINDOW)) &&
+		    !is_eager())
 			goto sleep;
 		if (now - awake.host >= HOST_TURN || now >= deadline)
 			goto turn;
 	}
 	now_update();
 	now = awake.last = now_mono();
+	awake.posts++;
 	if (now - awake.since >= WINDOW && !window_end(now))
 		goto sleep;
-	if (now - awake.host < HOST_TURN)
+	if (now - awake.host < (awake.bulk != bulk ? HOST_TURN_BULK : HOST_TURN))
 		return true;
 turn:
 	if (turn_give())
