@@ -64,7 +64,8 @@ struct stream {
 	uint32_t far;
 };
 struct post_slot;
-/* st has the buffer. False: the call has none, kind is STREAM_NONE. */
+/* st has the buffer. False: it is not a call for this. Else it is posted, with a stream or, if kind is STREAM_NONE, for the kernel to move
+ * the bytes. */
 FAST int stream_begin(struct stream *st, uint32_t tid, uint64_t fd, uint32_t kind);
 /* Something that there is to do. False: there is nothing at the moment. worked: the kernel is at work on the call. */
 FAST int stream_step(struct stream *st, struct post_slot *s, int worked);

@@ -342,7 +342,7 @@ FAST static long call_post(struct stream *st, struct plan *p, uint32_t tid)
 	}
 	if (POST_STEP(now) == POST_DONE)
 		take_result(f, s, st->copied);
-	else if (st->kind)
+	else if (stream_kind(f))
 		stream_refused(f->rdi);
 	__atomic_store_n(state, 0, __ATOMIC_RELEASE);
 	f->slot = 0;

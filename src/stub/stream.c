@@ -35,6 +35,7 @@ void stub_area_open(void)
 	native(NR_CLOSE, fd, 0, 0, 0);
 	if (p != (long)AREA_BASE)
 		return;
+	native(NR_MADVISE, AREA_BASE, AREA_SIZE, POPULATE_WRITE, 0);
 	if (native(NR_MADVISE, AREA_BASE, AREA_SIZE, MADV_DONTFORK_, 0) < 0) {
 		native(NR_MUNMAP, AREA_BASE, AREA_SIZE, 0, 0);
 		return;
@@ -62,10 +63,10 @@ FAST int stream_begin(struct stream *st, uint32_t tid, uint64_t fd, uint32_t kin
 		return 0;
 	}
 	if (kind == STREAM_IN && !guard_is_on())
-		return 0;
+		return 1;
 	if (!__atomic_compare_exchange_n(&BOX->area_owner, &nobody, tid, 0, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
-		return 0;
+		return 1;
 	st->kind = kind;
 	st->at = next <= AREA_SIZE - st->len ? next : 0;
 	next = (st->at + (uint32_t)st->len + 4095) & ~4095u;

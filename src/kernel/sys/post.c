@@ -147,6 +147,9 @@ static int64_t area_open(struct task *t)
 	p->area = nareas < AREAS ? shared_new("viv-area", AREA_SIZE, &fd) : NULL;
 	if (!p->area)
 		return -ENOMEM;
+	memset(p->area, 0,
+	       AREA_SIZE); /* its pages are had now, and not while it is measured whether it pays */
+	awake.rest = awake.until = 0;
 	ret = notify_addfd(t->call.id, fd, -1);
 	host_close(fd);
 	if (ret < 0) {
