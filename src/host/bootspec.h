@@ -131,7 +131,7 @@ enum ctl_type {
 	CTL_STOP, /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
 	CTL_READY, /* kernel -> viv: the cell runs; an idle one waits */
 	/* Further processes. id is viv's number for one, from 1 on and never used twice; the first process that the spec starts is 1. */
-	CTL_EXEC, /* viv -> kernel: start process id, flags CTL_X_*; rows a, columns b with a terminal; descriptors: a spec (host/execspec.h), 0, 1, 2 */
+	CTL_EXEC, /* viv -> kernel: start process id, flags CTL_X_*; rows a, columns b with a terminal; descriptors: a spec (host/execspec.h), 0, 1, 2, and with CTL_X_PROGRAM the program */
 	CTL_STARTED, /* kernel -> viv: process id has number a in the cell */
 	CTL_EXEC_FAIL, /* kernel -> viv: it could not; a: exit status as a shell has it (125, 126, 127), b: -errno; text */
 	CTL_PROC_EXIT, /* kernel -> viv: process id ended with wait status a */
@@ -148,7 +148,8 @@ enum ctl_type {
 #define CTL_X_FIRST 1u /* the cell ends with it */
 #define CTL_X_TTY 2u /* a pseudo-terminal of the cell between it and descriptors 0 and 1 */
 #define CTL_X_HANG_UP 4u /* the end of descriptor 0 hangs that terminal up */
-#define CTL_MAX_FDS 4
+#define CTL_X_PROGRAM 8u /* a sealed memory file is executed; argv[0] is no path but its name */
+#define CTL_MAX_FDS 5
 
 struct ctl_msg {
 	uint32_t type;

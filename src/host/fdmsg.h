@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-#define FDMSG_MAX 4 /* descriptors of one message */
+#define FDMSG_MAX 5 /* descriptors of one message */
 
 /* All n bytes with copies of nfds descriptors: 0, or -errno. flags: MSG_DONTWAIT; a signal never comes of it. */
 int must_check fdmsg_send(int fd, const void *buf, size_t n, const int *fds, unsigned nfds,

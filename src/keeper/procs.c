@@ -172,14 +172,14 @@ static void start_failed(struct kproc *p, enum err_kind kind, int status, const 
 void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input,
 		const int *fds, unsigned nfds)
 {
-	int all[CTL_MAX_FDS] = { -1, -1, -1, -1 };
+	int all[CTL_MAX_FDS] = { -1, -1, -1, -1, -1 };
 	struct ctl_msg m = { .type = CTL_EXEC };
 	uint32_t flags = x->flags;
+	unsigned program = flags & KEEP_X_PROGRAM ? 1 : 0;
 	struct kproc *p;
 
-	if (nfds != (flags & KEEP_X_LOG ? 1u : 4u) ||
-	    (flags &
-	     ~(uint32_t)(KEEP_X_DETACH | KEEP_X_LOG | KEEP_X_TTY | KEEP_X_FIRST | KEEP_X_QUIET))) {
+	if (nfds != (flags & KEEP_X_LOG ? 1u : 4u + program) || (flags & ~(uint32_t)KEEP_X_ALL) ||
+	    (program && (flags & KEEP_X_LOG))) {
 		fds_close(fds, nfds);
 		client_fail(c, id, ERR_USAGE, EXIT_OWN, "the request for a process is damaged");
 		return;
@@ -215,10 +215,11 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	}
 	m.id = p->num;
 	m.flags = (flags & KEEP_X_FIRST ? CTL_X_FIRST : 0) | (flags & KEEP_X_TTY ? CTL_X_TTY : 0) |
+		  (program ? CTL_X_PROGRAM : 0) |
 		  (flags & (KEEP_X_LOG | KEEP_X_DETACH) ? 0 : CTL_X_HANG_UP);
 	m.a = x->rows;
 	m.b = x->cols;
-	if (!control_put(&m, all, CTL_MAX_FDS))
+	if (!control_put(&m, all, 4 + program))
 		start_failed(p, ERR_FAILED, EXIT_OWN, "the cell does not answer");
 }
 

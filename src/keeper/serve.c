@@ -311,6 +311,8 @@ static void procs_list(struct client *c, const struct keep_msg *in)
 	struct kproc *p;
 
 	list_for_each (p, &keeper.procs, link) {
+		if (p->flags & KEEP_X_QUIET)
+			continue;
 		struct keep_msg m = { .type = KEEP_PROC, .proc = p->num, .pid = p->pid };
 
 		m.proc_is = (struct keep_proc){ .flags = p->flags,

@@ -5,7 +5,8 @@
  * request gets one answer, in any order, KEEP_FAIL among them, except where it says otherwise:
  *
  *   KEEP_HELLO      n: KEEP_VERSION                          KEEP_HELLO     hello
- *   KEEP_EXEC       exec; descriptors: the spec (host/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set
+ *   KEEP_EXEC       exec; descriptors: the spec (host/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set, then the
+ *                   program if KEEP_X_PROGRAM is set
  *                                                            KEEP_STARTED   proc, pid; and unless KEEP_X_DETACH is set, at its end
  *                                                            KEEP_EXITED    proc, a: wait status
  *   KEEP_WAIT       proc                                     KEEP_EXITED    proc, a: wait status (when it has ended)
@@ -40,7 +41,7 @@
 #include "host/stats.h"
 
 #define KEEP_VERSION 1
-#define KEEP_MAX_FDS 4
+#define KEEP_MAX_FDS 5
 #define KEEP_MAX_CLIENTS 1024
 #define KEEP_MAX_PROCS 1024 /* running, or ended and not forgotten */
 #define KEEP_EVENTS 1024 /* that are kept */
@@ -81,8 +82,10 @@ enum keep_type {
 #define KEEP_X_TTY \
 	4 /* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
 #define KEEP_X_FIRST 8 /* of an idle cell: process KEEP_FIRST; the cell ends with it */
-
-#define KEEP_X_QUIET 16 /* no events tell of it: a health check */
+#define KEEP_X_PROGRAM 16 /* runs a sealed memory file, whatever the cell's image has */
+#define KEEP_X_QUIET \
+	32 /* a tool of ours or a health check, no process that anybody asked for: no event tells of it, and KEEP_PROCS does not */
+#define KEEP_X_ALL 63
 
 /* Of KEEP_SIGNAL. */
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */

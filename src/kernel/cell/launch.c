@@ -16,6 +16,7 @@
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/start.h"
+#include "kernel/fs/memfd/memfd.h"
 #include "kernel/fs/pty/bridge.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
@@ -41,7 +42,7 @@ struct launch {
 	bool has_user; /* another than the cell's */
 	char vars[3][320]; /* HOME=, USER=, LOGNAME= of that user */
 	struct cred cred;
-	struct file *files[3];
+	struct file *files[3], *program; /* program: NULL, it is looked up */
 	struct bridge *bridge;
 };
 OBJ_TYPE(launch_type, struct launch, LAUNCHES_MAX);
@@ -72,6 +73,9 @@ static void spec_drop(struct launch *l)
 			file_put(l->files[i]);
 		l->files[i] = NULL;
 	}
+	if (l->program)
+		file_put(l->program);
+	l->program = NULL;
 }
 
 static void launch_free(void *arg)
@@ -211,7 +215,8 @@ static int order_born(struct seed_order *o, pid_t pid)
 	struct start s = { .program = l->words[0],
 			   .search = path_of(l),
 			   .cwd = l->view.cwd ? l->view.cwd : cell.spec.workdir,
-			   .cred = &l->cred };
+			   .cred = &l->cred,
+			   .given = l->program };
 	struct start_failure f;
 	struct proc *p;
 
@@ -348,7 +353,7 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	struct launch *l;
 	int ret;
 
-	if (nfds != CTL_MAX_FDS || !m->id || launch_find(m->id) ||
+	if (nfds != 4u + (m->flags & CTL_X_PROGRAM ? 1 : 0) || !m->id || launch_find(m->id) ||
 	    ((m->flags & CTL_X_FIRST) && first_is_taken())) {
 		fds_close(fds, nfds);
 		fail_say(m->id, 125, -EINVAL, "the request for a process is damaged");
@@ -367,8 +372,14 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	list_init(&l->link);
 	list_append(&launches, &l->link);
 	if (spec_read(l, fds[0], &f) < 0) {
-		fds_close(fds + 1, 3);
+		fds_close(fds + 1, nfds - 1);
 		launch_fail(l, f.status, f.err, f.text);
+		return;
+	}
+	ret = nfds > 4 ? memfd_given(fds[4], l->words[0], &l->program) : 0;
+	if (ret < 0) {
+		fds_close(fds + 1, 3);
+		launch_fail(l, 125, ret, "the request for a process is damaged");
 		return;
 	}
 	ret = streams_set(l, m, fds + 1);

@@ -79,9 +79,20 @@ static int command_find(struct task *t, const char *name, const char *search)
 	return best;
 }
 
+/* As fexecve: through a descriptor that is closed with the exec. */
+static int given_prepare(struct task *t, const struct start *s)
+{
+	int fd = fd_install_at(t, file_get(s->given), 3, true);
+
+	if (fd >= 0)
+		return exec_prepare_fd(t, 3, s->program);
+	file_put(s->given);
+	return fd;
+}
+
 static int program_prepare(struct task *t, const struct start *s, struct start_failure *f)
 {
-	int ret = command_find(t, s->program, s->search);
+	int ret = s->given ? given_prepare(t, s) : command_find(t, s->program, s->search);
 	bool missing = ret == -ENOENT || ret == -ENOTDIR;
 
 	if (ret >= 0)

@@ -268,6 +268,11 @@ int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flag
 	return prepare_as(t, dfd, path, path, lookup_flags, sigmask);
 }
 
+int exec_prepare_fd(struct task *t, int fd, const char *name)
+{
+	return prepare_as(t, fd, "", name, LOOKUP_FOLLOW | LOOKUP_EMPTY, 0);
+}
+
 int64_t hc_exec_prep(struct task *t, const struct sysargs *a)
 {
 	static char path[PATH_MAX_LEN];

@@ -30,6 +30,7 @@ struct memfd {
 	struct list all_link;
 	int fd;
 	uint64_t charged;
+	bool given; /* not the guest's: it costs the cell nothing */
 	char name[MEMFD_NAME_MAX + 1];
 };
 
@@ -57,7 +58,7 @@ static int memfd_getattr(struct inode *ino)
 	ino->size = (uint64_t)st.st_size;
 	ino->blocks = (uint64_t)st.st_blocks;
 	used_bytes -= m->charged;
-	m->charged = ino->blocks * 512;
+	m->charged = m->given ? 0 : ino->blocks * 512;
 	used_bytes += m->charged;
 	return 0;
 }
@@ -203,6 +204,18 @@ static void memfd_statfs(struct fs *fs, struct fs_stat *out)
 
 static const struct fs_ops memfd_fs_ops = { .statfs = memfd_statfs };
 
+static void memfd_place(struct memfd *m, const char *name, uint32_t mode)
+{
+	if (!memfd_fs.refs)
+		fs_init(&memfd_fs, &memfd_fs_ops, "tmpfs");
+	inode_init(&m->inode, &memfd_fs, &memfd_iops, S_IFREG | mode);
+	m->inode.fops = &memfd_fops;
+	m->inode.ino = ino_next();
+	m->inode.nlink = 0;
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	list_append(&all, &m->all_link);
+}
+
 int memfd_new(const char *name, unsigned flags, struct file **ret_)
 {
 	struct memfd *m;
@@ -217,8 +230,6 @@ int memfd_new(const char *name, unsigned flags, struct file **ret_)
 	m = obj_new(&memfd_type);
 	if (!m)
 		return -ENFILE;
-	if (!memfd_fs.refs)
-		fs_init(&memfd_fs, &memfd_fs_ops, "tmpfs");
 	/* MFD_EXEC is what hosts that do not know it do anyway. */
 	m->fd = host_memfd(name, flags & (MFD_ALLOW_SEALING | MEMFD_NOEXEC_SEAL));
 	if (m->fd < 0) {
@@ -226,15 +237,33 @@ int memfd_new(const char *name, unsigned flags, struct file **ret_)
 		obj_free(&memfd_type, m);
 		return r;
 	}
-	inode_init(&m->inode, &memfd_fs, &memfd_iops,
-		   S_IFREG | (flags & MEMFD_NOEXEC_SEAL ? 0666 : 0777));
-	m->inode.fops = &memfd_fops;
-	m->inode.ino = ino_next();
-	m->inode.nlink = 0;
-	strcpy(m->name, name);
-	list_append(&all, &m->all_link);
+	memfd_place(m, name, flags & MEMFD_NOEXEC_SEAL ? 0666 : 0777);
 	r = file_new(&m->inode, NULL, O_RDWR | 0100000 /* O_LARGEFILE as F_GETFL shows it */, ret_);
 	inode_put(&m->inode); /* the file holds it now, or nobody */
+	return r;
+}
+
+int memfd_given(int fd, const char *name, struct file **ret_)
+{
+	const int sealed = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	int seals = host_fcntl(fd, F_GET_SEALS, 0), r;
+	struct memfd *m = NULL;
+
+	if (seals < 0 || (seals & sealed) != sealed ||
+	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY)
+		r = -EINVAL;
+	else
+		r = (m = obj_new(&memfd_type)) ? 0 : -ENFILE;
+	if (r < 0) {
+		host_close(fd);
+		return r;
+	}
+	m->fd = fd;
+	m->given = true;
+	memfd_place(m, name, 0555);
+	(void)memfd_getattr(&m->inode);
+	r = file_new(&m->inode, NULL, O_RDONLY | 0100000, ret_);
+	inode_put(&m->inode);
 	return r;
 }
 
