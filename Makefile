@@ -75,6 +75,7 @@ S3_SRC := $(sort $(wildcard src/s3/*.c))
 CLIENT_SRC := $(sort $(wildcard src/client/*.c))
 DAEMON_SRC := $(sort $(wildcard src/daemon/*.c src/api/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
+FILES_SRC := $(sort $(wildcard src/files/*.c))
 KEEPER_SRC := $(sort $(wildcard src/keeper/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
@@ -91,7 +92,7 @@ IMPORT_LIBS := -larchive -lcrypto
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
-VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S)
+VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
 VIVD_LIBS := -luv -lmicrohttpd -lsqlite3 -ljansson -lyaml -lcrypto
@@ -152,6 +153,20 @@ $(B)/libvivarium.a: $(CLIENT_OBJ)
 $(B)/dyn/src/api/openapi_blob.S.o: src/api/openapi_blob.S src/api/openapi.json Makefile
 	@mkdir -p $(@D)
 	$(CC) -Wa,-Isrc/api -c -o $@ $<
+
+# A program for the inside of cells, which vivd carries: static, and never sanitized.
+FILES_CC := $(if $(filter musl,$(LIBC)),musl-gcc,$(CC))
+FILES_CFLAGS := -std=gnu17 -O2 $(WARN) -fno-strict-aliasing -fno-pie -ffunction-sections -fdata-sections
+$(B)/files/%.o: % Makefile
+	@mkdir -p $(@D)
+	$(FILES_CC) -D_GNU_SOURCE -Isrc $(FILES_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/viv-files: $(patsubst %,$(B)/files/%.o,$(FILES_SRC))
+	$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
+
+$(B)/dyn/src/api/files_blob.S.o: src/api/files_blob.S $(B)/viv-files Makefile
+	@mkdir -p $(@D)
+	$(CC) -Wa,-I$(B) -c -o $@ $<
 
 $(B)/dyn/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
@@ -401,5 +416,5 @@ clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

@@ -103,6 +103,8 @@ static ssize_t stream_read(void *arg, uint64_t pos, char *buf, size_t size)
 	if (r->gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	n = r->stream->read(r, buf, size);
+	if (n == STREAM_BROKEN)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
 	/* What happened last is still told. */
 	if (n < 0 || (n == 0 && r->d->ending))
 		return MHD_CONTENT_READER_END_OF_STREAM;
@@ -113,18 +115,24 @@ static ssize_t stream_read(void *arg, uint64_t pos, char *buf, size_t size)
 
 void reply_stream(struct request *r, const char *type, const struct stream *s, void *arg)
 {
+	reply_stream_sized(r, 200, type, UINT64_MAX, s, arg);
+}
+
+void reply_stream_sized(struct request *r, unsigned status, const char *type, uint64_t size,
+			const struct stream *s, void *arg)
+{
 	struct MHD_Response *m;
 
 	r->stream = s;
 	r->arg = arg;
-	m = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, r, NULL);
+	m = MHD_create_response_from_callback(size, STREAM_BLOCK, stream_read, r, NULL);
 	if (m) {
 		MHD_add_response_header(m, "Content-Type", type);
 		MHD_add_response_header(m, "Cache-Control", "no-store");
 	}
 	/* A reader that stops reading stops the writer, for as long as it likes. */
 	MHD_set_connection_option(r->conn, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-	reply_set(r, 200, m);
+	reply_set(r, status, m);
 }
 
 enum MHD_Result request_send(struct request *r)

@@ -28,6 +28,8 @@ void request_free(struct request *r)
 {
 	if (r->stream)
 		r->stream->end(r);
+	else if (r->upload)
+		r->upload->over(r);
 	if (r->op)
 		r->op->r = NULL;
 	if (r->key)
@@ -126,7 +128,7 @@ const char *request_header(struct request *r, const char *name)
 	return MHD_lookup_connection_value(r->conn, MHD_HEADER_KIND, name);
 }
 
-char *request_query(struct request *r, const char *name, bool *bad)
+static char *query_value(struct request *r, const char *name, bool (*decode)(char *s), bool *bad)
 {
 	const char *raw = MHD_lookup_connection_value(r->conn, MHD_GET_ARGUMENT_KIND, name);
 	char *s;
@@ -137,12 +139,22 @@ char *request_query(struct request *r, const char *name, bool *bad)
 	for (char *p = s; *p; p++)
 		if (*p == '+')
 			*p = ' ';
-	if (text_unescape(s))
+	if (decode(s))
 		return s;
 	free(s);
 	*bad = true;
 	reply_error(r, 400, "invalid", "the value of '%s' is not well encoded", name);
 	return NULL;
+}
+
+char *request_query(struct request *r, const char *name, bool *bad)
+{
+	return query_value(r, name, text_unescape, bad);
+}
+
+char *request_query_bytes(struct request *r, const char *name, bool *bad)
+{
+	return query_value(r, name, text_decode, bad);
 }
 
 struct query_names {

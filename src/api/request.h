@@ -37,6 +37,8 @@ struct route {
 	unsigned flags; /* ROUTE_ */
 };
 #define ROUTE_BODY 1 /* takes JSON */
+#define ROUTE_UPLOAD \
+	4 /* takes a body of any size, bit by bit: the handler is called when the head is there, and sets r->upload or answers */
 #define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
 
 extern const struct route routes[];
@@ -44,10 +46,23 @@ extern const unsigned nroutes;
 
 /* What gives the body of an answer bit by bit. */
 struct stream {
-	/* Up to size bytes; 0: none now (request_wake() when there are some); -1: that was all. */
+	/* Up to size bytes; 0: none now (request_wake() when there are some); -1: that was all; STREAM_BROKEN: the client is to see
+	 * that it was not. */
 	ssize_t (*read)(struct request *r, char *buf, size_t size);
 	/* The request is over, whether all was read or not. */
 	void (*end)(struct request *r);
+};
+
+#define STREAM_BROKEN (-2)
+
+/* What takes the body of a request bit by bit. Once the request is answered, the rest is thrown away. */
+struct upload {
+	/* How many of these bytes were taken; less than size: the request waits (request_wake() when there is room). */
+	size_t (*take)(struct request *r, const char *data, size_t size);
+	/* The body is there: the answer is due, at once or later. */
+	void (*end)(struct request *r);
+	/* The request is over, whether it was answered or not. */
+	void (*over)(struct request *r);
 };
 
 struct request {
@@ -65,6 +80,8 @@ struct request {
 	struct MHD_Response *response;
 	unsigned status;
 	const struct stream *stream;
+	const struct upload *upload; /* NULL: none, or it is over */
+	bool uploaded; /* its end was told */
 	void *arg; /* of the handler or the stream */
 	uv_poll_t *hangup; /* tells when the other side went away */
 	bool gone;
@@ -76,6 +93,8 @@ struct request {
 
 /* A value of the query, decoded (free() it); NULL: not given. A broken one was answered: *bad. */
 char *request_query(struct request *r, const char *name, bool *bad);
+/* The same for a value of any bytes but NUL. */
+char *request_query_bytes(struct request *r, const char *name, bool *bad);
 /* False: the query has something else than these names (NULL-terminated), and that was answered. */
 bool request_query_only(struct request *r, const char *const *names);
 /* A whole number; absent: *ret stays. False: answered. */
@@ -95,6 +114,9 @@ void reply_error(struct request *r, int status, const char *code, const char *fm
 void reply_text(struct request *r, unsigned status, const char *type, const void *text,
 		size_t size);
 void reply_stream(struct request *r, const char *type, const struct stream *s, void *arg);
+/* With a status, and a length that is known; UINT64_MAX: not. */
+void reply_stream_sized(struct request *r, unsigned status, const char *type, uint64_t size,
+			const struct stream *s, void *arg);
 void reply_header(struct request *r, const char *name, const char *value);
 void reply_nothing(struct request *r); /* 204 */
 

@@ -32,6 +32,14 @@ void cell_rename_post(struct request *r);
 void cell_wait_get(struct request *r);
 /* exec.c */
 void exec_post(struct request *r);
+/* files.c */
+void files_get(struct request *r);
+void files_put(struct request *r);
+void files_delete(struct request *r);
+void files_stat_get(struct request *r);
+void files_list_get(struct request *r);
+void files_mkdir_post(struct request *r);
+void files_move_post(struct request *r);
 /* processes.c */
 void processes_list(struct request *r);
 void process_signal(struct request *r);

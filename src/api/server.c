@@ -263,12 +263,37 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 		reply_error(r, 503, "ending", "vivd is about to end");
 	else if (!rights_find(r) || !request_route(r, method, url) || !rights_suffice(r))
 		;
+	else if (r->route->flags & ROUTE_UPLOAD)
+		r->route->handle(r);
 	else if (n > MAX_BODY)
 		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
 	/* A short body is read, and dropped, before the answer: who still writes when the connection is closed may never see it. */
 	if (r->response && n && n <= MAX_BODY && !request_header(r, "Expect"))
 		return MHD_YES;
 	return r->response ? request_send(r) : MHD_YES;
+}
+
+/* Some of a body that is taken bit by bit, or its end. Its time runs anew with each bit, and not while we wait for room. */
+static enum MHD_Result upload_step(struct request *r, struct MHD_Connection *m, const char *data,
+				   size_t *size)
+{
+	size_t taken = *size;
+
+	if (*size && !r->response && r->upload) {
+		taken = r->upload->take(r, data, *size);
+		if (!r->response)
+			deadline_set(m, taken == *size ? BODY_SECONDS : 0);
+	}
+	if (*size) {
+		*size -= taken;
+		return MHD_YES;
+	}
+	deadline_set(m, 0);
+	if (!r->response && r->upload && !r->uploaded) {
+		r->uploaded = true;
+		r->upload->end(r);
+	}
+	return r->waiting ? MHD_YES : request_send(r);
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const char *url,
@@ -280,6 +305,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	(void)version;
 	if (!r)
 		return request_begin(arg, m, url, method, context);
+	if (r->route && (r->route->flags & ROUTE_UPLOAD))
+		return upload_step(r, m, data, size);
 	if (*size) {
 		if (r->response)
 			;

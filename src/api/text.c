@@ -12,9 +12,9 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool text_unescape(char *s)
+bool text_decode(char *s)
 {
-	char *begin = s, *to = s;
+	char *to = s;
 
 	for (; *s; s++) {
 		int high, low;
@@ -31,7 +31,12 @@ bool text_unescape(char *s)
 		s += 2;
 	}
 	*to = '\0';
-	return text_is_utf8(begin, (size_t)(to - begin));
+	return true;
+}
+
+bool text_unescape(char *s)
+{
+	return text_decode(s) && text_is_utf8(s, strlen(s));
 }
 
 int text_split_path(char *path, char **parts, int max)

@@ -8,6 +8,8 @@
 
 /* Decodes %XX in place. False: a broken escape, a NUL, or a result that is no UTF-8. */
 bool text_unescape(char *s);
+/* The same for bytes that need not be UTF-8, such as names of files. */
+bool text_decode(char *s);
 /* The parts of a path between its slashes, in place: how many, or -1 when there are more than max. "/" has none. */
 int text_split_path(char *path, char **parts, int max);
 /* A whole number that is all of s, not above max. */

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Files of a cell over the API: filesapi.py VIV SOCKET STEP. Prints what is wrong, and fails then."""
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from urllib.parse import quote_from_bytes
+
+VIV, SOCKET, STEP = sys.argv[1:4]
+problems = []
+
+
+class Unix(http.client.HTTPConnection):
+    def __init__(self):
+        super().__init__("vivd")
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(60)
+        self.sock.connect(SOCKET)
+
+
+def query(**values):
+    return "&".join(f"{k.rstrip('_')}={quote_from_bytes(v if isinstance(v, bytes) else str(v).encode())}" for k, v in values.items())
+
+
+def raw(method, path, body=None, headers=None):
+    c = Unix()
+    c.request(method, path, body, headers or {})
+    r = c.getresponse()
+    out = r.read()
+    c.close()
+    return r, out
+
+
+def ask(method, path, want, body=None, headers=None):
+    """The answer as JSON, if it is that; its status must be what is wanted."""
+    r, out = raw(method, path, body, headers)
+    if r.status != want:
+        problems.append(f"{method} {path}: {r.status}, wanted {want}: {out[:300]!r}")
+    kind = r.getheader("Content-Type") or ""
+    if kind == "application/json":
+        out = json.loads(out)
+        if r.status >= 400 and not {"code", "message"} <= set(out):
+            problems.append(f"{method} {path}: {out}")
+        return out
+    if kind == "application/x-ndjson":
+        return [json.loads(line) for line in out.splitlines() if line.strip()]
+    return out
+
+
+def files(method, want, what="", body=None, headers=None, cell="work", **values):
+    return ask(method, f"/v1/cells/{cell}/files{what}?{query(**values)}", want, body, headers)
+
+
+def run(*command, cell="work"):
+    """Runs in the cell: what it printed."""
+    lines = ask("POST", f"/v1/cells/{cell}/exec", 200, json.dumps({"command": list(command)}))
+    if lines[-1].get("exit_code") != 0:
+        problems.append(f"{command}: {lines}")
+    return b"".join(x["text"].encode() if "text" in x else base64.b64decode(x["base64"]) for x in lines if x["type"] == "stdout")
+
+
+def shell(script, cell="work"):
+    return run("sh", "-c", script, cell=cell)
+
+
+def same(got, want, what):
+    if got != want:
+        problems.append(f"{what}: {str(got)[:300]}, wanted {str(want)[:300]}")
+
+
+def soon(what, condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    problems.append(f"not within 30 s: {what}")
+
+
+def name_of(entry, key="path"):
+    return entry[key].encode() if key in entry else base64.b64decode(entry[key + "_base64"])
+
+
+def content():
+    made = files("PUT", 201, path="/root/a", body=b"hello\n", mode=600, uid=5, gid=6)
+    same((made["type"], made["size"], made["mode"], made["uid"], made["gid"]), ("file", 6, "0600", 5, 6), "what was made")
+    same(shell("stat -c '%a %u %g %s' /root/a; cat /root/a"), b"600 5 6 6\nhello\n", "in the cell")
+    same(files("GET", 200, path="/root/a"), b"hello\n", "read")
+    # What is not said stays as it is.
+    made = files("PUT", 200, path="/root/a", body=b"0123456789")
+    same((made["mode"], made["uid"], made["gid"]), ("0600", 5, 6), "after it was replaced")
+    for value, want, first in (("bytes=0-3", b"0123", "bytes 0-3/10"), ("bytes=8-", b"89", "bytes 8-9/10"), ("bytes=-3", b"789", "bytes 7-9/10"),
+                               ("bytes=2-99", b"23456789", "bytes 2-9/10"), ("bytes=-99", b"0123456789", "bytes 0-9/10")):
+        r, out = raw("GET", "/v1/cells/work/files?path=/root/a", headers={"Range": value})
+        same((r.status, out, r.getheader("Content-Range"), r.getheader("Content-Length")), (206, want, first, str(len(want))), value)
+    for value in ("bytes=0-1,3-4", "bytes=x", "lines=1-2", "bytes=3-2"):
+        same(files("GET", 200, path="/root/a", headers={"Range": value}), b"0123456789", value)
+    r, out = raw("GET", "/v1/cells/work/files?path=/root/a", headers={"Range": "bytes=10-"})
+    same((r.status, r.getheader("Content-Range"), json.loads(out)["code"]), (416, "bytes */10", "range"), "a range behind the end")
+    r, out = raw("HEAD", "/v1/cells/work/files?path=/root/a")
+    same((r.status, out, r.getheader("Content-Length"), r.getheader("Accept-Ranges")), (200, b"", "10", "bytes"), "HEAD")
+    made = files("PUT", 201, path="/root/empty", body=b"")
+    same((made["size"], made["mode"]), (0, "0644"), "an empty one")
+    same(files("GET", 200, path="/root/empty"), b"", "an empty one")
+    files("PUT", 409, path="/root/a", body=b"x", replace=0)
+    files("PUT", 201, path="/root/b", body=b"x", replace=0, sync=1)
+    same(files("GET", 404, path="/root/none")["code"], "not_found", "code")
+    same(files("GET", 409, path="/root")["code"], "is_directory", "code")
+    same(files("PUT", 409, path="/root", body=b"x")["code"], "is_directory", "code")
+    same(files("PUT", 404, path="/no/where/x", body=b"x")["code"], "not_found", "code")
+    same(files("PUT", 409, path="/etc/passwd/x", body=b"x")["code"], "not_directory", "code")
+    same(files("GET", 403, path="/root/a", user="1000:1000")["code"], "denied", "code")
+    files("PUT", 201, path="/tmp/theirs", body=b"x", user="1000:1000")
+    same(shell("stat -c '%u %g' /tmp/theirs"), b"1000 1000\n", "of another user")
+    for bad in ("path=relative", "", "path=/a&path2=x", "path=%00", "path=/" + "x" * 5000, "path=/a&mode=9", "path=/a&mode=77777", "path=/a&uid=x", "path=/a&recursive=1"):
+        ask("PUT", "/v1/cells/work/files?" + bad, 400, b"x")
+    # Chunks, as who does not know the size sends them.
+    c = Unix()
+    c.request("PUT", "/v1/cells/work/files?path=/root/chunks", (b"%d," % i for i in range(20000)), encode_chunked=True, headers={"Transfer-Encoding": "chunked"})
+    r = c.getresponse()
+    r.read()
+    same(r.status, 201, "chunks")
+    same(files("GET", 200, path="/root/chunks"), b"".join(b"%d," % i for i in range(20000)), "chunks")
+
+
+def vivd_memory():
+    pid = json.loads(raw("GET", "/v1/version")[1])["pid"]
+    return int([x for x in open(f"/proc/{pid}/status") if x.startswith("VmHWM")][0].split()[1])
+
+
+def big():
+    block = os.urandom(1 << 20)
+    digest = hashlib.sha256()
+
+    def blocks():
+        for i in range(200):
+            piece = i.to_bytes(4, "big") + block[4:]
+            digest.update(piece)
+            yield piece
+
+    before = vivd_memory()
+    c = Unix()
+    c.request("PUT", "/v1/cells/work/files?path=/root/big", blocks(), headers={"Content-Length": str(200 << 20)})
+    r = c.getresponse()
+    same((r.status, json.loads(r.read())["size"]), (201, 200 << 20), "written")
+    same(run("sha256sum", "/root/big").split()[0].decode(), digest.hexdigest(), "in the cell")
+    c.request("GET", "/v1/cells/work/files?path=/root/big")
+    r = c.getresponse()
+    back = hashlib.sha256()
+    while piece := r.read(1 << 20):
+        back.update(piece)
+    same(back.hexdigest(), digest.hexdigest(), "read")
+    r, out = raw("GET", "/v1/cells/work/files?path=/root/big", headers={"Range": f"bytes={(100 << 20) - 2}-{(100 << 20) + 3}"})
+    same(out, block[-2:] + (100).to_bytes(4, "big"), "a range in the middle")
+    grown = vivd_memory() - before
+    if grown > 4096:
+        problems.append(f"vivd needed {grown} KiB more for it")
+    # A reader that does not read keeps nobody else waiting, and costs nothing.
+    slow = Unix()
+    slow.request("GET", "/v1/cells/work/files?path=/root/big")
+    same(slow.getresponse().status, 200, "the slow one")
+    same(files("GET", 200, "/stat", path="/root/big")["size"], 200 << 20, "meanwhile")
+    slow.close()
+    soon("no viv-files is left", lambda: b"viv-files" not in run("ps", "-eo", "comm"))
+
+
+def atomic():
+    old, new = b"o" * 3_000_000, b"n" * 3_000_000
+    files("PUT", 201, path="/root/f", body=old)
+    shell("echo same >/root/target; ln -s target /root/link; ln -s missing /root/dangling")
+    stop, seen = threading.Event(), set()
+
+    def reader():
+        while not stop.is_set():
+            seen.add(files("GET", 200, path="/root/f"))
+
+    t = threading.Thread(target=reader)
+    t.start()
+    for i in range(6):
+        files("PUT", 200, path="/root/f", body=(old, new)[i % 2 ^ 1])
+    stop.set()
+    t.join()
+    if not seen <= {old, new}:
+        problems.append("a reader saw a part")
+    # The client goes in the middle: nothing of it is left, and the old file is.
+    before = shell("ls -A /root")
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(SOCKET)
+    s.sendall(b"PUT /v1/cells/work/files?path=/root/f HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n" + b"z" * 4_000_000)
+    soon("viv-files runs", lambda: b"viv-files" in run("ps", "-eo", "comm"))
+    s.close()
+    soon("no viv-files is left", lambda: b"viv-files" not in run("ps", "-eo", "comm"))
+    same(shell("ls -A /root"), before, "names after a client that went away")
+    same(files("GET", 200, path="/root/f"), old, "the file after it")
+    # Links are followed, and stay.
+    files("PUT", 200, path="/root/link", body=b"through")
+    same(shell("cat /root/target; readlink /root/link"), b"throughtarget\n", "through a link")
+    files("PUT", 201, path="/root/dangling", body=b"new")
+    same(shell("cat /root/missing"), b"new", "through a link to nothing")
+
+
+ODD = [b"a b", b"\xff\xfe", b"new\nline", b"quote\"'\\", b"%41", b"+plus+", b"\x01\x7f", "größe".encode(), b"-rf", b"a&b=c?d#e", b"x" * 255]
+
+
+def names():
+    shell("mkdir /root/odd")
+    for name in ODD:
+        files("PUT", 201, path=b"/root/odd/" + name, body=name)
+        same(files("GET", 200, path=b"/root/odd/" + name), name, name)
+        same(name_of(files("GET", 200, "/stat", path=b"/root/odd/" + name)), b"/root/odd/" + name, name)
+    same(sorted(name_of(e) for e in files("GET", 200, "/list", path="/root/odd")), sorted(b"/root/odd/" + n for n in ODD), "list")
+    same(run("python3", "-c", "import os, sys; sys.stdout.buffer.write(b'\\0'.join(sorted(os.listdir(b'/root/odd'))))"), b"\0".join(sorted(ODD)), "in the cell")
+    files("POST", 200, "/move", from_=b"/root/odd/\xff\xfe", to=b"/root/odd/\xfe\xff")
+    files("DELETE", 204, path=b"/root/odd/\xfe\xff")
+    run("python3", "-c", "import os\nfor i in range(50):\n  os.makedirs(f'/root/many/{i}')\n  for j in range(100): open(f'/root/many/{i}/{j}', 'w')\n"
+        "os.symlink('\\udcff/x', '/root/many/link')\nos.symlink('..', '/root/many/up')")
+    listed = files("GET", 200, "/list", path="/root/many", recursive=1)
+    same(len(listed), 5052, "how many")
+    same(len({name_of(e) for e in listed}), 5052, "how many names")
+    same(len(files("GET", 200, "/list", path="/root/many")), 52, "not recursive")
+    link = [e for e in listed if e.get("path") == "/root/many/link"][0]
+    same((link["type"], name_of(link, "target")), ("symlink", b"\xff/x"), "a link")
+    same(files("GET", 200, "/stat", path="/root/many/up")["type"], "symlink", "a link itself")
+    same(files("GET", 200, "/stat", path="/root/many/up", follow=1)["type"], "directory", "a link, followed")
+    same(files("GET", 409, "/list", path="/etc/passwd")["code"], "not_directory", "code")
+    same(files("GET", 404, "/list", path="/none")["code"], "not_found", "code")
+    # A client that wants no more of it.
+    c = Unix()
+    c.request("GET", "/v1/cells/work/files/list?path=/&recursive=1")
+    c.getresponse().read(1000)
+    c.close()
+    # Deeper than any path that a call takes.
+    run("python3", "-c", "import os\nos.mkdir('/root/deep'); os.chdir('/root/deep')\nfor i in range(2500):\n  os.mkdir('d' * 9); os.chdir('d' * 9)")
+    deep = files("GET", 200, "/list", path="/root/deep", recursive=1)
+    if not 1000 < len(deep) < 2500 or deep[-1].get("error", {}).get("code") != "invalid":
+        problems.append(f"a deep tree: {len(deep)}, {deep[-1]}")
+
+
+def odd():
+    shell("mkfifo /root/fifo; ln -s loop /root/loop; ln -s fifo /root/to-fifo; touch /root/f")
+    for path in ("/root/fifo", "/root/to-fifo", "/dev/zero", "/dev/null", "/dev/tty"):
+        same(files("GET", 409, path=path)["code"], "not_a_file", path)
+        same(files("GET", 409, path=path, headers={"Range": "bytes=0-99"})["code"], "not_a_file", path)
+        same(files("PUT", 409, path=path, body=b"x" * 1000)["code"], "not_a_file", path)
+    same(files("GET", 409, path="/root/loop")["code"], "link_loop", "a loop")
+    same(files("PUT", 409, path="/root/loop", body=b"x")["code"], "link_loop", "a loop")
+    same(files("GET", 200, "/stat", path="/root/loop")["target"], "loop", "a loop itself")
+    if not files("GET", 200, path="/proc/self/status").startswith(b"Name:\tviv-files\n"):
+        problems.append("/proc/self/status")
+    same(files("GET", 206, path="/proc/sys/kernel/ostype", headers={"Range": "bytes=0-1"}), b"Li", "a range of a file of /proc")
+    same(files("PUT", 403, path="/proc/version", body=b"x")["code"], "denied", "a file of /proc")
+    # One that grows while it is read ends where it ended; one that shrinks breaks the connection off.
+    run("python3", "-c", "open('/root/grows', 'wb').truncate(60 << 20); open('/root/shrinks', 'wb').truncate(60 << 20)")
+    for name, change in (("grows", "truncate -s 70M"), ("shrinks", "truncate -s 1M")):
+        c = Unix()
+        c.request("GET", f"/v1/cells/work/files?path=/root/{name}")
+        r = c.getresponse()
+        got = len(r.read(1000))
+        shell(f"{change} /root/{name}")
+        try:
+            while piece := r.read(1 << 20):
+                got += len(piece)
+            whole = got == 60 << 20
+        except http.client.IncompleteRead:
+            whole = False
+        same(whole, name == "grows", name)
+        c.close()
+    same(files("GET", 200, "/list", path="/proc/self/fd", recursive=1)[0]["type"], "symlink", "/proc/self/fd")
+    lines = files("GET", 200, "/list", path="/proc", recursive=1)
+    if len(lines) < 100:
+        problems.append(f"/proc: {len(lines)}")
+
+
+def changes():
+    same(files("POST", 201, "/mkdir", path="/root/d", mode=700, uid=1, gid=2)["mode"], "0700", "mode")
+    same(shell("stat -c '%a %u %g' /root/d"), b"700 1 2\n", "in the cell")
+    same(files("POST", 409, "/mkdir", path="/root/d")["code"], "exists", "code")
+    files("POST", 200, "/mkdir", path="/root/d", parents=1)
+    same(files("POST", 404, "/mkdir", path="/root/x/y/z")["code"], "not_found", "code")
+    files("POST", 201, "/mkdir", path="/root/x/y/z", parents=1)
+    files("PUT", 201, path="/root/x/f", body=b"1")
+    files("PUT", 201, path="/root/x/g", body=b"2")
+    same(files("POST", 409, "/move", from_="/root/x/f", to="/root/x/g", replace=0)["code"], "exists", "code")
+    same(files("POST", 200, "/move", from_="/root/x/f", to="/root/x/g")["path"], "/root/x/g", "path")
+    same(files("GET", 200, path="/root/x/g"), b"1", "what was moved")
+    same(files("POST", 404, "/move", from_="/root/x/f", to="/root/x/h")["code"], "not_found", "code")
+    same(files("POST", 400, "/move", from_="/root/x", to="/root/x/y/in")["code"], "invalid", "into itself")
+    same(files("POST", 409, "/move", from_="/root/x/g", to="/dev/shm/g")["code"], "other_file_system", "code")
+    same(files("DELETE", 409, path="/root/x")["code"], "not_empty", "code")
+    shell("mkdir /root/out; echo kept >/root/out/f; ln -s /root/out /root/x/out; ln -s /root/out/f /root/x/y/f; mkdir -p /root/x/many; cd /root/x/many; seq 3000 | xargs touch")
+    files("DELETE", 204, path="/root/x", recursive=1)
+    same(files("GET", 404, "/stat", path="/root/x")["code"], "not_found", "code")
+    same(shell("cat /root/out/f"), b"kept\n", "what links led to")
+    same(files("DELETE", 404, path="/root/x", recursive=1)["code"], "not_found", "code")
+    for path in ("/", "/root/.", "/root/.."):
+        files("DELETE", 409, path=path, recursive=1)
+    same(files("DELETE", 403, path="/proc", recursive=1)["code"], "denied", "what cannot be removed")
+    files("DELETE", 204, path="/root/d")
+
+
+def rights():
+    files("PUT", 201, path="/root/f", body=b"x")
+    other = ask("POST", "/v1/cells", 201, json.dumps({"start": True}))["id"]
+    token = {n: {"Authorization": "Bearer " + ask("POST", "/v1/tokens", 201, json.dumps(b))["token"]}
+             for n, b in (("read", {"scope": "read"}), ("cell", {"scope": "cell", "cell": "work"}))}
+    same(files("GET", 200, path="/root/f", headers=token["read"]), b"x", "read scope")
+    files("GET", 200, "/list", path="/root", headers=token["read"])
+    for method, what, values in (("PUT", "", {"path": "/root/f"}), ("DELETE", "", {"path": "/root/f"}), ("POST", "/mkdir", {"path": "/root/d"}),
+                                 ("POST", "/move", {"from_": "/root/f", "to": "/root/g"})):
+        same(files(method, 403, what, headers=token["read"], **values)["code"], "forbidden", f"{method} with the read scope")
+    files("PUT", 200, path="/root/f", body=b"y", headers=token["cell"])
+    same(files("GET", 404, path="/etc/passwd", cell=other, headers=token["cell"])["code"], "not_found", "another's cell")
+    same(files("PUT", 404, path="/root/f", body=b"z", cell=other, headers=token["cell"])["code"], "not_found", "another's cell")
+    files("GET", 404, path="/root/f", cell="nobody")
+    ask("POST", "/v1/cells/work/pause", 200)
+    same(files("GET", 409, path="/root/f")["code"], "wrong_state", "a paused cell")
+    ask("POST", "/v1/cells/work/resume", 200)
+    # Nobody asked for these processes.
+    same(ask("GET", "/v1/cells/work/processes", 200)["processes"], [], "processes")
+    same([e["type"] for e in ask("GET", "/v1/events?since=0&follow=0", 200) if e["type"].startswith("process")], [], "events")
+    ask("DELETE", f"/v1/cells/{other}?force=1", 204)
+
+
+ask("POST", "/v1/cells", 201, json.dumps({"name": "work", "start": True}))
+globals()[STEP](*sys.argv[4:])
+ask("DELETE", "/v1/cells/work?force=1", 204)
+for p in problems:
+    print(p)
+sys.exit(1 if problems else 0)

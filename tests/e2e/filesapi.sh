@@ -1,0 +1,18 @@
+# Files of a cell over vivd's API: filesapi.py has the steps. shellcheck shell=bash
+
+# Each test has a vivd of its own with a cell 'work', which it ends.
+files() { # step of filesapi.py, its words...
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
+	mkdir -p data run state
+	trap 'timeout 30 "$VIV" daemon stop' EXIT
+	timeout 30 "$VIV" daemon start
+	timeout 120 python3 "$E2E_DIR/filesapi.py" "$VIV" "$XDG_RUNTIME_DIR/vivarium/vivd.sock" "$@"
+}
+
+check 'files: content, ranges, modes, owners @r' files content
+check 'files: 200 MiB in and out by their hash, in little memory @r' files big
+check 'files: a writer is atomic, and one that goes away leaves nothing @r' files atomic
+check 'files: names of every byte, links, listing 5,000 @r' files names
+check 'files: FIFOs, devices, /proc, loops, files that grow and shrink @r' files odd
+check 'files: mkdir, move, remove @r' files changes
+check 'files: scopes of tokens, states of the cell @r' files rights
