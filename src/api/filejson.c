@@ -135,7 +135,8 @@ void file_fault(struct fault *f, int code, const char *about)
 		{ ENOSPC, 507, "no_space", "the cell's disk is full" },
 		{ EDQUOT, 507, "no_space", "the cell's disk is full" },
 		{ EFBIG, 413, "too_large", "the file is larger than the cell allows" },
-		{ EILSEQ, 422, "bad_archive", "the archive is damaged" },
+		{ EILSEQ, 422, "bad_archive",
+		  "this is no tar archive, or it is damaged; send it uncompressed" },
 		{ ENOTSUP, 422, "unsupported",
 		  "the archive has an entry of a kind that is not read" },
 	};

@@ -264,3 +264,43 @@ void files_move_post(struct request *r)
 
 	files_ask(r, names, move_fill, (struct fileop_spec){ .answer = FILEOP_RECORD });
 }
+
+/* ---- trees ---- */
+
+static void tar_fill(const struct values *v, struct fileop_spec *s)
+{
+	WORDS(s, "tar", v->path);
+}
+
+void files_tar_get(struct request *r)
+{
+	static const char *const names[] = { "path", "user", NULL };
+
+	files_ask(r, names, tar_fill,
+		  (struct fileop_spec){ .answer = FILEOP_BYTES, .type = "application/x-tar" });
+}
+
+static void untar_fill(const struct values *v, struct fileop_spec *s)
+{
+	WORDS(s, "untar", v->path, v->uid, v->gid);
+}
+
+void files_tar_put(struct request *r)
+{
+	static const char *const names[] = { "path", "user", "uid", "gid", NULL };
+
+	files_ask(r, names, untar_fill,
+		  (struct fileop_spec){ .answer = FILEOP_NOTHING, .upload = true });
+}
+
+static void watch_fill(const struct values *v, struct fileop_spec *s)
+{
+	WORDS(s, "watch", v->path, on(v->recursive));
+}
+
+void files_watch_get(struct request *r)
+{
+	static const char *const names[] = { "path", "user", "recursive", NULL };
+
+	files_ask(r, names, watch_fill, (struct fileop_spec){ .answer = FILEOP_EVENTS });
+}

@@ -40,6 +40,9 @@ void files_stat_get(struct request *r);
 void files_list_get(struct request *r);
 void files_mkdir_post(struct request *r);
 void files_move_post(struct request *r);
+void files_tar_get(struct request *r);
+void files_tar_put(struct request *r);
+void files_watch_get(struct request *r);
 /* processes.c */
 void processes_list(struct request *r);
 void process_signal(struct request *r);

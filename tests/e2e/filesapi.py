@@ -4,11 +4,13 @@
 import base64
 import hashlib
 import http.client
+import io
 import json
 import os
 import socket
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from urllib.parse import quote_from_bytes
@@ -304,6 +306,139 @@ def changes():
         files("DELETE", 409, path=path, recursive=1)
     same(files("DELETE", 403, path="/proc", recursive=1)["code"], "denied", "what cannot be removed")
     files("DELETE", 204, path="/root/d")
+
+
+def tar_make(entries):
+    """entries: name, type, and more of tarfile's attributes, and the content."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as t:
+        for name, kind, more in entries:
+            i = tarfile.TarInfo(name)
+            i.type = kind
+            i.mode = 0o755 if kind == tarfile.DIRTYPE else 0o644
+            data = more.pop("data", b"")
+            i.size = len(data)
+            for k, v in more.items():
+                setattr(i, k, v)
+            t.addfile(i, io.BytesIO(data))
+    return out.getvalue()
+
+
+def archives():
+    long = "d" * 120 + "/" + "f" * 200
+    shell(f"""mkdir -p /root/t/sub/{'d' * 120}; cd /root/t; echo one >one; chmod 4755 one; ln one sub/other; ln -s ../one sub/link; ln -s /etc/passwd out; mkfifo fifo
+        mkdir -m 700 private; chown 7:8 private; echo long >'sub/{long}'; touch -d @1000000000 one; mkdir empty; : >'sub/a b'; head -c 3000000 /dev/urandom >bin""")
+    run("python3", "-c", "import os; os.setxattr('/root/t/one', 'user.colour', b'red'); os.chown('/root/t/empty', 3000000, 3000000)\nopen(b'/root/t/sub/\\xff', 'w')")
+    data = files("GET", 200, "/tar", path="/root/t")
+    t = tarfile.open(fileobj=io.BytesIO(data))
+    got = {m.name: m for m in t.getmembers()}
+    same(sorted(got), sorted(["t", "t/one", "t/out", "t/fifo", "t/private", "t/empty", "t/bin", "t/sub", "t/sub/other", "t/sub/link", "t/sub/a b", "t/sub/\udcff",
+                              "t/sub/" + "d" * 120, "t/sub/" + long]), "names")
+    linked = {got["t/one"].type, got["t/sub/other"].type}
+    same(linked, {tarfile.REGTYPE, tarfile.LNKTYPE}, "a file with two links")
+    one = got["t/one"]
+    same((one.mode, one.mtime, got["t/private"].mode, got["t/private"].uid, got["t/empty"].uid), (0o4755, 1000000000, 0o700, 7, 3000000), "attributes")
+    same((got["t/sub/link"].linkname, got["t/out"].linkname, got["t/fifo"].type), ("../one", "/etc/passwd", tarfile.FIFOTYPE), "links")
+    file = one if one.isreg() else got["t/sub/other"]
+    same(file.pax_headers.get("SCHILY.xattr.user.colour"), "red", "an extended attribute")
+    # GNU tar reads it, and what it packs is read.
+    listed = subprocess.run(["tar", "tf", "-"], input=data, capture_output=True)
+    same((listed.returncode, listed.stderr), (0, b""), "GNU tar")
+    ask("PUT", "/v1/cells/work/files/tar?path=/root/back", 404, data)
+    files("POST", 201, "/mkdir", path="/root/back")
+    ask("PUT", "/v1/cells/work/files/tar?path=/root/back", 204, data)
+    shell("cd /root; diff -r --no-dereference -x fifo t back/t")
+    listing = "cd /root/%s; find . -printf '%%p %%m %%U %%G %%y %%n %%l\\n' | sort; stat -c %%Y one private; getfattr -d one 2>/dev/null || true"
+    same(shell(listing % "back/t"), shell(listing % "t"), "the same in the cell")
+    same(run("python3", "-c", "import os; print(os.getxattr('/root/back/t/one', 'user.colour'))"), b"b'red'\n", "an extended attribute")
+    again = subprocess.run(["tar", "--format=gnu", "-C", "/", "-cf", "-", "etc/hostname", "etc/alternatives"], capture_output=True).stdout
+    ask("PUT", "/v1/cells/work/files/tar?path=/root/back&uid=5&gid=6", 204, again)
+    same(shell("stat -c '%u %g' /root/back/etc/hostname /root/back/etc/alternatives/awk"), b"5 6\n5 6\n", "owners that were given")
+    same(tarfile.open(fileobj=io.BytesIO(files("GET", 200, "/tar", path="/root/t/."))).getnames()[0], ".", "the content of a directory")
+    same(tarfile.open(fileobj=io.BytesIO(files("GET", 200, "/tar", path="/root/t/one"))).getnames(), ["one"], "a single file")
+    files("GET", 404, "/tar", path="/root/none")
+    for bad in (b"x" * 2000, data[:3000], b"\x1f\x8b" + b"\0" * 1000, tar_make([("x", b"S", {})])):
+        ask("PUT", "/v1/cells/work/files/tar?path=/tmp", 422, bad)
+
+
+def hostile_tar():
+    D, L, H, F = tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.REGTYPE
+    shell("mkdir /root/in /root/out; echo kept >/root/out/f; ln -s /root/out /root/in/there")
+    evil = {"data": b"evil"}
+
+    def put(entries, want):
+        return ask("PUT", "/v1/cells/work/files/tar?path=/root/in", want, tar_make(entries))
+
+    put([("../out/f", F, dict(evil))], 409)
+    put([("a/../../out/f", F, dict(evil))], 409)
+    put([("a", L, {"linkname": "../out"}), ("a/f", F, dict(evil))], 409)
+    put([("b", L, {"linkname": "/root/out"}), ("b/f", F, dict(evil))], 409)
+    put([("there/f", F, dict(evil))], 409)
+    put([("c", L, {"linkname": "/root/out/f"}), ("c", F, dict(evil))], 204)
+    put([("d", H, {"linkname": "../out/f"})], 409)
+    put([("d", H, {"linkname": "there/f"})], 409)
+    put([("there", D, {"mode": 0o777}), ("there/f", F, dict(evil))], 409)
+    put([("e", L, {"linkname": "e"}), ("e/f", F, dict(evil))], 409)
+    put([("g", D, {}), ("g", L, {"linkname": "/root/out"}), ("g/f", F, dict(evil))], 409)
+    same(shell("cat /root/out/f; stat -c %h /root/out/f; ls /root/out; cat /root/in/c"), b"kept\n1\nf\nevil", "nothing got out")
+    # A leading slash means the directory; links inside of it are followed.
+    put([("/abs/x", F, dict(evil)), ("real", D, {}), ("alias", L, {"linkname": "real"}), ("alias", D, {}), ("alias/f", F, dict(evil))], 204)
+    same(shell("cat /root/in/abs/x /root/in/real/f; readlink /root/in/alias; ls /abs 2>&1 | wc -l"), b"evilevilreal\n1\n", "inside")
+    # Sizes that lie.
+    whole = tar_make([("big", F, {"data": b"x" * 1000})])
+    for size in (b"77777777777\0", b"\x80" + b"\xff" * 11, b"-1\0         "):
+        h = bytearray(whole[:512])
+        h[124:136] = size
+        h[148:156] = b"        "
+        h[148:156] = b"%06o\0 " % sum(h)
+        ask("PUT", "/v1/cells/work/files/tar?path=/root/in", 422, bytes(h) + whole[512:])
+    same(shell("ls -A /root/in | grep -c big || true"), b"0\n", "half a file")
+    # The root itself: links that begin with a slash are its own.
+    shell("mkdir /root/lib; ln -s /root/lib /library")
+    ask("PUT", "/v1/cells/work/files/tar?path=/", 204, tar_make([("library/f", F, {"data": b"in"})]))
+    same(shell("cat /root/lib/f"), b"in", "through an absolute link")
+
+
+def watch():
+    shell("mkdir -p /root/w/sub; echo x >/root/w/old")
+    c = Unix()
+    c.request("GET", "/v1/cells/work/files/watch?path=/root/w/&recursive=1")
+    r = c.getresponse()
+    same(json.loads(r.readline()), {"type": "ready", "path": "/root/w"}, "the first line")
+
+    def expect(script, *events):
+        shell(script)
+        wanted = [e if isinstance(e, tuple) else (e,) for e in events]
+        while wanted:
+            e = json.loads(r.readline())
+            got = (e["type"],) + tuple(name_of(e, k) for k in ("path", "to") if k in e or k + "_base64" in e)
+            if got in wanted:
+                wanted.remove(got)
+
+    expect("echo 1 >/root/w/f", ("created", b"/root/w/f"), ("modified", b"/root/w/f"))
+    expect("chmod 600 /root/w/f", ("attributes", b"/root/w/f"))
+    expect("mv /root/w/f /root/w/sub/g", ("moved", b"/root/w/f", b"/root/w/sub/g"))
+    expect("mkdir -p /root/w/n/m; echo 1 >/root/w/n/m/f", ("created", b"/root/w/n"), ("created", b"/root/w/n/m"), ("created", b"/root/w/n/m/f"))
+    expect("mv /root/w/n /root/w/sub/o; echo 2 >>/root/w/sub/o/m/f", ("moved", b"/root/w/n", b"/root/w/sub/o"), ("modified", b"/root/w/sub/o/m/f"))
+    expect("mv /root/w/old /root/elsewhere", ("removed", b"/root/w/old"))
+    expect("mv /root/elsewhere /root/w/new", ("created", b"/root/w/new"))
+    expect("python3 -c \"open(b'/root/w/\\xff', 'w')\"", ("created", b"/root/w/\xff"))
+    files("PUT", 201, path="/root/w/put", body=b"x")
+    expect("rm /root/w/put", ("removed", b"/root/w/put"))
+    # The program that does it is nobody's to change.
+    pid = run("pgrep", "viv-files").split()[0].decode()
+    same(shell(f"readlink /proc/{pid}/exe; (echo x >/proc/{pid}/exe) 2>&1 | grep -c . ; chmod 777 /proc/{pid}/exe; (echo x >>/proc/{pid}/exe) 2>&1 | grep -c ."),
+         b"/memfd:viv-files (deleted)\n1\n1\n", "its file")
+    expect("rm -r /root/w", ("removed", b"/root/w/sub/o/m/f"), ("removed", b"/root/w"))
+    same(r.read(), b"", "the end")
+    c.request("GET", "/v1/cells/work/files/watch?path=/etc/passwd", headers={"Accept": "text/event-stream"})
+    r = c.getresponse()
+    same((r.getheader("Content-Type"), r.readline(), r.readline()), ("text/event-stream", b'data: {"type":"ready","path":"/etc/passwd"}\n', b"\n"), "server-sent events")
+    shell("echo x:x:9:9::/: >>/etc/passwd")
+    same(r.readline(), b'data: {"type":"modified","path":"/etc/passwd"}\n', "a file")
+    c.close()
+    soon("no viv-files is left", lambda: b"viv-files" not in run("ps", "-eo", "comm"))
+    same(files("GET", 404, "/watch", path="/none")["code"], "not_found", "code")
 
 
 def rights():
