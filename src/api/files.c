@@ -124,8 +124,14 @@ static void files_ask(struct request *r, const char *const *names,
 	fill(&v, &s);
 	if (c->state == CELL_PAUSED)
 		reply_error(r, 409, "wrong_state", "the cell is paused; resume it first");
-	else if (!c->keeper)
-		reply_error(r, 409, "wrong_state", "the cell does not run; start it first");
+	else if (!c->keeper && (!c->name[0] || cell_state_is_live(c->state) || c->busy))
+		reply_error(r, 409, "wrong_state",
+			    c->name[0] ? "the cell is %s; try again in a moment"
+				       : "the cell is %s, and one without a name keeps no files",
+			    cell_state_name(c->state));
+	else if (!c->keeper && s.answer == FILEOP_EVENTS)
+		reply_error(r, 409, "wrong_state",
+			    "the cell does not run, and nothing changes in it; start it first");
 	else
 		fileop_begin(r, c, &s);
 	values_free(&v);

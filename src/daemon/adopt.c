@@ -19,6 +19,7 @@
 #include "daemon/fields.h"
 #include "daemon/life.h"
 #include "daemon/lifepriv.h"
+#include "daemon/visit.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -316,6 +317,7 @@ void cells_close(struct daemon *d)
 		if (c->keeper)
 			link_close(c->keeper);
 		c->keeper = NULL;
+		visit_close(c);
 		cell_timer(c, -1, NULL);
 	}
 	uv_close((uv_handle_t *)&d->notify, NULL);

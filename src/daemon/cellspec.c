@@ -273,10 +273,27 @@ static void mount_words(struct buf *b, const json_t *m)
 	}
 }
 
+/* What a cell is, whatever runs in it. */
+static void place_words(const json_t *spec, struct buf *b)
+{
+	const json_t *limits = json_object_get(spec, "limits");
+	json_t *v;
+	size_t i;
+
+	option(b, "--image", json_text(spec, "image"));
+	option(b, "--hostname", json_text(spec, "hostname"));
+	option(b, "--s3-endpoint", json_text(spec, "s3_endpoint"));
+	option_number(b, "--cpus", limits, "cpus");
+	option_int(b, "--memory", limits, "memory");
+	option_int(b, "--pids", limits, "pids");
+	option_int(b, "--disk-size", limits, "disk");
+	option_int(b, "--disk-inodes", limits, "inodes");
+	json_array_foreach(json_object_get(spec, "mounts"), i, v) mount_words(b, v);
+}
+
 void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *b)
 {
-	const json_t *limits = json_object_get(spec, "limits"),
-		     *command = json_object_get(spec, "command");
+	const json_t *command = json_object_get(spec, "command");
 	const char *key;
 	json_t *v;
 	size_t i;
@@ -286,31 +303,31 @@ void cellspec_words(const json_t *spec, const char *id, const char *name, struct
 	else
 		option(b, "--id", id);
 	word(b, "--leave");
-	option(b, "--image", json_text(spec, "image"));
+	place_words(spec, b);
 	option(b, "--entrypoint", json_text(spec, "entrypoint"));
 	option(b, "--workdir", json_text(spec, "workdir"));
 	option(b, "--user", json_text(spec, "user"));
-	option(b, "--hostname", json_text(spec, "hostname"));
 	option(b, "--binfmt-wasm", json_text(spec, "binfmt_wasm"));
-	option(b, "--s3-endpoint", json_text(spec, "s3_endpoint"));
 	option(b, "--fast", json_text(spec, "fast"));
 	if (json_is_true(json_object_get(spec, "tty")))
 		word(b, "--tty");
 	if (json_is_true(json_object_get(spec, "stdin_open")))
 		word(b, "--interactive");
 	option_number(b, "--timeout", spec, "timeout");
-	option_number(b, "--cpus", limits, "cpus");
-	option_int(b, "--memory", limits, "memory");
-	option_int(b, "--pids", limits, "pids");
-	option_int(b, "--disk-size", limits, "disk");
-	option_int(b, "--disk-inodes", limits, "inodes");
 	json_object_foreach(json_object_get(spec, "env"), key, v)
 		pair(b, "--env", key, "=", json_string_value(v), "");
-	json_array_foreach(json_object_get(spec, "mounts"), i, v) mount_words(b, v);
 	if (!command) {
 		word(b, "--idle");
 		return;
 	}
 	word(b, "--");
 	json_array_foreach(command, i, v) word(b, json_string_value(v));
+}
+
+void cellspec_visit_words(const json_t *spec, const char *name, struct buf *b)
+{
+	option(b, "--name", name);
+	place_words(spec, b);
+	word(b, "--idle");
+	word(b, "--visit");
 }

@@ -18,5 +18,7 @@ void cellspec_words(const json_t *spec, const char *id, const char *name, struct
 bool cellspec_is_plain(const json_t *spec);
 /* A name for a cell: letters, digits, '.', '_', '-'. */
 bool cell_name_is_valid(const char *name);
+/* The same for a look at the files of a named cell that does not run: nothing of it is started. */
+void cellspec_visit_words(const json_t *spec, const char *name, struct buf *words);
 
 #endif

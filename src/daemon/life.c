@@ -19,6 +19,7 @@
 #include "daemon/spawn.h"
 #include "daemon/usage.h"
 #include "keeper/named.h"
+#include "daemon/visit.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -249,6 +250,11 @@ static void procs_set(struct cell *c, uint32_t n)
 		cell_timer(c, n ? -1 : (int64_t)(seconds * 1000), on_idle);
 }
 
+void cell_hold(struct cell *c, int n)
+{
+	procs_set(c, n > 0 ? c->procs + 1 : c->procs ? c->procs - 1 : 0);
+}
+
 static void procs_counted(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct cell *c = arg;
@@ -471,8 +477,12 @@ int cell_start(struct cell *c, struct fault *f)
 		remains_remove(c, REMAINS_LOGS);
 	health_reset(c);
 	usage_drop(c);
-	if (!cell_start_pooled(c))
+	if (c->visit) {
+		c->spawning = true;
+		visit_before(c, cell_start_cold);
+	} else if (!cell_start_pooled(c)) {
 		cell_start_cold(c);
+	}
 	return 0;
 }
 
@@ -574,10 +584,12 @@ void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f),
 	struct removal *r;
 	struct fault f = { 0 };
 
-	if (cell_state_next(c->state, IN_REMOVE) == CELL_NONE || c->busy) {
-		fault_note(&f, 409, c->busy ? "busy" : "wrong_state",
-			   c->busy ? "the cell is being changed; try again"
-				   : "the cell is %s; stop it first, or remove it with force",
+	if (cell_state_next(c->state, IN_REMOVE) == CELL_NONE || c->busy || c->visit) {
+		bool busy = c->busy || c->visit;
+
+		fault_note(&f, 409, busy ? "busy" : "wrong_state",
+			   busy ? "the cell is being changed; try again"
+				: "the cell is %s; stop it first, or remove it with force",
 			   cell_state_name(c->state));
 		done(arg, &f);
 		return;

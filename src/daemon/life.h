@@ -17,6 +17,8 @@ void cell_stop_sick(struct cell *c);
 void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg);
 /* Its idle time-out was changed: what runs in it is counted again. */
 void cell_idle_reset(struct cell *c);
+/* Something of ours begins (1) or ends (-1) in a running cell, which is not idle meanwhile. */
+void cell_hold(struct cell *c, int n);
 /* Of a cell that was asked to stop or start just now: where the time for that comes from. */
 int64_t cell_grace(const struct cell *c);
 

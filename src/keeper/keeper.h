@@ -78,6 +78,8 @@ int serve_open(struct err *e);
 int serve_leash(int fd);
 /* CTL_STOP, for who asked for it. */
 void leash_suspend(void);
+/* The only client of a visited cell, likewise. Takes fd. */
+void serve_visitor(int fd);
 /* No more clients; those that are there get what waits for them, for a second. */
 void serve_close(void);
 void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *fds, unsigned nfds);

@@ -48,6 +48,7 @@ enum {
 	OPT_ID,
 	OPT_LEAVE,
 	OPT_POOL,
+	OPT_VISIT,
 };
 
 static const struct option options[] = {
@@ -99,6 +100,7 @@ static const struct option options[] = {
 	[OPT_ID] = { "id", "ID", NULL },
 	[OPT_LEAVE] = { "leave", NULL, NULL },
 	[OPT_POOL] = { "pool", NULL, NULL },
+	[OPT_VISIT] = { "visit", NULL, NULL },
 };
 
 static const char *const fast_modes[] = {
@@ -454,6 +456,9 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_POOL:
 		o->pool = o->idle = true;
+		return 0;
+	case OPT_VISIT:
+		o->visit = true;
 		return 0;
 	default:
 		run_help();

@@ -53,6 +53,7 @@ struct run_options {
 	bool idle; /* of viv-keeper: no command */
 	bool pool; /* of viv-keeper: it waits for somebody who takes it */
 	bool leave; /* of viv-keeper: its logs and the record of the end stay */
+	bool visit; /* of viv-keeper: for who started it alone, and as long as that stays */
 	const char *id; /* of viv-keeper; NULL: it chooses */
 	const char *workdir, *hostname; /* workdir NULL: the image's, else "/" */
 	const char *user_text; /* as given; NULL: the image's, else root */

@@ -74,6 +74,8 @@ static void client_leave(struct client *c)
 		if (!keeper.ended)
 			kernel_kill();
 	}
+	if (keeper.o->visit)
+		cell_stop(0);
 }
 
 /* Between two rounds: nobody has a pointer to them on the stack. */
@@ -529,6 +531,7 @@ static struct client *client_new(int fd)
 		close(fd);
 		return NULL;
 	}
+	fcntl(fd, F_SETFL, O_NONBLOCK);
 	list_init(&c->link);
 	list_append(&keeper.clients, &c->link);
 	keeper.nclients++;
@@ -549,6 +552,11 @@ int serve_leash(int fd)
 		flock(keeper.place->image.dir, LOCK_UN);
 	keeper.leash = client_new(fd);
 	return keeper.leash ? 0 : -1;
+}
+
+void serve_visitor(int fd)
+{
+	(void)client_new(fd);
 }
 
 static void client_accept(struct source *s, uint32_t events)

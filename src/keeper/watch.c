@@ -99,7 +99,9 @@ static void ready_tell(void)
 			 keeper.place->kept ? keeper.place->cell.name : "");
 	}
 	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
-	if (!keeper.pooled || m.type == KEEP_FAIL)
+	if (keeper.o->visit && m.type == KEEP_HELLO)
+		serve_visitor(keeper.ready);
+	else if (!keeper.pooled || m.type == KEEP_FAIL)
 		close(keeper.ready);
 	else if (serve_leash(keeper.ready) < 0)
 		kernel_kill();
@@ -518,7 +520,7 @@ int watch(const struct isolated *kernel, int control, int signals, const struct 
 	oom = cgroup_oom_watch(cg);
 	if (oom >= 0 && source_add(&keeper.memory, oom, EPOLLIN, memory_ready) < 0)
 		close(oom);
-	if (keeper.id[0] && serve_open(&e) < 0) {
+	if (keeper.id[0] && !keeper.o->visit && serve_open(&e) < 0) {
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
 		return fail("%s", e.text);
 	}

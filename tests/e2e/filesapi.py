@@ -441,6 +441,79 @@ def watch():
     same(files("GET", 404, "/watch", path="/none")["code"], "not_found", "code")
 
 
+def upload_begin(path, size, first):
+    """A connection with a PUT that has begun."""
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(60)
+    s.connect(SOCKET)
+    s.sendall(f"PUT /v1/cells/work/files?path={path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode() + first)
+    return s
+
+
+def stopped():
+    run("sh", "-c", "echo before >/root/f")
+    ask("POST", "/v1/cells/work/stop", 200)
+    events = len(ask("GET", "/v1/events?since=0&follow=0", 200))
+    same(files("GET", 200, path="/root/f"), b"before\n", "read")
+    files("PUT", 200, path="/root/f", body=b"after\n")
+    files("POST", 201, "/mkdir", path="/root/d")
+    same(files("GET", 404, path="/root/none")["code"], "not_found", "code")
+    same(tarfile.open(fileobj=io.BytesIO(files("GET", 200, "/tar", path="/root/d"))).getnames(), ["d"], "tar")
+    same(ask("GET", "/v1/cells/work", 200)["state"], "stopped", "its state")
+    same(len(ask("GET", "/v1/events?since=0&follow=0", 200)), events, "events")
+    # The disk is free when the answer has come.
+    for i in range(4):
+        files("PUT", 200, path="/root/f", body=b"%d" % i)
+        out = subprocess.run([VIV, "run", "--name", "work", "--", "cat", "/root/f"], capture_output=True)
+        same((out.returncode, out.stdout, out.stderr), (0, b"%d" % i, b""), "a run after it")
+        soon("vivd sees that it has ended", lambda: ask("GET", "/v1/cells/work", 200)["state"] == "stopped")
+    # Several at once.
+    threads = [threading.Thread(target=files, args=("PUT", 201), kwargs={"path": f"/root/n{i}", "body": b"x"}) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    same(len(files("GET", 200, "/list", path="/root/")) >= 10, True, "all of them")
+    same(files("GET", 409, "/watch", path="/root")["code"], "wrong_state", "a watch")
+    # A start waits for an operation that is under way; removing does not.
+    s = upload_begin("/root/slow", 2000, b"1" * 1000)
+    soon("the upload has begun", lambda: ask_status("DELETE", "/v1/cells/work") == 409)
+    starts = threading.Thread(target=ask, args=("POST", "/v1/cells/work/start", 200))
+    starts.start()
+    soon("it is starting", lambda: ask("GET", "/v1/cells/work", 200)["state"] == "starting")
+    s.sendall(b"2" * 1000)
+    same(s.recv(100).split()[1], b"201", "the upload")
+    starts.join()
+    same(run("cat", "/root/slow"), b"1" * 1000 + b"2" * 1000, "in the cell")
+    # One without a name keeps nothing.
+    other = ask("POST", "/v1/cells", 201, json.dumps({"start": True}))["id"]
+    ask("POST", f"/v1/cells/{other}/stop", 200)
+    same(files("GET", 409, path="/etc/passwd", cell=other)["code"], "wrong_state", "without a name")
+    ask("POST", "/v1/cells/work/stop", 200)
+    # vivd is killed in the middle: the old file is there, and nothing else.
+    s = upload_begin("/root/f", 9_000_000, b"z" * 4_000_000)
+    soon("the upload has begun", lambda: ask_status("DELETE", "/v1/cells/work") == 409)
+    pid = json.loads(raw("GET", "/v1/version")[1])["pid"]
+    os.kill(pid, 9)
+    soon("vivd is gone", lambda: not os.path.exists(f"/proc/{pid}") or open(f"/proc/{pid}/stat").read().split(") ")[1][0] == "Z")
+    s.close()
+    subprocess.run([VIV, "daemon", "start"], check=True)
+    got = []
+
+    def again():  # what the killed one had started gives the disk back a little later
+        r, out = raw("GET", "/v1/cells/work/files?path=/root/f")
+        got[:] = [r.status, out]
+        return r.status == 200
+
+    soon("a new vivd can use it", again)
+    same(got[1], b"3", "the file")
+    same(sorted(name_of(e) for e in files("GET", 200, "/list", path="/root") if b".viv" in name_of(e)), [], "what is left of it")
+
+
+def ask_status(method, path):
+    return raw(method, path)[0].status
+
+
 def rights():
     files("PUT", 201, path="/root/f", body=b"x")
     other = ask("POST", "/v1/cells", 201, json.dumps({"start": True}))["id"]

@@ -19,3 +19,4 @@ check 'files: scopes of tokens, states of the cell @r' files rights
 check 'files: trees as archives, out and in @r' files archives
 check 'files: archives that want to get out @r' files hostile_tar
 check 'files: a watcher sees what changes @r' files watch
+check 'files: of a cell that does not run @r' files stopped
