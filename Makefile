@@ -76,6 +76,8 @@ CLIENT_SRC := $(sort $(wildcard src/client/*.c))
 DAEMON_SRC := $(sort $(wildcard src/daemon/*.c src/api/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
+# Of it, what viv cp uses as well.
+TAR_SRC := src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
 KEEPER_SRC := $(sort $(wildcard src/keeper/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
@@ -119,7 +121,7 @@ SHOW := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,set -x;)
 all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/vivd $(B)/libvivarium.a
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
-$(B)/libviv.a: $(call objs,$(CLIENT_SRC)) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
+$(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC)) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -416,5 +418,5 @@ clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC)) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

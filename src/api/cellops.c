@@ -301,8 +301,7 @@ void cell_rename_post(struct request *r)
 		reply_error(r, 400, "invalid", "this is no name for a cell");
 	} else if (other) {
 		reply_error(r, 409, "exists", "there is a cell '%s' already", name);
-	} else if (!c->name[0] || cell_state_is_live(c->state) || c->busy ||
-		   c->visit) {
+	} else if (!c->name[0] || cell_state_is_live(c->state) || c->busy || c->visit) {
 		reply_error(r, 409, "wrong_state",
 			    !c->name[0] ? "a cell without a name keeps nothing and gets none"
 					: "a cell is renamed while it does not run; stop it first");

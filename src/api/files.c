@@ -275,12 +275,12 @@ void files_move_post(struct request *r)
 
 static void tar_fill(const struct values *v, struct fileop_spec *s)
 {
-	WORDS(s, "tar", v->path);
+	WORDS(s, "tar", v->path, on(v->follow));
 }
 
 void files_tar_get(struct request *r)
 {
-	static const char *const names[] = { "path", "user", NULL };
+	static const char *const names[] = { "path", "user", "follow", NULL };
 
 	files_ask(r, names, tar_fill,
 		  (struct fileop_spec){ .answer = FILEOP_BYTES, .type = "application/x-tar" });

@@ -61,6 +61,8 @@ int down_main(int argc, char **argv);
 void down_help(void);
 int daemon_main(int argc, char **argv);
 void daemon_help(void);
+int cp_main(int argc, char **argv);
+void cp_help(void);
 int token_main(int argc, char **argv);
 void token_help(void);
 int events_main(int argc, char **argv);

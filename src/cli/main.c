@@ -33,6 +33,7 @@ const struct verb verbs[] = {
 	{ "up", "make and start the cells of vivarium.yaml", up_main, up_help },
 	{ "apply", "change running cells to what vivarium.yaml says", apply_main, apply_help },
 	{ "down", "stop and remove the cells of vivarium.yaml", down_main, down_help },
+	{ "cp", "copy files between a cell and the host", cp_main, cp_help },
 	{ "events", "print what happens to cells", events_main, events_help },
 	{ "token", "make, list and revoke tokens of the API", token_main, token_help },
 	{ "daemon", "start and stop vivd, or ask after it", daemon_main, daemon_help },

@@ -14,17 +14,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "client/http.h"
+#include "client/inner.h"
 #include "client/paths.h"
 #include "client/start.h"
 
 #define REPLY_MAX (64u << 20)
 #define LINE_MAX_BYTES (16u << 20)
-
-struct viv_client {
-	struct http http;
-	char path[4096];
-};
 
 int viv_error_set(struct viv_error *e, int code, const char *fmt, ...)
 {
@@ -141,7 +136,7 @@ static bool is_open(struct viv_client *c)
 	       poll(&p, 1, 0) == 0;
 }
 
-static void client_drop(struct viv_client *c)
+void client_drop(struct viv_client *c)
 {
 	if (c->http.fd >= 0)
 		close(c->http.fd);
@@ -149,17 +144,16 @@ static void client_drop(struct viv_client *c)
 	c->http.close = false;
 }
 
-static int request_begin(struct viv_client *c, const char *method, const char *path,
-			 const char *json, struct viv_error *error)
+int client_ready(struct viv_client *c, struct viv_error *error)
 {
-	int err;
+	if (is_open(c))
+		return 0;
+	client_drop(c);
+	return client_connect(c, error);
+}
 
-	if (!is_open(c)) {
-		client_drop(c);
-		if (client_connect(c, error) < 0)
-			return -1;
-	}
-	err = http_send(&c->http, method, path, json, json ? strlen(json) : 0);
+int client_head(struct viv_client *c, int err, struct viv_error *error)
+{
 	/* It may have answered before it read all, and closed. */
 	if (!err || err == -EPIPE || err == -ECONNRESET)
 		err = http_head(&c->http);
@@ -172,6 +166,15 @@ static int request_begin(struct viv_client *c, const char *method, const char *p
 			     err == -EPIPE ? "it ended" : strerror(-err));
 }
 
+static int request_begin(struct viv_client *c, const char *method, const char *path,
+			 const char *json, struct viv_error *error)
+{
+	if (client_ready(c, error) < 0)
+		return -1;
+	return client_head(c, http_send(&c->http, method, path, json, json ? strlen(json) : 0),
+			   error);
+}
+
 /* Some more of the body at the end of b: how much, 0 at its end, or -errno. */
 static ssize_t body_more(struct viv_client *c, struct buf *b)
 {
@@ -182,7 +185,7 @@ static ssize_t body_more(struct viv_client *c, struct buf *b)
 	return n;
 }
 
-static int reply_read(struct viv_client *c, struct viv_reply *reply, struct viv_error *error)
+int client_reply(struct viv_client *c, struct viv_reply *reply, struct viv_error *error)
 {
 	struct buf b = { 0 };
 	ssize_t n;
@@ -210,7 +213,7 @@ int viv_call(struct viv_client *c, const char *method, const char *path, const c
 	*reply = (struct viv_reply){ 0 };
 	if (request_begin(c, method, path, json, error) < 0)
 		return -1;
-	return reply_read(c, reply, error);
+	return client_reply(c, reply, error);
 }
 
 void viv_reply_free(struct viv_reply *reply)
@@ -252,7 +255,7 @@ int viv_stream(struct viv_client *c, const char *method, const char *path, const
 	if (request_begin(c, method, path, json, error) < 0)
 		return -1;
 	if (c->http.status != 200)
-		return reply_read(c, reply, error);
+		return client_reply(c, reply, error);
 	reply->status = 200;
 	do {
 		n = body_more(c, &b);

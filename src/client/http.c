@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-static int all_send(int fd, const char *data, size_t size)
+int http_send_bytes(struct http *h, const char *data, size_t size)
 {
 	while (size) {
-		ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
+		ssize_t n = send(h->fd, data, size, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -26,7 +26,7 @@ static int all_send(int fd, const char *data, size_t size)
 
 int http_send(struct http *h, const char *method, const char *path, const char *body, size_t size)
 {
-	char head[4096];
+	char head[HTTP_HEAD_MAX];
 	int n = snprintf(head, sizeof(head), "%s %s HTTP/1.1\r\nHost: vivd\r\n", method, path);
 	int err;
 
@@ -36,8 +36,8 @@ int http_send(struct http *h, const char *method, const char *path, const char *
 		n += snprintf(head + n, sizeof(head) - (size_t)n,
 			      "Content-Type: application/json\r\nContent-Length: %zu\r\n", size);
 	n += snprintf(head + n, sizeof(head) - (size_t)n, "\r\n");
-	err = all_send(h->fd, head, (size_t)n);
-	return err || !body ? err : all_send(h->fd, body, size);
+	err = http_send_bytes(h, head, (size_t)n);
+	return err || !body ? err : http_send_bytes(h, body, size);
 }
 
 /* More bytes into in, which has room. 0 at the end, -errno. */

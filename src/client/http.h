@@ -23,6 +23,8 @@ struct http {
 /* 0 or -errno. */
 int must_check http_send(struct http *h, const char *method, const char *path, const char *body,
 			 size_t size);
+/* Bytes as they are: 0 or -errno. */
+int must_check http_send_bytes(struct http *h, const char *data, size_t size);
 /* The head of the reply. -EPROTO: that is no HTTP; -EPIPE: the connection ended. */
 int must_check http_head(struct http *h);
 /* Some bytes of the body: how many, 0 at its end, or -errno. */

@@ -53,6 +53,18 @@ typedef int (*viv_line_fn)(void *arg, const char *line, size_t size);
 int viv_stream(struct viv_client *c, const char *method, const char *path, const char *json,
 	       viv_line_fn line, void *arg, struct viv_reply *reply, struct viv_error *error);
 
+/* Answers of any size, such as files. viv_get_begin asks; 0 with a reply whose status is not 200: that is all. Else viv_get_data gives
+ * some bytes: how many, 0 at the end, -1 with an error, also when the answer was broken off. Until then nothing else is asked. */
+int viv_get_begin(struct viv_client *c, const char *path, struct viv_reply *reply,
+		  struct viv_error *error);
+long viv_get_data(struct viv_client *c, void *buf, size_t size, struct viv_error *error);
+
+/* Requests (PUT) with a body of any size, in pieces. When viv_put_data fails, viv_put_end may still tell why; without viv_put_end, viv_close() breaks
+ * the request off. */
+int viv_put_begin(struct viv_client *c, const char *path, struct viv_error *error);
+int viv_put_data(struct viv_client *c, const void *data, size_t size, struct viv_error *error);
+int viv_put_end(struct viv_client *c, struct viv_reply *reply, struct viv_error *error);
+
 /* The socket that viv_open(NULL) uses. 0, or -1 with an error. */
 int viv_socket_path(char *path, size_t size, struct viv_error *error);
 /* Starts vivd with these options (NULL-terminated; NULL: none) and waits until it answers. One that runs already is left alone:

@@ -40,7 +40,8 @@ struct cell {
 	uint64_t seen; /* the number of its keeper's last event that was taken */
 	bool busy; /* something slow is being done with it (removed, renamed): no other change meanwhile */
 	struct keeper_link *keeper; /* NULL: none */
-	struct visit *visit; /* its files are being used while it does not run (visit.h); NULL: they are not */
+	struct visit *
+		visit; /* its files are being used while it does not run (visit.h); NULL: they are not */
 	int32_t kernel_pid;
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */

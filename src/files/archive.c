@@ -1,6 +1,7 @@
 /* viv-files: trees of files as tar archives, out and in. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,13 +19,13 @@ static int out_write(void *arg, const void *data, size_t n)
 	return 0;
 }
 
-/* As docker: names begin with the last one of the path; with "." for a path that ends in "/." or is "/". */
+/* As docker: names begin with the last one of the path; with "." for a path that ends in "/." or is "/". A link can stand for what it leads to. */
 int tar_op(char **words)
 {
 	const struct tar_out o = { .write = out_write };
 	size_t n = strlen(words[0]);
 	struct stat st;
-	char name[256];
+	char name[256], real_name[256], *real;
 	int dir, ret;
 
 	/* What cannot be looked at is told before the archive begins. */
@@ -37,7 +38,14 @@ int tar_op(char **words)
 		return error_say(-dir, words[0]);
 	if (!strcmp(name, ".."))
 		return error_say(EINVAL, words[0]);
-	ret = tar_pack(&o, dir, name, name, about);
+	strcpy(real_name, name);
+	if (S_ISLNK(st.st_mode) && word_is_on(words[1])) {
+		real = realpath(words[0], NULL);
+		dir = real ? parent_open(AT_FDCWD, real, real_name) : -errno;
+		if (dir < 0)
+			return error_say(-dir, words[0]);
+	}
+	ret = tar_pack(&o, dir, real_name, name, about);
 	return ret < 0 ? error_say(-ret, about[0] ? about : words[0]) : end_say();
 }
 

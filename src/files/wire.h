@@ -9,7 +9,7 @@
  *   mkdir PATH PARENTS MODE UID GID
  *   move FROM TO REPLACE
  *   remove PATH RECURSIVE
- *   tar PATH
+ *   tar PATH FOLLOW
  *   untar PATH UID GID
  *   watch PATH RECURSIVE
  *

@@ -514,6 +514,119 @@ def ask_status(method, path):
     return raw(method, path)[0].status
 
 
+def cp(*words, want=0, data=None):
+    out = subprocess.run([VIV, "cp", *words], input=data, capture_output=True)
+    if out.returncode != want:
+        problems.append(f"viv cp {words}: exit status {out.returncode}, wanted {want}: {out.stderr[:300]!r}")
+    if not want:
+        same(out.stderr, b"", f"viv cp {words}")
+    return out.stdout
+
+
+def write(path, data):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def tree(top):
+    """Everything below a local directory, as text."""
+    return sorted(os.path.relpath(os.path.join(d, n), top) for d, dirs, names in os.walk(top) for n in dirs + names)
+
+
+def copies():
+    """docker's rules for cp, in both directions."""
+    write("src/one", b"1")
+    write("src/sub/two", b"2")
+    os.symlink("one", "src/link")
+    os.chmod("src/one", 0o750)
+    os.utime("src/one", (1000000000, 1000000000))
+    # In: a file.
+    cp("src/one", "work:/root/new")
+    cp("src/one", "work:/root/")
+    cp("src/one", "work:root")
+    same(shell("cat /root/new /root/one; stat -c '%a %u %g %Y' /root/one"), b"11750 0 0 1000000000\n", "a file")
+    cp("src/sub/two", "work:/root/new")
+    same(shell("cat /root/new"), b"2", "over a file")
+    cp("src/one", "work:/root/none/", want=3)
+    cp("src/one", "work:/none/x", want=3)
+    cp("src/none", "work:/root", want=3)
+    shell("ln -s new /root/ln; mkdir /root/real; ln -s real /root/lndir")
+    cp("src/one", "work:/root/ln")
+    cp("src/one", "work:/root/lndir")
+    same(shell("readlink /root/ln; cat /root/new; readlink /root/lndir; cat /root/real/one"), b"new\n1real\n1", "onto links")
+    # In: a directory.
+    cp("src", "work:/root/d")
+    cp("src/", "work:/root/d")
+    cp("src/.", "work:/root/e")
+    cp("src/.", "work:/root/e")
+    same(shell("cd /root/d; find . | sort | tr '\\n' ' '"), b". ./link ./one ./src ./src/link ./src/one ./src/sub ./src/sub/two ./sub ./sub/two ", "a directory")
+    same(shell("cd /root/e; find . | sort | tr '\\n' ' '; readlink link"), b". ./link ./one ./sub ./sub/two one\n", "its content")
+    cp("src", "work:/root/new", want=5)
+    cp("src/link", "work:/root/l1")
+    cp("-L", "src/link", "work:/root/l2")
+    same(shell("readlink /root/l1; cat /root/l2"), b"one\n1", "a link")
+    if os.geteuid() == 0:
+        os.chown("src/one", 12, 34)
+        cp("-a", "src/one", "work:/root/owned")
+        same(shell("stat -c '%u %g' /root/owned"), b"12 34\n", "owners")
+    # Out.
+    shell("chown -R 12:34 /root/d")
+    cp("work:/root/one", "out1")
+    os.mkdir("dir")
+    cp("work:/root/one", "dir")
+    cp("work:/root/one", "./dir/other")
+    same((open("out1").read(), tree("dir")), ("1", ["one", "other"]), "a file")
+    same((os.stat("out1").st_mode & 0o777, os.stat("out1").st_mtime, os.stat("out1").st_uid), (0o750, 1000000000, os.geteuid()), "its attributes")
+    cp("work:/root/one", "none/", want=3)
+    cp("work:/root/one", "none/x", want=3)
+    cp("work:/root/nothing", "x", want=3)
+    cp("nobody:/root/one", "x", want=3)
+    cp("work:/root/e", "out1", want=5)
+    cp("work:/root/e", "new")
+    cp("work:/root/e", "dir")
+    os.mkdir("dir2")
+    cp("work:/root/e/.", "dir2")
+    cp("work:/root/e/.", "new2")
+    inside = ["link", "one", "sub", "sub/two"]
+    same((tree("new"), tree("dir2"), tree("new2")), (inside, inside, inside), "a directory")
+    same(tree("dir"), ["e"] + ["e/" + x for x in inside] + ["one", "other"], "into a directory")
+    same((os.readlink("new/link"), open("new/sub/two").read()), ("one", "2"), "what is in it")
+    cp("work:/root/lndir", "link1")
+    cp("-L", "work:/root/lndir", "link2")
+    same((os.readlink("link1"), tree("link2")), ("real", ["one"]), "links")
+    if os.geteuid() == 0:
+        cp("-a", "work:/root/d", "owned")
+        same((os.stat("owned/one").st_uid, os.stat("owned/one").st_gid), (12, 34), "owners")
+    # Archives.
+    data = cp("work:/root/e", "-")
+    same(sorted(tarfile.open(fileobj=io.BytesIO(data)).getnames()), ["e"] + ["e/" + x for x in inside], "out as an archive")
+    cp("-", "work:/root/real", data=data)
+    same(shell("cat /root/real/e/sub/two"), b"2", "in as an archive")
+    cp("-", "work:/root/one", data=data, want=3)
+    cp("-", "work:/root/real", data=b"x" * 1000, want=2)
+    # A cell that wants to get out of the directory.
+    shell(f"mkdir /root/evil; ln -s {os.getcwd()}/dir2 /root/evil/there")
+    cp("work:/root/evil", "evil")
+    shell("rm /root/evil/there; mkdir /root/evil/there; echo evil >/root/evil/there/one")
+    cp("work:/root/evil/.", "evil", want=1)
+    same((open("dir2/one").read(), os.readlink("evil/there")), ("1", os.getcwd() + "/dir2"), "through a link")
+    # Names with every byte, and big ones.
+    odd = b"odd/" + bytes(range(1, 47)) + bytes(range(48, 180))
+    write(odd, b"odd")
+    write("odd/big", os.urandom(5_000_000))
+    cp("odd", "work:/root")
+    cp("work:/root/odd", "back")
+    same((open(b"back/" + odd[4:], "rb").read(), open("back/big", "rb").read() == open("odd/big", "rb").read()), (b"odd", True), "odd names")
+    # One that does not run.
+    ask("POST", "/v1/cells/work/stop", 200)
+    cp("src/one", "work:/root/stopped")
+    cp("work:/root/stopped", "stopped")
+    same(open("stopped").read(), "1", "a cell that does not run")
+    for bad in (("a",), ("a", "b"), ("work:/a", "work:/b"), ("--what", "work:/a", "b"), ("-", "-")):
+        cp(*bad, want=2)
+
+
 def rights():
     files("PUT", 201, path="/root/f", body=b"x")
     other = ask("POST", "/v1/cells", 201, json.dumps({"start": True}))["id"]

@@ -20,3 +20,4 @@ check 'files: trees as archives, out and in @r' files archives
 check 'files: archives that want to get out @r' files hostile_tar
 check 'files: a watcher sees what changes @r' files watch
 check 'files: of a cell that does not run @r' files stopped
+check 'viv cp: by the rules of docker cp, in both directions @r' files copies

@@ -1,0 +1,523 @@
+/* viv cp: files between a cell and the host, by way of vivd, as docker cp does it:
+ *
+ *   a file      into a directory that is there, under its own name; else as that path, whose directory must be there
+ *   a directory becomes that path when nothing is there; into a directory that is there under its own name, or, with "/." behind it, what is in it
+ *   -           a tar archive from standard input or to standard output
+ *
+ * Between the two goes a tar archive (files/tar.h). What comes from a cell is a stranger's: it is unpacked without leaving the directory it
+ * was meant for, whatever links it has. A link is copied itself, unless -L says otherwise; where it is the destination, it is followed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/vivd.h"
+#include "cli/words.h"
+#include "files/tar.h"
+
+#define LINKS 40
+
+static const char usage_cp[] =
+	"viv cp [-a] [-L] CELL:PATH LOCAL | - ; viv cp [-a] [-L] LOCAL | - CELL:PATH";
+
+void cp_help(void)
+{
+	printf("Usage: viv cp [OPTIONS] CELL:PATH LOCAL|-\n"
+	       "       viv cp [OPTIONS] LOCAL|- CELL:PATH\n\n"
+	       "Copies files and directories between a cell and the host. The cell may run or not; "
+	       "one that does not run has a name.\n"
+	       "A directory that is copied onto one that is there goes into it; with '/.' behind "
+	       "it, "
+	       "only what is in it does.\n"
+	       "'-' is a tar archive on standard input or output. A local name with a ':' is "
+	       "written "
+	       "as ./NAME.\n\n"
+	       "  -a, --archive      keep user and group numbers (else: root in the cell, you "
+	       "outside)\n"
+	       "  -L, --follow-link  copy what a link leads to, and not the link\n");
+}
+
+/* What is at a path, here or in the cell. */
+struct there {
+	bool exists, is_dir;
+};
+
+struct copy {
+	struct viv_client *client;
+	char *cell, *path; /* path begins with a slash */
+	const char *local;
+	bool archive, follow;
+	char about[TAR_ABOUT];
+	struct viv_error error;
+	bool cut; /* error tells why the transfer broke */
+};
+
+/* ---- words ---- */
+
+/* CELL:PATH in two, the caller's to free; false: it is a local path. */
+static bool place_split(const char *word, char **cell, char **path)
+{
+	const char *colon = strchr(word, ':');
+
+	if (!colon || colon == word || word[0] == '/' || word[0] == '.')
+		return false;
+	*cell = xstrndup(word, (size_t)(colon - word));
+	*path = xalloc(strlen(colon) + 2);
+	sprintf(*path, "%s%s", colon[1] == '/' ? "" : "/", colon + 1);
+	return true;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* Without slashes at its end. */
+static void slashes_drop(char *path)
+{
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+}
+
+/* The directory of a path and its last name, the caller's to free. */
+static void path_split(const char *path, char **dir, char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = xstrndup(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
+	*dir = !slash	       ? xstrndup(".", 1)
+	       : slash == path ? xstrndup("/", 1)
+			       : xstrndup(path, (size_t)(slash - path));
+}
+
+static void escaped_add(struct buf *b, const char *s)
+{
+	char code[4];
+
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			     (c >= '0' && c <= '9') || strchr("/-_.~", c);
+
+		if (plain) {
+			buf_add(b, s, 1);
+		} else {
+			snprintf(code, sizeof(code), "%%%02X", c);
+			buf_add(b, code, 3);
+		}
+	}
+}
+
+/* The path of a request, the caller's to free. */
+static char *request_path(const struct copy *c, const char *what, const char *path,
+			  const char *more)
+{
+	struct buf b = { 0 };
+
+	buf_add(&b, "/v1/cells/", 10);
+	for (const char *s = c->cell; *s; s++) {
+		char one[2] = { *s, 0 };
+
+		if (*s == '/')
+			buf_add(&b, "%2F", 3);
+		else
+			escaped_add(&b, one);
+	}
+	buf_add(&b, "/files/", 7);
+	buf_add(&b, what, strlen(what));
+	buf_add(&b, "?path=", 6);
+	escaped_add(&b, path);
+	buf_add(&b, more, strlen(more) + 1);
+	return (char *)b.p;
+}
+
+/* ---- looking ---- */
+
+/* What is at a path of the cell. 0 or an exit status; the target of a link is the caller's to free, NULL: it is none. */
+static int cell_stat(struct copy *c, const char *path, bool follow, struct there *t, char **target)
+{
+	char *request = request_path(c, "stat", path, follow ? "&follow=1" : "");
+	struct viv_reply reply;
+	struct json_doc d;
+	struct err e;
+	int status = 0;
+
+	*t = (struct there){ 0 };
+	*target = NULL;
+	if (viv_call(c->client, "GET", request, NULL, &reply, &c->error) < 0) {
+		free(request);
+		fail("%s", c->error.text);
+		return ERR_FAILED;
+	}
+	free(request);
+	if (reply.status == 404 && json_parse(&d, reply.body, reply.size, &e) == 0) {
+		/* No such file; or no such cell. */
+		if (!json_get_text(d.root, "cause"))
+			status = vivd_refused(&reply);
+		json_free(&d);
+	} else if (reply.status != 200) {
+		status = vivd_refused(&reply);
+	} else if (json_parse(&d, reply.body, reply.size, &e) == 0) {
+		const char *type = json_get_text(d.root, "type"),
+			   *to = json_get_text(d.root, "target");
+
+		t->exists = true;
+		t->is_dir = type && !strcmp(type, "directory");
+		if (to)
+			*target = xstrndup(to, strlen(to));
+		json_free(&d);
+	} else {
+		fail("vivd's answer cannot be read: %s", e.text);
+		status = ERR_FAILED;
+	}
+	viv_reply_free(&reply);
+	return status;
+}
+
+/* The destination in the cell, c->path, with links at its end followed. */
+static int cell_find(struct copy *c, struct there *t)
+{
+	char *target, *dir, *name, *next;
+	int status;
+
+	for (int i = 0; i < LINKS; i++) {
+		status = cell_stat(c, c->path, false, t, &target);
+		if (status || !target)
+			return status;
+		path_split(c->path, &dir, &name);
+		next = xalloc(strlen(dir) + strlen(target) + 2);
+		if (target[0] == '/')
+			strcpy(next, target);
+		else
+			sprintf(next, "%s/%s", dir, target);
+		free(dir);
+		free(name);
+		free(target);
+		free(c->path);
+		c->path = next;
+	}
+	fail("the links at the destination lead nowhere");
+	return ERR_FAILED;
+}
+
+/* Where a copy goes: into a directory, under a name (NULL: its own). The caller's to free. */
+struct goal {
+	char *dir, *name;
+};
+
+/* docker's rules. from_dir: a directory is copied. */
+static int goal_find(const char *to, const struct there *t, bool from_dir, struct goal *g)
+{
+	char *path = xstrndup(to, strlen(to));
+
+	*g = (struct goal){ 0 };
+	if (t->exists && t->is_dir) {
+		g->dir = path;
+		return 0;
+	}
+	if (t->exists && from_dir) {
+		fail("cannot copy a directory onto '%s', which is a file", to);
+		free(path);
+		return ERR_CONFLICT;
+	}
+	if (!from_dir && ends_with(to, "/")) {
+		fail("there is no directory '%s' to copy into; make it first", to);
+		free(path);
+		return ERR_NOT_FOUND;
+	}
+	slashes_drop(path);
+	path_split(path, &g->dir, &g->name);
+	free(path);
+	return 0;
+}
+
+static void goal_free(struct goal *g)
+{
+	free(g->dir);
+	free(g->name);
+}
+
+/* ---- out of the cell ---- */
+
+static ssize_t answer_read(void *arg, void *buf, size_t n)
+{
+	struct copy *c = arg;
+	long got = viv_get_data(c->client, buf, n, &c->error);
+
+	if (got >= 0)
+		return got;
+	c->cut = true;
+	return -EIO;
+}
+
+static int answer_print(struct copy *c)
+{
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = answer_read(c, buf, sizeof(buf))) > 0)
+		for (ssize_t done = 0; done < n;) {
+			ssize_t some = write(1, buf + done, (size_t)(n - done));
+
+			if (some < 0 && errno == EINTR)
+				continue;
+			if (some < 0)
+				return fail("cannot write the archive: %s", strerror(errno)),
+				       ERR_FAILED;
+			done += some;
+		}
+	return n < 0 ? (fail("%s", c->error.text), ERR_FAILED) : 0;
+}
+
+static int unpack(struct copy *c, const struct goal *g)
+{
+	const struct tar_in in = { .read = answer_read, .arg = c };
+	const struct tar_rules rules = {
+		.owners = c->archive && geteuid() == 0, .uid = -1, .gid = -1, .rename = g->name
+	};
+	int dir = open(g->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+	mode_t mask;
+
+	if (dir < 0) {
+		fail("cannot copy to '%s': %s", g->dir, strerror(errno));
+		return errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED;
+	}
+	mask = umask(0);
+	ret = tar_unpack(&in, dir, &rules, c->about);
+	umask(mask);
+	close(dir);
+	if (ret == 0)
+		return 0;
+	if (c->cut)
+		fail("%s", c->error.text);
+	else if (ret == -EXDEV)
+		fail("'%s' is not copied: it leads out of '%s'", c->about, g->dir);
+	else
+		fail("cannot copy '%s': %s", c->about,
+		     ret == -EILSEQ ? "the archive is damaged" : strerror(-ret));
+	return ERR_FAILED;
+}
+
+static int copy_out(struct copy *c)
+{
+	struct there from, to = { 0 };
+	struct viv_reply reply;
+	struct goal g = { 0 };
+	struct stat st;
+	char *target, *request, *real = NULL;
+	int status = cell_stat(c, c->path, c->follow || ends_with(c->path, "/"), &from, &target);
+
+	free(target);
+	if (status)
+		return status;
+	if (!from.exists) {
+		fail("there is no '%s' in cell '%s'", c->path, c->cell);
+		return ERR_NOT_FOUND;
+	}
+	if (strcmp(c->local, "-")) {
+		to.exists = stat(c->local, &st) == 0;
+		to.is_dir = to.exists && S_ISDIR(st.st_mode);
+		real = to.exists ? realpath(c->local, NULL) : NULL;
+		status = goal_find(real && !ends_with(c->local, "/") ? real : c->local, &to,
+				   from.is_dir, &g);
+		free(real);
+	} else if (isatty(1)) {
+		fail("the archive is not for a terminal; send it to a file or to tar");
+		return ERR_USAGE;
+	}
+	if (status)
+		return status;
+	request = request_path(c, "tar", c->path, c->follow ? "&follow=1" : "");
+	if (viv_get_begin(c->client, request, &reply, &c->error) < 0) {
+		fail("%s", c->error.text);
+		status = ERR_FAILED;
+	} else if (reply.status != 200) {
+		status = vivd_refused(&reply);
+		viv_reply_free(&reply);
+	} else {
+		status = g.dir ? unpack(c, &g) : answer_print(c);
+	}
+	free(request);
+	goal_free(&g);
+	return status;
+}
+
+/* ---- into the cell ---- */
+
+static int body_write(void *arg, const void *data, size_t n)
+{
+	struct copy *c = arg;
+
+	if (viv_put_data(c->client, data, n, &c->error) == 0)
+		return 0;
+	c->cut = true;
+	return -EIO;
+}
+
+static int input_send(struct copy *c)
+{
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = read(0, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || body_write(c, buf, (size_t)n) < 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
+/* Packs c->local under the name shown. */
+static int tree_send(struct copy *c, const char *shown)
+{
+	const struct tar_out out = { .write = body_write, .arg = c };
+	char *path = xstrndup(c->local, strlen(c->local)), *dir, *name, *real = NULL;
+	int at, ret;
+
+	slashes_drop(path);
+	if (c->follow)
+		real = realpath(path, NULL);
+	path_split(real && strcmp(shown, ".") ? real : path, &dir, &name);
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ret = at < 0 ? -errno : tar_pack(&out, at, *name ? name : ".", shown, c->about);
+	if (at >= 0)
+		close(at);
+	free(real);
+	free(path);
+	free(dir);
+	free(name);
+	return ret;
+}
+
+/* The name under which it is packed. */
+static char *shown_find(const struct copy *c, const struct goal *g, bool content)
+{
+	char *path, *dir, *name;
+
+	if (g->name)
+		return xstrndup(g->name, strlen(g->name));
+	if (content)
+		return xstrndup(".", 1);
+	path = xstrndup(c->local, strlen(c->local));
+	slashes_drop(path);
+	path_split(path, &dir, &name);
+	if (!strcmp(name, "..") || !strcmp(name, ".") || !*name) {
+		free(name);
+		name = xstrndup(".", 1);
+	}
+	free(dir);
+	free(path);
+	return name;
+}
+
+static int send_all(struct copy *c, const struct goal *g, const char *shown)
+{
+	char *request = request_path(c, "tar", g->dir, c->archive || !shown ? "" : "&uid=0&gid=0");
+	struct viv_reply reply;
+	int status = ERR_FAILED, ret;
+
+	if (viv_put_begin(c->client, request, &c->error) < 0) {
+		free(request);
+		fail("%s", c->error.text);
+		return ERR_FAILED;
+	}
+	free(request);
+	ret = shown ? tree_send(c, shown) : input_send(c);
+	if (ret < 0 && !c->cut) {
+		/* The half of it that vivd has is not an archive: the connection just ends. */
+		fail("cannot copy '%s': %s", shown && c->about[0] ? c->about : c->local,
+		     strerror(-ret));
+	} else if (viv_put_end(c->client, &reply, &c->error) < 0) {
+		fail("%s", c->error.text);
+	} else {
+		status = reply.status >= 300 ? vivd_refused(&reply) : 0;
+		viv_reply_free(&reply);
+	}
+	return status;
+}
+
+static int copy_in(struct copy *c)
+{
+	bool stream = !strcmp(c->local, "-"),
+	     content = ends_with(c->local, "/.") || !strcmp(c->local, "."), dir;
+	struct goal g = { 0 };
+	struct there to;
+	struct stat st;
+	char *shown = NULL;
+	int status;
+
+	if (!stream && (c->follow || ends_with(c->local, "/") ? stat(c->local, &st)
+							      : lstat(c->local, &st)) < 0) {
+		fail("cannot copy '%s': %s", c->local, strerror(errno));
+		return errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED;
+	}
+	dir = !stream && S_ISDIR(st.st_mode);
+	status = cell_find(c, &to);
+	if (status)
+		return status;
+	if (stream && !to.is_dir) {
+		fail("there is no directory '%s' in cell '%s'", c->path, c->cell);
+		return ERR_NOT_FOUND;
+	}
+	status = goal_find(c->path, &to, dir || stream, &g);
+	if (status)
+		return status;
+	if (!stream)
+		shown = shown_find(c, &g, content);
+	status = send_all(c, &g, shown);
+	free(shown);
+	goal_free(&g);
+	return status;
+}
+
+int cp_main(int argc, char **argv)
+{
+	struct copy *c;
+	char *cell = NULL, *path = NULL, *other_cell = NULL, *other_path = NULL;
+	bool archive = flag_take(&argc, argv, "-a") | flag_take(&argc, argv, "--archive"),
+	     follow = flag_take(&argc, argv, "-L") | flag_take(&argc, argv, "--follow-link"), out;
+	int status;
+
+	(void)(flag_take(&argc, argv, "-q") | flag_take(&argc, argv, "--quiet"));
+	if (argc > 1 && !strcmp(argv[1], "--")) {
+		memmove(argv + 1, argv + 2, (size_t)(argc - 1) * sizeof(*argv));
+		argc--;
+	}
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == '-' && argv[i][1]) {
+			fail("unknown option '%s'; usage: %s", argv[i], usage_cp);
+			return ERR_USAGE;
+		}
+	if (argc != 3) {
+		fail("usage: %s", usage_cp);
+		return ERR_USAGE;
+	}
+	out = place_split(argv[1], &cell, &path);
+	if (place_split(argv[2], out ? &other_cell : &cell, out ? &other_path : &path) == out) {
+		fail(out ? "one of the two places is the host: copy to a local path first"
+			 : "one of the two places is in a cell, written CELL:PATH");
+		return ERR_USAGE;
+	}
+	c = xalloc(sizeof(*c));
+	c->cell = cell;
+	c->path = path;
+	c->local = argv[out ? 2 : 1];
+	c->archive = archive;
+	c->follow = follow;
+	c->client = vivd_open();
+	status = !c->client ? ERR_FAILED : out ? copy_out(c) : copy_in(c);
+	viv_close(c->client);
+	free(c->cell);
+	free(c->path);
+	free(c);
+	return status;
+}
