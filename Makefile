@@ -107,7 +107,7 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/text.c src/daemon/cellstate.c)
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/text.c src/daemon/cellstate.c $(TAR_SRC))
 
 
 # Before a command that make itself does not show: nothing with 'make -s'.
@@ -243,7 +243,7 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
-	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c \
+	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,yaml yvars yschema projectkeys projectfile cellspec fields)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
 FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c)
@@ -379,7 +379,7 @@ lint-docs:
 	@tools/gen-syscalls-doc --check
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
