@@ -97,7 +97,7 @@ S3_LIBS := -lcurl -lcrypto -lpthread
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
-VIVD_LIBS := -luv -lmicrohttpd -lsqlite3 -ljansson -lyaml -lcrypto
+VIVD_LIBS := -luv -lmicrohttpd -lwslay -lsqlite3 -ljansson -lyaml -lcrypto
 # For other programs: libvivarium, with what it needs of the rest.
 CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/log.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -113,7 +113,7 @@ TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OB
 # Before a command that make itself does not show: nothing with 'make -s'.
 SHOW := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,set -x;)
 
-.PHONY: all bad-requests chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
+.PHONY: all bad-requests bad-frames chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -335,6 +335,10 @@ bad-requests: all
 CHAOS_SECONDS ?= 180
 chaos: all
 	@d=$$(mktemp -d /tmp/viv-chaos.XXXXXX); python3 tests/e2e/chaos.py $(B)/viv $$d --seconds $(CHAOS_SECONDS) --seed $(or $(SEED),$(shell date +%s)); s=$$?; rm -rf $$d; exit $$s
+
+# The same for WebSockets. With MODE=asan, vivd's sanitizers are there.
+bad-frames: all
+	@BAD_FRAMES=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed handshakes'
 
 # No part of 'make test': its packages are many (make deps-toolchains), and some come from the npm registry.
 test-toolchains: all

@@ -43,18 +43,24 @@ struct cell *request_live(struct request *r)
 	return c;
 }
 
-void reply_keeper(struct request *r, const struct keep_msg *m)
+void keeper_fault(const struct keep_msg *m, struct fault *f)
 {
 	struct err e = { .kind = ERR_FAILED };
-	struct fault f = { 0 };
 
 	if (!m) {
-		reply_error(r, 409, "ended", "the cell ended meanwhile");
+		fault_note(f, 409, "ended", "the cell ended meanwhile");
 		return;
 	}
 	e.kind = m->b ? (enum err_kind)m->b : ERR_FAILED;
 	snprintf(e.text, sizeof(e.text), "%s", m->text);
-	fault_convert(&f, &e);
+	fault_convert(f, &e);
+}
+
+void reply_keeper(struct request *r, const struct keep_msg *m)
+{
+	struct fault f = { 0 };
+
+	keeper_fault(m, &f);
 	reply_fault(r, &f);
 }
 

@@ -13,7 +13,9 @@ struct cell *request_live(struct request *r);
  * freed. */
 void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const int *fds,
 		 unsigned nfds, ask_fn fn, struct op *op);
-/* Answers with what a KEEP_FAIL says, or that the cell ended (m NULL). */
+/* What a KEEP_FAIL says, or that the cell ended (m NULL). */
+void keeper_fault(const struct keep_msg *m, struct fault *f);
+/* Answers with that. */
 void reply_keeper(struct request *r, const struct keep_msg *m);
 /* The request waits until the cell runs (then that status), or could not start. */
 void cell_start_wait(struct request *r, struct cell *c, unsigned status);

@@ -92,6 +92,11 @@ void reply_header(struct request *r, const char *name, const char *value)
 		MHD_add_response_header(r->response, name, value);
 }
 
+void reply_upgrade(struct request *r, struct MHD_Response *m)
+{
+	reply_set(r, MHD_HTTP_SWITCHING_PROTOCOLS, m);
+}
+
 /* ---- streams ---- */
 
 static ssize_t stream_read(void *arg, uint64_t pos, char *buf, size_t size)

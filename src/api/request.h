@@ -74,6 +74,7 @@ struct request {
 	char *path; /* param points into it */
 	struct buf body;
 	bool too_big;
+	bool can_upgrade; /* a GET of HTTP/1.1 */
 	struct rights rights;
 	struct list link; /* among those that wait */
 	bool waiting;
@@ -119,6 +120,10 @@ void reply_stream_sized(struct request *r, unsigned status, const char *type, ui
 			const struct stream *s, void *arg);
 void reply_header(struct request *r, const char *name, const char *value);
 void reply_nothing(struct request *r); /* 204 */
+/* 101; m is one for an upgrade, and taken. */
+void reply_upgrade(struct request *r, struct MHD_Response *m);
+/* The upgraded connection is not used any more; its request ends. */
+void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *urh);
 
 /* The handler returns without an answer; it comes by reply_* later. */
 void request_wait(struct request *r);

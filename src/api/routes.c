@@ -7,6 +7,7 @@ const struct route routes[] = {
 	{ "POST", "/v1/cells", NEED_ADMIN, cells_create, ROUTE_BODY },
 	{ "GET", "/v1/cells/{cell}", NEED_READ, cell_get, 0 },
 	{ "DELETE", "/v1/cells/{cell}", NEED_ADMIN, cell_delete, 0 },
+	{ "GET", "/v1/cells/{cell}/exec", NEED_CELL, exec_get, 0 },
 	{ "POST", "/v1/cells/{cell}/exec", NEED_CELL, exec_post, ROUTE_BODY },
 	{ "GET", "/v1/cells/{cell}/files", NEED_READ, files_get, 0 },
 	{ "PUT", "/v1/cells/{cell}/files", NEED_CELL, files_put, ROUTE_UPLOAD },

@@ -43,6 +43,8 @@ void files_move_post(struct request *r);
 void files_tar_get(struct request *r);
 void files_tar_put(struct request *r);
 void files_watch_get(struct request *r);
+/* execws.c */
+void exec_get(struct request *r);
 /* processes.c */
 void processes_list(struct request *r);
 void process_signal(struct request *r);

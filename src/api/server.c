@@ -10,6 +10,7 @@
 
 #include "api/request.h"
 #include "api/text.h"
+#include "api/ws.h"
 #include "base/log.h"
 
 #define HEAD_SECONDS 10
@@ -204,25 +205,38 @@ void request_wake(struct request *r)
 	uv_timer_start(&r->server->timer, on_timer, 0, 0);
 }
 
+void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *urh)
+{
+	struct server *s = r->server;
+
+	MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
+	s->woken = true;
+	uv_timer_start(&s->timer, on_timer, 0, 0);
+}
+
 /* ---- requests ---- */
 
 /* Who asks. False: answered. */
 static bool rights_find(struct request *r)
 {
 	const char *header = request_header(r, "Authorization"), *token;
+	char *other = header ? NULL : ws_token(r);
+	bool given = header || other, valid;
 
-	if (!header && r->server->trusted) {
+	if (!given && r->server->trusted) {
 		r->rights.scope = SCOPE_ADMIN;
 		return true;
 	}
-	token = header ? text_bearer(header) : NULL;
-	if (token && token_check(r->d, token, &r->rights))
+	token = header ? text_bearer(header) : other;
+	valid = token && token_check(r->d, token, &r->rights);
+	free(other);
+	if (valid)
 		return true;
 	reply_error(
 		r, 401, "unauthorized",
-		header ? "this token is not valid; 'viv token create' makes one"
-		       : "a token is needed; send 'Authorization: Bearer TOKEN', which 'viv token "
-			 "create' makes");
+		given ? "this token is not valid; 'viv token create' makes one"
+		      : "a token is needed; send 'Authorization: Bearer TOKEN', which 'viv token "
+			"create' makes");
 	return false;
 }
 
@@ -247,13 +261,14 @@ static bool rights_suffice(struct request *r)
 
 /* The head is complete. */
 static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m, const char *url,
-				     const char *method, void **context)
+				     const char *method, const char *version, void **context)
 {
 	struct request *r = request_new(s, s->d, m);
 	const char *length;
 	uint64_t n = 0;
 
 	*context = r;
+	r->can_upgrade = !strcmp(method, "GET") && !strcmp(version, "HTTP/1.1");
 	s->d->count.requests++;
 	deadline_set(m, BODY_SECONDS);
 	length = request_header(r, "Content-Length");
@@ -302,9 +317,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 {
 	struct request *r = *context;
 
-	(void)version;
 	if (!r)
-		return request_begin(arg, m, url, method, context);
+		return request_begin(arg, m, url, method, version, context);
 	if (r->route && (r->route->flags & ROUTE_UPLOAD))
 		return upload_step(r, m, data, size);
 	if (*size) {
@@ -385,8 +399,8 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 	list_init(&s->conns);
 	list_init(&s->waiting);
 	s->mhd =
-		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-					 (o->cert ? MHD_USE_TLS : 0),
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
+					 MHD_USE_ERROR_LOG | (o->cert ? MHD_USE_TLS : 0),
 				 0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log,
 				 NULL, MHD_OPTION_LISTEN_SOCKET, o->fd, MHD_OPTION_CONNECTION_LIMIT,
 				 connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
@@ -422,6 +436,7 @@ void server_end(struct server *s)
 {
 	struct request *r, *tmp;
 
+	ws_end_all(s);
 	list_for_each_safe (r, tmp, &s->waiting, link) {
 		if (r->stream)
 			request_wake(r);

@@ -72,6 +72,25 @@ bool text_number(const char *s, uint64_t max, uint64_t *ret)
 	return v <= max;
 }
 
+char *text_list_find(const char *list, const char *word)
+{
+	size_t want = strlen(word);
+	bool begins = want && word[want - 1] == '.';
+
+	while (*list) {
+		size_t n;
+
+		list += strspn(list, ", \t");
+		n = strcspn(list, ",");
+		while (n && (list[n - 1] == ' ' || list[n - 1] == '\t'))
+			n--;
+		if ((begins ? n > want : n == want) && !strncasecmp(list, word, want))
+			return strndup(list, n);
+		list += strcspn(list, ",");
+	}
+	return NULL;
+}
+
 const char *text_bearer(const char *header)
 {
 	if (strncasecmp(header, "Bearer ", 7))

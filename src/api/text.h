@@ -17,6 +17,10 @@ bool text_number(const char *s, uint64_t max, uint64_t *ret);
 /* "Bearer TOKEN" as HTTP has it: where TOKEN begins, or NULL. */
 const char *text_bearer(const char *header);
 
+/* The item of a list with commas, as headers have them, that is word; a word that ends with a dot is the begin of one. Case does not
+ * count. A copy, or NULL: none (or no memory). */
+char *text_list_find(const char *list, const char *word);
+
 #define BASE64_SIZE(n) (((n) + 2) / 3 * 4)
 /* Writes BASE64_SIZE(n) characters and no NUL. */
 void base64_encode(char *to, const void *data, size_t n);

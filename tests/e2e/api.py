@@ -14,6 +14,8 @@ import time
 
 import jsonschema
 
+from wsclient import WebSocket
+
 
 class Unix(http.client.HTTPConnection):
     def __init__(self, path):
@@ -208,6 +210,9 @@ def cells():
     t = call("POST", at + "/exec", {"command": ["sleep", "60"], "detach": True, "tty": True, "rows": 3, "cols": 4}, 201)
     call("POST", f"{at}/processes/{t['proc']}/resize", {"rows": 5, "cols": 5}, 204)
     call("POST", f"{at}/processes/{t['proc']}/resize", {"rows": 0, "cols": 5}, 400)
+    end = time.monotonic() + 30
+    while not call("GET", f"{at}/logs?proc={p['proc']}", want=200) and time.monotonic() < end:
+        time.sleep(0.05)
     call("POST", f"{at}/processes/{p['proc']}/signal", {"signal": 15}, 204)
     call("POST", f"{at}/processes/{p['proc']}/signal", {"signal": 99}, 400)
     call("POST", f"{at}/processes/9999/signal", {"signal": 15}, 404)
@@ -243,10 +248,34 @@ def cells():
     call("DELETE", at + "?force=2", want=400)
 
 
+def websocket(at):
+    """What it says in text is as the document has it."""
+    call("GET", at + "/exec", want=426)
+    w = WebSocket(SOCKET, at + "/exec")
+    w.say(command=["sh", "-c", "exec <&-; echo closed; sleep 100"])
+    said = [w.message()[1]]
+    if w.message() != (1, b"closed\n"):
+        problems.append("WebSocket: the output")
+    w.input(b"x")
+    said.append(w.message()[1])
+    w.say(type="signal", signal=15, group=True)
+    said += w.rest()[2]
+    w = WebSocket(SOCKET, at + "/exec")
+    w.say(command=["/no/such"])
+    said += w.rest()[2]
+    for o in said:
+        check({"$ref": "#/components/schemas/ExecEvent"}, o, "exec over a WebSocket")
+    kinds = [o["type"] for o in said]
+    if kinds != ["started", "stdin_closed", "exit", "error"]:
+        problems.append(f"WebSocket: {kinds}")
+    used.add(("GET", "/v1/cells/{cell}/exec"))
+
+
 def interactive():
     """Input while the output is read."""
     c = call("POST", "/v1/cells", {"start": True}, 201)
     at = f"/v1/cells/{c['id']}"
+    websocket(at)
     conn = Unix(SOCKET)
     conn.request("POST", at + "/exec", json.dumps({"command": ["cat"], "stdin_open": True}))
     r = conn.getresponse()

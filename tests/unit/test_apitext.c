@@ -1,5 +1,6 @@
 /* Paths, escapes, numbers, base64 and UTF-8 as they come from the network. */
 /* objects: src/api/text.c src/base/utf8.c */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/text.h"
@@ -80,6 +81,14 @@ static void numbers(void)
 	ok(!text_number("7", 5, &v), "one digit above");
 }
 
+static void item_is(const char *list, const char *word, const char *want)
+{
+	char *got = text_list_find(list, word);
+
+	ok(want ? got && !strcmp(got, want) : !got, list);
+	free(got);
+}
+
 static void encodings(void)
 {
 	char text[16];
@@ -103,6 +112,13 @@ static void encodings(void)
 	eq((long long)text_utf8_tail("\x82\x82\x82\x82", 4), 0, "what cannot become one");
 	ok(!strcmp(text_bearer("bearer  x"), "x"), "Bearer in any case");
 	ok(!text_bearer("Basic x"), "no Bearer");
+	item_is("a, websocket ,b", "WebSocket", "websocket");
+	item_is("keep-alive,\tUpgrade", "upgrade", "Upgrade");
+	item_is("websockets", "websocket", NULL);
+	item_is(",,, ", "x", NULL);
+	item_is("", "x", NULL);
+	item_is("v1, bearer.viv_x , bearer.y", "bearer.", "bearer.viv_x");
+	item_is("bearer.", "bearer.", NULL);
 }
 
 int main(void)

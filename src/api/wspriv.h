@@ -1,0 +1,19 @@
+/* Between the handshake (wshand.c) and the connection (ws.c). */
+#ifndef VIV_API_WSPRIV_H
+#define VIV_API_WSPRIV_H
+
+#include "api/ws.h"
+
+struct ws_start {
+	const struct ws_user *user;
+	void *arg; /* taken */
+	struct MHD_UpgradeResponseHandle *urh;
+	int fd;
+	const char *early; /* what came behind the request's head */
+	size_t early_size;
+	unsigned ping_seconds;
+};
+
+void ws_open(struct request *r, const struct ws_start *start);
+
+#endif
