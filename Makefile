@@ -336,7 +336,7 @@ CHAOS_SECONDS ?= 180
 chaos: all
 	@d=$$(mktemp -d /tmp/viv-chaos.XXXXXX); python3 tests/e2e/chaos.py $(B)/viv $$d --seconds $(CHAOS_SECONDS) --seed $(or $(SEED),$(shell date +%s)); s=$$?; rm -rf $$d; exit $$s
 
-# The same for WebSockets. With MODE=asan, vivd's sanitizers are there.
+# More of the malformed WebSockets that test-e2e opens.
 bad-frames: all
 	@BAD_FRAMES=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed handshakes'
 

@@ -1,0 +1,90 @@
+/**
+ * A client of vivd, the daemon of Vivarium.
+ *
+ *     const viv = new Vivarium();
+ *     const cell = await viv.cells.create({ name: 'work', get: true, start: true });
+ *     const { stdout } = await cell.exec(['uname', '-s']);
+ */
+import { Cell, Cells, Snapshots } from './cells.js';
+import { events } from './events.js';
+import { Transport } from './http.js';
+
+/** @typedef {import('./types.js').Abortable} Abortable */
+
+export { Cell, Cells, Snapshots };
+export { VivariumError } from './errors.js';
+export { defaultSocket } from './http.js';
+export { Process } from './process.js';
+/** @typedef {import('./http.js').ClientOptions} ClientOptions */
+/** @typedef {import('./events.js').EventOptions} EventOptions */
+/** @typedef {import('./process.js').SignalName} SignalName */
+/** @typedef {import('./cells.js').Command} Command */
+/** @typedef {import('./types.js').CellInfo} CellInfo */
+/** @typedef {import('./types.js').CellCreate} CellCreate */
+/** @typedef {import('./types.js').CellSpec} CellSpec */
+/** @typedef {import('./types.js').CellState} CellState */
+/** @typedef {import('./types.js').ExecOptions} ExecOptions */
+/** @typedef {import('./types.js').ExecResult} ExecResult */
+/** @typedef {import('./types.js').Exit} Exit */
+/** @typedef {import('./types.js').Image} Image */
+/** @typedef {import('./types.js').LogEntry} LogEntry */
+/** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
+/** @typedef {import('./types.js').Snapshot} Snapshot */
+/** @typedef {import('./types.js').Stats} Stats */
+/** @typedef {import('./types.js').Token} Token */
+/** @typedef {import('./types.js').TokenMade} TokenMade */
+/** @typedef {import('./types.js').TokenSpec} TokenSpec */
+/** @typedef {import('./types.js').Version} Version */
+/** @typedef {import('./types.js').VivariumEvent} VivariumEvent */
+/** @typedef {import('./types.js').Volume} Volume */
+
+export class Vivarium {
+	#transport;
+
+	/** @param {import('./http.js').ClientOptions} [options] */
+	constructor(options = {}) {
+		const transport = new Transport(options);
+		this.#transport = transport;
+		this.cells = new Cells(transport);
+		this.images = {
+			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Image[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/images', { signal: o.signal })).images,
+		};
+		this.volumes = {
+			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/volumes', { signal: o.signal })).volumes,
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<{name: string}>} */
+			create: (name, o = {}) => transport.json('POST', '/v1/volumes', { body: { name }, signal: o.signal }),
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
+			remove: (name, o = {}) => transport.json('DELETE', `/v1/volumes/${encodeURIComponent(name)}`, { signal: o.signal }),
+		};
+		this.tokens = {
+			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/tokens', { signal: o.signal })).tokens,
+			/** @param {string} id @param {Abortable} [o] @returns {Promise<import('./types.js').Token>} */
+			get: (id, o = {}) => transport.json('GET', `/v1/tokens/${encodeURIComponent(id)}`, { signal: o.signal }),
+			/** @param {import('./types.js').TokenSpec} spec @param {Abortable} [o] @returns {Promise<import('./types.js').TokenMade>} */
+			create: (spec, o = {}) => transport.json('POST', '/v1/tokens', { body: spec, signal: o.signal }),
+			/** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
+			remove: (id, o = {}) => transport.json('DELETE', `/v1/tokens/${encodeURIComponent(id)}`, { signal: o.signal }),
+		};
+	}
+
+	/** @param {Abortable} [o] @returns {Promise<import('./types.js').Version>} */
+	version(o = {}) {
+		return this.#transport.json('GET', '/v1/version', { signal: o.signal });
+	}
+
+	/**
+	 * What happens, in order; see EventOptions.
+	 * @param {import('./events.js').EventOptions} [o]
+	 */
+	events(o = {}) {
+		return events(this.#transport, o);
+	}
+
+	/** Closes connections that wait for further requests. */
+	close() {
+		this.#transport.close();
+	}
+}

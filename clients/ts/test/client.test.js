@@ -1,0 +1,274 @@
+// Against a real vivd, whose socket is where the environment says (XDG_RUNTIME_DIR). With VIVARIUM_TEST_URL and VIVARIUM_TEST_TOKEN, over TCP as well.
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultSocket, Vivarium, VivariumError } from '../src/index.js';
+
+const viv = new Vivarium();
+/** @type {import('../src/index.js').Cell} */
+let cell;
+
+before(async () => {
+	cell = await viv.cells.create({ start: true, env: { FROM: 'cell' }, labels: { of: 'test' } });
+});
+after(async () => {
+	await cell.remove({ force: true });
+	viv.close();
+});
+
+/** @param {NodeJS.ReadableStream} stream */
+async function text(stream) {
+	let all = '';
+	for await (const part of stream)
+		all += part;
+	return all;
+}
+
+/**
+ * @param {() => Promise<boolean>} condition
+ * @param {string} what
+ */
+async function soon(condition, what) {
+	const end = Date.now() + 30_000;
+	while (!(await condition())) {
+		assert.ok(Date.now() < end, `not soon: ${what}`);
+		await sleep(20);
+	}
+}
+
+/** @param {string} code @param {number} status */
+const refused = (code, status) => (/** @type {unknown} */ e) =>
+	e instanceof VivariumError && e.code === code && e.status === status && e.message !== '';
+
+test('version and errors', async () => {
+	const version = await viv.version();
+	assert.equal(version.api, 'v1');
+	assert.equal(version.socket, defaultSocket());
+	await assert.rejects(viv.cells.get('nobody'), refused('not_found', 404));
+	await assert.rejects(viv.cells.create({ name: 'a/b' }), refused('invalid', 400));
+	// @ts-expect-error: an unknown field
+	await assert.rejects(viv.cells.create({ colour: 'red' }), { name: 'VivariumError', status: 400 });
+	await assert.rejects(new Vivarium({ socket: '/no/such/socket' }).version(), (e) =>
+		e instanceof VivariumError && e.code === 'no_daemon' && /viv daemon start/.test(e.remedy ?? ''));
+	assert.throws(() => new Vivarium({ url: 'ftp://x' }), TypeError);
+	await assert.rejects(viv.version({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+});
+
+test('the life of a cell', async () => {
+	const idempotencyKey = randomUUID();
+	const c = await viv.cells.create({ name: 'ts-life' }, { idempotencyKey });
+	assert.equal((await viv.cells.create({ name: 'ts-life' }, { idempotencyKey })).id, c.id);
+	assert.equal(c.state, 'created');
+	await c.start();
+	assert.equal(c.state, 'running');
+	await assert.rejects(c.start(), refused('wrong_state', 409));
+	await c.pause();
+	assert.equal((await viv.cells.get('ts-life')).state, 'paused');
+	await assert.rejects(c.exec('true'), refused('wrong_state', 409));
+	await c.resume();
+	await c.exec('echo kept >/root/file || echo kept >/tmp/file');
+	const pid = c.info.pid;
+	await c.restart({ grace: 0.1 });
+	assert.notEqual(c.info.pid, pid);
+	assert.equal((await c.exec('cat /root/file /tmp/file 2>/dev/null')).stdout, 'kept\n');
+	await c.stop({ grace: 0.1 });
+	assert.equal(c.state, 'stopped');
+	assert.equal((await c.wait()).info.reason, 'asked');
+	await c.snapshots.create('one');
+	assert.ok((await c.snapshots.list()).some((s) => s.name === 'one'));
+	await c.rename('ts-life-2');
+	assert.equal(c.name, 'ts-life-2');
+	assert.deepEqual((await viv.cells.list({ name: 'ts-life-2' })).map((x) => x.id), [c.id]);
+	assert.ok((await viv.cells.list({ label: 'of=test', state: 'running' })).some((x) => x.id === cell.id));
+	await c.remove();
+	await assert.rejects(c.refresh(), refused('not_found', 404));
+});
+
+test('exec gives what a command wrote, and its end', async () => {
+	const r = await cell.exec(['sh', '-c', 'echo "$FROM $MORE"; pwd; cat; echo e >&2; exit 3'], { env: { MORE: 'exec' }, workdir: '/tmp', stdin: 'in' });
+	assert.deepEqual([r.exitCode, r.stdout, r.stderr], [3, 'cell exec\n/tmp\nin', 'e\n']);
+	const bytes = Buffer.from([...Array(256).keys()]);
+	assert.deepEqual((await cell.exec('cat', { stdin: bytes })).stdoutBytes, bytes);
+	assert.deepEqual(await cell.exec('kill -9 $$').then(({ exitCode, signal }) => ({ exitCode, signal })), { exitCode: 137, signal: 9 });
+	assert.equal((await cell.exec(['head', '-c', '5000000', '/dev/zero'])).stdoutBytes.length, 5_000_000);
+	await assert.rejects(cell.exec(['/no/such']), refused('command_not_found', 422));
+	await assert.rejects(cell.exec('yes', { maxBuffer: 100_000 }), refused('too_large', 0));
+	const stop = new AbortController();
+	const running = cell.exec('echo >/tmp/runs; sleep 1000', { signal: stop.signal });
+	await soon(async () => (await cell.exec('test -e /tmp/runs')).exitCode === 0, 'it runs');
+	stop.abort();
+	await assert.rejects(running, { name: 'AbortError' });
+	await soon(async () => !/sleep/.test((await cell.exec('cat /proc/[0-9]*/comm')).stdout), 'it was hung up on');
+	const many = await Promise.all([...Array(20).keys()].map((i) => cell.exec(`echo ${i}`)));
+	assert.deepEqual(many.map((x) => Number(x.stdout)), [...Array(20).keys()]);
+});
+
+test('spawn: streams both ways', async () => {
+	const p = await cell.spawn('while read x; do echo "got $x"; done; echo end >&2; exit 4');
+	assert.ok(p.proc > 0 && p.pid > 0);
+	const err = text(p.stderr);
+	p.stdin.write('one\n');
+	assert.equal(String((await once(p.stdout, 'data'))[0]), 'got one\n');
+	p.stdin.end('two\n');
+	assert.equal(await text(p.stdout), 'got two\n');
+	assert.equal(await err, 'end\n');
+	assert.deepEqual(await p.exit, { exitCode: 4 });
+	await assert.rejects(cell.spawn(['/no/such']), refused('command_not_found', 422));
+	await assert.rejects(cell.spawn([]), refused('invalid', 400));
+	await assert.rejects(cell.spawn('true', { signal: AbortSignal.abort() }), { name: 'AbortError' });
+});
+
+test('spawn: much, and every byte of it', async () => {
+	const p = await cell.spawn('cat; echo done >&2');
+	const data = Buffer.alloc(8 << 20);
+	for (let i = 0; i < data.length; i++)
+		data[i] = (i * 7 + (i >> 8)) & 255;
+	const hash = createHash('sha256');
+	const reading = (async () => {
+		for await (const part of p.stdout)
+			hash.update(part);
+	})();
+	await pipeline([data], p.stdin);
+	await reading;
+	assert.equal(hash.digest('hex'), createHash('sha256').update(data).digest('hex'));
+	assert.equal(await text(p.stderr), 'done\n');
+	assert.deepEqual(await p.exit, { exitCode: 0 });
+});
+
+test('spawn: who does not read stops the process', async () => {
+	const p = await cell.spawn('yes 0123456789abcde | head -c 16000000; echo >/tmp/all');
+	p.stderr.resume();
+	await sleep(500);
+	assert.equal((await cell.exec('test -e /tmp/all')).exitCode, 1);
+	assert.ok(p.stdout.readableLength < 4 << 20);
+	let n = 0;
+	for await (const part of p.stdout)
+		n += part.length;
+	assert.equal(n, 16_000_000);
+	assert.deepEqual(await p.exit, { exitCode: 0 });
+});
+
+test('spawn: a terminal, sizes, signals, hanging up', async () => {
+	const t = await cell.spawn('stty size; read x; stty size; exit 5', { tty: true, rows: 31, cols: 97 });
+	assert.equal(String((await once(t.stdout, 'data'))[0]), '31 97\r\n');
+	t.resize(40, 120);
+	t.stdin.write('\n');
+	assert.match(await text(t.stdout), /40 120/);
+	assert.equal((await t.exit).exitCode, 5);
+	const s = await cell.spawn(['sleep', '1000']);
+	s.kill('SIGINT');
+	assert.deepEqual(await s.exit, { exitCode: 130, signal: 2 });
+	assert.throws(() => s.kill(99), TypeError);
+	const stop = new AbortController();
+	const h = await cell.spawn("exec 2>/dev/null; trap 'echo >/tmp/hup; exit' HUP; echo ready; while :; do sleep 0.05; done", { signal: stop.signal });
+	await once(h.stdout, 'data');
+	stop.abort();
+	await assert.rejects(h.exit, { name: 'AbortError' });
+	await soon(async () => (await cell.exec('test -e /tmp/hup')).exitCode === 0, 'it got SIGHUP');
+	const closed = await cell.spawn('exec <&-; echo ready; exec sleep 1000');
+	await once(closed.stdout, 'data');
+	closed.stdin.write('x');
+	await once(closed.stdin, 'close');
+	closed.kill('SIGKILL');
+	assert.equal((await closed.exit).signal, 9);
+});
+
+test('detached processes, logs, figures', async () => {
+	const { proc } = await cell.detach('echo kept; echo error >&2; exit 6');
+	assert.deepEqual(await cell.waitFor(proc), { exitCode: 6 });
+	const seen = [];
+	for await (const line of cell.logs({ proc }))
+		seen.push([line.stream, line.text]);
+	assert.deepEqual(seen.sort(), [['stderr', 'error\n'], ['stdout', 'kept\n']]);
+	const long = await cell.detach(['sleep', '1000']);
+	assert.ok((await cell.processes()).some((p) => p.proc === long.proc && !p.ended));
+	await cell.signal(long.proc, 'SIGKILL');
+	assert.deepEqual(await cell.waitFor(long.proc), { exitCode: 137, signal: 9 });
+	const stats = await cell.stats();
+	assert.ok(stats.memory > 0 && stats.system_calls > 0);
+	const waiting = cell.wait({ signal: AbortSignal.timeout(100) });
+	await assert.rejects(waiting, /abort|timeout/i);
+});
+
+test('images, volumes, tokens', async () => {
+	assert.ok(Array.isArray(await viv.images.list()));
+	await viv.volumes.create('ts-volume');
+	assert.ok((await viv.volumes.list()).some((v) => v.name === 'ts-volume'));
+	await viv.volumes.remove('ts-volume');
+	const made = await viv.tokens.create({ scope: 'cell', cell: cell.id, name: 'ts' });
+	assert.match(made.token, /^viv_/);
+	assert.equal((await viv.tokens.get(made.id)).scope, 'cell');
+	const narrow = new Vivarium({ socket: defaultSocket(), token: made.token });
+	assert.deepEqual((await narrow.cells.list()).map((c) => c.id), [cell.id]);
+	assert.equal((await (await narrow.cells.get(cell.id)).exec('echo mine')).stdout, 'mine\n');
+	await assert.rejects(narrow.volumes.list(), refused('forbidden', 403));
+	await viv.tokens.remove(made.id);
+	await assert.rejects(narrow.version(), refused('unauthorized', 401));
+	narrow.close();
+});
+
+test('events: in order, from any on, over lost connections', async () => {
+	const all = [];
+	for await (const e of viv.events({ since: 0, follow: false }))
+		all.push(e);
+	const numbers = all.flatMap((e) => ('seq' in e ? [e.seq] : []));
+	assert.deepEqual(numbers, [...numbers].sort((a, b) => a - b));
+	const last = numbers.at(-1) ?? 0;
+	assert.ok(last > 0);
+	// Through something that cuts connections, again and again.
+	/** @type {Set<net.Socket>} */
+	const through = new Set();
+	const path = join(mkdtempSync(join(tmpdir(), 'viv-ts-')), 'cut');
+	const cut = net.createServer((a) => {
+		const b = net.connect(defaultSocket());
+		through.add(a);
+		a.pipe(b).pipe(a);
+		for (const [one, other] of [[a, b], [b, a]])
+			one?.on('error', () => {}).on('close', () => other?.destroy());
+	}).listen(path);
+	await once(cut, 'listening');
+	const stop = new AbortController();
+	const far = new Vivarium({ socket: path });
+	const stream = far.events({ since: last, signal: stop.signal });
+	/** @type {number[]} */
+	const seen = [];
+	for (let i = 0; i < 5; i++) {
+		const next = stream.next();
+		const { id } = await viv.tokens.create({ scope: 'read' });
+		await viv.tokens.remove(id);
+		for (const e of [(await next).value, (await stream.next()).value])
+			if (e && 'seq' in e)
+				seen.push(e.seq);
+		for (const socket of through)
+			socket.destroy();
+		through.clear();
+	}
+	assert.deepEqual(seen, [...Array(10).keys()].map((i) => last + 1 + i));
+	const waiting = stream.next();
+	setTimeout(() => stop.abort(), 50);
+	await assert.rejects(waiting, { name: 'AbortError' });
+	far.close();
+	cut.close();
+	rmSync(dirname(path), { recursive: true });
+	await assert.rejects(new Vivarium({ socket: '/no/such' }).events().next(), refused('no_daemon', 0));
+});
+
+const url = process.env.VIVARIUM_TEST_URL;
+test('over TCP, with a token', { skip: url ? false : 'VIVARIUM_TEST_URL is not set' }, async () => {
+	const token = process.env.VIVARIUM_TEST_TOKEN ?? '';
+	const remote = new Vivarium({ url: url ?? '', token });
+	await assert.rejects(new Vivarium({ url: url ?? '' }).version(), refused('unauthorized', 401));
+	const c = await remote.cells.get(cell.id);
+	assert.equal((await c.exec('echo far')).stdout, 'far\n');
+	const p = await c.spawn('read x; echo "$x"');
+	p.stdin.end('there\n');
+	assert.equal(await text(p.stdout), 'there\n');
+	remote.close();
+});

@@ -1,0 +1,162 @@
+export class Cells {
+    /** @param {Transport} transport */
+    constructor(transport: Transport);
+    /**
+     * Makes a cell; with `start`, one that runs.
+     * @param {import('./types.js').CellCreate} [spec]
+     * @param {Abortable & {idempotencyKey?: string}} [o] with the same key, the same request gets the first answer again
+     */
+    create(spec?: import("./types.js").CellCreate | undefined, o?: (import("./types.js").Abortable & {
+        idempotencyKey?: string;
+    }) | undefined): Promise<Cell>;
+    /**
+     * By id, name, or the beginning of an id.
+     * @param {string} id
+     * @param {Abortable} [o]
+     */
+    get(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    /**
+     * @param {Abortable & {state?: import('./types.js').CellState, label?: string, name?: string}} [o] label: KEY or KEY=VALUE
+     */
+    list(o?: (import("./types.js").Abortable & {
+        state?: import('./types.js').CellState;
+        label?: string;
+        name?: string;
+    }) | undefined): Promise<Cell[]>;
+    /** @param {string} id @param {Abortable} [o] */
+    start(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    /** @param {string} id @param {Abortable & {grace?: number}} [o] grace: seconds between SIGTERM and SIGKILL */
+    stop(id: string, o?: (import("./types.js").Abortable & {
+        grace?: number;
+    }) | undefined): Promise<Cell>;
+    /** @param {string} id @param {Abortable} [o] */
+    pause(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    /** @param {string} id @param {Abortable} [o] */
+    resume(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    /** @param {string} id @param {Abortable & {grace?: number}} [o] */
+    restart(id: string, o?: (import("./types.js").Abortable & {
+        grace?: number;
+    }) | undefined): Promise<Cell>;
+    /** @param {string} id @param {string} name @param {Abortable} [o] */
+    rename(id: string, name: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    /** @param {string} id @param {Abortable & {force?: boolean}} [o] force: one that runs, too */
+    remove(id: string, o?: (import("./types.js").Abortable & {
+        force?: boolean;
+    }) | undefined): Promise<void>;
+    /**
+     * When it has ended.
+     * @param {string} id
+     * @param {Abortable} [o]
+     */
+    wait(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    #private;
+}
+export class Cell {
+    /**
+     * @param {Transport} transport
+     * @param {Cells} cells
+     * @param {CellInfo} info
+     */
+    constructor(transport: Transport, cells: Cells, info: CellInfo);
+    /** As it was when it was asked for last. */
+    info: import("./types.js").CellInfo;
+    snapshots: Snapshots;
+    get id(): string;
+    get name(): string | undefined;
+    get state(): import("./types.js").CellState;
+    /** @param {Abortable} [o] */
+    refresh(o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** @param {Abortable} [o] */
+    start(o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** @param {Abortable & {grace?: number}} [o] */
+    stop(o?: (import("./types.js").Abortable & {
+        grace?: number;
+    }) | undefined): Promise<this>;
+    /** @param {Abortable} [o] */
+    pause(o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** @param {Abortable} [o] */
+    resume(o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** @param {Abortable & {grace?: number}} [o] */
+    restart(o?: (import("./types.js").Abortable & {
+        grace?: number;
+    }) | undefined): Promise<this>;
+    /** @param {string} name @param {Abortable} [o] */
+    rename(name: string, o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** @param {Abortable} [o] */
+    wait(o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** @param {Abortable & {force?: boolean}} [o] */
+    remove(o?: (import("./types.js").Abortable & {
+        force?: boolean;
+    }) | undefined): Promise<void>;
+    /** @param {Abortable} [o] @returns {Promise<import('./types.js').Stats>} */
+    stats(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Stats>;
+    /** @param {Abortable} [o] @returns {Promise<import('./types.js').ProcessInfo[]>} */
+    processes(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').ProcessInfo[]>;
+    /**
+     * Runs a command to its end. A command that fails is a result; only one that cannot be run is an error.
+     * @param {Command} command
+     * @param {ExecOptions & import('./types.js').ExecInput & Abortable} [o]
+     * @returns {Promise<import('./types.js').ExecResult>}
+     */
+    exec(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").ExecInput & import("./types.js").Abortable) | undefined): Promise<import('./types.js').ExecResult>;
+    /**
+     * Starts a process, with streams both ways.
+     * @param {Command} command
+     * @param {ExecOptions & import('./types.js').TerminalOptions & Abortable} [o] signal hangs up on it, also later
+     */
+    spawn(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").TerminalOptions & import("./types.js").Abortable) | undefined): Promise<import("./process.js").Process>;
+    /**
+     * Starts a process that goes on by itself; its output is in the logs.
+     * @param {Command} command
+     * @param {ExecOptions & import('./types.js').TerminalOptions & Abortable} [o]
+     * @returns {Promise<{proc: number, pid: number}>}
+     */
+    detach(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").TerminalOptions & import("./types.js").Abortable) | undefined): Promise<{
+        proc: number;
+        pid: number;
+    }>;
+    /**
+     * How a detached process ended, when it has.
+     * @param {number} proc
+     * @param {Abortable} [o]
+     * @returns {Promise<import('./types.js').Exit>}
+     */
+    waitFor(proc: number, o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Exit>;
+    /**
+     * Sends a signal to a process.
+     * @param {number} proc
+     * @param {import('./process.js').SignalName | number} [signal]
+     * @param {Abortable & {group?: boolean}} [o]
+     */
+    signal(proc: number, signal?: number | NodeJS.Signals | undefined, o?: (import("./types.js").Abortable & {
+        group?: boolean;
+    }) | undefined): Promise<void>;
+    /**
+     * What a detached process (by default the cell's first) wrote.
+     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number}} [o]
+     * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
+     */
+    logs(o?: (import("./types.js").Abortable & {
+        proc?: number;
+        follow?: boolean;
+        tail?: number;
+    }) | undefined): AsyncGenerator<import('./types.js').LogEntry, void, void>;
+    #private;
+}
+export class Snapshots {
+    /** @param {Transport} transport @param {string} id */
+    constructor(transport: Transport, id: string);
+    /** @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot[]>} */
+    list(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot[]>;
+    /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot>} */
+    create(name: string, o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot>;
+    #private;
+}
+export type Abortable = import('./types.js').Abortable;
+export type CellInfo = import('./types.js').CellInfo;
+export type ExecOptions = import('./types.js').ExecOptions;
+export type Transport = import('./http.js').Transport;
+/**
+ * a program and its arguments; text is for `sh -c`
+ */
+export type Command = string | string[];

@@ -1,0 +1,91 @@
+export { VivariumError } from "./errors.js";
+export { defaultSocket } from "./http.js";
+export { Process } from "./process.js";
+/** @typedef {import('./http.js').ClientOptions} ClientOptions */
+/** @typedef {import('./events.js').EventOptions} EventOptions */
+/** @typedef {import('./process.js').SignalName} SignalName */
+/** @typedef {import('./cells.js').Command} Command */
+/** @typedef {import('./types.js').CellInfo} CellInfo */
+/** @typedef {import('./types.js').CellCreate} CellCreate */
+/** @typedef {import('./types.js').CellSpec} CellSpec */
+/** @typedef {import('./types.js').CellState} CellState */
+/** @typedef {import('./types.js').ExecOptions} ExecOptions */
+/** @typedef {import('./types.js').ExecResult} ExecResult */
+/** @typedef {import('./types.js').Exit} Exit */
+/** @typedef {import('./types.js').Image} Image */
+/** @typedef {import('./types.js').LogEntry} LogEntry */
+/** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
+/** @typedef {import('./types.js').Snapshot} Snapshot */
+/** @typedef {import('./types.js').Stats} Stats */
+/** @typedef {import('./types.js').Token} Token */
+/** @typedef {import('./types.js').TokenMade} TokenMade */
+/** @typedef {import('./types.js').TokenSpec} TokenSpec */
+/** @typedef {import('./types.js').Version} Version */
+/** @typedef {import('./types.js').VivariumEvent} VivariumEvent */
+/** @typedef {import('./types.js').Volume} Volume */
+export class Vivarium {
+    /** @param {import('./http.js').ClientOptions} [options] */
+    constructor(options?: import("./http.js").ClientOptions | undefined);
+    cells: Cells;
+    images: {
+        /** @param {Abortable} [o] @returns {Promise<import('./types.js').Image[]>} */
+        list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Image[]>;
+    };
+    volumes: {
+        /** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
+        list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Volume[]>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<{name: string}>} */
+        create: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<{
+            name: string;
+        }>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
+        remove: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
+    };
+    tokens: {
+        /** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
+        list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Token[]>;
+        /** @param {string} id @param {Abortable} [o] @returns {Promise<import('./types.js').Token>} */
+        get: (id: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Token>;
+        /** @param {import('./types.js').TokenSpec} spec @param {Abortable} [o] @returns {Promise<import('./types.js').TokenMade>} */
+        create: (spec: import('./types.js').TokenSpec, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').TokenMade>;
+        /** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
+        remove: (id: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
+    };
+    /** @param {Abortable} [o] @returns {Promise<import('./types.js').Version>} */
+    version(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Version>;
+    /**
+     * What happens, in order; see EventOptions.
+     * @param {import('./events.js').EventOptions} [o]
+     */
+    events(o?: import("./events.js").EventOptions | undefined): AsyncGenerator<import("./types.js").VivariumEvent, void, void>;
+    /** Closes connections that wait for further requests. */
+    close(): void;
+    #private;
+}
+export type Abortable = import('./types.js').Abortable;
+export type ClientOptions = import('./http.js').ClientOptions;
+export type EventOptions = import('./events.js').EventOptions;
+export type SignalName = import('./process.js').SignalName;
+export type Command = import('./cells.js').Command;
+export type CellInfo = import('./types.js').CellInfo;
+export type CellCreate = import('./types.js').CellCreate;
+export type CellSpec = import('./types.js').CellSpec;
+export type CellState = import('./types.js').CellState;
+export type ExecOptions = import('./types.js').ExecOptions;
+export type ExecResult = import('./types.js').ExecResult;
+export type Exit = import('./types.js').Exit;
+export type Image = import('./types.js').Image;
+export type LogEntry = import('./types.js').LogEntry;
+export type ProcessInfo = import('./types.js').ProcessInfo;
+export type Snapshot = import('./types.js').Snapshot;
+export type Stats = import('./types.js').Stats;
+export type Token = import('./types.js').Token;
+export type TokenMade = import('./types.js').TokenMade;
+export type TokenSpec = import('./types.js').TokenSpec;
+export type Version = import('./types.js').Version;
+export type VivariumEvent = import('./types.js').VivariumEvent;
+export type Volume = import('./types.js').Volume;
+import { Cell } from './cells.js';
+import { Cells } from './cells.js';
+import { Snapshots } from './cells.js';
+export { Cell, Cells, Snapshots };
