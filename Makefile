@@ -97,7 +97,7 @@ S3_LIBS := -lcurl -lcrypto -lpthread
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
-VIVD_LIBS := -luv -lmicrohttpd -lwslay -lsqlite3 -ljansson -lyaml -lcrypto
+VIVD_LIBS := -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto
 # For other programs: libvivarium, with what it needs of the rest.
 CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/log.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))

@@ -33,6 +33,7 @@ struct server {
 	struct list waiting; /* struct request */
 	unsigned nhandles; /* that are not closed yet */
 	bool woken; /* some request goes on, of which MHD does not tell */
+	unsigned closing; /* so many rounds may be needed until what was upgraded is closed */
 };
 
 struct conn {
@@ -65,6 +66,8 @@ static void on_prepare(uv_prepare_t *p)
 		s->woken = false;
 		MHD_run(s->mhd);
 	}
+	for (; s->closing; s->closing--)
+		MHD_run(s->mhd);
 	while (MHD_get_timeout(s->mhd, &ms) == MHD_YES && ms == 0 && runs++ < RUNS)
 		MHD_run(s->mhd);
 	if (s->woken)
@@ -210,6 +213,8 @@ void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *u
 	struct server *s = r->server;
 
 	MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
+	/* With TLS it takes some rounds, of which MHD does not tell. */
+	s->closing = RUNS;
 	s->woken = true;
 	uv_timer_start(&s->timer, on_timer, 0, 0);
 }

@@ -1,6 +1,6 @@
 /* Connections that are WebSockets; see ws.h. The handshake is in wshand.c.
  *
- * libmicrohttpd gives the socket away (with TLS, one end of a pair whose other end it serves), and the loop watches it from then
+ * libmicrohttpd gives the socket away (with TLS it is one end of a pair, whose other end wstls.c serves), and the loop watches it from then
  * on. wslay reads and checks frames and writes all but one kind: of a frame with output of a process only the head is made here, and its bytes are
  * spliced from the pipe. While such a frame is on its way, what wslay has to say waits.
  *
@@ -36,6 +36,7 @@ struct ws {
 	const struct ws_user *user;
 	void *arg;
 	int fd;
+	struct tls_relay *tls; /* whose end fd is; NULL: it is the connection's own */
 	wslay_event_context_ptr wslay;
 	uv_poll_t poll;
 	uv_timer_t timer;
@@ -373,7 +374,7 @@ static void user_release(struct ws *w)
 		w->failed = true;
 }
 
-static void ws_end(struct ws *w)
+static void ws_end(struct ws *w, bool now)
 {
 	list_remove(&w->link);
 	uv_close((uv_handle_t *)&w->poll, on_closed);
@@ -382,7 +383,10 @@ static void ws_end(struct ws *w)
 	wslay_event_context_free(w->wslay);
 	buf_free(&w->early);
 	buf_free(&w->message);
-	request_upgrade_over(w->r, w->urh);
+	if (w->tls)
+		tls_relay_end(w->tls, now);
+	else
+		request_upgrade_over(w->r, w->urh);
 }
 
 static void on_poll(uv_poll_t *p, int status, int events);
@@ -408,7 +412,7 @@ static void ws_step(struct ws *w)
 	if (w->closing)
 		user_release(w);
 	if (w->failed) {
-		ws_end(w);
+		ws_end(w, false);
 		return;
 	}
 	if (w->closing && wslay_event_get_close_sent(w->wslay))
@@ -487,6 +491,7 @@ void ws_open(struct request *r, const struct ws_start *start)
 	w->arg = start->arg;
 	w->urh = start->urh;
 	w->fd = start->fd;
+	w->tls = start->tls;
 	w->pipe = -1;
 	w->ping_ms = start->ping_seconds * 1000;
 	fcntl(w->fd, F_SETFL, fcntl(w->fd, F_GETFL) | O_NONBLOCK);
@@ -498,7 +503,10 @@ void ws_open(struct request *r, const struct ws_start *start)
 		buf_free(&w->early);
 		free(w->arg);
 		free(w);
-		request_upgrade_over(r, start->urh);
+		if (start->tls)
+			tls_relay_end(start->tls, true);
+		else
+			request_upgrade_over(r, start->urh);
 		return;
 	}
 	wslay_event_config_set_no_buffering(w->wslay, 1);
@@ -521,6 +529,7 @@ void ws_end_all(struct server *s)
 			continue;
 		ws_close(w, WS_GOING, "vivd ends");
 		out_step(w);
-		ws_end(w);
+		ws_end(w, true);
 	}
+	tls_relay_end_all(s);
 }

@@ -82,9 +82,16 @@ static void on_upgrade(void *arg, struct MHD_Connection *m, void *context, const
 				  .ping_seconds = h->ping_seconds };
 
 	(void)arg;
-	(void)m;
 	free(h);
 	r->arg = NULL;
+	if (MHD_get_connection_info(m, MHD_CONNECTION_INFO_GNUTLS_SESSION)) {
+		start.tls = tls_relay_new(r, urh, &start.fd);
+		if (!start.tls) {
+			free(start.arg);
+			request_upgrade_over(r, urh);
+			return;
+		}
+	}
 	ws_open(r, &start);
 }
 

@@ -3,12 +3,14 @@
 #define VIV_API_WSPRIV_H
 
 #include "api/ws.h"
+#include "api/wstls.h"
 
 struct ws_start {
 	const struct ws_user *user;
 	void *arg; /* taken */
 	struct MHD_UpgradeResponseHandle *urh;
 	int fd;
+	struct tls_relay *tls; /* NULL: none is needed */
 	const char *early; /* what came behind the request's head */
 	size_t early_size;
 	unsigned ping_seconds;

@@ -21,7 +21,8 @@ check 'who answers no ping is gone' with_cell pings
 
 tokens() {
 	own_vivd
-	for tls in ''; do
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+	for tls in '' "$PWD/cert.pem"; do
 		port=$((20000 + RANDOM % 20000))
 		v daemon start --listen "127.0.0.1:$port" ${tls:+--tls-cert "$tls" --tls-key "$PWD/key.pem"}
 		make_cell '{"name":"w","get":true,"start":true}' >/dev/null
@@ -32,7 +33,7 @@ tokens() {
 		v daemon stop
 	done
 }
-check 'TCP: tokens in the header and as a subprotocol, origins' tokens
+check 'TCP and TLS: tokens in the header and as a subprotocol, origins' tokens
 
 stops() {
 	own_vivd
