@@ -26,6 +26,7 @@
 #include "daemon/pool.h"
 #include "store/files.h"
 
+#define FLUSH_MS 10
 #define LOG_MAX (1 << 20)
 #define CERT_MAX (1 << 20)
 #define WAIT_OTHER_MS 20000
@@ -136,6 +137,20 @@ static void files_limit(void)
 	}
 }
 
+static void on_flush(uv_timer_t *t)
+{
+	struct daemon *d = t->data;
+
+	db_flush(&d->db);
+}
+
+static void flush_soon(struct db *db)
+{
+	struct daemon *d = db->arg;
+
+	uv_timer_start(&d->flush, on_flush, FLUSH_MS, 0);
+}
+
 static int daemon_start(struct daemon *d, const struct options *o, struct err *e)
 {
 	struct listen_options lo = { .trusted = true };
@@ -145,6 +160,10 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	if (db_open(&d->db, d->state, e) < 0)
 		return -1;
 	uv_loop_init(&d->loop);
+	uv_timer_init(&d->loop, &d->flush);
+	d->flush.data = d;
+	d->db.hold = flush_soon;
+	d->db.arg = d;
 	d->started = time_now();
 	d->began = uv_hrtime();
 	d->end = daemon_end;

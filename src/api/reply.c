@@ -146,6 +146,8 @@ enum MHD_Result request_send(struct request *r)
 
 	if (!r->response)
 		return MHD_NO;
+	/* What was told is written. */
+	db_flush(&r->d->db);
 	ok = MHD_queue_response(r->conn, r->status, r->response);
 	MHD_destroy_response(r->response);
 	r->response = NULL;

@@ -209,7 +209,9 @@ bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
 	if (from != to)
 		event_add(c->d, "cell.state", c->id, state_event(c, from));
 	/* What a keeper told is so, whether it can be written or not; and what is to end must not run on because that cannot be noted. */
-	if (db_end(&c->d->db, f) < 0 && in == IN_START) {
+	if (in >= IN_UP) {
+		db_end_later(&c->d->db);
+	} else if (db_end(&c->d->db, f) < 0 && in == IN_START) {
 		c->state = from;
 		return false;
 	}

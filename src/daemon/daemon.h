@@ -29,6 +29,7 @@ struct daemon {
 	{ /* when the directories of names and of sockets were changed last, as far as it was seen */
 		int64_t names, keepers;
 	} looked;
+	uv_timer_t flush; /* of what the database has kept */
 	uv_timer_t notify; /* those who wait for a cell are told in the next round */
 	struct { /* for /metrics, counted since the start */
 		uint64_t requests, refused, events, starts, execs;

@@ -91,7 +91,8 @@ int db_open(struct db *db, const char *path, struct err *e)
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(db->sql,
 				 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-				 "PRAGMA busy_timeout=2000; PRAGMA cache_size=-1024;"
+				 "PRAGMA busy_timeout=2000; PRAGMA cache_size=-1024; PRAGMA "
+				 "temp_store=MEMORY;"
 				 "PRAGMA wal_autocheckpoint=500; PRAGMA journal_size_limit=4194304",
 				 NULL, NULL, NULL);
 	umask(mask);
@@ -103,6 +104,7 @@ int db_open(struct db *db, const char *path, struct err *e)
 
 void db_close(struct db *db)
 {
+	db_flush(db);
 	for (unsigned i = 0; i < db->ncache; i++)
 		sqlite3_finalize(db->cache[i].stmt);
 	db->ncache = 0;
@@ -144,17 +146,15 @@ static void values_bind(sqlite3_stmt *s, const char *fmt, va_list ap)
 	}
 }
 
-int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...)
+static int statement_run(struct db *db, struct fault *f, const char *sql, const char *fmt,
+			 va_list ap)
 {
 	sqlite3_stmt *s = statement(db, sql);
-	va_list ap;
 	int r;
 
 	if (!s)
 		return db_failed(db, f, sql);
-	va_start(ap, fmt);
 	values_bind(s, fmt, ap);
-	va_end(ap);
 	r = sqlite3_step(s);
 	if (r != SQLITE_DONE && r != SQLITE_ROW) {
 		db_failed(db, f, sql);
@@ -164,6 +164,20 @@ int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
 	return sqlite3_changes(db->sql);
+}
+
+int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	/* By itself it is a change of its own. */
+	if (!db->depth && db->held)
+		db_flush(db);
+	va_start(ap, fmt);
+	n = statement_run(db, f, sql, fmt, ap);
+	va_end(ap);
+	return n;
 }
 
 sqlite3_stmt *db_query(struct db *db, const char *sql, const char *fmt, ...)
@@ -204,23 +218,81 @@ const char *db_text(sqlite3_stmt *q, int column)
 	return s ? (const char *)s : "";
 }
 
+/* One of the words that steer transactions. */
+static int word_run(struct db *db, struct fault *f, const char *sql, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, sql);
+	n = statement_run(db, f, sql, "", ap);
+	va_end(ap);
+	return n;
+}
+
 void db_begin(struct db *db)
 {
 	if (db->depth++)
 		return;
 	db->failed = false;
-	if (db_run(db, NULL, "BEGIN IMMEDIATE", "") < 0)
+	if (sqlite3_get_autocommit(db->sql)) /* undone by SQLite itself, for want of room */
+		db->held = false;
+	/* Within what is kept: it can go wrong alone. */
+	if (word_run(db, NULL, db->held ? "SAVEPOINT change" : "BEGIN IMMEDIATE") < 0)
 		db->failed = true;
+}
+
+/* The change is complete, or it is undone. */
+static int change_end(struct db *db)
+{
+	if (!db->held)
+		return db->failed ? -1 : 0;
+	if (db->failed)
+		word_run(db, NULL, "ROLLBACK TO change");
+	return word_run(db, NULL, "RELEASE change") < 0 || db->failed ? -1 : 0;
+}
+
+static int commit(struct db *db, struct fault *f)
+{
+	db->held = false;
+	if (word_run(db, f, "COMMIT") >= 0)
+		return 0;
+	if (!sqlite3_get_autocommit(db->sql))
+		word_run(db, NULL, "ROLLBACK");
+	return -1;
+}
+
+void db_flush(struct db *db)
+{
+	if (db->held && !db->depth)
+		commit(db, NULL);
+}
+
+void db_end_later(struct db *db)
+{
+	if (!db->hold || db->depth > 1) {
+		db_end(db, NULL);
+		return;
+	}
+	db->depth--;
+	if (change_end(db) == 0 && !db->held) {
+		db->held = true;
+		db->hold(db);
+	} else if (!db->held && !sqlite3_get_autocommit(db->sql)) {
+		word_run(db, NULL, "ROLLBACK");
+	}
 }
 
 int db_end(struct db *db, struct fault *f)
 {
 	if (--db->depth)
 		return db->failed ? -1 : 0;
-	if (!db->failed && db_run(db, f, "COMMIT", "") >= 0)
-		return 0;
-	if (!sqlite3_get_autocommit(db->sql))
-		db_run(db, NULL, "ROLLBACK", "");
+	if (change_end(db) == 0) {
+		if (commit(db, f) == 0)
+			return 0;
+	} else if (!db->held && !sqlite3_get_autocommit(db->sql)) {
+		word_run(db, NULL, "ROLLBACK");
+	}
 	if (f && !f->status)
 		fault_note(f, 507, "storage",
 			   "vivd cannot write its state; check the space on its disk");

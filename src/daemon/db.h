@@ -1,7 +1,10 @@
 /* vivd's state: one SQLite database in WAL mode, written by one process. Statements are prepared once.
  *
  * Values are bound by a format of one letter each: t text (NULL: null), i int64_t. A failure (a full disk) is a fault 507 and
- * leaves the database as it was before the transaction. */
+ * leaves the database as it was before the transaction.
+ *
+ * What nobody waits for to be written (what keepers tell) can be kept for a moment and written together with the next change, or by db_flush:
+ * before an answer is given, and soon in any case. */
 #ifndef VIV_DAEMON_DB_H
 #define VIV_DAEMON_DB_H
 
@@ -20,6 +23,11 @@ struct db {
 	unsigned ncache;
 	unsigned depth; /* of transactions; only the outermost is one */
 	bool failed; /* something within it went wrong: it is rolled back */
+	bool held; /* a transaction is open whose changes are still to be written */
+	void (*hold)(
+		struct db *
+			db); /* one was opened: db_flush is to follow soon; NULL: nothing is held */
+	void *arg; /* hold's */
 };
 
 /* Opens or makes it at path/state.db. */
@@ -39,5 +47,9 @@ const char *db_text(sqlite3_stmt *q, int column);
 /* Everything between is one change. db_end gives 0 or, when anything within failed, -1. */
 void db_begin(struct db *db);
 int db_end(struct db *db, struct fault *f);
+/* The same, but it may be written later. */
+void db_end_later(struct db *db);
+/* Writes what was kept. */
+void db_flush(struct db *db);
 
 #endif

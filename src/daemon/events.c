@@ -67,6 +67,8 @@ char *event_next(struct daemon *d, int64_t *seq, const char *cell)
 
 	if (*seq >= d->last_event)
 		return NULL;
+	/* A number that was told is not given again. */
+	db_flush(&d->db);
 	q = *cell ? db_query(&d->db,
 			     "SELECT seq,time,type,cell,data FROM events WHERE seq>? AND cell=? "
 			     "ORDER BY seq LIMIT 1",

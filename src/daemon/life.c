@@ -35,8 +35,7 @@ int64_t cell_grace(const struct cell *c)
 /* ---- what a keeper leaves in RUN/cells ---- */
 
 enum remains {
-	REMAINS_END, /* how it ended, which is known now */
-	REMAINS_LOGS, /* and the output that was kept */
+	REMAINS_LOGS, /* how it ended, and the output that was kept */
 	REMAINS_ALL, /* and the socket, which a killed keeper leaves: the cell is removed */
 };
 
@@ -58,11 +57,23 @@ static void remains_remove(const struct cell *c, enum remains what)
 
 		if (strncmp(d->d_name, c->id, n) || *rest != '.')
 			continue;
-		if (!strcmp(rest, ".end") || what == REMAINS_ALL ||
-		    (what == REMAINS_LOGS && strcmp(rest, ".sock")))
+		if (what == REMAINS_ALL || strcmp(rest, ".sock"))
 			unlinkat(dirfd(dir), d->d_name, 0);
 	}
 	closedir(dir);
+}
+
+static void end_remove(const struct cell *c)
+{
+	char name[CELL_ID_LEN + 8];
+	struct err e;
+	int dir = keep_cells_dir(&e);
+
+	if (dir < 0)
+		return;
+	snprintf(name, sizeof(name), "%s.end", c->id);
+	unlinkat(dir, name, 0);
+	close(dir);
 }
 
 /* How it ended while nobody listened. */
@@ -198,9 +209,12 @@ static void cell_over(struct cell *c)
 	c->kernel_pid = 0;
 	c->ended = time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
-	remains_remove(c, REMAINS_END);
+	db_begin(&c->d->db);
 	cell_move(c, in, NULL);
 	cell_policy(c);
+	/* What the keeper left is needed until this is written. */
+	if (db_end(&c->d->db, NULL) == 0)
+		end_remove(c);
 }
 
 static void keeper_gone(void *arg)
@@ -359,7 +373,8 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 		break;
 	}
 	cell_save(c);
-	db_end(&d->db, NULL);
+	/* Until it is written, the keeper has it: it is asked for what comes after the last that was. */
+	db_end_later(&d->db);
 }
 
 /* ---- the start ---- */

@@ -166,7 +166,8 @@ def logger(rnd, n):
         all_named.append(c)
     while not c.acknowledged and not ending.is_set():
         c.make()
-    proc = None
+    proc = run = None
+    longest = 0
     while not ending.is_set():
         try:
             if proc is None:
@@ -299,12 +300,15 @@ def guarded(fn, rnd, n):
 # ---- what must be so afterwards ----
 
 def settled():
-    """All cells at rest: no start, stop or restart under way."""
+    """All cells at rest: no start, stop or restart under way, and none that waits for somebody."""
     try:
         cells = vivd.cells()
+        figures = vivd.ask("GET", "/metrics")[1].decode()
     except Down:
         vivd.start()
         return None
+    if "\nvivarium_pool_cells 0\n" not in figures or "\nvivarium_pool_booting 0\n" not in figures:
+        return None  # nobody asks any more: they go
     busy = [c for c in cells.values() if c["state"] in ("starting", "stopping") or "restart_at" in c]
     return cells if not busy else None
 
@@ -369,6 +373,7 @@ followed, last_event = threading.Event(), [1 << 62]
 
 def main():
     subreaper()
+    vivd.env["VIV_POOL_SECONDS"] = "1"
     print(f"# seed {seed}, {seconds:g} s")
     vivd.start()
     workers = [follower, killer, watcher, churn, logger, writer, commands, writer]
