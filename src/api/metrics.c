@@ -48,6 +48,8 @@ static void pool_put(struct daemon *d, struct buf *b)
 
 	metric(b, "pool_cells", "gauge", "Idle cells that wait in the pool.", p.ready);
 	metric(b, "pool_booting", "gauge", "Cells that boot for the pool.", p.booting);
+	metric(b, "pool_ending", "gauge", "Cells of the pool that nobody wanted, on their way out.",
+	       p.ending);
 	metric(b, "pool_given_total", "counter", "Cells that the pool gave away.", (double)p.given);
 	metric(b, "pool_missed_total", "counter", "Times that the pool had none.",
 	       (double)p.missed);

@@ -229,6 +229,7 @@ static void keeper_gone(void *arg)
 			c->status = 137;
 			strcpy(c->reason, "lost");
 			strcpy(c->detail, "the cell's keeper was killed");
+			keep_bury(c->id);
 		}
 	}
 	cell_over(c);

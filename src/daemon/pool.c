@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -43,10 +44,17 @@ struct idle {
 	uv_poll_t poll;
 };
 
+/* One that nobody wanted, until its keeper has ended. */
+struct ending {
+	struct pool *pool;
+	int pidfd;
+	uv_poll_t poll;
+};
+
 struct pool {
 	struct daemon *d;
 	struct list kinds;
-	unsigned nkinds, nready, nbooting;
+	unsigned nkinds, nready, nbooting, nending;
 	uint64_t around, cgroup; /* ours */
 	int fd;
 	uv_poll_t listening;
@@ -78,9 +86,33 @@ static int idle_take(struct idle *i)
 	return fd;
 }
 
+static void on_ended(uv_poll_t *h, int status, int events)
+{
+	struct ending *e = h->data;
+
+	(void)status;
+	(void)events;
+	e->pool->nending--;
+	uv_close((uv_handle_t *)h, idle_closed);
+	close(e->pidfd);
+}
+
 /* It ends by itself when nobody has its descriptor. */
 static void idle_end(struct idle *i)
 {
+	struct ending *e = xalloc(sizeof(*e));
+
+	e->pool = i->kind->pool;
+	e->pidfd = (int)syscall(SYS_pidfd_open, i->hello.keeper_pid, 0);
+	e->poll.data = e;
+	if (e->pidfd >= 0 && uv_poll_init(&e->pool->d->loop, &e->poll, e->pidfd) == 0) {
+		uv_poll_start(&e->poll, UV_READABLE, on_ended);
+		e->pool->nending++;
+	} else {
+		if (e->pidfd >= 0)
+			close(e->pidfd);
+		free(e);
+	}
 	close(idle_take(i));
 }
 
@@ -294,7 +326,7 @@ struct pool_figures pool_figures(const struct daemon *d)
 {
 	const struct pool *p = d->pool;
 
-	return p ? (struct pool_figures){ p->nready, p->nbooting, p->given, p->missed }
+	return p ? (struct pool_figures){ p->nready, p->nbooting, p->nending, p->given, p->missed }
 		 : (struct pool_figures){ 0 };
 }
 

@@ -20,7 +20,7 @@ struct pool_wait {
 };
 
 struct pool_figures {
-	unsigned ready, booting;
+	unsigned ready, booting, ending;
 	uint64_t given, missed;
 };
 

@@ -104,6 +104,25 @@ static void remains_remove(int dir, const char *id)
 	closedir(d);
 }
 
+void keep_bury(const char *id)
+{
+	char name[KEEP_ID_LEN + 8];
+	struct err e;
+	int dir = keep_cells_dir(&e), fd;
+
+	if (dir < 0)
+		return;
+	if (flock(dir, LOCK_EX) == 0) {
+		fd = connect_in(dir, id);
+		snprintf(name, sizeof(name), "%s.sock", id);
+		if (fd == -ECONNREFUSED)
+			unlinkat(dir, name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	close(dir);
+}
+
 int keep_connect(const char *id, struct err *e)
 {
 	int fd, dir;

@@ -21,6 +21,8 @@ int keep_cells_dir(struct err *e);
 int keep_connect(const char *id, struct err *e);
 /* Somebody listens for this id in the directory RUN/cells. */
 bool keep_is_heard(int dir, const char *id);
+/* Its keeper was killed: removes the socket that it left, and nothing else. */
+void keep_bury(const char *id);
 /* Calls fn with the id of every cell that has a socket, in no order; its keeper may be gone. fn returns false to stop. */
 int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e);
 /* The id of the running cell that is meant by text: a whole id, a name, or the beginning of one id only. */

@@ -307,7 +307,7 @@ def settled():
     except Down:
         vivd.start()
         return None
-    if "\nvivarium_pool_cells 0\n" not in figures or "\nvivarium_pool_booting 0\n" not in figures:
+    if any(f"\nvivarium_pool_{what} 0\n" not in figures for what in ("cells", "booting", "ending")):
         return None  # nobody asks any more: they go
     busy = [c for c in cells.values() if c["state"] in ("starting", "stopping") or "restart_at" in c]
     return cells if not busy else None
@@ -320,19 +320,13 @@ def cells_check(cells):
             problem(f"the cell {c.name} is lost")
         if c.removed == "acknowledged" and c.name in names:
             problem(f"the cell {c.name} was removed and is there")
+    there = descendants()
+    later = vivd.cells()  # a command may have ended while we looked
+    kernels = {p for p, (parent, _, name) in there.items() if name == "viv-kernel" and there.get(parent, (0, 0, ""))[2] == "viv-keeper"}
     shown = {c["pid"] for c in cells.values() if c["state"] in ("running", "paused")}
-
-    def kernels_there():
-        there = descendants()
-        return {p for p, (parent, _, name) in there.items()
-                if name == "viv-kernel" and there.get(parent, (0, 0, ""))[2] == "viv-keeper"}
-
-    until = time.monotonic() + 30
-    while kernels_there() - shown and time.monotonic() < until:
-        time.sleep(0.05)
-    kernels = kernels_there()
     for c in cells.values():
-        if c["state"] in ("running", "paused") and c["pid"] not in kernels:
+        still = later.get(c["id"], {})
+        if c["state"] in ("running", "paused") and c["pid"] not in kernels and still.get("pid") == c["pid"]:
             problem(f"no kernel of the running cell {c}")
     if kernels - shown:
         problem(f"kernels {sorted(kernels - shown)} of no running cell; cells: {[(c.get('name'), c['state'], c.get('reason'), c.get('detail')) for c in cells.values()]}")
@@ -373,7 +367,6 @@ followed, last_event = threading.Event(), [1 << 62]
 
 def main():
     subreaper()
-    vivd.env["VIV_POOL_SECONDS"] = "1"
     print(f"# seed {seed}, {seconds:g} s")
     vivd.start()
     workers = [follower, killer, watcher, churn, logger, writer, commands, writer]
