@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -261,18 +262,34 @@ void cells_look(struct daemon *d)
 }
 
 /* A keeper that somebody else started while we run. */
-static void on_socket(uv_fs_event_t *h, const char *name, int events, int status)
+static void socket_named(struct daemon *d, const char *name)
 {
-	size_t n = name ? strlen(name) : 0;
+	size_t n = strlen(name);
 	char id[KEEP_ID_LEN + 1];
 
-	(void)events;
-	if (status || n <= 5 || n - 5 > KEEP_ID_LEN || strcmp(name + n - 5, ".sock"))
+	if (n <= 5 || n - 5 > KEEP_ID_LEN || strcmp(name + n - 5, ".sock"))
 		return;
 	memcpy(id, name, n - 5);
 	id[n - 5] = '\0';
 	if (keep_id_is_valid(id))
-		keeper_step(h->data, id);
+		keeper_step(d, id);
+}
+
+static void on_sockets(uv_poll_t *h, int status, int events)
+{
+	char bytes[4096] __attribute__((aligned(8)));
+	struct daemon *d = h->data;
+	ssize_t n = read(d->inotify, bytes, sizeof(bytes));
+
+	(void)status;
+	(void)events;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *e = (const struct inotify_event *)(bytes + at);
+
+		at += (ssize_t)(sizeof(*e) + e->len);
+		if (e->len)
+			socket_named(d, e->name);
+	}
 }
 
 static void sockets_watch(struct daemon *d)
@@ -284,9 +301,13 @@ static void sockets_watch(struct daemon *d)
 	if (dir >= 0)
 		close(dir);
 	snprintf(path, sizeof(path), "%s/cells", d->run);
-	uv_fs_event_init(&d->loop, &d->sockets);
 	d->sockets.data = d;
-	if (uv_fs_event_start(&d->sockets, on_socket, path, 0))
+	/* A socket gets its name last, by a rename; of logs, which are written there all the time, nothing is to be heard. */
+	d->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (d->inotify >= 0 && inotify_add_watch(d->inotify, path, IN_MOVED_TO) >= 0 &&
+	    uv_poll_init(&d->loop, &d->sockets, d->inotify) == 0)
+		uv_poll_start(&d->sockets, UV_READABLE, on_sockets);
+	else
 		log_warn("cells that others start are not seen before vivd is started again");
 }
 
@@ -294,6 +315,7 @@ int cells_open(struct daemon *d, struct err *e)
 {
 	list_init(&d->cells);
 	list_init(&d->dead);
+	list_init(&d->changed);
 	uv_timer_init(&d->loop, &d->notify);
 	d->notify.data = d;
 	cells_read(d);
@@ -321,5 +343,6 @@ void cells_close(struct daemon *d)
 		cell_timer(c, -1, NULL);
 	}
 	uv_close((uv_handle_t *)&d->notify, NULL);
-	uv_close((uv_handle_t *)&d->sockets, NULL);
+	if (d->sockets.loop)
+		uv_close((uv_handle_t *)&d->sockets, NULL);
 }

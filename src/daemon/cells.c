@@ -18,14 +18,33 @@ static void on_notify(uv_timer_t *t);
 
 /* ---- finding ---- */
 
+/* Where the chain of the cells with such ids begins. */
+static struct cell **bucket(struct daemon *d, const char *id)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *id; id++)
+		h = (h ^ (unsigned char)*id) * 16777619u;
+	return &d->by_id[h % DAEMON_BUCKETS];
+}
+
+static void bucket_leave(struct cell *c)
+{
+	struct cell **at = bucket(c->d, c->id);
+
+	while (*at && *at != c)
+		at = &(*at)->next;
+	if (*at)
+		*at = c->next;
+}
+
 struct cell *cell_by_id(struct daemon *d, const char *id)
 {
-	struct cell *c;
+	struct cell *c = *bucket(d, id);
 
-	list_for_each (c, &d->cells, link)
-		if (!strcmp(c->id, id))
-			return c;
-	return NULL;
+	while (c && strcmp(c->id, id))
+		c = c->next;
+	return c;
 }
 
 struct cell *cell_by_name(struct daemon *d, const char *name)
@@ -79,7 +98,7 @@ struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
 
 static struct cell *cell_alloc(struct daemon *d, const char *id, const char *name, json_t *spec)
 {
-	struct cell *c = xalloc(sizeof(*c));
+	struct cell *c = xalloc(sizeof(*c)), **at;
 
 	c->d = d;
 	snprintf(c->id, sizeof(c->id), "%s", id);
@@ -87,7 +106,11 @@ static struct cell *cell_alloc(struct daemon *d, const char *id, const char *nam
 	c->spec = spec;
 	c->status = -1;
 	list_init(&c->waits);
+	list_init(&c->changed);
 	list_append(&d->cells, &c->link);
+	at = bucket(d, c->id);
+	c->next = *at;
+	*at = c;
 	d->ncells++;
 	return c;
 }
@@ -97,7 +120,9 @@ static void cell_free(struct cell *c)
 	cell_timer(c, -1, NULL);
 	health_free(c);
 	usage_drop(c);
+	bucket_leave(c);
 	list_remove(&c->link);
+	list_remove(&c->changed);
 	c->d->ncells--;
 	json_decref(c->spec);
 	free(c);
@@ -233,6 +258,7 @@ int cell_forget(struct cell *c, struct fault *f)
 	/* Whoever is at work with it now still has it; who waits is told in the next round, and then it goes. */
 	c->state = CELL_REMOVED;
 	cell_timer(c, -1, NULL);
+	bucket_leave(c);
 	list_remove(&c->link);
 	list_append(&d->dead, &c->link);
 	uv_timer_start(&d->notify, on_notify, 0, 0);
@@ -386,23 +412,31 @@ static void cell_changed(struct cell *c, bool gone)
 static void on_notify(uv_timer_t *t)
 {
 	struct daemon *d = t->data;
-	struct cell *c, *tmp;
+	struct list now = LIST_INIT(now);
+	struct cell *c;
 
 	while (!list_is_empty(&d->dead)) {
 		c = list_first(&d->dead, struct cell, link);
 		cell_changed(c, true);
 		cell_free(c);
 	}
-	list_for_each_safe (c, tmp, &d->cells, link)
-		if (c->changed) {
-			c->changed = false;
-			cell_changed(c, false);
-		}
+	/* What changes while they are told is for the round after. */
+	while (!list_is_empty(&d->changed)) {
+		c = list_first(&d->changed, struct cell, changed);
+		list_remove(&c->changed);
+		list_append(&now, &c->changed);
+	}
+	while (!list_is_empty(&now)) {
+		c = list_first(&now, struct cell, changed);
+		list_remove(&c->changed);
+		cell_changed(c, false);
+	}
 }
 
 void cell_changed_soon(struct cell *c)
 {
-	c->changed = true;
+	if (list_is_empty(&c->changed))
+		list_append(&c->d->changed, &c->changed);
 	uv_timer_start(&c->d->notify, on_notify, 0, 0);
 }
 

@@ -49,7 +49,8 @@ struct cell {
 	struct health *health; /* NULL: it has no checks */
 	struct usage *usage; /* NULL: nobody asked yet */
 	struct list waits; /* struct cell_wait */
-	bool changed; /* and those who wait are still to be told */
+	struct list changed; /* in the daemon's, when those who wait are still to be told */
+	struct cell *next; /* of the same bucket of ids */
 	uv_timer_t *timer; /* of a restart, of the end of its record, of idleness; NULL: none */
 	int64_t restart_at; /* nanoseconds since 1970; 0: not waiting for one */
 };

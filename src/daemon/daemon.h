@@ -7,6 +7,11 @@
 #include "base/list.h"
 #include "daemon/db.h"
 
+#define DAEMON_BUCKETS 4096
+
+struct cell;
+struct pool;
+
 struct daemon {
 	uv_loop_t loop;
 	struct db db;
@@ -21,8 +26,11 @@ struct daemon {
 	int64_t last_event; /* number of the newest */
 	struct list cells; /* struct cell, oldest first */
 	struct list dead; /* cells that were removed in this round */
+	struct list changed; /* cells whose waits are to be told in the next */
+	struct cell *by_id[DAEMON_BUCKETS]; /* chained by next */
 	unsigned ncells;
-	uv_fs_event_t sockets; /* of RUN/cells: keepers that others start */
+	int inotify; /* of RUN/cells: keepers that others start; -1: none */
+	uv_poll_t sockets; /* of that */
 	struct pool *pool; /* NULL: none */
 	struct list projects; /* struct project_run: what is being done for projects */
 	struct
