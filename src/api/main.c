@@ -151,6 +151,31 @@ static void flush_soon(struct db *db)
 	uv_timer_start(&d->flush, on_flush, FLUSH_MS, 0);
 }
 
+static void shorten_work(uv_work_t *w)
+{
+	struct daemon *d = w->data;
+
+	db_shorten(d->db.file);
+}
+
+static void shorten_done(uv_work_t *w, int status)
+{
+	struct daemon *d = w->data;
+
+	(void)status;
+	d->db.shortening = false;
+}
+
+static void shorten_begin(struct db *db)
+{
+	static uv_work_t work;
+	struct daemon *d = db->arg;
+
+	work.data = d;
+	if (uv_queue_work(&d->loop, &work, shorten_work, shorten_done))
+		db->shortening = false;
+}
+
 static int daemon_start(struct daemon *d, const struct options *o, struct err *e)
 {
 	struct listen_options lo = { .trusted = true };
@@ -163,6 +188,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	uv_timer_init(&d->loop, &d->flush);
 	d->flush.data = d;
 	d->db.hold = flush_soon;
+	d->db.full = shorten_begin;
 	d->db.arg = d;
 	d->started = time_now();
 	d->began = uv_hrtime();

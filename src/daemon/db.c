@@ -9,6 +9,9 @@
 
 #include "base/log.h"
 
+#define LOG_PAGES 500 /* then another thread shortens it */
+#define LOG_MOST 2000
+
 /* What each version of the schema adds to the one before; user_version counts them. */
 static const char *const migrations[] = {
 	"CREATE TABLE tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL, name TEXT NOT NULL, scope "
@@ -77,15 +80,44 @@ static int db_migrate(struct db *db, struct err *e)
 	return 0;
 }
 
+void db_shorten(const char *file)
+{
+	sqlite3 *sql = NULL;
+
+	if (sqlite3_open_v2(file, &sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
+	    SQLITE_OK)
+		sqlite3_wal_checkpoint_v2(sql, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	sqlite3_close(sql);
+}
+
+/* After each commit, with the length of the log. */
+static int on_wal(void *arg, sqlite3 *sql, const char *name, int pages)
+{
+	struct db *db = arg;
+
+	if (pages < db->pages || !db->next) /* it began anew */
+		db->next = LOG_PAGES;
+	db->pages = pages;
+	if (pages < db->next || db->shortening)
+		return SQLITE_OK;
+	/* While we write on, another thread never gets to the log's end, and it can only begin anew when somebody did. What is left for us is
+	 * little. */
+	if (!db->full || pages >= LOG_MOST)
+		return sqlite3_wal_checkpoint_v2(sql, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	db->next = pages + LOG_PAGES;
+	db->shortening = true;
+	db->full(db);
+	return SQLITE_OK;
+}
+
 int db_open(struct db *db, const char *path, struct err *e)
 {
-	char file[4200];
 	mode_t mask = umask(077);
 	int r;
 
 	memset(db, 0, sizeof(*db));
-	snprintf(file, sizeof(file), "%s/state.db", path);
-	r = sqlite3_open_v2(file, &db->sql,
+	snprintf(db->file, sizeof(db->file), "%s/state.db", path);
+	r = sqlite3_open_v2(db->file, &db->sql,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	/* Killed at any moment, nothing acknowledged is lost; a power cut may take the last moments and no more. */
 	if (r == SQLITE_OK)
@@ -93,11 +125,12 @@ int db_open(struct db *db, const char *path, struct err *e)
 				 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 				 "PRAGMA busy_timeout=2000; PRAGMA cache_size=-1024; PRAGMA "
 				 "temp_store=MEMORY;"
-				 "PRAGMA wal_autocheckpoint=500; PRAGMA journal_size_limit=4194304",
+				 "PRAGMA journal_size_limit=8388608",
 				 NULL, NULL, NULL);
+	sqlite3_wal_hook(db->sql, on_wal, db);
 	umask(mask);
 	if (r != SQLITE_OK)
-		return err_set(e, ERR_FAILED, "cannot open '%s': %s", file,
+		return err_set(e, ERR_FAILED, "cannot open '%s': %s", db->file,
 			       db->sql ? sqlite3_errmsg(db->sql) : "out of memory");
 	return db_migrate(db, e);
 }

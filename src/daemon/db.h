@@ -27,7 +27,12 @@ struct db {
 	void (*hold)(
 		struct db *
 			db); /* one was opened: db_flush is to follow soon; NULL: nothing is held */
-	void *arg; /* hold's */
+	/* Its log is long, and db_shorten is to be called, by another thread at best; NULL: that is done at once. */
+	void (*full)(struct db *db);
+	bool shortening; /* set before full is called, to be cleared afterwards */
+	int pages, next; /* of the log after the last commit, and when full is called */
+	void *arg; /* of both */
+	char file[4200];
 };
 
 /* Opens or makes it at path/state.db. */
@@ -49,6 +54,8 @@ void db_begin(struct db *db);
 int db_end(struct db *db, struct fault *f);
 /* The same, but it may be written later. */
 void db_end_later(struct db *db);
+/* Moves what is in the log to the database, which waits for the disk; by a connection of its own. */
+void db_shorten(const char *file);
 /* Writes what was kept. */
 void db_flush(struct db *db);
 
