@@ -9,6 +9,7 @@ hits all of them alike; the figures are medians. There are these kinds of rows:
   bytes   the same: the program prints the time for a block, shown is bytes in a second; more is better
   memory  proportional set sizes of an idle cell
   disk    images and the disks of named cells, natively and in a cell: disk.py
+  load    vivd: its pool, its API, many cells and streams: ../e2e/load.py
 
 The last columns compare with what was asked for (the issues that the project was built from). A figure that is missed
 makes the exit status 1; a row that cannot run says why, and is missed if something was asked of it.
@@ -26,6 +27,9 @@ import tempfile
 import time
 
 import disk
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+import load  # noqa: E402
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENV = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/tmp"}
@@ -406,6 +410,29 @@ def measure_disk(args, want, lines, notes, missed, result):
         d.close()
 
 
+def measure_load(args, want, lines, notes, missed, result):
+    for name, (title, measure) in load.ROWS.items():
+        if name not in want:
+            continue
+        say("bench: " + title)
+        d = load.Load(args.bin, args.viv, ENV)
+        try:
+            found = measure(d)
+        except (RuntimeError, subprocess.SubprocessError, OSError, ValueError) as e:
+            notes.append("%s: not measured: %s" % (name, e))
+            lines.append([title] + ["-"] * 4 + ["-", "", "not measured"])
+            result["rows"][name] = {"errors": {"all": str(e)}}
+            missed.append(name)
+            continue
+        finally:
+            d.close()
+        for l in found:
+            lines.append([l.title, "", l.bwrap, l.viv, "", "%.2f" % l.ratio if l.ratio else "", l.asked, l.verdict])
+        if any(l.verdict == "missed" for l in found):
+            missed.append(name)
+        result["rows"][name] = {"lines": [vars(l) for l in found], "load": os.getloadavg()}
+
+
 def main():
     ap = argparse.ArgumentParser(prog="run.sh BUILD_DIR VIV")
     ap.add_argument("bin")
@@ -416,7 +443,7 @@ def main():
     ap.add_argument("--json", metavar="FILE")
     ap.add_argument("--list", action="store_true", help="names of the rows")
     args = ap.parse_args()
-    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS)
+    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(load.ROWS)
     if args.list:
         print("\n".join(names))
         return 0
@@ -479,6 +506,9 @@ def main():
             result["memory"] = m
         if set(want) & set(disk.ROWS):
             measure_disk(args, want, lines, notes, missed, result)
+        if set(want) & set(load.ROWS):
+            measure_load(args, want, lines, notes, missed, result)
+            notes.append("load of the machine at the end: %.1f" % os.getloadavg()[0])
     finally:
         b.close()
 

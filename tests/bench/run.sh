@@ -12,7 +12,7 @@ shift 2
 src=$(cd "$(dirname "$0")" && pwd)
 bin=$(realpath "$build")/tests/bench
 mkdir -p "$bin"
-for c in "$src"/*.c; do
+for c in "$src"/*.c "$src/../e2e/programs/cycle.c"; do
 	out=$bin/$(basename "$c" .c)
 	[[ $out -nt $c ]] || ${CC:-gcc} -std=gnu17 -O2 -Wall -Wextra -pthread -o "$out" "$c"
 done

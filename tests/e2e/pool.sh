@@ -242,7 +242,10 @@ create() {
 	is "$(v ps -q | grep -c "$id")" 1
 	v exec "$id" true
 	# It is a cell like others: it outlives vivd.
-	kill -9 "$(api /v1/version | field pid)"
+	pid=$(api /v1/version | field pid)
+	kill -9 "$pid"
+	gone() { [[ ! -d /proc/$1 || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == Z* ]]; }
+	soon gone "$pid"
 	v daemon start
 	is "$(api "/v1/cells/$id" | field state)" running
 	v exec "$id" echo still >out
@@ -262,3 +265,7 @@ create() {
 	is "$(ls "$XDG_RUNTIME_DIR/vivarium/cells" | grep -c 'sock$')" 0
 }
 check 'cells of the API come from it @r' create
+
+# What 'make bench BENCH="--only vivd-cells"' and its like measure, in small.
+small_load() { python3 "$E2E_DIR/load.py" "$P" "$VIV" "$PWD" --cells 30 --cycles 300 --streams 50; }
+check 'many cells, cycles and streams, and nothing grows' small_load
