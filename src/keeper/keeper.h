@@ -76,6 +76,8 @@ void text_tell(bool is_result, const char *text, size_t size);
 int serve_open(struct err *e);
 /* The first client of a cell in a pool, whose end is the cell's. Takes fd. */
 int serve_leash(int fd);
+/* The first process is over, and whoever has the cell on the leash goes when he hears it: he may remove the image then. */
+void leash_over(void);
 /* CTL_STOP, for who asked for it. */
 void leash_suspend(void);
 /* The only client of a visited cell, likewise. Takes fd. */

@@ -157,6 +157,8 @@ static void fds_close(const int *fds, unsigned n)
 
 static void start_failed(struct kproc *p, enum err_kind kind, int status, const char *text)
 {
+	if (p->num == KEEP_FIRST)
+		leash_over();
 	if (p->owner)
 		client_fail(p->owner, p->owner_id, kind, status, "%s", text);
 	/* A cell that was started for this command is not without it; an idle one waits for another. */
@@ -265,6 +267,8 @@ static void proc_ended(struct kproc *p, int status)
 	p->input = -1;
 	if (!(p->flags & KEEP_X_QUIET))
 		event_add(KEEP_EV_EXIT, p, status, 0, NULL);
+	if (p->num == KEEP_FIRST)
+		leash_over();
 	if (p->owner && !(p->flags & KEEP_X_DETACH))
 		exited_send(p->owner, p->owner_id, p);
 	p->owner = NULL;

@@ -559,6 +559,12 @@ void serve_visitor(int fd)
 	(void)client_new(fd);
 }
 
+void leash_over(void)
+{
+	if (keeper.leash && keeper.place->stored)
+		flock(keeper.place->image.dir, LOCK_UN);
+}
+
 static void client_accept(struct source *s, uint32_t events)
 {
 	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -16,7 +16,7 @@ api() { # path, curl's options...
 }
 metric() { api /metrics | sed -n "s/^vivarium_$1 //p"; }
 field() { python3 -c 'import json,sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
-waits() { (($(metric pool_cells) >= 1)); }
+waits() { (($(metric pool_cells) >= 1 && $(metric pool_booting) == 0)); }
 none_waits() { [[ $(metric pool_cells) == 0 && $(metric pool_booting) == 0 ]]; }
 # A cell waits; asked for by a run that finds none.
 warm() { # viv run's options...
@@ -200,8 +200,6 @@ nobodys() {
 }
 check 'cells of the pool are nobody'"'"'s, and go @r' nobodys
 
-# Those that ran in it have to be gone.
-removed() { v image rm "$1" >rm.out 2>&1; }
 images() {
 	own_vivd
 	mkdir one two
@@ -219,9 +217,9 @@ images() {
 	both --image t -- /cat /which
 	is "$(cat out2 err2)" 2
 	# Idle cells do not keep an image.
-	soon removed "$(cat id1)"
+	v image rm "$(cat id1)"
 	warm --image t
-	soon removed "$(cat id2)"
+	v image rm "$(cat id2)"
 	exits 125 v run --image t -- /cat /which
 	v image import two --tag t >id2
 	warm --image t
