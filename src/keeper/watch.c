@@ -264,10 +264,12 @@ static void said(const struct ctl_msg *m)
 }
 
 /* The host killed something in it, which need not be the end of the cell. */
-static void memory_look(void)
+static void memory_look(bool soon)
 {
 	unsigned long kills = cgroup_oom_kills(keeper.cgroup);
 
+	if (kills <= keeper.oom_kills && soon)
+		kills = keeper.oom_kills + 1;
 	if (kills <= keeper.oom_kills)
 		return;
 	keeper.oom_kills = kills;
@@ -281,7 +283,8 @@ static void memory_ready(struct source *s, uint32_t events)
 	(void)events;
 	while (read(s->fd, bytes, sizeof(bytes)) > 0)
 		;
-	memory_look();
+	/* v1 tells before it kills and counts; v2 tells of more than that, and afterwards. */
+	memory_look(!keeper.cgroup->v2[0]);
 }
 
 static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds)
@@ -328,7 +331,7 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 	case CTL_EXEC_FAIL:
 	case CTL_PROC_EXIT:
 		if (m->type == CTL_PROC_EXIT && WIFSIGNALED(m->a) && WTERMSIG(m->a) == SIGKILL)
-			memory_look();
+			memory_look(false);
 		procs_message(m);
 		if (m->id == KEEP_FIRST && keeper.detached)
 			ready_tell();
@@ -425,7 +428,7 @@ static int status_final(void)
 	if (keeper.status >= 0)
 		return keeper.status;
 	keeper.reason = KEEP_FAILED;
-	memory_look();
+	memory_look(false);
 	if (keeper.oom_kills) {
 		keeper.reason = KEEP_OUT_OF_MEMORY;
 		warn("the cell was killed: it used more than --memory allows");

@@ -313,6 +313,11 @@ def settled():
     return cells if not busy else None
 
 
+def pooled():
+    text = vivd.ask("GET", "/metrics")[1].decode()
+    return sum(int(float(n)) for n in re.findall(r"^vivarium_pool_(?:cells|booting) (\S+)$", text, re.M))
+
+
 def cells_check(cells):
     names = {c["name"]: c for c in cells.values() if "name" in c}
     for c in all_named:
@@ -328,7 +333,8 @@ def cells_check(cells):
         still = later.get(c["id"], {})
         if c["state"] in ("running", "paused") and c["pid"] not in kernels and still.get("pid") == c["pid"]:
             problem(f"no kernel of the running cell {c}")
-    if kernels - shown:
+    # Those of the pool wait for somebody.
+    if kernels - shown and len(kernels - shown) > pooled():
         problem(f"kernels {sorted(kernels - shown)} of no running cell; cells: {[(c.get('name'), c['state'], c.get('reason'), c.get('detail')) for c in cells.values()]}")
     for c in all_named:
         if c.name not in names or c.removed:
