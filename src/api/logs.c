@@ -1,7 +1,7 @@
 /* GET /v1/cells/{cell}/logs: what a process wrote whose output is kept: the cell's first one, or proc=N. Lines of JSON, or the bytes as they
  * were for Accept: text/plain. The keeper's files are read where they lie (keeper/log.h), whether the cell runs or not, one record when the
- * client takes more. follow=1 goes on until the process or the cell ends; tail=N begins with the last N lines, since=MS with what was
- * written at that time. */
+ * client takes more. follow=1 goes on until the process ends; tail=N begins with the last N lines;
+ * since=TIME leaves out what was written before. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "api/chunk.h"
 #include "api/routes.h"
 #include "keeper/log.h"
+#include "keeper/run.h"
 
 #define FOLLOW_MS 100
 
@@ -24,14 +25,20 @@ struct reader {
 	uint32_t proc;
 	int files[2]; /* the one before and the current one; -1: none */
 	uint64_t at[2];
+	int64_t since; /* nanoseconds since 1970 */
+	uint64_t skip; /* lines that are not wanted */
 	bool follow, raw;
 	bool ended; /* the process */
-	uint64_t skip; /* lines that are not wanted */
-	int64_t since;
+	struct follow_wait *wait; /* for that; NULL: not */
 	uv_timer_t timer;
 	char data[LOG_CHUNK_MAX]; /* a record that is not given yet, from given to len */
 	struct log_head head;
 	size_t given, len;
+};
+
+/* A question to the keeper that may outlive the reader. */
+struct follow_wait {
+	struct reader *x; /* NULL: gone */
 };
 
 static int file_open(const struct reader *x, bool old)
@@ -48,29 +55,53 @@ static int file_open(const struct reader *x, bool old)
 	return fd;
 }
 
-/* The file was made the old one: the new one follows. False: it is still the same. */
-static bool file_rotate(struct reader *x)
+static bool is_same(int a, int b)
 {
-	struct stat now, was;
-	int fd = file_open(x, false);
+	struct stat x, y;
 
-	if (fd < 0)
-		return false;
-	if (x->files[1] >= 0 &&
-	    (fstat(fd, &now) < 0 || fstat(x->files[1], &was) < 0 || now.st_ino == was.st_ino)) {
-		close(fd);
+	return a >= 0 && b >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino;
+}
+
+/* Both files, the current one first: if it becomes the old one meanwhile, that is seen, and no file is missed in between. seen: the one that
+ * was read last, and needs not be read again; -1: none. False: there is no current one but seen. */
+static bool files_open(struct reader *x, int seen)
+{
+	int now = file_open(x, false), old;
+
+	if (now < 0 || is_same(now, seen)) {
+		if (now >= 0)
+			close(now);
 		return false;
 	}
-	if (x->files[1] >= 0)
-		close(x->files[1]);
-	x->files[1] = fd;
-	x->at[1] = 0;
+	old = file_open(x, true);
+	if (is_same(old, now) || is_same(old, seen)) {
+		close(old);
+		old = -1;
+	}
+	x->files[0] = old;
+	x->files[1] = now;
+	x->at[0] = x->at[1] = 0;
 	return true;
 }
 
-/* Passes over lines that are not wanted; false: nothing of the record is left. */
-static bool record_skip(struct reader *x)
+/* The file was made the old one: what came after it follows. False: it is still the same. */
+static bool file_rotate(struct reader *x)
 {
+	int seen = x->files[1];
+
+	if (!files_open(x, seen))
+		return false;
+	close(seen);
+	return true;
+}
+
+/* The lines of the record in data that are not wanted are given already. False: all of them. */
+static bool record_cut(struct reader *x)
+{
+	x->given = 0;
+	x->len = x->head.len;
+	if (x->head.time < x->since)
+		return false;
 	while (x->skip && x->given < x->len) {
 		const char *nl = memchr(x->data + x->given, '\n', x->len - x->given);
 
@@ -84,14 +115,10 @@ static bool record_skip(struct reader *x)
 static bool record_next(struct reader *x)
 {
 	for (int i = 0; i < 2; i++) {
-		while (x->files[i] >= 0 &&
-		       log_next(x->files[i], &x->at[i], &x->head, x->data) == 1) {
-			x->given = 0;
-			x->len = x->head.len;
-			if (x->head.time >= x->since && record_skip(x))
+		while (x->files[i] >= 0 && log_next(x->files[i], &x->at[i], &x->head, x->data) == 1)
+			if (record_cut(x))
 				return true;
-			x->given = x->len;
-		}
+		x->given = x->len = 0;
 		if (i == 0 && x->files[0] >= 0) {
 			close(x->files[0]);
 			x->files[0] = -1;
@@ -151,71 +178,95 @@ static void reader_closed(uv_handle_t *h)
 static void reader_end(struct request *r)
 {
 	struct reader *x = r->arg;
-	struct cell *c = cell_by_id(x->d, x->cell);
-
-	if (c && c->keeper)
-		link_forget(c->keeper, x);
 
 	for (int i = 0; i < 2; i++)
 		if (x->files[i] >= 0)
 			close(x->files[i]);
+	if (x->wait)
+		x->wait->x = NULL;
 	uv_close((uv_handle_t *)&x->timer, reader_closed);
 }
 
 static const struct stream reader_stream = { .read = reader_read, .end = reader_end };
 
-static uint64_t lines_count(struct reader *x)
+/* All lines but the last n are to be skipped. One that has no end yet is one. */
+static void tail_set(struct reader *x, uint64_t n)
 {
 	uint64_t lines = 0;
-	struct log_head h;
 	bool open = false;
 
-	for (int i = 0; i < 2; i++) {
-		uint64_t at = 0;
-
-		while (x->files[i] >= 0 && log_next(x->files[i], &at, &h, x->data) == 1) {
-			if (h.time < x->since)
+	for (int i = 0; i < 2; i++)
+		for (uint64_t at = 0;
+		     x->files[i] >= 0 && log_next(x->files[i], &at, &x->head, x->data) == 1;) {
+			if (x->head.time < x->since)
 				continue;
-			for (uint32_t k = 0; k < h.len; k++)
+			for (uint32_t k = 0; k < x->head.len; k++)
 				lines += x->data[k] == '\n';
-			open = h.len && x->data[h.len - 1] != '\n';
+			open = x->head.len && x->data[x->head.len - 1] != '\n';
 		}
-	}
-	return lines + open;
+	lines += open;
+	x->skip = lines > n ? lines - n : 0;
 }
 
 static void process_ended(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
-	struct reader *x = arg;
+	struct follow_wait *w = arg;
+	struct reader *x = w->x;
 
 	(void)m;
-	(void)fds;
-	(void)nfds;
-	x->ended = true;
-	request_wake(x->r);
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+	if (x) {
+		x->ended = true;
+		x->wait = NULL;
+		request_wake(x->r);
+	}
+	free(w);
 }
 
-/* Its end is waited for; what it wrote before that is in the file by then. */
-static void follow_begin(struct reader *x, struct cell *c)
+static void end_ask(struct reader *x, struct cell *c)
 {
 	struct keep_msg m = { .type = KEEP_WAIT, .proc = x->proc };
+	struct follow_wait *w = xalloc(sizeof(*w));
 
-	x->ended = c->keeper && link_ask(c->keeper, &m, NULL, 0, process_ended, x) < 0;
-	uv_timer_start(&x->timer, reader_timer, FOLLOW_MS, FOLLOW_MS);
+	w->x = x;
+	if (!c->keeper || link_ask(c->keeper, &m, NULL, 0, process_ended, w) < 0)
+		free(w);
+	else
+		x->wait = w;
+}
+
+/* False: answered. */
+static bool since_read(struct request *r, int64_t *ret)
+{
+	bool bad = false;
+	char *text = request_query(r, "since", &bad);
+
+	if (!text)
+		return !bad;
+	if (!value_instant(text, time_now(), ret)) {
+		reply_error(
+			r, 400, "invalid",
+			"'since' is a time such as 2026-01-31T12:00:00Z, seconds since 1970, or "
+			"a duration such as 10m");
+		bad = true;
+	}
+	free(text);
+	return !bad;
 }
 
 void logs_get(struct request *r)
 {
 	static const char *const names[] = { "proc", "follow", "tail", "since", NULL };
-	uint64_t proc = KEEP_FIRST, follow = 0, tail = UINT64_MAX, since = 0, lines;
+	uint64_t proc = KEEP_FIRST, follow = 0, tail = UINT64_MAX;
 	const char *accept = request_header(r, "Accept");
+	int64_t since = 0;
 	struct cell *c;
 	struct reader *x;
 
 	if (!request_query_only(r, names) || !request_query_number(r, "proc", UINT32_MAX, &proc) ||
 	    !request_query_number(r, "follow", 1, &follow) ||
-	    !request_query_number(r, "tail", UINT32_MAX, &tail) ||
-	    !request_query_number(r, "since", (uint64_t)(INT64_MAX / 1000000), &since))
+	    !request_query_number(r, "tail", UINT32_MAX, &tail) || !since_read(r, &since))
 		return;
 	c = request_cell(r);
 	if (!c)
@@ -226,13 +277,10 @@ void logs_get(struct request *r)
 	strcpy(x->cell, c->id);
 	x->proc = (uint32_t)proc;
 	x->follow = follow;
+	x->since = since;
 	x->raw = accept && strstr(accept, "text/plain");
-	x->since = (int64_t)since * 1000000;
-	x->files[0] = file_open(x, true);
-	x->files[1] = file_open(x, false);
-	if (x->files[1] < 0) {
-		if (x->files[0] >= 0)
-			close(x->files[0]);
+	x->files[0] = x->files[1] = -1;
+	if (!files_open(x, -1)) {
 		free(x);
 		reply_error(r, 404, "no_log",
 			    "no output of process %u is kept; a detached process's is, and a "
@@ -240,11 +288,13 @@ void logs_get(struct request *r)
 			    (unsigned)proc);
 		return;
 	}
-	lines = tail != UINT64_MAX ? lines_count(x) : 0;
-	x->skip = lines > tail ? lines - tail : 0;
+	if (tail != UINT64_MAX)
+		tail_set(x, tail);
 	uv_timer_init(&r->d->loop, &x->timer);
 	x->timer.data = x;
-	if (follow)
-		follow_begin(x, c);
+	if (follow) {
+		uv_timer_start(&x->timer, reader_timer, FOLLOW_MS, FOLLOW_MS);
+		end_ask(x, c);
+	}
 	reply_stream(r, x->raw ? "text/plain" : "application/x-ndjson", &reader_stream, x);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,10 +16,11 @@
 #include "cli/target.h"
 #include "keeper/log.h"
 
-static const char usage_logs[] = "viv logs [-f] [--tail N] [-t] CELL[:PROCESS]";
+static const char usage_logs[] = "viv logs [-f] [--tail N] [--since TIME] [-t] CELL[:PROCESS]";
 
 struct reader {
 	bool follow, times;
+	int64_t since; /* nanoseconds since 1970 */
 	uint64_t skip; /* lines that are not wanted */
 	bool in_line[3]; /* by stream: the last byte was no line end */
 };
@@ -31,6 +33,9 @@ void logs_help(void)
 	       "to standard error\ngoes there. Kept are the last megabytes.\n\n"
 	       "  -f, --follow       wait for more, until it ends\n"
 	       "  --tail N           only the last N lines\n"
+	       "  --since TIME       only what was written since then: 2026-01-31T12:00:00Z, "
+	       "seconds "
+	       "since 1970, or 10m\n"
 	       "  -t, --timestamps   the time before each line\n",
 	       usage_logs);
 }
@@ -77,11 +82,12 @@ static int file_show(struct reader *r, int fd, uint64_t *at, struct err *e)
 	int got;
 
 	while ((got = log_next(fd, at, &h, bytes)) > 0)
-		record_show(r, &h, bytes);
+		if (h.time >= r->since)
+			record_show(r, &h, bytes);
 	return got < 0 ? err_set(e, ERR_FAILED, "the log is damaged") : 0;
 }
 
-static uint64_t lines_count(int fd)
+static uint64_t lines_count(int fd, int64_t since)
 {
 	static char bytes[LOG_CHUNK_MAX];
 	uint64_t at = 0, lines = 0;
@@ -89,6 +95,8 @@ static uint64_t lines_count(int fd)
 	bool open = false;
 
 	while (log_next(fd, &at, &h, bytes) > 0) {
+		if (h.time < since)
+			continue;
 		for (uint32_t i = 0; i < h.len; i++)
 			lines += bytes[i] == '\n';
 		open = h.len && bytes[h.len - 1] != '\n';
@@ -121,6 +129,13 @@ static bool moved(int inotify)
 	return is;
 }
 
+static bool is_same(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino;
+}
+
 static int end_ask(struct target *t)
 {
 	struct keep_msg m = { .type = KEEP_WAIT, .id = 0x7ffffff0, .proc = t->proc };
@@ -130,7 +145,7 @@ static int end_ask(struct target *t)
 
 static int follow(struct reader *r, struct target *t, int fd, uint64_t at, struct err *e)
 {
-	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), before, err;
+	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), before, seen, err;
 	struct pollfd p[2] = { { .fd = inotify, .events = POLLIN },
 			       { .fd = t->fd, .events = POLLIN } };
 	bool ended,
@@ -149,11 +164,16 @@ static int follow(struct reader *r, struct target *t, int fd, uint64_t at, struc
 		if (file_show(r, fd, &at, e) < 0)
 			return -1;
 		if (rotated) {
-			close(fd);
+			seen = fd;
 			if (keep_logs(t->fd, t->proc, &fd, &before, e) < 0)
+				return -1;
+			/* One that came and went meanwhile. */
+			if (before >= 0 && !is_same(before, seen) &&
+			    file_show(r, before, &(uint64_t){ 0 }, e) < 0)
 				return -1;
 			if (before >= 0)
 				close(before);
+			close(seen);
 			at = 0;
 			watch_file(inotify, fd);
 			look = true;
@@ -172,10 +192,12 @@ static int follow(struct reader *r, struct target *t, int fd, uint64_t at, struc
 int logs_main(int argc, char **argv)
 {
 	struct reader r = { 0 };
-	const char *tail = NULL;
+	const char *tail = NULL, *since = NULL;
+	struct timespec now;
 	const struct verb_option list[] = { { 'f', "follow", .on = &r.follow },
 					    { 't', "timestamps", .on = &r.times },
-					    { 'n', "tail", .value = &tail } };
+					    { 'n', "tail", .value = &tail },
+					    { 0, "since", .value = &since } };
 	int at = options_take(argc, argv, list, ARRAY_LEN(list), usage_logs), fd, before, result;
 	uint64_t pos = 0, lines;
 	struct target t;
@@ -188,11 +210,17 @@ int logs_main(int argc, char **argv)
 		fail("usage: %s", usage_logs);
 		return ERR_USAGE;
 	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (since && !value_instant(since, now.tv_sec * NSEC_PER_SEC + now.tv_nsec, &r.since)) {
+		fail("--since '%s' is no time; give one such as 2026-01-31T12:00:00Z, or 10m",
+		     since);
+		return ERR_USAGE;
+	}
 	if (target_open(argv[at], &t, &e) < 0)
 		return verb_failed(&e);
 	result = keep_logs(t.fd, t.proc, &fd, &before, &e);
 	if (result == 0 && tail && strcmp(tail, "all")) {
-		lines = lines_count(fd) + (before >= 0 ? lines_count(before) : 0);
+		lines = lines_count(fd, r.since) + (before >= 0 ? lines_count(before, r.since) : 0);
 		r.skip = lines > wanted ? lines - wanted : 0;
 	}
 	if (result == 0 && before >= 0)

@@ -2,6 +2,7 @@
 #include "keeper/run.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "keeper/client.h"
 
@@ -95,6 +96,101 @@ bool value_duration(const char *s, int64_t *ret)
 		return *ret > 0;
 	}
 	return false;
+}
+
+/* n digits at *s; moves *s behind them. -1: others are there. */
+static int digits(const char **s, int n)
+{
+	int v = 0;
+
+	for (; n; n--, ++*s) {
+		if (**s < '0' || **s > '9')
+			return -1;
+		v = v * 10 + **s - '0';
+	}
+	return v;
+}
+
+static bool skip(const char **s, char c)
+{
+	if (**s != c)
+		return false;
+	++*s;
+	return true;
+}
+
+/* "Z", "+01:00", "-01:00": seconds east of Greenwich. */
+static bool zone_parse(const char **s, int *ret)
+{
+	int sign = **s == '-' ? -1 : 1, hours, minutes;
+
+	*ret = 0;
+	if (skip(s, 'Z') || skip(s, 'z'))
+		return true;
+	if (!skip(s, '+') && !skip(s, '-'))
+		return false;
+	hours = digits(s, 2);
+	if (hours < 0 || hours > 23 || !skip(s, ':'))
+		return false;
+	minutes = digits(s, 2);
+	*ret = sign * (hours * 3600 + minutes * 60);
+	return minutes >= 0 && minutes < 60;
+}
+
+static bool date_parse(const char *s, int64_t *ret)
+{
+	int64_t nanos = 0, place = NSEC_PER_SEC / 10;
+	struct tm tm = { 0 };
+	int zone;
+
+	tm.tm_year = digits(&s, 4) - 1900;
+	if (tm.tm_year < 70 || tm.tm_year > 300 || !skip(&s, '-'))
+		return false;
+	tm.tm_mon = digits(&s, 2) - 1;
+	if (tm.tm_mon < 0 || tm.tm_mon > 11 || !skip(&s, '-'))
+		return false;
+	tm.tm_mday = digits(&s, 2);
+	if (tm.tm_mday < 1 || tm.tm_mday > 31 || !(skip(&s, 'T') || skip(&s, 't')))
+		return false;
+	tm.tm_hour = digits(&s, 2);
+	if (tm.tm_hour < 0 || tm.tm_hour > 23 || !skip(&s, ':'))
+		return false;
+	tm.tm_min = digits(&s, 2);
+	if (tm.tm_min < 0 || tm.tm_min > 59 || !skip(&s, ':'))
+		return false;
+	tm.tm_sec = digits(&s, 2);
+	if (tm.tm_sec < 0 || tm.tm_sec > 60)
+		return false;
+	if (skip(&s, '.')) {
+		if (*s < '0' || *s > '9')
+			return false;
+		for (; *s >= '0' && *s <= '9'; s++, place /= 10)
+			nanos += place * (*s - '0');
+	}
+	if (!zone_parse(&s, &zone) || *s)
+		return false;
+	*ret = ((int64_t)timegm(&tm) - zone) * NSEC_PER_SEC + nanos;
+	return true;
+}
+
+bool value_instant(const char *s, int64_t now, int64_t *ret)
+{
+	size_t n = strlen(s);
+	uint64_t milli;
+	int64_t ago;
+
+	if (n > 4 && s[4] == '-')
+		return date_parse(s, ret);
+	if (n && s[n - 1] >= '0' && s[n - 1] <= '9') {
+		if (!value_milli(s, &milli) || milli > (uint64_t)INT64_MAX / 1000000)
+			return false;
+		*ret = (int64_t)milli * 1000000;
+		return true;
+	}
+	if (!value_duration(s, &ago))
+		return false;
+	*ret = now - ago;
+	return true;
 }
 
 /* How many letters have to be changed, added or removed, for short words. */

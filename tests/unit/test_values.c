@@ -28,6 +28,14 @@ static void duration(const char *s, int64_t want)
 	check(value_duration(s, &n) == (want != 0) && (!want || n == want), "duration", s);
 }
 
+static void instant(const char *s, int64_t want)
+{
+	int64_t n = 0;
+
+	check(value_instant(s, 2000 * NSEC_PER_SEC, &n) == (want >= 0) && (want < 0 || n == want),
+	      "instant", s);
+}
+
 static void similar(const char *s, const char *want)
 {
 	static const char *const words[] = { "memory", "mount", "env", "run", "timeout" };
@@ -64,6 +72,27 @@ int main(void)
 	duration("0", 0);
 	duration("5x", 0);
 	duration("99999999999999d", 0);
+	instant("1970-01-01T00:00:00Z", 0);
+	instant("1970-01-01T00:00:01.5Z", 3 * NSEC_PER_SEC / 2);
+	instant("1970-01-01T02:00:00+01:30", 1800 * NSEC_PER_SEC);
+	instant("1970-01-01T00:00:00-01:00", 3600 * NSEC_PER_SEC);
+	instant("2026-11-16T06:00:00.000000001Z", 1794808800 * NSEC_PER_SEC + 1);
+	instant("1.25", 5 * NSEC_PER_SEC / 4);
+	instant("1794808800", 1794808800 * NSEC_PER_SEC);
+	instant("10m", 1400 * NSEC_PER_SEC);
+	instant("", -1);
+	instant("x", -1);
+	instant("m", -1);
+	instant("1970-01-01", -1);
+	instant("1970-01-01T00:00:00", -1);
+	instant("1970-01-01T00:00:00Zx", -1);
+	instant("1970-01-01T00:00:00.Z", -1);
+	instant("1970-13-01T00:00:00Z", -1);
+	instant("1970-01-32T00:00:00Z", -1);
+	instant("1970-01-01T24:00:00Z", -1);
+	instant("1970-01-01T00:60:00Z", -1);
+	instant("1970-01-01T00:00:00+24:00", -1);
+	instant("99999999999999999999", -1);
 	check(value_u32("4294967295", &u) && u == UINT32_MAX, "number", "4294967295");
 	check(!value_u32("4294967296", &u), "no number", "4294967296");
 	check(!value_u32("1.5", &u), "no number", "1.5");
