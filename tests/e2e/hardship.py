@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.parse
 
-from vivdclient import Down, Vivd, kill9, soon
+from vivdclient import Down, Vivd, gone, kill9, soon
 
 CLOCK = r"""
 #define _GNU_SOURCE
@@ -86,7 +86,7 @@ def full(v):
     assert v.call("POST", "/v1/cells/p/stop", {"grace": 1}, want=200)["state"] == "stopped"
     # A new vivd on a full disk still finds and serves them.
     old = v.kill()
-    soon(lambda: not os.path.exists(f"/proc/{old}"), "its end")
+    soon(lambda: gone(old), "its end")
     v.start()
     states = {c.get("name"): c["state"] for c in v.cells().values()}
     assert (states["a"], states["b"]) == ("running", "running"), states
@@ -108,7 +108,7 @@ def full(v):
     seqs = [e["seq"] for e in v.call("GET", "/v1/events?since=0&follow=0") if "seq" in e]
     assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), "events are numbered without a gap"
     old = v.kill()
-    soon(lambda: not os.path.exists(f"/proc/{old}"), "its end")
+    soon(lambda: gone(old), "its end")
     v.start()
     assert sorted(c["name"] for c in v.cells().values() if "name" in c) == ["a", "b", "new", "p"]
     assert proc

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Health checks: health.py VIV DIRECTORY CASE."""
 
-import os
 import sys
 import time
 
-from vivdclient import Down, Vivd, soon
+from vivdclient import Down, Vivd, gone, soon
 
 
 def events(v, cell, kind):
@@ -54,7 +53,7 @@ def hangs(v):
     assert len([p for p in v.call("GET", f"/v1/cells/{c}/processes")["processes"] if not p["ended"]]) <= 1
     # A vivd that is killed meanwhile leaves none behind for good: its keeper ends it.
     pid = v.kill()
-    soon(lambda: not os.path.exists(f"/proc/{pid}"), "its end")
+    soon(lambda: gone(pid), "its end")
     v.start()
     assert health(v, c)["status"] == "unhealthy", "what was found is kept"
     n = health(v, c).get("checked")
@@ -81,7 +80,7 @@ def restarts(v):
     c = v.call("POST", "/v1/cells", body, 201)["id"]
     soon(lambda: v.call("GET", "/v1/cells/k")["state"] == "stopping", "it is stopped")
     pid = v.kill()
-    soon(lambda: not os.path.exists(f"/proc/{pid}"), "its end")
+    soon(lambda: gone(pid), "its end")
     v.start()
     soon(lambda: events(v, c, "cell.restarting"), "a restart")
     # One that was asked to stop stays so.

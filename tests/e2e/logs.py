@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from vivdclient import Down, Unix, Vivd, soon
+from vivdclient import Down, Unix, Vivd, gone, soon
 
 N = 10000  # lines at once
 PLAIN = {"Accept": "text/plain"}
@@ -74,7 +74,7 @@ def follows(v):
     while len(got) < 10:
         got += json.loads(r.readline())["text"].split()
     pid = v.kill()
-    soon(lambda: not os.path.exists(f"/proc/{pid}"), "its end")
+    soon(lambda: gone(pid), "its end")
     conn.close()
     v.start()
     more = log(v, "f", p, "&follow=1").split()

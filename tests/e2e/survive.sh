@@ -10,3 +10,7 @@ check 'half-open connections cost nothing and hold up nobody' hardship half_open
 check 'names, labels, paths and words with every odd byte' hardship odd_bytes
 check 'a token for one cell sees no other, on every route @r' hardship tokens
 check 'the wall clock jumps, and what counts seconds does not' hardship clock
+
+timers() { python3 "$E2E_DIR/timers.py" "$VIV" "$PWD" "$1"; }
+check 'time-outs of cells, processes, stops and idleness go on when vivd is killed @r' timers timeouts
+check 'restarts: their number, their delays and their end go on when vivd is killed @r' timers restarts

@@ -165,3 +165,12 @@ def reap():
             pass
     except ChildProcessError:
         pass
+
+
+def gone(pid):
+    """It has ended; whoever is its parent now may not have noticed yet."""
+    try:
+        text = open(f"/proc/{pid}/stat").read()
+    except OSError:
+        return True
+    return text[text.rindex(")") + 2] in "ZX"

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Time-outs and restarts across kill -9 of vivd: timers.py VIV DIRECTORY CASE."""
+
+import sys
+import time
+
+from vivdclient import Down, Vivd, gone, soon
+
+
+def replaced(v):
+    """vivd is killed, and another one started."""
+    pid = v.kill()
+    soon(lambda: gone(pid), "its end")
+    v.start()
+    assert v.pid() != pid
+
+
+def events(v, cell, kind):
+    return [e["data"] for e in v.call("GET", "/v1/events?since=0&follow=0") if e["type"] == kind and e.get("cell") == cell]
+
+
+def timeouts(v):
+    """Times that were begun are kept: of cells, of processes, of a stop, and idle ones."""
+    began = time.monotonic()
+    t = v.call("POST", "/v1/cells", {"start": True, "timeout": 2, "command": ["sleep", "1000"]}, 201)["id"]
+    x = v.call("POST", "/v1/cells", {"start": True}, 201)["id"]
+    p = v.call("POST", f"/v1/cells/{x}/exec", {"command": ["sleep", "1000"], "detach": True, "timeout": 2}, 201)["proc"]
+    i = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 1.5}, 201)["id"]
+    b = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 1.5}, 201)["id"]
+    v.call("POST", f"/v1/cells/{b}/exec", {"command": ["sh", "-c", "while [ ! -e /tmp/end ]; do sleep 0.05; done"], "detach": True}, 201)
+    s = v.call("POST", "/v1/cells", {"name": "s", "start": True, "restart": {"policy": "always"}, "stop_grace": 1.5,
+                                  "command": ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]}, 201)["id"]
+    soon(lambda: b"ready" in v.ask("GET", "/v1/cells/s/logs")[1], "its command")
+    try:
+        v.ask("POST", "/v1/cells/s/stop", timeout=0.2)
+    except Down:
+        pass
+    soon(lambda: v.call("GET", "/v1/cells/s")["state"] == "stopping", "its stop")
+    replaced(v)
+    replaced(v)
+    end = v.call("GET", f"/v1/cells/{t}/wait")
+    assert (end["reason"], end["exit_code"]) == ("timeout", 124), end
+    assert time.monotonic() - began > 1.9
+    end = v.call("GET", f"/v1/cells/{x}/processes/{p}/wait")
+    assert end["exit_code"] == 143 and end["signal"] == 15, end
+    assert v.call("GET", f"/v1/cells/{i}/wait")["reason"] == "idle"
+    # A new vivd knows that something runs in it.
+    assert v.call("GET", f"/v1/cells/{b}")["state"] == "running"
+    v.exec(b, "touch", "/tmp/end")
+    assert v.call("GET", f"/v1/cells/{b}/wait")["reason"] == "idle"
+    end = v.call("GET", "/v1/cells/s/wait")
+    assert (end["state"], end["reason"]) == ("stopped", "asked"), end
+    time.sleep(0.3)
+    assert v.call("GET", "/v1/cells/s")["state"] == "stopped" and not events(v, s, "cell.restarting"), "asked to stop, it stays so"
+
+
+def restarts(v):
+    """Numbers and delays of restarts go on where they were; max is max."""
+    m = v.call("POST", "/v1/cells", {"name": "m", "start": True, "command": ["sh", "-c", "sleep 0.1; exit 3"], "restart": {"policy": "on-failure", "max": 3}}, 201)["id"]
+    a = v.call("POST", "/v1/cells", {"name": "a", "start": True, "command": ["false"], "restart": {"policy": "always"}}, 201)["id"]
+    for n in (1, 2, 3):
+        soon(lambda: len(events(v, a, "cell.restarting")) >= n, "a restart")
+        replaced(v)
+    soon(lambda: max(e["restarts"] for e in events(v, a, "cell.restarting")) >= 4, "more restarts")
+    told = events(v, a, "cell.restarting")
+    for e in told:
+        assert e["delay_ms"] == 100 * 2 ** (e["restarts"] - 1), told
+    numbers = [e["restarts"] for e in told]
+    assert numbers == sorted(numbers) and set(numbers) == set(range(1, numbers[-1] + 1)), numbers
+    soon(lambda: (lambda c: c["state"] == "stopped" and "restart_at" not in c and c["restarts"] == 3)(v.call("GET", "/v1/cells/m")), "the end of its restarts")
+    replaced(v)
+    time.sleep(0.3)
+    c = v.call("GET", "/v1/cells/m")
+    assert (c["state"], c["restarts"], c["exit_code"]) == ("stopped", 3, 3), c
+    assert len([e for e in events(v, m, "cell.state") if e["state"] == "starting"]) == 4
+    # Stopped while it waits for a restart, it is not started, by a new vivd neither.
+    soon(lambda: "restart_at" in v.call("GET", "/v1/cells/a"), "it waits")
+    v.call("POST", "/v1/cells/a/stop", want=200)
+    n = len(events(v, a, "cell.state"))
+    replaced(v)
+    time.sleep(0.5)
+    assert len(events(v, a, "cell.state")) == n and v.call("GET", "/v1/cells/a")["state"] == "stopped"
+
+
+def main():
+    v = Vivd(sys.argv[1], sys.argv[2])
+    v.start()
+    try:
+        {f.__name__: f for f in (timeouts, restarts)}[sys.argv[3]](v)
+    finally:
+        try:
+            v.remove_all()
+            v.stop()
+        except (Down, AssertionError):
+            pass
+
+
+if __name__ == "__main__":
+    main()
