@@ -1,14 +1,9 @@
 #!/usr/bin/env python3
 """Health checks: health.py VIV DIRECTORY CASE."""
 
-import sys
 import time
 
-from vivdclient import Down, Vivd, gone, soon
-
-
-def events(v, cell, kind):
-    return [e["data"] for e in v.call("GET", "/v1/events?since=0&follow=0") if e["type"] == kind and e.get("cell") == cell]
+from vivdclient import run_case, soon
 
 
 def health(v, cell):
@@ -30,10 +25,10 @@ def states(v):
     v.exec("a", "touch", "/tmp/ok")
     h = becomes(v, "a", "healthy")
     assert h["failures"] == 0 and h["exit_code"] == 0, h
-    assert [(e["from"], e["status"]) for e in events(v, c["id"], "cell.health")] == [("starting", "unhealthy"), ("unhealthy", "healthy")]
+    assert [(e["from"], e["status"]) for e in v.events(c["id"], "cell.health")] == [("starting", "unhealthy"), ("unhealthy", "healthy")]
     # Without a policy it is not stopped for that; nobody but vivd hears of checks.
     assert v.call("GET", "/v1/cells/a")["state"] == "running"
-    assert not [e for e in events(v, c["id"], "process.started") if "looked" in e["command"]]
+    assert not [e for e in v.events(c["id"], "process.started") if "looked" in e["command"]]
     # Paused, it is not asked.
     v.call("POST", "/v1/cells/a/pause", want=200)
     n = health(v, "a").get("checked")
@@ -52,9 +47,7 @@ def hangs(v):
     assert h["timed_out"] and h["exit_code"] == 124 and h["output"] == "in\n", h
     assert len([p for p in v.call("GET", f"/v1/cells/{c}/processes")["processes"] if not p["ended"]]) <= 1
     # A vivd that is killed meanwhile leaves none behind for good: its keeper ends it.
-    pid = v.kill()
-    soon(lambda: gone(pid), "its end")
-    v.start()
+    v.replace()
     assert health(v, c)["status"] == "unhealthy", "what was found is kept"
     n = health(v, c).get("checked")
     soon(lambda: health(v, c).get("checked") not in (None, n), "checks by a new vivd")
@@ -69,26 +62,24 @@ def restarts(v):
     body = {"name": "r", "start": True, "restart": {"policy": "on-failure", "max": 2}, "stop_grace": 2, "command": ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"],
             "health": {"command": ["false"], "interval": 0.1, "retries": 2}}
     c = v.call("POST", "/v1/cells", body, 201)["id"]
-    soon(lambda: len([e for e in events(v, c, "cell.state") if e["state"] == "stopped"]) == 3, "three ends")
-    ends = [(e["reason"], e["exit_code"]) for e in events(v, c, "cell.state") if e["state"] == "stopped"]
+    soon(lambda: len([e for e in v.events(c, "cell.state") if e["state"] == "stopped"]) == 3, "three ends")
+    ends = [(e["reason"], e["exit_code"]) for e in v.events(c, "cell.state") if e["state"] == "stopped"]
     assert ends == [("unhealthy", 0)] * 3, ends
-    assert [e["restarts"] for e in events(v, c, "cell.restarting")] == [1, 2]
+    assert [e["restarts"] for e in v.events(c, "cell.restarting")] == [1, 2]
     cell = v.call("GET", "/v1/cells/r")
     assert (cell["state"], cell["reason"]) == ("stopped", "unhealthy"), cell
     # Killed while it is being stopped for that, vivd starts it again all the same.
     body.update(name="k", restart={"policy": "always"}, command=["sh", "-c", "trap 'sleep 1.5; exit 0' TERM; while :; do sleep 0.05; done"])
     c = v.call("POST", "/v1/cells", body, 201)["id"]
     soon(lambda: v.call("GET", "/v1/cells/k")["state"] == "stopping", "it is stopped")
-    pid = v.kill()
-    soon(lambda: gone(pid), "its end")
-    v.start()
-    soon(lambda: events(v, c, "cell.restarting"), "a restart")
+    v.replace()
+    soon(lambda: v.events(c, "cell.restarting"), "a restart")
     # One that was asked to stop stays so.
     v.call("POST", "/v1/cells/k/stop", {"grace": 0})
     soon(lambda: v.call("GET", "/v1/cells/k")["state"] == "stopped", "its end")
-    n = len(events(v, c, "cell.restarting"))
+    n = len(v.events(c, "cell.restarting"))
     time.sleep(0.5)
-    assert len(events(v, c, "cell.restarting")) == n and v.call("GET", "/v1/cells/k")["state"] == "stopped"
+    assert len(v.events(c, "cell.restarting")) == n and v.call("GET", "/v1/cells/k")["state"] == "stopped"
 
 
 def periods(v):
@@ -97,7 +88,7 @@ def periods(v):
                                                             "start_period": 60}}, 201)["id"]
     h = becomes(v, c, "healthy")
     assert h["failures"] == 0
-    assert [e["status"] for e in events(v, c, "cell.health")] == ["healthy"]
+    assert [e["status"] for e in v.events(c, "cell.health")] == ["healthy"]
     # Healthy once, its failures count.
     v.exec(c, "sh", "-c", ": >/tmp/n")
     becomes(v, c, "unhealthy")
@@ -110,18 +101,5 @@ def periods(v):
         assert status == 400, (bad, status, out)
 
 
-def main():
-    v = Vivd(sys.argv[1], sys.argv[2])
-    v.start()
-    try:
-        {f.__name__: f for f in (states, hangs, restarts, periods)}[sys.argv[3]](v)
-    finally:
-        try:
-            v.remove_all()
-            v.stop()
-        except (Down, AssertionError):
-            pass
-
-
 if __name__ == "__main__":
-    main()
+    run_case(states, hangs, restarts, periods)

@@ -3,11 +3,10 @@
 
 import json
 import os
-import sys
 import threading
 import time
 
-from vivdclient import Down, Unix, Vivd, gone, soon
+from vivdclient import Unix, gone, run_case, soon
 
 N = 10000  # lines at once
 PLAIN = {"Accept": "text/plain"}
@@ -112,18 +111,5 @@ def rotates(v):
     assert max(sizes) <= 8 << 20, sizes
 
 
-def main():
-    v = Vivd(sys.argv[1], sys.argv[2])
-    v.start()
-    try:
-        {f.__name__: f for f in (cut, follows, rotates)}[sys.argv[3]](v)
-    finally:
-        try:
-            v.remove_all()
-            v.stop()
-        except (Down, AssertionError):
-            pass
-
-
 if __name__ == "__main__":
-    main()
+    run_case(cut, follows, rotates)

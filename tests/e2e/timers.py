@@ -1,22 +1,9 @@
 #!/usr/bin/env python3
 """Time-outs and restarts across kill -9 of vivd: timers.py VIV DIRECTORY CASE."""
 
-import sys
 import time
 
-from vivdclient import Down, Vivd, gone, soon
-
-
-def replaced(v):
-    """vivd is killed, and another one started."""
-    pid = v.kill()
-    soon(lambda: gone(pid), "its end")
-    v.start()
-    assert v.pid() != pid
-
-
-def events(v, cell, kind):
-    return [e["data"] for e in v.call("GET", "/v1/events?since=0&follow=0") if e["type"] == kind and e.get("cell") == cell]
+from vivdclient import Down, run_case, soon
 
 
 def timeouts(v):
@@ -36,8 +23,8 @@ def timeouts(v):
     except Down:
         pass
     soon(lambda: v.call("GET", "/v1/cells/s")["state"] == "stopping", "its stop")
-    replaced(v)
-    replaced(v)
+    v.replace()
+    v.replace()
     end = v.call("GET", f"/v1/cells/{t}/wait")
     assert (end["reason"], end["exit_code"]) == ("timeout", 124), end
     assert time.monotonic() - began > 1.9
@@ -51,7 +38,7 @@ def timeouts(v):
     end = v.call("GET", "/v1/cells/s/wait")
     assert (end["state"], end["reason"]) == ("stopped", "asked"), end
     time.sleep(0.3)
-    assert v.call("GET", "/v1/cells/s")["state"] == "stopped" and not events(v, s, "cell.restarting"), "asked to stop, it stays so"
+    assert v.call("GET", "/v1/cells/s")["state"] == "stopped" and not v.events(s, "cell.restarting"), "asked to stop, it stays so"
 
 
 def restarts(v):
@@ -59,41 +46,28 @@ def restarts(v):
     m = v.call("POST", "/v1/cells", {"name": "m", "start": True, "command": ["sh", "-c", "sleep 0.1; exit 3"], "restart": {"policy": "on-failure", "max": 3}}, 201)["id"]
     a = v.call("POST", "/v1/cells", {"name": "a", "start": True, "command": ["false"], "restart": {"policy": "always"}}, 201)["id"]
     for n in (1, 2, 3):
-        soon(lambda: len(events(v, a, "cell.restarting")) >= n, "a restart")
-        replaced(v)
-    soon(lambda: max(e["restarts"] for e in events(v, a, "cell.restarting")) >= 4, "more restarts")
-    told = events(v, a, "cell.restarting")
+        soon(lambda: len(v.events(a, "cell.restarting")) >= n, "a restart")
+        v.replace()
+    soon(lambda: max(e["restarts"] for e in v.events(a, "cell.restarting")) >= 4, "more restarts")
+    told = v.events(a, "cell.restarting")
     for e in told:
         assert e["delay_ms"] == 100 * 2 ** (e["restarts"] - 1), told
     numbers = [e["restarts"] for e in told]
     assert numbers == sorted(numbers) and set(numbers) == set(range(1, numbers[-1] + 1)), numbers
     soon(lambda: (lambda c: c["state"] == "stopped" and "restart_at" not in c and c["restarts"] == 3)(v.call("GET", "/v1/cells/m")), "the end of its restarts")
-    replaced(v)
+    v.replace()
     time.sleep(0.3)
     c = v.call("GET", "/v1/cells/m")
     assert (c["state"], c["restarts"], c["exit_code"]) == ("stopped", 3, 3), c
-    assert len([e for e in events(v, m, "cell.state") if e["state"] == "starting"]) == 4
+    assert len([e for e in v.events(m, "cell.state") if e["state"] == "starting"]) == 4
     # Stopped while it waits for a restart, it is not started, by a new vivd neither.
     soon(lambda: "restart_at" in v.call("GET", "/v1/cells/a"), "it waits")
     v.call("POST", "/v1/cells/a/stop", want=200)
-    n = len(events(v, a, "cell.state"))
-    replaced(v)
+    n = len(v.events(a, "cell.state"))
+    v.replace()
     time.sleep(0.5)
-    assert len(events(v, a, "cell.state")) == n and v.call("GET", "/v1/cells/a")["state"] == "stopped"
-
-
-def main():
-    v = Vivd(sys.argv[1], sys.argv[2])
-    v.start()
-    try:
-        {f.__name__: f for f in (timeouts, restarts)}[sys.argv[3]](v)
-    finally:
-        try:
-            v.remove_all()
-            v.stop()
-        except (Down, AssertionError):
-            pass
+    assert len(v.events(a, "cell.state")) == n and v.call("GET", "/v1/cells/a")["state"] == "stopped"
 
 
 if __name__ == "__main__":
-    main()
+    run_case(timeouts, restarts)

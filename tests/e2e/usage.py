@@ -2,10 +2,9 @@
 """What cells use, and how near they are to their limits: usage.py VIV DIRECTORY CASE."""
 
 import re
-import sys
 import time
 
-from vivdclient import Down, Vivd, soon
+from vivdclient import run_case, soon
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"'
@@ -129,18 +128,5 @@ def limits(v):
     soon(lambda: told("oom"), "an event of too little memory")
 
 
-def main():
-    v = Vivd(sys.argv[1], sys.argv[2])
-    v.start()
-    try:
-        {f.__name__: f for f in (figures, rates, limits)}[sys.argv[3]](v)
-    finally:
-        try:
-            v.remove_all()
-            v.stop()
-        except (Down, AssertionError):
-            pass
-
-
 if __name__ == "__main__":
-    main()
+    run_case(figures, rates, limits)

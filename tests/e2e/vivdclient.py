@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 
@@ -62,6 +63,16 @@ class Vivd:
         if pid:
             kill9(pid)
         return pid
+
+    def replace(self):
+        """Killed, and another one started."""
+        pid = self.kill()
+        soon(lambda: gone(pid), "its end")
+        self.start()
+
+    def events(self, cell, kind):
+        """The data of all of a kind that tell of a cell."""
+        return [e["data"] for e in self.call("GET", "/v1/events?since=0&follow=0", want=200) if e["type"] == kind and e.get("cell") == cell]
 
     def ask(self, method, path, body=None, headers=None, timeout=60):
         """(status, bytes) or Down."""
@@ -174,3 +185,17 @@ def gone(pid):
     except OSError:
         return True
     return text[text.rindex(")") + 2] in "ZX"
+
+
+def run_case(*cases):
+    """PROGRAM VIV DIRECTORY CASE [...]: one of the functions, by its name, with a vivd that is started and, whatever happens, ended."""
+    v = Vivd(sys.argv[1], sys.argv[2])
+    v.start()
+    try:
+        {f.__name__: f for f in cases}[sys.argv[3]](v)
+    finally:
+        try:
+            v.remove_all()
+            v.stop()
+        except (Down, AssertionError):
+            pass
