@@ -293,9 +293,13 @@ int cell_respec(struct cell *c, json_t *spec, struct fault *f)
 		json_decref(spec);
 		return -1;
 	}
+	/* Other checks: what those before found says nothing. */
+	if (!json_equal(json_object_get(c->spec, "health"), json_object_get(spec, "health")))
+		health_free(c);
 	json_decref(c->spec);
 	c->spec = spec;
 	c->restarts = 0;
+	health_follow(c);
 	return 0;
 }
 

@@ -384,6 +384,10 @@ void health_follow(struct cell *c)
 
 	if (!h)
 		return;
+	if (!spec_of(c)) {
+		health_free(c);
+		return;
+	}
 	if (h->check && c->state == CELL_PAUSED)
 		h->check->spoiled = true;
 	if (c->state != CELL_RUNNING || !c->keeper)
@@ -418,6 +422,11 @@ void health_free(struct cell *c)
 bool health_is_bad(const struct cell *c)
 {
 	return c->health && c->health->state == HEALTH_UNHEALTHY;
+}
+
+bool health_is_good(const struct cell *c)
+{
+	return c->health && c->health->state == HEALTH_HEALTHY && c->state == CELL_RUNNING;
 }
 
 bool health_was_good(const struct cell *c)

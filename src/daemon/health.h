@@ -17,6 +17,7 @@ void health_follow(struct cell *c);
 void health_reset(struct cell *c);
 void health_free(struct cell *c);
 bool health_is_bad(const struct cell *c);
+bool health_is_good(const struct cell *c);
 /* It has no checks, or passed one in this run. */
 bool health_was_good(const struct cell *c);
 

@@ -215,6 +215,16 @@ static int restart_read(struct yread *y, struct ynode *n, json_t **ret)
 	return *ret ? 0 : -1;
 }
 
+static const struct ykey health_keys[] = {
+	KEY("command", WORDS, .flags = YKEY_REQUIRED),
+	KEY("interval", SECONDS, .flags = YKEY_VARS, .min = 0.01, .max = MAX_SECONDS),
+	KEY("timeout", SECONDS, .flags = YKEY_VARS, .min = 0.01, .max = MAX_SECONDS),
+	KEY("retries", COUNT, .flags = YKEY_VARS, .min = 1, .max = 1000),
+	KEY("start_period", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
+};
+static const struct yschema health_schema = { "'health'", health_keys, ARRAY_LEN(health_keys),
+					      NULL };
+
 /* ---- depends_on ---- */
 
 static int condition_read(struct yread *y, struct ynode *n, json_t **ret)
@@ -316,6 +326,7 @@ static const struct ykey cell_keys[] = {
 	KEY("mounts", OBJECTS, .sub = &mount_schema),
 	KEY("files", OBJECTS, .sub = &file_schema),
 	KEY("restart", OWN, .read = restart_read),
+	KEY("health", OBJECT, .sub = &health_schema),
 	KEY("timeout", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
 	KEY("stop_grace", SECONDS, .flags = YKEY_VARS, .min = 0, .max = 86400),
 	KEY("idle_timeout", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "daemon/cellspec.h"
+#include "daemon/health.h"
 #include "daemon/life.h"
 #include "daemon/make.h"
 #include "daemon/projectvolumes.h"
@@ -136,6 +138,12 @@ static int condition_holds(struct daemon *d, const char *name, enum dep_conditio
 					   name, cell_state_name(c->state));
 	if (condition == DEP_EXITED && cell_is_over(c))
 		return 1;
+	if (condition == DEP_HEALTHY && health_is_good(c))
+		return 1;
+	/* Nobody starts it again. */
+	if (condition == DEP_HEALTHY && health_is_bad(c) &&
+	    cellspec_restart(c->spec).policy == RESTART_NO)
+		return fault_set(f, 409, "failed", "it depends on '%s', which is unhealthy", name);
 	if (cell_state_is_live(c->state) || c->restart_at)
 		return 0;
 	return fault_set(f, 409, "failed", "it depends on '%s', which ended with status %d", name,

@@ -101,5 +101,34 @@ def periods(v):
         assert status == 400, (bad, status, out)
 
 
+FILE = '''
+name: p
+cells:
+  db:
+    command: [sh, -c, "sleep 0.7; touch /tmp/up; sleep 1000"]
+    health: {command: [test, -e, /tmp/up], interval: 100ms, start_period: 1m}
+  web:
+    command: [sleep, "1000"]
+    depends_on: {db: {condition: healthy}}
+'''
+
+
+def depends(v):
+    """In vivarium.yaml: what depends on a healthy cell is started when that is so, or not at all."""
+    with open(f"{v.top}/vivarium.yaml", "w") as f:
+        f.write(FILE)
+    r = v.cli("up", "-f", f"{v.top}/vivarium.yaml")
+    assert r.returncode == 0, r.stdout + r.stderr
+    cells = {c["name"]: c["id"] for c in v.cells().values() if "name" in c}
+    db, web = (next(i for n, i in cells.items() if what in n) for what in ("db", "web"))
+    order = [(e["type"], e["cell"]) for e in v.call("GET", "/v1/events?since=0&follow=0")
+             if (e["type"], e.get("cell")) == ("cell.health", db) or (e["type"] == "cell.state" and e.get("cell") == web and e["data"]["state"] == "starting")]
+    assert order == [("cell.health", db), ("cell.state", web)], order
+    with open(f"{v.top}/bad.yaml", "w") as f:
+        f.write(FILE.replace("name: p", "name: q").replace("db", "base").replace("web", "page").replace("test, -e, /tmp/up", "test, -e, /none").replace("start_period: 1m", "retries: 2"))
+    r = v.cli("up", "-f", f"{v.top}/bad.yaml")
+    assert r.returncode and "unhealthy" in r.stdout + r.stderr, r
+
+
 if __name__ == "__main__":
-    run_case(states, hangs, restarts, periods)
+    run_case(states, hangs, restarts, periods, depends)
