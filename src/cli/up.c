@@ -255,34 +255,49 @@ static int question_make(struct buf *b, const struct asked *a, bool down)
 	return status;
 }
 
-static int ask(const struct asked *a, bool down)
+/* One try. *again: vivd went before it said anything, and asking once more does no harm. */
+static int ask_once(const char *path, const char *question, struct plan_print *out, bool *again)
 {
-	struct plan_print out;
-	struct viv_client *c;
-	struct viv_error error;
+	struct viv_client *c = vivd_open();
+	struct viv_error error = { 0 };
 	struct viv_reply reply = { 0 };
-	struct buf b = { 0 };
-	int status = question_make(&b, a, down);
+	int status = 0, r;
 
-	plan_print_init(&out, a->json, a->dry_run, down);
-	c = status ? NULL : vivd_open();
-	if (!c) {
-		status = status ? status : ERR_FAILED;
-	} else if (viv_stream(c, "POST", down ? "/v1/down" : "/v1/up", (char *)b.p, plan_line, &out,
-			      &reply, &error) < 0) {
+	if (!c)
+		return ERR_FAILED;
+	r = viv_stream(c, "POST", path, question, plan_line, out, &reply, &error);
+	viv_close(c);
+	if (r < 0 && !out->planned && *again && (error.code == ECONNRESET || error.code == EPIPE))
+		return 0;
+	*again = false;
+	if (r < 0) {
 		fail("%s", error.text);
 		status = ERR_FAILED;
 	} else if (reply.status != 200) {
 		status = vivd_refused(&reply);
-		if (down && !a->project && status == ERR_USAGE)
-			warn("'viv down --project NAME' needs no file");
 	} else {
-		status = plan_print_end(&out);
+		status = plan_print_end(out);
 	}
+	viv_reply_free(&reply);
+	return status;
+}
+
+static int ask(const struct asked *a, bool down)
+{
+	struct plan_print out;
+	struct buf b = { 0 };
+	int status = question_make(&b, a, down);
+	bool again = !status;
+
+	plan_print_init(&out, a->json, a->dry_run, down);
+	for (int tries = 0; again; tries++) {
+		again = tries < 3;
+		status = ask_once(down ? "/v1/down" : "/v1/up", (char *)b.p, &out, &again);
+	}
+	if (down && !a->project && status == ERR_USAGE)
+		warn("'viv down --project NAME' needs no file");
 	explicit_bzero(b.p, b.len);
 	buf_free(&b);
-	viv_reply_free(&reply);
-	viv_close(c);
 	return status;
 }
 
