@@ -12,7 +12,10 @@
 #include "kernel/net/route.h"
 
 #define MSS_V4 65483
-#define MSS_V6 65463
+/* What TCP_MAXSEG says of a connection: Linux keeps to half of the peer's first window. Programs set it on a socket again
+ * (py-amqp), and more than 32767 cannot be set. */
+#define MAXSEG_V4 32741
+#define MAXSEG_V6 32732
 #define MSS_UNKNOWN 536
 #define RTT_US 50
 #define ECN_MASK 3 /* of IP_TOS: a stream keeps its own */
@@ -313,7 +316,7 @@ static int get_special(const struct inet_sock *i, int level, int opt, struct opt
 		return 0;
 	}
 	if (level == IPPROTO_TCP && opt == TCP_MAXSEG && i->s.peer) {
-		out->u.i = ipaddr_is_v4(&i->raddr) ? MSS_V4 : MSS_V6;
+		out->u.i = ipaddr_is_v4(&i->raddr) ? MAXSEG_V4 : MAXSEG_V6;
 		return 0;
 	}
 	if (level == IPPROTO_TCP && opt == TCP_MAXSEG) {
