@@ -34,3 +34,19 @@ i = signal.sigwaitinfo([signal.SIGCHLD]); print(i.si_pid == p, i.si_status, i.si
 try: os.kill(999999, 0)
 except ProcessLookupError as e: print(e)
 EOF
+
+# A signal is blocked for a moment whenever a process is made.
+stop_while_forking() {
+	local i p
+	for i in 1 2 3 4 5 6 7 8; do
+		"$VIV" run -- sh -c 'echo up; while :; do sleep 0.001; done' </dev/null >out 2>&1 &
+		p=$!
+		soon grep -q up out
+		kill -TSTP $p
+		soon eval "[[ \$(sed 's/.*) //' /proc/$p/stat) == T* ]]" || { kill -KILL $p; return 1; }
+		kill -CONT $p
+		kill -KILL $p
+		wait $p || true
+	done
+}
+check 'SIGTSTP stops viv with a shell that makes processes all the time @r' stop_while_forking

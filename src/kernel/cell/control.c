@@ -25,6 +25,7 @@
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
+#include "kernel/sys/birth.h"
 #include "kernel/sys/seed.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/task.h"
@@ -107,14 +108,18 @@ void control_init(void)
 	log_sink = say_line;
 }
 
-/* Would SIGTSTP stop p, were it run by hand? */
-static bool is_stopped_by_tstp(const struct proc *p)
+/* What SIGTSTP would do to p, were it run by hand. A signal is blocked for a moment whenever a process is made. */
+enum tstp { TSTP_STOPS, TSTP_BLOCKED, TSTP_OTHER };
+
+static enum tstp tstp_does(const struct proc *p)
 {
 	struct host_sigs hs = { 0 };
 
 	if (cell.proc_fd >= 0)
 		(void)host_thread_sigs(cell.proc_fd, p->pid, p->pid, &hs);
-	return !((hs.ignored | hs.blocked | hs.caught) & SIGBIT(SIGTSTP));
+	if ((hs.ignored | hs.caught) & SIGBIT(SIGTSTP))
+		return TSTP_OTHER;
+	return hs.blocked & SIGBIT(SIGTSTP) ? TSTP_BLOCKED : TSTP_STOPS;
 }
 
 static struct proc *first_proc(void)
@@ -127,17 +132,36 @@ static struct proc *first_proc(void)
 }
 
 /* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is orphaned, and nothing would stop it; but
- * viv has a shell that can continue it. So those who have no other plan are stopped, and viv with them. */
-static void stop_in(pid_t group)
+ * viv has a shell that can continue it. So those who have no other plan are stopped, and viv with them. The first process decides, when
+ * it is seen with the signal not blocked; one that keeps it blocked has a plan. */
+#define BLOCKED_NS (2 * 1000000LL)
+#define BLOCKED_LOOKS 100
+
+static pid_t stop_group;
+static unsigned stop_looks;
+
+static void stop_in(struct ktimer *timer)
 {
 	struct proc *first = first_proc();
+	enum tstp does = first ? tstp_does(first) : TSTP_OTHER;
 
-	if (is_stopped_by_tstp(first))
+	if (!first || (does == TSTP_BLOCKED && ++stop_looks < BLOCKED_LOOKS &&
+		       ktimer_start(timer, host_clock(CLOCK_MONOTONIC) + BLOCKED_NS) == 0))
+		return;
+	if (does == TSTP_STOPS)
 		control_say(CTL_STOP, 0, "%s", "");
-	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
-		if (p->state != PROC_ZOMBIE && (group ? p->pgid == group : p == first))
-			(void)signal_send_proc(p, is_stopped_by_tstp(p) ? SIGSTOP : SIGTSTP, NULL);
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
+		bool stops;
+
+		if (p->state == PROC_ZOMBIE || (stop_group ? p->pgid != stop_group : p != first))
+			continue;
+		stops = p == first ? does == TSTP_STOPS : tstp_does(p) != TSTP_OTHER;
+		(void)signal_send_proc(p, stops ? SIGSTOP : SIGTSTP, NULL);
+	}
+	if (stop_group && does == TSTP_STOPS)
+		(void)births_signal(stop_group, NULL, SIGSTOP, NULL);
 }
+static struct ktimer stop_timer;
 
 /* Terminal signals go to the foreground group, the others to the first process, as they would to a program run by hand. */
 static void signal_in(int sig)
@@ -148,8 +172,12 @@ static void signal_in(int sig)
 
 	if (sig < 1 || sig > 31 || !p)
 		return;
+	if (sig == SIGCONT)
+		ktimer_stop(&stop_timer);
 	if (sig == SIGTSTP && (!group || p->pgid == group)) {
-		stop_in(group);
+		stop_group = group;
+		stop_looks = 0;
+		stop_in(&stop_timer);
 		return;
 	}
 	if (group > 0 && (sig == SIGINT || sig == SIGQUIT || sig == SIGTSTP || sig == SIGWINCH ||
@@ -356,6 +384,7 @@ void control_wait(void)
 int control_watch(void)
 {
 	ktimer_init(&seal_timer, seal_later);
+	ktimer_init(&stop_timer, stop_in);
 	hostwatch_init(&watch, FD_CONTROL, control_in);
 	return hostwatch_arm(&watch, POLLIN);
 }
