@@ -379,8 +379,9 @@ lint-layers:
 lint-headers: | $(GENERATED)
 	@tools/check-headers $(CC) $(CPPFLAGS) -std=gnu17 $(WARN) -- $(filter-out %.tbl.h,$(HEADERS))
 
-lint-docs:
+lint-docs: $(B)/viv
 	@tools/gen-syscalls-doc --check
+	@tools/check-verbs $(B)/viv docs/viv.1
 
 lint-format:
 	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Length of the character at s, of at most n bytes: 0 when it is none, -1 when it is cut off. */
-static int utf8_length(const unsigned char *s, size_t n)
+int utf8_length(const char *text, size_t n)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	int len = s[0] < 0x80			? 1
 		  : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
 		  : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
@@ -44,7 +44,7 @@ size_t text_utf8_head(const char *s, size_t size)
 		}
 		if (!n)
 			break;
-		len = *p < 0x80 ? 1 : utf8_length(p, n);
+		len = *p < 0x80 ? 1 : utf8_length((const char *)p, n);
 
 		if (len <= 0)
 			return size - n;
@@ -66,7 +66,7 @@ size_t text_utf8_tail(const char *s, size_t n)
 
 		if ((c & 0xc0) == 0x80)
 			continue;
-		return utf8_length((const unsigned char *)s + n - back, back) < 0 ? back : 0;
+		return utf8_length(s + n - back, back) < 0 ? back : 0;
 	}
 	return 0;
 }

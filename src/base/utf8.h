@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+/* Length of the character at s, of at most n bytes: 0 when it is none, -1 when it is cut off. */
+int utf8_length(const char *s, size_t n);
 bool text_is_utf8(const char *s, size_t n);
 /* How many bytes at the begin of s are whole characters. */
 size_t text_utf8_head(const char *s, size_t n);

@@ -1,4 +1,4 @@
-/* Named cells: the verbs that work on their disks without starting them: ls, rm, snapshot, fork, rollback, volume. */
+/* The verbs that work on disks, whether their cells run or not: snapshot, fork, rollback, volume. */
 #include "cli/cells.h"
 
 #include <errno.h>
@@ -9,14 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/words.h"
+#include "base/jsontext.h"
+#include "cli/args.h"
 #include "keeper/named.h"
 
 int verb_failed(const struct err *e)
 {
-	fail("%s", e->text);
-	return (int)e->kind;
+	return fail_as(e->kind, "%s", e->text);
 }
 
 int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e)
@@ -55,7 +54,7 @@ static struct when when(int64_t t)
 	return w;
 }
 
-static bool is_running(const struct store *s, const struct named *n)
+static bool is_used(const struct store *s, const struct named *n)
 {
 	struct disk d;
 	int err = disk_open(s->fd, n->disk, DISK_SHARED, &d);
@@ -65,23 +64,10 @@ static bool is_running(const struct store *s, const struct named *n)
 	return err == -EBUSY;
 }
 
-static unsigned snapshots_of(const struct store *s, const struct named *n)
+/* What every verb here begins with. 0: s is open; else what the verb returns. */
+static int verb_begin(struct args *a, int argc, char **argv, struct store *s)
 {
-	unsigned count = 0;
-	struct disk d;
-
-	if (disk_open(s->fd, n->disk, DISK_PEEK, &d))
-		return 0;
-	for (unsigned i = 0; i < d.nlayers; i++)
-		count += d.layers[i].name[0] != 0;
-	disk_close(&d);
-	return count;
-}
-
-/* A verb that works on the store, with min to max arguments. 0: s is open; else the verb's status. */
-static int verb_begin(int argc, char **argv, int min, int max, const char *usage, struct store *s)
-{
-	int status = words_check(argc, argv, min, max, usage);
+	int status = args_take(a, argc, argv);
 	struct err e;
 
 	if (!status && store_open(s, &e) < 0)
@@ -89,122 +75,16 @@ static int verb_begin(int argc, char **argv, int min, int max, const char *usage
 	return status;
 }
 
-static const char usage_ls[] = "viv ls [--json] [-q]";
-static const char usage_rm[] = "viv rm CELL...";
-static const char usage_snapshot[] =
-	"viv snapshot CELL [NAME] | viv snapshot --ls [--json] CELL | viv snapshot --rm CELL NAME";
-static const char usage_fork[] = "viv fork CELL[@SNAPSHOT] NEW";
-static const char usage_rollback[] = "viv rollback CELL SNAPSHOT";
-static const char usage_volume[] =
-	"viv volume create NAME | viv volume ls [--json] [-q] | viv volume rm NAME...";
-
-/* ---- the verbs ---- */
-
-static int list_print(const struct store *s, enum named_kind kind, bool json, bool quiet)
+/* What was done with a thing of that name. */
+static void done_print(const struct args *a, const char *what, const char *name)
 {
-	struct named *list;
-	unsigned n;
-	int err = named_list(s->fd, kind, &list, &n);
-
-	if (err) {
-		fail("cannot list: %s", strerror(-err));
-		return ERR_FAILED;
+	if (!a->json) {
+		printf("%s\n", name);
+		return;
 	}
-	if (!json && !quiet && kind == NAMED_CELL)
-		printf("%-24s %-8s %-14s %9s  %s\n", "NAME", "STATE", "IMAGE", "SNAPSHOTS",
-		       "CREATED");
-	else if (!json && !quiet)
-		printf("%-24s %-8s %s\n", "NAME", "STATE", "CREATED");
-	for (unsigned i = 0; i < n; i++) {
-		const char *state = is_running(s, &list[i])
-					    ? kind == NAMED_CELL ? "running" : "in use"
-				    : kind == NAMED_CELL ? "stopped"
-							 : "free";
-
-		if (quiet && !json)
-			printf("%s\n", list[i].name);
-		else if (json && kind == NAMED_CELL)
-			printf("{\"name\":\"%s\",\"state\":\"%s\",\"image\":\"%s\",\"disk\":\"%s\","
-			       "\"snapshots\":%u,\"created\":\"%s\"}\n",
-			       list[i].name, state, list[i].image, list[i].disk,
-			       snapshots_of(s, &list[i]), when(list[i].created).str);
-		else if (json)
-			printf("{\"name\":\"%s\",\"state\":\"%s\",\"disk\":\"%s\",\"created\":\"%"
-			       "s\"}\n",
-			       list[i].name, state, list[i].disk, when(list[i].created).str);
-		else if (kind == NAMED_CELL)
-			printf("%-24s %-8s %-14.12s %9u  %s\n", list[i].name, state, list[i].image,
-			       snapshots_of(s, &list[i]), when(list[i].created).str);
-		else
-			printf("%-24s %-8s %s\n", list[i].name, state, when(list[i].created).str);
-	}
-	free(list);
-	return 0;
-}
-
-int ls_main(int argc, char **argv)
-{
-	bool json = flag_take(&argc, argv, "--json"), quiet = flag_take(&argc, argv, "-q");
-	struct store s;
-	int status = verb_begin(argc, argv, 0, 0, usage_ls, &s);
-
-	if (status)
-		return status;
-	status = list_print(&s, NAMED_CELL, json, quiet);
-	store_close(&s);
-	return status;
-}
-
-/* The name goes first: what it led to is garbage from then on, whatever happens. */
-static int named_drop(const struct store *s, enum named_kind kind, const char *name, struct err *e)
-{
-	const char *what = kind == NAMED_CELL ? "cell" : "volume";
-	struct named n;
-	struct disk d;
-	int err = named_find(s->fd, kind, name, &n);
-
-	if (err)
-		return named_failed(what, name, err, e);
-	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
-	if (err == -EBUSY)
-		return disk_failed(what, name, err, e);
-	if (!err)
-		disk_close(&d);
-	err = named_remove(s->fd, kind, name);
-	return err ? named_failed(what, name, err, e) : 0;
-}
-
-static int drop_all(enum named_kind kind, int argc, char **argv, const char *usage)
-{
-	struct store s;
-	int status = verb_begin(argc, argv, 1, argc, usage, &s), lock, err;
-	struct err e;
-
-	if (status)
-		return status;
-	for (int i = 1; i < argc; i++) {
-		if (named_drop(&s, kind, argv[i], &e) < 0)
-			status = verb_failed(&e);
-		else
-			printf("%s\n", argv[i]);
-	}
-	lock = store_lock(&s, true, NULL, &e);
-	err = lock < 0 ? 0 : named_collect(s.fd);
-	if (lock < 0)
-		status = verb_failed(&e);
-	else
-		close(lock);
-	if (err) {
-		fail("cannot clear away what is unused: %s", strerror(-err));
-		status = ERR_FAILED;
-	}
-	store_close(&s);
-	return status;
-}
-
-int rm_main(int argc, char **argv)
-{
-	return drop_all(NAMED_CELL, argc, argv, usage_rm);
+	printf("{\"%s\":", what);
+	json_quoted(stdout, name);
+	printf("}\n");
 }
 
 static int snapshots_print(const struct store *s, const char *cell, bool json, struct err *e)
@@ -268,33 +148,53 @@ static int snapshot_name(const struct store *s, const char *cell, char *name, st
 	return 0;
 }
 
-int snapshot_main(int argc, char **argv)
+static int snapshot_take(const struct store *s, const struct args *a, struct err *e)
 {
-	bool ls = flag_take(&argc, argv, "--ls"), rm = flag_take(&argc, argv, "--rm");
-	bool json = flag_take(&argc, argv, "--json");
-	struct store s;
-	int status = verb_begin(argc, argv, rm ? 2 : 1, ls ? 1 : 2, usage_snapshot, &s), err;
 	char name[DISK_NAME_MAX + 1] = "";
 	struct layer_ref sealed;
+
+	if (a->n > 1) {
+		if (name_check("snapshot", a->words[1], e) < 0)
+			return -1;
+		snprintf(name, sizeof(name), "%s", a->words[1]);
+	} else if (snapshot_name(s, a->words[0], name, e) < 0) {
+		return -1;
+	}
+	if (cell_seal(s, a->words[0], name, &sealed, e) < 0)
+		return -1;
+	if (a->json)
+		printf("{\"cell\":\"%s\",\"name\":\"%s\",\"layer\":%" PRIu32 "}\n", a->words[0],
+		       name, sealed.n);
+	else
+		printf("%s\n", name);
+	return 0;
+}
+
+int snapshot_main(int argc, char **argv)
+{
+	struct args a;
+	struct store s;
+	int status = verb_begin(&a, argc, argv, &s), err;
+	bool ls, rm;
 	struct err e;
 
 	if (status)
 		return status;
+	ls = arg_is_on(&a, "ls");
+	rm = arg_is_on(&a, "rm");
+	if ((rm && (ls || a.n != 2)) || (ls && a.n != 1)) {
+		store_close(&s);
+		return args_wrong(a.verb,
+				  rm ? "--rm takes a cell and a snapshot" : "--ls takes a cell");
+	}
 	if (ls) {
-		err = snapshots_print(&s, argv[1], json, &e);
+		err = snapshots_print(&s, a.words[0], a.json, &e);
 	} else if (rm) {
-		err = snapshot_drop(&s, argv[1], argv[2], &e);
+		err = snapshot_drop(&s, a.words[0], a.words[1], &e);
+		if (!err && a.json)
+			done_print(&a, "name", a.words[1]);
 	} else {
-		if (argc > 2) {
-			err = name_check("snapshot", argv[2], &e);
-			snprintf(name, sizeof(name), "%s", argv[2]);
-		} else {
-			err = snapshot_name(&s, argv[1], name, &e);
-		}
-		if (!err)
-			err = cell_seal(&s, argv[1], name, &sealed, &e);
-		if (!err)
-			printf("%s\n", name);
+		err = snapshot_take(&s, &a, &e);
 	}
 	store_close(&s);
 	return err ? verb_failed(&e) : 0;
@@ -339,131 +239,155 @@ static int fork_do(const struct store *s, const char *from, const char *to, stru
 
 int fork_main(int argc, char **argv)
 {
+	struct args a;
 	struct store s;
-	int status = verb_begin(argc, argv, 2, 2, usage_fork, &s);
+	int status = verb_begin(&a, argc, argv, &s);
 	struct err e;
 
 	if (status)
 		return status;
-	status = fork_do(&s, argv[1], argv[2], &e) < 0 ? verb_failed(&e) : 0;
+	status = fork_do(&s, a.words[0], a.words[1], &e) < 0 ? verb_failed(&e) : 0;
 	if (!status)
-		printf("%s\n", argv[2]);
+		done_print(&a, "name", a.words[1]);
 	store_close(&s);
 	return status;
+}
+
+static int rollback_do(const struct store *s, const char *cell, const char *snapshot, struct err *e)
+{
+	struct named n;
+	struct disk d;
+	int err;
+
+	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) < 0)
+		return -1;
+	err = disk_rollback(s->fd, &d, snapshot);
+	disk_close(&d);
+	if (err == -ENOENT)
+		return err_set(e, ERR_NOT_FOUND,
+			       "cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
+			       cell, snapshot, cell);
+	return err ? disk_failed("cell", cell, err, e) : 0;
 }
 
 int rollback_main(int argc, char **argv)
 {
+	struct args a;
 	struct store s;
-	int status = verb_begin(argc, argv, 2, 2, usage_rollback, &s), err;
+	int status = verb_begin(&a, argc, argv, &s);
+	struct err e;
+
+	if (status)
+		return status;
+	status = rollback_do(&s, a.words[0], a.words[1], &e) < 0 ? verb_failed(&e) : 0;
+	if (!status && a.json)
+		done_print(&a, "snapshot", a.words[1]);
+	store_close(&s);
+	return status;
+}
+
+/* ---- volumes ---- */
+
+int volume_create_main(int argc, char **argv)
+{
+	const struct layer_ref ground = { 0 };
+	struct args a;
+	struct store s;
+	int status = verb_begin(&a, argc, argv, &s);
 	struct named n;
 	struct disk d;
 	struct err e;
 
 	if (status)
 		return status;
-	if (cell_open(&s, argv[1], DISK_EXCLUSIVE, &n, &d, &e) < 0) {
+	if (named_make(&s, NAMED_VOLUME, a.words[0], DISK_NO_IMAGE, &ground, &n, &d, &e) < 0) {
 		status = verb_failed(&e);
 	} else {
-		err = disk_rollback(s.fd, &d, argv[2]);
-		if (err == -ENOENT)
-			err_set(&e, ERR_NOT_FOUND,
-				"cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
-				argv[1], argv[2], argv[1]);
-		else if (err)
-			disk_failed("cell", argv[1], err, &e);
-		status = err ? verb_failed(&e) : 0;
 		disk_close(&d);
+		done_print(&a, "name", a.words[0]);
 	}
 	store_close(&s);
 	return status;
 }
 
-static int volume_create(const struct store *s, const char *name)
+int volume_ls_main(int argc, char **argv)
 {
-	const struct layer_ref ground = { 0 };
-	struct named n;
-	struct disk d;
-	struct err e;
+	struct args a;
+	struct store s;
+	int status = verb_begin(&a, argc, argv, &s), err;
+	bool quiet;
+	struct named *list;
+	unsigned n;
 
-	if (named_make(s, NAMED_VOLUME, name, DISK_NO_IMAGE, &ground, &n, &d, &e) < 0)
-		return verb_failed(&e);
-	disk_close(&d);
-	printf("%s\n", name);
+	if (status)
+		return status;
+	quiet = arg_is_on(&a, "quiet");
+	err = named_list(s.fd, NAMED_VOLUME, &list, &n);
+	if (err) {
+		store_close(&s);
+		return fail_as(ERR_FAILED, "cannot list: %s", strerror(-err));
+	}
+	if (!a.json && !quiet)
+		printf("%-24s %-8s %s\n", "NAME", "STATE", "CREATED");
+	for (unsigned i = 0; i < n; i++) {
+		const char *state = is_used(&s, &list[i]) ? "in use" : "free";
+
+		if (a.json)
+			printf("{\"name\":\"%s\",\"state\":\"%s\",\"disk\":\"%s\",\"created\":\"%"
+			       "s\"}\n",
+			       list[i].name, state, list[i].disk, when(list[i].created).str);
+		else if (quiet)
+			printf("%s\n", list[i].name);
+		else
+			printf("%-24s %-8s %s\n", list[i].name, state, when(list[i].created).str);
+	}
+	free(list);
+	store_close(&s);
 	return 0;
 }
 
-int volume_main(int argc, char **argv)
+/* The name goes first: what it led to is garbage from then on, whatever happens. */
+static int volume_drop(const struct store *s, const char *name, struct err *e)
 {
-	const char *what = argc > 1 ? argv[1] : "";
-	bool json, quiet;
-	int status;
-	struct store s;
+	struct named n;
+	struct disk d;
+	int err = named_find(s->fd, NAMED_VOLUME, name, &n);
 
-	argc--;
-	argv++;
-	if (!strcmp(what, "rm"))
-		return drop_all(NAMED_VOLUME, argc, argv, usage_volume);
-	if (strcmp(what, "ls") && strcmp(what, "create")) {
-		fail("usage: %s", usage_volume);
-		return ERR_USAGE;
-	}
-	json = flag_take(&argc, argv, "--json");
-	quiet = flag_take(&argc, argv, "-q");
-	int args = !strcmp(what, "ls") ? 0 : 1;
-	status = verb_begin(argc, argv, args, args, usage_volume, &s);
+	if (err)
+		return named_failed("volume", name, err, e);
+	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
+	if (err == -EBUSY)
+		return disk_failed("volume", name, err, e);
+	if (!err)
+		disk_close(&d);
+	err = named_remove(s->fd, NAMED_VOLUME, name);
+	return err ? named_failed("volume", name, err, e) : 0;
+}
+
+int volume_rm_main(int argc, char **argv)
+{
+	struct args a;
+	struct store s;
+	int status = verb_begin(&a, argc, argv, &s), lock, err;
+	struct err e;
+
 	if (status)
 		return status;
-	status = args ? volume_create(&s, argv[1]) : list_print(&s, NAMED_VOLUME, json, quiet);
+	for (int i = 0; i < a.n; i++) {
+		if (volume_drop(&s, a.words[i], &e) < 0)
+			status = verb_failed(&e);
+		else
+			done_print(&a, "name", a.words[i]);
+	}
+	lock = store_lock(&s, true, NULL, &e);
+	err = lock < 0 ? 0 : named_collect(s.fd);
+	if (lock < 0)
+		status = verb_failed(&e);
+	else
+		close(lock);
+	if (err)
+		status =
+			fail_as(ERR_FAILED, "cannot clear away what is unused: %s", strerror(-err));
 	store_close(&s);
 	return status;
-}
-
-/* ---- help ---- */
-
-void ls_help(void)
-{
-	printf("Usage: %s\n\nLists the named cells.\n", usage_ls);
-}
-
-void rm_help(void)
-{
-	printf("Usage: %s\n\nRemoves cells with their files and snapshots. What forks of them use "
-	       "stays with the forks.\n",
-	       usage_rm);
-}
-
-void snapshot_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Keeps the cell's files as they are now, whether it runs or not, and prints the "
-	       "snapshot's name.\nNothing is copied: later changes are written elsewhere.\n",
-	       usage_snapshot);
-}
-
-void fork_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Makes cell NEW with the files of CELL as they are now, or as they were in "
-	       "SNAPSHOT. "
-	       "Both go on\nby themselves from there; nothing is copied.\n",
-	       usage_fork);
-}
-
-void rollback_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Sets the cell's files back to the snapshot. Changes since its last snapshot are "
-	       "lost; "
-	       "all snapshots\nstay, so one can also go forward again.\n",
-	       usage_rollback);
-}
-
-void volume_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "A volume is a disk of its own that cells mount: viv run --volume NAME:/data -- ... "
-	       "One "
-	       "cell at a\ntime can write it, or many read it (NAME:/data:ro).\n",
-	       usage_volume);
 }

@@ -16,32 +16,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/vivd.h"
-#include "cli/words.h"
 #include "files/tar.h"
 
 #define LINKS 40
-
-static const char usage_cp[] =
-	"viv cp [-a] [-L] CELL:PATH LOCAL | - ; viv cp [-a] [-L] LOCAL | - CELL:PATH";
-
-void cp_help(void)
-{
-	printf("Usage: viv cp [OPTIONS] CELL:PATH LOCAL|-\n"
-	       "       viv cp [OPTIONS] LOCAL|- CELL:PATH\n\n"
-	       "Copies files and directories between a cell and the host. The cell may run or not; "
-	       "one that does not run has a name.\n"
-	       "A directory that is copied onto one that is there goes into it; with '/.' behind "
-	       "it, "
-	       "only what is in it does.\n"
-	       "'-' is a tar archive on standard input or output. A local name with a ':' is "
-	       "written "
-	       "as ./NAME.\n\n"
-	       "  -a, --archive      keep user and group numbers (else: root in the cell, you "
-	       "outside)\n"
-	       "  -L, --follow-link  copy what a link leads to, and not the link\n");
-}
 
 /* What is at a path, here or in the cell. */
 struct there {
@@ -482,39 +461,27 @@ static int copy_in(struct copy *c)
 int cp_main(int argc, char **argv)
 {
 	struct copy *c;
+	struct args a;
 	char *cell = NULL, *path = NULL, *other_cell = NULL, *other_path = NULL;
-	bool archive = flag_take(&argc, argv, "-a") | flag_take(&argc, argv, "--archive"),
-	     follow = flag_take(&argc, argv, "-L") | flag_take(&argc, argv, "--follow-link"), out;
-	int status;
+	int status = args_take(&a, argc, argv);
+	bool out;
 
-	(void)(flag_take(&argc, argv, "-q") | flag_take(&argc, argv, "--quiet"));
-	if (argc > 1 && !strcmp(argv[1], "--")) {
-		memmove(argv + 1, argv + 2, (size_t)(argc - 1) * sizeof(*argv));
-		argc--;
-	}
-	for (int i = 1; i < argc; i++)
-		if (argv[i][0] == '-' && argv[i][1]) {
-			fail("unknown option '%s'; usage: %s", argv[i], usage_cp);
-			return ERR_USAGE;
-		}
-	if (argc != 3) {
-		fail("usage: %s", usage_cp);
-		return ERR_USAGE;
-	}
-	out = place_split(argv[1], &cell, &path);
-	if (place_split(argv[2], out ? &other_cell : &cell, out ? &other_path : &path) == out) {
-		fail(out ? "one of the two places is the host: copy to a local path first"
-			 : "one of the two places is in a cell, written CELL:PATH");
-		return ERR_USAGE;
-	}
+	if (status)
+		return status;
+	out = place_split(a.words[0], &cell, &path);
+	if (place_split(a.words[1], out ? &other_cell : &cell, out ? &other_path : &path) == out)
+		return fail_as(ERR_USAGE,
+			       out ? "one of the two places is the host: copy to a local path first"
+				   : "one of the two places is in a cell, written CELL:PATH");
 	c = xalloc(sizeof(*c));
 	c->cell = cell;
 	c->path = path;
-	c->local = argv[out ? 2 : 1];
-	c->archive = archive;
-	c->follow = follow;
-	c->client = vivd_open();
-	status = !c->client ? ERR_FAILED : out ? copy_out(c) : copy_in(c);
+	c->local = a.words[out ? 1 : 0];
+	c->archive = arg_is_on(&a, "archive");
+	c->follow = arg_is_on(&a, "follow-link");
+	status = vivd_connect(&c->client);
+	if (!status)
+		status = out ? copy_out(c) : copy_in(c);
 	viv_close(c->client);
 	free(c->cell);
 	free(c->path);

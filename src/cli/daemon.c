@@ -9,26 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/vivd.h"
-#include "cli/words.h"
 
 #define STOP_MS 15000
 #define CMDLINE_MAX 16384
-
-static const char usage_daemon[] = "viv daemon start [--listen ADDR [--tls-cert FILE --tls-key "
-				   "FILE]] | stop | restart | status [--json]";
-
-void daemon_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "vivd keeps the cells; commands that need it start it. --listen adds TCP, with "
-	       "tokens "
-	       "('viv token create').\n"
-	       "It ends by 'stop', and cells go on without it. 'restart' keeps its options.\n"
-	       "'status' exits with 3 when it does not run.\n",
-	       usage_daemon);
-}
 
 /* The running one's /v1/version: 0 with the document, ERR_NOT_FOUND, or ERR_FAILED with a message. */
 static int vivd_about(struct json_doc *doc, char **ret_text)
@@ -43,16 +28,16 @@ static int vivd_about(struct json_doc *doc, char **ret_text)
 	if (!c && (error.code == ENOENT || error.code == ECONNREFUSED))
 		return ERR_NOT_FOUND;
 	if (!c || viv_call(c, "GET", "/v1/version", NULL, &reply, &error) < 0) {
-		fail("%s", error.text);
 		viv_close(c);
-		return ERR_FAILED;
+		return fail_as(error.code == EACCES || error.code == EPERM ? ERR_DENIED
+									   : ERR_FAILED,
+			       "%s", error.text);
 	}
 	viv_close(c);
 	if (reply.status != 200) {
 		status = vivd_refused(&reply);
 	} else if (json_parse(doc, reply.body, reply.size, &e) < 0) {
-		fail("what listens there is not vivd");
-		status = ERR_FAILED;
+		status = fail_as(ERR_FAILED, "what listens there is not vivd");
 	} else {
 		status = 0;
 	}
@@ -63,18 +48,7 @@ static int vivd_about(struct json_doc *doc, char **ret_text)
 	return status;
 }
 
-static int start(const char *const *options)
-{
-	struct viv_error error = { 0 };
-
-	if (viv_start(options, &error) < 0) {
-		fail("%s", error.text);
-		return ERR_FAILED;
-	}
-	return 0;
-}
-
-static int status_main(bool json)
+static int status_show(bool json)
 {
 	char *text = NULL;
 	struct json_doc d;
@@ -97,6 +71,23 @@ static int status_main(bool json)
 	json_free(&d);
 	free(text);
 	return 0;
+}
+
+static int start(const char *const *options, bool json)
+{
+	struct viv_error error = { 0 };
+
+	if (viv_start(options, &error) < 0)
+		return fail_as(ERR_FAILED, "%s", error.text);
+	return json ? status_show(true) : 0;
+}
+
+int daemon_status_main(int argc, char **argv)
+{
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	return status ? status : status_show(a.json);
 }
 
 /* The words of the running vivd after the first, without --detach; they point into text. */
@@ -131,72 +122,69 @@ static int stop(char *text, size_t size, const char **options, unsigned max)
 	pid = atoi(json_show(d.root, "pid"));
 	json_free(&d);
 	pidfd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	if (pidfd < 0) {
-		fail("cannot reach vivd's process %d: %s", pid, strerror(errno));
-		return ERR_FAILED;
-	}
+	if (pidfd < 0)
+		return fail_as(ERR_FAILED, "cannot reach vivd's process %d: %s", pid,
+			       strerror(errno));
 	if (options)
 		options_of(pid, text, size, options, max);
 	p = (struct pollfd){ .fd = pidfd, .events = POLLIN };
 	if (syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH) {
-		fail("cannot end vivd: %s", strerror(errno));
-		status = ERR_FAILED;
+		status = fail_as(ERR_FAILED, "cannot end vivd: %s", strerror(errno));
 	} else if (poll(&p, 1, STOP_MS) != 1) {
-		fail("vivd (process %d) does not end", pid);
-		status = ERR_FAILED;
+		status = fail_as(ERR_FAILED, "vivd (process %d) does not end", pid);
 	}
 	close(pidfd);
 	return status;
 }
 
-static int start_main(int argc, char **argv)
+int daemon_start_main(int argc, char **argv)
 {
-	static const char *const names[] = { "--listen", "--tls-cert", "--tls-key" };
+	static const char *const names[] = { "listen", "tls-cert", "tls-key" };
+	static const char *const words[] = { "--listen", "--tls-cert", "--tls-key" };
 	const char *options[2 * ARRAY_LEN(names) + 1] = { NULL }, *value;
 	unsigned n = 0;
-	int status;
+	struct args a;
+	int status = args_take(&a, argc, argv);
 
+	if (status)
+		return status;
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-		value = NULL;
-		status = option_take(&argc, argv, names[i], &value);
-		if (status)
-			return status;
+		value = arg_value(&a, names[i]);
 		if (value) {
-			options[n++] = names[i];
+			options[n++] = words[i];
 			options[n++] = value;
 		}
 	}
-	status = words_check(argc, argv, 0, 0, usage_daemon);
-	if (!status && n && vivd_about(&(struct json_doc){ 0 }, NULL) != ERR_NOT_FOUND) {
-		fail("vivd runs already, with the options that it has; 'viv daemon stop' ends it");
-		return ERR_CONFLICT;
-	}
-	return status ? status : start(options);
+	if (n && vivd_about(&(struct json_doc){ 0 }, NULL) != ERR_NOT_FOUND)
+		return fail_as(ERR_CONFLICT, "vivd runs already, with the options that it has; "
+					     "'viv daemon stop' ends it");
+	return start(options, a.json);
 }
 
-int daemon_main(int argc, char **argv)
+int daemon_stop_main(int argc, char **argv)
+{
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	if (status)
+		return status;
+	status = stop(NULL, 0, NULL, 0);
+	if (status && status != ERR_NOT_FOUND)
+		return status;
+	if (a.json)
+		printf("{\"running\":false}\n");
+	return 0;
+}
+
+int daemon_restart_main(int argc, char **argv)
 {
 	static char text[CMDLINE_MAX];
 	const char *options[32 + 1] = { NULL };
-	const char *what = argc > 1 ? argv[1] : "";
-	bool json = flag_take(&argc, argv, "--json");
-	int status;
+	struct args a;
+	int status = args_take(&a, argc, argv);
 
-	if (!strcmp(what, "start"))
-		return start_main(argc - 1, argv + 1);
-	status = words_check(argc, argv, 1, 1, usage_daemon);
 	if (status)
 		return status;
-	if (!strcmp(what, "status"))
-		return status_main(json);
-	if (!strcmp(what, "stop")) {
-		status = stop(NULL, 0, NULL, 0);
-		return status == ERR_NOT_FOUND ? 0 : status;
-	}
-	if (!strcmp(what, "restart")) {
-		status = stop(text, sizeof(text), options, 32);
-		return status && status != ERR_NOT_FOUND ? status : start(options);
-	}
-	fail("unknown word '%s'; usage: %s", what, usage_daemon);
-	return ERR_USAGE;
+	status = stop(text, sizeof(text), options, 32);
+	return status && status != ERR_NOT_FOUND ? status : start(options, a.json);
 }

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/patch.h"
 #include "cli/told.h"
 
@@ -223,8 +223,6 @@ static int diff_views(struct view *from, struct view *to, enum form form, struct
 	return ret;
 }
 
-static const char usage_diff[] = "viv diff [--json | --patch] CELL[@SNAPSHOT] [CELL[@SNAPSHOT]]";
-
 static int diff_do(const struct store *s, const char *first, const char *second, enum form form,
 		   struct err *e)
 {
@@ -257,24 +255,22 @@ static int diff_do(const struct store *s, const char *first, const char *second,
 
 int diff_main(int argc, char **argv)
 {
-	const char *option = argc > 1 ? argv[1] : "";
-	enum form form = !strcmp(option, "--json")    ? FORM_JSON
-			 : !strcmp(option, "--patch") ? FORM_PATCH
-						      : FORM_LIST;
-	int status = 0, lock, first = form == FORM_LIST ? 1 : 2;
+	struct args a;
+	int status = args_take(&a, argc, argv), lock;
+	enum form form;
 	struct store s;
 	struct err e;
 
-	if (argc - first < 1 || argc - first > 2 || argv[first][0] == '-') {
-		fail("usage: %s", usage_diff);
-		return ERR_USAGE;
-	}
+	if (status)
+		return status;
+	form = arg_is_on(&a, "patch") ? FORM_PATCH : a.json ? FORM_JSON : FORM_LIST;
+	if (form == FORM_PATCH && a.json)
+		return args_wrong(a.verb, "--patch is no JSON");
 	if (store_open(&s, &e) < 0)
 		return verb_failed(&e);
 	/* Nothing that is read here is collected meanwhile. */
 	lock = store_lock(&s, false, NULL, &e);
-	if (lock < 0 ||
-	    diff_do(&s, argv[first], argc - first > 1 ? argv[first + 1] : NULL, form, &e) < 0)
+	if (lock < 0 || diff_do(&s, a.words[0], a.words[1], form, &e) < 0)
 		status = verb_failed(&e);
 	if (lock >= 0)
 		close(lock);
@@ -282,60 +278,42 @@ int diff_main(int argc, char **argv)
 	return status;
 }
 
-void diff_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Lists what was added (A), changed (C) and deleted (D): in CELL since its image, in "
-	       "CELL@SNAPSHOT since\nthat snapshot, or from the first to the second of two.\n"
-	       "--patch prints the contents of text files as a patch for 'patch -p1' or 'git "
-	       "apply'.\n",
-	       usage_diff);
-}
-
-static const char usage_verify[] = "viv verify CELL[@SNAPSHOT]";
-
 int verify_main(int argc, char **argv)
 {
 	const struct run_tell what = { .mode = MODE_CHECK };
 	static struct view v;
 	struct cell_ref ref;
+	struct args a;
 	struct store s;
 	struct teller t;
 	struct err e;
-	int status = ERR_USAGE;
+	int status = args_take(&a, argc, argv);
 
-	if (argc != 2 || argv[1][0] == '-') {
-		fail("usage: %s", usage_verify);
+	if (status)
 		return status;
-	}
 	if (store_open(&s, &e) < 0)
 		return verb_failed(&e);
-	if (cell_ref_parse(argv[1], &ref, &e) < 0 || view_open(&v, &s, &ref, &e) < 0) {
+	if (cell_ref_parse(a.words[0], &ref, &e) < 0 || view_open(&v, &s, &ref, &e) < 0) {
 		status = verb_failed(&e);
 	} else {
 		/* What is missing is a line of the kernel's, which the supervisor prints. */
-		status = teller_start(&v, &what, &t, &e) < 0 ? verb_failed(&e) : teller_end(&t);
+		status = teller_start(&v, &what, &t, &e) < 0 ? verb_failed(&e)
+			 : teller_end(&t)		     ? ERR_FAILED
+							     : 0;
 		view_close(&v);
+		if (a.json)
+			printf("{\"cell\":\"%s\",\"sound\":%s}\n", ref.name,
+			       status ? "false" : "true");
 	}
 	store_close(&s);
-	return status ? ERR_FAILED : 0;
+	return status;
 }
-
-void verify_help(void)
-{
-	printf("Usage: %s\n\nChecks that the logs of a cell's disk can be read and all contents "
-	       "are "
-	       "there.\n",
-	       usage_verify);
-}
-
-static const char usage_commit[] = "viv commit CELL[@SNAPSHOT] --tag NAME [-q]";
 
 /* The tar stream of the tree goes straight into the importer. */
-static int import_run(int in, const char *tag, const char *image, bool quiet)
+static int import_run(int in, const char *tag, const char *image, bool quiet, bool json)
 {
-	const char *words[] = { "image", "import", "-",	 "--tag", tag, "--format",
-				"tar",	 NULL,	   NULL, NULL,	  NULL };
+	const char *words[] = { "image", "import", "-",	 "--tag", tag,	"--format",
+				"tar",	 NULL,	   NULL, NULL,	  NULL, NULL };
 	unsigned n = 7;
 	int fd, status;
 	pid_t pid;
@@ -346,6 +324,8 @@ static int import_run(int in, const char *tag, const char *image, bool quiet)
 	}
 	if (quiet)
 		words[n++] = "-q";
+	if (json)
+		words[n++] = "--json";
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
@@ -363,7 +343,7 @@ static int import_run(int in, const char *tag, const char *image, bool quiet)
 
 /* A running cell is sealed first, so that the tree stands still. */
 static int commit_do(const struct store *s, const char *cell, const char *tag, bool quiet,
-		     struct err *e)
+		     bool json, struct err *e)
 {
 	static struct view v;
 	struct run_tell what = { .mode = MODE_TAR, .whole = true };
@@ -390,7 +370,7 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 		view_close(&v);
 		return -1;
 	}
-	status = import_run(t.fd, tag, v.place.cell.image, quiet);
+	status = import_run(t.fd, tag, v.place.cell.image, quiet, json);
 	t.fd = -1;
 	told = teller_end(&t);
 	view_close(&v);
@@ -402,44 +382,24 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 
 int commit_main(int argc, char **argv)
 {
-	const char *cell = NULL, *tag = NULL;
-	bool quiet = false;
-	int status = 0, lock;
+	struct args a;
+	int status = args_take(&a, argc, argv), lock;
+	const char *tag;
 	struct store s;
 	struct err e;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "-q"))
-			quiet = true;
-		else if (!strcmp(argv[i], "--tag") && i + 1 < argc)
-			tag = argv[++i];
-		else if (!strncmp(argv[i], "--tag=", 6))
-			tag = argv[i] + 6;
-		else if (argv[i][0] != '-' && !cell)
-			cell = argv[i];
-		else
-			cell = tag = "";
-	}
-	if (!cell || !tag || !*cell || !*tag) {
-		fail("usage: %s", usage_commit);
-		return ERR_USAGE;
-	}
+	if (status)
+		return status;
+	tag = arg_value(&a, "tag");
+	if (!tag || !*tag)
+		return args_wrong(a.verb, "--tag is missing");
 	if (store_open(&s, &e) < 0)
 		return verb_failed(&e);
 	lock = store_lock(&s, false, NULL, &e);
-	if (lock < 0 || commit_do(&s, cell, tag, quiet, &e) < 0)
+	if (lock < 0 || commit_do(&s, a.words[0], tag, arg_is_on(&a, "quiet"), a.json, &e) < 0)
 		status = verb_failed(&e);
 	if (lock >= 0)
 		close(lock);
 	store_close(&s);
 	return status;
-}
-
-void commit_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Makes an image of the files of a cell, as they are now or were at a snapshot, and "
-	       "prints "
-	       "its hash.\nOf a cell on the host image that is everything it shows of the host.\n",
-	       usage_commit);
 }

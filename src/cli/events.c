@@ -3,21 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/vivd.h"
-#include "cli/words.h"
-
-static const char usage_events[] = "viv events [--since SEQ] [--no-follow] [--json]";
-
-void events_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Prints what happens to cells from now on, or from the event after number SEQ on "
-	       "(0: from the oldest that is kept).\n"
-	       "--no-follow ends with the newest. --json prints one object for each event, whose "
-	       "\"seq\" is the number to go on from.\n",
-	       usage_events);
-}
 
 static void members_print(const struct json *o)
 {
@@ -50,34 +37,29 @@ static int line_print(void *arg, const char *line, size_t size)
 
 int events_main(int argc, char **argv)
 {
-	bool json = flag_take(&argc, argv, "--json");
-	bool follow = !flag_take(&argc, argv, "--no-follow");
-	const char *since = NULL;
-	int status = option_take(&argc, argv, "--since", &since), r;
+	struct args a;
+	int status = args_take(&a, argc, argv), r;
+	const char *since;
 	struct viv_client *c;
 	struct viv_error error;
 	struct viv_reply reply;
 	char path[128];
 
-	status = status ? status : words_check(argc, argv, 0, 0, usage_events);
-	if (!status && since && (!*since || strspn(since, "0123456789") != strlen(since))) {
-		fail("--since '%s': the number of an event", since);
-		status = ERR_USAGE;
-	}
 	if (status)
 		return status;
-	c = vivd_open();
-	if (!c)
-		return ERR_FAILED;
-	snprintf(path, sizeof(path), "/v1/events?follow=%d%s%.20s", follow, since ? "&since=" : "",
-		 since ? since : "");
-	r = viv_stream(c, "GET", path, NULL, line_print, &json, &reply, &error);
-	if (r < 0) {
-		fail("%s", error.text);
-		status = ERR_FAILED;
-	} else if (reply.status != 200) {
+	since = arg_value(&a, "since");
+	if (since && (!*since || strspn(since, "0123456789") != strlen(since)))
+		return args_wrong(a.verb, "--since '%s' is no number of an event", since);
+	status = vivd_connect(&c);
+	if (status)
+		return status;
+	snprintf(path, sizeof(path), "/v1/events?follow=%d%s%.20s", !arg_is_on(&a, "no-follow"),
+		 since ? "&since=" : "", since ? since : "");
+	r = viv_stream(c, "GET", path, NULL, line_print, &a.json, &reply, &error);
+	if (r < 0)
+		status = fail_as(ERR_FAILED, "%s", error.text);
+	else if (reply.status != 200)
 		status = vivd_refused(&reply);
-	}
 	viv_reply_free(&reply);
 	viv_close(c);
 	return status;

@@ -12,17 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/target.h"
 #include "host/stream.h"
-
-static const char usage_exec[] =
-	"viv exec [-it] [-d] [-e K=V] [-w DIR] [-u USER] [--timeout TIME] CELL COMMAND...";
 
 struct exec {
 	struct target target;
 	struct keep_start start;
-	bool interactive, tty, detach;
+	bool interactive, tty, detach, json;
 	char **env;
 	size_t nenv;
 	struct terminal terminal;
@@ -31,24 +28,6 @@ struct exec {
 	uint32_t last; /* request of our own */
 	int hold; /* the other end of an input that nobody types at; -1 */
 };
-
-void exec_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Runs COMMAND in a running cell and ends with its exit status. Its streams are "
-	       "those "
-	       "of viv, its input is\nempty without -i.\n\n"
-	       "  -i, --interactive   COMMAND reads viv's standard input\n"
-	       "  -t, --tty           it has a terminal of its own in the cell, shown at viv's\n"
-	       "  -d, --detach        print the process's number and leave it to itself; 'viv logs "
-	       "CELL:NUMBER' has its output\n"
-	       "  -e, --env K=V       set a variable; a name alone passes the host's value\n"
-	       "  -w, --workdir DIR   directory that it starts in (the cell's)\n"
-	       "  -u, --user USER     as whom: a name of the cell, UID or UID:GID (the cell's)\n"
-	       "  --timeout TIME      end it after this time (500ms, 10s, 5m)\n\n"
-	       "When viv goes away, COMMAND gets SIGHUP, unless it was detached.\n",
-	       usage_exec);
-}
 
 static int env_add(struct exec *x, const char *text)
 {
@@ -78,37 +57,24 @@ static int env_add(struct exec *x, const char *text)
 	return 0;
 }
 
-static int options_parse(struct exec *x, int argc, char **argv, int *ret_at)
+/* What exec and shell share. */
+static int options_apply(struct exec *x, const struct args *a)
 {
-	static struct words env;
-	const char *workdir = NULL, *user = NULL, *timeout = NULL;
-	bool help = false;
-	const struct verb_option list[] = {
-		{ 'i', "interactive", .on = &x->interactive }, { 't', "tty", .on = &x->tty },
-		{ 'd', "detach", .on = &x->detach },	       { 'e', "env", .many = &env },
-		{ 'w', "workdir", .value = &workdir },	       { 'u', "user", .value = &user },
-		{ 0, "timeout", .value = &timeout },	       { 'h', "help", .on = &help },
-	};
+	const char *workdir = arg_value(a, "workdir"), *timeout = arg_value(a, "timeout"), *env;
+	unsigned at = 0;
 	int status = 0;
 
-	*ret_at = options_take(argc, argv, list, ARRAY_LEN(list), usage_exec);
-	if (*ret_at < 0)
-		return EXIT_OWN;
-	if (help) {
-		exec_help();
-		return -1;
-	}
 	if (workdir && workdir[0] != '/')
 		return fail("--workdir: must be an absolute path, not '%s'", workdir);
 	if (timeout && !value_duration(timeout, &x->start.exec.timeout_ns))
 		return fail("--timeout '%s': a time such as 500ms, 10s or 5m", timeout);
 	x->start.spec.cwd = workdir;
-	x->start.spec.user = user;
+	x->start.spec.user = arg_value(a, "user");
 	/* What was given replaces it. */
 	if (x->tty && !x->detach && getenv("TERM"))
 		status = env_add(x, "TERM");
-	for (unsigned i = 0; i < env.n && !status; i++)
-		status = env_add(x, env.w[i]);
+	while (!status && (env = arg_next(a, "env", &at)))
+		status = env_add(x, env);
 	return status;
 }
 
@@ -286,31 +252,75 @@ static int detached(struct exec *x)
 		fail("%s", e.text);
 		return status;
 	}
-	printf("%u\n", m.proc);
+	printf(x->json ? "{\"proc\":%u,\"pid\":%d}\n" : "%u\n", m.proc, m.pid);
 	return 0;
+}
+
+/* Streams and flags are set: the command runs in the cell, and its status is ours. */
+static int exec_run(struct exec *x, const char *cell, char **argv)
+{
+	struct err e;
+	int status;
+
+	if (x->tty && !x->detach && !isatty(x->interactive ? 0 : 1))
+		return fail("-t: there is no terminal to show it at; leave -t out");
+	if (target_open(cell, &x->target, &e) < 0) {
+		fail_as(e.kind, "%s", e.text);
+		return EXIT_OWN;
+	}
+	x->start.spec.flags = EXECSPEC_CELL_ENV;
+	x->start.spec.argv = argv;
+	x->start.spec.envp = x->env;
+	x->start.exec.flags = x->tty ? KEEP_X_TTY : 0;
+	window_size(&x->start.exec.rows, &x->start.exec.cols);
+	if (x->detach)
+		return detached(x);
+	status = streams_set(x);
+	return status ? status : attached(x);
 }
 
 int exec_main(int argc, char **argv)
 {
 	static struct exec x;
-	struct err e;
-	int at = 0, status = options_parse(&x, argc, argv, &at);
+	struct args a;
+	int status = args_take(&a, argc, argv);
 
 	if (status)
-		return status < 0 ? 0 : status;
-	if (argc - at < 2)
-		return fail("usage: %s", usage_exec);
-	if (x.tty && !x.detach && !isatty(x.interactive ? 0 : 1))
-		return fail("-t: there is no terminal to show it at; leave -t out");
-	if (target_open(argv[at], &x.target, &e) < 0)
-		return fail("%s", e.text);
-	x.start.spec.flags = EXECSPEC_CELL_ENV;
-	x.start.spec.argv = argv + at + 1;
-	x.start.spec.envp = x.env;
-	x.start.exec.flags = x.tty ? KEEP_X_TTY : 0;
-	window_size(&x.start.exec.rows, &x.start.exec.cols);
-	if (x.detach)
-		return detached(&x);
-	status = streams_set(&x);
-	return status ? status : attached(&x);
+		return status;
+	x.interactive = arg_is_on(&a, "interactive");
+	x.tty = arg_is_on(&a, "tty");
+	x.detach = arg_is_on(&a, "detach");
+	x.json = a.json;
+	status = options_apply(&x, &a);
+	return status ? status : exec_run(&x, a.words[0], a.words + 1);
+}
+
+/* The shell of the user that it runs as, by the cell's own /etc/passwd. Only sh is needed, and nothing else of the cell. */
+static const char shell_script[] =
+	"while read -r k u r; do [ \"$k\" = Uid: ] && break; done </proc/self/status\n"
+	"while IFS=: read -r n p i g c h s; do [ \"$i\" = \"$u\" ] && break; s=; done "
+	"</etc/passwd\n"
+	"[ -n \"$s\" ] && [ -x \"$s\" ] || s=/bin/sh\n"
+	"[ -n \"$h\" ] && [ -z \"$1\" ] && cd \"$h\" 2>/dev/null\n"
+	"SHELL=$s; export SHELL\n"
+	"exec \"$s\" -l";
+
+int shell_main(int argc, char **argv)
+{
+	static char sh[] = "/bin/sh", c[] = "-c", name[] = "sh", stay[] = "stay",
+		    script[sizeof(shell_script)];
+	static struct exec x = { .interactive = true };
+	char *words[] = { sh, c, script, name, NULL, NULL };
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	if (status)
+		return status;
+	memcpy(script, shell_script, sizeof(script));
+	/* Without a terminal it reads its commands as any shell does. */
+	x.tty = isatty(0);
+	if (arg_value(&a, "workdir"))
+		words[4] = stay;
+	status = options_apply(&x, &a);
+	return status ? status : exec_run(&x, a.words[0], words);
 }

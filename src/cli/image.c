@@ -1,31 +1,34 @@
-/* viv image: the work is done by viv-store, which links the libraries that viv does without. */
-#include "cli/cli.h"
-
+/* viv image: the work is done by viv-store, which links the libraries that viv does without. The words are looked at here, as those of every
+ * verb, and then handed on as they are. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* argv[0] is for viv-store to ignore. Returns only when it cannot be run. */
-static int store_run(char **argv)
-{
-	int fd = program_open("viv-store");
+#include "cli/args.h"
 
-	if (fd < 0)
-		return EXIT_OWN;
-	fexecve(fd, argv, environ);
-	return fail("cannot run viv-store: %s", strerror(errno));
-}
-
+/* argv[0] is the second word, 'ls' of 'image ls'. */
 int image_main(int argc, char **argv)
 {
-	(void)argc;
-	return store_run(argv);
-}
+	static char name[] = "image";
+	char **words = calloc((size_t)argc + 2, sizeof(*words));
+	struct args a;
+	int status, fd;
 
-void image_help(void)
-{
-	static char name[] = "image", help[] = "--help";
-	char *argv[] = { name, help, NULL };
-
-	store_run(argv);
+	if (!words)
+		return fail_as(ERR_FAILED, "out of memory");
+	words[0] = name;
+	memcpy(words + 1, argv, (size_t)argc * sizeof(*words));
+	status = args_take(&a, argc, argv);
+	if (!status) {
+		fflush(stdout);
+		fd = program_open("viv-store");
+		if (fd >= 0)
+			fexecve(fd, words, environ);
+		status = fd < 0 ? ERR_FAILED
+				: fail_as(ERR_FAILED, "cannot run viv-store: %s", strerror(errno));
+	}
+	free(words);
+	return status;
 }

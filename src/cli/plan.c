@@ -148,13 +148,13 @@ int plan_line(void *arg, const char *line, size_t size)
 int plan_print_end(struct plan_print *p)
 {
 	if (!p->planned || !p->ended) {
-		fail("vivd broke off; ask again, and it goes on from where it is");
-		return ERR_FAILED;
+		return fail_as(ERR_FAILED,
+			       "vivd broke off; ask again, and it goes on from where it is");
 	}
 	if (p->refused) {
-		fail("nothing was changed: a cell's image cannot be changed; --recreate makes it "
-		     "anew, without the files in it");
-		return ERR_CONFLICT;
+		return fail_as(ERR_CONFLICT,
+			       "nothing was changed: a cell's image cannot be changed; --recreate "
+			       "makes it anew, without the files in it");
 	}
 	if (p->json)
 		return p->failed ? ERR_FAILED : 0;

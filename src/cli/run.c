@@ -1,26 +1,8 @@
-/* viv run: the options are in keeper/options.c, the cell in keeper/cell.c, the time with it in keeper/watch.c. */
-#include "cli/cli.h"
-
-#include <stdio.h>
-
+/* viv run: the options are in keeper/options.c, the cell in keeper/cell.c, the time with it in keeper/watch.c. With --detach the cell is
+ * vivd's (create.c). */
+#include "cli/args.h"
+#include "cli/create.h"
 #include "cli/pooled.h"
-#include "keeper/client.h"
-
-/* The keeper reads the same words again. */
-static int detached_start(char **words)
-{
-	struct keep_hello hello;
-	struct err e;
-	int status;
-
-	if (keep_spawn(words, &hello, &status, &e) < 0) {
-		if (e.text[0])
-			fail("%s", e.text);
-		return status;
-	}
-	printf("%s\n", hello.name[0] ? hello.name : hello.id);
-	return 0;
-}
 
 /* In a cell that waits for it, or in one of its own. */
 static int attached_run(struct run_options *o)
@@ -41,9 +23,13 @@ int run_main(int argc, char **argv)
 	static struct run_options o;
 	int status = run_options_parse(&o, argc, argv);
 
+	if (status < 0) {
+		verb_help(verb_now);
+		return ARGS_HELP;
+	}
 	if (status)
-		return status < 0 ? 0 : status;
+		return status;
 	if (o.detach)
-		return detached_start(argv + 1);
+		return detached_run(&o, argv + 1);
 	return attached_run(&o);
 }

@@ -9,56 +9,12 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/plan.h"
 #include "cli/vivd.h"
-#include "cli/words.h"
 
 #define FILE_NAME "vivarium.yaml"
 #define FILE_MAX (1u << 20)
-
-static const char usage_up[] = "viv up [-f FILE] [-p PROJECT] [--dry-run] [--remove-orphans] "
-			       "[--recreate] [--json] [CELL...]";
-static const char usage_apply[] =
-	"viv apply [-f FILE] [-p PROJECT] [--restart] [--dry-run] [--remove-orphans] [--recreate] "
-	"[--json] [CELL...]";
-static const char usage_down[] = "viv down [-f FILE] [-p PROJECT] [--volumes] [--dry-run] [--json]";
-
-static const char help_file[] =
-	"  -f, --file FILE      another file than " FILE_NAME " ('-': standard input)\n"
-	"  -p, --project NAME   another name of the project than the file's, or its directory's\n"
-	"  --dry-run            print the plan and change nothing\n"
-	"  --json               one object for each line: the plan, what is done, the end\n";
-static const char help_change[] =
-	"  --remove-orphans     remove the project's cells that are not in the file any more\n"
-	"  --recreate           make cells anew whose image changed; the files in them go\n";
-
-void up_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Makes and starts the cells of a file, changes those that differ from it (and "
-	       "starts them again\nif it takes that), and leaves the others alone. With CELL, only "
-	       "those and what they depend on.\n\n%s%s",
-	       usage_up, help_file, help_change);
-}
-
-void apply_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "The same as 'viv up', but running cells go on: what can be changed while they run "
-	       "is changed,\nand what needs a restart is told.\n\n"
-	       "  --restart            restart those\n%s%s",
-	       usage_apply, help_file, help_change);
-}
-
-void down_help(void)
-{
-	printf("Usage: %s\n\n"
-	       "Stops and removes all cells of the project, those that depend on others first. "
-	       "With --project, no file\nis needed.\n\n"
-	       "  --volumes            remove the volumes that the project made, too\n%s",
-	       usage_down, help_file);
-}
 
 struct asked {
 	const char *file, *project;
@@ -93,9 +49,9 @@ static int file_load(const char *name, struct buf *b)
 	if (!input && fd >= 0)
 		close(fd);
 	if (err) {
-		fail("cannot read '%s': %s%s", name, strerror(-err),
-		     err == -ENOENT ? "; -f names another file" : "");
-		return err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED;
+		return fail_as(err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot read '%s': %s%s", name, strerror(-err),
+			       err == -ENOENT ? "; -f names another file" : "");
 	}
 	buf_add(b, "", 1);
 	b->len--;
@@ -106,38 +62,13 @@ static int file_load(const char *name, struct buf *b)
 		for (size_t i = 0; i < good && i < b->len; i++)
 			line += b->p[i] == '\n';
 		if (b->len > FILE_MAX)
-			fail("'%s' has more than 1 MiB", name);
-		else
-			fail("%s:%u: this is no UTF-8", name, line);
-		return ERR_USAGE;
+			return fail_as(ERR_USAGE, "'%s' has more than 1 MiB", name);
+		return fail_as(ERR_USAGE, "%s:%u: this is no UTF-8", name, line);
 	}
 	return 0;
 }
 
 /* ---- the question ---- */
-
-static void key_add(struct buf *b, const char *key)
-{
-	buf_add_text(b, b->len > 1 ? ",\"" : "\"");
-	buf_add_text(b, key);
-	buf_add_text(b, "\":");
-}
-
-static void text_add(struct buf *b, const char *key, const char *value)
-{
-	if (!value)
-		return;
-	key_add(b, key);
-	json_text_add(b, value);
-}
-
-static void flag_add(struct buf *b, const char *key, bool on)
-{
-	if (!on)
-		return;
-	key_add(b, key);
-	buf_add_text(b, "true");
-}
 
 static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
@@ -168,15 +99,12 @@ static int variables_add(struct buf *b, const char *text)
 		value = getenv(name);
 		if (!value || seen)
 			continue;
-		if (!text_is_utf8(value, strlen(value))) {
-			fail("the variable %s is no UTF-8", name);
-			status = ERR_USAGE;
-		}
-		text_add(&v, name, value);
+		if (!text_is_utf8(value, strlen(value)))
+			status = fail_as(ERR_USAGE, "the variable %s is no UTF-8", name);
+		json_member_text(&v, name, value);
 	}
 	buf_add(&v, "}", 2);
-	key_add(b, "variables");
-	buf_add_text(b, (char *)v.p);
+	json_member_add(b, "variables", (char *)v.p);
 	buf_free(&v);
 	return status;
 }
@@ -202,7 +130,7 @@ static char *dir_of(const char *file)
 
 	free(copy);
 	if (!dir)
-		fail("cannot find the directory of '%s': %s", file, strerror(errno));
+		fail_as(ERR_FAILED, "cannot find the directory of '%s': %s", file, strerror(errno));
 	return dir;
 }
 
@@ -216,10 +144,10 @@ static int file_add(struct buf *b, const char *file)
 		status = ERR_FAILED;
 	if (!status) {
 		name_make(dir, name, sizeof(name));
-		text_add(b, "yaml", (char *)text.p);
-		text_add(b, "file", strcmp(file, "-") ? file : "standard input");
-		text_add(b, "dir", dir);
-		text_add(b, "fallback", name);
+		json_member_text(b, "yaml", (char *)text.p);
+		json_member_text(b, "file", strcmp(file, "-") ? file : "standard input");
+		json_member_text(b, "dir", dir);
+		json_member_text(b, "fallback", name);
 		status = variables_add(b, (char *)text.p);
 		free(dir);
 	}
@@ -234,21 +162,25 @@ static int question_make(struct buf *b, const struct asked *a, bool down)
 	int status = 0;
 
 	buf_add_text(b, "{");
-	text_add(b, "project", a->project);
-	flag_add(b, "dry_run", a->dry_run);
-	flag_add(b, "apply", a->apply);
-	flag_add(b, "restart", a->restart);
-	flag_add(b, "recreate", a->recreate);
-	flag_add(b, "remove_orphans", a->remove_orphans);
-	flag_add(b, "volumes", a->volumes);
+	json_member_text(b, "project", a->project);
+	if (a->dry_run)
+		json_member_add(b, "dry_run", "true");
+	if (a->apply)
+		json_member_add(b, "apply", "true");
+	if (a->restart)
+		json_member_add(b, "restart", "true");
+	if (a->recreate)
+		json_member_add(b, "recreate", "true");
+	if (a->remove_orphans)
+		json_member_add(b, "remove_orphans", "true");
+	if (a->volumes)
+		json_member_add(b, "volumes", "true");
 	if (!down || !a->project || a->file)
 		status = file_add(b, a->file ? a->file : FILE_NAME);
 	if (a->ncells) {
-		key_add(b, "cells");
-		for (int i = 0; i < a->ncells; i++) {
-			buf_add_text(b, i ? "," : "[");
-			json_text_add(b, a->cells[i]);
-		}
+		json_member_add(b, "cells", "[");
+		for (int i = 0; i < a->ncells; i++)
+			json_member_text(b, NULL, a->cells[i]);
 		buf_add_text(b, "]");
 	}
 	buf_add(b, "}", 2);
@@ -258,21 +190,22 @@ static int question_make(struct buf *b, const struct asked *a, bool down)
 /* One try. *again: vivd went before it said anything, and asking once more does no harm. */
 static int ask_once(const char *path, const char *question, struct plan_print *out, bool *again)
 {
-	struct viv_client *c = vivd_open();
+	struct viv_client *c;
 	struct viv_error error = { 0 };
 	struct viv_reply reply = { 0 };
-	int status = 0, r;
+	int status = vivd_connect(&c), r;
 
-	if (!c)
-		return ERR_FAILED;
+	if (status) {
+		*again = false;
+		return status;
+	}
 	r = viv_stream(c, "POST", path, question, plan_line, out, &reply, &error);
 	viv_close(c);
 	if (r < 0 && !out->planned && *again && (error.code == ECONNRESET || error.code == EPIPE))
 		return 0;
 	*again = false;
 	if (r < 0) {
-		fail("%s", error.text);
-		status = ERR_FAILED;
+		status = fail_as(ERR_FAILED, "%s", error.text);
 	} else if (reply.status != 200) {
 		status = vivd_refused(&reply);
 	} else {
@@ -303,54 +236,42 @@ static int ask(const struct asked *a, bool down)
 
 /* ---- the verbs ---- */
 
-static int common_take(int *argc, char **argv, struct asked *a)
+static int project_main(int argc, char **argv, bool apply, bool down)
 {
-	int status = option_take(argc, argv, "-f", &a->file);
+	struct args a;
+	int status = args_take(&a, argc, argv);
+	struct asked x;
 
-	status = status ? status : option_take(argc, argv, "--file", &a->file);
-	status = status ? status : option_take(argc, argv, "-p", &a->project);
-	status = status ? status : option_take(argc, argv, "--project", &a->project);
-	a->json = flag_take(argc, argv, "--json");
-	a->dry_run = flag_take(argc, argv, "--dry-run");
-	return status;
-}
-
-static int change_main(int argc, char **argv, struct asked *a, const char *usage)
-{
-	int status = common_take(&argc, argv, a);
-
-	a->remove_orphans = flag_take(&argc, argv, "--remove-orphans");
-	a->recreate = flag_take(&argc, argv, "--recreate");
-	status = status ? status : words_check(argc, argv, 0, argc, usage);
 	if (status)
 		return status;
-	a->cells = argv + 1;
-	a->ncells = argc - 1;
-	return ask(a, false);
+	x = (struct asked){ .file = arg_value(&a, "file"),
+			    .project = arg_value(&a, "project"),
+			    .json = a.json,
+			    .dry_run = arg_is_on(&a, "dry-run"),
+			    .apply = apply,
+			    .cells = a.words,
+			    .ncells = a.n };
+	if (down) {
+		x.volumes = arg_is_on(&a, "volumes");
+	} else {
+		x.remove_orphans = arg_is_on(&a, "remove-orphans");
+		x.recreate = arg_is_on(&a, "recreate");
+		x.restart = apply && arg_is_on(&a, "restart");
+	}
+	return ask(&x, down);
 }
 
 int up_main(int argc, char **argv)
 {
-	struct asked a = { 0 };
-
-	return change_main(argc, argv, &a, usage_up);
+	return project_main(argc, argv, false, false);
 }
 
 int apply_main(int argc, char **argv)
 {
-	struct asked a = { .apply = true };
-
-	a.restart = flag_take(&argc, argv, "--restart");
-	return change_main(argc, argv, &a, usage_apply);
+	return project_main(argc, argv, true, false);
 }
 
 int down_main(int argc, char **argv)
 {
-	struct asked a = { 0 };
-	int status;
-
-	a.volumes = flag_take(&argc, argv, "--volumes") || flag_take(&argc, argv, "-v");
-	status = common_take(&argc, argv, &a);
-	status = status ? status : words_check(argc, argv, 0, 0, usage_down);
-	return status ? status : ask(&a, true);
+	return project_main(argc, argv, false, true);
 }

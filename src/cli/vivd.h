@@ -2,11 +2,15 @@
 #ifndef VIV_CLI_VIVD_H
 #define VIV_CLI_VIVD_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "client/vivarium.h"
 
 /* A connection, vivd started if need be; NULL with the message printed. */
 struct viv_client *vivd_open(void);
+/* The same: 0, or the exit status. */
+int vivd_connect(struct viv_client **ret);
 /* Asks and checks: 0 when the status is below 300. Else the message is printed, and what is returned is the exit status. doc (may be
  * NULL) gets the answer, json_free() it. */
 int vivd_ask(struct viv_client *c, const char *method, const char *path, const char *body,
@@ -14,8 +18,21 @@ int vivd_ask(struct viv_client *c, const char *method, const char *path, const c
 /* Prints what an answer with an error says; the exit status that belongs to it. */
 int vivd_refused(const struct viv_reply *reply);
 
+/* A path below a cell: "/v1/cells/CELL" and tail. What CELL has that a path must not have is written as %XX. */
+struct cell_path {
+	char str[1024];
+};
+struct cell_path cell_path(const char *cell, const char *tail);
+
 /* Writes text as a JSON text, with its quotes, into b. */
 void json_text_add(struct buf *b, const char *text);
+/* A member of an object: its name and, unless it is NULL, its value as it stands. The first one has no comma before it. */
+void json_member_add(struct buf *b, const char *name, const char *value);
+/* The same for a text; nothing when it is NULL. */
+void json_member_text(struct buf *b, const char *name, const char *text);
+void json_member_seconds(struct buf *b, const char *name, int64_t ns);
+/* Prints a value as it was read; indent: over several lines, for people. Without a line end. */
+void json_value_print(FILE *to, const struct json *v, bool indent);
 /* A member as text for people: "" when it is not there. */
 const char *json_show(const struct json *v, const char *key);
 

@@ -141,12 +141,12 @@ static void member_write(FILE *f, const struct config_item *item, unsigned form)
 	const char *equal = memchr(item->value, '=', item->len);
 	size_t key = form == PAIRS && equal ? (size_t)(equal - item->value) : item->len;
 
-	json_text(f, item->value, key);
+	json_bytes(f, item->value, key);
 	if (form == KEYS)
 		fputs(":{}", f);
 	if (form == PAIRS) {
 		fputc(':', f);
-		json_text(f, equal ? equal + 1 : "", equal ? item->len - key - 1 : 0);
+		json_bytes(f, equal ? equal + 1 : "", equal ? item->len - key - 1 : 0);
 	}
 }
 
@@ -184,10 +184,10 @@ static void value_write(FILE *f, const struct image *i, uint32_t tag, const char
 
 	while (!config_next(config, len, &at, &item))
 		if (item.tag == tag) {
-			json_text(f, item.value, item.len);
+			json_bytes(f, item.value, item.len);
 			return;
 		}
-	json_text(f, otherwise, strlen(otherwise));
+	json_bytes(f, otherwise, strlen(otherwise));
 }
 
 static void config_write(FILE *f, const struct image *i, const struct blob *layer)
@@ -241,7 +241,7 @@ static int documents_export(const struct image *i, int dir, const char *ref,
 			manifest.hash, (unsigned long long)manifest.size);
 		if (ref) {
 			fputs(",\"annotations\":{\"org.opencontainers.image.ref.name\":", f);
-			json_text(f, ref, strlen(ref));
+			json_bytes(f, ref, strlen(ref));
 			fputs("}", f);
 		}
 		fputs("}]}", f);

@@ -6,22 +6,36 @@
 
 #include "import/verbs.h"
 
+static bool as_json;
+
+void output_json(bool on)
+{
+	as_json = on;
+}
+
+bool output_is_json(void)
+{
+	return as_json;
+}
+
 int failed(const struct err *e)
 {
-	fprintf(stderr, "viv: %s\n", e->text);
+	if (as_json)
+		json_failure(stderr, err_code(e->kind), e->text);
+	else
+		fprintf(stderr, "viv: %s\n", e->text);
 	return e->kind;
 }
 
 int usage_failed(const char *fmt, ...)
 {
+	struct err e = { .kind = ERR_USAGE };
 	va_list ap;
 
-	fputs("viv: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
-	return ERR_USAGE;
+	return failed(&e);
 }
 
 /* The option that arg is, with what follows its '='. */
@@ -66,6 +80,8 @@ int options_parse(int argc, char **argv, const struct option *options, unsigned 
 			continue;
 		}
 		o = option_find(argv[i], options, n, &value);
+		if (!o && !strcmp(argv[i], "--json")) /* every verb has it; main() saw it */
+			continue;
 		if (!o) {
 			usage_failed("unknown option '%s'; 'viv image %s --help' lists them",
 				     argv[i], argv[0]);
@@ -123,49 +139,18 @@ bool size_parse(const char *s, uint64_t *ret)
 	return true;
 }
 
-/* The length of the UTF-8 sequence at p, 0 when there is none. */
-static size_t utf8_length(const unsigned char *p, size_t left)
+void image_made(const char *hash, const char *tag)
 {
-	size_t n = p[0] < 0x80	 ? 1
-		   : p[0] < 0xc2 ? 0
-		   : p[0] < 0xe0 ? 2
-		   : p[0] < 0xf0 ? 3
-		   : p[0] < 0xf5 ? 4
-				 : 0;
-
-	if (!n || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong, surrogates, beyond the last. */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-void json_text(FILE *to, const char *text, size_t len)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	fputc('"', to);
-	while (len) {
-		size_t n = utf8_length(p, len);
-
-		if (!n)
-			fputs("\\ufffd", to);
-		else if (*p == '"' || *p == '\\')
-			fprintf(to, "\\%c", *p);
-		else if (*p < ' ' || *p == 0x7f)
-			fprintf(to, "\\u%04x", *p);
-		else
-			fwrite(p, 1, n, to);
-		n = n ? n : 1;
-		p += n;
-		len -= n;
+	if (!as_json) {
+		printf("%s\n", hash);
+		return;
 	}
-	fputc('"', to);
+	printf("{\"id\":\"%s\"", hash);
+	if (tag) {
+		printf(",\"tag\":");
+		json_quoted(stdout, tag);
+	}
+	printf("}\n");
 }
 
 const char *size_text(uint64_t size, char *to, size_t n)

@@ -212,6 +212,6 @@ int verb_bootstrap(struct store *s, int argc, char **argv)
 		free(b.lines[i]);
 	if (result < 0)
 		return failed(&e);
-	printf("%s\n", hash);
+	image_made(hash, tag);
 	return 0;
 }

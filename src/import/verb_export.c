@@ -265,6 +265,8 @@ int verb_export(struct store *s, int argc, char **argv)
 		result = image_export_oci(&image, output, tag_is_valid(argv[1]) ? argv[1] : NULL,
 					  &e);
 		progress_end();
+		if (!result && output_is_json())
+			image_made(image.hash, NULL);
 		image_close(&image);
 		return result < 0 ? failed(&e) : 0;
 	}
@@ -280,6 +282,8 @@ int verb_export(struct store *s, int argc, char **argv)
 	progress_source(0, 0);
 	result = export_to(&image, fd, output ? output : "", &e);
 	progress_end();
+	if (!result && output && output_is_json())
+		image_made(image.hash, NULL);
 	image_close(&image);
 	if (output && close(fd) < 0 && !result)
 		result = err_set(&e, ERR_FAILED, "cannot write '%s': %s", output, strerror(errno));

@@ -200,6 +200,6 @@ int verb_import(struct store *s, int argc, char **argv)
 		close(src.fd);
 	if (result < 0)
 		return failed(&e);
-	printf("%s\n", hash);
+	image_made(hash, tag);
 	return 0;
 }

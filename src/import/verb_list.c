@@ -50,7 +50,7 @@ static void tags_json(const struct tag *tags, size_t n, const char *hash)
 		if (!first)
 			printf(", ");
 		first = false;
-		json_text(stdout, tags[i].name, strlen(tags[i].name));
+		json_bytes(stdout, tags[i].name, strlen(tags[i].name));
 	}
 	printf("]");
 }
@@ -158,9 +158,9 @@ static void label_json(const struct config_item *item)
 	const char *equal = memchr(item->value, '=', item->len);
 	size_t key = equal ? (size_t)(equal - item->value) : item->len;
 
-	json_text(stdout, item->value, key);
+	json_bytes(stdout, item->value, key);
 	printf(": ");
-	json_text(stdout, equal ? equal + 1 : "", equal ? item->len - key - 1 : 0);
+	json_bytes(stdout, equal ? equal + 1 : "", equal ? item->len - key - 1 : 0);
 }
 
 static void config_json(const struct image *i)
@@ -188,7 +188,7 @@ static void config_json(const struct image *i)
 		if (item.tag == CONFIG_LABEL)
 			label_json(&item);
 		else
-			json_text(stdout, item.value, item.len);
+			json_bytes(stdout, item.value, item.len);
 	}
 	if (open && tag_is_list(open))
 		printf("%s", open == CONFIG_LABEL ? "}" : "]");

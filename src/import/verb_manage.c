@@ -35,6 +35,8 @@ int verb_tag(struct store *s, int argc, char **argv)
 	if (!result)
 		result = tag_set(s, argv[2], hash, &e);
 	close(lock);
+	if (!result && output_is_json())
+		image_made(hash, argv[2]);
 	return result < 0 ? failed(&e) : 0;
 }
 
@@ -87,8 +89,13 @@ int verb_rm(struct store *s, int argc, char **argv)
 	if (lock < 0)
 		return failed(&e);
 	for (int i = 1; i <= n; i++)
-		if (rm_one(s, argv[i], force, &e) < 0)
+		if (rm_one(s, argv[i], force, &e) < 0) {
 			status = failed(&e);
+		} else if (output_is_json()) {
+			printf("{\"image\":");
+			json_quoted(stdout, argv[i]);
+			printf("}\n");
+		}
 	close(lock);
 	return status;
 }
@@ -195,6 +202,11 @@ int verb_gc(struct store *s, int argc, char **argv)
 	close(lock);
 	if (result < 0)
 		return failed(&e);
+	if (output_is_json()) {
+		printf("{\"images\":%lu,\"objects\":%lu,\"bytes\":%llu,\"abandoned\":%u}\n", images,
+		       n, (unsigned long long)bytes, stale);
+		return 0;
+	}
 	if (!quiet && untagged)
 		printf("removed %lu image%s\n", images, images == 1 ? "" : "s");
 	if (!quiet)

@@ -23,15 +23,21 @@ struct verifier {
 
 static printf_like(2, 3) void damage(struct verifier *v, const char *fmt, ...)
 {
+	char line[8192];
 	va_list ap;
 
 	progress_end();
 	v->damages++;
-	printf("damaged: ");
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	printf("\n");
+	if (!output_is_json()) {
+		printf("damaged: %s\n", line);
+		return;
+	}
+	printf("{\"damage\":");
+	json_quoted(stdout, line);
+	printf("}\n");
 }
 
 /* Whether a file is what its hash says; its size is added to what is shown. */
@@ -222,7 +228,10 @@ int verb_verify(struct store *s, int argc, char **argv)
 	close(lock);
 	if (interrupted())
 		return ERR_FAILED;
-	if (!quiet)
+	if (output_is_json())
+		printf("{\"images\":%lu,\"objects\":%lu,\"damaged\":%lu}\n", v.images, v.objects,
+		       v.damages);
+	else if (!quiet)
 		printf("%lu image%s, %lu object%s: %lu damaged\n", v.images,
 		       v.images == 1 ? "" : "s", v.objects, v.objects == 1 ? "" : "s", v.damages);
 	return v.damages ? ERR_FAILED : 0;

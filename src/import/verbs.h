@@ -6,13 +6,12 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "store/store.h"
 
 struct verb {
 	const char *name;
-	const char *arguments, *summary;
 	int (*main)(struct store *s, int argc, char **argv);
-	const char *help; /* of its options */
 };
 
 int verb_import(struct store *s, int argc, char **argv);
@@ -54,7 +53,11 @@ bool size_parse(const char *s, uint64_t *ret);
 
 /* ---- output ---- */
 
-void json_text(FILE *to, const char *text, size_t len);
+/* Whether --json was given: objects, one for each line, also for failures. */
+void output_json(bool on);
+bool output_is_json(void);
+/* What an import made: its hash. */
+void image_made(const char *hash, const char *tag);
 /* 12.3 MB */
 const char *size_text(uint64_t size, char *to, size_t n);
 /* 2026-01-31T12:00:00Z */

@@ -10,12 +10,6 @@
 #include "keeper/place.h"
 #include "host/bootspec.h"
 
-struct option {
-	const char *name;
-	const char *value; /* what it is called in the help; NULL: a switch */
-	const char *help;
-};
-
 enum {
 	OPT_IMAGE,
 	OPT_NAME,
@@ -43,6 +37,11 @@ enum {
 	OPT_FAST,
 	OPT_QUIET,
 	OPT_DETACH,
+	OPT_LABEL,
+	OPT_RESTART,
+	OPT_STOP_TIMEOUT,
+	OPT_IDLE_TIMEOUT,
+	OPT_JSON,
 	OPT_HELP,
 	OPT_IDLE, /* from here on: words between viv and its keepers (keeper/client.h) */
 	OPT_ID,
@@ -51,61 +50,79 @@ enum {
 	OPT_VISIT,
 };
 
-static const struct option options[] = {
-	[OPT_IMAGE] = { "image", "NAME",
+const struct opt run_opts[] = {
+	[OPT_IMAGE] = { 0, "image", "NAME",
 			"the root file system: an image of the store, or 'host', which shows the "
 			"host's "
 			"/usr, /bin and /lib" },
-	[OPT_NAME] = { "name", "CELL",
+	[OPT_NAME] = { 0, "name", "CELL",
 		       "a cell that keeps its files; made when there is none of that name" },
-	[OPT_RM] = { "rm", NULL, "keep nothing (as it is without --name)" },
-	[OPT_ENTRYPOINT] = { "entrypoint", "FILE", "run this instead of the image's entry point" },
-	[OPT_CPUS] = { "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
-	[OPT_MEMORY] = { "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
-	[OPT_PIDS] = { "pids", "N", "processes and threads at once" },
-	[OPT_DISK_SIZE] = { "disk-size", "SIZE", "bytes that the cell may keep in its own files" },
-	[OPT_DISK_INODES] = { "disk-inodes", "N", "files that the cell may make" },
-	[OPT_TIMEOUT] = { "timeout", "TIME",
+	[OPT_RM] = { 0, "rm", NULL, "keep nothing (as it is without --name)" },
+	[OPT_ENTRYPOINT] = { 0, "entrypoint", "FILE",
+			     "run this instead of the image's entry point" },
+	[OPT_CPUS] = { 0, "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
+	[OPT_MEMORY] = { 'm', "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
+	[OPT_PIDS] = { 0, "pids", "N", "processes and threads at once" },
+	[OPT_DISK_SIZE] = { 0, "disk-size", "SIZE",
+			    "bytes that the cell may keep in its own files" },
+	[OPT_DISK_INODES] = { 0, "disk-inodes", "N", "files that the cell may make" },
+	[OPT_TIMEOUT] = { 0, "timeout", "TIME",
 			  "end the cell after this time (500ms, 10s, 5m); status 124" },
-	[OPT_ENV] = { "env", "K=V", "set a variable; a name alone passes the host's value" },
-	[OPT_WORKDIR] = { "workdir", "DIR",
+	[OPT_ENV] = { 'e', "env", "K=V", "set a variable; a name alone passes the host's value" },
+	[OPT_WORKDIR] = { 'w', "workdir", "DIR",
 			  "directory that the command starts in (the image's, or /)" },
-	[OPT_USER] = { "user", "USER",
+	[OPT_USER] = { 'u', "user", "USER",
 		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
-	[OPT_MOUNT] = { "mount", "SRC:DST[:ro|rw]",
+	[OPT_MOUNT] = { 0, "mount", "SRC:DST[:ro|rw]",
 			"show a host directory, or s3://BUCKET/PREFIX, at DST in the cell (rw)" },
-	[OPT_S3_ENDPOINT] = { "s3-endpoint", "URL",
+	[OPT_S3_ENDPOINT] = { 0, "s3-endpoint", "URL",
 			      "the server of s3:// mounts (AWS_ENDPOINT_URL, or Amazon's)" },
-	[OPT_VOLUME] = { "volume", "NAME:DST[:ro|rw]",
+	[OPT_VOLUME] = { 0, "volume", "NAME:DST[:ro|rw]",
 			 "a volume at DST: files that stay, whichever cell uses them" },
-	[OPT_TMPFS] = { "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
-	[OPT_HOSTNAME] = { "hostname", "NAME", "the cell's name (cell)" },
-	[OPT_WASM] = { "binfmt-wasm", "COMMAND",
+	[OPT_TMPFS] = { 0, "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
+	[OPT_HOSTNAME] = { 0, "hostname", "NAME", "the cell's name (cell)" },
+	[OPT_WASM] = { 0, "binfmt-wasm", "COMMAND",
 		       "program of the cell that runs WebAssembly modules (node's WASI)" },
-	[OPT_INTERACTIVE] = { "interactive", NULL,
-			      "-i: the command reads viv's standard input (it always does; with "
+	[OPT_INTERACTIVE] = { 'i', "interactive", NULL,
+			      "the command reads viv's standard input (it always does; with "
 			      "-d: its input stays open)" },
-	[OPT_TTY] = { "tty", NULL,
-		      "-t: insist on a terminal (viv's own, when it has one, is the cell's)" },
-	[OPT_CHANGES] = { "changes", NULL, "at the end, list what was added, changed and deleted" },
-	[OPT_TRACE] = { "trace", NULL, "print every system call to standard error" },
-	[OPT_FAST] = { "fast", "MODE",
+	[OPT_TTY] = { 't', "tty", NULL,
+		      "insist on a terminal (viv's own, when it has one, is the cell's)" },
+	[OPT_CHANGES] = { 0, "changes", NULL,
+			  "at the end, list what was added, changed and deleted" },
+	[OPT_TRACE] = { 0, "trace", NULL, "print every system call to standard error" },
+	[OPT_FAST] = { 0, "fast", "MODE",
 		       "on, off, check or eager: calls without a switch to the kernel (on)" },
-	[OPT_QUIET] = { "quiet", NULL, "no warnings" },
-	[OPT_DETACH] = { "detach", NULL,
-			 "-d: print the cell's id and leave it to itself; 'viv logs' has its "
+	[OPT_QUIET] = { 'q', "quiet", NULL, "no warnings" },
+	[OPT_DETACH] = { 'd', "detach", NULL,
+			 "print the cell's id and leave it to itself; 'viv logs' has its "
 			 "output" },
-	[OPT_HELP] = { "help", NULL, "this text" },
-	[OPT_IDLE] = { "idle", NULL, NULL },
-	[OPT_ID] = { "id", "ID", NULL },
-	[OPT_LEAVE] = { "leave", NULL, NULL },
-	[OPT_POOL] = { "pool", NULL, NULL },
-	[OPT_VISIT] = { "visit", NULL, NULL },
+	[OPT_LABEL] = { 'l', "label", "K=V", "of a detached cell: a label, for 'viv ps --filter'" },
+	[OPT_RESTART] = { 0, "restart", "POLICY",
+			  "of a detached cell: no, on-failure, on-failure:N or always" },
+	[OPT_STOP_TIMEOUT] = { 0, "stop-timeout", "TIME",
+			       "of a detached cell: what 'viv stop' gives it (10s)" },
+	[OPT_IDLE_TIMEOUT] = { 0, "idle-timeout", "TIME",
+			       "of a detached cell: stop it when nothing ran in it for so long" },
+	[OPT_JSON] = { 0, "json", NULL, "print what viv itself says as JSON" },
+	[OPT_HELP] = { 'h', "help", NULL, "this text" },
+	[OPT_IDLE] = { 0, "idle", NULL, NULL },
+	[OPT_ID] = { 0, "id", "ID", NULL },
+	[OPT_LEAVE] = { 0, "leave", NULL, NULL },
+	[OPT_POOL] = { 0, "pool", NULL, NULL },
+	[OPT_VISIT] = { 0, "visit", NULL, NULL },
 };
+
+_Static_assert(OPT_IDLE == RUN_NOPTS, "what others are shown of the table");
 
 static const char *const fast_modes[] = {
 	[FAST_ON] = "on", [FAST_OFF] = "off", [FAST_CHECK] = "check", [FAST_EAGER] = "eager"
 };
+
+const char *run_fast_name(uint32_t mode)
+{
+	return fast_modes[mode];
+}
 
 static const struct user {
 	const char *name, *home;
@@ -115,26 +132,6 @@ static const struct user {
 	{ "agent", "/home/agent", 1000, 1000 },
 	{ "nobody", "/nonexistent", 65534, 65534 },
 };
-
-void run_help(void)
-{
-	printf("Usage: viv run [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n"
-	       "Runs COMMAND in a new cell and ends with its exit status. Its streams are those of "
-	       "viv; its environment is\n"
-	       "clean, its files are its own and go with it.\n\n");
-	for (unsigned i = 0; i < ARRAY_LEN(options); i++) {
-		char left[64];
-
-		if (!options[i].help)
-			continue;
-		snprintf(left, sizeof(left), "--%s%s%s", options[i].name,
-			 options[i].value ? " " : "", options[i].value ? options[i].value : "");
-		printf("  %-26s %s\n", left, options[i].help);
-	}
-	printf("\nExit status: the command's; 124 timeout, 125 viv failed, 126 not executable, 127 "
-	       "not found,\n"
-	       "128+N ended by signal N.\n");
-}
 
 /* Takes text, which may be NULL; returns it, or NULL: there is no memory. */
 static char *text_keep(struct run_options *o, char *text)
@@ -341,6 +338,8 @@ static int tmpfs_option(struct run_options *o, const char *text)
 static int option_apply(struct run_options *o, unsigned opt, const char *value)
 {
 	uint64_t milli;
+	uint32_t times;
+	int64_t ns;
 
 	switch (opt) {
 	case OPT_IMAGE:
@@ -460,8 +459,33 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 	case OPT_VISIT:
 		o->visit = true;
 		return 0;
+	case OPT_LABEL:
+		if (!*value || *value == '=')
+			return fail("--label needs a name: --label NAME=VALUE");
+		if (o->nlabels == ARRAY_LEN(o->labels))
+			return fail("at most %zu labels", ARRAY_LEN(o->labels));
+		o->labels[o->nlabels++] = value;
+		return 0;
+	case OPT_RESTART:
+		if (strcmp(value, "no") && strcmp(value, "always") &&
+		    (strncmp(value, "on-failure", 10) || (value[10] && value[10] != ':') ||
+		     (value[10] && !value_u32(value + 11, &times))))
+			return fail("--restart '%s': no, on-failure, on-failure:N or always",
+				    value);
+		o->restart = value;
+		return 0;
+	case OPT_STOP_TIMEOUT:
+	case OPT_IDLE_TIMEOUT:
+		if (!value_duration(value, &ns) && strcmp(value, "0"))
+			return fail("--%s '%s': a time such as 500ms, 10s or 5m",
+				    run_opts[opt].name, value);
+		*(opt == OPT_STOP_TIMEOUT ? &o->stop_timeout : &o->idle_timeout) = value;
+		return 0;
+	case OPT_JSON:
+		o->json = true;
+		say_json(true);
+		return 0;
 	default:
-		run_help();
 		return -1;
 	}
 }
@@ -472,22 +496,35 @@ static int option_unknown(const char *text)
 	const char *similar;
 
 	snprintf(name, sizeof(name), "%.*s", (int)MIN(strcspn(text, "="), sizeof(name) - 1), text);
-	similar = value_similar(name + strspn(name, "-"), &options[0].name, OPT_IDLE,
-				sizeof(options[0]));
+	similar = value_similar(name + strspn(name, "-"), &run_opts[0].name, OPT_IDLE,
+				sizeof(run_opts[0]));
 	if (similar)
 		return fail("unknown option '%s'; did you mean '--%s'?", name, similar);
 	return fail("unknown option '%s'; 'viv run --help' lists the options", name);
 }
 
-/* -d, -i and -t, alone or together, as docker has them. False: text is something else. */
-static bool short_switches(struct run_options *o, const char *text)
+/* -e K=V, -eK=V, or switches, alone or together: -dit, as docker has them. */
+static int letters_parse(struct run_options *o, char **argv, int *i)
 {
-	if (text[0] != '-' || !text[1] || strspn(text + 1, "dit") != strlen(text + 1))
-		return false;
-	o->tty |= strchr(text, 't') != NULL;
-	o->interactive |= strchr(text, 'i') != NULL;
-	o->detach |= strchr(text, 'd') != NULL;
-	return true;
+	const char *text = argv[(*i)++];
+	int err = 0;
+
+	for (const char *c = text + 1; *c && !err; c++) {
+		unsigned opt = 0;
+
+		while (opt < OPT_IDLE && run_opts[opt].letter != *c)
+			opt++;
+		if (opt == OPT_IDLE)
+			return option_unknown(text);
+		if (!run_opts[opt].value) {
+			err = option_apply(o, opt, NULL);
+			continue;
+		}
+		if (!c[1] && !argv[*i])
+			return fail("-%c needs a value: -%c %s", *c, *c, run_opts[opt].value);
+		return option_apply(o, opt, c[1] ? c + 1 : argv[(*i)++]);
+	}
+	return err;
 }
 
 /* One option at argv[*i]; moves *i behind it and its value. */
@@ -497,29 +534,25 @@ static int option_parse(struct run_options *o, char **argv, int *i)
 	size_t n = equals ? (size_t)(equals - text) : strlen(text);
 	unsigned opt;
 
-	if (!strcmp(text, "-h"))
-		return option_apply(o, OPT_HELP, NULL);
-	if (short_switches(o, text)) {
-		++*i;
-		return 0;
-	}
-	for (opt = 0; opt < ARRAY_LEN(options); opt++)
-		if (!strncmp(text, "--", 2) && strlen(options[opt].name) == n - 2 &&
-		    !strncmp(text + 2, options[opt].name, n - 2))
+	if (text[1] != '-')
+		return letters_parse(o, argv, i);
+	for (opt = 0; opt < ARRAY_LEN(run_opts); opt++)
+		if (strlen(run_opts[opt].name) == n - 2 &&
+		    !strncmp(text + 2, run_opts[opt].name, n - 2))
 			break;
-	if (opt == ARRAY_LEN(options) || (!options[opt].help && !o->keeper))
+	if (opt == ARRAY_LEN(run_opts) || (!run_opts[opt].help && !o->keeper))
 		return option_unknown(text);
 	++*i;
-	if (!options[opt].value) {
+	if (!run_opts[opt].value) {
 		if (equals)
-			return fail("--%s takes no value", options[opt].name);
+			return fail("--%s takes no value", run_opts[opt].name);
 	} else if (equals) {
 		value = equals + 1;
 	} else {
 		value = argv[*i];
 		if (!value)
-			return fail("--%s needs a value: --%s %s", options[opt].name,
-				    options[opt].name, options[opt].value);
+			return fail("--%s needs a value: --%s %s", run_opts[opt].name,
+				    run_opts[opt].name, run_opts[opt].value);
 		++*i;
 	}
 	return option_apply(o, opt, value);
@@ -547,6 +580,12 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	if (o->detach && (o->trace || o->changes))
 		return fail("--detach: %s prints to the terminal; leave one of them out",
 			    o->trace ? "--trace" : "--changes");
+	if (!o->detach && (o->restart || o->stop_timeout || o->idle_timeout || o->nlabels))
+		return fail("--%s is for cells that vivd keeps; add --detach",
+			    o->restart	      ? "restart"
+			    : o->stop_timeout ? "stop-timeout"
+			    : o->idle_timeout ? "idle-timeout"
+					      : "label");
 	if (o->tty && !o->detach && !isatty(0) && !isatty(1) && !isatty(2))
 		return fail("-t: there is no terminal to give to the cell; leave -t out, or make "
 			    "one inside: "

@@ -5,13 +5,27 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "base/err.h"
 
 #define EXIT_TIMEOUT 124
 #define EXIT_OWN 125 /* viv itself failed: bad usage, or the cell could not start */
 
-/* Prints "viv: MESSAGE" and returns EXIT_OWN. A message says what to do. */
+/* Prints "viv: MESSAGE" and returns EXIT_OWN. A message says what to do, after "; ". */
 int fail(const char *fmt, ...) printf_like(1, 2);
 void warn(const char *fmt, ...) printf_like(1, 2);
+/* The same for a failure of a kind, whose code it has as JSON; returns the kind, which is the exit status. */
+int fail_as(enum err_kind kind, const char *fmt, ...) printf_like(2, 3);
+/* From here on failures are printed as {"code","message","remedy"}, one object for each line. */
+void say_json(bool on);
+bool say_is_json(void);
+
+/* An option of a verb, as it is parsed, explained and completed. */
+struct opt {
+	char letter; /* 0: none */
+	const char *name; /* without the dashes */
+	const char *value; /* what its value is called; NULL: a switch */
+	const char *help; /* NULL: not for people */
+};
 
 /* Another program of the project ("viv-kernel"), as a descriptor to be executed; -1, with the message
  * printed (program.c). */
@@ -52,6 +66,11 @@ struct run_options {
 	bool tty; /* a terminal was asked for */
 	bool interactive; /* -i: of a detached cell, its input stays open */
 	bool detach;
+	bool json; /* what viv itself says */
+	const char *restart, *stop_timeout,
+		*idle_timeout; /* vivd's business; NULL: not asked for */
+	const char *labels[64]; /* K=V */
+	unsigned nlabels;
 	bool keeper; /* we are a viv-keeper, which has options of its own */
 	bool idle; /* of viv-keeper: no command */
 	bool pool; /* of viv-keeper: it waits for somebody who takes it */
@@ -91,7 +110,10 @@ struct place;
 
 /* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
 int run_options_parse(struct run_options *o, int argc, char **argv);
-void run_help(void); /* prints the options */
+/* The options of run, for help and completion. */
+#define RUN_NOPTS 32
+extern const struct opt run_opts[];
+const char *run_fast_name(uint32_t mode);
 /* Sets K=V; text is copied. */
 int run_env_set(struct run_options *o, const char *text);
 /* Frees what o holds. */

@@ -1,15 +1,32 @@
-/* Messages for who started us. */
+/* Messages for who started us: lines that begin with "viv: ", or objects for programs. */
 #include "keeper/run.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-static printf_like(1, 0) void message(const char *fmt, va_list ap)
+#include "base/jsontext.h"
+
+static bool as_json;
+
+void say_json(bool on)
+{
+	as_json = on;
+}
+
+bool say_is_json(void)
+{
+	return as_json;
+}
+
+static printf_like(2, 0) void message(const char *code, const char *fmt, va_list ap)
 {
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), fmt, ap);
-	fprintf(stderr, "viv: %s\n", line);
+	if (as_json)
+		json_failure(stderr, code, line);
+	else
+		fprintf(stderr, "viv: %s\n", line);
 }
 
 int fail(const char *fmt, ...)
@@ -17,9 +34,19 @@ int fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	message("failed", fmt, ap);
 	va_end(ap);
 	return EXIT_OWN;
+}
+
+int fail_as(enum err_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message(err_code(kind), fmt, ap);
+	va_end(ap);
+	return (int)kind;
 }
 
 void warn(const char *fmt, ...)
@@ -27,6 +54,6 @@ void warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	message("warning", fmt, ap);
 	va_end(ap);
 }

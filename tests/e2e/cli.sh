@@ -40,11 +40,12 @@ timeouts() {
 }
 check 'exit status: 124 when the time is up @r' timeouts
 
-# Each: exit 125, one line that begins with "viv: ", and something that helps.
+# Each: exit 125 (run and exec) or 2, one line that begins with "viv: ", and something that helps.
 refuses() { # glob of the message, arguments of viv...
-	local want=$1
+	local want=$1 status=2
 	shift
-	exits 125 timeout 20 "$VIV" "$@"
+	[[ $1 != run ]] || status=125
+	exits "$status" timeout 20 "$VIV" "$@"
 	is "$(cat out)" ''
 	is "$(wc -l <err)" 1 "lines of: $*"
 	like "$(cat err)" "viv: $want" "$*"
@@ -110,9 +111,9 @@ help_texts() {
 	is "$("$VIV" run -h)" "$(cat help)"
 	exits 0 "$VIV" --help
 	like "$(cat out)" '*viv run*'
-	exits 125 "$VIV"
+	exits 2 "$VIV"
 	is "$(cat out)" ''
-	exits 125 bash -c '"$0" --help >/dev/full' "$VIV"
+	exits 1 bash -c '"$0" --help >/dev/full' "$VIV"
 }
 check 'help and version @r' help_texts
 

@@ -1,0 +1,226 @@
+/* viv help and version; and the synopsis of the man page, which 'viv help --man' prints and a check compares with docs/viv.1. */
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "base/jsontext.h"
+#include "cli/args.h"
+
+#define USAGE_OPTIONS_MAX 6 /* that a usage line names one by one */
+
+static bool is_second(const struct verb *v)
+{
+	return strchr(v->name, ' ') != NULL;
+}
+
+static bool is_of(const struct verb *v, const struct verb *group)
+{
+	size_t n = strlen(group->name);
+
+	return !strncmp(v->name, group->name, n) && v->name[n] == ' ';
+}
+
+void usage_print(FILE *to)
+{
+	fprintf(to, "Usage: viv COMMAND [OPTIONS]\n\n"
+		    "A computer of its own for every agent: its own kernel, files, processes and "
+		    "limits.\n\n");
+	for (unsigned i = 0; i < nverbs; i++)
+		if (!is_second(&verbs[i]))
+			fprintf(to, "  viv %-10s %s\n", verbs[i].name, verbs[i].summary);
+	fprintf(to,
+		"\n'viv help COMMAND' explains one of them. For a start: viv run -- uname -a\n");
+}
+
+const struct verb *verb_find(const char *name)
+{
+	for (unsigned i = 0; i < nverbs; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static void text_add(char *text, size_t size, const char *more)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, size - n, "%s", more);
+}
+
+static void option_add(char *text, size_t size, const struct opt *o)
+{
+	char word[96];
+
+	if (!o->help)
+		return;
+	if (o->letter)
+		snprintf(word, sizeof(word), " [-%c%s%s]", o->letter, o->value ? " " : "",
+			 o->value ? o->value : "");
+	else
+		snprintf(word, sizeof(word), " [--%s%s%s]", o->name, o->value ? " " : "",
+			 o->value ? o->value : "");
+	text_add(text, size, word);
+}
+
+const char *verb_usage(const struct verb *v, char *text, size_t size)
+{
+	snprintf(text, size, "viv %s", v->name);
+	if (v->flags & VERB_GROUP) {
+		text_add(text, size, " COMMAND");
+	} else if (v->nopts > USAGE_OPTIONS_MAX) {
+		text_add(text, size, " [OPTIONS]");
+	} else {
+		for (unsigned i = 0; i < v->nopts; i++)
+			option_add(text, size, &v->opts[i]);
+		if (!(v->flags & VERB_OWN))
+			option_add(text, size, &common_opts[0]);
+	}
+	if (v->args && *v->args) {
+		text_add(text, size, " ");
+		text_add(text, size, v->args);
+	}
+	return text;
+}
+
+static void option_print(const struct opt *o)
+{
+	char left[64], letter[8] = "    ";
+
+	if (!o->help)
+		return;
+	if (o->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->value ? " " : "",
+		 o->value ? o->value : "");
+	printf("  %-30s %s\n", left, o->help);
+}
+
+static void options_print(const struct verb *v)
+{
+	if (v->nopts || !(v->flags & VERB_OWN))
+		printf("\n");
+	for (unsigned i = 0; i < v->nopts; i++)
+		option_print(&v->opts[i]);
+	if (!(v->flags & VERB_OWN))
+		for (unsigned i = 0; i < ncommon_opts; i++)
+			option_print(&common_opts[i]);
+}
+
+void verb_help(const struct verb *v)
+{
+	char usage[600];
+
+	if (v->help) {
+		v->help();
+		return;
+	}
+	printf("Usage: %s\n\n", verb_usage(v, usage, sizeof(usage)));
+	if (v->about)
+		printf("%s\n", v->about);
+	else
+		printf("%c%s.\n", v->summary[0] & ~0x20, v->summary + 1);
+	if (v->flags & VERB_GROUP) {
+		printf("\n");
+		for (unsigned i = 0; i < nverbs; i++)
+			if (is_of(&verbs[i], v))
+				printf("  %-58s %s\n", verb_usage(&verbs[i], usage, sizeof(usage)),
+				       verbs[i].summary);
+		return;
+	}
+	options_print(v);
+	if (v->flags & VERB_GUEST)
+		printf("\nExit status: the command's; 124 timeout, 125 viv failed, 126 not "
+		       "executable, 127 not found,\n128+N ended by signal N.\n");
+}
+
+/* ---- the man page ---- */
+
+static void man_text(const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '-' || *s == '\\')
+			putchar('\\');
+		putchar(*s);
+	}
+}
+
+/* "viv stop" bold, the rest as it is. */
+static void man_print(void)
+{
+	char usage[600];
+
+	for (unsigned i = 0; i < nverbs; i++) {
+		if (verbs[i].flags & VERB_GROUP)
+			continue;
+		verb_usage(&verbs[i], usage, sizeof(usage));
+		printf(".B viv %s\n", verbs[i].name);
+		man_text(usage + strlen("viv ") + strlen(verbs[i].name) +
+			 (usage[strlen("viv ") + strlen(verbs[i].name)] == ' '));
+		printf("\n.br\n");
+	}
+}
+
+/* One line for each option of each verb: "stop --time -t". */
+static void options_list(void)
+{
+	for (unsigned i = 0; i < nverbs; i++)
+		for (unsigned k = 0; k < verbs[i].nopts; k++)
+			if (verbs[i].opts[k].help)
+				printf("%s --%s\n", verbs[i].name, verbs[i].opts[k].name);
+}
+
+static void verbs_json(void)
+{
+	for (unsigned i = 0; i < nverbs; i++) {
+		printf("{\"name\":");
+		json_quoted(stdout, verbs[i].name);
+		printf(",\"summary\":");
+		json_quoted(stdout, verbs[i].summary);
+		printf(",\"options\":[");
+		for (unsigned k = 0; k < verbs[i].nopts; k++) {
+			printf("%s", k ? "," : "");
+			json_quoted(stdout, verbs[i].opts[k].name);
+		}
+		printf("]}\n");
+	}
+}
+
+int help_main(int argc, char **argv)
+{
+	char name[64] = "";
+	const struct verb *v;
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	if (status)
+		return status;
+	if (arg_is_on(&a, "man")) {
+		man_print();
+	} else if (arg_is_on(&a, "options")) {
+		options_list();
+	} else if (!a.n && a.json) {
+		verbs_json();
+	} else if (!a.n) {
+		usage_print(stdout);
+	} else {
+		snprintf(name, sizeof(name), "%s%s%s", a.words[0], a.n > 1 ? " " : "",
+			 a.n > 1 ? a.words[1] : "");
+		v = verb_find(name);
+		if (!v)
+			return fail_as(ERR_USAGE,
+				       "unknown command '%s'; 'viv help' lists the commands", name);
+		verb_help(v);
+	}
+	return 0;
+}
+
+int version_main(int argc, char **argv)
+{
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	if (status)
+		return status;
+	printf(a.json ? "{\"version\":\"%s\"}\n" : "viv %s\n", VIV_VERSION);
+	return 0;
+}

@@ -1,0 +1,289 @@
+/* viv ps, ls, inspect and stats: what vivd knows of cells. */
+#include "cli/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsontext.h"
+#include "base/utf8.h"
+#include "cli/args.h"
+#include "cli/cells.h"
+#include "cli/color.h"
+#include "cli/target.h"
+#include "cli/vivd.h"
+
+const char *cell_shown(const struct json *cell)
+{
+	const char *name = json_show(cell, "name");
+
+	return *name ? name : json_show(cell, "id");
+}
+
+/* Up to max bytes, and how many there were. */
+static unsigned text_print(FILE *to, const char *s, unsigned max)
+{
+	unsigned n = 0;
+
+	while (*s && n < max) {
+		int len = utf8_length(s, strlen(s));
+
+		if (len <= 0 || (unsigned char)*s < ' ' || *s == 0x7f)
+			putc('?', to);
+		else
+			fwrite(s, 1, (size_t)len, to);
+		s += len > 0 ? len : 1;
+		n++;
+	}
+	return n;
+}
+
+void command_print(FILE *to, const struct json *cell, unsigned max)
+{
+	const struct json *words =
+		json_get(json_get(cell, "spec", JSON_OBJECT), "command", JSON_LIST);
+	const char *text = json_show(cell, "command");
+
+	if (*text) {
+		text_print(to, text, max);
+		return;
+	}
+	for (const struct json *w = words ? words->first : NULL; w && max; w = w->next) {
+		max -= text_print(to, w->text ? w->text : "", max);
+		if (w->next && max) {
+			putc(' ', to);
+			max--;
+		}
+	}
+}
+
+struct size_text size_text(uint64_t n)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	struct size_text t;
+	unsigned u = 0;
+	double d = (double)n;
+
+	while (d >= 1024 && u + 1 < ARRAY_LEN(units)) {
+		d /= 1024;
+		u++;
+	}
+	snprintf(t.str, sizeof(t.str), u ? "%.1f%s" : "%.0f%s", d, units[u]);
+	return t;
+}
+
+/* ---- ps ---- */
+
+static bool is_live(const struct json *cell)
+{
+	const char *state = json_show(cell, "state");
+
+	return strcmp(state, "created") && strcmp(state, "stopped") && strcmp(state, "failed");
+}
+
+static void row_print(const struct json *cell)
+{
+	const char *state = json_show(cell, "state"), *name = json_show(cell, "name");
+	const char *when = json_show(cell, *json_show(cell, "started") ? "started" : "created");
+	enum color color = color_state(state);
+
+	printf("%-16.16s  %-20s %-14.12s %s%-9s%s %-20.19s  ", json_show(cell, "id"),
+	       *name ? name : "-", json_show(cell, "image"), color_on(stdout, color), state,
+	       color_off(stdout, color), when);
+	command_print(stdout, cell, 160);
+	putchar('\n');
+}
+
+/* --filter NAME=VALUE as a part of the query; -1: that is none. */
+static int filter_add(char *query, size_t size, const char *text)
+{
+	static const char *const names[] = { "state", "label", "name" };
+	size_t n = strcspn(text, "="), at = strlen(query);
+
+	for (unsigned i = 0; text[n] && i < ARRAY_LEN(names); i++)
+		if (strlen(names[i]) == n && !strncmp(names[i], text, n)) {
+			/* As in a path, %XX. */
+			snprintf(query + at, size - at, "%c%s=%.900s", at ? '&' : '?', names[i],
+				 cell_path(text + n + 1, "").str + strlen("/v1/cells/"));
+			return 0;
+		}
+	return -1;
+}
+
+static int cells_ask(struct viv_client *c, const struct args *a, struct json_doc *ret)
+{
+	char query[4000] = "", path[4100];
+	const char *text;
+	unsigned at = 0;
+
+	while ((text = arg_next(a, "filter", &at)))
+		if (strlen(query) > 2000 || filter_add(query, sizeof(query), text) < 0)
+			return args_wrong(a->verb,
+					  "--filter '%s' is none of state=STATE, name=NAME and "
+					  "label=NAME[=VALUE]",
+					  text);
+	snprintf(path, sizeof(path), "/v1/cells%s", query);
+	return vivd_ask(c, "GET", path, NULL, ret);
+}
+
+static int list_main(int argc, char **argv, bool all)
+{
+	struct args a;
+	int status = args_take(&a, argc, argv);
+	struct viv_client *c;
+	const struct json *list;
+	struct json_doc d = { 0 };
+	bool quiet;
+
+	status = status ? status : vivd_connect(&c);
+	if (status)
+		return status;
+	quiet = arg_is_on(&a, "quiet");
+	all |= arg_is_on(&a, "all") || arg_value(&a, "filter");
+	status = cells_ask(c, &a, &d);
+	viv_close(c);
+	if (status)
+		return status;
+	list = json_get(d.root, "cells", JSON_LIST);
+	if (!a.json && !quiet)
+		printf("%-16s  %-20s %-14s %-9s %-20s  %s\n", "ID", "NAME", "IMAGE", "STATE",
+		       "STARTED", "COMMAND");
+	for (const struct json *cell = list ? list->first : NULL; cell; cell = cell->next) {
+		if (!all && !is_live(cell))
+			continue;
+		if (a.json) {
+			json_value_print(stdout, cell, false);
+			putchar('\n');
+		} else if (quiet) {
+			printf("%s\n", cell_shown(cell));
+		} else {
+			row_print(cell);
+		}
+	}
+	json_free(&d);
+	return 0;
+}
+
+int ps_main(int argc, char **argv)
+{
+	return list_main(argc, argv, false);
+}
+
+int ls_main(int argc, char **argv)
+{
+	return list_main(argc, argv, true);
+}
+
+/* ---- one ---- */
+
+/* GET below each cell; the first failure decides the status, but all are asked. */
+static int each_get(const struct args *a, const char *tail,
+		    void (*show)(const struct args *a, const struct json *cell,
+				 const struct json *v))
+{
+	struct viv_client *c;
+	int status = vivd_connect(&c);
+
+	for (int i = 0; c && i < a->n; i++) {
+		struct json_doc cell = { 0 }, d = { 0 };
+		int r = vivd_ask(c, "GET", cell_path(a->words[i], "").str, NULL, &cell);
+
+		if (!r && *tail)
+			r = vivd_ask(c, "GET", cell_path(json_show(cell.root, "id"), tail).str,
+				     NULL, &d);
+		if (!r)
+			show(a, cell.root, d.root);
+		json_free(&d);
+		json_free(&cell);
+		status = status ? status : r;
+	}
+	viv_close(c);
+	return status;
+}
+
+static void inspect_show(const struct args *a, const struct json *cell, const struct json *v)
+{
+	(void)v;
+	json_value_print(stdout, cell, !a->json);
+	putchar('\n');
+}
+
+int inspect_main(int argc, char **argv)
+{
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	return status ? status : each_get(&a, "", inspect_show);
+}
+
+/* ---- stats ---- */
+
+static uint64_t number(const struct json *v, const char *key)
+{
+	uint64_t n = 0;
+
+	return json_get_u64(v, key, &n) ? n : 0;
+}
+
+static void stats_show(const struct args *a, const struct json *cell, const struct json *v)
+{
+	if (a->json) {
+		printf("{\"id\":\"%s\",\"name\":", json_show(cell, "id"));
+		json_quoted(stdout, json_show(cell, "name"));
+		for (const struct json *m = v->first; m; m = m->next) {
+			printf(",\"%s\":", m->key);
+			json_value_print(stdout, m, false);
+		}
+		printf("}\n");
+		return;
+	}
+	printf("%-16.16s %-20s %9.2fs %10s %10s %8llu %6llu %12llu\n", json_show(cell, "id"),
+	       *json_show(cell, "name") ? json_show(cell, "name") : "-",
+	       atof(json_show(v, "cpu_seconds")), size_text(number(v, "memory")).str,
+	       size_text(number(v, "disk")).str, (unsigned long long)number(v, "inodes"),
+	       (unsigned long long)number(v, "tasks"),
+	       (unsigned long long)number(v, "system_calls"));
+}
+
+/* Those that run; one that ends meanwhile is left out. */
+static int stats_all(const struct args *a)
+{
+	struct viv_client *c;
+	struct json_doc d = { 0 }, one;
+	struct viv_reply reply;
+	struct viv_error error;
+	const struct json *list;
+	struct err e;
+	int status = vivd_connect(&c);
+
+	if (status)
+		return status;
+	status = vivd_ask(c, "GET", "/v1/cells", NULL, &d);
+	list = status ? NULL : json_get(d.root, "cells", JSON_LIST);
+	for (const struct json *cell = list ? list->first : NULL; cell; cell = cell->next) {
+		if (!is_live(cell) ||
+		    viv_call(c, "GET", cell_path(json_show(cell, "id"), "/stats").str, NULL, &reply,
+			     &error) < 0)
+			continue;
+		if (reply.status == 200 && json_parse(&one, reply.body, reply.size, &e) == 0) {
+			stats_show(a, cell, one.root);
+			json_free(&one);
+		}
+		viv_reply_free(&reply);
+	}
+	json_free(&d);
+	viv_close(c);
+	return status;
+}
+
+int stats_main(int argc, char **argv)
+{
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	if (status)
+		return status;
+	if (!a.json)
+		printf("%-16s %-20s %10s %10s %10s %8s %6s %12s\n", "ID", "NAME", "CPU", "MEMORY",
+		       "DISK", "FILES", "TASKS", "SYSCALLS");
+	return a.n ? each_get(&a, "/stats", stats_show) : stats_all(&a);
+}
