@@ -1,0 +1,412 @@
+# The verbs as one thing: one world of cells, exit statuses, JSON, help, completion, doctor, top. shellcheck shell=bash
+
+v() { timeout -k 5 60 "$VIV" "$@"; }
+# Every test has a vivd of its own, which goes with all its cells.
+world() {
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state VIV_POOL=0
+	mkdir -p data run state
+	trap 'world_end' EXIT
+}
+world_end() {
+	local list
+	[[ -S run/vivarium/vivd.sock ]] || return 0
+	list=$(v ls -q)
+	# shellcheck disable=SC2086
+	[[ -z $list ]] || v rm -f $list >/dev/null || true
+	v daemon stop
+}
+state_of() { v inspect --json "$1" | python3 -c 'import json,sys; print(json.load(sys.stdin)["state"])'; }
+state_is() { [[ $(state_of "$1" 2>/dev/null) == "$2" ]]; }
+field() { python3 -c 'import json,sys; v=json.load(sys.stdin)
+for k in sys.argv[1].split("."): v = v[int(k)] if isinstance(v, list) else v[k]
+print(v if isinstance(v, str) else json.dumps(v))' "$1"; }
+api() { curl -sS --max-time 60 --unix-socket run/vivarium/vivd.sock "http://vivd$1" "${@:2}"; }
+
+one_world() {
+	world
+	# Made by run -d: known to the API, with its policy.
+	c=$(v run -d --label team=x --restart on-failure:2 --stop-timeout 300ms -- sh -c 'echo up; exec sleep 1000')
+	is "$(api "/v1/cells/$c" | field state)" running
+	is "$(api "/v1/cells/$c" | field spec.restart.max)" 2
+	is "$(v ps -q)" "$c"
+	# Made by the API: known to the verbs.
+	api /v1/cells -d '{"name":"a","start":true,"command":["sleep","1000"]}' >/dev/null
+	is "$(v exec a echo in)" in
+	is "$(v ps -q | sort | tr '\n' ' ')" "$(printf '%s\n' a "$c" | sort | tr '\n' ' ')"
+	is "$(v ps -q -f label=team=x)" "$c"
+	is "$(v ps -q -f label=team=y)" ''
+	is "$(v ps -q --filter state=stopped)" ''
+	# Run in the foreground, and forked: known as soon as anybody asks.
+	"$VIV" run --name fore -- sh -c 'echo ready >/run/up; exec sleep 1000' &
+	p=$!
+	soon v exec fore test -e /run/up 2>/dev/null
+	state_is fore running
+	v pause fore >/dev/null
+	state_is fore paused
+	v resume fore >/dev/null
+	v fork fore copy >/dev/null
+	is "$(state_of copy)" stopped
+	v start copy >/dev/null
+	is "$(v exec copy echo 1)" 1
+	v stop -t 0 fore >/dev/null
+	rc=0
+	wait "$p" || rc=$?
+	is "$rc" 137
+	soon state_is fore stopped
+	# The same name again, in both ways.
+	is "$(viv --name fore -- cat /run/up)" ready
+	is "$(v run -d --name fore -- sh -c 'cat /run/up; exec sleep 1000')" fore
+	soon eval 'v logs fore | grep -qx ready'
+	exits 125 v run -d --name fore -- true
+	is "$(cat err)" "viv: cell 'fore' is in use; stop it first"
+	# Killed, vivd is replaced, and nobody notices.
+	kill -9 "$(v daemon status --json | field pid)"
+	soon eval 'v ps -q | grep -qx fore'
+	is "$(v exec "$c" echo on)" on
+	v stop "$c" >/dev/null
+	is "$(v inspect --json "$c" | field reason)" asked
+}
+check 'one world: cells of run, of the API, of others @r' one_world
+
+lifecycle() {
+	world
+	is "$(v create --name c --env A=1 --workdir /tmp --memory 64M --pids 50 -- sh -c 'echo "$A $PWD"; exec sleep 1000')" c
+	is "$(state_of c)" created
+	exits 5 v create --name c
+	v start c >/dev/null
+	soon eval 'v logs c | grep -qx "1 /tmp"'
+	before=$(v inspect --json c | field started)
+	v restart -t 0 c >/dev/null
+	is "$(state_of c)" running
+	[[ $(v inspect --json c | field started) != "$before" ]]
+	exits 5 v start c
+	exits 5 v rename c d
+	exits 5 v rm c
+	v stop -t 0 c >/dev/null
+	is "$(v wait c)" 137
+	exits 5 v stop c
+	exits 5 v pause c
+	exits 125 v exec c true # a guest's status would be confused with another one
+	v rename c d >/dev/null
+	exits 3 v inspect c
+	is "$(state_of d)" stopped
+	v rm d >/dev/null
+	exits 3 v start d
+	# Attached, its streams and its status are there.
+	v create --name e -- sh -c 'echo out; echo err >&2; exit 7' >/dev/null
+	exits 7 v start -a e
+	is "$(cat out)" out
+	is "$(cat err)" err
+	# Without a command it waits for what exec brings; relative places are viv's.
+	mkdir m
+	echo here >m/f
+	v create --name idle --mount ./m:/m >/dev/null
+	v start idle >/dev/null
+	is "$(v exec idle cat /m/f)" here
+	is "$(v rm -f idle)" idle
+	# Words that JSON cannot carry, and a keeper's own start.
+	c=$(v run -d -- sh -c "$(printf 'printf "<\377>"; exec sleep 1000')")
+	soon eval '[[ $(v logs "$c" | od -An -tx1 | tr -d " \n") == 3cff3e ]]'
+	v stop -t 0 "$c" >/dev/null
+	# A policy is carried out.
+	v run -d --name again --restart on-failure:2 -- sh -c 'exit 3' >/dev/null
+	soon eval '[[ $(v inspect --json again | field restarts) == 2 ]]'
+	soon state_is again stopped
+}
+check 'create, start, restart, stop, rename, rm @r' lifecycle
+
+# Each verb and class: 2 usage, 3 not found, 5 conflict; one line each, and as JSON an object, which json_errors looks at.
+status_is() { # status, arguments of viv...
+	exits "$1" v "${@:2}"
+	[[ $(<err) == 'viv: '* && $(<err) != *$'\n'* ]] || { cat err; echo "${*:2}"; return 1; }
+	exits "$1" v "${@:2:1}" --json "${@:3}"
+	echo "$1 ${*:2}" >>asked
+	cat err >>answers
+}
+json_errors() {
+	python3 - <<-'PY'
+	import json
+	codes = {2: ["usage", "invalid", "failed"], 3: ["not_found", "no_log"]}
+	asked, answers = open("asked").read().splitlines(), open("answers").read().splitlines()
+	assert len(asked) == len(answers) > 80, (len(asked), len(answers))
+	for a, e in zip(asked, map(json.loads, answers)):
+	    assert set(e) <= {"code", "message", "cause", "remedy"} and e["message"], (a, e)
+	    assert e["code"] in codes.get(int(a.split()[0]), [e["code"]]), (a, e)
+	PY
+}
+statuses() {
+	world
+	v create --name s -- sleep 1000 >/dev/null
+	for verb in start stop restart kill pause resume wait rm inspect stats logs; do status_is 3 "$verb" nosuch; done
+	status_is 3 rename nosuch x
+	status_is 3 snapshot nosuch
+	status_is 3 fork nosuch x
+	status_is 3 diff nosuch
+	status_is 3 verify nosuch
+	status_is 3 rollback nosuch x
+	status_is 3 commit nosuch --tag x
+	for verb in start stop restart kill pause resume wait rm inspect logs rename snapshot fork diff verify commit rollback completion; do status_is 2 "$verb"; done
+	for verb in start stop restart kill pause resume wait rm inspect stats logs rename ps ls top events prune doctor version snapshot fork diff verify commit rollback create up apply down; do
+		status_is 2 "$verb" --nosuch
+	done
+	for verb in ps ls top events prune doctor version; do status_is 2 "$verb" toomuch; done
+	status_is 2 stop -t x s
+	status_is 2 kill -s NOSUCH s
+	status_is 2 stop s:1
+	status_is 2 logs --tail x s
+	status_is 2 logs --since x s
+	status_is 2 ps --filter x
+	status_is 2 top --sort x
+	status_is 2 events --since x
+	status_is 2 create --name 'a b'
+	status_is 2 create --memory x
+	status_is 2 completion fish
+	status_is 5 create --name s
+	for verb in stop pause resume kill; do status_is 5 "$verb" s; done
+	v volume create vol >/dev/null
+	status_is 125 run --nosuch -- true
+	status_is 125 exec nosuch true
+	status_is 125 shell nosuch
+	json_errors
+	# Two words: --json follows the second.
+	for w in 'volume rm nosuch' 'image rm nosuch' 'image inspect nosuch' 'token rm nosuch'; do
+		# shellcheck disable=SC2086
+		exits 3 v $w
+		# shellcheck disable=SC2086
+		exits 3 v $w --json
+		is "$(field code <err)" not_found
+	done
+	for w in volume image token daemon 'volume frob' 'image frob' 'volume create' 'image import' 'token rm' 'daemon start --frob' 'volume ls x'; do
+		# shellcheck disable=SC2086
+		exits 2 v $w
+		is "$(wc -l <err)" 1
+	done
+	exits 5 v volume create vol
+	exits 2 v frobnicate
+	# Several: all are tried, the first failure counts.
+	v create --name t -- sleep 1000 >/dev/null
+	exits 3 v start nosuch t
+	is "$(cat out)" t
+	state_is t running
+	# Not ours: denied.
+	if [[ $(id -u) != 0 ]]; then
+		v daemon stop
+		mkdir -m 0 locked
+		VIVARIUM_SOCKET=$PWD/locked/vivd.sock exits 4 v ps
+		v daemon start
+	fi
+	# vivd cannot start: said, and the foreground does without it.
+	v rm -f s t >/dev/null
+	v daemon stop
+	touch file
+	XDG_STATE_HOME=$PWD/file exits 1 v ps
+	like "$(cat err)" 'viv: vivd cannot be reached: *viv doctor*'
+	XDG_STATE_HOME=$PWD/file exits 125 v run -d -- true
+	XDG_STATE_HOME=$PWD/file exits 0 v run -- true
+}
+check 'exit statuses and errors of every verb, as text and as JSON @r' statuses
+
+json_everywhere() {
+	world
+	c=$(v run -d --json --name j -- sh -c 'echo line; exec sleep 1000' | field id)
+	soon eval 'v logs j | grep -q line'
+	lines() { # how many objects; arguments of viv...
+		v "${@:2}" >out
+		python3 - "$1" <<-'PY' || { cat out; echo "${*:2}"; return 1; }
+		import json, sys
+		objects = [json.loads(l) for l in open("out")]
+		assert len(objects) == int(sys.argv[1]) and all(isinstance(o, dict) for o in objects), objects
+		PY
+	}
+	lines 1 ps --json
+	lines 1 ls --json
+	lines 1 inspect --json j
+	is "$(field id <out)" "$c"
+	lines 1 stats --json j
+	lines 1 stats --json
+	lines 1 top --json -n 1
+	lines 1 logs --json j
+	lines 1 pause --json j
+	is "$(field state <out)" paused
+	lines 1 resume --json j
+	lines 1 exec --json -d j true
+	lines 1 snapshot --json j one
+	lines 1 snapshot --json --ls j
+	lines 1 fork --json j k
+	lines 1 rename --json k l
+	lines 1 verify --json l
+	lines 1 restart --json -t 0 j
+	lines 1 stop --json -t 0 j
+	lines 1 wait --json j
+	lines 1 start --json j
+	lines 1 kill --json j
+	lines 2 rm --json j l
+	lines 1 create --json --name m -- true
+	lines 1 volume create --json v1
+	lines 1 volume ls --json
+	lines 1 volume rm --json v1
+	lines 1 token create --json
+	lines 1 token ls --json
+	lines 1 token rm --json "$(v token ls -q)"
+	lines 1 daemon status --json
+	lines 1 version --json
+	lines 1 prune --json -f
+	mkdir files
+	echo x >files/x
+	lines 1 image import --json --tag t files
+	lines 1 image inspect --json t
+	lines 1 image tag --json t u
+	lines 1 image rm --json u
+	lines 1 image gc --json
+	lines 1 image verify --json
+	v events --json --no-follow --since 0 >out
+	python3 -c 'import json; assert len([json.loads(l) for l in open("out")]) > 10'
+	v help --json >out
+	python3 -c 'import json; assert {"run", "volume ls"} < {json.loads(l)["name"] for l in open("out")}'
+	# Colours are for terminals.
+	! v ls | grep -q $'\033'
+	! v doctor | grep -q $'\033'
+}
+check '--json of every verb @r' json_everywhere
+
+help_of_all() {
+	v help --json | python3 -c 'import json,sys
+for l in sys.stdin: print(json.loads(l)["name"])' >names
+	[[ $(wc -l <names) -gt 50 ]]
+	while read -r name; do
+		# shellcheck disable=SC2086
+		v help $name </dev/null >h
+		like "$(head -n 1 h)" "Usage: viv $name*"
+		# shellcheck disable=SC2086
+		is "$(v $name --help </dev/null)" "$(cat h)" "$name --help"
+	done <names
+	v help --options | while read -r line; do
+		v help ${line% *} | grep -q -e "${line##* }" || { echo "$line"; return 1; }
+	done
+}
+check 'help of every verb, from one table @r' help_of_all
+
+logs_of() {
+	world
+	c=$(v run -d -- sh -c 'echo one; sleep 1; printf "two\nthree\n"; exec sleep 1000')
+	soon eval '[[ $(v logs "$c" | wc -l) == 3 ]]'
+	is "$(v logs --tail 1 "$c")" three
+	is "$(v logs -n 2 "$c")" $'two\nthree'
+	is "$(v logs --tail 0 "$c")" ''
+	at=$(v logs --json "$c" | tail -n 1 | field time)
+	is "$(v logs --since "$at" "$c")" $'two\nthree'
+	is "$(v logs --since 1h "$c" | wc -l)" 3
+	v logs -f "$c" >f &
+	p=$!
+	soon eval '[[ $(wc -l <f) == 3 ]]'
+	v stop -t 0 "$c" >/dev/null
+	wait "$p"
+	is "$(v logs --tail 1 "$c")" three 'after its end'
+}
+check 'logs: tail by lines, since, follow to the end @r' logs_of
+
+pruning() {
+	world
+	v run -d -- true >/dev/null
+	v run -d --name kept -- true >/dev/null
+	soon eval '[[ $(v ls --json | grep -c "\"state\":\"stopped\"") == 2 ]]'
+	touch run/vivarium/cells/00ff.1.log
+	mkdir files
+	v image import -q files >/dev/null
+	exits 2 v prune
+	like "$(cat out)" '*1 ended cells*1 images*1 files*00ff.1.log*'
+	is "$(v ls -q | wc -l)" 2
+	v prune -f >/dev/null
+	is "$(v ls -q)" kept
+	is "$(v image ls -q)" ''
+	[[ ! -e run/vivarium/cells/00ff.1.log ]]
+	is "$(v prune -f)" 'There is nothing to remove.'
+}
+check 'prune says what it removes and keeps what has a name @r' pruning
+
+doctor() {
+	world
+	exits 0 v doctor
+	[[ $(grep -c '^ok ' out) -ge 8 ]]
+	! grep -q '^fail' out
+	v doctor --json >out
+	is "$(grep -c '"check"' out)" "$(v doctor | grep -cE '^(ok|warn|fail) ')"
+	# What is missing is said, with what to do, and is exit status 1.
+	exits 1 bash -c 'ulimit -n 100; "$0" doctor' "$VIV"
+	grep -q '^fail *open-files' out
+	grep -q -e '-> raise the hard limit' out
+	touch file
+	XDG_DATA_HOME=$PWD/file exits 1 v doctor
+	grep -q '^fail *store' out
+	if [[ $(id -u) != 0 ]]; then
+		mkdir -m 500 home
+		XDG_DATA_HOME='' HOME=$PWD/home exits 1 v doctor --json
+		like "$(grep '"store"' out)" '*"status":"fail"*"remedy"*'
+	fi
+	v daemon start
+	v doctor | grep -q '^ok *vivd .* runs'
+}
+check 'doctor: what is there, and what is not @r' doctor
+
+completion_bash() {
+	world
+	ln -s "$VIV" viv
+	export PATH=$PWD:$PATH
+	v create --name alpha -- true >/dev/null
+	v create --name beta -- true >/dev/null
+	v volume create vol >/dev/null
+	mkdir files
+	v image import -q --tag debian files >/dev/null
+	v completion bash >script
+	complete_of() { # words...: the candidates for the last one
+		bash --norc -c '. ./script; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _viv; printf "%s\n" "${COMPREPLY[@]}"' x viv "$@" | sort | tr '\n' ' '
+	}
+	is "$(complete_of st)" 'start stats stop '
+	is "$(complete_of start '')" 'alpha beta '
+	is "$(complete_of exec al)" 'alpha '
+	is "$(complete_of stop --t)" '--time '
+	is "$(complete_of run --image de)" 'debian '
+	is "$(complete_of volume '')" 'create ls rm '
+	is "$(complete_of volume rm '')" 'vol '
+	is "$(complete_of run --restart '')" 'always no on-failure '
+	like "$(complete_of run --)" '*--cpus *--memory *'
+	is "$(bash --norc -c '. ./script; complete -p viv')" 'complete -F _viv viv'
+	# Asking starts no vivd.
+	v rm alpha beta >/dev/null
+	v daemon stop
+	is "$(complete_of start '')" ' '
+	exits 3 v daemon status
+}
+check 'completion in bash @r' completion_bash
+
+completion_zsh() {
+	world
+	ln -s "$VIV" viv
+	v create --name alpha -- true >/dev/null
+	v completion zsh >_viv
+	python3 "$E2E_DIR/verbs.py" zsh "$PWD"
+}
+if command -v zsh >/dev/null; then
+	check 'completion in zsh @r' completion_zsh
+else
+	lack 'completion in zsh @r' 'zsh is not installed'
+fi
+
+terminal() {
+	world
+	c=$(v run -d --name shown -- sh -c 'while :; do :; done')
+	python3 "$E2E_DIR/verbs.py" "$1" "$VIV"
+}
+check 'top has the screen, sorts, follows its size and gives the terminal back @r' terminal top
+check 'shell: the login shell of the cell, on a terminal @r' terminal shell
+check 'prune asks at a terminal @r' terminal prune
+
+shells() {
+	world
+	v run -d --name sh -- sleep 1000 >/dev/null
+	is "$(echo 'echo $0 $HOME; pwd; exit 5' | { v shell sh || echo "rc $?"; })" $'/bin/bash /root\n/root\nrc 5'
+	is "$(echo 'id -u; pwd' | v shell -u agent -w /tmp sh)" $'1000\n/tmp'
+	v exec sh sh -c 'sed -i "s|^root:.*|root:x:0:0::/:/no/such/shell|" /etc/passwd'
+	is "$(echo 'echo $SHELL' | v shell sh)" /bin/sh
+}
+check 'shell: by the cell'"'"'s own /etc/passwd, else /bin/sh @r' shells
