@@ -200,6 +200,7 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 		x->link = NULL;
 	if (x->running) {
 		x->exited = true;
+		x->link = NULL; /* nobody tells us of its end any more */
 		x->lost = !m || m->type != KEEP_EXITED;
 		x->status = x->lost ? 0 : m->a;
 		x->ops->ready(x);

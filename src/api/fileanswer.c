@@ -278,7 +278,7 @@ void fileop_fail(struct fileop *x)
 
 static void fail_broken(struct fileop *x)
 {
-	if (!x->link)
+	if (x->lost)
 		fault_note(&x->fault, 409, "ended", "the cell ended meanwhile");
 	else
 		fault_note(&x->fault, 500, "failed",

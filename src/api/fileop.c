@@ -152,8 +152,10 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 		return;
 	}
 	x->exited = true;
-	if (!m)
-		x->link = NULL;
+	x->lost = !m;
+	x->held &= m != NULL;
+	hold_end(x);
+	x->link = NULL; /* nobody tells us of its end any more */
 	/* Its streams tell the rest, also that they ended. */
 	if (!m || m->type == KEEP_EXITED || x->r || x->ended)
 		return;

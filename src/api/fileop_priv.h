@@ -16,7 +16,8 @@ struct fileop {
 	struct op op; /* first: until it is answered */
 	struct daemon *d;
 	struct request *r; /* whose stream it is; NULL: not answered yet */
-	struct keeper_link *link; /* NULL: the cell has ended, or it was not asked yet */
+	struct keeper_link *link; /* NULL: it was not asked yet, or has given its last answer */
+	bool lost; /* the cell ended before that */
 	enum fileop_answer answer;
 	bool ranged, upload, sse;
 	const char *type;
