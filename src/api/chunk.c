@@ -14,17 +14,37 @@ size_t chunk_room(size_t size)
 	return size > FRAME + 16 ? (size - FRAME) / 4 * 3 : 0;
 }
 
-/* Writes s as the inside of a text of JSON; false: it does not fit. */
-static bool text_put(char **to, const char *end, const char *s, size_t n)
+#define EACH(byte) ((uint64_t)(byte)*0x0101010101010101)
+#define ANY_ZERO(x) (((x)-EACH(1)) & ~(x)&EACH(0x80))
+
+/* Eight bytes that stand for themselves in a text of JSON: none below a space, no quote, no backslash, no DEL. */
+static bool all_plain(uint64_t x)
+{
+	return !((((x)-EACH(' ')) & ~x & EACH(0x80)) | ANY_ZERO(x ^ EACH('"')) |
+		 ANY_ZERO(x ^ EACH('\\')) | ANY_ZERO(x ^ EACH(0x7f)));
+}
+
+/* Writes s as the inside of a text of JSON; false: it would be more than max bytes. Up to eight more may be written to. */
+static bool text_put(char **to, size_t max, const char *s, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
-	char *p = *to;
+	char *p = *to, *end = p + max;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
+		unsigned char c;
+		uint64_t eight;
 
-		if (end - p < 6)
-			return false;
+		while (n - i >= sizeof(eight)) {
+			memcpy(&eight, s + i, sizeof(eight));
+			if (p > end || !all_plain(eight))
+				break;
+			memcpy(p, &eight, sizeof(eight));
+			p += sizeof(eight);
+			i += sizeof(eight);
+		}
+		if (i == n || p > end)
+			break;
+		c = (unsigned char)s[i];
 		if (c >= ' ' && c != '"' && c != '\\' && c != 0x7f) {
 			*p++ = (char)c;
 		} else if (c == '\n') {
@@ -41,35 +61,21 @@ static bool text_put(char **to, const char *end, const char *s, size_t n)
 		}
 	}
 	*to = p;
-	return true;
-}
-
-/* How many bytes more than n its text takes. */
-static size_t text_extra(const char *s, size_t n)
-{
-	size_t extra = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		extra += (size_t)(c == '\n' || c == '"' || c == '\\') +
-			 5u * (c < ' ' && c != '\n') + 5u * (c == 0x7f);
-	}
-	return extra;
+	return p <= end;
 }
 
 size_t chunk_line(char *out, size_t size, const char *head, const char *data, size_t n, bool last,
 		  size_t *ret_kept)
 {
 	size_t kept = last ? 0 : text_utf8_tail(data, n);
-	char *p = out, *end = out + size - 8;
+	/* Not when base64 is shorter. */
+	size_t max = MIN(size - FRAME, MAX(BASE64_SIZE(n), (size_t)256));
+	char *p = out;
 
 	*ret_kept = 0;
-	/* Not when base64 is shorter. */
-	if (n + text_extra(data, n) <= MIN(size - FRAME, MAX(BASE64_SIZE(n), (size_t)256)) &&
-	    text_is_utf8(data, n - kept)) {
+	if (n <= max && text_is_utf8(data, n - kept)) {
 		p += snprintf(p, FRAME / 2, "%s,\"text\":\"", head);
-		if (text_put(&p, end, data, n - kept)) {
+		if (text_put(&p, max, data, n - kept)) {
 			memcpy(p, "\"}\n", 3);
 			*ret_kept = kept;
 			return (size_t)(p + 3 - out);

@@ -102,13 +102,18 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 void base64_encode(char *to, const void *data, size_t n)
 {
+	/* Two characters for each twelve bits. */
+	static char pairs[4096][2];
 	const uint8_t *p = data;
 
-	for (; n >= 3; n -= 3, p += 3) {
-		*to++ = alphabet[p[0] >> 2];
-		*to++ = alphabet[(p[0] & 3) << 4 | p[1] >> 4];
-		*to++ = alphabet[(p[1] & 15) << 2 | p[2] >> 6];
-		*to++ = alphabet[p[2] & 63];
+	if (!pairs[0][0])
+		for (unsigned i = 0; i < ARRAY_LEN(pairs); i++) {
+			pairs[i][0] = alphabet[i >> 6];
+			pairs[i][1] = alphabet[i & 63];
+		}
+	for (; n >= 3; n -= 3, p += 3, to += 4) {
+		memcpy(to, pairs[p[0] << 4 | p[1] >> 4], 2);
+		memcpy(to + 2, pairs[(p[1] & 15) << 8 | p[2]], 2);
 	}
 	if (!n)
 		return;

@@ -1,8 +1,10 @@
 /* Paths, escapes, numbers, base64 and UTF-8 as they come from the network. */
-/* objects: src/api/text.c src/base/utf8.c */
+/* objects: src/api/chunk.c src/api/text.c src/base/utf8.c */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/chunk.h"
 #include "api/text.h"
 #include "tap.h"
 
@@ -121,9 +123,61 @@ static void encodings(void)
 	item_is("bearer.", "bearer.", NULL);
 }
 
+/* As simple as can be, to compare with. */
+static size_t line_plain(char *out, const char *data, size_t n)
+{
+	char *p = out + sprintf(out, "{,\"text\":\"");
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)data[i];
+
+		if (c == '\n')
+			p += sprintf(p, "\\n");
+		else if (c == '"' || c == '\\')
+			p += sprintf(p, "\\%c", c);
+		else if (c < ' ' || c == 0x7f)
+			p += sprintf(p, "\\u%04x", c);
+		else
+			*p++ = (char)c;
+	}
+	memcpy(p, "\"}\n", 3);
+	return (size_t)(p + 3 - out);
+}
+
+static void lines(void)
+{
+	char data[600], out[1200], want[4000], back[600];
+	size_t bad = 0, kept, texts = 0;
+
+	srand(1);
+	for (int round = 0; round < 20000; round++) {
+		size_t n = 1 + (size_t)rand() % sizeof(data), len, plain;
+		int odd = 1 + rand() % 40;
+
+		for (size_t i = 0; i < n; i++)
+			data[i] = rand() % odd ? (char)(' ' + rand() % 95) : (char)(rand() % 128);
+		len = chunk_line(out, sizeof(out), "{", data, n, true, &kept);
+		plain = line_plain(want, data, n);
+		if (!memcmp(out, "{,\"text", 7)) {
+			texts++;
+			bad += len != plain || memcmp(out, want, len) != 0;
+		} else {
+			bad += plain - 13 <= MAX(BASE64_SIZE(n), 256u) ||
+			       base64_decode(back, out + 12, len - 15) != (ssize_t)n ||
+			       memcmp(back, data, n) != 0;
+		}
+		bad += kept != 0 || len > sizeof(out);
+	}
+	eq((long long)bad, 0, "lines of output have what was written");
+	ok(texts > 5000 && texts < 20000, "as text and as base64");
+	chunk_line(out, sizeof(out), "{", "ab\xe2\x82", 4, false, &kept);
+	ok(kept == 2 && !memcmp(out, "{,\"text\":\"ab\"}\n", 15), "without half a character");
+}
+
 int main(void)
 {
 	escapes();
+	lines();
 	paths();
 	numbers();
 	encodings();
