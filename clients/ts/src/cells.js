@@ -288,7 +288,7 @@ export class Cell {
 
 	/**
 	 * What a detached process (by default the cell's first) wrote.
-	 * @param {Abortable & {proc?: number, follow?: boolean, tail?: number}} [o]
+	 * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: number}} [o] tail: lines; since: milliseconds since 1970
 	 * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
 	 */
 	async *logs(o = {}) {

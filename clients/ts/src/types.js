@@ -2,7 +2,7 @@
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  *
  * @typedef {'created' | 'starting' | 'running' | 'paused' | 'stopping' | 'stopped' | 'failed'} CellState
- * @typedef {'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'failed' | 'lost'} EndReason
+ * @typedef {'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'failed' | 'lost' | 'unhealthy'} EndReason
  *
  * @typedef {object} Limits
  * @property {number} [cpus]
@@ -23,6 +23,21 @@
  * @property {'no' | 'on-failure' | 'always'} policy
  * @property {number} [max] in a row; 0: no limit
  *
+ * @typedef {object} HealthSpec times are in seconds
+ * @property {string[]} command run again and again; it is healthy when that exits with 0
+ * @property {number} [interval] 30 by default
+ * @property {number} [timeout] 30 by default
+ * @property {number} [retries] failures in a row that make it unhealthy; 3 by default
+ * @property {number} [start_period] in which failures do not count until one check has passed
+ *
+ * @typedef {object} Health
+ * @property {'starting' | 'healthy' | 'unhealthy'} status
+ * @property {number} failures in a row
+ * @property {string} [checked] the end of the last check, of which the rest tells
+ * @property {number} [exit_code]
+ * @property {boolean} [timed_out]
+ * @property {string} [output]
+ *
  * @typedef {object} CellSpec
  * @property {string} [image]
  * @property {string[]} [command] absent: the cell waits for execs; empty: the image's own
@@ -38,6 +53,13 @@
  * @property {number} [timeout] seconds, then it is killed
  * @property {number} [stop_grace] seconds between SIGTERM and SIGKILL
  * @property {number} [idle_timeout] seconds without a process, then it is stopped
+ * @property {HealthSpec} [health]
+ * @property {string[]} [secrets] variables of env whose values nobody is told
+ * @property {boolean} [tty] the command has a terminal of the cell
+ * @property {boolean} [stdin_open] the command's input stays open
+ * @property {string} [s3_endpoint] the server of s3:// mounts
+ * @property {string} [binfmt_wasm] program of the cell that runs WebAssembly modules
+ * @property {'on' | 'off' | 'check' | 'eager'} [fast]
  *
  * @typedef {object} CellCreateOnly
  * @property {string} [name]
@@ -60,11 +82,14 @@
  * @property {number} [exit_code]
  * @property {EndReason} [reason]
  * @property {string} [detail]
+ * @property {string} [command] of its first process, while it runs
+ * @property {Health} [health]
  * @property {CellSpec} spec
  *
  * @typedef {object} Stats
  * @property {string} time
  * @property {number} cpu_seconds
+ * @property {number} cpus in use, since the figures were asked for before
  * @property {number} memory bytes
  * @property {number} memory_limit
  * @property {number} disk bytes
@@ -75,6 +100,7 @@
  * @property {number} tasks_limit
  * @property {number} processes
  * @property {number} system_calls
+ * @property {number} system_calls_per_second likewise
  * @property {number} files
  * @property {number} refused
  *

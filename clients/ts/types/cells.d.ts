@@ -133,13 +133,14 @@ export class Cell {
     }) | undefined): Promise<void>;
     /**
      * What a detached process (by default the cell's first) wrote.
-     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number}} [o]
+     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: number}} [o] tail: lines; since: milliseconds since 1970
      * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
      */
     logs(o?: (import("./types.js").Abortable & {
         proc?: number;
         follow?: boolean;
         tail?: number;
+        since?: number;
     }) | undefined): AsyncGenerator<import('./types.js').LogEntry, void, void>;
     #private;
 }

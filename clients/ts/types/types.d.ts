@@ -5,7 +5,7 @@ export type CellState = 'created' | 'starting' | 'running' | 'paused' | 'stoppin
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
-export type EndReason = 'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'failed' | 'lost';
+export type EndReason = 'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'failed' | 'lost' | 'unhealthy';
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
@@ -50,6 +50,48 @@ export type Restart = {
     max?: number;
 };
 /**
+ * times are in seconds
+ */
+export type HealthSpec = {
+    /**
+     * run again and again; it is healthy when that exits with 0
+     */
+    command: string[];
+    /**
+     * 30 by default
+     */
+    interval?: number;
+    /**
+     * 30 by default
+     */
+    timeout?: number;
+    /**
+     * failures in a row that make it unhealthy; 3 by default
+     */
+    retries?: number;
+    /**
+     * in which failures do not count until one check has passed
+     */
+    start_period?: number;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Health = {
+    status: 'starting' | 'healthy' | 'unhealthy';
+    /**
+     * in a row
+     */
+    failures: number;
+    /**
+     * the end of the last check, of which the rest tells
+     */
+    checked?: string;
+    exit_code?: number;
+    timed_out?: boolean;
+    output?: string;
+};
+/**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type CellSpec = {
@@ -79,6 +121,28 @@ export type CellSpec = {
      * seconds without a process, then it is stopped
      */
     idle_timeout?: number;
+    health?: HealthSpec;
+    /**
+     * variables of env whose values nobody is told
+     */
+    secrets?: string[];
+    /**
+     * the command has a terminal of the cell
+     */
+    tty?: boolean;
+    /**
+     * the command's input stays open
+     */
+    stdin_open?: boolean;
+    /**
+     * the server of s3:// mounts
+     */
+    s3_endpoint?: string;
+    /**
+     * program of the cell that runs WebAssembly modules
+     */
+    binfmt_wasm?: string;
+    fast?: 'on' | 'off' | 'check' | 'eager';
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
@@ -119,6 +183,11 @@ export type CellInfo = {
     exit_code?: number;
     reason?: EndReason;
     detail?: string;
+    /**
+     * of its first process, while it runs
+     */
+    command?: string;
+    health?: Health;
     spec: CellSpec;
 };
 /**
@@ -127,6 +196,10 @@ export type CellInfo = {
 export type Stats = {
     time: string;
     cpu_seconds: number;
+    /**
+     * in use, since the figures were asked for before
+     */
+    cpus: number;
     /**
      * bytes
      */
@@ -143,6 +216,10 @@ export type Stats = {
     tasks_limit: number;
     processes: number;
     system_calls: number;
+    /**
+     * likewise
+     */
+    system_calls_per_second: number;
     files: number;
     refused: number;
 };
