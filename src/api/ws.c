@@ -46,7 +46,7 @@ struct ws {
 	size_t early_at;
 	struct buf message;
 	int opcode; /* of the frame that is being read */
-	bool text, too_long, spoke, hold, got_end, heard;
+	bool text, spoke, hold, got_end, heard;
 	unsigned pings; /* without an answer */
 	uint64_t ping_ms;
 	/* out */
