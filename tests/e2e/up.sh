@@ -286,6 +286,41 @@ secrets() {
 }
 check 'the value of a variable is in no output, event, log or answer @r' secrets
 
+healthy() {
+	own_vivd
+	mkdir go
+	cat >vivarium.yaml <<-'EOF'
+	name: health
+	cells:
+	  db:
+	    command: [sleep, 600]
+	    stop_grace: 0
+	    mounts: [{source: go, target: /go, readonly: true}]
+	    health: {command: [test, -e, /go/on], interval: 100ms, timeout: 20s, retries: 1000}
+	  web: {command: [sleep, 600], stop_grace: 0, depends_on: {db: {condition: healthy}}}
+	EOF
+	: >o
+	v up >o 2>&1 &
+	up=$!
+	soon grep -q 'web: waiting for db' o
+	soon grep -q 'db: running' o
+	is "$(cells)" db:running
+	touch go/on
+	wait "$up"
+	is "$(cells)" 'db:running web:running'
+	is "$(api /v1/cells/db | field health.status)" healthy
+	settled
+	v down >/dev/null
+	# One that is found to be unhealthy stops what depends on it.
+	rm go/on
+	sed -i 's/retries: 1000/retries: 2/' vivarium.yaml
+	exits 1 v up
+	like "$(cat err)" "*web: it depends on 'db', which is unhealthy*"
+	is "$(cells)" db:running
+	v down >/dev/null
+}
+check 'depends_on: a cell that is healthy @r' healthy
+
 broken_off() {
 	own_vivd
 	v daemon start
