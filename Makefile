@@ -246,7 +246,7 @@ FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c s
 	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,yaml yvars yschema projectkeys projectfile cellspec fields)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c)
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c src/daemon/healthspec.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 

@@ -20,8 +20,6 @@
 #define OUTPUT_MAX 1024 /* the end of it is kept */
 #define STARTING_MS 1000 /* between checks in the start period, at most */
 #define READ_ROUNDS 16
-#define MAX_SECONDS (366.0 * 24 * 3600)
-#define MAX_RETRIES 1000
 
 enum health_state { HEALTH_STARTING, HEALTH_HEALTHY, HEALTH_UNHEALTHY };
 static const char *const names[] = { "starting", "healthy", "unhealthy" };
@@ -54,40 +52,6 @@ struct health {
 	int64_t time;
 	char output[OUTPUT_MAX + 1];
 };
-
-/* ---- the spec ---- */
-
-static const struct field fields[] = {
-	{ "command", FIELD_TEXTS, true },	 { "interval", FIELD_NUMBER, false },
-	{ "timeout", FIELD_NUMBER, false },	 { "retries", FIELD_INT, false },
-	{ "start_period", FIELD_NUMBER, false },
-};
-
-int health_check(const json_t *spec, struct fault *f)
-{
-	static const char *const seconds[] = { "interval", "timeout", "start_period" };
-	const json_t *v;
-
-	if (fields_check(spec, fields, ARRAY_LEN(fields), "health.", f) < 0)
-		return -1;
-	v = json_array_get(json_object_get(spec, "command"), 0);
-	if (!v || !*json_string_value(v))
-		return fault_set(f, 400, "invalid", "'health.command' begins with a program");
-	for (unsigned i = 0; i < ARRAY_LEN(seconds); i++) {
-		v = json_object_get(spec, seconds[i]);
-		if (v &&
-		    (json_number_value(v) > MAX_SECONDS || (json_number_value(v) < 0.01 && i < 2)))
-			return fault_set(f, 400, "invalid",
-					 "'health.%s' is at least a hundredth of a second and at "
-					 "most a year",
-					 seconds[i]);
-	}
-	v = json_object_get(spec, "retries");
-	if (v && (json_integer_value(v) < 1 || json_integer_value(v) > MAX_RETRIES))
-		return fault_set(f, 400, "invalid", "'health.retries' is between 1 and %d",
-				 MAX_RETRIES);
-	return 0;
-}
 
 static const json_t *spec_of(const struct cell *c)
 {
