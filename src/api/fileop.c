@@ -10,12 +10,10 @@
 #include <unistd.h>
 
 #include "api/fileop_priv.h"
+#include "daemon/filesprogram.h"
 #include "host/execspec.h"
-#include "host/memfd.h"
 
 #define PIPE_SIZE (256 * 1024)
-
-extern const char files_blob[], files_blob_end[];
 
 /* ---- its ends ---- */
 
@@ -123,24 +121,6 @@ static void on_ready(uv_poll_t *p, int status, int events)
 
 /* ---- the start ---- */
 
-/* viv-files as a memory file that nobody can write, made once. */
-static int program_fd(void)
-{
-	static int fd = -1;
-	char path[40];
-	int made;
-
-	if (fd >= 0)
-		return fd;
-	made = memfd_sealed("viv-files", files_blob, (size_t)(files_blob_end - files_blob));
-	if (made < 0)
-		return made;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", made);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	close(made);
-	return fd < 0 ? -errno : fd;
-}
-
 static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct fileop *x = arg;
@@ -200,7 +180,7 @@ static int fileop_prepare(struct fileop *x, const struct fileop_spec *s)
 {
 	int err;
 
-	x->fds[4] = program_fd();
+	x->fds[4] = files_program();
 	err = x->fds[4] < 0 ? x->fds[4] : pipes_make(x, x->fds + 1);
 	if (!err && (x->fds[0] = spec_make(s)) < 0)
 		err = x->fds[0];

@@ -238,11 +238,6 @@ static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell
 			"there is a cell '%s' already that project '%s' did not make; remove it, "
 			"or give one of them another name",
 			pc->name, p->project);
-	if (json_array_size(g->files))
-		return fault_set(f, 501, "not_implemented",
-				 "cell '%s' has 'files', which cannot be written yet; mount a "
-				 "directory with 'source'",
-				 g->name);
 	if (json_array_size(g->files)) {
 		h = files_hash(d, g->files);
 		written = c ? label_of(c, LABEL_FILES) : NULL;

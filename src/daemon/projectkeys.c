@@ -284,6 +284,26 @@ static int names_check(struct yread *y, struct ynode *env, struct ynode *labels)
 	return 0;
 }
 
+/* Files are written to the cell's own disk: what is mounted would hide them. */
+static int hidden_check(struct yread *y, struct ynode *files, struct ynode *mounts)
+{
+	for (struct ynode *f = files ? files->first : NULL; f; f = f->next)
+		for (struct ynode *m = mounts ? mounts->first : NULL; m; m = m->next) {
+			const struct ynode *path = ynode_get(f, "path");
+			const char *target = ynode_get(m, "target")->text;
+			size_t n = strlen(target);
+
+			while (n && target[n - 1] == '/')
+				n--;
+			if (!strncmp(path->text, target, n) &&
+			    (path->text[n] == '/' || !path->text[n]))
+				return yaml_wrong(y->f, &y->doc, path,
+						  "the mount in line %u would hide this file",
+						  m->line);
+		}
+	return 0;
+}
+
 static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 {
 	struct ynode *env = ynode_get(at, "env");
@@ -292,7 +312,8 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 	json_t *spec;
 	int bad;
 
-	if (names_check(y, env, ynode_get(at, "labels")) < 0) {
+	if (names_check(y, env, ynode_get(at, "labels")) < 0 ||
+	    hidden_check(y, ynode_get(at, "files"), ynode_get(at, "mounts")) < 0) {
 		json_decref(secrets);
 		return -1;
 	}

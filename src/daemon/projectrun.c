@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "daemon/cellspec.h"
+#include "daemon/fileswrite.h"
 #include "daemon/health.h"
 #include "daemon/life.h"
 #include "daemon/make.h"
@@ -22,6 +23,7 @@ enum step {
 	STEP_STOP, /* it is being stopped */
 	STEP_REMOVE, /* a thread removes it */
 	STEP_MAKE, /* a thread makes its disk */
+	STEP_FILES, /* its files are written */
 	STEP_UP, /* it is being started */
 	STEP_DONE,
 	STEP_FAILED,
@@ -258,6 +260,43 @@ static bool respec(struct run_action *a)
 	return false;
 }
 
+/* They are written, and the cell says so: killed before that, they are written again. */
+static bool files_note(struct run_action *a)
+{
+	const json_t *files = a->r->plan.file.groups[a->plan->group].files;
+
+	json_object_set_new(json_object_get(a->plan->spec, "labels"), LABEL_FILES,
+			    json_string(files_hash(a->r->d, files).str));
+	return respec(a);
+}
+
+static void written(void *arg, const struct fault *f)
+{
+	struct run_action *a = arg;
+
+	a->r->threads--;
+	if (f) {
+		action_fail(a, f);
+	} else if (files_note(a)) {
+		tell_step(a, "files written");
+		start_begin(a);
+	}
+}
+
+/* Before it is started, what it is to have. */
+static void files_begin(struct run_action *a)
+{
+	struct cell *c = a->plan->files ? cell_of(a) : NULL;
+
+	if (!c) {
+		start_begin(a);
+		return;
+	}
+	a->step = STEP_FILES;
+	a->r->threads++;
+	cell_files_write(c, a->r->plan.file.groups[a->plan->group].files, written, a);
+}
+
 static void made(void *arg, struct cell *c, bool existed, const struct fault *f)
 {
 	struct run_action *a = arg;
@@ -269,7 +308,7 @@ static void made(void *arg, struct cell *c, bool existed, const struct fault *f)
 		return;
 	}
 	tell_step(a, "created");
-	start_begin(a);
+	files_begin(a);
 }
 
 static void make_begin(struct run_action *a)
@@ -313,7 +352,7 @@ static void stopped(struct run_action *a)
 	case PLAN_RESTART:
 		if (respec(a)) {
 			tell_step(a, "changed");
-			start_begin(a);
+			files_begin(a);
 		}
 		break;
 	default:

@@ -321,6 +321,63 @@ healthy() {
 }
 check 'depends_on: a cell that is healthy @r' healthy
 
+files() {
+	own_vivd
+	export PASSWORD=hush-4711-hush
+	printf 'a\0b\377' >bytes
+	cat >vivarium.yaml <<-'EOF'
+	name: files
+	cells:
+	  one:
+	    command: [sh, -c, 'cat /etc/app/conf; exec sleep 600']
+	    stop_grace: 0
+	    files:
+	      - path: /etc/app/conf
+	        mode: 0600
+	        content: |
+	          password=${PASSWORD}
+	          cost=5$$
+	      - {path: /opt/deep/er/bytes, from: bytes}
+	      - {path: /top, content: 1}
+	EOF
+	{
+		v up
+		v up --json
+	} >told 2>&1
+	is "$(tail -n 1 told)" '{"type":"end","changed":0,"unchanged":1,"failed":0}'
+	is "$(api /v1/cells/one/logs -H 'Accept: text/plain')" "$(printf 'password=hush-4711-hush\ncost=5$')" 'they are there before its first process'
+	is "$(run_in one sh -c 'stat -c "%a %u" /etc/app/conf /opt/deep/er/bytes; od -An -tx1 /opt/deep/er/bytes; cat /top')" "$(printf '600 0\n644 0\n 61 00 62 ff\n1')"
+	# They are the cell's from then on, and are written again when they change.
+	run_in one sh -c 'echo mine >/top; echo other >/opt/deep/er/bytes'
+	v up >/dev/null
+	is "$(run_in one cat /top)" mine
+	sed -i 's/content: 1}/content: 2}/' vivarium.yaml
+	v apply >>told
+	grep -q 'needs a restart: files' told
+	is "$(run_in one cat /top)" mine
+	v up >>told
+	is "$(run_in one sh -c 'cat /top; od -An -tx1 /opt/deep/er/bytes')" "$(printf '2 61 00 62 ff')"
+	PASSWORD=hush-new-hush v up >>told
+	is "$(run_in one head -n 1 /etc/app/conf)" password=hush-new-hush
+	export PASSWORD=hush-new-hush
+	# What cannot be written is told, and the cell is not started.
+	printf 'cells: {two: {command: [sleep, 600], stop_grace: 0, files: [{path: /etc/hostname/x, content: "${PASSWORD}"}]}}\n' >two.yaml
+	exits 1 v up -f two.yaml -p two
+	like "$(cat err)" '*two: cannot write /etc/hostname/x: Not a directory*'
+	is "$(cells)" 'one:running two:created'
+	sed -i 's|hostname/x|hostx|' two.yaml
+	exits 0 v up -f two.yaml -p two
+	is "$(run_in two cat /etc/hostx)" hush-new-hush
+	api '/v1/events?since=0&follow=0' >>told
+	api /v1/cells >>told
+	cat out err state/vivarium/vivd.log >>told
+	! grep hush- told
+	! grep -r hush- state
+	v down >/dev/null
+	v down -p two >/dev/null
+}
+check 'files are there before the first start, and nobody is told what is in them @r' files
+
 broken_off() {
 	own_vivd
 	v daemon start
