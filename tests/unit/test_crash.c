@@ -2,7 +2,7 @@
  * again and compared with a model. See fakehost.h.
  *   test_crash                    some seeds and some of the points
  *   test_crash SEEDS [FIRST [STEP]]  every STEP-th point of these seeds ('make crash') */
-/* objects: src/base/arena.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
+/* objects: src/base/arena.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "diskmodel.h"
 #include "tap.h"
 
