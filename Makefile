@@ -411,10 +411,15 @@ install: all
 		install -D -m 644 $(B)/vivd.$$u.service $(DESTDIR)$(PREFIX)/lib/systemd/$$u/vivd.service || exit 1; \
 	done
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
+	$(B)/viv completion bash >$(B)/viv.bash
+	install -D -m 644 $(B)/viv.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv
+	$(B)/viv completion zsh >$(B)/_viv
+	install -D -m 644 $(B)/_viv $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_viv
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_viv \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
 		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service)
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
