@@ -1,6 +1,4 @@
 # The client for TypeScript and JavaScript, with Node's own test runner. shellcheck shell=bash
-# shellcheck source=tests/e2e/daemon.bash
-. "$E2E_DIR/daemon.bash"
 
 client_tests() {
 	own_vivd
