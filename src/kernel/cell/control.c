@@ -134,8 +134,8 @@ static struct proc *first_proc(void)
 /* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is orphaned, and nothing would stop it; but
  * viv has a shell that can continue it. So those who have no other plan are stopped, and viv with them. The first process decides, when
  * it is seen with the signal not blocked; one that keeps it blocked has a plan. */
-#define BLOCKED_NS (2 * 1000000LL)
-#define BLOCKED_LOOKS 100
+#define BLOCKED_NS 700000LL
+#define BLOCKED_LOOKS 200
 
 static pid_t stop_group;
 static unsigned stop_looks;
@@ -144,9 +144,11 @@ static void stop_in(struct ktimer *timer)
 {
 	struct proc *first = first_proc();
 	enum tstp does = first ? tstp_does(first) : TSTP_OTHER;
+	/* Now sooner, now later: not in step with who makes processes. */
+	int64_t next = host_clock(CLOCK_MONOTONIC) + BLOCKED_NS * (1 + 3 * stop_looks % 7);
 
 	if (!first || (does == TSTP_BLOCKED && ++stop_looks < BLOCKED_LOOKS &&
-		       ktimer_start(timer, host_clock(CLOCK_MONOTONIC) + BLOCKED_NS) == 0))
+		       ktimer_start(timer, next) == 0))
 		return;
 	if (does == TSTP_STOPS)
 		control_say(CTL_STOP, 0, "%s", "");
