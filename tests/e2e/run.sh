@@ -4,7 +4,7 @@
 #   tests/e2e/run.sh BUILD_DIR VIV [pattern]     pattern: part of a theme's or of a test's name
 #
 # A theme is a file of this folder, NAME.sh: a list of tests made with the words of lib.sh. Themes
-# run two at a time (E2E_JOBS), those that need the machine for themselves one after the other.
+# run three at a time (E2E_JOBS; much of it is waiting), those that need the machine for themselves one after the other.
 # When we are root, tests with the mark @r run once more as the unprivileged user 'vivtest', with a
 # copy of the programs. Each theme is a child subreaper, so what it leaves behind can be found among
 # its descendants whatever else runs on the machine; every theme ends with such a leak check.
@@ -123,20 +123,20 @@ workers() {
 	# Longest first would be better than by name; the difference is small.
 	worker() {
 		local j
-		for ((j = $1; j < ${#batch[@]}; j += ${E2E_JOBS:-2})); do
+		for ((j = $1; j < ${#batch[@]}; j += ${E2E_JOBS:-3})); do
 			case ${batch[j]} in
 			*.rootless) start "${batch[j]}" vivtest ;;
 			*) start "${batch[j]}" '' ;;
 			esac
 		done
 	}
-	for ((i = 0; i < ${E2E_JOBS:-2}; i++)); do worker "$i" & done
+	for ((i = 0; i < ${E2E_JOBS:-3}; i++)); do worker "$i" & done
 	wait
 	batch=("${last[@]}")
 	E2E_JOBS=1 worker 0
 	batch=()
 	for i in "${again[@]}"; do [[ $alone == *" ${i%.rootless} "* ]] || batch+=("$i"); done
-	for ((i = 0; i < ${E2E_JOBS:-2}; i++)); do worker "$i" & done
+	for ((i = 0; i < ${E2E_JOBS:-3}; i++)); do worker "$i" & done
 	wait
 	batch=()
 	for i in "${again[@]}"; do [[ $alone == *" ${i%.rootless} "* ]] && batch+=("$i"); done
