@@ -1,5 +1,6 @@
 // Cells, and what can be done with one.
 import { VivariumError } from './errors.js';
+import { Files } from './files.js';
 import { parts } from './http.js';
 import { processStart, signalNumber } from './process.js';
 
@@ -144,6 +145,7 @@ export class Cell {
 		/** As it was when it was asked for last. */
 		this.info = info;
 		this.snapshots = new Snapshots(transport, info.id);
+		this.files = new Files(transport, info.id);
 	}
 
 	get id() {
@@ -288,12 +290,12 @@ export class Cell {
 
 	/**
 	 * What a detached process (by default the cell's first) wrote.
-	 * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: number}} [o] tail: lines; since: milliseconds since 1970
+	 * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: Date}} [o] tail: lines
 	 * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
 	 */
 	async *logs(o = {}) {
-		const { signal, ...query } = o;
-		for await (const line of this.#transport.lines(`${at(this.id)}/logs`, { query, signal })) {
+		const { signal, since, ...query } = o;
+		for await (const line of this.#transport.lines(`${at(this.id)}/logs`, { query: { ...query, since: since?.toISOString() }, signal })) {
 			const data = line.base64 === undefined ? Buffer.from(line.text) : Buffer.from(line.base64, 'base64');
 			yield { time: line.time, stream: line.stream, data, text: data.toString('utf8') };
 		}

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
+import { pipeline } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { errorFrom, VivariumError } from './errors.js';
 
@@ -18,6 +19,7 @@ import { errorFrom, VivariumError } from './errors.js';
  * @typedef {object} RequestOptions
  * @property {Query} [query]
  * @property {unknown} [body] sent as JSON
+ * @property {string | Uint8Array | AsyncIterable<Uint8Array>} [content] sent as it is
  * @property {Record<string, string>} [headers]
  * @property {AbortSignal | undefined} [signal]
  */
@@ -132,6 +134,8 @@ export class Transport {
 			headers['content-type'] = 'application/json';
 			headers['content-length'] = String(body.length);
 		}
+		if (o.content !== undefined)
+			headers['content-type'] = 'application/octet-stream';
 		o.signal?.throwIfAborted();
 		/** @type {import('node:http').IncomingMessage} */
 		const answer = await new Promise((resolve, reject) => {
@@ -139,7 +143,10 @@ export class Transport {
 				...this.place, method, path: withQuery(at, o.query), headers, agent: this.agent, ...(o.signal ? { signal: o.signal } : {}),
 			}, resolve);
 			request.on('error', (e) => reject(o.signal?.aborted ? o.signal.reason : connectionError(e, this.place.socketPath)));
-			request.end(body);
+			if (o.content === undefined || typeof o.content === 'string' || o.content instanceof Uint8Array)
+				request.end(o.content ?? body);
+			else
+				pipeline(o.content, request, (e) => e && reject(e));
 		});
 		const status = answer.statusCode ?? 0;
 		if (status < 400)

@@ -13,6 +13,7 @@ import { Transport } from './http.js';
 
 export { Cell, Cells, Snapshots };
 export { VivariumError } from './errors.js';
+export { Files } from './files.js';
 export { defaultSocket } from './http.js';
 export { Process } from './process.js';
 /** @typedef {import('./http.js').ClientOptions} ClientOptions */
@@ -26,6 +27,8 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').ExecOptions} ExecOptions */
 /** @typedef {import('./types.js').ExecResult} ExecResult */
 /** @typedef {import('./types.js').Exit} Exit */
+/** @typedef {import('./types.js').FileEntry} FileEntry */
+/** @typedef {import('./types.js').FileInfo} FileInfo */
 /** @typedef {import('./types.js').Image} Image */
 /** @typedef {import('./types.js').LogEntry} LogEntry */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */

@@ -197,5 +197,26 @@
  * @property {Buffer} stdoutBytes
  * @property {Buffer} stderrBytes
  * @typedef {Exit & ExecOutput} ExecResult
+ *
+ * @typedef {object} FileInfo
+ * @property {string} [path] in a list
+ * @property {string} [path_base64] instead, when that is no UTF-8
+ * @property {'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'char_device' | 'block_device' | 'other'} type
+ * @property {number} size
+ * @property {string} mode permissions in octal digits
+ * @property {number} uid
+ * @property {number} gid
+ * @property {number} nlink
+ * @property {number} inode
+ * @property {string} mtime
+ * @property {string} ctime
+ * @property {string} [target] of a symlink
+ * @property {string} [target_base64]
+ *
+ * @typedef {object} FileError
+ * @property {string} [path]
+ * @property {string} [path_base64]
+ * @property {{code: string, message: string}} error of one that could not be looked at
+ * @typedef {FileInfo | FileError} FileEntry
  */
 export {};

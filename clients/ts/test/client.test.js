@@ -272,3 +272,47 @@ test('over TCP, with a token', { skip: url ? false : 'VIVARIUM_TEST_URL is not s
 	assert.equal(await text(p.stdout), 'there\n');
 	remote.close();
 });
+
+test('files', async () => {
+	const f = cell.files;
+	await f.mkdir('/root/tree/deep', { parents: true });
+	await f.write('/root/tree/a', 'content', { mode: 0o600 });
+	assert.equal((await f.read('/root/tree/a')).toString(), 'content');
+	assert.equal((await f.read('/root/tree/a', { start: 3, end: 5 })).toString(), 'te');
+	assert.equal((await f.read('/root/tree/a', { start: 5, end: 5 })).length, 0);
+	const info = await f.stat('/root/tree/a');
+	assert.deepEqual([info.type, info.size, info.mode], ['file', 7, '0600']);
+	// Larger than any buffer on the way, from a stream.
+	const part = Buffer.alloc(1 << 20, 'x');
+	await f.write('/root/tree/large', (async function* () {
+		for (let i = 0; i < 20; i++)
+			yield part;
+	})());
+	let size = 0;
+	for await (const bytes of f.stream('/root/tree/large'))
+		size += bytes.length;
+	assert.equal(size, 20 << 20);
+	const names = [];
+	for await (const e of f.list('/root/tree', { recursive: true }))
+		names.push(e.path);
+	assert.deepEqual(names.sort(), ['/root/tree/a', '/root/tree/deep', '/root/tree/large']);
+	await f.move('/root/tree/large', '/root/tree/deep/b');
+	await f.mkdir('/root/copy');
+	await f.unpack('/root/copy', await f.pack('/root/tree'));
+	assert.equal((await f.stat('/root/copy/tree/deep/b')).size, 20 << 20);
+	await assert.rejects(f.remove('/root/copy'), { name: 'VivariumError', status: 409 });
+	await f.remove('/root/copy', { recursive: true });
+	await assert.rejects(f.read('/root/copy/tree/a'), { name: 'VivariumError', status: 404 });
+	// What fails while it is sent is an error, and leaves nothing.
+	await assert.rejects(f.write('/root/tree/broken', (async function* () {
+		yield part;
+		throw new Error('broken off');
+	})()));
+	await assert.rejects(f.stat('/root/tree/broken'), { name: 'VivariumError', status: 404 });
+	const stop = new AbortController();
+	const seen = f.watch('/root/tree', { signal: stop.signal });
+	await seen.next();
+	await f.write('/root/tree/new', 'x');
+	assert.equal((await seen.next()).done, false);
+	stop.abort();
+});

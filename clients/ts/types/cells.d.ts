@@ -61,6 +61,7 @@ export class Cell {
     /** As it was when it was asked for last. */
     info: import("./types.js").CellInfo;
     snapshots: Snapshots;
+    files: Files;
     get id(): string;
     get name(): string | undefined;
     get state(): import("./types.js").CellState;
@@ -133,14 +134,14 @@ export class Cell {
     }) | undefined): Promise<void>;
     /**
      * What a detached process (by default the cell's first) wrote.
-     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: number}} [o] tail: lines; since: milliseconds since 1970
+     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: Date}} [o] tail: lines
      * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
      */
     logs(o?: (import("./types.js").Abortable & {
         proc?: number;
         follow?: boolean;
         tail?: number;
-        since?: number;
+        since?: Date;
     }) | undefined): AsyncGenerator<import('./types.js').LogEntry, void, void>;
     #private;
 }
@@ -161,3 +162,4 @@ export type Transport = import('./http.js').Transport;
  * a program and its arguments; text is for `sh -c`
  */
 export type Command = string | string[];
+import { Files } from './files.js';

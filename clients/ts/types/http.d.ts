@@ -84,6 +84,10 @@ export type RequestOptions = {
      * sent as JSON
      */
     body?: unknown;
+    /**
+     * sent as it is
+     */
+    content?: string | Uint8Array | AsyncIterable<Uint8Array>;
     headers?: Record<string, string>;
     signal?: AbortSignal | undefined;
 };

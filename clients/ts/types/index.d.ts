@@ -1,4 +1,5 @@
 export { VivariumError } from "./errors.js";
+export { Files } from "./files.js";
 export { defaultSocket } from "./http.js";
 export { Process } from "./process.js";
 /** @typedef {import('./http.js').ClientOptions} ClientOptions */
@@ -12,6 +13,8 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').ExecOptions} ExecOptions */
 /** @typedef {import('./types.js').ExecResult} ExecResult */
 /** @typedef {import('./types.js').Exit} Exit */
+/** @typedef {import('./types.js').FileEntry} FileEntry */
+/** @typedef {import('./types.js').FileInfo} FileInfo */
 /** @typedef {import('./types.js').Image} Image */
 /** @typedef {import('./types.js').LogEntry} LogEntry */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
@@ -74,6 +77,8 @@ export type CellState = import('./types.js').CellState;
 export type ExecOptions = import('./types.js').ExecOptions;
 export type ExecResult = import('./types.js').ExecResult;
 export type Exit = import('./types.js').Exit;
+export type FileEntry = import('./types.js').FileEntry;
+export type FileInfo = import('./types.js').FileInfo;
 export type Image = import('./types.js').Image;
 export type LogEntry = import('./types.js').LogEntry;
 export type ProcessInfo = import('./types.js').ProcessInfo;

@@ -399,3 +399,51 @@ export type ExecOutput = {
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type ExecResult = Exit & ExecOutput;
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type FileInfo = {
+    /**
+     * in a list
+     */
+    path?: string;
+    /**
+     * instead, when that is no UTF-8
+     */
+    path_base64?: string;
+    type: 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'char_device' | 'block_device' | 'other';
+    size: number;
+    /**
+     * permissions in octal digits
+     */
+    mode: string;
+    uid: number;
+    gid: number;
+    nlink: number;
+    inode: number;
+    mtime: string;
+    ctime: string;
+    /**
+     * of a symlink
+     */
+    target?: string;
+    target_base64?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type FileError = {
+    path?: string;
+    path_base64?: string;
+    /**
+     * of one that could not be looked at
+     */
+    error: {
+        code: string;
+        message: string;
+    };
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type FileEntry = FileInfo | FileError;
