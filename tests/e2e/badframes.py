@@ -136,10 +136,18 @@ def alive():
 
 
 
+def is_of_state(fd):
+    """SQLite keeps what a thread had opened of the database until nobody has a lock on it."""
+    try:
+        return "/state.db" in os.readlink(fd)
+    except OSError:
+        return True
+
+
 def vivd_status():
     pid = open(os.path.dirname(PATH) + "/vivd.lock").read().strip()
     rss = int([line for line in open(f"/proc/{pid}/status") if line.startswith("VmRSS")][0].split()[1])
-    return rss, len(os.listdir(f"/proc/{pid}/fd"))
+    return rss, sum(1 for f in os.listdir(f"/proc/{pid}/fd") if not is_of_state(f"/proc/{pid}/fd/{f}"))
 
 
 def processes():
