@@ -262,19 +262,23 @@ static int daemon_run(const struct options *o, int ready)
 
 /* ---- in the background ---- */
 
-/* Whether the one that has the place answers, now or in a moment. */
+/* Whether the one that has the place answers, now or in a moment. One that is dying still lets others connect. */
 static bool other_answers(void)
 {
 	struct viv_error error = { 0 };
-	struct viv_client *c = NULL;
 
-	for (int ms = 0; !c && ms < WAIT_ANSWER_MS; ms += 20) {
-		c = viv_open(NULL, 0, &error);
-		if (!c)
-			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	for (int ms = 0; ms < WAIT_ANSWER_MS; ms += 20) {
+		struct viv_client *c = viv_open(NULL, 0, &error);
+		struct viv_reply reply = { 0 };
+		bool answers = c && viv_call(c, "GET", "/v1/version", NULL, &reply, &error) == 0;
+
+		viv_reply_free(&reply);
+		viv_close(c);
+		if (answers)
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}
-	viv_close(c);
-	return c != NULL;
+	return false;
 }
 
 /* One in a process of its own: 0 when it answers, or how it ended. */
