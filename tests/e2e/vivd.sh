@@ -81,9 +81,10 @@ check 'socket activation @r' activation
 ends() {
 	own_vivd
 	v daemon start
-	api /v1/events -N >e 2>err &
+	api '/v1/events?since=0' -N >e 2>err &
 	follower=$!
 	pid=$(pid_of)
+	soon test -s e # it follows
 	kill -TERM "$pid"
 	soon gone "$pid"
 	wait "$follower" || true
