@@ -282,17 +282,22 @@ static int exec_run(struct exec *x, const char *cell, char **argv)
 int exec_main(int argc, char **argv)
 {
 	static struct exec x;
+	char **command;
 	struct args a;
 	int status = args_take(&a, argc, argv);
 
 	if (status)
 		return status;
+	/* As before the command of viv run. */
+	command = a.words + (strcmp(a.words[1], "--") ? 1 : 2);
+	if (!*command)
+		return args_wrong(a.verb, "something is missing");
 	x.interactive = arg_is_on(&a, "interactive");
 	x.tty = arg_is_on(&a, "tty");
 	x.detach = arg_is_on(&a, "detach");
 	x.json = a.json;
 	status = options_apply(&x, &a);
-	return status ? status : exec_run(&x, a.words[0], a.words + 1);
+	return status ? status : exec_run(&x, a.words[0], command);
 }
 
 /* The shell of the user that it runs as, by the cell's own /etc/passwd. Only sh is needed, and nothing else of the cell. */

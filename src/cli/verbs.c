@@ -224,7 +224,7 @@ const struct verb verbs[] = {
 	{ "inspect", "tell all about cells", inspect_main, .args = "CELL...", .min = 1, .max = ANY,
 	  .about = "Prints what vivd knows of each as JSON; with --json on one line." },
 	{ "exec", "run a command in a running cell", exec_main,
-	  .args = "CELL COMMAND [ARGUMENT...]", .min = 2, .max = ANY, OPTS(exec_opts),
+	  .args = "CELL [--] COMMAND [ARGUMENT...]", .min = 2, .max = ANY, OPTS(exec_opts),
 	  .flags = VERB_GUEST | VERB_COMMAND,
 	  .about = "Runs COMMAND in a running cell and ends with its exit status. Its streams are "
 		   "those of viv, its input is\n"

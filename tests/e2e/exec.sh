@@ -113,6 +113,8 @@ exec_status() {
 	idle
 	exits 0 v exec "$c" true
 	exits 7 v exec "$c" sh -c 'exit 7'
+	exits 7 v exec "$c" -- sh -c 'exit 7'
+	is "$(v exec "$c" -- echo -- x)" "-- x"
 	exits 143 v exec "$c" sh -c 'kill -TERM $$'
 	exits 127 v exec "$c" nosuch
 	is "$(cat err)" 'viv: nosuch: command not found in the cell'
