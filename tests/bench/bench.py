@@ -427,7 +427,7 @@ def measure_load(args, want, lines, notes, missed, result):
         finally:
             d.close()
         for l in found:
-            lines.append([l.title, "", l.bwrap, l.viv, "", "%.2f" % l.ratio if l.ratio else "", l.asked, l.verdict])
+            lines.append([l.title, l.native, l.bwrap, l.viv, "", "%.2f" % l.ratio if l.ratio else "", l.asked, l.verdict])
         if any(l.verdict == "missed" for l in found):
             missed.append(name)
         result["rows"][name] = {"lines": [vars(l) for l in found], "load": os.getloadavg()}

@@ -7,6 +7,7 @@ grows. DIRECTORY must be empty.
 """
 import argparse
 import concurrent.futures
+import fcntl
 import http.client
 import json
 import os
@@ -20,15 +21,16 @@ import threading
 import time
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+OUTPUT = 1 << 30
 TICK = os.sysconf("SC_CLK_TCK")
 SLEEPER = ["/bin/sh", "-c", "sleep 100000 & wait"]
 
 
 class Line:
-    """viv, bwrap: texts for the columns; samples: what they come from."""
+    """viv, bwrap, native: texts for the columns; samples: what they come from."""
 
-    def __init__(self, title, viv, ok=None, asked="", bwrap="", ratio=None, samples=None):
-        self.title, self.viv, self.asked, self.bwrap, self.ratio = title, viv, asked, bwrap, ratio
+    def __init__(self, title, viv, ok=None, asked="", bwrap="", native="", ratio=None, samples=None):
+        self.title, self.viv, self.asked, self.bwrap, self.native, self.ratio = title, viv, asked, bwrap, native, ratio
         self.verdict = "" if ok is None else "ok" if ok else "missed"
         self.samples = samples
 
@@ -46,6 +48,10 @@ class Connection(http.client.HTTPConnection):
 
 def ms(seconds):
     return "%.2f ms" % (seconds * 1e3)
+
+
+def gbs(rate):
+    return "%.2f GB/s" % (rate / 1e9)
 
 
 def mib(n):
@@ -331,12 +337,40 @@ class Load:
         took = self.streams(n)
         return [Line("%d exec streams at once" % n, "%.2f s" % took, True, "all whole")]
 
+    def drained(self, argv):
+        """Bytes a second that it writes to a pipe."""
+        start, n = time.monotonic(), 0
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=self.env) as p:
+            fcntl.fcntl(p.stdout, fcntl.F_SETPIPE_SZ, 1 << 20)
+            while part := len(os.read(p.stdout.fileno(), 1 << 20)):
+                n += part
+        if p.returncode or n < OUTPUT:
+            raise RuntimeError("%s: %d, %d bytes" % (argv[0], p.returncode, n))
+        return n / (time.monotonic() - start)
+
+    def row_output(self, rounds=5):
+        """The native one writes the same to the same pipe. Of HTTP the bytes with their frames are counted."""
+        writer = ["dd", "if=/dev/zero", "bs=256k", "count=%d" % (OUTPUT >> 18), "status=none"]
+        cell = self.ask("POST", "/v1/cells", {"start": True, "command": SLEEPER})["id"]
+        curl = ["curl", "-sSN", "--unix-socket", self.socket, "-H", "Accept: application/vnd.vivarium.frames", "--json",
+                json.dumps({"command": writer}), "http://vivd/v1/cells/%s/exec" % cell]
+        kinds = {"native": writer, "cli": [self.viv, "exec", cell, "--", *writer], "http": curl}
+        rates = {k: [] for k in kinds}
+        for _ in range(rounds):
+            for k, argv in kinds.items():
+                rates[k].append(self.drained(argv))
+        native, cli, http = (statistics.median(rates[k]) for k in ("native", "cli", "http"))
+        self.ask("DELETE", "/v1/cells/%s?force=1" % cell)
+        return [Line("viv exec, output to a pipe", gbs(cli), cli >= 1e9, ">= 1 GB/s", native=gbs(native), samples=rates["cli"]),
+                Line("  over HTTP", gbs(http), http >= 3e8, ">= 0.3 GB/s", samples=rates["http"])]
+
 
 ROWS = {
     "vivd-run": ("viv run through the pool", Load.row_run),
     "vivd-cycle": ("cycles through the API", Load.row_cycle),
     "vivd-memory": ("vivd with 100 cells", Load.row_memory),
     "vivd-streams": ("exec streams", Load.row_streams),
+    "vivd-output": ("output of exec", Load.row_output),
     "vivd-growth": ("10,000 cycles", Load.row_growth),
     "vivd-cells": ("1,000 idle cells", Load.row_cells),
 }
