@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -163,6 +164,33 @@ int host_unlinkat(int dirfd, const char *name, int flags)
 int host_renameat2(int odirfd, const char *oname, int ndirfd, const char *nname, unsigned flags)
 {
 	return result(syscall(SYS_renameat2, odirfd, oname, ndirfd, nname, flags));
+}
+
+/* #syscalls: inotify_init1 */
+int host_inotify(void)
+{
+	return result(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+}
+
+/* #syscalls: fchdir */
+int host_fchdir(int fd)
+{
+	return result(fchdir(fd));
+}
+
+/* The call takes a path only, which begins in the directory that we are in: dirfd from now on.
+ * #syscalls: inotify_add_watch */
+int host_inotify_add(int fd, int dirfd, const char *name, uint32_t mask)
+{
+	int r = host_fchdir(dirfd);
+
+	return r < 0 ? r : result(inotify_add_watch(fd, name, mask | IN_DONT_FOLLOW));
+}
+
+/* #syscalls: inotify_rm_watch */
+int host_inotify_remove(int fd, int wd)
+{
+	return result(inotify_rm_watch(fd, wd));
 }
 
 /* #syscalls: fchmod */

@@ -41,6 +41,10 @@ int host_symlinkat(const char *target, int dirfd, const char *name);
 int host_linkat(int odirfd, const char *oname, int ndirfd, const char *nname, int flags);
 int host_unlinkat(int dirfd, const char *name, int flags);
 int host_renameat2(int odirfd, const char *oname, int ndirfd, const char *nname, unsigned flags);
+int host_fchdir(int fd);
+int host_inotify(void);
+int host_inotify_add(int fd, int dirfd, const char *name, uint32_t mask); /* never follows a link */
+int host_inotify_remove(int fd, int wd);
 int host_fchmod(int fd, mode_t mode);
 int host_fchmodat(int dirfd, const char *name,
 		  mode_t mode); /* no link is followed; name "": dirfd itself, O_PATH too */

@@ -145,3 +145,42 @@ f.seek(0); print(a, m[:4], f.read(4))')" "b'aaaa' b'bbbb' b'bbbb'"
 	wait
 }
 check 'a mount is shared: two cells and the host @r' shared_between
+
+# The same changes from outside and from inside, heard by a watcher; its output in the file named.
+watched() { # directory, output, command before that of the watcher...
+	local m=$1 out=$2
+	shift 2
+	mkdir -p "$m/d"
+	echo a >"$m/f"
+	echo b >"$m/d/g"
+	mkfifo "$out.go"
+	"$@" sh -c 'cd "$1"; python3 "$2/watch.py" . f d & read x; echo own >own; mv own own2; chmod 600 own2; echo >>d/g; rm own2
+		mkdir own; rmdir own; echo did >&2; wait' sh "$WATCHED" "$WATCHER" <"$out.go" >"$out" 2>"$out.err" &
+	exec 7>"$out.go"
+	soon grep -q ready "$out"
+	(cd "$m" && echo x >>f && mv f f2 && mv f2 f && touch d/new && mkdir e && rmdir e && chmod 600 f && echo z >d/g && ln f l && echo y >l)
+	soon grep -q CLOSE_WRITE.l "$out"
+	echo >&7
+	soon grep -q did "$out.err"
+	rm "$m/l"
+	soon grep -q 'DELETE l' "$out"
+	rm "$m/f"
+	: >"$m/end"
+	exec 7>&-
+	wait
+}
+
+host_watch() {
+	WATCHED=$PWD/n WATCHER=$E2E_DIR/programs watched n native env
+	WATCHED=/m WATCHER=/t watched m cell "$VIV" run -i --mount "$PWD/m:/m" --mount "$E2E_DIR/programs:/t:ro" --
+	# Two of a kind are one if nobody has read the first by then.
+	diff <(uniq native) <(uniq cell)
+	like "$(cat cell)" "*MOVED_TO f*DELETE own2*f ATTRIB*"
+	# Two mounts of one directory, of which one is changed inside: the other hears of it as of the host's.
+	rm -r m
+	mkdir m
+	viv --mount "$PWD/m:/a" --mount "$PWD/m:/b" --mount "$E2E_DIR/programs:/t:ro" -- sh -c 'python3 /t/watch.py /a /b >/tmp/out &
+		until grep -qs ready /tmp/out; do sleep 0.02; done; : >/a/one; : >/b/end; wait; cat /tmp/out' >out
+	is "$(grep -c '^[ab] CREATE one' out)" 2
+}
+check 'inotify tells of what the host does in a mount, and of what the cell does once @r' host_watch

@@ -151,6 +151,9 @@ struct inode_ops {
 	int (*setxattr)(struct inode *ino, const char *name, const void *value, size_t size,
 			int flags);
 	int (*listxattr)(struct inode *ino, char *buf, size_t size);
+	/* Somebody watches it from now on, or nobody any more (inotify). -ENOSPC, -ENOMEM. Optional: all that
+	 * happens to it happens through the VFS, which tells of it. */
+	int (*watch)(struct inode *ino, bool on);
 	/* Nobody holds the inode any more: free it (and its content, when nlink is 0). Required. */
 	void (*evict)(struct inode *ino);
 };
@@ -377,7 +380,8 @@ int vfs_permission(struct task *t, const struct path *p, int mask); /* also -ERO
 /* ---- watching (vfs/notify.c) ---- */
 
 /* Tells inotify's event bits of the entry called name of dir (NULL: none) and of ino itself (NULL: of the entry only). IN_ISDIR
- * and, for an entry that was unlinked, IN_EXCL_UNLINK are or-ed in. NULL while nobody watches anything. */
+ * and, for an entry that was unlinked, IN_EXCL_UNLINK are or-ed in. IN_Q_OVERFLOW, of nothing: the host has lost some. NULL while
+ * nobody watches anything. */
 extern void (*vfs_notify)(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
 			  uint32_t cookie);
 void path_notify_do(const struct path *p, uint32_t mask);

@@ -82,11 +82,14 @@ static int64_t hostdir_read(struct file *f, struct uio *u, int64_t pos)
 
 static int64_t hostdir_write(struct file *f, struct uio *u, int64_t pos)
 {
-	int64_t r = hostfile_fops.write(f, u, pos);
+	int64_t r;
 
+	change_begin();
+	r = hostfile_fops.write(f, u, pos);
 	/* The host's clock and sizes are the truth. */
 	if (r > 0)
 		hdnode_refresh(hdnode_of(f->inode));
+	change_end_of(hdnode_of(f->inode));
 	return r;
 }
 
@@ -112,8 +115,11 @@ static int hostdir_fsync(struct file *f, bool data_only)
 
 static int hostdir_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 {
-	int r = hostfile_fops.fallocate(f, mode, off, len);
+	int r;
 
+	change_begin();
+	r = hostfile_fops.fallocate(f, mode, off, len);
+	change_end_of(hdnode_of(f->inode));
 	hdnode_refresh(hdnode_of(f->inode));
 	return r;
 }
@@ -169,9 +175,10 @@ int hostdir_setattr(struct inode *ino, const struct attr *a)
 	if (((a->valid & ATTR_UID) && a->uid != ino->uid) ||
 	    ((a->valid & ATTR_GID) && a->gid != ino->gid))
 		return -EPERM;
+	if ((a->valid & ATTR_SIZE) && a->size > INT64_MAX)
+		return -EFBIG;
+	change_begin();
 	if (a->valid & ATTR_SIZE) {
-		if (a->size > INT64_MAX)
-			return -EFBIG;
 		fd = hdnode_content(n, true);
 		r = fd < 0 ? fd : host_ftruncate(fd, (int64_t)a->size);
 	}
@@ -180,6 +187,7 @@ int hostdir_setattr(struct inode *ino, const struct attr *a)
 	/* A truncation sets the time itself. */
 	if (r == 0 && (a->valid & (ATTR_ATIME | ATTR_MTIME)) && !(a->valid & ATTR_SIZE))
 		r = set_times(n, a);
+	change_end_of(n);
 	hdnode_refresh(n);
 	return r;
 }
@@ -221,7 +229,9 @@ int hostdir_setxattr(struct inode *ino, const char *name, const void *value, siz
 	fd = hdnode_handle(hdnode_of(ino), &must_close);
 	if (fd < 0)
 		return fd;
+	change_begin();
 	r = value ? host_fsetxattr(fd, name, value, size, flags) : host_fremovexattr(fd, name);
+	change_end_of(hdnode_of(ino));
 	if (must_close)
 		host_close(fd);
 	hdnode_refresh(hdnode_of(ino));

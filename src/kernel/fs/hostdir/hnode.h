@@ -22,8 +22,18 @@ struct hdnode {
 	int fd; /* O_PATH, of the file itself: it can be nothing else while it is open */
 	int rd, wr; /* content, -1 when not open; wr reads too */
 	struct hdnode *parent; /* counted; where it was last seen. NULL: the root, or unlinked */
+	int wd; /* the host's watch; 0: nobody watches it */
+	struct list wd_link;
 	uint8_t len;
 	char name[NAME_MAX_LEN + 1];
+};
+
+/* A change of our own: the entries and the files that it is about. */
+#define CHANGE_PLACES 2
+struct change {
+	const struct hdnode *dir[CHANGE_PLACES];
+	const char *name[CHANGE_PLACES]; /* of the entry in dir, which may be NULL */
+	const struct hdnode *self[CHANGE_PLACES];
 };
 
 extern const struct inode_ops hostdir_iops;
@@ -52,6 +62,12 @@ int hdnode_content(struct hdnode *n, bool write);
 /* A descriptor that is good for fchmod and xattrs: content of a file, a directory opened for
  * reading. *ret_close: the caller closes it. */
 int hdnode_handle(struct hdnode *n, bool *ret_close);
+
+/* Around each change that we make, so that it is not told as somebody else's (watch.c). */
+void change_begin(void);
+void change_end(const struct change *c);
+void change_end_of(const struct hdnode *n); /* to n, where it was last seen */
+int hostdir_watch(struct inode *ino, bool on);
 
 int hostdir_getxattr(struct inode *ino, const char *name, void *buf, size_t size);
 int hostdir_setxattr(struct inode *ino, const char *name, const void *value, size_t size,

@@ -123,8 +123,11 @@ static void hostdir_evict(struct inode *ino)
 	host_close(n->fd);
 	if (n->rd >= 0)
 		host_close(n->rd);
-	if (n->wr >= 0)
+	if (n->wr >= 0) {
+		change_begin();
 		host_close(n->wr);
+		change_end_of(n);
+	}
 	obj_free(&hdnode_type, n);
 	inode_put_parent(parent ? &parent->inode : NULL);
 }
@@ -206,8 +209,10 @@ static int hostdir_create(struct inode *dir, const char *name, size_t len, const
 
 	if (r == 0 && dir->fs->readonly)
 		r = -EROFS;
-	if (r == 0)
-		r = make_entry(d, &c, nn, &content);
+	if (r < 0)
+		return r;
+	change_begin();
+	r = make_entry(d, &c, nn, &content);
 	if (r == 0)
 		r = node_at(d, name, len, &c, &n);
 	if (r) {
@@ -228,6 +233,7 @@ static int hostdir_create(struct inode *dir, const char *name, size_t len, const
 	}
 	if (S_ISDIR(nn->mode) && (n->inode.mode & 0777) != (nn->mode & 0777))
 		host_fchmodat(n->fd, "", nn->mode & 0777);
+	change_end(&(struct change){ .dir = { d }, .name = { c.str }, .self = { n } });
 	hdnode_refresh(n);
 	hdnode_refresh(d);
 	*ret_ = &n->inode;
@@ -249,14 +255,19 @@ static int hostdir_link(struct inode *dir, const char *name, size_t len, struct 
 		return -EROFS;
 	if (!n->parent)
 		return -ENOENT;
+	change_begin();
 	r = host_linkat(n->parent->fd, n->name, d->fd, c.str, 0);
 	if (r < 0)
 		return r;
 	r = host_fstatat(d->fd, c.str, &st, AT_SYMLINK_NOFOLLOW);
 	if (r == 0 && (st.st_ino != n->host_ino || st.st_dev != n->dev)) {
 		host_unlinkat(d->fd, c.str, 0);
-		return -ESTALE;
+		r = -ESTALE;
 	}
+	change_end(&(struct change){
+		.dir = { d, n->parent }, .name = { c.str, n->name }, .self = { n } });
+	if (r == -ESTALE)
+		return r;
 	hdnode_refresh(n);
 	hdnode_refresh(d);
 	return r;
@@ -272,9 +283,11 @@ static int hostdir_unlink(struct inode *dir, const char *name, size_t len, struc
 		return r;
 	if (dir->fs->readonly)
 		return -EROFS;
+	change_begin();
 	r = host_unlinkat(d->fd, c.str, inode_is_dir(victim) ? AT_REMOVEDIR : 0);
 	if (r < 0)
 		return r;
+	change_end(&(struct change){ .dir = { d }, .name = { c.str }, .self = { n } });
 	hdnode_refresh(n);
 	if (n->parent == d && n->len == len && memcmp(n->name, name, len) == 0)
 		hdnode_place(n, NULL, "", 0);
@@ -295,9 +308,14 @@ static int hostdir_rename(struct inode *odir, const char *oname, size_t olen, st
 		return r;
 	if (odir->fs->readonly)
 		return -EROFS;
+	change_begin();
 	r = host_renameat2(od->fd, oc.str, nd->fd, nc.str, flags & RENAME_FLAGS);
 	if (r < 0)
 		return r;
+	change_end(&(struct change){
+		.dir = { od, nd },
+		.name = { oc.str, nc.str },
+		.self = { hdnode_of(moved), victim ? hdnode_of(victim) : NULL } });
 	/* A rename between two names of one file does nothing. */
 	if (moved == victim)
 		return 0;
@@ -369,6 +387,7 @@ const struct inode_ops hostdir_iops = {
 	.getxattr = hostdir_getxattr,
 	.setxattr = hostdir_setxattr,
 	.listxattr = hostdir_listxattr,
+	.watch = hostdir_watch,
 	.evict = hostdir_evict,
 };
 

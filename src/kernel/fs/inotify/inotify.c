@@ -3,8 +3,9 @@
  * A watch holds its inode and hangs on it (inode->watches, a chain of all instances' watches). An event is queued for each watch
  * that asked for it, unless it equals the last one in the queue. While there is no instance, vfs_notify is NULL and costs nothing.
  *
- * Left out: changes that other programs of the host make to a mounted host directory, and the content that the host's kernel
- * changes through mappings (as on Linux); IN_UNMOUNT: a watch keeps its file system. */
+ * What other programs of the host do in a mounted directory its file system tells in the same way (fs/hostdir/watch.c).
+ *
+ * Left out: content that is changed through mappings (as on Linux); IN_UNMOUNT: a watch keeps its file system. */
 #include "kernel/fs/inotify/inotify.h"
 
 #include <errno.h>
@@ -95,24 +96,12 @@ static bool event_repeats(const struct inotify *in, int wd, uint32_t mask, const
 	return !name || !strcmp(last->name, name);
 }
 
-static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
-			const char *name)
+static void event_append(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
+			 const char *name)
 {
 	uint32_t size = name ? (uint32_t)strlen(name) + 1 : 0;
-	struct event *e;
+	struct event *e = blob_new(sizeof(*e) + size);
 
-	if (event_repeats(in, wd, mask, name))
-		return;
-	if (in->nevents >= MAX_EVENTS) {
-		if (in->overflown)
-			return;
-		in->overflown = true;
-		wd = -1;
-		mask = IN_Q_OVERFLOW;
-		cookie = 0;
-		size = 0;
-	}
-	e = blob_new(sizeof(*e) + size);
 	if (!e) /* no memory: the event is lost, as on Linux */
 		return;
 	e->name_size = size;
@@ -129,6 +118,25 @@ static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cook
 	waitq_wake(&in->q, POLLIN | POLLRDNORM);
 }
 
+static void event_overflow(struct inotify *in)
+{
+	if (in->overflown)
+		return;
+	in->overflown = true;
+	event_append(in, -1, IN_Q_OVERFLOW, 0, NULL);
+}
+
+static void event_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
+			const char *name)
+{
+	if (event_repeats(in, wd, mask, name))
+		return;
+	if (in->nevents >= MAX_EVENTS)
+		event_overflow(in);
+	else
+		event_append(in, wd, mask, cookie, name);
+}
+
 /* ---- watches ---- */
 
 static void watch_free(struct watch *w)
@@ -141,6 +149,8 @@ static void watch_free(struct watch *w)
 	*at = w->next;
 	list_remove(&w->link);
 	w->in->nwatches--;
+	if (!w->ino->watches && w->ino->ops->watch)
+		(void)w->ino->ops->watch(w->ino, false);
 	fs = w->ino->fs;
 	inode_put(w->ino);
 	fs_put(fs);
@@ -177,6 +187,11 @@ static void watches_tell(struct inode *ino, const char *name, uint32_t mask, uin
 static void notify(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
 		   uint32_t cookie)
 {
+	struct inotify *in;
+
+	if (mask & IN_Q_OVERFLOW)
+		list_for_each (in, &instances, link)
+			event_overflow(in);
 	/* The last watch may be what holds the inode. */
 	if (dir && dir->watches) {
 		inode_get(dir);
@@ -205,6 +220,7 @@ int inotify_watch(struct inotify *in, struct inode *ino, uint32_t mask)
 {
 	uint32_t keep = mask & (IN_ALL_EVENTS | IN_ONESHOT | IN_EXCL_UNLINK);
 	struct watch *w;
+	int r = 0;
 
 	for (w = ino->watches; w; w = w->next) {
 		if (w->in != in)
@@ -219,6 +235,12 @@ int inotify_watch(struct inotify *in, struct inode *ino, uint32_t mask)
 	w = obj_new(&watch_type);
 	if (!w)
 		return -ENOMEM;
+	if (!ino->watches && ino->ops->watch)
+		r = ino->ops->watch(ino, true);
+	if (r < 0) {
+		obj_free(&watch_type, w);
+		return r;
+	}
 	if (in->last_wd == INT32_MAX)
 		in->last_wd = 0;
 	w->wd = ++in->last_wd;
