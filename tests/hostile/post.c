@@ -150,9 +150,61 @@ static void other(void *arg)
 	_exit(box && status == 0 && fcntl(p[0], F_GETFD) == 0 ? 7 : 9);
 }
 
-static int gives(void (*fn)(void *), void *arg)
+/* How much room a slot has, said while the kernel looks: now less, now more than there is. Nothing comes to lie behind the last slot, where
+ * the box of another may be. */
+static void flip(void *arg)
 {
-	int status = in_child(fn, arg, 30000);
+	static struct post_box none;
+	volatile int *step = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *state, tid = (uint32_t)getpid();
+	int fd, calls = 0, waits = 0, st = 0;
+	struct post_slot *s;
+	char c;
+	pid_t other = fork();
+
+	/* Before any call that the stub would want a box for. */
+	if (other == 0) {
+		box = box_map();
+		for (*step = 1; *step == 1;)
+			naptime(1);
+		_exit(box && !memcmp(box, &none, sizeof(none)) ? 0 : 1);
+	}
+	while (!*step)
+		naptime(1);
+	box = box_map();
+	fd = open("/tmp/post.flip", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	memset(area, 'x', sizeof(area));
+	if (!box || write(fd, area, sizeof(area)) != sizeof(area))
+		_exit(8);
+	s = &box->slot[POST_SLOTS - 1];
+	state = &box->state[POST_SLOTS - 1];
+	s->nr = SYS_pread64;
+	s->a[0] = (uint64_t)fd;
+	s->a[1] = s->out = (uint64_t)area;
+	s->a[2] = sizeof(area);
+	for (time_t end = time(NULL) + *(int *)arg; time(NULL) < end + (calls ? 0 : 20);) {
+		uint32_t now = POST_STEP(__atomic_load_n(state, __ATOMIC_ACQUIRE));
+
+		if (now != POST_POSTED && now != POST_WORKED) {
+			calls += now == POST_DONE && s->ret == sizeof(area);
+			waits = 0;
+			__atomic_store_n(state, POST_STATE(tid, POST_POSTED), __ATOMIC_SEQ_CST);
+		} else if (++waits > 100) {
+			RAW(SYS_pread64, fd, &c, 1, 0); /* the kernel is awake for who makes calls */
+		}
+		for (int i = 0; i < 50; i++) {
+			__atomic_store_n(&s->out_room, 64, __ATOMIC_SEQ_CST);
+			__atomic_store_n(&s->out_room, sizeof(area), __ATOMIC_SEQ_CST);
+		}
+	}
+	*step = 2;
+	waitpid(other, &st, 0);
+	_exit(st == 0 && calls ? 7 : 9);
+}
+
+static int gives(void (*fn)(void *), void *arg, int ms)
+{
+	int status = in_child(fn, arg, ms);
 
 	return WIFEXITED(status) && WEXITSTATUS(status) == 7;
 }
@@ -163,8 +215,9 @@ int main(int argc, char **argv)
 
 	/* It may well destroy itself: its calls write where it says. */
 	check(in_child(attack, &lasts, lasts * 1000 + 20000) >= 0 && cell_is_well(), "a box full of nonsense");
-	check(gives(other, NULL), "calls in another's name");
-	check(gives(many, NULL), "more processes than boxes");
-	check(gives(many, NULL) && cell_is_well(), "... and again: those of the dead are free");
+	check(gives(flip, &lasts, lasts * 1000 + 40000), "room that grows while it is looked at");
+	check(gives(other, NULL, 30000), "calls in another's name");
+	check(gives(many, NULL, 30000), "more processes than boxes");
+	check(gives(many, NULL, 30000) && cell_is_well(), "... and again: those of the dead are free");
 	return done();
 }

@@ -311,15 +311,28 @@ static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 	}
 }
 
+/* A word of a slot, which can be another the next time that it is read. For variables alone: a macro such as MIN() asks for its argument
+ * twice. */
+static uint32_t slot_u32(const uint32_t *at)
+{
+	return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static uint64_t slot_u64(const uint64_t *at)
+{
+	return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
 /* The slot's windows, checked. */
 static void windows_open(struct post_slot *s, pid_t tid)
 {
 	struct guest_window *w = &guest_window;
-	uint32_t nin = *(volatile uint32_t *)&s->nin;
+	uint32_t nin = slot_u32(&s->nin), room = slot_u32(&s->out_room);
 
 	*w = (struct guest_window){ .tid = tid };
 	for (uint32_t i = 0; i < MIN(nin, (uint32_t)GUEST_WINDOWS); i++) {
-		const struct post_in in = *(volatile struct post_in *)&s->in[i];
+		const struct post_in in = { slot_u64(&s->in[i].addr), slot_u32(&s->in[i].len),
+					    slot_u32(&s->in[i].at) };
 
 		if (!in.len || in.at > POST_ROOM || in.len > POST_ROOM - in.at)
 			break;
@@ -327,8 +340,8 @@ static void windows_open(struct post_slot *s, pid_t tid)
 		w->in[w->nin].len = in.len;
 		w->in[w->nin++].at = s->room + in.at;
 	}
-	w->out = *(volatile uint64_t *)&s->out;
-	w->out_room = MIN(*(volatile uint32_t *)&s->out_room, (uint32_t)POST_ROOM);
+	w->out = slot_u64(&s->out);
+	w->out_room = MIN(room, (uint32_t)POST_ROOM);
 	w->out_at = s->room;
 }
 
@@ -336,9 +349,8 @@ static void windows_open(struct post_slot *s, pid_t tid)
 static void slot_stream(const struct post *p, struct post_slot *s, const struct task *t,
 			uint64_t nr, const struct sysargs *a)
 {
-	uint32_t kind = *(volatile uint32_t *)&s->stream;
-	uint32_t len = *(volatile uint32_t *)&s->stream_len;
-	uint32_t at = *(volatile uint32_t *)&s->stream_at;
+	uint32_t kind = slot_u32(&s->stream), len = slot_u32(&s->stream_len);
+	uint32_t at = slot_u32(&s->stream_at);
 	bool out = nr == SYS_read || nr == SYS_pread64;
 
 	if (!p->area || !is_plain(nr) || kind != (out ? STREAM_OUT : STREAM_IN) || at > AREA_SIZE ||
@@ -372,14 +384,15 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 	if (!__atomic_compare_exchange_n(&p->box->state[i], &state, POST_STATE(tid, POST_WORKED),
 					 false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
-	nr = *(volatile uint64_t *)&s->nr;
-	memcpy(args.a, s->a, sizeof(args.a));
+	nr = slot_u64(&s->nr);
+	for (uint32_t k = 0; k < ARRAY_LEN(args.a); k++)
+		args.a[k] = slot_u64(&s->a[k]);
 	t = task_find((pid_t)tid);
 	if (t && is_postable(nr) && fast_post(t) == p && ends_at_once(t, nr, &args)) {
 		windows_open(s, t->tid);
 		slot_stream(p, s, t, nr, &args);
 		bulk += bulk_of(nr, &args);
-		ret = dispatch_posted(t, (int)nr, &args, *(volatile uint64_t *)&s->ip);
+		ret = dispatch_posted(t, (int)nr, &args, slot_u64(&s->ip));
 		if (ret != PARKED) {
 			s->ret = ret;
 			s->out_len = (uint32_t)guest_window.out_len;
