@@ -186,6 +186,31 @@ int64_t hc_post(struct task *t, const struct sysargs *a)
 
 /* ---- calls ---- */
 
+static bool follows_path(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_openat:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_readlinkat:
+	case SYS_lgetxattr:
+	case SYS_getxattr:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat2:
+	case SYS_utimensat:
+	case SYS_fchmodat:
+	case SYS_fchownat:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Those that follow no path have a descriptor as their first argument. */
 static bool is_postable(uint64_t nr)
 {
 	switch (nr) {
@@ -206,54 +231,14 @@ static bool is_postable(uint64_t nr)
 	case SYS_fcntl:
 	case SYS_epoll_wait:
 	case SYS_epoll_ctl:
-	case SYS_openat:
-	case SYS_newfstatat:
-	case SYS_statx:
-	case SYS_readlinkat:
 	case SYS_getdents64:
-	case SYS_lgetxattr:
-	case SYS_getxattr:
-	case SYS_mkdir:
-	case SYS_mkdirat:
-	case SYS_unlink:
-	case SYS_unlinkat:
-	case SYS_rename:
-	case SYS_renameat2:
-	case SYS_utimensat:
 	case SYS_fchmod:
-	case SYS_fchmodat:
 	case SYS_fchown:
-	case SYS_fchownat:
 	case SYS_ftruncate:
 	case SYS_accept4:
 		return true;
 	default:
-		return false;
-	}
-}
-
-/* Calls whose first argument is a descriptor, and that follow no path. */
-static bool is_on_file(uint64_t nr)
-{
-	switch (nr) {
-	case SYS_openat:
-	case SYS_newfstatat:
-	case SYS_statx:
-	case SYS_readlinkat:
-	case SYS_lgetxattr:
-	case SYS_getxattr:
-	case SYS_mkdir:
-	case SYS_mkdirat:
-	case SYS_unlink:
-	case SYS_unlinkat:
-	case SYS_rename:
-	case SYS_renameat2:
-	case SYS_utimensat:
-	case SYS_fchmodat:
-	case SYS_fchownat:
-		return false;
-	default:
-		return true;
+		return follows_path(nr);
 	}
 }
 
@@ -280,7 +265,7 @@ static bool is_streamed(const struct file *f, uint64_t len)
 /* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and waits in the middle is not so. */
 static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 {
-	const struct file *f = is_on_file(nr) ? fd_file(t, (int)a->a[0]) : NULL;
+	const struct file *f = follows_path(nr) ? NULL : fd_file(t, (int)a->a[0]);
 	bool is_file, nonblock;
 
 	/* A change there is asked for once by each call, which has to be the one that takes the answer. */
