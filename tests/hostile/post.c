@@ -202,6 +202,35 @@ static void flip(void *arg)
 	_exit(st == 0 && calls ? 7 : 9);
 }
 
+/* Makes calls until the stub has a box. */
+static int gets_box(int fd)
+{
+	char c;
+
+	for (double end = seconds() + 20; seconds() < end;) {
+		for (int i = 0; i < 100; i++)
+			(void)!pread(fd, &c, 1, 0);
+		if (MARKED(SYS_rt_sigprocmask, 0, 0, POST_BASE + POST_SIZE - 8, 8, 0) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Who is forked by one that has a box gets one of its own. */
+static void forked(void *arg)
+{
+	int fd = open("/usr/bin/env", O_RDONLY), st;
+	pid_t pid;
+
+	(void)arg;
+	if (!gets_box(fd))
+		_exit(8);
+	pid = fork();
+	if (pid == 0)
+		_exit(MARKED(SYS_rt_sigprocmask, 0, 0, POST_BASE + POST_SIZE - 8, 8, 0) == 0 || !gets_box(fd));
+	_exit(waitpid(pid, &st, 0) == pid && st == 0 ? 7 : 9);
+}
+
 static int gives(void (*fn)(void *), void *arg, int ms)
 {
 	int status = in_child(fn, arg, ms);
@@ -216,6 +245,7 @@ int main(int argc, char **argv)
 	/* It may well destroy itself: its calls write where it says. */
 	check(in_child(attack, &lasts, lasts * 1000 + 20000) >= 0 && cell_is_well(), "a box full of nonsense");
 	check(gives(flip, &lasts, lasts * 1000 + 40000), "room that grows while it is looked at");
+	check(gives(forked, NULL, 60000), "a box for the fork of a busy process");
 	check(gives(other, NULL, 30000), "calls in another's name");
 	check(gives(many, NULL, 30000), "more processes than boxes");
 	check(gives(many, NULL, 30000) && cell_is_well(), "... and again: those of the dead are free");

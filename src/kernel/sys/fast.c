@@ -43,6 +43,7 @@ struct fastmm {
 	struct fast_own published;
 	struct post *post; /* its box; NULL: none */
 	uint32_t calls; /* that could have been posted */
+	bool forked; /* what is rewritten in it was so before: it has not been offered a box */
 	uint32_t nsites;
 	struct {
 		uint64_t ip;
@@ -270,6 +271,7 @@ void fast_born(struct task *t, struct fastmm *mm, uint32_t mark, bool shares)
 		return;
 	}
 	copy->own = mm->own;
+	copy->forked = true;
 	copy->nsites = mm->nsites;
 	memcpy(copy->site, mm->site, sizeof(copy->site));
 	copy->published = mm->published;
@@ -326,6 +328,7 @@ static void site_hit(struct task *t, uint32_t weight, uint32_t enough)
 {
 	struct fastmm *mm = t->mm;
 	uint64_t ip = t->call.ip;
+	bool box = !mm->post && mm->calls >= box_calls();
 	uint32_t i, before;
 
 	if (cell.spec.fast != FAST_ON && cell.spec.fast != FAST_EAGER)
@@ -345,8 +348,12 @@ static void site_hit(struct task *t, uint32_t weight, uint32_t enough)
 	before = mm->site[i].hits;
 	mm->site[i].hits += weight;
 	if (before < enough && before + weight >= enough)
-		signal_patch(t, ip, mm->refs == 1 && mm->tasks.next == mm->tasks.prev,
-			     !mm->post && mm->calls >= box_calls());
+		signal_patch(t, ip, mm->refs == 1 && mm->tasks.next == mm->tasks.prev, box);
+	else if (mm->forked && box && before >= enough)
+		signal_patch(t, 0, false, true);
+	else
+		return;
+	mm->forked = mm->forked && !box;
 }
 
 int fast_site_nr(const struct task *t, uint64_t ip)
