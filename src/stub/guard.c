@@ -48,6 +48,8 @@ void stub_guard_open(void)
 	};
 
 	lock();
+	/* What a fork copied can be of a process that its parent had nothing but memory in common with. */
+	guarded = 0;
 	if (is_default(SIGBUS_) && is_default(SIGSEGV_) &&
 	    native(NR_SIGACTION, SIGBUS_, &sa, 0, 8) == 0 &&
 	    native(NR_SIGACTION, SIGSEGV_, &sa, 0, 8) == 0)
@@ -102,7 +104,8 @@ void stub_fault(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		uc->rip = (uint64_t)guard_copy_end;
 		return;
 	}
-	guarded = 0;
+	if (guarded == (uint64_t)native(NR_GETPID, 0, 0, 0, 0))
+		guarded = 0;
 	native(NR_SIGACTION, sig, &none, 0, 8);
 	if (info->code <= 0)
 		stub_reraise(info);
