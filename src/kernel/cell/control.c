@@ -174,7 +174,7 @@ static void signal_in(int sig)
 
 	if (sig < 1 || sig > 31 || !p)
 		return;
-	if (sig == SIGCONT)
+	if (sig == SIGCONT || sig == SIGTSTP) /* the last word counts, once */
 		ktimer_stop(&stop_timer);
 	if (sig == SIGTSTP && (!group || p->pgid == group)) {
 		stop_group = group;
