@@ -50,3 +50,24 @@ stop_while_forking() {
 	done
 }
 check 'SIGTSTP stops viv with a shell that makes processes all the time @r' stop_while_forking
+
+# One that waits for a child in its memory has everything blocked for as long as that takes: here until somebody opens the FIFO.
+stop_after_spawn() {
+	local p ok
+	"$VIV" run -- python3 -c "import os, time
+os.mkfifo('/tmp/f')
+if not os.fork():
+    time.sleep(0.3); print('up', flush=True); time.sleep(1.5); open('/tmp/f', 'w')
+    os._exit(0)
+os.posix_spawn('/bin/true', ['true'], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, '/tmp/f', os.O_RDONLY, 0)])
+time.sleep(100)" </dev/null >out 2>&1 &
+	p=$!
+	soon grep -q up out
+	kill -TSTP $p
+	soon eval "[[ \$(sed 's/.*) //' /proc/$p/stat) == T* ]]"
+	ok=$?
+	kill -KILL $p
+	wait $p || true
+	return $ok
+}
+check 'SIGTSTP stops viv with one that was long about making a process @r' stop_after_spawn

@@ -108,8 +108,9 @@ void control_init(void)
 	log_sink = say_line;
 }
 
-/* What SIGTSTP would do to p, were it run by hand. A signal is blocked for a moment whenever a process is made. */
-enum tstp { TSTP_STOPS, TSTP_BLOCKED, TSTP_OTHER };
+/* What SIGTSTP would do to p, were it run by hand. A signal is blocked for a moment whenever a process is made; in the stub all of
+ * them are, which says nothing of p's own mask (and a busy machine can take a second to get a child out of there). */
+enum tstp { TSTP_STOPS, TSTP_BLOCKED, TSTP_UNSEEN, TSTP_OTHER };
 
 static enum tstp tstp_does(const struct proc *p)
 {
@@ -119,7 +120,9 @@ static enum tstp tstp_does(const struct proc *p)
 		(void)host_thread_sigs(cell.proc_fd, p->pid, p->pid, &hs);
 	if ((hs.ignored | hs.caught) & SIGBIT(SIGTSTP))
 		return TSTP_OTHER;
-	return hs.blocked & SIGBIT(SIGTSTP) ? TSTP_BLOCKED : TSTP_STOPS;
+	if (!(hs.blocked & SIGBIT(SIGTSTP)))
+		return TSTP_STOPS;
+	return hs.blocked & SIGBIT(STUB_SIG) ? TSTP_UNSEEN : TSTP_BLOCKED; /* no guest blocks it */
 }
 
 static struct proc *first_proc(void)
@@ -138,17 +141,20 @@ static struct proc *first_proc(void)
 #define BLOCKED_LOOKS 200
 
 static pid_t stop_group;
-static unsigned stop_looks;
+static unsigned stop_looks, stop_blocked; /* of the looks */
 
 static void stop_in(struct ktimer *timer)
 {
 	struct proc *first = first_proc();
 	enum tstp does = first ? tstp_does(first) : TSTP_OTHER;
-	/* Now sooner, now later: not in step with who makes processes. */
-	int64_t next = host_clock(CLOCK_MONOTONIC) + BLOCKED_NS * (1 + 3 * stop_looks % 7);
+	/* Now sooner, now later: not in step with who makes processes. And less often if it takes long. */
+	int64_t wait = BLOCKED_NS * (1 + 3 * stop_looks % 7) * (stop_looks < BLOCKED_LOOKS ? 1 : 8);
+	bool again;
 
-	if (!first || (does == TSTP_BLOCKED && ++stop_looks < BLOCKED_LOOKS &&
-		       ktimer_start(timer, next) == 0))
+	stop_looks++;
+	stop_blocked += does == TSTP_BLOCKED;
+	again = does == TSTP_UNSEEN || (does == TSTP_BLOCKED && stop_blocked < BLOCKED_LOOKS);
+	if (!first || (again && ktimer_start(timer, host_clock(CLOCK_MONOTONIC) + wait) == 0))
 		return;
 	if (does == TSTP_STOPS)
 		control_say(CTL_STOP, 0, "%s", "");
@@ -178,7 +184,7 @@ static void signal_in(int sig)
 		ktimer_stop(&stop_timer);
 	if (sig == SIGTSTP && (!group || p->pgid == group)) {
 		stop_group = group;
-		stop_looks = 0;
+		stop_looks = stop_blocked = 0;
 		stop_in(&stop_timer);
 		return;
 	}
