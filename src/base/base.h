@@ -15,6 +15,7 @@ typedef uint64_t uaddr_t;
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
+/* One argument is evaluated twice: it is never a read of memory that a guest can write. */
 #undef MIN /* some headers have their own */
 #undef MAX
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
