@@ -417,11 +417,12 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 	int fd = keep_connect(c->id, &e);
 
 	snprintf(c->command, sizeof(c->command), "%.*s", (int)sizeof(h->command) - 1, h->command);
-	if (fd < 0) { /* so fast was its end */
-		keeper_gone(c);
-		return;
-	}
 	cell_linked_by(c, h, fd, since);
+	/* So fast was its end. What it leaves, and its disk, are to be had when it is gone. */
+	if (!c->keeper)
+		keeper_gone(c);
+	if (fd < 0)
+		return;
 	/* What was started before those events is counted by the keeper. */
 	cell_idle_reset(c);
 	if (c->state == CELL_STARTING)

@@ -68,8 +68,9 @@ void link_close(struct keeper_link *l)
 		return;
 	l->closed = true;
 	asks_drop(l);
-	uv_close((uv_handle_t *)&l->poll, handle_closed);
-	if (l->nhandles == 2)
+	if (l->fd >= 0)
+		uv_close((uv_handle_t *)&l->poll, handle_closed);
+	if (l->pidfd >= 0)
 		uv_close((uv_handle_t *)&l->end, handle_closed);
 }
 
@@ -149,7 +150,7 @@ static void on_poll(uv_poll_t *p, int status, int events)
 	/* Its end follows; whoever needs its disk has to wait for that. */
 	uv_poll_stop(p);
 	asks_drop(l);
-	if (l->nhandles == 1)
+	if (l->pidfd < 0)
 		link_gone(l);
 }
 
@@ -170,17 +171,26 @@ struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t 
 	l->d = d;
 	l->fd = fd;
 	l->owner = *o;
-	l->pidfd = keeper_pid > 0 ? (int)syscall(SYS_pidfd_open, keeper_pid, 0) : -1;
-	list_init(&l->asks);
-	uv_poll_init(&d->loop, &l->poll, fd);
 	l->poll.data = l->end.data = l;
-	l->nhandles = 1;
-	uv_poll_start(&l->poll, UV_READABLE, on_poll);
-	if (l->pidfd >= 0 && uv_poll_init(&d->loop, &l->end, l->pidfd) == 0) {
-		l->nhandles = 2;
-		uv_poll_start(&l->end, UV_READABLE, on_end);
+	list_init(&l->asks);
+	l->pidfd = keeper_pid > 0 ? (int)syscall(SYS_pidfd_open, keeper_pid, 0) : -1;
+	if (l->pidfd >= 0 && uv_poll_init(&d->loop, &l->end, l->pidfd)) {
+		close(l->pidfd);
+		l->pidfd = -1;
 	}
-	if (link_ask(l, &m, NULL, 0, subscribed, NULL) == 0)
+	l->nhandles = (fd >= 0) + (l->pidfd >= 0);
+	if (!l->nhandles) {
+		free(l);
+		return NULL;
+	}
+	/* This first: what it said is heard before its end. */
+	if (fd >= 0) {
+		uv_poll_init(&d->loop, &l->poll, fd);
+		uv_poll_start(&l->poll, UV_READABLE, on_poll);
+	}
+	if (l->pidfd >= 0)
+		uv_poll_start(&l->end, UV_READABLE, on_end);
+	if (fd >= 0 && link_ask(l, &m, NULL, 0, subscribed, NULL) == 0)
 		l->events_id = m.id;
 	return l;
 }
@@ -191,7 +201,7 @@ int link_ask(struct keeper_link *l, struct keep_msg *m, const int *fds, unsigned
 	struct ask *a;
 	int err;
 
-	if (l->closed)
+	if (l->closed || l->fd < 0)
 		return -EPIPE;
 	if (l->nasks >= MAX_ASKS)
 		return -EAGAIN;

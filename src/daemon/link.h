@@ -19,7 +19,8 @@ struct link_owner {
 	void *arg;
 };
 
-/* Takes fd. keeper_pid: whose end is the keeper's. Events from number since on follow. */
+/* Takes fd. keeper_pid: whose end is the keeper's. Events from number since on follow. fd -1: it cannot be asked any more, and only its
+ * end is waited for; NULL: it has ended before. */
 struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t since,
 			     const struct link_owner *o);
 /* Asks. Borrows the descriptors. fn may be called more than once: for KEEP_EXEC first with KEEP_STARTED, then with KEEP_EXITED. 0 or

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Time-outs and restarts across kill -9 of vivd: timers.py VIV DIRECTORY CASE."""
+"""Time-outs, restarts and ends of cells that vivd does not see in time: timers.py VIV DIRECTORY CASE."""
 
+import os
+import threading
 import time
 
 from vivdclient import Down, run_case, soon
@@ -69,5 +71,41 @@ def restarts(v):
     assert len(v.events(a, "cell.state")) == n and v.call("GET", "/v1/cells/a")["state"] == "stopped"
 
 
+def unnamed_before_hello(v, name, spec):
+    """(id, thread that starts it) of a cell whose keeper lost its socket's name before vivd could connect; (None, None): vivd was faster."""
+    cell = v.call("POST", "/v1/cells", {"name": name, **spec}, 201)["id"]
+    start = threading.Thread(target=v.ask, args=("POST", f"/v1/cells/{cell}/start"))
+    start.start()
+    until = time.monotonic() + 30
+    while True:
+        try:
+            os.rename(f"{v.run}/cells/{cell}.sock", f"socket.{name}")
+            break
+        except FileNotFoundError:
+            assert time.monotonic() < until, "no socket within 30 s"
+    now = soon(lambda: next((c for c in [v.call("GET", f"/v1/cells/{cell}", want=200)] if "pid" in c or c["state"] != "starting"), None), "its keeper's word")
+    if now["state"] != "running":
+        return cell, start
+    v.call("POST", f"/v1/cells/{cell}/stop", {"grace": 0}, 200)
+    start.join()
+    return None, None
+
+
+def quick_ends(v):
+    """A keeper that is at its end, where it cannot be reached any more, is not taken for killed before it is gone."""
+    os.mkdir("go")
+    spec = {"command": ["sh", "-c", "until test -e /go/on; do sleep 0.02; done; exit 3"],
+            "mounts": [{"source": os.path.abspath("go"), "target": "/go", "readonly": True}]}
+    for n in range(50):
+        cell, start = unnamed_before_hello(v, f"q{n}", spec)
+        if cell:
+            break
+    assert cell, "vivd is always faster"
+    open("go/on", "w").close()
+    end = v.call("GET", f"/v1/cells/{cell}/wait", want=200)
+    assert (end["state"], end["reason"], end["exit_code"]) == ("stopped", "exited", 3), end
+    start.join()
+
+
 if __name__ == "__main__":
-    run_case(timeouts, restarts)
+    run_case(timeouts, restarts, quick_ends)
