@@ -82,13 +82,6 @@ static void link_gone(struct keeper_link *l)
 	o.gone(o.arg);
 }
 
-static void on_end(uv_poll_t *p, int status, int events)
-{
-	(void)status;
-	(void)events;
-	link_gone(p->data);
-}
-
 /* An ask that gets no more answers. */
 static bool is_last(const struct ask *a, const struct keep_msg *m)
 {
@@ -126,6 +119,22 @@ static void message(struct keeper_link *l, const struct keep_msg *m, int *fds, u
 	}
 }
 
+/* One message; 0 or -errno. */
+static int take(struct keeper_link *l)
+{
+	struct keep_msg m;
+	int fds[KEEP_MAX_FDS], err;
+	unsigned nfds = 0;
+
+	err = keep_recv(l->fd, &m, fds, &nfds, KEEP_NOWAIT);
+	if (err)
+		return err;
+	if (m.type != KEEP_STATS && m.type != KEEP_HELLO && m.type != KEEP_PROC)
+		m.text[sizeof(m.text) - 1] = '\0';
+	message(l, &m, fds, nfds);
+	return 0;
+}
+
 static void on_poll(uv_poll_t *p, int status, int events)
 {
 	struct keeper_link *l = p->data;
@@ -133,24 +142,27 @@ static void on_poll(uv_poll_t *p, int status, int events)
 
 	(void)status;
 	(void)events;
-	for (int i = 0; i < BATCH && !err && !l->closed; i++) {
-		struct keep_msg m;
-		int fds[KEEP_MAX_FDS];
-		unsigned nfds = 0;
-
-		err = keep_recv(l->fd, &m, fds, &nfds, KEEP_NOWAIT);
-		if (!err) {
-			if (m.type != KEEP_STATS && m.type != KEEP_HELLO && m.type != KEEP_PROC)
-				m.text[sizeof(m.text) - 1] = '\0';
-			message(l, &m, fds, nfds);
-		}
-	}
+	for (int i = 0; i < BATCH && !err && !l->closed; i++)
+		err = take(l);
 	if (l->closed || !err || err == -EAGAIN)
 		return;
 	/* Its end follows; whoever needs its disk has to wait for that. */
 	uv_poll_stop(p);
 	asks_drop(l);
 	if (l->pidfd < 0)
+		link_gone(l);
+}
+
+static void on_end(uv_poll_t *p, int status, int events)
+{
+	struct keeper_link *l = p->data;
+
+	(void)status;
+	(void)events;
+	/* What it said last may be more than was taken at once. Nothing is added to it any more. */
+	while (l->fd >= 0 && !l->closed && take(l) == 0)
+		;
+	if (!l->closed)
 		link_gone(l);
 }
 

@@ -15,3 +15,4 @@ timers() { python3 "$E2E_DIR/timers.py" "$VIV" "$PWD" "$1"; }
 check 'time-outs of cells, processes, stops and idleness go on when vivd is killed @r' timers timeouts
 check 'restarts: their number, their delays and their end go on when vivd is killed @r' timers restarts
 check 'a keeper that cannot be reached any more, for it ends, is waited for @r' timers quick_ends
+check 'what a keeper tells at its end is heard, however much it is @r' timers last_words

@@ -2,10 +2,11 @@
 """Time-outs, restarts and ends of cells that vivd does not see in time: timers.py VIV DIRECTORY CASE."""
 
 import os
+import signal
 import threading
 import time
 
-from vivdclient import Down, run_case, soon
+from vivdclient import Down, gone, processes, run_case, soon
 
 
 def timeouts(v):
@@ -107,5 +108,23 @@ def quick_ends(v):
     start.join()
 
 
+def last_words(v):
+    """All that a keeper tells at its end is heard, however late vivd comes to it."""
+    n = 100  # fit into the socket, so that the keeper need not wait
+    cell = v.call("POST", "/v1/cells", {"start": True}, 201)
+    for _ in range(n):
+        v.call("POST", f"/v1/cells/{cell['id']}/exec", {"command": ["sleep", "1000"], "detach": True}, 201)
+    keeper, vivd = processes()[cell["pid"]][0], v.pid()
+    os.kill(vivd, signal.SIGSTOP)
+    try:
+        os.kill(keeper, signal.SIGTERM)
+        soon(lambda: gone(keeper), "its end")
+    finally:
+        os.kill(vivd, signal.SIGCONT)
+    end = v.call("GET", f"/v1/cells/{cell['id']}/wait", want=200)
+    assert end["state"] == "stopped", end
+    assert len(v.events(cell["id"], "process.exited")) == n, len(v.events(cell["id"], "process.exited"))
+
+
 if __name__ == "__main__":
-    run_case(timeouts, restarts, quick_ends)
+    run_case(timeouts, restarts, quick_ends, last_words)
