@@ -39,7 +39,7 @@ static char *text_next(struct reader *x)
 	int64_t oldest = x->seq < d->last_event ? events_oldest(d) : 0;
 	char *line, *text;
 
-	if (oldest > x->seq + 1) {
+	if (oldest - 1 > x->seq) {
 		line = NULL;
 		if (asprintf(&line, "{\"type\":\"gap\",\"from\":%lld,\"to\":%lld}",
 			     (long long)x->seq + 1, (long long)oldest - 1) < 0)

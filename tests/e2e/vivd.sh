@@ -51,6 +51,7 @@ killed() {
 	api '/v1/events?since=0&follow=0' >e
 	is "$(grep -c daemon.started e)" 3
 	is "$(python3 -c 'import json; n = [json.loads(l)["seq"] for l in open("e")]; print(n == list(range(1, len(n) + 1)))')" True
+	is "$(api '/v1/events?since=9223372036854775807&follow=0')" '' 'nothing comes after the last number'
 }
 check 'killed, a new one goes on with the state @r' killed
 
