@@ -23,6 +23,7 @@ struct wsexec {
 	struct daemon *d;
 	char cell[CELL_ID_LEN + 1];
 	struct exec *x; /* NULL: none yet, or none any more */
+	struct buf early; /* texts that came in one piece with the first, each with a NUL, until the process is there */
 	bool asked, told_exit, told_closed;
 };
 
@@ -74,6 +75,8 @@ static void input_tell(struct exec *x)
 	ws_hold(e->w, false);
 }
 
+static void early_read(struct wsexec *e);
+
 static void process_started(struct exec *x)
 {
 	if (!x->ws) { /* nobody is there any more */
@@ -83,6 +86,7 @@ static void process_started(struct exec *x)
 	}
 	line_tell(x->ws, exec_start_line);
 	ws_kick(x->ws->w);
+	early_read(x->ws);
 }
 
 static void process_failed(struct exec *x, const struct fault *f)
@@ -222,7 +226,8 @@ static void control_do(struct wsexec *e, const json_t *o, struct fault *f)
 	}
 }
 
-static void control_read(struct wsexec *e, const char *p, size_t n)
+/* False: it was wrong, and that was told. */
+static bool control_read(struct wsexec *e, const char *p, size_t n)
 {
 	static const struct field fields[] = { { "type", FIELD_TEXT, true },
 					       { "rows", FIELD_INT, false },
@@ -233,11 +238,21 @@ static void control_read(struct wsexec *e, const char *p, size_t n)
 	struct fault f = { 0 };
 
 	if (!o)
-		return;
+		return false;
 	control_do(e, o, &f);
 	json_decref(o);
 	if (f.status)
 		error_tell(e, &f);
+	return !f.status;
+}
+
+static void early_read(struct wsexec *e)
+{
+	const char *p = (char *)e->early.p, *end = p + e->early.len;
+
+	while (p < end && control_read(e, p, strlen(p)))
+		p += strlen(p) + 1;
+	buf_free(&e->early);
 }
 
 static void input_read(struct wsexec *e, const char *p, size_t n)
@@ -272,6 +287,9 @@ static void message_read(void *arg, bool text, const char *p, size_t n)
 	} else if (!e->asked) {
 		fault_note(&f, 400, "invalid", "the first message says what to run");
 		error_tell(e, &f);
+	} else if (e->x && text && !e->x->running) {
+		/* No more is read, but this was: it is not lost, and not for another process. */
+		buf_add(&e->early, p, n + 1);
 	} else if (e->x && text) {
 		control_read(e, p, n);
 	} else if (e->x) {
@@ -301,6 +319,7 @@ static void exec_gone(void *arg)
 	} else if (x) {
 		x->ws = NULL; /* it is hung up on when it has started */
 	}
+	buf_free(&e->early);
 	free(e);
 }
 

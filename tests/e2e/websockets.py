@@ -60,6 +60,8 @@ def basic():
     # What comes behind the handshake, in the same packet.
     w = opened(early=frame(TEXT, b'{"command":["cat"]}') + frame(BINARY, b"\0early") + frame(TEXT, b'{"type":"stdin_close"}'))
     assert w.rest()[0] == b"early"
+    w = opened(early=frame(TEXT, b'{"command":["sleep","1000"]}') + frame(TEXT, b'{"type":"signal","signal":15}'))
+    assert w.rest()[2][-1] == {"type": "exit", "exit_code": 143, "signal": 15}
     # Messages in fragments, and control frames between them.
     w = opened()
     w.send(TEXT, b'{"comm', fin=False)
