@@ -1,6 +1,6 @@
 /* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
  * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
- * machine; its policy decides. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
+ * machine; its policy decides. One that is just ending is waited for. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
  * that others made (named ones of the store, keepers that 'viv run' started) become known: at the start, when their sockets appear, and
  * before anybody is told what cells there are (cells_look). */
 #include <dirent.h>
@@ -26,6 +26,7 @@
 
 /* For a keeper that the vivd before has just started to be heard of. One that needs longer is adopted when it comes. */
 #define START_MS 5000
+#define ENDING_MS 20
 #define YOUNG_NS (50 * 1000000L)
 
 /* The keeper's word on its cell, not waited for longer than a moment. */
@@ -76,16 +77,28 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	cell_linked(c, h, c->seen + 1);
 }
 
+/* Without a keeper that could be reached. One at its end is waited for: how it ends is written, and its disk is not free. */
+static void on_ending(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+
+	if (cell_is_ending(c)) {
+		cell_timer(c, ENDING_MS, on_ending);
+		return;
+	}
+	cell_timer(c, -1, NULL);
+	cell_lost(c);
+}
+
 static void on_unheard(uv_timer_t *t)
 {
 	struct cell *c = t->data;
 	struct keep_hello h;
 
-	cell_timer(c, -1, NULL);
 	if (hello_get(c->id, &h))
 		cell_adopt(c, &h);
 	else
-		cell_lost(c);
+		on_ending(t);
 }
 
 static void known_check(struct daemon *d)
@@ -98,6 +111,8 @@ static void known_check(struct daemon *d)
 		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 		if (hello_get(c->id, &h))
 			cell_adopt(c, &h);
+		else if (cell_state_is_live(c->state) && cell_is_ending(c))
+			cell_timer(c, ENDING_MS, on_ending);
 		else if ((c->state == CELL_STARTING || c->state == CELL_STOPPING) &&
 			 !cell_has_end(c))
 			cell_timer(c, START_MS, on_unheard);

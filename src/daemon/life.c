@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -76,23 +77,30 @@ static void end_remove(const struct cell *c)
 	close(dir);
 }
 
-/* How it ended while nobody listened. */
-static bool end_read(const struct cell *c, struct keep_msg *m)
+static int end_open(const struct cell *c)
 {
 	char name[CELL_ID_LEN + 8];
 	struct err e;
 	int dir = keep_cells_dir(&e), fd;
-	ssize_t n = -1;
 
 	if (dir < 0)
-		return false;
+		return -1;
 	snprintf(name, sizeof(name), "%s.end", c->id);
 	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	close(dir);
+	return fd;
+}
+
+/* How it ended while nobody listened. */
+static bool end_read(const struct cell *c, struct keep_msg *m)
+{
+	int fd = end_open(c);
+	ssize_t n = -1;
+
 	if (fd >= 0) {
 		n = read(fd, m, sizeof(*m));
 		close(fd);
 	}
-	close(dir);
 	m->text[sizeof(m->text) - 1] = '\0';
 	return n == sizeof(*m) && m->kind == KEEP_EV_END;
 }
@@ -102,6 +110,16 @@ bool cell_has_end(const struct cell *c)
 	struct keep_msg m;
 
 	return end_read(c, &m);
+}
+
+bool cell_is_ending(const struct cell *c)
+{
+	int fd = end_open(c);
+	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
 }
 
 /* ---- the end ---- */

@@ -18,6 +18,8 @@ void cell_stop_again(struct cell *c);
 void cell_lost(struct cell *c);
 /* Its keeper has left a record of its end. */
 bool cell_has_end(const struct cell *c);
+/* That keeper is not gone yet, though nobody can reach it. */
+bool cell_is_ending(const struct cell *c);
 /* It has ended: started again, or not. */
 void cell_policy(struct cell *c);
 /* It has ended and has no name: its record goes after a while. */

@@ -1,8 +1,12 @@
-/* Numbered events; the last KEEP_EVENTS are kept, so that who comes late, or again, misses nothing. */
+/* Numbered events; the last KEEP_EVENTS are kept, so that who comes late, or again, misses nothing. The very last is left in a file for who
+ * comes after the end. */
 #include "keeper/keeper.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 static struct keep_msg ring[KEEP_EVENTS];
 static uint64_t next = 1;
@@ -39,4 +43,22 @@ void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, c
 	}
 	snprintf(m->text, sizeof(m->text), "%s", text ? text : "");
 	clients_events();
+}
+
+void event_leave(void)
+{
+	struct err e;
+	char name[KEEP_ID_LEN + 8];
+	int dir, fd;
+
+	if (!keeper.leave || !keeper.id[0] || (dir = keep_cells_dir(&e)) < 0)
+		return;
+	snprintf(name, sizeof(name), "%s.end", keeper.id);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* Not closed: the lock goes with us. */
+	if (fd >= 0) {
+		flock(fd, LOCK_EX);
+		(void)!write(fd, event_get(next - 1), sizeof(struct keep_msg));
+	}
+	close(dir);
 }

@@ -135,6 +135,8 @@ void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, c
 uint64_t events_next(void); /* the number of the next one */
 uint64_t events_first(void); /* the oldest one that is kept */
 const struct keep_msg *event_get(uint64_t n); /* of those that are kept */
+/* The last one becomes RUN/cells/ID.end, if it is to be left. Locked until we are gone, and with us the locks of our disks. */
+void event_leave(void);
 
 /* ---- log.c ---- */
 /* Takes the reading ends; -1: none. NULL: it cannot be made, and they are closed. */

@@ -38,25 +38,6 @@ static char **words_read(int *ret_n)
 	return argv;
 }
 
-/* Who sees the end later reads it from here. */
-static void end_leave(void)
-{
-	struct err e;
-	char name[KEEP_ID_LEN + 8];
-	int dir = keep_cells_dir(&e), fd;
-
-	if (dir < 0)
-		return;
-	snprintf(name, sizeof(name), "%s.end", keeper.id);
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* The very last event is that of the state. */
-	if (fd >= 0) {
-		(void)!write(fd, event_get(events_next() - 2), sizeof(struct keep_msg));
-		close(fd);
-	}
-	close(dir);
-}
-
 int main(int argc, char **argv)
 {
 	static struct run_options o = { .detach = true, .keeper = true };
@@ -75,8 +56,5 @@ int main(int argc, char **argv)
 	status = run_options_parse(&o, n, argv);
 	if (status)
 		return status < 0 ? 0 : status;
-	status = run_command(&o);
-	if (keeper.leave && keeper.id[0])
-		end_leave();
-	return status;
+	return run_command(&o);
 }

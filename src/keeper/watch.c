@@ -473,6 +473,8 @@ static int end(void)
 	procs_end();
 	snprintf(text, sizeof(text), "exit status %d", status);
 	event_add(KEEP_EV_END, NULL, status, (int)keeper.reason, keeper.why[0] ? keeper.why : text);
+	/* Before nobody can reach us any more. */
+	event_leave();
 	state_set(KEEP_STOPPED);
 	serve_close();
 	procs_free();

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Time-outs, restarts and ends of cells that vivd does not see in time: timers.py VIV DIRECTORY CASE."""
 
+import fcntl
 import os
 import signal
 import threading
@@ -126,5 +127,34 @@ def last_words(v):
     assert len(v.events(cell["id"], "process.exited")) == n, len(v.events(cell["id"], "process.exited"))
 
 
+def ends_unseen(v):
+    """A new vivd finds a keeper between the end of its socket and its own: how the cell ended is told, and when its disk is free."""
+    record = None
+    for name in ("a", "b"):
+        cell = v.call("POST", "/v1/cells", {"name": name, "start": True, "command": ["sh", "-c", "trap 'exit 7' TERM; while :; do sleep 0.05; done"]}, 201)
+        left, keeper = f"{v.run}/cells/{cell['id']}", processes()[cell["pid"]][0]
+        pid = v.kill()
+        soon(lambda: gone(pid), "vivd's end")
+        os.kill(keeper, signal.SIGTERM)
+        until = time.monotonic() + 30
+        while os.path.exists(f"{left}.sock"):
+            assert time.monotonic() < until, "it does not end"
+        record = open(f"{left}.end", "rb").read()  # it is there before
+        assert record
+        soon(lambda: gone(keeper), "its end")
+        if name == "a":
+            v.start()
+            assert v.call("GET", "/v1/cells/a", want=200)["exit_code"] == 7
+    # The second one as if its keeper took its time.
+    with open(f"{left}.end", "r+b") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        v.start()
+        b = v.call("GET", "/v1/cells/b", want=200)
+        assert b["state"] == "running" and "pid" not in b, b
+        assert v.call("POST", "/v1/cells/b/exec", {"command": ["true"]})["code"] == "wrong_state"
+    end = v.call("GET", "/v1/cells/b/wait", want=200)
+    assert (end["state"], end["reason"], end["exit_code"]) == ("stopped", "asked", 7), end
+
+
 if __name__ == "__main__":
-    run_case(timeouts, restarts, quick_ends, last_words)
+    run_case(timeouts, restarts, quick_ends, last_words, ends_unseen)
