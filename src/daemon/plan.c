@@ -142,19 +142,15 @@ static bool needs_restart(const char *key)
 /* ---- a cell of the file ---- */
 
 /* Its spec with our labels. */
-static json_t *spec_wanted(struct daemon *d, const struct plan *p, const struct project_group *g)
+static json_t *spec_wanted(struct daemon *d, const struct plan *p, struct project_group *g)
 {
 	json_t *spec = json_copy(g->spec), *labels = json_object_get(spec, "labels");
-	char *text = json_dumps(spec, JSON_COMPACT | JSON_SORT_KEYS);
 
 	labels = labels ? json_copy(labels) : json_object();
 	json_object_set_new(labels, LABEL_PROJECT, json_string(p->project));
 	json_object_set_new(labels, LABEL_CELL, json_string(g->name));
-	json_object_set_new(labels, LABEL_SPEC,
-			    json_string(
-				    spec_hash(d, text ? text : "", text ? strlen(text) : 0).str));
+	json_object_set_new(labels, LABEL_SPEC, json_string(group_spec_hash(d, g)));
 	json_object_set_new(spec, "labels", labels);
-	free(text);
 	return spec;
 }
 
@@ -218,11 +214,10 @@ static void existing_plan(struct plan_action *a, const struct cell *c, const cha
 static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell *pc,
 		     const struct plan_options *o, struct fault *f)
 {
-	const struct project_group *g = &p->file.groups[pc->group];
+	struct project_group *g = &p->file.groups[pc->group];
 	struct cell *c = cell_by_name(d, pc->name);
 	struct plan_action *a = &p->actions[p->n++];
-	const char *owner = c ? cell_project(c) : NULL, *written;
-	struct spec_hash h = { "" };
+	const char *owner = c ? cell_project(c) : NULL, *written, *hash;
 
 	strcpy(a->cell, pc->name);
 	a->group = (int)pc->group;
@@ -239,12 +234,12 @@ static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell
 			"or give one of them another name",
 			pc->name, p->project);
 	if (json_array_size(g->files)) {
-		h = files_hash(d, g->files);
+		hash = group_files_hash(d, g);
 		written = c ? label_of(c, LABEL_FILES) : NULL;
-		a->files = !written || strcmp(written, h.str);
+		a->files = !written || strcmp(written, hash);
 		if (!a->files)
 			json_object_set_new(json_object_get(a->spec, "labels"), LABEL_FILES,
-					    json_string(h.str));
+					    json_string(hash));
 	}
 	if (c)
 		existing_plan(a, c, g->name, o);

@@ -74,12 +74,8 @@ void project_volume_forget(struct daemon *d, const char *volume);
 const char *cell_project(const struct cell *c);
 /* It did what it was to do, and is not started again. */
 bool cell_is_over(const struct cell *c);
-/* A keyed hash of bytes, as text. */
-struct spec_hash {
-	char str[33];
-};
-struct spec_hash spec_hash(struct daemon *d, const void *data, size_t size);
-/* Of files to be written. */
-struct spec_hash files_hash(struct daemon *d, const json_t *files);
+/* Keyed hashes, as text, of a group's spec and of its files. Made once: all of its replicas have the same. */
+const char *group_spec_hash(struct daemon *d, struct project_group *g);
+const char *group_files_hash(struct daemon *d, struct project_group *g);
 
 #endif

@@ -20,29 +20,40 @@ static void key_get(struct daemon *d, char key[65])
 	db_done(q);
 }
 
-struct spec_hash spec_hash(struct daemon *d, const void *data, size_t size)
+static void hash_make(struct daemon *d, const void *data, size_t size, char hash[33])
 {
 	unsigned char out[EVP_MAX_MD_SIZE];
-	struct spec_hash h = { "" };
 	unsigned n = 0;
 	char key[65];
 
 	key_get(d, key);
 	if (!HMAC(EVP_sha256(), key, (int)strlen(key), data, size, out, &n))
-		return h;
+		return;
 	for (unsigned i = 0; i < 16 && i < n; i++)
-		snprintf(h.str + 2 * i, 3, "%02x", out[i]);
-	return h;
+		snprintf(hash + 2 * i, 3, "%02x", out[i]);
 }
 
-struct spec_hash files_hash(struct daemon *d, const json_t *files)
+const char *group_spec_hash(struct daemon *d, struct project_group *g)
 {
-	struct spec_hash h;
+	char *text;
+
+	if (g->spec_hash[0])
+		return g->spec_hash;
+	text = json_dumps(g->spec, JSON_COMPACT | JSON_SORT_KEYS);
+	hash_make(d, text ? text : "", text ? strlen(text) : 0, g->spec_hash);
+	free(text);
+	return g->spec_hash;
+}
+
+const char *group_files_hash(struct daemon *d, struct project_group *g)
+{
 	struct buf b = { 0 };
 	json_t *file;
 	size_t i;
 
-	json_array_foreach(files, i, file)
+	if (g->files_hash[0])
+		return g->files_hash;
+	json_array_foreach(g->files, i, file)
 	{
 		const json_t *bytes = json_object_get(file, "bytes"),
 			     *mode = json_object_get(file, "mode");
@@ -56,7 +67,7 @@ struct spec_hash files_hash(struct daemon *d, const json_t *files)
 		buf_add(&b, head, strlen(head) + 1);
 		buf_add(&b, json_string_value(bytes), json_string_length(bytes));
 	}
-	h = spec_hash(d, b.p ? (void *)b.p : "", b.len);
+	hash_make(d, b.p ? (void *)b.p : "", b.len, g->files_hash);
 	buf_free(&b);
-	return h;
+	return g->files_hash;
 }

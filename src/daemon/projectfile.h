@@ -39,6 +39,7 @@ struct project_group {
 	unsigned ndeps;
 	json_t *spec; /* without labels of ours */
 	json_t *files; /* [{path, mode, bytes}]: bytes are anything; NULL: none */
+	char spec_hash[33], files_hash[33]; /* "": not made yet (planhash.c) */
 	unsigned line, column;
 	unsigned order; /* what it depends on has a smaller one */
 };

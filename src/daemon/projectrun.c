@@ -263,10 +263,10 @@ static bool respec(struct run_action *a)
 /* They are written, and the cell says so: killed before that, they are written again. */
 static bool files_note(struct run_action *a)
 {
-	const json_t *files = a->r->plan.file.groups[a->plan->group].files;
+	struct project_group *g = &a->r->plan.file.groups[a->plan->group];
 
 	json_object_set_new(json_object_get(a->plan->spec, "labels"), LABEL_FILES,
-			    json_string(files_hash(a->r->d, files).str));
+			    json_string(group_files_hash(a->r->d, g)));
 	return respec(a);
 }
 
