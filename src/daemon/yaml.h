@@ -30,6 +30,7 @@ struct ydoc {
 	struct ynode *root; /* NULL: the text is empty */
 	struct ynode *all;
 	unsigned nnodes;
+	size_t expanded; /* bytes that variables have put into it (yvars.c) */
 };
 
 /* 0; or -1 with a fault 400 "invalid_file" whose message begins with FILE:LINE:COLUMN. ydoc_free in any case. */

@@ -8,6 +8,7 @@
 
 #define NAME_MAX_LEN 128
 #define TEXT_MAX (1u << 20)
+#define TEXTS_MAX (4u << 20) /* of all texts that have variables, with their values */
 
 static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
@@ -97,7 +98,7 @@ static int text_expand(struct buf *b, struct ynode *n, const struct ydoc *y, con
 	return 0;
 }
 
-int ynode_expand(struct ynode *n, const struct ydoc *y, const json_t *vars, struct fault *f)
+int ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct fault *f)
 {
 	struct buf b = { 0 };
 
@@ -109,5 +110,8 @@ int ynode_expand(struct ynode *n, const struct ydoc *y, const json_t *vars, stru
 	}
 	free(n->text);
 	n->text = (char *)b.p;
+	y->expanded += b.len;
+	if (y->expanded > TEXTS_MAX)
+		return yaml_wrong(f, y, n, "with the values of its variables the file has more than 4 MiB");
 	return 0;
 }

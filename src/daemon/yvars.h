@@ -10,7 +10,6 @@
 #include "daemon/yaml.h"
 
 /* Replaces what is in the node's text. vars: the values by name; NULL: the place takes no variables. 0, or -1 with a fault. */
-int must_check ynode_expand(struct ynode *n, const struct ydoc *y, const json_t *vars,
-			    struct fault *f);
+int must_check ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct fault *f);
 
 #endif

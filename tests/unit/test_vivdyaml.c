@@ -10,12 +10,13 @@
 #include "tap.h"
 
 static const char secret[] = "s3cr3t-value";
+static char big[1001];
 static struct fault f;
 
 static int file_read(const char *text, const char *dir, struct project_file *p)
 {
-	json_t *vars = json_pack("{s:s,s:s,s:s,s:s}", "SECRET", secret, "EMPTY", "", "N", "3",
-				 "MORE", "a: [b\n*c\n\"'#");
+	json_t *vars = json_pack("{s:s,s:s,s:s,s:s,s:s}", "SECRET", secret, "EMPTY", "", "N", "3",
+				 "MORE", "a: [b\n*c\n\"'#", "BIG", big);
 	struct project_input in = { .text = text,
 				    .size = strlen(text),
 				    .file = "f.yaml",
@@ -199,6 +200,21 @@ static void large(void)
 	buf_add(&b, "'}}}", 5);
 	eq(file_read((char *)b.p, NULL, &p), -1, "a value that becomes large");
 	ok(strstr(f.message, "more than 1 MiB") != NULL, "is told so");
+	project_file_free(&p);
+	buf_free(&b);
+	b = (struct buf){ 0 };
+	memset(big, 'x', sizeof(big) - 1);
+	buf_add_text(&b, "cells: {a: {env: {");
+	for (int i = 0; i < 5; i++) {
+		snprintf(line, sizeof(line), "X%d: '", i);
+		buf_add_text(&b, line);
+		for (int k = 0; k < 1000; k++)
+			buf_add_text(&b, "${BIG}");
+		buf_add_text(&b, "', ");
+	}
+	buf_add(&b, "}}}", 4);
+	eq(file_read((char *)b.p, NULL, &p), -1, "values that become large together");
+	ok(strstr(f.message, "more than 4 MiB") != NULL, "are told so");
 	project_file_free(&p);
 	buf_free(&b);
 }
