@@ -408,7 +408,11 @@ broken_off() {
 	v down >/dev/null
 	# Killed at some moments: the command, and vivd.
 	for moment in 0.02 0.1 0.3; do
-		timeout -s KILL "$moment" "$VIV" up >/dev/null 2>&1 || true
+		"$VIV" up >/dev/null 2>&1 &
+		up=$!
+		sleep "$moment"
+		kill -9 "$up" || true
+		wait "$up" || true
 		exits 0 v up
 		is "$(cells)" "$all" "after the command was killed at $moment"
 		v down --volumes >/dev/null
