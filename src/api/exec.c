@@ -10,11 +10,8 @@
  * Its streams are pipes whose other ends the cell has, and vivd reads one when the client takes more: nothing is kept in between, and
  * a client that does not read stops the process at its next write. When the client goes, the process gets SIGHUP. With "detach" the output
  * goes to a log (GET .../logs?proc=N) and the answer comes at once. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/cells.h"
 #include "api/chunk.h"
@@ -45,20 +42,10 @@ static void frame_head(char *buf, char type, size_t n)
 /* A frame with some output; 0: there is none now. */
 static ssize_t output_frame(struct exec *x, int i, char *buf, size_t size)
 {
-	struct exec_end *e = &x->end[i];
-	ssize_t n;
+	ssize_t n = pipe_end_read(&x->end[i], buf + FRAME_HEAD, size - FRAME_HEAD);
 
-	if (e->fd < 0)
+	if (n <= 0)
 		return 0;
-	do
-		n = read(e->fd, buf + FRAME_HEAD, size - FRAME_HEAD);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN)
-		return 0;
-	if (n <= 0) {
-		exec_end_close(e);
-		return 0;
-	}
 	frame_head(buf, i == 1 ? 'o' : 'e', (size_t)n);
 	return n + FRAME_HEAD;
 }
@@ -67,30 +54,26 @@ static ssize_t output_frame(struct exec *x, int i, char *buf, size_t size)
 static ssize_t output_read(struct exec *x, int i, char *buf, size_t size)
 {
 	static const char *const heads[] = { NULL, "{\"type\":\"stdout\"", "{\"type\":\"stderr\"" };
-	struct exec_end *e = &x->end[i];
+	struct pipe_end *e = &x->end[i];
 	char data[READ_MAX + 4];
-	size_t room = MIN(chunk_room(size), (size_t)READ_MAX), kept, n = e->nkept;
+	size_t room = MIN(chunk_room(size), (size_t)READ_MAX), kept, n = x->kept[i].n;
 	ssize_t got;
 
 	if (x->framed)
 		return output_frame(x, i, buf, size);
 	if (e->fd < 0 || room <= n)
 		return 0;
-	memcpy(data, e->kept, n);
-	do
-		got = read(e->fd, data + n, room - n);
-	while (got < 0 && errno == EINTR);
-	if (got < 0 && errno == EAGAIN)
+	memcpy(data, x->kept[i].bytes, n);
+	got = pipe_end_read(e, data + n, room - n);
+	if (got == 0)
 		return 0;
-	if (got <= 0)
-		exec_end_close(e);
 	n += (size_t)MAX(got, 0);
-	e->nkept = 0;
+	x->kept[i].n = 0;
 	if (!n)
 		return 0;
-	got = (ssize_t)chunk_line(buf, size, heads[i], data, n, got <= 0, &kept);
-	memcpy(e->kept, data + n - kept, kept);
-	e->nkept = kept;
+	got = (ssize_t)chunk_line(buf, size, heads[i], data, n, got < 0, &kept);
+	memcpy(x->kept[i].bytes, data + n - kept, kept);
+	x->kept[i].n = kept;
 	return got;
 }
 
@@ -133,7 +116,7 @@ static ssize_t exec_read(struct request *r, char *buf, size_t size)
 	}
 	for (int i = 1; i < 3; i++)
 		if (x->end[i].fd >= 0)
-			exec_poll(x, i, UV_READABLE);
+			pipe_end_wait(&x->end[i]);
 	return 0;
 }
 

@@ -1,20 +1,14 @@
-/* Processes that something outside is attached to. Their streams are pipes whose other ends the cell has; vivd reads one when whoever is
- * attached takes more, and keeps nothing in between.
+/* Processes that something outside is attached to. Their streams are pipes whose other ends the cell has (pipeend.h).
  *
- * exec_new, exec_start, and then, by way of the ops: failed (it is freed), or started, and ready as often as exec_poll() asked
- * for it and once when the process has ended. Who goes away calls exec_hangup and exec_free. */
+ * exec_new, exec_start, and then, by way of the ops: failed (it is freed), or started, and ready as often as one of its ends was waited
+ * for and once when the process has ended. Who goes away calls exec_hangup and exec_free. */
 #ifndef VIV_API_EXEC_H
 #define VIV_API_EXEC_H
 
 #include "api/cells.h"
+#include "api/pipeend.h"
 
-struct exec_end {
-	int fd; /* ours of the pipe; -1: closed */
-	uv_poll_t *poll;
-	struct exec *x;
-	char kept[4]; /* the begin of a character */
-	size_t nkept;
-};
+struct exec;
 
 /* Whom it is attached to. */
 struct exec_ops {
@@ -35,7 +29,7 @@ struct exec {
 	char cell[CELL_ID_LEN + 1];
 	uint32_t proc;
 	int pid;
-	struct exec_end end[3];
+	struct pipe_end end[3];
 	struct buf input; /* that is still to be written, from input_at on */
 	size_t input_at;
 	bool input_ends; /* after it */
@@ -48,6 +42,10 @@ struct exec {
 	struct request *r; /* the stream; NULL: not yet */
 	bool framed; /* bytes in frames, not lines of JSON */
 	bool told_start, told_exit;
+	struct {
+		char bytes[4];
+		size_t n;
+	} kept[3]; /* of each stream: the begin of a character */
 	/* A WebSocket's (execws.c) */
 	struct wsexec *ws; /* NULL: gone */
 };
@@ -67,8 +65,6 @@ struct exec *exec_find(const struct cell *c, uint32_t proc);
 void exec_input_step(struct exec *x);
 /* Adds to the input; -1: not base64. */
 int exec_input_decode(struct exec *x, const char *coded);
-void exec_poll(struct exec *x, int end, int events);
-void exec_end_close(struct exec_end *e);
 
 /* Lines of JSON with their newline. */
 ssize_t exec_start_line(const struct exec *x, char *buf, size_t size);

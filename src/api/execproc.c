@@ -14,26 +14,18 @@
 #include "api/text.h"
 #include "host/execspec.h"
 
-/* Of its output; what is beyond the usual pays for much output only, and pipes of a user are counted (pipe-user-pages-soft in proc(5)). */
-#define PIPE_SIZE (256 * 1024)
-
 static struct list execs = LIST_INIT(execs);
 
-static void poll_closed(uv_handle_t *h)
+static void input_ready(struct pipe_end *e)
 {
-	free(h);
+	exec_input_step(e->owner);
 }
 
-void exec_end_close(struct exec_end *e)
+static void output_ready(struct pipe_end *e)
 {
-	if (e->poll) {
-		e->poll->data = NULL;
-		uv_close((uv_handle_t *)e->poll, poll_closed);
-		e->poll = NULL;
-	}
-	if (e->fd >= 0)
-		close(e->fd);
-	e->fd = -1;
+	struct exec *x = e->owner;
+
+	x->ops->ready(x);
 }
 
 struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_ops *ops)
@@ -46,7 +38,7 @@ struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_
 	strcpy(x->cell, c->id);
 	list_append(&execs, &x->entry);
 	for (int i = 0; i < 3; i++)
-		x->end[i].fd = -1;
+		pipe_end_init(&x->end[i], &d->loop, i ? output_ready : input_ready, x);
 	d->count.execs++;
 	return x;
 }
@@ -56,7 +48,7 @@ void exec_free(struct exec *x)
 	if (x->link)
 		link_forget(x->link, x);
 	for (int i = 0; i < 3; i++)
-		exec_end_close(&x->end[i]);
+		pipe_end_close(&x->end[i]);
 	list_remove(&x->entry);
 	buf_free(&x->input);
 	free(x);
@@ -76,26 +68,20 @@ struct exec *exec_find(const struct cell *c, uint32_t proc)
 
 void exec_input_step(struct exec *x)
 {
-	struct exec_end *e = &x->end[0];
+	struct pipe_end *e = &x->end[0];
 
-	while (e->fd >= 0 && x->input_at < x->input.len) {
-		ssize_t n = write(e->fd, x->input.p + x->input_at, x->input.len - x->input_at);
+	while (x->input_at < x->input.len) {
+		ssize_t n = pipe_end_write(e, x->input.p + x->input_at, x->input.len - x->input_at);
 
-		if (n < 0 && errno == EAGAIN) {
-			exec_poll(x, 0, UV_WRITABLE);
-			return;
-		}
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) { /* it reads no more */
-			exec_end_close(e);
+		if (n < 0) /* it reads no more */
 			break;
-		}
+		if (n == 0 && pipe_end_wait(e))
+			return;
 		x->input_at += (size_t)n;
 	}
 	x->input.len = x->input_at = 0;
 	if (x->input_ends)
-		exec_end_close(e);
+		pipe_end_close(e);
 	if (x->input_done) {
 		void (*done)(struct exec * x) = x->input_done;
 
@@ -104,41 +90,6 @@ void exec_input_step(struct exec *x)
 	}
 	if (x->ops->drained)
 		x->ops->drained(x);
-}
-
-/* ---- the loop ---- */
-
-static void on_end_ready(uv_poll_t *p, int status, int events)
-{
-	struct exec_end *e = p->data;
-
-	(void)status;
-	(void)events;
-	uv_poll_stop(p);
-	if (!e)
-		return;
-	if (e == &e->x->end[0])
-		exec_input_step(e->x);
-	else
-		e->x->ops->ready(e->x);
-}
-
-void exec_poll(struct exec *x, int i, int events)
-{
-	struct exec_end *e = &x->end[i];
-
-	if (!e->poll) {
-		e->poll = xalloc(sizeof(*e->poll));
-		if (uv_poll_init(&x->d->loop, e->poll, e->fd)) {
-			free(e->poll);
-			e->poll = NULL;
-			exec_end_close(e);
-			return;
-		}
-		e->x = x;
-		e->poll->data = e;
-	}
-	uv_poll_start(e->poll, events, on_end_ready);
 }
 
 /* ---- what is told of it ---- */
@@ -300,22 +251,18 @@ int exec_input_decode(struct exec *x, const char *coded)
 static int streams_make(struct exec *x, bool tty, int fds[3], struct fault *f)
 {
 	for (int i = 0; i < 3; i++) {
-		int p[2];
-
 		if (i == 2 && tty) {
 			fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
 			if (fds[i] < 0)
 				return fault_set(f, 500, "failed", "cannot open /dev/null");
 			continue;
 		}
-		if (pipe2(p, O_CLOEXEC) < 0)
+		fds[i] = pipe_end_open(&x->end[i], i > 0);
+		if (fds[i] < 0)
 			return fault_set(f, 503, "busy",
 					 "vivd has too many open files; try again later");
-		fds[i] = p[i ? 1 : 0];
-		x->end[i].fd = p[i ? 0 : 1];
-		fcntl(x->end[i].fd, F_SETFL, O_NONBLOCK | (i ? O_RDONLY : O_WRONLY));
 		if (i == 1)
-			fcntl(x->end[i].fd, F_SETPIPE_SZ, PIPE_SIZE);
+			pipe_end_widen(&x->end[i]);
 	}
 	return 0;
 }

@@ -123,7 +123,7 @@ static bool process_room(void *arg)
 		if (some > 0)
 			return true;
 		if (some < 0)
-			exec_end_close(&x->end[channel]);
+			pipe_end_close(&x->end[channel]);
 	}
 	/* What it wrote is on its way; who else has its streams is not waited for. */
 	if (x->exited) {
@@ -134,7 +134,7 @@ static bool process_room(void *arg)
 	}
 	for (int i = 1; i < 3; i++)
 		if (x->end[i].fd >= 0)
-			exec_poll(x, i, UV_READABLE);
+			pipe_end_wait(&x->end[i]);
 	return false;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/fileop_priv.h"
 
@@ -30,28 +29,13 @@ static bool frame_is_sane(const struct files_frame *f)
 	}
 }
 
-/* How much was read; 0: nothing now, -1: there is no more. */
-static ssize_t out_read(struct fileop *x, void *buf, size_t n)
-{
-	ssize_t got;
-
-	if (x->out.fd < 0)
-		return -1;
-	do
-		got = read(x->out.fd, buf, n);
-	while (got < 0 && errno == EINTR);
-	if (got < 0 && errno == EAGAIN)
-		return 0;
-	return got > 0 ? got : -1;
-}
-
 /* 1: there is a frame, with all of its bytes if it is no data; 0: not yet; -1: there is none, or it is not one. */
 static int frame_get(struct fileop *x)
 {
 	ssize_t n;
 
 	while (x->nhead < sizeof(x->head)) {
-		n = out_read(x, x->head + x->nhead, sizeof(x->head) - x->nhead);
+		n = pipe_end_read(&x->out, x->head + x->nhead, sizeof(x->head) - x->nhead);
 		if (n <= 0)
 			return (int)n;
 		x->nhead += (size_t)n;
@@ -63,7 +47,7 @@ static int frame_get(struct fileop *x)
 		x->nbody = 0;
 	}
 	while (x->frame.type != FILES_DATA && x->left) {
-		n = out_read(x, x->body + x->nbody, x->left);
+		n = pipe_end_read(&x->out, x->body + x->nbody, x->left);
 		if (n <= 0)
 			return (int)n;
 		x->nbody += (size_t)n;
@@ -160,7 +144,7 @@ static ssize_t data_give(struct fileop *x, char *buf, size_t size)
 	/* More than was promised is nobody's. */
 	if (x->answer == FILEOP_FILE && x->left > x->owed)
 		return STREAM_BROKEN;
-	n = out_read(x, buf, MIN(size, x->left));
+	n = pipe_end_read(&x->out, buf, MIN(size, x->left));
 	if (n <= 0)
 		return n < 0 ? STREAM_BROKEN : 0;
 	x->left -= (size_t)n;
@@ -224,8 +208,8 @@ static ssize_t fileop_read(struct request *r, char *buf, size_t size)
 		n += (size_t)some;
 	if (n)
 		return (ssize_t)n;
-	if (some == 0 && !x->ended)
-		fileop_poll(x, &x->out, UV_READABLE);
+	if (some == 0 && !x->ended && !pipe_end_wait(&x->out))
+		return STREAM_BROKEN;
 	return some;
 }
 
@@ -269,8 +253,8 @@ static void answer_deliver(struct fileop *x)
 
 void fileop_fail(struct fileop *x)
 {
-	fileop_end_close(&x->in);
-	fileop_end_close(&x->out);
+	pipe_end_close(&x->in);
+	pipe_end_close(&x->out);
 	x->ended = true;
 	if (disk_is_free(x))
 		answer_deliver(x);
@@ -401,8 +385,6 @@ void fileop_answer_step(struct fileop *x)
 		}
 		return;
 	}
-	if (got < 0)
+	if (got < 0 || !pipe_end_wait(&x->out))
 		fail_broken(x);
-	else
-		fileop_poll(x, &x->out, UV_READABLE);
 }

@@ -1,6 +1,5 @@
-/* See fileop.h: the life of an operation. The input and the output of viv-files are pipes. vivd reads a frame when the client takes more, and takes more of a
- * body when there is room in the pipe: nothing is kept in between, and who does not read stops the other side. A client that goes away closes
- * the pipes, and viv-files undoes what it began. */
+/* See fileop.h: the life of an operation. The input and the output of viv-files are pipes (pipeend.h): who does not read stops the other side. A client
+ * that goes away closes them, and viv-files undoes what it began. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,26 +12,7 @@
 #include "daemon/filesprogram.h"
 #include "host/execspec.h"
 
-#define PIPE_SIZE (256 * 1024)
-
-/* ---- its ends ---- */
-
-static void poll_closed(uv_handle_t *h)
-{
-	free(h);
-}
-
-void fileop_end_close(struct fileop_end *e)
-{
-	if (e->poll) {
-		e->poll->data = NULL;
-		uv_close((uv_handle_t *)e->poll, poll_closed);
-		e->poll = NULL;
-	}
-	if (e->fd >= 0)
-		close(e->fd);
-	e->fd = -1;
-}
+/* ---- its end ---- */
 
 static void signalled(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
@@ -65,8 +45,8 @@ void fileop_free(struct fileop *x)
 {
 	struct keep_msg m = { .type = KEEP_SIGNAL, .proc = x->proc, .a = SIGHUP };
 
-	fileop_end_close(&x->in);
-	fileop_end_close(&x->out);
+	pipe_end_close(&x->in);
+	pipe_end_close(&x->out);
 	if (x->link) {
 		link_forget(x->link, x);
 		/* It may wait for something else than its pipes. */
@@ -83,43 +63,22 @@ void fileop_free(struct fileop *x)
 	free(x);
 }
 
-static void on_ready(uv_poll_t *p, int status, int events);
+/* ---- the start ---- */
 
-void fileop_poll(struct fileop *x, struct fileop_end *e, int events)
+static void in_ready(struct pipe_end *e)
 {
-	if (!e->poll) {
-		e->poll = xalloc(sizeof(*e->poll));
-		if (uv_poll_init(&x->d->loop, e->poll, e->fd)) {
-			free(e->poll);
-			e->poll = NULL;
-			fileop_end_close(e);
-			return;
-		}
-		e->x = x;
-		e->poll->data = e;
-	}
-	uv_poll_start(e->poll, events, on_ready);
+	fileop_upload_step(e->owner);
 }
 
-static void on_ready(uv_poll_t *p, int status, int events)
+static void out_ready(struct pipe_end *e)
 {
-	struct fileop_end *e = p->data;
-	struct fileop *x = e ? e->x : NULL;
+	struct fileop *x = e->owner;
 
-	(void)status;
-	(void)events;
-	uv_poll_stop(p);
-	if (!x)
-		return;
-	if (e == &x->in)
-		fileop_upload_step(x);
-	else if (e == &x->out && x->r)
+	if (x->r)
 		request_wake(x->r);
-	else if (e == &x->out)
+	else
 		fileop_answer_step(x);
 }
-
-/* ---- the start ---- */
 
 static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
@@ -147,21 +106,15 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 
 static int pipes_make(struct fileop *x, int fds[3])
 {
-	int in[2], out[2];
-
-	if (pipe2(in, O_CLOEXEC) < 0)
-		return -errno;
-	fds[0] = in[0];
-	x->in.fd = in[1];
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return -errno;
-	fds[1] = out[1];
-	x->out.fd = out[0];
+	fds[0] = pipe_end_open(&x->in, false);
+	if (fds[0] < 0)
+		return fds[0];
+	fds[1] = pipe_end_open(&x->out, true);
+	if (fds[1] < 0)
+		return fds[1];
+	pipe_end_widen(&x->in);
+	pipe_end_widen(&x->out);
 	fds[2] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	fcntl(x->in.fd, F_SETFL, O_NONBLOCK | O_WRONLY);
-	fcntl(x->out.fd, F_SETFL, O_NONBLOCK | O_RDONLY);
-	fcntl(x->in.fd, F_SETPIPE_SZ, PIPE_SIZE);
-	fcntl(x->out.fd, F_SETPIPE_SZ, PIPE_SIZE);
 	return fds[2] < 0 ? -errno : 0;
 }
 
@@ -185,7 +138,7 @@ static int fileop_prepare(struct fileop *x, const struct fileop_spec *s)
 	if (!err && (x->fds[0] = spec_make(s)) < 0)
 		err = x->fds[0];
 	if (!err && !x->upload)
-		fileop_end_close(&x->in);
+		pipe_end_close(&x->in);
 	return err;
 }
 
@@ -198,8 +151,9 @@ static bool fileop_launch(struct fileop *x, struct keeper_link *l)
 	fds_close(x);
 	if (err == 0) {
 		x->link = l;
-		fileop_poll(x, &x->out, UV_READABLE);
-		return true;
+		if (pipe_end_wait(&x->out))
+			return true;
+		err = -EAGAIN;
 	}
 	if (err == -EAGAIN)
 		fault_note(&x->fault, 503, "busy", "the cell has too much to do; try again");
@@ -237,7 +191,8 @@ void fileop_begin(struct request *r, struct cell *c, const struct fileop_spec *s
 	x->upload = s->upload;
 	x->type = s->type;
 	x->sse = s->answer == FILEOP_EVENTS && accept && strstr(accept, "text/event-stream");
-	x->in.fd = x->out.fd = -1;
+	pipe_end_init(&x->in, &x->d->loop, in_ready, x);
+	pipe_end_init(&x->out, &x->d->loop, out_ready, x);
 	for (int i = 0; i < 5; i++)
 		x->fds[i] = -1;
 	strcpy(x->cell, c->id);

@@ -1,16 +1,11 @@
-/* The inside of an operation on files, which fileop.c (its life and its ends), fileanswer.c (what comes out of it) and fileupload.c (what goes into it)
+/* The inside of an operation on files, which fileop.c (its life), fileanswer.c (what comes out of it) and fileupload.c (what goes into it)
  * share. */
 #ifndef VIV_API_FILEOP_PRIV_H
 #define VIV_API_FILEOP_PRIV_H
 
 #include "api/fileop.h"
+#include "api/pipeend.h"
 #include "daemon/visit.h"
-
-struct fileop_end {
-	int fd; /* ours of the pipe; -1: closed */
-	uv_poll_t *poll;
-	struct fileop *x;
-};
 
 struct fileop {
 	struct op op; /* first: until it is answered */
@@ -27,7 +22,7 @@ struct fileop {
 	bool visits, held;
 	uint32_t proc; /* 0: not started */
 	bool exited;
-	struct fileop_end in, out;
+	struct pipe_end in, out;
 	/* the frame that is being read */
 	union {
 		struct files_frame frame;
@@ -53,9 +48,6 @@ struct fileop {
 
 /* ---- fileop.c ---- */
 void fileop_free(struct fileop *x);
-void fileop_end_close(struct fileop_end *e);
-/* on_ready of the end follows, once. */
-void fileop_poll(struct fileop *x, struct fileop_end *e, int events);
 
 /* ---- fileanswer.c ---- */
 /* Before the request is answered: looks at the frames that are there. */

@@ -1,20 +1,13 @@
 /* The body of a request as the input of viv-files, in frames; see fileop.h. */
-#include <errno.h>
-#include <unistd.h>
-
 #include "api/fileop_priv.h"
 
 /* Writes one frame's head; false: there is no room. */
 static bool head_write(struct fileop *x, uint8_t type, size_t size)
 {
 	struct files_frame f = { .type = type, .size = (uint32_t)size };
-	ssize_t n = write(x->in.fd, &f, sizeof(f)); /* all of it or nothing, it is short */
 
-	if (n == sizeof(f))
-		return true;
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		fileop_end_close(&x->in); /* it reads no more, and says why */
-	return false;
+	/* All of it or nothing, it is short. When it reads no more, it says why. */
+	return pipe_end_write(&x->in, &f, sizeof(f)) == sizeof(f);
 }
 
 static size_t upload_take(struct request *r, const char *data, size_t size)
@@ -22,7 +15,7 @@ static size_t upload_take(struct request *r, const char *data, size_t size)
 	struct fileop *x = container_of(r->op, struct fileop, op);
 	size_t done = 0;
 
-	while (x->in.fd >= 0 && done < size) {
+	while (done < size) {
 		ssize_t n;
 
 		if (!x->frame_left) {
@@ -32,22 +25,15 @@ static size_t upload_take(struct request *r, const char *data, size_t size)
 				break;
 			x->frame_left = next;
 		}
-		n = write(x->in.fd, data + done, MIN(x->frame_left, size - done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
+		n = pipe_end_write(&x->in, data + done, MIN(x->frame_left, size - done));
+		if (n <= 0)
 			break;
-		if (n < 0) {
-			fileop_end_close(&x->in);
-			break;
-		}
 		done += (size_t)n;
 		x->frame_left -= (size_t)n;
 	}
-	if (x->in.fd < 0)
-		return size;
 	if (done < size) {
-		fileop_poll(x, &x->in, UV_WRITABLE);
+		if (!pipe_end_wait(&x->in)) /* the rest is nobody's */
+			return size;
 		request_wait(r);
 	}
 	return done;
@@ -55,12 +41,10 @@ static size_t upload_take(struct request *r, const char *data, size_t size)
 
 static void upload_finish(struct fileop *x)
 {
-	if (x->in.fd >= 0 && !head_write(x, FILES_END, 0) && x->in.fd >= 0) {
-		fileop_poll(x, &x->in, UV_WRITABLE);
+	if (!head_write(x, FILES_END, 0) && pipe_end_wait(&x->in))
 		return;
-	}
 	x->end_due = false;
-	fileop_end_close(&x->in);
+	pipe_end_close(&x->in);
 }
 
 void fileop_upload_step(struct fileop *x)
