@@ -100,7 +100,7 @@ static int attributes_set(int dir, const char *name, mode_t mode, int64_t uid, i
 	if ((uid >= 0 || gid >= 0) &&
 	    fchownat(dir, name, (uid_t)uid, (gid_t)gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	return fchmodat(dir, name, mode, 0) < 0 ? -errno : 0;
+	return fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 /* The directories above the last name of path, those that are missing made with 0755. */

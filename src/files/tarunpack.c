@@ -372,7 +372,7 @@ static int named_finish(struct unpack *u, int dir, const char *name)
 
 	if (owner_find(u, &uid, &gid) && fchownat(dir, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	if (u->e.type != '2' && fchmodat(dir, name, u->e.mode, 0) < 0)
+	if (u->e.type != '2' && fchmodat(dir, name, u->e.mode, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	times_make(u->e.mtime, t);
 	(void)!utimensat(dir, name, t, AT_SYMLINK_NOFOLLOW);
@@ -479,7 +479,7 @@ static int dir_entry(struct unpack *u, int dir, const char *name)
 		l[u->nlater++] = (struct later){ strdup(u->path), u->e.mode, u->e.mtime };
 		return 0;
 	}
-	if (ret == 0 && fchmodat(dir, name, u->e.mode, 0) < 0)
+	if (ret == 0 && fchmodat(dir, name, u->e.mode, AT_SYMLINK_NOFOLLOW) < 0)
 		ret = -errno;
 	return ret;
 }
@@ -527,8 +527,9 @@ static int later_apply(struct unpack *u)
 		int dir = l->path ? parent_find(u, l->path, &name) : -ENOMEM;
 
 		times_make(l->mtime, t);
-		if (dir >= 0 && fchmodat(dir, name, l->mode, 0) < 0)
-			ret = -errno;
+		/* The archive may have led the path elsewhere meanwhile, to a link. */
+		if (dir >= 0 && fchmodat(dir, name, l->mode, AT_SYMLINK_NOFOLLOW) < 0)
+			ret = errno == EOPNOTSUPP ? -EXDEV : -errno;
 		if (dir >= 0)
 			(void)!utimensat(dir, name, t, AT_SYMLINK_NOFOLLOW);
 		free(l->path);

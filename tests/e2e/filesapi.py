@@ -380,7 +380,9 @@ def hostile_tar():
     put([("there", D, {"mode": 0o777}), ("there/f", F, dict(evil))], 409)
     put([("e", L, {"linkname": "e"}), ("e/f", F, dict(evil))], 409)
     put([("g", D, {}), ("g", L, {"linkname": "/root/out"}), ("g/f", F, dict(evil))], 409)
-    same(shell("cat /root/out/f; stat -c %h /root/out/f; ls /root/out; cat /root/in/c"), b"kept\n1\nf\nevil", "nothing got out")
+    # A directory whose path leads to a link when its mode is set.
+    put([("h", D, {}), ("i", L, {"linkname": "h"}), ("i/f", D, {"mode": 0o777}), ("j", D, {}), ("j/f", L, {"linkname": "/root/out/f"}), ("i", L, {"linkname": "j"})], 409)
+    same(shell("cat /root/out/f; stat -c '%h %a' /root/out/f; ls /root/out; cat /root/in/c"), b"kept\n1 644\nf\nevil", "nothing got out")
     # A leading slash means the directory; links inside of it are followed.
     put([("/abs/x", F, dict(evil)), ("real", D, {}), ("alias", L, {"linkname": "real"}), ("alias", D, {}), ("alias/f", F, dict(evil))], 204)
     same(shell("cat /root/in/abs/x /root/in/real/f; readlink /root/in/alias; ls /abs 2>&1 | wc -l"), b"evilevilreal\n1\n", "inside")
