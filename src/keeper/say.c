@@ -18,15 +18,28 @@ bool say_is_json(void)
 	return as_json;
 }
 
+/* What is told of can be a guest's, like the name of a file: it steers no terminal. */
+static void controls_hide(char *s)
+{
+	for (; *s; s++) {
+		bool c1 = (unsigned char)s[0] == 0xc2 && ((unsigned char)s[1] & 0xe0) == 0x80;
+
+		if ((unsigned char)*s < ' ' || *s == 0x7f || c1)
+			*s = '?';
+	}
+}
+
 static printf_like(2, 0) void message(const char *code, const char *fmt, va_list ap)
 {
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), fmt, ap);
-	if (as_json)
+	if (as_json) {
 		json_failure(stderr, code, line);
-	else
-		fprintf(stderr, "viv: %s\n", line);
+		return;
+	}
+	controls_hide(line);
+	fprintf(stderr, "viv: %s\n", line);
 }
 
 int fail(const char *fmt, ...)
