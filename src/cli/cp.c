@@ -4,8 +4,8 @@
  *   a directory becomes that path when nothing is there; into a directory that is there under its own name, or, with "/." behind it, what is in it
  *   -           a tar archive from standard input or to standard output
  *
- * Between the two goes a tar archive (files/tar.h). What comes from a cell is a stranger's: it is unpacked without leaving the directory it
- * was meant for, whatever links it has. A link is copied itself, unless -L says otherwise; where it is the destination, it is followed. */
+ * Between the two goes a tar archive (files/tar.h). What comes from a cell is a stranger's: all of it goes to the one name that was asked for, whatever
+ * names and links it has (with "/." behind it: into the directory), and gives nobody rights here, unless -a asks for all that there is. A link is copied itself, unless -L says otherwise; where it is the destination, it is followed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -259,9 +259,11 @@ static int answer_print(struct copy *c)
 static int unpack(struct copy *c, const struct goal *g)
 {
 	const struct tar_in in = { .read = answer_read, .arg = c };
-	const struct tar_rules rules = {
-		.owners = c->archive && geteuid() == 0, .uid = -1, .gid = -1, .rename = g->name
-	};
+	const struct tar_rules rules = { .owners = c->archive && geteuid() == 0,
+					 .uid = -1,
+					 .gid = -1,
+					 .rename = g->name,
+					 .plain = !c->archive };
 	int dir = open(g->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
 	mode_t mask;
 
@@ -283,6 +285,21 @@ static int unpack(struct copy *c, const struct goal *g)
 		fail("cannot copy '%s': %s", c->about,
 		     ret == -EILSEQ ? "the archive is damaged" : strerror(-ret));
 	return ERR_FAILED;
+}
+
+/* Into a directory: under the name that was asked for, and not under those that the archive has. */
+static void goal_pin(const struct copy *c, struct goal *g)
+{
+	char *path = xstrndup(c->path, strlen(c->path)), *dir;
+
+	slashes_drop(path);
+	path_split(path, &dir, &g->name);
+	if (!g->name[0] || !strcmp(g->name, ".")) { /* what is in it */
+		free(g->name);
+		g->name = NULL;
+	}
+	free(dir);
+	free(path);
 }
 
 static int copy_out(struct copy *c)
@@ -314,6 +331,8 @@ static int copy_out(struct copy *c)
 	}
 	if (status)
 		return status;
+	if (g.dir && !g.name)
+		goal_pin(c, &g);
 	request = request_path(c, "tar", c->path, c->follow ? "&follow=1" : "");
 	if (viv_get_begin(c->client, request, &reply, &c->error) < 0) {
 		fail("%s", c->error.text);

@@ -31,6 +31,7 @@ struct tar_rules {
 	bool owners; /* files get the owners that the archive says */
 	int64_t uid, gid; /* or these; -1: not given */
 	const char *rename; /* the first name of every path becomes this one; NULL: it stays */
+	bool plain; /* nothing that gives rights: no setuid and setgid bits, no devices (-EPERM), no extended attributes but those of users */
 	bool in_root; /* the directory is the root of all: absolute links lead into it */
 };
 

@@ -184,10 +184,13 @@ static int pax_read(struct unpack *u, const char *key, const char *value, size_t
 
 static int pax_xattr(struct unpack *u, const char *key, const char *value, size_t n, int fd)
 {
-	(void)u;
+	static const char prefix[] = "SCHILY.xattr.";
+	const char *name = key + sizeof(prefix) - 1;
+
 	/* Who may not set one, or a place that has none, does without. */
-	if (!strncmp(key, "SCHILY.xattr.", 13))
-		(void)!fsetxattr(fd, key + 13, value, n, 0);
+	if (!strncmp(key, prefix, sizeof(prefix) - 1) &&
+	    (!u->rules->plain || !strncmp(name, "user.", 5)))
+		(void)!fsetxattr(fd, name, value, n, 0);
 	return 0;
 }
 
@@ -242,6 +245,8 @@ static void entry_complete(struct unpack *u, const struct tar_header *h)
 		u->e.gid = u->gid;
 	if (u->has_mtime)
 		u->e.mtime = u->mtime;
+	if (u->rules->plain)
+		u->e.mode &= 01777;
 	/* As old archives say it. */
 	if (u->e.type == '0' && u->path[0] && u->path[strlen(u->path) - 1] == '/')
 		u->e.type = '5';
@@ -510,6 +515,8 @@ static int node_make(struct unpack *u, int dir, const char *name)
 {
 	mode_t type = u->e.type == '3' ? S_IFCHR : u->e.type == '4' ? S_IFBLK : S_IFIFO;
 
+	if (u->rules->plain && type != S_IFIFO)
+		return -EPERM;
 	if (mknodat(dir, name, type | 0600, makedev(u->e.major, u->e.minor)) < 0)
 		return -errno;
 	return named_finish(u, dir, name);

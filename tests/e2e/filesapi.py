@@ -4,10 +4,12 @@
 import base64
 import hashlib
 import http.client
+import http.server
 import io
 import json
 import os
 import socket
+import socketserver
 import subprocess
 import sys
 import tarfile
@@ -627,6 +629,65 @@ def copies():
     same(open("stopped").read(), "1", "a cell that does not run")
     for bad in (("a",), ("a", "b"), ("work:/a", "work:/b"), ("--what", "work:/a", "b"), ("-", "-")):
         cp(*bad, want=2)
+
+
+def hostile_cp():
+    """What a cell says is a stranger's: a vivd that gives 'viv cp' any archive."""
+    F, D, L, C = tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE
+    answers = {}
+
+    class Vivd(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            body = answers["tar" if "/files/tar?" in self.path else "stat"]
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def address_string(self):
+            return "unix"
+
+        def log_message(self, *words):
+            pass
+
+    class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+        daemon_threads = True
+
+    server = Server("vivd", Vivd)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def fake_cp(kind, entries, *words, want=0):
+        answers["stat"] = json.dumps({"path": "/x", "type": kind}).encode()
+        answers["tar"] = tar_make(entries)
+        out = subprocess.run([VIV, "cp", *words], capture_output=True, env={**os.environ, "VIVARIUM_SOCKET": os.path.abspath("vivd")})
+        same(out.returncode, want, f"viv cp {words}: {out.stderr[:300]!r}")
+        return out.stderr
+
+    evil = {"data": b"evil"}
+    os.mkdir("home")
+    write("home/.profile", b"mine")
+    write("secret", b"mine")
+    os.chmod("secret", 0o600)
+    # One name was asked for, and others come, to be put beside it.
+    fake_cp("file", [(".profile", F, dict(evil)), (".ssh/keys", F, dict(evil))], "work:/root/f", "home", want=1)
+    fake_cp("file", [("f", F, dict(evil)), (".profile", F, dict(evil))], "work:/root/f", "home")
+    fake_cp("directory", [("d", D, {}), ("d/x", F, dict(evil)), (".ssh/keys", F, dict(evil))], "work:/root/d/", "home")
+    same((tree("home"), open("home/.profile").read()), ([".profile", "d", "d/keys", "d/x", "f"], "mine"), "beside what was asked for")
+    # A directory whose path leads to a link when its mode is set.
+    fake_cp("directory", [("d/h", D, {}), ("d/i", L, {"linkname": "h"}), ("d/i/f", D, {"mode": 0o777}), ("d/j", D, {}),
+                          ("d/j/f", L, {"linkname": os.path.abspath("secret")}), ("d/i", L, {"linkname": "j"})], "work:/root/d", "home", want=1)
+    same(os.stat("secret").st_mode & 0o7777, 0o600, "a mode through a link")
+    # Nothing that gives rights.
+    fake_cp("directory", [("r", D, {"mode": 0o2755}), ("r/f", F, {"data": b"x", "mode": 0o6755})], "work:/r", "home")
+    same((os.stat("home/r").st_mode & 0o7777, os.stat("home/r/f").st_mode & 0o7777), (0o755, 0o755), "modes")
+    fake_cp("file", [("null", C, {"mode": 0o666, "devmajor": 1, "devminor": 3})], "work:/null", "home", want=1)
+    same(os.path.lexists("home/null"), False, "a device")
+    # Nor does it steer the terminal.
+    said = fake_cp("directory", [("d/../\x1b]0;evil\x07\n", F, dict(evil))], "work:/root/d", "home", want=1)
+    same([c for c in said if c < 32], [10], "control characters")
+    server.shutdown()
 
 
 def rights():

@@ -21,3 +21,4 @@ check 'files: archives that want to get out @r' files hostile_tar
 check 'files: a watcher sees what changes @r' files watch
 check 'files: of a cell that does not run @r' files stopped
 check 'viv cp: by the rules of docker cp, in both directions @r' files copies
+check 'viv cp: a cell that wants to get out of the place it is copied to @r' files hostile_cp
