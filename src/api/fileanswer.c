@@ -204,10 +204,14 @@ static ssize_t fileop_read(struct request *r, char *buf, size_t size)
 	size_t n = 0;
 	ssize_t some = 0;
 
-	while (n < size && (some = bytes_give(x, buf + n, size - n)) > 0)
+	while (!x->broken && n < size && (some = bytes_give(x, buf + n, size - n)) > 0)
 		n += (size_t)some;
+	/* What comes behind it is not looked at any more, also when there is something to give before. */
+	x->broken |= some == STREAM_BROKEN;
 	if (n)
 		return (ssize_t)n;
+	if (x->broken)
+		return STREAM_BROKEN;
 	if (some == 0 && !x->ended && !pipe_end_wait(&x->out))
 		return STREAM_BROKEN;
 	return some;

@@ -37,6 +37,7 @@ struct fileop {
 	uint64_t size; /* with status 416 */
 	unsigned status;
 	bool ended; /* FILES_END was there */
+	bool broken; /* the stream has no end that could be told */
 	bool leaving; /* the answer waits for the cell's disk to be free */
 	uint64_t owed; /* of FILEOP_FILE: how many bytes are still to come */
 	char *line; /* that is being given to the client; NULL: none */

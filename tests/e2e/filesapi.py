@@ -445,6 +445,35 @@ def watch():
     same(files("GET", 404, "/watch", path="/none")["code"], "not_found", "code")
 
 
+def stranger():
+    """In its cell viv-files is at the mercy of others: what they say in its place is told as far as it has a form, and then the stream breaks."""
+    shell("mkdir /root/w")
+    speak = """if 1:
+        import glob, os, struct, sys
+        def frame(kind, body=b'', size=None):
+            return struct.pack('=cxxxI', kind, len(body) if size is None else size) + body
+        def record(path, event=2, length=None):
+            return frame(b'r', struct.pack('=QQqqIIIIQQIIiIIxxxx', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, event, 0, 0, len(path) if length is None else length, 0) + path)
+        pid, = [p for p in os.listdir('/proc') if p.isdigit() and open('/proc/' + p + '/comm').read() == 'viv-files\\n']
+        os.write(os.open('/proc/' + pid + '/fd/1', os.O_WRONLY), eval(sys.argv[1]))
+    """
+    rest = " + record(b'/behind') + frame(b'z')"
+    for evil in ("frame(b'r', size=2**32 - 1)", "frame(b'r')", "frame(b'd', size=0)", "frame(b'd', b'x')", "frame(b'd', size=2**32 - 1)", "frame(b'z', b'x')", "frame(b'q')",
+                 "record(b'/x', event=99)", "record(b'/x', length=2**32 - 1)", "record(b'/x', length=1)", "frame(b'e', struct.pack('=iiQ', 2, 0, 0))"):
+        c = Unix()
+        c.request("GET", "/v1/cells/work/files/watch?path=/root/w")
+        r = c.getresponse()
+        got = [json.loads(r.readline())]
+        run("python3", "-c", speak, "record(b'/told') + " + evil + rest)
+        try:
+            got += [json.loads(line) for line in r.read().splitlines()] + ["the end"]
+        except http.client.IncompleteRead as e:
+            got += [json.loads(line) for line in e.partial.splitlines()]
+        c.close()
+        same([e["path"] if isinstance(e, dict) else e for e in got], ["/root/w", "/told"], evil)
+        soon("it has ended", lambda: b"viv-files" not in run("ps", "-eo", "comm"))
+
+
 def upload_begin(path, size, first):
     """A connection with a PUT that has begun."""
     s = socket.socket(socket.AF_UNIX)
