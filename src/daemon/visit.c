@@ -83,8 +83,8 @@ static void visit_over(struct visit *v)
 	free(v);
 }
 
-/* Tells everybody that there will be no kernel. */
-static void visit_failed(struct visit *v, const struct fault *f)
+/* Tells everybody that there will be no kernel for them. */
+static void visitors_refuse(struct visit *v, const struct fault *f)
 {
 	while (!list_is_empty(&v->visitors)) {
 		struct visitor *w = list_first(&v->visitors, struct visitor, link);
@@ -93,7 +93,6 @@ static void visit_failed(struct visit *v, const struct fault *f)
 		w->v = NULL;
 		w->ready(w, NULL, f);
 	}
-	visit_over(v);
 }
 
 static void link_event(void *arg, const struct keep_msg *m)
@@ -129,7 +128,8 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 	if (fd < 0) {
 		fault_note(&f, 422, "start_failed", "the cell's disk cannot be used");
 		fault_cause(&f, h ? "vivd has too many open files" : text);
-		visit_failed(v, &f);
+		visitors_refuse(v, &f);
+		visit_over(v);
 		return;
 	}
 	v->link = link_new(v->c->d, fd, h->keeper_pid, 0, &o);
@@ -203,9 +203,14 @@ bool visit_end(struct visitor *w, void (*left)(struct visitor *w))
 static void on_late(uv_timer_t *t)
 {
 	struct visit *v = t->data;
+	struct fault f = { 0 };
 
 	timer_end(v);
 	stop_send(v);
+	/* Those who use it see its end; nobody else would tell those who still wait for it. */
+	fault_note(&f, 409, "busy", "the cell is being started; try again");
+	if (!v->link)
+		visitors_refuse(v, &f);
 }
 
 void visit_before(struct cell *c, void (*then)(struct cell *c))
