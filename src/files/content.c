@@ -263,6 +263,13 @@ static int temp_name(int fd, const struct target *t, const char *name)
 	return -errno;
 }
 
+/* While there is a name that would be left. */
+static void signals_ignore(void)
+{
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+}
+
 int write_op(char **words)
 {
 	const char *path = words[0];
@@ -281,16 +288,15 @@ int write_op(char **words)
 	fd = temp_open(&t, name, &named);
 	if (fd < 0)
 		return error_say(-fd, path);
-	if (named) {
-		signal(SIGHUP, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-	}
+	if (named)
+		signals_ignore();
 	ret = content_take(fd);
 	if (ret == 0)
 		ret = attributes_set(fd, &t, words + 1);
 	if (ret == 0 && word_is_on(words[5]) && fsync(fd) < 0)
 		ret = -errno;
 	if (ret == 0 && !named) {
+		signals_ignore();
 		ret = temp_name(fd, &t, name);
 		named = ret == 0;
 	}
