@@ -14,7 +14,8 @@
 #include "files/walk.h"
 
 #define BUFFER (256u << 10)
-#define PAX_MAX (128u << 10)
+#define PAX_MAX (192u << 10)
+#define XATTRS_MAX (128u << 10) /* of that; the rest is enough for all else */
 #define LINKS 16384 /* slots of the table */
 #define LINK_TEXTS (8u << 20)
 #define OCTAL_7 07777777
@@ -81,13 +82,12 @@ static int pad(struct pack *p, uint64_t size)
 static void pax_add(struct pack *p, const char *key, const void *value, size_t n)
 {
 	size_t rest = strlen(key) + n + 3, len = rest + 1;
-	char head[400];
 
 	while (len != rest + (size_t)snprintf(NULL, 0, "%zu", len))
 		len = rest + (size_t)snprintf(NULL, 0, "%zu", len);
 	if (p->npax + len > PAX_MAX)
 		return;
-	p->npax += (size_t)snprintf(p->pax + p->npax, sizeof(head), "%zu %s=", len, key);
+	p->npax += (size_t)snprintf(p->pax + p->npax, PAX_MAX - p->npax, "%zu %s=", len, key);
 	memcpy(p->pax + p->npax, value, n);
 	p->npax += n;
 	p->pax[p->npax++] = '\n';
@@ -180,7 +180,8 @@ static void xattrs_add(struct pack *p, int fd)
 	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(p->names + i) + 1) {
 		ssize_t size = fgetxattr(fd, p->names + i, p->xattr, sizeof(p->xattr) - 1);
 
-		if (size < 0 || strlen(p->names + i) > 255)
+		if (size < 0 || strlen(p->names + i) > 255 ||
+		    p->npax + sizeof(key) + (size_t)size > XATTRS_MAX)
 			continue;
 		snprintf(key, sizeof(key), "SCHILY.xattr.%s", p->names + i);
 		pax_add(p, key, p->xattr, (size_t)size);
