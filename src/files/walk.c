@@ -71,7 +71,8 @@ static int entry_visit(struct walk *w, const char *name, size_t len)
 	return 0;
 }
 
-static int level_leave(struct walk *w)
+/* The rest of a directory cannot be read, for errno err; 0: that was all of it. */
+static int level_leave(struct walk *w, int err)
 {
 	size_t len = w->lens[w->depth - 1], above = w->depth > 1 ? w->lens[w->depth - 2] : 0;
 	struct walk_entry e;
@@ -82,6 +83,9 @@ static int level_leave(struct walk *w)
 	if (w->depth > 1)
 		name = w->path + above + (above && w->path[above - 1] == '/' ? 0 : 1);
 	e = entry_at(w, w->depth - 1, name, len);
+	ret = err ? error_tell(w, e, err) : 0;
+	if (ret < 0)
+		return ret;
 	e.st = w->stats[w->depth - 1];
 	ret = w->fn(w->arg, &e, WALK_LEAVE);
 	if (ret == WALK_AGAIN) {
@@ -100,7 +104,7 @@ static int level_step(struct walk *w)
 	errno = 0;
 	d = readdir(w->dirs[w->depth - 1]);
 	if (!d)
-		return level_leave(w);
+		return level_leave(w, errno);
 	if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 		return 0;
 	n = strlen(d->d_name);
