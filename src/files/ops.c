@@ -205,12 +205,20 @@ static int removal_step(void *arg, const struct walk_entry *e, enum walk_when wh
 int remove_op(char **words)
 {
 	static struct removal r;
+	size_t n = strlen(words[0]);
 	char name[256];
 	struct stat st;
 	int dir, ret;
 
 	if (lstat(words[0], &st) < 0)
 		return error_say(errno, words[0]);
+	if (n > 1 && words[0][n - 1] == '/') {
+		while (n > 1 && words[0][n - 1] == '/')
+			words[0][--n] = '\0';
+		/* What is behind a link is not removed in its place. */
+		if (lstat(words[0], &st) < 0 || !S_ISDIR(st.st_mode))
+			return error_say(ENOTDIR, words[0]);
+	}
 	if (!S_ISDIR(st.st_mode) || !word_is_on(words[1])) {
 		ret = S_ISDIR(st.st_mode) ? rmdir(words[0]) : unlink(words[0]);
 		return ret < 0 ? error_say(errno, words[0]) : end_say();

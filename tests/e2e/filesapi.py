@@ -308,6 +308,10 @@ def changes():
         files("DELETE", 409, path=path, recursive=1)
     same(files("DELETE", 403, path="/proc", recursive=1)["code"], "denied", "what cannot be removed")
     files("DELETE", 204, path="/root/d")
+    shell("mkdir -p /root/s/sub; ln -s s /root/tos")
+    same(files("DELETE", 409, path="/root/tos/", recursive=1)["code"], "not_directory", "a slash behind a link")
+    files("DELETE", 204, path="/root/s//", recursive=1)
+    same(shell("readlink /root/tos; ls /root/s 2>&1 | wc -l"), b"s\n1\n", "a slash behind a directory")
 
 
 def tar_make(entries):
