@@ -93,7 +93,7 @@ static void image_lines(const struct summary *s, const struct tag *tags, size_t 
 
 int verb_ls(struct store *s, int argc, char **argv)
 {
-	bool json = false, quiet = false, first = true;
+	bool json = false, quiet = false;
 	const struct option options[] = { { "json", 0, NULL, &json },
 					  { "quiet", 'q', NULL, &quiet } };
 	char(*hashes)[HASH_TEXT];
@@ -110,9 +110,7 @@ int verb_ls(struct store *s, int argc, char **argv)
 		free(hashes);
 		return failed(&e);
 	}
-	if (json)
-		printf("[");
-	else if (!quiet)
+	if (!json && !quiet)
 		printf("%-28s %-12s %9s %9s  %s\n", "TAG", "HASH", "FILES", "SIZE", "IMPORTED");
 	for (size_t i = 0; i < n; i++) {
 		struct summary sum;
@@ -130,16 +128,13 @@ int verb_ls(struct store *s, int argc, char **argv)
 		image_summary(&image, &sum);
 		image_close(&image);
 		if (json) {
-			printf("%s\n  {", first ? "" : ",");
+			printf("{");
 			summary_json(&sum, tags, ntags);
-			printf("}");
-			first = false;
+			printf("}\n");
 		} else {
 			image_lines(&sum, tags, ntags);
 		}
 	}
-	if (json)
-		printf("%s]\n", first ? "" : "\n");
 	free(hashes);
 	free(tags);
 	return status;
