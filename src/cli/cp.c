@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/jsontext.h"
 #include "cli/args.h"
 #include "cli/vivd.h"
 #include "files/tar.h"
@@ -32,6 +33,8 @@ struct copy {
 	char *cell, *path; /* path begins with a slash */
 	const char *local;
 	bool archive, follow;
+	struct tar_count count; /* of what is not an archive already */
+	uint64_t archive_bytes; /* of one that is */
 	char about[TAR_ABOUT];
 	struct viv_error error;
 	bool cut; /* error tells why the transfer broke */
@@ -203,14 +206,14 @@ static int goal_find(const char *to, const struct there *t, bool from_dir, struc
 		return 0;
 	}
 	if (t->exists && from_dir) {
-		fail("cannot copy a directory onto '%s', which is a file", to);
 		free(path);
-		return ERR_CONFLICT;
+		return fail_as(ERR_CONFLICT, "cannot copy a directory onto '%s', which is a file",
+			       to);
 	}
 	if (!from_dir && ends_with(to, "/")) {
-		fail("there is no directory '%s' to copy into; make it first", to);
 		free(path);
-		return ERR_NOT_FOUND;
+		return fail_as(ERR_NOT_FOUND,
+			       "there is no directory '%s' to copy into; make it first", to);
 	}
 	slashes_drop(path);
 	path_split(path, &g->dir, &g->name);
@@ -258,7 +261,7 @@ static int answer_print(struct copy *c)
 
 static int unpack(struct copy *c, const struct goal *g)
 {
-	const struct tar_in in = { .read = answer_read, .arg = c };
+	const struct tar_in in = { .read = answer_read, .arg = c, .count = &c->count };
 	const struct tar_rules rules = { .owners = c->archive && geteuid() == 0,
 					 .uid = -1,
 					 .gid = -1,
@@ -267,10 +270,9 @@ static int unpack(struct copy *c, const struct goal *g)
 	int dir = open(g->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
 	mode_t mask;
 
-	if (dir < 0) {
-		fail("cannot copy to '%s': %s", g->dir, strerror(errno));
-		return errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED;
-	}
+	if (dir < 0)
+		return fail_as(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot copy to '%s': %s", g->dir, strerror(errno));
 	mask = umask(0);
 	ret = tar_unpack(&in, dir, &rules, c->about);
 	umask(mask);
@@ -314,10 +316,8 @@ static int copy_out(struct copy *c)
 	free(target);
 	if (status)
 		return status;
-	if (!from.exists) {
-		fail("there is no '%s' in cell '%s'", c->path, c->cell);
-		return ERR_NOT_FOUND;
-	}
+	if (!from.exists)
+		return fail_as(ERR_NOT_FOUND, "there is no '%s' in cell '%s'", c->path, c->cell);
 	if (strcmp(c->local, "-")) {
 		to.exists = stat(c->local, &st) == 0;
 		to.is_dir = to.exists && S_ISDIR(st.st_mode);
@@ -326,8 +326,8 @@ static int copy_out(struct copy *c)
 				   from.is_dir, &g);
 		free(real);
 	} else if (isatty(1)) {
-		fail("the archive is not for a terminal; send it to a file or to tar");
-		return ERR_USAGE;
+		return fail_as(ERR_USAGE,
+			       "the archive is not for a terminal; send it to a file or to tar");
 	}
 	if (status)
 		return status;
@@ -370,6 +370,7 @@ static int input_send(struct copy *c)
 			continue;
 		if (n < 0 || body_write(c, buf, (size_t)n) < 0)
 			return n < 0 ? -errno : -EIO;
+		c->archive_bytes += (uint64_t)n;
 	}
 	return 0;
 }
@@ -377,7 +378,7 @@ static int input_send(struct copy *c)
 /* Packs c->local under the name shown. */
 static int tree_send(struct copy *c, const char *shown)
 {
-	const struct tar_out out = { .write = body_write, .arg = c };
+	const struct tar_out out = { .write = body_write, .arg = c, .count = &c->count };
 	char *path = xstrndup(c->local, strlen(c->local)), *dir, *name, *real = NULL;
 	int at, ret;
 
@@ -454,18 +455,16 @@ static int copy_in(struct copy *c)
 	int status;
 
 	if (!stream && (c->follow || ends_with(c->local, "/") ? stat(c->local, &st)
-							      : lstat(c->local, &st)) < 0) {
-		fail("cannot copy '%s': %s", c->local, strerror(errno));
-		return errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED;
-	}
+							      : lstat(c->local, &st)) < 0)
+		return fail_as(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot copy '%s': %s",
+			       c->local, strerror(errno));
 	dir = !stream && S_ISDIR(st.st_mode);
 	status = cell_find(c, &to);
 	if (status)
 		return status;
-	if (stream && !to.is_dir) {
-		fail("there is no directory '%s' in cell '%s'", c->path, c->cell);
-		return ERR_NOT_FOUND;
-	}
+	if (stream && !to.is_dir)
+		return fail_as(ERR_NOT_FOUND, "there is no directory '%s' in cell '%s'", c->path,
+			       c->cell);
 	status = goal_find(c->path, &to, dir || stream, &g);
 	if (status)
 		return status;
@@ -475,6 +474,26 @@ static int copy_in(struct copy *c)
 	free(shown);
 	goal_free(&g);
 	return status;
+}
+
+/* One object. What goes to standard output itself is the archive, and nothing else. */
+static void copy_print(const struct copy *c, bool out)
+{
+	bool stream = !strcmp(c->local, "-");
+
+	if (out && stream)
+		return;
+	printf("{\"cell\":");
+	json_quoted(stdout, c->cell);
+	printf(",\"%s\":", out ? "from" : "to");
+	json_quoted(stdout, c->path);
+	printf(",\"%s\":", out ? "to" : "from");
+	json_quoted(stdout, c->local);
+	if (stream)
+		printf(",\"archive_bytes\":%llu}\n", (unsigned long long)c->archive_bytes);
+	else
+		printf(",\"entries\":%llu,\"bytes\":%llu}\n", (unsigned long long)c->count.entries,
+		       (unsigned long long)c->count.bytes);
 }
 
 int cp_main(int argc, char **argv)
@@ -501,6 +520,8 @@ int cp_main(int argc, char **argv)
 	status = vivd_connect(&c->client);
 	if (!status)
 		status = out ? copy_out(c) : copy_in(c);
+	if (!status && a.json)
+		copy_print(c, out);
 	viv_close(c->client);
 	free(c->cell);
 	free(c->path);

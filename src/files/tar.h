@@ -13,9 +13,16 @@
 #define TAR_BLOCK 512
 #define TAR_ABOUT 4096
 
+/* What was packed or unpacked, but for the directory itself. */
+struct tar_count {
+	uint64_t entries; /* files, directories, links and all else */
+	uint64_t bytes; /* of the content of files */
+};
+
 struct tar_out {
 	int (*write)(void *arg, const void *data, size_t n); /* all of it: 0 or -errno */
 	void *arg;
+	struct tar_count *count; /* added to; NULL: nobody wants to know */
 };
 
 /* Packs what is called name in dir, under the name shown. about (TAR_ABOUT bytes) gets the path that failed. 0 or -errno. */
@@ -25,6 +32,7 @@ int must_check tar_pack(const struct tar_out *o, int dir, const char *name, cons
 struct tar_in {
 	ssize_t (*read)(void *arg, void *buf, size_t n); /* how many, 0 at the end, -errno */
 	void *arg;
+	struct tar_count *count; /* as above */
 };
 
 struct tar_rules {

@@ -153,8 +153,13 @@ static int header_put(struct pack *p, const struct stat *st, char type, const ch
 		      const char *link, uint64_t size)
 {
 	struct tar_header h = { .type = type };
+	struct tar_count *count = p->o->count;
 	int ret;
 
+	if (count && strcmp(path, "./")) {
+		count->entries++;
+		count->bytes += size;
+	}
 	text_put(p, h.name, sizeof(h.name), "path", path);
 	text_put(p, h.link, sizeof(h.link), "linkpath", link);
 	tar_number_put(h.mode, 8, st->st_mode & 07777);

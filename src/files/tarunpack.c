@@ -574,7 +574,13 @@ static int entry_unpack(struct unpack *u)
 		else if (ret == 0)
 			ret = node_make(u, dir, name);
 	}
-	return ret < 0 || has_data ? ret : skip(u, u->e.size + padding(u->e.size));
+	if (ret < 0)
+		return ret;
+	if (u->in->count) {
+		u->in->count->entries++;
+		u->in->count->bytes += has_data ? u->e.size : 0;
+	}
+	return has_data ? 0 : skip(u, u->e.size + padding(u->e.size));
 }
 
 /* One header and what belongs to it. 1: go on, 0: that was all. */

@@ -139,6 +139,12 @@ statuses() {
 	v create --name s -- sleep 1000 >/dev/null
 	for verb in start stop restart kill pause resume wait rm inspect stats logs; do status_is 3 "$verb" nosuch; done
 	status_is 3 rename nosuch x
+	status_is 3 cp nosuch:/x x
+	status_is 3 cp s:/nosuch x
+	status_is 3 cp s:/etc/passwd nosuch/
+	status_is 3 cp nosuch s:/
+	status_is 5 cp s:/etc out
+	status_is 2 cp a b
 	status_is 3 snapshot nosuch
 	status_is 3 fork nosuch x
 	status_is 3 diff nosuch
@@ -255,6 +261,22 @@ json_everywhere() {
 	echo x >files/x
 	lines 1 image import --json --tag t files
 	lines 1 image inspect --json t
+	lines 1 image import --json --tag other <(tar -c files)
+	lines 2 image ls --json
+	v image rm other
+	mkdir files/sub
+	lines 1 cp --json files m:/root
+	is "$(cat out)" '{"cell":"m","to":"/root","from":"files","entries":3,"bytes":2}'
+	lines 1 cp --json files/. m:/root
+	is "$(cat out)" '{"cell":"m","to":"/root","from":"files/.","entries":2,"bytes":2}'
+	lines 1 cp --json m:/root/files back
+	is "$(cat out)" '{"cell":"m","from":"/root/files","to":"back","entries":3,"bytes":2}'
+	lines 1 cp --json m:/root/files/. back
+	is "$(cat out)" '{"cell":"m","from":"/root/files/.","to":"back","entries":2,"bytes":2}'
+	v cp --json m:/root/files - >archive
+	is "$(tar tf archive | sort | tr '\n' ' ')" 'files/ files/sub/ files/x '
+	lines 1 cp --json - m:/root <archive
+	is "$(field archive_bytes <out)" "$(stat -c %s archive)"
 	lines 1 image tag --json t u
 	lines 1 image rm --json u
 	lines 1 image gc --json
