@@ -264,9 +264,14 @@ void fileop_fail(struct fileop *x)
 		answer_deliver(x);
 }
 
-static void fail_broken(struct fileop *x)
+void fileop_broken(struct fileop *x)
 {
-	if (x->lost)
+	const struct cell *c = cell_by_id(x->d, x->cell);
+	bool runs = c && (c->state == CELL_RUNNING || c->state == CELL_PAUSED);
+
+	if (x->visits && c && cell_state_is_live(c->state))
+		fault_note(&x->fault, 409, "busy", "the cell is being started; try again");
+	else if (x->lost || (!x->visits && !runs))
 		fault_note(&x->fault, 409, "ended", "the cell ended meanwhile");
 	else
 		fault_note(&x->fault, 500, "failed",
@@ -314,14 +319,14 @@ static void file_begin(struct fileop *x)
 	struct request *r;
 
 	if (!record_get(x, &rec, &path, &second)) {
-		fail_broken(x);
+		fileop_broken(x);
 		return;
 	}
 	free(path);
 	free(second);
 	if (rec.length != UINT64_MAX &&
 	    (rec.size > INT64_MAX || rec.from > rec.size || rec.length > rec.size - rec.from)) {
-		fail_broken(x);
+		fileop_broken(x);
 		return;
 	}
 	frame_done(x);
@@ -357,7 +362,7 @@ static void answer_end(struct fileop *x)
 {
 	x->ended = true;
 	if ((x->answer == FILEOP_RECORD) != (x->object != NULL))
-		fail_broken(x);
+		fileop_broken(x);
 	else if (disk_is_free(x))
 		answer_deliver(x);
 }
@@ -385,10 +390,14 @@ void fileop_answer_step(struct fileop *x)
 		} else if (x->frame.type == FILES_END && x->answer != FILEOP_FILE) {
 			answer_end(x);
 		} else {
-			fail_broken(x);
+			fileop_broken(x);
 		}
 		return;
 	}
-	if (got < 0 || !pipe_end_wait(&x->out))
-		fail_broken(x);
+	if (got == 0 && pipe_end_wait(&x->out))
+		return;
+	/* It has ended; its keeper knows whether the cell has, too. */
+	if (x->out.fd < 0 && x->link)
+		return;
+	fileop_broken(x);
 }

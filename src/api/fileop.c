@@ -95,9 +95,14 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 	x->held &= m != NULL;
 	hold_end(x);
 	x->link = NULL; /* nobody tells us of its end any more */
-	/* Its streams tell the rest, also that they ended. */
-	if (!m || m->type == KEEP_EXITED || x->r || x->ended)
+	/* Its streams tell the rest, unless they have ended and this was waited for. */
+	if (x->r || x->ended)
 		return;
+	if (!m || m->type == KEEP_EXITED) {
+		if (x->out.fd < 0)
+			fileop_broken(x);
+		return;
+	}
 	e.kind = m->b ? (enum err_kind)m->b : ERR_FAILED;
 	snprintf(e.text, sizeof(e.text), "%s", m->text);
 	fault_convert(&x->fault, &e);

@@ -478,6 +478,23 @@ def stranger():
         soon("it has ended", lambda: b"viv-files" not in run("ps", "-eo", "comm"))
 
 
+def ended():
+    """A cell that ends meanwhile, and a user that is not there: told as what they are, whoever is the first to notice."""
+    for i in range(12):
+        s = upload_begin("/root/half", 1000000, b"x" * 100000)
+        soon("viv-files runs", lambda: b"viv-files" in run("ps", "-eo", "comm"))
+        ask("POST", "/v1/cells/work/stop", 200, json.dumps({"grace": 0}))
+        s.sendall(b"x" * 900000)
+        answer = http.client.HTTPResponse(s)
+        answer.begin()
+        same((answer.status, json.loads(answer.read())["code"]), (409, "ended"), "the cell was ended")
+        s.close()
+        ask("POST", "/v1/cells/work/start", 200)
+        same(files("GET", 404, path="/root/half")["code"], "not_found", "half a file")
+        same(files("GET", 404, "/list", path="/root", user="nobody-there")["message"],
+             "--user nobody-there: the cell's /etc/passwd has no such user", "a user that is not there")
+
+
 def upload_begin(path, size, first):
     """A connection with a PUT that has begun."""
     s = socket.socket(socket.AF_UNIX)
