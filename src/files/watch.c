@@ -30,6 +30,7 @@
 struct node {
 	int wd; /* 0: free */
 	int above, next; /* next: in its bucket, or among those that are free */
+	unsigned life, above_life; /* its slot's how manieth, and which one of above it is in */
 	char *name;
 };
 
@@ -75,8 +76,22 @@ static void node_drop(int i)
 		p = &w.nodes[*p].next;
 	*p = w.nodes[i].next;
 	free(w.nodes[i].name);
-	w.nodes[i] = (struct node){ .next = w.free };
+	w.nodes[i] = (struct node){ .next = w.free, .life = w.nodes[i].life + 1 };
 	w.free = i;
+}
+
+static void node_place(int i, int above)
+{
+	w.nodes[i].above = above;
+	w.nodes[i].above_life = w.nodes[above].life;
+}
+
+/* The node that it is in; NONE: that is gone, and something else may have its slot. */
+static int node_above(int i)
+{
+	int above = w.nodes[i].above;
+
+	return w.nodes[above].life == w.nodes[i].above_life ? above : NONE;
 }
 
 /* The path of name in node i (NULL: of the node itself); false: it is too long, or the way up is gone. */
@@ -101,7 +116,7 @@ static bool path_make(int i, const char *name, char *path)
 		if (i == NONE || !w.nodes[i].wd)
 			return false;
 		name = w.nodes[i].name;
-		i = w.nodes[i].above;
+		i = node_above(i);
 	}
 	snprintf(path, FILES_PATH, "%s%s", w.path[1] || at == FILES_PATH ? w.path : "", text + at);
 	return true;
@@ -137,12 +152,14 @@ static void node_add(int above, const char *name)
 		i = w.free != NONE ? w.free : w.nnodes++;
 		if (i == w.free)
 			w.free = w.nodes[i].next;
-		w.nodes[i] = (struct node){ .wd = wd, .next = w.buckets[wd & (BUCKETS - 1)] };
+		w.nodes[i] = (struct node){ .wd = wd,
+					    .next = w.buckets[wd & (BUCKETS - 1)],
+					    .life = w.nodes[i].life };
 		w.buckets[wd & (BUCKETS - 1)] = i;
 	} else {
 		free(w.nodes[i].name);
 	}
-	w.nodes[i].above = above;
+	node_place(i, above);
 	w.nodes[i].name = strdup(name);
 	queue = realloc(w.queue, (w.nqueue + 1) * sizeof(*queue));
 	if (!queue || !w.nodes[i].name)
@@ -193,7 +210,7 @@ static void move_flush(void)
 static int child_find(int above, const char *name)
 {
 	for (int i = 0; i < w.nnodes; i++)
-		if (w.nodes[i].wd && w.nodes[i].above == above && w.nodes[i].name &&
+		if (i != ROOT && w.nodes[i].wd && node_above(i) == above &&
 		    !strcmp(w.nodes[i].name, name))
 			return i;
 	return NONE;
@@ -233,7 +250,7 @@ static void move_end(int i, const struct inotify_event *e, const char *path)
 			_exit(1);
 		free(w.nodes[w.moved].name);
 		w.nodes[w.moved].name = name;
-		w.nodes[w.moved].above = i;
+		node_place(w.moved, i);
 	}
 }
 

@@ -433,6 +433,14 @@ def watch():
     expect("python3 -c \"open(b'/root/w/\\xff', 'w')\"", ("created", b"/root/w/\xff"))
     files("PUT", 201, path="/root/w/put", body=b"x")
     expect("rm /root/w/put", ("removed", b"/root/w/put"))
+    # What goes out of sight stays there, also when something else takes its place.
+    expect("mkdir -p /root/w/gone/below", ("created", b"/root/w/gone"), ("created", b"/root/w/gone/below"))
+    expect("mv /root/w/gone /root/gone", ("removed", b"/root/w/gone"))
+    expect("mkdir /root/w/other", ("created", b"/root/w/other"))
+    shell("touch /root/gone/below/f; touch /root/w/other/g")
+    event = json.loads(r.readline())
+    same((event["type"], event["path"]), ("created", "/root/w/other/g"), "the next event")
+    expect("mv /root/gone /root/w/back; touch /root/w/back/below/h", ("created", b"/root/w/back/below/h"))
     # The program that does it is nobody's to change.
     pid = run("pgrep", "viv-files").split()[0].decode()
     same(shell(f"readlink /proc/{pid}/exe; (echo x >/proc/{pid}/exe) 2>&1 | grep -c . ; chmod 777 /proc/{pid}/exe; (echo x >>/proc/{pid}/exe) 2>&1 | grep -c ."),
