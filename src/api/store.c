@@ -8,7 +8,6 @@
 #include "api/cells.h"
 #include "api/keys.h"
 #include "api/routes.h"
-#include "daemon/volume.h"
 #include "keeper/named.h"
 #include "store/store.h"
 

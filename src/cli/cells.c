@@ -290,22 +290,16 @@ int rollback_main(int argc, char **argv)
 
 int volume_create_main(int argc, char **argv)
 {
-	const struct layer_ref ground = { 0 };
 	struct args a;
 	struct store s;
 	int status = verb_begin(&a, argc, argv, &s);
-	struct named n;
-	struct disk d;
 	struct err e;
 
 	if (status)
 		return status;
-	if (named_make(&s, NAMED_VOLUME, a.words[0], DISK_NO_IMAGE, &ground, &n, &d, &e) < 0) {
-		status = verb_failed(&e);
-	} else {
-		disk_close(&d);
+	status = volume_make(&s, a.words[0], &e) < 0 ? verb_failed(&e) : 0;
+	if (!status)
 		done_print(&a, "name", a.words[0]);
-	}
 	store_close(&s);
 	return status;
 }
@@ -346,48 +340,21 @@ int volume_ls_main(int argc, char **argv)
 	return 0;
 }
 
-/* The name goes first: what it led to is garbage from then on, whatever happens. */
-static int volume_drop(const struct store *s, const char *name, struct err *e)
-{
-	struct named n;
-	struct disk d;
-	int err = named_find(s->fd, NAMED_VOLUME, name, &n);
-
-	if (err)
-		return named_failed("volume", name, err, e);
-	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
-	if (err == -EBUSY)
-		return disk_failed("volume", name, err, e);
-	if (!err)
-		disk_close(&d);
-	err = named_remove(s->fd, NAMED_VOLUME, name);
-	return err ? named_failed("volume", name, err, e) : 0;
-}
-
 int volume_rm_main(int argc, char **argv)
 {
 	struct args a;
 	struct store s;
-	int status = verb_begin(&a, argc, argv, &s), lock, err;
+	int status = verb_begin(&a, argc, argv, &s), r;
 	struct err e;
 
 	if (status)
 		return status;
 	for (int i = 0; i < a.n; i++) {
-		if (volume_drop(&s, a.words[i], &e) < 0)
-			status = verb_failed(&e);
-		else
+		r = volume_drop(&s, a.words[i], &e) < 0 ? verb_failed(&e) : 0;
+		if (!r)
 			done_print(&a, "name", a.words[i]);
+		status = status ? status : r;
 	}
-	lock = store_lock(&s, true, NULL, &e);
-	err = lock < 0 ? 0 : named_collect(s.fd);
-	if (lock < 0)
-		status = verb_failed(&e);
-	else
-		close(lock);
-	if (err)
-		status =
-			fail_as(ERR_FAILED, "cannot clear away what is unused: %s", strerror(-err));
 	store_close(&s);
 	return status;
 }

@@ -6,7 +6,6 @@
 
 #include "base/jsontext.h"
 #include "base/utf8.h"
-#include "cli/args.h"
 #include "cli/cells.h"
 #include "cli/color.h"
 #include "cli/target.h"
@@ -80,6 +79,12 @@ static bool is_live(const struct json *cell)
 	return strcmp(state, "created") && strcmp(state, "stopped") && strcmp(state, "failed");
 }
 
+static void heading_print(void)
+{
+	printf("%-16s  %-20s %-14s %-9s %-20s  %s\n", "ID", "NAME", "IMAGE", "STATE", "STARTED",
+	       "COMMAND");
+}
+
 static void row_print(const struct json *cell)
 {
 	const char *state = json_show(cell, "state"), *name = json_show(cell, "name");
@@ -109,58 +114,64 @@ static int filter_add(char *query, size_t size, const char *text)
 	return -1;
 }
 
-static int cells_ask(struct viv_client *c, const struct args *a, struct json_doc *ret)
+int list_show(const struct args *a, const struct listing *l)
 {
-	char query[4000] = "", path[4100];
-	const char *text;
-	unsigned at = 0;
-
-	while ((text = arg_next(a, "filter", &at)))
-		if (strlen(query) > 2000 || filter_add(query, sizeof(query), text) < 0)
-			return args_wrong(a->verb,
-					  "--filter '%s' is none of state=STATE, name=NAME and "
-					  "label=NAME[=VALUE]",
-					  text);
-	snprintf(path, sizeof(path), "/v1/cells%s", query);
-	return vivd_ask(c, "GET", path, NULL, ret);
-}
-
-static int list_main(int argc, char **argv, bool all)
-{
-	struct args a;
-	int status = args_take(&a, argc, argv);
+	bool quiet = arg_is_on(a, "quiet");
 	struct viv_client *c;
-	const struct json *list;
 	struct json_doc d = { 0 };
-	bool quiet;
+	const struct json *list;
+	int status = vivd_connect(&c);
 
-	status = status ? status : vivd_connect(&c);
 	if (status)
 		return status;
-	quiet = arg_is_on(&a, "quiet");
-	all |= arg_is_on(&a, "all") || arg_value(&a, "filter");
-	status = cells_ask(c, &a, &d);
+	status = vivd_ask(c, "GET", l->path, NULL, &d);
 	viv_close(c);
 	if (status)
 		return status;
-	list = json_get(d.root, "cells", JSON_LIST);
-	if (!a.json && !quiet)
-		printf("%-16s  %-20s %-14s %-9s %-20s  %s\n", "ID", "NAME", "IMAGE", "STATE",
-		       "STARTED", "COMMAND");
-	for (const struct json *cell = list ? list->first : NULL; cell; cell = cell->next) {
-		if (!all && !is_live(cell))
+	list = json_get(d.root, l->member, JSON_LIST);
+	if (!a->json && !quiet)
+		l->heading();
+	for (const struct json *item = list ? list->first : NULL; item; item = item->next) {
+		if (l->is_shown && !l->is_shown(item))
 			continue;
-		if (a.json) {
-			json_value_print(stdout, cell, false);
+		if (a->json) {
+			json_value_print(stdout, item, false);
 			putchar('\n');
 		} else if (quiet) {
-			printf("%s\n", cell_shown(cell));
+			printf("%s\n", l->name(item));
 		} else {
-			row_print(cell);
+			l->row(item);
 		}
 	}
 	json_free(&d);
 	return 0;
+}
+
+static int list_main(int argc, char **argv, bool all)
+{
+	char query[4000] = "", path[4100];
+	struct listing l = { .path = path,
+			     .member = "cells",
+			     .heading = heading_print,
+			     .row = row_print,
+			     .name = cell_shown };
+	const char *text;
+	unsigned at = 0;
+	struct args a;
+	int status = args_take(&a, argc, argv);
+
+	if (status)
+		return status;
+	while ((text = arg_next(&a, "filter", &at)))
+		if (strlen(query) > 2000 || filter_add(query, sizeof(query), text) < 0)
+			return args_wrong(a.verb,
+					  "--filter '%s' is none of state=STATE, name=NAME and "
+					  "label=NAME[=VALUE]",
+					  text);
+	snprintf(path, sizeof(path), "/v1/cells%s", query);
+	if (!all && !arg_is_on(&a, "all") && !*query)
+		l.is_shown = is_live;
+	return list_show(&a, &l);
 }
 
 int ps_main(int argc, char **argv)

@@ -5,11 +5,23 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "cli/args.h"
 
 /* Its name, else its id. */
 const char *cell_shown(const struct json *cell);
 /* What it runs: one line without bytes that could steer a terminal. */
 void command_print(FILE *to, const struct json *cell, unsigned max);
+
+/* Something of which vivd has a list: a table of it, or JSON, or, with --quiet, the names alone. */
+struct listing {
+	const char *path, *member; /* where it is asked for, and what the answer calls it */
+	void (*heading)(void);
+	void (*row)(const struct json *item);
+	const char *(*name)(const struct json *item);
+	bool (*is_shown)(const struct json *item); /* NULL: all are */
+};
+/* The exit status. The verb has --quiet. */
+int list_show(const struct args *a, const struct listing *l);
 
 struct size_text {
 	char str[24];

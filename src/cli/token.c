@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
+#include "cli/list.h"
 #include "cli/vivd.h"
 
 int token_create_main(int argc, char **argv)
@@ -45,40 +45,33 @@ int token_create_main(int argc, char **argv)
 	return status;
 }
 
+static void heading_print(void)
+{
+	printf("%-14s %-6s %-20s %-26s %s\n", "ID", "SCOPE", "NAME", "CREATED", "CELL");
+}
+
+static void row_print(const struct json *token)
+{
+	printf("%-14s %-6s %-20s %-26s %s\n", json_show(token, "id"), json_show(token, "scope"),
+	       json_show(token, "name"), json_show(token, "created"), json_show(token, "cell"));
+}
+
+static const char *token_shown(const struct json *token)
+{
+	return json_show(token, "id");
+}
+
 int token_ls_main(int argc, char **argv)
 {
+	static const struct listing tokens = { .path = "/v1/tokens",
+					       .member = "tokens",
+					       .heading = heading_print,
+					       .row = row_print,
+					       .name = token_shown };
 	struct args a;
 	int status = args_take(&a, argc, argv);
-	struct viv_client *c;
-	const struct json *list;
-	struct json_doc d = { 0 };
-	bool quiet;
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	quiet = arg_is_on(&a, "quiet");
-	status = vivd_ask(c, "GET", "/v1/tokens", NULL, &d);
-	viv_close(c);
-	if (status)
-		return status;
-	list = json_get(d.root, "tokens", JSON_LIST);
-	if (!a.json && !quiet)
-		printf("%-14s %-6s %-20s %-26s %s\n", "ID", "SCOPE", "NAME", "CREATED", "CELL");
-	for (const struct json *t = list ? list->first : NULL; t; t = t->next) {
-		if (a.json) {
-			json_value_print(stdout, t, false);
-			putchar('\n');
-		} else if (quiet) {
-			printf("%s\n", json_show(t, "id"));
-		} else {
-			printf("%-14s %-6s %-20s %-26s %s\n", json_show(t, "id"),
-			       json_show(t, "scope"), json_show(t, "name"), json_show(t, "created"),
-			       json_show(t, "cell"));
-		}
-	}
-	json_free(&d);
-	return 0;
+	return status ? status : list_show(&a, &tokens);
 }
 
 int token_rm_main(int argc, char **argv)
@@ -95,16 +88,15 @@ int token_rm_main(int argc, char **argv)
 		/* An id has nothing that a path must not have. */
 		if (strlen(a.words[i]) > 64 ||
 		    strspn(a.words[i], "0123456789abcdef") != strlen(a.words[i])) {
-			status = fail_as(ERR_NOT_FOUND,
-					 "there is no token '%s'; 'viv token ls' lists them",
-					 a.words[i]);
-			continue;
+			r = fail_as(ERR_NOT_FOUND,
+				    "there is no token '%s'; 'viv token ls' lists them",
+				    a.words[i]);
+		} else {
+			snprintf(path, sizeof(path), "/v1/tokens/%s", a.words[i]);
+			r = vivd_ask(c, "DELETE", path, NULL, NULL);
 		}
-		snprintf(path, sizeof(path), "/v1/tokens/%s", a.words[i]);
-		r = vivd_ask(c, "DELETE", path, NULL, NULL);
-		if (r)
-			status = r;
-		else
+		status = status ? status : r;
+		if (!r)
 			printf(a.json ? "{\"id\":\"%s\"}\n" : "%s\n", a.words[i]);
 	}
 	viv_close(c);

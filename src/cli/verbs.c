@@ -5,24 +5,26 @@
 #define OPTS(list) .opts = list, .nopts = ARRAY_LEN(list)
 #define ANY (-1)
 
+/* Of whatever starts a process in a cell. dir: what is its directory without. */
+#define PROCESS_OPTS(dir)                                                              \
+	{ 'e', "env", "K=V", "set a variable; a name alone passes the host's value" }, \
+		{ 'w', "workdir", "DIR", "directory that it starts in (" dir ")" },    \
+		{ 'u', "user", "USER",                                                 \
+		  "as whom: a name of the cell, UID or UID:GID (the cell's)" },        \
+	{                                                                              \
+		0, "timeout", "TIME", "end it after this time (500ms, 10s, 5m)"        \
+	}
+
 static const struct opt exec_opts[] = {
 	{ 'i', "interactive", NULL, "the command reads viv's standard input" },
 	{ 't', "tty", NULL, "it has a terminal of its own in the cell, shown at viv's" },
 	{ 'd', "detach", NULL,
 	  "print the process's number and leave it to itself; 'viv logs CELL:NUMBER' has its "
 	  "output" },
-	{ 'e', "env", "K=V", "set a variable; a name alone passes the host's value" },
-	{ 'w', "workdir", "DIR", "directory that it starts in (the cell's)" },
-	{ 'u', "user", "USER", "as whom: a name of the cell, UID or UID:GID (the cell's)" },
-	{ 0, "timeout", "TIME", "end it after this time (500ms, 10s, 5m)" },
+	PROCESS_OPTS("the cell's"),
 };
 
-static const struct opt shell_opts[] = {
-	{ 'e', "env", "K=V", "set a variable; a name alone passes the host's value" },
-	{ 'w', "workdir", "DIR", "directory that it starts in (the user's home)" },
-	{ 'u', "user", "USER", "as whom: a name of the cell, UID or UID:GID (the cell's)" },
-	{ 0, "timeout", "TIME", "end it after this time (500ms, 10s, 5m)" },
-};
+static const struct opt shell_opts[] = { PROCESS_OPTS("the user's home") };
 
 static const struct opt start_opts[] = {
 	{ 'a', "attach", NULL, "show its output until it ends, and end with its exit status" },

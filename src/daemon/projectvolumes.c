@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "daemon/volume.h"
+#include "keeper/named.h"
 
 struct volumes {
 	uv_work_t work;

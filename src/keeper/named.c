@@ -131,6 +131,43 @@ int volume_open_or_make(const struct store *s, const char *name, bool readonly, 
 	return err ? disk_failed("volume", name, err, e) : 0;
 }
 
+int volume_make(const struct store *s, const char *name, struct err *e)
+{
+	const struct layer_ref ground = { 0 };
+	struct named n;
+	struct disk d;
+
+	if (named_make(s, NAMED_VOLUME, name, DISK_NO_IMAGE, &ground, &n, &d, e) < 0)
+		return -1;
+	disk_close(&d);
+	return 0;
+}
+
+/* The name goes first: what it led to is garbage from then on, whatever happens. */
+int volume_drop(const struct store *s, const char *name, struct err *e)
+{
+	struct named n;
+	struct disk d;
+	int err = named_find(s->fd, NAMED_VOLUME, name, &n), lock;
+
+	if (err)
+		return named_failed("volume", name, err, e);
+	err = disk_open(s->fd, n.disk, DISK_EXCLUSIVE, &d);
+	if (err == -EBUSY)
+		return disk_failed("volume", name, err, e);
+	if (!err)
+		disk_close(&d);
+	err = named_remove(s->fd, NAMED_VOLUME, name);
+	if (err)
+		return named_failed("volume", name, err, e);
+	lock = store_lock(s, true, NULL, e);
+	if (lock < 0)
+		return -1;
+	err = named_collect(s->fd);
+	close(lock);
+	return err ? disk_failed("volume", name, err, e) : 0;
+}
+
 int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
 	      struct err *e)
 {

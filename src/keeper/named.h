@@ -21,6 +21,10 @@ int cell_open_or_make(const struct store *s, const char *name, const char *image
 		      struct disk *d, struct err *e);
 int volume_open_or_make(const struct store *s, const char *name, bool readonly, struct disk *d,
 			struct err *e);
+/* ERR_CONFLICT: there is one. */
+int volume_make(const struct store *s, const char *name, struct err *e);
+/* ERR_CONFLICT: somebody uses it. ERR_NOT_FOUND: there is none. Waits for locks and disks, as making one does. */
+int volume_drop(const struct store *s, const char *name, struct err *e);
 
 /* Seals the cell's active layer, whether it runs or not, under a name or "". The sealed layer. */
 int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,

@@ -1,21 +1,10 @@
 # The warm pool of vivd: viv run and the API take idle cells, and nobody can tell. shellcheck shell=bash
 
-own_vivd() {
-	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
-	mkdir -p data run state
-	sock=$XDG_RUNTIME_DIR/vivarium/vivd.sock
-	trap 'vivd_end' EXIT
+pool_vivd() {
+	own_vivd
 	v daemon start
 }
-vivd_end() { timeout 20 "$VIV" daemon stop || true; }
-v() { timeout -k 5 60 "$VIV" "$@"; }
-api() { # path, curl's options...
-	local path=$1
-	shift
-	curl -sS --max-time 60 --unix-socket "$sock" "$@" "http://vivd$path"
-}
 metric() { api /metrics | sed -n "s/^vivarium_$1 //p"; }
-field() { python3 -c 'import json,sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 waits() { (($(metric pool_cells) >= 1 && $(metric pool_booting) == 0)); }
 none_waits() { [[ $(metric pool_cells) == 0 && $(metric pool_booting) == 0 ]]; }
 # A cell waits; asked for by a run that finds none.
@@ -49,7 +38,7 @@ cold() {
 }
 
 alike() {
-	own_vivd
+	pool_vivd
 	warm
 	both -- true
 	both -- sh -c 'exit 3'
@@ -72,7 +61,7 @@ alike() {
 check 'a cell of the pool is like one of its own @r' alike
 
 falls_back() {
-	own_vivd
+	pool_vivd
 	warm
 	mkdir dir
 	cold --memory 64M -- true
@@ -104,7 +93,7 @@ cold_nice() {
 check 'what the pool cannot give starts by itself @r' falls_back
 
 streams() {
-	own_vivd
+	pool_vivd
 	warm
 	printf 'one\ntwo\nthree\n' >in
 	both -- cat
@@ -130,7 +119,7 @@ streams() {
 check 'streams are the caller'"'"'s own @r' streams
 
 signals() {
-	own_vivd
+	pool_vivd
 	warm
 	"$VIV" run -- sh -c 'trap "echo usr1; exit 7" USR1; echo up; sleep 30 & wait' </dev/null >out 2>&1 &
 	pid=$!
@@ -171,7 +160,7 @@ signals() {
 check 'signals, and the end with viv @r' signals
 
 nobodys() {
-	own_vivd
+	pool_vivd
 	soon none_waits
 	no_keeper
 	warm
@@ -201,7 +190,7 @@ nobodys() {
 check 'cells of the pool are nobody'"'"'s, and go @r' nobodys
 
 images() {
-	own_vivd
+	pool_vivd
 	mkdir one two
 	echo 1 >one/which
 	echo 2 >two/which
@@ -228,7 +217,7 @@ images() {
 check 'images that move and go @r' images
 
 create() {
-	own_vivd
+	pool_vivd
 	api /v1/cells -d '{"start":true}' | field id >id
 	soon waits
 	given=$(metric pool_given_total)

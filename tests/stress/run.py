@@ -23,6 +23,9 @@ short = "--short" in args
 seed = int(args[args.index("--seed") + 1]) if "--seed" in args else 1
 build, viv = os.path.abspath(args[0]), os.path.abspath(args[1])
 here = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(here, "../e2e"))
+from vivdclient import processes  # noqa: E402
 sanitized = "asan" in build
 number = failed = 0
 random.seed(seed)
@@ -49,25 +52,11 @@ def report(ok, name, *notes):
             print(f"# {line}", flush=True)
 
 
-def processes():
-    """pid -> (parent, name) of all that run."""
-    found = {}
-    for d in os.listdir("/proc"):
-        if d.isdigit():
-            try:
-                text = open(f"/proc/{d}/stat").read()
-            except OSError:
-                continue
-            rest = text[text.rindex(")") + 2:].split()
-            found[int(d)] = (int(rest[1]), text[text.index("(") + 1:text.rindex(")")], rest[0])
-    return found
-
-
 def kernel_of(pid):
     """The viv-kernel below a viv."""
     for _ in range(500):
-        for p, (parent, _, _) in processes().items():
-            if parent == pid:
+        for p, (parent, _, name) in processes().items():
+            if parent == pid and name == "viv-kernel":
                 return p
         time.sleep(0.01)
     return None
@@ -97,7 +86,7 @@ def host_state():
     """What a cell could leave behind. The machine may run other cells: only processes of our build, and control groups that
     carry the number of a viv of ours, are looked at."""
     names = re.compile(r"viv")
-    procs = {p for p, (_, name, _) in processes().items() if names.match(name) and exe_is_ours(p)}
+    procs = {p for p, (_, _, name) in processes().items() if names.match(name) and exe_is_ours(p)}
     cgroups = set()
     for top, dirs, _ in os.walk("/sys/fs/cgroup"):
         for d in dirs:
