@@ -101,7 +101,7 @@ static void pairs_add(struct buf *b, const char *member, const char *const *list
 
 		for (unsigned k = i + 1; k < n; k++)
 			again |= !strncmp(list[k], list[i], len) && strcspn(list[k], "=") == len &&
-				 (list[k][len] || !own);
+				 (list[k][len] || !own || getenv(list[k]));
 		if (!again)
 			json_member_text(b, name, value);
 		free(name);
@@ -118,7 +118,8 @@ static void restart_add(struct buf *b, const char *text)
 		return;
 	policy = xstrndup(text, strcspn(text, ":"));
 	json_member_add(b, "restart", "{");
-	json_member_text(b, "policy", policy);
+	/* One that was stopped is not started again in any case. */
+	json_member_text(b, "policy", strcmp(policy, "unless-stopped") ? policy : "always");
 	if (colon)
 		json_member_add(b, "max", colon + 1);
 	buf_add_text(b, "}");
@@ -140,6 +141,22 @@ static void words_add(struct buf *b, const char *name, char **words)
 	for (; words && *words; words++)
 		json_member_text(b, NULL, *words);
 	buf_add_text(b, "]");
+}
+
+static void health_add(struct buf *b, const struct run_health *h)
+{
+	static char sh[] = "/bin/sh", c[] = "-c";
+	char *words[] = { sh, c, (char *)(uintptr_t)h->command, NULL };
+
+	if (!h->command)
+		return;
+	json_member_add(b, "health", "{");
+	words_add(b, "command", words);
+	time_add(b, "interval", h->interval);
+	time_add(b, "timeout", h->timeout);
+	time_add(b, "start_period", h->start_period);
+	number_member(b, "retries", h->retries);
+	buf_add_text(b, "}");
 }
 
 /* run: a cell of that name gets the specification. idle: no command at all, it waits for what exec brings. */
@@ -170,6 +187,7 @@ static int spec_write(struct buf *b, const struct run_options *o, bool run, bool
 	pairs_add(b, "labels", o->labels, o->nlabels, false);
 	limits_add(b, o);
 	restart_add(b, o->restart);
+	health_add(b, &o->health);
 	if (o->timeout_ns)
 		json_member_seconds(b, "timeout", o->timeout_ns);
 	time_add(b, "stop_grace", o->stop_timeout);
@@ -243,6 +261,19 @@ static int start_first(struct viv_client *c, const struct run_options *o, const 
 	return status;
 }
 
+/* The first variable that is no UTF-8, by itself or by the value that viv has; NULL: none. */
+static const char *env_unsayable(const struct run_options *o)
+{
+	for (unsigned i = 0; i < o->nenv_given; i++) {
+		const char *text = o->env_given[i], *value = getenv(text);
+
+		if (!text_is_utf8(text, strlen(text)) ||
+		    (!strchr(text, '=') && value && !text_is_utf8(value, strlen(value))))
+			return text;
+	}
+	return NULL;
+}
+
 /* See the head of this file. */
 static bool is_sayable(const struct run_options *o, char **words)
 {
@@ -252,7 +283,7 @@ static bool is_sayable(const struct run_options *o, char **words)
 	for (; *words; words++)
 		if (!text_is_utf8(*words, strlen(*words)))
 			return false;
-	return true;
+	return env_unsayable(o) == NULL;
 }
 
 /* The keeper reads the same words again. */
@@ -262,10 +293,10 @@ static int keeper_start(const struct run_options *o, char **words)
 	struct err e;
 	int status;
 
-	if (o->restart || o->stop_timeout || o->idle_timeout || o->nlabels)
-		return fail("a cell with an s3:// mount, or words that are no UTF-8, is not "
-			    "started again by vivd; leave --restart, --label, --stop-timeout and "
-			    "--idle-timeout out");
+	if (run_vivds_option(o))
+		return fail("a cell with an s3:// mount, or words that are no UTF-8, is not kept "
+			    "by vivd; leave --%s out",
+			    run_vivds_option(o));
 	if (keep_spawn(words, &hello, &status, &e) < 0) {
 		if (e.text[0])
 			fail("%s", e.text);
@@ -315,6 +346,9 @@ int create_main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (!text_is_utf8(argv[i], strlen(argv[i])))
 			return fail_as(ERR_USAGE, "'%s' is no UTF-8, which vivd needs", argv[i]);
+	if (env_unsayable(&o))
+		return fail_as(ERR_USAGE, "the variable '%.*s' is no UTF-8, which vivd needs",
+			       (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
 	status = vivd_connect(&c);
 	if (status)
 		return status;

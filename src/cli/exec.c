@@ -29,8 +29,9 @@ struct exec {
 	int hold; /* the other end of an input that nobody types at; -1 */
 };
 
-static int env_add(struct exec *x, const char *text)
+static int env_add(void *arg, const char *text)
 {
+	struct exec *x = arg;
 	size_t name = strcspn(text, "=");
 	const char *value = getenv(text);
 	char *entry = NULL, **more;
@@ -61,7 +62,7 @@ static int env_add(struct exec *x, const char *text)
 static int options_apply(struct exec *x, const struct args *a)
 {
 	const char *workdir = arg_value(a, "workdir"), *timeout = arg_value(a, "timeout"), *env;
-	unsigned at = 0;
+	unsigned at = 0, file_at = 0;
 	int status = 0;
 
 	if (workdir && workdir[0] != '/')
@@ -73,6 +74,8 @@ static int options_apply(struct exec *x, const struct args *a)
 	/* What was given replaces it. */
 	if (x->tty && !x->detach && getenv("TERM"))
 		status = env_add(x, "TERM");
+	while (!status && (env = arg_next(a, "env-file", &file_at)))
+		status = env_file_read(env, env_add, x);
 	while (!status && (env = arg_next(a, "env", &at)))
 		status = env_add(x, env);
 	return status;

@@ -101,13 +101,19 @@ static void row_print(const struct json *cell)
 /* --filter NAME=VALUE as a part of the query; -1: that is none. */
 static int filter_add(char *query, size_t size, const char *text)
 {
-	static const char *const names[] = { "state", "label", "name" };
+	static const struct {
+		const char *name, *parameter;
+	} names[] = { { "state", "state" },
+		      { "status", "state" },
+		      { "label", "label" },
+		      { "name", "name" } };
 	size_t n = strcspn(text, "="), at = strlen(query);
 
 	for (unsigned i = 0; text[n] && i < ARRAY_LEN(names); i++)
-		if (strlen(names[i]) == n && !strncmp(names[i], text, n)) {
+		if (strlen(names[i].name) == n && !strncmp(names[i].name, text, n)) {
 			/* As in a path, %XX. */
-			snprintf(query + at, size - at, "%c%s=%.900s", at ? '&' : '?', names[i],
+			snprintf(query + at, size - at, "%c%s=%.900s", at ? '&' : '?',
+				 names[i].parameter,
 				 cell_path(text + n + 1, "").str + strlen("/v1/cells/"));
 			return 0;
 		}

@@ -6,13 +6,15 @@
 #define ANY (-1)
 
 /* Of whatever starts a process in a cell. dir: what is its directory without. */
-#define PROCESS_OPTS(dir)                                                              \
-	{ 'e', "env", "K=V", "set a variable; a name alone passes the host's value" }, \
-		{ 'w', "workdir", "DIR", "directory that it starts in (" dir ")" },    \
-		{ 'u', "user", "USER",                                                 \
-		  "as whom: a name of the cell, UID or UID:GID (the cell's)" },        \
-	{                                                                              \
-		0, "timeout", "TIME", "end it after this time (500ms, 10s, 5m)"        \
+#define PROCESS_OPTS(dir)                                                                \
+	{ 'e', "env", "K=V", "set a variable; a name alone passes the host's value" },   \
+		{ 0, "env-file", "FILE",                                                 \
+		  "set variables: each line is K=V or K; what --env says counts more" }, \
+		{ 'w', "workdir", "DIR", "directory that it starts in (" dir ")" },      \
+		{ 'u', "user", "USER",                                                   \
+		  "as whom: a name of the cell, UID or UID:GID (the cell's)" },          \
+	{                                                                                \
+		0, "timeout", "TIME", "end it after this time (500ms, 10s, 5m)"          \
 	}
 
 static const struct opt exec_opts[] = {
@@ -44,13 +46,14 @@ static const struct opt rm_opts[] = {
 
 static const struct opt ps_opts[] = {
 	{ 'a', "all", NULL, "also those that do not run" },
-	{ 'f', "filter", "NAME=VALUE", "only those: state=STATE, name=NAME, label=NAME[=VALUE]" },
+	{ 'f', "filter", "NAME=VALUE",
+	  "only those: state=STATE (or status), name=NAME, label=NAME[=VALUE]" },
 	{ 'q', "quiet", NULL, "only their names, or ids if they have none" },
 };
 
 static const struct opt logs_opts[] = {
 	{ 'f', "follow", NULL, "wait for more, until it ends" },
-	{ 'n', "tail", "N", "only the last N lines" },
+	{ 'n', "tail", "N", "only the last N lines, or all" },
 	{ 't', "timestamps", NULL, "the time before each line" },
 	{ 0, "since", "TIME", "only what was written since: 10m ago, or 2026-01-31T12:00:00Z" },
 };
@@ -65,6 +68,10 @@ static const struct opt cp_opts[] = {
 static const struct opt events_opts[] = {
 	{ 0, "since", "SEQ", "from the event after this number on; 0: the oldest that is kept" },
 	{ 0, "no-follow", NULL, "end with the newest" },
+};
+
+static const struct opt stats_opts[] = {
+	{ 0, "no-stream", NULL, "once, as without it" },
 };
 
 static const struct opt top_opts[] = {
@@ -251,7 +258,7 @@ const struct verb verbs[] = {
 		  "does. '-' is a tar archive on standard input or output. A local name with a ':' "
 		  "is written as ./NAME." },
 	{ "stats", "show what cells use", stats_main, .args = "[CELL...]", .max = ANY,
-	  .about = "Shows what running cells used and use, once." },
+	  OPTS(stats_opts), .about = "Shows what running cells used and use, once." },
 	{ "top", "watch what cells use", top_main, .max = 0, OPTS(top_opts),
 	  .about = "Shows running cells, busiest first, until 'q'. c, m, d, t, s and n choose what "
 		   "they are sorted by, r turns it\n"

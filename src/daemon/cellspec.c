@@ -128,6 +128,11 @@ static int mounts_check(const json_t *mounts, struct fault *f)
 		    (volume && !*volume))
 			return fault_set(f, 400, "invalid",
 					 "the target of a mount is an absolute path without ':'");
+		if ((source && source[0] != '/' && strncmp(source, "s3://", 5)) ||
+		    (volume && !cell_name_is_valid(volume)))
+			return fault_set(f, 400, "invalid",
+					 "the source of a mount is an absolute path or begins with "
+					 "s3://, its volume is a name");
 	}
 	return 0;
 }

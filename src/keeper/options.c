@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "keeper/client.h"
+#include "keeper/optparts.h"
 #include "keeper/place.h"
 #include "host/bootspec.h"
 
@@ -18,10 +19,12 @@ enum {
 	OPT_CPUS,
 	OPT_MEMORY,
 	OPT_PIDS,
+	OPT_PIDS_LIMIT,
 	OPT_DISK_SIZE,
 	OPT_DISK_INODES,
 	OPT_TIMEOUT,
 	OPT_ENV,
+	OPT_ENV_FILE,
 	OPT_WORKDIR,
 	OPT_USER,
 	OPT_MOUNT,
@@ -29,6 +32,8 @@ enum {
 	OPT_VOLUME,
 	OPT_TMPFS,
 	OPT_HOSTNAME,
+	OPT_NETWORK,
+	OPT_INIT,
 	OPT_WASM,
 	OPT_INTERACTIVE,
 	OPT_TTY,
@@ -41,6 +46,11 @@ enum {
 	OPT_RESTART,
 	OPT_STOP_TIMEOUT,
 	OPT_IDLE_TIMEOUT,
+	OPT_HEALTH_CMD,
+	OPT_HEALTH_INTERVAL,
+	OPT_HEALTH_TIMEOUT,
+	OPT_HEALTH_START,
+	OPT_HEALTH_RETRIES,
 	OPT_JSON,
 	OPT_HELP,
 	OPT_IDLE, /* from here on: words between viv and its keepers (keeper/client.h) */
@@ -63,24 +73,32 @@ const struct opt run_opts[] = {
 	[OPT_CPUS] = { 0, "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
 	[OPT_MEMORY] = { 'm', "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
 	[OPT_PIDS] = { 0, "pids", "N", "processes and threads at once" },
+	[OPT_PIDS_LIMIT] = { 0, "pids-limit", "N", "the same as --pids" },
 	[OPT_DISK_SIZE] = { 0, "disk-size", "SIZE",
 			    "bytes that the cell may keep in its own files" },
 	[OPT_DISK_INODES] = { 0, "disk-inodes", "N", "files that the cell may make" },
 	[OPT_TIMEOUT] = { 0, "timeout", "TIME",
 			  "end the cell after this time (500ms, 10s, 5m); status 124" },
 	[OPT_ENV] = { 'e', "env", "K=V", "set a variable; a name alone passes the host's value" },
+	[OPT_ENV_FILE] = { 0, "env-file", "FILE",
+			   "set variables: each line is K=V or K; what --env says counts more" },
 	[OPT_WORKDIR] = { 'w', "workdir", "DIR",
 			  "directory that the command starts in (the image's, or /)" },
 	[OPT_USER] = { 'u', "user", "USER",
 		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
 	[OPT_MOUNT] = { 0, "mount", "SRC:DST[:ro|rw]",
-			"show a host directory, or s3://BUCKET/PREFIX, at DST in the cell (rw)" },
+			"show a host directory, or s3://BUCKET/PREFIX, at DST in the cell (rw); or "
+			"as docker has it: type=bind,source=SRC,target=DST" },
 	[OPT_S3_ENDPOINT] = { 0, "s3-endpoint", "URL",
 			      "the server of s3:// mounts (AWS_ENDPOINT_URL, or Amazon's)" },
-	[OPT_VOLUME] = { 0, "volume", "NAME:DST[:ro|rw]",
-			 "a volume at DST: files that stay, whichever cell uses them" },
+	[OPT_VOLUME] = { 'v', "volume", "NAME:DST[:ro|rw]",
+			 "a volume at DST: files that stay, whichever cell uses them; a NAME with "
+			 "a '/' is a host directory" },
 	[OPT_TMPFS] = { 0, "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
 	[OPT_HOSTNAME] = { 0, "hostname", "NAME", "the cell's name (cell)" },
+	[OPT_NETWORK] = { 0, "network", "none", "there is no other yet than the cell's own" },
+	[OPT_INIT] = { 0, "init", NULL,
+		       "an init that collects ended processes (there always is one)" },
 	[OPT_WASM] = { 0, "binfmt-wasm", "COMMAND",
 		       "program of the cell that runs WebAssembly modules (node's WASI)" },
 	[OPT_INTERACTIVE] = { 'i', "interactive", NULL,
@@ -99,11 +117,23 @@ const struct opt run_opts[] = {
 			 "output" },
 	[OPT_LABEL] = { 'l', "label", "K=V", "of a detached cell: a label, for 'viv ps --filter'" },
 	[OPT_RESTART] = { 0, "restart", "POLICY",
-			  "of a detached cell: no, on-failure, on-failure:N or always" },
+			  "of a detached cell: no, on-failure, on-failure:N or always "
+			  "(unless-stopped: the "
+			  "same)" },
 	[OPT_STOP_TIMEOUT] = { 0, "stop-timeout", "TIME",
 			       "of a detached cell: what 'viv stop' gives it (10s)" },
 	[OPT_IDLE_TIMEOUT] = { 0, "idle-timeout", "TIME",
 			       "of a detached cell: stop it when nothing ran in it for so long" },
+	[OPT_HEALTH_CMD] = { 0, "health-cmd", "COMMAND",
+			     "of a detached cell: what sh runs in it to see whether it is well" },
+	[OPT_HEALTH_INTERVAL] = { 0, "health-interval", "TIME",
+				  "from one such look to the next (30s)" },
+	[OPT_HEALTH_TIMEOUT] = { 0, "health-timeout", "TIME",
+				 "one that takes longer has failed (30s)" },
+	[OPT_HEALTH_START] = { 0, "health-start-period", "TIME",
+			       "in which failures do not count, until one look was good (0)" },
+	[OPT_HEALTH_RETRIES] = { 0, "health-retries", "N",
+				 "failures in a row that make it unhealthy (3)" },
 	[OPT_JSON] = { 0, "json", NULL, "print what viv itself says as JSON" },
 	[OPT_HELP] = { 'h', "help", NULL, "this text" },
 	[OPT_IDLE] = { 0, "idle", NULL, NULL },
@@ -133,8 +163,7 @@ static const struct user {
 	{ "nobody", "/nonexistent", 65534, 65534 },
 };
 
-/* Takes text, which may be NULL; returns it, or NULL: there is no memory. */
-static char *text_keep(struct run_options *o, char *text)
+char *run_text_keep(struct run_options *o, char *text)
 {
 	char **more = text ? realloc(o->kept, (o->nkept + 1) * sizeof(*more)) : NULL;
 
@@ -163,7 +192,7 @@ static int env_put(struct run_options *o, char *text)
 	size_t n = 0, name;
 	char **list;
 
-	text = text_keep(o, text);
+	text = run_text_keep(o, text);
 	if (!text)
 		return EXIT_OWN;
 	name = strcspn(text, "=");
@@ -209,6 +238,21 @@ static int env_option(struct run_options *o, const char *text)
 	return 0;
 }
 
+/* Of a file: before all that --env gave, wherever that stands. */
+static int env_file_take(void *arg, const char *text)
+{
+	struct run_options *o = arg;
+	const char *kept = run_text_keep(o, strdup(text));
+	int status = kept ? env_option(o, kept) : EXIT_OWN;
+
+	if (status)
+		return status;
+	for (unsigned i = o->nenv_given - 1; i > o->nenv_file; i--)
+		o->env_given[i] = o->env_given[i - 1];
+	o->env_given[o->nenv_file++] = kept;
+	return 0;
+}
+
 static int env_apply(struct run_options *o, const char *text)
 {
 	const char *value;
@@ -246,7 +290,7 @@ static int user_option(struct run_options *o, const char *text)
 				    "number (UID or UID:GID)",
 				    text);
 		o->gid = o->uid;
-		o->user_name = text_keep(o, strdup(uid));
+		o->user_name = run_text_keep(o, strdup(uid));
 		if (!o->user_name)
 			return EXIT_OWN;
 		o->home = "/";
@@ -256,90 +300,22 @@ static int user_option(struct run_options *o, const char *text)
 	return 0;
 }
 
-/* A place in the cell for a mount: absolute, not "/", not used twice. */
-static int mount_add(struct run_options *o, const char *option, struct run_mount m)
+/* One that vivd is told; *ret is what was given. */
+static int time_option(unsigned opt, const char *value, const char **ret)
 {
-	char *dst = m.dst;
-	size_t n = strlen(dst);
+	int64_t ns;
 
-	if (dst[0] != '/')
-		return fail("%s: the place in the cell must be an absolute path, not '%s'", option,
-			    dst);
-	while (n > 1 && dst[n - 1] == '/')
-		dst[--n] = '\0';
-	if (n == 1)
-		return fail("%s: '/' itself is the image; choose a directory below it", option);
-	for (unsigned i = 0; i < o->nmounts; i++)
-		if (!strcmp(o->mounts[i].dst, dst))
-			return fail("%s: something is mounted at '%s' already", option, dst);
-	if (o->nmounts == ARRAY_LEN(o->mounts))
-		return fail("at most %zu mounts; mount a directory above them instead",
-			    ARRAY_LEN(o->mounts));
-	o->mounts[o->nmounts++] = m;
+	if (!value_duration(value, &ns) && strcmp(value, "0"))
+		return fail("--%s '%s': a time such as 500ms, 10s or 5m", run_opts[opt].name,
+			    value);
+	*ret = value;
 	return 0;
-}
-
-/* SRC:DST[:ro|rw]; both parts are new strings. */
-static int mount_split(struct run_options *o, const char *option, const char *text,
-		       const char **ret_src, char **ret_dst, bool *ret_readonly)
-{
-	char *src = text_keep(o, strdup(text)), *dst, *mode;
-
-	if (!src)
-		return EXIT_OWN;
-	mode = strrchr(src, ':');
-	if (mode && (!strcmp(mode, ":ro") || !strcmp(mode, ":rw"))) {
-		*ret_readonly = !strcmp(mode, ":ro");
-		*mode = '\0';
-	}
-	dst = strrchr(src, ':');
-	if (!dst || dst == src || !dst[1])
-		return fail("%s '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", option, text);
-	*dst++ = '\0';
-	if (dst[0] != '/' && strchr(src, ':'))
-		return fail("%s '%s': the mode after the second ':' is ro or rw", option, text);
-	*ret_src = src;
-	*ret_dst = dst;
-	return 0;
-}
-
-static int mount_option(struct run_options *o, const char *text)
-{
-	struct run_mount m = { 0 };
-	int status = mount_split(o, "--mount", text, &m.src, &m.dst, &m.readonly);
-
-	return status ? status : mount_add(o, "--mount", m);
-}
-
-static int volume_option(struct run_options *o, const char *text)
-{
-	struct run_mount m = { 0 };
-	int status = mount_split(o, "--volume", text, &m.volume, &m.dst, &m.readonly);
-
-	return status ? status : mount_add(o, "--volume", m);
-}
-
-static int tmpfs_option(struct run_options *o, const char *text)
-{
-	char *dst = text_keep(o, strdup(text)), *colon;
-	uint64_t size = 0;
-
-	if (!dst)
-		return EXIT_OWN;
-	colon = strrchr(dst, ':');
-	if (colon) {
-		*colon++ = '\0';
-		if (strncmp(colon, "size=", 5) || !value_size(colon + 5, &size))
-			return fail("--tmpfs '%s': give it as DST or DST:size=64M", text);
-	}
-	return mount_add(o, "--tmpfs", (struct run_mount){ .dst = dst, .size = size });
 }
 
 static int option_apply(struct run_options *o, unsigned opt, const char *value)
 {
 	uint64_t milli;
 	uint32_t times;
-	int64_t ns;
 
 	switch (opt) {
 	case OPT_IMAGE:
@@ -366,8 +342,10 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 			return fail("--memory '%s': a size such as 64M or 1G, at least 4M", value);
 		return 0;
 	case OPT_PIDS:
+	case OPT_PIDS_LIMIT:
 		if (!value_u32(value, &o->pids) || !o->pids || o->pids > 4000000)
-			return fail("--pids '%s': a number of processes, at least 1", value);
+			return fail("--%s '%s': a number of processes, at least 1",
+				    run_opts[opt].name, value);
 		return 0;
 	case OPT_DISK_SIZE:
 		if (!value_size(value, &o->disk_bytes) || o->disk_bytes < (1 << 20))
@@ -384,6 +362,8 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_ENV:
 		return env_option(o, value);
+	case OPT_ENV_FILE:
+		return env_file_read(value, env_file_take, o);
 	case OPT_WORKDIR:
 		if (value[0] != '/')
 			return fail("--workdir: must be an absolute path, not '%s'", value);
@@ -410,6 +390,14 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		if (!*value || strlen(value) > 64)
 			return fail("--hostname: a name of 1 to 64 characters");
 		o->hostname = value;
+		return 0;
+	case OPT_NETWORK:
+		if (strcmp(value, "none"))
+			return fail("--network '%s': a cell has no network but its own yet; leave "
+				    "--network out",
+				    value);
+		return 0;
+	case OPT_INIT:
 		return 0;
 	case OPT_WASM:
 		if (value[0] != '/' || strlen(value) > 400)
@@ -468,18 +456,32 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_RESTART:
 		if (strcmp(value, "no") && strcmp(value, "always") &&
+		    strcmp(value, "unless-stopped") &&
 		    (strncmp(value, "on-failure", 10) || (value[10] && value[10] != ':') ||
 		     (value[10] && !value_u32(value + 11, &times))))
-			return fail("--restart '%s': no, on-failure, on-failure:N or always",
+			return fail("--restart '%s': no, on-failure, on-failure:N, always or "
+				    "unless-stopped",
 				    value);
 		o->restart = value;
 		return 0;
 	case OPT_STOP_TIMEOUT:
+		return time_option(opt, value, &o->stop_timeout);
 	case OPT_IDLE_TIMEOUT:
-		if (!value_duration(value, &ns) && strcmp(value, "0"))
-			return fail("--%s '%s': a time such as 500ms, 10s or 5m",
-				    run_opts[opt].name, value);
-		*(opt == OPT_STOP_TIMEOUT ? &o->stop_timeout : &o->idle_timeout) = value;
+		return time_option(opt, value, &o->idle_timeout);
+	case OPT_HEALTH_CMD:
+		if (!*value)
+			return fail("--health-cmd needs a command");
+		o->health.command = value;
+		return 0;
+	case OPT_HEALTH_INTERVAL:
+		return time_option(opt, value, &o->health.interval);
+	case OPT_HEALTH_TIMEOUT:
+		return time_option(opt, value, &o->health.timeout);
+	case OPT_HEALTH_START:
+		return time_option(opt, value, &o->health.start_period);
+	case OPT_HEALTH_RETRIES:
+		if (!value_u32(value, &o->health.retries) || !o->health.retries)
+			return fail("--health-retries '%s': a number, at least 1", value);
 		return 0;
 	case OPT_JSON:
 		o->json = true;
@@ -558,6 +560,22 @@ static int option_parse(struct run_options *o, char **argv, int *i)
 	return option_apply(o, opt, value);
 }
 
+const char *run_vivds_option(const struct run_options *o)
+{
+	unsigned opt = o->health.command	? OPT_HEALTH_CMD
+		       : o->health.interval	? OPT_HEALTH_INTERVAL
+		       : o->health.timeout	? OPT_HEALTH_TIMEOUT
+		       : o->health.start_period ? OPT_HEALTH_START
+		       : o->health.retries	? OPT_HEALTH_RETRIES
+		       : o->restart		? OPT_RESTART
+		       : o->stop_timeout	? OPT_STOP_TIMEOUT
+		       : o->idle_timeout	? OPT_IDLE_TIMEOUT
+		       : o->nlabels		? OPT_LABEL
+						: OPT_IDLE;
+
+	return opt == OPT_IDLE ? NULL : run_opts[opt].name;
+}
+
 int run_options_parse(struct run_options *o, int argc, char **argv)
 {
 	int i = 1, err = 0;
@@ -580,12 +598,11 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
 	if (o->detach && (o->trace || o->changes))
 		return fail("--detach: %s prints to the terminal; leave one of them out",
 			    o->trace ? "--trace" : "--changes");
-	if (!o->detach && (o->restart || o->stop_timeout || o->idle_timeout || o->nlabels))
-		return fail("--%s is for cells that vivd keeps; add --detach",
-			    o->restart	      ? "restart"
-			    : o->stop_timeout ? "stop-timeout"
-			    : o->idle_timeout ? "idle-timeout"
-					      : "label");
+	if (!o->detach && run_vivds_option(o))
+		return fail("--%s is for cells that vivd keeps; add --detach", run_vivds_option(o));
+	if (!o->health.command && run_vivds_option(o) &&
+	    !strncmp(run_vivds_option(o), "health-", 7))
+		return fail("--%s needs --health-cmd", run_vivds_option(o));
 	if (o->tty && !o->detach && !isatty(0) && !isatty(1) && !isatty(2))
 		return fail("-t: there is no terminal to give to the cell; leave -t out, or make "
 			    "one inside: "

@@ -69,6 +69,10 @@ struct run_options {
 	bool json; /* what viv itself says */
 	const char *restart, *stop_timeout,
 		*idle_timeout; /* vivd's business; NULL: not asked for */
+	struct run_health { /* likewise; command NULL: none */
+		const char *command, *interval, *timeout, *start_period;
+		uint32_t retries;
+	} health;
 	const char *labels[64]; /* K=V */
 	unsigned nlabels;
 	bool keeper; /* we are a viv-keeper, which has options of its own */
@@ -82,8 +86,8 @@ struct run_options {
 	const char *wasm; /* runs WebAssembly modules; NULL: node */
 	uint32_t uid, gid; /* of one of the host image's users */
 	const char *user_name, *home;
-	const char **env_given; /* by --env, for the end */
-	unsigned nenv_given;
+	const char **env_given; /* by --env-file and --env, for the end */
+	unsigned nenv_given, nenv_file; /* the first so many are of files */
 	bool rm;
 	char **env; /* K=V, all that the command gets; NULL-terminated */
 	char **kept; /* texts that were made for these options and stay as long as they */
@@ -111,9 +115,13 @@ struct place;
 /* Fills o from the command line. 0, or an exit status; -1: help was asked for and printed. */
 int run_options_parse(struct run_options *o, int argc, char **argv);
 /* The options of run, for help and completion. */
-#define RUN_NOPTS 32
+#define RUN_NOPTS 41
 extern const struct opt run_opts[];
 const char *run_fast_name(uint32_t mode);
+/* The name of an option that was given and is vivd's business, or NULL. */
+const char *run_vivds_option(const struct run_options *o);
+/* Reads a file of variables (envfile.c) and gives each, K=V or K, to take. 0, or the exit status, with the message printed. */
+int env_file_read(const char *path, int (*take)(void *arg, const char *text), void *arg);
 /* Sets K=V; text is copied. */
 int run_env_set(struct run_options *o, const char *text);
 /* Frees what o holds. */

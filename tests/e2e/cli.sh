@@ -126,6 +126,46 @@ environment() {
 }
 check '--env, and nothing of the host'\''s environment @r' environment
 
+env_files() {
+	export PASSED=given
+	printf '\xef\xbb\xbf# not this\n\n  A=1\nB=x y \nPASSED\nUNSET_HERE\nQ="q"\r\nA=2' >f
+	echo B=last >g
+	is "$(viv --env A=3 --env-file f -- sh -c 'echo "$A|$B|$PASSED|${UNSET_HERE-no}|$Q"')" '3|x y |given|no|"q"'
+	is "$(viv --env-file f --env-file g -- sh -c 'echo "$A|$B"')" '2|last'
+	is "$(viv --env-file <(echo P=pipe) -- sh -c 'echo $P')" pipe
+	refuses "--env-file*No such file*" run --env-file nosuch -- true
+	for v in '=x' 'a b=1' 'a b'; do
+		echo "$v" >bad
+		refuses "--env-file 'bad', line 1*NAME=VALUE*" run --env-file bad -- true
+	done
+	printf 'A=\0' >bad
+	refuses "--env-file*NUL*" run --env-file bad -- true
+	head -c 1048577 /dev/zero | tr '\0' a >bad
+	refuses "--env-file*1 MiB*" run --env-file bad -- true
+}
+check '--env-file @r' env_files
+
+dockers() {
+	mkdir m
+	echo here >m/f
+	is "$(viv -v ./m:/x:ro -- sh -c 'cat /x/f; touch /x/g 2>/dev/null || echo ro')" $'here\nro'
+	is "$(viv --mount "type=bind,source=$PWD/m,target=/x,readonly" -- sh -c 'cat /x/f; touch /x/g 2>/dev/null || echo ro')" $'here\nro'
+	viv --mount type=volume,src=vol,dst=/x -- sh -c 'echo kept >/x/f'
+	is "$(viv -v vol:/x:ro -- cat /x/f)" kept
+	is "$(viv --mount type=tmpfs,destination=/x,tmpfs-size=1M -- stat -f -c '%b %S %T' /x)" '256 4096 tmpfs'
+	is "$(viv --network none --init --pids-limit 50 --rm -- sh -c 'ulimit -u; echo $$')" "$(viv --pids 50 -- sh -c 'ulimit -u; echo $$')"
+	for v in type=bind,target=/x type=x,source=a,target=/x type=tmpfs,source=a,target=/x target=/x type=bind,source=a type=bind,,target=/x \
+		type=bind,source=/a,target=x type=tmpfs,target=/x,tmpfs-size=x type=bind,source=/,target=/x,readonly=maybe type=bind,source=/,target=/x,z=1; do
+		refuses "--mount*" run --mount "$v" -- true
+	done
+	refuses "--network*" run --network host -- true
+	refuses "--pids-limit*" run --pids-limit 0 -- true
+	refuses "--health-cmd*--detach*" run --health-cmd true -- true
+	refuses "--health-retries*--health-cmd*" run -d --health-retries 2 -- true
+	refuses "--health-interval*" run -d --health-cmd true --health-interval x -- true
+}
+check 'options as docker has them @r' dockers
+
 arguments() {
 	is "$(viv -- printf '<%s>' 'a b' '' "q'uote" '*' $'new\nline' 'ü' -- --memory)" "<a b><><q'uote><*><new
 line><ü><--><--memory>"

@@ -112,6 +112,23 @@ lifecycle() {
 	v run -d --name again --restart on-failure:2 -- sh -c 'exit 3' >/dev/null
 	soon eval '[[ $(v inspect --json again | field restarts) == 2 ]]'
 	soon state_is again stopped
+	# The last one counts, in whatever form; what is in a file counts less.
+	printf 'A=file\nB=file\n' >vars
+	c=$(A=host v run -d --restart unless-stopped -v ./m:/m --env-file vars -e A=1 -e A \
+		--health-cmd 'test -e /well' --health-interval 50ms --health-timeout 20s --health-retries 2 --health-start-period 1h -- sleep 1000)
+	is "$(v exec "$c" sh -c 'echo "$A $B"; cat /m/f')" $'host file\nhere'
+	is "$(v exec --env-file vars -e B=2 "$c" sh -c 'echo "$A $B"')" 'file 2'
+	is "$(v inspect --json "$c" | field spec.restart.policy)" always
+	is "$(v inspect --json "$c" | field spec.health)" \
+		'{"command": ["/bin/sh", "-c", "test -e /well"], "interval": 0.05, "timeout": 20, "start_period": 3600, "retries": 2}'
+	is "$(v inspect --json "$c" | field health.status)" starting
+	v exec "$c" touch /well
+	soon eval '[[ $(v inspect --json "$c" | field health.status) == healthy ]]'
+	is "$(v ps -q --filter status=running)" "$c"
+	# What no option may become: a volume that is a directory of the host.
+	for m in '"volume":"/etc"' '"source":"type=bind,src=/etc"' '"source":"etc"'; do
+		is "$(status_of /v1/cells -d "{\"mounts\":[{$m,\"target\":\"/x\"}]}")" 400
+	done
 }
 check 'create, start, restart, stop, rename, rm @r' lifecycle
 

@@ -1,6 +1,6 @@
 /* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be sane: mounts below /, sizes
  * that are not 0. */
-/* objects: src/keeper/options.c src/keeper/values.c */
+/* objects: src/keeper/options.c src/keeper/mountopts.c src/keeper/envfile.c src/keeper/values.c */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,9 +69,10 @@ void fuzz_one(const uint8_t *data, size_t size)
 		text[i] = data[i] == '\n' ? 0 : (char)data[i];
 	for (char *p = text; p < text + size && argc < 65; p += strlen(p) + 1)
 		argv[argc++] = p;
-	/* Help is printed, and tells nothing. */
+	/* Help is printed, and tells nothing; files of the host are none of our business. */
 	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "-h") || !strncmp(argv[i], "--help", 6))
+		if (!strcmp(argv[i], "-h") || !strncmp(argv[i], "--help", 6) ||
+		    !strncmp(argv[i], "--env-file", 10))
 			goto out;
 	if (run_options_parse(&o, argc, argv) == 0 && run_options_finish(&o, false) == 0) {
 		FUZZ_CHECK(o.argv && o.argv[0] && o.env);
