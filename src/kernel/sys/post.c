@@ -255,11 +255,17 @@ static bool is_plain(uint64_t nr)
 	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
 }
 
+/* For answers from outside. */
+static bool file_waits(const struct file *f)
+{
+	return f->inode->fs && f->inode->fs->waits;
+}
+
 /* Whether a transfer of a size that only streams have is to be posted: of a file whose bytes are the host's. */
 static bool is_streamed(const struct file *f, uint64_t len)
 {
 	return len <= STREAM_MAX && S_ISREG(f->inode->mode) && f->inode->ops->hostfd &&
-	       !f->inode->fs->waits;
+	       !file_waits(f);
 }
 
 /* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and waits in the middle is not so. */
@@ -269,7 +275,7 @@ static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 	bool is_file, nonblock;
 
 	/* A change there is asked for once by each call, which has to be the one that takes the answer. */
-	if (fs_waiting && (!f || (f->inode->fs && f->inode->fs->waits)))
+	if (fs_waiting && (!f || file_waits(f)))
 		return false;
 	if (nr == SYS_fcntl)
 		return a->a[1] == F_GETFL || a->a[1] == F_SETFL || a->a[1] == F_GETFD ||
