@@ -39,6 +39,7 @@ EOF
 stop_while_forking() {
 	local i p
 	for i in 1 2 3 4 5 6 7 8; do
+		rm -f out
 		"$VIV" run -- sh -c 'echo up; while :; do sleep 0.001; done' </dev/null >out 2>&1 &
 		p=$!
 		soon grep -q up out
