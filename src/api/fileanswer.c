@@ -264,7 +264,7 @@ void fileop_fail(struct fileop *x)
 		answer_deliver(x);
 }
 
-void fileop_broken(struct fileop *x)
+void fileop_broken(struct fileop *x, const struct err *why)
 {
 	const struct cell *c = cell_by_id(x->d, x->cell);
 	bool runs = c && (c->state == CELL_RUNNING || c->state == CELL_PAUSED);
@@ -273,6 +273,8 @@ void fileop_broken(struct fileop *x)
 		fault_note(&x->fault, 409, "busy", "the cell is being started; try again");
 	else if (x->lost || (!x->visits && !runs))
 		fault_note(&x->fault, 409, "ended", "the cell ended meanwhile");
+	else if (why)
+		fault_convert(&x->fault, why);
 	else
 		fault_note(&x->fault, 500, "failed",
 			   "the operation broke off in the cell; its limits may not allow it, or "
@@ -319,14 +321,14 @@ static void file_begin(struct fileop *x)
 	struct request *r;
 
 	if (!record_get(x, &rec, &path, &second)) {
-		fileop_broken(x);
+		fileop_broken(x, NULL);
 		return;
 	}
 	free(path);
 	free(second);
 	if (rec.length != UINT64_MAX &&
 	    (rec.size > INT64_MAX || rec.from > rec.size || rec.length > rec.size - rec.from)) {
-		fileop_broken(x);
+		fileop_broken(x, NULL);
 		return;
 	}
 	frame_done(x);
@@ -362,7 +364,7 @@ static void answer_end(struct fileop *x)
 {
 	x->ended = true;
 	if ((x->answer == FILEOP_RECORD) != (x->object != NULL))
-		fileop_broken(x);
+		fileop_broken(x, NULL);
 	else if (disk_is_free(x))
 		answer_deliver(x);
 }
@@ -390,7 +392,7 @@ void fileop_answer_step(struct fileop *x)
 		} else if (x->frame.type == FILES_END && x->answer != FILEOP_FILE) {
 			answer_end(x);
 		} else {
-			fileop_broken(x);
+			fileop_broken(x, NULL);
 		}
 		return;
 	}
@@ -399,5 +401,5 @@ void fileop_answer_step(struct fileop *x)
 	/* It has ended; its keeper knows whether the cell has, too. */
 	if (x->out.fd < 0 && x->link)
 		return;
-	fileop_broken(x);
+	fileop_broken(x, NULL);
 }

@@ -100,13 +100,12 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 		return;
 	if (!m || m->type == KEEP_EXITED) {
 		if (x->out.fd < 0)
-			fileop_broken(x);
+			fileop_broken(x, NULL);
 		return;
 	}
 	e.kind = m->b ? (enum err_kind)m->b : ERR_FAILED;
 	snprintf(e.text, sizeof(e.text), "%s", m->text);
-	fault_convert(&x->fault, &e);
-	fileop_fail(x);
+	fileop_broken(x, &e);
 }
 
 static int pipes_make(struct fileop *x, int fds[3])

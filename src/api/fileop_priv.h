@@ -55,8 +55,8 @@ void fileop_free(struct fileop *x);
 void fileop_answer_step(struct fileop *x);
 /* The fault in x is the answer. */
 void fileop_fail(struct fileop *x);
-/* It did not come to its end. */
-void fileop_broken(struct fileop *x);
+/* It did not come to its end. why: what its keeper says, unless the cell has ended; NULL: nothing. */
+void fileop_broken(struct fileop *x, const struct err *why);
 
 /* ---- fileupload.c ---- */
 extern const struct upload fileop_upload;

@@ -61,6 +61,15 @@ static void visit_over(struct visit *v)
 
 	timer_end(v);
 	c->visit = NULL;
+	while (!list_is_empty(&v->next)) {
+		struct visitor *w = list_first(&v->next, struct visitor, link);
+
+		list_remove(&w->link);
+		list_append(&next, &w->link);
+	}
+	/* Before anybody hears of the end who may start the cell: that waits for this one then. */
+	if (!list_is_empty(&next))
+		visit_new(c, &next);
 	while (!list_is_empty(&v->leaving)) {
 		struct visitor *w = list_first(&v->leaving, struct visitor, link);
 
@@ -68,14 +77,6 @@ static void visit_over(struct visit *v)
 		w->v = NULL;
 		w->left(w);
 	}
-	while (!list_is_empty(&v->next)) {
-		struct visitor *w = list_first(&v->next, struct visitor, link);
-
-		list_remove(&w->link);
-		list_append(&next, &w->link);
-	}
-	if (!list_is_empty(&next))
-		visit_new(c, &next);
 	if (v->then && c->visit)
 		visit_before(c, v->then);
 	else if (v->then)
