@@ -177,6 +177,10 @@ static void store_compare(struct daemon *d)
 			;
 		if (c->busy) /* its name is being changed, or it is removed */
 			continue;
+		if (c->visit) { /* somebody is in it; the next look will do */
+			d->looked.names = 0;
+			continue;
+		}
 		if (i < n && strcmp(list[i].name, c->name))
 			cell_rename(c, list[i].name, NULL);
 		else if (i == n && c->name[0] && !cell_state_is_live(c->state))

@@ -503,13 +503,28 @@ def ended():
              "--user nobody-there: the cell's /etc/passwd has no such user", "a user that is not there")
 
 
-def upload_begin(path, size, first):
+def upload_begin(path, size, first, cell="work"):
     """A connection with a PUT that has begun."""
     s = socket.socket(socket.AF_UNIX)
     s.settimeout(60)
     s.connect(SOCKET)
-    s.sendall(f"PUT /v1/cells/work/files?path={path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode() + first)
+    s.sendall(f"PUT /v1/cells/{cell}/files?path={path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode() + first)
     return s
+
+
+def vanished():
+    """A cell whose name goes out of the store while somebody uses its files."""
+    ask("POST", "/v1/cells", 201, json.dumps({"name": "gone"}))
+    s = upload_begin("/root/f", 10, b"half ", cell="gone")
+    files("GET", 404, "/stat", path="/root/f", cell="gone")
+    os.unlink(os.path.join(os.environ["XDG_DATA_HOME"], "vivarium/cells/gone"))
+    ask("GET", "/v1/cells/gone", 200)
+    s.sendall(b"whole")
+    answer = http.client.HTTPResponse(s)
+    answer.begin()
+    same(answer.status, 201, "the upload")
+    s.close()
+    soon("it is gone", lambda: raw("GET", "/v1/cells/gone")[0].status == 404)
 
 
 def stopped():

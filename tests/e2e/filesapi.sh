@@ -22,5 +22,6 @@ check 'files: a watcher sees what changes @r' files watch
 check 'files: somebody else speaks for viv-files @r' files stranger
 check 'files: of a cell that ends meanwhile @r' files ended
 check 'files: of a cell that does not run @r' files stopped
+check 'files: of a cell that vanishes meanwhile @r' files vanished
 check 'viv cp: by the rules of docker cp, in both directions @r' files copies
 check 'viv cp: a cell that wants to get out of the place it is copied to @r' files hostile_cp
