@@ -20,6 +20,7 @@
 #include "daemon/fields.h"
 #include "daemon/life.h"
 #include "daemon/lifepriv.h"
+#include "daemon/make.h"
 #include "daemon/visit.h"
 #include "store/named.h"
 #include "store/store.h"
@@ -193,6 +194,10 @@ static void store_compare(struct daemon *d)
 
 		if (cell_by_id(d, list[i].disk))
 			continue;
+		if (cell_is_being_made(list[i].name)) {
+			d->looked.names = 0;
+			continue;
+		}
 		spec = cell_making_read(d, list[i].name);
 		if (spec) {
 			cell_new(d, list[i].disk, list[i].name, spec, &f);

@@ -11,6 +11,7 @@
 #include "keeper/named.h"
 
 struct making {
+	struct list link; /* while a thread is at work */
 	uv_work_t work;
 	struct daemon *d;
 	json_t *spec;
@@ -26,6 +27,18 @@ struct making {
 	made_fn fn;
 	void *arg;
 };
+
+static struct list makings = LIST_INIT(makings);
+
+bool cell_is_being_made(const char *name)
+{
+	struct making *m;
+
+	list_for_each (m, &makings, link)
+		if (!strcmp(m->name, name))
+			return true;
+	return false;
+}
 
 static void making_end(struct making *m, struct cell *c)
 {
@@ -83,6 +96,7 @@ static void unmaking_done(uv_work_t *w, int status)
 	struct making *m = w->data;
 
 	(void)status;
+	list_remove(&m->link);
 	cell_making_end(m->d, m->name);
 	making_end(m, NULL);
 }
@@ -138,11 +152,13 @@ static void making_done(uv_work_t *w, int status)
 	struct cell *c = NULL;
 
 	(void)status;
+	list_remove(&m->link);
 	if (m->failed) {
 		fault_convert(&m->f, &m->e);
 	} else {
 		c = making_cell(m);
 		if (!c && !m->existed) {
+			list_append(&makings, &m->link);
 			uv_queue_work(&m->d->loop, &m->work, unmaking_work, unmaking_done);
 			return;
 		}
@@ -178,8 +194,10 @@ void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags,
 	snprintf(m->name, sizeof(m->name), "%s", name);
 	if (cell_by_name(d, name) && !flags)
 		exists_note(&m->f, name);
-	if (m->f.status || cell_making(d, name, spec, &m->f) < 0)
+	if (m->f.status || cell_making(d, name, spec, &m->f) < 0) {
 		uv_queue_work(&d->loop, &m->work, refused_work, refused_done);
-	else
+	} else {
+		list_append(&makings, &m->link);
 		uv_queue_work(&d->loop, &m->work, making_work, making_done);
+	}
 }

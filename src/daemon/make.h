@@ -10,6 +10,8 @@ typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct fa
 #define MAKE_GET 1 /* one that is there already is no error */
 #define MAKE_UPDATE 2 /* it gets the spec, unless it runs */
 
+/* A thread is at work with it: its name may be there, its disk is not free yet. */
+bool cell_is_being_made(const char *name);
 /* Takes spec. */
 void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
 	       void *arg);
