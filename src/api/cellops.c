@@ -61,11 +61,21 @@ static void state_step(struct cell_wait *w, struct cell *c, bool gone)
 	free(x);
 }
 
+static void state_gone(struct op *op)
+{
+	struct state_op *x = container_of(op, struct state_op, op);
+
+	cell_wait_remove(&x->wait);
+	free(x);
+}
+
 static void state_wait(struct request *r, struct cell *c, struct state_op what)
 {
 	struct state_op *x = xalloc(sizeof(*x));
 
 	*x = what;
+	if (!x->then_start)
+		x->op.gone = state_gone;
 	list_init(&x->wait.link);
 	op_begin(r, &x->op);
 	cell_wait_add(c, &x->wait, state_step);

@@ -29,16 +29,11 @@ struct reader {
 	uint64_t skip; /* lines that are not wanted */
 	bool follow, raw;
 	bool ended; /* the process */
-	struct follow_wait *wait; /* for that; NULL: not */
+	struct keeper_link *link; /* that is asked for that; NULL: none */
 	uv_timer_t timer;
 	char data[LOG_CHUNK_MAX]; /* a record that is not given yet, from given to len */
 	struct log_head head;
 	size_t given, len;
-};
-
-/* A question to the keeper that may outlive the reader. */
-struct follow_wait {
-	struct reader *x; /* NULL: gone */
 };
 
 static int file_open(const struct reader *x, bool old)
@@ -182,8 +177,8 @@ static void reader_end(struct request *r)
 	for (int i = 0; i < 2; i++)
 		if (x->files[i] >= 0)
 			close(x->files[i]);
-	if (x->wait)
-		x->wait->x = NULL;
+	if (x->link)
+		link_forget(x->link, x);
 	uv_close((uv_handle_t *)&x->timer, reader_closed);
 }
 
@@ -210,30 +205,22 @@ static void tail_set(struct reader *x, uint64_t n)
 
 static void process_ended(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
-	struct follow_wait *w = arg;
-	struct reader *x = w->x;
+	struct reader *x = arg;
 
 	(void)m;
 	for (unsigned i = 0; i < nfds; i++)
 		close(fds[i]);
-	if (x) {
-		x->ended = true;
-		x->wait = NULL;
-		request_wake(x->r);
-	}
-	free(w);
+	x->ended = true;
+	x->link = NULL;
+	request_wake(x->r);
 }
 
 static void end_ask(struct reader *x, struct cell *c)
 {
 	struct keep_msg m = { .type = KEEP_WAIT, .proc = x->proc };
-	struct follow_wait *w = xalloc(sizeof(*w));
 
-	w->x = x;
-	if (!c->keeper || link_ask(c->keeper, &m, NULL, 0, process_ended, w) < 0)
-		free(w);
-	else
-		x->wait = w;
+	if (c->keeper && link_ask(c->keeper, &m, NULL, 0, process_ended, x) == 0)
+		x->link = c->keeper;
 }
 
 /* False: answered. */

@@ -10,7 +10,8 @@
 #include "daemon/usage.h"
 
 struct proc_op {
-	struct op op;
+	struct op op; /* first */
+	struct keeper_link *link; /* of a wait */
 	json_t *list;
 	struct daemon *d; /* of stats */
 	char cell[CELL_ID_LEN + 1];
@@ -161,13 +162,27 @@ void process_resize(struct request *r)
 		simple_ask(r, c, m);
 }
 
+/* What may take for ever is not waited for when nobody does. */
+static void wait_gone(struct op *op)
+{
+	struct proc_op *x = container_of(op, struct proc_op, op);
+
+	link_forget(x->link, x);
+	free(x);
+}
+
 void process_wait(struct request *r)
 {
 	struct cell *c = request_live(r);
 	struct keep_msg m = { .type = KEEP_WAIT };
+	struct proc_op *x;
 
-	if (c && proc_number(r, &m.proc))
-		simple_ask(r, c, m);
+	if (!c || !proc_number(r, &m.proc))
+		return;
+	x = xalloc(sizeof(*x));
+	x->link = c->keeper;
+	x->op.gone = wait_gone;
+	request_ask(r, c, &m, NULL, 0, simple_answer, &x->op);
 }
 
 /* ---- input ---- */

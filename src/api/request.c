@@ -32,6 +32,8 @@ void request_free(struct request *r)
 		r->upload->over(r);
 	if (r->op)
 		r->op->r = NULL;
+	if (r->op && r->op->gone)
+		r->op->gone(r->op);
 	if (r->key)
 		key_drop(r);
 	if (r->hangup) {

@@ -17,6 +17,7 @@
 struct ask {
 	struct list link;
 	uint32_t id, type;
+	uint32_t proc; /* of KEEP_WAIT */
 	bool detached;
 	ask_fn fn; /* NULL: forgotten */
 	void *arg;
@@ -88,34 +89,43 @@ static bool is_last(const struct ask *a, const struct keep_msg *m)
 	return !(m->type == KEEP_PROC || (m->type == KEEP_STARTED && !a->detached));
 }
 
+static struct ask *ask_find(struct keeper_link *l, uint32_t id)
+{
+	struct ask *a;
+
+	list_for_each (a, &l->asks, link)
+		if (a->id == id)
+			return a;
+	return NULL;
+}
+
 static void message(struct keeper_link *l, const struct keep_msg *m, int *fds, unsigned nfds)
 {
-	struct ask *a, *found = NULL;
+	struct ask *found;
 
 	if (m->type == KEEP_EVENT && m->id == l->events_id) {
 		l->owner.event(l->owner.arg, m);
 		nfds = 0;
 		return;
 	}
-	list_for_each (a, &l->asks, link)
-		if (a->id == m->id) {
-			found = a;
-			break;
-		}
+	found = ask_find(l, m->id);
 	if (!found || !found->fn) {
 		for (unsigned i = 0; i < nfds; i++)
 			close(fds[i]);
+		nfds = 0;
 	}
-	if (!found)
+	if (found && !is_last(found, m)) {
+		if (found->fn)
+			found->fn(found->arg, m, fds, nfds);
 		return;
-	if (is_last(found, m)) {
+	}
+	/* Several may wait for one end. */
+	for (; found; found = ask_find(l, m->id), nfds = 0) {
 		list_remove(&found->link);
 		l->nasks--;
 		if (found->fn)
 			found->fn(found->arg, m, fds, nfds);
 		free(found);
-	} else if (found->fn) {
-		found->fn(found->arg, m, fds, nfds);
 	}
 }
 
@@ -207,23 +217,47 @@ struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t 
 	return l;
 }
 
+/* A question for the end of a process that was asked already, rather one that was forgotten; NULL: none. */
+static struct ask *wait_find(struct keeper_link *l, uint32_t proc)
+{
+	struct ask *a, *found = NULL;
+
+	list_for_each (a, &l->asks, link) {
+		if (a->type != KEEP_WAIT || a->proc != proc)
+			continue;
+		found = a;
+		if (!a->fn)
+			break;
+	}
+	return found;
+}
+
 int link_ask(struct keeper_link *l, struct keep_msg *m, const int *fds, unsigned nfds, ask_fn fn,
 	     void *arg)
 {
-	struct ask *a;
+	struct ask *a, *same;
 	int err;
 
 	if (l->closed || l->fd < 0)
 		return -EPIPE;
+	/* Such a question cannot be taken back; so those who come and go share one. */
+	same = m->type == KEEP_WAIT ? wait_find(l, m->proc) : NULL;
+	if (same && !same->fn) {
+		m->id = same->id;
+		same->fn = fn;
+		same->arg = arg;
+		return 0;
+	}
 	if (l->nasks >= MAX_ASKS)
 		return -EAGAIN;
-	m->id = ++l->last_id;
-	err = keep_send(l->fd, m, fds, nfds, KEEP_NOWAIT);
+	m->id = same ? same->id : ++l->last_id;
+	err = same ? 0 : keep_send(l->fd, m, fds, nfds, KEEP_NOWAIT);
 	if (err)
 		return err;
 	a = xalloc(sizeof(*a));
 	a->id = m->id;
 	a->type = m->type;
+	a->proc = m->type == KEEP_WAIT ? m->proc : 0;
 	a->detached = m->type == KEEP_EXEC && (m->exec.flags & KEEP_X_DETACH);
 	a->fn = fn;
 	a->arg = arg;

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.parse
 
@@ -144,6 +145,33 @@ def half_open(v):
         # What their requests started has been hung up on.
         soon(lambda: not [p for p in v.call("GET", "/v1/cells/a/processes")["processes"] if not p["ended"]], "no process left")
     assert v.pid() == pid
+
+
+def waits(v):
+    """Thousands that wait for an end and go away: nothing is in the way of others, and all who stay are told."""
+    v.call("POST", "/v1/cells", {"name": "a", "start": True}, 201)
+    proc = v.call("POST", "/v1/cells/a/exec", {"command": ["sleep", "1000"], "detach": True}, 201)["proc"]
+    for _ in range(84):
+        socks = []
+        for _ in range(100):
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(v.socket)
+            s.sendall(b"GET /v1/cells/a/processes/%d/wait HTTP/1.1\r\nHost: x\r\n\r\n" % proc)
+            socks.append(s)
+        v.call("GET", "/v1/version", want=200)
+        for s in socks:
+            s.close()
+    assert v.exec("a", "echo", "on") == "on\n"
+    told = []
+    stay = [threading.Thread(target=lambda: told.append(v.call("GET", f"/v1/cells/a/processes/{proc}/wait", want=200)["exit_code"])) for _ in range(5)]
+    for t in stay:
+        t.start()
+    time.sleep(0.2)
+    v.call("POST", f"/v1/cells/a/processes/{proc}/signal", {"signal": 15}, 204)
+    for t in stay:
+        t.join()
+    assert told == [143] * 5, told
+    v.call("POST", "/v1/cells/a/stop", {"grace": 0}, 200)
 
 
 def odd_bytes(v):
@@ -289,4 +317,4 @@ def clock(v):
 
 
 if __name__ == "__main__":
-    run_case(full, half_open, odd_bytes, tokens, clock)
+    run_case(full, half_open, waits, odd_bytes, tokens, clock)

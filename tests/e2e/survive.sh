@@ -7,6 +7,7 @@ hardship() { python3 "$E2E_DIR/hardship.py" "$VIV" "$PWD" "$1"; }
 check 'kill -9 of vivd, keepers, kernels and commands under load loses and leaves nothing @r' chaos
 check 'a full disk is told, cells go on, and all is well when there is room again @r' hardship full
 check 'half-open connections cost nothing and hold up nobody' hardship half_open
+check 'those who wait and go away hold up nobody' hardship waits
 check 'names, labels, paths and words with every odd byte' hardship odd_bytes
 check 'a token for one cell sees no other, on every route @r' hardship tokens
 check 'the wall clock jumps, and what counts seconds does not' hardship clock
