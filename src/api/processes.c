@@ -203,20 +203,22 @@ static void input_done(struct exec *x)
 static void input_begin(struct request *r, struct exec *x, const json_t *o)
 {
 	const char *text = json_text(o, "text"), *coded = json_text(o, "base64");
+	size_t before = x->input.len;
 
 	if (x->input_done) {
 		reply_error(r, 409, "busy",
 			    "the input before is not read yet; wait for its answer");
 		return;
 	}
-	if (x->end[0].fd < 0) {
+	/* Or it will be, after what is still to be written. */
+	if (x->end[0].fd < 0 || x->input_ends) {
 		reply_error(r, 409, "closed", "the input of the process is closed");
 		return;
 	}
 	if (text)
 		buf_add(&x->input, text, strlen(text));
 	if (coded && exec_input_decode(x, coded) < 0) {
-		x->input.len = 0;
+		x->input.len = before;
 		reply_error(r, 400, "invalid", "'base64' is not base64");
 		return;
 	}

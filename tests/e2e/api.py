@@ -289,6 +289,20 @@ def interactive():
     if rest != [{"type": "stdout", "text": "two\n"}, {"type": "exit", "exit_code": 0}]:
         problems.append(f"interactive: {rest}")
     conn.close()
+    # Input that is refused takes nothing away from what is still to be read, nor its end.
+    for more in ({"stdin_open": True}, {}):
+        conn = Unix(SOCKET)
+        conn.request("POST", at + "/exec", json.dumps({"command": ["sh", "-c", "until rmdir /tmp/go 2>/dev/null; do sleep 0.05; done; cat | wc -c"], "stdin": "x" * 300000, **more}))
+        r = conn.getresponse()
+        proc = json.loads(r.readline())["proc"]
+        call("POST", f"{at}/processes/{proc}/input", {"base64": "????"} if more else {"text": "x"}, 400 if more else 409)
+        call("POST", at + "/exec", {"command": ["mkdir", "/tmp/go"]}, 200)
+        if more:
+            call("POST", f"{at}/processes/{proc}/input", {"close": True}, 204)
+        rest = [json.loads(x) for x in r.read().splitlines()]
+        if rest != [{"type": "stdout", "text": "300000\n"}, {"type": "exit", "exit_code": 0}]:
+            problems.append(f"interactive, input that is refused: {rest}")
+        conn.close()
     call("DELETE", at + "?force=1", want=204)
 
 
