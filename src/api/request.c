@@ -206,31 +206,37 @@ bool request_query_number(struct request *r, const char *name, uint64_t max, uin
 
 /* ---- the body ---- */
 
-json_t *request_json(struct request *r, const struct field *fields, unsigned n)
+json_t *request_object(struct request *r)
 {
 	struct fault f = { 0 };
 	json_error_t e;
 	json_t *o;
 
-	if (!r->body.len) {
-		o = json_object();
-	} else {
-		o = json_loadb((char *)r->body.p, r->body.len, JSON_REJECT_DUPLICATES, &e);
-		if (!o) {
-			fault_note(&f, 400, "invalid_json",
-				   "the body is not JSON (line %d, column %d)", e.line, e.column);
-			fault_cause(&f, e.text);
-			reply_fault(r, &f);
-			return NULL;
-		}
-	}
-	if (!json_is_object(o)) {
-		reply_error(r, 400, "wrong_type", "the body must be an object");
-	} else if (fields_check(o, fields, n, "", &f) < 0) {
+	if (!r->body.len)
+		return json_object();
+	o = json_loadb((char *)r->body.p, r->body.len, JSON_REJECT_DUPLICATES, &e);
+	if (!o) {
+		fault_note(&f, 400, "invalid_json", "the body is not JSON (line %d, column %d)",
+			   e.line, e.column);
+		fault_cause(&f, e.text);
 		reply_fault(r, &f);
-	} else {
-		return o;
+		return NULL;
 	}
+	if (json_is_object(o))
+		return o;
+	reply_error(r, 400, "wrong_type", "the body must be an object");
+	json_decref(o);
+	return NULL;
+}
+
+json_t *request_json(struct request *r, const struct field *fields, unsigned n)
+{
+	struct fault f = { 0 };
+	json_t *o = request_object(r);
+
+	if (!o || fields_check(o, fields, n, "", &f) == 0)
+		return o;
+	reply_fault(r, &f);
 	json_decref(o);
 	return NULL;
 }

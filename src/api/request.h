@@ -102,6 +102,8 @@ bool request_query_only(struct request *r, const char *const *names);
 bool request_query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret);
 const char *request_header(struct request *r, const char *name);
 
+/* The body as an object that is not checked yet, otherwise the same as request_json. */
+json_t *request_object(struct request *r);
 /* The body as a checked object (json_decref it), an empty one when there is no body; NULL: answered. */
 json_t *request_json(struct request *r, const struct field *fields, unsigned n);
 

@@ -6,6 +6,7 @@ const struct route routes[] = {
 	{ "GET", "/v1/cells", NEED_READ, cells_list, ROUTE_NARROW },
 	{ "POST", "/v1/cells", NEED_ADMIN, cells_create, ROUTE_BODY },
 	{ "GET", "/v1/cells/{cell}", NEED_READ, cell_get, 0 },
+	{ "PATCH", "/v1/cells/{cell}", NEED_ADMIN, cell_patch, ROUTE_BODY },
 	{ "DELETE", "/v1/cells/{cell}", NEED_ADMIN, cell_delete, 0 },
 	{ "GET", "/v1/cells/{cell}/exec", NEED_CELL, exec_get, 0 },
 	{ "POST", "/v1/cells/{cell}/exec", NEED_CELL, exec_post, ROUTE_BODY },

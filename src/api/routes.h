@@ -21,6 +21,7 @@ void cells_list(struct request *r);
 void cells_create(struct request *r);
 void cell_get(struct request *r);
 void cell_delete(struct request *r);
+void cell_patch(struct request *r);
 /* cellops.c */
 void cell_start_post(struct request *r);
 void cell_stop_post(struct request *r);

@@ -48,6 +48,7 @@ int resume_main(int argc, char **argv);
 int wait_main(int argc, char **argv);
 int rm_main(int argc, char **argv);
 int rename_main(int argc, char **argv);
+int update_main(int argc, char **argv);
 int ps_main(int argc, char **argv);
 int ls_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);

@@ -9,6 +9,7 @@
 #include "cli/args.h"
 #include "cli/attach.h"
 #include "cli/cells.h"
+#include "cli/change.h"
 #include "cli/target.h"
 #include "cli/vivd.h"
 
@@ -73,6 +74,13 @@ static int each(struct change *x,
 	return status;
 }
 
+int cells_change(struct args *a, const char *method, const char *tail, const char *body)
+{
+	struct change x = { .args = a, .method = method, .tail = tail, .body = body };
+
+	return each(&x, change_simple);
+}
+
 /* {"grace":SECONDS} for -t, "" for none; NULL: not a time. */
 static const char *grace_body(const struct args *a, char *text, size_t size)
 {
@@ -91,11 +99,11 @@ static int stop_or_restart(int argc, char **argv, const char *tail)
 	struct args a;
 	int status = args_take(&a, argc, argv);
 	char body[64];
-	struct change x = { .args = &a, .method = "POST", .tail = tail, .body = body };
 
 	if (status)
 		return status;
-	return grace_body(&a, body, sizeof(body)) ? each(&x, change_simple) : ERR_USAGE;
+	return grace_body(&a, body, sizeof(body)) ? cells_change(&a, "POST", tail, body)
+						  : ERR_USAGE;
 }
 
 int stop_main(int argc, char **argv)
@@ -112,9 +120,8 @@ static int simple_main(int argc, char **argv, const char *tail)
 {
 	struct args a;
 	int status = args_take(&a, argc, argv);
-	struct change x = { .args = &a, .method = "POST", .tail = tail };
 
-	return status ? status : each(&x, change_simple);
+	return status ? status : cells_change(&a, "POST", tail, NULL);
 }
 
 int pause_main(int argc, char **argv)
@@ -131,12 +138,11 @@ int start_main(int argc, char **argv)
 {
 	struct args a;
 	int status = args_take(&a, argc, argv);
-	struct change x = { .args = &a, .method = "POST", .tail = "/start" };
 
 	if (status)
 		return status;
 	if (!arg_is_on(&a, "attach"))
-		return each(&x, change_simple);
+		return cells_change(&a, "POST", "/start", NULL);
 	if (a.n != 1)
 		return args_wrong(a.verb, "--attach is for one cell");
 	return start_attached(a.words[0]);
@@ -146,19 +152,16 @@ int rm_main(int argc, char **argv)
 {
 	struct args a;
 	int status = args_take(&a, argc, argv);
-	struct change x = { .args = &a, .method = "DELETE" };
 
 	if (status)
 		return status;
-	x.tail = arg_is_on(&a, "force") ? "?force=1" : "";
-	return each(&x, change_simple);
+	return cells_change(&a, "DELETE", arg_is_on(&a, "force") ? "?force=1" : "", NULL);
 }
 
 int rename_main(int argc, char **argv)
 {
 	struct args a;
 	int status = args_take(&a, argc, argv);
-	struct change x = { .args = &a, .method = "POST", .tail = "/rename" };
 	struct buf b = { 0 };
 
 	if (status)
@@ -166,9 +169,8 @@ int rename_main(int argc, char **argv)
 	buf_add_text(&b, "{");
 	json_member_text(&b, "name", a.words[1]);
 	buf_add(&b, "}", 2);
-	x.body = (char *)b.p;
 	a.n = 1;
-	status = each(&x, change_simple);
+	status = cells_change(&a, "POST", "/rename", (char *)b.p);
 	buf_free(&b);
 	return status;
 }

@@ -44,6 +44,21 @@ static const struct opt rm_opts[] = {
 	{ 'f', "force", NULL, "also cells that run: they are killed" },
 };
 
+static const struct opt update_opts[] = {
+	{ 0, "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
+	{ 'm', "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
+	{ 0, "pids-limit", "N", "processes and threads at once" },
+	{ 0, "pids", "N", "the same" },
+	{ 0, "disk-size", "SIZE", "bytes that it may have on its disk" },
+	{ 0, "disk-inodes", "N", "files that it may have there" },
+	{ 0, "timeout", "TIME", "end it so long after its start" },
+	{ 0, "restart", "POLICY", "no, on-failure[:MAX] or always" },
+	{ 0, "stop-timeout", "TIME", "between SIGTERM and the end of the cell" },
+	{ 0, "idle-timeout", "TIME", "stop it when nothing ran in it for that time" },
+	{ 'l', "label", "K=V", "set a label" },
+	{ 0, "label-rm", "K", "take one away" },
+};
+
 static const struct opt ps_opts[] = {
 	{ 'a', "all", NULL, "also those that do not run" },
 	{ 'f', "filter", "NAME=VALUE",
@@ -227,6 +242,12 @@ const struct verb verbs[] = {
 		   "with the forks." },
 	{ "rename", "give a cell another name", rename_main, .args = "CELL NAME", .min = 2,
 	  .max = 2, .about = "Gives a cell that has a name another one, while it does not run." },
+	{ "update", "change limits and settings of cells", update_main, .args = "CELL...", .min = 1,
+	  .max = ANY, OPTS(update_opts),
+	  .about = "Changes cells while they run, or for their next start. 0 takes a limit or a "
+		   "time away. Less memory than is in\n"
+		   "use is refused; with fewer processes, or less room on the disk, nothing goes, "
+		   "and nothing more is given." },
 	{ "ps", "list the running cells", ps_main, .max = 0, OPTS(ps_opts) },
 	{ "ls", "list all cells", ls_main, .max = 0, OPTS(ps_opts),
 	  .about = "The same as 'viv ps --all'." },

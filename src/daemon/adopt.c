@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/change.h"
 #include "daemon/fields.h"
 #include "daemon/life.h"
 #include "daemon/lifepriv.h"
@@ -76,6 +77,7 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 		  json_pack("{s:s,s:s}", "name", c->name, "state", cell_state_name(is)));
 	db_end(&c->d->db, NULL);
 	cell_linked(c, h, c->seen + 1);
+	cell_change_again(c);
 }
 
 /* Without a keeper that could be reached. One at its end is waited for: how it ends is written, and its disk is not free. */
@@ -347,6 +349,8 @@ int cells_open(struct daemon *d, struct err *e)
 	/* Of what was being made and has no disk either, nothing came. */
 	db_run(&d->db, NULL, "DELETE FROM making", "");
 	known_check(d);
+	/* Who does not run has it from its next start on. */
+	db_run(&d->db, NULL, "DELETE FROM changing", "");
 	/* Watched first: what comes after the look is seen. */
 	sockets_watch(d);
 	if (keep_each(keeper_step, d, e) < 0)

@@ -39,6 +39,7 @@ struct cell {
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */
 	bool busy; /* something slow is being done with it (removed, renamed): no other change meanwhile */
+	bool changing; /* its keeper is being told of other limits (change.h) */
 	struct keeper_link *keeper; /* NULL: none */
 	struct visit *
 		visit; /* its files are being used while it does not run (visit.h); NULL: they are not */

@@ -37,6 +37,8 @@ static const char *const migrations[] = {
 	"CREATE TABLE project_volumes(volume TEXT PRIMARY KEY, project TEXT NOT NULL);"
 	"CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL);",
 	"ALTER TABLE cells ADD COLUMN health TEXT NOT NULL DEFAULT '';",
+	/* Cells whose keeper is being told of other limits: KEEP_L_. */
+	"CREATE TABLE changing(id TEXT PRIMARY KEY, limits INTEGER NOT NULL);",
 };
 
 static int db_failed(struct db *db, struct fault *f, const char *what)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "daemon/cellspec.h"
+#include "daemon/change.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -49,18 +50,6 @@ static bool needs_start(const struct cell *c)
 }
 
 /* ---- differences ---- */
-
-/* What vivd itself reads when it needs it; everything else is its kernel's and its keeper's from the start on. */
-static bool changes_in_place(const char *key)
-{
-	static const char *const keys[] = { "labels", "restart", "stop_grace", "idle_timeout",
-					    "secrets" };
-
-	for (unsigned i = 0; i < ARRAY_LEN(keys); i++)
-		if (!strcmp(keys[i], key))
-			return true;
-	return false;
-}
 
 static bool is_ours(const char *label)
 {
@@ -111,32 +100,32 @@ static json_t *specs_compare(json_t *is, json_t *wanted)
 	return to;
 }
 
-static bool change_is(const json_t *change, bool (*is)(const char *key))
-{
-	char key[64];
-
-	snprintf(key, sizeof(key), "%.60s", json_string_value(change));
-	key[strcspn(key, ".")] = '\0';
-	return is(key);
-}
-
-static bool changes_have(const json_t *changes, bool (*is)(const char *key))
+static bool changes_have(const json_t *changes, const char *name)
 {
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(changes, i, v) if (change_is(v, is)) return true;
+	json_array_foreach(changes, i, v) if (!strcmp(json_string_value(v), name)) return true;
 	return false;
 }
 
-static bool is_image(const char *key)
+/* Those that a running cell cannot have. more_pids: that many processes are among them. */
+static json_t *changes_hard(const json_t *changes, bool more_pids)
 {
-	return !strcmp(key, "image");
-}
+	json_t *list = json_array(), *v;
+	char key[64];
+	size_t i;
 
-static bool needs_restart(const char *key)
-{
-	return !changes_in_place(key);
+	json_array_foreach(changes, i, v)
+	{
+		const char *name = json_string_value(v);
+
+		snprintf(key, sizeof(key), "%.60s", name);
+		key[strcspn(key, ".")] = '\0';
+		if (!change_is_live(key) || (more_pids && !strcmp(name, "limits.pids")))
+			json_array_append(list, v);
+	}
+	return list;
 }
 
 /* ---- a cell of the file ---- */
@@ -155,14 +144,22 @@ static json_t *spec_wanted(struct daemon *d, const struct plan *p, struct projec
 }
 
 /* What of the change can be made now, on what there is; the hashes stay those of what there was. */
-static json_t *spec_in_place(const struct cell *c, const json_t *wanted)
+static json_t *spec_in_place(const struct cell *c, const json_t *wanted, bool more_pids)
 {
-	json_t *spec = json_copy(c->spec), *labels, *v;
+	json_t *spec = json_copy(c->spec), *labels, *limits, *v;
 	const char *key, *was = label_of(c, LABEL_SPEC), *files = label_of(c, LABEL_FILES);
 
-	json_object_foreach(c->spec, key, v) if (changes_in_place(key)) json_object_del(spec, key);
-	json_object_foreach((json_t *)(uintptr_t)wanted, key, v) if (changes_in_place(key))
+	json_object_foreach(c->spec, key, v) if (change_is_live(key)) json_object_del(spec, key);
+	json_object_foreach((json_t *)(uintptr_t)wanted, key, v) if (change_is_live(key))
 		json_object_set(spec, key, v);
+	if (more_pids) {
+		limits = json_copy(json_object_get(wanted, "limits"));
+		v = json_object_get(json_object_get(c->spec, "limits"), "pids");
+		json_object_del(limits, "pids");
+		if (v)
+			json_object_set(limits, "pids", v);
+		json_object_set_new(spec, "limits", limits);
+	}
 	labels = json_copy(json_object_get(wanted, "labels"));
 	json_object_set_new(labels, LABEL_SPEC, json_string(was ? was : ""));
 	if (files)
@@ -171,20 +168,12 @@ static json_t *spec_in_place(const struct cell *c, const json_t *wanted)
 	return spec;
 }
 
-static json_t *changes_pick(const json_t *changes, bool (*is)(const char *key))
-{
-	json_t *list = json_array(), *v;
-	size_t i;
-
-	json_array_foreach(changes, i, v) if (change_is(v, is)) json_array_append(list, v);
-	return list;
-}
-
 static void existing_plan(struct plan_action *a, const struct cell *c, const char *group,
 			  const struct plan_options *o)
 {
 	bool live = cell_state_is_live(c->state) || c->restart_at, fresh = c->state == CELL_CREATED;
 	const char *was = label_of(c, LABEL_CELL);
+	bool more_pids = live && change_needs_restart(c->spec, a->spec);
 	json_t *part;
 
 	a->changes = specs_compare(c->spec, a->spec);
@@ -192,23 +181,24 @@ static void existing_plan(struct plan_action *a, const struct cell *c, const cha
 		change_add(a->changes, "labels", LABEL_CELL);
 	if (a->files)
 		change_add(a->changes, "files", NULL);
+	a->restart = changes_hard(a->changes, more_pids);
 	if (!json_array_size(a->changes)) {
 		a->kind = needs_start(c) ? PLAN_START : PLAN_KEEP;
-	} else if (changes_have(a->changes, is_image)) {
+	} else if (changes_have(a->changes, "image")) {
 		a->kind = o->recreate || fresh ? PLAN_RECREATE : PLAN_REFUSED;
-	} else if (!changes_have(a->changes, needs_restart)) {
+	} else if (!json_array_size(a->restart)) {
 		a->kind = PLAN_CHANGE;
 		a->start = needs_start(c);
 	} else if (o->apply && !o->restart && live) {
 		a->kind = PLAN_LATER;
-		part = spec_in_place(c, a->spec);
+		part = spec_in_place(c, a->spec, more_pids);
 		json_decref(a->spec);
 		a->spec = part;
 	} else {
 		a->kind = PLAN_RESTART;
 	}
-	if (a->kind == PLAN_RESTART || a->kind == PLAN_LATER)
-		a->restart = changes_pick(a->changes, needs_restart);
+	if (a->kind != PLAN_RESTART && a->kind != PLAN_LATER)
+		json_array_clear(a->restart);
 }
 
 static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell *pc,

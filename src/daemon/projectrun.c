@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "daemon/cellspec.h"
+#include "daemon/change.h"
 #include "daemon/fileswrite.h"
 #include "daemon/health.h"
 #include "daemon/life.h"
@@ -21,6 +22,7 @@
 enum step {
 	STEP_WAIT, /* for others */
 	STEP_STOP, /* it is being stopped */
+	STEP_CHANGE, /* its keeper is told */
 	STEP_REMOVE, /* a thread removes it */
 	STEP_MAKE, /* a thread makes its disk */
 	STEP_FILES, /* its files are written */
@@ -391,19 +393,36 @@ static void start_when_stopped(struct run_action *a)
 		start_begin(a);
 }
 
-/* Without a restart. */
-static void change_begin(struct run_action *a)
+static void changed(void *arg, struct cell *c, const struct fault *f)
 {
-	struct cell *c = cell_of(a);
+	struct run_action *a = arg;
 
-	if (!respec(a))
+	a->r->threads--;
+	if (!c) {
+		action_fail(a, f);
 		return;
-	cell_idle_reset(c);
+	}
 	tell_step(a, "changed");
 	if (a->plan->start)
 		start_when_stopped(a);
 	else
 		action_done(a);
+}
+
+/* Without a restart. */
+static void change_begin(struct run_action *a)
+{
+	struct cell *c = cell_of(a);
+	struct fault f = { 0 };
+
+	a->step = STEP_CHANGE;
+	a->r->threads++;
+	if (c)
+		cell_change(c, json_deep_copy(a->plan->spec), 0, changed, a);
+	else {
+		fault_note(&f, 409, "failed", "the cell was removed meanwhile");
+		changed(a, NULL, &f);
+	}
 }
 
 static void action_begin(struct run_action *a)

@@ -13,6 +13,7 @@
 #define VIV_HOST_BOOTSPEC_H
 
 #include "base/base.h"
+#include "host/limits.h"
 #include "host/stats.h"
 
 #define FD_CONTROL 3
@@ -98,6 +99,7 @@ struct bootspec {
 	uint64_t memory; /* bytes that the cell sees and may use; 0: the host's */
 	bool memory_enforced; /* a cgroup enforces it; else the kernel does by accounting */
 	uint32_t max_tasks; /* processes and threads */
+	uint32_t most_tasks; /* that a change of max_tasks can reach while it runs */
 	uint32_t max_files; /* open files of the whole cell */
 	uint64_t
 		disk_bytes; /* that may be written to the cell's own layer and tmpfs together; a disk has a quota of its own */
@@ -142,7 +144,8 @@ enum ctl_type {
 	CTL_THAW,
 	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
 	CTL_STATS, /* both: figures are asked for; stats */
-	CTL_DONE, /* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE and CTL_THAW, by the request's number: a is 0 or -errno */
+	CTL_DONE, /* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE, CTL_THAW and CTL_LIMITS, by the request's number: a is 0 or -errno */
+	CTL_LIMITS, /* viv -> kernel: other limits; -EBUSY: more memory is in use than that, and nothing has changed */
 };
 
 #define CTL_X_FIRST 1u /* the cell ends with it */
@@ -159,6 +162,7 @@ struct ctl_msg {
 	union {
 		char text[488];
 		struct keep_stats stats;
+		struct cell_limits limits;
 	};
 };
 

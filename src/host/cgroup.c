@@ -223,21 +223,71 @@ static int v2_parent_find(const bool *want, char *parent)
 	return best;
 }
 
+/* ---- limits ---- */
+
+/* A number, or what stands for none. */
+static bool limit_write(const char *dir, const char *name, uint64_t value, const char *none)
+{
+	return value ? number_write(dir, name, value) : file_write(dir, name, none);
+}
+
+static bool v2_limit(const char *dir, const struct cgroup_limits *l, enum cgroup_controller c)
+{
+	char text[64];
+
+	switch (c) {
+	case CGROUP_MEMORY:
+		if (!limit_write(dir, "memory.max", l->memory, "max"))
+			return false;
+		/* Swapped memory would not count: the limit is for all of it. */
+		file_write(dir, "memory.swap.max", l->memory ? "0" : "max");
+		return true;
+	case CGROUP_CPU:
+		snprintf(text, sizeof(text), "%llu %llu", CPU_PERIOD * l->cpu_milli / 1000,
+			 CPU_PERIOD);
+		return file_write(dir, "cpu.max", l->cpu_milli ? text : "max");
+	case CGROUP_PIDS:
+		return limit_write(dir, "pids.max", l->pids, "max");
+	case CGROUP_CONTROLLERS:
+		break;
+	}
+	return false;
+}
+
+static bool v1_limit(const char *dir, const struct cgroup_limits *l, enum cgroup_controller c)
+{
+	bool ok;
+	int err;
+
+	switch (c) {
+	case CGROUP_MEMORY:
+		/* That with swap is never the smaller one: it goes first when both grow, and last when they shrink. */
+		limit_write(dir, "memory.memsw.limit_in_bytes", l->memory, "-1");
+		ok = limit_write(dir, "memory.limit_in_bytes", l->memory, "-1");
+		err = errno;
+		limit_write(dir, "memory.memsw.limit_in_bytes", l->memory, "-1");
+		errno = err;
+		return ok;
+	case CGROUP_CPU:
+		return number_write(dir, "cpu.cfs_period_us", CPU_PERIOD) &&
+		       limit_write(dir, "cpu.cfs_quota_us", CPU_PERIOD * l->cpu_milli / 1000, "-1");
+	case CGROUP_PIDS:
+		return limit_write(dir, "pids.max", l->pids, "max");
+	case CGROUP_CONTROLLERS:
+		break;
+	}
+	return false;
+}
+
 static void v2_create(struct cgroup *cg, const struct cgroup_limits *l, const bool *want)
 {
-	char parent[PATH_SIZE], text[64];
+	char parent[PATH_SIZE];
 	bool *ok = cg->enforced;
 
 	if (!v2_parent_find(want, parent) || !dir_make(parent, cg->v2))
 		return;
-	if (want[CGROUP_MEMORY] && number_write(cg->v2, "memory.max", l->memory)) {
-		/* Swapped memory would not count: the limit is for all of it. */
-		file_write(cg->v2, "memory.swap.max", "0");
-		ok[CGROUP_MEMORY] = true;
-	}
-	snprintf(text, sizeof(text), "%llu %llu", CPU_PERIOD * l->cpu_milli / 1000, CPU_PERIOD);
-	ok[CGROUP_CPU] = want[CGROUP_CPU] && file_write(cg->v2, "cpu.max", text);
-	ok[CGROUP_PIDS] = want[CGROUP_PIDS] && number_write(cg->v2, "pids.max", l->pids);
+	for (int c = 0; c < CGROUP_CONTROLLERS; c++)
+		ok[c] = want[c] && v2_limit(cg->v2, l, (enum cgroup_controller)c);
 	cg->v2_fd = open(cg->v2, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (cg->v2_fd < 0 || (!ok[CGROUP_MEMORY] && !ok[CGROUP_CPU] && !ok[CGROUP_PIDS])) {
 		memset(cg->enforced, 0, sizeof(cg->enforced));
@@ -248,28 +298,13 @@ static void v2_create(struct cgroup *cg, const struct cgroup_limits *l, const bo
 static bool v1_create(struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_controller c)
 {
 	char parent[PATH_SIZE], *dir = cg->v1[c];
-	bool ok = false;
 
 	if (!own_dir(controller_names[c], parent) || !dir_make(parent, dir))
 		return false;
-	switch (c) {
-	case CGROUP_MEMORY:
-		ok = number_write(dir, "memory.limit_in_bytes", l->memory);
-		number_write(dir, "memory.memsw.limit_in_bytes", l->memory);
-		break;
-	case CGROUP_CPU:
-		ok = number_write(dir, "cpu.cfs_period_us", CPU_PERIOD) &&
-		     number_write(dir, "cpu.cfs_quota_us", CPU_PERIOD * l->cpu_milli / 1000);
-		break;
-	case CGROUP_PIDS:
-		ok = number_write(dir, "pids.max", l->pids);
-		break;
-	case CGROUP_CONTROLLERS:
-		break;
-	}
-	if (!ok)
-		dir_remove(dir);
-	return ok;
+	if (v1_limit(dir, l, c))
+		return true;
+	dir_remove(dir);
+	return false;
 }
 
 void cgroup_create(struct cgroup *cg, const struct cgroup_limits *l)
@@ -283,6 +318,111 @@ void cgroup_create(struct cgroup *cg, const struct cgroup_limits *l)
 	for (int c = 0; c < CGROUP_CONTROLLERS; c++)
 		if (want[c] && !cg->enforced[c])
 			cg->enforced[c] = v1_create(cg, l, (enum cgroup_controller)c);
+}
+
+int cgroup_set(const struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_controller c)
+{
+	bool ok = cg->v1[c][0] ? v1_limit(cg->v1[c], l, c) : v2_limit(cg->v2, l, c);
+
+	return ok ? 0 : -errno;
+}
+
+/* ---- a cell that runs already ---- */
+
+#define PASSES 64
+#define PROCS_MAX 65536
+
+/* The kernel and its children, which are all processes of the cell: how many, or -1. */
+static int procs_list(pid_t kernel, pid_t *list)
+{
+	char path[64];
+	FILE *f;
+	int n = 1;
+
+	list[0] = kernel;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)kernel, (int)kernel);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	while (n < PROCS_MAX && fscanf(f, "%d", &list[n]) == 1)
+		n++;
+	fclose(f);
+	return n;
+}
+
+static int pid_compare(const void *a, const void *b)
+{
+	return *(const pid_t *)a - *(const pid_t *)b;
+}
+
+/* Children of what was moved are born where it is; of what was not, they are found in the next pass. */
+static bool procs_move(const char *dir, pid_t kernel)
+{
+	pid_t *now = calloc(PROCS_MAX, sizeof(*now)), *moved = calloc(PROCS_MAX, sizeof(*moved));
+	int n = 0, nmoved = 0, news = 1;
+
+	for (int pass = 0; now && moved && pass < PASSES && news && n >= 0; pass++) {
+		pid_t *swap;
+
+		n = procs_list(kernel, now);
+		news = 0;
+		for (int i = 0; i < n; i++) {
+			if (bsearch(&now[i], moved, (size_t)nmoved, sizeof(*moved), pid_compare))
+				continue;
+			news++;
+			/* One that has just ended needs no place. */
+			if (!number_write(dir, "cgroup.procs", (uint64_t)now[i]) && errno != ESRCH)
+				n = -1;
+		}
+		swap = moved;
+		moved = now;
+		now = swap;
+		nmoved = MAX(n, 0);
+		qsort(moved, (size_t)nmoved, sizeof(*moved), pid_compare);
+	}
+	free(now);
+	free(moved);
+	return n >= 0 && !news;
+}
+
+/* Adds a controller to the cell's own group. */
+static bool v2_add(struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_controller c)
+{
+	char parent[PATH_SIZE], word[16], *slash;
+
+	snprintf(parent, sizeof(parent), "%s", cg->v2);
+	slash = strrchr(parent, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	snprintf(word, sizeof(word), "+%s", controller_names[c]);
+	file_write(parent, "cgroup.subtree_control", word);
+	return v2_limit(cg->v2, l, c);
+}
+
+bool cgroup_add(struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_controller c,
+		pid_t kernel)
+{
+	bool want[CGROUP_CONTROLLERS] = { false }, made;
+	struct cgroup new = { .v2_fd = -1 };
+
+	want[c] = true;
+	if (cg->v2[0] && v2_add(cg, l, c))
+		return cg->enforced[c] = true;
+	if (!cg->v2[0]) {
+		v2_create(&new, l, want);
+		made = new.enforced[c] && procs_move(new.v2, kernel);
+		if (made) {
+			strcpy(cg->v2, new.v2);
+			cg->v2_fd = new.v2_fd;
+			return cg->enforced[c] = true;
+		}
+		cgroup_remove(&new);
+	}
+	if (!v1_create(cg, l, c))
+		return false;
+	cg->enforced[c] = procs_move(cg->v1[c], kernel);
+	return cg->enforced[c];
 }
 
 bool cgroup_is_joined_late(const struct cgroup *cg, int born_fd)

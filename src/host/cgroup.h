@@ -30,6 +30,14 @@ struct cgroup {
 /* Makes what can be made and removes what dead cells left there. Never fails: enforced says what
  * is. */
 void cgroup_create(struct cgroup *cg, const struct cgroup_limits *limits);
+/* Another limit where one of this kind is enforced; 0: none. -errno: it stays as it was; -EBUSY: more is in use (memory, v1). */
+int must_check cgroup_set(const struct cgroup *cg, const struct cgroup_limits *limits,
+			  enum cgroup_controller c);
+/* The same where none is, for a cell that runs: the group is made, and the kernel and all that it started are moved there. What memory they
+ * have is not moved with them, so a limit of memory counts only what comes. False: it cannot be had; what was made goes with
+ * cgroup_remove. */
+bool cgroup_add(struct cgroup *cg, const struct cgroup_limits *limits, enum cgroup_controller c,
+		pid_t kernel);
 /* Whether a process has to be moved into some of them, because it cannot be born there: all of
  * v1; v2 when root starts the cell under another uid, which may not write there (born_fd < 0
  * says so). */

@@ -513,28 +513,31 @@ static int isolate_stage_caps(void)
 }
 
 /* Sets a limit; a hard limit that is lower already stays. */
-static int rlimit_set(int which, rlim_t soft)
+static int rlimit_set(int which, rlim_t soft, rlim_t hard)
 {
 	struct rlimit old, new;
 
 	if (getrlimit(which, &old) < 0)
 		return -errno;
-	new.rlim_cur = new.rlim_max = MIN(soft, old.rlim_max);
+	new.rlim_max = MIN(hard, old.rlim_max);
+	new.rlim_cur = MIN(soft, new.rlim_max);
 	return setrlimit(which, &new) < 0 ? -errno : 0;
 }
 
 static int isolate_stage_rlimits(const struct bootspec *spec)
 {
 	/* Counted for this user namespace alone. The slack is for processes that are being born
-	 * or reaped. */
-	int err = spec->max_tasks ? rlimit_set(RLIMIT_NPROC, (rlim_t)spec->max_tasks + 64) : 0;
+	 * or reaped. The kernel follows a change of max_tasks with the soft limit of each runner. */
+	rlim_t soft = (rlim_t)spec->max_tasks + TASKS_SLACK,
+	       hard = (rlim_t)MAX(spec->max_tasks, spec->most_tasks) + TASKS_SLACK;
+	int err = spec->max_tasks ? rlimit_set(RLIMIT_NPROC, soft, hard) : 0;
 
 	if (!err)
-		err = rlimit_set(RLIMIT_NOFILE, RLIM_INFINITY);
+		err = rlimit_set(RLIMIT_NOFILE, RLIM_INFINITY, RLIM_INFINITY);
 	if (!err)
-		err = rlimit_set(RLIMIT_CORE, 0);
+		err = rlimit_set(RLIMIT_CORE, 0, 0);
 	if (!err)
-		err = rlimit_set(RLIMIT_FSIZE, RLIM_INFINITY);
+		err = rlimit_set(RLIMIT_FSIZE, RLIM_INFINITY, RLIM_INFINITY);
 	return err;
 }
 

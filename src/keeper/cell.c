@@ -6,13 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -21,11 +19,6 @@
 #include "host/hostmount.h"
 #include "host/isolate.h"
 #include "host/stream.h"
-
-#define DEFAULT_TASKS 4096
-#define DEFAULT_FILES 65536
-#define DEFAULT_INODES (1u << 20)
-#define PIDS_SLACK 64
 
 static int host_check(void)
 {
@@ -171,60 +164,6 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		out->fd = (int)c->nfds;
 		c->fds[c->nfds++] = host.fd;
 	}
-	return 0;
-}
-
-static int limits_prepare(struct cell *c, const struct run_options *o)
-{
-	struct bootspec *s = &c->spec;
-	struct cgroup_limits limits = { .memory = o->memory };
-	struct sysinfo si;
-	cpu_set_t all, some;
-	uint32_t cpus = 1;
-
-	if (!sched_getaffinity(0, sizeof(all), &all))
-		cpus = (uint32_t)CPU_COUNT(&all);
-	if (o->cpu_milli > cpus * 1000)
-		return fail("--cpus: this host has %u processor%s", cpus, cpus == 1 ? "" : "s");
-	s->cpus = o->cpu_milli ? (o->cpu_milli + 999) / 1000 : cpus;
-	if (o->cpu_milli < cpus * 1000)
-		limits.cpu_milli = o->cpu_milli;
-	/* The cell's own user namespace counts processes too, so a cgroup is not made for them
-	 * alone. */
-	if (o->pids && (limits.memory || limits.cpu_milli))
-		limits.pids = o->pids + PIDS_SLACK;
-	cgroup_create(&c->cgroup, &limits);
-	if (limits.cpu_milli && !c->cgroup.enforced[CGROUP_CPU]) {
-		/* Whole processors at least: the cell inherits where viv may run. */
-		uint32_t n = 0, skip = (uint32_t)getpid() % cpus;
-
-		CPU_ZERO(&some);
-		for (unsigned round = 0; round < 2 * CPU_SETSIZE && n < s->cpus; round++)
-			if (CPU_ISSET(round % CPU_SETSIZE, &all) && (!skip || !skip--)) {
-				CPU_SET(round % CPU_SETSIZE, &some);
-				n = (uint32_t)CPU_COUNT(&some);
-			}
-		sched_setaffinity(0, sizeof(some), &some);
-		if (o->cpu_milli % 1000 && !o->quiet)
-			warn("--cpus: no cgroup can be had here; the cell gets %u whole "
-			     "processor%s",
-			     s->cpus, s->cpus == 1 ? "" : "s");
-	}
-	s->memory = o->memory;
-	s->memory_enforced = c->cgroup.enforced[CGROUP_MEMORY];
-	s->max_tasks = o->pids ? o->pids : DEFAULT_TASKS;
-	s->max_files = DEFAULT_FILES;
-	s->disk_inodes = DEFAULT_INODES;
-	s->disk_bytes = 1UL << 30;
-	if (!sysinfo(&si))
-		s->disk_bytes = MAX(s->disk_bytes, (uint64_t)si.totalram * si.mem_unit / 2);
-	if (o->disk_bytes)
-		s->disk_bytes = o->disk_bytes;
-	if (o->disk_inodes)
-		s->disk_inodes = o->disk_inodes;
-	s->disk.max_bytes = o->disk_bytes;
-	s->disk.max_inodes = s->disk_inodes;
-	s->timeout_ns = o->timeout_ns;
 	return 0;
 }
 
@@ -402,7 +341,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 		return fail("cannot prepare descriptors: %s", strerror(errno));
 	c->control = pair[0];
 	c->fds[FD_CONTROL] = pair[1];
-	status = limits_prepare(c, o);
+	status = limits_prepare(o, s, &c->cgroup);
 	if (status)
 		return status;
 	c->fds[FD_SPEC] = bootspec_write(s);

@@ -22,7 +22,7 @@ struct keeper {
 	const struct run_options *o;
 	struct place *place;
 	const struct isolated *kernel;
-	const struct cgroup *cgroup;
+	struct cgroup *cgroup;
 	struct channel control;
 	struct source signals, pidfd;
 	struct source memory; /* the host killed something for lack of it */
@@ -40,6 +40,7 @@ struct keeper {
 	enum keep_reason reason; /* 0: not known yet */
 	char why[256];
 	int64_t started; /* nanoseconds since 1970 */
+	int64_t began; /* the same by the monotonic clock */
 	char id[KEEP_ID_LEN + 1];
 	char image[80]; /* as others call it; "": as it was started with */
 	bool pooled; /* it waits in a pool, for its first request */
@@ -91,6 +92,18 @@ void clients_events(void); /* there are new ones */
 /* An answer to a request that was passed on. */
 void pending_answer(const struct ctl_msg *m);
 void seal_end(int err);
+
+/* To the kernel, whose answer comes to pending_answer. False: it does not take it, which was answered. */
+bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m);
+void client_ok(struct client *c, uint32_t id, uint64_t n);
+
+/* ---- limits.c ---- */
+/* Before the start: what the spec has of them, and the cgroup. 0 or an exit status. */
+int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg);
+/* KEEP_LIMITS. */
+void limits_request(struct client *c, const struct keep_msg *in);
+/* The kernel has taken them (0), or -errno. c NULL: who asked is gone. */
+void limits_answer(struct client *c, uint32_t id, int err);
 
 /* ---- procs.c ---- */
 struct kproc {

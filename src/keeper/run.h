@@ -138,7 +138,7 @@ int s3_start(const struct run_options *o, const char *src, bool readonly, int *r
 /* The time with a cell (watch.c). First what comes before its kernel is there: 0 or an exit status. */
 int watch_prepare(const struct run_options *o, struct place *place);
 /* From the first message to the exit status. Takes control and signals, borrows the others. */
-int watch(const struct isolated *kernel, int control, int signals, const struct cgroup *cg);
+int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg);
 /* The signals that viv forwards to the cell, blocked, as a descriptor; -1 on failure. */
 int watch_signals(void);
 

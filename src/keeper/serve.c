@@ -114,7 +114,7 @@ void client_fail(struct client *c, uint32_t id, enum err_kind kind, int status, 
 	client_send(c, id, &m, NULL, 0);
 }
 
-static void client_ok(struct client *c, uint32_t id, uint64_t n)
+void client_ok(struct client *c, uint32_t id, uint64_t n)
 {
 	struct keep_msg m = { .type = KEEP_OK, .n = n };
 
@@ -150,7 +150,7 @@ void clients_events(void)
 
 /* ---- requests that the kernel answers ---- */
 
-static void pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m)
+bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m)
 {
 	struct pending *p = malloc(sizeof(*p));
 
@@ -158,15 +158,20 @@ static void pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg 
 	if (!p || !control_put(m, NULL, 0)) {
 		free(p);
 		client_fail(c, in->id, ERR_FAILED, 0, "the cell does not answer");
-		return;
+		return false;
 	}
 	*p = (struct pending){ .request = m->request, .id = in->id, .type = in->type, .client = c };
 	list_init(&p->link);
 	list_append(&keeper.pending, &p->link);
+	return true;
 }
 
 static void done_answer(const struct pending *p, int err)
 {
+	if (p->type == KEEP_LIMITS) {
+		limits_answer(p->client, p->id, err);
+		return;
+	}
 	switch (-err) {
 	case 0:
 		if (p->type == KEEP_FREEZE || p->type == KEEP_THAW)
@@ -379,6 +384,7 @@ static bool pool_leave(struct client *c, const struct keep_msg *in)
 	}
 	keeper.pooled = false;
 	keeper.started = clock_real();
+	keeper.began = clock_mono();
 	return true;
 }
 
@@ -404,7 +410,7 @@ static void take(struct client *c, const struct keep_msg *in)
 	keeper.idle = !t.has_command;
 	keeper.taker = t.has_command ? c : NULL;
 	if (t.timeout_ns > 0)
-		keeper.deadline = clock_mono() + t.timeout_ns;
+		keeper.deadline = keeper.began + t.timeout_ns;
 	keeper.leash = NULL;
 	client_ok(c, in->id, 0);
 }
@@ -505,6 +511,9 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_PROCS:
 		procs_list(c, in);
+		break;
+	case KEEP_LIMITS:
+		limits_request(c, in);
 		break;
 	case KEEP_SUBSCRIBE:
 		subscribe(c, in);

@@ -496,13 +496,14 @@ int watch_prepare(const struct run_options *o, struct place *place)
 	keeper.status = -1;
 	keeper.state = KEEP_STARTING;
 	keeper.started = clock_real();
+	keeper.began = clock_mono();
 	keeper.idle = o->idle;
 	keeper.pooled = o->pool;
 	keeper.leave = o->leave;
 	return err ? fail("cannot watch the cell: %s", strerror(-err)) : 0;
 }
 
-int watch(const struct isolated *kernel, int control, int signals, const struct cgroup *cg)
+int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg)
 {
 	struct err e;
 	int err, oom;
@@ -531,8 +532,9 @@ int watch(const struct isolated *kernel, int control, int signals, const struct 
 	}
 	if (!keeper.detached)
 		terminal_save(&keeper.terminal);
+	keeper.began = clock_mono();
 	if (keeper.o->timeout_ns)
-		keeper.deadline = clock_mono() + keeper.o->timeout_ns;
+		keeper.deadline = keeper.began + keeper.o->timeout_ns;
 	while (!keeper.ended) {
 		sources_wait(next_deadline());
 		if (keeper.deadline && clock_mono() >= keeper.deadline)

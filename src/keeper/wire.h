@@ -23,6 +23,7 @@
  *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next;      KEEP_OK        n: the first one that follows (later, when some are
  *                   flags: KEEP_SAID                                        gone already); then KEEP_EVENTs for good, with that id
  *   KEEP_TAKE       take; of a cell in a pool                KEEP_OK
+ *   KEEP_LIMITS     limits                                   KEEP_OK        when they are in force; KEEP_FAIL: all is as it was
  *
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
  * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
@@ -66,6 +67,7 @@ enum keep_type {
 	KEEP_LOGS,
 	KEEP_SUBSCRIBE,
 	KEEP_TAKE,
+	KEEP_LIMITS,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -154,6 +156,23 @@ struct keep_take {
 	int64_t timeout_ns; /* of the cell, from now on; 0: none */
 };
 
+/* Which of them are changed. */
+#define KEEP_L_CPUS 1
+#define KEEP_L_MEMORY 2
+#define KEEP_L_PIDS 4
+#define KEEP_L_DISK 8
+#define KEEP_L_INODES 16
+#define KEEP_L_TIMEOUT 32
+
+/* 0: none, or what a cell has that was started without. */
+struct keep_limits {
+	uint32_t set; /* KEEP_L_ */
+	uint32_t cpu_milli; /* thousandths of a processor */
+	uint32_t pids;
+	uint64_t memory, disk, inodes;
+	int64_t timeout_ns; /* from the start of the cell on */
+};
+
 struct keep_msg {
 	uint32_t type; /* enum keep_type */
 	uint32_t id;
@@ -171,6 +190,7 @@ struct keep_msg {
 		struct keep_proc proc_is;
 		struct keep_stats stats;
 		struct keep_take take;
+		struct keep_limits limits;
 	};
 };
 _Static_assert(sizeof(struct keep_msg) == 512, "the size of a message is fixed");

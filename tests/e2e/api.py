@@ -235,6 +235,12 @@ def cells():
     call("POST", at + "/resume", want=200)
     call("POST", at + "/resume", want=409)
     call("POST", at + "/rename", {"name": "n"}, 409)
+    c = call("PATCH", at, {"limits": {"pids": 50, "memory": None}, "labels": {"p": "q", "none": None}, "restart": {"policy": "no"}, "stop_grace": 1}, 200)
+    if c["spec"]["limits"] != {"pids": 50} or c["labels"].get("p") != "q":
+        problems.append(f"patch: {c}")
+    call("PATCH", at, {"command": ["true"]}, 400)
+    call("PATCH", at, {"limits": {"pids": 5000}}, 409)
+    call("PATCH", at, {"limits": None, "labels": {"p": None}}, 200)
     call("POST", at + "/start", want=409)
     call("DELETE", at, want=409)
     call("GET", at + "/snapshots", want=409)

@@ -6,6 +6,7 @@ import { processStart, signalNumber } from './process.js';
 
 /** @typedef {import('./types.js').Abortable} Abortable */
 /** @typedef {import('./types.js').CellInfo} CellInfo */
+/** @typedef {import('./types.js').CellPatch} CellPatch */
 /** @typedef {import('./types.js').ExecOptions} ExecOptions */
 /** @typedef {import('./http.js').Transport} Transport */
 /** @typedef {string | string[]} Command a program and its arguments; text is for `sh -c` */
@@ -100,6 +101,11 @@ export class Cells {
 		return this.#change(id, 'rename', { name }, o);
 	}
 
+	/** Limits and settings, while it runs or not: what is named is set, null takes it away. @param {string} id @param {CellPatch} change @param {Abortable} [o] */
+	async update(id, change, o) {
+		return this.#cell(await this.#transport.json('PATCH', at(id), { body: change, signal: o?.signal }));
+	}
+
 	/** @param {string} id @param {Abortable & {force?: boolean}} [o] force: one that runs, too */
 	async remove(id, o = {}) {
 		await this.#transport.json('DELETE', at(id), { query: { force: o.force }, signal: o.signal });
@@ -188,6 +194,11 @@ export class Cell {
 	/** @param {Abortable & {grace?: number}} [o] */
 	restart(o) {
 		return this.#take(this.#cells.restart(this.id, o));
+	}
+
+	/** @param {CellPatch} change @param {Abortable} [o] */
+	update(change, o) {
+		return this.#take(this.#cells.update(this.id, change, o));
 	}
 
 	/** @param {string} name @param {Abortable} [o] */

@@ -67,6 +67,15 @@
  * @property {boolean} [get] a cell of that name is no error but the answer
  * @typedef {CellSpec & CellCreateOnly} CellCreate
  *
+ * @typedef {object} CellPatch null takes away
+ * @property {Record<string, string | null> | null} [labels]
+ * @property {{[K in keyof Limits]?: number | null} | null} [limits]
+ * @property {Partial<Restart> | null} [restart]
+ * @property {Partial<HealthSpec> | null} [health]
+ * @property {number | null} [timeout] from its start on
+ * @property {number | null} [stop_grace]
+ * @property {number | null} [idle_timeout]
+ *
  * @typedef {object} CellInfo
  * @property {string} id
  * @property {string} [name]

@@ -75,6 +75,12 @@ test('the life of a cell', async () => {
 	await c.resume();
 	await c.exec('echo kept >/root/file || echo kept >/tmp/file');
 	const pid = c.info.pid;
+	await c.update({ limits: { pids: 20, memory: 256 << 20 }, labels: { of: 'life' } });
+	assert.deepEqual([c.info.pid, c.info.labels], [pid, { of: 'life' }]);
+	assert.equal((await c.exec('cat /sys/fs/cgroup/pids.max')).stdout, '20\n');
+	await c.update({ limits: { memory: null } });
+	assert.deepEqual(c.info.spec.limits, { pids: 20 });
+	await assert.rejects(c.update({ limits: { pids: 5000 } }), refused('conflict', 409));
 	await c.restart({ grace: 0.1 });
 	assert.notEqual(c.info.pid, pid);
 	assert.equal((await c.exec('cat /root/file /tmp/file 2>/dev/null')).stdout, 'kept\n');

@@ -39,6 +39,8 @@ export class Cells {
     }) | undefined): Promise<Cell>;
     /** @param {string} id @param {string} name @param {Abortable} [o] */
     rename(id: string, name: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
+    /** Limits and settings, while it runs or not: what is named is set, null takes it away. @param {string} id @param {CellPatch} change @param {Abortable} [o] */
+    update(id: string, change: CellPatch, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
     /** @param {string} id @param {Abortable & {force?: boolean}} [o] force: one that runs, too */
     remove(id: string, o?: (import("./types.js").Abortable & {
         force?: boolean;
@@ -81,6 +83,8 @@ export class Cell {
     restart(o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<this>;
+    /** @param {CellPatch} change @param {Abortable} [o] */
+    update(change: CellPatch, o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {string} name @param {Abortable} [o] */
     rename(name: string, o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {Abortable} [o] */
@@ -156,6 +160,7 @@ export class Snapshots {
 }
 export type Abortable = import('./types.js').Abortable;
 export type CellInfo = import('./types.js').CellInfo;
+export type CellPatch = import('./types.js').CellPatch;
 export type ExecOptions = import('./types.js').ExecOptions;
 export type Transport = import('./http.js').Transport;
 /**

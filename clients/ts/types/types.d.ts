@@ -163,6 +163,33 @@ export type CellCreateOnly = {
  */
 export type CellCreate = CellSpec & CellCreateOnly;
 /**
+ * null takes away
+ */
+export type CellPatch = {
+    labels?: Record<string, string | null> | null;
+    limits?: {
+        cpus?: number | null;
+        /**
+         * bytes
+         */
+        memory?: number | null;
+        pids?: number | null;
+        /**
+         * bytes
+         */
+        disk?: number | null;
+        inodes?: number | null;
+    } | null;
+    restart?: Partial<Restart> | null;
+    health?: Partial<HealthSpec> | null;
+    /**
+     * from its start on
+     */
+    timeout?: number | null;
+    stop_grace?: number | null;
+    idle_timeout?: number | null;
+};
+/**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type CellInfo = {

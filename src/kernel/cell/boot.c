@@ -49,12 +49,26 @@
 extern const char stub_blob[], stub_blob_end[];
 
 static struct fs *layer;
+static struct fs *shm;
 static struct path root;
 static struct cred own_cred; /* of processes that viv starts, unless it says otherwise */
 
 struct fs *boot_layer(void)
 {
 	return layer;
+}
+
+struct fs *boot_shm(void)
+{
+	return shm;
+}
+
+uint64_t boot_shm_size(void)
+{
+	const struct bootspec *spec = &cell.spec;
+
+	/* A full /dev/shm is an error, not the end of the cell. */
+	return spec->memory ? MIN(spec->memory / 2, spec->disk_bytes) : spec->disk_bytes;
 }
 
 const struct cred *boot_cred(void)
@@ -240,8 +254,6 @@ static int root_mount(void)
 int boot_tree(void)
 {
 	const struct bootspec *spec = &cell.spec;
-	/* Half of the memory, as on a machine that has so much: a full /dev/shm is an error, not the end of the cell. */
-	uint64_t shm = spec->memory ? MIN(spec->memory / 2, spec->disk_bytes) : spec->disk_bytes;
 	int ret;
 
 	dev_register();
@@ -258,9 +270,10 @@ int boot_tree(void)
 		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs", false);
 	if (ret == 0)
 		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts", false);
+	shm = layer_new(NULL, boot_shm_size(), spec->disk_inodes, "tmpfs");
 	if (ret == 0)
-		ret = mount_at(layer_new(NULL, shm, spec->disk_inodes, "tmpfs"), "/dev/shm",
-			       MNT_NOSUID | MNT_NODEV, "tmpfs", false);
+		ret = mount_at(shm ? fs_get(shm) : NULL, "/dev/shm", MNT_NOSUID | MNT_NODEV,
+			       "tmpfs", false);
 	if (ret < 0) {
 		if (!failure_told)
 			control_say(CTL_FAIL, 125, "cannot build the cell's file system: %s",

@@ -11,6 +11,10 @@ int must_check boot_tree(void);
 int must_check boot_first(void);
 /* The layer that holds what the cell writes: for the list of changes. */
 struct fs *boot_layer(void);
+/* The tmpfs at /dev/shm, whether it is mounted still or not. */
+struct fs *boot_shm(void);
+/* Its size: half of the memory, as on a machine that has so much. */
+uint64_t boot_shm_size(void);
 
 /* Who the first process is, and by default those that are started later. */
 const struct cred *boot_cred(void);

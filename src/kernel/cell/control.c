@@ -16,6 +16,7 @@
 #include "host/fdmsg.h"
 #include "host/host.h"
 #include "kernel/cell/boot.h"
+#include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/launch.h"
 #include "kernel/cell/memory.h"
@@ -334,6 +335,9 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	case CTL_STATS:
 		stats_in(m);
 		break;
+	case CTL_LIMITS:
+		done_tell(m, limits_change(&m->limits));
+		break;
 	case CTL_END:
 		cell_ended(0);
 		break;
@@ -358,7 +362,8 @@ static bool message_take(void)
 		return true;
 	if (n <= 0)
 		_exit(125); /* viv is gone: the host ends every process of the cell with us */
-	m.text[sizeof(m.text) - 1] = 0;
+	if (m.type != CTL_LIMITS)
+		m.text[sizeof(m.text) - 1] = 0;
 	if (n == sizeof(m))
 		message_in(&m, fds, nfds);
 	else

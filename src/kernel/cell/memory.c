@@ -97,8 +97,13 @@ static void check(struct ktimer *t)
 
 void memory_watch(void)
 {
+	static bool ready;
+
+	if (!ready)
+		ktimer_init(&timer, check);
+	ready = true;
 	if (!cell.spec.memory || cell.proc_fd < 0)
-		return;
-	ktimer_init(&timer, check);
-	(void)ktimer_start(&timer, now_mono() + PERIOD);
+		ktimer_stop(&timer);
+	else
+		(void)ktimer_start(&timer, now_mono() + PERIOD);
 }

@@ -131,6 +131,7 @@ struct proc *start_proc(pid_t pid, const struct start *s, struct start_failure *
 	}
 	p->pgid = p->sid = p->pid;
 	limits_init(p);
+	limits_born(t);
 	t->cred = *s->cred;
 	t->files = fdtable_new();
 	t->fs = boot_fsctx();

@@ -12,6 +12,8 @@ struct cell_state {
 	uint64_t calls; /* answered system calls */
 	uint64_t unknown; /* answered with ENOSYS */
 	uint64_t tasks_refused; /* because of max_tasks */
+	uint32_t tasks_before; /* what max_tasks was before it was changed; 0: never */
+	bool placed; /* the host's processors were changed */
 	uint8_t random_id[16]; /* boot_id */
 };
 

@@ -19,6 +19,7 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
+#include "kernel/sys/limits.h"
 #include "kernel/sys/signal.h"
 #include "kernel/sys/strays.h"
 #include "kernel/vfs/vfs.h"
@@ -440,6 +441,7 @@ int64_t hc_child(const struct host_call *in)
 	t->cred = b->maker.cred;
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
 	task_inherit_sched(t, &b->maker);
+	limits_born(t);
 	seccomp_inherit(t, b);
 	t->fast_off = b->maker.fast_off || t->seccomp;
 	fast_born(t, b->mm, b->mm_mark, b->flags & CLONE_VM);

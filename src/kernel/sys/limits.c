@@ -8,12 +8,14 @@
 #include <linux/capability.h>
 #include <sys/resource.h>
 
+#include "host/limits.h"
 #include "host/procmem.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/limits.h"
+#include "kernel/sys/seed.h"
 #include "kernel/sys/target.h"
 #include "kernel/task/cred.h"
 
@@ -38,6 +40,49 @@ void limits_init(struct proc *p)
 	p->limits[RLIMIT_NICE] = (struct klimit){ 0, 0 };
 	p->limits[RLIMIT_RTPRIO] = (struct klimit){ 0, 0 };
 }
+
+/* ---- of the whole cell, while it runs ---- */
+
+/* The host counts, too, for processes that are made behind our back. */
+static void tasks_to_host(pid_t pid)
+{
+	(void)host_prlimit(pid, RLIMIT_NPROC, (uint64_t)cell.spec.max_tasks + TASKS_SLACK,
+			   RLIM_INFINITY);
+}
+
+static void tasks_follow(struct proc *p)
+{
+	struct klimit *l = &p->limits[RLIMIT_NPROC];
+
+	if (l->cur == cell.tasks_before)
+		l->cur = cell.spec.max_tasks;
+	if (l->max == cell.tasks_before)
+		l->max = cell.spec.max_tasks;
+	l->cur = MIN(l->cur, l->max);
+	if (p->state != PROC_ZOMBIE)
+		tasks_to_host(p->pid);
+}
+
+void limits_tasks_set(uint32_t max)
+{
+	if (max == cell.spec.max_tasks)
+		return;
+	cell.tasks_before = cell.spec.max_tasks;
+	cell.spec.max_tasks = max;
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		tasks_follow(p);
+	if (seed_pid() > 0)
+		tasks_to_host(seed_pid());
+}
+
+void limits_born(struct task *t)
+{
+	if (cell.tasks_before && t->tid == t->proc->pid)
+		tasks_follow(t->proc);
+	sched_born(t);
+}
+
+/* ---- of a process ---- */
 
 /* The host follows. What it refuses (a limit above its own) stays as it is there. */
 static void limit_to_host(struct proc *p, int resource)

@@ -9,17 +9,21 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "host/limits.h"
 #include "host/procmem.h"
 #include "kernel/abi/sched.h"
 #include "kernel/abi/time.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/limits.h"
+#include "kernel/sys/seed.h"
 #include "kernel/sys/target.h"
 #include "kernel/task/cred.h"
 
 #define RR_INTERVAL 100000000LL
 #define RESET_ON_FORK 0x40000000
+_Static_assert(CPU_WORDS == LIMITS_CPU_WORDS, "processors");
 
 /* Linux's rule for changing another thread's scheduling. */
 static bool may_schedule(const struct task *t, const struct task *target)
@@ -67,13 +71,17 @@ static void mask_all(uint64_t *mask)
 
 static void affinity_get(const struct task *t, uint64_t mask[CPU_WORDS])
 {
+	uint64_t all[CPU_WORDS] = { 0 };
 	bool any = false;
 
-	memcpy(mask, t->affinity.w, sizeof(t->affinity.w));
-	for (uint32_t i = 0; i < CPU_WORDS; i++)
+	mask_all(all);
+	/* The cell may have lost some: whoever has none left has all that there are, as Linux does it. */
+	for (uint32_t i = 0; i < CPU_WORDS; i++) {
+		mask[i] = t->affinity.w[i] & all[i];
 		any |= mask[i] != 0;
+	}
 	if (!any)
-		mask_all(mask);
+		memcpy(mask, all, sizeof(all));
 }
 
 /* The host gets the same CPUs, as far as the kernel has that many itself. */
@@ -97,6 +105,32 @@ static void affinity_to_host(const struct task *t, const uint64_t mask[CPU_WORDS
 	if (memcmp(mask, all, sizeof(all)) == 0)
 		memcpy(out, host, sizeof(out));
 	(void)host_sched_setaffinity(t->tid, out, sizeof(out));
+}
+
+void sched_born(struct task *t)
+{
+	uint64_t mask[CPU_WORDS];
+
+	if (!cell.placed)
+		return;
+	affinity_get(t, mask);
+	affinity_to_host(t, mask);
+}
+
+void sched_cpus_set(uint32_t cpus, const uint64_t *host)
+{
+	struct task *t;
+
+	cell.spec.cpus = cpus;
+	if (!host)
+		return;
+	cell.placed = true;
+	(void)host_sched_setaffinity(0, host, CPU_WORDS * sizeof(*host));
+	if (seed_pid() > 0)
+		(void)host_sched_setaffinity(seed_pid(), host, CPU_WORDS * sizeof(*host));
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		list_for_each (t, &p->threads, thread_link)
+			sched_born(t);
 }
 
 int64_t sys_sched_getaffinity(struct task *t, const struct sysargs *a)

@@ -131,6 +131,11 @@ bool seed_is(pid_t pid)
 	return pid > 0 && pid == seed.pid;
 }
 
+pid_t seed_pid(void)
+{
+	return seed.pid;
+}
+
 uint32_t seed_births(void)
 {
 	return seed.nbirths + (seed.announce != 0);

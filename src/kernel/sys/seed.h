@@ -32,6 +32,7 @@ void seed_init_split(pid_t pid);
 int must_check seed_start(struct seed_order *o);
 /* For tables: is it the seed; how many children are on their way. */
 bool seed_is(pid_t pid);
+pid_t seed_pid(void); /* 0: there is none */
 uint32_t seed_births(void);
 /* The host says that it ended. */
 void seed_gone(void);

@@ -140,17 +140,19 @@ void mem_figures_get(struct mem_figures *out)
 {
 	static struct mem_figures last;
 	static int64_t last_time;
+	static uint64_t limit; /* that they are for */
 	struct host_memory host;
 	struct host_stat st;
 	unsigned asked = 0;
 
-	if (last.total && now_mono() - last_time < MEM_FRESH) {
+	if (last.total && limit == cell.spec.memory && now_mono() - last_time < MEM_FRESH) {
 		*out = last;
 		return;
 	}
 	if (host_memory(&host) < 0)
 		host = (struct host_memory){ 1UL << 30, 1UL << 29 };
 	last.total = cell.spec.memory ? MIN(cell.spec.memory, host.total) : host.total;
+	limit = cell.spec.memory;
 	last.total -= last.total % PAGE_SIZE;
 	last.used = 0;
 	for (struct proc *p = proc_next(NULL); p && asked < SUM_MAX; p = proc_next(p), asked++)

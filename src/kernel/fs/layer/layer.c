@@ -96,6 +96,16 @@ void layer_usage_get(struct fs *fs, struct layer_usage *out)
 				     .inodes_refused = l->inodes_refused };
 }
 
+void layer_limits_set(struct fs *fs, uint64_t max_bytes, uint64_t max_inodes)
+{
+	struct layer *l = (struct layer *)fs;
+
+	if (!fs || fs->ops != &layer_fs_ops)
+		return;
+	l->max_bytes = max_bytes;
+	l->max_inodes = max_inodes;
+}
+
 static struct layer *layer_make(struct image *lower, uint64_t max_bytes, uint64_t max_inodes,
 				const char *type_name)
 {

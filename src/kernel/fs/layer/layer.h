@@ -52,6 +52,8 @@ struct layer_usage {
 	uint64_t bytes_refused, inodes_refused; /* how often there was no room */
 };
 void layer_usage_get(struct fs *fs, struct layer_usage *out);
+/* Other limits. What is there already stays, and counts: below it there is no room. Nothing happens to other file systems. */
+void layer_limits_set(struct fs *fs, uint64_t max_bytes, uint64_t max_inodes);
 
 /* Calls fn for each path (absolute in the layer) that differs from the image: 'A' added, 'C'
  * changed, 'D' deleted. Parents come before their children; otherwise in no order. A renamed

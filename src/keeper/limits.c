@@ -1,0 +1,288 @@
+/* Limits of a cell: what it starts with, and other ones while it runs (KEEP_LIMITS).
+ *
+ * Who enforces what: a cgroup processor time, memory and, with one of those, processes, where one can be made; else whole processors by
+ * affinity, and the kernel by counting. The kernel always counts processes and files, and shows all of it. A cell that has no cgroup gets one
+ * for its processor time when that is limited later; memory is then counted by its kernel, since what is in use does not move to a cgroup
+ * with the processes.
+ *
+ * A change is made in an order in which only the first steps can be refused, and taken back if one is: processor time, the kernel's part (which
+ * refuses less memory than is in use), the cgroup's memory and processes. One change is made at a time. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "host/cgroup.h"
+#include "host/isolate.h"
+#include "keeper/keeper.h"
+
+#define DEFAULT_FILES 65536
+#define DEFAULT_INODES (1u << 20)
+#define MEMORY_LEAST (4u << 20)
+
+struct limits {
+	uint32_t cpu_milli, pids; /* 0: none was asked for */
+	uint64_t memory, disk, inodes;
+};
+
+static struct {
+	cpu_set_t all; /* where we were started */
+	uint32_t cpus; /* of them */
+	struct limits first, now, next; /* at the start; in force; being put in force */
+	bool placed; /* processors by affinity */
+	bool changing;
+	int64_t timeout_ns; /* -1: it stays */
+} own;
+
+/* ---- how they are enforced ---- */
+
+static struct cgroup_limits cgroup_wants(const struct limits *l)
+{
+	struct cgroup_limits c = { .memory = l->memory };
+
+	if (l->cpu_milli < own.cpus * 1000)
+		c.cpu_milli = l->cpu_milli;
+	c.pids = (l->pids ? l->pids : TASKS_DEFAULT) + TASKS_SLACK;
+	return c;
+}
+
+static uint32_t cpus_seen(const struct limits *l)
+{
+	return l->cpu_milli ? (l->cpu_milli + 999) / 1000 : own.cpus;
+}
+
+/* So many of ours; which, is not the same for every cell. */
+static void cpus_choose(uint32_t want, cpu_set_t *some)
+{
+	uint32_t n = 0, skip = (uint32_t)getpid() % own.cpus;
+
+	CPU_ZERO(some);
+	for (unsigned round = 0; round < 2 * CPU_SETSIZE && n < want; round++)
+		if (CPU_ISSET(round % CPU_SETSIZE, &own.all) && (!skip || !skip--)) {
+			CPU_SET(round % CPU_SETSIZE, some);
+			n = (uint32_t)CPU_COUNT(some);
+		}
+}
+
+static uint64_t layer_bytes(uint64_t asked)
+{
+	uint64_t bytes = 1UL << 30;
+	struct sysinfo si;
+
+	if (asked)
+		return asked;
+	if (!sysinfo(&si))
+		bytes = MAX(bytes, (uint64_t)si.totalram * si.mem_unit / 2);
+	return bytes;
+}
+
+/* ---- the start ---- */
+
+int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg)
+{
+	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };
+	struct cgroup_limits limits;
+	cpu_set_t some;
+
+	own.cpus = 1;
+	if (!sched_getaffinity(0, sizeof(own.all), &own.all))
+		own.cpus = (uint32_t)CPU_COUNT(&own.all);
+	if (o->cpu_milli > own.cpus * 1000)
+		return fail("--cpus: this host has %u processor%s", own.cpus,
+			    own.cpus == 1 ? "" : "s");
+	own.first = own.now = l;
+	s->cpus = cpus_seen(&l);
+	limits = cgroup_wants(&l);
+	/* The cell's own user namespace counts processes too, so a cgroup is not made for them
+	 * alone. */
+	if (!o->pids || (!limits.memory && !limits.cpu_milli))
+		limits.pids = 0;
+	cgroup_create(cg, &limits);
+	if (limits.cpu_milli && !cg->enforced[CGROUP_CPU]) {
+		/* Whole processors at least: the cell inherits where viv may run. */
+		cpus_choose(s->cpus, &some);
+		sched_setaffinity(0, sizeof(some), &some);
+		own.placed = true;
+		if (o->cpu_milli % 1000 && !o->quiet)
+			warn("--cpus: no cgroup can be had here; the cell gets %u whole "
+			     "processor%s",
+			     s->cpus, s->cpus == 1 ? "" : "s");
+	}
+	s->memory = o->memory;
+	s->memory_enforced = cg->enforced[CGROUP_MEMORY];
+	s->max_tasks = o->pids ? o->pids : TASKS_DEFAULT;
+	s->most_tasks = MAX(s->max_tasks, (uint32_t)TASKS_DEFAULT);
+	s->max_files = DEFAULT_FILES;
+	s->disk_bytes = layer_bytes(o->disk_bytes);
+	s->disk_inodes = o->disk_inodes ? o->disk_inodes : DEFAULT_INODES;
+	s->disk.max_bytes = o->disk_bytes;
+	s->disk.max_inodes = s->disk_inodes;
+	s->timeout_ns = o->timeout_ns;
+	return 0;
+}
+
+/* ---- a change ---- */
+
+/* Makes it so, as far as it is the host's scheduler's business. place: the processors that the kernel is to put everything on. */
+static void cpus_apply(const struct limits *l, struct ctl_msg *m)
+{
+	struct cgroup_limits c = cgroup_wants(l);
+	struct cgroup *cg = keeper.cgroup;
+	cpu_set_t some = own.all;
+
+	_Static_assert(sizeof(m->limits.cpu_mask) <= sizeof(some), "processors");
+	if (cg->enforced[CGROUP_CPU] && cgroup_set(cg, &c, CGROUP_CPU) == 0)
+		return;
+	if (!own.placed && (!c.cpu_milli || cgroup_add(cg, &c, CGROUP_CPU, keeper.kernel->pid)))
+		return;
+	own.placed = true;
+	if (c.cpu_milli)
+		cpus_choose(cpus_seen(l), &some);
+	m->limits.place = true;
+	memcpy(m->limits.cpu_mask, &some, sizeof(m->limits.cpu_mask));
+}
+
+static void kernel_message(const struct limits *l, struct ctl_msg *m)
+{
+	bool kept = keeper.place->kept;
+
+	m->type = CTL_LIMITS;
+	m->limits.memory = l->memory;
+	m->limits.memory_enforced = keeper.cgroup->enforced[CGROUP_MEMORY];
+	m->limits.tasks = l->pids ? l->pids : TASKS_DEFAULT;
+	m->limits.cpus = cpus_seen(l);
+	m->limits.disk_bytes = kept ? l->disk : layer_bytes(l->disk);
+	m->limits.disk_inodes = l->inodes ? l->inodes : DEFAULT_INODES;
+}
+
+/* Memory and processes. 0 or -errno. */
+static int cgroup_apply(const struct limits *from, const struct limits *l)
+{
+	struct cgroup_limits c = cgroup_wants(l);
+	struct cgroup *cg = keeper.cgroup;
+	int err = 0;
+
+	if (cg->enforced[CGROUP_MEMORY] && from->memory != l->memory)
+		err = cgroup_set(cg, &c, CGROUP_MEMORY);
+	if (!err && cg->enforced[CGROUP_PIDS] && from->pids != l->pids)
+		err = cgroup_set(cg, &c, CGROUP_PIDS);
+	return err;
+}
+
+/* What was changed becomes what it was. The kernel's answer is nobody's. */
+static void change_undo(bool kernel)
+{
+	struct ctl_msg m = { 0 };
+
+	kernel_message(&own.now, &m);
+	if (own.next.cpu_milli != own.now.cpu_milli)
+		cpus_apply(&own.now, &m);
+	if (kernel || m.limits.place)
+		control_put(&m, NULL, 0);
+	(void)!cgroup_apply(&own.next, &own.now);
+	own.changing = false;
+}
+
+static void deadline_change(int64_t timeout)
+{
+	/* It counts for something else by now. */
+	if (keeper.timed_out || keeper.finishing || keeper.status >= 0 ||
+	    keeper.state >= KEEP_STOPPING)
+		return;
+	keeper.deadline = timeout ? keeper.began + timeout : 0;
+}
+
+/* NULL, or why they are refused. */
+static const char *change_check(const struct limits *l, char *text, size_t size,
+				enum err_kind *kind)
+{
+	uint32_t most = MAX(own.first.pids, (uint32_t)TASKS_DEFAULT);
+	bool kept = keeper.place->kept;
+
+	*kind = ERR_USAGE;
+	if (l->cpu_milli > own.cpus * 1000) {
+		snprintf(text, size, "'cpus': this host has %u processor%s", own.cpus,
+			 own.cpus == 1 ? "" : "s");
+		return text;
+	}
+	if (l->memory && l->memory < MEMORY_LEAST)
+		return "'memory' is at least 4 MiB";
+	*kind = ERR_CONFLICT;
+	if (l->pids > most) {
+		snprintf(text, size,
+			 "a running cell can have at most %u processes; restart it for more", most);
+		return text;
+	}
+	/* What is in memory has the room that was made for it at the start. */
+	if (!kept && layer_bytes(l->disk) > layer_bytes(own.first.disk))
+		return "a running cell without a name gets no more 'disk' than it was started with";
+	if (!kept && (l->inodes ? l->inodes : DEFAULT_INODES) >
+			     (own.first.inodes ? own.first.inodes : DEFAULT_INODES))
+		return "a running cell without a name gets no more 'inodes' than it was started "
+		       "with";
+	return NULL;
+}
+
+static void limits_merge(struct limits *l, const struct keep_limits *in)
+{
+	if (in->set & KEEP_L_CPUS)
+		l->cpu_milli = in->cpu_milli;
+	if (in->set & KEEP_L_MEMORY)
+		l->memory = in->memory;
+	if (in->set & KEEP_L_PIDS)
+		l->pids = in->pids;
+	if (in->set & KEEP_L_DISK)
+		l->disk = in->disk;
+	if (in->set & KEEP_L_INODES)
+		l->inodes = in->inodes;
+}
+
+void limits_request(struct client *c, const struct keep_msg *in)
+{
+	struct ctl_msg m = { 0 };
+	struct limits next = own.now;
+	const char *why;
+	enum err_kind kind;
+	char text[200];
+
+	if (own.changing) {
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "the limits of the cell are being changed; try again");
+		return;
+	}
+	limits_merge(&next, &in->limits);
+	why = change_check(&next, text, sizeof(text), &kind);
+	if (why) {
+		client_fail(c, in->id, kind, 0, "%s", why);
+		return;
+	}
+	own.next = next;
+	own.changing = true;
+	own.timeout_ns = in->limits.set & KEEP_L_TIMEOUT ? MAX(in->limits.timeout_ns, 0) : -1;
+	kernel_message(&next, &m);
+	if (next.cpu_milli != own.now.cpu_milli)
+		cpus_apply(&next, &m);
+	if (!pass_on(c, in, &m))
+		change_undo(false);
+}
+
+void limits_answer(struct client *c, uint32_t id, int err)
+{
+	bool kernel = !err;
+
+	if (!err)
+		err = cgroup_apply(&own.now, &own.next);
+	if (err) {
+		change_undo(kernel);
+		client_fail(c, id, err == -EBUSY ? ERR_CONFLICT : ERR_FAILED, 0, "%s",
+			    err == -EBUSY ? "the cell uses more memory than that" : strerror(-err));
+		return;
+	}
+	own.now = own.next;
+	own.changing = false;
+	if (own.timeout_ns >= 0)
+		deadline_change(own.timeout_ns);
+	client_ok(c, id, 0);
+}
