@@ -295,6 +295,14 @@ def kept(v):
     assert t.ask("forks(60)") == 14
 
 
+def quick(v):
+    """Commands that end at once, in cells with a cgroup that takes its time to go."""
+    for _ in range(60):
+        c = v.call("POST", "/v1/cells", {"start": True, "command": ["true"], "limits": {"memory": 256 << 20, "cpus": 1, "pids": 100}}, 201)
+        c = v.call("GET", f"/v1/cells/{c['id']}/wait", want=200)
+        assert (c["reason"], c["exit_code"]) == ("exited", 0), c
+
+
 FILE = """
 name: p
 cells:
@@ -350,4 +358,4 @@ def commands(v):
 
 
 if __name__ == "__main__":
-    run_case(processes, memory, processors, disk, settings, refused, kept, commands)
+    run_case(processes, memory, processors, disk, settings, refused, kept, quick, commands)

@@ -8,4 +8,5 @@ check 'the room on a disk @r' case_of disk
 check 'times, labels, policy, checks @r' case_of settings
 check 'what is refused changes nothing @r' case_of refused
 check 'kept by vivd, by the next one, and at the next start @r' case_of kept
+check 'what ends at once has ended, and was not lost @r' case_of quick
 check 'viv update, and viv apply without a restart @r' case_of commands
