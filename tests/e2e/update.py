@@ -163,6 +163,17 @@ def allowed(v, t):
     return found
 
 
+def quota(v, t):
+    """Of the cell's cgroup, as a part of a processor; None: there is none, or no limit in it."""
+    kernel = v.call("GET", t.at)["pid"]
+    keeper = open(f"/proc/{kernel}/stat").read().rsplit(")")[1].split()[1]
+    for path in glob.glob(f"/sys/fs/cgroup/**/viv.{keeper}.*/cpu.*", recursive=True):
+        words = open(path).read().split() if path.endswith(("cfs_quota_us", "cpu.max")) else ["-1"]
+        if words[0] not in ("-1", "max"):
+            return int(words[0]) / 100000
+    return None
+
+
 def processors(v):
     n = len(os.sched_getaffinity(0))
     root = os.geteuid() == 0
@@ -175,13 +186,12 @@ def processors(v):
         if root:  # with a cgroup: so much time
             assert t.ask("share()") < 0.5
             assert t.once("share()") < 0.5
-            assert glob.glob("/sys/fs/cgroup/**/viv.*", recursive=True)
+            assert quota(v, t) == 0.2
         else:  # else: so many processors
             assert allowed(v, t) == {1}, allowed(v, t)
         t.limits(cpus=None)
         assert t.ask("os.cpu_count()") == n and t.once("os.cpu_count()") == n
-        soon(lambda: t.ask("share()") > 0.5, "all of a processor")
-        assert allowed(v, t) == {n}, allowed(v, t)
+        assert allowed(v, t) == {n} and quota(v, t) is None, (allowed(v, t), quota(v, t))
 
 
 def disk(v):
