@@ -1,7 +1,7 @@
 /* See pooled.h. The command gets viv's own streams, signals reach it as they would in a cell of viv's own (keeper/watch.c), and the cell ends
  * with viv: the connection to its keeper is its leash.
  *
- * What a booted cell cannot be given any more (limits, mounts, a name, a terminal as console, a trace, another host name) makes
+ * What a booted cell cannot be given any more (room on its disk, mounts, a name, a terminal as console, a trace, another host name) makes
  * viv start a cell of its own, as does a vivd that does not run, has none to give, or lives in other surroundings. VIV_POOL=0 forbids the
  * pool; VIV_POOL=1 allows it when the cell would be counted in another cgroup than viv. */
 #include "cli/pooled.h"
@@ -48,9 +48,9 @@ static const char *setting(void)
 /* Can a cell that has booted become the one that is asked for? */
 static bool fits(const struct run_options *o)
 {
-	if (o->name || o->nmounts || o->cpu_milli || o->memory || o->pids || o->disk_bytes ||
-	    o->disk_inodes || o->trace || o->changes || o->tty || o->wasm || o->fast != FAST_ON ||
-	    o->tell.mode != MODE_RUN || strcmp(o->hostname, "cell"))
+	if (o->name || o->nmounts || o->disk_bytes || o->disk_inodes || o->trace || o->changes ||
+	    o->tty || o->wasm || o->fast != FAST_ON || o->tell.mode != MODE_RUN ||
+	    strcmp(o->hostname, "cell"))
 		return false;
 	for (int i = 0; i < 3; i++)
 		if (isatty(i))
@@ -96,13 +96,18 @@ static void event(struct pooled *r, const struct keep_msg *m)
 	case KEEP_EV_LIMIT:
 	case KEEP_EV_LOG:
 	case KEEP_EV_OOM:
-		if (!r->o->quiet)
+		/* How near a limit is, and what the host killed, is for who asks for events. */
+		if (!r->o->quiet && !(m->kind == KEEP_EV_LIMIT && m->a) &&
+		    !(m->kind == KEEP_EV_OOM && m->b))
 			warn("%s", m->text);
 		break;
 	case KEEP_EV_END:
 		r->said_end = true;
 		if (m->b == KEEP_FAILED) {
 			warn("%s", m->text);
+			r->status = m->a;
+		} else if (m->b == KEEP_OUT_OF_MEMORY) {
+			warn("the cell was killed: it used more than --memory allows");
 			r->status = m->a;
 		}
 		break;
@@ -174,6 +179,42 @@ static int stay(struct pooled *r)
 
 /* ---- the start ---- */
 
+/* The answer to request id, or an error. */
+static int answer_wait(struct pooled *r, uint32_t id, struct keep_msg *m)
+{
+	int err;
+
+	do {
+		err = keep_recv(r->fd, m, NULL, NULL, 0);
+		if (!err && m->type == KEEP_EVENT) {
+			m->text[sizeof(m->text) - 1] = '\0';
+			event(r, m);
+		}
+	} while (err == -EINTR || (!err && m->id != id));
+	return err;
+}
+
+/* False: they are not to be had. */
+static bool limits_send(struct pooled *r)
+{
+	const struct run_options *o = r->o;
+	struct keep_msg m = { .type = KEEP_LIMITS,
+			      .id = 3,
+			      .limits = { .set = KEEP_L_CPUS | KEEP_L_MEMORY | KEEP_L_PIDS,
+					  .cpu_milli = o->cpu_milli,
+					  .memory = o->memory,
+					  .pids = o->pids } };
+
+	if (!o->cpu_milli && !o->memory && !o->pids)
+		return true;
+	if (keep_send(r->fd, &m, NULL, 0, 0) < 0 || answer_wait(r, 3, &m) || m.type != KEEP_OK)
+		return false;
+	if (m.n && !o->quiet)
+		warn("--cpus: no cgroup can be had here; the cell gets %u whole processor%s",
+		     (unsigned)m.n, m.n == 1 ? "" : "s");
+	return true;
+}
+
 /* Sends what is to be run. False: the cell is not to be had. */
 static bool start_send(struct pooled *r, const struct place *p)
 {
@@ -210,29 +251,17 @@ static bool start_send(struct pooled *r, const struct place *p)
 static int start_answer(struct pooled *r)
 {
 	struct keep_msg m;
-	int err;
 
-	for (;;) {
-		err = keep_recv(r->fd, &m, NULL, NULL, 0);
-		if (err == -EINTR)
-			continue;
-		if (err)
-			return 0;
-		if (m.type == KEEP_EVENT) {
-			m.text[sizeof(m.text) - 1] = '\0';
-			event(r, &m);
-		}
-		if (m.id != r->exec_id)
-			continue;
-		if (m.type == KEEP_STARTED)
-			return 1;
-		m.text[sizeof(m.text) - 1] = '\0';
-		if (m.type != KEEP_FAIL || !m.a)
-			return 0;
-		fail("%s", m.text);
-		r->status = m.a;
-		return -1;
-	}
+	if (answer_wait(r, r->exec_id, &m))
+		return 0;
+	if (m.type == KEEP_STARTED)
+		return 1;
+	m.text[sizeof(m.text) - 1] = '\0';
+	if (m.type != KEEP_FAIL || !m.a)
+		return 0;
+	fail("%s", m.text);
+	r->status = m.a;
+	return -1;
 }
 
 bool run_pooled(const struct run_options *o, const struct place *p, int *ret_status)
@@ -252,7 +281,7 @@ bool run_pooled(const struct run_options *o, const struct place *p, int *ret_sta
 	r.signals = watch_signals();
 	if (o->timeout_ns)
 		r.deadline = clock_mono() + o->timeout_ns;
-	if (r.signals >= 0 && start_send(&r, p))
+	if (r.signals >= 0 && limits_send(&r) && start_send(&r, p))
 		runs = start_answer(&r);
 	if (runs > 0)
 		*ret_status = stay(&r);

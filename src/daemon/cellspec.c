@@ -192,24 +192,17 @@ struct restart cellspec_restart(const json_t *spec)
 	return r;
 }
 
-bool cellspec_is_plain(const json_t *spec)
+bool cellspec_is_late(const json_t *spec)
 {
-	/* The rest is vivd's own business. */
-	static const char *const plain[] = { "image",	   "command",	   "labels", "restart",
-					     "stop_grace", "idle_timeout", "timeout" };
-	const char *key;
-	json_t *v;
+	/* A boot decides these. */
+	static const char *const keys[] = { "hostname", "binfmt_wasm", "s3_endpoint", "fast" };
+	const json_t *limits = json_object_get(spec, "limits");
 
-	json_object_foreach((json_t *)(uintptr_t)spec, key, v)
-	{
-		unsigned i = 0;
-
-		while (i < ARRAY_LEN(plain) && strcmp(plain[i], key))
-			i++;
-		if (i == ARRAY_LEN(plain))
+	for (unsigned i = 0; i < ARRAY_LEN(keys); i++)
+		if (json_object_get(spec, keys[i]))
 			return false;
-	}
-	return true;
+	return !json_array_size(json_object_get(spec, "mounts")) &&
+	       !json_object_get(limits, "disk") && !json_object_get(limits, "inodes");
 }
 
 /* ---- words ---- */

@@ -14,8 +14,8 @@ int cellspec_check(const json_t *spec, struct fault *f);
 struct restart cellspec_restart(const json_t *spec);
 /* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name: "" or the cell's. */
 void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *ret);
-/* Can a cell that was booted for this image, with nothing else known, become it? */
-bool cellspec_is_plain(const json_t *spec);
+/* Can a cell that was booted for this image, with nothing else known, become it? If not, its keeper knows, too: this spares the question. */
+bool cellspec_is_late(const json_t *spec);
 /* A name for a cell: letters, digits, '.', '_', '-'. */
 bool cell_name_is_valid(const char *name);
 /* The same for a look at the files of a named cell that does not run: nothing of it is started. */

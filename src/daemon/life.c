@@ -371,6 +371,10 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 		break;
 	case KEEP_EV_START:
 		event_add(d, "process.started", c->id, process_json(m));
+		/* One that comes from the pool had none when it was met. */
+		if (m->proc == KEEP_FIRST)
+			snprintf(c->command, sizeof(c->command), "%.*s",
+				 (int)sizeof(c->command) - 1, m->text);
 		procs_set(c, c->procs + 1);
 		break;
 	case KEEP_EV_EXIT:
@@ -493,7 +497,7 @@ int cell_start(struct cell *c, struct fault *f)
 	c->began = uv_hrtime();
 	c->ended = 0;
 	c->status = -1;
-	c->reason[0] = c->detail[0] = '\0';
+	c->reason[0] = c->detail[0] = c->command[0] = '\0';
 	c->seen = 0;
 	if (!cell_move(c, IN_START, f)) {
 		c->wanted = before.wanted;

@@ -1,5 +1,5 @@
-/* Starting a cell with what waits in the pool. It gets its id by KEEP_TAKE and its command, if it has one, as the first process; all is sent at once.
- * Whatever goes wrong before the keeper has agreed leads to a start without the pool, of which nobody sees more than the time it takes. */
+/* Starting a cell with what waits in the pool. It is given the words that a keeper of its own would have, and reads them itself: its command is
+ * started as ever. Whatever it refuses leads to a start without the pool, of which nobody sees more than the time it takes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "daemon/life.h"
 #include "daemon/lifepriv.h"
 #include "daemon/pool.h"
+#include "host/memfd.h"
 #include "keeper/pool.h"
 #include "store/store.h"
 
@@ -46,32 +47,19 @@ static void taken(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 	cell_start_cold(c);
 }
 
-static void started(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+/* 0 or -errno. */
+static int take_send(struct cell *c)
 {
-	(void)fds;
-	(void)nfds;
-	/* A command that cannot run ends the cell, which tells why. */
-	if (m && m->type == KEEP_STARTED)
-		up(arg);
-}
-
-/* The command as the keeper would start it: 0 or -errno. */
-static int command_send(struct cell *c, const json_t *command)
-{
-	struct keep_msg m = { .type = KEEP_EXEC,
-			      .exec = { .flags = KEEP_X_FIRST | KEEP_X_LOG | KEEP_X_DETACH } };
-	size_t n = json_array_size(command), i;
-	char **argv = xalloc((n + 1) * sizeof(*argv));
-	struct execspec s = { .flags = EXECSPEC_CELL_ENV, .argv = argv };
-	json_t *v;
+	struct keep_msg m = { .type = KEEP_TAKE };
+	struct buf words = { 0 };
 	int fd, err;
 
-	json_array_foreach(command, i, v) argv[i] = (char *)(uintptr_t)json_string_value(v);
-	fd = execspec_write(&s);
-	free(argv);
+	cellspec_words(c->spec, c->id, c->name, &words);
+	fd = memfd_sealed("viv-words", words.p, words.len);
+	buf_free(&words);
 	if (fd < 0)
 		return fd;
-	err = link_ask(c->keeper, &m, &fd, 1, started, c);
+	err = link_ask(c->keeper, &m, &fd, 1, taken, c);
 	close(fd);
 	return err;
 }
@@ -80,30 +68,16 @@ static void given(struct pool_wait *w, int fd, const struct keep_hello *hello)
 {
 	struct pool_start *s = (struct pool_start *)w;
 	struct cell *c = s->c;
-	const json_t *command = json_object_get(c->spec, "command");
-	const char *image = json_text(c->spec, "image");
-	double seconds = json_number_value(json_object_get(c->spec, "timeout"));
-	struct keep_msg m = { .type = KEEP_TAKE };
 
 	free(s);
 	if (fd < 0) {
 		cell_start_cold(c);
 		return;
 	}
-	snprintf(m.take.id, sizeof(m.take.id), "%s", c->id);
-	snprintf(m.take.image, sizeof(m.take.image), "%.79s", image ? image : "host");
-	m.take.leave = 1;
-	m.take.has_command = command != NULL;
-	m.take.timeout_ns = (int64_t)(seconds * NSEC_PER_SEC);
 	c->spawning = false;
 	cell_linked_by(c, hello, fd, 0);
-	if (link_ask(c->keeper, &m, NULL, 0, taken, c) < 0) {
+	if (take_send(c) < 0)
 		taken(c, NULL, NULL, 0);
-		return;
-	}
-	/* Then it ends at once, as a cell does whose command cannot be run. */
-	if (command && command_send(c, command) < 0)
-		cell_stop_again(c);
 }
 
 bool cell_start_pooled(struct cell *c)
@@ -115,9 +89,8 @@ bool cell_start_pooled(struct cell *c)
 	struct store store;
 	struct err e;
 
-	/* The command of an image of the store may have an entry point before it. */
-	if (c->name[0] || !c->d->pool || !cellspec_is_plain(c->spec) ||
-	    (stored && json_object_get(c->spec, "command")))
+	/* A name is a disk, which is given to a kernel when it boots. */
+	if (c->name[0] || !c->d->pool || !cellspec_is_late(c->spec))
 		return false;
 	if (stored) {
 		bool found;

@@ -144,7 +144,9 @@ enum ctl_type {
 	CTL_THAW,
 	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
 	CTL_STATS, /* both: figures are asked for; stats */
-	CTL_DONE, /* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE, CTL_THAW and CTL_LIMITS, by the request's number: a is 0 or -errno */
+	CTL_DONE, /* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE, CTL_THAW, CTL_SETUP and CTL_LIMITS, by the request's number: a is 0 or -errno */
+	CTL_SETUP, /* viv -> kernel: an idle cell in which nothing ran yet becomes another one: limits, and the environment, directory and user of its
+		      processes by a spec (host/execspec.h) whose argv does not count; answered by CTL_DONE */
 	CTL_LIMITS, /* viv -> kernel: other limits; -EBUSY: more memory is in use than that, and nothing has changed */
 };
 

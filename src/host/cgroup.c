@@ -385,6 +385,15 @@ static bool procs_move(const char *dir, pid_t kernel)
 	return n >= 0 && !news;
 }
 
+bool cgroup_enter(const struct cgroup *cg, pid_t kernel)
+{
+	bool ok = !cg->v2[0] || procs_move(cg->v2, kernel);
+
+	for (int c = 0; c < CGROUP_CONTROLLERS && ok; c++)
+		ok = !cg->v1[c][0] || procs_move(cg->v1[c], kernel);
+	return ok;
+}
+
 /* Adds a controller to the cell's own group. */
 static bool v2_add(struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_controller c)
 {

@@ -38,6 +38,8 @@ int must_check cgroup_set(const struct cgroup *cg, const struct cgroup_limits *l
  * cgroup_remove. */
 bool cgroup_add(struct cgroup *cg, const struct cgroup_limits *limits, enum cgroup_controller c,
 		pid_t kernel);
+/* Moves the kernel of a cell and all that it started into groups that were made for it. False: some could not be. */
+bool cgroup_enter(const struct cgroup *cg, pid_t kernel);
 /* Whether a process has to be moved into some of them, because it cannot be born there: all of
  * v1; v2 when root starts the cell under another uid, which may not write there (born_fd < 0
  * says so). */

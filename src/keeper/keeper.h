@@ -42,12 +42,9 @@ struct keeper {
 	int64_t started; /* nanoseconds since 1970 */
 	int64_t began; /* the same by the monotonic clock */
 	char id[KEEP_ID_LEN + 1];
-	char image[80]; /* as others call it; "": as it was started with */
 	bool pooled; /* it waits in a pool, for its first request */
 	bool idle; /* it goes on without a first process */
 	bool leave; /* its logs and the record of its end stay */
-	struct client *
-		taker; /* who has yet to send the first process of a cell that is nothing without it; NULL: nobody */
 	struct client *leash; /* whose end is the cell's; NULL: nobody's */
 	struct source listening; /* fd -1: nobody is listened to */
 	struct list clients;
@@ -65,6 +62,10 @@ extern struct keeper keeper;
 
 /* ---- watch.c ---- */
 void state_set(enum keep_state state);
+/* The command of our own options. */
+void first_start(void);
+/* The cgroup is there: what the host kills in it is told. */
+void memory_follow(void);
 /* To the kernel. Takes fds. False: it does not read. */
 bool control_put(const struct ctl_msg *m, const int *fds, unsigned nfds);
 void kernel_kill(void);
@@ -93,8 +94,9 @@ void clients_events(void); /* there are new ones */
 void pending_answer(const struct ctl_msg *m);
 void seal_end(int err);
 
-/* To the kernel, whose answer comes to pending_answer. False: it does not take it, which was answered. */
-bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m);
+/* To the kernel, whose answer comes to pending_answer. Takes fds. False: it does not take it, which was answered. */
+bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
+	     unsigned nfds);
 void client_ok(struct client *c, uint32_t id, uint64_t n);
 
 /* ---- limits.c ---- */
@@ -104,6 +106,19 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 void limits_request(struct client *c, const struct keep_msg *in);
 /* The kernel has taken them (0), or -errno. c NULL: who asked is gone. */
 void limits_answer(struct client *c, uint32_t id, int err);
+/* For a cell in which nothing ran yet: the cgroup is made, and m is what the kernel is to be told. NULL, or why they are not to be had, or not
+ * before a start. */
+const char *limits_fresh(const struct run_options *o, struct ctl_msg *m);
+
+/* ---- take.c ---- */
+/* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or there is no memory. */
+char **words_read(int fd, int *ret_n);
+/* The first request to a cell of a pool. False: it cannot be used, which was answered. */
+bool pool_leave(struct client *c, const struct keep_msg *in);
+/* KEEP_TAKE. Takes fds. */
+void take_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds);
+/* The kernel has done its part (0), or -errno. */
+void take_answer(struct client *c, uint32_t id, int err);
 
 /* ---- procs.c ---- */
 struct kproc {

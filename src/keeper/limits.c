@@ -225,6 +225,32 @@ static const char *change_check(const struct limits *l, char *text, size_t size,
 	return NULL;
 }
 
+/* What is there is only the kernel and a runner that never ran a program: they can be moved, and nothing is in use yet. */
+const char *limits_fresh(const struct run_options *o, struct ctl_msg *m)
+{
+	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };
+	static char text[200];
+	enum err_kind kind;
+	const char *why = change_check(&l, text, sizeof(text), &kind);
+
+	if (why)
+		return why;
+	if (l.memory || l.cpu_milli) {
+		struct cgroup_limits limits = cgroup_wants(&l);
+
+		limits.pids = l.pids ? limits.pids : 0;
+		cgroup_create(keeper.cgroup, &limits);
+		if (!cgroup_enter(keeper.cgroup, keeper.kernel->pid))
+			return "the cell cannot be moved into its cgroup";
+		memory_follow();
+	}
+	if (l.cpu_milli)
+		cpus_apply(&l, m);
+	own.now = l;
+	kernel_message(&l, m);
+	return NULL;
+}
+
 static void limits_merge(struct limits *l, const struct keep_limits *in)
 {
 	if (in->set & KEEP_L_CPUS)
@@ -237,6 +263,25 @@ static void limits_merge(struct limits *l, const struct keep_limits *in)
 		l->disk = in->disk;
 	if (in->set & KEEP_L_INODES)
 		l->inodes = in->inodes;
+}
+
+/* Of a cell from the pool, for who has it on the leash and goes elsewhere if this fails. */
+static void fresh_request(struct client *c, const struct keep_msg *in, const struct limits *l)
+{
+	const struct run_options o = { .cpu_milli = l->cpu_milli,
+				       .pids = l->pids,
+				       .memory = l->memory,
+				       .disk_bytes = l->disk,
+				       .disk_inodes = l->inodes };
+	struct ctl_msg m = { 0 };
+	const char *why = limits_fresh(&o, &m);
+
+	own.next = own.now;
+	own.timeout_ns = -1;
+	if (why)
+		client_fail(c, in->id, ERR_CONFLICT, 0, "%s", why);
+	else
+		own.changing = pass_on(c, in, &m, NULL, 0);
 }
 
 void limits_request(struct client *c, const struct keep_msg *in)
@@ -253,6 +298,10 @@ void limits_request(struct client *c, const struct keep_msg *in)
 		return;
 	}
 	limits_merge(&next, &in->limits);
+	if (keeper.leash && keeper.state == KEEP_IDLE) {
+		fresh_request(c, in, &next);
+		return;
+	}
 	why = change_check(&next, text, sizeof(text), &kind);
 	if (why) {
 		client_fail(c, in->id, kind, 0, "%s", why);
@@ -264,7 +313,7 @@ void limits_request(struct client *c, const struct keep_msg *in)
 	kernel_message(&next, &m);
 	if (next.cpu_milli != own.now.cpu_milli)
 		cpus_apply(&next, &m);
-	if (!pass_on(c, in, &m))
+	if (!pass_on(c, in, &m, NULL, 0))
 		change_undo(false);
 }
 
@@ -284,5 +333,6 @@ void limits_answer(struct client *c, uint32_t id, int err)
 	own.changing = false;
 	if (own.timeout_ns >= 0)
 		deadline_change(own.timeout_ns);
-	client_ok(c, id, 0);
+	/* Whole processors, where less was asked for: who says so to people is told. */
+	client_ok(c, id, own.placed && own.now.cpu_milli % 1000 ? cpus_seen(&own.now) : 0);
 }

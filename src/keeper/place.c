@@ -157,6 +157,13 @@ static int volumes_place(struct place *p, const struct run_options *o)
 	return 0;
 }
 
+int place_settings(const struct place *p, struct run_options *o)
+{
+	if (p->stored)
+		return config_apply(o, &p->image);
+	return o->entrypoint ? command_make(o, &(struct settings){ 0 }) : 0;
+}
+
 int place_open(struct place *p, struct run_options *o)
 {
 	bool volumes = false;
@@ -179,11 +186,7 @@ int place_open(struct place *p, struct run_options *o)
 		if (!status)
 			status = volumes_place(p, o);
 	}
-	if (!status && p->stored)
-		status = config_apply(o, &p->image);
-	else if (!status && o->entrypoint)
-		status = command_make(o, &(struct settings){ 0 });
-	return status;
+	return status ? status : place_settings(p, o);
 }
 
 void place_close(struct place *p)

@@ -20,6 +20,8 @@ struct place {
 
 /* Opens what the options name and completes them from the image's configuration. 0 or an exit status. */
 int place_open(struct place *p, struct run_options *o);
+/* Completes the options of one that is open likewise. */
+int place_settings(const struct place *p, struct run_options *o);
 void place_close(struct place *p);
 
 #endif

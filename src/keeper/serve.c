@@ -60,13 +60,6 @@ static void client_leave(struct client *c)
 	if (keeper.sealing == c)
 		keeper.sealing = NULL;
 	channel_close(&c->ch);
-	if (keeper.taker == c) {
-		keeper.taker = NULL;
-		keeper.reason = KEEP_FAILED;
-		keeper.status = EXIT_OWN;
-		strcpy(keeper.why, "whoever started the cell ended before its command was there");
-		cell_stop(0);
-	}
 	if (keeper.leash == c) {
 		keeper.leash = NULL;
 		if (!keeper.reason)
@@ -150,12 +143,13 @@ void clients_events(void)
 
 /* ---- requests that the kernel answers ---- */
 
-bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m)
+bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
+	     unsigned nfds)
 {
 	struct pending *p = malloc(sizeof(*p));
 
 	m->request = ++keeper.last_request;
-	if (!p || !control_put(m, NULL, 0)) {
+	if (!p || !control_put(m, fds, nfds)) {
 		free(p);
 		client_fail(c, in->id, ERR_FAILED, 0, "the cell does not answer");
 		return false;
@@ -168,8 +162,8 @@ bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m)
 
 static void done_answer(const struct pending *p, int err)
 {
-	if (p->type == KEEP_LIMITS) {
-		limits_answer(p->client, p->id, err);
+	if (p->type == KEEP_LIMITS || p->type == KEEP_TAKE) {
+		(p->type == KEEP_LIMITS ? limits_answer : take_answer)(p->client, p->id, err);
 		return;
 	}
 	switch (-err) {
@@ -306,7 +300,6 @@ static void hello(struct client *c, const struct keep_msg *in)
 		 keeper.place->kept ? keeper.place->cell.name : "");
 	snprintf(m.hello.image, sizeof(m.hello.image), "%s",
 		 keeper.place->kept ? keeper.place->cell.image
-		 : keeper.image[0]  ? keeper.image
 		 : keeper.o->image  ? keeper.o->image
 				    : "host");
 	snprintf(m.hello.command, sizeof(m.hello.command), "%s", first ? first->command : "");
@@ -356,65 +349,6 @@ static void subscribe(struct client *c, const struct keep_msg *in)
 	events_pump(&c->ch);
 }
 
-/* ---- a cell of a pool ---- */
-
-/* Nobody keeps the image for those who wait: it may have been removed, or removed and made again. From here on it is kept. */
-static bool image_is_there(void)
-{
-	const struct place *p = keeper.place;
-	char path[HASH_TEXT + 16];
-	struct stat mine, now;
-
-	if (!p->stored)
-		return true;
-	snprintf(path, sizeof(path), "images/%s", p->image.hash);
-	return flock(p->image.dir, LOCK_SH | LOCK_NB) == 0 && fstat(p->image.dir, &mine) == 0 &&
-	       fstatat(p->store.fd, path, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       mine.st_dev == now.st_dev && mine.st_ino == now.st_ino;
-}
-
-/* The first request to a cell of a pool. False: it cannot be used, which was answered. */
-static bool pool_leave(struct client *c, const struct keep_msg *in)
-{
-	if (!keeper.pooled)
-		return true;
-	if (!image_is_there()) {
-		client_fail(c, in->id, ERR_NOT_FOUND, 0, "the image was removed meanwhile");
-		return false;
-	}
-	keeper.pooled = false;
-	keeper.started = clock_real();
-	keeper.began = clock_mono();
-	return true;
-}
-
-static void take(struct client *c, const struct keep_msg *in)
-{
-	struct keep_take t = in->take;
-	struct err e;
-
-	t.id[sizeof(t.id) - 1] = t.image[sizeof(t.image) - 1] = '\0';
-	if (!keeper.pooled || !keep_id_is_valid(t.id)) {
-		client_fail(c, in->id, ERR_CONFLICT, 0, "this cell is in no pool");
-		return;
-	}
-	if (!pool_leave(c, in))
-		return;
-	strcpy(keeper.id, t.id);
-	strcpy(keeper.image, t.image);
-	if (serve_open(&e) < 0) {
-		client_fail(c, in->id, ERR_FAILED, 0, "%s", e.text);
-		return;
-	}
-	keeper.leave = t.leave;
-	keeper.idle = !t.has_command;
-	keeper.taker = t.has_command ? c : NULL;
-	if (t.timeout_ns > 0)
-		keeper.deadline = keeper.began + t.timeout_ns;
-	keeper.leash = NULL;
-	client_ok(c, in->id, 0);
-}
-
 void leash_suspend(void)
 {
 	struct keep_msg m = { .type = KEEP_SUSPEND };
@@ -451,7 +385,7 @@ static void proc_request(struct client *c, const struct keep_msg *in)
 	default:
 		m.type = CTL_RESIZE;
 	}
-	pass_on(c, in, &m);
+	pass_on(c, in, &m, NULL, 0);
 }
 
 static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
@@ -461,8 +395,11 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	struct ctl_msg m = { 0 };
 
 	in->text[sizeof(in->text) - 1] = 0;
+	if (in->type == KEEP_TAKE) {
+		take_request(c, in, fds, nfds);
+		return;
+	}
 	if (in->type == KEEP_EXEC && pool_leave(c, in)) {
-		keeper.taker = NULL;
 		proc_start(c, in->id, &in->exec, false, fds, nfds);
 		return;
 	}
@@ -470,9 +407,6 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		close(fds[i]);
 	switch (in->type) {
 	case KEEP_EXEC: /* answered */
-		break;
-	case KEEP_TAKE:
-		take(c, in);
 		break;
 	case KEEP_HELLO:
 		hello(c, in);
@@ -500,20 +434,21 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 			client_fail(c, in->id, ERR_CONFLICT, 0, "the cell is %s paused",
 				    in->type == KEEP_THAW ? "not" : "stopping, or already");
 		else
-			pass_on(c, in, &m);
+			pass_on(c, in, &m, NULL, 0);
 		break;
 	case KEEP_SEAL:
 		seal_start(c, in);
 		break;
 	case KEEP_STATS:
 		m.type = CTL_STATS;
-		pass_on(c, in, &m);
+		pass_on(c, in, &m, NULL, 0);
 		break;
 	case KEEP_PROCS:
 		procs_list(c, in);
 		break;
 	case KEEP_LIMITS:
-		limits_request(c, in);
+		if (pool_leave(c, in))
+			limits_request(c, in);
 		break;
 	case KEEP_SUBSCRIBE:
 		subscribe(c, in);

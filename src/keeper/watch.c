@@ -116,7 +116,7 @@ static void ready_tell(void)
 /* ---- the kernel ---- */
 
 /* A viv-keeper's own command, in a cell that was started without one. */
-static void first_start(void)
+void first_start(void)
 {
 	const struct run_options *o = keeper.o;
 	struct execspec spec = { .argv = o->argv, .envp = o->env, .cwd = o->workdir };
@@ -274,7 +274,7 @@ static void memory_look(bool soon)
 	if (kills <= keeper.oom_kills)
 		return;
 	keeper.oom_kills = kills;
-	event_add(KEEP_EV_OOM, NULL, 0, 0, "out of memory: the host killed a process of the cell");
+	event_add(KEEP_EV_OOM, NULL, 0, 1, "out of memory: the host killed a process of the cell");
 }
 
 static void memory_ready(struct source *s, uint32_t events)
@@ -286,6 +286,14 @@ static void memory_ready(struct source *s, uint32_t events)
 		;
 	/* v1 tells before it kills and counts; v2 tells of more than that, and afterwards. */
 	memory_look(!keeper.cgroup->v2[0]);
+}
+
+void memory_follow(void)
+{
+	int fd = cgroup_oom_watch(keeper.cgroup);
+
+	if (fd >= 0 && source_add(&keeper.memory, fd, EPOLLIN, memory_ready) < 0)
+		close(fd);
 }
 
 static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds)
@@ -529,7 +537,7 @@ int watch_prepare(const struct run_options *o, struct place *place)
 int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg)
 {
 	struct err e;
-	int err, oom;
+	int err;
 
 	keeper.kernel = kernel;
 	keeper.cgroup = cg;
@@ -546,9 +554,7 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
 		return fail("cannot watch the cell: %s", strerror(-err));
 	}
-	oom = cgroup_oom_watch(cg);
-	if (oom >= 0 && source_add(&keeper.memory, oom, EPOLLIN, memory_ready) < 0)
-		close(oom);
+	memory_follow();
 	if (keeper.id[0] && !keeper.o->visit && serve_open(&e) < 0) {
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
 		return fail("%s", e.text);

@@ -22,8 +22,9 @@
  *                                                                           if there is one
  *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next;      KEEP_OK        n: the first one that follows (later, when some are
  *                   flags: KEEP_SAID                                        gone already); then KEEP_EVENTs for good, with that id
- *   KEEP_TAKE       take; of a cell in a pool                KEEP_OK
- *   KEEP_LIMITS     limits                                   KEEP_OK        when they are in force; KEEP_FAIL: all is as it was
+ *   KEEP_TAKE       of a cell in a pool; descriptor: words   KEEP_OK        it is that cell now; its command is being started
+ *   KEEP_LIMITS     limits                                   KEEP_OK        when they are in force; n: so many whole processors instead of
+ *                                                                           a part; KEEP_FAIL: all is as it was
  *
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
  * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
@@ -31,7 +32,9 @@
  * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0; b is an enum err_kind; text says why.
  *
  * A keeper that was started for a pool has no socket of its own. It has one client from the beginning, at the other end of KEEPER_FD_READY,
- * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, with an id.
+ * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, by the words of 'viv run' that a
+ * keeper is started with, --id among them; KEEP_FAIL: these cannot be had any more, nothing has changed, and it is for another to take. Who keeps
+ * it on the leash may send KEEP_LIMITS before its command.
  *
  * When a client goes away: its execs without KEEP_X_DETACH get SIGHUP and SIGCONT, as if their terminal had gone; what it waited
  * for is forgotten. A client that does not read what it asked for (KEEP_BACKLOG answers or events) is sent away. */
@@ -110,7 +113,7 @@ enum keep_event_kind {
 	KEEP_EV_START, /* proc, pid; text: the command */
 	KEEP_EV_EXIT, /* proc, pid, a: wait status */
 	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
-	KEEP_EV_OOM, /* the cell used more memory than it may */
+	KEEP_EV_OOM, /* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
 	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text */
 	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
 };
@@ -148,14 +151,6 @@ struct keep_proc {
 	char command[160];
 };
 
-struct keep_take {
-	char id[KEEP_ID_LEN + 1];
-	char image[80]; /* as it is called by whoever takes it */
-	uint32_t leave; /* as --leave */
-	uint32_t has_command; /* KEEP_X_FIRST follows, and without it there is no cell */
-	int64_t timeout_ns; /* of the cell, from now on; 0: none */
-};
-
 /* Which of them are changed. */
 #define KEEP_L_CPUS 1
 #define KEEP_L_MEMORY 2
@@ -189,7 +184,6 @@ struct keep_msg {
 		struct keep_exec exec;
 		struct keep_proc proc_is;
 		struct keep_stats stats;
-		struct keep_take take;
 		struct keep_limits limits;
 	};
 };

@@ -60,13 +60,37 @@ alike() {
 }
 check 'a cell of the pool is like one of its own @r' alike
 
+limited() {
+	pool_vivd
+	warm
+	shown='nproc; grep MemTotal /proc/meminfo; cat /sys/fs/cgroup/*.max; bash -c "ulimit -a"; df -k / /dev/shm | awk "{ print \$2 }"; grep Cpus_allowed: /proc/self/status'
+	both --memory 64M -- sh -c "$shown"
+	both --cpus 1 -- sh -c "$shown"
+	both --cpus 0.5 -- sh -c "$shown"
+	both --quiet --cpus 0.5 --memory 200M --pids 30 --env A=b --user agent -- sh -c "$shown; id; env"
+	both --pids 12 -- python3 -c 'import os, time
+n = 0
+try:
+    while True:
+        if not os.fork(): time.sleep(100)
+        n += 1
+except OSError as e: print(e.errno, n, flush=True)
+os._exit(0)'
+	# Without --quiet a number of a process is told, which differs.
+	both --quiet --memory 100M -- sh -c 'python3 -c "x = bytearray(300 << 20)" 2>/dev/null; echo $?'
+	both --memory 400M -- python3 -c 'x = bytearray(100 << 20)'
+	both --memory 100M -- sh -c 'head -c 90000000 /dev/zero >/dev/shm/x 2>/dev/null; echo $?'
+	both --cpus 2000 -- true
+	both --pids 5000 -- cat /sys/fs/cgroup/pids.max
+}
+check 'a cell of the pool has limits as one of its own has them @r' limited
+
 falls_back() {
 	pool_vivd
 	warm
 	mkdir dir
-	cold --memory 64M -- true
-	cold --cpus 1 -- true
-	cold --pids 50 -- true
+	cold --disk-size 64M -- true
+	cold --disk-inodes 5000 --memory 64M -- true
 	cold --mount "$PWD/dir:/mnt" -- true
 	cold --tmpfs /mnt -- true
 	cold --hostname other -- hostname
@@ -252,6 +276,65 @@ create() {
 	is "$(ls "$XDG_RUNTIME_DIR/vivarium/cells" | grep -c 'sock$')" 0
 }
 check 'cells of the API come from it @r' create
+
+# What cells of these specifications print, and what is run in them later.
+specs_run() { # file
+	local spec id command='["sh","-c","env | sort; id; pwd; nproc; grep MemTotal /proc/meminfo; cat /sys/fs/cgroup/*.max; echo done; exec sleep 1000"]'
+	: >"$1"
+	while read -r spec; do
+		echo "$spec" >>"$1"
+		[[ $1 != pooled ]] || soon waits
+		api /v1/cells -d "{\"start\":true,\"stop_grace\":0,\"command\":$command,$spec" >cell
+		id=$(sed -n 's/^{"id":"\([0-9a-f]*\)".*/\1/p' cell)
+		if [[ -z $id ]]; then
+			sed 's/cell [0-9a-f]*//' cell >>"$1"
+			continue
+		fi
+		printed() { api "/v1/cells/$id/logs" | grep -q done; }
+		soon printed
+		api "/v1/cells/$id/logs" -H 'Accept: text/plain' >>"$1"
+		v exec "$id" sh -c 'env | sort; id; pwd' >>"$1"
+		api "/v1/cells/$id" | sed 's/"\(id\|created\|started\)":"[^"]*",//g; s/"pid":[0-9]*,//' >>"$1"
+		api "/v1/cells/$id/stats" | grep -o '"[a-z]*_limit":[0-9]*' >>"$1"
+		api "/v1/cells/$id?force=1" -X DELETE
+	done <<-'EOF'
+	"env":{"A":"b","PATH":"/usr/bin:/bin:/x"}}
+	"env":{"HOME":"/h"},"user":"agent","workdir":"/tmp"}
+	"user":"77:88"}
+	"user":"nosuchuser"}
+	"workdir":"/nowhere"}
+	"entrypoint":"/usr/bin/env"}
+	"limits":{"pids":30}}
+	"limits":{"pids":5000}}
+	"limits":{"memory":200000000,"cpus":0.5,"pids":60},"env":{"A":"c"}}
+	"limits":{"cpus":3000}}
+	"limits":{"disk":100000000}}
+	"tty":true,"stdin_open":true,"env":{"X":"y"}}
+	"hostname":"other"}
+	"image":"t"}
+	"image":"t","user":"www","env":{"V":"mine"}}
+	EOF
+}
+
+given_specs() {
+	own_vivd
+	mkdir -p tree/etc tree/bin
+	cp /bin/busybox tree/bin/busybox
+	for i in sh env sort id pwd nproc grep cat echo sleep; do ln tree/bin/busybox "tree/bin/$i"; done
+	printf 'root:x:0:0::/root:/bin/sh\nwww:x:33:44::/var/www:/bin/sh\n' >tree/etc/passwd
+	printf 'root:x:0:\nwww:x:44:\nmore:x:55:www\n' >tree/etc/group
+	v image import tree --tag t >/dev/null
+	VIV_POOL=0 v daemon start
+	specs_run unpooled
+	v daemon stop
+	v daemon start
+	warm
+	warm --image t
+	specs_run pooled
+	is "$(metric pool_given_total | awk '{ print ($1 >= 10) }')" 1 'they came from the pool'
+	diff unpooled pooled
+}
+check 'cells of the API with an environment, a user or limits are like those without a pool @r' given_specs
 
 # What 'make bench BENCH="--only vivd-cells"' and its like measure, in small.
 small_load() { python3 "$E2E_DIR/load.py" "$P" "$VIV" "$PWD" --cells 30 --cycles 300 --streams 50; }

@@ -370,6 +370,25 @@ static int user_become(struct start_failure *f)
 	return 0;
 }
 
+int boot_become(char **envp, const char *workdir, const char *user)
+{
+	const struct bootspec before = cell.spec;
+	const struct cred was = own_cred;
+	struct start_failure f;
+	int ret;
+
+	cell.spec.envp = envp;
+	cell.spec.workdir = workdir;
+	cell.spec.user = user;
+	cell.spec.uid = cell.spec.gid = 0;
+	ret = user_become(&f);
+	if (ret == 0)
+		return 0;
+	cell.spec = before;
+	own_cred = was;
+	return ret;
+}
+
 /* The tables of the first process, before the host has one. */
 static int first_prepare(struct start_failure *f)
 {

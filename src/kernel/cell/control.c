@@ -311,6 +311,9 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	case CTL_EXEC:
 		launch_start(m, fds, nfds);
 		return; /* which took them */
+	case CTL_SETUP:
+		done_tell(m, launch_setup(m, fds, nfds));
+		return; /* likewise */
 	case CTL_SIGNAL:
 		if (!frozen)
 			signal_in(m->a);
@@ -362,7 +365,7 @@ static bool message_take(void)
 		return true;
 	if (n <= 0)
 		_exit(125); /* viv is gone: the host ends every process of the cell with us */
-	if (m.type != CTL_LIMITS)
+	if (m.type != CTL_LIMITS && m.type != CTL_SETUP)
 		m.text[sizeof(m.text) - 1] = 0;
 	if (n == sizeof(m))
 		message_in(&m, fds, nfds);

@@ -14,6 +14,7 @@
 #include "host/execspec.h"
 #include "host/host.h"
 #include "kernel/cell/boot.h"
+#include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/start.h"
 #include "kernel/fs/memfd/memfd.h"
@@ -497,4 +498,45 @@ void launch_hang_up(uint32_t id)
 		(void)signal_send_pgrp(p->pgid, SIGHUP, NULL);
 		(void)signal_send_pgrp(p->pgid, SIGCONT, NULL);
 	}
+}
+
+/* ---- CTL_SETUP ---- */
+
+/* A list of the variables in a mapping that stays: NULL: no memory. */
+static char **variables_list(const struct execspec_view *v)
+{
+	char **list = host_map_anon(NULL, ((size_t)v->envc + 1) * sizeof(*list));
+	const char *s = v->words;
+
+	if (!list)
+		return NULL;
+	for (uint32_t i = 0; i < v->argc + v->envc; i++, s += strlen(s) + 1)
+		if (i >= v->argc)
+			list[i - v->argc] = (char *)(uintptr_t)s;
+	return list;
+}
+
+int launch_setup(const struct ctl_msg *m, const int *fds, unsigned nfds)
+{
+	struct execspec_view v = { 0 };
+	size_t size = 0;
+	void *map = NULL;
+	char **list = NULL;
+	int ret = nfds == 1 && !proc_next(NULL) && list_is_empty(&launches) ? 0 : -EINVAL;
+
+	if (ret == 0)
+		ret = execspec_map(fds[0], &v, &map, &size);
+	fds_close(fds, nfds);
+	if (ret < 0)
+		return ret;
+	list = variables_list(&v);
+	ret = list ? limits_change(&m->limits) : -ENOMEM;
+	if (ret == 0)
+		ret = boot_become(list, v.cwd ? v.cwd : "/", v.user);
+	if (ret == 0)
+		return 0;
+	if (list)
+		host_unmap(list, ((size_t)v.envc + 1) * sizeof(*list));
+	execspec_unmap(map, size);
+	return ret;
 }

@@ -7,6 +7,8 @@
 
 /* CTL_EXEC. Takes the descriptors. What comes of it is told later, or at once. */
 void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds);
+/* CTL_SETUP. Takes the descriptors. 0 or -errno. */
+int must_check launch_setup(const struct ctl_msg *m, const int *fds, unsigned nfds);
 /* A process that viv started ended: tells viv, when what it showed has gone out. */
 void launch_ended(struct proc *p);
 /* The first process ended: true when its terminal still has something to show; cell_ended is called again after that. */
