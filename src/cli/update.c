@@ -117,12 +117,12 @@ static void labels_add(const struct args *a, struct buf *b)
 	for (unsigned i = 0; i < a->ngiven; i++) {
 		const char *option = a->given[i].opt->name, *text = a->given[i].value;
 		bool rm = !strcmp(option, "label-rm"), again = false;
-		size_t n = rm || !text ? 0 : strcspn(text, "=");
+		size_t n;
 		char *name;
 
-		if (!rm && strcmp(option, "label"))
+		if (!text || (!rm && strcmp(option, "label")))
 			continue;
-		n = rm ? strlen(text) : n;
+		n = rm ? strlen(text) : strcspn(text, "=");
 		for (unsigned k = i + 1; k < a->ngiven; k++) {
 			const char *other = a->given[k].value;
 

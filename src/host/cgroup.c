@@ -415,6 +415,8 @@ bool cgroup_add(struct cgroup *cg, const struct cgroup_limits *l, enum cgroup_co
 	bool want[CGROUP_CONTROLLERS] = { false }, made;
 	struct cgroup new = { .v2_fd = -1 };
 
+	if (c >= CGROUP_CONTROLLERS)
+		return false;
 	want[c] = true;
 	if (cg->v2[0] && v2_add(cg, l, c))
 		return cg->enforced[c] = true;

@@ -33,6 +33,7 @@ static struct {
 	struct limits first, now, next; /* at the start; in force; being put in force */
 	bool placed; /* processors by affinity */
 	bool changing;
+	bool fresh_done; /* a cell of the pool has got its own */
 	int64_t timeout_ns; /* -1: it stays */
 } own;
 
@@ -235,6 +236,7 @@ const char *limits_fresh(const struct run_options *o, struct ctl_msg *m)
 
 	if (why)
 		return why;
+	own.fresh_done = true;
 	if (l.memory || l.cpu_milli) {
 		struct cgroup_limits limits = cgroup_wants(&l);
 
@@ -298,7 +300,7 @@ void limits_request(struct client *c, const struct keep_msg *in)
 		return;
 	}
 	limits_merge(&next, &in->limits);
-	if (keeper.leash && keeper.state == KEEP_IDLE) {
+	if (keeper.leash && keeper.state == KEEP_IDLE && !own.fresh_done) {
 		fresh_request(c, in, &next);
 		return;
 	}
