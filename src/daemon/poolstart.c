@@ -34,8 +34,11 @@ static void taken(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 	(void)fds;
 	(void)nfds;
 	if (m && m->type == KEEP_OK) {
-		if (!json_object_get(c->spec, "command"))
+		if (!json_object_get(c->spec, "command")) {
 			up(c);
+			/* Nothing runs in it from the beginning. */
+			cell_idle_reset(c);
+		}
 		/* Asked to stop meanwhile, when nobody was there to be told. */
 		if (c->state == CELL_STOPPING)
 			cell_stop_again(c);

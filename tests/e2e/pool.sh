@@ -273,6 +273,9 @@ create() {
 	soon waits
 	id=$(api /v1/cells -d '{"start":true,"timeout":0.2,"command":["sleep","60"]}' | field id)
 	is "$(api "/v1/cells/$id/wait" | field reason)" timeout
+	soon waits
+	id=$(api /v1/cells -d '{"start":true,"idle_timeout":0.2}' | field id)
+	is "$(api "/v1/cells/$id/wait" | field reason)" idle
 	is "$(ls "$XDG_RUNTIME_DIR/vivarium/cells" | grep -c 'sock$')" 0
 }
 check 'cells of the API come from it @r' create
