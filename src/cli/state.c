@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/jsontext.h"
 #include "cli/args.h"
@@ -181,26 +182,27 @@ static const struct {
 	const char *name;
 	int sig;
 } signals[] = {
-	{ "HUP", SIGHUP },   { "INT", SIGINT },	  { "QUIT", SIGQUIT },	 { "ILL", SIGILL },
-	{ "TRAP", SIGTRAP }, { "ABRT", SIGABRT }, { "BUS", SIGBUS },	 { "FPE", SIGFPE },
-	{ "KILL", SIGKILL }, { "USR1", SIGUSR1 }, { "SEGV", SIGSEGV },	 { "USR2", SIGUSR2 },
-	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM }, { "TERM", SIGTERM },	 { "CHLD", SIGCHLD },
-	{ "CONT", SIGCONT }, { "STOP", SIGSTOP }, { "TSTP", SIGTSTP },	 { "TTIN", SIGTTIN },
-	{ "TTOU", SIGTTOU }, { "URG", SIGURG },	  { "XCPU", SIGXCPU },	 { "XFSZ", SIGXFSZ },
-	{ "PROF", SIGPROF }, { "IO", SIGIO },	  { "WINCH", SIGWINCH }, { "PWR", SIGPWR },
+	{ "HUP", SIGHUP },   { "INT", SIGINT },	      { "QUIT", SIGQUIT },     { "ILL", SIGILL },
+	{ "TRAP", SIGTRAP }, { "ABRT", SIGABRT },     { "BUS", SIGBUS },       { "FPE", SIGFPE },
+	{ "KILL", SIGKILL }, { "USR1", SIGUSR1 },     { "SEGV", SIGSEGV },     { "USR2", SIGUSR2 },
+	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM },     { "TERM", SIGTERM },     { "CHLD", SIGCHLD },
+	{ "CONT", SIGCONT }, { "STOP", SIGSTOP },     { "TSTP", SIGTSTP },     { "TTIN", SIGTTIN },
+	{ "TTOU", SIGTTOU }, { "URG", SIGURG },	      { "XCPU", SIGXCPU },     { "XFSZ", SIGXFSZ },
+	{ "SYS", SIGSYS },   { "VTALRM", SIGVTALRM }, { "STKFLT", SIGSTKFLT }, { "PROF", SIGPROF },
+	{ "IO", SIGIO },     { "WINCH", SIGWINCH },   { "PWR", SIGPWR },
 };
 
-/* TERM, SIGTERM or 15. 0: there is none of that name. */
+/* TERM, SIGTERM, sigterm or 15. 0: there is none of that name. */
 static int signal_parse(const char *text)
 {
 	uint32_t n;
 
 	if (value_u32(text, &n))
 		return n >= 1 && n <= 64 ? (int)n : 0;
-	if (!strncmp(text, "SIG", 3))
+	if (!strncasecmp(text, "SIG", 3))
 		text += 3;
 	for (unsigned i = 0; i < ARRAY_LEN(signals); i++)
-		if (!strcmp(signals[i].name, text))
+		if (!strcasecmp(signals[i].name, text))
 			return signals[i].sig;
 	return 0;
 }
@@ -231,7 +233,9 @@ int kill_main(int argc, char **argv)
 	if (arg_value(&a, "signal"))
 		sig = signal_parse(arg_value(&a, "signal"));
 	if (!sig)
-		return fail_as(ERR_USAGE, "there is no signal '%s'", arg_value(&a, "signal"));
+		return fail_as(ERR_USAGE,
+			       "there is no signal '%s'; give a name such as TERM, or a number",
+			       arg_value(&a, "signal"));
 	snprintf(body, sizeof(body), "{\"signal\":%d}", sig);
 	if (sig != SIGKILL)
 		x.body = body;
