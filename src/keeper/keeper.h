@@ -53,6 +53,7 @@ struct keeper {
 	unsigned nprocs;
 	uint32_t last_proc, last_request;
 	struct list pending; /* requests that the kernel has yet to answer */
+	unsigned npending;
 	struct client *sealing; /* who asked for a seal; NULL: nobody, or gone */
 	bool seal_runs;
 	uint32_t seal_id, seal_layer;
@@ -70,6 +71,8 @@ void memory_follow(void);
 bool control_put(const struct ctl_msg *m, const int *fds, unsigned nfds);
 void kernel_kill(void);
 void cell_stop(int64_t grace);
+/* Text from the cell's side, made into a line of max bytes at most that cannot steer a terminal. */
+void text_clean(const char *text, size_t size, char *line, size_t max);
 /* For a warning or a failure of the cell: shown to who sits at the terminal, or kept as an event. */
 void text_tell(bool is_result, const char *text, size_t size);
 

@@ -307,19 +307,22 @@ static void proc_started(struct kproc *p, int pid)
 void procs_message(const struct ctl_msg *m)
 {
 	struct kproc *p = proc_by_num(m->id);
+	char why[400];
 
 	if (!p || p->ended)
 		return;
-	if (m->type == CTL_STARTED)
+	if (m->type == CTL_STARTED) {
 		proc_started(p, m->a);
-	else if (m->type == CTL_PROC_EXIT)
+	} else if (m->type == CTL_PROC_EXIT) {
 		proc_ended(p, m->a);
-	else if (m->type == CTL_EXEC_FAIL)
+	} else if (m->type == CTL_EXEC_FAIL) {
+		text_clean(m->text, sizeof(m->text), why, sizeof(why));
 		start_failed(p,
 			     m->b == -ENOENT || m->b == -ENOTDIR ? ERR_NOT_FOUND
 			     : m->b == -EBUSY			 ? ERR_CONFLICT
 								 : ERR_FAILED,
-			     m->a, m->text);
+			     m->a > 0 && m->a < 256 ? m->a : EXIT_OWN, why);
+	}
 }
 
 void procs_client_gone(struct client *c)

@@ -17,7 +17,7 @@
 #include "keeper/keeper.h"
 
 #define LAST_WORDS NSEC_PER_SEC
-#define PENDING_MAX 4096
+#define PENDING_MAX 4096 /* requests that a kernel which reads and does not answer can keep */
 
 struct client {
 	struct channel ch; /* first */
@@ -146,7 +146,7 @@ void clients_events(void)
 bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
 	     unsigned nfds)
 {
-	struct pending *p = malloc(sizeof(*p));
+	struct pending *p = keeper.npending < PENDING_MAX ? malloc(sizeof(*p)) : NULL;
 
 	m->request = ++keeper.last_request;
 	if (!p || !control_put(m, fds, nfds)) {
@@ -157,6 +157,7 @@ bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, con
 	*p = (struct pending){ .request = m->request, .id = in->id, .type = in->type, .client = c };
 	list_init(&p->link);
 	list_append(&keeper.pending, &p->link);
+	keeper.npending++;
 	return true;
 }
 
@@ -206,6 +207,7 @@ void pending_answer(const struct ctl_msg *m)
 		done_answer(found, m->a);
 	}
 	list_remove(&found->link);
+	keeper.npending--;
 	free(found);
 }
 

@@ -44,8 +44,7 @@ int watch_signals(void)
 
 /* ---- saying ---- */
 
-/* Text from the cell's side: no byte of it can steer a terminal. */
-static void text_clean(const char *text, size_t size, char *line, size_t max)
+void text_clean(const char *text, size_t size, char *line, size_t max)
 {
 	size_t n = 0, len = strnlen(text, size);
 
