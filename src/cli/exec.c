@@ -228,7 +228,7 @@ static int attached(struct exec *x)
 	terminal_save(&x->terminal);
 	if (x->tty)
 		terminal_raw(x);
-	if (keep_exec(x->target.fd, &x->start, &m, &status, &e) < 0) {
+	if (keep_exec(x->target.fd, &x->start, signals, &m, &status, &e) < 0) {
 		terminal_restore(&x->terminal, &unused);
 		fail("%s", e.text);
 		return status;
@@ -251,7 +251,7 @@ static int detached(struct exec *x)
 	int status;
 
 	x->start.exec.flags |= KEEP_X_DETACH | KEEP_X_LOG;
-	if (keep_exec(x->target.fd, &x->start, &m, &status, &e) < 0) {
+	if (keep_exec(x->target.fd, &x->start, -1, &m, &status, &e) < 0) {
 		fail("%s", e.text);
 		return status;
 	}

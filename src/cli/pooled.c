@@ -179,12 +179,18 @@ static int stay(struct pooled *r)
 
 /* ---- the start ---- */
 
-/* The answer to request id, or an error. */
+/* The answer to request id, or an error. Where a signal ended the wait, the status is set. */
 static int answer_wait(struct pooled *r, uint32_t id, struct keep_msg *m)
 {
-	int err;
+	int err, sig;
 
 	do {
+		sig = keep_await(r->fd, r->signals);
+		if (sig) {
+			fail("the cell does not answer");
+			r->status = 128 + sig;
+			return -EINTR;
+		}
 		err = keep_recv(r->fd, m, NULL, NULL, 0);
 		if (!err && m->type == KEEP_EVENT) {
 			m->text[sizeof(m->text) - 1] = '\0';
@@ -283,6 +289,8 @@ bool run_pooled(const struct run_options *o, const struct place *p, int *ret_sta
 		r.deadline = clock_mono() + o->timeout_ns;
 	if (r.signals >= 0 && limits_send(&r) && start_send(&r, p))
 		runs = start_answer(&r);
+	if (!runs && r.status >= 0)
+		runs = -1;
 	if (runs > 0)
 		*ret_status = stay(&r);
 	else if (runs < 0)

@@ -72,5 +72,7 @@ int64_t fdmsg_recv(int fd, void *buf, size_t n, int *fds, unsigned max, unsigned
 		}
 	}
 	*ret_nfds = whole ? MIN(nfds, max) : 0;
-	return whole ? got : -EMSGSIZE;
+	if (whole)
+		return got;
+	return m.msg_flags & MSG_TRUNC || got != (ssize_t)n ? -EMSGSIZE : -EMFILE;
 }

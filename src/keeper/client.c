@@ -4,10 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,6 +19,9 @@
 #include "host/fdmsg.h"
 #include "store/named.h"
 #include "store/store.h"
+
+/* How long a signal lets an answer come first. */
+#define SIGNAL_WAITS_MS 2000
 
 /* ---- where keepers are ---- */
 
@@ -255,17 +261,21 @@ static int lost(struct err *e, int err)
 	return err_set(e, ERR_FAILED, "cannot talk to the cell's keeper: %s", strerror(-err));
 }
 
-static int ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
-	       struct keep_msg *ret, int *got, unsigned *ret_ngot, struct err *e)
+static int request_send(int fd, struct keep_msg *m, const int *fds, unsigned nfds)
 {
 	static uint32_t last;
-	int err;
 
 	m->id = ++last ? last : ++last;
-	err = keep_send(fd, m, fds, nfds, 0);
+	return keep_send(fd, m, fds, nfds, 0);
+}
+
+/* The answer to request id; err: what came of sending it. */
+static int answer_take(int fd, uint32_t id, uint32_t want, struct keep_msg *ret, int *got,
+		       unsigned *ret_ngot, int err, struct err *e)
+{
 	while (!err) {
 		err = keep_recv(fd, ret, got, ret_ngot, 0);
-		if (err || ret->id != m->id)
+		if (err || ret->id != id)
 			continue;
 		if (ret->type == KEEP_FAIL) {
 			ret->text[sizeof(ret->text) - 1] = 0;
@@ -278,6 +288,39 @@ static int ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32
 	}
 	ret->a = 0;
 	return lost(e, err);
+}
+
+static int ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
+	       struct keep_msg *ret, int *got, unsigned *ret_ngot, struct err *e)
+{
+	int err = request_send(fd, m, fds, nfds);
+
+	return answer_take(fd, m->id, want, ret, got, ret_ngot, err, e);
+}
+
+static bool signal_ends(int sig)
+{
+	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT ||
+	       sig == SIGALRM || sig == SIGUSR1 || sig == SIGUSR2;
+}
+
+int keep_await(int fd, int signals)
+{
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
+			       { .fd = signals, .events = POLLIN } };
+	struct signalfd_siginfo si;
+
+	for (;;) {
+		poll(p, 2, -1);
+		/* Soon whoever it is for can have it. */
+		if (!p[0].revents && p[1].revents)
+			poll(p, 1, SIGNAL_WAITS_MS);
+		if (p[0].revents)
+			return 0;
+		while (p[1].revents && read(signals, &si, sizeof(si)) == sizeof(si))
+			if (signal_ends((int)si.ssi_signo))
+				return (int)si.ssi_signo;
+	}
 }
 
 int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
@@ -298,11 +341,11 @@ int keep_hello(int fd, struct keep_hello *ret, struct err *e)
 	return 0;
 }
 
-int keep_exec(int fd, const struct keep_start *s, struct keep_msg *ret, int *ret_status,
-	      struct err *e)
+int keep_exec(int fd, const struct keep_start *s, int signals, struct keep_msg *ret,
+	      int *ret_status, struct err *e)
 {
 	struct keep_msg m = { .type = KEEP_EXEC, .exec = s->exec };
-	int fds[4] = { -1, s->fds[0], s->fds[1], s->fds[2] }, r;
+	int fds[4] = { -1, s->fds[0], s->fds[1], s->fds[2] }, r, sig;
 
 	*ret_status = 125;
 	fds[0] = execspec_write(&s->spec);
@@ -310,8 +353,14 @@ int keep_exec(int fd, const struct keep_start *s, struct keep_msg *ret, int *ret
 		return err_set(e, ERR_USAGE, "the command and its environment are too long");
 	if (fds[0] < 0)
 		return err_set(e, ERR_FAILED, "cannot prepare the command: %s", strerror(-fds[0]));
-	r = keep_ask(fd, &m, fds, s->exec.flags & KEEP_X_LOG ? 1 : 4, KEEP_STARTED, ret, e);
+	r = request_send(fd, &m, fds, s->exec.flags & KEEP_X_LOG ? 1 : 4);
 	close(fds[0]);
+	sig = r || signals < 0 ? 0 : keep_await(fd, signals);
+	if (sig) {
+		*ret_status = 128 + sig;
+		return err_set(e, ERR_FAILED, "the cell does not answer");
+	}
+	r = answer_take(fd, m.id, KEEP_STARTED, ret, NULL, NULL, r, e);
 	if (r < 0 && ret->a)
 		*ret_status = ret->a;
 	return r;

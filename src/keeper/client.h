@@ -37,6 +37,9 @@ int must_check keep_send(int fd, const struct keep_msg *m, const int *fds, unsig
 /* 0 or -errno; -EPIPE: the keeper is gone; -EAGAIN with KEEP_NOWAIT. fds (room for KEEP_MAX_FDS) are the caller's to close;
  * fds NULL: they are closed here. */
 int must_check keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int flags);
+/* Waits until there is a message: 0. signals (watch_signals) stay where they are for whoever has the answer; but one that ends a program
+ * does so when nothing came in a moment: its number. */
+int must_check keep_await(int fd, int signals);
 /* Sends a request (which gets its id here) and waits for the answer of type want; others than its own are dropped. */
 int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
 	     struct keep_msg *ret, struct err *e);
@@ -51,9 +54,9 @@ struct keep_start {
 	int fds[3]; /* without KEEP_X_LOG; borrowed */
 };
 /* Starts a process. Its end comes as KEEP_EXITED with the id in ret->id, unless it is detached. On failure *ret_status is what a
- * shell would give: 126, 127, or 125. */
-int keep_exec(int fd, const struct keep_start *s, struct keep_msg *ret, int *ret_status,
-	      struct err *e);
+ * shell would give: 126, 127, or 125; 128 + N when signal N did not want to wait (signals: as for keep_await, or -1). */
+int keep_exec(int fd, const struct keep_start *s, int signals, struct keep_msg *ret,
+	      int *ret_status, struct err *e);
 int keep_wait(int fd, uint32_t proc, int *ret_wait_status, struct err *e);
 int keep_signal(int fd, uint32_t proc, int sig, uint32_t flags, struct err *e);
 int keep_resize(int fd, uint32_t proc, unsigned rows, unsigned cols, struct err *e);

@@ -135,6 +135,39 @@ exec_status() {
 }
 check 'exit statuses of exec @r' exec_status
 
+exec_unanswered() {
+	c=limited
+	(ulimit -n 210 && exec "$VIV" run --name limited -- sleep 1000) &
+	p=$!
+	trap 'kill $p 2>/dev/null || true; v rm -f limited >/dev/null 2>&1 || true; v rm -f "$c" >/dev/null 2>&1 || true' EXIT
+	soon v exec limited true
+	# Where the kernel cannot take the streams, it says so.
+	for i in {1..100}; do
+		try v exec -d limited sleep 1000
+		((rc == 0)) || break
+	done
+	is "$rc $(cat err)" '125 viv: the cell has too many open files'
+	exits 125 v exec limited true
+	kill $p
+	try wait $p
+	v rm limited >/dev/null
+	c=$(v run -d -- sleep 1000)
+	# What the other side says steers no terminal.
+	exits 127 v exec "$c" $'no\e[31msuch'
+	is "$(cat err)" 'viv: no\x1b[31msuch: command not found in the cell'
+	# And one that does not answer at all is not waited for against a signal.
+	kill -STOP "$(kernel_pid)"
+	"$VIV" exec "$c" true >out 2>err &
+	p=$!
+	soon eval 'grep -q "^SigBlk:.*[4-7c-f]...$" /proc/$p/status'
+	kill -TERM $p
+	try wait $p
+	kill -CONT "$(kernel_pid)"
+	is "$rc" 143
+	exits 3 v exec "$c" sh -c 'exit 3'
+}
+check 'exec where the kernel cannot answer @r' exec_unanswered
+
 exec_settings() {
 	idle --env FROM=cell --workdir /tmp
 	is "$(v exec "$c" pwd)" /tmp

@@ -354,6 +354,10 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	struct launch *l;
 	int ret;
 
+	if (!nfds) {
+		fail_say(m->id, 125, -EMFILE, "the cell has too many open files");
+		return;
+	}
 	if (nfds != 4u + (m->flags & CTL_X_PROGRAM ? 1 : 0) || !m->id || launch_find(m->id) ||
 	    ((m->flags & CTL_X_FIRST) && first_is_taken())) {
 		fds_close(fds, nfds);
