@@ -4,7 +4,7 @@
  * number on the filter once.
  *
  * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on the
- * control channel only, no memory becomes executable. What no mistake of ours would call, and a captured kernel would
+ * control channel only, clone for a thread of its own only, no memory becomes executable. What no mistake of ours would call, and a captured kernel would
  * want, kills; these come first, so that no comment can allow them. The rest is trapped, and
  * host/filter.c says which call it was. */
 #include <errno.h>
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "host/bootspec.h"
+#include "host/worker.h"
 
 /* Newer than the headers of Debian 12. */
 #ifndef __NR_fchmodat2
@@ -46,7 +47,7 @@ struct termios2 {
 /* clang-format off */
 static const int deadly[] = {
 	/* processes and programs */
-	NR(clone), NR(clone3), NR(fork), NR(vfork), NR(execve), NR(execveat), NR(ptrace), NR(process_madvise), NR(kcmp),
+	NR(clone3), NR(fork), NR(vfork), NR(execve), NR(execveat), NR(ptrace), NR(process_madvise), NR(kcmp),
 	NR(personality),
 	/* the network */
 	NR(socket), NR(socketpair), NR(connect), NR(bind), NR(listen), NR(accept), NR(accept4),
@@ -110,6 +111,12 @@ static void rules(void)
 	for (size_t i = 0; i < LEN(deadly); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "call",
 		      deadly[i]);
+	check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, NR(clone), 1,
+			       SCMP_A0(SCMP_CMP_NE, WORKER_CLONE_FLAGS)),
+	      "call", NR(clone));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(clone), 1,
+			       SCMP_A0(SCMP_CMP_EQ, WORKER_CLONE_FLAGS)),
+	      "call", NR(clone));
 	for (size_t i = 0; i < LEN(mapping); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, mapping[i], 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)),

@@ -89,6 +89,8 @@ int64_t host_clock(int clock_id); /* ns */
 void host_random(void *buf, size_t n);
 /* On: we move to another processor than the one we are on, and stay away from that; off: we are no longer bound. */
 void host_cpu_leave(bool on);
+void host_cpu_unbind(
+	pid_t tid); /* a thread of ours, made meanwhile: may run where we could before */
 int host_cpu(void); /* that we are on */
 void host_yield(void);
 int64_t host_own_cputime(void); /* of this process and its ended children, ns */

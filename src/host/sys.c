@@ -46,10 +46,11 @@ void *host_map_shared(int fd, size_t n)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static cpu_set_t all; /* the processors that we had before we left one; none: we did not */
+
 /* #syscalls: sched_getaffinity sched_setaffinity getcpu */
 void host_cpu_leave(bool on)
 {
-	static cpu_set_t all;
 	cpu_set_t others;
 	int cpu;
 
@@ -66,6 +67,13 @@ void host_cpu_leave(bool on)
 	CPU_CLR((size_t)cpu, &others);
 	if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof(others), &others) < 0)
 		CPU_ZERO(&all);
+}
+
+/* #syscalls: sched_setaffinity */
+void host_cpu_unbind(pid_t tid)
+{
+	if (CPU_COUNT(&all))
+		(void)sched_setaffinity(tid, sizeof(all), &all);
 }
 
 /* #syscalls: getcpu */

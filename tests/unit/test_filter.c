@@ -1,4 +1,4 @@
-/* The runners' filter, tried by a small interpreter: which calls are native, trapped, notified or fatal. libseccomp turns rules into a
+/* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small interpreter: which calls are native, trapped, notified or fatal. libseccomp turns rules into a
  * tree and does not go back from a branch that fails, so every combination of the arguments that rules look at is tried. */
 /* objects: src/base/log.c */
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "host/worker.h"
 #include "stub/stub.h"
 #include "tap.h"
 
@@ -17,9 +18,14 @@
 
 enum verdict { ALLOW, TRAP, NOTIFY, KILL, NOSYS, OTHER };
 
-static const struct sock_filter prog[] = {
+static const struct sock_filter runner_prog[] = {
 #include "runner_filter.h"
 };
+static const struct sock_filter kernel_prog[] = {
+#include "kernel_filter.h"
+};
+static const struct sock_filter *prog = runner_prog;
+static size_t prog_len = sizeof(runner_prog) / sizeof(runner_prog[0]);
 
 static enum verdict verdict_of(uint32_t ret)
 {
@@ -45,7 +51,7 @@ static enum verdict run(uint32_t arch, int nr, const uint64_t *args)
 	uint32_t acc = 0;
 
 	memcpy(d.args, args, sizeof(d.args));
-	for (size_t pc = 0; pc < sizeof(prog) / sizeof(prog[0]);) {
+	for (size_t pc = 0; pc < prog_len;) {
 		const struct sock_filter *f = &prog[pc++];
 		bool yes = false;
 
@@ -175,6 +181,22 @@ static void try_default(void)
 		want(NOTIFY, nr, P, P, P, P, P, M);
 }
 
+/* A thread of its own is all that a sealed kernel can make. */
+static void try_kernel(void)
+{
+	prog = kernel_prog;
+	prog_len = sizeof(kernel_prog) / sizeof(kernel_prog[0]);
+	want(ALLOW, SYS_clone, WORKER_CLONE_FLAGS, P, 0, P, 0, 0);
+	for (int bit = 0; bit < 64; bit++)
+		want(KILL, SYS_clone, WORKER_CLONE_FLAGS ^ 1UL << bit, P, 0, P, 0, 0);
+	want(KILL, SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	want(KILL, SYS_clone3, P, 88, 0, 0, 0, 0);
+	want(KILL, SYS_fork, 0, 0, 0, 0, 0, 0);
+	want(KILL, SYS_execve, P, P, P, 0, 0, 0);
+	want(ALLOW, SYS_mmap, 0, 4096, 3, 0x22, UINT64_MAX, 0);
+	want(TRAP, SYS_mmap, 0, 4096, 7, 0x22, UINT64_MAX, 0);
+}
+
 int main(void)
 {
 	static const uint64_t marks[] = { 0, 1, P, M };
@@ -193,5 +215,7 @@ int main(void)
 	ok(run(AUDIT_ARCH_I386, SYS_getpid, none) == KILL, "int 0x80 kills");
 	ok(run(AUDIT_ARCH_X86_64, (int)(0x40000000 | SYS_getpid), none) == KILL, "x32 kills");
 	ok(run(AUDIT_ARCH_X86_64, SYS_getpid, none) == ALLOW, "getpid is native");
+	try_kernel();
+	ok(!wrong, "the kernel's own: threads and no processes, nothing executable");
 	return tap_end();
 }

@@ -61,7 +61,7 @@ static struct {
 void loop_measure(bool on)
 {
 	turns.on = on;
-	turns.start = on ? host_clock(CLOCK_PROCESS_CPUTIME_ID) : 0;
+	turns.start = on ? host_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
 	turns.longest = 0;
 }
 
@@ -83,10 +83,10 @@ bool loop_wait(int64_t now, int64_t deadline)
 
 	if (turns.on)
 		turns.longest =
-			MAX(turns.longest, host_clock(CLOCK_PROCESS_CPUTIME_ID) - turns.start);
+			MAX(turns.longest, host_clock(CLOCK_THREAD_CPUTIME_ID) - turns.start);
 	int ready = host_poll(p, 2, timeout);
 	if (turns.on)
-		turns.start = host_clock(CLOCK_PROCESS_CPUTIME_ID);
+		turns.start = host_clock(CLOCK_THREAD_CPUTIME_ID);
 	if (ready <= 0)
 		return false;
 	notify_hung |= (p[0].revents & (POLLHUP | POLLIN)) == POLLHUP;
