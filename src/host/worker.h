@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-#define WORK_RING 512
+#define WORK_RING 256
 
 /* What the thread is made with: a thread of this process and nothing else. The kernel's filter allows a clone with exactly these. */
 #define WORKER_CLONE_FLAGS                                                                  \

@@ -169,3 +169,67 @@ quotas() {
 	like "$(cat err)" '*No space left*'
 }
 check 'quotas hold, also when the cell is opened again @r' quotas
+
+# The kernel of a cell has one thread for its calls; the host takes its time to write. While one process waits for that, others go on.
+beside() {
+	own_store
+	[[ $(stat -f -c %T .) == tmpfs ]] && { echo 'a sync of memory takes no time'; return 0; }
+	viv --name d -- python3 -c '
+import os, select
+r, w = os.pipe(); go_r, go_w = os.pipe(); child = os.fork()
+if child == 0:
+    f = os.open("/big", os.O_RDWR | os.O_CREAT); block = bytes(1 << 20)
+    while os.read(go_r, 1) == b"g":
+        for i in range(48): os.pwrite(f, block, i << 20)
+        os.write(w, b"s"); os.fsync(f); os.write(w, b"e")
+    os.close(f); os.unlink("/big"); os.sync()
+    os._exit(0)
+for attempt in range(20):
+    rounds = 0; os.write(go_w, b"g"); os.read(r, 1)
+    while not select.select([r], [], [], 0)[0]: rounds += 1
+    os.read(r, 1)
+    if rounds >= 50: break
+os.write(go_w, b"."); os.waitpid(child, 0)
+print("went on" if rounds >= 50 else f"{rounds} rounds", os.path.exists("/big"))' >out
+	is "$(cat out)" 'went on False'
+	is "$(find $D/data/1/c -type f -size +1M | wc -l)" 0
+}
+check 'others go on while a process syncs @r' beside
+
+# Snapshots, and the death of the kernel, while syncs are on their way.
+syncing() {
+	own_store
+	local pid kernel i
+	"$VIV" run --name d -- python3 -u -c '
+import os, threading
+os.mkdir("/w")
+def content(i): return bytes([65 + i % 26]) * (6 << 20 if i % 7 == 0 else 3000)
+def go(k):
+    for i in range(1000000):
+        n = f"/w/{k}-{i % 20}"; f = os.open(n + ".new", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        os.write(f, content(i)); os.fsync(f); os.close(f); os.rename(n + ".new", n)
+        d = os.open("/w", os.O_RDONLY); os.fsync(d); os.close(d)
+        os.write(1, b"%d %d\n" % (k, i))
+for k in range(3): threading.Thread(target=go, args=(k,)).start()' >said 2>/dev/null &
+	pid=$!
+	soon test -s said
+	for i in 1 2 3; do
+		v snapshot d "s$i" >/dev/null
+		soon sh -c "test \$(wc -l <said) -gt $(($(wc -l <said) + 10))"
+	done
+	kernel=$(ps -e -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; exit }')
+	kill -9 "$kernel"
+	wait $pid || true
+	exits 0 v verify d
+	viv --name d --mount "$PWD:/m:ro" -- python3 -c '
+def content(i): return bytes([65 + i % 26]) * (6 << 20 if i % 7 == 0 else 3000)
+last = {}
+for line in open("/m/said"):
+    if line.endswith("\n"): k, i = map(int, line.split()); last[k] = i
+bad = sum(open(f"/w/{k}-{i % 20}", "rb").read() != content(i) for k in last for i in range(max(0, last[k] - 10), last[k] + 1))
+print(len(last), bad)' >out
+	is "$(cat out)" '3 0'
+	v rollback d s1 >/dev/null
+	exits 0 v verify d
+}
+check 'snapshots and a killed kernel while syncs are on their way @r' syncing

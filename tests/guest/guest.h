@@ -6,6 +6,7 @@
  *
  * Markers that run.sh reads in a program's source, each in a C comment on a line of its own:
  *   differs: reason     the cell is known to differ; reported as TODO
+ *   disk: yes           in the cell it runs on a disk, not in memory
  *   needs: root         the program needs uid 0; skipped, and counted, where the host run has not
  */
 #ifndef GUEST_H

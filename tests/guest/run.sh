@@ -39,8 +39,15 @@ on_host() { # name, result prefix
 }
 
 in_cell() { # name, result prefix
-	timeout -k 5 30 "$viv" run ${GUEST_FLAGS-} --mount "$bin:/t:ro" -- /bin/sh -c \
-		"mkdir -p /tmp/w && cd /tmp/w && exec env -i PATH=/usr/bin:/bin /t/$1" \
+	local dir=/tmp/w name=()
+	# Not in the cell's memory, but on a disk of its own.
+	if [[ -n $(marker "$1" disk) ]]; then
+		dir=/w name=(--name guest)
+		mkdir -p "$2.data" "$2.run"
+		export XDG_DATA_HOME=$2.data XDG_RUNTIME_DIR=$2.run
+	fi
+	timeout -k 5 30 "$viv" run ${GUEST_FLAGS-} "${name[@]}" --mount "$bin:/t:ro" -- /bin/sh -c \
+		"mkdir -p $dir && cd $dir && exec env -i PATH=/usr/bin:/bin /t/$1" \
 		</dev/null >"$2.out" 2>"$2.err"
 	echo $? >"$2.rc"
 	: >"$2.left"

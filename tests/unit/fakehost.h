@@ -72,6 +72,7 @@ struct fake {
 	/* for the test: */
 	unsigned acked, synced, active, broken_at;
 	uint8_t failed[512];
+	uint8_t waits[512]; /* a sync that is on its way */
 	bool broken;
 	size_t start; /* the files begin here */
 };
@@ -143,7 +144,8 @@ static int fake_step(bool writes)
 
 	if (fake->die_at && n == fake->die_at)
 		_exit(FAKE_DIED);
-	if (fake->fail_at && n >= fake->fail_at && (n == fake->fail_at || (fake->fail_on && writes)))
+	if (fake->fail_at && n >= fake->fail_at &&
+	    (n == fake->fail_at || (fake->fail_on && writes)))
 		return fake->fail_with;
 	return 0;
 }
@@ -185,7 +187,9 @@ static struct fent *fent_copy(struct fent *list)
 
 static struct fino *fake_dir(int fd)
 {
-	return fd == FAKE_ROOT_FD ? fake->root : fd >= 0 && fd < FAKE_FDS ? fake->fds[fd].ino : NULL;
+	return fd == FAKE_ROOT_FD	  ? fake->root
+	       : fd >= 0 && fd < FAKE_FDS ? fake->fds[fd].ino
+					  : NULL;
 }
 
 /* The directory that the last part of path is in. */
@@ -629,6 +633,14 @@ int host_fsync(int fd, bool data_only)
 		return -EBADF;
 	fino_sync(i);
 	return 0;
+}
+
+int host_dup(int fd)
+{
+	struct fino *i = fake_dir(fd);
+	int r = fake_step(false);
+
+	return r < 0 ? r : i ? fake_fd(i) : -EBADF;
 }
 
 int host_syncfs(int fd)

@@ -3,6 +3,7 @@
 #ifndef VIV_TESTS_UNIT_LAYERFAKES_H
 #define VIV_TESTS_UNIT_LAYERFAKES_H
 
+#include "fakework.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/vfs/vfs.h"
 

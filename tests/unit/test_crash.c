@@ -1,10 +1,105 @@
 /* A disk under a random workload, killed, cut from its power, or refused by the host, at every host call in turn; then opened
  * again and compared with a model. See fakehost.h.
  *   test_crash                    some seeds and some of the points
- *   test_crash SEEDS [FIRST [STEP]]  every STEP-th point of these seeds ('make crash') */
+ *   test_crash SEEDS [FIRST [STEP]]  every STEP-th point of these seeds ('make crash')
+ * Each seed is run with all syncs at once, and with syncs that are on their way while others go on. */
 /* objects: src/base/arena.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "diskmodel.h"
 #include "tap.h"
+
+/* Syncs that are on their way while others go on: some of the operations are made by tasks that may wait, and the other thread makes
+ * some of its steps after each operation. */
+#define WAITING_MAX 6
+
+static bool later;
+static struct {
+	struct task t; /* call.aux: it waits */
+	unsigned k; /* the operation */
+} waiting[WAITING_MAX];
+
+static uint64_t mix(uint64_t seed, uint64_t k)
+{
+	uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15ULL ^ (k + 1) * 0xbf58476d1ce4e5b9ULL;
+
+	return x ^ x >> 29;
+}
+
+static bool is_sync(enum kind kind)
+{
+	return kind == OP_FSYNC || kind == OP_FSYNCDIR || kind == OP_SYNCFS;
+}
+
+/* -EINPROGRESS: it waits. */
+static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_t dice)
+{
+	struct layer *l = (struct layer *)fs;
+	struct lnode *n;
+	int64_t r;
+	int i;
+
+	for (i = 0; i < WAITING_MAX && waiting[i].t.call.aux; i++)
+		;
+	if (i == WAITING_MAX)
+		return real_apply(fs, o);
+	/* It is taken for a long one, and sometimes for one with many bytes. */
+	l->store->long_row = UINT32_MAX;
+	if (dice % 3 == 0)
+		l->store->order_bytes = 1 << 30;
+	if (dice % 3 == 1)
+		list_for_each (n, &l->nodes, all_link)
+			n->unsynced = 1 << 30;
+	waiting[i].k = k;
+	waiting[i].t.call.sync_waits = true;
+	task_current = &waiting[i].t;
+	r = real_apply(fs, o);
+	task_current = NULL;
+	if (r == -EINPROGRESS)
+		fake->waits[k] = 1;
+	return r;
+}
+
+/* What has come to its end. false: the disk is read-only from now on. */
+static bool sync_ended(struct fs *fs, unsigned acked)
+{
+	for (int i = 0; i < WAITING_MAX; i++) {
+		int r;
+
+		if (!waiting[i].t.call.aux)
+			continue;
+		task_current = &waiting[i].t;
+		r = layer_sync_again();
+		task_current = NULL;
+		if (r == -EINPROGRESS)
+			continue;
+		fake->waits[waiting[i].k] = 0;
+		fake->failed[waiting[i].k] = r < 0;
+		if (r < 0 && !fake->fail_at)
+			_exit(97);
+		if (r == 0)
+			fake->synced = MAX(fake->synced, waiting[i].k + 1);
+	}
+	if (fs->readonly) {
+		fake->broken_at = acked;
+		fake->acked = acked;
+	}
+	return !fs->readonly;
+}
+
+/* Some steps; now and then a task is killed. */
+static bool others_go_on(struct fs *fs, unsigned acked, uint64_t dice)
+{
+	for (unsigned n = dice % 4; n > 0 && hostwork_wait(); n--)
+		;
+	if (!sync_ended(fs, acked))
+		return false;
+	for (int i = 0; dice % 23 == 0 && i < WAITING_MAX; i++)
+		if (waiting[i].t.call.aux) {
+			waiting[i].t.call.aux_free(waiting[i].t.call.aux);
+			waiting[i].t.call.aux = NULL;
+			break;
+		}
+	return true;
+}
 
 static int workload(uint64_t seed)
 {
@@ -13,17 +108,23 @@ static int workload(uint64_t seed)
 	if (!fs)
 		return fake->fail_at ? 0 : 1;
 	model_init();
+	fakework_on = later;
 	op_rng = seed * 0x2545f4914f6cdd1dULL + 7;
 	for (unsigned k = 0; k < OPS; k++) {
 		struct op o = op_make();
 		if (getenv("CRASH_TRACE"))
 			fprintf(stderr, "call %u op %u %s %s/%s %s/%s %zu+%zu\n", fake->calls, k,
 				kind_names[o.kind], o.dir, o.name, o.dir2, o.name2, o.off, o.len);
-		int64_t r = o.kind == OP_NONE ? 0 : real_apply(fs, &o);
+		uint64_t dice = mix(seed, k);
+		int64_t r = o.kind == OP_NONE			   ? 0
+			    : later && is_sync(o.kind) && dice % 5 ? sync_later(fs, &o, k, dice / 5)
+								   : real_apply(fs, &o);
 
+		if (r == -EINPROGRESS)
+			r = 0;
 		if (r < 0 && !fake->fail_at) {
-			printf("# seed %llu op %u %s %s/%s %s/%s: %s\n", (unsigned long long)seed, k,
-			       kind_names[o.kind], o.dir, o.name, o.dir2, o.name2,
+			printf("# seed %llu op %u %s %s/%s %s/%s: %s\n", (unsigned long long)seed,
+			       k, kind_names[o.kind], o.dir, o.name, o.dir2, o.name2,
 			       strerror((int)-r));
 			return 1;
 		}
@@ -40,12 +141,18 @@ static int workload(uint64_t seed)
 			}
 		} else {
 			model_apply(&o);
-			if (o.kind == OP_FSYNC || o.kind == OP_FSYNCDIR || o.kind == OP_SYNCFS ||
-			    o.kind == OP_SEAL || o.kind == OP_COMPACT)
+			if ((is_sync(o.kind) && !fake->waits[k]) || o.kind == OP_SEAL ||
+			    o.kind == OP_COMPACT)
 				fake->synced = k + 1;
 		}
 		fake->acked = k + 1;
+		if (later && !others_go_on(fs, k + 1, dice / 97))
+			return 0;
 	}
+	while (hostwork_wait())
+		;
+	if (later && !sync_ended(fs, OPS))
+		return 0;
 	/* What is in memory is what was answered. */
 	bool failing = fake->fail_at;
 
@@ -77,7 +184,8 @@ static void model_run(uint64_t seed, unsigned upto, struct op *ret_last)
 		}
 		if (fake->failed[k] && target)
 			nodes[target].unknown = true;
-		if (!fake->failed[k])
+		/* All that a sync does to the model is a promise. */
+		if (!fake->failed[k] && !fake->waits[k])
 			model_apply(&o);
 	}
 }
@@ -150,8 +258,8 @@ static bool contents_are_synced(struct fs *fs, const struct mnode *final, int in
 
 		if (nodes[places[k].node].type != 'f')
 			continue;
-		snprintf(path, sizeof(path), "%.120s%s%s", places[k].path, places[k].path[0] ? "/" : "",
-			 places[k].name);
+		snprintf(path, sizeof(path), "%.120s%s%s", places[k].path,
+			 places[k].path[0] ? "/" : "", places[k].name);
 		i = walk(fs, path);
 		if (!i) {
 			printf("# no %s\n", path);
@@ -239,8 +347,8 @@ static void one(uint64_t seed, unsigned at, bool power)
 	text_real[0] = text_model[0] = '\0';
 	r = in_child(power ? verify_power : verify_killed, seed);
 	if (r) {
-		printf("# seed %llu, %s at call %u: status %d\n", (unsigned long long)seed,
-		       power ? "power cut" : "killed", at, r);
+		printf("# seed %llu%s, %s at call %u: status %d\n", (unsigned long long)seed,
+		       later ? " (later)" : "", power ? "power cut" : "killed", at, r);
 		bad++;
 	}
 }
@@ -266,8 +374,8 @@ static void one_error(uint64_t seed, unsigned at, int err, bool on)
 		r = in_child(verify_killed, seed);
 	}
 	if (r) {
-		printf("# seed %llu, call %u answers %s%s: status %d\n", (unsigned long long)seed, at,
-		       strerror(-err), on ? " from then on" : "", r);
+		printf("# seed %llu%s, call %u answers %s%s: status %d\n", (unsigned long long)seed,
+		       later ? " (later)" : "", at, strerror(-err), on ? " from then on" : "", r);
 		bad++;
 	}
 }
@@ -293,13 +401,18 @@ int main(int argc, char **argv)
 	if (argc > 4) {
 		unsigned at = (unsigned)atoi(argv[4]);
 
+		later = getenv("CRASH_LATER");
+
 		if (argc > 5 && argv[5][0] == 'e')
 			one_error(first, at, errors[at % 3], at % 2);
 		else
 			one(first, at, argc > 5);
 		return bad != 0;
 	}
-	for (uint64_t seed = first; seed < first + seeds && bad < 3; seed++) {
+	for (uint64_t i = 0; i < 2 * (uint64_t)seeds && bad < 3; i++) {
+		uint64_t seed = first + i / 2;
+
+		later = i % 2;
 		unsigned calls = calls_of(seed);
 
 		for (unsigned at = 1 + (unsigned)seed % step; at <= calls && bad < 3; at += step) {

@@ -122,12 +122,17 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 
 /* ---- to the disk ---- */
 
+/* A call that syncs a layer waits while the host writes, and is then run again: about the same file, whatever its number stands for
+ * by then. */
 static int64_t sync_fd(struct task *t, int fd, bool data_only)
 {
 	struct file *f = fd_file(t, fd);
 
+	if (t->call.aux)
+		return layer_sync_again();
 	if (!f)
 		return -EBADF;
+	t->call.sync_waits = true;
 	return f->ops->fsync ? f->ops->fsync(f, data_only) : -EINVAL;
 }
 
@@ -141,26 +146,46 @@ int64_t sys_fdatasync(struct task *t, const struct sysargs *a)
 	return sync_fd(t, ARG_INT(a, 0), true);
 }
 
+/* Calls fn for each file system that is mounted, and goes on there when the call is run again. */
+static int sync_mounts(struct task *t, int (*fn)(struct fs *fs))
+{
+	int64_t at = 0;
+	int ret = 0;
+
+	t->call.sync_waits = true;
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m)) {
+		int r;
+
+		if (at++ < t->call.done)
+			continue;
+		r = fn(m->fs);
+		if (t->call.waits)
+			return -EINPROGRESS;
+		t->call.done = at;
+		ret = ret ? ret : r;
+	}
+	return ret;
+}
+
+static int fs_sync(struct fs *fs)
+{
+	return fs->ops->sync ? fs->ops->sync(fs) : 0;
+}
+
 int64_t sys_sync(struct task *t, const struct sysargs *a)
 {
-	(void)t, (void)a;
-	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
-		if (m->fs->ops->sync)
-			(void)m->fs->ops->sync(m->fs);
-	return 0;
+	(void)a;
+	return sync_mounts(t, fs_sync) == -EINPROGRESS ? PARKED : 0;
 }
 
 /* The pages are the host's to write. Before it does, the logs of disks are synced: a file whose pages are on the disk and whose name is
  * not would be lost. */
 int64_t sys_msync(struct task *t, const struct sysargs *a)
 {
-	int ret = 0;
+	int ret = ARG_UINT(a, 2) & MS_SYNC ? sync_mounts(t, layer_sync_names) : 0;
 
-	if (ARG_UINT(a, 2) & MS_SYNC)
-		for (struct mount *m = mount_next(NULL); m && ret == 0; m = mount_next(m))
-			ret = layer_sync_names(m->fs);
 	if (ret < 0)
-		return -EIO;
+		return ret == -EINPROGRESS ? PARKED : -EIO;
 	(void)notify_continue(t->call.id);
 	return ANSWERED;
 }
@@ -169,9 +194,12 @@ int64_t sys_syncfs(struct task *t, const struct sysargs *a)
 {
 	struct file *f = fd_file(t, ARG_INT(a, 0));
 
+	if (t->call.aux)
+		return layer_sync_again();
 	if (!f)
 		return -EBADF;
-	return f->inode->fs->ops->sync ? f->inode->fs->ops->sync(f->inode->fs) : 0;
+	t->call.sync_waits = true;
+	return fs_sync(f->inode->fs);
 }
 
 int64_t sys_sync_file_range(struct task *t, const struct sysargs *a)

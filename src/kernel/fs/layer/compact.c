@@ -150,7 +150,7 @@ static int put_tree(struct layer *l, uint32_t mark)
 	return r < 0 ? r : log_flush(l, 0);
 }
 
-int store_compact(struct layer *l)
+static int compact(struct layer *l)
 {
 	struct lstore *s = l->store;
 	const struct chain_layer *at = &s->chain[store_active(s)];
@@ -170,13 +170,25 @@ int store_compact(struct layer *l)
 	return log_create_end(l, at, &old, r);
 }
 
+int store_compact(struct layer *l)
+{
+	int r;
+
+	store_sync_hold(l);
+	r = compact(l);
+	store_sync_release(l);
+	return r;
+}
+
 void store_compact_if_worth(struct layer *l)
 {
 	struct lstore *s = l->store;
 	uint64_t end = s->log.end;
 	int r;
 
-	if (end < WORTH_BYTES || end < s->compact_at || end / WORTH_TIMES < s->live * NODE_BYTES)
+	/* It would have to wait for a sync that is on its way. */
+	if (s->flight || end < WORTH_BYTES || end < s->compact_at ||
+	    end / WORTH_TIMES < s->live * NODE_BYTES)
 		return;
 	r = store_compact(l);
 	/* Not again soon, whatever became of it. */

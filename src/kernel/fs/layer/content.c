@@ -107,7 +107,7 @@ static int disk_adopt(struct lnode *n, int fd, uint32_t before, uint64_t hint)
 		log_abort(l);
 		if (fd >= 0) {
 			host_close(fd);
-			store_content_unlink(s, store_active(s), n->id);
+			store_content_unlink(s, store_active(s), n->id, hint);
 		}
 		return r;
 	}
@@ -125,6 +125,7 @@ static int disk_adopt(struct lnode *n, int fd, uint32_t before, uint64_t hint)
 	n->mtime_set = fd < 0;
 	if (fd >= 0)
 		fdcache_add(&contents, &n->wr, fd);
+	n->unsynced += hint;
 	if (fd >= 0 && before != CONTENT_NONE)
 		store_order(l, n);
 	return 0;
@@ -269,7 +270,7 @@ static bool content_revert(struct lnode *n)
 	fdcache_drop(&contents, &n->rd);
 	fdcache_drop(&contents, &n->wr);
 	if (n->content.where == store_active(l->store) && l->store->log.fd >= 0)
-		store_content_unlink(l->store, n->content.where, n->scratch);
+		store_content_unlink(l->store, n->content.where, n->scratch, 0);
 	n->content.before = CONTENT_NONE;
 	n->content.hint = 0;
 	n->content.where = 0;
@@ -345,7 +346,7 @@ void lnode_content_free(struct lnode *n)
 	fdcache_drop(&contents, &n->rd);
 	fdcache_drop(&contents, &n->wr);
 	if (l->store && n->copied && n->copied_in == store_active(l->store))
-		store_content_unlink(l->store, n->copied_in, n->id);
+		store_content_unlink(l->store, n->copied_in, n->id, n->copied);
 	if (n->scratch && l->store) {
 		/* Its bytes were counted, but not by us. */
 		if (n->unloaded && !(n->uncounted && l->store->recovering) &&
@@ -457,7 +458,7 @@ static void copy_up_forget(struct lnode *n)
 		if (n->copied)
 			lnode_content_free(n);
 	} else if (n->copied && n->copied_in == store_active(s)) {
-		store_content_unlink(s, n->copied_in, n->id);
+		store_content_unlink(s, n->copied_in, n->id, n->copied);
 	}
 	n->copied = 0;
 }
@@ -510,7 +511,7 @@ static int disk_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
 		n->copied = 0;
 		if (r < 0) {
 			host_close(out);
-			store_content_unlink(l->store, store_active(l->store), n->id);
+			store_content_unlink(l->store, store_active(l->store), n->id, keep);
 			return r;
 		}
 	}
@@ -706,6 +707,7 @@ static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
 	u->left += fit;
 	if (r > 0) {
 		n->wrote = l->store != NULL;
+		n->unsynced += (uint64_t)r;
 		n->changed = true;
 		inode_touch(&n->inode);
 		n->inode.size = MAX(n->inode.size, (uint64_t)(pos + r));

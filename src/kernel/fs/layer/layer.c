@@ -195,7 +195,7 @@ int layer_sync_names(struct fs *fs)
 
 	if (fs->ops != &layer_fs_ops || !l->store || l->store->readonly)
 		return 0;
-	return log_sync(l);
+	return store_sync_names(l);
 }
 
 /* ---- what was changed ---- */

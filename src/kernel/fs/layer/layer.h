@@ -39,6 +39,9 @@ void layer_finish(struct fs *fs);
 /* What was changed in the tree is on the host's disk. For other file systems than a layer with a disk, nothing happens. */
 int must_check layer_sync_names(struct fs *fs);
 
+/* What became of the sync that the call waits for, which the layer keeps in its aux: the result, or -EINPROGRESS and it waits on. */
+int must_check layer_sync_again(void);
+
 /* Seals the active layer; the one called number goes on above it. 0 or -errno: nothing has changed. sync: waits until everything is
  * on the host's disk, before. */
 int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);

@@ -181,7 +181,7 @@ static int layer_dir_fsync(struct file *f, bool data_only)
 	struct layer *l = layer_of(lnode_of(f->inode));
 
 	(void)data_only;
-	return l->store && !l->store->readonly ? log_sync(l) : 0;
+	return l->store && !l->store->readonly ? store_sync_names(l) : 0;
 }
 
 static void layer_dir_release(struct file *f)

@@ -92,6 +92,7 @@ struct lnode {
 	bool mapped_shared; /* blocks may grow behind our back */
 	uint64_t scratch; /* number of the content file; 0: none yet, the content is empty */
 	uint64_t charged; /* bytes counted in used_bytes */
+	uint64_t unsynced; /* about as many bytes were written since its content was synced */
 	uint64_t copied; /* of the image's content, while that is copied in pieces */
 	uint32_t copied_in; /* the layer of the disk that they were copied to */
 	uint64_t id; /* its number in the log and of its content on a disk; 0: none yet */

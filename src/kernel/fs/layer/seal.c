@@ -158,17 +158,14 @@ static void sealed_clean(struct layer *l, struct llog *sealed)
 	host_close(sealed->fd);
 }
 
-int layer_seal(struct fs *fs, uint32_t number, bool sync)
+static int seal(struct layer *l, uint32_t number, bool sync)
 {
-	struct layer *l = (struct layer *)fs;
 	struct lstore *s = l->store;
 	struct llog old, sealed;
 	struct lnode *n;
 	bool moved;
 	int from, to, r;
 
-	if (!s)
-		return -EINVAL;
 	if (s->broken || s->log.fd < 0)
 		return -EROFS;
 	for (uint32_t i = 0; i < s->nchain; i++)
@@ -177,7 +174,7 @@ int layer_seal(struct fs *fs, uint32_t number, bool sync)
 	/* First, so that the sync is for that, too. */
 	(void)host_ftruncate(s->log.fd, (int64_t)s->log.end);
 	s->log.reserved = s->log.end;
-	r = sync ? store_sync_all(l) : log_sync(l);
+	r = sync ? store_sync_all_here(l) : log_sync(l);
 	if (r < 0)
 		return r;
 	/* None for writing may stay open. */
@@ -221,6 +218,19 @@ int layer_seal(struct fs *fs, uint32_t number, bool sync)
 		n->content.logged = true;
 	}
 	return 0;
+}
+
+int layer_seal(struct fs *fs, uint32_t number, bool sync)
+{
+	struct layer *l = (struct layer *)fs;
+	int r;
+
+	if (!l->store)
+		return -EINVAL;
+	store_sync_hold(l);
+	r = seal(l, number, sync);
+	store_sync_release(l);
+	return r;
 }
 
 void layer_seal_end(struct fs *fs)

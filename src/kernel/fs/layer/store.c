@@ -1,4 +1,4 @@
-/* The disk below a layer: its directories, contents on the host, and what is synced when. See store.h.
+/* The disk below a layer: its directories, contents on the host. See store.h; sync.c has what is synced when.
  *
  * Everything is opened below the descriptors that the trusted side gave; no link is followed, as sealed layers of other disks
  * were written by other kernels. */
@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+
+#define FREE_LONG (16u << 20)
 
 OBJ_TYPE(lstore_type, struct lstore, 64);
 
@@ -69,14 +71,21 @@ int store_dir_open(int layer, uint64_t number)
 	return host_open_beneath(layer, name, O_PATH | O_DIRECTORY, 0);
 }
 
-static int content_unlink(int layer, uint64_t number)
+/* bytes: about as many the host has to free, which takes it long if they are many. Whoever lets go of the file last does that, so it
+ * is held until the other thread does. */
+static int content_unlink(int layer, uint64_t number, uint64_t bytes)
 {
-	int dir = store_dir_open(layer, number), r;
+	int dir = store_dir_open(layer, number), held = -1, r;
+	struct store_path p = store_name(number);
 
 	if (dir < 0)
 		return dir;
-	r = host_unlinkat(dir, store_name(number).str, 0);
+	if (bytes >= FREE_LONG)
+		held = host_open_beneath(dir, p.str, O_PATH, 0);
+	r = host_unlinkat(dir, p.str, 0);
 	host_close(dir);
+	if (held >= 0)
+		hostwork_close(held);
 	return r;
 }
 
@@ -101,7 +110,7 @@ int store_content_create(struct lstore *s, uint64_t number)
 		if (fd != -EEXIST)
 			break;
 		/* Left behind by a kernel that ended before it could say whose it is. */
-		fd = content_unlink(dir, number);
+		fd = content_unlink(dir, number, 0);
 		if (fd < 0)
 			return fd;
 	}
@@ -110,9 +119,9 @@ int store_content_create(struct lstore *s, uint64_t number)
 	return fd;
 }
 
-void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number)
+void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number, uint64_t bytes)
 {
-	(void)content_unlink(s->chain[where].fd, number);
+	(void)content_unlink(s->chain[where].fd, number, bytes);
 }
 
 int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct stat *st)
@@ -136,28 +145,35 @@ void store_content_drop(struct layer *l, struct lnode *n)
 	if (c->where != store_active(s) || s->log.fd < 0)
 		return;
 	if (!c->logged || (!c->synced && c->epoch == s->epoch)) {
-		store_content_unlink(s, c->where, n->scratch);
+		store_content_unlink(s, c->where, n->scratch, n->charged);
 		return;
 	}
 	if (s->ngraves == GRAVES_MAX && log_sync(l) < 0)
 		return; /* the next start finds it */
-	s->graves[s->ngraves++] = (struct grave){ n->scratch, c->where };
+	s->graves[s->ngraves++] =
+		(struct grave){ n->scratch, c->where, (uint32_t)MIN(n->charged >> 20, UINT32_MAX) };
 }
 
-void store_bury(struct layer *l)
+void store_bury(struct layer *l, uint32_t n)
 {
 	struct lstore *s = l->store;
 
 	/* What was put in by a seal may be in a layer that is active no more: it stays there. */
-	for (uint32_t i = 0; i < s->ngraves; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (s->graves[i].where == store_active(s))
-			store_content_unlink(s, s->graves[i].where, s->graves[i].number);
-	s->ngraves = 0;
+			store_content_unlink(s, s->graves[i].where, s->graves[i].number,
+					     (uint64_t)s->graves[i].mib << 20);
+	s->ngraves -= n;
+	memmove(s->graves, s->graves + n, s->ngraves * sizeof(s->graves[0]));
 }
 
 bool store_make_room(struct layer *l)
 {
-	return l->store && l->store->ngraves && log_sync(l) == 0;
+	bool made = l->store && l->store->ngraves && log_sync(l) == 0;
+
+	while (l->store && hostwork_is_closing() && hostwork_wait())
+		made = true;
+	return made;
 }
 
 /* ---- to the host's disk ---- */
@@ -170,113 +186,7 @@ void store_order(struct layer *l, struct lnode *n)
 		return;
 	list_append(&s->order, &n->content.order);
 	s->norder++;
-}
-
-static int sync_dir(int dir, const char *path)
-{
-	int fd = host_open_beneath(dir, path, O_RDONLY | O_DIRECTORY, 0), r;
-
-	if (fd < 0)
-		return fd;
-	r = host_fsync(fd, false);
-	host_close(fd);
-	return r;
-}
-
-static int sync_dir_xx(struct lstore *s, unsigned xx)
-{
-	char name[8];
-	int r;
-
-	if (!(s->dirs_dirty[xx / 64] >> xx % 64 & 1))
-		return 0;
-	snprintf(name, sizeof(name), "c/%02x", xx);
-	r = sync_dir(s->chain[store_active(s)].fd, name);
-	if (r == 0)
-		s->dirs_dirty[xx / 64] &= ~(1ULL << xx % 64);
-	return r;
-}
-
-/* The names of a content in a layer that was sealed before it was synced. */
-static int sync_sealed_dirs(struct lstore *s, uint32_t where, uint64_t number)
-{
-	char name[8];
-	int r;
-
-	snprintf(name, sizeof(name), "c/%02x", (unsigned)(number & 0xff));
-	r = sync_dir(s->chain[where].fd, name);
-	return r < 0 ? r : sync_dir(s->chain[where].fd, "c");
-}
-
-static int sync_dir_c(struct lstore *s)
-{
-	int r = 0;
-
-	if (s->c_dirty)
-		r = sync_dir(s->chain[store_active(s)].fd, "c");
-	if (r == 0)
-		s->c_dirty = false;
-	return r;
-}
-
-/* The name of a content is there, too. Other new files may miss theirs: they count as empty then. */
-int store_sync_dir_of(struct lstore *s, uint64_t number)
-{
-	int r = sync_dir_xx(s, number & 0xff);
-
-	return r < 0 ? r : sync_dir_c(s);
-}
-
-int store_sync_node(struct layer *l, struct lnode *n, bool data_only)
-{
-	struct lstore *s = l->store;
-	struct lcontent *c = &n->content;
-	bool active = c->where == store_active(s);
-	int fd, r = 0;
-
-	if (s->broken)
-		return -EROFS;
-	if (s->log.fd < 0)
-		return 0;
-	/* What was sealed does not change, so that once is enough. */
-	if (inode_is_reg(&n->inode) && n->own_content && n->scratch &&
-	    (active || (!c->synced && c->epoch == s->epoch))) {
-		fd = layer_hostfd(&n->inode, false);
-		r = fd < 0 ? fd : host_fsync(fd, data_only);
-		if (r == 0)
-			r = active ? store_sync_dir_of(s, n->scratch)
-				   : sync_sealed_dirs(s, c->where, n->scratch);
-		if (r == 0)
-			c->synced = true;
-	}
-	return r < 0 ? r : log_sync(l);
-}
-
-int store_sync_all(struct layer *l)
-{
-	struct lstore *s = l->store;
-	struct lnode *n, *tmp;
-	int r;
-
-	if (s->broken)
-		return -EROFS;
-	if (s->log.fd < 0)
-		return 0;
-	/* The contents first: the log is not to be on the disk before them. */
-	r = host_syncfs(s->log.fd);
-	if (r < 0) {
-		store_break(l, "the host could not write", r);
-		return r;
-	}
-	list_for_each_safe (n, tmp, &s->order, content.order)
-		list_remove(&n->content.order);
-	s->norder = 0;
-	s->epoch++;
-	memset(s->dirs_dirty, 0, sizeof(s->dirs_dirty));
-	s->c_dirty = s->unborn = false;
-	s->log.synced = s->log.end;
-	store_bury(l);
-	return 0;
+	s->order_bytes += n->unsynced;
 }
 
 /* ---- opening ---- */
@@ -324,28 +234,6 @@ int store_layer_add(struct layer *l, uint32_t number, struct llog *old)
 	}
 	s->chain[s->nchain++] = at;
 	s->unborn = true;
-	return 0;
-}
-
-/* All at once: the host then has one transaction to write, not one for each. */
-int store_bear(struct layer *l)
-{
-	struct lstore *s = l->store;
-	int r = 0;
-
-	if (!s->unborn || s->broken)
-		return 0;
-	r = host_fsync(s->log.fd, true);
-	if (r == 0)
-		r = host_fsync(s->chain[store_active(s)].fd, false);
-	if (r == 0)
-		r = sync_dir(s->data_fd, ".");
-	if (r < 0) {
-		store_break(l, "the host could not write the name of the log", r);
-		return r;
-	}
-	s->unborn = false;
-	s->log.synced = s->log.end;
 	return 0;
 }
 
@@ -456,6 +344,7 @@ int store_open(struct layer *l, const struct layer_disk *d, char *why, size_t wh
 	s->clean = true;
 	list_init(&s->order);
 	list_init(&s->mapped);
+	list_init(&s->requests);
 	host_random(s->disk_id, sizeof(s->disk_id));
 	r = chain_open(l, d, why, why_size);
 	if (r == 0 && !d->readonly)

@@ -15,6 +15,7 @@
 #define VIV_KERNEL_FS_LAYER_STORE_H
 
 #include "kernel/fs/layer/node.h"
+#include "kernel/platform/hostwork.h"
 
 #define LOG_MAGIC 0x0a31676f6c766976ULL /* "vivlog1\n" */
 #define LOG_VERSION 1
@@ -69,6 +70,7 @@ struct llog {
 };
 
 struct recovery;
+struct flight;
 
 struct chain_layer {
 	int fd; /* the layer's directory */
@@ -79,6 +81,7 @@ struct chain_layer {
 struct grave {
 	uint64_t number;
 	uint32_t where;
+	uint32_t mib; /* about as many the host has to free */
 };
 
 #define GRAVES_MAX 1024
@@ -100,9 +103,16 @@ struct lstore {
 	bool c_dirty;
 	struct list order; /* nodes whose content is to be synced before the log */
 	uint32_t norder;
+	uint64_t order_bytes; /* about as many of them were not written out yet */
 	struct grave graves[GRAVES_MAX]; /* contents to remove when the log was synced */
 	uint32_t ngraves;
 	struct list mapped; /* nodes that may be mapped shared and writable */
+	/* sync.c */
+	struct flight *flight; /* the sync that is on its way; NULL: none */
+	uint32_t held; /* who changes what it is about: none may start */
+	struct list requests; /* that wait for the next one */
+	uint32_t
+		long_row; /* how many of the last ones took the host long, in a row; up to LONG_ROW */
 	uint64_t content_bytes; /* of used_bytes */
 	uint64_t clean_bytes; /* what REC_CLEAN says */
 	uint32_t missing; /* nodes that the image has no more */
@@ -150,8 +160,21 @@ int must_check log_create_end(struct layer *l, const struct chain_layer *at, str
 			      int r);
 uint32_t log_header_make(struct log_header *h, const struct lstore *s, uint32_t layer,
 			 uint64_t next_id, uint32_t flags);
-/* To the host's disk, with what has to be there before it. */
+
+/* ---- sync.c: to the host's disk ---- */
+/* The log, with what has to be there before it. */
 int must_check log_sync(struct layer *l);
+int must_check store_sync_all_here(struct layer *l); /* everything */
+/* The same; a content; everything. Where the call that runs allows it (call.sync_waits) and the host would take long, it waits for the
+ * other thread, -EINPROGRESS. */
+int must_check store_sync_names(struct layer *l);
+int must_check store_sync_node(struct layer *l, struct lnode *n, bool data_only);
+int must_check store_sync_all(struct layer *l);
+/* From here on the active layer is on the host's disk, with all that its log says. */
+int must_check store_bear(struct layer *l);
+/* No sync is on its way, and none starts until the release: for who changes the log or the active layer. */
+void store_sync_hold(struct layer *l);
+void store_sync_release(struct layer *l);
 
 /* ---- store.c ---- */
 static inline uint32_t store_active(const struct lstore *s)
@@ -166,21 +189,17 @@ void store_break(struct layer *l, const char *what, int err);
 int must_check store_content_open(struct lstore *s, uint32_t where, uint64_t number, bool write);
 /* An empty file in the active layer, whatever was there. */
 int must_check store_content_create(struct lstore *s, uint64_t number);
-void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number);
+void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number, uint64_t bytes);
 int must_check store_content_stat(struct lstore *s, uint32_t where, uint64_t number,
 				  struct stat *st);
 /* The node has no use for its content any more. */
 void store_content_drop(struct layer *l, struct lnode *n);
-/* Room was short: removes what waits for the log. Whether there was anything. */
+/* Room was short: removes what waits for the log, waits for what is being freed. Whether there was anything. */
 bool store_make_room(struct layer *l);
-void store_bury(struct layer *l);
-/* From here on the active layer is on the host's disk, with all that its log says. */
-int must_check store_bear(struct layer *l);
+/* Removes the first n of what waits for the log. */
+void store_bury(struct layer *l, uint32_t n);
 /* A further layer, with a log that log_create_end completes. */
 int must_check store_layer_add(struct layer *l, uint32_t number, struct llog *old);
-int must_check store_sync_dir_of(struct lstore *s, uint64_t number);
-int must_check store_sync_node(struct layer *l, struct lnode *n, bool data_only);
-int must_check store_sync_all(struct layer *l);
 void store_order(struct layer *l, struct lnode *n); /* before the log */
 struct store_path {
 	char str[32];
