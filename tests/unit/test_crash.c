@@ -402,7 +402,6 @@ int main(int argc, char **argv)
 		unsigned at = (unsigned)atoi(argv[4]);
 
 		later = getenv("CRASH_LATER");
-
 		if (argc > 5 && argv[5][0] == 'e')
 			one_error(first, at, errors[at % 3], at % 2);
 		else
@@ -424,6 +423,10 @@ int main(int argc, char **argv)
 		one(seed, 0, false);
 		one(seed, 0, true);
 	}
+	/* Three seals, the last two with hardly anything between: a layer that is sealed before it was born. */
+	later = false;
+	for (unsigned at = 160; argc == 1 && at < 190 && bad < 3; at++)
+		one(902, at, true);
 	printf("# %u points\n", points);
 	ok(points > 100, "there were points to look at");
 	eq(bad, 0, "the disk is what was answered, and what was synced");

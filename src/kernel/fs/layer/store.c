@@ -245,7 +245,9 @@ static int chain_open(struct layer *l, const struct layer_disk *d, char *why, si
 		return -EMLINK;
 	for (uint32_t i = 0; i < d->nsealed; i++) {
 		bool own = d->sealed[i].fd < 0;
-		int fd = own ? layer_dir_open(s, d->sealed[i].number, false)
+		/* The last one may not have been born; whether that is so is seen later. */
+		bool make = own && !d->readonly && i + 1 == d->nsealed;
+		int fd = own ? layer_dir_open(s, d->sealed[i].number, make)
 			     : host_openat(d->sealed[i].fd, ".", O_RDONLY | O_DIRECTORY, 0);
 
 		if (fd < 0) {
@@ -258,27 +260,43 @@ static int chain_open(struct layer *l, const struct layer_disk *d, char *why, si
 	return 0;
 }
 
-/* Logs from the last one on that tells everything. */
-static int chain_replay(struct layer *l, bool active, char *why, size_t why_size)
+/* Whether the log of chain[i] may be missing: that of the active layer, and, as long as that is not there either, that of the one below.
+ * A seal brings the layer to the disk that it seals, before it makes the next one, so it was cut from its power before that: nothing
+ * was promised in the layer, and it is an empty one. */
+static bool log_may_miss(const struct lstore *s, uint32_t i, bool active, bool above)
+{
+	return active && (i == s->nchain - 1 || (i + 2 == s->nchain && !above && s->chain[i].own));
+}
+
+/* Logs from the last one on that tells everything. *ret_unborn: the sealed layer that is to have one. */
+static int chain_replay(struct layer *l, bool active, uint32_t *ret_unborn, char *why,
+			size_t why_size)
 {
 	struct lstore *s = l->store;
 	struct log_header h;
 	uint32_t first = 0;
+	bool above = false; /* there is a log of the one above */
 	int r;
 
+	*ret_unborn = CHAIN_MAX;
 	for (uint32_t i = s->nchain; i-- > 0 && first == 0;) {
 		r = store_log_head(s, i, &h);
-		if (r < 0 && !((r == -ENOENT || r == -ENODATA) && active && i == s->nchain - 1)) {
+		if (r < 0 &&
+		    !((r == -ENOENT || r == -ENODATA) && log_may_miss(s, i, active, above))) {
 			snprintf(why, why_size, "layer %u has no log that can be read: %s",
 				 s->chain[i].number, strerror(-r));
 			return r;
 		}
+		if (r < 0 && i + 1 < s->nchain)
+			*ret_unborn = i;
 		if (r == 0 && (h.flags & LOG_FULL))
 			first = i;
+		above = r == 0;
 	}
 	for (uint32_t i = first; i < s->nchain; i++) {
-		if (active && i == s->nchain - 1 && store_log_head(s, i, &h) < 0)
-			break;
+		if (i == *ret_unborn ||
+		    (active && i == s->nchain - 1 && store_log_head(s, i, &h) < 0))
+			continue;
 		r = store_replay(l, i, why, why_size);
 		if (r < 0)
 			return r;
@@ -330,9 +348,29 @@ static int active_create(struct layer *l, char *why, size_t why_size)
 	return r;
 }
 
+/* A sealed layer that was not born: an empty one. */
+static int sealed_create(struct layer *l, uint32_t index, char *why, size_t why_size)
+{
+	struct lstore *s = l->store;
+	struct llog old;
+	int r = log_create_begin(l, &s->chain[index], 0, &old);
+
+	if (r == 0)
+		r = log_create_end(l, &s->chain[index], &old, 0);
+	if (r < 0) {
+		snprintf(why, why_size, "layer %u cannot be made: %s", s->chain[index].number,
+			 strerror(-r));
+		return r;
+	}
+	host_close(s->log.fd);
+	s->log.fd = -1;
+	return 0;
+}
+
 int store_open(struct layer *l, const struct layer_disk *d, char *why, size_t why_size)
 {
 	struct lstore *s = obj_new(&lstore_type);
+	uint32_t unborn;
 	int r;
 
 	if (!s)
@@ -350,7 +388,9 @@ int store_open(struct layer *l, const struct layer_disk *d, char *why, size_t wh
 	if (r == 0 && !d->readonly)
 		r = active_open(s, d->active, why, why_size);
 	if (r == 0)
-		r = chain_replay(l, !d->readonly, why, why_size);
+		r = chain_replay(l, !d->readonly, &unborn, why, why_size);
+	if (r == 0 && unborn < s->nchain)
+		r = sealed_create(l, unborn, why, why_size);
 	if (r == 0 && !d->readonly && s->log.fd < 0)
 		r = active_create(l, why, why_size);
 	if (r == 0)
