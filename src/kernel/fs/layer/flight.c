@@ -43,6 +43,14 @@ struct sync_request {
 };
 OBJ_TYPE(request_type, struct sync_request, 4096);
 
+static void request_free(struct sync_request *q)
+{
+	if (q->n)
+		inode_put(&q->n->inode);
+	fs_put(&q->l->fs);
+	obj_free(&request_type, q);
+}
+
 static void request_end(struct sync_request *q, int r)
 {
 	list_remove(&q->link);
@@ -52,12 +60,8 @@ static void request_end(struct sync_request *q, int r)
 		host_close(q->fd);
 	q->fd = -1;
 	waitq_wake(&q->q, POLLIN);
-	if (!q->gone)
-		return;
-	if (q->n)
-		inode_put(&q->n->inode);
-	fs_put(&q->l->fs);
-	obj_free(&request_type, q);
+	if (q->gone)
+		request_free(q);
 }
 
 static struct sync_request *flight_request(struct flight *y, uint8_t who)
@@ -339,12 +343,8 @@ static void request_drop(void *aux)
 	struct sync_request *q = aux;
 
 	q->gone = true;
-	if (!q->ended)
-		return;
-	if (q->n)
-		inode_put(&q->n->inode);
-	fs_put(&q->l->fs);
-	obj_free(&request_type, q);
+	if (q->ended)
+		request_free(q);
 }
 
 /* Whether the call that runs may be answered later: it has had no effect, and is run again from its start. */
