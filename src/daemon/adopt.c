@@ -1,11 +1,13 @@
 /* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
  * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
- * machine; its policy decides. One that is just ending is waited for. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
+ * machine; its policy decides. One that is just ending is waited for, and so is the word of
+ * one that does not answer. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
  * that others made (named ones of the store, keepers that 'viv run' started) become known: at the start, when their sockets appear, and
  * before anybody is told what cells there are (cells_look). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "daemon/change.h"
 #include "daemon/fields.h"
@@ -31,22 +34,72 @@
 #define ENDING_MS 20
 #define YOUNG_NS (50 * 1000000L)
 
-/* The keeper's word on its cell, not waited for longer than a moment. */
-static bool hello_get(const char *id, struct keep_hello *ret)
+/* A keeper that is there and has not answered: it is stopped, or the machine is slow. Its word is waited for in the loop. */
+struct hearing {
+	struct list link;
+	struct daemon *d;
+	uv_poll_t poll;
+	int fd;
+	char id[KEEP_ID_LEN + 1];
+};
+static struct list hearings = LIST_INIT(hearings);
+
+static void on_heard(uv_poll_t *p, int status, int events);
+
+static bool is_mute(const char *id)
+{
+	const struct hearing *x;
+
+	list_for_each (x, &hearings, link)
+		if (!strcmp(x->id, id))
+			return true;
+	return false;
+}
+
+/* Takes fd, on which the question was asked. */
+static void hearing_begin(struct daemon *d, const char *id, int fd)
+{
+	struct hearing *x = xalloc(sizeof(*x));
+
+	x->d = d;
+	x->fd = fd;
+	snprintf(x->id, sizeof(x->id), "%s", id);
+	if (uv_poll_init(&d->loop, &x->poll, fd)) {
+		close(fd);
+		free(x);
+		return;
+	}
+	x->poll.data = x;
+	list_append(&hearings, &x->link);
+	uv_poll_start(&x->poll, UV_READABLE | UV_DISCONNECT, on_heard);
+}
+
+static bool hello_is_good(const struct keep_hello *h)
+{
+	return h->version == KEEP_VERSION && h->state < KEEP_STOPPED;
+}
+
+/* The keeper's word on its cell, not waited for longer than a moment. It may be mute then. */
+static bool hello_get(struct daemon *d, const char *id, struct keep_hello *ret)
 {
 	const struct timeval wait = { .tv_sec = 2 };
+	struct pollfd p = { .events = POLLIN | POLLRDHUP };
 	struct err e;
-	int fd = keep_connect(id, &e);
-	bool ok;
 
-	if (fd < 0)
+	p.fd = keep_connect(id, &e);
+	if (p.fd < 0)
 		return false;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-	ok = keep_hello(fd, ret, &e) == 0 && ret->version == KEEP_VERSION &&
-	     ret->state < KEEP_STOPPED;
-	close(fd);
-	return ok;
+	setsockopt(p.fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	setsockopt(p.fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	if (keep_hello(p.fd, ret, &e) == 0) {
+		close(p.fd);
+		return hello_is_good(ret);
+	}
+	if (poll(&p, 1, 0) == 0)
+		hearing_begin(d, id, p.fd);
+	else
+		close(p.fd);
+	return false;
 }
 
 static void cell_adopt(struct cell *c, const struct keep_hello *h)
@@ -80,17 +133,21 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	cell_change_again(c);
 }
 
-/* Without a keeper that could be reached. One at its end is waited for: how it ends is written, and its disk is not free. */
+static void on_ending(uv_timer_t *t);
+
+/* It has no keeper that could be reached. One at its end is waited for: how it ends is written, and its disk is not free. */
+static void cell_unheard(struct cell *c)
+{
+	bool ending = cell_is_ending(c);
+
+	cell_timer(c, ending ? ENDING_MS : -1, on_ending);
+	if (!ending)
+		cell_lost(c);
+}
+
 static void on_ending(uv_timer_t *t)
 {
-	struct cell *c = t->data;
-
-	if (cell_is_ending(c)) {
-		cell_timer(c, ENDING_MS, on_ending);
-		return;
-	}
-	cell_timer(c, -1, NULL);
-	cell_lost(c);
+	cell_unheard(t->data);
 }
 
 static void on_unheard(uv_timer_t *t)
@@ -98,10 +155,11 @@ static void on_unheard(uv_timer_t *t)
 	struct cell *c = t->data;
 	struct keep_hello h;
 
-	if (hello_get(c->id, &h))
+	cell_timer(c, -1, NULL);
+	if (hello_get(c->d, c->id, &h))
 		cell_adopt(c, &h);
-	else
-		on_ending(t);
+	else if (!is_mute(c->id))
+		cell_unheard(c);
 }
 
 static void known_check(struct daemon *d)
@@ -112,15 +170,15 @@ static void known_check(struct daemon *d)
 		struct keep_hello h;
 
 		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
-		if (hello_get(c->id, &h))
+		if (hello_get(d, c->id, &h))
 			cell_adopt(c, &h);
-		else if (cell_state_is_live(c->state) && cell_is_ending(c))
-			cell_timer(c, ENDING_MS, on_ending);
+		else if (is_mute(c->id))
+			; /* as it was, until it answers */
 		else if ((c->state == CELL_STARTING || c->state == CELL_STOPPING) &&
 			 !cell_has_end(c))
 			cell_timer(c, START_MS, on_unheard);
 		else if (cell_state_is_live(c->state))
-			cell_lost(c);
+			cell_unheard(c);
 		else if (c->wanted && c->state != CELL_CREATED)
 			cell_policy(c);
 		else if (!c->name[0] && c->state != CELL_CREATED)
@@ -128,34 +186,69 @@ static void known_check(struct daemon *d)
 	}
 }
 
-static bool keeper_step(void *arg, const char *id)
+/* Known, and ours or connected: its socket is no news. */
+static bool is_ours(const struct cell *c)
 {
-	struct daemon *d = arg;
-	struct keep_hello h;
+	return c && (c->keeper || c->spawning || c->busy);
+}
+
+static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
+{
+	struct cell *c = cell_by_id(d, id);
 	struct fault f = { 0 };
-	struct cell *c;
 	json_t *spec;
 
-	c = cell_by_id(d, id);
-	/* Known, and ours or connected: its socket is no news. */
-	if ((c && (c->keeper || c->spawning || c->busy)) || !hello_get(id, &h))
-		return true;
 	if (c && !cell_state_is_live(c->state)) { /* somebody else started it */
-		if (h.state >= KEEP_STOPPING || h.started < c->ended)
-			return true; /* its last run, which is over */
+		if (h->state >= KEEP_STOPPING || h->started < c->ended)
+			return; /* its last run, which is over */
 		c->wanted = false;
-		c->started = h.started;
+		c->started = h->started;
 	}
-	if (c) {
-		cell_adopt(c, &h);
-		return true;
+	if (!c) {
+		h->image[sizeof(h->image) - 1] = h->name[sizeof(h->name) - 1] = '\0';
+		spec = json_pack("{s:o}", "image", json_clean(h->image));
+		c = cell_new(d, id, h->name, spec, &f);
 	}
-	h.image[sizeof(h.image) - 1] = h.name[sizeof(h.name) - 1] = '\0';
-	spec = json_pack("{s:o}", "image", json_clean(h.image));
-	c = cell_new(d, id, h.name, spec, &f);
 	if (c)
-		cell_adopt(c, &h);
+		cell_adopt(c, h);
+}
+
+static bool keeper_step(void *arg, const char *id)
+{
+	struct keep_hello h;
+
+	if (!is_ours(cell_by_id(arg, id)) && !is_mute(id) && hello_get(arg, id, &h))
+		keeper_found(arg, id, &h);
 	return true;
+}
+
+static void hearing_closed(uv_handle_t *h)
+{
+	struct hearing *x = h->data;
+
+	close(x->fd);
+	free(x);
+}
+
+static void on_heard(uv_poll_t *p, int status, int events)
+{
+	struct hearing *x = p->data;
+	struct cell *c = cell_by_id(x->d, x->id);
+	struct keep_msg m;
+	int err = keep_recv(x->fd, &m, NULL, NULL, KEEP_NOWAIT);
+
+	(void)status;
+	(void)events;
+	if (err == -EAGAIN)
+		return;
+	list_remove(&x->link);
+	uv_close((uv_handle_t *)p, hearing_closed);
+	if (is_ours(c))
+		return;
+	if (!err && m.type == KEEP_HELLO && hello_is_good(&m.hello))
+		keeper_found(x->d, x->id, &m.hello);
+	else if (c && cell_state_is_live(c->state))
+		cell_unheard(c);
 }
 
 /* Named cells are the store's: those that vivd does not know, and those that are not there any more. */

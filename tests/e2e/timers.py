@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from vivdclient import Down, gone, processes, run_case, soon
+from vivdclient import Down, gone, kill9, processes, run_case, soon
 
 
 def timeouts(v):
@@ -156,5 +156,27 @@ def ends_unseen(v):
     assert (end["state"], end["reason"], end["exit_code"]) == ("stopped", "asked", 7), end
 
 
+def mute(v):
+    """Keepers that do not answer a new vivd are not taken for gone: one goes on later, the other is killed."""
+    keepers = {}
+    for name in ("a", "b"):
+        cell = v.call("POST", "/v1/cells", {"name": name, "start": True, "command": ["sleep", "1000"]}, 201)
+        keepers[name] = processes()[cell["pid"]][0]
+    for k in keepers.values():
+        os.kill(k, signal.SIGSTOP)
+    try:
+        v.replace()
+        assert [c["state"] for c in v.cells().values()] == ["running"] * 2, v.cells()
+        os.kill(keepers["a"], signal.SIGCONT)
+        soon(lambda: "pid" in v.call("GET", "/v1/cells/a", want=200), "its word")
+        assert v.exec("a", "echo", "on") == "on\n"
+    finally:
+        kill9(keepers["b"])
+    end = v.call("GET", "/v1/cells/b/wait", want=200)
+    assert (end["state"], end["reason"]) == ("failed", "lost"), end
+    v.call("POST", "/v1/cells/b/start", want=200)
+    v.call("POST", "/v1/cells/a/stop", {"grace": 0}, 200)
+
+
 if __name__ == "__main__":
-    run_case(timeouts, restarts, quick_ends, last_words, ends_unseen)
+    run_case(timeouts, restarts, quick_ends, last_words, ends_unseen, mute)
