@@ -23,7 +23,8 @@ struct wsexec {
 	struct daemon *d;
 	char cell[CELL_ID_LEN + 1];
 	struct exec *x; /* NULL: none yet, or none any more */
-	struct buf early; /* texts that came in one piece with the first, each with a NUL, until the process is there */
+	/* Texts that came in one piece with the first, each with a NUL, until the process is there. */
+	struct buf early;
 	bool asked, told_exit, told_closed;
 };
 

@@ -133,7 +133,8 @@ void request_wait(struct request *r);
 /* Something that is done for a request that waits. It is the first member of what its handler allocates, and may outlive the request. */
 struct op {
 	struct request *r; /* NULL: gone */
-	void (*gone)(struct op *op); /* the request went, and frees the op by this; NULL: it goes on without */
+	/* The request went, and frees the op by this; NULL: it goes on without. */
+	void (*gone)(struct op *op);
 };
 void op_begin(struct request *r, struct op *op);
 /* The request, to be answered now; NULL: nobody waits for the answer. The op is the caller's to free. */

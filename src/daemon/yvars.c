@@ -112,6 +112,7 @@ int ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct fau
 	n->text = (char *)b.p;
 	y->expanded += b.len;
 	if (y->expanded > TEXTS_MAX)
-		return yaml_wrong(f, y, n, "with the values of its variables the file has more than 4 MiB");
+		return yaml_wrong(f, y, n,
+				  "with the values of its variables the file has more than 4 MiB");
 	return 0;
 }
