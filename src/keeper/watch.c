@@ -5,7 +5,6 @@
  * it meant the first process and not a job of a shell in the cell, the kernel says so, and viv stops itself with the terminal as it found
  * it; 'fg' undoes both. A viv-keeper has no terminal, and what is said becomes events. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -463,25 +462,6 @@ static int status_final(void)
 	return fail("%s", keeper.why);
 }
 
-/* Who sees the end later reads it from here. */
-static void end_leave(void)
-{
-	struct err e;
-	char name[KEEP_ID_LEN + 8];
-	int dir = keep_cells_dir(&e), fd;
-
-	if (dir < 0)
-		return;
-	snprintf(name, sizeof(name), "%s.end", keeper.id);
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* The very last event is that of the state. */
-	if (fd >= 0) {
-		(void)!write(fd, event_get(events_next() - 2), sizeof(struct keep_msg));
-		close(fd);
-	}
-	close(dir);
-}
-
 static int end(void)
 {
 	struct termios unused;
@@ -503,9 +483,6 @@ static int end(void)
 	/* Before nobody can reach us any more. */
 	event_leave();
 	state_set(KEEP_STOPPED);
-	/* Before the socket goes: who finds none looks for this. */
-	if (keeper.leave && keeper.id[0])
-		end_leave();
 	serve_close();
 	procs_free();
 	if (!keeper.detached)
