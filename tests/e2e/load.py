@@ -29,7 +29,7 @@ SLEEPER = ["/bin/sh", "-c", "sleep 100000 & wait"]
 class Line:
     """viv, bwrap, native: texts for the columns; samples: what they come from."""
 
-    def __init__(self, title, viv, ok=None, asked="", bwrap="", native="", ratio=None, samples=None):
+    def __init__(self, title, viv, ok=None, asked="", bwrap="", ratio=None, samples=None, native=""):
         self.title, self.viv, self.asked, self.bwrap, self.native, self.ratio = title, viv, asked, bwrap, native, ratio
         self.verdict = "" if ok is None else "ok" if ok else "missed"
         self.samples = samples
