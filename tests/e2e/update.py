@@ -113,7 +113,7 @@ def processes(v):
     # Fewer than there are: they stay, and there are no more.
     t.ask("[fork_one() for i in range(8)]")
     t.limits(pids=3)
-    assert t.stats()["tasks"] >= 9
+    soon(lambda: t.stats()["tasks"] >= 9, "their number")
     assert t.ask("forks(60)") == 0
     t.limits(pids=40)
     assert t.ask("forks(60)") == 38
