@@ -50,7 +50,7 @@ NO_RUNTIME static bool alive_set(uint32_t from, uint32_t to)
 					   __ATOMIC_SEQ_CST);
 }
 
-/* #syscalls: fsync fdatasync syncfs sync_file_range close write futex */
+/* #syscalls: fsync fdatasync syncfs sync_file_range fadvise64 close write futex */
 NO_RUNTIME static long work_do(const struct work *w)
 {
 	switch (w->op) {
@@ -65,6 +65,8 @@ NO_RUNTIME static long work_do(const struct work *w)
 			    SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
 				    SYNC_FILE_RANGE_WAIT_AFTER,
 			    0, 0);
+	case WORK_FORGET:
+		return sys6(SYS_fadvise64, w->fd, 0, 0, POSIX_FADV_DONTNEED, 0, 0);
 	default:
 		return 0;
 	}

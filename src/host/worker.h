@@ -23,6 +23,7 @@ enum work_op {
 	WORK_FDATASYNC,
 	WORK_SYNCFS,
 	WORK_FLUSH, /* writes out len bytes of content from off on, and waits for that: sync_file_range */
+	WORK_FORGET, /* the host need not hold its content in memory any more: fadvise */
 };
 
 #define WORK_CLOSE 1u /* fd is the work's: closed after it, whatever becomes of it */

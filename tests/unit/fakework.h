@@ -65,8 +65,9 @@ bool hostwork_wait(void)
 	return true;
 }
 
-void hostwork_close(int fd)
+void hostwork_close(int fd, bool forget)
 {
+	(void)forget;
 	host_close(fd);
 }
 

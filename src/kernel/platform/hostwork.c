@@ -87,10 +87,12 @@ bool hostwork_is_closing(void)
 	return closing > 0;
 }
 
-void hostwork_close(int fd)
+void hostwork_close(int fd, bool forget)
 {
 	static struct hostwork closer = { .done = close_done };
-	struct work w = { .op = WORK_NOTHING, .flags = WORK_CLOSE | WORK_FIRST, .fd = fd };
+	struct work w = { .op = forget ? WORK_FORGET : WORK_NOTHING,
+			  .flags = WORK_CLOSE | WORK_FIRST,
+			  .fd = fd };
 
 	if (!hostwork_has_room(1)) {
 		host_close(fd);

@@ -21,8 +21,9 @@ void hostwork_start(void);
 /* Waits here until the oldest of what was put is done, and tells its owner. false: there is none. */
 bool hostwork_wait(void);
 
-/* Closes fd, which may be the last that holds a file of many bytes, without waiting for the host to free them. */
-void hostwork_close(int fd);
+/* Closes fd, which may be the last that holds a file of many bytes, without waiting for the host to free them. forget: the file stays,
+ * but what of it is in memory goes (fd is no O_PATH). */
+void hostwork_close(int fd, bool forget);
 bool hostwork_is_closing(void); /* not all of them are closed yet */
 
 #endif

@@ -85,7 +85,7 @@ static int content_unlink(int layer, uint64_t number, uint64_t bytes)
 	r = host_unlinkat(dir, p.str, 0);
 	host_close(dir);
 	if (held >= 0)
-		hostwork_close(held);
+		hostwork_close(held, false);
 	return r;
 }
 
@@ -132,6 +132,16 @@ int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct
 	return r < 0 ? r : S_ISREG(st->st_mode) ? 0 : -EIO;
 }
 
+/* Nobody reads it any more, but it stays for a while: that need not cost memory for which others would have to wait. */
+static void content_forget(struct lstore *s, uint32_t where, uint64_t number)
+{
+	struct store_path p = store_path(number);
+	int fd = host_open_beneath(s->chain[where].fd, p.str, O_RDONLY, 0);
+
+	if (fd >= 0)
+		hostwork_close(fd, true);
+}
+
 /* A content that may be on the host's disk is needed there until the record that drops it is there too. */
 void store_content_drop(struct layer *l, struct lnode *n)
 {
@@ -152,6 +162,8 @@ void store_content_drop(struct layer *l, struct lnode *n)
 		return; /* the next start finds it */
 	s->graves[s->ngraves++] =
 		(struct grave){ n->scratch, c->where, (uint32_t)MIN(n->charged >> 20, UINT32_MAX) };
+	if (n->charged >= FREE_LONG)
+		content_forget(s, c->where, n->scratch);
 }
 
 void store_bury(struct layer *l, uint32_t n)
