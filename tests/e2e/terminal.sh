@@ -19,6 +19,7 @@ line() { # text: typed, and Enter
 }
 screen() { tmux -L t capture-pane -p; }
 shown() { screen | grep -qF -- "$1"; }
+unseen() { ! shown "$1"; }
 sees() { # text: it appears on the screen
 	soon shown "$1" >/dev/null && return 0
 	echo "not on the screen: $1"
@@ -241,6 +242,8 @@ inner_tmux() {
 	sees split
 	keys C-c
 	line 'exit'
+	# What is typed before the pane is closed goes with it.
+	soon unseen split
 	line 'exit'
 	ends 0
 }
