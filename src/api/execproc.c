@@ -115,19 +115,11 @@ ssize_t exec_start_line(const struct exec *x, char *buf, size_t size)
 
 /* ---- signals and sizes ---- */
 
-static void exec_ignore(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	(void)arg;
-	(void)m;
-	for (unsigned i = 0; i < nfds; i++)
-		close(fds[i]);
-}
-
 void exec_tell(struct exec *x, struct keep_msg m)
 {
 	m.proc = x->proc;
 	/* When it cannot be told, it has ended or is about to. */
-	if (x->exited || !x->link || link_ask(x->link, &m, NULL, 0, exec_ignore, NULL) < 0)
+	if (x->exited || !x->link || link_ask(x->link, &m, NULL, 0, link_ignore, NULL) < 0)
 		return;
 }
 

@@ -14,14 +14,6 @@
 
 /* ---- its end ---- */
 
-static void signalled(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	(void)arg;
-	(void)m;
-	for (unsigned i = 0; i < nfds; i++)
-		close(fds[i]);
-}
-
 static void fds_close(struct fileop *x)
 {
 	for (int i = 0; i < 4; i++) { /* the program stays */
@@ -51,7 +43,7 @@ void fileop_free(struct fileop *x)
 		link_forget(x->link, x);
 		/* It may wait for something else than its pipes. */
 		if (x->proc && !x->exited && !x->ended)
-			(void)!link_ask(x->link, &m, NULL, 0, signalled, NULL);
+			(void)!link_ask(x->link, &m, NULL, 0, link_ignore, NULL);
 	}
 	if (x->visits || x->leaving)
 		(void)visit_end(&x->visitor, NULL);
@@ -85,7 +77,7 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 	struct fileop *x = arg;
 	struct err e = { .kind = ERR_FAILED };
 
-	signalled(NULL, m, fds, nfds);
+	link_ignore(NULL, m, fds, nfds);
 	if (m && m->type == KEEP_STARTED) {
 		x->proc = m->proc;
 		return;

@@ -126,21 +126,13 @@ static void note_end(struct daemon *d, const char *id)
 	db_run(&d->db, NULL, "DELETE FROM changing WHERE id=?", "t", id);
 }
 
-static void ignored(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	(void)arg;
-	(void)m;
-	(void)fds;
-	(void)nfds;
-}
-
 void cell_change_again(struct cell *c)
 {
 	sqlite3_stmt *q = db_query(&c->d->db, "SELECT limits FROM changing WHERE id=?", "t", c->id);
 	unsigned set = db_next(q) ? (unsigned)db_int(q, 0) : 0;
 
 	db_done(q);
-	if (set && c->keeper && keeper_tell(c, c->spec, set, ignored, NULL) < 0)
+	if (set && c->keeper && keeper_tell(c, c->spec, set, link_ignore, NULL) < 0)
 		log_warn("cell %s: its keeper does not take a message", c->id);
 	if (set)
 		note_end(c->d, c->id);
@@ -185,7 +177,7 @@ static void change_keep(struct change *x, struct cell *c)
 	struct fault f = { 0 };
 
 	if (cell_respec(c, json_incref(x->spec), &f) < 0) {
-		if (c->keeper && x->set && keeper_tell(c, c->spec, x->set, ignored, NULL) < 0)
+		if (c->keeper && x->set && keeper_tell(c, c->spec, x->set, link_ignore, NULL) < 0)
 			log_warn("cell %s: its keeper does not take a message", c->id);
 		change_fail(x, &f);
 		return;

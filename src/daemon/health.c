@@ -192,21 +192,13 @@ static void on_output(uv_poll_t *p, int status, int events)
 	output_read(p->data);
 }
 
-static void ignored(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	(void)arg;
-	(void)m;
-	for (unsigned i = 0; i < nfds; i++)
-		close(fds[i]);
-}
-
 static void check_kill(struct check *k)
 {
 	struct keep_msg m = {
 		.type = KEEP_SIGNAL, .proc = k->proc, .a = SIGKILL, .flags = KEEP_TO_GROUP
 	};
 
-	if (k->proc && link_ask(k->link, &m, NULL, 0, ignored, NULL) < 0)
+	if (k->proc && link_ask(k->link, &m, NULL, 0, link_ignore, NULL) < 0)
 		log_warn("a health check does not end");
 }
 
@@ -249,7 +241,7 @@ static void check_answer(void *arg, const struct keep_msg *m, int *fds, unsigned
 {
 	struct check *k = arg;
 
-	ignored(NULL, m, fds, nfds);
+	link_ignore(NULL, m, fds, nfds);
 	if (m && m->type == KEEP_STARTED) {
 		k->proc = m->proc;
 		if (k->timed_out)

@@ -402,19 +402,11 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 
 /* ---- the start ---- */
 
-static void asked(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	(void)arg;
-	(void)m;
-	for (unsigned i = 0; i < nfds; i++)
-		close(fds[i]);
-}
-
 static void stop_send(struct cell *c, int64_t grace)
 {
 	struct keep_msg m = { .type = KEEP_STOP, .n = (uint64_t)grace };
 
-	if (c->keeper && link_ask(c->keeper, &m, NULL, 0, asked, NULL) < 0)
+	if (c->keeper && link_ask(c->keeper, &m, NULL, 0, link_ignore, NULL) < 0)
 		log_warn("cell %s: its keeper does not take a message", c->id);
 }
 

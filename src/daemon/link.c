@@ -176,12 +176,12 @@ static void on_end(uv_poll_t *p, int status, int events)
 		link_gone(l);
 }
 
-static void subscribed(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+void link_ignore(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	(void)arg;
 	(void)m;
-	(void)fds;
-	(void)nfds;
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
 }
 
 struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t since,
@@ -212,7 +212,7 @@ struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t 
 	}
 	if (l->pidfd >= 0)
 		uv_poll_start(&l->end, UV_READABLE, on_end);
-	if (fd >= 0 && link_ask(l, &m, NULL, 0, subscribed, NULL) == 0)
+	if (fd >= 0 && link_ask(l, &m, NULL, 0, link_ignore, NULL) == 0)
 		l->events_id = m.id;
 	return l;
 }

@@ -33,21 +33,13 @@ static void timer_end(struct visit *v)
 	v->timer = NULL;
 }
 
-static void answered(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	(void)arg;
-	(void)m;
-	(void)fds;
-	(void)nfds;
-}
-
 /* Nothing is waited for but the disk, which is brought in order. */
 static void stop_send(struct visit *v)
 {
 	struct keep_msg m = { .type = KEEP_STOP };
 
 	v->ending = true;
-	if (v->link && link_ask(v->link, &m, NULL, 0, answered, NULL) < 0)
+	if (v->link && link_ask(v->link, &m, NULL, 0, link_ignore, NULL) < 0)
 		log_warn("cell %s: its keeper does not take a message", v->c->id);
 }
 
