@@ -20,11 +20,8 @@
 
 static void number_member(struct buf *b, const char *name, uint64_t n)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
 	if (n)
-		json_member_add(b, name, text);
+		json_member_number(b, name, n);
 }
 
 static void limits_add(struct buf *b, const struct run_options *o)

@@ -15,14 +15,6 @@ static bool is_none(const char *text)
 	return !strcmp(text, "0") || !strcmp(text, "-1");
 }
 
-static void number_add(struct buf *b, const char *name, uint64_t n)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	json_member_add(b, name, text);
-}
-
 static int size_add(const struct args *a, const char *option, const char *name, struct buf *b)
 {
 	const char *text = arg_value(a, option);
@@ -33,7 +25,7 @@ static int size_add(const struct args *a, const char *option, const char *name, 
 	if (is_none(text))
 		json_member_add(b, name, "null");
 	else if (value_size(text, &n))
-		number_add(b, name, n);
+		json_member_number(b, name, n);
 	else
 		return args_wrong(a->verb, "--%s '%s': a size such as 64M or 1G, or 0 for none",
 				  option, text);
@@ -50,7 +42,7 @@ static int count_add(const struct args *a, const char *option, const char *name,
 	if (is_none(text))
 		json_member_add(b, name, "null");
 	else if (value_u32(text, &n))
-		number_add(b, name, n);
+		json_member_number(b, name, n);
 	else
 		return args_wrong(a->verb, "--%s '%s': a number, or 0 for none", option, text);
 	return 0;

@@ -135,6 +135,14 @@ void json_member_text(struct buf *b, const char *name, const char *text)
 	json_text_add(b, text);
 }
 
+void json_member_number(struct buf *b, const char *name, uint64_t n)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+	json_member_add(b, name, text);
+}
+
 void json_member_seconds(struct buf *b, const char *name, int64_t ns)
 {
 	char text[40];

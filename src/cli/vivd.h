@@ -30,6 +30,7 @@ void json_text_add(struct buf *b, const char *text);
 void json_member_add(struct buf *b, const char *name, const char *value);
 /* The same for a text; nothing when it is NULL. */
 void json_member_text(struct buf *b, const char *name, const char *text);
+void json_member_number(struct buf *b, const char *name, uint64_t n);
 void json_member_seconds(struct buf *b, const char *name, int64_t ns);
 /* Prints a value as it was read; indent: over several lines, for people. Without a line end. */
 void json_value_print(FILE *to, const struct json *v, bool indent);
