@@ -128,7 +128,7 @@ static int64_t sync_fd(struct task *t, int fd, bool data_only)
 {
 	struct file *f = fd_file(t, fd);
 
-	if (t->call.aux)
+	if (layer_sync_waits())
 		return layer_sync_again();
 	if (!f)
 		return -EBADF;
@@ -194,7 +194,7 @@ int64_t sys_syncfs(struct task *t, const struct sysargs *a)
 {
 	struct file *f = fd_file(t, ARG_INT(a, 0));
 
-	if (t->call.aux)
+	if (layer_sync_waits())
 		return layer_sync_again();
 	if (!f)
 		return -EBADF;

@@ -347,6 +347,13 @@ static void request_drop(void *aux)
 		request_free(q);
 }
 
+bool layer_sync_waits(void)
+{
+	const struct call *c = &task_current->call;
+
+	return c->aux && c->aux_free == request_drop;
+}
+
 /* Whether the call that runs may be answered later: it has had no effect, and is run again from its start. */
 static bool may_wait(void)
 {
@@ -403,13 +410,13 @@ static int sync_any(struct layer *l, struct lnode *n, bool data_only, bool whole
 	struct lstore *s = l->store;
 
 	/* Whoever has several to make comes to them one after the other, so this is the one that was waited for. */
-	if (may_wait() && task_current->call.aux)
+	if (may_wait() && layer_sync_waits())
 		return layer_sync_again();
 	if (s->broken)
 		return -EROFS;
 	if (s->log.fd < 0)
 		return 0;
-	if (may_wait() && is_long(s, n, whole))
+	if (may_wait() && !task_current->call.aux && is_long(s, n, whole))
 		return request_new(l, n, data_only, whole);
 	return sync_here(l, n, data_only, whole);
 }

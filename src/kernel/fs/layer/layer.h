@@ -39,7 +39,9 @@ void layer_finish(struct fs *fs);
 /* What was changed in the tree is on the host's disk. For other file systems than a layer with a disk, nothing happens. */
 int must_check layer_sync_names(struct fs *fs);
 
-/* What became of the sync that the call waits for, which the layer keeps in its aux: the result, or -EINPROGRESS and it waits on. */
+/* Whether the call that runs waits for a sync; the layer keeps it in the call's aux, which others use for what they wait for. */
+bool layer_sync_waits(void);
+/* What became of that sync: the result, or -EINPROGRESS and it waits on. */
 int must_check layer_sync_again(void);
 
 /* Seals the active layer; the one called number goes on above it. 0 or -errno: nothing has changed. sync: waits until everything is
