@@ -25,13 +25,17 @@ char **words_read(int fd, int *ret_n)
 		return NULL;
 	size = (size_t)st.st_size;
 	bytes = malloc(size + 1);
-	if (!bytes || pread(fd, bytes, size, 0) != st.st_size || bytes[size - 1])
+	if (!bytes || pread(fd, bytes, size, 0) != st.st_size || bytes[size - 1]) {
+		free(bytes);
 		return NULL;
+	}
 	for (size_t i = 0; i < size; i++)
 		n += !bytes[i];
 	argv = n < WORDS_MAX ? calloc(n + 1, sizeof(*argv)) : NULL;
-	if (!argv)
+	if (!argv) {
+		free(bytes);
 		return NULL;
+	}
 	n = 0;
 	argv[n++] = strdup("run");
 	for (size_t i = 0; i < size; i += strlen(bytes + i) + 1)
