@@ -191,15 +191,15 @@ static int message_get(struct channel *c)
 static void channel_ready(struct source *s, uint32_t events)
 {
 	struct channel *c = (struct channel *)s;
+	bool deaf = (events & EPOLLOUT) && !channel_flush(c);
 	int got = 1;
 
-	if ((events & EPOLLOUT) && !channel_flush(c))
-		got = -1;
-	if (got > 0 && list_is_empty(&c->out) && c->idle)
+	if (!deaf && list_is_empty(&c->out) && c->idle)
 		c->idle(c);
 	for (int i = 0; got > 0 && i < READS && c->src.fd >= 0; i++)
 		got = message_get(c);
-	if (got < 0 && c->src.fd >= 0)
+	/* What it said before it went still counts. */
+	if ((got < 0 || (got == 0 && deaf)) && c->src.fd >= 0)
 		c->gone(c);
 }
 
