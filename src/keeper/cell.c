@@ -405,6 +405,7 @@ int run_cell(const struct run_options *options, struct place *place)
 	static struct run_options o;
 	static struct cell c;
 	struct isolated isolated;
+	struct err e;
 	int kernel, signals, status = host_check();
 
 	o = *options;
@@ -427,8 +428,15 @@ int run_cell(const struct run_options *options, struct place *place)
 		status = fail("cannot receive signals: %s", strerror(errno));
 		goto out_cgroup;
 	}
+	/* Who has seen the cell do something can ask for it. */
+	if (keeper.id[0] && !o.visit && serve_open(&e) < 0) {
+		status = fail("%s", e.text);
+		goto out_cgroup;
+	}
 	status = cell_start(&c, kernel, &isolated);
-	if (!status)
+	if (status)
+		serve_close();
+	else
 		status = watch(&isolated, c.control, signals, &c.cgroup);
 out_cgroup:
 	cgroup_remove(&c.cgroup);

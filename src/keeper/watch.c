@@ -512,7 +512,6 @@ int watch_prepare(const struct run_options *o, struct place *place)
 
 int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg)
 {
-	struct err e;
 	int err;
 
 	keeper.kernel = kernel;
@@ -528,13 +527,10 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		err = source_add(&keeper.pidfd, kernel->pidfd, EPOLLIN, pidfd_ready);
 	if (err) {
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
+		serve_close();
 		return fail("cannot watch the cell: %s", strerror(-err));
 	}
 	memory_follow();
-	if (keeper.id[0] && !keeper.o->visit && serve_open(&e) < 0) {
-		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
-		return fail("%s", e.text);
-	}
 	if (!keeper.detached)
 		terminal_save(&keeper.terminal);
 	keeper.began = clock_mono();
