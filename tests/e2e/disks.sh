@@ -145,6 +145,45 @@ told() {
 }
 check 'a list of what was changed, and a check of all contents @r' told
 
+# Files that have several names in the image: the same steps on the host and in a cell, which is opened again for each.
+links_steps=(
+	'echo 1 >>a; cat d/b d/e/c'
+	'chmod 600 d/b; rm a'
+	'mv d/e/c moved; echo 2 >>moved; cat d/b'
+	'mv p/y p/z; echo 3 >p/z; ln p/x p/w; rm p/x'
+	'echo new >n; mv n r/two; cat r/*'
+	'rm r/one; echo 4 >>r/three'
+	'ln s/two s/four; rm s/one s/two; cat s/three'
+	'mv t/one t/two; ls t'
+	'mv u/k u/l; echo 5 >>u/l/one; mv u/l/two two; rm two'
+)
+links_look='find a d p r s t u moved n two -type f -exec stat -c "%n %h %s %a" {} + 2>/dev/null | sort; find . -xdev -type f -links +1 -path "./[a-z]*" ! -path "./bin/*" -exec stat -c "%i %n" {} + | sort -k 2 | awk "{ if (!(\$1 in n)) n[\$1] = ++k; print n[\$1], \$2 }"'
+links_of_images() {
+	own_store
+	mkdir -p root/bin root/d/e root/{p,r,s,t,u/k} host
+	cp /bin/busybox root/bin/
+	(cd root && echo a >a && ln a d/b && ln a d/e/c && echo x >p/x && ln p/x p/y &&
+		for i in r s t; do echo $i >$i/one; ln $i/one $i/two; ln $i/one $i/three; done && echo u >u/k/one && ln u/k/one u/k/two && ln u/k/one u/three)
+	cp -a root/. host/
+	h=$(v image import root -q)
+	in_cell() { viv --name d --image "$h" -- /bin/busybox sh -c "cd /; $1"; }
+	for s in "${links_steps[@]}"; do
+		is "$(in_cell "$s")" "$(cd host && busybox sh -c "$s")" "$s"
+		is "$(in_cell "$links_look")" "$(cd host && busybox sh -c "$links_look")" "after $s"
+	done
+	# What was changed by one name is told by each; a commit has them all, and is what the host has.
+	is "$(v diff d | grep -E ' /(d/b|s/|u/)' | tr '\n' ' ')" 'C /d/b A /s/four D /s/one D /s/two D /u/k A /u/l A /u/l/one C /u/three '
+	v commit d --tag after >/dev/null
+	is "$(viv --image after -- /bin/busybox sh -c "cd /; $links_look")" "$(cd host && busybox sh -c "$links_look")" 'the commit'
+	v snapshot d s1 >/dev/null
+	in_cell 'echo 6 >>d/b; rm moved' && (cd host && echo 6 >>d/b && rm moved)
+	is "$(in_cell "$links_look; cat d/b")" "$(cd host && busybox sh -c "$links_look; cat d/b")" 'above a snapshot'
+	v rollback d s1 >/dev/null
+	is "$(in_cell 'cat moved d/b')" $'a\n1\n2\na\n1\n2' 'back'
+	exits 0 v verify d
+}
+check 'names of one file of an image are one file, whichever is changed, moved or removed @r' links_of_images
+
 damaged() {
 	own_store
 	viv --name d -- sh -c 'echo one >/root/one'

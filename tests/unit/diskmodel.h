@@ -42,22 +42,26 @@ int64_t guest_move(pid_t tid, const struct iovec *local, unsigned nlocal,
 struct inode_of_image {
 	struct image_node n; /* first */
 	const char *path, *text;
+	const char *same; /* another name of this one, which comes before it */
 };
 
 static struct inode_of_image files[] = {
-	{ { .mode = S_IFDIR | 0755 }, "", NULL },
-	{ { .mode = S_IFDIR | 0755 }, "etc", NULL },
-	{ { .mode = S_IFREG | 0644 }, "etc/a", "users of the image\n" },
-	{ { .mode = S_IFREG | 0644 }, "etc/b", "groups\n" },
-	{ { .mode = S_IFDIR | 0755 }, "etc/c", NULL },
-	{ { .mode = S_IFREG | 0600 }, "etc/c/a", "one" },
-	{ { .mode = S_IFREG | 0600 }, "etc/c/b", "two" },
-	{ { .mode = S_IFDIR | 0755 }, "usr", NULL },
-	{ { .mode = S_IFDIR | 0755 }, "usr/d", NULL },
-	{ { .mode = S_IFDIR | 0755 }, "usr/d/e", NULL },
-	{ { .mode = S_IFREG | 0755 }, "usr/d/e/f", "a program, perhaps" },
-	{ { .mode = S_IFREG | 0755 }, "usr/g", "another" },
-	{ { .mode = S_IFLNK | 0777 }, "usr/h", "d/e/f" },
+	{ { .mode = S_IFDIR | 0755 }, .path = "" },
+	{ { .mode = S_IFDIR | 0755 }, .path = "etc" },
+	{ { .mode = S_IFREG | 0644 }, .path = "etc/a", .text = "users of the image\n" },
+	{ { .mode = S_IFREG | 0644 }, .path = "etc/b", .text = "groups\n" },
+	{ { .mode = S_IFDIR | 0755 }, .path = "etc/c" },
+	{ { .mode = S_IFREG | 0600 }, .path = "etc/c/a", .text = "one" },
+	{ { .mode = S_IFREG | 0600 }, .path = "etc/c/b", .text = "two" },
+	{ { .mode = S_IFDIR | 0755 }, .path = "usr" },
+	{ { .mode = S_IFDIR | 0755 }, .path = "usr/d" },
+	{ { .mode = S_IFDIR | 0755 }, .path = "usr/d/e" },
+	{ { .mode = S_IFREG | 0755 }, .path = "usr/d/e/f", .text = "a program, perhaps" },
+	{ { .mode = S_IFREG | 0755 }, .path = "usr/g", .text = "another" },
+	{ { .mode = S_IFLNK | 0777 }, .path = "usr/h", .text = "d/e/f" },
+	{ .path = "etc/d", .same = "usr/g" },
+	{ .path = "usr/a", .same = "etc/a" },
+	{ .path = "usr/d/a", .same = "etc/a" },
 };
 
 static int image_lookup(struct image *img, struct image_node *dir, const char *name, size_t len,
@@ -139,6 +143,19 @@ static void image_init(void)
 		files[i].n.ino = 1000 + i;
 		files[i].n.nlink = 1;
 		files[i].n.size = files[i].text ? strlen(files[i].text) : 4096;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		struct inode_of_image *first = files;
+
+		if (!files[i].same)
+			continue;
+		while (strcmp(first->path, files[i].same))
+			first++;
+		first->n.nlink++;
+		files[i].text = first->text;
+		for (size_t k = 0; k < ARRAY_LEN(files); k++)
+			if (&files[k] == first || (files[k].same && files[k].same == files[i].same))
+				files[k].n = first->n;
 	}
 }
 
@@ -231,12 +248,17 @@ static void model_init(void)
 		char dir[64] = "";
 		const char *slash = strrchr(files[i].path, '/');
 		uint32_t mode = files[i].n.mode;
-		int n = mnode_new(S_ISDIR(mode) ? 'd' : S_ISLNK(mode) ? 'l' : 'f', mode & 07777);
+		int n = files[i].same ? mwalk(files[i].same)
+				      : mnode_new(S_ISDIR(mode)	  ? 'd'
+						  : S_ISLNK(mode) ? 'l'
+								  : 'f',
+						  mode & 07777);
 
 		if (slash)
 			snprintf(dir, sizeof(dir), "%.*s", (int)(slash - files[i].path),
 				 files[i].path);
 		ment_add(mwalk(dir), slash ? slash + 1 : files[i].path, n);
+		nodes[n].nlink = files[i].n.nlink;
 		if (S_ISLNK(mode))
 			strcpy(nodes[n].target, files[i].text);
 		if (S_ISREG(mode)) {

@@ -203,7 +203,8 @@ static bool recovered(struct fs *fs)
 	while (store_recover_step(l))
 		;
 	list_for_each (n, &l->nodes, all_link)
-		used += n->names && n->scratch && n->content.where == store_active(l->store);
+		used += (n->names || n->held) && n->scratch &&
+			n->content.where == store_active(l->store);
 	struct fino *d = fake_dir(l->store->chain[store_active(l->store)].fd);
 	struct fent *c = fent_find(d->ents, "c");
 	for (struct fent *e = c->ino->ents; e; e = e->next)

@@ -342,7 +342,8 @@ static void test_many(void)
 	}
 	eq(bad, 0, "20,000 files made and removed");
 	eq(list_dir(dir, 0)->count, 2, "empty again");
-	ok(host_clock(CLOCK_PROCESS_CPUTIME_ID) - start < 2 * NSEC_PER_SEC, "in two seconds of work");
+	ok(host_clock(CLOCK_PROCESS_CPUTIME_ID) - start < 2 * NSEC_PER_SEC,
+	   "in two seconds of work");
 	inode_put(dir);
 	fs_put(fs);
 }
@@ -549,10 +550,12 @@ static void test_mirrors(void)
 	inode_put(f);
 	f = walk(fs, "usr/bin/cat");
 	ok(f != NULL, "another");
+	/* One that has further names stays for them. */
+	bool several = f->nlink > 1;
 	eq(drop(d, "cat"), 0, "unlink an unpinned mirror that is held");
 	eq(put_bytes(f, "x", 1, 0), 1, "write to it");
 	inode_put(f);
-	eq(live("lnode"), base + 2, "only the directories stay");
+	eq(live("lnode"), base + 2 + several, "only the directories stay");
 	inode_put(d);
 	fs_put(fs);
 	eq(live("lnode"), 0, "none left");

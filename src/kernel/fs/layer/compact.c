@@ -6,6 +6,7 @@
  *   1  every directory, every file by its first name (of a file of the image: the name it has there), and what was removed
  *   2  further names of files of the image
  *   3  contents, attributes and times, which come last because links change them
+ * Files of the image of which only such names are left as the log does not tell (links.c) are in none of them, and come at the end.
  * The time it takes grows with the tree; it happens when the log has at least four times the bytes that it needs. */
 #include <errno.h>
 
@@ -123,6 +124,25 @@ static void put_node(struct layer *l, struct lnode *n)
 	log_attr(l, n, NULL);
 }
 
+static int put_nameless(struct layer *l)
+{
+	struct lnode *n;
+	int r = 0;
+
+	if (!l->links.count)
+		return 0;
+	list_for_each (n, &l->nodes, all_link) {
+		if (!n->held || n->names || r < 0)
+			continue;
+		if (!n->origin)
+			return -EIO;
+		log_origin(l, n);
+		put_node(l, n);
+		r = log_flush(l, FLUSH_AT);
+	}
+	return r;
+}
+
 static int put_tree(struct layer *l, uint32_t mark)
 {
 	struct lnode *root = lnode_of(l->fs.root), *dir;
@@ -145,6 +165,8 @@ static int put_tree(struct layer *l, uint32_t mark)
 				r = log_flush(l, FLUSH_AT);
 		}
 	}
+	if (r == 0)
+		r = put_nameless(l);
 	if (r == 0)
 		log_attr(l, root, NULL);
 	return r < 0 ? r : log_flush(l, 0);

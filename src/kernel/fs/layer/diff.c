@@ -1,7 +1,8 @@
 /* The difference of two layers above the same image, path by path.
  *
  * Both trees are walked together, with a stack of our own. Where both show the same directory of the image in its place, only the names
- * that one of them has changed are looked at, so that the image is not walked; elsewhere all of both. Names are sorted, so the same
+ * that one of them has changed are looked at, so that the image is not walked, unless a changed file may have further names there;
+ * elsewhere all of both. Names are sorted, so the same
  * trees give the same order. */
 #include "kernel/fs/layer/diff.h"
 
@@ -30,6 +31,7 @@ struct level {
 
 struct diff {
 	struct fs *from, *to;
+	bool whole; /* what was changed may have names that only the image has, so all of it is walked */
 	int (*fn)(void *arg, const struct tree_visit *v);
 	void *arg;
 	struct level *levels; /* blob of TREE_DEPTH_MAX */
@@ -151,19 +153,19 @@ static int names_changed(struct names *ns, struct inode *dir)
 	return 0;
 }
 
-static int names_collect(struct level *lv)
+static int names_collect(const struct diff *d, struct level *lv)
 {
 	struct names *ns = &lv->names;
 	int r = 0;
 
 	ns->sink.emit = names_emit;
 	if (lv->from)
-		r = lv->same ? names_changed(ns, lv->from) : names_all(ns, lv->from);
+		r = lv->same && !d->whole ? names_changed(ns, lv->from) : names_all(ns, lv->from);
 	/* Of what is gone, that much is told as can be read. */
 	if (r == -EACCES && !lv->to)
 		r = 0;
 	if (r == 0 && lv->to)
-		r = lv->same ? names_changed(ns, lv->to) : names_all(ns, lv->to);
+		r = lv->same && !d->whole ? names_changed(ns, lv->to) : names_all(ns, lv->to);
 	if (r == 0)
 		names_sort(ns);
 	return r;
@@ -267,7 +269,7 @@ static int level_push(struct diff *d, struct inode *from, struct inode *to, bool
 
 	if (d->depth < TREE_DEPTH_MAX) {
 		*lv = (struct level){ .from = from, .to = to, .same = same, .path_len = path_len };
-		r = names_collect(lv);
+		r = names_collect(d, lv);
 		if (r == 0) {
 			d->depth++;
 			return 0;
@@ -301,7 +303,7 @@ static int visit(struct diff *d, const struct level *lv, uint32_t path_len, stru
 		    !lnode_of(from)->moved && !lnode_of(to)->moved;
 	int r = 0;
 
-	if (from && to && same && is_untouched(from, to)) {
+	if (from && to && same && is_untouched(from, to) && !(d->whole && inode_is_dir(to))) {
 		inode_put(from);
 		inode_put(to);
 		return 0;
@@ -356,12 +358,21 @@ static int step(struct diff *d)
 	return r ? r : visit(d, lv, (uint32_t)(at + len), from, to);
 }
 
+/* The host's own files are too many to be walked: of those, the names by which a file was changed are told. */
+static bool has_loose(struct fs *fs)
+{
+	const struct layer *l = (const struct layer *)fs;
+
+	return fs && l->lower && !l->lower->guarded && links_have_loose(l);
+}
+
 int tree_diff(struct fs *from, struct fs *to, int (*fn)(void *arg, const struct tree_visit *v),
 	      void *arg)
 {
 	struct diff d = { .from = from, .to = to, .fn = fn, .arg = arg };
 	int r = -ENOMEM;
 
+	d.whole = has_loose(from) || has_loose(to);
 	d.levels = blob_new(TREE_DEPTH_MAX * sizeof(*d.levels));
 	d.path = blob_new(TREE_PATH_MAX);
 	if (d.levels && d.path) {

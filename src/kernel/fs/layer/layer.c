@@ -53,6 +53,7 @@ static void layer_free(struct fs *fs)
 
 	while (!list_is_empty(&l->nodes))
 		lnode_destroy(list_first(&l->nodes, struct lnode, all_link));
+	ids_free(&l->links);
 	store_close(l);
 	if (l->lower)
 		l->lower->ops->free(l->lower);
@@ -123,6 +124,7 @@ static struct layer *layer_make(struct image *lower, uint64_t max_bytes, uint64_
 	l->ino_base = lower ? IMAGE_INO_END : 0;
 	l->next_id = 1;
 	list_init(&l->nodes);
+	l->links.by = IDS_BY_IMAGE;
 	root = lower ? lnode_new_mirror(l, lower->root) : lnode_new(l, S_IFDIR | 01777);
 	if (!root) {
 		obj_free(&layer_type, l);
@@ -178,7 +180,7 @@ void layer_finish(struct fs *fs)
 		;
 	/* Files without a name go now; the next start looks for none. */
 	list_for_each (n, &l->nodes, all_link)
-		if (!n->names && n->scratch)
+		if (!n->names && !n->held && n->scratch)
 			lnode_content_free(n);
 	if (s->clean && !s->ngraves)
 		return;

@@ -159,6 +159,15 @@ static void lnode_number(struct layer *l, struct lnode *n)
 		n->id = l->next_id++;
 }
 
+/* What is told of a node of the image, in case that the image has it no more. */
+static void rec_image_node(struct rec *r, const struct lnode *n)
+{
+	rec_u32(r, n->inode.mode | (n->several ? PIN_SEVERAL : 0) |
+			   (n->held && !n->names ? PIN_NAMELESS : 0));
+	rec_u32(r, n->inode.uid);
+	rec_u32(r, n->inode.gid);
+}
+
 void log_pin(struct layer *l, struct lnode *parent, struct lentry *e, struct lnode *n)
 {
 	struct rec r = rec_begin(gathering(l), REC_PIN, 28 + 1 + NAME_MAX_LEN);
@@ -168,9 +177,7 @@ void log_pin(struct layer *l, struct lnode *parent, struct lentry *e, struct lno
 	lnode_number(l, n);
 	rec_u64(&r, parent->id);
 	rec_u64(&r, n->id);
-	rec_u32(&r, n->inode.mode);
-	rec_u32(&r, n->inode.uid);
-	rec_u32(&r, n->inode.gid);
+	rec_image_node(&r, n);
 	rec_name(&r, e->str, e->len);
 	rec_end(&r);
 }
@@ -180,9 +187,7 @@ void log_origin(struct layer *l, const struct lnode *n)
 	struct rec r = rec_begin(gathering(l), REC_ORIGIN, 22 + n->origin_len);
 
 	rec_u64(&r, n->id);
-	rec_u32(&r, n->inode.mode);
-	rec_u32(&r, n->inode.uid);
-	rec_u32(&r, n->inode.gid);
+	rec_image_node(&r, n);
 	rec_u16(&r, (uint16_t)n->origin_len);
 	rec_put(&r, n->origin, n->origin_len);
 	rec_end(&r);

@@ -124,15 +124,19 @@ void lnode_destroy(struct lnode *n)
 	struct layer *l = layer_of(n);
 
 	/* A node that has a name goes with the whole layer, and its content is for the next time. */
-	if (l->store && n->names)
+	if (l->store && (n->names || n->held))
 		lnode_content_close(n);
 	else
 		lnode_content_free(n);
 	if (l->store) {
 		list_remove(&n->mapped_link);
-		ids_remove(l->store, n);
+		ids_remove(&l->store->ids, n);
+		if (l->store->ids_dir == n)
+			l->store->ids_dir = NULL;
 		store_recover_forget(l, n);
 	}
+	if (n->several)
+		ids_remove(&l->links, n);
 	if (n->origin)
 		blob_free(n->origin, (size_t)n->origin_len + 1);
 	ltable_fini(&n->table);
@@ -186,12 +190,21 @@ static int layer_lookup(struct inode *dir, const char *name, size_t len, struct 
 	r = l->lower->ops->lookup(l->lower, d->lower, name, len, &lower);
 	if (r < 0)
 		return r;
+	n = links_find(l, lower);
+	if (n) {
+		l->lower->ops->drop(l->lower, lower);
+		*ret_ = inode_get(&n->inode);
+		return 0;
+	}
 	e = ltable_add(&d->table, name, len);
 	n = e ? lnode_new_mirror(l, lower) : NULL;
-	if (!n) {
+	if (!n || links_add(n) < 0) {
 		if (e)
 			ltable_remove(&d->table, e);
-		l->lower->ops->drop(l->lower, lower);
+		if (n)
+			lnode_destroy(n);
+		else
+			l->lower->ops->drop(l->lower, lower);
 		return -ENOMEM;
 	}
 	e->kind = ENTRY_MIRROR;
@@ -294,7 +307,7 @@ static int layer_link(struct inode *dir, const char *name, size_t len, struct in
 	if (dir->nlink == 0)
 		return -ENOENT;
 	/* Another name of it that only the image has cannot be told to the log. */
-	if (l->store && extra && !n->names && !n->home)
+	if (l->store && extra && !n->names && !n->home && !n->held)
 		return -ENOENT;
 	if (extra)
 		r = layer_charge_inode(l);
@@ -322,16 +335,16 @@ void uncharge_link(struct lnode *n)
 static int layer_unlink(struct inode *dir, const char *name, size_t len, struct inode *victim)
 {
 	struct lnode *d = lnode_of(dir), *n = lnode_of(victim);
-	struct lentry *e = ltable_find(&d->table, name, len);
+	struct lentry *e;
 	int r = 0;
 
-	if (!e || e->node != n)
-		return -ENOENT;
 	if (inode_is_dir(victim) && !lnode_dir_is_empty(n, &r))
 		return -ENOTEMPTY;
+	if (r == 0)
+		r = tree_entry(d, name, len, n, &e);
 	if (r < 0)
 		return r;
-	r = layer_apply_remove(d, e);
+	r = layer_apply_remove(d, e, n);
 	if (r == 0)
 		uncharge_link(n);
 	return r;
@@ -342,17 +355,13 @@ static int layer_rename(struct inode *odir, const char *oname, size_t olen, stru
 			unsigned flags)
 {
 	struct lnode *od = lnode_of(odir), *nd = lnode_of(ndir);
-	struct lentry *eo = ltable_find(&od->table, oname, olen);
-	struct lentry *en = ltable_find(&nd->table, nname, nlen);
+	struct lnode *n = lnode_of(moved), *other = victim ? lnode_of(victim) : NULL;
+	struct lentry *eo, *en = ltable_find(&nd->table, nname, nlen);
 	bool exchange = flags & RENAME_EXCHANGE_;
 	int r = 0;
 
-	if (!eo || eo->node != lnode_of(moved))
-		return -ENOENT;
-	if ((victim || exchange) && (!en || en->node != lnode_of(victim)))
-		return -ENOENT;
-	if (!victim && en && en->kind != ENTRY_WHITEOUT)
-		return -EEXIST;
+	if (en && en->node != other)
+		return victim ? -ENOENT : -EEXIST;
 	if (moved == victim)
 		return 0;
 	if (ndir->nlink == 0)
@@ -363,13 +372,16 @@ static int layer_rename(struct inode *odir, const char *oname, size_t olen, stru
 		if (r < 0)
 			return r;
 	}
-	r = layer_apply_rename(od, eo, nd, nname, nlen, exchange);
+	r = tree_entry(od, oname, olen, n, &eo);
+	if (r < 0)
+		return r;
+	r = layer_apply_rename(od, eo, n, nd, nname, nlen, other, exchange);
 	if (r == 0) {
-		lnode_of(moved)->moved = true;
+		n->moved = true;
 		if (exchange)
-			lnode_of(victim)->moved = true;
+			other->moved = true;
 		else if (victim)
-			uncharge_link(lnode_of(victim));
+			uncharge_link(other);
 	}
 	return r;
 }

@@ -51,6 +51,16 @@ struct ltable {
 
 struct lstore;
 
+/* Nodes by a number (ids.c). */
+enum lids_by { IDS_BY_ID, IDS_BY_IMAGE };
+
+struct lids {
+	struct lnode **slots; /* blob of size pointers, a power of two; NULL while empty */
+	uint32_t size, count;
+	enum lids_by by;
+	struct lnode *last; /* the one that was added last */
+};
+
 struct layer {
 	struct fs fs; /* first */
 	struct image *lower;
@@ -61,6 +71,7 @@ struct layer {
 	uint64_t ino_base, next_id; /* an own inode's number is ino_base + its id */
 	int64_t replay_time; /* while the log is read: the time of the record; else 0 */
 	struct list nodes; /* all of them */
+	struct lids links; /* files with several names in the image */
 };
 
 /* Where a file of content is, and what is known of its way to the host's disk. */
@@ -89,6 +100,8 @@ struct lnode {
 	bool changed; /* attributes or content differ from the image's */
 	bool own_content; /* regular: the image's content is not ours any more */
 	bool moved; /* linked elsewhere than in the image */
+	bool several; /* in the layer's links: every name that the image has of it leads here */
+	bool held; /* counted there, as some of those names have no entry */
 	bool mapped_shared; /* blocks may grow behind our back */
 	uint64_t scratch; /* number of the content file; 0: none yet, the content is empty */
 	uint64_t charged; /* bytes counted in used_bytes */
@@ -111,9 +124,10 @@ struct lnode {
 	bool wrote; /* the host knows a newer mtime */
 	bool mtime_set; /* mtime is not that of the content */
 	bool uncounted; /* its content is not in used_bytes yet */
+	bool fresh; /* made and not linked yet, so a count keeps it; while the log is read */
 	bool missing; /* a node of the image that the image has no more; while the log is read */
 	struct list mapped_link; /* while it is mapped shared */
-	struct lnode *id_next; /* in the table by id */
+	struct lnode *id_next[2]; /* in the tables by number */
 	struct fdref rd, wr;
 	char *target; /* of a link: blob of inode.size + 1 */
 	uint32_t target_len;
@@ -155,8 +169,29 @@ struct lentry *ltable_find(const struct ltable *t, const char *name, size_t len)
 struct lentry *must_check ltable_add(struct ltable *t, const char *name, size_t len);
 void ltable_remove(struct ltable *t, struct lentry *e); /* and frees it */
 
+/* ---- ids.c ---- */
+struct lnode *ids_find(const struct lids *t, uint64_t id);
+int must_check ids_add(struct lids *t, struct lnode *n);
+void ids_remove(struct lids *t, struct lnode *n);
+void ids_free(struct lids *t);
+
+/* ---- links.c ---- */
+/* The node of a file that has several names in the image; NULL: none has been looked up yet. */
+struct lnode *links_find(struct layer *l, const struct image_node *lower);
+/* The same for a name that has no entry. */
+struct lnode *links_at(struct lnode *dir, const char *name, size_t len);
+/* Further names of a new node lead to it, if it has some. */
+int must_check links_add(struct lnode *n);
+void links_hold(struct lnode *n); /* it is not the image's any more */
+void links_drop(struct lnode *n); /* it has lost its last name, or its memory */
+/* Whether some file that was changed has names without an entry. */
+bool links_have_loose(const struct layer *l);
+
 /* ---- tree.c ---- */
 void layer_pin(struct lnode *n);
+/* The log knows it from now on / no more. */
+void lnode_set_logged(struct lnode *n);
+void lnode_forget_log(struct lnode *n);
 /* Gathers the records of what layer_pin(n) will do. */
 int must_check layer_log_pin(struct lnode *n);
 /* The mirror loses its place: it was unlinked, or its entry became another's. */
@@ -174,9 +209,16 @@ void dir_count_link(struct lnode *dir, int by);
 void lnode_linked(struct lnode *n, bool extra);
 void uncharge_link(struct lnode *n);
 int must_check layer_apply_add(struct lnode *dir, const char *name, size_t len, struct lnode *n);
-int must_check layer_apply_remove(struct lnode *dir, struct lentry *e);
-int must_check layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir,
-				  const char *name, size_t len, bool exchange);
+/* The entry that leads to n. A name that only the image has of it gets one that is a whiteout until it is settled. */
+int must_check tree_entry(struct lnode *dir, const char *name, size_t len, struct lnode *n,
+			  struct lentry **ret_);
+/* The entry leads to n, counted, if it does not yet. */
+void tree_settle(struct lnode *dir, struct lentry *e, struct lnode *n);
+/* Both have the entries of tree_entry(). */
+int must_check layer_apply_remove(struct lnode *dir, struct lentry *e, struct lnode *n);
+int must_check layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *n,
+				  struct lnode *ndir, const char *name, size_t len,
+				  struct lnode *victim_or_NULL, bool exchange);
 
 /* ---- content.c ---- */
 /* How many descriptors may stay open, by what the host allows. */

@@ -46,7 +46,7 @@ static void recovery_end(struct layer *l)
 	s->recovery = NULL;
 	s->recovering = false;
 	s->recount_at = NULL;
-	ids_free(s);
+	ids_free(&s->ids);
 }
 
 void store_recover_start(struct layer *l)
@@ -54,7 +54,7 @@ void store_recover_start(struct layer *l)
 	struct lstore *s = l->store;
 
 	if (!s->recovering) {
-		ids_free(s);
+		ids_free(&s->ids);
 		return;
 	}
 	l->next_id = MIN(l->next_id + ID_GAP, IMAGE_INO_END - 1);
@@ -105,7 +105,7 @@ static void orphan_check(struct layer *l, int dir, const char *name)
 	struct lstore *s = l->store;
 	char *end;
 	uint64_t number = strtoull(name, &end, 16);
-	const struct lnode *n = ids_find(s, number);
+	const struct lnode *n = ids_find(&s->ids, number);
 
 	if (name[0] == '.' || number >= l->next_id)
 		return;

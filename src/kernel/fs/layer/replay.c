@@ -146,7 +146,7 @@ struct replay {
 
 static struct lnode *take_node(struct replay *rp)
 {
-	struct lnode *n = ids_find(rp->l->store, take_u64(&rp->c));
+	struct lnode *n = ids_find(&rp->l->store->ids, take_u64(&rp->c));
 
 	if (!n)
 		rp->c.bad = true;
@@ -162,7 +162,7 @@ static struct lnode *take_dir(struct replay *rp)
 
 	if (n && n->id == id)
 		return n;
-	n = ids_find(s, id);
+	n = ids_find(&s->ids, id);
 	if (!n || !inode_is_dir(&n->inode)) {
 		rp->c.bad = true;
 		return NULL;
@@ -177,7 +177,8 @@ static uint64_t take_id(struct replay *rp)
 	uint64_t id = take_u64(&rp->c);
 
 	/* Most are higher than all before them. */
-	if (id < 2 || id >= IMAGE_INO_END || (id < rp->l->next_id && ids_find(rp->l->store, id)))
+	if (id < 2 || id >= IMAGE_INO_END ||
+	    (id < rp->l->next_id && ids_find(&rp->l->store->ids, id)))
 		rp->c.bad = true;
 	return id;
 }
@@ -209,22 +210,49 @@ static int node_register(struct replay *rp, struct lnode *n, uint64_t id)
 	l->next_id = MAX(l->next_id, id + 1);
 	if (!n->lower)
 		n->inode.ino = l->ino_base + id;
-	return ids_add(l->store, n);
+	return ids_add(&l->store->ids, n);
+}
+
+static bool mode_is_known(uint32_t mode)
+{
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
+	       S_ISFIFO(mode) || S_ISSOCK(mode);
+}
+
+/* What a record tells of a node of the image. */
+struct image_part {
+	uint64_t id;
+	uint32_t mode, uid, gid;
+	bool several, nameless;
+};
+
+static struct image_part take_image_part(struct replay *rp)
+{
+	struct image_part p = { .id = take_id(rp), .mode = take_u32(&rp->c) };
+
+	p.uid = take_u32(&rp->c);
+	p.gid = take_u32(&rp->c);
+	p.several = p.mode & PIN_SEVERAL;
+	p.nameless = p.mode & PIN_NAMELESS;
+	p.mode &= ~(PIN_SEVERAL | PIN_NAMELESS);
+	if (!mode_is_known(p.mode) || (p.several && S_ISDIR(p.mode)) || (p.nameless && !p.several))
+		rp->c.bad = true;
+	return p;
 }
 
 /* A node that stands for what the image had. lower is taken; NULL: it is not there any more. */
-static int node_of_image(struct replay *rp, struct image_node *lower, uint64_t id, uint32_t mode,
-			 uint32_t uid, uint32_t gid, struct lnode **ret_)
+static int node_of_image(struct replay *rp, struct image_node *lower, const struct image_part *p,
+			 struct lnode **ret_)
 {
 	struct layer *l = rp->l;
 	uint64_t next_id = l->next_id;
 	struct lnode *n;
 
-	if (lower && ((lower->mode ^ mode) & S_IFMT)) {
+	if (lower && ((lower->mode ^ p->mode) & S_IFMT)) {
 		l->lower->ops->drop(l->lower, lower);
 		lower = NULL;
 	}
-	n = lower ? lnode_new_mirror(l, lower) : lnode_new(l, mode);
+	n = lower ? lnode_new_mirror(l, lower) : lnode_new(l, p->mode);
 	l->next_id = next_id;
 	if (!n) {
 		if (lower)
@@ -232,15 +260,21 @@ static int node_of_image(struct replay *rp, struct image_node *lower, uint64_t i
 		return -ENOMEM;
 	}
 	if (!lower) {
-		n->inode.uid = uid;
-		n->inode.gid = gid;
+		n->inode.uid = p->uid;
+		n->inode.gid = p->gid;
 		/* On a disk that cannot be written it stays, empty. */
-		n->missing = !S_ISDIR(mode) && !l->store->readonly;
+		n->missing = !S_ISDIR(p->mode) && !l->store->readonly;
 		n->own_content = !n->missing;
 		++*rp->missing;
 	}
 	*ret_ = n;
-	return node_register(rp, n, id);
+	if (p->several) {
+		n->held = true;
+		inode_get(&n->inode);
+		if (links_add(n) < 0)
+			return -ENOMEM;
+	}
+	return node_register(rp, n, p->id);
 }
 
 static int image_lookup(struct layer *l, struct image_node *dir, const char *name, size_t len,
@@ -251,29 +285,22 @@ static int image_lookup(struct layer *l, struct image_node *dir, const char *nam
 	return r == -ENOMEM || r == -EIO ? r : r < 0 ? -ENOENT : 0;
 }
 
-static bool mode_is_known(uint32_t mode)
-{
-	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
-	       S_ISFIFO(mode) || S_ISSOCK(mode);
-}
-
 static int apply_pin(struct replay *rp)
 {
 	struct layer *l = rp->l;
 	struct lnode *parent = take_dir(rp), *n;
-	uint64_t id = take_id(rp);
-	uint32_t mode = take_u32(&rp->c), uid = take_u32(&rp->c), gid = take_u32(&rp->c);
+	struct image_part p = take_image_part(rp);
 	struct name_ref name = take_name(&rp->c);
 	struct image_node *lower = NULL;
 	struct lentry *e;
 	int r;
 
-	if (rp->c.bad || !mode_is_known(mode) || ltable_find(&parent->table, name.str, name.len))
+	if (rp->c.bad || ltable_find(&parent->table, name.str, name.len))
 		return -EINVAL;
 	r = image_lookup(l, parent->lower, name.str, name.len, &lower);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = node_of_image(rp, lower, id, mode, uid, gid, &n);
+	r = node_of_image(rp, lower, &p, &n);
 	if (r < 0)
 		return r;
 	e = ltable_add(&parent->table, name.str, name.len);
@@ -317,23 +344,27 @@ static int image_walk(struct layer *l, const char *path, size_t len, struct imag
 
 static int apply_origin(struct replay *rp)
 {
-	uint64_t id = take_id(rp);
-	uint32_t mode = take_u32(&rp->c), uid = take_u32(&rp->c), gid = take_u32(&rp->c);
+	struct image_part p = take_image_part(rp);
 	size_t len = take_u16(&rp->c);
 	const char *path = take(&rp->c, len);
 	struct image_node *lower = NULL;
 	struct lnode *n;
 	int r;
 
-	if (rp->c.bad || !len || !mode_is_known(mode))
+	if (rp->c.bad || !len)
 		return -EINVAL;
 	r = image_walk(rp->l, path, len, &lower);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = node_of_image(rp, lower, id, mode, uid, gid, &n);
+	r = node_of_image(rp, lower, &p, &n);
 	if (r < 0)
 		return r;
 	n->moved = true;
+	n->fresh = !p.nameless;
+	if (p.nameless) {
+		lnode_set_logged(n);
+		inode_put(&n->inode); /* it is held */
+	}
 	n->origin = blob_strndup(path, len);
 	n->origin_len = n->origin ? (uint32_t)len : 0;
 	return n->origin ? 0 : -ENOMEM;
@@ -368,6 +399,7 @@ static int apply_new(struct replay *rp)
 		return r;
 	lnode_times_now(n, true);
 	n->inode.atime = n->inode.btime = n->inode.mtime;
+	n->fresh = true;
 	return node_register(rp, n, id);
 }
 
@@ -382,7 +414,7 @@ static int apply_link(struct replay *rp)
 	name = take_name(&rp->c);
 	if (rp->c.bad || &n->inode == rp->l->fs.root || dir->inode.nlink == 0)
 		return -EINVAL;
-	first = n->names == 0;
+	first = n->fresh;
 	if (inode_is_dir(&n->inode) && (!first || is_inside(dir, n)))
 		return -EINVAL;
 	e = ltable_find(&dir->table, name.str, name.len);
@@ -394,7 +426,8 @@ static int apply_link(struct replay *rp)
 		return -ENOMEM;
 	tree_add(dir, e, n);
 	if (first) {
-		inode_put(&n->inode); /* the one that kept it until it was linked */
+		n->fresh = false;
+		inode_put(&n->inode);
 		return 0;
 	}
 	if (layer_charge_inode(rp->l) < 0)
@@ -403,24 +436,28 @@ static int apply_link(struct replay *rp)
 	return 0;
 }
 
-/* The image's entry is gone for the layer. */
-static int image_remove(struct layer *l, struct lnode *dir, struct name_ref name,
-			struct lentry **ret_)
+/* An entry for a name that only the image has: it leads to a node that has further names there, or else is gone for the layer. NULL: the
+ * image does not have it. */
+static int image_entry(struct layer *l, struct lnode *dir, struct name_ref name,
+		       struct lentry **ret_)
 {
 	struct image_node *lower;
-	struct lentry *e;
+	struct lnode *n;
 	int r = image_lookup(l, dir->lower, name.str, name.len, &lower);
 
 	*ret_ = NULL;
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
+	n = links_find(l, lower);
 	if (S_ISDIR(lower->mode))
 		dir_count_link(dir, -1);
 	l->lower->ops->drop(l->lower, lower);
-	*ret_ = e = ltable_add(&dir->table, name.str, name.len);
-	if (!e)
+	*ret_ = ltable_add(&dir->table, name.str, name.len);
+	if (!*ret_)
 		return -ENOMEM;
-	e->below = true;
+	(*ret_)->below = true;
+	if (n)
+		tree_settle(dir, *ret_, n);
 	return 0;
 }
 
@@ -437,10 +474,13 @@ static int apply_unlink(struct replay *rp)
 		return -EINVAL;
 	e = ltable_find(&dir->table, name.str, name.len);
 	if (!e) {
-		r = image_remove(rp->l, dir, name, &e);
-		if (r == 0)
+		r = image_entry(rp->l, dir, name, &e);
+		if (r < 0)
+			return r;
+		if (!e || e->kind == ENTRY_WHITEOUT) {
 			lnode_times_now(dir, true);
-		return r;
+			return 0;
+		}
 	}
 	n = e->node;
 	if (e->kind != ENTRY_OWN || (inode_is_dir(&n->inode) && n->table.own > 0))
@@ -450,9 +490,31 @@ static int apply_unlink(struct replay *rp)
 	return 0;
 }
 
+/* The two names of a rename. What is to be moved is there. */
+static int rename_entries(struct layer *l, struct lnode *od, struct name_ref on, struct lnode *nd,
+			  struct name_ref nn, struct lentry **eo, struct lentry **en)
+{
+	int r = 0;
+
+	*eo = ltable_find(&od->table, on.str, on.len);
+	if (!*eo)
+		r = image_entry(l, od, on, eo);
+	if (r < 0)
+		return r;
+	if (!*eo || (*eo)->kind != ENTRY_OWN)
+		return -EINVAL;
+	*en = ltable_find(&nd->table, nn.str, nn.len);
+	if (!*en)
+		r = image_entry(l, nd, nn, en);
+	if (r == 0 && !*en) {
+		*en = ltable_add(&nd->table, nn.str, nn.len);
+		r = *en ? 0 : -ENOMEM;
+	}
+	return r;
+}
+
 static int apply_rename(struct replay *rp)
 {
-	struct layer *l = rp->l;
 	struct lnode *od = take_dir(rp), *nd = take_dir(rp), *n, *victim;
 	bool exchange = take_u8(&rp->c) & RENAME_EXCHANGE_;
 	struct name_ref on, nn;
@@ -464,13 +526,12 @@ static int apply_rename(struct replay *rp)
 	nn = take_name(&rp->c);
 	if (rp->c.bad || nd->inode.nlink == 0)
 		return -EINVAL;
-	eo = ltable_find(&od->table, on.str, on.len);
-	en = ltable_find(&nd->table, nn.str, nn.len);
-	if (!eo || eo->kind != ENTRY_OWN || eo == en)
-		return -EINVAL;
+	r = rename_entries(rp->l, od, on, nd, nn, &eo, &en);
+	if (r < 0)
+		return r;
 	n = eo->node;
-	victim = en ? en->node : NULL;
-	if (victim == n || (exchange && !victim))
+	victim = en->node;
+	if (eo == en || victim == n || (exchange && !victim))
 		return -EINVAL;
 	if (inode_is_dir(&n->inode) && is_inside(nd, n))
 		return -EINVAL;
@@ -479,15 +540,6 @@ static int apply_rename(struct replay *rp)
 		return -EINVAL;
 	if (victim && !exchange && inode_is_dir(&n->inode) && !inode_is_dir(&victim->inode))
 		return -EINVAL;
-	if (!en) {
-		r = image_remove(l, nd, nn, &en);
-		if (r < 0)
-			return r;
-		if (!en)
-			en = ltable_add(&nd->table, nn.str, nn.len);
-		if (!en)
-			return -ENOMEM;
-	}
 	n->moved = true;
 	if (exchange)
 		victim->moved = true;
@@ -678,8 +730,8 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	/* A file takes about a hundred bytes of the log, and six times that in memory. */
 	if (r == 0 && host_fstat(rd.fd, &st) == 0 && st.st_size > 0)
 		arena_expect(MIN((uint64_t)st.st_size * 4, (uint64_t)EXPECT_MAX));
-	if (r == 0 && !ids_find(s, 1))
-		r = ids_add(s, lnode_of(l->fs.root));
+	if (r == 0 && !ids_find(&s->ids, 1))
+		r = ids_add(&s->ids, lnode_of(l->fs.root));
 	l->replay_time = 1;
 	if (write)
 		s->clean = false;
@@ -762,10 +814,15 @@ int store_replay_end(struct layer *l, char *why, size_t why_size)
 	bool clean = s->clean && !s->leftover;
 	int r = 0;
 
+	/* What has no further names after all was held for what the log might have said of it. */
+	list_for_each_safe (n, next, &l->nodes, all_link)
+		if (n->held && (!n->several || n->inode.nlink == 0))
+			links_drop(n);
 	/* Made and never linked: the group was cut short. */
 	list_for_each_safe (n, next, &l->nodes, all_link) {
-		if (n->names || &n->inode == l->fs.root)
+		if (!n->fresh)
 			continue;
+		n->fresh = false;
 		if (inode_is_dir(&n->inode) && n->table.own > 0) {
 			snprintf(why, why_size, "a log has directories that lead nowhere");
 			return -EINVAL;

@@ -411,7 +411,7 @@ int store_open(struct layer *l, const struct layer_disk *d, char *why, size_t wh
 		return r;
 	l->fs.readonly |= d->readonly;
 	if (s->readonly)
-		ids_free(s);
+		ids_free(&s->ids);
 	else
 		store_recover_start(l);
 	return 0;
@@ -424,7 +424,7 @@ void store_close(struct layer *l)
 	if (!s)
 		return;
 	store_recover_forget(l, NULL);
-	ids_free(s);
+	ids_free(&s->ids);
 	if (s->log.fd >= 0)
 		host_close(s->log.fd);
 	if (s->log.buf)

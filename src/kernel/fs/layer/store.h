@@ -51,6 +51,10 @@ enum record_type {
 	REC_TYPES,
 };
 
+/* In the mode of REC_PIN and REC_ORIGIN: */
+#define PIN_SEVERAL \
+	(1u << 31) /* it stays when it loses its name, as further ones may lead to it (links.c) */
+#define PIN_NAMELESS (1u << 30) /* only such lead to it: no link is to come */
 #define ATTR_MTIME_SET 1u /* mtime counts, not that of the content */
 #define ATTR_UNCHANGED 2u /* only the times: the rest is the image's */
 #define CONTENT_FRESH 1u /* it began empty: a missing file is an empty one */
@@ -119,9 +123,7 @@ struct lstore {
 	uint64_t compact_at; /* no compaction before the log is this long */
 	uint64_t live; /* nodes in the log: what a new one would take */
 	/* Nodes by id, while a log is read and what a crash left is looked for. */
-	struct lnode **ids; /* blob of ids_size */
-	uint32_t ids_size, ids_count;
-	struct lnode *ids_last; /* the one that was added last */
+	struct lids ids;
 	struct lnode *ids_dir; /* the directory that was found last */
 	/* recover.c */
 	struct recovery *recovery;
@@ -207,12 +209,6 @@ struct store_path {
 struct store_path store_path(uint64_t number);
 struct store_path store_name(uint64_t number); /* in store_dir_open() */
 int must_check store_dir_open(int layer, uint64_t number); /* where the content is; O_PATH */
-
-/* ---- ids.c ---- */
-struct lnode *ids_find(const struct lstore *s, uint64_t id);
-int must_check ids_add(struct lstore *s, struct lnode *n);
-void ids_remove(struct lstore *s, struct lnode *n);
-void ids_free(struct lstore *s);
 
 /* ---- replay.c ---- */
 /* Applies the log of chain[index]. 0, or -errno with a text in why. */

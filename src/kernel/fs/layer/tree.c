@@ -40,8 +40,7 @@ int layer_log_pin(struct lnode *n)
 	return 0;
 }
 
-/* The log knows it from now on. */
-static void lnode_set_logged(struct lnode *n)
+void lnode_set_logged(struct lnode *n)
 {
 	struct lstore *s = layer_of(n)->store;
 
@@ -51,7 +50,7 @@ static void lnode_set_logged(struct lnode *n)
 	s->live++;
 }
 
-static void lnode_forget_log(struct lnode *n)
+void lnode_forget_log(struct lnode *n)
 {
 	struct lstore *s = layer_of(n)->store;
 
@@ -108,6 +107,7 @@ void layer_pin(struct lnode *n)
 		n->names++;
 		lnode_set_logged(n);
 		inode_get(&n->inode);
+		links_hold(n);
 		n->home = NULL;
 		n->parent = NULL;
 		parent->table.own++;
@@ -184,7 +184,8 @@ static void entry_set(struct lnode *dir, struct lentry *e, struct lnode *n)
 	e->node = n;
 	if (inode_is_dir(&n->inode))
 		origin_keep(n);
-	if (inode_is_dir(&n->inode) || !n->at) {
+	/* Without its place in the image, none may be taken for it. */
+	if (inode_is_dir(&n->inode) || (!n->at && (!n->lower || n->origin))) {
 		n->up = dir;
 		n->at = e;
 	}
@@ -205,12 +206,12 @@ static void entry_clear(struct lnode *dir, struct lentry *e)
 	e->node = NULL;
 	if (own) {
 		if (n->at == e) {
-			if (n->names > 1)
+			if (n->names > 1 || n->held)
 				origin_keep(n);
 			n->up = NULL;
 			n->at = NULL;
 		}
-		if (--n->names == 0)
+		if (--n->names == 0 && !n->held)
 			lnode_forget_log(n);
 		dir->table.own--;
 		inode_put(&n->inode);
@@ -235,6 +236,9 @@ static void node_count_unlink(struct lnode *dir, struct lnode *n)
 		n->inode.nlink--;
 	}
 	lnode_times_now(n, false);
+	/* What a log says of it later has to find it. */
+	if (n->inode.nlink == 0 && !layer_of(n)->replay_time)
+		links_drop(n);
 }
 
 void tree_add(struct lnode *dir, struct lentry *e, struct lnode *n)
@@ -296,21 +300,59 @@ void tree_remove(struct lnode *dir, struct lentry *e)
 	lnode_times_now(dir, true);
 }
 
-int layer_apply_remove(struct lnode *dir, struct lentry *e)
+int tree_entry(struct lnode *dir, const char *name, size_t len, struct lnode *n,
+	       struct lentry **ret_)
+{
+	struct lentry *e = ltable_find(&dir->table, name, len);
+
+	if (e ? e->node != n : links_at(dir, name, len) != n)
+		return -ENOENT;
+	if (!e) {
+		e = ltable_add(&dir->table, name, len);
+		if (!e)
+			return -ENOSPC;
+		e->below = true;
+	}
+	*ret_ = e;
+	return 0;
+}
+
+/* What keeps names that have no entry is known to the log, whichever of its names goes. */
+void tree_settle(struct lnode *dir, struct lentry *e, struct lnode *n)
+{
+	if (n->several)
+		layer_pin(n);
+	if (e->kind != ENTRY_WHITEOUT)
+		return;
+	layer_pin(dir);
+	entry_set(dir, e, n);
+}
+
+static void entry_drop_unsettled(struct lnode *dir, struct lentry *e)
+{
+	if (e->kind == ENTRY_WHITEOUT)
+		ltable_remove(&dir->table, e);
+}
+
+int layer_apply_remove(struct lnode *dir, struct lentry *e, struct lnode *n)
 {
 	struct layer *l = layer_of(dir);
 	int r = log_begin(l);
 
 	if (r == 0)
 		r = layer_log_pin(dir);
+	if (r == 0 && n->several)
+		r = layer_log_pin(n);
 	if (r == 0) {
 		log_unlink(l, dir, e->str, e->len);
 		r = log_commit(l, true);
 	}
 	if (r < 0) {
 		log_abort(l);
+		entry_drop_unsettled(dir, e);
 		return r;
 	}
+	tree_settle(dir, e, n);
 	tree_remove(dir, e);
 	return 0;
 }
@@ -372,24 +414,34 @@ void tree_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, stru
 	lnode_times_now(n, false);
 }
 
-int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir, const char *name,
-		       size_t len, bool exchange)
+/* Where a name leads to, or will. */
+static int rename_target(struct lnode *dir, const char *name, size_t len, struct lnode *victim,
+			 struct lentry **ret_)
 {
-	struct layer *l = layer_of(odir);
-	struct lnode *n = eo->node;
-	struct lentry *en = ltable_find(&ndir->table, name, len);
-	bool fresh = !en;
 	int r;
 
-	if (exchange && (!en || !en->node))
-		return -ENOENT;
-	if (!en) {
-		r = lnode_lower_has(ndir, name, len);
-		if (r)
-			return r < 0 ? r : -ESTALE;
-		en = ltable_add(&ndir->table, name, len);
-		if (!en)
-			return -ENOSPC;
+	if (victim)
+		return tree_entry(dir, name, len, victim, ret_);
+	r = lnode_lower_has(dir, name, len);
+	if (r)
+		return r < 0 ? r : -ESTALE;
+	*ret_ = ltable_add(&dir->table, name, len);
+	return *ret_ ? 0 : -ENOSPC;
+}
+
+int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *n, struct lnode *ndir,
+		       const char *name, size_t len, struct lnode *victim, bool exchange)
+{
+	struct layer *l = layer_of(odir);
+	struct lentry *en = ltable_find(&ndir->table, name, len);
+	bool fresh = !en;
+	int r = 0;
+
+	if (!en)
+		r = rename_target(ndir, name, len, victim, &en);
+	if (r < 0) {
+		entry_drop_unsettled(odir, eo);
+		return r;
 	}
 	r = log_begin(l);
 	if (r == 0)
@@ -398,21 +450,25 @@ int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *ndir
 		r = layer_log_pin(ndir);
 	if (r == 0)
 		r = layer_log_pin(n);
-	if (r == 0 && exchange)
-		r = layer_log_pin(en->node);
+	if (r == 0 && victim && (exchange || victim->several))
+		r = layer_log_pin(victim);
 	if (r == 0) {
 		log_rename(l, odir, eo, ndir, name, len, exchange);
-		r = log_commit(l, en->node && !exchange);
+		r = log_commit(l, victim && !exchange);
 	}
 	if (r < 0) {
 		log_abort(l);
 		if (fresh)
 			ltable_remove(&ndir->table, en);
+		entry_drop_unsettled(odir, eo);
 		return r;
 	}
+	tree_settle(odir, eo, n);
+	if (victim)
+		tree_settle(ndir, en, victim);
 	/* Programs replace a file by a new one without syncing it, and expect one of the two after a power
 	 * cut. */
-	if (l->store && en->node && !exchange && n->scratch && !n->content.synced)
+	if (l->store && victim && !exchange && n->scratch && !n->content.synced)
 		store_order(l, n);
 	tree_rename(odir, eo, ndir, en, exchange);
 	return 0;
