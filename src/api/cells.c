@@ -199,7 +199,7 @@ void cells_create(struct request *r)
 	struct fault f = { 0 };
 	bool start, get, update;
 	const char *text;
-	char name[CELL_NAME_LEN + 1] = "";
+	char name[CELL_NAME_LEN + 1] = "", hash[HASH_TEXT];
 	struct cell *c;
 
 	if (!spec)
@@ -225,6 +225,11 @@ void cells_create(struct request *r)
 	json_object_del(spec, "name");
 	if (name[0]) {
 		named_begin(r, spec, name, start, get, update);
+		return;
+	}
+	if (cell_image(spec, hash, &f) < 0) {
+		json_decref(spec);
+		reply_fault(r, &f);
 		return;
 	}
 	c = cell_new(r->d, NULL, "", spec, &f);

@@ -47,6 +47,26 @@ static void making_end(struct making *m, struct cell *c)
 	free(m);
 }
 
+int cell_image(const json_t *spec, char hash[HASH_TEXT], struct fault *f)
+{
+	const char *name = json_text(spec, "image");
+	struct store s;
+	struct err e;
+	int r;
+
+	strcpy(hash, "host");
+	if (!name || !strcmp(name, "host"))
+		return 0;
+	r = store_open(&s, &e);
+	if (r == 0) {
+		r = image_find(&s, name, hash, &e);
+		store_close(&s);
+	}
+	if (r < 0)
+		fault_convert(f, &e);
+	return r;
+}
+
 /* In a thread. */
 static void making_work(uv_work_t *w)
 {

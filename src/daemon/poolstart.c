@@ -10,10 +10,10 @@
 #include "daemon/cellspec.h"
 #include "daemon/life.h"
 #include "daemon/lifepriv.h"
+#include "daemon/make.h"
 #include "daemon/pool.h"
 #include "host/memfd.h"
 #include "keeper/pool.h"
-#include "store/store.h"
 
 struct pool_start {
 	struct pool_wait wait; /* first */
@@ -85,26 +85,15 @@ static void given(struct pool_wait *w, int fd, const struct keep_hello *hello)
 
 bool cell_start_pooled(struct cell *c)
 {
-	const char *name = json_text(c->spec, "image");
-	char image[POOL_IMAGE] = "host";
-	bool stored = name && strcmp(name, "host");
+	char image[HASH_TEXT];
 	struct pool_start *s;
-	struct store store;
-	struct err e;
+	struct fault f;
 
 	/* A name is a disk, which is given to a kernel when it boots. */
 	if (c->name[0] || !c->d->pool || !cellspec_is_late(c->spec))
 		return false;
-	if (stored) {
-		bool found;
-
-		if (store_open(&store, &e) < 0)
-			return false;
-		found = image_find(&store, name, image, &e) == 0;
-		store_close(&store);
-		if (!found)
-			return false;
-	}
+	if (cell_image(c->spec, image, &f) < 0)
+		return false;
 	s = xalloc(sizeof(*s));
 	s->wait.fn = given;
 	s->c = c;

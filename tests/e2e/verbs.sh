@@ -155,6 +155,7 @@ statuses() {
 	world
 	v create --name s -- sleep 1000 >/dev/null
 	for verb in start stop restart kill pause resume wait rm inspect stats logs; do status_is 3 "$verb" nosuch; done
+	status_is 3 create --image nosuch -- true
 	status_is 3 rename nosuch x
 	status_is 3 cp nosuch:/x x
 	status_is 3 cp s:/nosuch x
