@@ -353,7 +353,8 @@ def named():
                 {"labels": {"": "x"}}, {"env": {"a=b": "x"}}, {"timeout": -1}, {"timeout": 1e300}, {"unknown": 1}):
         call("POST", "/v1/cells", bad, 400)
     call("POST", "/v1/cells", {"name": "n4", "image": "no-such-image"}, 404)
-    c = call("POST", "/v1/cells", {"image": "no-such-image"}, 201)
+    call("POST", "/v1/cells", {"image": "no-such-image"}, 404)
+    c = call("POST", "/v1/cells", {"user": "nosuch"}, 201)
     call("POST", f"/v1/cells/{c['id']}/start", want=422)
     call("DELETE", f"/v1/cells/{c['id']}", want=204)
 
