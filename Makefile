@@ -110,8 +110,11 @@ TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HO
 TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/chunk.c src/api/text.c src/daemon/cellstate.c $(TAR_SRC))
 
 
-# Before a command that make itself does not show: nothing with 'make -s'.
-SHOW := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,set -x;)
+# Each command is a line that says what it makes; V=1 shows it whole, 'make -s' nothing.
+SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
+Q := $(if $(V),,@)
+say = $(if $(V)$(SILENT),,@echo '  $(1)  $@')
+SHOW = $(if $(SILENT),,$(if $(V),set -x;,echo '  LD  $@';))
 
 .PHONY: all bad-requests bad-frames chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
@@ -123,75 +126,93 @@ all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/vi
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC)) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 $(B)/viv: $(CLI_OBJ) $(B)/libviv.a
-	$(PROG_CC) $(LDFLAGS) -o $@ $^
+	$(call say,LD)
+	$(Q)$(PROG_CC) $(LDFLAGS) -o $@ $^
 
 $(B)/viv-keeper: $(call objs,src/keeper/main.c) $(B)/libviv.a
-	$(PROG_CC) $(LDFLAGS) -o $@ $^
+	$(call say,LD)
+	$(Q)$(PROG_CC) $(LDFLAGS) -o $@ $^
 
 # Objects and no archive: handlers are weak references, which would pull nothing out of an archive.
 $(B)/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(BASE_OBJ)
-	$(PROG_CC) $(LDFLAGS) -o $@ $^
+	$(call say,LD)
+	$(Q)$(PROG_CC) $(LDFLAGS) -o $@ $^
 
 $(B)/viv-store: $(IMPORT_OBJ)
-	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(IMPORT_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(IMPORT_LIBS)
 
 $(B)/viv-s3: $(S3_OBJ)
-	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(S3_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(S3_LIBS)
 
 $(B)/libvivd.a: $(VIVD_MORE)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 $(B)/vivd: $(VIVD_OBJ) $(B)/libvivd.a
-	$(CC) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
 
 $(B)/libvivarium.a: $(CLIENT_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 $(B)/dyn/src/api/openapi_blob.S.o: src/api/openapi_blob.S src/api/openapi.json Makefile
 	@mkdir -p $(@D)
-	$(CC) -Wa,-Isrc/api -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) -Wa,-Isrc/api -c -o $@ $<
 
 # A program for the inside of cells, which vivd carries: static, and never sanitized.
 FILES_CC := $(if $(filter musl,$(LIBC)),musl-gcc,$(CC))
 FILES_CFLAGS := -std=gnu17 -O2 $(WARN) -fno-strict-aliasing -fno-pie -ffunction-sections -fdata-sections
 $(B)/files/%.o: % Makefile
 	@mkdir -p $(@D)
-	$(FILES_CC) -D_GNU_SOURCE -Isrc $(FILES_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(FILES_CC) -D_GNU_SOURCE -Isrc $(FILES_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/viv-files: $(patsubst %,$(B)/files/%.o,$(FILES_SRC))
-	$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
+	$(call say,LD)
+	$(Q)$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
 
 $(B)/dyn/src/api/files_blob.S.o: src/api/files_blob.S $(B)/viv-files Makefile
 	@mkdir -p $(@D)
-	$(CC) -Wa,-I$(B) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) -Wa,-I$(B) -c -o $@ $<
 
 $(B)/dyn/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
-	$(CC) $(DYN_CPPFLAGS) $(DYN_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(DYN_CPPFLAGS) $(DYN_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/viv-stub: $(STUB_OBJ)
-	$(CC) $(STUB_LDFLAGS) -o $@ $^
+	$(call say,LD)
+	$(Q)$(CC) $(STUB_LDFLAGS) -o $@ $^
 
 $(B)/obj/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
-	$(PROG_CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(PROG_CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/tests/fuzz/%.c.o: CPPFLAGS += -Itests/fuzz
 
 $(B)/obj/%.S.o: %.S Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(DEPFLAGS) -Wa,-I$(B) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(DEPFLAGS) -Wa,-I$(B) -c -o $@ $<
 
 $(call objs,src/kernel/platform/stub_blob.S): $(B)/viv-stub
 
 $(B)/stub/%.o: % Makefile
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE -Isrc $(STUB_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) -D_GNU_SOURCE -Isrc $(STUB_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # The kernel's own filter. Rewritten only when its content changes, so that not every edit of src/host compiles everything.
 SECCOMP_FROM := $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
@@ -205,11 +226,13 @@ $(GEN)/kernel_seccomp.h: tools/gen-seccomp $(SECCOMP_FROM)
 GEN_CFLAGS := -std=gnu17 -O1 $(WARN) -Wno-missing-field-initializers -D_GNU_SOURCE -Isrc -I$(GEN)
 $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src/kernel/sys/syscalls.tbl.h
 	@mkdir -p $(@D)
-	$(CC) $(GEN_CFLAGS) -o $@ $< -lseccomp
+	$(call say,LD)
+	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $< -lseccomp
 
 $(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/host/bootspec.h
 	@mkdir -p $(@D)
-	$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp
+	$(call say,LD)
+	$(Q)$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp
 
 $(GEN)/runner_filter.h $(GEN)/kernel_filter.h: $(GEN)/%_filter.h: $(GEN)/gen-%-filter
 	$< >$@
@@ -227,13 +250,15 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 # The signatures of viv-s3 need OpenSSL, so this one is a dynamic program.
 $(B)/tests/unit/test_s3sign: tests/unit/test_s3sign.c $(B)/dyn/src/s3/sign.c.o $(B)/dyn/src/s3/place.c.o
 	@mkdir -p $(@D)
-	$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ -lcrypto
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ -lcrypto
 
 # What of vivd needs its libraries is tested likewise.
 VIVD_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_vivd*.c))
 $(VIVD_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/api/main.c.o,$(VIVD_OBJ)) $(B)/libvivd.a
 	@mkdir -p $(@D)
-	$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
 
 # ---- fuzzers: only in MODE=asan ----
 
@@ -252,7 +277,8 @@ FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_C
 
 $(B)/covered/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
-	$(PROG_CC) $(CPPFLAGS) $(CFLAGS) -fsanitize-coverage=trace-pc,trace-cmp $(DEPFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(PROG_CC) $(CPPFLAGS) $(CFLAGS) -fsanitize-coverage=trace-pc,trace-cmp $(DEPFLAGS) -c -o $@ $<
 
 # 'objects:' as for unit tests; without it, all of the kernel and world.c. What is covered is taken in that form. 'libraries:' are
 # what they need of the distribution's.
