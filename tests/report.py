@@ -24,7 +24,7 @@ EXPECTED = re.compile(r"# (TODO|SKIP)", re.I)
 def suite_run(name, command, log_path):
     """What failed, as lines, and the counts."""
     counts = {"passed": 0, "failed": 0, "expected": 0}
-    failed, last, part, unsteady = [], [], None, []
+    failed, last, part = [], [], None
     with open(log_path, "w", errors="replace") as log:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                  text=True, errors="replace")
@@ -42,8 +42,6 @@ def suite_run(name, command, log_path):
                     failed.append(part)
                 if sys.stdout.isatty():
                     print("\r%-10s %d" % (name, sum(counts.values())), end="", flush=True)
-            elif line.startswith("# unsteady: "):
-                unsteady.append("%s: %s" % (name, line[2:]))
             elif part and line.startswith("#") and len(part) < PART:
                 part.append(line)
         status = child.wait()
@@ -52,7 +50,7 @@ def suite_run(name, command, log_path):
         lines = ["%s: %s" % (name, line) for line in last]
     if lines and not status:
         status = 1
-    return status, lines, counts, unsteady
+    return status, lines, counts
 
 
 def main():
@@ -64,13 +62,11 @@ def main():
     for name in names:
         log_path = "%s/%s.log" % (logs, name)
         start = time.monotonic()
-        status, lines, counts, unsteady = suite_run(name, command[:-1] + [command[-1] + name], log_path)
+        status, lines, counts = suite_run(name, command[:-1] + [command[-1] + name], log_path)
         tests = ", ".join("%d %s" % (n, kind) for kind, n in counts.items() if n)
         tests = tests.replace("expected", "skipped or known to differ")
         print("%s%-10s %-6s %4d s  %s" % ("\r" if sys.stdout.isatty() else "", name, "FAILED" if status else "ok",
                                         time.monotonic() - start, tests), flush=True)
-        if unsteady:
-            print("\n".join(unsteady), flush=True)
         if status:
             print("\n".join(lines), flush=True)
             bad.append((name, log_path, lines))

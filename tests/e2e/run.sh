@@ -9,7 +9,6 @@
 # copy of the programs. Each theme is a child subreaper, so what it leaves behind can be found among
 # its descendants whatever else runs on the machine; every theme ends with such a leak check.
 #
-# A theme with a failure is run a second time, whose result counts; what failed the first time is told as unsteady. E2E_STRICT=1: it is not.
 # E2E_KEEP=1 keeps the scratch directory; E2E_TIMES=1 prints how long each test took. E2E_THEMES is
 # another folder of themes, with a lib.sh of more words (tests/toolchains).
 set -u
@@ -95,21 +94,12 @@ start() { # theme, user: in the background order of the batch
 		mkdir -p "$work/$2" && chown "$2:" "$work/$2" && chmod 777 "$work/result"
 		as=(setpriv --reuid "$2" --regid "$2" --init-groups)
 	fi
-	theme_run() {
-		(cd / && E2E_ROOT=$work/${2:-root} E2E_ROOTLESS=${2:+1} \
+	(
+		cd / && E2E_ROOT=$work/${2:-root} E2E_ROOTLESS=${2:+1} \
 			"${as[@]}" perl -e 'syscall(157, 36, 1, 0, 0, 0) == 0 or die; exec @ARGV or die' \
-			"$work/e2e/run.sh" --theme "$1" >"$E2E_RESULT/$1.log" 2>&1 </dev/null)
-	}
-	local status=0
-	theme_run "$@" || status=$?
-	# On a machine that stalls a test can fail for no fault of what it tests. The theme is run once more, and both are told.
-	if [[ -z ${E2E_STRICT-} ]] && { ((status)) || grep -q '^not ok' "$E2E_RESULT/$1.tap"; }; then
-		mv "$work/${2:-root}/$1" "$work/${2:-root}/$1.first"
-		mv "$E2E_RESULT/$1.tap" "$E2E_RESULT/$1.first"
-		status=0
-		theme_run "$@" || status=$?
-	fi
-	echo "$status" >"$E2E_RESULT/$1.done"
+			"$work/e2e/run.sh" --theme "$1" >"$E2E_RESULT/$1.log" 2>&1 </dev/null
+		echo "$?" >"$E2E_RESULT/$1.done"
+	)
 }
 
 theme_wanted() { # theme: by its name, or because a test in it (or in a list beside it) matches
@@ -155,7 +145,7 @@ workers() {
 workers &
 pid=$!
 
-n=0 passed=0 failed=0 skipped=0 unsteady=0
+n=0 passed=0 failed=0 skipped=0
 report() { # status, name, rest
 	n=$((n + 1))
 	echo "$1 $n - $2"
@@ -174,10 +164,6 @@ for theme in "${themes[@]}" "${last[@]}" "${again[@]}"; do
 		failed=$((failed + 1)) && report 'not ok' "$theme: the theme ran to its end"
 	fi
 	sed 's/^/# /' "$E2E_RESULT/$theme.log"
-	if [[ -e $E2E_RESULT/$theme.first ]]; then
-		unsteady=$((unsteady + 1))
-		sed -n "/^not ok/,/^ok/{/^ok/!s/^/# unsteady: $theme, the first time: /p}" "$E2E_RESULT/$theme.first"
-	fi
 done
 wait "$pid" 2>/dev/null
 
@@ -189,5 +175,5 @@ else
 	passed=$((passed + 1)) && report ok 'leaks: mounts and temporary files of the machine'
 fi
 echo "1..$n"
-echo "$passed passed, $failed failed, $skipped skipped, $unsteady themes run twice"
+echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed == 0 && $passed -gt 0 ]]
