@@ -151,6 +151,16 @@ static ssize_t stat_read(int proc_fd, pid_t pid, pid_t tid, char *buf, size_t si
 	return n > 0 ? n : -ESRCH;
 }
 
+/* #syscalls: close */
+void host_thread_sigs_forget(void)
+{
+	for (unsigned i = 0; i < STATS_KEPT; i++) {
+		if (stats_kept[i].pid)
+			close(stats_kept[i].fd);
+		stats_kept[i].pid = 0;
+	}
+}
+
 int host_thread_sigs_of(int proc_fd, pid_t pid, pid_t tid, int sig, struct host_sigs *out)
 {
 	char buf[1024], *s;

@@ -33,5 +33,7 @@ struct host_sigs {
 int host_thread_sigs(int proc_fd, pid_t pid, pid_t tid, struct host_sigs *out);
 /* The same for a quarter of the cost, true of sig (1 to 64) and the reserved signal; other signals above 31 may be missing. */
 int host_thread_sigs_of(int proc_fd, pid_t pid, pid_t tid, int sig, struct host_sigs *out);
+/* Closes what it keeps open of the last threads that were asked for. */
+void host_thread_sigs_forget(void);
 
 #endif
