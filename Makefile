@@ -90,7 +90,7 @@ HOST_OBJ := $(call objs,$(HOST_SRC))
 STORE_OBJ := $(call objs,$(STORE_SRC))
 # viv-store links libraries of the distribution, so it is an ordinary dynamic program in every mode.
 IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
-IMPORT_LIBS := -larchive -lcrypto
+IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
@@ -268,7 +268,7 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/mountopts.c src/keeper/envfile.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
-	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
+	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,yaml yvars yschema projectkeys projectfile cellspec fields)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
 FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c src/daemon/healthspec.c)

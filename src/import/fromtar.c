@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "import/container.h"
+#include "import/gunzip.h"
 #include "import/import.h"
 #include "import/progress.h"
 
@@ -23,37 +24,75 @@ struct tar {
 	struct import *im;
 	const struct tar_source *src;
 	uint8_t *block;
+	size_t ahead; /* bytes in block that were read to see what the stream is */
 	uint64_t done;
-	bool ended;
+	struct gunzip *gunzip; /* NULL: libarchive does what has to be done */
 	bool seen; /* the first file */
 };
 
 /* ---- the stream ---- */
 
-static ssize_t stream_read(struct archive *a, void *data, const void **block)
+/* Into the block from an offset on: -1 with errno. */
+static ssize_t block_read(struct tar *t, size_t at)
 {
-	struct tar *t = data;
 	ssize_t n;
 
 	do {
 		if (interrupted()) {
-			archive_set_error(a, EINTR, "interrupted");
+			errno = EINTR;
 			return -1;
 		}
-		n = read(t->src->fd, t->block, READ_SIZE);
+		n = read(t->src->fd, t->block + at, READ_SIZE - at);
 	} while (n < 0 && errno == EINTR);
-	if (n < 0) {
-		archive_set_error(a, errno, "cannot read it: %s", strerror(errno));
-		return -1;
-	}
+	if (n <= 0)
+		return n;
 	if (t->src->hash)
-		hash_add(t->src->hash, t->block, (size_t)n);
-	t->ended = !n;
+		hash_add(t->src->hash, t->block + at, (size_t)n);
 	t->done += (uint64_t)n;
 	progress_source(t->done, t->src->size);
 	progress_show();
-	*block = t->block;
 	return n;
+}
+
+/* The stream as it is. */
+static ssize_t source_read(void *arg, const void **block)
+{
+	struct tar *t = arg;
+	ssize_t n = (ssize_t)t->ahead;
+
+	*block = t->block;
+	t->ahead = 0;
+	return n ? n : block_read(t, 0);
+}
+
+/* For libarchive; 0 only when the source has ended. */
+static ssize_t stream_read(struct archive *a, void *data, const void **block)
+{
+	struct tar *t = data;
+	const char *why = NULL;
+	ssize_t n = t->gunzip ? gunzip_read(t->gunzip, block, &why) : source_read(t, block);
+
+	if (n >= 0)
+		return n;
+	if (why)
+		archive_set_error(a, EBADMSG, "%s", why);
+	else
+		archive_set_error(a, errno, "cannot read it: %s", strerror(errno));
+	return -1;
+}
+
+/* Looks at the first bytes. */
+static void stream_start(struct tar *t)
+{
+	while (t->ahead < GUNZIP_MAGIC) {
+		ssize_t n = block_read(t, t->ahead);
+
+		if (n <= 0)
+			return; /* the next one who reads meets it again */
+		t->ahead += (size_t)n;
+	}
+	if (gunzip_is(t->block))
+		t->gunzip = gunzip_new(source_read, t);
 }
 
 static int archive_failed(struct archive *a, struct err *e)
@@ -336,6 +375,7 @@ static struct archive *tar_open(struct tar *t, struct err *e)
 		err_set(e, ERR_FAILED, "out of memory");
 		return NULL;
 	}
+	stream_start(t);
 	/* Only what needs no other program. */
 	archive_read_support_filter_gzip(a);
 	archive_read_support_filter_bzip2(a);
@@ -354,17 +394,21 @@ int import_tar(struct import *im, const struct tar_source *src, struct err *e)
 	struct tar t = { .im = im, .src = src, .block = xalloc(READ_SIZE) };
 	struct archive *a = tar_open(&t, e);
 	const void *block;
+	ssize_t n = 1;
 	int result = -1;
 
 	if (a) {
 		result = entries_read(&t, a, e);
-		/* What comes behind the end counts for the hash, and the sender of a pipe expects
-		 * that somebody reads it. */
-		while (!result && !t.ended)
-			if (stream_read(a, &t, &block) < 0)
+		/* What comes behind the end counts for the hash and the checksum, and the sender of a
+		 * pipe expects that somebody reads it. */
+		while (!result && n > 0) {
+			n = stream_read(a, &t, &block);
+			if (n < 0)
 				result = archive_failed(a, e);
+		}
 		archive_read_free(a);
 	}
+	gunzip_free(t.gunzip);
 	free(t.block);
 	return result;
 }

@@ -130,6 +130,15 @@ def archives():
     yield "empty.tar", b""
     yield "text.tar", b"this is no archive\n" * 100
     yield "random.tar", bytes((i * 7919 + (i >> 3)) & 255 for i in range(20000))
+    packed = gzip.compress(honest, mtime=0)
+    yield "crc.tar.gz", packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:]
+    yield "length.tar.gz", packed[:-4] + bytes([packed[-4] ^ 1]) + packed[-3:]
+    # Stored, not compressed: a bit of the contents that nothing but the checksum tells of.
+    packed = gzip.compress(honest, compresslevel=0, mtime=0)
+    yield "bit.tar.gz", packed[:3000] + bytes([packed[3000] ^ 1]) + packed[3001:]
+    yield "member-cut.tar.gz", gzip.compress(honest[:3000]) + gzip.compress(honest[3000:])[:-4]
+    yield "members.tar.gz", gzip.compress(honest[:3000]) + gzip.compress(honest[3000:]) + bytes(700)
+    yield "behind.tar.gz", gzip.compress(honest) + b"\x1f\x8bsomething else"
     yield "bomb.tar.gz", gzip.compress(header(b"zeros", b"%011o" % (64 << 20)) + bytes(64 << 20) + END)
 
 

@@ -437,6 +437,8 @@ hostile() {
 	for f in cut-data cut-header size-lies; do refused "$f.tar" '*runcated*'; done
 	refused cut-end.tar '*cut off*'
 	refused cut.tar.gz '*runcated*'
+	refused member-cut.tar.gz '*runcated*'
+	for f in crc length bit; do refused "$f.tar.gz" '*gzip checksum*'; done
 	for f in name-300 name-4096; do refused "$f.tar" '*names of at most 255'; done
 	refused path-5000.tar '*4096 are possible'
 	for f in uid uid-negative; do refused "$f.tar" '*owner that does not exist*'; done
@@ -459,6 +461,7 @@ harmless() {
 	for f in absolute through-link devices duplicates sparse-1g path-4090 utf8-ustar utf8-pax utf8-link xattr-many zeros good; do
 		LIMIT=20 image import -q -t "$f" "archives/$f.tar"
 	done
+	for f in members behind; do is "$(image import -q "archives/$f.tar.gz")" "$(image import -q archives/good.tar)" "$f"; done
 	exits 0 image verify
 	is "$(image export absolute | tar -tf -)" $'./\nabs/\nabs/x'
 	is "$(ls -A outside)" '' 'files outside'
