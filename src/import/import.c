@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,11 +36,14 @@ int import_init(struct import *im, const struct store *s, const struct import_op
 
 void import_fini(struct import *im)
 {
+	work_free(im->store, &im->work);
+	/* Where others import as well, it is left to gc. */
+	if (!im->published && !interrupted() && flock(im->lock, LOCK_EX | LOCK_NB) == 0)
+		objects_drop(&im->objects);
 	tree_fini(&im->tree);
 	objects_fini(&im->objects);
 	buf_free(&im->pycs);
 	config_clear(&im->config);
-	work_free(im->store, &im->work);
 	close(im->lock);
 }
 

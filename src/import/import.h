@@ -4,7 +4,8 @@
  *   import_directory | import_tar | ...   fills the tree, writes objects as it goes
  *   image_publish      normalises, numbers, writes the index, links the objects, syncs, and makes
  *                      the image visible by one rename
- *   import_fini        removes what is left of the work, whatever happened */
+ *   import_fini        removes what is left of the work, whatever happened; contents only stay for the
+ *                      image, and when we were interrupted, for the next time */
 #ifndef VIV_IMPORT_IMPORT_H
 #define VIV_IMPORT_IMPORT_H
 
@@ -38,6 +39,7 @@ struct import {
 		struct buf items; /* struct config_value */
 	} config;
 	unsigned long warnings;
+	bool published; /* all of its objects are in the image */
 };
 
 /* A .pyc file whose time was normalised. */

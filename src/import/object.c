@@ -40,6 +40,21 @@ void objects_fini(struct objects *o)
 	hash_fini(&o->hash);
 }
 
+void objects_drop(struct objects *o)
+{
+	for (size_t i = 0; i < BUF_COUNT(&o->list, struct index_object); i++) {
+		const struct index_object *object = BUF_ITEM(&o->list, struct index_object, i);
+		int dir = o->dirs[object->hash[0]];
+		char name[HASH_TEXT];
+		struct stat st;
+
+		hash_text(object->hash, name);
+		if (dir >= 0 && fstatat(dir, name + 2, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_nlink == 1)
+			unlinkat(dir, name + 2, 0);
+	}
+}
+
 static int write_failed(struct objects *o, struct err *e)
 {
 	return err_set(e, ERR_FAILED, "cannot write to '%s': %s", o->store->path, strerror(errno));
@@ -213,6 +228,24 @@ static int object_dir(struct objects *o, uint8_t first)
 	return o->dirs[first];
 }
 
+/* Whether a file holds just what is in small. */
+static bool small_is(const struct objects *o, int dir, const char *name)
+{
+	uint8_t block[16384];
+	size_t at = 0;
+	ssize_t n = -1;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	while (fd >= 0 && (n = read(fd, block, sizeof(block))) > 0) {
+		if ((size_t)n > o->small_len - at || memcmp(block, o->small + at, (size_t)n))
+			break;
+		at += (size_t)n;
+	}
+	if (fd >= 0)
+		close(fd);
+	return !n && at == o->small_len;
+}
+
 /* Gives the finished content (in small or in "w") its name. */
 static int object_keep(struct objects *o, const uint8_t hash[INDEX_HASH], uint64_t size,
 		       struct err *e)
@@ -224,8 +257,10 @@ static int object_keep(struct objects *o, const uint8_t hash[INDEX_HASH], uint64
 	hash_text(hash, name);
 	if (dir < 0)
 		return write_failed(o, e);
-	if (fstatat(dir, name + 2, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1 &&
-	    S_ISREG(st.st_mode) && (uint64_t)st.st_size == size)
+	/* With one link it is what an interrupted import left: what is whole needs not be written again. */
+	if (fstatat(dir, name + 2, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_size == size &&
+	    (st.st_nlink > 1 || (o->fd < 0 && small_is(o, dir, name + 2))))
 		return 0;
 	if (o->fd < 0) {
 		o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,

@@ -3,7 +3,7 @@
  * those that the store has already are never written.
  *
  * An object that no image links to (one link) may be what a crash left: it is never relied on but
- * replaced. Nothing is synced here; image_publish does it once for all. */
+ * compared or replaced. Nothing is synced here; image_publish does it once for all. */
 #ifndef VIV_IMPORT_OBJECT_H
 #define VIV_IMPORT_OBJECT_H
 
@@ -36,6 +36,8 @@ struct objects {
 
 void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total);
 void objects_fini(struct objects *o);
+/* Removes those of them that no image links to. Only for one who has the store's lock exclusively: another import may have found them. */
+void objects_drop(struct objects *o);
 
 /* Starts one; size: as far as it is known, to refuse early. pyc: see object_end. */
 int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e);

@@ -377,6 +377,9 @@ int image_publish(struct import *im, char hash[HASH_TEXT], struct err *e)
 		result = err_set(e, ERR_FAILED, "cannot make a directory: %s", strerror(errno));
 	} else {
 		result = image_build(im, dir, &nb, hash, e);
+		/* Contents that a later entry or layer took away are in no image. */
+		im->published =
+			!result && nb.n == BUF_COUNT(&im->objects.list, struct index_object);
 		close(dir);
 	}
 	free(nb.objects);

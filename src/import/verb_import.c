@@ -154,8 +154,11 @@ static int source_fill(struct import *im, const void *arg, struct err *e)
 	if (src->base)
 		image_close(&base);
 	return !r ? 0
-		  : err_set(e, why.kind, "cannot import '%s': %s",
-			    strcmp(src->name, "-") ? src->name : "standard input", why.text);
+		  : err_set(e, why.kind, "cannot import '%s': %s%s",
+			    strcmp(src->name, "-") ? src->name : "standard input", why.text,
+			    interrupted() ? "; what it stored is used the next time, or removed by "
+					    "'viv image gc'"
+					  : "");
 }
 
 int verb_import(struct store *s, int argc, char **argv)
