@@ -20,7 +20,7 @@ static void lock_waits(void)
 int import_init(struct import *im, const struct store *s, const struct import_options *opt,
 		struct err *e)
 {
-	*im = (struct import){ .store = s, .opt = *opt, .work.fd = -1 };
+	*im = (struct import){ .store = s, .opt = *opt, .work.fd = -1, .held = -1 };
 	im->lock = store_lock(s, false, opt->quiet ? NULL : lock_waits, e);
 	if (im->lock < 0)
 		return -1;
@@ -36,6 +36,8 @@ int import_init(struct import *im, const struct store *s, const struct import_op
 
 void import_fini(struct import *im)
 {
+	if (im->held >= 0)
+		close(im->held);
 	work_free(im->store, &im->work);
 	/* Where others import as well, it is left to gc. */
 	if (!im->published && !interrupted() && flock(im->lock, LOCK_EX | LOCK_NB) == 0)

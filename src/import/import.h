@@ -32,6 +32,7 @@ struct import {
 	struct import_options opt;
 	struct work work;
 	int lock;
+	int held; /* the image when it is there: nobody removes it before it has its tag; -1 */
 	struct tree tree;
 	struct objects objects;
 	struct buf pycs; /* struct import_pyc */

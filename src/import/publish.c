@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "import/import.h"
@@ -319,10 +321,35 @@ static int objects_link(struct import *im, int dir, const struct numbering *nb, 
 	return 0;
 }
 
+/* Gives the finished directory its name, or finds that another import was faster; held in both cases. */
+static int image_show(struct import *im, int dir, const char *hash, struct err *e)
+{
+	const struct timespec moment = { .tv_nsec = 5 * 1000 * 1000 };
+	char path[HASH_TEXT + 16], from[128];
+	struct err why;
+
+	snprintf(path, sizeof(path), "images/%s", hash);
+	snprintf(from, sizeof(from), "%s/image", im->work.name);
+	while (!interrupted()) {
+		if (flock(dir, LOCK_SH | LOCK_NB) == 0 &&
+		    renameat(im->store->fd, from, im->store->fd, path) == 0) {
+			im->held = dup(dir);
+			return 0;
+		}
+		if (errno != EEXIST && errno != ENOTEMPTY)
+			return err_set(e, ERR_FAILED, "cannot write to '%s/images': %s",
+				       im->store->path, strerror(errno));
+		im->held = image_hold(im->store, hash, &why);
+		if (im->held >= 0)
+			return 0;
+		nanosleep(&moment, NULL); /* the other one is being removed */
+	}
+	return err_set(e, ERR_FAILED, "interrupted");
+}
+
 static int image_build(struct import *im, int dir, const struct numbering *nb, char hash[HASH_TEXT],
 		       struct err *e)
 {
-	char path[HASH_TEXT + 16], from[128];
 	uint8_t digest[INDEX_HASH];
 	int images = store_dir(im->store, "images");
 
@@ -332,8 +359,8 @@ static int image_build(struct import *im, int dir, const struct numbering *nb, c
 	if (index_write(im, dir, nb, digest, e) < 0)
 		goto out_failed;
 	hash_text(digest, hash);
-	snprintf(path, sizeof(path), "images/%s", hash);
-	if (faccessat(im->store->fd, path, F_OK, 0) == 0)
+	im->held = image_hold(im->store, hash, e);
+	if (im->held >= 0)
 		goto out; /* it is there already: from content to name, all is the same */
 	if (objects_link(im, dir, nb, e) < 0)
 		goto out_failed;
@@ -343,14 +370,9 @@ static int image_build(struct import *im, int dir, const struct numbering *nb, c
 			strerror(errno));
 		goto out_failed;
 	}
-	if (interrupted()) {
-		err_set(e, ERR_FAILED, "interrupted");
+	if (image_show(im, dir, hash, e) < 0)
 		goto out_failed;
-	}
-	snprintf(from, sizeof(from), "%s/image", im->work.name);
-	if ((renameat(im->store->fd, from, im->store->fd, path) < 0 && errno != EEXIST &&
-	     errno != ENOTEMPTY) ||
-	    fsync(images) < 0) {
+	if (fsync(images) < 0) {
 		err_set(e, ERR_FAILED, "cannot write to '%s/images': %s", im->store->path,
 			strerror(errno));
 		goto out_failed;

@@ -32,8 +32,13 @@ int verb_tag(struct store *s, int argc, char **argv)
 	if (lock < 0)
 		return failed(&e);
 	result = image_find(s, argv[1], hash, &e);
-	if (!result)
-		result = tag_set(s, argv[2], hash, &e);
+	if (!result) {
+		int held = image_hold(s, hash, &e);
+
+		result = held < 0 ? -1 : tag_set(s, argv[2], hash, &e);
+		if (held >= 0)
+			close(held);
+	}
 	close(lock);
 	if (!result && output_is_json())
 		image_made(hash, argv[2]);
@@ -63,13 +68,17 @@ static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 				 "the image %.12s has %zu tags; remove those, or use --force", hash,
 				 others);
 	} else {
-		/* The image first: when it is in use, its tags stay. */
-		result = image_remove(s, hash, e);
+		struct work w;
+
+		/* The image first: when it is in use, its tags stay. Then they, as no tag should name what is not there for as long as
+		 * it takes to remove it all. */
+		result = image_hide(s, hash, &w, e);
 		if (result < 0 && by_tag && e->kind == ERR_NOT_FOUND)
 			result = 0;
 		for (size_t i = 0; !result && i < n; i++)
 			if (!strcmp(tags[i].hash, hash))
 				result = tag_remove(s, tags[i].name, e);
+		work_free(s, &w);
 	}
 	free(tags);
 	return result;

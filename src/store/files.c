@@ -282,3 +282,11 @@ int tree_remove(int dir, const char *path)
 		closedir(r.at[--r.depth]);
 	return err;
 }
+
+bool file_is_still(int dir, const char *path, int fd)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && fstatat(dir, path, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}

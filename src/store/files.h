@@ -24,6 +24,8 @@ struct sync_item {
 };
 #define SYNC_MAX 4
 int must_check sync_all(const struct sync_item *items, unsigned n);
+/* Whether path still names what fd is. */
+bool file_is_still(int dir, const char *path, int fd);
 /* Removes path and all below it, never through a link, in bounded memory however deep it is. */
 int tree_remove(int dir, const char *path);
 

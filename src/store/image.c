@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/files.h"
+
 #define PREFIX_MIN 6
 #define TREE_MAX (64 << 20) /* of the list of a disk's layers */
 
@@ -115,32 +117,41 @@ static int image_map(struct image *i)
 	return err ? err : index_open(i->map, i->map_size, &i->ix);
 }
 
-int image_open(const struct store *s, const char *name, struct image *ret, struct err *e)
+int image_hold(const struct store *s, const char *hash, struct err *e)
 {
 	char path[HASH_TEXT + 16];
+	int dir;
+
+	snprintf(path, sizeof(path), "images/%s", hash);
+	dir = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (dir < 0)
+		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot open the image %.12s: %s", hash, strerror(errno));
+	/* Who removes it has it locked until nothing is left of it. */
+	if (flock(dir, LOCK_SH | LOCK_NB) == 0 && file_is_still(s->fd, path, dir))
+		return dir;
+	close(dir);
+	return err_set(e, ERR_CONFLICT, "the image %.12s is being removed", hash);
+}
+
+int image_open(const struct store *s, const char *name, struct image *ret, struct err *e)
+{
 	int err;
 
 	*ret = (struct image){ .dir = -1 };
 	if (image_find(s, name, ret->hash, e) < 0)
 		return -1;
-	snprintf(path, sizeof(path), "images/%s", ret->hash);
-	ret->dir = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	ret->dir = image_hold(s, ret->hash, e);
 	if (ret->dir < 0)
-		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-			       "cannot open the image '%s': %s", name, strerror(errno));
-	if (flock(ret->dir, LOCK_SH | LOCK_NB) < 0) {
-		image_close(ret);
-		return err_set(e, ERR_CONFLICT, "the image '%s' is being removed", name);
-	}
+		return -1;
 	err = image_map(ret);
 	if (err) {
 		image_close(ret);
-		if (err == -ENOENT)
-			return err_set(e, ERR_NOT_FOUND, "the image '%s' is being removed", name);
 		return err_set(e, ERR_FAILED,
-			       err == -EBADMSG ? "the image '%s' is damaged: its index is not "
-						 "whole; remove it and import it again"
-					       : "cannot read the index of the image '%s': %s",
+			       err == -EBADMSG || err == -ENOENT
+				       ? "the image '%s' is damaged: its index is not "
+					 "whole; remove it and import it again"
+				       : "cannot read the index of the image '%s': %s",
 			       name, strerror(-err));
 	}
 	return 0;
@@ -200,34 +211,41 @@ static bool disks_use(const struct store *s, const char *hash, char *id, size_t 
 	return uses;
 }
 
-int image_remove(const struct store *s, const char *hash, struct err *e)
+int image_hide(const struct store *s, const char *hash, struct work *w, struct err *e)
 {
-	char path[HASH_TEXT + 16], disk[256], gone[128];
-	struct work w;
+	char path[HASH_TEXT + 16], disk[256];
 	int fd, result = 0;
 
+	w->fd = -1;
 	snprintf(path, sizeof(path), "images/%s", hash);
 	fd = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
 			       "cannot open the image %.12s: %s", hash, strerror(errno));
-	/* Held while it is renamed away: who opens it now fails, who had it open made us fail. */
+	/* Held until all of it is removed: who opens it now fails, who had it open made us fail. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		result = err_set(e, ERR_CONFLICT, "the image %.12s is in use; end its cells first",
 				 hash);
+	else if (!file_is_still(s->fd, path, fd))
+		result = err_set(e, ERR_NOT_FOUND, "the image %.12s was removed", hash);
 	else if (disks_use(s, hash, disk, sizeof(disk)))
 		result = err_set(e, ERR_CONFLICT,
 				 "the image %.12s is the base of the disk %s; remove that first",
 				 hash, disk);
-	if (result || work_new(s, &w, e) < 0) {
-		close(fd);
-		return -1;
-	}
-	snprintf(gone, sizeof(gone), "%s/image", w.name);
-	if (renameat(s->fd, path, s->fd, gone) < 0)
+	else if (work_adopt(s, w, path, fd) < 0)
 		result = err_set(e, ERR_FAILED, "cannot remove '%s/%s': %s", s->path, path,
 				 strerror(errno));
-	close(fd);
-	work_free(s, &w);
+	if (result)
+		close(fd);
 	return result;
+}
+
+int image_remove(const struct store *s, const char *hash, struct err *e)
+{
+	struct work w;
+
+	if (image_hide(s, hash, &w, e) < 0)
+		return -1;
+	work_free(s, &w);
+	return 0;
 }

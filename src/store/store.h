@@ -49,6 +49,8 @@ struct work {
 };
 
 int work_new(const struct store *s, struct work *w, struct err *e);
+/* The same of a directory that is there, whose descriptor is locked; taken when all goes well. -1 with errno. */
+int work_adopt(const struct store *s, struct work *w, const char *path, int fd);
 /* Removes it, unless it was renamed away. */
 void work_free(const struct store *s, struct work *w);
 /* Removes what dead makers left. Returns how many there were. */
@@ -86,9 +88,15 @@ bool hash_is_valid(const char *hash);
 int image_find(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e);
 int image_open(const struct store *s, const char *name, struct image *ret, struct err *e);
 void image_close(struct image *i);
+/* A descriptor that keeps the image of that hash from being removed, until it is closed. -1: ERR_NOT_FOUND, ERR_CONFLICT when it is
+ * being removed. */
+int image_hold(const struct store *s, const char *hash, struct err *e);
 /* The hashes of all images, sorted; free() the list. */
 int image_list(const struct store *s, char (**ret)[HASH_TEXT], size_t *n, struct err *e);
-/* Takes the image out of the store: ERR_CONFLICT when a cell or a disk uses it. Tags stay. */
+/* Takes the image out of sight: ERR_CONFLICT when a cell or a disk uses it. It is work of ours from now on, which work_free removes;
+ * needs no space on the disk. Tags stay. */
+int image_hide(const struct store *s, const char *hash, struct work *w, struct err *e);
+/* Both. */
 int image_remove(const struct store *s, const char *hash, struct err *e);
 
 #endif

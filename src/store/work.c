@@ -14,13 +14,14 @@
 
 #include "store/files.h"
 
-/* Whether path still names what fd is. */
-static bool is_still(int dir, const char *path, int fd)
+static bool name_make(struct work *w)
 {
-	struct stat a, b;
+	uint64_t random = 0;
 
-	return fstat(fd, &a) == 0 && fstatat(dir, path, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return false;
+	snprintf(w->name, sizeof(w->name), "tmp/%d.%016llx", getpid(), (unsigned long long)random);
+	return true;
 }
 
 int work_new(const struct store *s, struct work *w, struct err *e)
@@ -32,12 +33,8 @@ int work_new(const struct store *s, struct work *w, struct err *e)
 		return err_set(e, ERR_FAILED, "cannot make '%s/tmp': %s", s->path, strerror(errno));
 	close(tmp);
 	for (unsigned tries = 0; tries < 100; tries++) {
-		uint64_t random = 0;
-
-		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		if (!name_make(w))
 			continue;
-		snprintf(w->name, sizeof(w->name), "tmp/%d.%016llx", getpid(),
-			 (unsigned long long)random);
 		if (mkdirat(s->fd, w->name, 0700) < 0) {
 			if (errno == EEXIST)
 				continue;
@@ -46,7 +43,7 @@ int work_new(const struct store *s, struct work *w, struct err *e)
 		w->fd = openat(s->fd, w->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		/* Somebody who collects may have come between; then it is gone or going. */
 		if (w->fd >= 0 && flock(w->fd, LOCK_EX | LOCK_NB) == 0 &&
-		    is_still(s->fd, w->name, w->fd))
+		    file_is_still(s->fd, w->name, w->fd))
 			return 0;
 		if (w->fd >= 0)
 			close(w->fd);
@@ -56,11 +53,28 @@ int work_new(const struct store *s, struct work *w, struct err *e)
 		       strerror(errno));
 }
 
+int work_adopt(const struct store *s, struct work *w, const char *path, int fd)
+{
+	int tmp = store_dir(s, "tmp");
+
+	if (tmp < 0)
+		return -1;
+	close(tmp);
+	do {
+		while (!name_make(w))
+			;
+	} while (faccessat(s->fd, w->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	if (renameat(s->fd, path, s->fd, w->name) < 0)
+		return -1;
+	w->fd = fd;
+	return 0;
+}
+
 void work_free(const struct store *s, struct work *w)
 {
 	if (w->fd < 0)
 		return;
-	if (is_still(s->fd, w->name, w->fd))
+	if (file_is_still(s->fd, w->name, w->fd))
 		tree_remove(s->fd, w->name);
 	close(w->fd);
 	w->fd = -1;

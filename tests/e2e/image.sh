@@ -187,6 +187,27 @@ collects() {
 	is "$(find "$store/objects" "$store/images" "$store/tags" ! -type d)" '' 'all is gone'
 }
 fuser_is() { ! flock -n -x "$1" true; }
+# On a file system of its own, which has no place for one more file: what is removed needs none.
+full() {
+	python3 -c 'import os; os.mkdir("t"); [open("t/%d" % i, "wb").write(b"%d" % i) for i in range(300)]'
+	mkdir data
+	export XDG_DATA_HOME=$PWD/data
+	# shellcheck disable=SC2016
+	unshare -rm sh -ec 'mount -t tmpfs -o nr_inodes=1250,size=20M tmpfs data
+		"$0" image import -q -t t t
+		rm -rf u; cp -r t u; for f in u/*; do echo more >>"$f"; done
+		for i in refused again; do ! "$0" image import -q u || exit 1; done
+		test "$(find data/vivarium/objects -type f | wc -l)" = 300
+		i=0; while touch "data/$i" 2>/dev/null; do i=$((i + 1)); done
+		"$0" image ls >out
+		"$0" image rm t
+		"$0" image gc
+		test -z "$(find data/vivarium/tmp data/vivarium/images data/vivarium/tags -mindepth 1)"' "$VIV" >log 2>&1 || { cat log; return 1; }
+	is "$(grep -c 'No space left' log)" 2
+	is "$(tail -n 1 log)" "$(printf 'removed 300 objects (1.2 MB) and 0 abandoned imports')"
+}
+check 'a full disk: an import says so and leaves nothing, an image can be removed @r' full
+
 untagged() {
 	here_is_the_store
 	mkdir a b c d

@@ -99,6 +99,8 @@ static void tags(const struct store *s)
 static void images(const struct store *s)
 {
 	char hash[HASH_TEXT];
+	struct work w;
+	struct stat st;
 	int fd;
 
 	close(store_dir(s, "images/" HASH_A));
@@ -112,10 +114,19 @@ static void images(const struct store *s)
 	ok(image_find(s, "../" HASH_A, hash, &e) < 0 && e.kind == ERR_NOT_FOUND, "no paths");
 	eq(tag_set(s, "aaaaaa", HASH_B, &e), 0, "a tag like the start of a hash");
 	ok(!image_find(s, "aaaaaa", hash, &e) && !strcmp(hash, HASH_B), "comes first");
-	fd = store_dir(s, "images/" HASH_A);
-	flock(fd, LOCK_SH);
+	fd = image_hold(s, HASH_A, &e);
+	ok(fd >= 0, "held");
 	ok(image_remove(s, HASH_A, &e) < 0 && e.kind == ERR_CONFLICT, "an image in use stays");
 	close(fd);
+	fd = store_dir(s, "images/" HASH_A); /* before it is renamed */
+	eq(image_hide(s, HASH_A, &w, &e), 0, "one that is being removed");
+	ok(image_hold(s, HASH_A, &e) < 0 && e.kind == ERR_NOT_FOUND, "is out of sight");
+	ok(flock(fd, LOCK_SH | LOCK_NB) < 0, "and locked for who was quick");
+	eq(work_collect(s), 0, "nobody else's to remove");
+	work_free(s, &w);
+	ok(!flock(fd, LOCK_SH | LOCK_NB) && !fstat(fd, &st) && !st.st_nlink, "until it is gone");
+	close(fd);
+	close(store_dir(s, "images/" HASH_A));
 	eq(image_remove(s, HASH_A, &e), 0, "another goes");
 	ok(image_remove(s, HASH_A, &e) < 0 && e.kind == ERR_NOT_FOUND, "once");
 }
