@@ -321,6 +321,52 @@ static int objects_link(struct import *im, int dir, const struct numbering *nb, 
 	return 0;
 }
 
+/* Whether the image that is there is what we made: its index by its hash, its links by the sizes of their objects. What is in those is
+ * for 'viv image verify' to say. */
+static bool image_is_whole(const struct import *im, int dir, const struct numbering *nb,
+			   const uint8_t want[INDEX_HASH])
+{
+	uint8_t got[INDEX_HASH];
+	char path[INDEX_OBJECT_PATH];
+	struct stat st;
+	int fd = openat(dir, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool whole = fd >= 0 && hash_file(fd, got, NULL) == 0 && !memcmp(got, want, INDEX_HASH);
+
+	if (fd >= 0)
+		close(fd);
+	for (uint32_t i = 0; whole && i < nb->n; i++) {
+		const struct index_object *object =
+			BUF_ITEM(&im->objects.list, struct index_object, nb->objects[i]);
+
+		index_object_path(i, path);
+		whole = fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+			(uint64_t)st.st_size == object->size;
+	}
+	return whole;
+}
+
+/* Whether the image is there already; held then. One that is damaged is taken away. */
+static int image_is_there(struct import *im, const char *hash, const struct numbering *nb,
+			  const uint8_t digest[INDEX_HASH], bool *ret, struct err *e)
+{
+	struct err why;
+	struct work w;
+
+	im->held = image_hold(im->store, hash, &why);
+	*ret = im->held >= 0 && image_is_whole(im, im->held, nb, digest);
+	if (*ret || im->held < 0)
+		return 0;
+	close(im->held);
+	im->held = -1;
+	if (image_hide(im->store, hash, &w, &why) == 0)
+		work_free(im->store, &w);
+	else if (why.kind != ERR_NOT_FOUND)
+		return err_set(e, why.kind,
+			       "the image is in the store and damaged, and cannot be replaced: %s",
+			       why.text);
+	return 0;
+}
+
 /* Gives the finished directory its name, or finds that another import was faster; held in both cases. */
 static int image_show(struct import *im, int dir, const char *hash, struct err *e)
 {
@@ -351,6 +397,7 @@ static int image_build(struct import *im, int dir, const struct numbering *nb, c
 		       struct err *e)
 {
 	uint8_t digest[INDEX_HASH];
+	bool there;
 	int images = store_dir(im->store, "images");
 
 	if (images < 0)
@@ -359,9 +406,10 @@ static int image_build(struct import *im, int dir, const struct numbering *nb, c
 	if (index_write(im, dir, nb, digest, e) < 0)
 		goto out_failed;
 	hash_text(digest, hash);
-	im->held = image_hold(im->store, hash, e);
-	if (im->held >= 0)
-		goto out; /* it is there already: from content to name, all is the same */
+	if (image_is_there(im, hash, nb, digest, &there, e) < 0)
+		goto out_failed;
+	if (there)
+		goto out; /* from content to name, all is the same */
 	if (objects_link(im, dir, nb, e) < 0)
 		goto out_failed;
 	/* All contents of all objects, the index and the directories, at once. */

@@ -55,6 +55,9 @@ static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 	size_t n, others = 0;
 	int result = 0;
 
+	/* A damaged tag names no image. */
+	if (!by_tag && tag_is_valid(name) && e->kind == ERR_FAILED)
+		return tag_remove(s, name, e);
 	if (!by_tag && image_find(s, name, hash, e) < 0)
 		return -1;
 	if (tag_list(s, &tags, &n, e) < 0)

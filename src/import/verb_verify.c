@@ -1,6 +1,7 @@
 /* viv image verify: hashes everything again. First the objects by their names; then each image: its
  * index by its name and as a whole, and its links to objects. What an image has as its own copy (see
- * object_link) is hashed as well. One line on standard output for each damage. */
+ * object_link) is hashed as well. Then whether the tags name images. One line on standard output for
+ * each damage. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -18,6 +20,7 @@
 struct verifier {
 	const struct store *s;
 	unsigned long damages, objects, images;
+	bool some; /* images that were named, with their objects; not all there is */
 	struct buf good; /* ino_t of objects that were hashed and are what they should be */
 };
 
@@ -126,6 +129,7 @@ static void link_check(struct verifier *v, const struct image *i, uint64_t n)
 	struct stat st;
 	int fd, same;
 
+	v->objects += v->some;
 	index_object_path(n, path);
 	if (index_object(&i->ix, n, &object)) {
 		damage(v, "image %.12s: object %llu in the index", i->hash, (unsigned long long)n);
@@ -162,7 +166,8 @@ static void image_check(struct verifier *v, const char *hash)
 	int fd, same;
 
 	if (image_open(v->s, hash, &i, &e) < 0) {
-		if (e.kind != ERR_NOT_FOUND)
+		/* Gone or going since it was listed. */
+		if (e.kind != ERR_NOT_FOUND && e.kind != ERR_CONFLICT)
 			damage(v, "image %.12s: %s", hash, e.text);
 		return;
 	}
@@ -182,6 +187,48 @@ static void image_check(struct verifier *v, const char *hash)
 	for (uint64_t n = 0; n < i.ix.h.objects.count && !interrupted(); n++)
 		link_check(v, &i, n);
 	image_close(&i);
+}
+
+/* Whether a tag names an image, or is gone. */
+static bool tag_is_sound(struct verifier *v, const char *name, struct err *e)
+{
+	char hash[HASH_TEXT];
+	int held;
+
+	if (tag_get(v->s, name, hash, e) < 0)
+		return e->kind == ERR_NOT_FOUND;
+	held = image_hold(v->s, hash, e);
+	if (held >= 0)
+		close(held);
+	else
+		err_set(e, e->kind, "the tag '%s' names the image %.12s, which is not there", name,
+			hash);
+	return held >= 0;
+}
+
+static void tags_check(struct verifier *v)
+{
+	/* Who removes an image removes its tags a moment later. */
+	const struct timespec moment = { .tv_nsec = 50 * 1000 * 1000 };
+	char(*names)[TAG_MAX + 1];
+	struct err e;
+	size_t n;
+
+	if (tag_names(v->s, &names, &n, &e) < 0) {
+		damage(v, "%s", e.text);
+		return;
+	}
+	for (size_t i = 0; i < n && !interrupted(); i++) {
+		bool sound = tag_is_sound(v, names[i], &e);
+
+		for (unsigned tries = 0; !sound && e.kind != ERR_FAILED && tries < 10; tries++) {
+			nanosleep(&moment, NULL);
+			sound = tag_is_sound(v, names[i], &e);
+		}
+		if (!sound)
+			damage(v, "%s", e.text);
+	}
+	free(names);
 }
 
 int verb_verify(struct store *s, int argc, char **argv)
@@ -209,6 +256,7 @@ int verb_verify(struct store *s, int argc, char **argv)
 	}
 	progress_start("verify", quiet);
 	if (given) {
+		v.some = true;
 		for (int i = 1; i <= given && !interrupted(); i++)
 			image_check(&v, argv[i]);
 	} else {
@@ -222,6 +270,7 @@ int verb_verify(struct store *s, int argc, char **argv)
 		for (size_t i = 0; i < n && !interrupted(); i++)
 			image_check(&v, hashes[i]);
 		free(hashes);
+		tags_check(&v);
 	}
 	progress_end();
 	buf_free(&v.good);

@@ -72,6 +72,8 @@ int tag_set(const struct store *s, const char *name, const char *hash, struct er
 int tag_remove(const struct store *s, const char *name, struct err *e);
 /* All tags, sorted by name; free() the list. */
 int tag_list(const struct store *s, struct tag **ret, size_t *n, struct err *e);
+/* The names of all of them, damaged ones too. */
+int tag_names(const struct store *s, char (**ret)[TAG_MAX + 1], size_t *n, struct err *e);
 
 /* ---- images (image.c) ---- */
 

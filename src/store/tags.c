@@ -173,3 +173,23 @@ int tag_list(const struct store *s, struct tag **ret, size_t *ret_n, struct err 
 	*ret = list;
 	return r;
 }
+
+static bool name_take(int dir, const char *file, void *entry)
+{
+	(void)dir;
+	return tag_name(file, entry);
+}
+
+static int name_compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int tag_names(const struct store *s, char (**ret)[TAG_MAX + 1], size_t *ret_n, struct err *e)
+{
+	void *list;
+	int r = store_list(s, "tags", sizeof(**ret), name_take, name_compare, &list, ret_n, e);
+
+	*ret = list;
+	return r;
+}

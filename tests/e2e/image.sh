@@ -260,9 +260,56 @@ damages() {
 	exits 1 image verify
 	exits 1 image inspect "$hash"
 	like "$(cat err)" 'viv: *damaged*'
+	rm "$store/images/$hash/index"
+	exits 1 image verify
+	exits 1 image inspect "$hash"
+	like "$(cat err)" 'viv: *damaged*'
+	exits 1 image ls
+	image rm "$hash"
+	is "$(image import -q t)" "$hash"
+	exits 0 image verify
+	rm -f "$store/images/$hash/index"
+	# The same import again puts a whole one in its place, unless somebody uses it.
+	flock -F -s "$store/images/$hash" sleep 30 &
+	sleeper=$!
+	soon fuser_is "$store/images/$hash"
+	exits 5 image import t
+	like "$(cat err)" 'viv: *damaged*in use*'
+	kill "$sleeper"
+	wait "$sleeper" || true
+	is "$(image import -q t)" "$hash"
+	exits 0 image verify "$hash"
+	is "$(cat out)" '1 image, 3 objects: 0 damaged'
+	rm "$store/images/$hash/o/01/1"
+	image import -q t
+	exits 0 image verify
 	exits 0 image rm "$hash"
 	exits 0 image verify
+	is "$(cat out)" '0 images, 0 objects: 0 damaged'
 }
+damaged_tags() {
+	here_is_the_store
+	mkdir t
+	echo one >t/1
+	hash=$(image import -q -t a/b t)
+	image tag a/b c
+	exits 0 image verify
+	sed -i s/^./g/ "$store/tags/c"
+	exits 1 image verify
+	like "$(cat out)" "damaged: *tag 'c'*"$'\n*: 1 damaged'
+	exits 1 image inspect c
+	exits 0 image rm c
+	exits 0 image verify
+	exits 0 image inspect a/b
+	printf '%064d\n' 0 >"$store/tags/c"
+	: >"$store/tags/a%2Fb"
+	exits 1 image verify --json
+	is "$(python3 -c 'import json,sys; print(*(d.get("damage", "")[:13] for d in map(json.loads, open("out"))), sep="|")')" "the tag 'a/b'|the tag 'c' n|"
+	exits 0 image rm c
+	exits 0 image tag "$hash" a/b
+	exits 0 image verify
+}
+check 'verify: tags that are damaged, or of nothing @r' damaged_tags
 check 'verify: every kind of damage is found @r' damages
 
 interrupts() {
