@@ -31,6 +31,7 @@ struct container {
 	struct import *im;
 	struct parts parts;
 	const char *ref;
+	bool found; /* the image, so it is one */
 };
 
 /* ---- blobs ---- */
@@ -275,6 +276,7 @@ static int manifest_import(struct container *c, const struct json *manifest, str
 	struct json_doc config = { 0 };
 	size_t n;
 
+	c->found = true;
 	if (layers_count(layers, &n, e) < 0 ||
 	    blob_json(c, json_get(manifest, "config", JSON_OBJECT), &config, e) < 0)
 		return -1;
@@ -306,35 +308,68 @@ static bool platform_fits(const struct json *descriptor)
 	return (!os || !strcmp(os, "linux")) && (!arch || !strcmp(arch, ARCH));
 }
 
+static const char *ref_name(const struct json *descriptor)
+{
+	return json_get_text(json_get(descriptor, "annotations", JSON_OBJECT),
+			     "org.opencontainers.image.ref.name");
+}
+
 static bool ref_fits(const struct json *descriptor, const char *ref)
 {
 	const struct json *a = json_get(descriptor, "annotations", JSON_OBJECT);
-	const char *name = json_get_text(a, "org.opencontainers.image.ref.name");
+	const char *name = ref_name(descriptor);
 	const char *full = json_get_text(a, "io.containerd.image.name");
 
 	return !ref || (name && !strcmp(name, ref)) || (full && !strcmp(full, ref));
 }
 
-/* The one descriptor of an index that is meant. */
-static const struct json *manifest_choose(const struct json *index, const char *ref, struct err *e)
+/* Several images: says how many, and the names of the first ones. */
+static int choice_failed(unsigned n, const char *names, struct err *e)
+{
+	return err_set(e, ERR_CONFLICT, "it has %u images; --ref NAME chooses one%s%s", n,
+		       *names ? " of " : "", names);
+}
+
+static void name_add(char *names, size_t size, const char *name)
+{
+	size_t len = strlen(names);
+
+	if (name)
+		snprintf(names + len, size - len, "%s'%.60s'", len ? ", " : "", name);
+}
+
+static bool digest_is(const struct json *a, const struct json *b)
+{
+	const char *x = json_get_text(a, "digest"), *y = json_get_text(b, "digest");
+
+	return x && y && !strcmp(x, y);
+}
+
+/* The descriptor of an index that is meant. top: of index.json, whose entries are different images unless they have one digest; in
+ * others they are one image for several platforms, and the first that fits is the one. */
+static const struct json *manifest_choose(const struct json *index, const char *ref, bool top,
+					  struct err *e)
 {
 	const struct json *list = json_get(index, "manifests", JSON_LIST), *found = NULL;
+	char names[256] = "";
 	unsigned n = 0;
 
-	for (const struct json *v = list ? list->first : NULL; v; v = v->next)
-		if (platform_fits(v) && ref_fits(v, ref)) {
+	for (const struct json *v = list ? list->first : NULL; v; v = v->next) {
+		if (!platform_fits(v) || !ref_fits(v, ref) || (found && digest_is(found, v)))
+			continue;
+		name_add(names, sizeof(names), ref_name(v));
+		if (!n++)
 			found = v;
-			n++;
-		}
-	if (n == 1)
+	}
+	if (n == 1 || (n && !top))
 		return found;
-	if (!n)
+	if (n)
+		choice_failed(n, names, e);
+	else
 		err_set(e, ERR_FAILED,
 			ref ? "it has no image '%.100s' for linux/%s"
 			    : "it has no image%.0s for linux/%s",
 			ref ? ref : "", ARCH);
-	else
-		err_set(e, ERR_CONFLICT, "it has %u images; --ref NAME chooses one", n);
 	return NULL;
 }
 
@@ -348,7 +383,7 @@ static int oci_import(struct container *c, struct err *e)
 		return -1;
 	/* An index may lead to another, one for each platform; a manifest has layers. */
 	for (unsigned i = 0; i < INDEXES_MAX && !json_get(doc.root, "layers", JSON_LIST); i++) {
-		const struct json *chosen = manifest_choose(doc.root, ref, e);
+		const struct json *chosen = manifest_choose(doc.root, ref, !i, e);
 		struct json_doc next = { 0 };
 
 		result = chosen ? blob_json(c, chosen, &next, e) : -1;
@@ -408,8 +443,10 @@ static int docker_image(struct container *c, const struct json *image, struct er
 
 	if (!name)
 		return err_set(e, ERR_FAILED, "manifest.json names no configuration");
-	/* Its own hash is its name, with or without .json. */
+	c->found = true;
+	/* Its own hash is its name, with or without sha256: and .json. */
 	base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	base += strncmp(base, "sha256:", 7) ? 0 : 7;
 	snprintf(digest, sizeof(digest), "%.64s", base);
 	if (json_read(c, name, hash_parse(digest, want) ? want : NULL, &config, e) < 0)
 		return -1;
@@ -426,6 +463,7 @@ static int docker_import(struct container *c, struct err *e)
 {
 	const struct json *found = NULL;
 	struct json_doc doc = { 0 };
+	char names[256] = "";
 	unsigned n = 0;
 	int result;
 
@@ -434,6 +472,10 @@ static int docker_import(struct container *c, struct err *e)
 	if (doc.root && doc.root->type == JSON_LIST)
 		for (const struct json *v = doc.root->first; v; v = v->next)
 			if (!c->ref || tags_have(v, c->ref)) {
+				const struct json *tags = json_get(v, "RepoTags", JSON_LIST);
+
+				name_add(names, sizeof(names),
+					 tags && tags->first ? tags->first->text : NULL);
 				found = v;
 				n++;
 			}
@@ -443,7 +485,7 @@ static int docker_import(struct container *c, struct err *e)
 		result = err_set(e, ERR_FAILED, "it has no image%s%.100s", c->ref ? " " : "",
 				 c->ref ? c->ref : "");
 	else
-		result = err_set(e, ERR_CONFLICT, "it has %u images; --ref NAME chooses one", n);
+		result = choice_failed(n, names, e);
 	json_free(&doc);
 	return result;
 }
@@ -458,17 +500,18 @@ bool layout_is(int dir)
 	       fstatat(dir, "index.json", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-int import_layout(struct import *im, int dir, const char *ref, struct err *e)
+int import_layout(struct import *im, int dir, const char *ref, bool docker, struct err *e)
 {
 	struct container c = { .im = im, .ref = ref, .parts = { .dir = dir } };
 
-	return oci_import(&c, e);
+	return docker ? docker_import(&c, e) : oci_import(&c, e);
 }
 
 bool container_is(const char *name)
 {
 	static const char *const names[] = { "manifest.json", "repositories", "oci-layout",
 					     "index.json",    "blobs",	      "blobs/" };
+	bool digest;
 	size_t hex;
 
 	while (!strncmp(name, "./", 2))
@@ -478,9 +521,15 @@ bool container_is(const char *name)
 			return true;
 	if (!strncmp(name, "blobs/sha256", 12))
 		return true;
+	/* docker and skopeo; then crane, kaniko, ko, and Jib. */
+	digest = !strncmp(name, "sha256:", 7);
+	name += digest ? 7 : 0;
 	hex = strspn(name, "0123456789abcdef");
 	name += hex;
-	return hex == 64 && (!strcmp(name, ".json") || !strcmp(name, ".tar") || *name == '/');
+	if (hex != 64)
+		return false;
+	return digest || !strcmp(name, ".json") || !strcmp(name, ".tar") ||
+	       !strcmp(name, ".tar.gz") || *name == '/';
 }
 
 int import_container(struct import *im, struct archive *a, struct archive_entry *first,
@@ -495,10 +544,15 @@ int import_container(struct import *im, struct archive *a, struct archive_entry 
 	else if (!result && parts_have(&c.parts, "index.json"))
 		result = oci_import(&c, e);
 	else if (!result)
-		result =
-			err_set(e, ERR_FAILED,
-				"it looks like a container image but has neither manifest.json nor "
-				"index.json; --format tar takes it as it is");
+		result = err_set(e, ERR_FAILED, "it has neither manifest.json nor index.json");
+	if (result < 0 && e->kind == ERR_FAILED && !c.found && !interrupted()) {
+		struct err why = *e;
+
+		err_set(e, ERR_FAILED,
+			"it looks like a container image, but %.300s; --format tar takes it as it "
+			"is",
+			why.text);
+	}
 	parts_fini(&c.parts);
 	return result;
 }

@@ -9,8 +9,8 @@ struct archive_entry;
 
 /* Whether the directory is an OCI layout. */
 bool layout_is(int dir);
-/* Imports one. ref: which image of several, by its name; may be NULL. */
-int import_layout(struct import *im, int dir, const char *ref, struct err *e);
+/* Imports one. ref: which image of several, by its name; may be NULL. docker: what 'docker save' writes, unpacked. */
+int import_layout(struct import *im, int dir, const char *ref, bool docker, struct err *e);
 
 /* Whether an archive whose first file has this name holds a container image and not a root. */
 bool container_is(const char *name);

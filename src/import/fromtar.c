@@ -330,6 +330,8 @@ static bool container_found(struct tar *t, struct archive_entry *ae)
 {
 	const char *path = archive_entry_pathname(ae);
 
+	if (t->src->container)
+		return true;
 	if (!t->src->detect || t->seen || !path || !strcmp(path, "./") || !strcmp(path, "."))
 		return false;
 	t->seen = true;
@@ -356,11 +358,16 @@ static int entries_read(struct tar *t, struct archive *a, struct err *e)
 			tree_reset_root(&t->im->tree);
 			return import_container(t->im, a, ae, t->src->ref, e);
 		}
+		if (t->seen && t->src->ref)
+			break;
 		if (entry_put(t, a, ae, e) < 0)
 			return -1;
 		if (interrupted())
 			return err_set(e, ERR_FAILED, "interrupted");
 	}
+	if (t->src->container || t->src->ref)
+		return err_set(e, ERR_FAILED, "it is no container image; %s does not fit",
+			       t->src->ref ? "--ref" : "this --format");
 	/* The end of a tar file is marked; libarchive does not ask for it. */
 	if (t->src->strict && archive_filter_bytes(a, 0) <= archive_read_header_position(a))
 		return err_set(e, ERR_FAILED, "the archive is cut off: its end is missing");

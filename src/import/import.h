@@ -90,6 +90,7 @@ struct tar_source {
 	const struct image
 		*base; /* may be NULL: entries may name contents of it instead of having one */
 	bool detect; /* an archive of a container image is imported as that, */
+	bool container; /* or it must be one, */
 	const char *ref; /* and this is which of several; may be NULL */
 	struct hash *hash; /* may be NULL: gets all bytes as they are read */
 };

@@ -75,17 +75,21 @@ static int source_import(struct import *im, const struct source *src, const stru
 				  .shown = src->name,
 				  .size = S_ISREG(src->st.st_mode) ? (uint64_t)src->st.st_size : 0,
 				  .strict = true,
-				  .detect = src->format != TAR,
+				  .detect = src->format == AUTO,
+				  .container = src->format == OCI || src->format == DOCKER,
 				  .base = base,
 				  .ref = src->ref };
 
-	if (src->format == NIX && !dir)
+	if (src->format == NIX && !dir && !src->ref)
 		return import_nix(im, src->fd, e);
-	if (dir && (src->format == OCI || (src->format == AUTO && layout_is(src->fd))))
-		return import_layout(im, src->fd, src->ref, e);
+	if (dir && (src->format == OCI || src->format == DOCKER ||
+		    (src->format == AUTO && layout_is(src->fd))))
+		return import_layout(im, src->fd, src->ref, src->format == DOCKER, e);
+	if (src->ref && (dir || src->format == TAR || src->format == NIX))
+		return err_set(e, ERR_FAILED, "it is no container image; --ref does not fit");
 	if (dir && (src->format == AUTO || src->format == DIRECTORY))
 		return import_directory(im, src->fd, src->name, e);
-	if (!dir && src->format != DIRECTORY)
+	if (!dir && src->format != DIRECTORY && src->format != NIX)
 		return import_tar(im, &tar, e);
 	return err_set(e, ERR_FAILED, "it is %s directory; --format %s does not fit",
 		       dir ? "a" : "no", formats[src->format]);

@@ -112,7 +112,37 @@ def docker(top, file, layers, pack_layer=lambda x: x, links=False, lie=False):
         f.addfile(t, io.BytesIO(m))
 
 
+def archive(file, *parts):
+    with tarfile.open(file, "w") as f:
+        for name, data in parts:
+            t = tarfile.TarInfo(name)
+            t.size = len(data)
+            f.addfile(t, io.BytesIO(data))
+
+
+def others(top):
+    """As other programs write what 'docker save' does: names and order differ, layers are compressed."""
+    c = config(LAYERS)
+    gz = [gzip.compress(x) for x in LAYERS]
+    layers = [(digest(x) + ".tar.gz", x) for x in gz]
+
+    def manifest(name):
+        return ("manifest.json", json.dumps([{"Config": name, "RepoTags": ["app:1"], "Layers": [n for n, _ in layers]}]).encode())
+    archive(top + "/crane.tar", ("sha256:" + digest(c), c), *layers, manifest("sha256:" + digest(c)))
+    archive(top + "/jib.tar", *layers, ("config.json", c), manifest("config.json"))
+    archive(top + "/bad-crane.tar", ("sha256:" + digest(c), c.replace(b"linux", b"linux ")), *layers, manifest("sha256:" + digest(c)))
+    archive(top + "/two.tar", (digest(c) + ".json", c), *layers, ("manifest.json", json.dumps(
+        [{"Config": digest(c) + ".json", "RepoTags": [tag], "Layers": [n for n, _ in layers]} for tag in ("app:1", "app:2")]).encode()))
+    for name, data in ((digest(c) + ".json", c), *layers, manifest(digest(c) + ".json")):
+        write("%s/unpacked/%s" % (top, name), data)
+    # No container images, though they start like one.
+    archive(top + "/web.tar", ("manifest.json", b'{"name": "app"}'), ("index.html", b"hello"))
+    archive(top + "/blobs.tar", ("blobs/sha256", b"mine"), ("index.html", b"hello"))
+
+
 def main(top):
+    os.makedirs(top)
+    others(top)
     plain = Layout(top + "/plain")
     plain.index([plain.image(LAYERS)])
     gz = Layout(top + "/gz")
@@ -128,6 +158,15 @@ def main(top):
         "application/vnd.oci.image.index.v1+json")
     many.index([dict(nested, annotations={"org.opencontainers.image.ref.name": "one"}),
                 dict(many.image(LAYERS[:1]), annotations={"org.opencontainers.image.ref.name": "two"})])
+    # One platform twice, as for variants of a processor: the first counts. One image under two names is one image.
+    amd64 = {"os": "linux", "architecture": "amd64"}
+    first = Layout(top + "/first")
+    twice = first.blob(json.dumps({"manifests": [
+        dict(first.image(LAYERS[:1], arch="arm64"), platform={"os": "linux", "architecture": "arm64"}),
+        dict(first.image(LAYERS), platform=amd64), dict(first.image(LAYERS[:1]), platform=dict(amd64, variant="v3")),
+        dict(first.image(LAYERS[:2]), platform={"os": "unknown", "architecture": "unknown"})]}).encode(),
+        "application/vnd.oci.image.index.v1+json")
+    first.index([dict(twice, annotations={"org.opencontainers.image.ref.name": name}) for name in ("1.0", "latest")])
     docker(top + "/d1", top + "/docker.tar", LAYERS)
     docker(top + "/d2", top + "/docker-gz.tar", LAYERS, gzip.compress)
     docker(top + "/d3", top + "/docker-links.tar", LAYERS + LAYERS[2:], links=True)

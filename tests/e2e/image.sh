@@ -416,7 +416,7 @@ containers() {
 	python3 "$E2E_DIR/containers.py" c
 	cd c
 	want=$(image import -q -t app plain)
-	for f in gz zst plain.tar gz.tar docker.tar docker-gz.tar docker-links.tar; do
+	for f in gz zst first plain.tar gz.tar docker.tar docker-gz.tar docker-links.tar crane.tar jib.tar; do
 		is "$(image import -q "$f")" "$want" "$f"
 	done
 	is "$(image import -q - <docker.tar)" "$want" 'by a pipe'
@@ -424,8 +424,13 @@ containers() {
 	is "$(image import -q --ref one many)" "$want" 'one of several, through an index of platforms'
 	[[ $(image import -q --ref two many) != "$want" ]]
 	exits 5 image import many
-	like "$(cat err)" 'viv: *2 images*--ref*'
+	like "$(cat err)" "viv: *2 images*--ref* of 'one', 'two'"
 	exits 1 image import --ref three many
+	exits 5 image import two.tar
+	like "$(cat err)" "viv: *2 images*--ref* of 'app:1', 'app:2'"
+	is "$(image import -q --ref app:2 two.tar)" "$want" 'one of several of an archive'
+	is "$(image import -q --format docker unpacked)" "$want" 'an archive that was unpacked'
+	for f in docker oci; do is "$(image import -q --format $f docker.tar)" "$want" "--format $f"; done
 	image export app >app.tar
 	python3 "$E2E_DIR/containers.py" --compare app.tar
 	is "$(image inspect app --json | python3 -c 'import json,sys; print(json.dumps(json.load(sys.stdin)["config"], sort_keys=True))')" \
@@ -458,6 +463,19 @@ bad_containers() {
 	refused bad-loop '*no image*'
 	refused bad-none.tar '*no image*'
 	for f in bad-parts bad-names; do refused "$f.tar" '*leads out of*'; done
+	refused bad-crane.tar '*digest it should have'
+	# Whoever says that it is one is not given something else.
+	for f in web blobs; do refused "$f.tar" '*looks like a container image, but*; --format tar takes it as it is'; done
+	tar -cf plain-root.tar plain
+	for f in docker oci; do exits 1 image import --format $f plain-root.tar; done
+	for f in plain-root.tar ../c; do
+		exits 1 image import --ref one "$f"
+		like "$(cat err)" '*no container image; --ref does not fit'
+	done
+	for f in docker oci; do exits 1 image import --format $f ../c; done
+	store_is_empty
+	image import -q --format tar web.tar
+	image rm "$(image ls -q)"
 	exits 0 image gc
 	is "$(find "$store/objects" -type f)" '' 'objects'
 }
