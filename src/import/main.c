@@ -17,13 +17,20 @@ static const struct verb verbs[] = {
 	{ "verify", verb_verify },
 };
 
+static mode_t umask_before;
+
+mode_t caller_umask(void)
+{
+	return umask_before;
+}
+
 static void environment_prepare(void)
 {
 	struct rlimit files;
 
 	/* Names in archives may be in UTF-8, whatever the terminal's language is. */
 	setlocale(LC_CTYPE, "C.UTF-8");
-	umask(022);
+	umask_before = umask(022);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = MIN(files.rlim_max, (rlim_t)65536);
 		setrlimit(RLIMIT_NOFILE, &files);

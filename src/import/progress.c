@@ -128,6 +128,7 @@ void interrupt_catch(void)
 	for (unsigned i = 0; i < ARRAY_LEN(signals); i++)
 		sigaction(signals[i], &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted(void)

@@ -18,7 +18,7 @@ void progress_end(void);
 void progress_warn(const char *fmt, ...) printf_like(1, 2);
 
 /* From now on SIGINT, SIGTERM and SIGHUP only make interrupted() true and calls return EINTR; another
- * one a second later ends the program. */
+ * one a second later ends the program. A broken pipe and a file that may not grow are errors. */
 void interrupt_catch(void);
 bool interrupted(void);
 /* Ends the program by the signal that came, if one came. */

@@ -109,6 +109,7 @@ static _Noreturn void child_run(const struct bootstrap *b, int out, bool quiet)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	dup2(out, 1);
 	execvp("mmdebstrap", argv);
 	fprintf(stderr, "viv: cannot run mmdebstrap: %s; install the package 'mmdebstrap'\n",

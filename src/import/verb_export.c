@@ -22,6 +22,7 @@ struct exporter {
 	struct archive_entry *ae;
 	uint8_t *block;
 	struct buf path; /* of the entry at hand, with a NUL */
+	uint64_t done, total; /* bytes of contents */
 	uint64_t *first; /* of a file with several names: where its first is in paths, + 1 */
 	struct buf paths;
 };
@@ -55,6 +56,8 @@ static int content_write(struct exporter *x, const struct index_node *node, stru
 			return archive_failed(x, e);
 		}
 		left -= (uint64_t)n;
+		x->done += (uint64_t)n;
+		progress_source(x->done, x->total);
 		progress_add((uint64_t)n, 0);
 	}
 	if (fd >= 0)
@@ -191,6 +194,12 @@ int image_export_tar(const struct image *i, struct archive *a, struct err *e)
 
 	x.block = xalloc(READ_SIZE);
 	x.first = xalloc(i->ix.h.nodes.count * sizeof(uint64_t));
+	for (uint32_t n = 0; n < i->ix.h.nodes.count; n++) {
+		struct index_node node;
+
+		if (!index_node(&i->ix, n, &node) && S_ISREG(node.mode))
+			x.total += node.size;
+	}
 	result = tree_write(&x, e);
 	archive_entry_free(x.ae);
 	free(x.block);
@@ -209,6 +218,20 @@ static bool name_ends(const char *name, const char *end)
 	return n > m && !strcmp(name + n - m, end);
 }
 
+/* libarchive's own keeps the reason to itself. */
+static ssize_t fd_write(struct archive *a, void *data, const void *block, size_t n)
+{
+	const int *fd = data;
+	ssize_t done;
+
+	do
+		done = write(*fd, block, n);
+	while (done < 0 && errno == EINTR && !interrupted());
+	if (done < 0)
+		archive_set_error(a, errno, "%s", strerror(errno));
+	return done;
+}
+
 static int export_to(const struct image *i, int fd, const char *name, struct err *e)
 {
 	struct archive *a = archive_write_new();
@@ -224,7 +247,7 @@ static int export_to(const struct image *i, int fd, const char *name, struct err
 	}
 	archive_write_set_format_pax_restricted(a);
 	archive_write_set_bytes_in_last_block(a, 1);
-	if (archive_write_open_fd(a, fd) != ARCHIVE_OK) {
+	if (archive_write_open(a, &fd, NULL, fd_write, NULL) != ARCHIVE_OK) {
 		result = err_set(e, ERR_FAILED, "cannot write the archive: %s",
 				 archive_error_string(a));
 	} else {
@@ -237,6 +260,80 @@ static int export_to(const struct image *i, int fd, const char *name, struct err
 	return result;
 }
 
+/* The file that is written: one beside the one that was asked for, which takes its place when it is whole. */
+struct output {
+	char *path,
+		*partial; /* partial NULL: path itself, a device or a pipe, or in a directory that nothing can be made in */
+	int fd;
+};
+
+static int output_failed(struct output *o, const char *name, struct err *e)
+{
+	int err = errno;
+
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->partial)
+		unlink(o->partial);
+	free(o->partial);
+	free(o->path);
+	return err_set(e, ERR_FAILED, "cannot write '%s': %s", name, strerror(err));
+}
+
+static int output_open(struct output *o, const char *name, struct err *e)
+{
+	struct stat st;
+	bool there = stat(name, &st) == 0;
+	mode_t mode = there ? st.st_mode & 0777 : 0666 & ~caller_umask();
+
+	*o = (struct output){ .path = there ? realpath(name, NULL) : strdup(name), .fd = -1 };
+	if (!o->path)
+		return output_failed(o, name, e);
+	if ((!there || S_ISREG(st.st_mode)) &&
+	    asprintf(&o->partial, "%s.partial-XXXXXX", o->path) > 0) {
+		o->fd = mkostemp(o->partial, O_CLOEXEC);
+		if (o->fd >= 0)
+			return fchmod(o->fd, mode) < 0 ? output_failed(o, name, e) : 0;
+		free(o->partial);
+		o->partial = NULL;
+	}
+	o->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	return o->fd < 0 ? output_failed(o, name, e) : 0;
+}
+
+/* failed: what was written is removed, and what was there stays. */
+static int output_end(struct output *o, const char *name, bool failed, struct err *e)
+{
+	int fd = o->fd;
+
+	o->fd = -1;
+	if (failed) {
+		struct err ignored;
+
+		close(fd);
+		output_failed(o, name, &ignored);
+		return -1;
+	}
+	if (close(fd) < 0 || (o->partial && rename(o->partial, o->path) < 0))
+		return output_failed(o, name, e);
+	free(o->partial);
+	free(o->path);
+	return 0;
+}
+
+static int export_tar(const struct image *image, const char *output, struct err *e)
+{
+	struct output o;
+	int result;
+
+	if (!output)
+		return export_to(image, 1, "", e);
+	if (output_open(&o, output, e) < 0)
+		return -1;
+	result = export_to(image, o.fd, output, e);
+	return output_end(&o, output, result < 0, e);
+}
+
 int verb_export(struct store *s, int argc, char **argv)
 {
 	const char *output = NULL, *format = "tar";
@@ -245,47 +342,28 @@ int verb_export(struct store *s, int argc, char **argv)
 	bool oci;
 	struct image image;
 	struct err e;
-	int fd = 1, result;
+	int result;
 
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
 		return ERR_USAGE;
 	oci = !strcmp(format, "oci");
 	if (!oci && strcmp(format, "tar"))
 		return usage_failed("--format '%s': one of tar, oci", format);
-	if (oci && !output)
-		return usage_failed("an OCI layout is a directory; use -o DIR");
 	if (output && !strcmp(output, "-"))
 		output = NULL;
+	if (oci && !output)
+		return usage_failed("an OCI layout is a directory; use -o DIR");
 	if (!output && isatty(1))
 		return usage_failed("standard output is a terminal; use -o FILE");
 	if (image_open(s, argv[1], &image, &e) < 0)
 		return failed(&e);
-	if (oci) {
-		progress_start("export", false);
-		result = image_export_oci(&image, output, tag_is_valid(argv[1]) ? argv[1] : NULL,
-					  &e);
-		progress_end();
-		if (!result && output_is_json())
-			image_made(image.hash, NULL);
-		image_close(&image);
-		return result < 0 ? failed(&e) : 0;
-	}
-	if (output) {
-		fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (fd < 0) {
-			image_close(&image);
-			err_set(&e, ERR_FAILED, "cannot write '%s': %s", output, strerror(errno));
-			return failed(&e);
-		}
-	}
+	umask(caller_umask());
 	progress_start("export", false);
-	progress_source(0, 0);
-	result = export_to(&image, fd, output ? output : "", &e);
+	result = oci ? image_export_oci(&image, output, tag_is_valid(argv[1]) ? argv[1] : NULL, &e)
+		     : export_tar(&image, output, &e);
 	progress_end();
 	if (!result && output && output_is_json())
 		image_made(image.hash, NULL);
 	image_close(&image);
-	if (output && close(fd) < 0 && !result)
-		result = err_set(&e, ERR_FAILED, "cannot write '%s': %s", output, strerror(errno));
 	return result < 0 ? failed(&e) : 0;
 }

@@ -97,6 +97,7 @@ static void objects_check(struct verifier *v)
 		DIR *d;
 		int fd;
 
+		progress_source(i, 256); /* they are spread evenly */
 		snprintf(sub, sizeof(sub), "%02x", i);
 		snprintf(path, sizeof(path), "objects/%02x", i);
 		fd = openat(v->s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -184,8 +185,10 @@ static void image_check(struct verifier *v, const char *hash)
 	if (index_check(&i.ix, scratch, &why))
 		damage(v, "image %.12s: index: %s", i.hash, why ? why : "broken");
 	free(scratch);
-	for (uint64_t n = 0; n < i.ix.h.objects.count && !interrupted(); n++)
+	for (uint64_t n = 0; n < i.ix.h.objects.count && !interrupted(); n++) {
+		progress_source(n, i.ix.h.objects.count);
 		link_check(v, &i, n);
+	}
 	image_close(&i);
 }
 

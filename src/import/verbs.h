@@ -3,6 +3,7 @@
 #define VIV_IMPORT_VERBS_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/base.h"
 #include "base/err.h"
@@ -23,6 +24,9 @@ int verb_tag(struct store *s, int argc, char **argv);
 int verb_rm(struct store *s, int argc, char **argv);
 int verb_gc(struct store *s, int argc, char **argv);
 int verb_verify(struct store *s, int argc, char **argv);
+
+/* What the caller wants new files of his to be; ours are made with another. */
+mode_t caller_umask(void);
 
 /* Prints "viv: MESSAGE" and returns the exit status for it. */
 int failed(const struct err *e);

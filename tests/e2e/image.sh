@@ -84,6 +84,49 @@ round_trip() {
 }
 check 'export: what comes out is what went in, byte for byte the same each time @r' round_trip
 
+# What is not whole does not get the name that it was to have, nor the place of what had it.
+export_fails() {
+	here_is_the_store
+	mkdir t
+	head -c 20000000 /dev/urandom >t/f
+	image import -q -t t t
+	exits 1 image export t -o /dev/full
+	is "$(cat err)" 'viv: cannot write the archive: No space left on device'
+	exits 1 image export t -o nosuch/x.tar
+	exits 2 image export t --format oci -o -
+	mkdir to
+	echo old >to/x.tar
+	chmod 600 to/x.tar
+	for f in tar oci; do
+		(ulimit -f 500 && exits 1 image export t --format $f -o to/new)
+		like "$(cat err)" 'viv: cannot write the *: File too large'
+		is "$(ls -A to)" x.tar "after $f"
+	done
+	(ulimit -f 500 && exits 1 image export t -o to/x.tar)
+	is "$(cat to/x.tar) $(ls -A to)" 'old x.tar'
+	ln -s x.tar to/link
+	image export t -o to/link
+	is "$(stat -c '%a %F' to/x.tar to/link | tr '\n' ' ')" '600 regular file 777 symbolic link '
+	is "$(image import -q to/x.tar)" "$(image ls -q)"
+	(umask 027 && image export t -o to/new.tar && image export t --format oci -o to/oci)
+	is "$(stat -c %a to/new.tar to/oci to/oci/index.json | tr '\n' ' ')" '640 750 640 '
+	mkfifo pipe
+	image export t -o pipe &
+	is "$(image import -q - <pipe)" "$(image ls -q)" 'a pipe by its name'
+	wait $!
+	# Stopped in the middle.
+	started() { compgen -G 'to/slow.tar.xz.partial-*' >/dev/null; }
+	"$VIV" image export t -o to/slow.tar.xz 2>err &
+	export=$!
+	soon started
+	kill -TERM "$export"
+	status=0
+	wait "$export" || status=$?
+	is "$status" 143
+	is "$(ls -A to | tr '\n' ' ')" 'link new.tar oci x.tar '
+}
+check 'export: one that fails leaves nothing, and what was there @r' export_fails
+
 capabilities() {
 	here_is_the_store
 	mkdir tree
