@@ -79,6 +79,7 @@ struct bootspec {
 	char **argv; /* NULL-terminated; never empty */
 	char **envp;
 	const char *workdir; /* "/" by default */
+	bool workdir_make; /* when it is not there */
 	const char *hostname; /* the cell's */
 	uint32_t uid, gid; /* of the first process, inside */
 	const char *

@@ -99,9 +99,9 @@ int execspec_check(const void *bytes, size_t size, struct execspec_view *ret)
 		return -EINVAL;
 	memcpy(&w, bytes, sizeof(w));
 	if (w.magic != MAGIC || w.size != size ||
-	    (w.flags & ~(uint32_t)(EXECSPEC_CELL_ENV | EXECSPEC_FILL)) || !w.argc ||
-	    w.argc > EXECSPEC_MAX_STRINGS || w.envc > EXECSPEC_MAX_STRINGS || w.has_cwd > 1 ||
-	    w.has_user > 1)
+	    (w.flags & ~(uint32_t)(EXECSPEC_CELL_ENV | EXECSPEC_FILL | EXECSPEC_MAKE_CWD)) ||
+	    !w.argc || w.argc > EXECSPEC_MAX_STRINGS || w.envc > EXECSPEC_MAX_STRINGS ||
+	    w.has_cwd > 1 || w.has_user > 1)
 		return -EINVAL;
 	*ret = (struct execspec_view){
 		.flags = w.flags, .argc = w.argc, .envc = w.envc, .words = at

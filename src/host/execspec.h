@@ -13,6 +13,7 @@
 
 #define EXECSPEC_CELL_ENV 1 /* the cell's own environment first; envp replaces variables in it */
 #define EXECSPEC_FILL 2 /* HOME=, USER= and LOGNAME= without a value in envp get those of user */
+#define EXECSPEC_MAKE_CWD 4 /* for a cell that is taken: cwd is made when it is not there */
 
 struct execspec {
 	uint32_t flags;

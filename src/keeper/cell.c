@@ -300,6 +300,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 	s->argv = o->argv && o->argv[0] ? o->argv : no_words;
 	s->envp = o->env;
 	s->workdir = o->workdir;
+	s->workdir_make = o->workdir_make;
 	s->wasm = o->wasm;
 	s->hostname = o->hostname;
 	s->user = o->user_text;

@@ -38,7 +38,7 @@ static int list_add(char ***list, unsigned *n, char *text)
 
 static int setting_apply(struct run_options *o, struct settings *st, const struct config_item *it)
 {
-	char *text = item_text(it);
+	char *text = item_text(it), *path = text;
 	int err = 0;
 
 	if (!text)
@@ -58,10 +58,16 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 		o->user_text = text;
 		return 0;
 	case CONFIG_WORKDIR:
-		if (o->workdir || *text != '/')
+		if (o->workdir || !*text)
 			break;
-		o->workdir = text;
-		return 0;
+		/* Some write it without the first slash. */
+		if (*text != '/' && asprintf(&path, "/%s", text) < 0)
+			err = fail("out of memory");
+		o->workdir = path;
+		o->workdir_make = true;
+		if (path == text)
+			return 0;
+		break;
 	default:
 		break;
 	}
@@ -79,7 +85,8 @@ static int command_make(struct run_options *o, struct settings *st)
 	if (o->entrypoint) {
 		if (*o->entrypoint)
 			status = list_add(&words, &n, strdup(o->entrypoint));
-	} else {
+	} else if (st->nentrypoint != 1 ||
+		   *st->entrypoint[0]) { /* [""] is how docker commit writes none */
 		for (unsigned i = 0; i < st->nentrypoint && !status; i++)
 			status = list_add(&words, &n, st->entrypoint[i]);
 	}

@@ -82,6 +82,7 @@ struct run_options {
 	bool visit; /* of viv-keeper: for who started it alone, and as long as that stays */
 	const char *id; /* of viv-keeper; NULL: it chooses */
 	const char *workdir, *hostname; /* workdir NULL: the image's, else "/" */
+	bool workdir_make; /* it is the image's: as docker has it, it need not be there */
 	const char *user_text; /* as given; NULL: the image's, else root */
 	const char *wasm; /* runs WebAssembly modules; NULL: node */
 	uint32_t uid, gid; /* of one of the host image's users */

@@ -102,9 +102,11 @@ static bool words_take(int fd)
 static int setup_write(void)
 {
 	static char word[] = "cell", *words[] = { word, NULL };
-	struct execspec s = {
-		.argv = words, .envp = taken.env, .cwd = taken.workdir, .user = taken.user_text
-	};
+	struct execspec s = { .argv = words,
+			      .envp = taken.env,
+			      .cwd = taken.workdir,
+			      .user = taken.user_text,
+			      .flags = taken.workdir_make ? EXECSPEC_MAKE_CWD : 0 };
 	char user[32];
 
 	if (!keeper.place->stored && (taken.uid || taken.gid)) {

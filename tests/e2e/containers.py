@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""Container images, good and bad, for the theme 'image':  containers.py DIRECTORY"""
+"""Container images, good and bad, for the theme 'image':
+
+    containers.py DIRECTORY                          all of them
+    containers.py --compare ARCHIVE                  whether it holds the tree of the good ones
+    containers.py --configured LAYOUT ROOT.tar JSON  one with a configuration
+"""
 import gzip
 import hashlib
 import io
@@ -211,5 +216,20 @@ def compare(archive):
         sys.exit("got %r" % got)
 
 
+def configured(top, root, text):
+    """A layout of one layer, the tar archive root, with that configuration."""
+    global CONFIG
+    CONFIG = json.loads(text)
+    with open(root, "rb") as f:
+        data = f.read()
+    one = Layout(top)
+    one.index([one.image([data])])
+
+
 if __name__ == "__main__":
-    compare(sys.argv[2]) if sys.argv[1] == "--compare" else main(sys.argv[1])
+    if sys.argv[1] == "--compare":
+        compare(sys.argv[2])
+    elif sys.argv[1] == "--configured":
+        configured(*sys.argv[2:])
+    else:
+        main(sys.argv[1])

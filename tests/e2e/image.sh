@@ -524,6 +524,41 @@ bad_containers() {
 }
 check 'container images: wrong digests and other lies are refused @r' bad_containers
 
+# As docker uses it.
+configured() {
+	here_is_the_store
+	mkdir -p root/bin root/etc
+	cp /bin/busybox root/bin/busybox
+	for f in sh id env pwd echo stat; do ln -s busybox root/bin/$f; done
+	printf 'root:x:0:0::/root:/bin/sh\napp:x:500:501::/home/app:/bin/sh\n' >root/etc/passwd
+	printf 'root:x:0:\napp:x:501:\nmore:x:600:app\n' >root/etc/group
+	tar -C root --owner=0 --group=0 -cf root.tar .
+	says() { # configuration, wanted output, options and words of run
+		rm -rf layout
+		python3 "$E2E_DIR/containers.py" --configured layout root.tar "$1"
+		image import -q -t c layout >/dev/null
+		is "$(viv --image c "${@:3}" 2>&1)" "$2" "$1 ${*:3}"
+	}
+	says '{"Entrypoint": ["echo", "a"], "Cmd": ["b", ""]}' 'a b '
+	says '{"Entrypoint": ["echo", "a"], "Cmd": ["b"]}' 'a x' -- x
+	says '{"Entrypoint": ["echo", "a"], "Cmd": ["b"]}' '' --entrypoint echo
+	says '{"Entrypoint": [""], "Cmd": ["echo", "b"]}' b
+	says '{"Entrypoint": null, "Cmd": ["echo", "b"]}' b
+	says '{"Cmd": ["sh", "-c", "id; echo $HOME"], "User": "app"}' $'uid=500(app) gid=501(app) groups=600(more)\n/home/app'
+	says '{"Cmd": ["id"], "User": "500:600"}' 'uid=500(app) gid=600(more)'
+	says '{"Cmd": ["id"], "User": "77"}' 'uid=77 gid=0(root)'
+	says '{"Cmd": ["id", "-u"], "User": "app"}' 0 --user root
+	says '{"Cmd": ["sh", "-c", "echo $A $B"], "Env": ["A=1", "B=2", "NONE", "A=3"]}' '3 b' --env B=b
+	says '{"Cmd": ["pwd"], "WorkingDir": "/etc"}' /etc
+	says '{"Cmd": ["pwd"], "WorkingDir": "/etc"}' /bin --workdir /bin
+	# It is made, and root's; what cannot be made is told.
+	says '{"Cmd": ["sh", "-c", "pwd; stat -c %u:%g:%a ."], "WorkingDir": "/a/b", "User": "app"}' $'/a/b\n0:0:755'
+	says '{"Cmd": ["pwd"], "WorkingDir": "srv/x"}' /srv/x
+	says '{"Cmd": ["pwd"], "WorkingDir": "/etc/passwd"}' 'viv: working directory /etc/passwd: Not a directory'
+	says '{"Cmd": ["pwd"], "WorkingDir": "/a/b"}' 'viv: working directory /c: No such file or directory' --workdir /c
+}
+check 'container images: what a cell takes of their configuration @r' configured
+
 nix_closure() {
 	here_is_the_store
 	export HOME=$PWD/home

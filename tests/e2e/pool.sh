@@ -237,6 +237,15 @@ images() {
 	v image import two --tag t >id2
 	warm --image t
 	is "$(v run --image t -- /cat /which </dev/null)" 2
+	# A directory that the image names and does not have.
+	mkdir bin
+	cp /bin/busybox bin/pwd
+	tar -cf root.tar bin
+	python3 "$E2E_DIR/containers.py" --configured layout root.tar '{"WorkingDir": "/a/b"}'
+	v image import layout --tag w
+	warm --image w
+	both --image w -- /bin/pwd
+	is "$(cat out2 err2)" /a/b
 }
 check 'images that move and go @r' images
 

@@ -370,7 +370,16 @@ static int user_become(struct start_failure *f)
 	return 0;
 }
 
-int boot_become(char **envp, const char *workdir, const char *user)
+/* Whatever keeps it from being made is told when a process is to start there. */
+static void workdir_prepare(void)
+{
+	struct path at;
+
+	if (cell.spec.workdir_make && dir_make(cell.spec.workdir, &at) == 0)
+		path_put(&at);
+}
+
+int boot_become(char **envp, const char *workdir, bool make, const char *user)
 {
 	const struct bootspec before = cell.spec;
 	const struct cred was = own_cred;
@@ -379,11 +388,14 @@ int boot_become(char **envp, const char *workdir, const char *user)
 
 	cell.spec.envp = envp;
 	cell.spec.workdir = workdir;
+	cell.spec.workdir_make = make;
 	cell.spec.user = user;
 	cell.spec.uid = cell.spec.gid = 0;
 	ret = user_become(&f);
-	if (ret == 0)
+	if (ret == 0) {
+		workdir_prepare();
 		return 0;
+	}
 	cell.spec = before;
 	own_cred = was;
 	return ret;
@@ -435,6 +447,8 @@ int boot_first(void)
 	wasm_missing = on_wasm_missing;
 	proc_gone = on_proc_gone;
 	ret = user_become(&f);
+	if (ret == 0)
+		workdir_prepare();
 	if (ret == 0 && !spec->idle)
 		ret = first_prepare(&f);
 	if (ret < 0) {

@@ -21,8 +21,9 @@ const struct cred *boot_cred(void);
 /* At the root of the tree; returns ref, or NULL. */
 struct fsctx *boot_fsctx(void);
 /* Other ones for all that is started from now on. The texts and the list stay the caller's and must not go away. user as in struct bootspec; NULL: root.
+ * make: the directory, when it is not there.
  * 0, or -errno: there is no such user, and nothing has changed. */
-int must_check boot_become(char **envp, const char *workdir, const char *user);
+int must_check boot_become(char **envp, const char *workdir, bool make, const char *user);
 /* Walks paths as the cell's root. Borrowed; NULL: no memory. */
 struct task *boot_walker(void);
 

@@ -536,7 +536,7 @@ int launch_setup(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	list = variables_list(&v);
 	ret = list ? limits_change(&m->limits) : -ENOMEM;
 	if (ret == 0)
-		ret = boot_become(list, v.cwd ? v.cwd : "/", v.user);
+		ret = boot_become(list, v.cwd ? v.cwd : "/", v.flags & EXECSPEC_MAKE_CWD, v.user);
 	if (ret == 0)
 		return 0;
 	if (list)
