@@ -338,6 +338,21 @@ static bool container_found(struct tar *t, struct archive_entry *ae)
 	return container_is(path);
 }
 
+/* A header with a fault. One that is not in UTF-8 is taken as it is. Of one with attributes that cannot be read nobody knows which file
+ * it is. Others are parts that are not kept. */
+static int header_warned(struct tar *t, struct archive *a, struct archive_entry *ae, struct err *e)
+{
+	const char *why = archive_error_string(a), *path = archive_entry_pathname(ae);
+
+	if (archive_errno(a) == EILSEQ || !why)
+		return 0;
+	if (strstr(why, "pax extended attribute"))
+		return err_set(e, ERR_FAILED, "the header of '%.200s' is damaged: %s",
+			       path ? path : "", why);
+	import_warn(t->im, "'%.200s': %s", path ? path : "", why);
+	return 0;
+}
+
 static int entries_read(struct tar *t, struct archive *a, struct err *e)
 {
 	for (;;) {
@@ -346,13 +361,14 @@ static int entries_read(struct tar *t, struct archive *a, struct err *e)
 
 		if (r == ARCHIVE_EOF)
 			break;
-		/* A warning concerns parts of an entry; what matters is looked at again. */
 		if (r != ARCHIVE_OK && r != ARCHIVE_WARN) {
 			archive_failed(a, e);
 			if (!archive_file_count(a) && !interrupted())
 				return no_archive(e);
 			return -1;
 		}
+		if (r == ARCHIVE_WARN && header_warned(t, a, ae, e) < 0)
+			return -1;
 		if (container_found(t, ae)) {
 			/* What "./" said is about the archive, not about the image in it. */
 			tree_reset_root(&t->im->tree);
@@ -392,6 +408,8 @@ static struct archive *tar_open(struct tar *t, struct err *e)
 	if (archive_read_open(a, t, NULL, stream_read, NULL) == ARCHIVE_OK)
 		return a;
 	archive_failed(a, e);
+	if (!interrupted())
+		no_archive(e);
 	archive_read_free(a);
 	return NULL;
 }

@@ -80,9 +80,12 @@ static int write_all(int fd, const uint8_t *data, size_t n, uint64_t offset)
 
 static int too_large(struct objects *o, struct err *e)
 {
+	bool small = o->max_total < 1 << 20;
+
 	return err_set(e, ERR_FAILED,
-		       "the contents are larger than %llu MiB; --max-size SIZE allows more",
-		       (unsigned long long)o->max_total >> 20);
+		       "the contents are larger than %llu %s; --max-size SIZE allows more",
+		       (unsigned long long)(small ? o->max_total : o->max_total >> 20),
+		       small ? "bytes" : "MiB");
 }
 
 int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e)

@@ -93,10 +93,13 @@ static int part_write(struct parts *p, struct import *im, struct archive *a, siz
 		*total += n;
 		if (*total > im->objects.max_total || pwrite(fd, data, n, at) != (ssize_t)n) {
 			r = ARCHIVE_FATAL;
-			archive_set_error(a, errno,
-					  *total > im->objects.max_total
-						  ? "larger than --max-size allows"
-						  : "cannot write to the store");
+			int err = errno;
+
+			if (*total > im->objects.max_total)
+				archive_set_error(a, EFBIG, "larger than --max-size allows");
+			else
+				archive_set_error(a, err, "cannot write to '%s': %s",
+						  im->store->path, strerror(err));
 			break;
 		}
 		progress_show();

@@ -122,6 +122,9 @@ def archives():
     yield "uid-negative.tar", header(b"f", uid=b"\xff" * 8) + END
     yield "longname.tar", header(b"././@LongLink", b"77777777777", b"L") + padded(b"n" * 500) + END
     yield "pax-long.tar", header(b"pax", b"17777777777", b"x") + padded(b"30 path=x\n") + END
+    # What GNU tar refuses too: what the header says is not what would be taken.
+    yield "pax-malformed.tar", header(b"pax", b"%011o" % 10, b"x") + padded(b"garbage\n\n\n") + header(b"f") + END
+    yield "pax-1M.tar", pax([(b"linkpath", b"x" * 1000500)], header(b"l", kind=b"2", link=b"y")) + END
     yield "xattr-large.tar", pax([(b"SCHILY.xattr.user.x", b"v" * 70000)], header(b"f")) + END
     yield "xattr-many.tar", pax([(b"SCHILY.xattr.user.x%d" % i, b"v") for i in range(5000)], header(b"f")) + END
     yield "root-file.tar", tar([entry("./", data=b"x")])

@@ -652,6 +652,8 @@ hostile() {
 	for f in size-negative size-8e longname pax-long root-file checksum empty text random; do refused "$f.tar" '?*'; done
 	refused empty-name.tar '*without a name'
 	refused xattr-large.tar '*attribute*'
+	for f in pax-malformed pax-1M; do refused "$f.tar" '*header of*damaged*'; done
+	for f in empty text; do refused "$f.tar" 'it is no tar archive, or a broken one*'; done
 	exits 1 image import -q --max-size 32M bomb.tar.gz
 	like "$(cat err)" '*--max-size*'
 	exits 1 image import -q --max-entries 1000 devices.tar
