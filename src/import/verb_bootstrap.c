@@ -209,6 +209,13 @@ int verb_bootstrap(struct store *s, int argc, char **argv)
 	o.quiet = true;
 	if (!result)
 		result = image_import(s, &o, tag, hash, child_import, &b, &e);
+	/* It was not even looked at: the store could not be had. */
+	if (result < 0 && b.pid > 0 && waitpid(b.pid, NULL, WNOHANG) == 0) {
+		kill(b.pid, SIGTERM);
+		close(b.out);
+		while (waitpid(b.pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
 	for (unsigned i = 0; i < b.nlines; i++)
 		free(b.lines[i]);
 	if (result < 0)

@@ -617,6 +617,23 @@ bootstrap_usage() {
 	is "$(cat args)" '315619200 --format=tar --variant=custom --include=a,b --quiet trixie - deb http://m.invalid/debian trixie main'
 	image rm t
 	rm -r r
+	# It does not go on when nobody waits for it.
+	printf '#!/bin/sh\ntrap "echo ended >%s/ended; exit 1" TERM\necho $$ >%s/pid\nwhile :; do sleep 0.1; done\n' "$PWD" "$PWD" >bin/mmdebstrap
+	flock -F -x "$store/lock" sleep 30 &
+	sleeper=$!
+	PATH=$PWD/bin:$PATH "$VIV" image bootstrap trixie --mirror http://m.invalid/debian 2>err &
+	bootstrap=$!
+	lock_waits() { grep -q -- "-> FLOCK.*:$(stat -c %i "$store/lock") " /proc/locks; }
+	soon lock_waits
+	soon test -s pid
+	kill -TERM "$bootstrap"
+	status=0
+	wait "$bootstrap" || status=$?
+	is "$status" 143
+	[[ -e ended ]]
+	kill "$sleeper"
+	wait "$sleeper" || true
+	printf '#!/bin/sh\nmkdir r; echo x >r/f; tar -C r -c .; exit "${STATUS-0}"\n' >bin/mmdebstrap
 	STATUS=3 PATH=$PWD/bin:$PATH exits 1 image bootstrap trixie
 	store_is_empty
 }
