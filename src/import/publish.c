@@ -350,7 +350,6 @@ static int image_is_there(struct import *im, const char *hash, const struct numb
 			  const uint8_t digest[INDEX_HASH], bool *ret, struct err *e)
 {
 	struct err why;
-	struct work w;
 
 	im->held = image_hold(im->store, hash, &why);
 	*ret = im->held >= 0 && image_is_whole(im, im->held, nb, digest);
@@ -358,9 +357,7 @@ static int image_is_there(struct import *im, const char *hash, const struct numb
 		return 0;
 	close(im->held);
 	im->held = -1;
-	if (image_hide(im->store, hash, &w, &why) == 0)
-		work_free(im->store, &w);
-	else if (why.kind != ERR_NOT_FOUND)
+	if (image_remove(im->store, hash, &why) < 0 && why.kind != ERR_NOT_FOUND)
 		return err_set(e, why.kind,
 			       "the image is in the store and damaged, and cannot be replaced: %s",
 			       why.text);

@@ -71,17 +71,18 @@ static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 				 "the image %.12s has %zu tags; remove those, or use --force", hash,
 				 others);
 	} else {
-		struct work w;
+		int fd = image_seize(s, hash, e);
 
-		/* The image first: when it is in use, its tags stay. Then they, as no tag should name what is not there for as long as
-		 * it takes to remove it all. */
-		result = image_hide(s, hash, &w, e);
-		if (result < 0 && by_tag && e->kind == ERR_NOT_FOUND)
-			result = 0;
+		/* When it is in use its tags stay. Else they go first: an image without a tag is whole, a tag without an image is not. */
+		if (fd < 0 && !(by_tag && e->kind == ERR_NOT_FOUND))
+			result = -1;
 		for (size_t i = 0; !result && i < n; i++)
 			if (!strcmp(tags[i].hash, hash))
 				result = tag_remove(s, tags[i].name, e);
-		work_free(s, &w);
+		if (fd >= 0 && !result)
+			result = image_discard(s, hash, fd, e);
+		else if (fd >= 0)
+			close(fd);
 	}
 	free(tags);
 	return result;

@@ -211,12 +211,11 @@ static bool disks_use(const struct store *s, const char *hash, char *id, size_t 
 	return uses;
 }
 
-int image_hide(const struct store *s, const char *hash, struct work *w, struct err *e)
+int image_seize(const struct store *s, const char *hash, struct err *e)
 {
 	char path[HASH_TEXT + 16], disk[256];
-	int fd, result = 0;
+	int fd;
 
-	w->fd = -1;
 	snprintf(path, sizeof(path), "images/%s", hash);
 	fd = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
@@ -224,28 +223,37 @@ int image_hide(const struct store *s, const char *hash, struct work *w, struct e
 			       "cannot open the image %.12s: %s", hash, strerror(errno));
 	/* Held until all of it is removed: who opens it now fails, who had it open made us fail. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		result = err_set(e, ERR_CONFLICT, "the image %.12s is in use; end its cells first",
-				 hash);
+		err_set(e, ERR_CONFLICT, "the image %.12s is in use; end its cells first", hash);
 	else if (!file_is_still(s->fd, path, fd))
-		result = err_set(e, ERR_NOT_FOUND, "the image %.12s was removed", hash);
+		err_set(e, ERR_NOT_FOUND, "the image %.12s was removed", hash);
 	else if (disks_use(s, hash, disk, sizeof(disk)))
-		result = err_set(e, ERR_CONFLICT,
-				 "the image %.12s is the base of the disk %s; remove that first",
-				 hash, disk);
-	else if (work_adopt(s, w, path, fd) < 0)
-		result = err_set(e, ERR_FAILED, "cannot remove '%s/%s': %s", s->path, path,
-				 strerror(errno));
-	if (result)
+		err_set(e, ERR_CONFLICT,
+			"the image %.12s is the base of the disk %s; remove that first", hash,
+			disk);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int image_discard(const struct store *s, const char *hash, int fd, struct err *e)
+{
+	char path[HASH_TEXT + 16];
+	struct work w;
+
+	snprintf(path, sizeof(path), "images/%s", hash);
+	if (work_adopt(s, &w, path, fd) < 0) {
+		err_set(e, ERR_FAILED, "cannot remove '%s/%s': %s", s->path, path, strerror(errno));
 		close(fd);
-	return result;
+		return -1;
+	}
+	work_free(s, &w);
+	return 0;
 }
 
 int image_remove(const struct store *s, const char *hash, struct err *e)
 {
-	struct work w;
+	int fd = image_seize(s, hash, e);
 
-	if (image_hide(s, hash, &w, e) < 0)
-		return -1;
-	work_free(s, &w);
-	return 0;
+	return fd < 0 ? -1 : image_discard(s, hash, fd, e);
 }

@@ -73,7 +73,7 @@ int tag_remove(const struct store *s, const char *name, struct err *e);
 /* All tags, sorted by name; free() the list. */
 int tag_list(const struct store *s, struct tag **ret, size_t *n, struct err *e);
 /* The names of all of them, damaged ones too. */
-int tag_names(const struct store *s, char (**ret)[TAG_MAX + 1], size_t *n, struct err *e);
+int tag_name_list(const struct store *s, char (**ret)[TAG_MAX + 1], size_t *n, struct err *e);
 
 /* ---- images (image.c) ---- */
 
@@ -95,10 +95,12 @@ void image_close(struct image *i);
 int image_hold(const struct store *s, const char *hash, struct err *e);
 /* The hashes of all images, sorted; free() the list. */
 int image_list(const struct store *s, char (**ret)[HASH_TEXT], size_t *n, struct err *e);
-/* Takes the image out of sight: ERR_CONFLICT when a cell or a disk uses it. It is work of ours from now on, which work_free removes;
- * needs no space on the disk. Tags stay. */
-int image_hide(const struct store *s, const char *hash, struct work *w, struct err *e);
-/* Both. */
+/* An image that is to be removed: ERR_CONFLICT when a cell or a disk uses it. Returns a descriptor, until which is closed nobody can
+ * open it. */
+int image_seize(const struct store *s, const char *hash, struct err *e);
+/* Removes a seized one, and closes its descriptor. Needs no space on the disk: it becomes work in progress first. */
+int image_discard(const struct store *s, const char *hash, int fd, struct err *e);
+/* Both. Tags stay. */
 int image_remove(const struct store *s, const char *hash, struct err *e);
 
 #endif

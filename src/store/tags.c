@@ -185,7 +185,7 @@ static int name_compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-int tag_names(const struct store *s, char (**ret)[TAG_MAX + 1], size_t *ret_n, struct err *e)
+int tag_name_list(const struct store *s, char (**ret)[TAG_MAX + 1], size_t *ret_n, struct err *e)
 {
 	void *list;
 	int r = store_list(s, "tags", sizeof(**ret), name_take, name_compare, &list, ret_n, e);

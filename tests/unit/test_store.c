@@ -101,7 +101,7 @@ static void images(const struct store *s)
 	char hash[HASH_TEXT];
 	struct work w;
 	struct stat st;
-	int fd;
+	int fd, going;
 
 	close(store_dir(s, "images/" HASH_A));
 	close(store_dir(s, "images/" HASH_B));
@@ -119,7 +119,10 @@ static void images(const struct store *s)
 	ok(image_remove(s, HASH_A, &e) < 0 && e.kind == ERR_CONFLICT, "an image in use stays");
 	close(fd);
 	fd = store_dir(s, "images/" HASH_A); /* before it is renamed */
-	eq(image_hide(s, HASH_A, &w, &e), 0, "one that is being removed");
+	going = image_seize(s, HASH_A, &e);
+	ok(going >= 0, "one that is being removed");
+	ok(image_hold(s, HASH_A, &e) < 0 && e.kind == ERR_CONFLICT, "cannot be held");
+	eq(work_adopt(s, &w, "images/" HASH_A, going), 0, "is moved");
 	ok(image_hold(s, HASH_A, &e) < 0 && e.kind == ERR_NOT_FOUND, "is out of sight");
 	ok(flock(fd, LOCK_SH | LOCK_NB) < 0, "and locked for who was quick");
 	eq(work_collect(s), 0, "nobody else's to remove");
