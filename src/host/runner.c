@@ -3,7 +3,8 @@
  * It is cloned with the kernel's memory and descriptors shared and the kernel waiting (as vfork does), so the listener that the
  * filter gives it appears in the kernel's own table: no descriptor has to be sent from a process that may not send. Its
  * execve of the stub then gives it a table of its own, in which nothing is left but the stub: every other descriptor is
- * close-on-exec. */
+ * close-on-exec. The stub has a fixed number there, which in the kernel's table may be anything's, one of a disk's many layers
+ * say: that file makes way for the time of the clone. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,8 @@
 static struct sock_filter filter[] = {
 #include "runner_filter.h"
 };
+
+static int stub_fd = -1; /* wherever there was room */
 
 struct spawn {
 	char *const *argv;
@@ -91,12 +94,40 @@ int runner_stub_install(const void *elf, size_t size, uint64_t shared_addr, size
 		if (*ret_shared == MAP_FAILED)
 			return -errno;
 	}
-	if (fcntl(fd, F_ADD_SEALS, seals | (shared_size ? F_SEAL_FUTURE_WRITE : F_SEAL_WRITE)) <
-		    0 ||
-	    dup3(fd, STUB_FD, O_CLOEXEC) < 0)
+	if (fcntl(fd, F_ADD_SEALS, seals | (shared_size ? F_SEAL_FUTURE_WRITE : F_SEAL_WRITE)) < 0)
 		return -errno;
-	close(fd);
+	stub_fd = fd;
 	return 0;
+}
+
+/* Puts the stub at its number for runners; what was there is *ret_moved now, or -1. */
+static int stub_place(int *ret_moved)
+{
+	*ret_moved = -1;
+	if (stub_fd != STUB_FD) {
+		*ret_moved = fcntl(STUB_FD, F_DUPFD_CLOEXEC, STUB_FD + 1);
+		if (*ret_moved < 0 && errno != EBADF)
+			return -errno;
+		if (dup3(stub_fd, STUB_FD, O_CLOEXEC) < 0)
+			return -errno;
+	}
+	return fcntl(STUB_FD, F_SETFD, 0) < 0 ? -errno : 0;
+}
+
+static int stub_unplace(int moved)
+{
+	int ret = 0;
+
+	if (moved >= 0) {
+		ret = dup3(moved, STUB_FD, O_CLOEXEC) < 0 ? -errno : 0;
+		close(moved);
+	} else {
+		close(STUB_FD);
+	}
+	if (stub_fd != STUB_FD)
+		close(stub_fd);
+	stub_fd = -1;
+	return ret;
 }
 
 /* In the child; shares memory with the kernel until the last line. */
@@ -136,19 +167,23 @@ pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
 {
 	static char stack[65536] __attribute__((aligned(64)));
 	struct spawn s = { .argv = argv, .envp = envp, .listener = -1 };
+	int moved, ret;
 	pid_t pid;
 
 	if (syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return -errno;
-	fcntl(STUB_FD, F_SETFD, 0);
+	ret = stub_place(&moved);
+	if (ret < 0)
+		return ret;
 	pid = clone(spawn_child, stack + sizeof(stack),
 		    CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &s);
 	if (pid < 0)
 		return -errno;
-	fcntl(STUB_FD, F_SETFD, FD_CLOEXEC);
-	if (s.err) {
+	ret = stub_unplace(moved);
+	if (s.err || ret < 0) {
+		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
-		return -s.err;
+		return s.err ? -s.err : ret;
 	}
 	*ret_listener = s.listener;
 	return pid;

@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-/* Puts the stub (an ELF file in memory) behind descriptor STUB_FD. Its segment at shared_addr becomes shared_size bytes that we
- * can write (at *ret_shared) and runners can read; 0: it goes. 0 or -errno. */
+/* Makes the file that runners execute of the stub (an ELF file in memory). Its segment at shared_addr becomes shared_size bytes that we
+ * can write (at *ret_shared) and runners can read; 0: it goes. Before runner_spawn, which uses it up. 0 or -errno. */
 int must_check runner_stub_install(const void *elf, size_t size, uint64_t shared_addr,
 				   size_t shared_size, void **ret_shared);
 /* Starts a runner that executes the stub under the filter with these strings. Its number, or -errno; the listener of its

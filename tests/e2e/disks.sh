@@ -210,6 +210,29 @@ quotas() {
 }
 check 'quotas hold, also when the cell is opened again @r' quotas
 
+# Each layer of another disk is a descriptor of the kernel's, and a number that it uses for something else may be among them.
+foreign_layers() {
+	own_store
+	local n=60 i m
+	mkfifo go
+	"$VIV" run --name d -- sh -c 'i=0; while read -r line; do i=$((i + 1)); echo "is $i" >/root/n$i; echo "$i"; done' <go >did &
+	exec 7>go
+	for ((i = 1; i <= n; i++)); do
+		echo >&7
+		soon grep -qx "$i" did
+		v snapshot d "s$i" >/dev/null
+	done
+	exec 7>&-
+	wait
+	for m in 14 16 18 20 22 24 26 28 40 "$n"; do
+		v fork "d@s$m" "f$m" >/dev/null
+		viv --name "f$m" -- sh -c 'for i in $(seq "$0"); do cat /root/n$i; done; echo more >/root/more' "$m" >got
+		cmp got <(seq -f 'is %g' "$m") || { echo "with $m layers"; return 1; }
+		is "$(viv --name "f$m" -- cat /root/more)" more
+	done
+}
+check 'many layers of another disk, each with its contents @r' foreign_layers
+
 # The kernel of a cell has one thread for its calls; the host takes its time to write. While one process waits for that, others go on.
 beside() {
 	own_store
