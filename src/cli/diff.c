@@ -237,13 +237,13 @@ static int diff_do(const struct store *s, const char *first, const char *second,
 		return -1;
 	if (!second)
 		to.snapshot[0] = 0;
-	if (view_open(&b, s, &to, e) < 0)
+	if (view_open(&b, s, &to, DISK_PEEK, e) < 0)
 		return -1;
 	/* One cell without a snapshot: since its image. */
 	if (!second && !from.snapshot[0]) {
 		ret = diff_views(NULL, &b, form, e);
 	} else {
-		ret = view_open(&a, s, &from, e);
+		ret = view_open(&a, s, &from, DISK_PEEK, e);
 		if (ret == 0) {
 			ret = diff_views(&a, &b, form, e);
 			view_close(&a);
@@ -293,7 +293,7 @@ int verify_main(int argc, char **argv)
 		return status;
 	if (store_open(&s, &e) < 0)
 		return verb_failed(&e);
-	if (cell_ref_parse(a.words[0], &ref, &e) < 0 || view_open(&v, &s, &ref, &e) < 0) {
+	if (cell_ref_parse(a.words[0], &ref, &e) < 0 || view_open(&v, &s, &ref, DISK_PEEK, &e) < 0) {
 		status = verb_failed(&e);
 	} else {
 		/* What is missing is a line of the kernel's, which the supervisor prints. */
@@ -341,30 +341,42 @@ static int import_run(int in, const char *tag, const char *image, bool quiet, bo
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ERR_FAILED;
 }
 
-/* A running cell is sealed first, so that the tree stands still. */
+/* The tree has to stand still: the cell is sealed first. One that cannot be, as there are too many layers, is held instead, if it
+ * does not run. */
+static int commit_view(struct view *v, const struct store *s, const struct cell_ref *ref,
+		       struct err *e)
+{
+	struct layer_ref sealed;
+	struct err other;
+	int err;
+
+	if (ref->snapshot[0])
+		return view_open(v, s, ref, DISK_PEEK, e);
+	if (cell_seal(s, ref->name, "", &sealed, e) < 0)
+		return e->kind == ERR_FAILED && view_open(v, s, ref, DISK_SHARED, &other) == 0 ? 0 : -1;
+	if (view_open(v, s, ref, DISK_PEEK, e) < 0)
+		return -1;
+	disk_chain_close(&v->place.chain);
+	err = disk_chain_with(s->fd, &v->place.disk, sealed.n, &v->place.chain);
+	if (err) {
+		view_close(v);
+		return err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read: %s", ref->name,
+			       strerror(-err));
+	}
+	return 0;
+}
+
 static int commit_do(const struct store *s, const char *cell, const char *tag, bool quiet,
 		     bool json, struct err *e)
 {
 	static struct view v;
 	struct run_tell what = { .mode = MODE_TAR, .whole = true };
-	struct layer_ref sealed;
 	struct cell_ref ref;
 	struct teller t;
-	int status, told, err;
+	int status, told;
 
-	if (cell_ref_parse(cell, &ref, e) < 0 ||
-	    (!ref.snapshot[0] && cell_seal(s, ref.name, "", &sealed, e) < 0) ||
-	    view_open(&v, s, &ref, e) < 0)
+	if (cell_ref_parse(cell, &ref, e) < 0 || commit_view(&v, s, &ref, e) < 0)
 		return -1;
-	if (!ref.snapshot[0]) {
-		disk_chain_close(&v.place.chain);
-		err = disk_chain_with(s->fd, &v.place.disk, sealed.n, &v.place.chain);
-		if (err) {
-			view_close(&v);
-			return err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read: %s",
-				       ref.name, strerror(-err));
-		}
-	}
 	what.objects = v.place.stored;
 	if (teller_start(&v, &what, &t, e) < 0) {
 		view_close(&v);

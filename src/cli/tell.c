@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int view_open(struct view *v, const struct store *s, const struct cell_ref *ref, struct err *e)
+int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
+	      enum disk_lock lock, struct err *e)
 {
 	struct place *p = &v->place;
 	const struct disk_layer *l;
@@ -21,7 +22,7 @@ int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
 	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
 		p->volumes[i] = (struct disk){ .dir = -1, .lock = -1 };
 	p->store = *s;
-	if (cell_open(s, ref->name, DISK_PEEK, &p->cell, &p->disk, e) < 0)
+	if (cell_open(s, ref->name, lock, &p->cell, &p->disk, e) < 0)
 		return -1;
 	p->kept = true;
 	v->layer = p->disk.active;

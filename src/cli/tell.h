@@ -8,14 +8,15 @@
 #include "cli/cells.h"
 #include "keeper/place.h"
 
-/* The tree of a cell as it is now, or at a snapshot. Opened without a lock on the disk: what is read is sealed, or a
- * log that only grows. */
+/* The tree of a cell as it is now, or at a snapshot. DISK_PEEK is enough for what is sealed, and for a log that only grows; with
+ * DISK_SHARED nobody changes it meanwhile. */
 struct view {
 	struct place place;
 	uint32_t layer;
 };
 
-int view_open(struct view *v, const struct store *s, const struct cell_ref *ref, struct err *e);
+int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
+	      enum disk_lock lock, struct err *e);
 void view_close(struct view *v);
 
 struct teller {

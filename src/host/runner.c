@@ -136,7 +136,6 @@ static int spawn_child(void *arg)
 	struct spawn *s = arg;
 	struct sock_fprog prog = { .len = ARRAY_LEN(filter), .filter = filter };
 	struct sigaction sa = { .sa_handler = SIG_DFL };
-	struct rlimit nofile = { STUB_SLOT_FD + STUB_SLOTS + 8, STUB_SLOT_FD + STUB_SLOTS + 8 };
 	sigset_t all;
 
 	for (int sig = 1; sig < 65; sig++)
@@ -144,7 +143,7 @@ static int spawn_child(void *arg)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid(); /* no signal of the caller's terminal reaches it */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setrlimit(RLIMIT_NOFILE, &nofile) < 0) {
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
 		s->err = errno;
 		_exit(1);
 	}
@@ -166,6 +165,8 @@ static int spawn_child(void *arg)
 pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
 {
 	static char stack[65536] __attribute__((aligned(64)));
+	/* Set from here: before, the listener needs a number that the kernel has free, and later it waits for us. */
+	struct rlimit nofile = { STUB_SLOT_FD + STUB_SLOTS + 8, STUB_SLOT_FD + STUB_SLOTS + 8 };
 	struct spawn s = { .argv = argv, .envp = envp, .listener = -1 };
 	int moved, ret;
 	pid_t pid;
@@ -180,6 +181,8 @@ pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
 	if (pid < 0)
 		return -errno;
 	ret = stub_unplace(moved);
+	if (ret == 0 && !s.err && prlimit(pid, RLIMIT_NOFILE, &nofile, NULL) < 0)
+		ret = -errno;
 	if (s.err || ret < 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);

@@ -34,8 +34,8 @@ int disk_failed(const char *what, const char *name, int err, struct err *e)
 	if (err == -ELOOP)
 		return err_set(
 			e, ERR_FAILED,
-			"%s '%s' has %d snapshots on top of each other, which is the limit; 'viv "
-			"commit' makes them one image",
+			"%s '%s' has %d layers of snapshots on top of each other, which is the "
+			"limit; 'viv commit' makes an image of them, to start a new cell from",
 			what, name, DISK_MAX_CHAIN);
 	return err_set(e, ERR_FAILED, "the disk of %s '%s': %s", what, name, strerror(-err));
 }

@@ -470,6 +470,7 @@ int disk_seal_start(int store, struct disk *d, const char *name)
 {
 	static struct disk_chain chain;
 	uint32_t old = d->active;
+	unsigned below;
 	int err;
 
 	if (disk_snapshot_find(d, name))
@@ -477,8 +478,10 @@ int disk_seal_start(int store, struct disk *d, const char *name)
 	err = disk_chain(store, d, old, &chain);
 	if (err)
 		return err;
+	below = chain.n;
 	disk_chain_close(&chain);
-	if (chain.n + 1 >= DISK_MAX_CHAIN)
+	/* With the one that is sealed now and the next, which readers have in their chain too. */
+	if (below + 2 > DISK_MAX_CHAIN)
 		return -ELOOP;
 	err = layer_start(d, old);
 	if (err)

@@ -16,7 +16,7 @@
 #define DISK_ID_LEN 32
 #define DISK_NAME_MAX 64 /* of a snapshot */
 #define DISK_MAX_LAYERS 100000
-#define DISK_MAX_CHAIN 200 /* sealed layers below an active one */
+#define DISK_MAX_CHAIN 200 /* layers on top of each other, with the active one */
 
 #define DISK_NO_IMAGE "none" /* a volume's */
 

@@ -233,6 +233,34 @@ foreign_layers() {
 }
 check 'many layers of another disk, each with its contents @r' foreign_layers
 
+# As many snapshots as there can be: the cell is as before, and an image can be made of it.
+to_the_limit() {
+	own_store
+	local i
+	mkdir -p tree/bin
+	cp "$(command -v busybox)" tree/bin/
+	ln -s busybox tree/bin/sh
+	ln -s busybox tree/bin/cat
+	v image import -q --tag small tree >/dev/null
+	viv --image small --name d -- sh -c 'echo first >/first'
+	mkfifo go
+	"$VIV" run --name d -- sh -c 'echo then >/then; echo ready; read -r line' <go >did &
+	exec 7>go
+	soon grep -qs ready did
+	for ((i = 1; i <= 202; i++)); do v snapshot d >/dev/null 2>err || break; done
+	like "$(cat err)" '*the cell has as many layers of snapshots*'
+	((i > 150))
+	exec 7>&-
+	wait
+	is "$(viv --name d -- sh -c 'echo more >/more; cat /first /then /more' | tr '\n' ' ')" 'first then more '
+	exits 1 v snapshot d more
+	like "$(cat err)" "*cell 'd' has 200 layers of snapshots on top of each other, which is the limit*"
+	exits 0 v diff d@s1
+	exits 0 v commit -q --tag all d
+	is "$(viv --image all -- sh -c 'cat /first /then /more' | tr '\n' ' ')" 'first then more '
+}
+check 'as many snapshots as there can be' to_the_limit
+
 # The kernel of a cell has one thread for its calls; the host takes its time to write. While one process waits for that, others go on.
 beside() {
 	own_store

@@ -178,6 +178,27 @@ static void test_damage(void)
 	disk_close(&d);
 }
 
+/* However often it is sealed, it can be opened, and what is in it read. */
+static void test_limit(void)
+{
+	const struct layer_ref ground = { 0 };
+	unsigned seals = 0;
+	struct disk d;
+	int err;
+
+	ok(disk_create(store, "host", &ground, &d) == 0, "a disk to seal");
+	do {
+		layer_fill(&d, d.active);
+		err = disk_seal_start(store, &d, "");
+	} while (!err && ++seals <= DISK_MAX_CHAIN);
+	ok(err == -ELOOP && seals == DISK_MAX_CHAIN - 1, "there is an end to sealing");
+	ok(disk_chain(store, &d, d.active, &chain) == 0 && chain.n == DISK_MAX_CHAIN - 1,
+	   "and the cell can be opened then");
+	ok(disk_chain_with(store, &d, d.active, &chain) == 0 && chain.n == DISK_MAX_CHAIN,
+	   "and read");
+	disk_close(&d);
+}
+
 /* A child that was forked while a disk was open has its lock's descriptor, too. */
 static void test_forked(void)
 {
@@ -235,6 +256,7 @@ int main(void)
 	test_snapshots();
 	test_forks();
 	test_damage();
+	test_limit();
 	test_forked();
 	test_remove_deep();
 	ok(disk_name_is_valid("a.b-c_9") && !disk_name_is_valid("") && !disk_name_is_valid(".x") &&
