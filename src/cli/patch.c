@@ -227,10 +227,15 @@ static void differ_print(const char *path, const struct told_side *old, const st
 	printf(" and ");
 	name_or_null("b", path, new);
 	printf(" differ");
-	if (looks == LARGE)
-		printf(" (%llu and %llu bytes; not compared above %u)",
-		       old ? (unsigned long long)old->size : 0,
-		       new ? (unsigned long long)new->size : 0, TELL_CONTENT_MAX);
+	if (looks == LARGE) {
+		unsigned long long was = old ? old->size : 0, is = new ? new->size : 0;
+
+		printf(" (%llu and %llu bytes; ", was, is);
+		if (MAX(was, is) > TELL_CONTENT_MAX)
+			printf("not compared above %u)", TELL_CONTENT_MAX);
+		else
+			printf("the host does not let everybody read it)");
+	}
 	putchar('\n');
 }
 

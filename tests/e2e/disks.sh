@@ -261,6 +261,50 @@ to_the_limit() {
 }
 check 'as many snapshots as there can be' to_the_limit
 
+# On a host of a few files, some of which are not for everybody.
+closed() {
+	local lib x
+	mkdir -p h/{usr/bin,usr/lib,usr/lib64,opt/closed,proc,sys,dev,tmp,old,w/run,b,etc,root}
+	ln -s usr/bin usr/lib usr/lib64 h
+	cp "$(command -v busybox)" h/bin/
+	for x in sh cat ls mv rm umount; do ln -s busybox "h/bin/$x"; done
+	for lib in $(ldd "${VIV%/*}/viv-store" | grep -o '/[^ ]*'); do
+		mkdir -p "h${lib%/*}"
+		cp -L "$lib" "h$lib"
+	done
+	echo open >h/opt/open
+	echo closed | tee h/opt/closed/f h/opt/one >/dev/null
+	chmod 700 h/opt/closed
+	chmod 600 h/opt/one
+	ln h/opt/one h/opt/two
+	ln h/opt/one h/opt/three
+	cat >h/w/script <<-'EOF'
+		umount -l /old
+		export HOME=/root XDG_DATA_HOME=/w/data XDG_RUNTIME_DIR=/w/run XDG_STATE_HOME=/w/state
+		/b/viv run --name c -- /bin/sh -c 'echo x >/x; mv /opt/closed /moved; rm /opt/two'
+		/b/viv diff c
+		/b/viv diff --patch c | busybox grep Files
+		/b/viv commit -q --tag t c >/dev/null
+		/b/viv run --image t -- /bin/sh -c 'ls -A /opt /moved; cat /opt/open /x'
+	EOF
+	# shellcheck disable=SC2016
+	exits 0 unshare -m sh -ec 'mount --make-rprivate /; mount --bind h h; for d in proc sys dev; do mount --rbind /$d h/$d; done
+		mount --bind "$0" h/b; cd h; pivot_root . old; exec /bin/sh /w/script' "${VIV%/*}"
+	is "$(cat out)" 'A /moved
+D /opt/closed
+D /opt/two
+A /x
+Files a/opt/two and /dev/null differ (7 and 0 bytes; the host does not let everybody read it)
+/moved:
+
+/opt:
+open
+open
+x'
+	is "$(cat err)" 'viv: left out what the host does not let everybody read: 2 files, and what is in 1 directories'
+}
+check 'an image of a cell, and its differences, where the host has files that are not for everybody @root' closed
+
 # The kernel of a cell has one thread for its calls; the host takes its time to write. While one process waits for that, others go on.
 beside() {
 	own_store

@@ -8,7 +8,7 @@
  *             in the chain and the number of the file there, -1 and the number of the image's object ("-": not known), or -2 and 0:
  *             empty. CONTENT is "-".
  * MODE_CONTENTS  the same, and CONTENT of a file or link is "+": SIZE bytes of it follow the NUL; "=": it was and is the same; or "!": it
- *             is larger than TELL_CONTENT_MAX.
+ *             is larger than TELL_CONTENT_MAX, or the host does not let everybody read it.
  * MODE_TAR    a tar stream (fs/layer/tar.c) of the whole tree, or of what differs
  * MODE_CHECK  that all logs can be read and all contents are there: one line for each that is not
  * Differences are to the image alone, or to the first from_layers of the chain. */
@@ -120,6 +120,10 @@ static int side_put(struct outstream *o, struct inode *i, bool same)
 		content = same ? '=' : size > TELL_CONTENT_MAX ? '!' : '+';
 		if (content == '+' && size && id.layer != -2)
 			fd = r = i->ops->hostfd(i, false);
+		if (r == -EACCES && id.layer == -1) {
+			content = '!';
+			r = 0;
+		}
 	} else if (cell.spec.mode == MODE_CONTENTS && inode_is_lnk(i)) {
 		content = '+';
 		r = i->ops->readlink(i, NULL, target, sizeof(target));
@@ -168,9 +172,21 @@ static int list(struct fs *from, struct fs *to)
 
 /* ---- tar ---- */
 
+struct tarring {
+	struct tar *t;
+	int closed;
+};
+
+/* What the host image cannot show has no place in an image of the cell either. */
 static int tar_one(void *arg, const struct tree_visit *v)
 {
-	return tar_entry(arg, v);
+	struct tarring *a = arg;
+	int r = tar_entry(a->t, v);
+
+	if (r != -EACCES)
+		return r;
+	a->closed++;
+	return 0;
 }
 
 static int tar(struct fs *from, struct fs *to)
@@ -178,15 +194,18 @@ static int tar(struct fs *from, struct fs *to)
 	struct tar_options o = { .fd = cell.spec.out_fd,
 				 .objects = cell.spec.tar_objects,
 				 .whiteouts = from != NULL };
-	struct tar *t;
-	int r = tar_begin(&o, &t), last;
+	struct tarring a = { 0 };
+	int r = tar_begin(&o, &a.t), last;
 
 	if (r < 0)
 		return r;
-	r = tree_diff(from, to, tar_one, t);
+	r = tree_diff(from, to, tar_one, &a);
 	if (r < 0)
 		return r;
-	last = tar_end(t);
+	last = tar_end(a.t);
+	if (last == 0 && a.closed + r > 0)
+		control_say(CTL_LOG, 0, "left out what the host does not let everybody read: "
+			    "%d files, and what is in %d directories", a.closed, r);
 	return last;
 }
 

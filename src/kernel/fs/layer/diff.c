@@ -37,6 +37,7 @@ struct diff {
 	struct level *levels; /* blob of TREE_DEPTH_MAX */
 	uint32_t depth;
 	char *path; /* blob of TREE_PATH_MAX */
+	int closed; /* directories that could not be read */
 };
 
 /* ---- names ---- */
@@ -153,7 +154,7 @@ static int names_changed(struct names *ns, struct inode *dir)
 	return 0;
 }
 
-static int names_collect(const struct diff *d, struct level *lv)
+static int names_collect(struct diff *d, struct level *lv)
 {
 	struct names *ns = &lv->names;
 	int r = 0;
@@ -161,11 +162,15 @@ static int names_collect(const struct diff *d, struct level *lv)
 	ns->sink.emit = names_emit;
 	if (lv->from)
 		r = lv->same && !d->whole ? names_changed(ns, lv->from) : names_all(ns, lv->from);
-	/* Of what is gone, that much is told as can be read. */
-	if (r == -EACCES && !lv->to)
+	/* A directory of the host that not everybody may read: that much is told of it as can be. */
+	if (r == -EACCES)
 		r = 0;
 	if (r == 0 && lv->to)
 		r = lv->same && !d->whole ? names_changed(ns, lv->to) : names_all(ns, lv->to);
+	if (r == -EACCES) {
+		d->closed++;
+		r = 0;
+	}
 	if (r == 0)
 		names_sort(ns);
 	return r;
@@ -394,7 +399,7 @@ int tree_diff(struct fs *from, struct fs *to, int (*fn)(void *arg, const struct 
 		blob_free(d.levels, TREE_DEPTH_MAX * sizeof(*d.levels));
 	if (d.path)
 		blob_free(d.path, TREE_PATH_MAX);
-	return r;
+	return r < 0 ? r : d.closed;
 }
 
 /* ---- whether all is there ---- */

@@ -18,7 +18,7 @@ struct tree_visit {
 
 /* Calls fn for each path of to that differs from the same path of from (NULL: from nothing, so for all of it), names in each directory
  * in the order of their bytes, a directory before what is in it. fn returns 0, or -errno to end. -ENAMETOOLONG: deeper than
- * TREE_DEPTH_MAX. */
+ * TREE_DEPTH_MAX. Else how many directories of to could not be read: the host image has such. */
 int must_check tree_diff(struct fs *from_or_NULL, struct fs *to,
 			 int (*fn)(void *arg, const struct tree_visit *v), void *arg);
 
@@ -48,7 +48,7 @@ struct tar_options {
 
 /* One stream: begin, entries, end. 0 or -errno. */
 int must_check tar_begin(const struct tar_options *o, struct tar **ret_);
-int must_check tar_entry(struct tar *t, const struct tree_visit *v);
+int must_check tar_entry(struct tar *t, const struct tree_visit *v); /* -EACCES: the image's content of it is closed; left out */
 int must_check tar_end(struct tar *t); /* and frees it */
 
 #endif

@@ -264,7 +264,7 @@ static int regular_put(struct tar *t, struct entry *e, struct inode *ino)
 		return entry_put(t, e);
 	fd = ino->ops->hostfd(ino, false);
 	if (fd < 0)
-		return fd;
+		return fd == -EACCES && id.layer != -1 ? -EIO : fd;
 	n = extents_find(t, fd, ino);
 	if (n)
 		return sparse_put(t, e, fd, n);
@@ -334,6 +334,18 @@ static int link_find(struct tar *t, const struct tree_visit *v, const char **ret
 	return 0;
 }
 
+/* The entry for this name was not written. Nobody else has been led to the slot meanwhile, so it can be emptied. */
+static void link_forget(struct tar *t, const struct tree_visit *v)
+{
+	struct link *l = v->inode->nlink < 2 ? NULL : link_slot(t, v->inode->ino);
+
+	if (!l || !l->path)
+		return;
+	blob_free(l->path, (size_t)l->len + 1);
+	*l = (struct link){ 0 };
+	t->nlinks--;
+}
+
 /* ---- entries ---- */
 
 static char type_of(uint32_t mode)
@@ -393,8 +405,12 @@ int tar_entry(struct tar *t, const struct tree_visit *v)
 	lnode_xattrs(lnode_of(v->inode), xattr_put, &x);
 	if (x.error < 0)
 		return x.error;
-	if (e.type == '0')
-		return regular_put(t, &e, v->inode);
+	if (e.type == '0') {
+		r = regular_put(t, &e, v->inode);
+		if (r == -EACCES)
+			link_forget(t, v);
+		return r;
+	}
 	if (e.type == '2') {
 		r = v->inode->ops->readlink(v->inode, NULL, target, PATH_MAX_LEN);
 		if (r < 0)
