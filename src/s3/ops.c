@@ -52,7 +52,11 @@ struct lister {
 	size_t dir_len;
 	unsigned seen; /* what lies in it, the marker not counted */
 	bool marker, send;
+	char last[sizeof(((struct listing_entry *)0)->key)]; /* the greatest key so far */
 };
+
+/* Set when the server cannot give a page of the newer form of listings (ListObjectsV2), but can of the older one. */
+static _Atomic bool lists_older;
 
 static void lister_flush(struct lister *l, bool more)
 {
@@ -73,6 +77,8 @@ static bool on_entry(struct listing *ls, const struct listing_entry *in)
 
 	if (in->key_len < l->dir_len || memcmp(in->key, l->dir, l->dir_len) != 0)
 		return true; /* not asked for */
+	if (strcmp(in->key, l->last) > 0)
+		strcpy(l->last, in->key);
 	len = in->key_len - l->dir_len;
 	if (len == 0) {
 		l->marker = true;
@@ -93,45 +99,78 @@ static bool on_entry(struct listing *ls, const struct listing_entry *in)
 	return true;
 }
 
-static int list_page(struct op *o, struct lister *l, struct listing *ls, unsigned max)
+/* One page, from where ls says. older: by the key that it comes after; not every server can make the newer form's tokens, and where no next
+ * page is asked for there is no need of them. */
+static int list_page(struct op *o, struct lister *l, struct listing *ls, bool older, unsigned max,
+		     bool *ret_refused)
 {
-	char query[QUERY_SIZE], token[3 * sizeof(ls->token)], prefix[3 * FULL_KEY];
+	char query[QUERY_SIZE], prefix[3 * FULL_KEY], from[3 * sizeof(ls->token)];
+	const char *next = older ? ls->marker : ls->token;
 	struct ask q = { .method = "GET", .query = query };
 	struct answer a = { .fd = -1 };
 	int r;
 
-	if (!url_encode(ls->token, strlen(ls->token), false, token, sizeof(token)) ||
+	if (!url_encode(next, strlen(next), false, from, sizeof(from)) ||
 	    !url_encode(l->dir, l->dir_len, false, prefix, sizeof(prefix)))
 		return -ENAMETOOLONG;
-	if ((size_t)snprintf(
-		    query, sizeof(query),
-		    "%s%s%sdelimiter=%%2F&encoding-type=url%s&max-keys=%u&prefix=%s",
-		    token[0] ? "continuation-token=" : "", token, token[0] ? "&" : "",
-		    /* Without a next page to ask for, the older form will do: not every server
-			      * can make the newer one's tokens. */
-		    l->send ? "&list-type=2" : "", max, prefix) >= sizeof(query))
+	if ((size_t)snprintf(query, sizeof(query), "%s%s%sdelimiter=%%2F&encoding-type=url%s%s%s&max-keys=%u&prefix=%s",
+			     from[0] && !older ? "continuation-token=" : "", older ? "" : from,
+			     from[0] && !older ? "&" : "", older ? "" : "&list-type=2",
+			     from[0] && older ? "&marker=" : "", older ? from : "", max,
+			     prefix) >= sizeof(query))
 		return -ENAMETOOLONG;
 	r = conn_ask(o->conn, &q, &a);
+	*ret_refused = r == -EIO && (a.status >= 500 || a.status == 400);
 	if (r == 0 && !listing_parse(ls, a.body ? a.body : "", a.len))
 		r = -EIO;
 	answer_free(&a);
 	return r;
 }
 
-/* All of a directory; with l->send, to the kernel. */
+/* Where the next page begins. A page that cannot be asked for, or does not lead on, would be asked for again and again. */
+static int list_on(struct lister *l, struct listing *ls, bool older, char *before)
+{
+	if (!older)
+		return ls->token[0] ? 0 : -EIO;
+	if (strcmp(l->last, ls->marker) > 0)
+		strcpy(ls->marker, l->last);
+	if (strcmp(ls->marker, before) <= 0)
+		return -EIO;
+	strcpy(before, ls->marker);
+	return 0;
+}
+
+/* All of a directory, to the kernel. */
 static int list_all(struct op *o, struct lister *l)
 {
 	static __thread struct listing ls;
+	char before[sizeof(ls.marker)] = "";
+	bool older = lists_older, refused;
 	int r;
 
 	ls = (struct listing){ .entry = on_entry, .arg = l };
-	do {
-		r = list_page(o, l, &ls, l->send ? 1000 : 2);
-		/* A next page that cannot be asked for would be asked for again and again. */
-		if (r == 0 && l->send && ls.truncated && !ls.token[0])
-			r = -EIO;
-	} while (r == 0 && l->send && ls.truncated);
+	r = list_page(o, l, &ls, older, 1000, &refused);
+	if (!older && refused) {
+		ls.marker[0] = '\0';
+		r = list_page(o, l, &ls, older = true, 1000, &refused);
+		lists_older = r == 0;
+	}
+	while (r == 0 && ls.truncated) {
+		r = list_on(l, &ls, older, before);
+		if (r == 0)
+			r = list_page(o, l, &ls, older, 1000, &refused);
+	}
 	return r;
+}
+
+/* Whether there is anything in it. */
+static int list_peek(struct op *o, struct lister *l)
+{
+	static __thread struct listing ls;
+	bool refused;
+
+	ls = (struct listing){ .entry = on_entry, .arg = l };
+	return list_page(o, l, &ls, true, 2, &refused);
 }
 
 static void op_list(struct op *o, struct s3_reply *r)
@@ -175,7 +214,7 @@ static void op_stat(struct op *o, struct s3_reply *r)
 	if (!key_make(o->key2, o->q->keys, o->q->key_len, true))
 		return;
 	l.dir_len = strlen(l.dir);
-	r->err = list_all(o, &l);
+	r->err = list_peek(o, &l);
 	if (r->err == 0 && !l.seen && !l.marker)
 		r->err = -ENOENT;
 	r->type = r->err ? S3_NOTHING : S3_DIR;
@@ -390,7 +429,7 @@ static void op_rmdir(struct op *o, struct s3_reply *r)
 {
 	struct lister l = { .dir = o->key, .dir_len = strlen(o->key) };
 
-	r->err = list_all(o, &l);
+	r->err = list_peek(o, &l);
 	if (r->err == 0 && l.seen)
 		r->err = -ENOTEMPTY;
 	if (r->err == 0)

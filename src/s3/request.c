@@ -247,7 +247,7 @@ static int verdict(const struct answer *a, CURLcode code, bool *ret_again)
 	}
 	if (a->status / 100 == 2)
 		return 0;
-	*ret_again = a->status >= 500 || a->status == 429;
+	*ret_again = (a->status >= 500 && a->status != 507) || a->status == 429;
 	switch (a->status) {
 	case 401:
 	case 403:
@@ -256,6 +256,8 @@ static int verdict(const struct answer *a, CURLcode code, bool *ret_again)
 		return -ENOENT;
 	case 416:
 		return -ENODATA;
+	case 507:
+		return -ENOSPC;
 	default:
 		return -EIO;
 	}

@@ -232,17 +232,20 @@ bool listing_parse(struct listing *l, const char *text, size_t len)
 	static const char encoded[] = "<EncodingType>url</EncodingType>";
 	struct reader r = { text, text + len };
 	bool url = memmem(text, len, encoded, sizeof(encoded) - 1) != NULL;
-	bool in_entry = false, entry_ok = false, seen = false;
+	bool in_entry = false, entry_ok = false, seen = false, ended = false;
 	struct listing_entry e;
 	struct tag t;
 
 	l->truncated = false;
-	l->token[0] = '\0';
+	l->token[0] = l->marker[0] = '\0';
 	while (tag_next(&r, &t)) {
 		bool is_file = span_is(t.name, "Contents");
 		bool is_dir = span_is(t.name, "CommonPrefixes");
 
-		seen |= span_is(t.name, "ListBucketResult");
+		if (span_is(t.name, "ListBucketResult")) {
+			seen = true;
+			ended |= t.closes || t.is_empty;
+		}
 		if (is_file || is_dir) {
 			if (!t.closes) {
 				memset(&e, 0, sizeof(e));
@@ -261,9 +264,12 @@ bool listing_parse(struct listing *l, const char *text, size_t len)
 		} else if (!t.closes && span_is(t.name, "NextContinuationToken")) {
 			if (text_decode(t.text, false, l->token, sizeof(l->token)) == SIZE_MAX)
 				return false;
+		} else if (!t.closes && span_is(t.name, "NextMarker")) {
+			if (text_decode(t.text, url, l->marker, sizeof(l->marker)) == SIZE_MAX)
+				return false;
 		}
 	}
-	return seen;
+	return seen && ended;
 }
 
 bool xml_value(const char *text, size_t len, const char *name, char *out, size_t size)

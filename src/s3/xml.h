@@ -16,12 +16,13 @@ struct listing_entry {
 struct listing {
 	bool truncated;
 	char token[2048]; /* of the next page */
+	char marker[1025]; /* in the older form: where the next page begins, if the server says it */
 	/* Called for each entry; false ends the reading. */
 	bool (*entry)(struct listing *l, const struct listing_entry *e);
 	void *arg;
 };
 
-/* The answer to ListObjectsV2. False: not such an answer. */
+/* The answer to ListObjectsV2 or ListObjects. False: not such an answer, or not all of it. */
 bool listing_parse(struct listing *l, const char *text, size_t len);
 /* The text of the first element of that name, decoded, as a string. False: none, or too long. */
 bool xml_value(const char *text, size_t len, const char *name, char *out, size_t size);

@@ -69,18 +69,22 @@ static void bad_input(void)
 	ok(!parse(""), "nothing");
 	ok(!parse("<Error><Code>NoSuchBucket</Code></Error>"), "an error");
 	ok(parse(HEAD "<IsTruncated>true</IsTruncated></ListBucketResult>") && ls.truncated && !ls.token[0], "more, but no way to ask for it");
-	ok(parse(HEAD "<Contents><Key>x&bogus;</Key></Contents><Contents><Key>y</Key></Contents>") && count == 1 &&
+	ok(parse(HEAD "<Contents><Key>x&bogus;</Key></Contents><Contents><Key>y</Key></Contents></ListBucketResult>") && count == 1 &&
 		   !strcmp(seen[0].key, "y"),
 	   "an entity that is none leaves its entry out");
-	ok(parse(HEAD "<EncodingType>url</EncodingType><Contents><Key>a%00b</Key></Contents><Contents><Key>%</Key></Contents>") &&
+	ok(parse(HEAD "<EncodingType>url</EncodingType><Contents><Key>a%00b</Key></Contents><Contents><Key>%</Key></Contents></ListBucketResult>") &&
 		   count == 0,
 	   "a NUL and half an escape are no keys");
-	ok(parse(HEAD "<Contents><Key>cut") && count == 0, "cut in an entry");
-	ok(parse(HEAD "<Contents><Contents><Key>k</Key></Contents></Contents>") && count == 1, "nested where nothing nests");
-	ok(parse(HEAD "<Contents/><Contents></Contents></Contents>") && count == 0, "empty ones");
-	snprintf(big, sizeof(big), HEAD "<Contents><Key>%01100d</Key></Contents><Contents><Key>z</Key><Size>99999999999999999999</Size></Contents>", 1);
+	ok(!parse(HEAD "<Contents><Key>cut") && count == 0, "cut in an entry");
+	ok(!parse(HEAD "<Contents><Key>a</Key></Contents>"), "cut behind one");
+	ok(parse(HEAD "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextMarker>a%2Fb+c</NextMarker></ListBucketResult>") &&
+		   !strcmp(ls.marker, "a/b c"),
+	   "how the older form goes on");
+	ok(parse(HEAD "<Contents><Contents><Key>k</Key></Contents></Contents></ListBucketResult>") && count == 1, "nested where nothing nests");
+	ok(parse(HEAD "<Contents/><Contents></Contents></Contents></ListBucketResult>") && count == 0, "empty ones");
+	snprintf(big, sizeof(big), HEAD "<Contents><Key>%01100d</Key></Contents><Contents><Key>z</Key><Size>99999999999999999999</Size></Contents></ListBucketResult>", 1);
 	ok(parse(big) && count == 1 && seen[0].size == 0, "a key too long, a size too large");
-	ok(parse(HEAD "<Contents><Key>t</Key><LastModified>yesterday, at about noon</LastModified></Contents>") && seen[0].mtime == 0,
+	ok(parse(HEAD "<Contents><Key>t</Key><LastModified>yesterday, at about noon</LastModified></Contents></ListBucketResult>") && seen[0].mtime == 0,
 	   "no time");
 }
 

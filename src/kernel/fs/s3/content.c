@@ -161,10 +161,16 @@ static void get_answer(struct s3node *n, const struct s3_reply *r)
 	if (r->err < 0 || !n->valid)
 		return;
 	if (!s3node_is_own(n) && (r->size != size || (r->etag && n->etag && r->etag != n->etag))) {
-		/* Another object by now. */
+		/* Another object by now. One that changes all the time is never read to its end. */
 		s3node_told(n, S3_FILE, r->size, r->mtime, r->etag);
+		if (++n->others < S3_OTHERS_MAX)
+			return;
+		n->others = 0;
+		n->err = -ESTALE;
+		n->failed_at = now_mono();
 		return;
 	}
+	n->others = 0;
 	if (r->done < len) {
 		n->err = -EIO;
 		n->failed_at = now_mono();

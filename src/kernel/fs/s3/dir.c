@@ -5,11 +5,13 @@
  * its own victim: the answer waits in the node's record until the call that asked for it comes and takes it.
  *
  * A directory is a prefix. One made here has a marker, an object of its name with a slash; one that is about to lose an entry gets a marker,
- * so that it does not vanish with its last file. Directories cannot be renamed (EXDEV: mv copies). There are no links, devices or modes. */
+ * so that it does not vanish with its last file. Directories cannot be renamed (EXDEV: mv copies). There are no links, devices or modes. Keys
+ * are UTF-8: what another name would become differs from server to server, so there are no files of such names (EILSEQ). */
 #include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "kernel/fs/s3/s3node.h"
 
 /* ---- records ---- */
@@ -227,7 +229,7 @@ static int s3_lookup(struct inode *dir, const char *name, size_t len, struct ino
 	bool listed = d->complete && s3_is_fresh(d->listed_at);
 	int r;
 
-	if (!d->parent && dir->fs->root != dir)
+	if ((!d->parent && dir->fs->root != dir) || !text_is_utf8(name, len))
 		return -ENOENT;
 	if (!n) {
 		if (listed)
@@ -273,6 +275,8 @@ static int s3_create(struct inode *dir, const char *name, size_t len, const stru
 		return -EPERM;
 	if (dir->fs->readonly)
 		return -EROFS;
+	if (!text_is_utf8(name, len))
+		return -EILSEQ;
 	r = s3_throttle((struct s3fs *)dir->fs);
 	if (r < 0)
 		return r;
@@ -343,6 +347,8 @@ static int s3_rename(struct inode *odir, const char *oname, size_t olen, struct 
 		return -EROFS;
 	if (flags & RENAME_EXCHANGE_)
 		return -EINVAL;
+	if (!text_is_utf8(nname, nlen))
+		return -EILSEQ;
 	if (n->type != S3_FILE)
 		return -EXDEV;
 	if (!n->parent)

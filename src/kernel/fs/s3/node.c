@@ -352,9 +352,9 @@ void s3fs_finish(struct fs *fs)
 	if (fs->ops != &s3_fs_ops)
 		return;
 	end = now_mono() + FINISH_LIMIT;
-	while (!s->dead && (uploads_start(s) || !s3_is_idle(s)) && now_mono() < end)
-		while (!s->dead && !s3_is_idle(s) && now_mono() < end)
+	while (!s->dead && (uploads_start(s) || !s3_is_settled(s)) && now_mono() < end)
+		while (!s->dead && !s3_is_settled(s) && now_mono() < end)
 			s3_pump(s);
-	if (!s->dead && !s3_is_idle(s))
+	if (!s->dead && !s3_is_settled(s))
 		log_warn("the cell ends although S3 has not taken all of its files yet");
 }

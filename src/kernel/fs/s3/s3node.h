@@ -13,6 +13,7 @@
 #define S3_AHEAD_MAX 8u /* blocks */
 #define S3_CACHE_MAX (256UL << 20) /* of content that can be fetched again */
 #define S3_CACHE_FILES 256u
+#define S3_OTHERS_MAX 16u /* fetches, each of another object, before a reader is told */
 #define S3_PUTS_MAX 64u /* uploads at once; who makes more files waits */
 
 struct s3fs {
@@ -72,6 +73,7 @@ struct s3node {
 	uint32_t gen, put_gen; /* changes; those in the upload */
 	int64_t put_at; /* the last upload that went well */
 	uint64_t get_block, get_count; /* what is being fetched */
+	uint32_t others; /* fetches in a row that met another object than the one before */
 	uint64_t next_pos; /* where a sequential reader goes on */
 	uint32_t ahead;
 	uint8_t len;
@@ -118,7 +120,7 @@ int s3_wait(struct s3node *n);
 void s3_pump(
 	struct s3fs
 		*s); /* where no call runs: waits for a moment, takes the answers that are there */
-bool s3_is_idle(const struct s3fs *s); /* nothing is on its way */
+bool s3_is_settled(const struct s3fs *s); /* no change is on its way; what is only read does not count */
 int s3_watch(struct s3fs *s);
 /* Waits while too many uploads are on their way. */
 int s3_throttle(struct s3fs *s);

@@ -176,9 +176,16 @@ int s3_watch(struct s3fs *s)
 	return hostwatch_arm(&s->watch, POLLIN);
 }
 
-bool s3_is_idle(const struct s3fs *s)
+bool s3_is_settled(const struct s3fs *s)
 {
-	return list_is_empty(&s->pending) && list_is_empty(&s->unsent);
+	const struct list *lists[] = { &s->pending, &s->unsent };
+	const struct s3req *r;
+
+	for (unsigned i = 0; i < ARRAY_LEN(lists); i++)
+		list_for_each (r, lists[i], link)
+			if (r->q.op >= S3_PUT)
+				return false;
+	return true;
 }
 
 void s3_pump(struct s3fs *s)
