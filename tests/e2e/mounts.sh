@@ -84,12 +84,27 @@ owners() {
 }
 check 'owners: what a cell makes belongs to the directory'\''s owner @r' owners
 
+# What root does to keep owners is no error, and changes none.
+unpacked() {
+	mkdir m tree
+	echo 1 >tree/f
+	tar c --owner=1234 --group=4321 -f m/tar tree
+	exits 0 viv --mount "$PWD/m:/m" -- sh -ec 'cd /m; tar xf tar; mkdir /root/s; echo 1 >/root/s/f; chown -R 1000:1000 /root/s
+		cp -a /root/s c; mv /root/s v; chown 5:6 tree/f; stat -c "%u %g" tree/f c/f v/f'
+	is "$(cat out)" $'0 0\n0 0\n0 0'
+	is "$(cat err)" ''
+	is "$(find m -printf '%U %G\n' | sort -u)" "$(stat -c '%u %g' m)"
+	exits 1 viv --user agent --mount "$PWD/m:/m" -- chown 5 /m/tree/f
+}
+check 'owners: tar, cp and mv of root @r' unpacked
+
 foreign() {
 	mkdir m
 	chown vivtest: m
 	echo root >m/rootfile
 	chmod 600 m/rootfile
 	exits 1 viv --mount "$PWD/m:/m" -- cat /m/rootfile
+	exits 1 viv --mount "$PWD/m:/m" -- chown 5 /m/rootfile
 	is "$(viv --quiet --mount /root:/r:ro -- sh -c 'ls /r >/dev/null 2>&1 && echo seen; cat /etc/shadow 2>/dev/null')" seen
 }
 check 'owners: files of others in a mount stay foreign @root' foreign

@@ -619,7 +619,7 @@ static void test_hostdir(const char *dir)
 	eq(f->ops->setattr(f, &a), 0, "chmod");
 	eq(f->mode & 07777, 0711, "without set-id bits");
 	a = (struct attr){ .valid = ATTR_UID, .uid = 0 };
-	eq(f->ops->setattr(f, &a), -EPERM, "no chown");
+	ok(f->ops->setattr(f, &a) == 0 && f->uid == 1000 && f->gid == 1001, "chown changes nothing");
 	d = make(root, "sub", S_IFDIR | 0777);
 	ok(d && (d->mode & 07777) == 0777, "mkdir, umask ignored");
 	eq(root->ops->link(d, "hard", 4, f), 0, "link");

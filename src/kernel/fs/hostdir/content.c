@@ -172,8 +172,9 @@ int hostdir_setattr(struct inode *ino, const struct attr *a)
 
 	if (ino->fs->readonly)
 		return -EROFS;
-	if (((a->valid & ATTR_UID) && a->uid != ino->uid) ||
-	    ((a->valid & ATTR_GID) && a->gid != ino->gid))
+	/* Who owns what is the mount's to say. To refuse it to the cell's root would stop tar, cp and rsync, as in an S3 mount. */
+	if (ino->uid == HOSTDIR_OTHER_ID && (((a->valid & ATTR_UID) && a->uid != ino->uid) ||
+					     ((a->valid & ATTR_GID) && a->gid != ino->gid)))
 		return -EPERM;
 	if ((a->valid & ATTR_SIZE) && a->size > INT64_MAX)
 		return -EFBIG;

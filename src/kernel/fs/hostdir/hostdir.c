@@ -14,7 +14,7 @@
  * made: they would lead to something outside.
  *
  * Owners: files of our own host user look like the cell's user, all others like nobody; chown
- * changes nothing. New files get permission bits only, and set-id bits are never set: such a file
+ * changes nothing, and fails for those of others. New files get permission bits only, and set-id bits are never set: such a file
  * would be a trap for the host's users. Left out: crossing into mounts inside of the directory
  * (EXDEV), O_TMPFILE. */
 #include "kernel/fs/hostdir/hostdir.h"
