@@ -54,16 +54,6 @@ static struct when when(int64_t t)
 	return w;
 }
 
-static bool is_used(const struct store *s, const struct named *n)
-{
-	struct disk d;
-	int err = disk_open(s->fd, n->disk, DISK_SHARED, &d);
-
-	if (!err)
-		disk_close(&d);
-	return err == -EBUSY;
-}
-
 /* What every verb here begins with. 0: s is open; else what the verb returns. */
 static int verb_begin(struct args *a, int argc, char **argv, struct store *s)
 {
@@ -324,7 +314,7 @@ int volume_ls_main(int argc, char **argv)
 	if (!a.json && !quiet)
 		printf("%-24s %-8s %s\n", "NAME", "STATE", "CREATED");
 	for (unsigned i = 0; i < n; i++) {
-		const char *state = is_used(&s, &list[i]) ? "in use" : "free";
+		const char *state = disk_is_used(s.fd, list[i].disk) ? "in use" : "free";
 
 		if (a.json)
 			printf("{\"name\":\"%s\",\"state\":\"%s\",\"disk\":\"%s\",\"created\":\"%"

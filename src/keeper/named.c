@@ -9,6 +9,10 @@
 
 #include "keeper/client.h"
 
+/* Some hold a disk only for a moment: who lists volumes, collects garbage, takes a snapshot of a cell that does not run. */
+#define PATIENCE_STEPS 100
+#define PATIENCE_STEP_US 5000
+
 static const char *const name_rule = "a name is 1 to 64 letters, digits, '.', '_' or '-', and "
 				     "starts with none of the last three";
 
@@ -91,8 +95,13 @@ int cell_open_or_make(const struct store *s, const char *name, const char *image
 {
 	const struct layer_ref ground = { 0 };
 
-	for (int tries = 0;; tries++) {
-		if (cell_open(s, name, DISK_EXCLUSIVE, n, d, e) == 0)
+	for (int tries = 0, waited = 0;; tries++) {
+		int ret;
+
+		while ((ret = cell_open(s, name, DISK_EXCLUSIVE, n, d, e)) < 0 &&
+		       e->kind == ERR_CONFLICT && waited++ < PATIENCE_STEPS)
+			usleep(PATIENCE_STEP_US);
+		if (ret == 0)
 			break;
 		if (e->kind != ERR_NOT_FOUND)
 			return -1;
@@ -127,7 +136,12 @@ int volume_open_or_make(const struct store *s, const char *name, bool readonly, 
 	} else if (err) {
 		return named_failed("volume", name, err, e);
 	}
-	err = disk_open(s->fd, n.disk, readonly ? DISK_SHARED : DISK_EXCLUSIVE, d);
+	for (int waited = 0;; waited++) {
+		err = disk_open(s->fd, n.disk, readonly ? DISK_SHARED : DISK_EXCLUSIVE, d);
+		if (err != -EBUSY || waited == PATIENCE_STEPS)
+			break;
+		usleep(PATIENCE_STEP_US);
+	}
 	return err ? disk_failed("volume", name, err, e) : 0;
 }
 

@@ -230,6 +230,16 @@ int disk_open(int store, const char *id, enum disk_lock how, struct disk *d)
 	return err;
 }
 
+bool disk_is_used(int store, const char *id)
+{
+	struct disk d;
+	int err = disk_open(store, id, DISK_EXCLUSIVE, &d);
+
+	if (!err)
+		disk_close(&d);
+	return err == -EBUSY;
+}
+
 static int id_make(char *id)
 {
 	uint8_t raw[DISK_ID_LEN / 2];

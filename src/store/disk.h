@@ -69,6 +69,8 @@ int must_check disk_publish(int store, struct disk *d);
 void disk_discard(int store, struct disk *d);
 int must_check disk_open(int store, const char *id, enum disk_lock lock, struct disk *ret);
 void disk_close(struct disk *d);
+/* Whether anybody has it locked. Whoever opens it in that moment finds it locked by us. */
+bool disk_is_used(int store, const char *id);
 /* The disk and everything in it. It is locked exclusively; closes it. */
 int disk_remove(int store, struct disk *d);
 

@@ -198,6 +198,7 @@ volumes() {
 	is "$(viv --volume data:/data:ro -- cat /data/f)" $'kept\n2' 'two readers'
 	exits 125 viv --volume data:/data -- true
 	exits 5 v volume rm data
+	like "$(v volume ls)" $'NAME*\ndata * in use *' 'with readers alone'
 	exec 9>&-
 	wait
 	v volume rm data
@@ -206,6 +207,21 @@ volumes() {
 	exits 2 v volume create 'a b'
 }
 check 'volumes: one writes, many read @r' volumes
+
+# Who lists volumes, or collects garbage, has to lock a disk for a moment.
+moment() {
+	local i lock
+	own_store
+	viv --volume data:/data -- true
+	lock=$(echo data/vivarium/disks/*/lock)
+	(while [[ ! -e stop ]]; do flock -x "$lock" sleep 0.01; sleep 0.01; done) &
+	for ((i = 0; i < 20; i++)); do
+		viv --volume data:/data -- true && viv --volume data:/data:ro -- true || { touch stop; return 1; }
+	done
+	touch stop
+	wait
+}
+check 'volumes: who has one for a moment is waited for' moment
 
 # What a kernel that was taken over leaves in a volume is not to reach the other disks of those who use it next.
 volume_links() {
