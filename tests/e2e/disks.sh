@@ -210,6 +210,45 @@ quotas() {
 }
 check 'quotas hold, also when the cell is opened again @r' quotas
 
+# What a mapping can do without a call: fill holes, and keep a file that has no name any more.
+mapped_quotas() {
+	own_store
+	viv --name d --disk-size 4M -- python3 -c '
+import ctypes, errno, os
+c = ctypes.CDLL(None, use_errno=True); c.mmap.restype = ctypes.c_void_p
+c.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+c.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+M = 1 << 20
+def tried(f, *a):
+    try: return f(*a)
+    except OSError as e: return errno.errorcode[e.errno]
+def new(name, size): f = os.open(name, os.O_RDWR | os.O_CREAT); os.ftruncate(f, size); return f
+def at(f, size, prot):
+    p = c.mmap(None, size, prot, 1, f, 0)
+    if p == 2 ** 64 - 1: raise OSError(ctypes.get_errno(), "")
+    return p
+f = new("/sparse", 16 * M); print(tried(at, f, 16 * M, 3)); r = at(f, 16 * M, 1)
+print(ctypes.string_at(r, 3), c.mprotect(ctypes.c_void_p(r), M, 3)); c.munmap(r, 16 * M); os.close(f); os.unlink("/sparse")
+f = new("/grows", M); p = at(f, 16 * M, 3); print(tried(os.ftruncate, f, 16 * M), tried(os.pwrite, f, b"x", 8 * M)); os.ftruncate(f, 2 * M)
+ctypes.memset(p, 65, 2 * M); os.pwrite(f, b"y" * M, 0); g = new("/other", 0); print(tried(os.write, g, b"z" * 3 * M) // M); os.ftruncate(g, 0)
+c.munmap(p, 16 * M); os.close(f); os.unlink("/grows"); n = 0; maps = []
+while n < 20:
+    f = new(f"/gone{n}", 0); os.unlink(f"/gone{n}")
+    if tried(os.write, f, b"x" * M) != M: break
+    maps.append(at(f, M, 1 + n % 2 * 2)); os.close(f); n += 1
+print(n)
+for m in maps: c.munmap(m, M)
+print(tried(os.write, g, b"z" * 3 * M) // M, os.statvfs("/").f_bavail * 4096 // M)' >out
+	is "$(cat out)" "ENOSPC
+b'\\x00\\x00\\x00' -1
+ENOSPC ENOSPC
+2
+4
+3 1"
+	exits 0 v verify d
+}
+check 'quotas hold for what is mapped @r' mapped_quotas
+
 # Each layer of another disk is a descriptor of the kernel's, and a number that it uses for something else may be among them.
 foreign_layers() {
 	own_store

@@ -11,19 +11,15 @@
  *
  * Quota: used_bytes is the sum of the blocks that the host says the scratch files have. A write is
  * cut to what surely fits before it is made, and the blocks are asked for after it only when the
- * file could have grown. A shared mapping may fill holes unseen; the next look at the file counts
- * them, and the scratch file system's own size bounds it. */
+ * file could have grown. What mappings do unseen is in quota.c. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "base/log.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
 #include "kernel/platform/cell.h"
-#include "kernel/platform/uio.h"
 
 #define COPY_STEP (1UL << 30)
 /* A larger file is copied when it is opened for writing, so many bytes after each event of others. */
@@ -322,8 +318,7 @@ int lnode_load(struct lnode *n)
 	return 0;
 }
 
-/* Counts the blocks that the content file has now. Over the limit is counted too: it happened. */
-static void lnode_recount(struct lnode *n)
+void lnode_recount(struct lnode *n)
 {
 	struct stat st;
 	int fd;
@@ -341,10 +336,16 @@ static void lnode_recount(struct lnode *n)
 void lnode_content_free(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
+	bool orphan = n->mapped && n->scratch && n->own_content && layer_counts_maps(l) &&
+		      n->content.where == store_active(l->store);
+	int fd = orphan ? own_fd(n, false) : -1;
 	struct stat st;
 
+	fd = fd >= 0 ? host_dup(fd) : -1;
 	fdcache_drop(&contents, &n->rd);
 	fdcache_drop(&contents, &n->wr);
+	if (fd >= 0)
+		layer_orphan_add(l, fd, host_fstat(fd, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512);
 	if (l->store && n->copied && n->copied_in == store_active(l->store))
 		store_content_unlink(l->store, n->copied_in, n->id, n->copied);
 	if (n->scratch && l->store) {
@@ -463,6 +464,12 @@ static void copy_up_forget(struct lnode *n)
 	n->copied = 0;
 }
 
+/* What is to be copied. The look for room opens other files, so it is asked for again after that. */
+static int old_fd(struct lnode *n)
+{
+	return n->own_content ? own_fd(n, false) : lower_fd(n);
+}
+
 int layer_copy_up_piece(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
@@ -471,7 +478,7 @@ int layer_copy_up_piece(struct lnode *n)
 
 	if (lnode_content_is_writable(n))
 		return 0;
-	in = n->own_content ? own_fd(n, false) : lower_fd(n);
+	in = old_fd(n);
 	if (in < 0)
 		return in;
 	end = MIN(n->copied + COPY_PIECE, n->inode.size);
@@ -482,7 +489,8 @@ int layer_copy_up_piece(struct lnode *n)
 		return r;
 	layer_uncharge_bytes(l,
 			     n->inode.size - n->copied); /* counted from the file itself, below */
-	r = copy_up_piece(n, in, end);
+	in = old_fd(n);
+	r = in < 0 ? in : copy_up_piece(n, in, end);
 	if (r < 0) {
 		copy_up_forget(n);
 		return r;
@@ -548,7 +556,7 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	int in = -1, r = 0;
 
 	if (keep > 0) {
-		in = n->own_content ? own_fd(n, false) : lower_fd(n);
+		in = old_fd(n);
 		if (in < 0)
 			return in;
 	}
@@ -561,6 +569,11 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	if (r < 0)
 		return r;
 	layer_uncharge_bytes(l, room); /* counted from the file itself, below */
+	if (keep > 0) {
+		in = old_fd(n);
+		if (in < 0)
+			return in;
+	}
 	if (l->store)
 		r = disk_copy_up(n, in, keep, keep == whole);
 	else
@@ -577,8 +590,7 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	return 0;
 }
 
-/* A file that is cut shorter than what was copied is not one whose copy is incomplete. */
-static int disk_hint(struct lnode *n, uint64_t size)
+int lnode_hint(struct lnode *n, uint64_t size)
 {
 	struct layer *l = layer_of(n);
 	int r;
@@ -609,11 +621,13 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 		if (r < 0)
 			return r;
 	}
+	if (!lnode_map_fits(n, size))
+		return -ENOSPC;
 	n->changed = true;
 	/* With a disk the host is told even so: its file has the time. */
 	if (size == n->inode.size && !(l->store && n->scratch))
 		return 0;
-	r = disk_hint(n, size);
+	r = lnode_hint(n, size);
 	if (r < 0)
 		return r;
 	fd = own_fd(n, true);
@@ -641,153 +655,3 @@ int layer_getattr(struct inode *ino)
 		ino->size = 40 + 20 * (uint64_t)n->table.own;
 	return 0;
 }
-
-/* ---- open files ---- */
-
-static int64_t layer_read(struct file *f, struct uio *u, int64_t pos)
-{
-	struct lnode *n = lnode_of(f->inode);
-
-	if (n->own_content && n->scratch == 0)
-		return 0;
-	return hostfile_fops.read(f, u, pos);
-}
-
-/* How many of len bytes at pos may be written; *ret_grows: blocks may be added. */
-static uint64_t write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *ret_grows)
-{
-	struct layer *l = layer_of(n);
-	uint64_t have = ALIGN_UP(n->inode.size, PAGE_SIZE);
-	uint64_t end = ALIGN_UP(pos + len, PAGE_SIZE);
-	bool holes = n->charged < have;
-	uint64_t from = holes ? ALIGN_DOWN(pos, PAGE_SIZE) : MAX(have, ALIGN_DOWN(pos, PAGE_SIZE));
-	uint64_t room;
-
-	*ret_grows = end > from;
-	if (end <= from || !l->max_bytes)
-		return len;
-	room = l->used_bytes < l->max_bytes ? l->max_bytes - l->used_bytes : 0;
-	room = ALIGN_DOWN(room, PAGE_SIZE);
-	if (end - from <= room)
-		return len;
-	l->bytes_refused++;
-	return from + room > pos ? from + room - pos : 0;
-}
-
-static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
-{
-	struct lnode *n = lnode_of(f->inode);
-	struct layer *l = layer_of(n);
-	uint64_t len = u->left, fit;
-	bool grows;
-	int64_t r;
-
-	if (pos < 0)
-		return -EINVAL;
-	if (len == 0)
-		return 0;
-	if (len > (uint64_t)INT64_MAX - 2 * PAGE_SIZE - (uint64_t)pos ||
-	    (uint64_t)pos > INT64_MAX - 2 * PAGE_SIZE)
-		return -EFBIG;
-	if (l->store && l->fs.readonly)
-		return -EROFS;
-	if (!lnode_content_is_writable(n)) {
-		r = layer_apply_copy_up(n, UINT64_MAX);
-		if (r < 0)
-			return r;
-	}
-	fit = write_room(n, (uint64_t)pos, len, &grows);
-	if (fit == 0)
-		return -ENOSPC;
-	u->left = MIN(fit, len);
-	fit = len - u->left;
-	r = hostfile_fops.write(f, u, pos);
-	if ((r == -ENOSPC || r == -EDQUOT) && store_make_room(l))
-		r = hostfile_fops.write(f, u, pos);
-	u->left += fit;
-	if (r > 0) {
-		n->wrote = l->store != NULL;
-		n->unsynced += (uint64_t)r;
-		n->changed = true;
-		inode_touch(&n->inode);
-		n->inode.size = MAX(n->inode.size, (uint64_t)(pos + r));
-		lnode_times_now(n, true);
-		if (grows)
-			lnode_recount(n);
-	}
-	return r;
-}
-
-static int64_t layer_seek(struct file *f, int64_t off, int whence)
-{
-	return hostfile_fops.seek(f, off, whence);
-}
-
-/* A file opened for writing can have its shared mapping made writable at any time, so that is what
- * counts. */
-static int layer_mmap(struct file *f, const struct mapping_req *req, uint64_t *off)
-{
-	bool write = (req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE);
-	int fd;
-
-	(void)off;
-	fd = layer_hostfd(f->inode, write);
-	if (fd >= 0 && write) {
-		struct lnode *n = lnode_of(f->inode);
-		struct lstore *s = layer_of(n)->store;
-
-		n->mapped_shared = f->inode->unsteady = true;
-		inode_touch(f->inode);
-		if (s && list_is_empty(&n->mapped_link))
-			list_append(&s->mapped, &n->mapped_link);
-	}
-	return fd;
-}
-
-static int layer_fsync(struct file *f, bool data_only)
-{
-	struct lnode *n = lnode_of(f->inode);
-
-	return layer_of(n)->store ? store_sync_node(layer_of(n), n, data_only) : 0;
-}
-
-static int layer_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
-{
-	struct lnode *n = lnode_of(f->inode);
-	bool grows;
-	int r;
-
-	if (len == 0 || off > INT64_MAX || len > INT64_MAX - off)
-		return len == 0 || off > INT64_MAX ? -EINVAL : -EFBIG;
-	if (off + len > INT64_MAX - 2 * PAGE_SIZE)
-		return -EFBIG;
-	if (layer_of(n)->store && f->inode->fs->readonly)
-		return -EROFS;
-	r = layer_hostfd(f->inode, true);
-	if (r < 0)
-		return r;
-	if (mode & FALLOC_FL_COLLAPSE_RANGE)
-		r = disk_hint(n, n->inode.size > len ? n->inode.size - len : 0);
-	if (r < 0)
-		return r;
-	/* Modes without FALLOC_FL_PUNCH_HOLE (2) allocate. */
-	if (!(mode & 2) && write_room(n, off, len, &grows) < len)
-		return -ENOSPC;
-	r = hostfile_fops.fallocate(f, mode, off, len);
-	lnode_recount(n);
-	if (r == 0) {
-		n->wrote = layer_of(n)->store != NULL;
-		n->changed = true;
-		lnode_times_now(n, true);
-	}
-	return r;
-}
-
-const struct file_ops layer_reg_fops = {
-	.read = layer_read,
-	.write = layer_write,
-	.seek = layer_seek,
-	.mmap = layer_mmap,
-	.fsync = layer_fsync,
-	.fallocate = layer_fallocate,
-};

@@ -20,7 +20,7 @@ static void layer_statfs(struct fs *fs, struct fs_stat *out)
 {
 	struct layer *l = (struct layer *)fs;
 	uint64_t bytes = l->max_bytes, inodes = l->max_inodes;
-	uint64_t free_bytes = bytes - MIN(l->used_bytes, bytes);
+	uint64_t free_bytes = bytes ? layer_room(l, UINT64_MAX) : 0;
 	uint64_t free_inodes = inodes - MIN(l->used_inodes, inodes);
 	int fd = l->store ? l->store->data_fd : cell.scratch_fd;
 	struct statfs st;

@@ -30,8 +30,7 @@ static void uncharge_inode(struct layer *l)
 
 int layer_charge_bytes(struct layer *l, uint64_t n)
 {
-	if (l->max_bytes && !l->replay_time &&
-	    (l->used_bytes > l->max_bytes || n > l->max_bytes - l->used_bytes)) {
+	if (l->max_bytes && !l->replay_time && n > layer_room(l, n)) {
 		l->bytes_refused++;
 		return -ENOSPC;
 	}

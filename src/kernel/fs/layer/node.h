@@ -103,6 +103,7 @@ struct lnode {
 	bool several; /* in the layer's links: every name that the image has of it leads here */
 	bool held; /* counted there, as some of those names have no entry */
 	bool mapped_shared; /* blocks may grow behind our back */
+	bool mapped; /* it was, in any way */
 	uint64_t scratch; /* number of the content file; 0: none yet, the content is empty */
 	uint64_t charged; /* bytes counted in used_bytes */
 	uint64_t unsynced; /* about as many bytes were written since its content was synced */
@@ -220,6 +221,21 @@ int must_check layer_apply_rename(struct lnode *odir, struct lentry *eo, struct 
 				  struct lnode *ndir, const char *name, size_t len,
 				  struct lnode *victim_or_NULL, bool exchange);
 
+/* ---- quota.c ---- */
+/* What is mapped counts: a disk that is written to, with a limit. */
+bool layer_counts_maps(const struct layer *l);
+/* Bytes that may be added; less than want only if there is no more. */
+uint64_t layer_room(struct layer *l, uint64_t want);
+/* There is room for all of it, which somebody is about to map shared and writable. */
+bool must_check lnode_map_begins(struct lnode *n);
+/* ... and for that size of one that is mapped; of any other there is. */
+bool must_check lnode_map_fits(struct lnode *n, uint64_t size);
+/* How many of len bytes at pos may be written; *ret_grows: blocks may be added. */
+uint64_t layer_write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *ret_grows);
+/* A content without a node, which somebody may have mapped. Takes the descriptor, opened for reading. */
+void layer_orphan_add(struct layer *l, int fd, uint64_t bytes);
+void layer_orphans_free(struct layer *l);
+
 /* ---- content.c ---- */
 /* How many descriptors may stay open, by what the host allows. */
 void layer_content_init(void);
@@ -234,6 +250,10 @@ void lnode_content_close(struct lnode *n); /* it stays */
 int layer_getattr(struct inode *ino);
 /* Size, blocks and mtime are those of the content file. 0 or -errno. */
 int must_check lnode_load(struct lnode *n);
+/* A file that is cut shorter than what was copied is not one whose copy is incomplete: to be said before it is cut to size. */
+int must_check lnode_hint(struct lnode *n, uint64_t size);
+/* Counts the blocks that the content file has now. Over the limit is counted too: it happened. */
+void lnode_recount(struct lnode *n);
 /* No descriptor of any content stays open. */
 void layer_content_forget(void);
 /* Whether a change of the content needs no copy first. */

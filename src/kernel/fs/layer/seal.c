@@ -93,8 +93,7 @@ static int mapped_move(struct layer *l, struct lnode *n, int from, int to)
 	return log_flush(l, 1 << 20);
 }
 
-/* Those that are not mapped any more leave the list. */
-static void mapped_sort_out(struct layer *l)
+void store_mapped_sort_out(struct layer *l)
 {
 	struct lnode *n, *tmp;
 
@@ -103,6 +102,9 @@ static void mapped_sort_out(struct layer *l)
 			list_remove(&n->mapped_link);
 			n->mapped_shared = false;
 			n->wrote = true; /* what it wrote last is yet to be seen */
+			/* What cannot be looked at stays counted as it was. */
+			if (layer_counts_maps(l) && lnode_load(n) < 0)
+				n->wrote = true;
 		}
 }
 
@@ -179,7 +181,7 @@ static int seal(struct layer *l, uint32_t number, bool sync)
 		return r;
 	/* None for writing may stay open. */
 	layer_content_forget();
-	mapped_sort_out(l);
+	store_mapped_sort_out(l);
 	from = s->chain[store_active(s)].fd;
 	r = store_layer_add(l, number, &old);
 	if (r < 0)

@@ -394,6 +394,7 @@ int store_open(struct layer *l, const struct layer_disk *d, char *why, size_t wh
 	s->clean = true;
 	list_init(&s->order);
 	list_init(&s->mapped);
+	list_init(&s->orphans);
 	list_init(&s->requests);
 	host_random(s->disk_id, sizeof(s->disk_id));
 	r = chain_open(l, d, why, why_size);

@@ -111,6 +111,8 @@ struct lstore {
 	struct grave graves[GRAVES_MAX]; /* contents to remove when the log was synced */
 	uint32_t ngraves;
 	struct list mapped; /* nodes that may be mapped shared and writable */
+	struct list orphans; /* quota.c */
+	uint32_t norphans;
 	/* sync.c */
 	struct flight *flight; /* the sync that is on its way; NULL: none */
 	uint32_t held; /* who changes what it is about: none may start */
@@ -209,6 +211,9 @@ struct store_path {
 struct store_path store_path(uint64_t number);
 struct store_path store_name(uint64_t number); /* in store_dir_open() */
 int must_check store_dir_open(int layer, uint64_t number); /* where the content is; O_PATH */
+
+/* ---- seal.c ---- */
+void store_mapped_sort_out(struct layer *l); /* those that are not mapped any more leave the list */
 
 /* ---- replay.c ---- */
 /* Applies the log of chain[index]. 0, or -errno with a text in why. */
