@@ -138,8 +138,7 @@ bool lnode_map_fits(struct lnode *n, uint64_t size)
 {
 	if (!n->mapped_shared || size <= n->inode.size || !layer_counts_maps(layer_of(n)))
 		return true;
-	return fits(layer_of(n),
-		    ALIGN_UP(size, PAGE_SIZE) - ALIGN_UP(n->inode.size, PAGE_SIZE));
+	return fits(layer_of(n), ALIGN_UP(size, PAGE_SIZE) - ALIGN_UP(n->inode.size, PAGE_SIZE));
 }
 
 uint64_t layer_write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *ret_grows)
