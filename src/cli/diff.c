@@ -293,7 +293,8 @@ int verify_main(int argc, char **argv)
 		return status;
 	if (store_open(&s, &e) < 0)
 		return verb_failed(&e);
-	if (cell_ref_parse(a.words[0], &ref, &e) < 0 || view_open(&v, &s, &ref, DISK_PEEK, &e) < 0) {
+	if (cell_ref_parse(a.words[0], &ref, &e) < 0 ||
+	    view_open(&v, &s, &ref, DISK_PEEK, &e) < 0) {
 		status = verb_failed(&e);
 	} else {
 		/* What is missing is a line of the kernel's, which the supervisor prints. */
@@ -353,7 +354,8 @@ static int commit_view(struct view *v, const struct store *s, const struct cell_
 	if (ref->snapshot[0])
 		return view_open(v, s, ref, DISK_PEEK, e);
 	if (cell_seal(s, ref->name, "", &sealed, e) < 0)
-		return e->kind == ERR_FAILED && view_open(v, s, ref, DISK_SHARED, &other) == 0 ? 0 : -1;
+		return e->kind == ERR_FAILED && view_open(v, s, ref, DISK_SHARED, &other) == 0 ? 0
+											       : -1;
 	if (view_open(v, s, ref, DISK_PEEK, e) < 0)
 		return -1;
 	disk_chain_close(&v->place.chain);

@@ -28,9 +28,10 @@ int name_check(const char *what, const char *name, struct err *e)
 int disk_failed(const char *what, const char *name, int err, struct err *e)
 {
 	if (err == -EBUSY && !strcmp(what, "cell"))
-		return err_set(e, ERR_CONFLICT,
-			       "cell '%s' is in use by another viv; wait for its end, or 'viv stop %s'",
-			       name, name);
+		return err_set(
+			e, ERR_CONFLICT,
+			"cell '%s' is in use by another viv; wait for its end, or 'viv stop %s'",
+			name, name);
 	if (err == -EBUSY)
 		return err_set(e, ERR_CONFLICT,
 			       "%s '%s' is in use by another viv; wait for its end", what, name);

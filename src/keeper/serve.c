@@ -258,10 +258,11 @@ static void seal_start(struct client *c, const struct keep_msg *in)
 	}
 	if (err) {
 		seal_answer(ERR_FAILED,
-			    err == -ELOOP ? "the cell has as many layers of snapshots on top of each "
-					    "other as there can be; 'viv commit', once it has ended, "
-					    "makes an image of them, to start a new cell from"
-					  : strerror(-err));
+			    err == -ELOOP
+				    ? "the cell has as many layers of snapshots on top of each "
+				      "other as there can be; 'viv commit', once it has ended, "
+				      "makes an image of them, to start a new cell from"
+				    : strerror(-err));
 		return;
 	}
 	m.a = (int32_t)p->disk.active;

@@ -113,7 +113,8 @@ static int list_page(struct op *o, struct lister *l, struct listing *ls, bool ol
 	if (!url_encode(next, strlen(next), false, from, sizeof(from)) ||
 	    !url_encode(l->dir, l->dir_len, false, prefix, sizeof(prefix)))
 		return -ENAMETOOLONG;
-	if ((size_t)snprintf(query, sizeof(query), "%s%s%sdelimiter=%%2F&encoding-type=url%s%s%s&max-keys=%u&prefix=%s",
+	if ((size_t)snprintf(query, sizeof(query),
+			     "%s%s%sdelimiter=%%2F&encoding-type=url%s%s%s&max-keys=%u&prefix=%s",
 			     from[0] && !older ? "continuation-token=" : "", older ? "" : from,
 			     from[0] && !older ? "&" : "", older ? "" : "&list-type=2",
 			     from[0] && older ? "&marker=" : "", older ? from : "", max,

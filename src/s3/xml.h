@@ -16,7 +16,8 @@ struct listing_entry {
 struct listing {
 	bool truncated;
 	char token[2048]; /* of the next page */
-	char marker[1025]; /* in the older form: where the next page begins, if the server says it */
+	char marker
+		[1025]; /* in the older form: where the next page begins, if the server says it */
 	/* Called for each entry; false ends the reading. */
 	bool (*entry)(struct listing *l, const struct listing_entry *e);
 	void *arg;

@@ -204,8 +204,10 @@ static int tar(struct fs *from, struct fs *to)
 		return r;
 	last = tar_end(a.t);
 	if (last == 0 && a.closed + r > 0)
-		control_say(CTL_LOG, 0, "left out what the host does not let everybody read: "
-			    "%d files, and what is in %d directories", a.closed, r);
+		control_say(CTL_LOG, 0,
+			    "left out what the host does not let everybody read: "
+			    "%d files, and what is in %d directories",
+			    a.closed, r);
 	return last;
 }
 

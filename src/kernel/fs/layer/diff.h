@@ -48,7 +48,9 @@ struct tar_options {
 
 /* One stream: begin, entries, end. 0 or -errno. */
 int must_check tar_begin(const struct tar_options *o, struct tar **ret_);
-int must_check tar_entry(struct tar *t, const struct tree_visit *v); /* -EACCES: the image's content of it is closed; left out */
+int must_check
+tar_entry(struct tar *t,
+	  const struct tree_visit *v); /* -EACCES: the image's content of it is closed; left out */
 int must_check tar_end(struct tar *t); /* and frees it */
 
 #endif

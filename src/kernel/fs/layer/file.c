@@ -83,8 +83,7 @@ static int layer_mmap(struct file *f, const struct mapping_req *req, uint64_t *o
 	if (fd >= 0 && write && !n->mapped_shared && layer_counts_maps(l)) {
 		/* With a descriptor that only reads, a reader cannot make more of it. */
 		write = lnode_map_begins(n);
-		fd = !write && (req->prot & PROT_WRITE) ? -ENOSPC
-							: layer_hostfd(f->inode, write);
+		fd = !write && (req->prot & PROT_WRITE) ? -ENOSPC : layer_hostfd(f->inode, write);
 	}
 	if (fd >= 0 && write) {
 		struct lstore *s = l->store;

@@ -120,7 +120,8 @@ int s3_wait(struct s3node *n);
 void s3_pump(
 	struct s3fs
 		*s); /* where no call runs: waits for a moment, takes the answers that are there */
-bool s3_is_settled(const struct s3fs *s); /* no change is on its way; what is only read does not count */
+bool s3_is_settled(
+	const struct s3fs *s); /* no change is on its way; what is only read does not count */
 int s3_watch(struct s3fs *s);
 /* Waits while too many uploads are on their way. */
 int s3_throttle(struct s3fs *s);
