@@ -49,7 +49,7 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 		list_for_each (n, &l->nodes, all_link)
 			n->unsynced = 1 << 30;
 	waiting[i].k = k;
-	waiting[i].t.call.sync_waits = true;
+	waiting[i].t.call.may_wait = true;
 	task_current = &waiting[i].t;
 	r = real_apply(fs, o);
 	task_current = NULL;

@@ -134,9 +134,8 @@ static int64_t request_rw(struct file *f, const struct iocb *io, struct uio *u, 
 		f->flags |= O_APPEND;
 	r = file_write(f, u, f->mode & FMODE_STREAM ? 0 : file_write_pos(f, pos));
 	f->flags = flags;
-	if (r > 0 && ((io->aio_rw_flags & (RWF_SYNC | RWF_DSYNC)) || (f->flags & O_DSYNC)) &&
-	    f->ops->fsync) {
-		int err = f->ops->fsync(f, !(io->aio_rw_flags & RWF_SYNC));
+	if (r > 0) {
+		int err = file_written(f, (unsigned)io->aio_rw_flags);
 
 		return err < 0 ? err : r;
 	}

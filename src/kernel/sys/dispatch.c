@@ -172,7 +172,7 @@ static void call_begin(struct task *t)
 	c->posted = false;
 	c->resumed = false;
 	c->has_deadline = false;
-	c->sync_waits = false;
+	c->may_wait = false;
 	c->wait_since = 0;
 	c->done = 0;
 	c->aux = NULL;

@@ -132,7 +132,7 @@ static int64_t sync_fd(struct task *t, int fd, bool data_only)
 		return layer_sync_again();
 	if (!f)
 		return -EBADF;
-	t->call.sync_waits = true;
+	t->call.may_wait = true;
 	return f->ops->fsync ? f->ops->fsync(f, data_only) : -EINVAL;
 }
 
@@ -152,7 +152,7 @@ static int sync_mounts(struct task *t, int (*fn)(struct fs *fs))
 	int64_t at = 0;
 	int ret = 0;
 
-	t->call.sync_waits = true;
+	t->call.may_wait = true;
 	for (struct mount *m = mount_next(NULL); m; m = mount_next(m)) {
 		int r;
 
@@ -198,7 +198,7 @@ int64_t sys_syncfs(struct task *t, const struct sysargs *a)
 		return layer_sync_again();
 	if (!f)
 		return -EBADF;
-	t->call.sync_waits = true;
+	t->call.may_wait = true;
 	return fs_sync(f->inode->fs);
 }
 

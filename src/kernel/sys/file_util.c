@@ -2,12 +2,14 @@
 #include "kernel/sys/file_util.h"
 
 #include <errno.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "kernel/abi/signal.h"
 #include "kernel/fs/inotify/inotify.h"
+#include "kernel/fs/layer/layer.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
 
@@ -117,6 +119,36 @@ void sigpipe_send(struct task *t)
 	info.u.rt.pid = t->proc->pid;
 	info.u.rt.uid = t->cred.uid;
 	(void)!signal_send_task(t, SIGPIPE, &info);
+}
+
+int file_written(struct file *f, unsigned rwf)
+{
+	bool whole = (f->flags & O_SYNC) == O_SYNC || rwf & RWF_SYNC;
+
+	if ((!whole && !(f->flags & O_DSYNC) && !(rwf & RWF_DSYNC)) || !f->ops->fsync)
+		return 0;
+	return f->ops->fsync(f, !whole);
+}
+
+int64_t call_written(struct task *t, struct file *f, unsigned rwf, int64_t n)
+{
+	int r;
+
+	t->call.done = n;
+	t->call.may_wait = !t->call.posted; /* which has no second run */
+	r = file_written(f, rwf);
+	return r < 0 ? r : n;
+}
+
+bool call_written_again(struct task *t, int64_t *ret_)
+{
+	int r;
+
+	if (!layer_sync_waits())
+		return false;
+	r = layer_sync_again();
+	*ret_ = r < 0 ? r : t->call.done;
+	return true;
 }
 
 static void file_unkeep(void *aux)

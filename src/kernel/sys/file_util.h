@@ -38,6 +38,13 @@ void uio_skip(struct uio *u, uint64_t n);
 /* What a write that nobody can read gets besides EPIPE: as if from the caller itself. */
 void sigpipe_send(struct task *t);
 
+/* Bytes were written to f, with these RWF_ flags: brings them to the disk as fsync does, if the file or the flags say so. */
+int must_check file_written(struct file *f, unsigned rwf);
+/* The same at the end of a call that has written n bytes in all, and may wait for the disk: n or -errno. Its next run does nothing but
+ * ask call_written_again() first, which is false when there was no such end. */
+int64_t call_written(struct task *t, struct file *f, unsigned rwf, int64_t n);
+bool call_written_again(struct task *t, int64_t *ret_);
+
 /* Would an operation that finds nothing wait? */
 static inline bool file_may_block(const struct file *f)
 {

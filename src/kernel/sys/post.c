@@ -261,6 +261,12 @@ static bool file_waits(const struct file *f)
 	return f->inode->fs && f->inode->fs->waits;
 }
 
+/* A write that syncs waits for that when the bytes are written. */
+static bool write_waits(uint64_t nr, const struct file *f)
+{
+	return (nr == SYS_write || nr == SYS_pwrite64) && f->flags & O_DSYNC;
+}
+
 /* Whether a transfer of a size that only streams have is to be posted: of a file whose bytes are the host's. */
 static bool is_streamed(const struct file *f, uint64_t len)
 {
@@ -282,6 +288,8 @@ static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 		       a->a[1] == F_SETFD || a->a[1] == F_DUPFD_CLOEXEC;
 	if (!moves_bytes(nr) || !f) /* EBADF */
 		return true;
+	if (write_waits(nr, f))
+		return false;
 	if (is_plain(nr) && a->a[2] > POST_LEN_MAX)
 		return is_streamed(f, a->a[2]);
 	is_file = S_ISREG(f->inode->mode);

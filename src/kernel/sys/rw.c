@@ -2,7 +2,7 @@
  *
  * A call that finds nothing to do is parked on the file's poll queue and run again. A blocking write to a stream goes
  * on until all is written: what was moved so far is in call.done, so that the next run skips it and a signal in
- * between gives the partial count. */
+ * between gives the partial count. A write that syncs (O_SYNC, RWF_SYNC) does so once, after its last byte, and then only waits. */
 #include <errno.h>
 #include <linux/fs.h>
 
@@ -85,15 +85,6 @@ static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_
 	return piece_end(t, f, want, over, r);
 }
 
-static int64_t write_sync(struct file *f, unsigned rwf)
-{
-	bool whole = (f->flags & O_SYNC) == O_SYNC || rwf & RWF_SYNC;
-
-	if ((!whole && !(f->flags & O_DSYNC) && !(rwf & RWF_DSYNC)) || !f->ops->fsync)
-		return 0;
-	return f->ops->fsync(f, !whole);
-}
-
 static int64_t write_stream(struct task *t, struct file *f, struct uio *u, unsigned rwf)
 {
 	bool wait = file_may_block(f) && !(rwf & RWF_NOWAIT);
@@ -145,12 +136,8 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 	/* A write that reaches the limit is short; only the next one fails. */
 	if (r > 0 && (uint64_t)(pos + r) >= t->proc->limits[RLIMIT_FSIZE].cur)
 		over = 0;
-	if (r > 0) {
-		int64_t err = write_sync(f, rwf);
-		if (err < 0)
-			return err;
-	}
-	return piece_end(t, f, want, over, r);
+	r = piece_end(t, f, want, over, r);
+	return r > 0 ? call_written(t, f, rwf, r) : r;
 }
 
 /* The descriptor's file, checked for the direction. */
@@ -175,8 +162,11 @@ static int64_t rw_plain(struct task *t, const struct sysargs *a, bool write)
 {
 	struct file *f;
 	struct uio u;
-	int r = rw_file(t, ARG_INT(a, 0), write, &f);
+	int64_t r;
 
+	if (call_written_again(t, &r))
+		return r;
+	r = rw_file(t, ARG_INT(a, 0), write, &f);
 	if (r < 0)
 		return r;
 	if (!guest_range_ok(a->a[1], a->a[2]))
@@ -201,8 +191,10 @@ static int64_t rw_at(struct task *t, const struct sysargs *a, bool write)
 	struct rw_pos at = { .given = true, .pos = (int64_t)a->a[3] };
 	struct file *f = file_of_call(t, ARG_INT(a, 0));
 	struct uio u;
-	int r;
+	int64_t r;
 
+	if (call_written_again(t, &r))
+		return r;
 	if (at.pos < 0)
 		return -EINVAL;
 	if (!f)
@@ -252,6 +244,8 @@ static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at,
 	struct uio u;
 	int64_t r;
 
+	if (call_written_again(t, &r))
+		return r;
 	if (at.given && at.pos < 0)
 		return -EINVAL;
 	if (!f)

@@ -229,6 +229,8 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 	int64_t r;
 	int r2;
 
+	if (call_written_again(t, &r))
+		return r;
 	if (!len)
 		return 0;
 	if (flags & ~(unsigned)SPLICE_ALL)
@@ -271,7 +273,7 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 	if (r <= 0)
 		return r;
 	r2 = side_finish(t, &s);
-	return r2 < 0 ? r2 : r;
+	return r2 < 0 ? r2 : call_written(t, out, 0, r);
 }
 
 int64_t sys_tee(struct task *t, const struct sysargs *a)
@@ -360,8 +362,10 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 {
 	struct file *in = fd_file(t, ARG_INT(a, 1)), *out;
 	struct side from, to;
-	int r;
+	int64_t r;
 
+	if (call_written_again(t, &r))
+		return r;
 	/* The source is looked at before the other descriptor is. */
 	if (!in || !(in->mode & FMODE_READ))
 		return -EBADF;
@@ -389,7 +393,8 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 		return 0;
 	if (!can_splice_from(in) || !can_splice_to(out))
 		return -EINVAL;
-	return sendfile_run(t, &from, &to, MIN(a->a[3], UIO_MAX_BYTES));
+	r = sendfile_run(t, &from, &to, MIN(a->a[3], UIO_MAX_BYTES));
+	return r > 0 ? call_written(t, out, 0, r) : r;
 }
 
 /* ---- copy_file_range ---- */
@@ -432,6 +437,8 @@ int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
 	struct side from, to;
 	int64_t r;
 
+	if (call_written_again(t, &r))
+		return r;
 	if (!in || !out)
 		return -EBADF;
 	r = side_init(t, &from, in, a->a[1]);
@@ -457,5 +464,5 @@ int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
 	r = copy_run(t, &from, &to, len);
 	if (r > 0 && (side_finish(t, &from) < 0 || side_finish(t, &to) < 0))
 		return -EFAULT;
-	return r;
+	return r > 0 ? call_written(t, out, 0, r) : r;
 }

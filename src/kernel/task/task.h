@@ -61,7 +61,7 @@ struct call {
 	bool ready; /* woken, on the ready list */
 	bool has_deadline;
 	bool waits; /* this run met something that is on its way: see call_wait */
-	bool sync_waits; /* nothing but a sync: has no effect before that, and may be answered when it is done */
+	bool may_wait; /* what runs now may wait for another thread: the next run takes up where this one left off */
 	int64_t wait_since; /* when call_wait was first called for this call; 0: never */
 	enum park_kind kind;
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */

@@ -79,11 +79,6 @@ static int64_t hostfile_write(struct file *f, struct uio *u, int64_t pos)
 		if (put < took || (at == bounce && (size_t)took < want))
 			break; /* the disk is full, or a bad address */
 	}
-	if (done && (f->flags & (O_DSYNC | O_SYNC))) {
-		int err = host_fsync(fd, (f->flags & O_SYNC) != O_SYNC);
-		if (err < 0)
-			return err;
-	}
 	return done;
 }
 

@@ -354,10 +354,9 @@ bool layer_sync_waits(void)
 	return c->aux && c->aux_free == request_drop;
 }
 
-/* Whether the call that runs may be answered later: it has had no effect, and is run again from its start. */
 static bool may_wait(void)
 {
-	return task_current && task_current->call.sync_waits;
+	return task_current && task_current->call.may_wait;
 }
 
 static bool is_long(const struct lstore *s, const struct lnode *n, bool whole)
@@ -385,6 +384,9 @@ static int request_new(struct layer *l, struct lnode *n, bool data_only, bool wh
 	q->fd = -1;
 	list_init(&q->link);
 	waitq_init(&q->q);
+	/* What the call has kept so far it needs no more. */
+	if (c->aux)
+		c->aux_free(c->aux);
 	c->aux = q;
 	c->aux_free = request_drop;
 	request_begin(q);

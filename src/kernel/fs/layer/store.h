@@ -169,7 +169,7 @@ uint32_t log_header_make(struct log_header *h, const struct lstore *s, uint32_t 
 /* The log, with what has to be there before it. */
 int must_check log_sync(struct layer *l);
 int must_check store_sync_all_here(struct layer *l); /* everything */
-/* The same; a content; everything. Where the call that runs allows it (call.sync_waits) and the host would take long, it waits for the
+/* The same; a content; everything. Where the call that runs allows it (call.may_wait) and the host would take long, it waits for the
  * other thread, -EINPROGRESS. */
 int must_check store_sync_names(struct layer *l);
 int must_check store_sync_node(struct layer *l, struct lnode *n, bool data_only);
