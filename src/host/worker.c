@@ -50,7 +50,22 @@ NO_RUNTIME static bool alive_set(uint32_t from, uint32_t to)
 					   __ATOMIC_SEQ_CST);
 }
 
-/* #syscalls: fsync fdatasync syncfs sync_file_range fadvise64 close write futex */
+/* Fails if there are fewer. #syscalls: copy_file_range */
+NO_RUNTIME static long work_copy(const struct work *w)
+{
+	int64_t in = w->off, out = w->off, end = w->off + w->len;
+
+	while (in < end) {
+		long n =
+			sys6(SYS_copy_file_range, w->fd, (long)&in, w->to, (long)&out, end - in, 0);
+
+		if (n <= 0)
+			return n < 0 ? n : -EIO;
+	}
+	return 0;
+}
+
+/* #syscalls: fsync fdatasync syncfs sync_file_range fadvise64 ftruncate close write futex */
 NO_RUNTIME static long work_do(const struct work *w)
 {
 	switch (w->op) {
@@ -67,6 +82,10 @@ NO_RUNTIME static long work_do(const struct work *w)
 			    0, 0);
 	case WORK_FORGET:
 		return sys6(SYS_fadvise64, w->fd, 0, 0, POSIX_FADV_DONTNEED, 0, 0);
+	case WORK_CUT:
+		return sys6(SYS_ftruncate, w->fd, w->len, 0, 0, 0, 0);
+	case WORK_COPY:
+		return work_copy(w);
 	default:
 		return 0;
 	}
@@ -100,6 +119,8 @@ NO_RUNTIME static void ring_run(void)
 			failed = true;
 		if (w->flags & WORK_CLOSE)
 			(void)sys6(SYS_close, w->fd, 0, 0, 0, 0, 0);
+		if (w->flags & WORK_CLOSE && w->op == WORK_COPY)
+			(void)sys6(SYS_close, w->to, 0, 0, 0, 0, 0);
 		STORE(&q.done, q.done + 1); /* from here on the slot is the caller's */
 		if (LOAD(&q.awaited))
 			(void)sys6(SYS_futex, (long)&q.done, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);

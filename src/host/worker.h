@@ -1,4 +1,4 @@
-/* A second thread for calls of the host that take long: syncing, and closing what frees gigabytes (docs/decisions/0027).
+/* A second thread for calls of the host that take long: syncing, copying, cutting files short, and closing what frees gigabytes (docs/decisions/0027).
  *
  * The caller puts work into a ring, by value, and takes it out again when it is done, in the same order. The thread is made when
  * there is work and ends when there was none for a while. It touches nothing but the ring and its stack: it knows of no object of
@@ -24,6 +24,8 @@ enum work_op {
 	WORK_SYNCFS,
 	WORK_FLUSH, /* writes out len bytes of content from off on, and waits for that: sync_file_range */
 	WORK_FORGET, /* the host need not hold its content in memory any more: fadvise */
+	WORK_CUT, /* cuts it to len bytes: ftruncate */
+	WORK_COPY, /* copies len bytes from off on to the same place of the file "to": copy_file_range */
 };
 
 #define WORK_CLOSE 1u /* fd is the work's: closed after it, whatever becomes of it */
@@ -34,6 +36,7 @@ enum work_op {
 struct work {
 	uint8_t op, flags;
 	int fd;
+	int to; /* of WORK_COPY, closed as fd is */
 	int64_t off, len;
 	int64_t result; /* of the op: 0 or -errno */
 	int64_t ns; /* how long the host took for it */

@@ -407,3 +407,50 @@ print(len(last), bad)' >out
 	exits 0 v verify d
 }
 check 'snapshots and a killed kernel while syncs are on their way @r' syncing
+
+# The same while large files are copied and cut: files that are open when a snapshot is made, and are written to, cut and mapped after it.
+cutting() {
+	own_store
+	local pid kernel i
+	"$VIV" run --name d -- python3 -u -c '
+import mmap, os, threading
+os.mkdir("/w")
+M = 1 << 20
+def go(k):
+    f = os.open(f"/w/{k}", os.O_RDWR | os.O_CREAT); os.write(f, bytes([65 + k]) * (40 * M))
+    for i in range(1, 1000000):
+        if i % 40 == 0: os.ftruncate(f, 20 * M); os.pwrite(f, b"end", 40 * M - 3)
+        if i % 60 == 30: m = mmap.mmap(f, 4096); m[4000:4008] = b"%08d" % i; m.close()
+        os.pwrite(f, b"%08d" % i, i % 2000 * 8192)
+        os.write(1, b"%d %d\n" % (k, i))
+for k in range(3): threading.Thread(target=go, args=(k,)).start()' >said 2>/dev/null &
+	pid=$!
+	soon test -s said
+	for i in 1 2 3; do
+		v snapshot d "s$i" >/dev/null
+		soon sh -c "test \$(wc -l <said) -gt $(($(wc -l <said) + 400))"
+	done
+	kernel=$(ps -e -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; exit }')
+	kill -9 "$kernel"
+	wait $pid || true
+	exits 0 v verify d
+	cat >look.py <<-'END'
+	import os
+	last = {}
+	for line in open("/m/said"):
+	    if line.endswith("\n"): k, i = map(int, line.split()); last[k] = i
+	said = kept = 0
+	for k in last:
+	    f = open(f"/w/{k}", "rb").read()
+	    said += all(f[i % 2000 * 8192:][:8] == b"%08d" % i for i in range(max(1, last[k] - 10), last[k] + 1))
+	    kept += all(f[j * 8192 + 4096] == 65 + k for j in range(2000)) and len(f) in (20 << 20, 40 << 20)
+	print(len(last), said, kept)
+	END
+	viv --name d --mount "$PWD:/m:ro" -- python3 /m/look.py >out
+	is "$(cat out)" '3 3 3'
+	v rollback d s2 >/dev/null
+	exits 0 v verify d
+	viv --name d --mount "$PWD:/m:ro" -- python3 /m/look.py >out
+	like "$(cat out)" '3 * 3'
+}
+check 'snapshots and a killed kernel while files are copied and cut @r' cutting

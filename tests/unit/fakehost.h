@@ -74,6 +74,7 @@ struct fake {
 	uint8_t failed[512];
 	uint8_t waits[512]; /* a sync that is on its way */
 	bool broken;
+	unsigned besides; /* how often a change waited */
 	size_t start; /* the files begin here */
 };
 

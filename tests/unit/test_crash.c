@@ -29,6 +29,11 @@ static bool is_sync(enum kind kind)
 	return kind == OP_FSYNC || kind == OP_FSYNCDIR || kind == OP_SYNCFS;
 }
 
+static bool changes_content(enum kind kind)
+{
+	return kind == OP_WRITE || kind == OP_TRUNCATE || kind == OP_MAP;
+}
+
 /* -EINPROGRESS: it waits. */
 static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_t dice)
 {
@@ -55,6 +60,25 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 	task_current = NULL;
 	if (r == -EINPROGRESS)
 		fake->waits[k] = 1;
+	return r;
+}
+
+/* A change of a content that the other thread is asked to make, which is waited for before the next operation: with what else is on
+ * its way. */
+static int64_t change_later(struct fs *fs, const struct op *o)
+{
+	static struct task t;
+	int64_t r;
+
+	do {
+		memset(&t, 0, sizeof(t));
+		t.call.may_wait = true;
+		task_current = &t;
+		r = real_apply(fs, o);
+		task_current = NULL;
+		if (r == -EINPROGRESS)
+			fake->besides++;
+	} while (r == -EINPROGRESS && (hostwork_wait() || true));
 	return r;
 }
 
@@ -109,6 +133,8 @@ static int workload(uint64_t seed)
 		return fake->fail_at ? 0 : 1;
 	model_init();
 	fakework_on = later;
+	if (later)
+		content_limits = (struct content_limits){ .piece = 200, .copy = 700, .cut = 1 };
 	op_rng = seed * 0x2545f4914f6cdd1dULL + 7;
 	for (unsigned k = 0; k < OPS; k++) {
 		struct op o = op_make();
@@ -118,6 +144,7 @@ static int workload(uint64_t seed)
 		uint64_t dice = mix(seed, k);
 		int64_t r = o.kind == OP_NONE			   ? 0
 			    : later && is_sync(o.kind) && dice % 5 ? sync_later(fs, &o, k, dice / 5)
+			    : later && changes_content(o.kind)	   ? change_later(fs, &o)
 								   : real_apply(fs, &o);
 
 		if (r == -EINPROGRESS)
@@ -328,7 +355,7 @@ static int verify_power(uint64_t seed)
 	return 1;
 }
 
-static unsigned points, bad;
+static unsigned points, bad, besides;
 
 static void one(uint64_t seed, unsigned at, bool power)
 {
@@ -389,6 +416,7 @@ static unsigned calls_of(uint64_t seed)
 		bad++;
 		return 0;
 	}
+	besides += fake->besides;
 	return fake->calls;
 }
 
@@ -428,8 +456,9 @@ int main(int argc, char **argv)
 	later = false;
 	for (unsigned at = 160; argc == 1 && at < 190 && bad < 3; at++)
 		one(902, at, true);
-	printf("# %u points\n", points);
+	printf("# %u points, %u waits for a content\n", points, besides);
 	ok(points > 100, "there were points to look at");
+	ok(argc > 1 || besides > 20, "some contents were copied and cut beside the loop");
 	eq(bad, 0, "the disk is what was answered, and what was synced");
 	return tap_end();
 }

@@ -235,17 +235,38 @@ int64_t sys_utime(struct task *t, const struct sysargs *a)
 
 /* ---- size ---- */
 
+/* While it waits for the host, the call keeps the file that it is about: the name may lead to another one when it is run again. */
+static int64_t truncate_keep(struct task *t, const struct path *p)
+{
+	struct file *f;
+	int r = file_open(t, p, O_PATH, &f, NULL);
+
+	if (r < 0) {
+		t->call.waits = false;
+		return r;
+	}
+	file_keep(t, f);
+	file_put(f);
+	return -EINPROGRESS;
+}
+
 int64_t sys_truncate(struct task *t, const struct sysargs *a)
 {
+	struct file *kept = file_of_call(t, -1);
 	struct path p;
 	int64_t r;
 
 	if ((int64_t)a->a[1] < 0)
 		return -EINVAL;
+	t->call.may_wait = true;
+	if (kept)
+		return vfs_truncate(t, &kept->path, a->a[1]);
 	r = path_at(t, AT_FDCWD, a->a[0], LOOKUP_FOLLOW, &p);
 	if (r < 0)
 		return r;
 	r = vfs_truncate(t, &p, a->a[1]);
+	if (r < 0 && t->call.waits)
+		r = truncate_keep(t, &p);
 	path_put(&p);
 	return r;
 }
@@ -253,11 +274,18 @@ int64_t sys_truncate(struct task *t, const struct sysargs *a)
 int64_t sys_ftruncate(struct task *t, const struct sysargs *a)
 {
 	struct file *f;
+	int64_t r;
 
 	if ((int64_t)a->a[1] < 0)
 		return -EINVAL;
-	f = fd_file(t, ARG_INT(a, 0));
-	return f ? file_truncate(t, f, a->a[1]) : -EBADF;
+	f = file_of_call(t, ARG_INT(a, 0));
+	if (!f)
+		return -EBADF;
+	t->call.may_wait = true;
+	r = file_truncate(t, f, a->a[1]);
+	if (r < 0 && t->call.waits)
+		file_keep(t, f);
+	return r;
 }
 
 /* Ranges that are allocated, emptied or zeroed are worked through in pieces, so that others need not wait for all of it; but only
@@ -332,7 +360,12 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 	if (t->call.done || falloc_in_pieces(f, verb, len))
 		next = MIN(end, (int64_t)ALIGN_DOWN((uint64_t)at + 2 * FALLOC_PIECE,
 						    (uint64_t)FALLOC_PIECE));
+	t->call.may_wait = true;
 	int64_t r = f->ops->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
+	if (r < 0 && t->call.waits) {
+		file_keep(t, f);
+		return r;
+	}
 	if (r == 0 && next < end) {
 		t->call.done = next - off;
 		file_keep(t, f);

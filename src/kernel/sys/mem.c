@@ -101,6 +101,7 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 		return -EPERM;
 	if (inode_is_dir(f->inode))
 		return -ENODEV;
+	t->call.may_wait = true;
 	fd = mem_give(t, f, &req, &keep);
 	if (fd < 0)
 		return fd;

@@ -7,6 +7,7 @@
 #include <linux/close_range.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/inotify.h>
 
 #include "kernel/abi/fs.h"
 #include "kernel/fs/pipe/pipe.h"
@@ -153,6 +154,22 @@ static int open_check_type(const struct inode *ino, uint32_t flags)
 	return 0;
 }
 
+/* The file is open, and was being truncated while the call waited. */
+static int64_t open_truncated(struct task *t, struct file *f, bool cloexec)
+{
+	int r;
+
+	t->call.may_wait = true;
+	r = inode_truncate(t, f->inode, 0);
+	if (r < 0)
+		return r;
+	path_notify(&f->path, IN_MODIFY);
+	return fd_give(t, file_get(f), cloexec);
+}
+
+/* What takes long to truncate is not begun by a call that has no next run. */
+#define TRUNC_LONG (16u << 20)
+
 static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux_open_how *how)
 {
 	struct open_req rq = { .dfd = dfd,
@@ -160,11 +177,14 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 			       .mode = (uint32_t)how->mode,
 			       .lookup = resolve_to_lookup(how->resolve) };
 	struct waitq *q = NULL;
-	struct file *f;
+	struct file *f = file_of_call(t, -1);
 	struct path place;
 	bool created = false;
 	int r;
 
+	if (f)
+		return open_truncated(t, f, rq.flags & O_CLOEXEC);
+	t->call.may_wait = true;
 	r = open_flags_check(how);
 	if (r == 0)
 		r = path_arg(t, addr, path_buf, false);
@@ -181,8 +201,10 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	}
 	if (r)
 		return r;
-	if (t->call.posted && S_ISFIFO(place.name->inode->mode)) {
-		path_put(&place); /* who waits for the other side is seen by it */
+	/* Who waits for the other side is seen by it. */
+	if (t->call.posted && (S_ISFIFO(place.name->inode->mode) ||
+			       (rq.flags & O_TRUNC && place.name->inode->size >= TRUNC_LONG))) {
+		path_put(&place);
 		return PARKED;
 	}
 	uint32_t flags = rq.flags & ~(uint32_t)(O_CLOEXEC | O_CREAT | O_EXCL);
@@ -195,6 +217,11 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	if (r == 0)
 		r = file_open(t, &place, flags, &f, &q);
 	path_put(&place);
+	if (r == -EINPROGRESS && f) {
+		file_keep(t, f);
+		file_put(f);
+		return r;
+	}
 	if (r == -EINPROGRESS && !t->call.waits) /* a large file of the image is copied in pieces */
 		return call_later(t);
 	if (r == -EAGAIN && q)

@@ -127,8 +127,13 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 	if (rwf & RWF_NOAPPEND)
 		f->flags &= ~(uint32_t)O_APPEND;
 	pos = file_write_pos(f, at.given ? at.pos : f->pos);
+	t->call.may_wait = true;
 	r = file_write(f, u, pos);
 	f->flags = flags;
+	if (r < 0 && t->call.waits) {
+		file_keep(t, f);
+		return r;
+	}
 	if (r == -EAGAIN && !t->call.done && file_may_block(f) && !(rwf & RWF_NOWAIT))
 		return file_park(t, f, POLLOUT);
 	if (r > 0 && !at.given)

@@ -234,6 +234,10 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 	path_notify(&f->path, IN_OPEN);
 	if (flags & O_TRUNC) {
 		err = inode_truncate(t, f->inode, 0);
+		if (err == -EINPROGRESS) {
+			*ret_ = f;
+			return err;
+		}
 		if (err < 0) {
 			file_put(f);
 			return err;

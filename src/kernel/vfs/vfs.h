@@ -370,6 +370,8 @@ int vfs_rename(struct task *t, const struct path *odir, const char *olast, const
 	       const char *nlast, unsigned flags);
 int vfs_setattr(struct task *t, const struct path *p, struct attr *a);
 int vfs_truncate(struct task *t, const struct path *p, uint64_t size); /* truncate(): by path */
+/* Sets the size, times and set-id bits; RLIMIT_FSIZE is checked, permission is not. */
+int inode_truncate(struct task *t, struct inode *ino, uint64_t size);
 int file_truncate(struct task *t, struct file *f,
 		  uint64_t size); /* ftruncate(): -EINVAL unless open for writing */
 /* RLIMIT_FSIZE: how many of len bytes may be written at pos; -EFBIG (and SIGXFSZ is sent) when none. */
@@ -468,7 +470,8 @@ struct file {
 int file_new(struct inode *ino, const struct path *p, uint32_t flags, struct file **ret_);
 struct file *file_get(struct file *f);
 void file_put(struct file *f);
-/* Opens what is at p: permission, ETXTBSY, O_TRUNC, ops->open. -EAGAIN with *ret_q set: park there and try again. */
+/* Opens what is at p: permission, ETXTBSY, O_TRUNC, ops->open. -EAGAIN with *ret_q set: park there and try again. -EINPROGRESS with
+ * *ret_ set: it is open and being truncated; the next run of the call goes on with inode_truncate(). */
 int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_,
 	      struct waitq **ret_q);
 /* Or-ed into file_open's flags: this very call created the file, so no permission is asked and nothing truncated. */

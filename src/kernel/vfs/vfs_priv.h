@@ -19,8 +19,6 @@ int mount_new_detached(struct fs *fs, struct mount **ret_);
 bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
 /* The set-id bits that a write by c takes away (0: none). */
 uint32_t inode_suid_to_kill(const struct inode *ino, const struct cred *c);
-/* Sets the size, times and set-id bits; RLIMIT_FSIZE is checked, permission is not. */
-int inode_truncate(struct task *t, struct inode *ino, uint64_t size);
 
 /* ---- for mounttree.c ---- */
 /* A copy of from that shows root, in no place yet; in the list of all. NULL: no memory. Borrowed (the list has it). */

@@ -22,8 +22,6 @@
 #include "kernel/platform/cell.h"
 
 #define COPY_STEP (1UL << 30)
-/* A larger file is copied when it is opened for writing, so many bytes after each event of others. */
-#define COPY_PIECE (2UL << 20)
 
 static struct fdcache contents = FDCACHE_INIT(contents, 256);
 
@@ -425,7 +423,7 @@ static int disk_piece_fd(struct lnode *n)
 	return n->copied ? store_content_open(s, n->copied_in, n->id, true) : disk_create(n);
 }
 
-static int copy_up_piece(struct lnode *n, int in, uint64_t end)
+static int copy_up_piece(struct lnode *n, int in, uint64_t end, uint64_t keep)
 {
 	struct layer *l = layer_of(n);
 	struct stat st;
@@ -433,7 +431,9 @@ static int copy_up_piece(struct lnode *n, int in, uint64_t end)
 
 	if (l->store) {
 		out = disk_piece_fd(n);
-		r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
+		r = out < 0 ? out : content_copy_beside(n, in, out, keep);
+		if (r == 0)
+			r = copy_content(in, out, n->copied, end, false);
 		if (out >= 0)
 			host_close(out);
 		return r;
@@ -462,6 +462,7 @@ static void copy_up_forget(struct lnode *n)
 		store_content_unlink(s, n->copied_in, n->id, n->copied);
 	}
 	n->copied = 0;
+	n->beside_failed = false;
 }
 
 /* What is to be copied. The look for room opens other files, so it is asked for again after that. */
@@ -470,7 +471,7 @@ static int old_fd(struct lnode *n)
 	return n->own_content ? own_fd(n, false) : lower_fd(n);
 }
 
-int layer_copy_up_piece(struct lnode *n)
+int layer_copy_up_piece(struct lnode *n, uint64_t keep)
 {
 	struct layer *l = layer_of(n);
 	uint64_t end;
@@ -478,19 +479,24 @@ int layer_copy_up_piece(struct lnode *n)
 
 	if (lnode_content_is_writable(n))
 		return 0;
+	r = content_settle(n);
+	if (r < 0)
+		return r;
 	in = old_fd(n);
 	if (in < 0)
 		return in;
-	end = MIN(n->copied + COPY_PIECE, n->inode.size);
-	if (end == n->inode.size) /* the rest is no more than a piece */
+	keep = MIN(keep, n->inode.size);
+	end = MIN(n->copied + content_limits.piece, keep);
+	if (end == keep) /* the rest is no more than a piece */
 		return 0;
-	r = layer_charge_bytes(l, n->inode.size - n->copied);
+	r = layer_charge_bytes(l, keep - n->copied);
 	if (r < 0)
 		return r;
-	layer_uncharge_bytes(l,
-			     n->inode.size - n->copied); /* counted from the file itself, below */
+	layer_uncharge_bytes(l, keep - n->copied); /* counted from the file itself, below */
 	in = old_fd(n);
-	r = in < 0 ? in : copy_up_piece(n, in, end);
+	r = in < 0 ? in : copy_up_piece(n, in, end, keep);
+	if (r == -EINPROGRESS)
+		return r;
 	if (r < 0) {
 		copy_up_forget(n);
 		return r;
@@ -553,8 +559,10 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 {
 	struct layer *l = layer_of(n);
 	uint64_t whole, room;
-	int in = -1, r = 0;
+	int in = -1, r = content_settle(n);
 
+	if (r < 0)
+		return r;
 	if (keep > 0) {
 		in = old_fd(n);
 		if (in < 0)
@@ -582,12 +590,25 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 		return r;
 	inode_touch(&n->inode);
 	n->copied = 0;
+	n->beside_failed = false;
 	n->changed = true;
 	n->inode.immutable = false;
 	n->inode.size = keep;
 	n->inode.blocks = 0;
 	lnode_recount(n);
 	return 0;
+}
+
+int content_own(struct lnode *n, uint64_t keep)
+{
+	int r = content_settle(n);
+
+	if (r < 0 || lnode_content_is_writable(n))
+		return r;
+	r = content_may_wait() ? layer_copy_up_piece(n, keep) : 0;
+	if (r == -EINPROGRESS)
+		return content_later();
+	return r < 0 ? r : layer_apply_copy_up(n, keep);
 }
 
 int lnode_hint(struct lnode *n, uint64_t size)
@@ -616,11 +637,9 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 		return -EFBIG;
 	if (l->store && l->fs.readonly)
 		return -EROFS;
-	if (!lnode_content_is_writable(n)) {
-		r = layer_apply_copy_up(n, size);
-		if (r < 0)
-			return r;
-	}
+	r = content_own(n, size);
+	if (r < 0)
+		return r;
 	if (!lnode_map_fits(n, size))
 		return -ENOSPC;
 	n->changed = true;
@@ -633,7 +652,9 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 	fd = own_fd(n, true);
 	if (fd < 0)
 		return fd;
-	r = host_ftruncate(fd, (int64_t)size);
+	r = content_cut_beside(n, fd, size);
+	if (r == 0)
+		r = host_ftruncate(fd, (int64_t)size);
 	if (r < 0)
 		return r;
 	inode_touch(&n->inode);

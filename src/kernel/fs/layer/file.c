@@ -35,11 +35,9 @@ static int64_t layer_write(struct file *f, struct uio *u, int64_t pos)
 		return -EFBIG;
 	if (l->store && l->fs.readonly)
 		return -EROFS;
-	if (!lnode_content_is_writable(n)) {
-		r = layer_apply_copy_up(n, UINT64_MAX);
-		if (r < 0)
-			return r;
-	}
+	r = content_own(n, UINT64_MAX);
+	if (r < 0)
+		return r;
 	fit = layer_write_room(n, (uint64_t)pos, len, &grows);
 	if (fit == 0)
 		return -ENOSPC;
@@ -77,7 +75,9 @@ static int layer_mmap(struct file *f, const struct mapping_req *req, uint64_t *o
 	int fd;
 
 	(void)off;
-	fd = layer_hostfd(f->inode, write);
+	fd = write ? content_own(n, UINT64_MAX) : 0;
+	if (fd == 0)
+		fd = layer_hostfd(f->inode, write);
 	if (fd >= 0)
 		n->mapped = true;
 	if (fd >= 0 && write && !n->mapped_shared && layer_counts_maps(l)) {
@@ -115,7 +115,9 @@ static int layer_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 		return -EFBIG;
 	if (layer_of(n)->store && f->inode->fs->readonly)
 		return -EROFS;
-	r = layer_hostfd(f->inode, true);
+	r = content_own(n, UINT64_MAX);
+	if (r == 0)
+		r = layer_hostfd(f->inode, true);
 	if (r < 0)
 		return r;
 	if (mode & FALLOC_FL_COLLAPSE_RANGE)

@@ -176,6 +176,7 @@ void layer_finish(struct fs *fs)
 
 	if (!s || s->log.fd < 0 || s->broken)
 		return;
+	content_settle_all(l); /* what it frees is counted */
 	while (store_recover_step(l))
 		;
 	/* Files without a name go now; the next start looks for none. */

@@ -502,7 +502,7 @@ static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, str
 		return 0;
 	if (!n->own_content && layer_of(n)->lower->guarded && !(n->lower->mode & 0004))
 		return -EACCES;
-	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n) : 0;
+	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n, UINT64_MAX) : 0;
 }
 
 /* Regular files have a table of their own: with an open op in it, FIFOs and devices would not be

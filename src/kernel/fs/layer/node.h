@@ -109,6 +109,9 @@ struct lnode {
 	uint64_t unsynced; /* about as many bytes were written since its content was synced */
 	uint64_t copied; /* of the image's content, while that is copied in pieces */
 	uint32_t copied_in; /* the layer of the disk that they were copied to */
+	struct content_work
+		*beside; /* what another thread does with the content; NULL: nothing (beside.c) */
+	bool beside_failed; /* the loop has to do it */
 	uint64_t id; /* its number in the log and of its content on a disk; 0: none yet */
 	uint32_t names; /* OWN entries that lead to it */
 	/* A name of it: of a directory the only one, of a node of the image the one it has there, as
@@ -242,8 +245,9 @@ void layer_content_init(void);
 int layer_hostfd(struct inode *ino, bool write);
 /* The content is now ours; the first keep bytes of the image's are copied. */
 int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
-/* Copies the next piece of a large file that is about to be changed: 0 nothing (more) to do in pieces, -EINPROGRESS call again. */
-int must_check layer_copy_up_piece(struct lnode *n);
+/* Copies the next piece of the first keep bytes of a large file that is about to be changed: 0 nothing (more) to do in pieces,
+ * -EINPROGRESS call again. */
+int must_check layer_copy_up_piece(struct lnode *n, uint64_t keep);
 int must_check layer_apply_size(struct lnode *n, uint64_t size);
 void lnode_content_free(struct lnode *n); /* and removes it */
 void lnode_content_close(struct lnode *n); /* it stays */
@@ -259,6 +263,26 @@ void layer_content_forget(void);
 /* Whether a change of the content needs no copy first. */
 bool lnode_content_is_writable(const struct lnode *n);
 int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole);
+/* The content may be changed now; of one that is copied for that, the first keep bytes. -EINPROGRESS: the call waits. */
+int must_check content_own(struct lnode *n, uint64_t keep);
+
+/* ---- beside.c: long works at a content, by the other thread ---- */
+extern struct content_limits {
+	uint64_t
+		piece; /* a larger file is copied in pieces: of so many bytes here, one after each event of others ... */
+	uint64_t copy; /* ... and of so many by the other thread */
+	uint64_t cut; /* so many bytes to free are long */
+} content_limits; /* tests have smaller ones */
+/* Nobody works at the content, which is about to be changed: 0. -EINPROGRESS: the call waits for that. */
+int must_check content_settle(struct lnode *n);
+void content_settle_all(struct layer *l); /* waits here */
+/* Cuts it short; copies the next bytes, of those before end, from in to the file that the copy is made in. -EINPROGRESS: that is on its
+ * way, and the call waits for it. 0: it is to be done here. fds: borrowed. */
+int must_check content_cut_beside(struct lnode *n, int fd, uint64_t size);
+int must_check content_copy_beside(struct lnode *n, int in, int out, uint64_t end);
+/* Whether the call that runs may wait; the call is run again after the events of others: -EINPROGRESS. */
+bool content_may_wait(void);
+int must_check content_later(void);
 
 /* ---- xattr.c ---- */
 int layer_getxattr(struct inode *ino, const char *name, void *buf, size_t size);

@@ -229,6 +229,7 @@ int layer_seal(struct fs *fs, uint32_t number, bool sync)
 
 	if (!l->store)
 		return -EINVAL;
+	content_settle_all(l);
 	store_sync_hold(l);
 	r = seal(l, number, sync);
 	store_sync_release(l);

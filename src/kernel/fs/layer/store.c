@@ -183,7 +183,7 @@ bool store_make_room(struct layer *l)
 {
 	bool made = l->store && l->store->ngraves && log_sync(l) == 0;
 
-	while (l->store && hostwork_is_closing() && hostwork_wait())
+	while (l->store && (hostwork_is_closing() || l->store->working) && hostwork_wait())
 		made = true;
 	return made;
 }

@@ -119,6 +119,7 @@ struct lstore {
 	struct list requests; /* that wait for the next one */
 	uint32_t
 		long_row; /* how many of the last ones took the host long, in a row; up to LONG_ROW */
+	uint32_t working; /* contents that the other thread works at (beside.c) */
 	uint64_t content_bytes; /* of used_bytes */
 	uint64_t clean_bytes; /* what REC_CLEAN says */
 	uint32_t missing; /* nodes that the image has no more */
