@@ -208,17 +208,56 @@ static void seal_later(struct ktimer *timer)
 	layer_seal_end(boot_layer());
 }
 
-static void seal_in(const struct ctl_msg *m)
-{
-	int64_t start = host_clock(CLOCK_MONOTONIC);
-	int ret = layer_seal(boot_layer(), (uint32_t)m->a, !strncmp(m->text, "sync", 4));
+/* Before a seal that syncs, everything is brought to the host's disk while the cell goes on. What it wrote meanwhile is to be synced, too: that
+ * is done again if there can be much of it, but not for ever. The rest is for the seal, which the cell waits for. */
+#define SEAL_SYNCS 3
+#define SEAL_SHORT_NS (10 * 1000000LL)
 
-	control_say(CTL_SEALED, ret, "%lld",
-		    (long long)(host_clock(CLOCK_MONOTONIC) - start) / 1000);
+static struct {
+	struct ktimer timer;
+	uint32_t number;
+	bool sync;
+	int syncs; /* so many were begun */
+	int64_t start, last; /* when it was asked for, when the last sync began */
+} sealing;
+
+static void seal_synced(void)
+{
+	/* Not from in there: others hear of the same. */
+	if (ktimer_start(&sealing.timer, host_clock(CLOCK_MONOTONIC)) < 0)
+		sealing.timer.fn(&sealing.timer);
+}
+
+static void seal_step(struct ktimer *timer)
+{
+	int64_t now = host_clock(CLOCK_MONOTONIC);
+	int ret;
+
+	(void)timer;
+	if (sealing.sync && sealing.syncs < SEAL_SYNCS &&
+	    (!sealing.syncs || now - sealing.last >= SEAL_SHORT_NS)) {
+		sealing.syncs++;
+		sealing.last = now;
+		if (layer_sync_beside(boot_layer(), seal_synced))
+			return;
+	}
+	ret = layer_seal(boot_layer(), sealing.number, sealing.sync);
+	now = host_clock(CLOCK_MONOTONIC);
+	control_say(CTL_SEALED, ret, "%lld", (long long)(now - sealing.start) / 1000);
 	if (ret < 0)
 		return;
-	if (ktimer_start(&seal_timer, host_clock(CLOCK_MONOTONIC) + SEAL_END_NS) < 0)
+	if (ktimer_start(&seal_timer, now + SEAL_END_NS) < 0)
 		layer_seal_end(boot_layer());
+}
+
+/* viv asks for one at a time. */
+static void seal_in(const struct ctl_msg *m)
+{
+	sealing.number = (uint32_t)m->a;
+	sealing.sync = !strncmp(m->text, "sync", 4);
+	sealing.syncs = 0;
+	sealing.start = host_clock(CLOCK_MONOTONIC);
+	seal_step(&sealing.timer);
 }
 
 /* ---- freezing ---- */
@@ -402,6 +441,7 @@ void control_wait(void)
 int control_watch(void)
 {
 	ktimer_init(&seal_timer, seal_later);
+	ktimer_init(&sealing.timer, seal_step);
 	ktimer_init(&stop_timer, stop_in);
 	hostwatch_init(&watch, FD_CONTROL, control_in);
 	return hostwatch_arm(&watch, POLLIN);

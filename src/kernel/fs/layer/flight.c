@@ -34,6 +34,8 @@ struct sync_request {
 	bool data_only;
 	bool whole; /* everything */
 	bool gone; /* the call is */
+	void (*told)(
+		void); /* not of a call, and nothing is promised: who hears of its end; else NULL */
 	bool ended;
 	int result;
 	int fd; /* while its content is written out; else -1 */
@@ -60,7 +62,9 @@ static void request_end(struct sync_request *q, int r)
 		host_close(q->fd);
 	q->fd = -1;
 	waitq_wake(&q->q, POLLIN);
-	if (q->gone)
+	if (q->told)
+		q->told();
+	if (q->gone || q->told)
 		request_free(q);
 }
 
@@ -266,7 +270,7 @@ static void clean_next(struct sync_request *q)
 {
 	struct layer *l = q->l;
 
-	if (q->result < 0) {
+	if (q->result < 0 || q->told) {
 		request_end(q, q->result);
 		return;
 	}
@@ -366,13 +370,14 @@ static bool is_long(const struct lstore *s, const struct lnode *n, bool whole)
 	       bytes_due(s, n) >= LONG_BYTES;
 }
 
-static int request_new(struct layer *l, struct lnode *n, bool data_only, bool whole)
+/* NULL: no memory. */
+static struct sync_request *request_make(struct layer *l, struct lnode *n, bool data_only,
+					 bool whole)
 {
-	struct call *c = &task_current->call;
 	struct sync_request *q = obj_new(&request_type);
 
 	if (!q)
-		return sync_here(l, n, data_only, whole);
+		return NULL;
 	q->work.done = clean_done;
 	q->l = l;
 	fs_get(&l->fs);
@@ -384,6 +389,16 @@ static int request_new(struct layer *l, struct lnode *n, bool data_only, bool wh
 	q->fd = -1;
 	list_init(&q->link);
 	waitq_init(&q->q);
+	return q;
+}
+
+static int request_new(struct layer *l, struct lnode *n, bool data_only, bool whole)
+{
+	struct call *c = &task_current->call;
+	struct sync_request *q = request_make(l, n, data_only, whole);
+
+	if (!q)
+		return sync_here(l, n, data_only, whole);
 	/* What the call has kept so far it needs no more. */
 	if (c->aux)
 		c->aux_free(c->aux);
@@ -436,4 +451,33 @@ int store_sync_node(struct layer *l, struct lnode *n, bool data_only)
 int store_sync_all(struct layer *l)
 {
 	return sync_any(l, NULL, false, true);
+}
+
+bool layer_sync_beside(struct fs *fs, void (*told)(void))
+{
+	struct layer *l = (struct layer *)fs;
+	struct lstore *s = l->store;
+	struct sync_request *q =
+		s && !s->broken && s->log.fd >= 0 ? request_make(l, NULL, false, true) : NULL;
+
+	if (!q)
+		return false;
+	q->told = told;
+	request_begin(q);
+	return true;
+}
+
+void store_bear_beside(struct layer *l)
+{
+	struct sync_request *q;
+
+	if (!l->store->unborn || l->store->broken)
+		return;
+	q = request_make(l, NULL, false, false);
+	if (!q) {
+		(void)!store_bear(l); /* what fails makes the layer read-only */
+		return;
+	}
+	q->gone = true;
+	request_begin(q);
 }

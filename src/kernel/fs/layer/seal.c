@@ -240,7 +240,6 @@ void layer_seal_end(struct fs *fs)
 {
 	struct layer *l = (struct layer *)fs;
 
-	/* What fails here makes the layer read-only. */
 	if (l->store)
-		(void)!store_bear(l);
+		store_bear_beside(l);
 }

@@ -177,6 +177,7 @@ int must_check store_sync_node(struct layer *l, struct lnode *n, bool data_only)
 int must_check store_sync_all(struct layer *l);
 /* From here on the active layer is on the host's disk, with all that its log says. */
 int must_check store_bear(struct layer *l);
+void store_bear_beside(struct layer *l); /* the same in a while, with nobody waiting for it */
 /* No sync is on its way, and none starts until the release: for who changes the log or the active layer. */
 void store_sync_hold(struct layer *l);
 void store_sync_release(struct layer *l);
