@@ -67,6 +67,32 @@ static void *one_file(void *arg)
 	return NULL;
 }
 
+/* Half of them replace files that were never synced, the others sync. */
+static void *replaces(void *arg)
+{
+	char name[16], other[16], c;
+	int n = (int)(intptr_t)arg, fd;
+	struct stat st;
+
+	if (n % 2) {
+		for (int i = 0; i < ROUNDS; i++)
+			own_file(arg);
+		return NULL;
+	}
+	snprintf(name, sizeof(name), "old%d", n);
+	snprintf(other, sizeof(other), "next%d", n);
+	for (int i = 0; i < 20 * ROUNDS; i++) {
+		fd = open(other, O_RDWR | O_CREAT | O_EXCL, 0644);
+		fill(fd, i % 20 ? 1 : 0);
+		count(rename(other, name));
+		count(stat(name, &st) == 0 && pread(fd, &c, 1, 0) == 1 && c == 'a' ? 0 : -1);
+		count(access(other, F_OK) < 0 ? 0 : -1);
+		count(close(fd));
+	}
+	count(unlink(name));
+	return NULL;
+}
+
 /* Its number is closed, and stands for a pipe, while it is synced. */
 static void *closes(void *arg)
 {
@@ -106,6 +132,8 @@ int main(void)
 	memset(bytes, 'a', size);
 	threads(own_file);
 	printf("each its own: %d\n", bad);
+	threads(replaces);
+	printf("replaced: %d\n", bad);
 	shared_fd = fd = open("one", O_RDWR | O_CREAT, 0644);
 	threads(one_file);
 	printf("all the same: %d\n", bad);

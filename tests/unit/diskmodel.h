@@ -169,6 +169,8 @@ struct mnode {
 	char data[DATA_MAX];
 	size_t size;
 	unsigned version, synced;
+	unsigned replaced; /* the version with which it, never synced, replaced another file */
+	bool made; /* by the workload: the image does not have it */
 	bool unknown; /* its content is between two states */
 	struct {
 		char name[8];
@@ -545,7 +547,9 @@ static void model_apply(const struct op *o)
 		ment_add(d, o->name, mnode_new('d', o->mode));
 		break;
 	case OP_CREATE:
-		ment_add(d, o->name, mnode_new('f', o->mode));
+		n = mnode_new('f', o->mode);
+		nodes[n].made = true;
+		ment_add(d, o->name, n);
 		break;
 	case OP_TMPFILE:
 		n = mnode_new('f', o->mode);
@@ -575,6 +579,8 @@ static void model_apply(const struct op *o)
 		nodes[n].nlink--;
 		break;
 	case OP_RENAME:
+		if (n2 && nodes[n].type == 'f' && nodes[n].made && !nodes[n].synced)
+			nodes[n].replaced = nodes[n].version;
 		if (n2) {
 			ment_remove(d2, o->name2);
 			nodes[n2].nlink--;

@@ -74,6 +74,7 @@ struct fake {
 	uint8_t failed[512];
 	uint8_t waits[512]; /* a sync that is on its way */
 	bool broken;
+	bool bare; /* a power cut leaves nothing but what was synced */
 	unsigned besides; /* how often a change waited */
 	size_t start; /* the files begin here */
 };
@@ -284,6 +285,8 @@ static void power_file(struct fino *i)
 	for (struct fop *o = i->ops; o; o = o->next)
 		n++;
 	keep = fake_random() % 4 == 0 ? n : (unsigned)(fake_random() % (n + 1));
+	if (fake->bare)
+		i->ops = NULL;
 	i->data = NULL;
 	i->size = i->cap = 0;
 	fino_write(i, i->synced_data ? i->synced_data : "", i->synced_size, 0);
@@ -303,7 +306,7 @@ static void power_file(struct fino *i)
 static void power_dir(struct fino *i)
 {
 	i->ents = fent_copy(i->synced_ents);
-	for (struct fop *o = i->ops; o; o = o->next) {
+	for (struct fop *o = fake->bare ? NULL : i->ops; o; o = o->next) {
 		if (fake_random() % 3 == 0)
 			continue;
 		if (o->kind != F_ADD)

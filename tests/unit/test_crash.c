@@ -1,5 +1,5 @@
 /* A disk under a random workload, killed, cut from its power, or refused by the host, at every host call in turn; then opened
- * again and compared with a model. See fakehost.h.
+ * again and compared with a model. See fakehost.h. Of the power cuts, some leave nothing but what was synced.
  *   test_crash                    some seeds and some of the points
  *   test_crash SEEDS [FIRST [STEP]]  every STEP-th point of these seeds ('make crash')
  * Each seed is run with all syncs at once, and with syncs that are on their way while others go on. */
@@ -31,7 +31,7 @@ static bool is_sync(enum kind kind)
 
 static bool changes_content(enum kind kind)
 {
-	return kind == OP_WRITE || kind == OP_TRUNCATE || kind == OP_MAP;
+	return kind == OP_WRITE || kind == OP_TRUNCATE || kind == OP_MAP || kind == OP_RENAME;
 }
 
 /* -EINPROGRESS: it waits. */
@@ -63,22 +63,27 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 	return r;
 }
 
-/* A change of a content that the other thread is asked to make, which is waited for before the next operation: with what else is on
+/* A change that the other thread is asked to make a part of, which is waited for before the next operation: with what else is on
  * its way. */
 static int64_t change_later(struct fs *fs, const struct op *o)
 {
 	static struct task t;
 	int64_t r;
 
-	do {
-		memset(&t, 0, sizeof(t));
-		t.call.may_wait = true;
+	memset(&t, 0, sizeof(t));
+	t.call.may_wait = true;
+	for (;;) {
+		t.call.waits = false;
 		task_current = &t;
 		r = real_apply(fs, o);
 		task_current = NULL;
-		if (r == -EINPROGRESS)
-			fake->besides++;
-	} while (r == -EINPROGRESS && (hostwork_wait() || true));
+		if (r != -EINPROGRESS)
+			break;
+		fake->besides++;
+		(void)hostwork_wait();
+	}
+	if (t.call.aux)
+		t.call.aux_free(t.call.aux);
 	return r;
 }
 
@@ -351,6 +356,15 @@ static bool contents_are_synced(struct fs *fs, const struct mnode *final, int in
 			printf("# %s: %s\n", path, content_error);
 			return false;
 		}
+		/* What replaced another file is there, if the log was synced with that: nobody finds an empty one. */
+		if (fake->bare && nodes[places[k].node].replaced &&
+		    nodes[places[k].node].replaced == m->version &&
+		    places[k].node != in_flight && !m->unknown &&
+		    (n != m->size || memcmp(buf, m->data, n))) {
+			printf("# %s has replaced another and is different: %zu bytes, not %zu\n",
+			       path, n, m->size);
+			return false;
+		}
 		if (m->version == m->synced && places[k].node != in_flight && !m->unknown &&
 		    (n != m->size || memcmp(buf, m->data, n))) {
 			printf("# %s was synced and is different: %zu bytes, not %zu\n", path, n,
@@ -406,13 +420,70 @@ static int verify_power(uint64_t seed)
 	return 1;
 }
 
+/* One file replaces another while a sync is on its way, which brings the log to the disk with the record of that. */
+static const struct op replace_ops[] = {
+	{ .kind = OP_CREATE, .name = "x", .mode = 0644 },
+	{ .kind = OP_WRITE, .name = "x", .len = 300, .fill = 'A' },
+	{ .kind = OP_FSYNC, .name = "x" },
+	{ .kind = OP_CREATE, .name = "y", .mode = 0644 },
+	{ .kind = OP_WRITE, .name = "y", .len = 200, .fill = 'B' },
+	{ .kind = OP_CREATE, .name = "z", .mode = 0644 },
+	{ .kind = OP_WRITE, .name = "z", .len = 100, .fill = 'C' },
+};
+
+static int replace_run(uint64_t steps)
+{
+	const struct op sync = { .kind = OP_FSYNC, .name = "z" };
+	const struct op rename = { .kind = OP_RENAME, .name = "y", .name2 = "x" };
+	struct fs *fs = disk_open_fs();
+
+	if (!fs)
+		return 1;
+	fakework_on = true;
+	for (size_t i = 0; i < ARRAY_LEN(replace_ops); i++)
+		if (real_apply(fs, &replace_ops[i]) < 0)
+			return 2;
+	if (sync_later(fs, &sync, 100, 2) != -EINPROGRESS)
+		return 3;
+	while (steps-- > 0 && hostwork_wait())
+		;
+	if (change_later(fs, &rename) < 0)
+		return 4;
+	while (hostwork_wait())
+		;
+	return 0;
+}
+
+static int replace_look(uint64_t unused)
+{
+	static char buf[DATA_MAX];
+	struct fs *fs = disk_open_fs();
+	struct inode *i = fs ? walk(fs, "x") : NULL;
+	size_t n = i ? content_read(i, buf) : 0;
+
+	(void)unused;
+	return (n == 300 && buf[0] == 'A') || (n == 200 && buf[0] == 'B') ? 0 : 1;
+}
+
 static unsigned points, bad, besides;
 
-static void one(uint64_t seed, unsigned at, bool power)
+static void replace(void)
+{
+	for (uint64_t steps = 0; steps < 8; steps++) {
+		run_start(1);
+		fake->bare = true;
+		eq(in_child(replace_run, steps), 0, "a file is replaced");
+		fake_reboot(true);
+		eq(in_child(replace_look, 0), 0, "one of the two is there");
+	}
+}
+
+static void one(uint64_t seed, unsigned at, bool power, bool bare)
 {
 	int r;
 
 	run_start(seed);
+	fake->bare = bare;
 	fake->die_at = at;
 	r = in_child(workload, seed);
 	points++;
@@ -485,7 +556,7 @@ int main(int argc, char **argv)
 		if (argc > 5 && argv[5][0] == 'e')
 			one_error(first, at, errors[at % 3], at % 2);
 		else
-			one(first, at, argc > 5);
+			one(first, at, argc > 5, argc > 5 && argv[5][0] == 'b');
 		return bad != 0;
 	}
 	for (uint64_t i = 0; i < 2 * (uint64_t)seeds && bad < 3; i++) {
@@ -495,18 +566,20 @@ int main(int argc, char **argv)
 		unsigned calls = calls_of(seed);
 
 		for (unsigned at = 1 + (unsigned)seed % step; at <= calls && bad < 3; at += step) {
-			one(seed, at, false);
-			one(seed, at, true);
-			one(seed, at, true);
+			one(seed, at, false, false);
+			one(seed, at, true, false);
+			one(seed, at, true, false);
+			one(seed, at, true, true);
 			one_error(seed, at, errors[at % 3], at % 2);
 		}
-		one(seed, 0, false);
-		one(seed, 0, true);
+		one(seed, 0, false, false);
+		one(seed, 0, true, false);
 	}
 	/* Three seals, the last two with hardly anything between: a layer that is sealed before it was born. */
 	later = false;
 	for (unsigned at = 160; argc == 1 && at < 190 && bad < 3; at++)
-		one(902, at, true);
+		one(902, at, true, false);
+	replace();
 	printf("# %u points, %u waits for a content\n", points, besides);
 	ok(points > 100, "there were points to look at");
 	ok(argc > 1 || besides > 10, "some contents were copied and cut beside the loop");

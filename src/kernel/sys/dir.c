@@ -229,6 +229,7 @@ static int64_t rename_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uadd
 	if (r == -ENAMETOOLONG && r2 == 0 && last_is_long(path_buf2))
 		r = rename_long(t, odfd, ndfd, false);
 	if (r == 0) {
+		t->call.may_wait = true;
 		r = vfs_rename(t, &odir, olast, &ndir, nlast, flags);
 		path_put(&ndir);
 	}

@@ -248,6 +248,8 @@ static void clean_done(struct hostwork *h, uint32_t tag, const struct work *w)
 		q->result = result;
 	if (result < 0 && tag == OTHERS)
 		store_break(q->l, sync_broke[STEP_ORDERED], result);
+	if (w->op == WORK_SYNCFS)
+		q->l->store->sweeping--;
 	if (--q->left == 0)
 		clean_next(q);
 }
@@ -307,8 +309,10 @@ static void clean_others(struct sync_request *q)
 	if (q->whole || s->norder > ORDER_MAX) {
 		int fd = hostwork_has_room(1) ? host_dup(s->log.fd) : -1;
 
-		if (fd >= 0)
+		if (fd >= 0) {
 			clean_put(q, OTHERS, WORK_SYNCFS, fd, WORK_CLOSE, 0);
+			s->sweeping++;
+		}
 		return;
 	}
 	if (s->order_bytes < LONG_BYTES || !hostwork_has_room(ORDER_MAX))
@@ -365,8 +369,8 @@ static bool may_wait(void)
 
 static bool is_long(const struct lstore *s, const struct lnode *n, bool whole)
 {
-	return whole || s->flight || !list_is_empty(&s->requests) || s->long_row >= LONG_ROW ||
-	       s->norder > ORDER_MAX || s->order_bytes >= LONG_BYTES ||
+	return whole || s->flight || s->sweeping || !list_is_empty(&s->requests) ||
+	       s->long_row >= LONG_ROW || s->norder > ORDER_MAX || s->order_bytes >= LONG_BYTES ||
 	       bytes_due(s, n) >= LONG_BYTES;
 }
 
@@ -436,6 +440,26 @@ static int sync_any(struct layer *l, struct lnode *n, bool data_only, bool whole
 	if (may_wait() && !task_current->call.aux && is_long(s, n, whole))
 		return request_new(l, n, data_only, whole);
 	return sync_here(l, n, data_only, whole);
+}
+
+int store_sync_replacing(struct layer *l, struct lnode *n)
+{
+	struct lstore *s = l->store;
+	int r;
+
+	if (!s)
+		return 0;
+	if (may_wait() && layer_sync_waits()) {
+		r = layer_sync_again();
+		if (r < 0)
+			return r;
+	}
+	if ((!s->flight && !s->sweeping) || !n->scratch || n->content.synced)
+		return 0;
+	/* A posted call cannot wait: it is made again as one that can. */
+	if (may_wait() && task_current->call.posted)
+		return call_wait(task_current, NULL);
+	return store_sync_node(l, n, true);
 }
 
 int store_sync_names(struct layer *l)

@@ -368,6 +368,8 @@ static int layer_rename(struct inode *odir, const char *oname, size_t olen, stru
 	if (victim && !exchange) {
 		if (inode_is_dir(victim) && !lnode_dir_is_empty(lnode_of(victim), &r))
 			return -ENOTEMPTY;
+		if (r == 0)
+			r = store_sync_replacing(layer_of(od), lnode_of(moved));
 		if (r < 0)
 			return r;
 	}
@@ -502,7 +504,8 @@ static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, str
 		return 0;
 	if (!n->own_content && layer_of(n)->lower->guarded && !(n->lower->mode & 0004))
 		return -EACCES;
-	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n, UINT64_MAX) : 0;
+	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n, UINT64_MAX)
+								: 0;
 }
 
 /* Regular files have a table of their own: with an open op in it, FIFOs and devices would not be

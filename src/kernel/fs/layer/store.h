@@ -115,6 +115,8 @@ struct lstore {
 	uint32_t norphans;
 	/* sync.c */
 	struct flight *flight; /* the sync that is on its way; NULL: none */
+	uint32_t
+		sweeping; /* syncs of the whole file system that are on their way before a flight */
 	uint32_t held; /* who changes what it is about: none may start */
 	struct list requests; /* that wait for the next one */
 	uint32_t
@@ -175,6 +177,9 @@ int must_check store_sync_all_here(struct layer *l); /* everything */
 int must_check store_sync_names(struct layer *l);
 int must_check store_sync_node(struct layer *l, struct lnode *n, bool data_only);
 int must_check store_sync_all(struct layer *l);
+/* n is about to replace another file. Programs expect one of the two after a power cut, so what was never synced is, before the record
+ * of it is in a log that is on its way to the disk already. -EINPROGRESS likewise. */
+int must_check store_sync_replacing(struct layer *l, struct lnode *n);
 /* From here on the active layer is on the host's disk, with all that its log says. */
 int must_check store_bear(struct layer *l);
 void store_bear_beside(struct layer *l); /* the same in a while, with nobody waiting for it */
