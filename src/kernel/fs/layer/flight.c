@@ -437,7 +437,7 @@ static int sync_any(struct layer *l, struct lnode *n, bool data_only, bool whole
 		return -EROFS;
 	if (s->log.fd < 0)
 		return 0;
-	if (may_wait() && !task_current->call.aux && is_long(s, n, whole))
+	if (may_wait() && is_long(s, n, whole))
 		return request_new(l, n, data_only, whole);
 	return sync_here(l, n, data_only, whole);
 }
