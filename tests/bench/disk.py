@@ -259,6 +259,37 @@ class Disk:
                           Line("  space", {"viv": sizes}, MIB, True, "size", "<= 1 MiB")]
         return lines
 
+    def gap(self):
+        """How long others wait for one small call while a process does something to a large file."""
+        mib = 128 if self.quick else 512
+        verbs = (("fsync", "fsync"), ("osync", "a write with O_SYNC"), ("truncate", "truncate"), ("unlink", "unlink"))
+        lines = []
+        for verb, what in verbs:
+            samples = self.side_by_side("{b}/gap %s {d}/f %d 2 | cut -d' ' -f1" % (verb, mib), 3)
+            lines.append(Line("longest wait of others, %s" % what, samples))
+        for verb, what in ("watch", "snapshot"), ("first", "first write after it"):
+            samples = [self.gap_snapshot(verb, mib) for i in self.rounds(5)]
+            lines.append(Line("longest wait of others, %s" % what, {"viv": samples}))
+        return lines
+
+    def gap_snapshot(self, verb, mib):
+        """A snapshot is made of a cell that has much to write, or a large file open."""
+        where = self.store("fresh")
+        text = "mkdir -p /root/d && /bench/disk make /root/d/dirty %d && exec /bench/gap %s /root/d/f %d 1" % (mib, verb, mib)
+        guest = subprocess.Popen([self.viv, "run", "--name", "bench", "--mount", self.bin + ":/bench:ro", "--", "/bin/sh", "-c",
+                                  text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.store_env, text=True)
+        try:
+            if guest.stdout.readline() != "ready\n":
+                raise RuntimeError("the cell did not start")
+            self.run([self.viv, "snapshot", "bench", "one"])
+            guest.stdin.write("\n")
+            guest.stdin.flush()
+            return float(guest.stdout.readline().split()[0])
+        finally:
+            guest.stdin.close()
+            guest.wait()
+            self.store_drop(where)
+
     def content(self):
         """One cell for all four: between them it writes a little, so that there is something to seal."""
         gib = 1 if self.quick else 10
@@ -330,6 +361,7 @@ ROWS = {
     "disk-sequential": ("write and read a large file", Disk.sequential),
     "disk-mmap": ("random reads of a mapped file", Disk.mmap),
     "disk-snapshot": ("snapshot and fork, 50,000 files", Disk.snapshot),
+    "disk-gap": ("how long others wait for a large file", Disk.gap),
     "disk-content": ("snapshot and fork, much content", Disk.content),
     "image-import": ("import a tar of 500 MB", Disk.importing),
     "disk-reopen": ("reopen a cell with 50,000 changed files", Disk.reopen),
