@@ -212,6 +212,12 @@ void store_compact_if_worth(struct layer *l)
 	if (s->flight || end < WORTH_BYTES || end < s->compact_at ||
 	    end / WORTH_TIMES < s->live * NODE_BYTES)
 		return;
+	/* It begins with a sync of what is ordered before the log: if that is much, it is written out beside the loop first. */
+	if (!s->compact_waits && store_order_is_long(l) && store_sync_beside(l))
+		s->compact_waits = true;
+	if (s->compact_waits && s->own_request)
+		return;
+	s->compact_waits = false;
 	r = store_compact(l);
 	/* Not again soon, whatever became of it. */
 	s->compact_at = r < 0 ? end * 2 : s->log.end * 2;

@@ -58,6 +58,8 @@ static void request_end(struct sync_request *q, int r)
 	list_remove(&q->link);
 	q->result = r;
 	q->ended = true;
+	if (q->l->store->own_request == q)
+		q->l->store->own_request = NULL;
 	if (q->fd >= 0)
 		host_close(q->fd);
 	q->fd = -1;
@@ -491,17 +493,23 @@ bool layer_sync_beside(struct fs *fs, void (*told)(void))
 	return true;
 }
 
-void store_bear_beside(struct layer *l)
+bool store_sync_beside(struct layer *l)
 {
-	struct sync_request *q;
+	struct lstore *s = l->store;
 
-	if (!l->store->unborn || l->store->broken)
-		return;
-	q = request_make(l, NULL, false, false);
-	if (!q) {
-		(void)!store_bear(l); /* what fails makes the layer read-only */
-		return;
-	}
-	q->gone = true;
-	request_begin(q);
+	if (s->own_request)
+		return true;
+	if (s->broken || s->log.fd < 0 || !hostwork_has_room(STEPS_MAX))
+		return false;
+	s->own_request = request_make(l, NULL, false, false);
+	if (!s->own_request)
+		return false;
+	s->own_request->gone = true;
+	request_begin(s->own_request);
+	return true;
+}
+
+bool store_order_is_long(const struct layer *l)
+{
+	return l->store->norder > ORDER_MAX || l->store->order_bytes >= LONG_BYTES;
 }

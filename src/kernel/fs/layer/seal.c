@@ -240,6 +240,7 @@ void layer_seal_end(struct fs *fs)
 {
 	struct layer *l = (struct layer *)fs;
 
-	if (l->store)
-		store_bear_beside(l);
+	/* What fails here makes the layer read-only. */
+	if (l->store && l->store->unborn && !store_sync_beside(l))
+		(void)!store_bear(l);
 }

@@ -158,6 +158,8 @@ void store_content_drop(struct layer *l, struct lnode *n)
 		store_content_unlink(s, c->where, n->scratch, n->charged);
 		return;
 	}
+	if (s->ngraves >= GRAVES_MAX / 2)
+		(void)store_sync_beside(l);
 	if (s->ngraves == GRAVES_MAX && log_sync(l) < 0)
 		return; /* the next start finds it */
 	s->graves[s->ngraves++] =

@@ -75,6 +75,7 @@ struct llog {
 
 struct recovery;
 struct flight;
+struct sync_request;
 
 struct chain_layer {
 	int fd; /* the layer's directory */
@@ -119,6 +120,7 @@ struct lstore {
 		sweeping; /* syncs of the whole file system that are on their way before a flight */
 	uint32_t held; /* who changes what it is about: none may start */
 	struct list requests; /* that wait for the next one */
+	struct sync_request *own_request; /* of nobody, store_sync_beside(); NULL: none */
 	uint32_t
 		long_row; /* how many of the last ones took the host long, in a row; up to LONG_ROW */
 	uint32_t working; /* contents that the other thread works at (beside.c) */
@@ -126,6 +128,7 @@ struct lstore {
 	uint64_t clean_bytes; /* what REC_CLEAN says */
 	uint32_t missing; /* nodes that the image has no more */
 	uint64_t compact_at; /* no compaction before the log is this long */
+	bool compact_waits; /* it is worth it, and what it needs is being synced */
 	uint64_t live; /* nodes in the log: what a new one would take */
 	/* Nodes by id, while a log is read and what a crash left is looked for. */
 	struct lids ids;
@@ -182,7 +185,9 @@ int must_check store_sync_all(struct layer *l);
 int must_check store_sync_replacing(struct layer *l, struct lnode *n);
 /* From here on the active layer is on the host's disk, with all that its log says. */
 int must_check store_bear(struct layer *l);
-void store_bear_beside(struct layer *l); /* the same in a while, with nobody waiting for it */
+/* The log, with what has to be there before it, in a while: nobody waits for it. Whether it is on its way. */
+bool store_sync_beside(struct layer *l);
+bool store_order_is_long(const struct layer *l); /* what has to be there before it is much */
 /* No sync is on its way, and none starts until the release: for who changes the log or the active layer. */
 void store_sync_hold(struct layer *l);
 void store_sync_release(struct layer *l);
