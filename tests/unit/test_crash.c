@@ -198,7 +198,7 @@ static int workload(uint64_t seed)
 			    : later && is_sync(o.kind) && dice % 5 ? sync_later(fs, &o, k, dice / 5)
 			    : later && changes_content(o.kind)	   ? change_later(fs, &o)
 			    : later && o.kind == OP_SEAL && dice % 4 ? seal_later(fs, k)
-								   : real_apply(fs, &o);
+								     : real_apply(fs, &o);
 
 		if (r == -EINPROGRESS)
 			r = 0;
@@ -358,9 +358,8 @@ static bool contents_are_synced(struct fs *fs, const struct mnode *final, int in
 		}
 		/* What replaced another file is there, if the log was synced with that: nobody finds an empty one. */
 		if (fake->bare && nodes[places[k].node].replaced &&
-		    nodes[places[k].node].replaced == m->version &&
-		    places[k].node != in_flight && !m->unknown &&
-		    (n != m->size || memcmp(buf, m->data, n))) {
+		    nodes[places[k].node].replaced == m->version && places[k].node != in_flight &&
+		    !m->unknown && (n != m->size || memcmp(buf, m->data, n))) {
 			printf("# %s has replaced another and is different: %zu bytes, not %zu\n",
 			       path, n, m->size);
 			return false;
@@ -465,7 +464,92 @@ static int replace_look(uint64_t unused)
 	return (n == 300 && buf[0] == 'A') || (n == 200 && buf[0] == 'B') ? 0 : 1;
 }
 
+/* A file is cut by the other thread, or copied after a seal, when something else happens to it. */
+static const struct op meanwhile[] = {
+	{ .kind = OP_SEAL },
+	{ .kind = OP_COMPACT },
+	{ .kind = OP_SYNCFS },
+	{ .kind = OP_FSYNC, .name = "x" },
+	{ .kind = OP_WRITE, .name = "x", .off = 50, .len = 10, .fill = 'D' },
+	{ .kind = OP_TRUNCATE, .name = "x", .len = 70 },
+	{ .kind = OP_MAP, .name = "x" },
+	{ .kind = OP_UNLINK, .name = "x" },
+};
+
+static int working_run(uint64_t k)
+{
+	static const struct op first[] = {
+		{ .kind = OP_CREATE, .name = "x", .mode = 0644 },
+		{ .kind = OP_WRITE, .name = "x", .len = 5000, .fill = 'A' },
+		{ .kind = OP_FSYNC, .name = "x" },
+	};
+	const struct op seal = { .kind = OP_SEAL }, *other = &meanwhile[k / 2];
+	const struct op cut = { .kind = OP_TRUNCATE, .name = "x", .len = 100 };
+	const struct op change = { .kind = OP_WRITE, .name = "x", .len = 10, .fill = 'E' };
+	static struct task t = { .call.may_wait = true };
+	struct fs *fs = disk_open_fs();
+	int64_t r;
+
+	if (!fs)
+		return 1;
+	fakework_on = true;
+	content_limits = (struct content_limits){ .piece = 200, .copy = 700, .cut = 1 };
+	for (size_t i = 0; i < ARRAY_LEN(first); i++)
+		if (real_apply(fs, &first[i]) < 0)
+			return 2;
+	if (k % 2 && real_apply(fs, &seal) < 0)
+		return 3;
+	task_current = &t;
+	r = real_apply(fs, k % 2 ? &change : &cut);
+	task_current = NULL;
+	if (r != -EINPROGRESS)
+		return 4;
+	/* Made by somebody who cannot wait. */
+	content_limits.piece = 1 << 30;
+	if (real_apply(fs, other) < 0)
+		return 5;
+	while (hostwork_wait())
+		;
+	if (other->kind != OP_UNLINK && change_later(fs, k % 2 ? &change : &cut) < 0)
+		return 6;
+	while (hostwork_wait())
+		;
+	if (((struct layer *)fs)->store->working)
+		return 7;
+	real_text(fs->root, "", true, text_model);
+	return 0;
+}
+
+static int working_look(uint64_t k)
+{
+	const size_t size = k % 2 ? 5000 : 100;
+	const enum kind other = meanwhile[k / 2].kind;
+	struct fs *fs = disk_open_fs();
+	struct inode *i = fs ? walk(fs, "x") : NULL;
+
+	if (!fs)
+		return 1;
+	real_text(fs->root, "", true, text_real);
+	if (strcmp(text_real, text_model))
+		return 2;
+	if (other == OP_UNLINK)
+		return i || !recovered(fs) ? 3 : 0;
+	if (!i || i->ops->getattr(i) < 0)
+		return 4;
+	return i->size == size || (other == OP_TRUNCATE && i->size == 70) ? 0 : 5;
+}
+
 static unsigned points, bad, besides;
+
+static void working(void)
+{
+	for (uint64_t k = 0; k < 2 * ARRAY_LEN(meanwhile); k++) {
+		run_start(1);
+		eq(in_child(working_run, k), 0, kind_names[meanwhile[k / 2].kind]);
+		fake_reboot(false);
+		eq(in_child(working_look, k), 0, "what is there is what was answered");
+	}
+}
 
 static void replace(void)
 {
@@ -580,6 +664,7 @@ int main(int argc, char **argv)
 	for (unsigned at = 160; argc == 1 && at < 190 && bad < 3; at++)
 		one(902, at, true, false);
 	replace();
+	working();
 	printf("# %u points, %u waits for a content\n", points, besides);
 	ok(points > 100, "there were points to look at");
 	ok(argc > 1 || besides > 10, "some contents were copied and cut beside the loop");
