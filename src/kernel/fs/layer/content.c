@@ -334,8 +334,8 @@ void lnode_recount(struct lnode *n)
 void lnode_content_free(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
-	bool orphan = n->mapped && n->scratch && n->own_content && layer_counts_maps(l) &&
-		      n->content.where == store_active(l->store);
+	bool orphan = l->store && n->mapped && n->scratch && n->own_content &&
+		      layer_counts_maps(l) && n->content.where == store_active(l->store);
 	int fd = orphan ? own_fd(n, false) : -1;
 	struct stat st;
 
