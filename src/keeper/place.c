@@ -88,17 +88,24 @@ static int command_make(struct run_options *o, struct settings *st)
 	} else if (st->nentrypoint != 1 ||
 		   *st->entrypoint[0]) { /* [""] is how docker commit writes none */
 		for (unsigned i = 0; i < st->nentrypoint && !status; i++)
-			status = list_add(&words, &n, st->entrypoint[i]);
+			status = list_add(&words, &n, strdup(st->entrypoint[i]));
 	}
 	if (o->argv) {
 		for (char **a = o->argv; *a && !status; a++)
 			status = list_add(&words, &n, *a);
 	} else if (!o->entrypoint) {
 		for (unsigned i = 0; i < st->ncmd && !status; i++)
-			status = list_add(&words, &n, st->cmd[i]);
+			status = list_add(&words, &n, strdup(st->cmd[i]));
 	}
 	o->argv = words;
 	return status;
+}
+
+static void list_free(char **list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
 }
 
 static int config_apply(struct run_options *o, const struct image *im)
@@ -112,9 +119,13 @@ static int config_apply(struct run_options *o, const struct image *im)
 	while (!status && (r = config_next(config, len, &at, &it)) == 0)
 		status = setting_apply(o, &st, &it);
 	if (!status && r != -ENOENT)
-		return fail("the image's configuration is damaged; 'viv image verify' checks the "
-			    "store");
-	return status ? status : command_make(o, &st);
+		status = fail("the image's configuration is damaged; 'viv image verify' checks the "
+			      "store");
+	if (!status)
+		status = command_make(o, &st);
+	list_free(st.entrypoint, st.nentrypoint);
+	list_free(st.cmd, st.ncmd);
+	return status;
 }
 
 /* ---- opening ---- */
