@@ -40,6 +40,7 @@ struct import {
 		struct buf items; /* struct config_value */
 	} config;
 	unsigned long warnings;
+	bool made; /* the image: it was not there before */
 	bool published; /* all of its objects are in the image */
 };
 
@@ -56,6 +57,8 @@ void import_fini(struct import *im);
 
 /* The image's hash. */
 int image_publish(struct import *im, char hash[HASH_TEXT], struct err *e);
+/* Takes it back, for what follows has failed; one that was there before stays, or that others use by now. */
+void image_unpublish(struct import *im, const char *hash);
 
 /* Warns, but not more than a few times. */
 void import_warn(struct import *im, const char *fmt, ...) printf_like(2, 3);

@@ -364,6 +364,21 @@ static int image_is_there(struct import *im, const char *hash, const struct numb
 	return 0;
 }
 
+void image_unpublish(struct import *im, const char *hash)
+{
+	struct err ignored;
+
+	if (!im->made)
+		return;
+	if (im->held >= 0) {
+		flock(im->held, LOCK_UN); /* there may be another descriptor of it */
+		close(im->held);
+	}
+	im->held = -1;
+	im->published = false;
+	image_remove(im->store, hash, &ignored);
+}
+
 /* Gives the finished directory its name, or finds that another import was faster; held in both cases. */
 static int image_show(struct import *im, int dir, const char *hash, struct err *e)
 {
@@ -377,6 +392,7 @@ static int image_show(struct import *im, int dir, const char *hash, struct err *
 		if (flock(dir, LOCK_SH | LOCK_NB) == 0 &&
 		    renameat(im->store->fd, from, im->store->fd, path) == 0) {
 			im->held = dup(dir);
+			im->made = true;
 			return 0;
 		}
 		if (errno != EEXIST && errno != ENOTEMPTY)
@@ -420,6 +436,7 @@ static int image_build(struct import *im, int dir, const struct numbering *nb, c
 	if (fsync(images) < 0) {
 		err_set(e, ERR_FAILED, "cannot write to '%s/images': %s", im->store->path,
 			strerror(errno));
+		image_unpublish(im, hash);
 		goto out_failed;
 	}
 out:

@@ -120,8 +120,15 @@ int image_import(struct store *s, const struct import_options *o, const char *ta
 	if (!result)
 		result = image_publish(&im, hash, e);
 	progress_end();
-	if (!result && tag)
+	if (!result && tag) {
+		struct err ignored;
+		char now[HASH_TEXT];
+
 		result = tag_set(s, tag, hash, e);
+		/* It may have failed with the tag in its place. */
+		if (result < 0 && (tag_get(s, tag, now, &ignored) < 0 || strcmp(now, hash)))
+			image_unpublish(&im, hash);
+	}
 	import_fini(&im);
 	return result;
 }

@@ -47,6 +47,8 @@ int work_new(const struct store *s, struct work *w, struct err *e)
 			return 0;
 		if (w->fd >= 0)
 			close(w->fd);
+		else
+			unlinkat(s->fd, w->name, AT_REMOVEDIR);
 		w->fd = -1;
 	}
 	return err_set(e, ERR_FAILED, "cannot make a directory in '%s/tmp': %s", s->path,
