@@ -9,6 +9,7 @@
 
 #include "import/progress.h"
 #include "import/verbs.h"
+#include "store/named.h"
 
 static void gc_waits(void)
 {
@@ -47,6 +48,31 @@ int verb_tag(struct store *s, int argc, char **argv)
 
 /* ---- rm ---- */
 
+/* Says by name who has an image that cannot be removed, where it is a cell that has one. */
+static void users_tell(struct store *s, const char *hash, struct err *e)
+{
+	struct named *cells;
+	const char *first = NULL;
+	unsigned n, others = 0;
+
+	if (e->kind != ERR_CONFLICT || named_list(s->fd, NAMED_CELL, &cells, &n) < 0)
+		return;
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(cells[i].image, hash))
+			continue;
+		others += first != NULL;
+		first = first ? first : cells[i].name;
+	}
+	if (first && others)
+		err_set(e, ERR_CONFLICT,
+			"the image %.12s is used by the cell '%s' and %u more; remove them first",
+			hash, first, others);
+	else if (first)
+		err_set(e, ERR_CONFLICT,
+			"the image %.12s is used by the cell '%s'; remove it first", hash, first);
+	free(cells);
+}
+
 static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 {
 	char hash[HASH_TEXT];
@@ -74,6 +100,8 @@ static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 		int fd = image_seize(s, hash, e);
 
 		/* When it is in use its tags stay. Else they go first: an image without a tag is whole, a tag without an image is not. */
+		if (fd < 0)
+			users_tell(s, hash, e);
 		if (fd < 0 && !(by_tag && e->kind == ERR_NOT_FOUND))
 			result = -1;
 		for (size_t i = 0; !result && i < n; i++)

@@ -448,6 +448,11 @@ commits() {
 	is "$(viv --image second -- sh -c 'cat /hello; ls /bin')" $'hello\nbusybox\ncat\necho\nls\nsh'
 	v image verify >/dev/null
 	exits 5 v image rm "$h"
+	is "$(cat err)" "viv: the image ${h:0:12} is used by the cell 'a'; remove it first"
+	v fork a b
+	exits 5 v image rm small
+	like "$(cat err)" "*the cell 'a' and 1 more*"
+	v rm b
 	v rm a
 	exits 2 v commit a
 	exits 3 v commit a --tag x
