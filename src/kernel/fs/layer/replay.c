@@ -15,125 +15,10 @@
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "host/host.h"
-#include "kernel/fs/layer/store.h"
+#include "kernel/fs/layer/record.h"
 
-#define WINDOW (1u << 20)
 #define LINK_TEXT_MAX 4095
 #define EXPECT_MAX (64u << 20)
-
-/* ---- the file ---- */
-
-struct reader {
-	int fd;
-	char *buf; /* blob of WINDOW */
-	size_t len, at;
-	uint64_t off; /* of buf[0] in the file */
-	uint32_t crc;
-	int error;
-};
-
-/* Whether n bytes lie at buf + at. */
-static bool reader_has(struct reader *rd, size_t n)
-{
-	int64_t got;
-
-	if (rd->len - rd->at >= n)
-		return true;
-	memmove(rd->buf, rd->buf + rd->at, rd->len - rd->at);
-	rd->off += rd->at;
-	rd->len -= rd->at;
-	rd->at = 0;
-	while (rd->len < n) {
-		got = host_pread(rd->fd, rd->buf + rd->len, WINDOW - rd->len,
-				 (int64_t)(rd->off + rd->len));
-		if (got <= 0) {
-			rd->error = (int)got;
-			return false;
-		}
-		rd->len += (size_t)got;
-	}
-	return true;
-}
-
-/* The parts of a payload. */
-struct cursor {
-	const char *p;
-	size_t left;
-	bool bad;
-};
-
-static bool record_next(struct reader *rd, struct cursor *c)
-{
-	uint32_t len, want, crc;
-
-	if (!reader_has(rd, 8))
-		return false;
-	memcpy(&len, rd->buf + rd->at, 4);
-	memcpy(&want, rd->buf + rd->at + 4, 4);
-	if (len == 0 || len > LOG_RECORD_MAX || !reader_has(rd, 8 + (size_t)len))
-		return false;
-	crc = crc32c(crc32c(rd->crc, &len, 4), rd->buf + rd->at + 8, len);
-	if (crc != want)
-		return false;
-	*c = (struct cursor){ rd->buf + rd->at + 8, len, false };
-	rd->crc = crc;
-	rd->at += 8 + (size_t)len;
-	return true;
-}
-
-static const char *take(struct cursor *c, size_t n)
-{
-	const char *p = c->p;
-
-	if (c->left < n) {
-		c->bad = true;
-		return NULL;
-	}
-	c->p += n;
-	c->left -= n;
-	return p;
-}
-
-static uint64_t take_number(struct cursor *c, size_t n)
-{
-	const char *p = take(c, n);
-	uint64_t v = 0;
-
-	if (p)
-		memcpy(&v, p, n);
-	return v;
-}
-
-#define take_u8(c) ((uint8_t)take_number(c, 1))
-#define take_u16(c) ((uint16_t)take_number(c, 2))
-#define take_u32(c) ((uint32_t)take_number(c, 4))
-#define take_u64(c) take_number(c, 8)
-
-struct name_ref {
-	const char *str;
-	size_t len;
-};
-
-static struct name_ref take_name(struct cursor *c)
-{
-	struct name_ref n = { .len = take_u8(c) };
-
-	n.str = take(c, n.len);
-	if (!n.str || n.len == 0 || memchr(n.str, '/', n.len) || memchr(n.str, 0, n.len) ||
-	    (n.str[0] == '.' && (n.len == 1 || (n.len == 2 && n.str[1] == '.'))))
-		c->bad = true;
-	return n;
-}
-
-static struct timespec take_time(struct cursor *c)
-{
-	struct timespec ts = { .tv_sec = (time_t)take_u64(c) };
-
-	ts.tv_nsec = take_u32(c);
-	if (ts.tv_nsec >= NSEC_PER_SEC)
-		c->bad = true;
-	return ts;
-}
 
 /* ---- applying ---- */
 
@@ -725,7 +610,7 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 		snprintf(why, why_size, "the log of layer %u: %s", number, strerror(-rd.fd));
 		return rd.fd;
 	}
-	rd.buf = blob_new(WINDOW);
+	rd.buf = blob_new(RECORD_WINDOW);
 	r = rd.buf ? header_read(rd.fd, number, &h) : -ENOMEM;
 	/* A file takes about a hundred bytes of the log, and six times that in memory. */
 	if (r == 0 && host_fstat(rd.fd, &st) == 0 && st.st_size > 0)
@@ -746,7 +631,7 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	if (r == 0)
 		r = rd.error;
 	if (rd.buf)
-		blob_free(rd.buf, WINDOW);
+		blob_free(rd.buf, RECORD_WINDOW);
 	l->replay_time = 0;
 	if (r < 0) {
 		snprintf(why, why_size, "the log of layer %u is damaged at byte %llu: %s", number,
