@@ -110,6 +110,7 @@ static int list_page(struct op *o, struct lister *l, struct listing *ls, bool ol
 	struct answer a = { .fd = -1 };
 	int r;
 
+	*ret_refused = false;
 	if (!url_encode(next, strlen(next), false, from, sizeof(from)) ||
 	    !url_encode(l->dir, l->dir_len, false, prefix, sizeof(prefix)))
 		return -ENAMETOOLONG;
