@@ -339,7 +339,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	deadline_set(m, 0);
 	if (r->gone && !r->response)
 		return MHD_NO;
-	if (r->response)
+	if (r->response || !r->route)
 		return request_send(r);
 	if (r->too_big)
 		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);

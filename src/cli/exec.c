@@ -318,7 +318,7 @@ int shell_main(int argc, char **argv)
 	static char sh[] = "/bin/sh", c[] = "-c", name[] = "sh", stay[] = "stay",
 		    script[sizeof(shell_script)];
 	static struct exec x = { .interactive = true };
-	char *words[] = { sh, c, script, name, NULL, NULL };
+	static char *words[] = { sh, c, script, name, NULL, NULL };
 	struct args a;
 	int status = args_take(&a, argc, argv);
 

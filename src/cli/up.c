@@ -142,7 +142,7 @@ static int file_add(struct buf *b, const char *file)
 
 	if (!status && !(dir = dir_of(file)))
 		status = ERR_FAILED;
-	if (!status) {
+	if (!status && text.p) {
 		name_make(dir, name, sizeof(name));
 		json_member_text(b, "yaml", (char *)text.p);
 		json_member_text(b, "file", strcmp(file, "-") ? file : "standard input");

@@ -334,13 +334,14 @@ void uncharge_link(struct lnode *n)
 static int layer_unlink(struct inode *dir, const char *name, size_t len, struct inode *victim)
 {
 	struct lnode *d = lnode_of(dir), *n = lnode_of(victim);
-	struct lentry *e;
+	struct lentry *e = NULL;
 	int r = 0;
 
 	if (inode_is_dir(victim) && !lnode_dir_is_empty(n, &r))
 		return -ENOTEMPTY;
-	if (r == 0)
-		r = tree_entry(d, name, len, n, &e);
+	if (r < 0)
+		return r;
+	r = tree_entry(d, name, len, n, &e);
 	if (r < 0)
 		return r;
 	r = layer_apply_remove(d, e, n);
@@ -355,12 +356,12 @@ static int layer_rename(struct inode *odir, const char *oname, size_t olen, stru
 {
 	struct lnode *od = lnode_of(odir), *nd = lnode_of(ndir);
 	struct lnode *n = lnode_of(moved), *other = victim ? lnode_of(victim) : NULL;
-	struct lentry *eo, *en = ltable_find(&nd->table, nname, nlen);
+	struct lentry *eo = NULL, *en = ltable_find(&nd->table, nname, nlen);
 	bool exchange = flags & RENAME_EXCHANGE_;
 	int r = 0;
 
-	if (en && en->node != other)
-		return victim ? -ENOENT : -EEXIST;
+	if ((en && en->node != other) || (exchange && !other))
+		return victim || exchange ? -ENOENT : -EEXIST;
 	if (moved == victim)
 		return 0;
 	if (ndir->nlink == 0)
