@@ -261,7 +261,7 @@ bad_kernel() {
 seed_under_fire() {
 	local cell n good=0 rc
 	wanted seed || return 0
-	export XDG_RUNTIME_DIR=$work/run
+	export XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data XDG_STATE_HOME=$work/state
 	mkdir -p "$XDG_RUNTIME_DIR"
 	cell=$("$viv" run -d --quiet --timeout 110s --pids 512 --mount "$bin:/t:ro" -- /t/seed $((4 * scale)) 2>"$work/err")
 	for n in $(seq 40); do
@@ -272,7 +272,8 @@ seed_under_fire() {
 	collect seed "$work/out" "$rc" -
 	[[ $good == 40 ]]
 	report $? "seed: $good of 40 processes were started meanwhile"
-	unset XDG_RUNTIME_DIR
+	"$viv" daemon stop >/dev/null 2>>"$work/err"
+	unset XDG_RUNTIME_DIR XDG_DATA_HOME XDG_STATE_HOME
 	sed 's/^/# /' "$work/err" | head -n 20
 }
 
