@@ -373,10 +373,22 @@ print(os.path.exists("/big"))' >out
 }
 check 'others go on while a process syncs, and cuts a large file @r' beside
 
+# Three snapshots of the cell d that a viv runs, each after so many more lines of what it said; then its kernel is killed.
+snapshots_and_kill() { # pid of viv, lines
+	local i
+	soon test -s said
+	for i in 1 2 3; do
+		v snapshot d "s$i" >/dev/null
+		soon sh -c "test \$(wc -l <said) -gt $(($(wc -l <said) + $2))"
+	done
+	kill -9 "$(ps -e -o pid=,ppid= | awk -v p="$1" '$2 == p { print $1; exit }')"
+	wait "$1" || true
+	exits 0 v verify d
+}
+
 # Snapshots, and the death of the kernel, while syncs are on their way.
 syncing() {
 	own_store
-	local pid kernel i
 	"$VIV" run --name d -- python3 -u -c '
 import os, threading
 os.mkdir("/w")
@@ -388,16 +400,7 @@ def go(k):
         d = os.open("/w", os.O_RDONLY); os.fsync(d); os.close(d)
         os.write(1, b"%d %d\n" % (k, i))
 for k in range(3): threading.Thread(target=go, args=(k,)).start()' >said 2>/dev/null &
-	pid=$!
-	soon test -s said
-	for i in 1 2 3; do
-		v snapshot d "s$i" >/dev/null
-		soon sh -c "test \$(wc -l <said) -gt $(($(wc -l <said) + 10))"
-	done
-	kernel=$(ps -e -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; exit }')
-	kill -9 "$kernel"
-	wait $pid || true
-	exits 0 v verify d
+	snapshots_and_kill $! 10
 	viv --name d --mount "$PWD:/m:ro" -- python3 -c '
 def content(i): return bytes([65 + i % 26]) * (6 << 20 if i % 7 == 0 else 3000)
 last = {}
@@ -414,7 +417,6 @@ check 'snapshots and a killed kernel while syncs are on their way @r' syncing
 # The same while large files are copied and cut: files that are open when a snapshot is made, and are written to, cut and mapped after it.
 cutting() {
 	own_store
-	local pid kernel i
 	"$VIV" run --name d -- python3 -u -c '
 import mmap, os, threading
 os.mkdir("/w")
@@ -427,16 +429,7 @@ def go(k):
         os.pwrite(f, b"%08d" % i, i % 2000 * 8192)
         os.write(1, b"%d %d\n" % (k, i))
 for k in range(3): threading.Thread(target=go, args=(k,)).start()' >said 2>/dev/null &
-	pid=$!
-	soon test -s said
-	for i in 1 2 3; do
-		v snapshot d "s$i" >/dev/null
-		soon sh -c "test \$(wc -l <said) -gt $(($(wc -l <said) + 400))"
-	done
-	kernel=$(ps -e -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; exit }')
-	kill -9 "$kernel"
-	wait $pid || true
-	exits 0 v verify d
+	snapshots_and_kill $! 400
 	cat >look.py <<-'END'
 	import os
 	last = {}
