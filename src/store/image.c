@@ -117,16 +117,28 @@ static int image_map(struct image *i)
 	return err ? err : index_open(i->map, i->map_size, &i->ix);
 }
 
+#define IMAGE_PATH (HASH_TEXT + 16)
+
+/* Opens an image's directory, not locked yet; path is what it is called in the store. */
+static int image_dir(const struct store *s, const char *hash, char path[IMAGE_PATH], struct err *e)
+{
+	int fd;
+
+	snprintf(path, IMAGE_PATH, "images/%s", hash);
+	fd = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			"cannot open the image %.12s: %s", hash, strerror(errno));
+	return fd;
+}
+
 int image_hold(const struct store *s, const char *hash, struct err *e)
 {
-	char path[HASH_TEXT + 16];
-	int dir;
+	char path[IMAGE_PATH];
+	int dir = image_dir(s, hash, path, e);
 
-	snprintf(path, sizeof(path), "images/%s", hash);
-	dir = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
-		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-			       "cannot open the image %.12s: %s", hash, strerror(errno));
+		return -1;
 	/* Who removes it has it locked until nothing is left of it. */
 	if (flock(dir, LOCK_SH | LOCK_NB) == 0 && file_is_still(s->fd, path, dir))
 		return dir;
@@ -213,14 +225,11 @@ static bool disks_use(const struct store *s, const char *hash, char *id, size_t 
 
 int image_seize(const struct store *s, const char *hash, struct err *e)
 {
-	char path[HASH_TEXT + 16], disk[256];
-	int fd;
+	char path[IMAGE_PATH], disk[256];
+	int fd = image_dir(s, hash, path, e);
 
-	snprintf(path, sizeof(path), "images/%s", hash);
-	fd = openat(s->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-			       "cannot open the image %.12s: %s", hash, strerror(errno));
+		return -1;
 	/* Held until all of it is removed: who opens it now fails, who had it open made us fail. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		err_set(e, ERR_CONFLICT, "the image %.12s is in use; end its cells first", hash);
