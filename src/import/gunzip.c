@@ -78,8 +78,9 @@ static ssize_t member_read(struct gunzip *g, const char **why)
 	if (r == Z_STREAM_END) {
 		g->members++;
 		g->inside = false;
-	} else if (r == Z_DATA_ERROR && g->members && !g->z.total_out) {
-		g->behind = true; /* it only looked like another member */
+	} else if (r == Z_DATA_ERROR && g->members && !g->z.total_out && g->z.msg &&
+		   !strcmp(g->z.msg, "incorrect header check")) {
+		g->behind = true; /* no magic number: it only looked like another member */
 	} else if (r != Z_OK && r != Z_BUF_ERROR) {
 		*why = g->z.msg && strstr(g->z.msg, "check")
 			       ? "the gzip checksum does not fit its contents: it is damaged"

@@ -141,7 +141,12 @@ def archives():
     yield "bit.tar.gz", packed[:3000] + bytes([packed[3000] ^ 1]) + packed[3001:]
     yield "member-cut.tar.gz", gzip.compress(honest[:3000]) + gzip.compress(honest[3000:])[:-4]
     yield "members.tar.gz", gzip.compress(honest[:3000]) + gzip.compress(honest[3000:]) + bytes(700)
-    yield "behind.tar.gz", gzip.compress(honest) + b"\x1f\x8bsomething else"
+    yield "behind.tar.gz", gzip.compress(honest) + b"\x1fsomething else"
+    # A member behind the archive that cannot be unpacked: its method, its first block.
+    yield "member-method.tar.gz", gzip.compress(honest) + b"\x1f\x8bsomething else"
+    packed = bytearray(gzip.compress(bytes(10240)))
+    packed[10] = 7
+    yield "member-block.tar.gz", gzip.compress(honest) + packed
     yield "bomb.tar.gz", gzip.compress(header(b"zeros", b"%011o" % (64 << 20)) + bytes(64 << 20) + END)
 
 

@@ -662,6 +662,7 @@ hostile() {
 	refused cut-end.tar '*cut off*'
 	refused cut.tar.gz '*runcated*'
 	refused member-cut.tar.gz '*runcated*'
+	for f in method block; do refused "member-$f.tar.gz" '*gzip stream is damaged*'; done
 	for f in crc length bit; do refused "$f.tar.gz" '*gzip checksum*'; done
 	for f in name-300 name-4096; do refused "$f.tar" '*names of at most 255'; done
 	refused path-5000.tar '*4096 are possible'
