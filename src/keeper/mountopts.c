@@ -145,10 +145,10 @@ int mount_option(struct run_options *o, const char *text)
 int volume_option(struct run_options *o, const char *text)
 {
 	struct run_mount m = { 0 };
-	const char *src = NULL;
+	const char *src = "";
 	int status = mount_split(o, "--volume", text, &src, &m.dst, &m.readonly);
 
-	if (status || !src)
+	if (status)
 		return status;
 	/* No volume has such a name. */
 	*(strchr(src, '/') ? &m.src : &m.volume) = src;
