@@ -21,6 +21,7 @@
 #include "stub/stub.h"
 
 #define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
+#define IGNORED (SIGBIT(SIGCHLD) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH)) /* by default */
 /* Signals that end a process with a core: the host makes a thread that waits for our answer see them only after it. */
 #define CORES                                                                                    \
 	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) | \
@@ -361,6 +362,45 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 	return ret;
 }
 
+/* Would it take the signal now? Then nothing but SIGCONT can come between that and its end. */
+static bool is_open(struct proc *p, const struct task *only, int sig)
+{
+	struct host_sigs hs;
+	struct task *t;
+
+	list_for_each (t, &p->threads, thread_link)
+		if ((!only || t == only) &&
+		    (cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0 ||
+		     !((hs.blocked | hs.ignored) & SIGBIT(sig))))
+			return true;
+	return false;
+}
+
+/* To the host as it is. A stopped process takes it after SIGCONT; but what we call stopped may not be so on the host yet (see
+ * deliver_stop()), which would end it at once. */
+static int deliver_default(struct proc *p, struct task *t, int sig,
+			   const struct linux_siginfo *info)
+{
+	struct linux_siginfo direct;
+	int ret;
+
+	if (p->state == PROC_STOPPED && !(IGNORED & SIGBIT(sig)) && is_open(p, t, sig)) {
+		p->stop_held |= SIGBIT(sig);
+		return 0;
+	}
+	pack_direct(&direct, sig, info);
+	ret = t ? host_tgsigqueue(p->pid, t->tid, sig, &direct)
+		: host_sigqueue(p->pid, sig, &direct);
+	parked_nudge(p, sig);
+	return ret;
+}
+
+static void send_held(struct proc *p)
+{
+	for (; p->stop_held; p->stop_held &= p->stop_held - 1)
+		(void)host_kill(p->pid, __builtin_ctzll(p->stop_held) + 1);
+}
+
 /* Always the host's own: it continues the whole process. Sent to one thread if there is a handler, so that we know whose parked
  * call the host will restart or end; the stub's handler (stub_cont) finds the real code in it, and whether the call ends. */
 static int deliver_cont(struct proc *p, struct task *t, bool caught,
@@ -372,6 +412,7 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught,
 	int ret;
 
 	p->stop_request = 0;
+	send_held(p);
 	if (!t)
 		t = proc_leader(p);
 	if (!caught || !t) {
@@ -407,7 +448,7 @@ static bool stop_is_caught(struct proc *p, int sig)
 
 static int deliver(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
 {
-	struct linux_siginfo kernel_info = { .signo = sig, .code = SI_KERNEL_ }, direct;
+	struct linux_siginfo kernel_info = { .signo = sig, .code = SI_KERNEL_ };
 	bool caught;
 	int ret;
 
@@ -439,11 +480,7 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 		return deliver_stop(p, t, sig, info);
 	if (caught)
 		return deliver_caught(p, t, sig, info, NULL);
-	pack_direct(&direct, sig, info);
-	ret = t ? host_tgsigqueue(p->pid, t->tid, sig, &direct)
-		: host_sigqueue(p->pid, sig, &direct);
-	parked_nudge(p, sig);
-	return ret;
+	return deliver_default(p, t, sig, info);
 }
 
 int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info)

@@ -170,6 +170,7 @@ struct proc {
 	bool chld_nostop; /* SA_NOCLDSTOP */
 	bool was_stopped; /* once: see parked_nudge() */
 	int stop_request; /* the stop signal that we turned into the host's SIGSTOP; 0 none */
+	uint64_t stop_held; /* signals that end it, sent while it is stopped */
 	bool did_exec; /* setpgid by the parent is refused after exec */
 	bool is_first; /* the cell ends with it */
 	uint32_t launch; /* viv's number for a process that it started; 0: somebody's child */

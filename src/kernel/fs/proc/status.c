@@ -96,7 +96,8 @@ static void status_signals(struct textbuf *b, const struct task *tsk, const char
 {
 	text_printf(b, "SigQ:\t0/%lu\n", tsk->proc->limits[RLIMIT_SIGPENDING].cur);
 	text_printf(b, "SigPnd:\t%016lx\n", host_mask(host, "SigPnd:") & ~STUB_SIGNALS);
-	text_printf(b, "ShdPnd:\t%016lx\n", host_mask(host, "ShdPnd:") & ~STUB_SIGNALS);
+	text_printf(b, "ShdPnd:\t%016lx\n",
+		    (host_mask(host, "ShdPnd:") & ~STUB_SIGNALS) | tsk->proc->stop_held);
 	text_printf(b, "SigBlk:\t%016lx\n", host_mask(host, "SigBlk:") & ~STUB_SIGNALS);
 	text_printf(b, "SigIgn:\t%016lx\n", host_mask(host, "SigIgn:") & ~STUB_SIGNALS);
 	text_printf(b, "SigCgt:\t%016lx\n",
