@@ -53,3 +53,10 @@ names() {
 	is "$(s3 --mount s3://b/in:/s -- sh -c 'cat "/s/odd +%2F?&#;\"<é"; env; cat /proc/*/environ /proc/mounts /proc/*/cmdline' | tr '\0' '\n' | grep -a -c -e secretword -e who)" 0 'the secret in the cell'
 }
 check 'keys: odd ones, and none outside of the prefix @r' names
+
+# What the cell did since a listing was asked for counts, not the listing.
+late() {
+	serve
+	is "$(s3 --mount s3://b:/s -- sh -c 'ls /s/late >first & echo new >/s/late/new; rm /s/late/old; mv /s/late/older /s/moved; test -e /s/go; wait; cat first; echo; ls /s/late; cat /s/late/new')" $'new\n\nnew\nnew'
+}
+check 'a listing that is older than a change @r' late

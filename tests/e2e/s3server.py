@@ -3,13 +3,14 @@
 #
 # --older: it cannot make the tokens of ListObjectsV2 (500). There are 1,200 objects below "many/", with a directory among them.
 # What the last part of a key makes it do: "stale": each answer is another object; "hang": an answer never ends; "full": no room (507).
-# A listing of "cut/" is only the first half of one.
-import hashlib, itertools, sys, time, urllib.parse
+# A listing of "cut/" is only the first half of one; that of "late/" comes, as it was, when "go" was asked for.
+import hashlib, itertools, sys, threading, time, urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
 objects = {f"many/f{i:05}": b"%d" % i for i in range(1200)}
-objects.update({"many/f00600.d/x": b"x", "stale": b"s" * 9, "hang": b"h" * 9, "cut/a": b"a", "cut/b": b"b"})
+objects.update({"many/f00600.d/x": b"x", "stale": b"s" * 9, "hang": b"h" * 9, "cut/a": b"a", "cut/b": b"b", "late/old": b"o", "late/older": b"o"})
+go = threading.Event()
 tags = itertools.count()
 
 
@@ -69,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
         kind = key.rpartition("/")[2]
         with open(sys.argv[2], "a") as log:
             log.write(f"{self.command} {key}\n")
+        if kind == "go":
+            go.set()
         if self.command == "PUT" and kind == "full":
             self.answer(507)
         elif self.command == "PUT":
@@ -82,6 +85,8 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(204)
         elif not key:
             text = listing(query, query.get("list-type") == "2")
+            if query.get("prefix") == "late/" and query.get("max-keys") == "1000":
+                go.wait(30)
             self.answer(500) if text is None else self.answer(200, text.encode())
         elif key not in objects:
             self.answer(404)

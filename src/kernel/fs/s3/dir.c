@@ -30,11 +30,23 @@ static bool record_is_left(const struct s3record *rec)
 	return rec->done && rec->tid && (!t || !t->call.active || t->call.id != rec->call);
 }
 
+/* n's name is gone from its directory. A listing that is on its way may still have it. */
+static void forget_name(struct s3node *dir, const char *name, size_t len)
+{
+	struct s3node *n = dir && dir->req_op == S3_LIST ? s3node_add(dir, name, len) : NULL;
+
+	if (n)
+		n->seen_at = now_mono();
+}
+
 /* The change is made: the tree follows. */
 static void record_apply(struct s3node *n, struct s3record *rec)
 {
 	struct s3node *dir = n->parent, *there;
+	char name[S3_NAME_MAX + 1];
+	const size_t len = n->len;
 
+	memcpy(name, n->name, len + 1);
 	if (rec->keep_parent && dir)
 		dir->marker = true;
 	switch (rec->op) {
@@ -50,9 +62,11 @@ static void record_apply(struct s3node *n, struct s3record *rec)
 		if (dir && (rec->to->parent || rec->to->inode.fs->root == &rec->to->inode))
 			s3node_move(n, rec->to, rec->to_name, rec->to_len);
 		n->seen_at = now_mono();
+		forget_name(dir, name, len);
 		break;
 	default:
 		s3node_cut(n);
+		forget_name(dir, name, len);
 	}
 }
 
@@ -140,6 +154,12 @@ static int record_begin(struct s3node *n, enum s3_op op, struct s3node *to, cons
 
 /* ---- answers ---- */
 
+/* Was it changed here, or asked about, since the listing was asked for? The listing may have been made before that. */
+static bool is_newer(const struct s3node *n, const struct s3node *dir)
+{
+	return n->named_gen != dir->list_gen && n->seen_at >= dir->list_at;
+}
+
 static void list_answer(struct s3node *dir, const struct s3_reply *r, size_t len)
 {
 	struct s3node *n, *tmp;
@@ -163,6 +183,8 @@ static void list_answer(struct s3node *dir, const struct s3_reply *r, size_t len
 		/* A file and a directory of one name: the file is shown. */
 		if (n->named_gen == dir->list_gen && n->type == S3_FILE && e.type == S3_DIR)
 			continue;
+		if (is_newer(n, dir))
+			continue;
 		n->named_gen = dir->list_gen;
 		s3node_told(n, e.type, e.size, e.mtime, e.etag);
 	}
@@ -171,7 +193,8 @@ static void list_answer(struct s3node *dir, const struct s3_reply *r, size_t len
 	if (r->flags & S3_MARKER)
 		dir->marker = true;
 	list_for_each_safe (n, tmp, &dir->children, sibling_link)
-		if (n->named_gen != dir->list_gen && n->type != S3_NOTHING && !n->req_op)
+		if (n->named_gen != dir->list_gen && n->type != S3_NOTHING && !n->req_op &&
+		    !is_newer(n, dir))
 			s3node_told(n, S3_NOTHING, 0, 0, 0);
 	dir->complete = true;
 	dir->listed_at = now_mono();
@@ -400,6 +423,7 @@ static int dir_fill(struct s3node *d)
 			if (r < 0)
 				return r;
 			d->list_gen++;
+			d->list_at = now_mono();
 			r = s3_ask(d, S3_LIST, 0, 0, 0, NULL, 0);
 			if (r < 0)
 				return r;

@@ -56,6 +56,7 @@ struct s3node {
 	bool marker, complete; /* directory: has a marker; all its entries were told */
 	int64_t seen_at, listed_at; /* when the server spoke of it, and of its entries; 0: never */
 	uint32_t list_gen; /* directory: the number of its last listing */
+	int64_t list_at; /* when that was asked for */
 	uint32_t named_gen; /* ... of its directory's, that named it */
 	struct waitq q; /* woken by each answer about it */
 	uint8_t req_op; /* the request that is on its way; 0: none. One at a time */
