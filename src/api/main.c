@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +17,7 @@
 
 #include "api/request.h"
 #include "api/server.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "client/vivarium.h"
 #include "daemon/cells.h"
@@ -127,16 +127,6 @@ out:
 	return ret;
 }
 
-static void files_limit(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
-}
-
 static void on_flush(uv_timer_t *t)
 {
 	struct daemon *d = t->data;
@@ -239,7 +229,7 @@ static int daemon_run(const struct options *o, int ready)
 	struct err e = { 0 };
 
 	signal(SIGPIPE, SIG_IGN);
-	files_limit();
+	limit_files_raise(0);
 	d->lock = -1;
 	if (daemon_start(d, o, &e) < 0) {
 		int status = fail(&e);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 
+#include "base/limit.h"
 #include "files/ops.h"
 #include "files/say.h"
 
@@ -23,14 +23,9 @@ static const struct operation operations[] = {
 
 int main(int argc, char **argv)
 {
-	struct rlimit files;
-
 	signal(SIGPIPE, SIG_IGN);
 	/* A deep tree needs a directory for each level. */
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	limit_files_raise(0);
 	for (unsigned i = 0; argc > 1 && i < ARRAY_LEN(operations); i++)
 		if (!strcmp(argv[1], operations[i].name) && argc - 2 == operations[i].nwords)
 			return operations[i].run(argv + 2);

@@ -1,5 +1,5 @@
 /* The boot spec in a sealed memfd. Layout: struct bootspec as it is, then the pointer arrays,
- * then the strings; every pointer is written as an offset from the start. The reader maps the
+ * the layers, then the strings; every pointer is written as an offset from the start. The reader maps the
  * file privately and turns offsets into pointers in place, so that nothing is copied and the
  * strings live as long as the mapping. Both sides are of one build. */
 #include "host/bootspec.h"
@@ -60,6 +60,7 @@ int bootspec_write(const struct bootspec *spec)
 		       string_size(spec->user) + string_size(spec->wasm);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
+	size_t layers = spec->nlayers * sizeof(struct layer_spec);
 	struct wire *wire;
 	struct spec_writer w;
 	char **list;
@@ -69,13 +70,13 @@ int bootspec_write(const struct bootspec *spec)
 		return -EINVAL;
 	for (uint32_t i = 0; i < spec->nmounts; i++)
 		bytes += string_size(spec->mounts[i].dst) + string_size(spec->mounts[i].kind);
-	bytes += sizeof(*wire) + arrays;
+	bytes += sizeof(*wire) + arrays + layers;
 	if (nargs > SPEC_MAX_ARGS || nenvs > SPEC_MAX_ARGS || bytes > SPEC_MAX_BYTES)
 		return -E2BIG;
 	w.buf = calloc(1, bytes);
 	if (!w.buf)
 		return -ENOMEM;
-	w.at = sizeof(*wire) + arrays;
+	w.at = sizeof(*wire) + arrays + layers;
 	wire = (struct wire *)w.buf;
 	wire->magic = SPEC_MAGIC;
 	wire->size = bytes;
@@ -94,6 +95,10 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec.envp = (char **)((char *)list - w.buf);
 	for (size_t i = 0; i < nenvs; i++)
 		*list++ = string_put(&w, spec->envp[i]);
+	list++;
+	wire->spec.layers = (struct layer_spec *)((char *)list - w.buf);
+	if (layers)
+		memcpy(list, spec->layers, layers);
 	for (uint32_t i = 0; i < spec->nmounts; i++) {
 		wire->spec.mounts[i].dst = string_put(&w, spec->mounts[i].dst);
 		wire->spec.mounts[i].kind = string_put(&w, spec->mounts[i].kind);
@@ -140,6 +145,17 @@ static bool list_fix(char *base, size_t size, char ***list, size_t n)
 	return !(*list)[n];
 }
 
+static bool layers_fix(char *base, size_t size, struct bootspec *s)
+{
+	uintptr_t at = (uintptr_t)s->layers;
+
+	if (at < sizeof(struct wire) || at % sizeof(*s->layers) || at > size ||
+	    s->nlayers > SPEC_MAX_LAYERS || (size - at) / sizeof(*s->layers) < s->nlayers)
+		return false;
+	s->layers = (struct layer_spec *)(base + at);
+	return true;
+}
+
 /* #syscalls: fstat newfstatat mmap munmap */
 int bootspec_read(int fd, struct bootspec *out)
 {
@@ -162,11 +178,10 @@ int bootspec_read(int fd, struct bootspec *out)
 	s = &w->spec;
 	ok = w->magic == SPEC_MAGIC && w->size == size && !base[size - 1] && w->nargs &&
 	     w->nargs <= SPEC_MAX_ARGS && w->nenvs <= SPEC_MAX_ARGS &&
-	     s->nmounts <= SPEC_MAX_MOUNTS && s->nlayers <= SPEC_MAX_LAYERS &&
-	     disk_ok(s, &s->disk) && list_fix(base, size, &s->argv, w->nargs) &&
-	     list_fix(base, size, &s->envp, w->nenvs) && string_fix(base, size, &s->workdir) &&
-	     string_fix(base, size, &s->hostname) && string_fix(base, size, &s->user) &&
-	     string_fix(base, size, &s->wasm);
+	     s->nmounts <= SPEC_MAX_MOUNTS && layers_fix(base, size, s) && disk_ok(s, &s->disk) &&
+	     list_fix(base, size, &s->argv, w->nargs) && list_fix(base, size, &s->envp, w->nenvs) &&
+	     string_fix(base, size, &s->workdir) && string_fix(base, size, &s->hostname) &&
+	     string_fix(base, size, &s->user) && string_fix(base, size, &s->wasm);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
 		     string_fix(base, size, &s->mounts[i].kind) && disk_ok(s, &s->mounts[i].disk);

@@ -23,8 +23,8 @@
 
 #define SPEC_MAX_MOUNTS 32
 #define SPEC_MAX_ARGS 65536
-#define SPEC_MAX_LAYERS 512 /* sealed ones, of all disks together */
-#define SPEC_MAX_FDS 640 /* numbers below it are for what viv gives */
+#define SPEC_MAX_LAYERS 16384 /* sealed ones, of all disks together */
+#define SPEC_FDS 640 /* numbers below it are for what viv gives; it may be more */
 
 /* A disk (docs/decisions/0017). Its chain is layers[first ... first + nsealed) of the spec, from the root on, then the active one. */
 struct disk_spec {
@@ -110,7 +110,7 @@ struct bootspec {
 	struct mount_spec mounts[SPEC_MAX_MOUNTS];
 	struct disk_spec disk; /* of the root; not present: it goes with the cell */
 	uint32_t nlayers;
-	struct layer_spec layers[SPEC_MAX_LAYERS];
+	struct layer_spec *layers;
 	void *map; /* what bootspec_read mapped; it stays unless the reader unmaps it */
 	size_t map_size;
 };

@@ -329,7 +329,7 @@ int host_fremovexattr(int fd, const char *name)
 /* #syscalls: fcntl */
 int host_dup(int fd)
 {
-	return result(fcntl(fd, F_DUPFD_CLOEXEC, SPEC_MAX_FDS));
+	return result(fcntl(fd, F_DUPFD_CLOEXEC, SPEC_FDS));
 }
 
 /* #syscalls: ppoll */

@@ -149,13 +149,13 @@ static _Noreturn void isolate_stage_exec(const struct isolate_spawn *s)
 	static char name[] = "viv-kernel";
 	char *argv[] = { name, NULL }, *envp[] = { NULL };
 	struct pollfd viv = { .fd = FD_CONTROL, .events = POLLIN };
-	int fds[SPEC_MAX_FDS];
+	int *fds = calloc(s->nfds, sizeof(*fds));
 	int kernel = fcntl(s->kernel_fd, F_DUPFD_CLOEXEC, (int)s->nfds);
 	int control = s->fds[FD_CONTROL];
 	char go;
 
-	if (kernel < 0 || s->nfds > ARRAY_LEN(fds))
-		spawn_fail(control, "descriptors", kernel < 0 ? errno : EINVAL);
+	if (kernel < 0 || !fds)
+		spawn_fail(control, "descriptors", errno);
 	/* First all out of the way, then each to its place. */
 	for (unsigned i = 0; i < s->nfds; i++) {
 		fds[i] = s->fds[i] < 0 ? -1 : fcntl(s->fds[i], F_DUPFD_CLOEXEC, (int)s->nfds);

@@ -3,9 +3,9 @@
  * verbs has all options, and the help). */
 #include <locale.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/limit.h"
 #include "import/progress.h"
 #include "import/verbs.h"
 
@@ -26,15 +26,10 @@ mode_t caller_umask(void)
 
 static void environment_prepare(void)
 {
-	struct rlimit files;
-
 	/* Names in archives may be in UTF-8, whatever the terminal's language is. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	umask_before = umask(022);
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = MIN(files.rlim_max, (rlim_t)65536);
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	limit_files_raise(65536);
 	interrupt_catch();
 }
 

@@ -72,12 +72,30 @@ static int spawn_failed(int err)
 struct cell {
 	struct bootspec spec;
 	struct cgroup cgroup;
-	int fds[SPEC_MAX_FDS];
-	unsigned nfds;
+	int *fds;
+	unsigned nfds, fds_room;
 	int control; /* our end */
 	uid_t uid;
 	gid_t gid;
 };
+
+/* Takes a descriptor that the kernel is to get; its number there, or -1: no memory. */
+static int fd_give(struct cell *c, int fd)
+{
+	int *more = c->fds;
+
+	if (c->nfds >= c->fds_room) {
+		c->fds_room = MAX(2 * c->fds_room, 64u);
+		more = realloc(c->fds, c->fds_room * sizeof(*more));
+	}
+	if (!more) {
+		close(fd);
+		return fail("out of memory"), -1;
+	}
+	c->fds = more;
+	c->fds[c->nfds] = fd;
+	return (int)c->nfds++;
+}
 
 static int streams_prepare(struct cell *c, struct run_options *o)
 {
@@ -141,8 +159,9 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 
 			if (status)
 				return status;
-			out->fd = (int)c->nfds;
-			c->fds[c->nfds++] = sock;
+			out->fd = fd_give(c, sock);
+			if (out->fd < 0)
+				return EXIT_OWN;
 			continue;
 		}
 		err = host_mount_open(m->src, m->readonly, c->uid, c->gid, &host);
@@ -161,8 +180,9 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 			     "start viv as the directory's owner instead of root",
 			     m->src);
 		out->detached = host.detached;
-		out->fd = (int)c->nfds;
-		c->fds[c->nfds++] = host.fd;
+		out->fd = fd_give(c, host.fd);
+		if (out->fd < 0)
+			return EXIT_OWN;
 	}
 	return 0;
 }
@@ -184,6 +204,22 @@ static int store_dir_open(int dir, const char *path, bool readonly, bool *ret_de
 	return tree;
 }
 
+static int layers_room(struct bootspec *s, unsigned n)
+{
+	struct layer_spec *more;
+
+	if (n > SPEC_MAX_LAYERS - s->nlayers)
+		return fail("the disks of this cell have more than %d layers together; 'viv "
+			    "commit' makes them fewer",
+			    SPEC_MAX_LAYERS),
+		       -1;
+	more = realloc(s->layers, (s->nlayers + n) * sizeof(*more));
+	if (!more)
+		return fail("out of memory"), -1;
+	s->layers = more;
+	return 0;
+}
+
 /* A disk with the layers below its active one. Read-only: the chain is all there is. */
 static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_chain *chain,
 			bool readonly, struct disk_spec *out)
@@ -196,25 +232,24 @@ static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_
 		return fail("cannot open a disk of the store: %s", strerror(-fd));
 	out->present = true;
 	out->readonly = readonly;
-	out->data_fd = (int)c->nfds;
-	c->fds[c->nfds++] = fd;
+	out->data_fd = fd_give(c, fd);
+	if (out->data_fd < 0)
+		return EXIT_OWN;
 	out->active = d->active;
 	out->first = s->nlayers;
+	if (chain->n && layers_room(s, chain->n) < 0)
+		return EXIT_OWN;
 	for (unsigned i = 0; i < chain->n; i++) {
 		const struct disk_link *l = &chain->links[i];
 
-		if (s->nlayers == SPEC_MAX_LAYERS)
-			return fail(
-				"the disks of this cell have more than %d layers together; 'viv "
-				"commit' makes them fewer",
-				SPEC_MAX_LAYERS);
 		s->layers[s->nlayers] = (struct layer_spec){ .fd = -1, .number = l->ref.n };
 		if (l->fd >= 0) {
 			fd = store_dir_open(l->fd, ".", true, &detached);
 			if (fd < 0)
 				return fail("cannot open a layer of the store: %s", strerror(-fd));
-			s->layers[s->nlayers].fd = (int)c->nfds;
-			c->fds[c->nfds++] = fd;
+			s->layers[s->nlayers].fd = fd_give(c, fd);
+			if (s->layers[s->nlayers].fd < 0)
+				return EXIT_OWN;
 		}
 		s->nlayers++;
 	}
@@ -291,7 +326,9 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 	/* With uids of their own, cells have that of their disk. */
 	if (p->kept && c->uid != geteuid() && o->tell.mode == MODE_RUN)
 		c->uid = c->gid = p->disk.uid;
-	c->nfds = FD_MOUNTS;
+	while (c->nfds < FD_MOUNTS)
+		if (fd_give(c, -1) < 0)
+			return EXIT_OWN;
 	status = streams_prepare(c, o);
 	if (!status)
 		status = mounts_prepare(c, o);
@@ -319,18 +356,16 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 		s->from_layers = o->tell.from_layers;
 		s->tar_whole = o->tell.whole;
 		s->tar_objects = o->tell.objects;
-		s->out_fd = (int)c->nfds;
-		c->fds[c->nfds] = dup(o->tell.out);
-		if (c->fds[c->nfds++] < 0)
+		s->out_fd = fd_give(c, dup(o->tell.out));
+		if (s->out_fd < 0 || c->fds[s->out_fd] < 0)
 			return fail("cannot prepare descriptors: %s", strerror(errno));
 	}
 	if (o->trace) {
 		bool tty;
 
-		s->trace_fd = (int)c->nfds;
 		/* As a stream of its own: what nobody reads must not stop the cell. */
-		c->fds[c->nfds] = stream_open(2, &tty);
-		if (c->fds[c->nfds++] < 0)
+		s->trace_fd = fd_give(c, stream_open(2, &tty));
+		if (s->trace_fd < 0 || c->fds[s->trace_fd] < 0)
 			return fail("--trace: standard error is closed");
 	}
 	status = image_prepare(c, p);

@@ -14,11 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "host/isolate.h"
 #include "store/files.h"
 
 #define TREE_HEAD "vivarium-disk 1\n"
 #define TREE_MAX (32 << 20)
+#define FILES_FEW 128 /* every process may have so many */
 
 bool disk_name_is_valid(const char *name)
 {
@@ -47,6 +49,16 @@ static struct disk_layer *layer_find(const struct disk *d, uint32_t n)
 		if (d->layers[i].n == n)
 			return &d->layers[i];
 	return NULL;
+}
+
+/* The same for one that is probably not far below from. */
+static struct disk_layer *layer_find_near(const struct disk *d, uint32_t n,
+					  const struct disk_layer *from)
+{
+	for (const struct disk_layer *l = from; l-- > d->layers;)
+		if (l->n == n)
+			return (struct disk_layer *)(uintptr_t)l;
+	return layer_find(d, n);
 }
 
 const struct disk_layer *disk_snapshot_find(const struct disk *d, const char *name)
@@ -133,14 +145,48 @@ static bool layer_line(struct disk *d, const char *line)
 
 	if (sscanf(line, "layer %" SCNu32 " %63s %" SCNd64 " %65s", &l.n, parent, &l.time, name) !=
 		    4 ||
-	    !l.n || layer_find(d, l.n) || !ref_parse(parent, &l.parent))
+	    !l.n || !ref_parse(parent, &l.parent))
 		return false;
 	if (strcmp(name, "-")) {
-		if (!disk_name_is_valid(name) || disk_snapshot_find(d, name))
+		if (!disk_name_is_valid(name))
 			return false;
 		strcpy(l.name, name);
 	}
 	return layer_append(d, &l) == 0;
+}
+
+static int number_compare(const void *a, const void *b)
+{
+	const struct disk_layer *const *x = a, *const *y = b;
+
+	return ((*x)->n > (*y)->n) - ((*x)->n < (*y)->n);
+}
+
+static int name_compare(const void *a, const void *b)
+{
+	const struct disk_layer *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* No number and no name twice. */
+static bool layers_are_distinct(const struct disk *d)
+{
+	const struct disk_layer **sorted = calloc(d->nlayers + 1, sizeof(struct disk_layer *));
+	bool ok = sorted;
+
+	for (unsigned i = 0; ok && i < d->nlayers; i++)
+		sorted[i] = &d->layers[i];
+	if (ok)
+		qsort(sorted, d->nlayers, sizeof(*sorted), number_compare);
+	for (unsigned i = 1; ok && i < d->nlayers; i++)
+		ok = sorted[i - 1]->n != sorted[i]->n;
+	if (ok)
+		qsort(sorted, d->nlayers, sizeof(*sorted), name_compare);
+	for (unsigned i = 1; ok && i < d->nlayers; i++)
+		ok = !sorted[i]->name[0] || strcmp(sorted[i - 1]->name, sorted[i]->name);
+	free(sorted);
+	return ok;
 }
 
 static bool tree_parse(struct disk *d, char *text)
@@ -163,7 +209,7 @@ static bool tree_parse(struct disk *d, char *text)
 			return false;
 		}
 	}
-	return image && uid && (!d->active || layer_find(d, d->active));
+	return image && uid && (!d->active || layer_find(d, d->active)) && layers_are_distinct(d);
 }
 
 static int tree_read(struct disk *d)
@@ -352,7 +398,29 @@ void disk_chain_close(struct disk_chain *c)
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->links[i].fd >= 0)
 			close(c->links[i].fd);
-	c->n = 0;
+	free(c->links);
+	*c = (struct disk_chain){ 0 };
+}
+
+static int chain_add(struct disk_chain *c, const struct disk_link *l)
+{
+	unsigned room = c->room ? 2 * c->room : 16;
+	struct disk_link *more;
+
+	/* Each needs some when its kernel is started. */
+	if (c->n >= FILES_FEW && l->fd >= 0)
+		limit_files_raise(0);
+	if (c->n == DISK_MAX_CHAIN)
+		return -ELOOP;
+	if (c->n == c->room) {
+		more = realloc(c->links, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		c->links = more;
+		c->room = room;
+	}
+	c->links[c->n++] = *l;
+	return 0;
 }
 
 /* A layer that nothing was ever written to has no directory, and is left out of chains. */
@@ -364,66 +432,96 @@ static bool layer_is_made(const struct disk *d, uint32_t n)
 	return faccessat(d->dir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What layer *ref of another disk stands on; a descriptor of it. */
-static int foreign_layer(int store, const struct layer_ref *ref, int *ret_fd,
-			 struct layer_ref *ret_parent)
+/* A walk down a chain. */
+struct descent {
+	int store;
+	const struct disk *own;
+	struct disk other; /* the one that was looked at last, if it is not own */
+	const struct disk_layer *l; /* where it is, */
+	const struct disk *in; /* one of the two */
+	unsigned steps;
+};
+
+/* To the layer that l stands on. 1: there is one. */
+static int descend(struct descent *w)
+{
+	const struct layer_ref at = w->l->parent;
+	const struct disk *d = strcmp(at.disk, w->own->id) ? &w->other : w->own;
+	int err;
+
+	if (!at.n)
+		return 0;
+	/* A circle of layers that were never written would go on for ever. */
+	if (w->steps++ > 2 * DISK_MAX_LAYERS)
+		return -ELOOP;
+	if (strcmp(at.disk, d->id)) {
+		disk_close(&w->other);
+		w->in = NULL;
+		err = disk_open(w->store, at.disk, DISK_PEEK, &w->other);
+		if (err)
+			return err == -ENOENT ? -EBADMSG : err;
+	}
+	w->l = layer_find_near(d, at.n, w->in == d ? w->l : d->layers);
+	w->in = d;
+	return w->l && w->l->n != d->active ? 1 : -EBADMSG;
+}
+
+static int descent_start(struct descent *w, int store, const struct disk *d, uint32_t n)
+{
+	*w = (struct descent){
+		.store = store, .own = d, .in = d, .other = { .dir = -1, .lock = -1 }
+	};
+	w->l = layer_find(d, n);
+	return w->l ? 0 : -ENOENT;
+}
+
+/* How many layers, also such that were never written, are below layer n; or -errno. */
+static int layer_depth(int store, const struct disk *d, uint32_t n)
+{
+	struct descent w;
+	int depth = 0, r = descent_start(&w, store, d, n);
+
+	while (r >= 0 && (r = descend(&w)) > 0)
+		depth++;
+	disk_close(&w.other);
+	return r < 0 ? r : depth;
+}
+
+static int foreign_open(int store, const struct layer_ref *ref)
 {
 	char path[32 + DISK_ID_LEN];
-	const struct disk_layer *l;
-	struct disk d;
-	int err = disk_open(store, ref->disk, DISK_PEEK, &d);
+	int fd;
 
-	if (err)
-		return err == -ENOENT ? -EBADMSG : err;
-	l = layer_find(&d, ref->n);
-	if (!l || d.active == ref->n) {
-		disk_close(&d);
-		return -EBADMSG;
-	}
-	*ret_parent = l->parent;
-	disk_close(&d);
 	snprintf(path, sizeof(path), "disks/%s/data/%" PRIu32, ref->disk, ref->n);
-	*ret_fd = openat(store, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return *ret_fd < 0 && errno != ENOENT ? -errno : 0;
+	fd = openat(store, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
 }
 
 int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c)
 {
-	const struct disk_layer *l = layer_find(d, n);
-	struct layer_ref at;
-	unsigned steps = 0;
-	int err = 0;
+	struct descent w;
+	int err;
 
-	c->n = 0;
-	if (!l)
-		return -ENOENT;
-	at = l->parent;
-	while (at.n && !err) {
-		struct disk_link *link = &c->links[c->n];
-		struct layer_ref parent;
+	disk_chain_close(c);
+	err = descent_start(&w, store, d, n);
+	while (!err) {
+		struct disk_link link = { .fd = -1, .ref = w.l->parent };
 
-		/* A circle of layers that were never written would go on for ever. */
-		if (c->n == DISK_MAX_CHAIN || steps++ > 16 * DISK_MAX_CHAIN) {
-			err = -ELOOP;
+		err = descend(&w);
+		if (err <= 0)
 			break;
-		}
-		*link = (struct disk_link){ .fd = -1, .ref = at };
-		if (!strcmp(at.disk, d->id)) {
-			l = layer_find(d, at.n);
-			if (!l || l->n == d->active)
-				err = -EBADMSG;
-			else
-				parent = l->parent;
-			if (!err && layer_is_made(d, at.n))
-				c->n++;
-		} else {
-			err = foreign_layer(store, &at, &link->fd, &parent);
-			if (!err && link->fd >= 0)
-				c->n++;
-		}
-		if (!err)
-			at = parent;
+		err = 0;
+		if (strcmp(link.ref.disk, d->id))
+			link.fd = foreign_open(store, &link.ref);
+		else if (!layer_is_made(d, link.ref.n))
+			continue;
+		if (link.fd == -ENOENT)
+			continue;
+		err = link.fd < -1 ? link.fd : chain_add(c, &link);
+		if (err && link.fd >= 0)
+			close(link.fd);
 	}
+	disk_close(&w.other);
 	if (err) {
 		disk_chain_close(c);
 		return err;
@@ -439,17 +537,16 @@ int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c
 
 int disk_chain_with(int store, const struct disk *d, uint32_t n, struct disk_chain *c)
 {
+	struct disk_link own = { .fd = -1, .ref.n = n };
 	int err = disk_chain(store, d, n, c);
 
 	if (err || !layer_is_made(d, n))
 		return err;
-	if (c->n == DISK_MAX_CHAIN) {
+	strcpy(own.ref.disk, d->id);
+	err = chain_add(c, &own);
+	if (err)
 		disk_chain_close(c);
-		return -ELOOP;
-	}
-	c->links[c->n] = (struct disk_link){ .fd = -1, .ref.n = n };
-	strcpy(c->links[c->n++].ref.disk, d->id);
-	return 0;
+	return err;
 }
 
 /* ---- changes ---- */
@@ -476,24 +573,32 @@ static int layer_start(struct disk *d, uint32_t parent)
 	return err;
 }
 
+/* Whether there is room for one more on top of the active layer. */
+static int seal_check(int store, const struct disk *d)
+{
+	struct disk_chain chain = { 0 };
+	int below = layer_depth(store, d, d->active), err;
+
+	/* The exact number takes longer. */
+	if (below + 2 > DISK_MAX_CHAIN) {
+		err = disk_chain(store, d, d->active, &chain);
+		below = err ? err : (int)chain.n;
+		disk_chain_close(&chain);
+	}
+	/* With the one that is sealed now and the next, which readers have in their chain too. */
+	return below < 0 ? below : below + 2 > DISK_MAX_CHAIN ? -ELOOP : 0;
+}
+
 int disk_seal_start(int store, struct disk *d, const char *name)
 {
-	static struct disk_chain chain;
 	uint32_t old = d->active;
-	unsigned below;
 	int err;
 
 	if (disk_snapshot_find(d, name))
 		return -EEXIST;
-	err = disk_chain(store, d, old, &chain);
-	if (err)
-		return err;
-	below = chain.n;
-	disk_chain_close(&chain);
-	/* With the one that is sealed now and the next, which readers have in their chain too. */
-	if (below + 2 > DISK_MAX_CHAIN)
-		return -ELOOP;
-	err = layer_start(d, old);
+	err = seal_check(store, d);
+	if (!err)
+		err = layer_start(d, old);
 	if (err)
 		return err;
 	strcpy(layer_find(d, old)->name, name);
@@ -606,19 +711,23 @@ static int census_add(struct census *c, struct disk *d)
 /* Follows a layer to the ground. */
 static void census_mark(struct census *c, const char *disk, uint32_t n)
 {
-	while (n) {
-		const struct disk_layer *l = NULL;
+	const struct disk_layer *l = NULL;
+	const struct disk *d = NULL;
+	unsigned i = 0;
 
-		for (unsigned i = 0; i < c->n && !l; i++) {
-			if (strcmp(c->disks[i].id, disk))
-				continue;
-			l = layer_find(&c->disks[i], n);
-			if (!l || c->used[i][l - c->disks[i].layers])
+	while (n) {
+		if (!d || strcmp(d->id, disk)) {
+			for (i = 0; i < c->n && strcmp(c->disks[i].id, disk); i++)
+				;
+			if (i == c->n)
 				return;
-			c->used[i][l - c->disks[i].layers] = true;
+			d = &c->disks[i];
+			l = d->layers;
 		}
-		if (!l)
+		l = layer_find_near(d, n, l);
+		if (!l || c->used[i][l - d->layers])
 			return;
+		c->used[i][l - d->layers] = true;
 		disk = l->parent.disk;
 		n = l->parent.n;
 	}

@@ -16,7 +16,7 @@
 #define DISK_ID_LEN 32
 #define DISK_NAME_MAX 64 /* of a snapshot */
 #define DISK_MAX_LAYERS 100000
-#define DISK_MAX_CHAIN 200 /* layers on top of each other, with the active one */
+#define DISK_MAX_CHAIN 4096 /* layers on top of each other, with the active one */
 
 #define DISK_NO_IMAGE "none" /* a volume's */
 
@@ -52,9 +52,9 @@ struct disk_link {
 	struct layer_ref ref;
 };
 
-struct disk_chain {
-	struct disk_link links[DISK_MAX_CHAIN]; /* from the ground up */
-	unsigned n;
+struct disk_chain { /* begins as zeros */
+	struct disk_link *links; /* from the ground up */
+	unsigned n, room;
 };
 
 /* Makes a disk for image, its first layer standing on parent (n is 0: on the image alone), opened and locked

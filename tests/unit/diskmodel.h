@@ -956,7 +956,8 @@ __attribute__((unused)) static bool same_text(const char *real, const char *mode
 
 static struct fs *disk_open_fs(void)
 {
-	struct layer_disk d = { .data_fd = 0, .active = fake->active };
+	static struct layer_spec sealed[LAYER_CHAIN_MAX];
+	struct layer_disk d = { .data_fd = 0, .active = fake->active, .sealed = sealed };
 	char why[256] = "";
 	struct fs *fs;
 	int r;
@@ -964,8 +965,8 @@ static struct fs *disk_open_fs(void)
 	d.data_fd = fake_open(FAKE_ROOT_FD, "data", O_DIRECTORY);
 	d.nsealed = fake->active - 1;
 	for (uint32_t i = 0; i < d.nsealed; i++) {
-		d.sealed[i].fd = -1;
-		d.sealed[i].number = i + 1;
+		sealed[i].fd = -1;
+		sealed[i].number = i + 1;
 	}
 	r = layer_new_on_disk(&image, &d, 0, 0, "overlay", &fs, why, sizeof(why));
 	if (r < 0) {

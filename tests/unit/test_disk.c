@@ -1,5 +1,5 @@
 /* Disks, their layers and names: in a directory of its own. What a kernel would write is written by hand. */
-/* objects: src/store/disk.c src/store/files.c src/store/named.c src/host/isolate.c src/host/filter.c src/base/log.c */
+/* objects: src/base/limit.c src/store/disk.c src/store/files.c src/store/named.c src/host/isolate.c src/host/filter.c src/base/log.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -182,16 +182,31 @@ static void test_damage(void)
 static void test_limit(void)
 {
 	const struct layer_ref ground = { 0 };
+	const unsigned there = DISK_MAX_CHAIN - 5;
+	char id[DISK_ID_LEN + 1], *text = NULL;
 	unsigned seals = 0;
 	struct disk d;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
 	int err;
 
 	ok(disk_create(store, "host", &ground, &d) == 0, "a disk to seal");
+	strcpy(id, d.id);
+	fprintf(f, "vivarium-disk 1\nimage host\nuid 0\nactive %u\nlayer 1 - 0 s1\n", there);
+	for (unsigned i = 2; i <= there; i++)
+		fprintf(f, "layer %u %s/%u 0 -\n", i, id, i - 1);
+	fclose(f);
+	for (unsigned i = 1; i < there; i++)
+		layer_fill(&d, i);
+	err = file_replace(d.dir, "tree", text, size);
+	free(text);
+	disk_close(&d);
+	ok(!err && disk_open(store, id, DISK_EXCLUSIVE, &d) == 0, "many layers");
 	do {
 		layer_fill(&d, d.active);
 		err = disk_seal_start(store, &d, "");
 	} while (!err && ++seals <= DISK_MAX_CHAIN);
-	ok(err == -ELOOP && seals == DISK_MAX_CHAIN - 1, "there is an end to sealing");
+	ok(err == -ELOOP && seals + there == DISK_MAX_CHAIN, "there is an end to sealing");
 	ok(disk_chain(store, &d, d.active, &chain) == 0 && chain.n == DISK_MAX_CHAIN - 1,
 	   "and the cell can be opened then");
 	ok(disk_chain_with(store, &d, d.active, &chain) == 0 && chain.n == DISK_MAX_CHAIN,

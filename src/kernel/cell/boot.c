@@ -169,7 +169,7 @@ static bool failure_told; /* viv knows already why there is no cell */
 static int disk_layer(struct image *image, const struct disk_spec *d, const char *type,
 		      struct fs **ret_)
 {
-	static struct layer_disk disk;
+	struct layer_disk disk;
 	const struct bootspec *spec = &cell.spec;
 	char why[256];
 	int ret;
@@ -181,14 +181,11 @@ static int disk_layer(struct image *image, const struct disk_spec *d, const char
 	}
 	disk = (struct layer_disk){ .readonly = d->readonly,
 				    .active = d->active,
-				    .nsealed = d->nsealed };
+				    .nsealed = d->nsealed,
+				    .sealed = spec->layers + d->first };
 	disk.data_fd = host_openat(d->data_fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	if (disk.data_fd < 0)
 		return disk.data_fd;
-	for (uint32_t i = 0; i < d->nsealed; i++) {
-		disk.sealed[i].fd = spec->layers[d->first + i].fd;
-		disk.sealed[i].number = spec->layers[d->first + i].number;
-	}
 	ret = layer_new_on_disk(image, &disk, d->max_bytes, d->max_inodes, type, ret_, why,
 				sizeof(why));
 	if (ret < 0) {

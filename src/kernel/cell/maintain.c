@@ -60,7 +60,7 @@ static struct image *image_new(void)
 /* The tree of the first n layers of the chain. */
 static struct fs *tree_open(uint32_t n)
 {
-	static struct layer_disk disk;
+	struct layer_disk disk;
 	const struct disk_spec *d = &cell.spec.disk;
 	char why[256];
 	struct fs *fs;
@@ -74,14 +74,12 @@ static struct fs *tree_open(uint32_t n)
 	}
 	if (n > d->nsealed || n > LAYER_CHAIN_MAX)
 		fail("the chain", -EINVAL);
-	disk = (struct layer_disk){ .readonly = true, .nsealed = n };
+	disk = (struct layer_disk){ .readonly = true,
+				    .nsealed = n,
+				    .sealed = cell.spec.layers + d->first };
 	disk.data_fd = host_openat(d->data_fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	if (disk.data_fd < 0)
 		fail("the disk cannot be opened", disk.data_fd);
-	for (uint32_t i = 0; i < n; i++) {
-		disk.sealed[i].fd = cell.spec.layers[d->first + i].fd;
-		disk.sealed[i].number = cell.spec.layers[d->first + i].number;
-	}
 	ret = layer_new_on_disk(image_new(), &disk, 0, 0, "overlay", &fs, why, sizeof(why));
 	if (ret < 0) {
 		control_say(CTL_FAIL, 125, "the disk cannot be read: %s", why);

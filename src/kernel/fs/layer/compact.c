@@ -175,7 +175,7 @@ static int put_tree(struct layer *l, uint32_t mark)
 static int compact(struct layer *l)
 {
 	struct lstore *s = l->store;
-	const struct chain_layer *at = &s->chain[store_active(s)];
+	const uint32_t at = store_active(s);
 	struct llog old;
 	int r = log_sync(l); /* what waits for the old one */
 

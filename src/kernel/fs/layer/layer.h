@@ -3,6 +3,7 @@
 #ifndef VIV_KERNEL_FS_LAYER_LAYER_H
 #define VIV_KERNEL_FS_LAYER_LAYER_H
 
+#include "host/bootspec.h"
 #include "kernel/fs/image/image.h"
 #include "kernel/vfs/vfs.h"
 
@@ -13,20 +14,17 @@ struct fs *must_check layer_new(struct image *lower_or_NULL, uint64_t max_bytes,
 				uint64_t max_inodes, const char *type_name);
 
 /* A disk, as the trusted side gives it (docs/decisions/0017): sealed layers from the root of the chain on, then the active one. */
-#define LAYER_CHAIN_MAX 255
+#define LAYER_CHAIN_MAX 4096
 
 struct layer_disk {
 	int data_fd; /* the directory with the disk's own layers, by number */
 	bool readonly;
 	uint32_t active; /* made when it is not there; none when read-only */
 	uint32_t nsealed;
-	struct {
-		int fd; /* of another disk's layer; -1: own */
-		uint32_t number;
-	} sealed[LAYER_CHAIN_MAX];
+	const struct layer_spec *sealed;
 };
 
-/* The same with a disk: what it holds is there again. Takes lower (NULL: a volume); borrows disk, its descriptors are the layer's.
+/* The same with a disk: what it holds is there again. Takes lower (NULL: a volume) and data_fd; the descriptors of sealed layers stay open.
  * 0, or -errno with one line in why. */
 int must_check layer_new_on_disk(struct image *lower_or_NULL, const struct layer_disk *disk,
 				 uint64_t max_bytes, uint64_t max_inodes, const char *type_name,

@@ -445,17 +445,18 @@ uint32_t log_header_make(struct log_header *h, const struct lstore *s, uint32_t 
 }
 
 /* Replaces the log that records go to by a new one beside it; *old gets it back if that fails. */
-int log_create_begin(struct layer *l, const struct chain_layer *at, uint32_t flags,
-		     struct llog *old)
+int log_create_begin(struct layer *l, uint32_t index, uint32_t flags, struct llog *old)
 {
 	struct lstore *s = l->store;
 	struct llog g = { .end = sizeof(struct log_header) };
 	struct log_header h;
-	int r;
+	int dir = store_layer_fd(s, index), r;
 
-	g.crc = log_header_make(&h, s, at->number, l->next_id, flags);
-	(void)host_unlinkat(at->fd, "log.new", 0);
-	g.fd = host_openat(at->fd, "log.new", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+	if (dir < 0)
+		return dir;
+	g.crc = log_header_make(&h, s, s->chain[index].number, l->next_id, flags);
+	(void)host_unlinkat(dir, "log.new", 0);
+	g.fd = host_openat(dir, "log.new", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
 	if (g.fd < 0)
 		return g.fd;
 	r = log_reserve(&g, 0, false);
@@ -463,7 +464,7 @@ int log_create_begin(struct layer *l, const struct chain_layer *at, uint32_t fla
 		r = write_all(g.fd, (const char *)&h, sizeof(h), 0);
 	if (r < 0) {
 		host_close(g.fd);
-		(void)host_unlinkat(at->fd, "log.new", 0);
+		(void)host_unlinkat(dir, "log.new", 0);
 		return r;
 	}
 	*old = s->log;
@@ -475,17 +476,21 @@ int log_create_begin(struct layer *l, const struct chain_layer *at, uint32_t fla
 
 /* r: what became of the records. Synced, then renamed into place: 0 or -errno, with the old one back in its place. That of a layer which
  * is not born yet is only renamed: there is no other that it could spoil. */
-int log_create_end(struct layer *l, const struct chain_layer *at, struct llog *old, int r)
+int log_create_end(struct layer *l, uint32_t index, struct llog *old, int r)
 {
 	struct lstore *s = l->store;
+	int dir = store_layer_fd(s, index);
 
+	if (r == 0 && dir < 0)
+		r = dir;
 	if (r == 0 && !s->unborn)
 		r = host_fsync(s->log.fd, true);
 	if (r == 0)
-		r = host_renameat2(at->fd, "log.new", at->fd, "log", 0);
+		r = host_renameat2(dir, "log.new", dir, "log", 0);
 	if (r < 0) {
 		host_close(s->log.fd);
-		(void)host_unlinkat(at->fd, "log.new", 0);
+		if (dir >= 0)
+			(void)host_unlinkat(dir, "log.new", 0);
 		old->buf = s->log.buf;
 		old->cap = s->log.cap;
 		s->log = *old;
@@ -498,7 +503,7 @@ int log_create_end(struct layer *l, const struct chain_layer *at, struct llog *o
 		return 0;
 	s->log.synced = s->log.end;
 	/* Until its name is on the disk, nothing that is written to it can be promised. */
-	r = host_fsync(at->fd, false);
+	r = host_fsync(dir, false);
 	if (r < 0)
 		store_break(l, "the host could not write the name of the log", r);
 	return 0;

@@ -129,7 +129,7 @@ static void orphans_remove(struct layer *l, unsigned xx)
 	int fd;
 
 	snprintf(name, sizeof(name), "c/%02x", xx);
-	fd = host_open_beneath(l->store->chain[store_active(l->store)].fd, name,
+	fd = host_open_beneath(store_layer_fd(l->store, store_active(l->store)), name,
 			       O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0)
 		return;

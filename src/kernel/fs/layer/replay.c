@@ -578,8 +578,11 @@ static int header_read(int fd, uint32_t number, struct log_header *h)
 
 static int log_open(struct lstore *s, uint32_t index, bool write)
 {
-	return host_open_beneath(s->chain[index].fd, "log",
-				 (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, 0);
+	int dir = store_layer_fd(s, index);
+
+	return dir < 0 ? dir
+		       : host_open_beneath(dir, "log",
+					   (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 int store_log_head(struct lstore *s, uint32_t index, struct log_header *h)

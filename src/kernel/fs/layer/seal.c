@@ -182,14 +182,16 @@ static int seal(struct layer *l, uint32_t number, bool sync)
 	/* None for writing may stay open. */
 	layer_content_forget();
 	store_mapped_sort_out(l);
-	from = s->chain[store_active(s)].fd;
+	from = store_layer_fd(s, store_active(s));
+	if (from < 0)
+		return from;
 	r = store_layer_add(l, number, &old);
 	if (r < 0)
 		return r;
 	s->log.group = UINT32_MAX;
 	s->log.len = 0;
 	s->log.buf_crc = s->log.crc;
-	to = s->chain[store_active(s)].fd;
+	to = s->chain[store_active(s)].fd; /* just opened */
 	r = mapped_move_all(l, from, to);
 	moved = r == 0;
 	if (r == 0)
@@ -197,14 +199,14 @@ static int seal(struct layer *l, uint32_t number, bool sync)
 	s->log.group = 0;
 	sealed = old;
 	old.fd = -1; /* stays open */
-	r = log_create_end(l, &s->chain[store_active(s)], &old, r);
+	r = log_create_end(l, store_active(s), &old, r);
 	layer_content_forget();
 	if (r < 0) {
 		if (moved)
 			mapped_move_back(l, NULL, from, to);
 		s->log.fd = sealed.fd;
 		s->unborn = false;
-		host_close(s->chain[--s->nchain].fd);
+		store_layer_drop(s);
 		return r;
 	}
 	sealed_clean(l, &sealed);

@@ -13,6 +13,7 @@
 #include "kernel/fs/layer/store.h"
 
 #define FREE_LONG (16u << 20)
+#define OPEN_LAYERS 64 /* own ones, besides the last two */
 
 OBJ_TYPE(lstore_type, struct lstore, 64);
 
@@ -43,15 +44,90 @@ void store_break(struct layer *l, const char *what, int err)
 	log_warn("a disk of the cell is read-only from now on: %s: %s", what, strerror(-err));
 }
 
+/* ---- the directories of layers ---- */
+
+static int layer_dir_open(struct lstore *s, uint32_t number, bool make)
+{
+	char name[16];
+	int fd, r;
+
+	snprintf(name, sizeof(name), "%u", number);
+	fd = host_open_beneath(s->data_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	if (fd != -ENOENT || !make)
+		return fd;
+	r = host_mkdirat(s->data_fd, name, 0755);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	fd = host_open_beneath(s->data_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return fd;
+	r = host_mkdirat(fd, "c", 0755);
+	if (r < 0 && r != -EEXIST) {
+		host_close(fd);
+		return r;
+	}
+	return fd;
+}
+
+/* There may be thousands. */
+static void layers_close(struct lstore *s)
+{
+	for (uint32_t i = 0; i < s->nchain && s->open_layers >= OPEN_LAYERS; i++) {
+		struct chain_layer *c = &s->chain[s->close_next++ % s->nchain];
+
+		if (!c->own || c->fd < 0 || c + 2 >= s->chain + s->nchain)
+			continue;
+		host_close(c->fd);
+		c->fd = -1;
+		s->open_layers--;
+	}
+}
+
+int store_layer_fd(struct lstore *s, uint32_t index)
+{
+	struct chain_layer *c = &s->chain[index];
+
+	if (c->fd >= 0)
+		return c->fd;
+	layers_close(s);
+	c->fd = layer_dir_open(s, c->number, false);
+	if (c->fd < 0)
+		return c->fd;
+	s->open_layers++;
+	return c->fd;
+}
+
+/* Takes fd if that goes well; -1: opened when it is asked for. */
+static int chain_add(struct lstore *s, int fd, uint32_t number, bool own)
+{
+	if (s->nchain == CHAIN_MAX)
+		return -EMLINK;
+	if (s->nchain == s->chain_room) {
+		uint32_t room = s->chain_room ? MIN(s->chain_room * 2, (uint32_t)CHAIN_MAX) : 16;
+		struct chain_layer *more =
+			blob_resize(s->chain, s->chain_room * sizeof(*more), room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->chain = more;
+		s->chain_room = room;
+	}
+	s->chain[s->nchain++] = (struct chain_layer){ fd, number, own };
+	s->open_layers += own && fd >= 0;
+	return 0;
+}
+
 /* ---- contents ---- */
 
 int store_content_open(struct lstore *s, uint32_t where, uint64_t number, bool write)
 {
 	struct store_path p = store_path(number);
 	struct stat st;
-	int fd = host_open_beneath(s->chain[where].fd, p.str,
-				   (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, 0);
+	int dir = store_layer_fd(s, where), fd;
 
+	if (dir < 0)
+		return dir;
+	fd = host_open_beneath(dir, p.str, (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0 || s->chain[where].own)
 		return fd;
 	/* Made by somebody else: anything may be there. */
@@ -92,10 +168,10 @@ static int content_unlink(int layer, uint64_t number, uint64_t bytes)
 int store_content_create(struct lstore *s, uint64_t number)
 {
 	struct store_path p = store_path(number);
-	int dir = s->chain[store_active(s)].fd, fd;
+	int dir = store_layer_fd(s, store_active(s)), fd = dir;
 	unsigned xx = number & 0xff;
 
-	for (int tries = 0; tries < 4; tries++) {
+	for (int tries = 0; tries < 4 && dir >= 0; tries++) {
 		fd = host_open_beneath(dir, p.str, O_RDWR | O_CREAT | O_EXCL, 0644);
 		if (fd == -ENOENT) {
 			char name[8];
@@ -121,14 +197,19 @@ int store_content_create(struct lstore *s, uint64_t number)
 
 void store_content_unlink(struct lstore *s, uint32_t where, uint64_t number, uint64_t bytes)
 {
-	(void)content_unlink(s->chain[where].fd, number, bytes);
+	int dir = store_layer_fd(s, where);
+
+	if (dir >= 0)
+		(void)content_unlink(dir, number, bytes);
 }
 
 int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct stat *st)
 {
 	struct store_path p = store_path(number);
-	int r = host_fstatat(s->chain[where].fd, p.str, st, AT_SYMLINK_NOFOLLOW);
+	int r = store_layer_fd(s, where);
 
+	if (r >= 0)
+		r = host_fstatat(r, p.str, st, AT_SYMLINK_NOFOLLOW);
 	return r < 0 ? r : S_ISREG(st->st_mode) ? 0 : -EIO;
 }
 
@@ -136,7 +217,10 @@ int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct
 static void content_forget(struct lstore *s, uint32_t where, uint64_t number)
 {
 	struct store_path p = store_path(number);
-	int fd = host_open_beneath(s->chain[where].fd, p.str, O_RDONLY, 0);
+	int fd = store_layer_fd(s, where);
+
+	if (fd >= 0)
+		fd = host_open_beneath(fd, p.str, O_RDONLY, 0);
 
 	if (fd >= 0)
 		hostwork_close(fd, true);
@@ -205,50 +289,33 @@ void store_order(struct layer *l, struct lnode *n)
 
 /* ---- opening ---- */
 
-static int layer_dir_open(struct lstore *s, uint32_t number, bool make)
-{
-	char name[16];
-	int fd, r;
-
-	snprintf(name, sizeof(name), "%u", number);
-	fd = host_open_beneath(s->data_fd, name, O_RDONLY | O_DIRECTORY, 0);
-	if (fd != -ENOENT || !make)
-		return fd;
-	r = host_mkdirat(s->data_fd, name, 0755);
-	if (r < 0 && r != -EEXIST)
-		return r;
-	fd = host_open_beneath(s->data_fd, name, O_RDONLY | O_DIRECTORY, 0);
-	if (fd < 0)
-		return fd;
-	r = host_mkdirat(fd, "c", 0755);
-	if (r < 0 && r != -EEXIST) {
-		host_close(fd);
-		return r;
-	}
-	return fd;
-}
-
 int store_layer_add(struct layer *l, uint32_t number, struct llog *old)
 {
 	struct lstore *s = l->store;
-	struct chain_layer at = { .number = number, .own = true };
-	int r;
+	int fd = layer_dir_open(s, number, true), r;
 
-	if (s->nchain == CHAIN_MAX)
-		return -EMLINK;
-	at.fd = layer_dir_open(s, number, true);
-	if (at.fd < 0)
-		return at.fd;
-	r = host_mkdirat(at.fd, "c", 0755);
+	if (fd < 0)
+		return fd;
+	r = host_mkdirat(fd, "c", 0755);
 	if (r == 0 || r == -EEXIST)
-		r = log_create_begin(l, &at, 0, old);
+		r = chain_add(s, fd, number, true);
 	if (r < 0) {
-		host_close(at.fd);
+		host_close(fd);
 		return r;
 	}
-	s->chain[s->nchain++] = at;
+	r = log_create_begin(l, store_active(s), 0, old);
+	if (r < 0) {
+		store_layer_drop(s);
+		return r;
+	}
 	s->unborn = true;
 	return 0;
+}
+
+void store_layer_drop(struct lstore *s)
+{
+	host_close(s->chain[--s->nchain].fd);
+	s->open_layers--;
 }
 
 static int chain_open(struct layer *l, const struct layer_disk *d, char *why, size_t why_size)
@@ -258,18 +325,18 @@ static int chain_open(struct layer *l, const struct layer_disk *d, char *why, si
 	if (d->nsealed > LAYER_CHAIN_MAX)
 		return -EMLINK;
 	for (uint32_t i = 0; i < d->nsealed; i++) {
-		bool own = d->sealed[i].fd < 0;
-		/* The last one may not have been born; whether that is so is seen later. */
-		bool make = own && !d->readonly && i + 1 == d->nsealed;
-		int fd = own ? layer_dir_open(s, d->sealed[i].number, make)
-			     : host_openat(d->sealed[i].fd, ".", O_RDONLY | O_DIRECTORY, 0);
+		bool own = d->sealed[i].fd < 0, last = i + 1 == d->nsealed;
+		int fd = d->sealed[i].fd, r;
 
-		if (fd < 0) {
+		/* The last one may not have been born; whether that is so is seen later. */
+		if (own && last)
+			fd = layer_dir_open(s, d->sealed[i].number, !d->readonly);
+		r = own && last && fd < 0 ? fd : chain_add(s, fd, d->sealed[i].number, own);
+		if (r < 0) {
 			snprintf(why, why_size, "layer %u cannot be opened: %s",
-				 d->sealed[i].number, strerror(-fd));
-			return fd;
+				 d->sealed[i].number, strerror(-r));
+			return r;
 		}
-		s->chain[s->nchain++] = (struct chain_layer){ fd, d->sealed[i].number, own };
 	}
 	return 0;
 }
@@ -330,7 +397,11 @@ static int active_open(struct lstore *s, uint32_t number, char *why, size_t why_
 		snprintf(why, why_size, "layer %u cannot be made: %s", number, strerror(-fd));
 		return fd;
 	}
-	s->chain[s->nchain++] = (struct chain_layer){ fd, number, true };
+	r = chain_add(s, fd, number, true);
+	if (r < 0) {
+		host_close(fd);
+		return r;
+	}
 	/* A power cut may have left the log and not this. */
 	r = host_mkdirat(fd, "c", 0755);
 	if (r < 0 && r != -EEXIST) {
@@ -347,7 +418,7 @@ static int active_open(struct lstore *s, uint32_t number, char *why, size_t why_
 /* The layer is new: what its directory holds is of a kernel that ended before it had said anything. */
 static int active_create(struct layer *l, char *why, size_t why_size)
 {
-	struct chain_layer *at = &l->store->chain[store_active(l->store)];
+	uint32_t at = store_active(l->store);
 	struct llog old;
 	int r;
 
@@ -358,7 +429,8 @@ static int active_create(struct layer *l, char *why, size_t why_size)
 	if (r == 0)
 		r = store_bear(l);
 	if (r < 0)
-		snprintf(why, why_size, "layer %u cannot be made: %s", at->number, strerror(-r));
+		snprintf(why, why_size, "layer %u cannot be made: %s", l->store->chain[at].number,
+			 strerror(-r));
 	return r;
 }
 
@@ -367,10 +439,10 @@ static int sealed_create(struct layer *l, uint32_t index, char *why, size_t why_
 {
 	struct lstore *s = l->store;
 	struct llog old;
-	int r = log_create_begin(l, &s->chain[index], 0, &old);
+	int r = log_create_begin(l, index, 0, &old);
 
 	if (r == 0)
-		r = log_create_end(l, &s->chain[index], &old, 0);
+		r = log_create_end(l, index, &old, 0);
 	if (r < 0) {
 		snprintf(why, why_size, "layer %u cannot be made: %s", s->chain[index].number,
 			 strerror(-r));
@@ -433,7 +505,10 @@ void store_close(struct layer *l)
 	if (s->log.buf)
 		blob_free(s->log.buf, s->log.cap);
 	for (uint32_t i = 0; i < s->nchain; i++)
-		host_close(s->chain[i].fd);
+		if (s->chain[i].own && s->chain[i].fd >= 0)
+			host_close(s->chain[i].fd);
+	if (s->chain)
+		blob_free(s->chain, s->chain_room * sizeof(*s->chain));
 	host_close(s->data_fd);
 	obj_free(&lstore_type, s);
 	l->store = NULL;

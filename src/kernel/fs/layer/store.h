@@ -14,6 +14,7 @@
 #ifndef VIV_KERNEL_FS_LAYER_STORE_H
 #define VIV_KERNEL_FS_LAYER_STORE_H
 
+#include "kernel/fs/layer/layer.h"
 #include "kernel/fs/layer/node.h"
 #include "kernel/platform/hostwork.h"
 
@@ -78,7 +79,7 @@ struct flight;
 struct sync_request;
 
 struct chain_layer {
-	int fd; /* the layer's directory */
+	int fd; /* the layer's directory; -1: an own one that is not open. See store_layer_fd() */
 	uint32_t number;
 	bool own; /* below data_fd */
 };
@@ -90,7 +91,7 @@ struct grave {
 };
 
 #define GRAVES_MAX 1024
-#define CHAIN_MAX 256
+#define CHAIN_MAX (LAYER_CHAIN_MAX + 1)
 
 struct lstore {
 	int data_fd;
@@ -100,8 +101,11 @@ struct lstore {
 	bool leftover; /* the active layer had a directory and no log */
 	bool unborn; /* the active layer, its log and their names may not be on the host's disk: after a power cut it is an empty one */
 	uint8_t disk_id[16];
-	struct chain_layer chain[CHAIN_MAX];
+	struct chain_layer *chain; /* blob of chain_room */
 	uint32_t nchain; /* the active one is the last; none on a read-only disk */
+	uint32_t chain_room;
+	uint32_t open_layers,
+		close_next; /* own ones; which to look at first when there are too many */
 	struct llog log;
 	uint32_t epoch; /* counted at each sync of the whole file system */
 	uint64_t dirs_dirty[4]; /* c/XX has entries that were not synced */
@@ -163,11 +167,9 @@ void log_next(struct layer *l);
 /* Writes the group. frees: the change makes room, so it may use what is kept back. 0 or -errno: nothing was written. */
 int must_check log_commit(struct layer *l, bool frees);
 void log_abort(struct layer *l);
-/* A new log in the layer's directory, made beside the old one and renamed: begin, groups as usual, end. */
-int must_check log_create_begin(struct layer *l, const struct chain_layer *at, uint32_t flags,
-				struct llog *old);
-int must_check log_create_end(struct layer *l, const struct chain_layer *at, struct llog *old,
-			      int r);
+/* A new log in the directory of chain[index], made beside the old one and renamed: begin, groups as usual, end. */
+int must_check log_create_begin(struct layer *l, uint32_t index, uint32_t flags, struct llog *old);
+int must_check log_create_end(struct layer *l, uint32_t index, struct llog *old, int r);
 uint32_t log_header_make(struct log_header *h, const struct lstore *s, uint32_t layer,
 			 uint64_t next_id, uint32_t flags);
 
@@ -197,6 +199,8 @@ static inline uint32_t store_active(const struct lstore *s)
 {
 	return s->nchain - 1;
 }
+/* The directory of chain[index], until another is asked for; that of the last two stays open. Or -errno. */
+int must_check store_layer_fd(struct lstore *s, uint32_t index);
 /* Reads the chain into the tree and makes the active layer if it is new. 0, or -errno with a text in why. */
 int must_check store_open(struct layer *l, const struct layer_disk *d, char *why, size_t why_size);
 void store_close(struct layer *l); /* and frees it */
@@ -216,6 +220,7 @@ bool store_make_room(struct layer *l);
 void store_bury(struct layer *l, uint32_t n);
 /* A further layer, with a log that log_create_end completes. */
 int must_check store_layer_add(struct layer *l, uint32_t number, struct llog *old);
+void store_layer_drop(struct lstore *s); /* takes that back */
 void store_order(struct layer *l, struct lnode *n); /* before the log */
 struct store_path {
 	char str[32];

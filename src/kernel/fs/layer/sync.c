@@ -83,14 +83,14 @@ static int step_names(struct flight *y, enum step_kind kind, uint8_t who, uint64
 
 	if (s->dirs_dirty[xx / 64] & bit) {
 		snprintf(name, sizeof(name), "c/%02x", xx);
-		r = step_dir(y, kind, who, s->chain[store_active(s)].fd, name);
+		r = step_dir(y, kind, who, store_layer_fd(s, store_active(s)), name);
 		if (r < 0)
 			return r;
 		s->dirs_dirty[xx / 64] &= ~bit;
 		y->dirs[xx / 64] |= bit;
 	}
 	if (s->c_dirty) {
-		r = step_dir(y, kind, who, s->chain[store_active(s)].fd, "c");
+		r = step_dir(y, kind, who, store_layer_fd(s, store_active(s)), "c");
 		if (r < 0)
 			return r;
 		s->c_dirty = false;
@@ -102,9 +102,11 @@ static int step_names(struct flight *y, enum step_kind kind, uint8_t who, uint64
 /* The names of a content in a layer that was sealed before it was synced. */
 static int step_sealed_names(struct flight *y, uint8_t who, uint32_t where, uint64_t number)
 {
-	int dir = y->l->store->chain[where].fd, r;
+	int dir = store_layer_fd(y->l->store, where), r;
 	char name[8];
 
+	if (dir < 0)
+		return dir;
 	snprintf(name, sizeof(name), "c/%02x", (unsigned)(number & 0xff));
 	r = step_dir(y, STEP_NAME, who, dir, name);
 	return r < 0 ? r : step_dir(y, STEP_NAME, who, dir, "c");
@@ -170,7 +172,8 @@ static int gather_birth(struct flight *y)
 	int r = step_add(y, STEP_BIRTH, 0, WORK_FDATASYNC, s->log.fd, false);
 
 	if (r == 0)
-		r = step_add(y, STEP_BIRTH, 0, WORK_FSYNC, s->chain[store_active(s)].fd, false);
+		r = step_add(y, STEP_BIRTH, 0, WORK_FSYNC, store_layer_fd(s, store_active(s)),
+			     false);
 	if (r == 0)
 		r = step_dir(y, STEP_BIRTH, 0, s->data_fd, ".");
 	y->bears = r == 0;
