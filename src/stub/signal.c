@@ -495,10 +495,12 @@ long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint6
 	if (ret > 0) {
 		raw.err = 0;
 		if (raw.code == -2) { /* SI_TIMER: what it missed is known only now */
-			long missed = hyper(HC_TAKEN, 0, ((int *)raw.payload)[0] + 1L, 0, 0);
+			int *timer = (int *)raw.payload; /* id, overrun, value, which signal */
+			long missed = hyper(HC_TAKEN, 0, timer[0] + 1L, (uint32_t)timer[4], 0);
 
 			if (missed >= 0)
-				((int *)raw.payload)[1] = (int)missed;
+				timer[1] = (int)missed;
+			timer[4] = 0;
 		}
 		if (info) {
 			if (!can_write(info) || !can_write(info + 120))

@@ -41,7 +41,7 @@
 #define HC_REROUTE \
 	0x760a /* (sig, siginfo *): blocked here -> 0 taken over, 1 make it pending yourself */
 #define HC_TAKEN \
-	0x760b /* (sig, 0): it was consumed by sigtimedwait; (0, timer + 1) -> the overrun to show */
+	0x760b /* (sig, 0): it was consumed by sigtimedwait; (0, timer + 1, which signal of it) -> the overrun to show */
 #define HC_PSELECT6 \
 	0x760c /* pselect6 with a mask: its own sixth argument has no room for the mark */
 #define HC_SHMAT 0x760d /* (id, addr, flags, struct stub_shm *) -> descriptor to map */

@@ -20,6 +20,7 @@ static struct proc proc;
 static struct task task;
 static int64_t mono = 1000 * MS;
 static int sent, last_sig, last_overrun;
+static uint32_t last_seq;
 static bool to_thread;
 
 int64_t now_mono(void)
@@ -30,6 +31,10 @@ int64_t now_mono(void)
 int64_t now_real(void)
 {
 	return mono + 5000 * MS;
+}
+
+void now_update(void)
+{
 }
 
 struct task *task_find(pid_t tid)
@@ -53,6 +58,7 @@ static int note(int sig, const struct linux_siginfo *info, bool thread)
 	sent++;
 	last_sig = sig;
 	last_overrun = info ? info->u.timer.overrun : -1;
+	last_seq = info ? info->u.timer.seq : 0;
 	to_thread = thread;
 	return 0;
 }
@@ -148,6 +154,41 @@ static void test_posix(void)
 	ok(!proc.ptimers && ktimer_next() == TIME_NEVER, "all are freed");
 }
 
+/* Taken with sigtimedwait: the kernel hears of it afterwards. */
+static void test_taken(void)
+{
+	struct linux_sigevent ev = { .notify = LINUX_SIGEV_SIGNAL, .signo = 34 };
+	int id = ptimer_new(&task, CLOCK_MONOTONIC, &ev);
+	struct ptimer *pt = ptimer_find(&proc, id);
+	struct itimer_ns it = { 10 * MS, 10 * MS };
+	uint32_t seq;
+
+	sent = 0;
+	(void)!ptimer_set(pt, false, &it);
+	mono += 40 * MS; /* we did not get to look */
+	ktimer_run(mono);
+	seq = last_seq;
+	task.sig_inflight = 1;
+	pass(20 * MS);
+	eq(sent, 1, "one signal is pending");
+	task.sig_inflight = 0;
+	pass(10 * MS);
+	ok(sent == 2 && last_seq == seq + 1,
+	   "it was taken, and the timer was due before we heard of it");
+	eq(ptimer_taken(&proc, id, seq), 5,
+	   "what it missed, before it was sent and while it was pending");
+	eq(ptimer_overrun(pt), 5, "and can be asked for");
+	task.sig_inflight = 1;
+	pass(20 * MS);
+	mono += 30 * MS;
+	eq(ptimer_taken(&proc, id, seq + 1), 5, "the next one has its own, up to now");
+	task.sig_inflight = 0;
+	pass(10 * MS);
+	ok(sent == 3 && ptimer_taken(&proc, id, last_seq) == 0, "nothing is counted twice");
+	eq(ptimer_taken(&proc, id + 1, 1), -1, "no such timer");
+	ptimers_free(&proc);
+}
+
 static void test_none(void)
 {
 	struct linux_sigevent ev = { .notify = LINUX_SIGEV_NONE };
@@ -228,6 +269,7 @@ int main(void)
 	list_init(&proc.threads);
 	list_append(&proc.threads, &task.thread_link);
 	test_posix();
+	test_taken();
 	test_none();
 	test_alarm();
 	test_cpu();

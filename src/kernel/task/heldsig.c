@@ -123,7 +123,7 @@ bool held_next(struct task *t, uint64_t mask, struct linux_siginfo *out)
 	*out = best->info;
 	held_drop(t->proc, best);
 	if (out->code == SI_TIMER) { /* what it missed is known only now */
-		int missed = ptimer_taken(t->proc, out->u.timer.tid);
+		int missed = ptimer_taken(t->proc, out->u.timer.tid, out->u.timer.seq);
 
 		out->u.timer.overrun = MAX(missed, 0);
 	}

@@ -5,6 +5,9 @@
  * has not been taken (it travels, or is blocked and pending on the host), the expiry is counted, and the next signal
  * carries the count as si_overrun. Repeating timers run at most every 100 us; what lies between is overrun too.
  *
+ * Who takes a signal with sigtimedwait or from a signalfd asks for its count then, by the signal's number (seq): the stub takes it
+ * from the host first and asks after that, so the timer may have sent the next one in between.
+ *
  * Left out: a step of the host's wall clock does not move absolute timers on CLOCK_REALTIME that run already, and the
  * CPU clocks of other processes cannot be used. */
 #include <errno.h>
@@ -39,10 +42,14 @@ struct ptimer {
 	uint64_t value;
 	int64_t due; /* on CLOCK_MONOTONIC, or on the CPU clock; 0: not running */
 	int64_t interval;
+	uint32_t seq; /* of the last signal */
+	int64_t late; /* expiries that the last signal had missed when it was sent */
 	int64_t overrun; /* expiries since the last signal that got none */
+	int64_t before; /* what the signal before the last one missed in all */
 	int64_t last_overrun; /* carried by the last signal */
 	bool told; /* ptimer_taken() says when a signal is taken: the overrun is counted up to then */
 	bool sent; /* a signal was sent since it was set */
+	bool taken; /* ptimer_taken() said so of the last one */
 };
 OBJ_TYPE(ptimer_type, struct ptimer, 16384);
 
@@ -114,37 +121,6 @@ static bool ptimer_signal_pending(const struct ptimer *pt)
 	return (status.sig_pnd | status.shd_pnd) & bit;
 }
 
-static void ptimer_signal(struct ptimer *pt)
-{
-	struct linux_siginfo info = { .signo = pt->signo, .code = SI_TIMER };
-	struct task *t;
-	int err = 0;
-
-	if (pt->interval && pt->sent && ptimer_signal_pending(pt)) {
-		pt->overrun++;
-		return;
-	}
-	if (!pt->told)
-		pt->last_overrun = MIN(pt->overrun, (int64_t)INT_MAX);
-	info.u.timer.tid = pt->id;
-	info.u.timer.overrun = (int32_t)pt->last_overrun;
-	info.u.timer.value = pt->value;
-	if (pt->notify == LINUX_SIGEV_THREAD_ID) {
-		t = task_find(pt->tid);
-		if (t && t->proc == pt->proc)
-			err = signal_send_task(t, pt->signo, &info);
-	} else {
-		err = signal_send_proc(pt->proc, pt->signo, &info);
-	}
-	if (err < 0) { /* too many are queued: this one is lost and counted */
-		pt->overrun++;
-		return;
-	}
-	if (!pt->told)
-		pt->overrun = 0;
-	pt->sent = true;
-}
-
 /* A repeating timer whose time has come: to the next moment after now. Returns how many were skipped. */
 static int64_t ptimer_forward(struct ptimer *pt, int64_t now)
 {
@@ -154,24 +130,86 @@ static int64_t ptimer_forward(struct ptimer *pt, int64_t now)
 	return missed;
 }
 
+/* Plans the next look at a repeating timer, not too soon. */
+static void ptimer_repeat(struct ptimer *pt, int64_t now)
+{
+	(void)ptimer_plan(pt, now);
+	if (pt->timer.expires < now_mono() + REPEAT_MIN)
+		(void)ktimer_start(&pt->timer, now_mono() + REPEAT_MIN);
+}
+
+/* Expiries that we have not looked at yet. */
+static int64_t ptimer_catch_up(struct ptimer *pt)
+{
+	int64_t now = ptimer_now(pt), count;
+
+	if (!pt->interval || !pt->due || pt->due > now)
+		return 0;
+	count = ptimer_forward(pt, now) + 1;
+	ptimer_repeat(pt, now);
+	return count;
+}
+
+/* late: how many expiries there have been since the one that the signal is for. */
+static void ptimer_signal(struct ptimer *pt, int64_t late)
+{
+	struct linux_siginfo info = { .signo = pt->signo, .code = SI_TIMER };
+	int64_t last = pt->last_overrun;
+	struct task *t;
+	bool unsaid = pt->sent && !pt->taken;
+	int err = 0;
+
+	if (pt->interval && pt->sent && ptimer_signal_pending(pt)) {
+		pt->overrun += late + 1;
+		return;
+	}
+	if (unsaid) { /* while we looked, time went on */
+		now_update();
+		late += ptimer_catch_up(pt);
+	}
+	if (!pt->told)
+		last = MIN(pt->overrun + late, (int64_t)INT_MAX);
+	info.u.timer.tid = pt->id;
+	info.u.timer.overrun = (int32_t)last;
+	info.u.timer.value = pt->value;
+	info.u.timer.seq = pt->seq + 1;
+	if (pt->notify == LINUX_SIGEV_THREAD_ID) {
+		t = task_find(pt->tid);
+		if (t && t->proc == pt->proc)
+			err = signal_send_task(t, pt->signo, &info);
+	} else {
+		err = signal_send_proc(pt->proc, pt->signo, &info);
+	}
+	if (err < 0) { /* too many are queued: this one is lost and counted */
+		pt->overrun += late + 1;
+		return;
+	}
+	pt->seq++;
+	/* If somebody has just taken the signal before and not said so yet, what came since the last look was most likely its. */
+	pt->before = pt->late + pt->overrun + (unsaid ? late : 0);
+	pt->late = unsaid ? 0 : late;
+	pt->overrun = 0;
+	pt->last_overrun = last;
+	pt->sent = true;
+	pt->taken = false;
+}
+
 static void ptimer_fired(struct ktimer *timer)
 {
 	struct ptimer *pt = container_of(timer, struct ptimer, timer);
-	int64_t now = ptimer_now(pt);
+	int64_t now = ptimer_now(pt), late = 0;
 
 	if (now < pt->due) { /* a CPU clock that is not there yet */
 		(void)ptimer_plan(pt, now);
 		return;
 	}
 	if (pt->interval) {
-		pt->overrun += ptimer_forward(pt, now);
-		(void)ptimer_plan(pt, now);
-		if (timer->expires < now_mono() + REPEAT_MIN)
-			(void)ktimer_start(timer, now_mono() + REPEAT_MIN);
+		late = ptimer_forward(pt, now);
+		ptimer_repeat(pt, now);
 	} else {
 		pt->due = 0;
 	}
-	ptimer_signal(pt);
+	ptimer_signal(pt, late);
 }
 
 /* Which clock: fills kind, clock, cpu_clock, cpu_tid. */
@@ -330,8 +368,8 @@ int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value)
 	ktimer_stop(&pt->timer);
 	pt->due = 0;
 	pt->interval = value->interval;
-	pt->overrun = pt->last_overrun = 0;
-	pt->sent = pt->told = false;
+	pt->late = pt->overrun = pt->before = pt->last_overrun = 0;
+	pt->sent = pt->told = pt->taken = false;
 	if (value->value == 0)
 		return 0;
 	now = ptimer_now(pt);
@@ -348,11 +386,12 @@ int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value)
 	return err;
 }
 
-/* Expiries that came while a signal was pending belong to that signal. */
+/* The last signal is taken: what it missed before it was sent and since is its own. */
 static void overrun_settle(struct ptimer *pt)
 {
-	pt->last_overrun = MIN(pt->overrun, (int64_t)INT_MAX);
-	pt->overrun = 0;
+	pt->overrun += ptimer_catch_up(pt);
+	pt->last_overrun = MIN(pt->late + pt->overrun, (int64_t)INT_MAX);
+	pt->late = pt->overrun = 0;
 }
 
 int ptimer_overrun(struct ptimer *pt)
@@ -362,15 +401,21 @@ int ptimer_overrun(struct ptimer *pt)
 	return (int)pt->last_overrun;
 }
 
-int ptimer_taken(struct proc *p, int id)
+int ptimer_taken(struct proc *p, int id, uint32_t seq)
 {
 	struct ptimer *pt = ptimer_find(p, id);
 
 	if (!pt)
 		return -1;
-	if (pt->sent) {
-		pt->told = true;
+	if (!pt->sent)
+		return (int)pt->last_overrun;
+	pt->told = true;
+	/* A standard signal that is pending stays the first one that was sent, however often it is sent again. */
+	if (pt->signo >= RT_FIRST && seq + 1 == pt->seq) {
+		pt->last_overrun = MIN(pt->before, (int64_t)INT_MAX);
+	} else {
 		overrun_settle(pt);
+		pt->taken = true;
 	}
 	return (int)pt->last_overrun;
 }

@@ -15,8 +15,8 @@ void ptimer_get(struct ptimer *pt, struct itimer_ns *out);
 int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value);
 /* What the last signal that was taken missed. */
 int ptimer_overrun(struct ptimer *pt);
-/* A signal of timer id of p was taken: the overrun that it is to carry; -1: no such timer. */
-int ptimer_taken(struct proc *p, int id);
+/* Signal seq of timer id of p was taken: the overrun that it is to carry; -1: no such timer. */
+int ptimer_taken(struct proc *p, int id, uint32_t seq);
 void ptimer_free(struct ptimer *pt);
 
 /* All timers of p: at exec (at the end of p, timers_free() of itimer.h does it). */
