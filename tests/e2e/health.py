@@ -59,8 +59,8 @@ def hangs(v):
 
 def restarts(v):
     """Unhealthy, it is stopped and started again by its policy; a run that was never healthy does not begin the count anew."""
-    body = {"name": "r", "start": True, "restart": {"policy": "on-failure", "max": 2}, "stop_grace": 2, "command": ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"],
-            "health": {"command": ["false"], "interval": 0.1, "retries": 2}}
+    body = {"name": "r", "start": True, "restart": {"policy": "on-failure", "max": 2}, "stop_grace": 2, "command": ["sh", "-c", "trap 'exit 0' TERM; : >/dev/shm/up; while :; do sleep 0.05; done"],
+            "health": {"command": ["sh", "-c", "until test -e /dev/shm/up; do sleep 0.01; done; false"], "interval": 0.1, "retries": 2}}
     c = v.call("POST", "/v1/cells", body, 201)["id"]
     soon(lambda: len([e for e in v.events(c, "cell.state") if e["state"] == "stopped"]) == 3, "three ends")
     ends = [(e["reason"], e["exit_code"]) for e in v.events(c, "cell.state") if e["state"] == "stopped"]
@@ -69,7 +69,7 @@ def restarts(v):
     cell = v.call("GET", "/v1/cells/r")
     assert (cell["state"], cell["reason"]) == ("stopped", "unhealthy"), cell
     # Killed while it is being stopped for that, vivd starts it again all the same.
-    body.update(name="k", restart={"policy": "always"}, command=["sh", "-c", "trap 'sleep 1.5; exit 0' TERM; while :; do sleep 0.05; done"])
+    body.update(name="k", restart={"policy": "always"}, command=["sh", "-c", "trap 'sleep 1.5; exit 0' TERM; : >/dev/shm/up; while :; do sleep 0.05; done"])
     c = v.call("POST", "/v1/cells", body, 201)["id"]
     soon(lambda: v.call("GET", "/v1/cells/k")["state"] == "stopping", "it is stopped")
     v.replace()

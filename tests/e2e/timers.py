@@ -131,7 +131,8 @@ def ends_unseen(v):
     """A new vivd finds a keeper between the end of its socket and its own: how the cell ended is told, and when its disk is free."""
     record = None
     for name in ("a", "b"):
-        cell = v.call("POST", "/v1/cells", {"name": name, "start": True, "command": ["sh", "-c", "trap 'exit 7' TERM; while :; do sleep 0.05; done"]}, 201)
+        cell = v.call("POST", "/v1/cells", {"name": name, "start": True, "command": ["sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done"]}, 201)
+        soon(lambda: b"ready" in v.ask("GET", f"/v1/cells/{cell['id']}/logs")[1], "its handler")
         left, keeper = f"{v.run}/cells/{cell['id']}", processes()[cell["pid"]][0]
         pid = v.kill()
         soon(lambda: gone(pid), "vivd's end")
