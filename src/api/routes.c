@@ -35,6 +35,7 @@ const struct route routes[] = {
 	{ "POST", "/v1/cells/{cell}/resume", NEED_CELL, cell_resume_post, 0 },
 	{ "GET", "/v1/cells/{cell}/snapshots", NEED_READ, snapshots_list, 0 },
 	{ "POST", "/v1/cells/{cell}/snapshots", NEED_CELL, snapshots_create, ROUTE_BODY },
+	{ "DELETE", "/v1/cells/{cell}/snapshots/{snapshot}", NEED_ADMIN, snapshot_delete, 0 },
 	{ "POST", "/v1/cells/{cell}/start", NEED_CELL, cell_start_post, 0 },
 	{ "GET", "/v1/cells/{cell}/stats", NEED_READ, cell_stats_get, 0 },
 	{ "POST", "/v1/cells/{cell}/stop", NEED_CELL, cell_stop_post, ROUTE_BODY },

@@ -66,5 +66,6 @@ void volumes_create(struct request *r);
 void volume_delete(struct request *r);
 void snapshots_list(struct request *r);
 void snapshots_create(struct request *r);
+void snapshot_delete(struct request *r);
 
 #endif

@@ -245,3 +245,19 @@ void snapshots_create(struct request *r)
 	if (c && name_read(r, "snapshot", name) && key_begin(r))
 		change_begin(r, name, c->name, true, snapshot_make);
 }
+
+static int snapshot_take(struct change *x, struct store *s, struct err *e)
+{
+	return cell_snapshot_remove(s, x->cell, x->name, e);
+}
+
+void snapshot_delete(struct request *r)
+{
+	struct cell *c = kept_cell(r);
+
+	if (c && !disk_name_is_valid(r->param[1]))
+		reply_error(r, 404, "not_found", "cell '%s' has no snapshot '%.80s'", c->name,
+			    r->param[1]);
+	else if (c)
+		change_begin(r, r->param[1], c->name, false, snapshot_take);
+}

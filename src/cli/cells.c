@@ -99,28 +99,6 @@ static int snapshots_print(const struct store *s, const char *cell, bool json, s
 	return 0;
 }
 
-static int snapshot_drop(const struct store *s, const char *cell, const char *name, struct err *e)
-{
-	struct named n;
-	struct disk d;
-	int err, lock;
-
-	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) < 0)
-		return -1;
-	err = disk_snapshot_remove(&d, name);
-	disk_close(&d);
-	if (err == -ENOENT)
-		return err_set(e, ERR_NOT_FOUND, "cell '%s' has no snapshot '%s'", cell, name);
-	if (err)
-		return disk_failed("cell", cell, err, e);
-	lock = store_lock(s, true, NULL, e);
-	if (lock < 0)
-		return -1;
-	err = named_collect(s->fd);
-	close(lock);
-	return err ? disk_failed("cell", cell, err, e) : 0;
-}
-
 /* s1, s2, ...: the first that is free. */
 static int snapshot_name(const struct store *s, const char *cell, char *name, struct err *e)
 {
@@ -180,7 +158,7 @@ int snapshot_main(int argc, char **argv)
 	if (ls) {
 		err = snapshots_print(&s, a.words[0], a.json, &e);
 	} else if (rm) {
-		err = snapshot_drop(&s, a.words[0], a.words[1], &e);
+		err = cell_snapshot_remove(&s, a.words[0], a.words[1], &e);
 		if (!err && a.json)
 			done_print(&a, "name", a.words[1]);
 	} else {
@@ -212,10 +190,7 @@ static int fork_do(const struct store *s, const char *from, const char *to, stru
 		}
 		disk_close(&d);
 		if (!l)
-			return err_set(
-				e, ERR_NOT_FOUND,
-				"cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
-				ref.name, ref.snapshot, ref.name);
+			return snapshot_missing(ref.name, ref.snapshot, e);
 	} else {
 		disk_close(&d);
 		if (cell_seal(s, ref.name, "", &parent, e) < 0)
@@ -254,9 +229,7 @@ static int rollback_do(const struct store *s, const char *cell, const char *snap
 	err = disk_rollback(s->fd, &d, snapshot);
 	disk_close(&d);
 	if (err == -ENOENT)
-		return err_set(e, ERR_NOT_FOUND,
-			       "cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
-			       cell, snapshot, cell);
+		return snapshot_missing(cell, snapshot, e);
 	return err ? disk_failed("cell", cell, err, e) : 0;
 }
 

@@ -416,6 +416,14 @@ int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e)
 	return 0;
 }
 
+int keep_forget(int fd, const char *snapshot, struct err *e)
+{
+	struct keep_msg m = { .type = KEEP_FORGET }, answer;
+
+	snprintf(m.text, sizeof(m.text), "%s", snapshot);
+	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
+}
+
 int keep_stats(int fd, struct keep_stats *ret, struct err *e)
 {
 	struct keep_msg m = { .type = KEEP_STATS }, answer;

@@ -64,6 +64,7 @@ int keep_stop(int fd, int64_t grace_ns, struct err *e);
 /* KEEP_KILL, KEEP_FREEZE, KEEP_THAW: what takes nothing and gives nothing. */
 int keep_simple(int fd, uint32_t type, struct err *e);
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
+int keep_forget(int fd, const char *snapshot, struct err *e);
 int keep_stats(int fd, struct keep_stats *ret, struct err *e);
 /* Descriptors of the log and of the one before it (-1: none). */
 int keep_logs(int fd, uint32_t proc, int *ret_log, int *ret_before, struct err *e);

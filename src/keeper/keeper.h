@@ -3,6 +3,7 @@
  *   watch.c   its life: the loop, the kernel's messages, signals, deadlines, the end
  *   serve.c   clients and their requests
  *   procs.c   processes that clients started
+ *   back.c    snapshots that are forgotten
  *   events.c  numbered events, the last of which are kept
  *   log.c     output that is kept */
 #ifndef VIV_KEEPER_KEEPER_H
@@ -101,6 +102,10 @@ void seal_end(int err);
 bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
 	     unsigned nfds);
 void client_ok(struct client *c, uint32_t id, uint64_t n);
+
+/* ---- back.c ---- */
+/* KEEP_FORGET. */
+void forget_request(struct client *c, const struct keep_msg *in);
 
 /* ---- limits.c ---- */
 /* Before the start: what the spec has of them, and the cgroup. 0 or an exit status. */

@@ -187,6 +187,27 @@ int volume_drop(const struct store *s, const char *name, struct err *e)
 	return err ? disk_failed("volume", name, err, e) : 0;
 }
 
+/* The disk of the cell, locked to be changed (*ret_fd is -1); or a connection to who runs it and has it: a named cell has the id of its disk. */
+static int cell_reach(const struct store *s, const char *cell, struct named *n, struct disk *d,
+		      int *ret_fd, struct err *e)
+{
+	*ret_fd = -1;
+	for (int waited = 0; cell_open(s, cell, DISK_EXCLUSIVE, n, d, e) < 0; waited++) {
+		if (e->kind != ERR_CONFLICT)
+			return -1;
+		*ret_fd = keep_connect(n->disk, e);
+		if (*ret_fd >= 0)
+			return 0;
+		if (e->kind != ERR_NOT_FOUND)
+			return -1;
+		if (waited == PATIENCE_STEPS)
+			return err_set(e, ERR_CONFLICT,
+				       "cell '%s' is just starting or ending; try again", cell);
+		usleep(PATIENCE_STEP_US);
+	}
+	return 0;
+}
+
 int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
 	      struct err *e)
 {
@@ -194,27 +215,53 @@ int cell_seal(const struct store *s, const char *cell, const char *name, struct 
 	struct disk d;
 	int err, fd;
 
-	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) == 0) {
-		ret->n = d.active;
-		strcpy(ret->disk, d.id);
-		err = disk_seal(s->fd, &d, name);
-		disk_close(&d);
-		if (err == -EEXIST)
-			return err_set(e, ERR_CONFLICT, "cell '%s' has a snapshot '%s' already",
-				       cell, name);
-		return err ? disk_failed("cell", cell, err, e) : 0;
-	}
-	if (e->kind != ERR_CONFLICT)
-		return -1;
-	/* Who runs it seals it: a named cell has the id of its disk. */
-	fd = keep_connect(n.disk, e);
-	if (fd < 0 && e->kind == ERR_NOT_FOUND)
-		return err_set(e, ERR_CONFLICT, "cell '%s' is just starting or ending; try again",
-			       cell);
-	if (fd < 0)
+	if (cell_reach(s, cell, &n, &d, &fd, e) < 0)
 		return -1;
 	strcpy(ret->disk, n.disk);
-	err = keep_seal(fd, name, &ret->n, e);
-	close(fd);
-	return err;
+	if (fd >= 0) {
+		err = keep_seal(fd, name, &ret->n, e);
+		close(fd);
+		return err;
+	}
+	ret->n = d.active;
+	err = disk_seal(s->fd, &d, name);
+	disk_close(&d);
+	if (err == -EEXIST)
+		return err_set(e, ERR_CONFLICT, "cell '%s' has a snapshot '%s' already", cell,
+			       name);
+	return err ? disk_failed("cell", cell, err, e) : 0;
+}
+
+int snapshot_missing(const char *cell, const char *name, struct err *e)
+{
+	return err_set(e, ERR_NOT_FOUND,
+		       "cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them", cell,
+		       name, cell);
+}
+
+int cell_snapshot_remove(const struct store *s, const char *cell, const char *name, struct err *e)
+{
+	struct named n;
+	struct disk d;
+	int err, fd, lock;
+
+	if (cell_reach(s, cell, &n, &d, &fd, e) < 0)
+		return -1;
+	if (fd >= 0) {
+		err = keep_forget(fd, name, e);
+		close(fd);
+		return err;
+	}
+	err = disk_snapshot_remove(&d, name);
+	disk_close(&d);
+	if (err == -ENOENT)
+		return snapshot_missing(cell, name, e);
+	if (err)
+		return disk_failed("cell", cell, err, e);
+	lock = store_lock(s, true, NULL, e);
+	if (lock < 0)
+		return -1;
+	err = named_collect(s->fd);
+	close(lock);
+	return err ? disk_failed("cell", cell, err, e) : 0;
 }

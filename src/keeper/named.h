@@ -29,5 +29,10 @@ int volume_drop(const struct store *s, const char *name, struct err *e);
 /* Seals the cell's active layer, whether it runs or not, under a name or "". The sealed layer. */
 int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
 	      struct err *e);
+/* Forgets a snapshot of the cell, likewise. What nothing leads to any more goes, unless it runs: later then. ERR_NOT_FOUND: there is none of
+ * that name. */
+int cell_snapshot_remove(const struct store *s, const char *cell, const char *name, struct err *e);
+/* Always -1. */
+int snapshot_missing(const char *cell, const char *name, struct err *e);
 
 #endif

@@ -444,6 +444,9 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	case KEEP_SEAL:
 		seal_start(c, in);
 		break;
+	case KEEP_FORGET:
+		forget_request(c, in);
+		break;
 	case KEEP_STATS:
 		m.type = CTL_STATS;
 		pass_on(c, in, &m, NULL, 0);

@@ -16,6 +16,7 @@
  *   KEEP_KILL                                                KEEP_OK        the same
  *   KEEP_FREEZE, KEEP_THAW                                   KEEP_OK        when it is done
  *   KEEP_SEAL       text: name of the snapshot, or ""        KEEP_OK        n: the layer that was sealed
+ *   KEEP_FORGET     text: name of a snapshot                 KEEP_OK        it is none any more
  *   KEEP_STATS                                               KEEP_STATS     stats
  *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
  *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
@@ -71,6 +72,7 @@ enum keep_type {
 	KEEP_SUBSCRIBE,
 	KEEP_TAKE,
 	KEEP_LIMITS,
+	KEEP_FORGET,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,

@@ -675,11 +675,15 @@ int disk_rollback(int store, struct disk *d, const char *name)
 int disk_snapshot_remove(struct disk *d, const char *name)
 {
 	struct disk_layer *l = (struct disk_layer *)(uintptr_t)disk_snapshot_find(d, name);
+	int err;
 
 	if (!l)
 		return -ENOENT;
 	l->name[0] = 0;
-	return tree_write(d);
+	err = tree_write(d);
+	if (err)
+		strcpy(l->name, name);
+	return err;
 }
 
 /* ---- garbage ---- */

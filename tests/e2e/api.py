@@ -333,6 +333,10 @@ def named():
     call("POST", at + "/snapshots", {"name": "../x"}, 400)
     if [x["name"] for x in call("GET", at + "/snapshots", want=200)["snapshots"]] != ["s1"]:
         problems.append("snapshots")
+    call("POST", at + "/snapshots", {"name": "s2"}, 201)
+    call("DELETE", at + "/snapshots/s2", want=204)
+    call("DELETE", at + "/snapshots/s2", want=404)
+    call("DELETE", at + "/snapshots/..%2fx", want=404)
     call("POST", at + "/rename", {"name": "n3"}, 409)
     call("POST", at + "/restart", {"grace": 5}, 200)
     for _ in range(200):  # its handler is set before it writes

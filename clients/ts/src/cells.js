@@ -338,6 +338,11 @@ export class Snapshots {
 	create(name, o = {}) {
 		return this.#transport.json('POST', this.#at, { body: { name }, signal: o.signal });
 	}
+
+	/** @param {string} name @param {Abortable} [o] */
+	async remove(name, o = {}) {
+		await this.#transport.json('DELETE', `${this.#at}/${encodeURIComponent(name)}`, { signal: o.signal });
+	}
 }
 
 /**

@@ -89,6 +89,9 @@ test('the life of a cell', async () => {
 	assert.equal((await c.wait()).info.reason, 'asked');
 	await c.snapshots.create('one');
 	assert.ok((await c.snapshots.list()).some((s) => s.name === 'one'));
+	await c.snapshots.remove('one');
+	assert.deepEqual(await c.snapshots.list(), []);
+	await assert.rejects(c.snapshots.remove('one'), refused('not_found', 404));
 	await c.rename('ts-life-2');
 	assert.equal(c.name, 'ts-life-2');
 	assert.deepEqual((await viv.cells.list({ name: 'ts-life-2' })).map((x) => x.id), [c.id]);

@@ -156,6 +156,8 @@ export class Snapshots {
     list(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot[]>;
     /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot>} */
     create(name: string, o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot>;
+    /** @param {string} name @param {Abortable} [o] */
+    remove(name: string, o?: import("./types.js").Abortable | undefined): Promise<void>;
     #private;
 }
 export type Abortable = import('./types.js').Abortable;
