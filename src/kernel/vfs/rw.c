@@ -87,13 +87,18 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 	/* The kind sees no more than may be written; the caller sees what is left of all. */
 	uint64_t over = u->left - (uint64_t)room;
 	u->left -= over;
+	/* Before it, as the kind may know the times better. */
+	struct timespec mtime = ino->mtime, ctime = ino->ctime;
+	ino->mtime = ino->ctime = inode_now();
 	int64_t n = f->ops->write(f, u, pos);
 	u->left += over;
 	if (n > 0) {
 		ino->size = MAX(ino->size, (uint64_t)(pos + n));
-		ino->mtime = ino->ctime = inode_now();
 		inode_touch(ino);
 		path_notify(&f->path, IN_MODIFY);
+	} else {
+		ino->mtime = mtime;
+		ino->ctime = ctime;
 	}
 	return n;
 }
