@@ -47,13 +47,17 @@ int64_t fdmsg_recv(int fd, void *buf, size_t n, int *fds, unsigned max, unsigned
 			    .msg_control = space,
 			    .msg_controllen = sizeof(space) };
 	unsigned nfds = 0;
-	bool whole;
+	bool whole, reset = false;
 	ssize_t got;
 
 	*ret_nfds = 0;
-	do
+	/* Of a peer that closed with something of ours unread, the host tells that first, once; then what it had said comes. */
+	for (;;) {
 		got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | flags);
-	while (got < 0 && errno == EINTR);
+		if (got >= 0 || (errno != EINTR && (errno != ECONNRESET || reset)))
+			break;
+		reset |= errno == ECONNRESET;
+	}
 	if (got < 0)
 		return -errno;
 	whole = !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC));

@@ -72,6 +72,12 @@ int main(void)
 	rounds();
 	eq(heard, 40, "all of it is heard");
 
+	other = other_side(3);
+	ok(channel_send(&channel, msg, NULL, 0), "one that goes without reading what it was told");
+	close(other);
+	rounds();
+	ok(heard == 3 && gone == 1, "is heard to the end as well");
+
 	other = other_side(2);
 	shutdown(other, SHUT_RD);
 	ok(channel_send(&channel, msg, NULL, 0), "one that does not listen any more");
