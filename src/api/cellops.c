@@ -99,23 +99,27 @@ void cell_start_post(struct request *r)
 		cell_start_wait(r, c, 200);
 }
 
-/* The body of stop and restart. False: answered. */
-static bool grace_read(struct request *r, const struct cell *c, int64_t *ret)
+bool request_grace(struct request *r, const struct cell *c, const json_t *o, int64_t *ret)
 {
-	static const struct field fields[] = { { "grace", FIELD_NUMBER, false } };
-	json_t *o = request_json(r, fields, ARRAY_LEN(fields)), *v;
-	double seconds;
+	const json_t *v = json_object_get(o, "grace");
+	double seconds = json_number_value(v);
 
-	if (!o)
-		return false;
-	v = json_object_get(o, "grace");
-	seconds = json_number_value(v);
 	*ret = v ? (int64_t)(seconds * NSEC_PER_SEC) : cell_grace(c);
-	json_decref(o);
 	if (seconds <= 86400)
 		return true;
 	reply_error(r, 400, "invalid", "'grace' is at most a day in seconds");
 	return false;
+}
+
+/* The body of stop and restart. False: answered. */
+static bool grace_read(struct request *r, const struct cell *c, int64_t *ret)
+{
+	static const struct field fields[] = { { "grace", FIELD_NUMBER, false } };
+	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
+	bool ok = o && request_grace(r, c, o, ret);
+
+	json_decref(o);
+	return ok;
 }
 
 static void stop_begin(struct request *r, bool then_start)
@@ -285,6 +289,7 @@ static void renaming_done(uv_work_t *w, int status)
 
 	(void)status;
 	x->c->busy = false;
+	cell_changed_soon(x->c);
 	if (x->err)
 		fault_convert(&f, &x->e);
 	else

@@ -43,6 +43,17 @@ struct cell *request_live(struct request *r)
 	return c;
 }
 
+struct cell *request_kept(struct request *r)
+{
+	struct cell *c = request_cell(r);
+
+	if (c && !c->name[0]) {
+		reply_error(r, 409, "no_disk", "a cell without a name keeps no files");
+		return NULL;
+	}
+	return c;
+}
+
 void keeper_fault(const struct keep_msg *m, struct fault *f)
 {
 	struct err e = { .kind = ERR_FAILED };

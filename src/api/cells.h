@@ -19,6 +19,10 @@ void keeper_fault(const struct keep_msg *m, struct fault *f);
 void reply_keeper(struct request *r, const struct keep_msg *m);
 /* The request waits until the cell runs (then that status), or could not start. */
 void cell_start_wait(struct request *r, struct cell *c, unsigned status);
+/* The cell of the path, if it has files that stay; NULL: answered. */
+struct cell *request_kept(struct request *r);
+/* What "grace" in the body o says, else the cell's own. False: answered. */
+bool request_grace(struct request *r, const struct cell *c, const json_t *o, int64_t *ret);
 /* Whether it may see the environment. */
 bool request_sees_secrets(const struct request *r);
 

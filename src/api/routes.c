@@ -33,6 +33,7 @@ const struct route routes[] = {
 	{ "POST", "/v1/cells/{cell}/rename", NEED_ADMIN, cell_rename_post, ROUTE_BODY },
 	{ "POST", "/v1/cells/{cell}/restart", NEED_CELL, cell_restart_post, ROUTE_BODY },
 	{ "POST", "/v1/cells/{cell}/resume", NEED_CELL, cell_resume_post, 0 },
+	{ "POST", "/v1/cells/{cell}/rollback", NEED_CELL, cell_rollback_post, ROUTE_BODY },
 	{ "GET", "/v1/cells/{cell}/snapshots", NEED_READ, snapshots_list, 0 },
 	{ "POST", "/v1/cells/{cell}/snapshots", NEED_CELL, snapshots_create, ROUTE_BODY },
 	{ "DELETE", "/v1/cells/{cell}/snapshots/{snapshot}", NEED_ADMIN, snapshot_delete, 0 },

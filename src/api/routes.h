@@ -28,6 +28,7 @@ void cell_stop_post(struct request *r);
 void cell_restart_post(struct request *r);
 void cell_pause_post(struct request *r);
 void cell_resume_post(struct request *r);
+void cell_rollback_post(struct request *r);
 void cell_kill_post(struct request *r);
 void cell_rename_post(struct request *r);
 void cell_wait_get(struct request *r);

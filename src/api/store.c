@@ -190,21 +190,9 @@ void volume_delete(struct request *r)
 
 /* ---- snapshots ---- */
 
-/* The cell, if it has files that stay. */
-static struct cell *kept_cell(struct request *r)
-{
-	struct cell *c = request_cell(r);
-
-	if (c && !c->name[0]) {
-		reply_error(r, 409, "no_disk", "a cell without a name keeps no files");
-		return NULL;
-	}
-	return c;
-}
-
 void snapshots_list(struct request *r)
 {
-	struct cell *c = kept_cell(r);
+	struct cell *c = request_kept(r);
 	struct named n;
 	struct store s;
 	struct disk d;
@@ -240,7 +228,7 @@ static int snapshot_make(struct change *x, struct store *s, struct err *e)
 void snapshots_create(struct request *r)
 {
 	char name[DISK_NAME_MAX + 1];
-	struct cell *c = kept_cell(r);
+	struct cell *c = request_kept(r);
 
 	if (c && name_read(r, "snapshot", name) && key_begin(r))
 		change_begin(r, name, c->name, true, snapshot_make);
@@ -253,7 +241,7 @@ static int snapshot_take(struct change *x, struct store *s, struct err *e)
 
 void snapshot_delete(struct request *r)
 {
-	struct cell *c = kept_cell(r);
+	struct cell *c = request_kept(r);
 
 	if (c && !disk_name_is_valid(r->param[1]))
 		reply_error(r, 404, "not_found", "cell '%s' has no snapshot '%.80s'", c->name,

@@ -11,6 +11,7 @@
 
 #include "base/jsontext.h"
 #include "cli/args.h"
+#include "cli/vivd.h"
 #include "keeper/named.h"
 
 int verb_failed(const struct err *e)
@@ -218,35 +219,71 @@ int fork_main(int argc, char **argv)
 	return status;
 }
 
-static int rollback_do(const struct store *s, const char *cell, const char *snapshot, struct err *e)
+/* What a rollback came to. */
+static void rollback_print(const struct args *a, const char *state)
 {
-	struct named n;
-	struct disk d;
-	int err;
+	if (!a->json)
+		return;
+	printf("{\"snapshot\":");
+	json_quoted(stdout, a->words[1]);
+	printf(",\"state\":");
+	json_quoted(stdout, state);
+	printf("}\n");
+}
 
-	if (cell_open(s, cell, DISK_EXCLUSIVE, &n, &d, e) < 0)
-		return -1;
-	err = disk_rollback(s->fd, &d, snapshot);
-	disk_close(&d);
-	if (err == -ENOENT)
-		return snapshot_missing(cell, snapshot, e);
-	return err ? disk_failed("cell", cell, err, e) : 0;
+/* Who can start it again afterwards does it. */
+static int rollback_running(const struct args *a, int64_t grace)
+{
+	const char *cell = a->words[0], *state;
+	struct json_doc d = { 0 };
+	struct buf body = { 0 };
+	struct viv_client *c;
+	int status = vivd_connect(&c);
+
+	if (status)
+		return status;
+	buf_add_text(&body, "{");
+	json_member_text(&body, "snapshot", a->words[1]);
+	if (grace >= 0)
+		json_member_seconds(&body, "grace", grace);
+	buf_add(&body, "}", 2);
+	status = vivd_ask(c, "POST", cell_path(cell, "/rollback").str, (char *)body.p, &d);
+	if (!status) {
+		state = json_show(d.root, "state");
+		rollback_print(a, state);
+		/* One that was started again and has ended by itself since has another reason. */
+		if (strcmp(state, "running") && !strcmp(json_show(d.root, "reason"), "asked"))
+			warn("cell '%s' was ended; 'viv run --name %s -- COMMAND' starts it again",
+			     cell, cell);
+	}
+	json_free(&d);
+	buf_free(&body);
+	viv_close(c);
+	return status;
 }
 
 int rollback_main(int argc, char **argv)
 {
 	struct args a;
 	struct store s;
-	int status = verb_begin(&a, argc, argv, &s);
+	int status = verb_begin(&a, argc, argv, &s), err;
+	int64_t grace = -1;
+	bool runs;
 	struct err e;
 
 	if (status)
 		return status;
-	status = rollback_do(&s, a.words[0], a.words[1], &e) < 0 ? verb_failed(&e) : 0;
-	if (!status && a.json)
-		done_print(&a, "snapshot", a.words[1]);
+	if (!arg_time(&a, "time", &grace)) {
+		store_close(&s);
+		return ERR_USAGE;
+	}
+	err = cell_rollback(&s, a.words[0], a.words[1], &runs, &e);
 	store_close(&s);
-	return status;
+	if (runs)
+		return rollback_running(&a, grace);
+	if (!err)
+		rollback_print(&a, "stopped");
+	return err ? verb_failed(&e) : 0;
 }
 
 /* ---- volumes ---- */

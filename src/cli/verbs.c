@@ -348,11 +348,13 @@ const struct verb verbs[] = {
 		   "and prints its hash.\n"
 		   "Of a cell on the host image that is everything it shows of the host." },
 	{ "rollback", "set a cell's files back to a snapshot", rollback_main,
-	  .args = "CELL SNAPSHOT", .min = 2, .max = 2,
+	  .args = "CELL SNAPSHOT", .min = 2, .max = 2, OPTS(stop_opts),
 	  .about =
 		  "Sets the cell's files back to the snapshot. Changes since its last snapshot are "
 		  "lost; all snapshots\n"
-		  "stay, so one can also go forward again." },
+		  "stay, so one can also go forward again. A cell that runs is stopped for it, and "
+		  "started again if vivd\n"
+		  "started it; one that a 'viv run' waits for is only ended." },
 	{ "volume", "make, list and remove volumes", .args = "", .flags = VERB_GROUP,
 	  .about = "A volume is a disk of its own that cells mount: viv run --volume NAME:/data -- "
 		   "... One cell at a\n"

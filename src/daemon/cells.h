@@ -38,7 +38,7 @@ struct cell {
 	char detail[256];
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */
-	bool busy; /* something slow is being done with it (removed, renamed): no other change meanwhile */
+	bool busy; /* something slow is being done with it (removed, renamed, set back): no other change meanwhile; its end counts as one */
 	bool changing; /* its keeper is being told of other limits (change.h) */
 	struct keeper_link *keeper; /* NULL: none */
 	struct visit *

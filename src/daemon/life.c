@@ -601,6 +601,7 @@ static void removal_done(uv_work_t *w, int status)
 	(void)status;
 	r->c->busy = false;
 	if (r->failed) {
+		cell_changed_soon(r->c);
 		fault_convert(&f, &r->e);
 		r->done(r->arg, &f);
 	} else {

@@ -1,7 +1,11 @@
 /* What a client asks of the snapshots of a cell that runs. The keeper has its disk locked, so nobody else can do it.
  *
  * One is forgotten by taking its name out of the tree file. Its layer stays: the kernel stands on it, or a collector finds it when the disk is
- * free. */
+ * free.
+ *
+ * Going back to one ends the cell, because no process can go on with another tree under it: as KEEP_STOP does, once it is known that there is such
+ * a snapshot. When the kernel is gone, the active layer is exchanged, and only then is the disk let go, so nobody starts the cell in between. Whether
+ * it is started again is the business of who started it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +42,11 @@ void forget_request(struct client *c, const struct keep_msg *in)
 
 	if (!snapshot_find(c, in))
 		return;
+	if (!strcmp(keeper.rollback, in->text)) {
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "the cell's files are being set back to this snapshot");
+		return;
+	}
 	err = disk_snapshot_remove(&p->disk, in->text);
 	if (err) {
 		disk_failed("cell", p->cell.name, err, &e);
@@ -45,4 +54,45 @@ void forget_request(struct client *c, const struct keep_msg *in)
 	} else {
 		client_ok(c, in->id, 0);
 	}
+}
+
+void rollback_request(struct client *c, const struct keep_msg *in)
+{
+	const struct disk_layer *l = snapshot_find(c, in);
+
+	if (!l)
+		return;
+	if (keeper.rollback[0]) {
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "the cell's files are being set back to snapshot '%s'",
+			    keeper.rollback);
+		return;
+	}
+	strcpy(keeper.rollback, l->name);
+	keeper.rolling = c;
+	keeper.rollback_id = in->id;
+	cell_stop(keep_grace(in));
+}
+
+void rollback_end(void)
+{
+	struct place *p = keeper.place;
+	struct err e;
+	int err;
+
+	if (!keeper.rollback[0])
+		return;
+	err = disk_rollback(p->store.fd, &p->disk, keeper.rollback);
+	if (err) {
+		disk_failed("cell", p->cell.name, err, &e);
+		client_fail(keeper.rolling, keeper.rollback_id, e.kind, 1, "%s", e.text);
+	} else {
+		client_ok(keeper.rolling, keeper.rollback_id, 0);
+	}
+	keeper.rolling = NULL;
+	/* Who sits there sees his command end, and did not ask for it. */
+	if (!keeper.detached && !keeper.o->quiet)
+		warn(err ? "the cell was ended to set its files back to snapshot '%s', which failed"
+			 : "the cell was ended, and its files were set back to snapshot '%s'",
+		     keeper.rollback);
 }

@@ -3,7 +3,7 @@
  *   watch.c   its life: the loop, the kernel's messages, signals, deadlines, the end
  *   serve.c   clients and their requests
  *   procs.c   processes that clients started
- *   back.c    snapshots that are forgotten
+ *   back.c    snapshots that are forgotten, or gone back to
  *   events.c  numbered events, the last of which are kept
  *   log.c     output that is kept */
 #ifndef VIV_KEEPER_KEEPER_H
@@ -58,6 +58,9 @@ struct keeper {
 	struct client *sealing; /* who asked for a seal; NULL: nobody, or gone */
 	bool seal_runs;
 	uint32_t seal_id, seal_layer;
+	char rollback[DISK_NAME_MAX + 1]; /* snapshot that is gone back to at the end; "": none */
+	struct client *rolling; /* who asked for that; NULL: nobody, or gone */
+	uint32_t rollback_id;
 };
 
 extern struct keeper keeper;
@@ -106,6 +109,10 @@ void client_ok(struct client *c, uint32_t id, uint64_t n);
 /* ---- back.c ---- */
 /* KEEP_FORGET. */
 void forget_request(struct client *c, const struct keep_msg *in);
+/* KEEP_ROLLBACK. */
+void rollback_request(struct client *c, const struct keep_msg *in);
+/* The kernel is gone: does it, if it was asked for. */
+void rollback_end(void);
 
 /* ---- limits.c ---- */
 /* Before the start: what the spec has of them, and the cgroup. 0 or an exit status. */

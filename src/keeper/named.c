@@ -265,3 +265,25 @@ int cell_snapshot_remove(const struct store *s, const char *cell, const char *na
 	close(lock);
 	return err ? disk_failed("cell", cell, err, e) : 0;
 }
+
+int cell_rollback(const struct store *s, const char *cell, const char *snapshot, bool *ret_runs,
+		  struct err *e)
+{
+	struct named n;
+	struct disk d;
+	int err, fd;
+
+	*ret_runs = false;
+	if (cell_reach(s, cell, &n, &d, &fd, e) < 0)
+		return -1;
+	if (fd >= 0) {
+		close(fd);
+		*ret_runs = true;
+		return disk_failed("cell", cell, -EBUSY, e);
+	}
+	err = disk_rollback(s->fd, &d, snapshot);
+	disk_close(&d);
+	if (err == -ENOENT)
+		return snapshot_missing(cell, snapshot, e);
+	return err ? disk_failed("cell", cell, err, e) : 0;
+}

@@ -32,6 +32,9 @@ int cell_seal(const struct store *s, const char *cell, const char *name, struct 
 /* Forgets a snapshot of the cell, likewise. What nothing leads to any more goes, unless it runs: later then. ERR_NOT_FOUND: there is none of
  * that name. */
 int cell_snapshot_remove(const struct store *s, const char *cell, const char *name, struct err *e);
+/* Sets the files of a cell that does not run back. *ret_runs: somebody runs it, and nothing was done (-1 with ERR_CONFLICT). */
+int cell_rollback(const struct store *s, const char *cell, const char *snapshot, bool *ret_runs,
+		  struct err *e);
 /* Always -1. */
 int snapshot_missing(const char *cell, const char *name, struct err *e);
 

@@ -59,6 +59,8 @@ static void client_leave(struct client *c)
 			p->client = NULL;
 	if (keeper.sealing == c)
 		keeper.sealing = NULL;
+	if (keeper.rolling == c)
+		keeper.rolling = NULL;
 	channel_close(&c->ch);
 	if (keeper.leash == c) {
 		keeper.leash = NULL;
@@ -424,7 +426,7 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_STOP:
 		client_ok(c, in->id, 0);
-		cell_stop((int64_t)MIN(in->n, (uint64_t)INT64_MAX / 4));
+		cell_stop(keep_grace(in));
 		break;
 	case KEEP_KILL:
 		client_ok(c, in->id, 0);
@@ -446,6 +448,9 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_FORGET:
 		forget_request(c, in);
+		break;
+	case KEEP_ROLLBACK:
+		rollback_request(c, in);
 		break;
 	case KEEP_STATS:
 		m.type = CTL_STATS;

@@ -475,6 +475,7 @@ static int end(void)
 	/* Sealed or not, the kernel writes no more: the layer is as it is. */
 	seal_end(0);
 	status = status_final();
+	rollback_end();
 	keeper.status = status;
 	ready_tell();
 	procs_end();

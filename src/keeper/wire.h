@@ -17,6 +17,8 @@
  *   KEEP_FREEZE, KEEP_THAW                                   KEEP_OK        when it is done
  *   KEEP_SEAL       text: name of the snapshot, or ""        KEEP_OK        n: the layer that was sealed
  *   KEEP_FORGET     text: name of a snapshot                 KEEP_OK        it is none any more
+ *   KEEP_ROLLBACK   text: name of a snapshot; n: grace       KEEP_OK        as KEEP_STOP, but the files are set back then, and the answer comes
+ *                                                                           after that; KEEP_FAIL: all is as it was, but with a 1 the cell has ended
  *   KEEP_STATS                                               KEEP_STATS     stats
  *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
  *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
@@ -30,7 +32,7 @@
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
  * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
  *
- * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0; b is an enum err_kind; text says why.
+ * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0 but for a rollback; b is an enum err_kind; text says why.
  *
  * A keeper that was started for a pool has no socket of its own. It has one client from the beginning, at the other end of KEEPER_FD_READY,
  * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, by the words of 'viv run' that a
@@ -73,6 +75,7 @@ enum keep_type {
 	KEEP_TAKE,
 	KEEP_LIMITS,
 	KEEP_FORGET,
+	KEEP_ROLLBACK,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -190,5 +193,11 @@ struct keep_msg {
 	};
 };
 _Static_assert(sizeof(struct keep_msg) == 512, "the size of a message is fixed");
+
+/* Of KEEP_STOP and KEEP_ROLLBACK: so long that adding it to a time does not overflow. */
+static inline int64_t keep_grace(const struct keep_msg *m)
+{
+	return (int64_t)MIN(m->n, (uint64_t)INT64_MAX / 4);
+}
 
 #endif

@@ -301,7 +301,10 @@ int disk_rollback(int store, struct disk *d, const char *name)
 			break;
 		}
 	err = tree_write(d);
-	return err ? err : layer_drop(d, old);
+	/* What cannot be removed is in nobody's way: numbers only grow. */
+	if (!err)
+		(void)layer_drop(d, old);
+	return err;
 }
 
 int disk_snapshot_remove(struct disk *d, const char *name)

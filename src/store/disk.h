@@ -93,7 +93,7 @@ int must_check disk_seal_start(int store, struct disk *d, const char *name);
 int must_check disk_seal_end(struct disk *d);
 /* Takes the last disk_seal back: the kernel refused. */
 int disk_unseal(struct disk *d);
-/* A new active layer on top of the snapshot's; the old active one goes. -ENOENT: no such snapshot. */
+/* A new active layer on top of the snapshot's; the old active one goes. -ENOENT: no such snapshot. On other errors d is to be closed. */
 int must_check disk_rollback(int store, struct disk *d, const char *name);
 int must_check disk_snapshot_remove(struct disk *d, const char *name);
 

@@ -337,6 +337,11 @@ def named():
     call("DELETE", at + "/snapshots/s2", want=204)
     call("DELETE", at + "/snapshots/s2", want=404)
     call("DELETE", at + "/snapshots/..%2fx", want=404)
+    call("POST", at + "/rollback", {"snapshot": "s2"}, 404)
+    call("POST", at + "/rollback", {"snapshot": "../x"}, 400)
+    call("POST", at + "/rollback", {"snapshot": "s1", "grace": 1e6}, 400)
+    if call("POST", at + "/rollback", {"snapshot": "s1", "grace": 5}, 200)["state"] != "running":
+        problems.append("rollback")
     call("POST", at + "/rename", {"name": "n3"}, 409)
     call("POST", at + "/restart", {"grace": 5}, 200)
     for _ in range(200):  # its handler is set before it writes

@@ -96,6 +96,16 @@ export class Cells {
 		return this.#change(id, 'restart', o?.grace === undefined ? {} : { grace: o.grace }, o);
 	}
 
+	/**
+	 * Sets its files back. One that runs is stopped for it, and started again if vivd started it.
+	 * @param {string} id
+	 * @param {string} snapshot
+	 * @param {Abortable & {grace?: number}} [o]
+	 */
+	rollback(id, snapshot, o) {
+		return this.#change(id, 'rollback', o?.grace === undefined ? { snapshot } : { snapshot, grace: o.grace }, o);
+	}
+
 	/** @param {string} id @param {string} name @param {Abortable} [o] */
 	rename(id, name, o) {
 		return this.#change(id, 'rename', { name }, o);
@@ -194,6 +204,11 @@ export class Cell {
 	/** @param {Abortable & {grace?: number}} [o] */
 	restart(o) {
 		return this.#take(this.#cells.restart(this.id, o));
+	}
+
+	/** @param {string} snapshot @param {Abortable & {grace?: number}} [o] */
+	rollback(snapshot, o) {
+		return this.#take(this.#cells.rollback(this.id, snapshot, o));
 	}
 
 	/** @param {CellPatch} change @param {Abortable} [o] */

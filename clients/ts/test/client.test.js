@@ -84,6 +84,13 @@ test('the life of a cell', async () => {
 	await c.restart({ grace: 0.1 });
 	assert.notEqual(c.info.pid, pid);
 	assert.equal((await c.exec('cat /root/file /tmp/file 2>/dev/null')).stdout, 'kept\n');
+	await c.snapshots.create('zero');
+	await c.exec('echo more >/root/file');
+	await c.rollback('zero', { grace: 0.1 });
+	assert.equal(c.state, 'running');
+	assert.equal((await c.exec('cat /root/file /tmp/file 2>/dev/null')).stdout, 'kept\n');
+	await assert.rejects(c.rollback('none'), refused('not_found', 404));
+	await c.snapshots.remove('zero');
 	await c.stop({ grace: 0.1 });
 	assert.equal(c.state, 'stopped');
 	assert.equal((await c.wait()).info.reason, 'asked');

@@ -37,6 +37,15 @@ export class Cells {
     restart(id: string, o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<Cell>;
+    /**
+     * Sets its files back. One that runs is stopped for it, and started again if vivd started it.
+     * @param {string} id
+     * @param {string} snapshot
+     * @param {Abortable & {grace?: number}} [o]
+     */
+    rollback(id: string, snapshot: string, o?: (import("./types.js").Abortable & {
+        grace?: number;
+    }) | undefined): Promise<Cell>;
     /** @param {string} id @param {string} name @param {Abortable} [o] */
     rename(id: string, name: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
     /** Limits and settings, while it runs or not: what is named is set, null takes it away. @param {string} id @param {CellPatch} change @param {Abortable} [o] */
@@ -81,6 +90,10 @@ export class Cell {
     resume(o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {Abortable & {grace?: number}} [o] */
     restart(o?: (import("./types.js").Abortable & {
+        grace?: number;
+    }) | undefined): Promise<this>;
+    /** @param {string} snapshot @param {Abortable & {grace?: number}} [o] */
+    rollback(snapshot: string, o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<this>;
     /** @param {CellPatch} change @param {Abortable} [o] */
