@@ -12,6 +12,8 @@
 /* Some hold a disk only for a moment: who lists volumes, collects garbage, takes a snapshot of a cell that does not run. */
 #define PATIENCE_STEPS 100
 #define PATIENCE_STEP_US 5000
+/* For a cell that is to be started, as long as nobody listens for it: that is no running one, and what it is done with may wait for the host's disk. */
+#define PATIENCE_LONG 2000
 
 static const char *const name_rule = "a name is 1 to 64 letters, digits, '.', '_' or '-', and "
 				     "starts with none of the last three";
@@ -95,6 +97,21 @@ int named_make(const struct store *s, enum named_kind kind, const char *name, co
 	return err ? -1 : 0;
 }
 
+static bool is_heard(const char *id)
+{
+	struct err e;
+	int fd = keep_connect(id, &e);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool is_worth_waiting(int waited, const char *id)
+{
+	return waited < PATIENCE_STEPS || (waited < PATIENCE_LONG && !is_heard(id));
+}
+
 int cell_open_or_make(const struct store *s, const char *name, const char *image, struct named *n,
 		      struct disk *d, struct err *e)
 {
@@ -104,7 +121,7 @@ int cell_open_or_make(const struct store *s, const char *name, const char *image
 		int ret;
 
 		while ((ret = cell_open(s, name, DISK_EXCLUSIVE, n, d, e)) < 0 &&
-		       e->kind == ERR_CONFLICT && waited++ < PATIENCE_STEPS)
+		       e->kind == ERR_CONFLICT && is_worth_waiting(waited++, n->disk))
 			usleep(PATIENCE_STEP_US);
 		if (ret == 0)
 			break;
