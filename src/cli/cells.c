@@ -169,38 +169,52 @@ int snapshot_main(int argc, char **argv)
 	return err ? verb_failed(&e) : 0;
 }
 
-static int fork_do(const struct store *s, const char *from, const char *to, struct err *e)
+static int fork_of(const struct store *s, const struct cell_ref *ref, const char *to, struct err *e)
 {
 	const struct disk_layer *l;
 	struct layer_ref parent = { 0 };
-	struct cell_ref ref;
 	struct named n, new;
 	struct disk d;
 
-	if (cell_ref_parse(from, &ref, e) < 0 || name_check("cell", to, e) < 0)
+	if (cell_open(s, ref->name, DISK_PEEK, &n, &d, e) < 0)
 		return -1;
-	if (named_find(s->fd, NAMED_CELL, to, &new) != -ENOENT)
-		return named_failed("cell", to, -EEXIST, e);
-	if (cell_open(s, ref.name, DISK_PEEK, &n, &d, e) < 0)
-		return -1;
-	if (ref.snapshot[0]) {
-		l = disk_snapshot_find(&d, ref.snapshot);
+	if (ref->snapshot[0]) {
+		l = disk_snapshot_find(&d, ref->snapshot);
 		if (l) {
 			strcpy(parent.disk, d.id);
 			parent.n = l->n;
 		}
 		disk_close(&d);
 		if (!l)
-			return snapshot_missing(ref.name, ref.snapshot, e);
+			return snapshot_missing(ref->name, ref->snapshot, e);
 	} else {
 		disk_close(&d);
-		if (cell_seal(s, ref.name, "", &parent, e) < 0)
+		if (cell_seal(s, ref->name, "", &parent, e) < 0)
 			return -1;
 	}
 	if (named_make(s, NAMED_CELL, to, n.image, &parent, &new, &d, e) < 0)
 		return -1;
 	disk_close(&d);
 	return 0;
+}
+
+static int fork_do(const struct store *s, const char *from, const char *to, struct err *e)
+{
+	struct cell_ref ref;
+	struct named new;
+	int lock, ret;
+
+	if (cell_ref_parse(from, &ref, e) < 0 || name_check("cell", to, e) < 0)
+		return -1;
+	if (named_find(s->fd, NAMED_CELL, to, &new) != -ENOENT)
+		return named_failed("cell", to, -EEXIST, e);
+	/* From the look at the layer on until the fork stands on it, nobody collects it. */
+	lock = store_lock(s, false, NULL, e);
+	if (lock < 0)
+		return -1;
+	ret = fork_of(s, &ref, to, e);
+	close(lock);
+	return ret;
 }
 
 int fork_main(int argc, char **argv)

@@ -158,6 +158,23 @@ at_once() {
 }
 check 'rollbacks and snapshots at once @r' at_once
 
+# A fork looks for its snapshot, and only after a while makes its disk; the snapshot, of which nothing else makes use, is forgotten meanwhile.
+fork_and_forget() {
+	own_vivd
+	viv --name a -- sh -c 'echo 1 >/root/f'
+	v snapshot a base
+	viv --name a -- sh -c 'echo 2 >/root/f'
+	v snapshot a two
+	v rollback a base
+	exits 0 timeout 60 strace -f -o calls -e trace=openat,flock -e inject=flock:delay_enter=500000 "$VIV" fork a@two b &
+	soon grep -q '"tree"' calls
+	v snapshot --rm a two
+	wait
+	is "$(viv --name b -- cat /root/f)" 2
+	is "$(viv --name a -- cat /root/f)" 1
+}
+check 'a fork of a snapshot that is forgotten at that moment @r' fork_and_forget
+
 # Whoever is killed, the disk is what it was or what it was to be.
 killed() {
 	own_vivd
