@@ -30,10 +30,7 @@ int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
 		l = disk_snapshot_find(&p->disk, ref->snapshot);
 		if (!l) {
 			disk_close(&p->disk);
-			return err_set(
-				e, ERR_NOT_FOUND,
-				"cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them",
-				ref->name, ref->snapshot, ref->name);
+			return snapshot_missing(ref->name, ref->snapshot, e);
 		}
 		v->layer = l->n;
 	}
