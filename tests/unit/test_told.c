@@ -33,7 +33,8 @@ int teller_end(struct teller *t)
 /* How many paths are told before the end; -1: it makes no sense. */
 static int told(const char *p, size_t n, bool contents)
 {
-	static struct view v = { .place.chain = { .n = 2 } };
+	static struct disk_link links[2];
+	static struct view v = { .place.chain = { .links = links, .n = 2 } };
 	struct told_stream s;
 	struct told one;
 	struct err e;
