@@ -298,9 +298,9 @@ int verify_main(int argc, char **argv)
 		status = verb_failed(&e);
 	} else {
 		/* What is missing is a line of the kernel's, which the supervisor prints. */
-		status = teller_start(&v, &what, &t, &e) < 0 ? verb_failed(&e)
-			 : teller_end(&t)		     ? ERR_FAILED
-							     : 0;
+		status = teller_start(&v.place, &what, &t, &e) < 0 ? verb_failed(&e)
+			 : teller_end(&t)			   ? ERR_FAILED
+								   : 0;
 		view_close(&v);
 		if (a.json)
 			printf("{\"cell\":\"%s\",\"sound\":%s}\n", ref.name,
@@ -383,7 +383,7 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 	if (cell_ref_parse(cell, &ref, e) < 0 || commit_view(&v, s, &ref, e) < 0)
 		return -1;
 	what.objects = v.place.stored;
-	if (teller_start(&v, &what, &t, e) < 0) {
+	if (teller_start(&v.place, &what, &t, e) < 0) {
 		view_close(&v);
 		return -1;
 	}

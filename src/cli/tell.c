@@ -1,15 +1,7 @@
 /* See tell.h. */
 #include "cli/tell.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
 	      enum disk_lock lock, struct err *e)
@@ -57,52 +49,4 @@ void view_close(struct view *v)
 	disk_close(&v->place.disk);
 	if (v->place.stored)
 		image_close(&v->place.image);
-}
-
-int teller_start(struct view *v, const struct run_tell *what, struct teller *t, struct err *e)
-{
-	static char name[] = "tell";
-	static char *argv[] = { name, NULL };
-	struct run_options o = { .tell = *what, .workdir = "/", .hostname = "cell", .argv = argv };
-	int pipefd[2];
-
-	/* It may get TERM, as everywhere else. */
-	o.env = calloc(1, sizeof(*o.env));
-	if (!o.env)
-		return err_set(e, ERR_FAILED, "out of memory");
-	if (pipe2(pipefd, O_CLOEXEC) < 0) {
-		free(o.env);
-		return err_set(e, ERR_FAILED, "no pipe: %s", strerror(errno));
-	}
-	fflush(NULL);
-	t->pid = fork();
-	if (t->pid != 0)
-		free(o.env);
-	if (t->pid < 0) {
-		close(pipefd[0]);
-		close(pipefd[1]);
-		return err_set(e, ERR_FAILED, "cannot fork: %s", strerror(errno));
-	}
-	if (t->pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(pipefd[0]);
-		o.tell.out = pipefd[1];
-		_exit(run_cell(&o, &v->place));
-	}
-	close(pipefd[1]);
-	t->fd = pipefd[0];
-	return 0;
-}
-
-int teller_end(struct teller *t)
-{
-	int status;
-
-	if (t->fd >= 0)
-		close(t->fd);
-	t->fd = -1;
-	while (waitpid(t->pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return EXIT_OWN;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_OWN;
 }

@@ -2,9 +2,11 @@
 #include "cli/told.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES_MAX ((64 << 10) + 8)
@@ -68,20 +70,30 @@ static bool number_is_valid(const char *s)
 	return !strcmp(s, "-") || (*s && !s[strspn(s, "0123456789")]);
 }
 
-/* The chain's places mean nothing to another chain: the content gets the name of its layer. */
-static bool id_make(struct told_side *s, int layer, const char *number,
-		    const struct disk_chain *chain)
+/* The chain's places mean nothing to another chain: the content gets the name of its file. That of its layer would be another one after
+ * layers were made one (store/merge.h). */
+static bool id_make(struct told_side *s, int layer, const char *number, const struct place *p)
 {
-	const char *disk = "-";
-	unsigned n = 0;
+	const struct disk_link *l;
+	unsigned long long n = strtoull(number, NULL, 10);
+	char path[64];
+	struct stat st;
+	int r;
 
-	if (layer >= 0 && (unsigned)layer >= chain->n)
+	if (layer < 0)
+		return snprintf(s->id, sizeof(s->id), "-/%s", number) < (int)sizeof(s->id);
+	if ((unsigned)layer >= p->chain.n)
 		return false;
-	if (layer >= 0) {
-		disk = chain->links[layer].ref.disk;
-		n = chain->links[layer].ref.n;
-	}
-	return snprintf(s->id, sizeof(s->id), "%s/%u/%s", disk, n, number) < (int)sizeof(s->id);
+	l = &p->chain.links[layer];
+	if (l->fd >= 0)
+		snprintf(path, sizeof(path), "c/%02llx/%llx", n & 0xff, n);
+	else
+		snprintf(path, sizeof(path), "data/%u/c/%02llx/%llx", l->ref.n, n & 0xff, n);
+	r = fstatat(l->fd >= 0 ? l->fd : p->disk.dir, path, &st, AT_SYMLINK_NOFOLLOW);
+	if (r < 0)
+		st = (struct stat){ 0 };
+	return snprintf(s->id, sizeof(s->id), "%lx/%lx/%s", (unsigned long)st.st_dev,
+			(unsigned long)st.st_ino, number) < (int)sizeof(s->id);
 }
 
 static bool side_get(struct told_stream *t, bool contents, struct told_side *s)
@@ -102,7 +114,7 @@ static bool side_get(struct told_stream *t, bool contents, struct told_side *s)
 	    (contents && s->type == 'f' && s->content == '-') ||
 	    (contents && s->type == 'l' && s->content != '+') ||
 	    (s->content == '+' && size > TELL_CONTENT_MAX) ||
-	    !id_make(s, layer, number, &t->view->place.chain))
+	    !id_make(s, layer, number, &t->view->place))
 		return false;
 	s->size = size;
 	if (s->content != '+')
@@ -118,7 +130,7 @@ int told_open(struct told_stream *s, struct view *v, uint32_t from_layers, bool 
 				       .from_layers = from_layers };
 
 	*s = (struct told_stream){ .view = v, .contents = contents };
-	if (teller_start(v, &what, &s->teller, e) < 0)
+	if (teller_start(&v->place, &what, &s->teller, e) < 0)
 		return -1;
 	s->f = fdopen(s->teller.fd, "r");
 	if (!s->f) {

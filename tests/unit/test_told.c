@@ -12,11 +12,11 @@ static size_t nbytes;
 static int status;
 
 /* Instead of a kernel: a pipe with what it would say. */
-int teller_start(struct view *v, const struct run_tell *what, struct teller *t, struct err *e)
+int teller_start(struct place *p, const struct run_tell *what, struct teller *t, struct err *e)
 {
 	int fds[2];
 
-	(void)v, (void)what, (void)e;
+	(void)p, (void)what, (void)e;
 	if (pipe(fds) < 0 || write(fds[1], bytes, nbytes) != (ssize_t)nbytes)
 		abort();
 	close(fds[1]);
