@@ -12,6 +12,7 @@
 #include "base/jsontext.h"
 #include "cli/args.h"
 #include "cli/vivd.h"
+#include "keeper/merge.h"
 #include "keeper/named.h"
 
 int verb_failed(const struct err *e)
@@ -162,6 +163,9 @@ int snapshot_main(int argc, char **argv)
 		err = cell_snapshot_remove(&s, a.words[0], a.words[1], &e);
 		if (!err && a.json)
 			done_print(&a, "name", a.words[1]);
+		/* It is forgotten; this is about the room that it took. */
+		if (!err && cell_merge(&s, a.words[0], &e) < 0)
+			warn("what only this snapshot needs could not be removed: %s", e.text);
 	} else {
 		err = snapshot_take(&s, &a, &e);
 	}

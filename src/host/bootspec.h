@@ -63,7 +63,7 @@ enum fast_mode {
 
 /* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is told to out_fd; see
  * kernel/cell/maintain.c. argv is not used then, but not empty. */
-enum spec_mode { MODE_RUN, MODE_LIST, MODE_CONTENTS, MODE_TAR, MODE_CHECK };
+enum spec_mode { MODE_RUN, MODE_LIST, MODE_CONTENTS, MODE_TAR, MODE_CHECK, MODE_MERGE };
 #define TELL_CONTENT_MAX (4u << 20) /* MODE_CONTENTS: larger ones are not told */
 
 struct bootspec {
@@ -73,6 +73,8 @@ struct bootspec {
 	int32_t out_fd; /* of a mode that tells something */
 	uint32_t
 		from_layers; /* differences are to the first so many layers of the chain; 0: to the image */
+	int32_t log_fd; /* of MODE_MERGE: an empty file */
+	uint32_t log_layer; /* and the number of its layer */
 	bool tar_whole; /* not only what differs */
 	bool tar_objects; /* contents of an image of the store by number */
 	bool no_image; /* a volume */

@@ -357,7 +357,11 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 		s->tar_whole = o->tell.whole;
 		s->tar_objects = o->tell.objects;
 		s->out_fd = fd_give(c, dup(o->tell.out));
-		if (s->out_fd < 0 || c->fds[s->out_fd] < 0)
+		if (s->mode == MODE_MERGE)
+			s->log_fd = fd_give(c, dup(o->tell.log));
+		s->log_layer = o->tell.number;
+		if (s->out_fd < 0 || c->fds[s->out_fd] < 0 ||
+		    (s->mode == MODE_MERGE && (s->log_fd < 0 || c->fds[s->log_fd] < 0)))
 			return fail("cannot prepare descriptors: %s", strerror(errno));
 	}
 	if (o->trace) {

@@ -46,7 +46,7 @@ int disk_failed(const char *what, const char *name, int err, struct err *e)
 		return err_set(
 			e, ERR_FAILED,
 			"%s '%s' has %d layers of snapshots on top of each other, which is the "
-			"limit; 'viv commit' makes an image of them, to start a new cell from",
+			"limit; start it once, which makes one of them",
 			what, name, DISK_MAX_CHAIN);
 	return err_set(e, ERR_FAILED, "the disk of %s '%s': %s", what, name, strerror(-err));
 }
@@ -179,12 +179,23 @@ int volume_make(const struct store *s, const char *name, struct err *e)
 	return 0;
 }
 
+int disks_collect(const struct store *s, const char *what, const char *name, struct err *e)
+{
+	int lock = store_lock(s, true, NULL, e), err;
+
+	if (lock < 0)
+		return -1;
+	err = named_collect(s->fd);
+	close(lock);
+	return err ? disk_failed(what, name, err, e) : 0;
+}
+
 /* The name goes first: what it led to is garbage from then on, whatever happens. */
 int volume_drop(const struct store *s, const char *name, struct err *e)
 {
 	struct named n;
 	struct disk d;
-	int err = named_find(s->fd, NAMED_VOLUME, name, &n), lock;
+	int err = named_find(s->fd, NAMED_VOLUME, name, &n);
 
 	if (err)
 		return named_failed("volume", name, err, e);
@@ -196,12 +207,7 @@ int volume_drop(const struct store *s, const char *name, struct err *e)
 	err = named_remove(s->fd, NAMED_VOLUME, name);
 	if (err)
 		return named_failed("volume", name, err, e);
-	lock = store_lock(s, true, NULL, e);
-	if (lock < 0)
-		return -1;
-	err = named_collect(s->fd);
-	close(lock);
-	return err ? disk_failed("volume", name, err, e) : 0;
+	return disks_collect(s, "volume", name, e);
 }
 
 /* The disk of the cell, locked to be changed (*ret_fd is -1); or a connection to who runs it and has it: a named cell has the id of its disk. */
@@ -260,7 +266,7 @@ int cell_snapshot_remove(const struct store *s, const char *cell, const char *na
 {
 	struct named n;
 	struct disk d;
-	int err, fd, lock;
+	int err, fd;
 
 	if (cell_reach(s, cell, &n, &d, &fd, e) < 0)
 		return -1;
@@ -275,12 +281,7 @@ int cell_snapshot_remove(const struct store *s, const char *cell, const char *na
 		return snapshot_missing(cell, name, e);
 	if (err)
 		return disk_failed("cell", cell, err, e);
-	lock = store_lock(s, true, NULL, e);
-	if (lock < 0)
-		return -1;
-	err = named_collect(s->fd);
-	close(lock);
-	return err ? disk_failed("cell", cell, err, e) : 0;
+	return disks_collect(s, "cell", cell, e);
 }
 
 int cell_rollback(const struct store *s, const char *cell, const char *snapshot, bool *ret_runs,

@@ -9,6 +9,9 @@
 /* Errors of names and disks in words; what: "cell", "volume", "snapshot". Always -1. */
 int named_failed(const char *what, const char *name, int err, struct err *e);
 int disk_failed(const char *what, const char *name, int err, struct err *e);
+/* Removes what no name leads to any more; what and name are for the error. */
+int must_check disks_collect(const struct store *s, const char *what, const char *name,
+			     struct err *e);
 int name_check(const char *what, const char *name, struct err *e);
 /* A new disk with a name. Somebody else may take the name first: ERR_CONFLICT. */
 int named_make(const struct store *s, enum named_kind kind, const char *name, const char *image,

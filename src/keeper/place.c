@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "keeper/client.h"
+#include "keeper/merge.h"
 #include "store/config.h"
 
 /* ---- the image's configuration ---- */
@@ -159,7 +160,10 @@ static int cell_place(struct place *p, const struct run_options *o)
 	err = disk_chain(p->store.fd, &p->disk, p->disk.active, &p->chain);
 	if (err)
 		return fail("the disk of cell '%s' is damaged (%s)", o->name, strerror(-err));
-	return p->stored ? 0 : image_place(p, p->cell.image);
+	err = p->stored ? 0 : image_place(p, p->cell.image);
+	if (err)
+		return err;
+	return place_shorten(p, &e) < 0 ? failed(&e) : 0;
 }
 
 static int volumes_place(struct place *p, const struct run_options *o)

@@ -108,6 +108,8 @@ struct run_options {
 		uint32_t from_layers;
 		bool whole, objects;
 		int out;
+		int log; /* of MODE_MERGE: for the log of layer number */
+		uint32_t number;
 	} tell;
 };
 

@@ -262,8 +262,8 @@ static void seal_start(struct client *c, const struct keep_msg *in)
 		seal_answer(ERR_FAILED,
 			    err == -ELOOP
 				    ? "the cell has as many layers of snapshots on top of each "
-				      "other as there can be; 'viv commit', once it has ended, "
-				      "makes an image of them, to start a new cell from"
+				      "other as there can be; stop and start it, which makes one "
+				      "of them"
 				    : strerror(-err));
 		return;
 	}

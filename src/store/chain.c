@@ -21,7 +21,7 @@ void disk_chain_close(struct disk_chain *c)
 	*c = (struct disk_chain){ 0 };
 }
 
-static int chain_add(struct disk_chain *c, const struct disk_link *l)
+int disk_chain_add(struct disk_chain *c, const struct disk_link *l)
 {
 	unsigned room = c->room ? 2 * c->room : 16;
 	struct disk_link *more;
@@ -42,8 +42,7 @@ static int chain_add(struct disk_chain *c, const struct disk_link *l)
 	return 0;
 }
 
-/* A layer that nothing was ever written to has no directory, and is left out of chains. */
-static bool layer_is_made(const struct disk *d, uint32_t n)
+bool layer_is_made(const struct disk *d, uint32_t n)
 {
 	char path[32];
 
@@ -135,7 +134,7 @@ int disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *c
 			continue;
 		if (link.fd == -ENOENT)
 			continue;
-		err = link.fd < -1 ? link.fd : chain_add(c, &link);
+		err = link.fd < -1 ? link.fd : disk_chain_add(c, &link);
 		if (err && link.fd >= 0)
 			close(link.fd);
 	}
@@ -161,7 +160,7 @@ int disk_chain_with(int store, const struct disk *d, uint32_t n, struct disk_cha
 	if (err || !layer_is_made(d, n))
 		return err;
 	strcpy(own.ref.disk, d->id);
-	err = chain_add(c, &own);
+	err = disk_chain_add(c, &own);
 	if (err)
 		disk_chain_close(c);
 	return err;

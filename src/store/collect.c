@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/diskparts.h"
 #include "store/files.h"
@@ -84,6 +85,43 @@ static int census_take(int store, struct census *c)
 	return err;
 }
 
+static void census_free(struct census *c)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		disk_close(&c->disks[i]);
+		free(c->used[i]);
+	}
+	free(c->disks);
+	free(c->used);
+}
+
+/* Is there the directory of a layer that the tree file does not name? remove: it goes. Whoever removes layers takes them out of the file
+ * first, and may end in between. */
+static bool strays_find(struct disk *d, bool remove)
+{
+	int fd = openat(d->dir, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	bool any = false;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (remove || !any) && (e = readdir(dir))) {
+		char *end;
+		unsigned long n = strtoul(e->d_name, &end, 10);
+
+		if (e->d_name[0] < '1' || e->d_name[0] > '9' || *end || n >= UINT32_MAX ||
+		    layer_find(d, (uint32_t)n))
+			continue;
+		any = true;
+		if (remove)
+			(void)layer_drop(d, (uint32_t)n);
+	}
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
 /* What is not marked goes. A disk in use is left for another time, but for its marks. */
 static int disk_sweep(int store, struct disk *d, const bool *used, bool root)
 {
@@ -96,7 +134,7 @@ static int disk_sweep(int store, struct disk *d, const bool *used, bool root)
 		any |= used[i];
 		all &= used[i];
 	}
-	if (any && all)
+	if (any && all && !strays_find(d, false))
 		return 0;
 	err = disk_open(store, d->id, DISK_EXCLUSIVE, &locked);
 	if (err)
@@ -115,10 +153,9 @@ static int disk_sweep(int store, struct disk *d, const bool *used, bool root)
 	/* A disk that only lends layers has no active one any more. */
 	if (!layer_find(&locked, locked.active))
 		locked.active = 0;
-	err = tree_write(&locked);
-	for (unsigned i = 0; i < d->nlayers && !err; i++)
-		if (!used[i])
-			err = layer_drop(&locked, d->layers[i].n);
+	err = all ? 0 : tree_write(&locked);
+	if (!err)
+		(void)strays_find(&locked, true);
 	disk_close(&locked);
 	return err;
 }
@@ -145,12 +182,120 @@ int disk_collect(int store, char (*roots)[DISK_ID_LEN + 1], unsigned nroots)
 	}
 	for (unsigned i = 0; i < c.n && !err; i++)
 		err = disk_sweep(store, &c.disks[i], c.used[i], root[i]);
-	for (unsigned i = 0; i < c.n; i++) {
-		disk_close(&c.disks[i]);
-		free(c.used[i]);
-	}
-	free(c.disks);
-	free(c.used);
+	census_free(&c);
 	free(root);
+	return err;
+}
+
+/* ---- what a merge would free ---- */
+
+struct uses {
+	unsigned own, foreign; /* how many layers stand on it */
+	const struct disk_layer *child; /* one of its own */
+};
+
+static void uses_count(const struct census *c, const struct disk *d, struct uses *uses)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		const bool own = !strcmp(c->disks[i].id, d->id);
+		const struct disk *o = own ? d : &c->disks[i];
+		const struct disk_layer *l = d->layers;
+
+		for (unsigned k = 0; k < o->nlayers; k++) {
+			const struct layer_ref *p = &o->layers[k].parent;
+			const struct disk_layer *at;
+
+			if (!p->n || strcmp(p->disk, d->id))
+				continue;
+			at = layer_find_near(d, p->n, own ? &o->layers[k] : l);
+			if (!at)
+				continue;
+			l = at;
+			uses[l - d->layers].foreign += !own;
+			uses[l - d->layers].own += own;
+			if (own)
+				uses[l - d->layers].child = &o->layers[k];
+		}
+	}
+}
+
+/* Would it be garbage if the layer above it stood on another? */
+static bool is_free(const struct uses *u, const struct disk_layer *l)
+{
+	return !l->name[0] && u->own == 1 && !u->foreign;
+}
+
+/* What it stands on and was written to; NULL: nothing, or a layer of another disk. */
+static const struct disk_layer *layer_below(const struct disk *d, const struct disk_layer *l)
+{
+	do {
+		if (!l->parent.n || strcmp(l->parent.disk, d->id))
+			return NULL;
+		l = layer_find_near(d, l->parent.n, l);
+	} while (l && !layer_is_made(d, l->n));
+	return l;
+}
+
+/* The last one above l, if nothing branches off on the way. */
+static const struct disk_layer *layer_top(const struct disk *d, const struct uses *uses,
+					  const struct disk_layer *l)
+{
+	for (unsigned i = 0; i <= d->nlayers; i++) {
+		const struct uses *u = &uses[l - d->layers];
+
+		if (u->foreign || u->own > 1)
+			return NULL;
+		if (!u->own)
+			return l;
+		l = u->child;
+	}
+	return NULL;
+}
+
+/* Those that are free, from l down, and l itself. */
+static unsigned frees_count(const struct disk *d, const struct uses *uses,
+			    const struct disk_layer *l)
+{
+	unsigned n = 1;
+
+	while (n <= d->nlayers && (l = layer_below(d, l)) && is_free(&uses[l - d->layers], l))
+		n++;
+	return n;
+}
+
+static int merge_find(const struct disk *d, const struct uses *uses, struct merge_plan *ret)
+{
+	for (unsigned i = 0; i < d->nlayers; i++) {
+		const struct disk_layer *l = &d->layers[i], *below, *top;
+		const struct uses *u = &uses[i];
+
+		/* Of several that are free only the upmost: it takes the others with it. */
+		if (l->n == d->active || (is_free(u, l) && u->child->n != d->active) ||
+		    (!l->name[0] && !u->own))
+			continue;
+		below = layer_below(d, l);
+		if (!below || !is_free(&uses[below - d->layers], below) || !layer_is_made(d, l->n))
+			continue;
+		top = layer_top(d, uses, l);
+		if (!top)
+			continue;
+		*ret = (struct merge_plan){ l->n, top->n, frees_count(d, uses, l) };
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int disk_merge_find(int store, const struct disk *d, struct merge_plan *ret)
+{
+	struct uses *uses = calloc(d->nlayers + 1, sizeof(*uses));
+	struct census c = { 0 };
+	int err = uses ? census_take(store, &c) : -ENOMEM;
+
+	if (!err) {
+		uses_count(&c, d, uses);
+		err = merge_find(d, uses, ret);
+	}
+	census_free(&c);
+	free(uses);
 	return err;
 }

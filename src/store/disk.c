@@ -282,6 +282,73 @@ int disk_unseal(struct disk *d)
 	return err ? err : layer_drop(d, n);
 }
 
+int disk_layer_reserve(struct disk *d, uint32_t *ret_n)
+{
+	struct disk_layer l = { .n = number_free(d), .time = time(NULL) };
+	int err = layer_append(d, &l);
+
+	*ret_n = l.n;
+	if (!err)
+		err = tree_write(d);
+	/* What a collector has left of an earlier one of that number. */
+	return err ? err : layer_drop(d, l.n);
+}
+
+int disk_layer_forget(struct disk *d, uint32_t n)
+{
+	struct disk_layer *l = layer_find(d, n);
+	int err = layer_drop(d, n);
+
+	if (err || !l)
+		return err;
+	*l = d->layers[--d->nlayers];
+	return tree_write(d);
+}
+
+/* What stood on layer old stands on layer n, which is the snapshot now that old was. */
+static void layer_replace(struct disk *d, struct disk_layer *old, struct disk_layer *l)
+{
+	const uint32_t from = old->n, to = l->n;
+	struct disk_layer swap;
+
+	for (unsigned i = 0; i < d->nlayers; i++)
+		if (d->layers[i].parent.n == from && !strcmp(d->layers[i].parent.disk, d->id))
+			d->layers[i].parent.n = to;
+	l->time = old->time;
+	strcpy(l->name, old->name);
+	old->name[0] = 0;
+	/* In its place, so that snapshots are listed in the order of their making. */
+	swap = *old;
+	*old = *l;
+	*l = swap;
+}
+
+int disk_stand_on(struct disk *d, uint32_t n, uint32_t instead)
+{
+	struct disk_layer *l = layer_find(d, n), *was;
+	struct disk_layer *old = layer_find(d, instead ? instead : d->active);
+	int err;
+
+	if (!l || !old)
+		return -EINVAL;
+	was = calloc(d->nlayers, sizeof(*was));
+	if (!was)
+		return -ENOMEM;
+	memcpy(was, d->layers, d->nlayers * sizeof(*was));
+	if (instead) {
+		layer_replace(d, old, l);
+	} else {
+		old->parent.n = n;
+		strcpy(old->parent.disk, d->id);
+	}
+	err = tree_write(d);
+	/* Whichever of the two the file has now, both name layers that are there. */
+	if (err)
+		memcpy(d->layers, was, d->nlayers * sizeof(*was));
+	free(was);
+	return err;
+}
+
 int disk_rollback(int store, struct disk *d, const char *name)
 {
 	const struct disk_layer *to = disk_snapshot_find(d, name);

@@ -78,6 +78,8 @@ int disk_remove(int store, struct disk *d);
 int must_check disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *ret);
 /* The same, and layer n itself last: what a reader needs. */
 int must_check disk_chain_with(int store, const struct disk *d, uint32_t n, struct disk_chain *ret);
+/* Takes the descriptor of l, if it goes well. -ELOOP, -ENOMEM. */
+int must_check disk_chain_add(struct disk_chain *c, const struct disk_link *l);
 void disk_chain_close(struct disk_chain *c);
 
 /* The layer that snapshot name sealed; NULL: there is none. */
@@ -93,9 +95,23 @@ int must_check disk_seal_start(int store, struct disk *d, const char *name);
 int must_check disk_seal_end(struct disk *d);
 /* Takes the last disk_seal back: the kernel refused. */
 int disk_unseal(struct disk *d);
+/* A layer that nothing stands on, without a directory: a collector takes it for garbage. */
+int must_check disk_layer_reserve(struct disk *d, uint32_t *ret_n);
+int disk_layer_forget(struct disk *d, uint32_t n);
+/* Layer n, which was reserved and is on the host's disk now, takes the place of layer instead, as what others of the disk stand on and as a
+ * snapshot. 0: only the active layer stands on it. It has the same tree. */
+int must_check disk_stand_on(struct disk *d, uint32_t n, uint32_t instead);
 /* A new active layer on top of the snapshot's; the old active one goes. -ENOENT: no such snapshot. On other errors d is to be closed. */
 int must_check disk_rollback(int store, struct disk *d, const char *name);
 int must_check disk_snapshot_remove(struct disk *d, const char *name);
+
+/* A layer in whose place one that stands on nothing (merge.h) would set others free. -ENOENT: there is none. */
+struct merge_plan {
+	uint32_t instead;
+	uint32_t top; /* the last one above it, as nothing branches off between the two */
+	unsigned frees; /* how many of its chain would be garbage, from itself down */
+};
+int must_check disk_merge_find(int store, const struct disk *d, struct merge_plan *ret);
 
 /* Removes every layer and disk that nothing leads to. roots: the ids of disks that a cell or a volume has. Disks in
  * use keep what they use. */

@@ -18,6 +18,8 @@ int must_check tree_write_by(const struct disk *d,
 
 /* ---- chain.c ---- */
 
+/* One that nothing was ever written to has no directory, and is left out of chains. */
+bool layer_is_made(const struct disk *d, uint32_t n);
 /* How many layers, also such that were never written, are below layer n; or -errno. */
 int must_check layer_depth(int store, const struct disk *d, uint32_t n);
 

@@ -214,6 +214,80 @@ static void test_limit(void)
 	disk_close(&d);
 }
 
+/* The layer of a snapshot; 0: there is none. */
+static uint32_t snapshot_layer(const struct disk *d, const char *name)
+{
+	const struct disk_layer *l = disk_snapshot_find(d, name);
+
+	return l ? l->n : 0;
+}
+
+static const struct disk_layer *layer_of(const struct disk *d, uint32_t n)
+{
+	for (unsigned i = 0; i < d->nlayers; i++)
+		if (d->layers[i].n == n)
+			return &d->layers[i];
+	return NULL;
+}
+
+/* Which layers a merge would set free, and what becomes of those that stood on them. */
+static void test_merge(void)
+{
+	const struct layer_ref ground = { 0 };
+	struct layer_ref two = { .n = 2 };
+	struct merge_plan plan;
+	struct disk d, fork;
+	uint32_t n;
+	char names[4][8] = { "one", "two", "three", "four" };
+
+	ok(disk_create(store, "host", &ground, &d) == 0, "a disk with snapshots");
+	for (unsigned i = 0; i < 4; i++) {
+		layer_fill(&d, d.active);
+		if (disk_seal(store, &d, names[i]))
+			ok(false, "sealed");
+	}
+	layer_fill(&d, d.active);
+	ok(disk_merge_find(store, &d, &plan) == -ENOENT, "all are needed");
+	ok(disk_snapshot_remove(&d, "one") == 0 && disk_merge_find(store, &d, &plan) == 0 &&
+		   plan.instead == 2 && plan.top == 5 && plan.frees == 2,
+	   "the next snapshot can take in the layer of one that is gone");
+	strcpy(two.disk, d.id);
+	ok(disk_create(store, "host", &two, &fork) == 0 &&
+		   disk_merge_find(store, &d, &plan) == -ENOENT,
+	   "not while a fork stands on it");
+	ok(disk_remove(store, &fork) == 0 && disk_merge_find(store, &d, &plan) == 0,
+	   "but after that");
+	ok(disk_layer_reserve(&d, &n) == 0 && n == 6 && disk_layer_forget(&d, n) == 0 &&
+		   !layer_of(&d, n) && disk_layer_reserve(&d, &n) == 0 && n == 6,
+	   "a layer is reserved, given back, and reserved");
+	layer_fill(&d, n);
+	ok(disk_stand_on(&d, n, 2) == 0 && snapshot_layer(&d, "two") == n &&
+		   layer_of(&d, 3)->parent.n == n && !layer_of(&d, n)->parent.n,
+	   "it takes the place of the snapshot");
+	ok(disk_chain(store, &d, d.active, &chain) == 0 && chain.n == 3 && chain.links[0].ref.n == n &&
+		   chain.links[1].ref.n == 3,
+	   "and is where chains begin");
+	ok(!strcmp(d.layers[1].name, "two") && disk_collect(store, &d.id, 1) == 0, "in the same order");
+	ok(layer_is_there(d.id, 1), "nothing goes while the disk is locked");
+	for (unsigned i = 1; i < 4; i++)
+		if (disk_snapshot_remove(&d, names[i]))
+			ok(false, "forgotten");
+	ok(disk_merge_find(store, &d, &plan) == 0 && plan.instead == 4 && plan.top == 5 && plan.frees == 3,
+	   "without snapshots the active layer needs one");
+	ok(disk_layer_reserve(&d, &n) == 0 && n == 7, "a further one");
+	layer_fill(&d, n);
+	layer_fill(&d, 20);
+	ok(disk_stand_on(&d, n, 0) == 0 && layer_of(&d, 5)->parent.n == n &&
+		   disk_merge_find(store, &d, &plan) == -ENOENT,
+	   "for the active layer alone");
+	disk_close(&d);
+	ok(disk_collect(store, (char(*)[DISK_ID_LEN + 1])two.disk, 1) == 0 &&
+		   !layer_is_there(two.disk, 1) && !layer_is_there(two.disk, 6) &&
+		   layer_is_there(two.disk, 5) && layer_is_there(two.disk, 7),
+	   "what nothing leads to goes");
+	ok(!layer_is_there(two.disk, 20), "so does what the tree file does not name");
+}
+
 /* A child that was forked while a disk was open has its lock's descriptor, too. */
 static void test_forked(void)
 {
@@ -272,6 +346,7 @@ int main(void)
 	test_forks();
 	test_damage();
 	test_limit();
+	test_merge();
 	test_forked();
 	test_remove_deep();
 	ok(disk_name_is_valid("a.b-c_9") && !disk_name_is_valid("") && !disk_name_is_valid(".x") &&

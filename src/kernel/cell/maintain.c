@@ -11,6 +11,9 @@
  *             is larger than TELL_CONTENT_MAX, or the host does not let everybody read it.
  * MODE_TAR    a tar stream (fs/layer/tar.c) of the whole tree, or of what differs
  * MODE_CHECK  that all logs can be read and all contents are there: one line for each that is not
+ * MODE_MERGE  the first from_layers of the chain as one layer: its log goes to log_fd, and here LAYER and NUMBER of each content that it
+ *             or the rest of the chain needs, a line each in hexadecimal digits: an index in the chain, and the number of the file there and
+ *             in the new layer. Some are told twice.
  * Differences are to the image alone, or to the first from_layers of the chain. */
 #include "kernel/cell/maintain.h"
 
@@ -218,13 +221,33 @@ static void check_one(void *arg, uint32_t layer, uint64_t number)
 		    (unsigned long long)number);
 }
 
+/* ---- one layer of many ---- */
+
+static int merge_content(void *arg, uint32_t index, uint64_t number)
+{
+	return outstream_printf(arg, "%x %llx\n", index, (unsigned long long)number);
+}
+
+static int merge(struct fs *from, struct fs *to)
+{
+	struct outstream o;
+	int r = outstream_init(&o, cell.spec.out_fd);
+
+	if (r == 0)
+		r = layer_merge(from, cell.spec.log_fd, cell.spec.log_layer, merge_content, &o);
+	/* A file without a name is in no tree, and may get one later. */
+	if (r == 0)
+		r = layer_contents(to, cell.spec.from_layers, merge_content, &o);
+	return r < 0 ? r : outstream_flush(&o);
+}
+
 _Noreturn void maintain(void)
 {
 	const struct bootspec *s = &cell.spec;
 	struct fs *to = tree_open(s->disk.nsealed), *from = NULL;
 	int64_t r;
 
-	if (s->mode == MODE_LIST || s->mode == MODE_CONTENTS ||
+	if (s->mode == MODE_LIST || s->mode == MODE_CONTENTS || s->mode == MODE_MERGE ||
 	    (s->mode == MODE_TAR && !s->tar_whole))
 		from = tree_open(s->from_layers);
 	switch (s->mode) {
@@ -237,6 +260,9 @@ _Noreturn void maintain(void)
 		break;
 	case MODE_CHECK:
 		r = layer_check(to, check_one, NULL);
+		break;
+	case MODE_MERGE:
+		r = merge(from, to);
 		break;
 	default:
 		r = -EINVAL;

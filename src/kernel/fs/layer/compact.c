@@ -18,6 +18,11 @@
 #define NODE_BYTES 200 /* about what a node and its name take in a log */
 #define FLUSH_AT (1u << 20)
 
+struct layer_merging {
+	int (*content)(void *arg, uint32_t index, uint64_t number);
+	void *arg;
+};
+
 struct tree_walk {
 	struct lnode *dir;
 	struct list *at; /* the entry that is next */
@@ -57,6 +62,9 @@ static int put_entry(struct layer *l, struct lnode *dir, struct lentry *e, uint3
 
 	if (e->kind == ENTRY_MIRROR)
 		return 0;
+	/* A new number could be one that is given in the layers above. */
+	if (e->kind == ENTRY_OWN && !n->id && l->store->merging)
+		return -EINVAL;
 	if (e->kind == ENTRY_OWN && is_in_place(n)) {
 		if (!n->at)
 			return -EIO; /* its place could not be kept: no memory */
@@ -103,13 +111,25 @@ static void put_xattr(void *arg, const char *name, size_t len, const char *value
 	log_xattr(x->l, x->n, name, len, value, size);
 }
 
+/* Its place is the layer of the log. */
+static int put_merged(struct layer *l, struct lnode *n)
+{
+	const struct layer_merging *m = l->store->merging;
+
+	log_content(l, n, store_active(l->store), true, 0);
+	return m->content(m->arg, n->content.where, n->scratch);
+}
+
 /* 3: the rest. */
-static void put_node(struct layer *l, struct lnode *n)
+static int put_node(struct layer *l, struct lnode *n)
 {
 	struct xattr_arg x = { l, n };
 	const struct lcontent *c = &n->content;
+	int r = 0;
 
-	if (inode_is_reg(&n->inode) && n->own_content) {
+	if (inode_is_reg(&n->inode) && n->own_content && n->scratch && l->store->merging) {
+		r = put_merged(l, n);
+	} else if (inode_is_reg(&n->inode) && n->own_content) {
 		if (n->scratch && c->before < CONTENT_IMAGE)
 			log_content(l, n, c->before, true, 0);
 		if (n->scratch)
@@ -122,6 +142,7 @@ static void put_node(struct layer *l, struct lnode *n)
 	if (!n->lower || n->xattrs_changed)
 		lnode_xattrs(n, put_xattr, &x);
 	log_attr(l, n, NULL);
+	return r;
 }
 
 static int put_nameless(struct layer *l)
@@ -137,8 +158,9 @@ static int put_nameless(struct layer *l)
 		if (!n->origin)
 			return -EIO;
 		log_origin(l, n);
-		put_node(l, n);
-		r = log_flush(l, FLUSH_AT);
+		r = put_node(l, n);
+		if (r == 0)
+			r = log_flush(l, FLUSH_AT);
 	}
 	return r;
 }
@@ -158,7 +180,7 @@ static int put_tree(struct layer *l, uint32_t mark)
 			else if (pass == 2)
 				put_name(l, dir, e);
 			else if (e->kind == ENTRY_OWN && (e->node->group == mark)) {
-				put_node(l, e->node);
+				r = put_node(l, e->node);
 				e->node->group = 0;
 			}
 			if (r == 0)
@@ -170,6 +192,20 @@ static int put_tree(struct layer *l, uint32_t mark)
 	if (r == 0)
 		log_attr(l, root, NULL);
 	return r < 0 ? r : log_flush(l, 0);
+}
+
+/* All of it, and nothing else, in s->log. */
+static int log_fill(struct layer *l)
+{
+	struct llog *g = &l->store->log;
+	int r;
+
+	g->group = UINT32_MAX;
+	g->len = 0;
+	g->buf_crc = g->crc;
+	r = put_tree(l, UINT32_MAX);
+	g->group = 0;
+	return r;
 }
 
 static int compact(struct layer *l)
@@ -184,12 +220,7 @@ static int compact(struct layer *l)
 	r = log_create_begin(l, at, LOG_FULL, &old);
 	if (r < 0)
 		return r;
-	s->log.group = UINT32_MAX;
-	s->log.len = 0;
-	s->log.buf_crc = s->log.crc;
-	r = put_tree(l, UINT32_MAX);
-	s->log.group = 0;
-	return log_create_end(l, at, &old, r);
+	return log_create_end(l, at, &old, log_fill(l));
 }
 
 int store_compact(struct layer *l)
@@ -223,4 +254,58 @@ void store_compact_if_worth(struct layer *l)
 	s->compact_at = r < 0 ? end * 2 : s->log.end * 2;
 	if (r < 0)
 		log_debug("the log could not be written anew: %d", r);
+}
+
+/* Contents that a power cut left incomplete are settled first, as nothing is to lie behind those of the new layer. */
+static int contents_settle(struct layer *l)
+{
+	struct lnode *n;
+	int r = 0;
+
+	list_for_each (n, &l->nodes, all_link)
+		if (r == 0 && inode_is_reg(&n->inode))
+			r = lnode_load(n);
+	return r;
+}
+
+int layer_merge(struct fs *fs, int log_fd, uint32_t number,
+		int (*content)(void *arg, uint32_t index, uint64_t number), void *arg)
+{
+	const struct layer_merging m = { content, arg };
+	struct layer *l = (struct layer *)fs;
+	struct lstore *s = l->store;
+	int r;
+
+	/* What the image has no more is only dropped by who runs the cell. */
+	if (!s || !s->readonly || s->missing)
+		return -EINVAL;
+	r = contents_settle(l);
+	if (r == 0)
+		r = log_start(l, log_fd, number, LOG_FULL, &s->log);
+	if (r < 0)
+		return r;
+	s->merging = &m;
+	r = log_fill(l);
+	s->merging = NULL;
+	if (r == 0 && s->clean) {
+		s->log.group = UINT32_MAX;
+		log_clean(l);
+		r = log_flush(l, 0);
+		s->log.group = 0;
+	}
+	return r;
+}
+
+int layer_contents(struct fs *fs, uint32_t layers,
+		   int (*content)(void *arg, uint32_t index, uint64_t number), void *arg)
+{
+	struct layer *l = (struct layer *)fs;
+	struct lnode *n;
+	int r = contents_settle(l);
+
+	list_for_each (n, &l->nodes, all_link)
+		if (r == 0 && inode_is_reg(&n->inode) && n->own_content && n->scratch &&
+		    n->content.where < layers)
+			r = content(arg, n->content.where, n->scratch);
+	return r;
 }

@@ -52,6 +52,15 @@ int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);
  * waits for the seal need not wait for that. */
 void layer_seal_end(struct fs *fs);
 
+/* Writes the log of a layer that tells all that the layers of a read-only disk tell, to an empty file. Its contents have the numbers that
+ * they have there; content is called for each of them, with the index of the layer that it is in now. */
+int must_check layer_merge(struct fs *fs, int log_fd, uint32_t number,
+			   int (*content)(void *arg, uint32_t index, uint64_t number), void *arg);
+/* Calls content for each that the disk has in its first layers. */
+int must_check layer_contents(struct fs *fs, uint32_t layers,
+			      int (*content)(void *arg, uint32_t index, uint64_t number),
+			      void *arg);
+
 /* What a layer holds of its own, and its limits (0: none). Zeros for other file systems. */
 struct layer_usage {
 	uint64_t bytes, max_bytes, inodes, max_inodes;

@@ -444,24 +444,31 @@ uint32_t log_header_make(struct log_header *h, const struct lstore *s, uint32_t 
 	return h->crc;
 }
 
+int log_start(struct layer *l, int fd, uint32_t number, uint32_t flags, struct llog *ret)
+{
+	struct log_header h;
+	int r;
+
+	*ret = (struct llog){ .fd = fd, .end = sizeof(h) };
+	ret->crc = log_header_make(&h, l->store, number, l->next_id, flags);
+	r = log_reserve(ret, 0, false);
+	return r < 0 ? r : write_all(fd, (const char *)&h, sizeof(h), 0);
+}
+
 /* Replaces the log that records go to by a new one beside it; *old gets it back if that fails. */
 int log_create_begin(struct layer *l, uint32_t index, uint32_t flags, struct llog *old)
 {
 	struct lstore *s = l->store;
-	struct llog g = { .end = sizeof(struct log_header) };
-	struct log_header h;
+	struct llog g;
 	int dir = store_layer_fd(s, index), r;
 
 	if (dir < 0)
 		return dir;
-	g.crc = log_header_make(&h, s, s->chain[index].number, l->next_id, flags);
 	(void)host_unlinkat(dir, "log.new", 0);
-	g.fd = host_openat(dir, "log.new", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-	if (g.fd < 0)
-		return g.fd;
-	r = log_reserve(&g, 0, false);
-	if (r == 0)
-		r = write_all(g.fd, (const char *)&h, sizeof(h), 0);
+	r = host_openat(dir, "log.new", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+	if (r < 0)
+		return r;
+	r = log_start(l, r, s->chain[index].number, flags, &g);
 	if (r < 0) {
 		host_close(g.fd);
 		(void)host_unlinkat(dir, "log.new", 0);

@@ -467,9 +467,10 @@ static int apply_content(struct replay *rp)
 	uint64_t hint = take_u64(&rp->c);
 	struct lcontent *c;
 
-	if (rp->c.bad || !inode_is_reg(&n->inode) || back > rp->index)
+	if (rp->c.bad || !inode_is_reg(&n->inode))
 		return -EINVAL;
-	where = rp->index - back;
+	/* The first one may stand for all that were below it when the log was written (layer_merge()). */
+	where = rp->index - MIN(back, rp->index);
 	c = &n->content;
 	n->missing = false;
 	n->changed = true;

@@ -75,6 +75,7 @@ struct llog {
 };
 
 struct recovery;
+struct layer_merging;
 struct flight;
 struct sync_request;
 
@@ -134,6 +135,7 @@ struct lstore {
 	uint64_t compact_at; /* no compaction before the log is this long */
 	bool compact_waits; /* it is worth it, and what it needs is being synced */
 	uint64_t live; /* nodes in the log: what a new one would take */
+	const struct layer_merging *merging; /* compact.c; NULL: it is not */
 	/* Nodes by id, while a log is read and what a crash left is looked for. */
 	struct lids ids;
 	struct lnode *ids_dir; /* the directory that was found last */
@@ -167,6 +169,9 @@ void log_next(struct layer *l);
 /* Writes the group. frees: the change makes room, so it may use what is kept back. 0 or -errno: nothing was written. */
 int must_check log_commit(struct layer *l, bool frees);
 void log_abort(struct layer *l);
+/* A new log in fd, an empty file, of the layer called number. */
+int must_check log_start(struct layer *l, int fd, uint32_t number, uint32_t flags,
+			 struct llog *ret);
 /* A new log in the directory of chain[index], made beside the old one and renamed: begin, groups as usual, end. */
 int must_check log_create_begin(struct layer *l, uint32_t index, uint32_t flags, struct llog *old);
 int must_check log_create_end(struct layer *l, uint32_t index, struct llog *old, int r);

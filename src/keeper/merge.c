@@ -1,0 +1,200 @@
+/* See merge.h.
+ *
+ * A kernel writes the log of the new layer and says which contents it needs; they are linked here. Before the disk stands on it, a second
+ * kernel reads the new chain and looks for every content: what a file without a name at that time keeps, for example, is in no tree. */
+#include "keeper/merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "keeper/teller.h"
+#include "store/merge.h"
+
+#define CONTENTS_MAX (16u << 20)
+#define WORTH_BYTES 1024 /* that are to be freed for each content that is linked */
+
+struct contents {
+	struct merge_content *list;
+	size_t n, room;
+};
+
+static bool contents_add(struct contents *c, uint32_t index, uint64_t number)
+{
+	struct merge_content *more;
+
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 256;
+		more = c->room > CONTENTS_MAX ? NULL : realloc(c->list, c->room * sizeof(*more));
+		if (!more)
+			return false;
+		c->list = more;
+	}
+	c->list[c->n++] = (struct merge_content){ index, number };
+	return true;
+}
+
+static bool contents_read(int fd, struct contents *c)
+{
+	FILE *f = fdopen(fd, "r");
+	char line[64];
+	bool ok = f;
+
+	while (ok && fgets(line, sizeof(line), f)) {
+		unsigned long long number;
+		unsigned index;
+		int end = -1;
+
+		ok = sscanf(line, "%x %llx%n", &index, &number, &end) == 2 && end > 0 &&
+		     !strcmp(line + end, "\n") && contents_add(c, index, number);
+	}
+	if (f)
+		fclose(f);
+	else
+		close(fd);
+	return ok;
+}
+
+/* The log of the new layer, which has the tree of the first n of the chain, and which contents it needs. */
+static int merge_tell(struct place *p, unsigned n, const struct merged *m, struct contents *c,
+		      struct err *e)
+{
+	const struct run_tell what = {
+		.mode = MODE_MERGE, .from_layers = n, .log = m->log, .number = m->n
+	};
+	struct teller t;
+	bool ok;
+
+	if (teller_start(p, &what, &t, e) < 0)
+		return -1;
+	ok = contents_read(t.fd, c);
+	t.fd = -1;
+	ok &= teller_end(&t) == 0;
+	merge_sort(c->list, c->n);
+	return ok ? 0 : disk_failed("cell", p->cell.name, -EBADMSG, e);
+}
+
+/* Fills the new layer. 1: it is not worth it. */
+static int merge_fill(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,
+		      struct err *e)
+{
+	struct contents c = { 0 };
+	struct disk_chain first = p->chain;
+	int err, r = merge_tell(p, n, m, &c, e);
+
+	first.n = n;
+	if (r == 0 && plan->instead &&
+	    merge_gain(&p->disk, &first, plan->frees, c.list, c.n) < WORTH_BYTES * (c.n + 1)) {
+		r = 1;
+	} else if (r == 0) {
+		err = merge_link(m, &p->disk, &p->chain, c.list, c.n);
+		r = err ? disk_failed("cell", p->cell.name, err, e) : 0;
+	}
+	free(c.list);
+	return r;
+}
+
+/* The new layer is in the place of the first n. */
+static int chain_shorten(struct disk_chain *c, unsigned n, const struct disk *d, uint32_t layer)
+{
+	struct disk_link first = { .fd = -1, .ref.n = layer };
+	struct disk_chain was = *c;
+	int err;
+
+	strcpy(first.ref.disk, d->id);
+	*c = (struct disk_chain){ 0 };
+	err = disk_chain_add(c, &first);
+	for (unsigned i = n; i < was.n && !err; i++) {
+		err = disk_chain_add(c, &was.links[i]);
+		if (!err)
+			was.links[i].fd = -1;
+	}
+	disk_chain_close(&was);
+	return err;
+}
+
+/* Whether all that the chain needs is there. */
+static int merge_check(struct place *p, struct err *e)
+{
+	const struct run_tell what = { .mode = MODE_CHECK };
+	struct teller t;
+
+	if (teller_start(p, &what, &t, e) < 0)
+		return -1;
+	return teller_end(&t) ? err_set(e, ERR_FAILED, "the layers of cell '%s' cannot be made one",
+					p->cell.name)
+			      : 0;
+}
+
+static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,
+		     struct err *e)
+{
+	int err, r = merge_fill(p, n, plan, m, e);
+
+	if (r)
+		return r;
+	err = chain_shorten(&p->chain, n, &p->disk, m->n);
+	return err ? disk_failed("cell", p->cell.name, err, e) : merge_check(p, e);
+}
+
+/* One layer in the place of plan->instead and all that it stands on; 0: of all that the active layer stands on. The chain of the place is of no
+ * use after it. 1: done; 0: it is not worth it. */
+static int merge_do(struct place *p, const struct merge_plan *plan, struct err *e)
+{
+	struct disk *d = &p->disk;
+	struct merged m;
+	unsigned n;
+	int r, err = plan->instead ? disk_chain_with(p->store.fd, d, plan->instead, &p->chain)
+				   : disk_chain(p->store.fd, d, d->active, &p->chain);
+
+	n = p->chain.n;
+	err = err ? err : disk_chain_with(p->store.fd, d, plan->top, &p->chain);
+	err = err ? err : merge_start(d, &m);
+	if (err)
+		return disk_failed("cell", p->cell.name, err, e);
+	r = merge_try(p, n, plan, &m, e);
+	if (r) {
+		merge_drop(&m, d);
+		return r < 0 ? -1 : 0;
+	}
+	err = merge_end(&m, d, plan->instead);
+	return err ? disk_failed("cell", p->cell.name, err, e) : 1;
+}
+
+int place_shorten(struct place *p, struct err *e)
+{
+	int err;
+
+	if (p->chain.n < MERGE_AT)
+		return 0;
+	if (merge_do(p, &(struct merge_plan){ .top = p->disk.active }, e) < 0)
+		log_warn("%s; it starts as it is", e->text);
+	err = disk_chain(p->store.fd, &p->disk, p->disk.active, &p->chain);
+	return err ? disk_failed("cell", p->cell.name, err, e) : 0;
+}
+
+int cell_merge(const struct store *s, const char *cell, struct err *e)
+{
+	static struct place p;
+	struct merge_plan plan;
+	int r;
+
+	p = (struct place){ .store = *s, .kept = true };
+	if (cell_open(s, cell, DISK_EXCLUSIVE, &p.cell, &p.disk, e) < 0)
+		return e->kind == ERR_CONFLICT ? 0 : -1;
+	r = disk_merge_find(s->fd, &p.disk, &plan);
+	if (r < 0) {
+		disk_close(&p.disk);
+		return r == -ENOENT ? 0 : disk_failed("cell", cell, r, e);
+	}
+	p.stored = strcmp(p.cell.image, "host") != 0;
+	r = p.stored && image_open(s, p.cell.image, &p.image, e) < 0 ? -1 : merge_do(&p, &plan, e);
+	disk_chain_close(&p.chain);
+	if (p.stored && p.image.dir >= 0)
+		image_close(&p.image);
+	disk_close(&p.disk);
+	return r > 0 ? disks_collect(s, "cell", cell, e) : r;
+}

@@ -1,0 +1,107 @@
+# Layers of a disk that become one (docs/decisions/0017): nothing that can be seen of the trees changes.
+# shellcheck shell=bash
+
+own_store() {
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run
+	mkdir -p data run tree/t/d/e tree/t/f tree/m
+	for i in $(seq 20); do
+		echo "file $i" >"tree/t/d/$i"
+		ln "tree/t/d/$i" "tree/t/f/also$i"
+		head -c 9000 /dev/zero >"tree/t/d/e/$i"
+	done
+	ln -s usr/bin usr/lib usr/lib64 tree/
+	cp "$E2E_DIR/merge.py" tree/m/
+	v image import -q --tag small tree >/dev/null
+}
+v() { timeout -k 5 60 "$VIV" "$@"; }
+cell() { viv --name "$1" --image small --mount /usr:/usr:ro -- python3 /m/merge.py "${@:2}"; }
+layers() { set -- data/vivarium/disks/*/data/*; echo $#; }
+
+# The oldest of three goes whenever there is a new one.
+rotation() {
+	own_store
+	local i
+	for i in 1 2 3 4 5 6 7; do
+		cell c change "$i"
+		cell c tell >"want$i"
+		v snapshot c "s$i" >/dev/null
+		((i <= 3)) || v snapshot --rm c "s$((i - 3))"
+		cell c tell | cmp - "want$i"
+	done
+	is "$(v snapshot --ls c | tr '\n' ' ')" 's5 s6 s7 '
+	(($(layers) <= 4)) || { ls data/vivarium/disks/*/data; return 1; }
+	for i in 5 6 7; do
+		exits 0 v verify "c@s$i"
+		v fork "c@s$i" "f$i" >/dev/null
+		cell "f$i" tell | cmp - "want$i"
+	done
+	is "$(v diff c@s7)" '' 'nothing has changed since'
+	v rollback c s5
+	cell c tell | cmp - want5
+	# What a fork stands on stays as it is.
+	for i in 5 6 7; do v snapshot --rm c "s$i"; done
+	for i in 5 6 7; do cell "f$i" tell | cmp - "want$i"; done
+	cell c tell | cmp - want5
+	exits 0 v verify c
+}
+check 'snapshots that come and go leave no layers behind @r' rotation
+
+# Many snapshots of a cell that runs; a file without a name lives through all of them and gets one at the end.
+many() {
+	own_store
+	local i
+	cell c change 1
+	mkfifo go
+	"$VIV" run --name c --mount /usr:/usr:ro -- python3 -c '
+import ctypes, os, sys
+sys.path.append("/m")
+import merge
+f = os.open("/t", os.O_RDWR | os.O_TMPFILE); os.write(f, b"kept")
+for line in sys.stdin:
+    if line == "end\n": print(ctypes.CDLL(None).linkat(-100, b"/proc/self/fd/%d" % f, -100, b"/t/named", 0x400))
+    merge.change(int(line.replace("end", "99")))
+    print(line, end="", flush=True)' <go >did &
+	exec 7>go
+	for i in $(seq 2 70); do
+		echo "$i" >&7
+		soon grep -qx "$i" did
+		v snapshot c "s$i" >/dev/null
+	done
+	"$VIV" exec c python3 /m/merge.py tell >want70
+	v fork c f >/dev/null
+	echo end >&7
+	soon grep -qx end did
+	"$VIV" exec c python3 /m/merge.py tell >want
+	exec 7>&-
+	wait
+	for i in 1 2; do
+		cell c tell >got; diff want got
+		cell f tell | cmp - want70
+	done
+	grep -q '/t/named ' want
+	exits 0 v verify c
+	exits 0 v verify f
+	[[ -s data/vivarium/disks/$(sed -n 's/^disk //p' data/vivarium/cells/f)/data/2/log ]] || return 1
+}
+check 'a long chain becomes one layer when the cell starts @r' many
+
+# Whenever it is cut short.
+killed() {
+	own_store
+	local i
+	cell c change 1
+	v snapshot c s1 >/dev/null
+	for i in $(seq 0 19); do
+		viv --name c --mount /usr:/usr:ro -- dd if=/dev/urandom of=/t/big bs=1M count=1 2>/dev/null
+		cell c tell >want
+		v snapshot c x >/dev/null
+		timeout -s KILL "0.$(printf %03d $((i * 8)))" "$VIV" snapshot --rm c x 2>/dev/null || true
+		cell c tell | cmp - want
+		v snapshot --rm c x 2>/dev/null || true
+	done
+	v snapshot --rm c s1
+	cell c tell | cmp - want
+	exits 0 v verify c
+	(($(layers) <= 3)) || { ls data/vivarium/disks/*/data; return 1; }
+}
+check 'killed at any time it leaves the disk whole' killed
