@@ -287,13 +287,15 @@ int verify_main(int argc, char **argv)
 	struct store s;
 	struct teller t;
 	struct err e;
-	int status = args_take(&a, argc, argv);
+	int status = args_take(&a, argc, argv), lock;
 
 	if (status)
 		return status;
 	if (store_open(&s, &e) < 0)
 		return verb_failed(&e);
-	if (cell_ref_parse(a.words[0], &ref, &e) < 0 ||
+	/* Nothing that is read here is collected meanwhile. */
+	lock = store_lock(&s, false, NULL, &e);
+	if (lock < 0 || cell_ref_parse(a.words[0], &ref, &e) < 0 ||
 	    view_open(&v, &s, &ref, DISK_PEEK, &e) < 0) {
 		status = verb_failed(&e);
 	} else {
@@ -306,6 +308,8 @@ int verify_main(int argc, char **argv)
 			printf("{\"cell\":\"%s\",\"sound\":%s}\n", ref.name,
 			       status ? "false" : "true");
 	}
+	if (lock >= 0)
+		close(lock);
 	store_close(&s);
 	return status;
 }
