@@ -178,35 +178,6 @@ int rename_main(int argc, char **argv)
 
 /* ---- signals ---- */
 
-static const struct {
-	const char *name;
-	int sig;
-} signals[] = {
-	{ "HUP", SIGHUP },   { "INT", SIGINT },	      { "QUIT", SIGQUIT },     { "ILL", SIGILL },
-	{ "TRAP", SIGTRAP }, { "ABRT", SIGABRT },     { "BUS", SIGBUS },       { "FPE", SIGFPE },
-	{ "KILL", SIGKILL }, { "USR1", SIGUSR1 },     { "SEGV", SIGSEGV },     { "USR2", SIGUSR2 },
-	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM },     { "TERM", SIGTERM },     { "CHLD", SIGCHLD },
-	{ "CONT", SIGCONT }, { "STOP", SIGSTOP },     { "TSTP", SIGTSTP },     { "TTIN", SIGTTIN },
-	{ "TTOU", SIGTTOU }, { "URG", SIGURG },	      { "XCPU", SIGXCPU },     { "XFSZ", SIGXFSZ },
-	{ "SYS", SIGSYS },   { "VTALRM", SIGVTALRM }, { "STKFLT", SIGSTKFLT }, { "PROF", SIGPROF },
-	{ "IO", SIGIO },     { "WINCH", SIGWINCH },   { "PWR", SIGPWR },
-};
-
-/* TERM, SIGTERM, sigterm or 15. 0: there is none of that name. */
-static int signal_parse(const char *text)
-{
-	uint32_t n;
-
-	if (value_u32(text, &n))
-		return n >= 1 && n <= 64 ? (int)n : 0;
-	if (!strncasecmp(text, "SIG", 3))
-		text += 3;
-	for (unsigned i = 0; i < ARRAY_LEN(signals); i++)
-		if (!strcasecmp(signals[i].name, text))
-			return signals[i].sig;
-	return 0;
-}
-
 /* body NULL: the whole cell at once. A stop without a grace does that, also when it is paused, and nobody starts it again. */
 static int kill_one(const struct change *x, const char *word, const struct target *t)
 {
@@ -231,7 +202,7 @@ int kill_main(int argc, char **argv)
 	if (status)
 		return status;
 	if (arg_value(&a, "signal"))
-		sig = signal_parse(arg_value(&a, "signal"));
+		sig = value_signal(arg_value(&a, "signal"));
 	if (!sig)
 		return fail_as(ERR_USAGE,
 			       "there is no signal '%s'; give a name such as TERM, or a number",

@@ -69,6 +69,9 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 		if (path == text)
 			return 0;
 		break;
+	case CONFIG_STOP_SIGNAL:
+		o->stop_signal = value_signal(text);
+		break;
 	default:
 		break;
 	}

@@ -43,6 +43,8 @@ bool value_instant(const char *s, int64_t now, int64_t *ret);
 /* A decimal fraction as thousandths: 1.5 is 1500. */
 bool value_milli(const char *s, uint64_t *ret);
 bool value_u32(const char *s, uint32_t *ret);
+/* TERM, SIGTERM, sigterm or 15. 0: there is none of that name. */
+int value_signal(const char *text);
 /* The word of words (n of them, stride bytes apart) that s was probably meant to be, or NULL. */
 const char *value_similar(const char *s, const void *words, unsigned n, size_t stride);
 
@@ -89,6 +91,7 @@ struct run_options {
 	const char *user_name, *home;
 	const char **env_given; /* by --env-file and --env, for the end */
 	unsigned nenv_given, nenv_file; /* the first so many are of files */
+	int stop_signal; /* the image's, for the first process; 0: SIGTERM */
 	bool rm;
 	char **env; /* K=V, all that the command gets; NULL-terminated */
 	char **kept; /* texts that were made for these options and stay as long as they */

@@ -1,7 +1,9 @@
-/* Values of options: sizes, durations, numbers, and what a mistyped word was meant to be. */
+/* Values of options: sizes, durations, numbers, signals, and what a mistyped word was meant to be. */
 #include "keeper/run.h"
 
+#include <signal.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "keeper/client.h"
@@ -243,4 +245,32 @@ bool keep_id_is_valid(const char *id)
 	size_t n = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz");
 
 	return n && n <= KEEP_ID_LEN && !id[n];
+}
+
+static const struct {
+	const char *name;
+	int sig;
+} signals[] = {
+	{ "HUP", SIGHUP },   { "INT", SIGINT },	      { "QUIT", SIGQUIT },     { "ILL", SIGILL },
+	{ "TRAP", SIGTRAP }, { "ABRT", SIGABRT },     { "BUS", SIGBUS },       { "FPE", SIGFPE },
+	{ "KILL", SIGKILL }, { "USR1", SIGUSR1 },     { "SEGV", SIGSEGV },     { "USR2", SIGUSR2 },
+	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM },     { "TERM", SIGTERM },     { "CHLD", SIGCHLD },
+	{ "CONT", SIGCONT }, { "STOP", SIGSTOP },     { "TSTP", SIGTSTP },     { "TTIN", SIGTTIN },
+	{ "TTOU", SIGTTOU }, { "URG", SIGURG },	      { "XCPU", SIGXCPU },     { "XFSZ", SIGXFSZ },
+	{ "SYS", SIGSYS },   { "VTALRM", SIGVTALRM }, { "STKFLT", SIGSTKFLT }, { "PROF", SIGPROF },
+	{ "IO", SIGIO },     { "WINCH", SIGWINCH },   { "PWR", SIGPWR },
+};
+
+int value_signal(const char *text)
+{
+	uint32_t n;
+
+	if (value_u32(text, &n))
+		return n >= 1 && n <= 64 ? (int)n : 0;
+	if (!strncasecmp(text, "SIG", 3))
+		text += 3;
+	for (unsigned i = 0; i < ARRAY_LEN(signals); i++)
+		if (!strcasecmp(signals[i].name, text))
+			return signals[i].sig;
+	return 0;
 }

@@ -196,7 +196,7 @@ void cell_stop(int64_t grace)
 		return;
 	}
 	if (!was_stopping && proc_by_num(KEEP_FIRST)) {
-		term.a = SIGTERM;
+		term.a = keeper.o->stop_signal ? keeper.o->stop_signal : SIGTERM;
 		control_put(&term, NULL, 0);
 		term.a = SIGCONT;
 		control_put(&term, NULL, 0);
@@ -402,7 +402,7 @@ static void deadline_passed(void)
 	keeper.reason = KEEP_TIME_UP;
 	keeper.deadline = clock_mono() + GRACE;
 	if (proc_by_num(KEEP_FIRST)) {
-		signal_send(SIGTERM);
+		signal_send(keeper.o->stop_signal ? keeper.o->stop_signal : SIGTERM);
 		signal_send(SIGCONT);
 	} else {
 		procs_signal_all(SIGTERM);

@@ -529,7 +529,7 @@ configured() {
 	here_is_the_store
 	mkdir -p root/bin root/etc
 	cp /bin/busybox root/bin/busybox
-	for f in sh id env pwd echo stat; do ln -s busybox root/bin/$f; done
+	for f in sh id env pwd echo stat sleep; do ln -s busybox root/bin/$f; done
 	printf 'root:x:0:0::/root:/bin/sh\napp:x:500:501::/home/app:/bin/sh\n' >root/etc/passwd
 	printf 'root:x:0:\napp:x:501:\nmore:x:600:app\n' >root/etc/group
 	tar -C root --owner=0 --group=0 -cf root.tar .
@@ -556,6 +556,7 @@ configured() {
 	says '{"Cmd": ["pwd"], "WorkingDir": "srv/x"}' /srv/x
 	says '{"Cmd": ["pwd"], "WorkingDir": "/etc/passwd"}' 'viv: working directory /etc/passwd: Not a directory'
 	says '{"Cmd": ["pwd"], "WorkingDir": "/a/b"}' 'viv: working directory /c: No such file or directory' --workdir /c
+	says '{"Cmd": ["sh", "-c", "trap \"echo usr1; exit\" USR1; while :; do sleep 0.1; done"], "StopSignal": "SIGUSR1"}' $'usr1\nviv: the time is up' --timeout 3s
 }
 check 'container images: what a cell takes of their configuration @r' configured
 
