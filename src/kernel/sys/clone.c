@@ -447,6 +447,7 @@ int64_t hc_child(const struct host_call *in)
 	fast_born(t, b->mm, b->mm_mark, b->flags & CLONE_VM);
 	if (b->pidref)
 		pidref_attach(b->pidref, p);
+	signal_born(t);
 	signal_resend(&b->seed, p);
 	birth_free(b);
 	if (ktimer_is_started(&orphan_timer))

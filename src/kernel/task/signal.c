@@ -330,6 +330,33 @@ static void parked_nudge(struct proc *p, int sig)
 		}
 }
 
+static void task_stop(struct task *t)
+{
+	const struct linux_siginfo si = { .signo = SIGSTOP, .code = SI_QUEUE_ };
+
+	(void)host_tgsigqueue(t->proc->pid, t->tid, SIGSTOP, &si);
+}
+
+/* The host hands a stop to one thread, which stops the others. It may choose one that waits for our answer, and that does nothing
+ * before it has it: the others would run on. So they are told themselves; what of that is left over goes with SIGCONT. */
+static int proc_stop(struct proc *p)
+{
+	int ret = host_kill(p->pid, SIGSTOP);
+	struct task *t;
+
+	if (p->nthreads > 1)
+		list_for_each (t, &p->threads, thread_link)
+			if (!is_parked(t))
+				task_stop(t);
+	return ret;
+}
+
+void signal_born(struct task *t)
+{
+	if (t->proc->state == PROC_STOPPED || t->proc->stop_request)
+		task_stop(t);
+}
+
 static int deliver_stop(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
 {
 	struct linux_siginfo direct;
@@ -351,7 +378,7 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 			return 0;
 	}
 	p->stop_request = sig;
-	ret = host_kill(p->pid, SIGSTOP);
+	ret = proc_stop(p);
 	/* A thread that waits for our answer does not stop on the host before it gets it, so the host would not report a stop: we
 	 * say it ourselves. */
 	list_for_each (t, &p->threads, thread_link)
@@ -554,7 +581,7 @@ void procs_freeze(void)
 {
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
 		if (is_running(p))
-			(void)host_kill(p->pid, SIGSTOP);
+			(void)proc_stop(p);
 }
 
 void procs_thaw(void)

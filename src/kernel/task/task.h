@@ -323,6 +323,8 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info);
 /* The stub says: the travelling signal arrived; or: it is blocked here (true: somebody else got it). */
 void signal_taken(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
+/* It has just announced itself: if its process is stopped, or about to be, so is it. */
+void signal_born(struct task *t);
 /* The thread ends: what travelled to it and was meant for the process is kept; sends that to those who are left. */
 void signal_task_gone(struct task *t);
 void signal_resend(struct proc *from, struct proc *to);
