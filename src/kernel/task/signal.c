@@ -563,7 +563,8 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
 
 void proc_kill(struct proc *p, int wait_status)
 {
-	if (wait_status && !p->kill_status)
+	/* One that was killed already fails at whatever it was about, as its memory is gone. */
+	if (!p->exiting)
 		p->kill_status = wait_status;
 	p->exiting = true;
 	(void)host_kill(p->pid, SIGKILL);

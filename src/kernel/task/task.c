@@ -275,7 +275,8 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 
 	if (p->state == PROC_ZOMBIE)
 		return;
-	if (p->kill_status)
+	/* Only if it was our SIGKILL: what ended it before that counts. */
+	if (p->kill_status && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
 		wait_status = p->kill_status;
 	p->wait_status = wait_status;
 	p->usage = *usage;
