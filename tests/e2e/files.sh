@@ -30,7 +30,7 @@ same 'writers side by side: append, locks, open-but-deleted @r' bash <<'EOF'
 for p in 1 2 3 4; do (for i in $(seq 100); do echo "$p $i"; done >>log) & done; wait; wc -l <log; sort log | uniq | wc -l; awk '{ if ($2 <= last[$1]) print "order"; last[$1] = $2 }' log
 echo 0 >n; for p in 1 2 3 4; do (for i in $(seq 25); do flock n.lock sh -c 'x=$(cat n); echo $((x + 1)) >n'; done) & done; wait; cat n
 exec 5<>gone; rm gone; echo still >&5; cat /proc/self/fd/5; readlink /proc/self/fd/5 | grep -o '(deleted)'; exec 5>&-
-seq 100000 >a; (sleep 0.05; mv b a) & seq 5 >b; wait; wc -l <a; cp /bin/ls ./ls; ./ls -d .; rm ls
+seq 100000 >a; (until [ -s b ]; do sleep 0.02; done; mv b a) & seq 5 >b; wait; wc -l <a; cp /bin/ls ./ls; ./ls -d .; rm ls
 head -c 20M /dev/zero | tr '\0' 'x' >big; md5sum big; split -b 3M big part.; cat part.* | cmp - big && echo whole
 EOF
 

@@ -33,10 +33,9 @@ kill_kernel() {
 check 'kill -9 of viv-kernel, at many moments' each_moment kill_kernel
 
 kernel_says() {
-	"$VIV" run -- sleep 300 2>err &
+	"$VIV" run -- sh -c 'echo up; exec sleep 300' >out 2>err &
 	p=$!
-	soon eval '[[ -n $(kernel_of) ]]'
-	sleep 0.2
+	soon grep -qs up out
 	kill -9 "$(kernel_of)"
 	rc=0
 	wait "$p" || rc=$?

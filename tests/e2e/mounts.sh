@@ -150,10 +150,10 @@ shared_between() {
 	is "$(cat out out2)" $'went\nback'
 	# The host changes a file while it is open and mapped.
 	echo aaaa >m/f
-	(sleep 0.4; printf bbbb | dd of=m/f conv=notrunc status=none) &
+	(soon test -e m/seen; printf bbbb | dd of=m/f conv=notrunc status=none) &
 	is "$(viv --mount "$PWD/m:/m" -- python3 -c 'import mmap, time
-f = open("/m/f", "rb"); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); a = m[:4]
-for _ in range(200):
+f = open("/m/f", "rb"); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); a = m[:4]; open("/m/seen", "w").close()
+for _ in range(3000):
     if m[:4] != a: break
     time.sleep(0.01)
 f.seek(0); print(a, m[:4], f.read(4))')" "b'aaaa' b'bbbb' b'bbbb'"

@@ -39,12 +39,13 @@ check 'stdout and stderr are separate @r' two_streams
 
 back_pressure() {
 	mkfifo slow
-	(exec 3<slow; sleep 0.6; head -c 1000 <&3 >/dev/null; sleep 0.2; cat <&3 >/dev/null) &
+	(exec 3<slow; soon test -e go; head -c 1000 <&3 >/dev/null; sleep 0.2; cat <&3 >/dev/null) &
 	# Were the writer not held back, the marker would come at once.
 	viv -- sh -c 'head -c 1000000 /dev/zero; date +%s%N >&2' >slow 2>ended &
 	v=$!
 	sleep 0.4
 	[[ ! -s ended ]] || { echo 'the writer was not held back'; return 1; }
+	: >go
 	wait $v
 	[[ -s ended ]]
 	wait

@@ -27,11 +27,17 @@ sees() { # text: it appears on the screen
 	return 1
 }
 ends() { sees "ended: $1."; } # status
+lists() { # text: until it is in the shell's list of jobs
+	line 'jobs'
+	sleep 0.3
+	shown "$1"
+}
 
 job_control() { # how to start the shell
 	cell "$@"
 	sees 'P>'
-	line 'sleep 100'
+	line "echo be''gun; sleep 100"
+	sees 'begun'
 	sleep 0.3
 	keys C-z
 	sees 'Stopped'
@@ -47,23 +53,21 @@ job_control() { # how to start the shell
 	sees 'status 130'
 	line 'clear; cat &'
 	sees 'P>'
-	sleep 0.7
-	line 'jobs'
-	sees 'Stopped'
+	soon lists 'Stopped'
 	line 'fg'
 	sleep 0.5
 	line 'to the cat'
-	sleep 0.5
-	is "$(screen | grep -c 'to the cat')" 2 'echo and answer'
+	soon eval '[[ $(screen | grep -c "to the cat") == 2 ]]' # echo and answer
 	keys C-d
 	# Each step starts with an empty screen and waits for what the typed line itself does not show.
-	line "clear; stty tostop; (echo la''te) & sleep 0.5; jobs"
-	sees 'Stopped'
+	line "clear; stty tostop; (echo la''te) &"
+	soon lists 'Stopped'
 	line 'clear; fg; stty -tostop'
 	sees 'late'
 	sleep 0.3
-	line 'clear; cat /dev/tty'
-	sleep 0.7
+	line "clear; echo be''gun; cat /dev/tty"
+	sees 'begun'
+	sleep 0.3
 	keys C-\\
 	sees 'Quit'
 	line 'exit 7'
@@ -76,8 +80,8 @@ check 'bash with job control in a pty of the cell' job_control \
 
 stops_viv() {
 	term 'bash --norc --noprofile -i'
-	line "$VIV run -- sleep 100"
-	sleep 0.5
+	line "$VIV run -- sh -c 'echo be\"\"gun; exec sleep 100'"
+	sees 'begun'
 	keys C-z
 	sees 'Stopped'
 	line 'stty -a | grep -c icanon; fg'
