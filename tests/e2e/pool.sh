@@ -177,7 +177,7 @@ signals() {
 	soon grep -q up out
 	sleeps() { descendants | grep -q '^[0-9]* *sleep 1000$'; }
 	ended() { ! sleeps; }
-	sleeps
+	soon sleeps # it may be the shell still
 	kill -9 $pid
 	soon ended
 }
