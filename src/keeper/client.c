@@ -333,7 +333,7 @@ int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t
 
 int keep_hello(int fd, struct keep_hello *ret, struct err *e)
 {
-	struct keep_msg m = { .type = KEEP_HELLO, .n = KEEP_VERSION }, answer;
+	struct keep_msg m = { .type = KEEP_HELLO, .n = KEEP_VERSION, .flags = KEEP_WORD }, answer;
 
 	if (keep_ask(fd, &m, NULL, 0, KEEP_HELLO, &answer, e) < 0)
 		return -1;

@@ -46,6 +46,7 @@ int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t
 
 /* ---- requests ---- */
 
+/* From then on the keeper leaves ID.end (below). */
 int keep_hello(int fd, struct keep_hello *ret, struct err *e);
 
 struct keep_start {

@@ -51,7 +51,7 @@ void event_leave(void)
 	char name[KEEP_ID_LEN + 8];
 	int dir, fd;
 
-	if (!keeper.leave || !keeper.id[0] || (dir = keep_cells_dir(&e)) < 0)
+	if (!(keeper.leave || keeper.word) || !keeper.id[0] || (dir = keep_cells_dir(&e)) < 0)
 		return;
 	snprintf(name, sizeof(name), "%s.end", keeper.id);
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

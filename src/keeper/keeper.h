@@ -46,6 +46,7 @@ struct keeper {
 	bool pooled; /* it waits in a pool, for its first request */
 	bool idle; /* it goes on without a first process */
 	bool leave; /* its logs and the record of its end stay */
+	bool word; /* the record does, as somebody asked for it (KEEP_WORD) */
 	struct client *leash; /* whose end is the cell's; NULL: nobody's */
 	struct source listening; /* fd -1: nobody is listened to */
 	struct list clients;

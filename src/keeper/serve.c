@@ -295,6 +295,7 @@ static void hello(struct client *c, const struct keep_msg *in)
 	struct keep_msg m = { .type = KEEP_HELLO };
 	const struct kproc *first = proc_by_num(KEEP_FIRST);
 
+	keeper.word |= in->flags & KEEP_WORD;
 	m.hello = (struct keep_hello){ .version = KEEP_VERSION,
 				       .state = keeper.state,
 				       .keeper_pid = getpid(),

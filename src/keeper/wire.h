@@ -4,7 +4,7 @@
  * KEEP_MAX_FDS descriptors by SCM_RIGHTS. A request has an id that the client chose (not 0); what answers it carries that id. Each
  * request gets one answer, in any order, KEEP_FAIL among them, except where it says otherwise:
  *
- *   KEEP_HELLO      n: KEEP_VERSION                          KEEP_HELLO     hello
+ *   KEEP_HELLO      n: KEEP_VERSION, flags: KEEP_WORD        KEEP_HELLO     hello
  *   KEEP_EXEC       exec; descriptors: the spec (host/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set, then the
  *                   program if KEEP_X_PROGRAM is set
  *                                                            KEEP_STARTED   proc, pid; and unless KEEP_X_DETACH is set, at its end
@@ -100,6 +100,9 @@ enum keep_type {
 /* Of KEEP_SIGNAL. */
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
 #define KEEP_AS_TYPED 2 /* to the first process, as if it were run by hand; not answered */
+
+/* Of KEEP_HELLO: who asks wants to know how it ends, and may not be there in time. ID.end is left. */
+#define KEEP_WORD 1
 
 /* Of KEEP_SUBSCRIBE. */
 #define KEEP_SAID 1 /* only what 'viv run' prints: limits, warnings, and the end */
