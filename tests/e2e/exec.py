@@ -46,7 +46,8 @@ def terminal(c):
     t.expect('P>')
     t.type('echo after $?\r')
     t.expect('after 130')
-    t.type('sleep 101\r')
+    t.type("echo be''gun; sleep 101\r")
+    t.expect('begun\r\n')
     time.sleep(0.3)
     t.type('\x1a')
     t.expect('Stopped')
@@ -62,8 +63,12 @@ def terminal(c):
     t.expect('\rset\r\n')
     t.expect('P>')  # before it, readline reads the size and sets what it read, which could undo ours
     t.resize(40, 120)
-    time.sleep(0.5)  # bash runs a trap when it has read a line after the signal
-    t.type('\r')
+    for _ in range(20):  # bash runs a trap when it has read a line after the signal
+        time.sleep(0.5)
+        t.type('\r')
+        t.pump(0.1)
+        if b'winch 40 120' in t.out[t.mark:]:
+            break
     t.expect('winch 40 120')
     # Nothing is lost of much output, and a line is edited by the cell's terminal.
     t.type('seq 1 20000\r')
