@@ -246,6 +246,7 @@ void dispatch_call(const struct host_call *in)
 		call_begin(t);
 	}
 	t->armed = false;
+	t->raising = 0; /* that is done */
 	c->id = in->id;
 	c->nr = in->nr < SITE_ODD ? in->nr : fast_site_nr(t, in->ip);
 	c->ip = in->ip;

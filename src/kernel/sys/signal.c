@@ -199,7 +199,7 @@ int64_t sys_rt_sigqueueinfo(struct task *t, const struct sysargs *a)
 
 	if (a->a[5] == STUB_MAGIC && pid == t->proc->pid) {
 		/* The stub makes a travelling signal pending for its own process: natively, only registers count. */
-		signal_taken(t, sig);
+		signal_raised(t, sig);
 		(void)notify_continue(t->call.id);
 		return ANSWERED;
 	}
@@ -223,7 +223,7 @@ int64_t sys_rt_tgsigqueueinfo(struct task *t, const struct sysargs *a)
 	struct linux_siginfo si;
 
 	if (a->a[5] == STUB_MAGIC && tgid == t->proc->pid && tid == t->tid) {
-		signal_taken(t, sig);
+		signal_raised(t, sig);
 		(void)notify_continue(t->call.id);
 		return ANSWERED;
 	}

@@ -166,6 +166,12 @@ void signal_taken(struct task *t, int sig)
 		t->sig_sent &= ~SIGBIT(sig);
 }
 
+void signal_raised(struct task *t, int sig)
+{
+	signal_taken(t, sig);
+	t->raising = sig;
+}
+
 void signal_task_gone(struct task *t)
 {
 	struct travel *v, *tmp;
@@ -227,6 +233,19 @@ static int send_caught(struct task *t, int sig, unsigned how, const struct linux
 static bool is_parked(const struct task *t)
 {
 	return t->call.active && t->call.parked;
+}
+
+/* The thread to which a signal of this number travels, of those that queue: the next must not overtake it on another way. */
+static struct task *travels_to(struct proc *p, const struct task *only, int sig)
+{
+	struct task *t;
+
+	if (sig >= 32)
+		list_for_each (t, &p->threads, thread_link)
+			if ((!only || t == only) &&
+			    (t->raising == sig || is_travelling(t, sig, !only)))
+				return t;
+	return NULL;
 }
 
 static int deliver_caught(struct proc *p, struct task *only, int sig,
@@ -409,8 +428,11 @@ static int deliver_default(struct proc *p, struct task *t, int sig,
 			   const struct linux_siginfo *info)
 {
 	struct linux_siginfo direct;
+	struct task *same = travels_to(p, t, sig);
 	int ret;
 
+	if (same) /* it had a handler before an exec */
+		return send_caught(same, sig, t ? SIGF_THREAD : 0, info);
 	if (p->state == PROC_STOPPED && !(IGNORED & SIGBIT(sig)) && is_open(p, t, sig)) {
 		p->stop_held |= SIGBIT(sig);
 		return 0;

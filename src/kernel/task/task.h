@@ -117,6 +117,7 @@ struct task {
 		int64_t deadline;
 	} restart;
 	uint32_t sig_inflight; /* how many reserved signals travel to it */
+	int raising; /* the signal that it raises on itself, until its next call; 0 none */
 	struct list travelling; /* ... and what is in them (task/signal.c) */
 	struct list
 		interrupt_link; /* its parked call is to be cut short at the end of this event */
@@ -322,6 +323,8 @@ int signal_send_task(struct task *t, int sig, const struct linux_siginfo *info);
 int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info);
 /* The stub says: the travelling signal arrived; or: it is blocked here (true: somebody else got it). */
 void signal_taken(struct task *t, int sig);
+/* The same, and its stub is about to make it pending on the host. */
+void signal_raised(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
 /* It has just announced itself: if its process is stopped, or about to be, so is it. */
 void signal_born(struct task *t);
