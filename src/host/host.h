@@ -89,6 +89,9 @@ int64_t host_clock(int clock_id); /* ns */
 void host_random(void *buf, size_t n);
 /* On: we move to another processor than the one we are on, and stay away from that; off: we are no longer bound. */
 void host_cpu_leave(bool on);
+/* The processors that are ours, also while we stay away from one; 0 or -errno. */
+int host_cpus_get(uint64_t *mask, size_t bytes);
+int host_cpus_set(const uint64_t *mask, size_t bytes);
 void host_cpu_unbind(
 	pid_t tid); /* a thread of ours, made meanwhile: may run where we could before */
 int host_cpu(void); /* that we are on */

@@ -198,14 +198,6 @@ int host_sched_setaffinity(pid_t tid, const uint64_t *mask, size_t bytes)
 	return syscall(SYS_sched_setaffinity, tid, bytes, mask) < 0 ? -errno : 0;
 }
 
-/* #syscalls: sched_getaffinity */
-int host_sched_getaffinity(pid_t tid, uint64_t *mask, size_t bytes)
-{
-	long n = syscall(SYS_sched_getaffinity, tid, bytes, mask);
-
-	return n < 0 ? -errno : (int)n;
-}
-
 /* #syscalls: get_robust_list */
 int host_robust_list(pid_t tid, uint64_t *ret_head)
 {

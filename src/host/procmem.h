@@ -49,9 +49,8 @@ int host_prlimit(pid_t pid, int resource, uint64_t cur, uint64_t max);
 
 /* Nice value of one thread. -EACCES: the host does not let it go down again. */
 int host_setpriority(pid_t tid, int nice);
-/* The mask is an array of 8-byte words. get returns the bytes written. */
+/* The mask is an array of 8-byte words. */
 int host_sched_setaffinity(pid_t tid, const uint64_t *mask, size_t bytes);
-int host_sched_getaffinity(pid_t tid, uint64_t *mask, size_t bytes);
 
 /* Address of a thread's list of robust futexes (in its own memory). -ESRCH. */
 int host_robust_list(pid_t tid, uint64_t *ret_head);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -67,6 +68,30 @@ void host_cpu_leave(bool on)
 	CPU_CLR((size_t)cpu, &others);
 	if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof(others), &others) < 0)
 		CPU_ZERO(&all);
+}
+
+/* #syscalls: sched_getaffinity */
+int host_cpus_get(uint64_t *mask, size_t bytes)
+{
+	cpu_set_t now = all;
+
+	if (!CPU_COUNT(&now) && sched_getaffinity(0, sizeof(now), &now) < 0)
+		return -errno;
+	memset(mask, 0, bytes);
+	memcpy(mask, &now, MIN(bytes, sizeof(now)));
+	return 0;
+}
+
+/* #syscalls: sched_setaffinity */
+int host_cpus_set(const uint64_t *mask, size_t bytes)
+{
+	cpu_set_t now;
+
+	CPU_ZERO(&now);
+	memcpy(&now, mask, MIN(bytes, sizeof(now)));
+	if (CPU_COUNT(&all))
+		all = now; /* we stay away from none of these, and keep them */
+	return sched_setaffinity(0, sizeof(now), &now) < 0 ? -errno : 0;
 }
 
 /* #syscalls: sched_setaffinity */

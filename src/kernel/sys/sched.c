@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "host/host.h"
 #include "host/limits.h"
 #include "host/procmem.h"
 #include "kernel/abi/sched.h"
@@ -90,7 +91,7 @@ static void affinity_to_host(const struct task *t, const uint64_t mask[CPU_WORDS
 	uint64_t host[CPU_WORDS] = { 0 }, out[CPU_WORDS] = { 0 }, all[CPU_WORDS] = { 0 };
 	uint32_t nth = 0;
 
-	if (host_sched_getaffinity(0, host, sizeof(host)) < 0)
+	if (host_cpus_get(host, sizeof(host)) < 0)
 		return;
 	mask_all(all);
 	for (uint32_t cpu = 0; cpu < CPU_WORDS * 64; cpu++) {
@@ -125,7 +126,7 @@ void sched_cpus_set(uint32_t cpus, const uint64_t *host)
 	if (!host)
 		return;
 	cell.placed = true;
-	(void)host_sched_setaffinity(0, host, CPU_WORDS * sizeof(*host));
+	(void)host_cpus_set(host, CPU_WORDS * sizeof(*host));
 	if (seed_pid() > 0)
 		(void)host_sched_setaffinity(seed_pid(), host, CPU_WORDS * sizeof(*host));
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
