@@ -65,6 +65,7 @@ void merge_drop(struct merged *m, struct disk *d)
 
 /* ---- contents ---- */
 
+/* Of one number the highest layer comes first. */
 static int content_compare(const void *a, const void *b)
 {
 	const struct merge_content *x = a, *y = b;
@@ -73,7 +74,7 @@ static int content_compare(const void *a, const void *b)
 	if (xx != yy)
 		return xx < yy ? -1 : 1;
 	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
+		return x->index > y->index ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -109,7 +110,7 @@ static int content_link(int from, int to, uint64_t number)
 		return errno == ENOENT ? -EBADMSG : -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
-	if (linkat(from, name, to, name, 0) == 0)
+	if (linkat(from, name, to, name, 0) == 0 || errno == EEXIST)
 		return 0;
 	if (errno == EMLINK || errno == EXDEV || errno == EPERM || errno == EOPNOTSUPP)
 		return content_copy(from, to, name, &st);

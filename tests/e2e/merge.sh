@@ -85,6 +85,35 @@ for line in sys.stdin:
 }
 check 'a long chain becomes one layer when the cell starts @r' many
 
+# It has a name in one snapshot only, which is neither the one that takes in others nor the last.
+nameless() {
+	own_store
+	mkfifo go
+	"$VIV" run --name c --image small --mount /usr:/usr:ro -- python3 -c '
+import ctypes, os, sys
+f = os.open("/t", os.O_RDWR | os.O_TMPFILE); os.write(f, b"kept")
+for line in sys.stdin:
+    if line == "link\n": ctypes.CDLL(None).linkat(-100, b"/proc/self/fd/%d" % f, -100, b"/t/named", 0x400)
+    elif line == "unlink\n": os.unlink("/t/named")
+    else: open("/t/big", "wb").write(os.urandom(1 << 20))
+    print(line, end="", flush=True)' <go >did &
+	exec 7>go
+	local step i=0
+	for step in big1 big2 link unlink; do
+		echo $step >&7
+		soon grep -qx $step did
+		v snapshot c "s$((++i))" >/dev/null
+	done
+	exec 7>&-
+	wait
+	v snapshot --rm c s1
+	(($(layers) == 4)) || { ls data/vivarium/disks/*/data; return 1; }
+	exits 0 v verify c@s3
+	v fork c@s3 f >/dev/null
+	is "$(viv --name f --mount /usr:/usr:ro -- cat /t/named)" kept
+}
+check 'a file that has a name for a while keeps its content' nameless
+
 # Whenever it is cut short.
 killed() {
 	own_store

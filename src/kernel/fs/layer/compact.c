@@ -295,17 +295,3 @@ int layer_merge(struct fs *fs, int log_fd, uint32_t number,
 	}
 	return r;
 }
-
-int layer_contents(struct fs *fs, uint32_t layers,
-		   int (*content)(void *arg, uint32_t index, uint64_t number), void *arg)
-{
-	struct layer *l = (struct layer *)fs;
-	struct lnode *n;
-	int r = contents_settle(l);
-
-	list_for_each (n, &l->nodes, all_link)
-		if (r == 0 && inode_is_reg(&n->inode) && n->own_content && n->scratch &&
-		    n->content.where < layers)
-			r = content(arg, n->content.where, n->scratch);
-	return r;
-}

@@ -56,8 +56,9 @@ void layer_seal_end(struct fs *fs);
  * they have there; content is called for each of them, with the index of the layer that it is in now. */
 int must_check layer_merge(struct fs *fs, int log_fd, uint32_t number,
 			   int (*content)(void *arg, uint32_t index, uint64_t number), void *arg);
-/* Calls content for each that the disk has in its first layers. */
-int must_check layer_contents(struct fs *fs, uint32_t layers,
+/* The same for what the logs above the first layers of a read-only disk take from these, and merged, their tree, does not have. Of one number
+ * there may be several: that of the highest index counts. */
+int must_check layer_contents(struct fs *fs, uint32_t layers, struct fs *merged,
 			      int (*content)(void *arg, uint32_t index, uint64_t number),
 			      void *arg);
 

@@ -577,7 +577,7 @@ static int header_read(int fd, uint32_t number, struct log_header *h)
 	return 0;
 }
 
-static int log_open(struct lstore *s, uint32_t index, bool write)
+int store_log_open(struct lstore *s, uint32_t index, bool write)
 {
 	int dir = store_layer_fd(s, index);
 
@@ -588,7 +588,7 @@ static int log_open(struct lstore *s, uint32_t index, bool write)
 
 int store_log_head(struct lstore *s, uint32_t index, struct log_header *h)
 {
-	int fd = log_open(s, index, false), r;
+	int fd = store_log_open(s, index, false), r;
 
 	if (fd < 0)
 		return fd;
@@ -609,7 +609,7 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	uint64_t at = 0;
 	int r;
 
-	rd.fd = log_open(s, index, write);
+	rd.fd = store_log_open(s, index, write);
 	if (rd.fd < 0) {
 		snprintf(why, why_size, "the log of layer %u: %s", number, strerror(-rd.fd));
 		return rd.fd;

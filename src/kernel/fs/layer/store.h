@@ -242,6 +242,8 @@ void store_mapped_sort_out(struct layer *l); /* those that are not mapped any mo
 int must_check store_replay(struct layer *l, uint32_t index, char *why, size_t why_size);
 /* Whether the log says that those below it do not count; -ENOENT: there is none, -ENODATA: nothing of it reached the host's disk. */
 int must_check store_log_head(struct lstore *s, uint32_t index, struct log_header *h);
+/* A descriptor or -errno. */
+int must_check store_log_open(struct lstore *s, uint32_t index, bool write);
 /* After the last one. */
 int must_check store_replay_end(struct layer *l, char *why, size_t why_size);
 
