@@ -140,6 +140,29 @@ static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan,
 	return err ? disk_failed("cell", p->cell.name, err, e) : merge_check(p, e);
 }
 
+/* The disk stands on the new layer. 1: done; 0: somebody has made a fork, which would lose what it stands on while it runs. Whoever forks
+ * has the store locked from his look at the layers on. */
+static int merge_end(struct place *p, const struct merge_plan *plan, uint32_t n, struct err *e)
+{
+	int lock = plan->instead ? store_lock_try(&p->store) : -1, err = 0;
+	struct merge_plan now = *plan;
+
+	if (plan->instead && lock < 0)
+		return err_set(e, ERR_CONFLICT, "others use the store for long");
+	if (plan->instead)
+		err = disk_merge_find(p->store.fd, &p->disk, &now);
+	if (!err && now.instead == plan->instead && now.top == plan->top) {
+		err = disk_stand_on(&p->disk, n, plan->instead);
+		/* Whichever tree the host has now, it needs no more than is there. */
+		err = err ? disk_failed("cell", p->cell.name, err, e) : 1;
+	} else {
+		err = err && err != -ENOENT ? disk_failed("cell", p->cell.name, err, e) : 0;
+	}
+	if (lock >= 0)
+		close(lock);
+	return err;
+}
+
 /* One layer in the place of plan->instead and all that it stands on; 0: of all that the active layer stands on. The chain of the place is of no
  * use after it. 1: done; 0: it is not worth it. */
 static int merge_do(struct place *p, const struct merge_plan *plan, struct err *e)
@@ -156,12 +179,17 @@ static int merge_do(struct place *p, const struct merge_plan *plan, struct err *
 	if (err)
 		return disk_failed("cell", p->cell.name, err, e);
 	r = merge_try(p, n, plan, &m, e);
+	err = r ? 0 : merge_sync(&m);
+	if (err)
+		r = disk_failed("cell", p->cell.name, err, e);
 	if (r) {
 		merge_drop(&m, d);
 		return r < 0 ? -1 : 0;
 	}
-	err = merge_end(&m, d, plan->instead);
-	return err ? disk_failed("cell", p->cell.name, err, e) : 1;
+	r = merge_end(p, plan, m.n, e);
+	if (r == 0 || (r < 0 && e->kind == ERR_CONFLICT))
+		merge_drop(&m, d);
+	return r;
 }
 
 int place_shorten(struct place *p, struct err *e)

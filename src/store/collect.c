@@ -58,7 +58,8 @@ static void census_mark(struct census *c, const char *disk, uint32_t n)
 	}
 }
 
-static int census_take(int store, struct census *c)
+/* drafts_go: nobody is making a disk now, so what is unfinished goes. */
+static int census_take(int store, bool drafts_go, struct census *c)
 {
 	int fd = openat(store, "disks", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -70,7 +71,7 @@ static int census_take(int store, struct census *c)
 		struct disk d;
 		int r;
 
-		if (!strncmp(e->d_name, "new-", 4)) {
+		if (drafts_go && !strncmp(e->d_name, "new-", 4)) {
 			(void)tree_remove(dirfd(dir), e->d_name);
 			continue;
 		}
@@ -122,6 +123,19 @@ static bool strays_find(struct disk *d, bool remove)
 	return any;
 }
 
+static bool is_same(const struct disk *a, const struct disk *b)
+{
+	bool same = a->nlayers == b->nlayers && a->active == b->active;
+
+	for (unsigned i = 0; i < a->nlayers && same; i++) {
+		const struct disk_layer *x = &a->layers[i], *y = &b->layers[i];
+
+		same = x->n == y->n && x->parent.n == y->parent.n &&
+		       !strcmp(x->parent.disk, y->parent.disk) && !strcmp(x->name, y->name);
+	}
+	return same;
+}
+
 /* What is not marked goes. A disk in use is left for another time, but for its marks. */
 static int disk_sweep(int store, struct disk *d, const bool *used, bool root)
 {
@@ -141,8 +155,8 @@ static int disk_sweep(int store, struct disk *d, const bool *used, bool root)
 		return err == -EBUSY || err == -ENOENT ? 0 : err;
 	if (!any)
 		return disk_remove(store, &locked);
-	/* Its layers may be others by now, if it was in use just before. */
-	if (locked.nlayers != d->nlayers || locked.active != d->active) {
+	/* Its layers may be others by now, or stand on others, if it was in use just before. */
+	if (!is_same(&locked, d)) {
 		disk_close(&locked);
 		return 0;
 	}
@@ -163,7 +177,7 @@ static int disk_sweep(int store, struct disk *d, const bool *used, bool root)
 int disk_collect(int store, char (*roots)[DISK_ID_LEN + 1], unsigned nroots)
 {
 	struct census c = { 0 };
-	int err = census_take(store, &c);
+	int err = census_take(store, true, &c);
 	bool *root = calloc(c.n + 1, sizeof(bool));
 
 	if (!root)
@@ -289,7 +303,7 @@ int disk_merge_find(int store, const struct disk *d, struct merge_plan *ret)
 {
 	struct uses *uses = calloc(d->nlayers + 1, sizeof(*uses));
 	struct census c = { 0 };
-	int err = uses ? census_take(store, &c) : -ENOMEM;
+	int err = uses ? census_take(store, false, &c) : -ENOMEM;
 
 	if (!err) {
 		uses_count(&c, d, uses);

@@ -111,6 +111,7 @@ struct merge_plan {
 	uint32_t top; /* the last one above it, as nothing branches off between the two */
 	unsigned frees; /* how many of its chain would be garbage, from itself down */
 };
+/* It may be another one as soon as somebody forks: who changes the disk asks again, with the store locked exclusively. */
 int must_check disk_merge_find(int store, const struct disk *d, struct merge_plan *ret);
 
 /* Removes every layer and disk that nothing leads to. roots: the ids of disks that a cell or a volume has. Disks in

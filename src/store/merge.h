@@ -26,9 +26,9 @@ uint64_t merge_gain(const struct disk *d, const struct disk_chain *chain, unsign
 /* Gives it the sorted contents. -EBADMSG: one is not there. */
 int must_check merge_link(struct merged *m, const struct disk *d, const struct disk_chain *chain,
 			  const struct merge_content *contents, size_t n);
-/* It reaches the host's disk, and takes the place of layer instead; 0: only for the active layer (disk_stand_on). */
-int must_check merge_end(struct merged *m, struct disk *d, uint32_t instead);
-/* Instead of the end. */
+/* It reaches the host's disk; then it may take the place of others (disk_stand_on). */
+int must_check merge_sync(struct merged *m);
+/* Instead of that. */
 void merge_drop(struct merged *m, struct disk *d);
 
 #endif

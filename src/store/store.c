@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TRY_STEPS 400
+#define TRY_STEP_US 5000
+
 int store_path(char *path, size_t size, struct err *e)
 {
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -202,5 +205,19 @@ int store_lock(const struct store *s, bool exclusive, void (*waiting)(void), str
 			       : "cannot lock '%s/lock': %s",
 		s->path, strerror(errno));
 	close(fd);
+	return -1;
+}
+
+int store_lock_try(const struct store *s)
+{
+	int fd = openat(s->fd, "lock", O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	for (int i = 0; fd >= 0 && i < TRY_STEPS; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return fd;
+		usleep(TRY_STEP_US);
+	}
+	if (fd >= 0)
+		close(fd);
 	return -1;
 }

@@ -40,6 +40,8 @@ int store_list(const struct store *s, const char *name, size_t size,
 /* The lock of the store: shared for who adds or reads, exclusive for who collects. Blocks; waiting
  * (may be NULL) is called before. Returns a descriptor, closing it unlocks; -1. */
 int store_lock(const struct store *s, bool exclusive, void (*waiting)(void), struct err *e);
+/* Exclusively, if that takes no longer than about two seconds. A descriptor or -1. */
+int store_lock_try(const struct store *s);
 
 /* ---- work in progress (work.c) ---- */
 

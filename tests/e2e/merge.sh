@@ -114,6 +114,37 @@ for line in sys.stdin:
 }
 check 'a file that has a name for a while keeps its content' nameless
 
+# The fork is made when it has been decided already which layers become one, and runs when they go.
+forked() {
+	own_store
+	local i pid want
+	want=$(viv --name c --image small --mount /usr:/usr:ro -- sh -c 'echo kept >/t/old; cat /t/old')
+	for i in 1 2 3; do
+		viv --name c --mount /usr:/usr:ro -- dd if=/dev/urandom of=/t/big bs=1M count=1 2>/dev/null
+		v snapshot c "s$i" >/dev/null
+	done
+	mkfifo go
+	"$VIV" snapshot --rm c s1 &
+	pid=$!
+	until compgen -G 'data/vivarium/disks/*/data/5' >/dev/null; do
+		kill -0 $pid 2>/dev/null || break
+	done
+	kill -STOP $pid 2>/dev/null || true
+	v fork c@s3 f >/dev/null
+	"$VIV" run --name f --mount /usr:/usr:ro -- sh -c 'echo here; read -r x; cat /t/old' <go >did &
+	exec 7>go
+	soon grep -qx here did
+	kill -CONT $pid 2>/dev/null || true
+	wait $pid
+	echo >&7
+	exec 7>&-
+	wait
+	is "$(tail -n 1 did)" "$want"
+	exits 0 v verify f
+	exits 0 v verify c
+}
+check 'a fork that runs keeps what it stands on' forked
+
 # Whenever it is cut short.
 killed() {
 	own_store

@@ -252,6 +252,9 @@ static void test_merge(void)
 		   plan.instead == 2 && plan.top == 5 && plan.frees == 2,
 	   "the next snapshot can take in the layer of one that is gone");
 	strcpy(two.disk, d.id);
+	ok(mkdirat(store, "disks/new-draft", 0755) == 0 && disk_merge_find(store, &d, &plan) == 0 &&
+		   unlinkat(store, "disks/new-draft", AT_REMOVEDIR) == 0,
+	   "who looks for one leaves a disk alone that somebody is making");
 	ok(disk_create(store, "host", &two, &fork) == 0 &&
 		   disk_merge_find(store, &d, &plan) == -ENOENT,
 	   "not while a fork stands on it");
