@@ -192,6 +192,16 @@ static uint32_t number_free(const struct disk *d)
 	return n + 1;
 }
 
+int layer_drop(struct disk *d, uint32_t n)
+{
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "data/%" PRIu32, n);
+	err = tree_remove(d->dir, path);
+	return err == -ENOENT ? 0 : err;
+}
+
 static int layer_start(struct disk *d, uint32_t parent)
 {
 	struct disk_layer l = { .n = number_free(d), .time = time(NULL) };
@@ -199,7 +209,10 @@ static int layer_start(struct disk *d, uint32_t parent)
 
 	strcpy(l.parent.disk, d->id);
 	l.parent.n = parent;
-	err = layer_append(d, &l);
+	/* One of that number may have been garbage, and who removed it may have ended before it was gone. */
+	err = layer_drop(d, l.n);
+	if (!err)
+		err = layer_append(d, &l);
 	if (!err)
 		d->active = l.n;
 	return err;
@@ -255,16 +268,6 @@ int disk_seal(int store, struct disk *d, const char *name)
 	return err ? err : disk_seal_end(d);
 }
 
-int layer_drop(struct disk *d, uint32_t n)
-{
-	char path[32];
-	int err;
-
-	snprintf(path, sizeof(path), "data/%" PRIu32, n);
-	err = tree_remove(d->dir, path);
-	return err == -ENOENT ? 0 : err;
-}
-
 int disk_unseal(struct disk *d)
 {
 	struct disk_layer *top = layer_find(d, d->active), *below;
@@ -288,8 +291,11 @@ int disk_layer_reserve(struct disk *d, uint32_t *ret_n)
 	int err = layer_append(d, &l);
 
 	*ret_n = l.n;
-	if (!err)
-		err = tree_write(d);
+	if (err)
+		return err;
+	err = tree_write(d);
+	if (err)
+		d->nlayers--;
 	/* What a collector has left of an earlier one of that number. */
 	return err ? err : layer_drop(d, l.n);
 }

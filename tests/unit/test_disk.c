@@ -230,6 +230,25 @@ static const struct disk_layer *layer_of(const struct disk *d, uint32_t n)
 	return NULL;
 }
 
+/* Who removed a layer has taken it out of the file and ended before its directory was gone. */
+static void test_number_again(void)
+{
+	const struct layer_ref ground = { 0 };
+	struct disk d;
+
+	ok(disk_create(store, "host", &ground, &d) == 0, "a disk");
+	layer_fill(&d, 1);
+	layer_fill(&d, 2);
+	ok(disk_seal(store, &d, "one") == 0 && d.active == 2 &&
+		   faccessat(d.dir, "data/2", F_OK, 0) < 0,
+	   "a new layer has nothing of an old one of its number");
+	layer_fill(&d, 3);
+	ok(disk_rollback(store, &d, "one") == 0 && d.active == 3 &&
+		   faccessat(d.dir, "data/3", F_OK, 0) < 0,
+	   "nor after a rollback");
+	ok(disk_remove(store, &d) == 0, "removed");
+}
+
 /* Which layers a merge would set free, and what becomes of those that stood on them. */
 static void test_merge(void)
 {
@@ -349,6 +368,7 @@ int main(void)
 	test_forks();
 	test_damage();
 	test_limit();
+	test_number_again();
 	test_merge();
 	test_forked();
 	test_remove_deep();
