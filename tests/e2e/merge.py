@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# merge.py change SEED | tell: changes a tree of files below /t in all ways, or prints all that there is to see of it.
+# merge.py change SEED | tell [ctimes]: changes a tree of files below /t in all ways, or prints all that there is to see of it.
 import ctypes, hashlib, os, random, stat, sys
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -13,11 +13,11 @@ def walk():
             yield f"{dir}/{name}"
 
 
-def tell():
+def tell(ctimes):
     first = {}
     for path in sorted(walk()):
         s = os.lstat(path)
-        line = [path, oct(s.st_mode), s.st_uid, s.st_gid, s.st_mtime_ns]
+        line = [path, oct(s.st_mode), s.st_uid, s.st_gid, s.st_mtime_ns] + [s.st_ctime_ns] * ctimes
         if not stat.S_ISDIR(s.st_mode):
             line += [s.st_nlink, s.st_size, s.st_rdev, first.setdefault(s.st_ino, path)]
         if stat.S_ISREG(s.st_mode):
@@ -54,7 +54,7 @@ def change(seed):
             elif what == 8: libc.renameat2(-100, any().encode(), -100, any().encode(), 2)
             elif what == 9: os.symlink("x" * r.randrange(1, 200), new)
             elif what == 10: os.setxattr(p, f"user.a{r.randrange(3)}", r.randbytes(r.randrange(200)))
-            elif what == 11: os.chmod(p, r.randrange(0o1000)); os.chown(p, r.randrange(9), r.randrange(9)); os.utime(p, ns=(r.randrange(1 << 60), r.randrange(1 << 60)))
+            elif what == 11: os.chmod(p, r.randrange(0o1000)); os.chown(p, r.randrange(9), r.randrange(9)); os.utime(p, ns=(r.randrange(1 << 62), r.randrange(1 << 62)))
             elif what == 12: os.system(f"rm -rf '{any(isdir)}'") if r.randrange(3) == 0 else None; os.makedirs("/t", exist_ok=True)
             elif what == 13: os.mkfifo(new)
         except OSError:
@@ -63,4 +63,4 @@ def change(seed):
 
 
 if __name__ == "__main__":
-    tell() if sys.argv[1] == "tell" else change(int(sys.argv[2]))
+    tell(sys.argv[2:] == ["ctimes"]) if sys.argv[1] == "tell" else change(int(sys.argv[2]))

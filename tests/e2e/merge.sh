@@ -23,25 +23,25 @@ rotation() {
 	local i
 	for i in 1 2 3 4 5 6 7; do
 		cell c change "$i"
-		cell c tell >"want$i"
+		cell c tell ctimes >"want$i"
 		v snapshot c "s$i" >/dev/null
 		((i <= 3)) || v snapshot --rm c "s$((i - 3))"
-		cell c tell | cmp - "want$i"
+		cell c tell ctimes | cmp - "want$i"
 	done
 	is "$(v snapshot --ls c | tr '\n' ' ')" 's5 s6 s7 '
 	(($(layers) <= 4)) || { ls data/vivarium/disks/*/data; return 1; }
 	for i in 5 6 7; do
 		exits 0 v verify "c@s$i"
 		v fork "c@s$i" "f$i" >/dev/null
-		cell "f$i" tell | cmp - "want$i"
+		cell "f$i" tell ctimes | cmp - "want$i"
 	done
 	is "$(v diff c@s7)" '' 'nothing has changed since'
 	v rollback c s5
-	cell c tell | cmp - want5
+	cell c tell ctimes | cmp - want5
 	# What a fork stands on stays as it is.
 	for i in 5 6 7; do v snapshot --rm c "s$i"; done
-	for i in 5 6 7; do cell "f$i" tell | cmp - "want$i"; done
-	cell c tell | cmp - want5
+	for i in 5 6 7; do cell "f$i" tell ctimes | cmp - "want$i"; done
+	cell c tell ctimes | cmp - want5
 	exits 0 v verify c
 }
 check 'snapshots that come and go leave no layers behind @r' rotation

@@ -251,8 +251,9 @@ void log_attr(struct layer *l, const struct lnode *n, const struct attr *a)
 {
 	struct rec r = rec_begin(gathering(l), REC_ATTR, 61);
 	struct inode i = n->inode;
-	/* The content's own mtime counts while it can be set there. */
-	bool set = n->mtime_set || (!n->unloaded && !lnode_content_is_writable(n));
+	/* The content's own mtime counts while it can be set there. Linking one for a merge changes its other times. */
+	bool set = n->mtime_set || (!n->unloaded && (!lnode_content_is_writable(n) ||
+						     (l->store && l->store->merging)));
 
 	if (a) {
 		inode_set_attr(&i, a);
