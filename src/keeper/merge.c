@@ -16,6 +16,7 @@
 
 #define CONTENTS_MAX (16u << 20)
 #define WORTH_BYTES 1024 /* that are to be freed for each content that is linked */
+#define COPY_MAX (256ULL << 20) /* for a chain that becomes short */
 
 struct contents {
 	struct merge_content *list;
@@ -77,17 +78,27 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 	return ok ? 0 : disk_failed("cell", p->cell.name, -EBADMSG, e);
 }
 
+static bool merge_is_worth(const struct place *p, unsigned n, const struct merge_plan *plan,
+			   const struct contents *c)
+{
+	struct disk_chain first = p->chain;
+	uint64_t cost = merge_cost(&p->disk, &p->chain, c->list, c->n);
+
+	first.n = n;
+	if (!plan->instead)
+		return cost <= COPY_MAX;
+	return merge_gain(&p->disk, &first, plan->frees, c->list, c->n) >=
+	       WORTH_BYTES * (c->n + 1) + cost;
+}
+
 /* Fills the new layer. 1: it is not worth it. */
 static int merge_fill(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,
 		      struct err *e)
 {
 	struct contents c = { 0 };
-	struct disk_chain first = p->chain;
 	int err, r = merge_tell(p, n, m, &c, e);
 
-	first.n = n;
-	if (r == 0 && plan->instead &&
-	    merge_gain(&p->disk, &first, plan->frees, c.list, c.n) < WORTH_BYTES * (c.n + 1)) {
+	if (r == 0 && !merge_is_worth(p, n, plan, &c)) {
 		r = 1;
 	} else if (r == 0) {
 		err = merge_link(m, &p->disk, &p->chain, c.list, c.n);

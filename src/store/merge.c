@@ -78,38 +78,68 @@ static int content_compare(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Where the host has no room for one more link. */
+static int data_copy(int in, int out, off_t size)
+{
+	off_t at = 0, end, to;
+
+	while (at < size && (at = lseek(in, at, SEEK_DATA)) >= 0) {
+		end = lseek(in, at, SEEK_HOLE);
+		if (end < 0)
+			return -errno;
+		for (to = at; at < end;) {
+			ssize_t n = copy_file_range(in, &at, out, &to, (size_t)(end - at), 0);
+
+			if (n == 0)
+				return -EIO;
+			if (n < 0 && errno != EINTR)
+				return -errno;
+		}
+	}
+	if (at < 0 && errno != ENXIO)
+		return -errno;
+	return ftruncate(out, size) < 0 ? -errno : 0;
+}
+
 static int content_copy(int from, int to, const char *name, const struct stat *st)
 {
-	int in = open_beneath(from, name, O_RDONLY | O_NOCTTY | O_NONBLOCK), out, err = 0;
-	ssize_t n = 1;
+	int in = open_beneath(from, name, O_RDONLY | O_NOCTTY | O_NONBLOCK), out, err;
 
 	if (in < 0)
 		return in;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (out < 0)
-		err = -errno;
-	while (!err && (n = copy_file_range(in, NULL, out, NULL, 1 << 30, 0)) != 0)
-		if (n < 0 && errno != EINTR)
-			err = -errno;
+	err = out < 0 ? -errno : data_copy(in, out, st->st_size);
 	if (!err && futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0)
 		err = -errno;
 	if (out >= 0)
 		close(out);
 	close(in);
-	return err;
+	return err == -EEXIST ? 0 : err;
 }
 
-static int content_link(int from, int to, uint64_t number)
+/* Could the kernel of the disk write to a file of another one, if it had a link to it? Without root all disks are of one user. */
+static bool is_exposed(const struct disk *d, const struct disk_link *l, const struct stat *st)
+{
+	return l->fd >= 0 && st->st_uid == d->uid;
+}
+
+static int content_stat(int from, uint64_t number, char name[24], struct stat *st)
+{
+	snprintf(name, 24, "%" PRIx64, number);
+	if (fstatat(from, name, st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? -EBADMSG : -errno;
+	return S_ISREG(st->st_mode) ? 0 : -EBADMSG;
+}
+
+/* A copy where it has to be one, or the host has no room for one more link. */
+static int content_link(const struct disk *d, const struct disk_link *l, int from, int to,
+			uint64_t number)
 {
 	char name[24];
 	struct stat st;
+	int err = content_stat(from, number, name, &st);
 
-	snprintf(name, sizeof(name), "%" PRIx64, number);
-	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? -EBADMSG : -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
+	if (err || is_exposed(d, l, &st))
+		return err ? err : content_copy(from, to, name, &st);
 	if (linkat(from, name, to, name, 0) == 0 || errno == EEXIST)
 		return 0;
 	if (errno == EMLINK || errno == EXDEV || errno == EPERM || errno == EOPNOTSUPP)
@@ -175,6 +205,34 @@ uint64_t merge_gain(const struct disk *d, const struct disk_chain *chain, unsign
 	return gain;
 }
 
+uint64_t merge_cost(const struct disk *d, const struct disk_chain *chain,
+		    const struct merge_content *contents, size_t n)
+{
+	uint64_t cost = 0;
+	int from = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct merge_content *c = &contents[i], *last = i ? c - 1 : NULL;
+		unsigned xx = c->number & 0xff;
+		char name[24];
+		struct stat st;
+
+		if (c->index >= chain->n || chain->links[c->index].fd < 0)
+			continue;
+		if (from < 0 || !last || (last->number & 0xff) != xx || last->index != c->index) {
+			if (from >= 0)
+				close(from);
+			from = contents_open(d, &chain->links[c->index], xx, O_PATH);
+		}
+		if (from >= 0 && content_stat(from, c->number, name, &st) == 0 &&
+		    is_exposed(d, &chain->links[c->index], &st))
+			cost += (uint64_t)st.st_blocks * 512;
+	}
+	if (from >= 0)
+		close(from);
+	return cost;
+}
+
 static int contents_make(const struct merged *m, unsigned xx)
 {
 	char path[8];
@@ -211,7 +269,9 @@ int merge_link(struct merged *m, const struct disk *d, const struct disk_chain *
 				close(from);
 			from = contents_open(d, &chain->links[c->index], xx, O_PATH);
 		}
-		err = to < 0 ? to : from < 0 ? from : content_link(from, to, c->number);
+		err = to < 0	 ? to
+		      : from < 0 ? from
+				 : content_link(d, &chain->links[c->index], from, to, c->number);
 	}
 	if (from >= 0)
 		close(from);

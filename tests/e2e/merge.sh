@@ -81,7 +81,15 @@ for line in sys.stdin:
 	grep -q '/t/named ' want
 	exits 0 v verify c
 	exits 0 v verify f
-	[[ -s data/vivarium/disks/$(sed -n 's/^disk //p' data/vivarium/cells/f)/data/2/log ]] || return 1
+	local fork uid
+	fork=data/vivarium/disks/$(sed -n 's/^disk //p' data/vivarium/cells/f)
+	[[ -s $fork/data/2/log ]] || return 1
+	# What its kernel may write to is of no other disk.
+	uid=$(sed -n 's/^uid //p' "$fork/tree")
+	find "$fork/data" -type f -user "$uid" -printf '%i\n' | sort >own
+	find data/vivarium/disks -path "$fork" -prune -o -type f -printf '%i\n' | sort >others
+	is "$(comm -12 own others)" ''
+	[[ -s others ]] || return 1
 }
 check 'a long chain becomes one layer when the cell starts @r' many
 
