@@ -130,7 +130,9 @@ int disk_draft(int store, const char *image, const struct layer_ref *parent, str
 	    mkdirat(store, path.str, 0755) < 0)
 		return -errno;
 	d->dir = openat(store, path.str, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	/* Kernels of other users look at it, whatever the umask says. */
 	if (d->dir < 0 || mkdirat(d->dir, "data", 0755) < 0 ||
+	    fchmodat(d->dir, "data", 0755, 0) < 0 ||
 	    (uid != geteuid() && fchownat(d->dir, "data", uid, gid, AT_SYMLINK_NOFOLLOW) < 0))
 		err = -errno;
 	if (!err)

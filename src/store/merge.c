@@ -25,28 +25,48 @@ static int open_beneath(int dir, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Kernels of other users read it, whatever the umask says. */
+static int dir_make(int at, const char *path)
+{
+	int fd = mkdirat(at, path, 0755) < 0 ? -errno
+					     : open_beneath(at, path, O_RDONLY | O_DIRECTORY);
+
+	if (fd >= 0 && fchmod(fd, 0755) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int file_make(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0 || fchmod(fd, 0644) == 0)
+		return fd < 0 ? -errno : fd;
+	close(fd);
+	return -EPERM;
+}
+
 int merge_start(struct disk *d, struct merged *m)
 {
 	char path[32];
-	int err;
+	int err, c;
 
 	*m = (struct merged){ .dir = -1, .log = -1 };
 	err = disk_layer_reserve(d, &m->n);
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "data/%" PRIu32, m->n);
-	if (mkdirat(d->dir, path, 0755) < 0) {
-		err = -errno;
-		merge_drop(m, d);
-		return err;
-	}
-	m->dir = open_beneath(d->dir, path, O_RDONLY | O_DIRECTORY);
-	err = m->dir < 0 ? m->dir : 0;
-	if (!err && mkdirat(m->dir, "c", 0755) < 0)
-		err = -errno;
+	m->dir = dir_make(d->dir, path);
+	c = m->dir < 0 ? m->dir : dir_make(m->dir, "c");
+	err = c < 0 ? c : 0;
 	if (!err) {
-		m->log = openat(m->dir, "log", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		err = m->log < 0 ? -errno : 0;
+		close(c);
+		m->log = file_make(m->dir, "log");
+		err = m->log < 0 ? m->log : 0;
 	}
 	if (err)
 		merge_drop(m, d);
@@ -106,8 +126,8 @@ static int content_copy(int from, int to, const char *name, const struct stat *s
 
 	if (in < 0)
 		return in;
-	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	err = out < 0 ? -errno : data_copy(in, out, st->st_size);
+	out = file_make(to, name);
+	err = out < 0 ? out : data_copy(in, out, st->st_size);
 	if (!err && futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0)
 		err = -errno;
 	if (out >= 0)
@@ -238,9 +258,7 @@ static int contents_make(const struct merged *m, unsigned xx)
 	char path[8];
 
 	snprintf(path, sizeof(path), "c/%02x", xx);
-	if (mkdirat(m->dir, path, 0755) < 0)
-		return -errno;
-	return open_beneath(m->dir, path, O_RDONLY | O_DIRECTORY);
+	return dir_make(m->dir, path);
 }
 
 int merge_link(struct merged *m, const struct disk *d, const struct disk_chain *chain,

@@ -96,6 +96,7 @@ check 'a long chain becomes one layer when the cell starts @r' many
 # It has a name in one snapshot only, which is neither the one that takes in others nor the last.
 nameless() {
 	own_store
+	umask 077 # kernels of other users are to read the layers nevertheless
 	mkfifo go
 	"$VIV" run --name c --image small --mount /usr:/usr:ro -- python3 -c '
 import ctypes, os, sys
