@@ -15,14 +15,14 @@
 
 #include "store/files.h"
 
-/* What is below data/ was written by a kernel: no link is followed. */
+/* What is below data/ was written by a kernel: no link is followed, and no kernel makes one there that is sound. */
 static int open_beneath(int dir, const char *path, int flags)
 {
 	struct open_how how = { .flags = (unsigned)flags | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
 	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
-	return fd < 0 ? -errno : fd;
+	return fd >= 0 ? fd : errno == ELOOP ? -EBADMSG : -errno;
 }
 
 /* Kernels of other users read it, whatever the umask says. */

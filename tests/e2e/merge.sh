@@ -174,3 +174,20 @@ killed() {
 	(($(layers) <= 3)) || { ls data/vivarium/disks/*/data; return 1; }
 }
 check 'killed at any time it leaves the disk whole' killed
+
+# A kernel that was broken into has left a link.
+linked() {
+	own_store
+	local i
+	for i in 1 2; do
+		viv --name c --image small --mount /usr:/usr:ro -- dd if=/dev/urandom of=/t/big bs=1M count=1 2>/dev/null
+		v snapshot c "s$i" >/dev/null
+	done
+	rm -r data/vivarium/disks/*/data/2/c
+	ln -s ../1/c "$(echo data/vivarium/disks/*/data/2)/c"
+	v snapshot --rm c s1 2>err
+	grep -q "the disk of cell 'c' is damaged" err || { cat err; return 1; }
+	is "$(find data/vivarium/disks -type f -links +1)" ''
+	is "$(layers)" 2
+}
+check 'no link is followed' linked
