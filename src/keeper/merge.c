@@ -59,7 +59,8 @@ static bool contents_read(int fd, struct contents *c)
 	return ok;
 }
 
-/* The log of the new layer, which has the tree of the first n of the chain, and which contents it needs. */
+/* The log of the new layer, which has the tree of the first n of the chain, and which contents it needs. 1: the host's image has changed
+ * meanwhile, so that the layers stay as they are. */
 static int merge_tell(struct place *p, unsigned n, const struct merged *m, struct contents *c,
 		      struct err *e)
 {
@@ -67,13 +68,17 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 		.mode = MODE_MERGE, .from_layers = n, .log = m->log, .number = m->n
 	};
 	struct teller t;
+	int status;
 	bool ok;
 
 	if (teller_start(p, &what, &t, e) < 0)
 		return -1;
 	ok = contents_read(t.fd, c);
 	t.fd = -1;
-	ok &= teller_end(&t) == 0;
+	status = teller_end(&t);
+	if (status == 1)
+		return 1;
+	ok &= status == 0;
 	merge_sort(c->list, c->n);
 	return ok ? 0 : disk_failed("cell", p->cell.name, -EBADMSG, e);
 }

@@ -191,3 +191,24 @@ linked() {
 	is "$(layers)" 2
 }
 check 'no link is followed' linked
+
+# The host's file that the cell has changed is gone: its layers stay as they are, and nothing is wrong with them.
+changed() {
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run
+	mkdir -p data run
+	# shellcheck disable=SC2016
+	VIV=$VIV unshare -m bash -ec '
+		mount -t tmpfs none /usr/local
+		echo one >/usr/local/a
+		timeout 60 "$VIV" run --name c -- sh -c "chmod 600 /usr/local/a; head -c 1000000 /dev/urandom >/usr/local/big"
+		"$VIV" snapshot c s1
+		timeout 60 "$VIV" run --name c -- sh -c "echo kept >/usr/local/big"
+		"$VIV" snapshot c s2
+		rm /usr/local/a
+		"$VIV" snapshot --rm c s1
+		timeout 60 "$VIV" run --name c -- cat /usr/local/big 2>last' >out 2>err
+	is "$(<err)" ''
+	is "$(tail -n 1 out)" kept
+	grep -q 'are gone' last
+}
+check 'layers over files of the host that are gone stay as they are' changed

@@ -13,7 +13,8 @@
  * MODE_CHECK  that all logs can be read and all contents are there: one line for each that is not
  * MODE_MERGE  the first from_layers of the chain as one layer: its log goes to log_fd, and here LAYER and NUMBER of each content that it
  *             or the rest of the chain needs, a line each in hexadecimal digits: an index in the chain, and the number of the file there and
- *             in the new layer. Some are told twice; of one number that of the highest index counts.
+ *             in the new layer. Some are told twice; of one number that of the highest index counts. Status 1: the image
+ *             lacks what the layers have changed, so that they cannot be one.
  * Differences are to the image alone, or to the first from_layers of the chain. */
 #include "kernel/cell/maintain.h"
 
@@ -235,6 +236,8 @@ static int merge(struct fs *from, struct fs *to)
 
 	if (r == 0)
 		r = layer_merge(from, cell.spec.log_fd, cell.spec.log_layer, merge_content, &o);
+	if (r == -ESTALE)
+		return 1;
 	if (r == 0)
 		r = layer_contents(to, cell.spec.from_layers, from, merge_content, &o);
 	return r < 0 ? r : outstream_flush(&o);

@@ -277,8 +277,10 @@ int layer_merge(struct fs *fs, int log_fd, uint32_t number,
 	int r;
 
 	/* What the image has no more is only dropped by who runs the cell. */
-	if (!s || !s->readonly || s->missing)
+	if (!s || !s->readonly)
 		return -EINVAL;
+	if (s->missing)
+		return -ESTALE;
 	r = contents_settle(l);
 	if (r == 0)
 		r = log_start(l, log_fd, number, LOG_FULL, &s->log);

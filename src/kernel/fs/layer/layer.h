@@ -53,7 +53,8 @@ int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);
 void layer_seal_end(struct fs *fs);
 
 /* Writes the log of a layer that tells all that the layers of a read-only disk tell, to an empty file. Its contents have the numbers that
- * they have there; content is called for each of them, with the index of the layer that it is in now. */
+ * they have there; content is called for each of them, with the index of the layer that it is in now. -ESTALE: the image lacks what
+ * they have changed. */
 int must_check layer_merge(struct fs *fs, int log_fd, uint32_t number,
 			   int (*content)(void *arg, uint32_t index, uint64_t number), void *arg);
 /* The same for what the logs above the first layers of a read-only disk take from these, and merged, their tree, does not have. Of one number
