@@ -59,6 +59,12 @@ static bool contents_read(int fd, struct contents *c)
 	return ok;
 }
 
+/* A kernel has said why: the host may be full, or the disk damaged. */
+static int merge_failed(const struct place *p, struct err *e)
+{
+	return err_set(e, ERR_FAILED, "the layers of cell '%s' cannot be made one", p->cell.name);
+}
+
 /* The log of the new layer, which has the tree of the first n of the chain, and which contents it needs. 1: the host's image has changed
  * meanwhile, so that the layers stay as they are. */
 static int merge_tell(struct place *p, unsigned n, const struct merged *m, struct contents *c,
@@ -80,7 +86,7 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 		return 1;
 	ok &= status == 0;
 	merge_sort(c->list, c->n);
-	return ok ? 0 : disk_failed("cell", p->cell.name, -EBADMSG, e);
+	return ok ? 0 : merge_failed(p, e);
 }
 
 static bool merge_is_worth(const struct place *p, unsigned n, const struct merge_plan *plan,
@@ -140,9 +146,7 @@ static int merge_check(struct place *p, struct err *e)
 
 	if (teller_start(p, &what, &t, e) < 0)
 		return -1;
-	return teller_end(&t) ? err_set(e, ERR_FAILED, "the layers of cell '%s' cannot be made one",
-					p->cell.name)
-			      : 0;
+	return teller_end(&t) ? merge_failed(p, e) : 0;
 }
 
 static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,

@@ -212,3 +212,30 @@ changed() {
 	grep -q 'are gone' last
 }
 check 'layers over files of the host that are gone stay as they are' changed
+
+# The host has no room for a layer more: that is said, and a later time does what could not be done.
+full() {
+	own_store
+	export XDG_DATA_HOME=$PWD/small
+	mkdir small
+	# shellcheck disable=SC2016
+	VIV=$VIV unshare -m bash -ec '
+		mount -t tmpfs -o size=8M none small
+		"$VIV" image import -q --tag small tree >/dev/null
+		for i in 1 2 3; do
+			timeout 60 "$VIV" run --name c --image small --mount /usr:/usr:ro -- sh -c "head -c 500000 /dev/urandom >/t/big; echo $i >/t/$i"
+			"$VIV" snapshot c s$i >/dev/null
+		done
+		dd if=/dev/zero of=small/fill bs=4k 2>/dev/null || true
+		truncate -s -20k small/fill
+		"$VIV" snapshot --rm c s1 2>err
+		timeout 60 "$VIV" verify c
+		rm small/fill
+		"$VIV" snapshot --rm c s2
+		timeout 60 "$VIV" run --name c --mount /usr:/usr:ro -- cat /t/1 /t/2 /t/3
+		ls small/vivarium/disks/*/data | wc -l' >out
+	is "$(tr '\n' ' ' <out)" '1 2 3 2 '
+	grep -q 'No space left' err
+	! grep damaged err
+}
+check 'a full host is no damage' full
