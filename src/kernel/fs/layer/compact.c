@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "host/host.h"
 #include "kernel/fs/layer/store.h"
 
 #define WORTH_BYTES (4u << 20)
@@ -295,5 +296,8 @@ int layer_merge(struct fs *fs, int log_fd, uint32_t number,
 		r = log_flush(l, 0);
 		s->log.group = 0;
 	}
+	/* What was reserved ahead nobody will use. */
+	if (r == 0)
+		r = host_ftruncate(log_fd, (int64_t)s->log.end);
 	return r;
 }
