@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -174,11 +173,8 @@ void told_close(struct told_stream *s)
 {
 	if (s->f)
 		fclose(s->f);
-	/* Before its end: it is not trusted to stop by itself. */
-	if (s->teller.pid) {
-		kill(s->teller.pid, SIGKILL);
-		teller_end(&s->teller);
-	}
+	if (s->teller.pid)
+		teller_stop(&s->teller);
 	free(s->last);
 	*s = (struct told_stream){ 0 };
 }

@@ -81,8 +81,8 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 		return -1;
 	ok = contents_read(t.fd, c);
 	t.fd = -1;
-	status = teller_end(&t);
-	if (status == 1)
+	status = ok ? teller_end(&t) : teller_stop(&t);
+	if (ok && status == 1)
 		return 1;
 	ok &= status == 0;
 	merge_sort(c->list, c->n);

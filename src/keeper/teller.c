@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "keeper/keeper.h"
+
 int teller_start(struct place *p, const struct run_tell *what, struct teller *t, struct err *e)
 {
 	static char name[] = "tell";
@@ -38,12 +40,22 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 	if (t->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(pipefd[0]);
+		/* A keeper that is about to start a cell is another one: who waits for that is not told of this. */
+		if (keeper.ready >= 0)
+			close(keeper.ready);
+		keeper = (struct keeper){ .ready = -1 };
 		o.tell.out = pipefd[1];
 		_exit(run_cell(&o, p));
 	}
 	close(pipefd[1]);
 	t->fd = pipefd[0];
 	return 0;
+}
+
+int teller_stop(struct teller *t)
+{
+	kill(t->pid, SIGKILL);
+	return teller_end(t);
 }
 
 int teller_end(struct teller *t)

@@ -16,5 +16,7 @@ int must_check teller_start(struct place *p, const struct run_tell *what, struct
 			    struct err *e);
 /* Waits for its end; its exit status. Closes the descriptor, if it is open. */
 int teller_end(struct teller *t);
+/* The same before its end: it is not trusted to stop by itself. */
+int teller_stop(struct teller *t);
 
 #endif

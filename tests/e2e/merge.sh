@@ -239,3 +239,21 @@ full() {
 	! grep damaged err
 }
 check 'a full host is no damage' full
+
+# Who waits for a cell of vivd to start is told of that, and not of the merge before it.
+started() {
+	own_store
+	local i
+	v run -d --name c -- sleep 1000 >/dev/null
+	for i in $(seq 65); do
+		v exec c sh -c "echo $i >/n"
+		v snapshot c >/dev/null
+	done
+	v stop -t 0 c >/dev/null
+	exits 0 v start c
+	is "$(v exec c cat /n)" 65
+	v stop -t 0 c >/dev/null
+	is "$(grep -c ' - [0-9]* -$' data/vivarium/disks/*/tree)" 1 'a layer that stands on nothing'
+	v daemon stop
+}
+check 'a cell of vivd whose layers become one when it starts @r' started
