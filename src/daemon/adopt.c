@@ -199,7 +199,7 @@ static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
 	json_t *spec;
 
 	if (c && !cell_state_is_live(c->state)) { /* somebody else started it */
-		if (h->state >= KEEP_STOPPING || h->started < c->ended)
+		if (h->started < c->ended)
 			return; /* its last run, which is over */
 		c->wanted = false;
 		c->started = h->started;

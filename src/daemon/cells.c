@@ -368,7 +368,7 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "name", json_string(c->name));
 	time_set(o, "created", c->created);
 	time_set(o, "started", c->started);
-	time_set(o, "ended", c->ended);
+	time_set(o, "ended", cell_state_is_live(c->state) ? 0 : c->ended);
 	time_set(o, "restart_at", c->restart_at);
 	if (c->kernel_pid && c->keeper)
 		json_object_set_new(o, "pid", json_integer(c->kernel_pid));

@@ -138,6 +138,8 @@ static const char *reason_name(int reason)
 static void end_note(struct cell *c, const struct keep_msg *m)
 {
 	c->status = m->a;
+	/* Its own word, however late it is heard: another run may have begun since. */
+	c->ended = MIN((int64_t)m->time, time_now());
 	snprintf(c->reason, sizeof(c->reason), "%s", reason_name(m->b));
 	c->detail[0] = '\0';
 	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
@@ -225,7 +227,7 @@ static void cell_over(struct cell *c)
 	c->idled = false;
 	c->keeper = NULL;
 	c->kernel_pid = 0;
-	c->ended = time_now();
+	c->ended = c->ended ? c->ended : time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
 	db_begin(&c->d->db);
 	cell_move(c, in, NULL);

@@ -18,4 +18,5 @@ check 'restarts: their number, their delays and their end go on when vivd is kil
 check 'a keeper that cannot be reached any more, for it ends, is waited for @r' timers quick_ends
 check 'what a keeper tells at its end is heard, however much it is @r' timers last_words
 check 'a keeper that ends while there is no vivd is neither lost nor in the way @r' timers ends_unseen
+check 'a run that ends while vivd does not look is seen, and leaves nothing @r' timers runs_unseen
 check 'a keeper that does not answer a new vivd is not taken for gone @r' timers mute

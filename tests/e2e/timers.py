@@ -4,10 +4,15 @@
 import fcntl
 import os
 import signal
+import socket
+import struct
+import subprocess
 import threading
 import time
 
 from vivdclient import Down, gone, kill9, processes, run_case, soon
+
+KEEP_STOP, KEEP_MESSAGE = 6, 512  # src/keeper/wire.h
 
 
 def timeouts(v):
@@ -179,5 +184,28 @@ def mute(v):
     v.call("POST", "/v1/cells/a/stop", {"grace": 0}, 200)
 
 
+def runs_unseen(v):
+    """A run of a known cell that is about to end when vivd comes to it is seen, and no record of it is left."""
+    assert v.cli("run", "--name", "a", "--", "true").returncode == 0
+    cell = soon(lambda: next((i for i, c in v.cells().items() if c["state"] == "stopped"), None), "the first run")
+    os.kill(v.pid(), signal.SIGSTOP)
+    try:
+        run = subprocess.Popen([v.viv, "run", "--name", "a", "--", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"],
+                               env=v.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        assert run.stdout.readline() == b"ready\n"
+        keeper = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        keeper.connect(f"{v.run}/cells/{cell}.sock")
+        keeper.send(struct.pack("II24xQ", KEEP_STOP, 1, 20 * 10**9).ljust(KEEP_MESSAGE, b"\0"))
+        assert keeper.recv(KEEP_MESSAGE)
+    finally:
+        os.kill(v.pid(), signal.SIGCONT)
+    soon(lambda: v.call("GET", "/v1/cells/a", want=200)["state"] == "stopping", "its stop")
+    v.call("POST", "/v1/cells/a/stop", {"grace": 0}, 200)
+    run.wait(30)
+    end = v.call("GET", "/v1/cells/a/wait", want=200)
+    assert (end["state"], end["reason"]) == ("stopped", "asked"), end
+    soon(lambda: not [f for f in os.listdir(f"{v.run}/cells") if f.endswith(".end")], "no record")
+
+
 if __name__ == "__main__":
-    run_case(timeouts, restarts, quick_ends, last_words, ends_unseen, mute)
+    run_case(timeouts, restarts, quick_ends, last_words, ends_unseen, runs_unseen, mute)
