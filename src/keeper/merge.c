@@ -17,6 +17,8 @@
 #define CONTENTS_MAX (16u << 20)
 #define WORTH_BYTES 1024 /* that are to be freed for each content that is linked */
 #define COPY_MAX (256ULL << 20) /* for a chain that becomes short */
+/* What a kernel may take; a start waits for it, and it reads what a guest has made. 50,000 files take it one second. */
+#define MOST_NS (600 * NSEC_PER_SEC)
 
 struct contents {
 	struct merge_content *list;
@@ -71,7 +73,11 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 		      struct err *e)
 {
 	const struct run_tell what = {
-		.mode = MODE_MERGE, .from_layers = n, .log = m->log, .number = m->n
+		.mode = MODE_MERGE,
+		.from_layers = n,
+		.log = m->log,
+		.number = m->n,
+		.most_ns = MOST_NS,
 	};
 	struct teller t;
 	int status;
@@ -141,7 +147,7 @@ static int chain_shorten(struct disk_chain *c, unsigned n, const struct disk *d,
 /* Whether all that the chain needs is there. */
 static int merge_check(struct place *p, struct err *e)
 {
-	const struct run_tell what = { .mode = MODE_CHECK };
+	const struct run_tell what = { .mode = MODE_CHECK, .most_ns = MOST_NS };
 	struct teller t;
 
 	if (teller_start(p, &what, &t, e) < 0)

@@ -113,6 +113,7 @@ struct run_options {
 		int out;
 		int log; /* of MODE_MERGE: for the log of layer number */
 		uint32_t number;
+		int64_t most_ns; /* how long it may take; 0: as long as it takes */
 	} tell;
 };
 

@@ -17,7 +17,11 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 {
 	static char name[] = "tell";
 	static char *argv[] = { name, NULL };
-	struct run_options o = { .tell = *what, .workdir = "/", .hostname = "cell", .argv = argv };
+	struct run_options o = { .tell = *what,
+				 .timeout_ns = what->most_ns,
+				 .workdir = "/",
+				 .hostname = "cell",
+				 .argv = argv };
 	int pipefd[2];
 
 	/* It may get TERM, as everywhere else. */
