@@ -25,11 +25,14 @@ def log(v, cell, proc, query=""):
 def cut(v):
     """tail counts lines, since counts time; both together, both ways."""
     c = v.call("POST", "/v1/cells", {"start": True}, 201)["id"]
-    p = detached(v, c, "printf '1\\n2\\n3\\n'; while [ ! -e /tmp/go ]; do sleep 0.05; done; printf '4\\n5\\n' >&2; printf '6\\n7'")
+    p = detached(v, c, "printf '1\\n2\\n3\\n'; while [ ! -e /tmp/go ]; do sleep 0.05; done; printf '4\\n5\\n' >&2; "
+                 "while [ ! -e /tmp/on ]; do sleep 0.05; done; printf '6\\n7'")
     soon(lambda: "3" in log(v, c, p), "the first lines")
     time.sleep(0.05)
     between = time.time()
     v.exec(c, "touch", "/tmp/go")
+    soon(lambda: "5" in log(v, c, p), "what goes another way than the rest")
+    v.exec(c, "touch", "/tmp/on")
     v.call("GET", f"/v1/cells/{c}/processes/{p}/wait", want=200)
     everything = log(v, c, p)
     assert sorted(everything.split()) == list("1234567"), everything
