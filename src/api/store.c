@@ -8,6 +8,7 @@
 #include "api/cells.h"
 #include "api/keys.h"
 #include "api/routes.h"
+#include "daemon/visit.h"
 #include "keeper/named.h"
 #include "store/store.h"
 
@@ -99,6 +100,10 @@ struct change {
 	int (*fn)(struct change *x, struct store *s, struct err *e);
 	char name[DISK_NAME_MAX + 1], cell[CELL_NAME_LEN + 1];
 	bool made; /* 201 with the name, else 204 */
+	void (*then)(
+		struct change *x); /* when it is done, answers later; NULL: there is nothing else */
+	struct daemon *d;
+	struct visitor visitor;
 	struct err e;
 	bool failed;
 };
@@ -115,12 +120,10 @@ static void change_work(uv_work_t *w)
 	store_close(&s);
 }
 
-static void change_done(uv_work_t *w, int status)
+static void change_answer(struct change *x)
 {
-	struct change *x = w->data;
 	struct request *r = op_end(&x->op);
 
-	(void)status;
 	if (r && x->failed)
 		store_failed(r, &x->e);
 	else if (r && x->made)
@@ -130,18 +133,31 @@ static void change_done(uv_work_t *w, int status)
 	free(x);
 }
 
-static void change_begin(struct request *r, const char *name, const char *cell, bool made,
-			 int (*fn)(struct change *x, struct store *s, struct err *e))
+static void change_done(uv_work_t *w, int status)
+{
+	struct change *x = w->data;
+
+	(void)status;
+	if (x->then && !x->failed)
+		x->then(x);
+	else
+		change_answer(x);
+}
+
+static struct change *change_begin(struct request *r, const char *name, const char *cell, bool made,
+				   int (*fn)(struct change *x, struct store *s, struct err *e))
 {
 	struct change *x = xalloc(sizeof(*x));
 
 	x->fn = fn;
 	x->made = made;
+	x->d = r->d;
 	x->work.data = x;
 	snprintf(x->name, sizeof(x->name), "%s", name);
 	snprintf(x->cell, sizeof(x->cell), "%s", cell);
 	op_begin(r, &x->op);
 	uv_queue_work(&r->d->loop, &x->work, change_work, change_done);
+	return x;
 }
 
 /* {"name": NAME}; false: answered. */
@@ -239,6 +255,23 @@ static int snapshot_take(struct change *x, struct store *s, struct err *e)
 	return cell_snapshot_remove(s, x->cell, x->name, e);
 }
 
+static void snapshot_merged(struct visitor *w)
+{
+	change_answer(container_of(w, struct change, visitor));
+}
+
+/* The snapshot is forgotten; this is about the room that it took. The disk of a cell that runs is its kernel's. */
+static void snapshot_merge(struct change *x)
+{
+	struct daemon *d = x->d;
+	struct cell *c = cell_by_name(d, x->cell);
+
+	if (!c || cell_state_is_live(c->state) || c->busy || c->visit || d->ending)
+		change_answer(x);
+	else
+		visit_merge(c, &x->visitor, snapshot_merged);
+}
+
 void snapshot_delete(struct request *r)
 {
 	struct cell *c = request_kept(r);
@@ -247,5 +280,5 @@ void snapshot_delete(struct request *r)
 		reply_error(r, 404, "not_found", "cell '%s' has no snapshot '%.80s'", c->name,
 			    r->param[1]);
 	else if (c)
-		change_begin(r, r->param[1], c->name, false, snapshot_take);
+		change_begin(r, r->param[1], c->name, false, snapshot_take)->then = snapshot_merge;
 }

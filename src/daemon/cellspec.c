@@ -329,3 +329,9 @@ void cellspec_visit_words(const json_t *spec, const char *name, struct buf *b)
 	word(b, "--idle");
 	word(b, "--visit");
 }
+
+void cellspec_merge_words(const char *name, struct buf *b)
+{
+	option(b, "--name", name);
+	word(b, "--merge");
+}

@@ -20,5 +20,7 @@ bool cellspec_is_late(const json_t *spec);
 bool cell_name_is_valid(const char *name);
 /* The same for a look at the files of a named cell that does not run: nothing of it is started. */
 void cellspec_visit_words(const json_t *spec, const char *name, struct buf *words);
+/* And for removing what its disk keeps and nobody needs. */
+void cellspec_merge_words(const char *name, struct buf *words);
 
 #endif

@@ -134,16 +134,23 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 		w->ready(w, v->link, NULL);
 }
 
-static void visit_new(struct cell *c, struct list *visitors)
+static struct visit *visit_of(struct cell *c)
 {
 	struct visit *v = xalloc(sizeof(*v));
-	struct buf words = { 0 };
 
 	v->c = c;
 	list_init(&v->visitors);
 	list_init(&v->leaving);
 	list_init(&v->next);
 	c->visit = v;
+	return v;
+}
+
+static void visit_new(struct cell *c, struct list *visitors)
+{
+	struct visit *v = visit_of(c);
+	struct buf words = { 0 };
+
 	while (!list_is_empty(visitors)) {
 		struct visitor *w = list_first(visitors, struct visitor, link);
 
@@ -173,6 +180,32 @@ void visit_begin(struct cell *c, struct visitor *w,
 	list_append(c->visit->ending ? &c->visit->next : &c->visit->visitors, &w->link);
 	if (!c->visit->ending && c->visit->link)
 		ready(w, c->visit->link, NULL);
+}
+
+static void merged(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
+{
+	struct visit *v = arg;
+
+	(void)h;
+	(void)ready;
+	if (status)
+		log_warn("cell %s: what only a removed snapshot needed stays: %s", v->c->id, text);
+	visit_over(v);
+}
+
+void visit_merge(struct cell *c, struct visitor *w, void (*left)(struct visitor *w))
+{
+	struct visit *v = visit_of(c);
+	struct buf words = { 0 };
+
+	/* Who comes now needs a kernel, and another visit. */
+	v->ending = true;
+	w->v = v;
+	w->left = left;
+	list_append(&v->leaving, &w->link);
+	cellspec_merge_words(c->name, &words);
+	keeper_spawn(c->d, &words, merged, v);
+	buf_free(&words);
 }
 
 bool visit_end(struct visitor *w, void (*left)(struct visitor *w))

@@ -26,6 +26,9 @@ void visit_begin(struct cell *c, struct visitor *w,
 bool visit_end(struct visitor *w, void (*left)(struct visitor *w));
 /* Calls then when the visit is over: the cell is to be started. */
 void visit_before(struct cell *c, void (*then)(struct cell *c));
+/* What the cell's disk keeps and nobody needs is removed; as long as that takes, it is as if somebody visited it. Only if nobody does. left is
+ * called in any case. */
+void visit_merge(struct cell *c, struct visitor *w, void (*left)(struct visitor *w));
 /* vivd ends. */
 void visit_close(struct cell *c);
 

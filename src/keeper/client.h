@@ -82,7 +82,8 @@ int keep_subscribe(int fd, uint64_t since, uint64_t *ret_first, struct err *e);
 /* Starts a viv-keeper in a session of its own with the words of 'viv run' after 'run' (a memory file carries them, so that nobody sees
  * them in a list of processes), and waits until its cell runs or has failed. Further words, which only a keeper knows: --idle, --id ID,
  * --leave (its log files, and ID.end with the last event, locked until it is gone, stay in RUN/cells for whoever collects them), --visit (with --idle: it has no name in RUN/cells; who
- * started it is its only client, over the socket on which it said that it runs, and the cell ends when that is closed), --pool (wire.h: KEEP_TAKE). It prints its warnings on standard
+ * started it is its only client, over the socket on which it said that it runs, and the cell ends when that is closed), --pool (wire.h: KEEP_TAKE), --merge (no cell runs: what the disk keeps and
+ * nobody needs is removed; then it says KEEP_FAIL, with status 0 if all is well). It prints its warnings on standard
  * error until then, and its errors; a text of "" means that. ret: id, name, pids and state. On failure *ret_status is an exit
  * status for viv. */
 int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, struct err *e);

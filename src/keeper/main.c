@@ -3,9 +3,29 @@
  * those who can open its socket. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "keeper/keeper.h"
+#include "keeper/merge.h"
+
+static int merge_only(const char *cell)
+{
+	struct keep_msg m = { .type = KEEP_FAIL };
+	struct store s;
+	struct err e;
+
+	if (store_open(&s, &e) < 0) {
+		m.a = EXIT_OWN;
+	} else {
+		m.a = cell_merge(&s, cell, &e) < 0 ? EXIT_OWN : 0;
+		store_close(&s);
+	}
+	if (m.a)
+		snprintf(m.text, sizeof(m.text), "%.*s", (int)sizeof(m.text) - 1, e.text);
+	(void)!send(KEEPER_FD_READY, &m, sizeof(m), MSG_NOSIGNAL);
+	return m.a;
+}
 
 int main(int argc, char **argv)
 {
@@ -25,5 +45,7 @@ int main(int argc, char **argv)
 	status = run_options_parse(&o, n, argv);
 	if (status)
 		return status < 0 ? 0 : status;
+	if (o.merge)
+		return merge_only(o.name);
 	return run_command(&o);
 }

@@ -58,6 +58,7 @@ enum {
 	OPT_LEAVE,
 	OPT_POOL,
 	OPT_VISIT,
+	OPT_MERGE,
 };
 
 const struct opt run_opts[] = {
@@ -141,6 +142,7 @@ const struct opt run_opts[] = {
 	[OPT_LEAVE] = { 0, "leave", NULL, NULL },
 	[OPT_POOL] = { 0, "pool", NULL, NULL },
 	[OPT_VISIT] = { 0, "visit", NULL, NULL },
+	[OPT_MERGE] = { 0, "merge", NULL, NULL },
 };
 
 _Static_assert(OPT_IDLE == RUN_NOPTS, "what others are shown of the table");
@@ -446,6 +448,9 @@ static int option_apply(struct run_options *o, unsigned opt, const char *value)
 		return 0;
 	case OPT_VISIT:
 		o->visit = true;
+		return 0;
+	case OPT_MERGE:
+		o->merge = o->idle = true;
 		return 0;
 	case OPT_LABEL:
 		if (!*value || *value == '=')

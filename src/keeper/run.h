@@ -82,6 +82,7 @@ struct run_options {
 	bool pool; /* of viv-keeper: it waits for somebody who takes it */
 	bool leave; /* of viv-keeper: its logs and the record of the end stay */
 	bool visit; /* of viv-keeper: for who started it alone, and as long as that stays */
+	bool merge; /* of viv-keeper: no cell; only the room is given back that the disk need not take */
 	const char *id; /* of viv-keeper; NULL: it chooses */
 	const char *workdir, *hostname; /* workdir NULL: the image's, else "/" */
 	bool workdir_make; /* it is the image's: as docker has it, it need not be there */

@@ -257,3 +257,30 @@ started() {
 	v daemon stop
 }
 check 'a cell of vivd whose layers become one when it starts @r' started
+
+# The same, asked of vivd: a cell whose snapshots take much room.
+rotated() {
+	own_store
+	own_vivd
+	local i
+	v daemon start >/dev/null
+	for i in 1 2 3 4 5 6 7; do
+		viv --name c --image small --mount /usr:/usr:ro -- sh -c "seq $i 400000 >/t/large; echo $i >/t/n"
+		is "$(status_of /v1/cells/c/snapshots -d "{\"name\": \"s$i\"}")" 201
+		((i <= 2)) || is "$(status_of "/v1/cells/c/snapshots/s$((i - 2))" -X DELETE)" 204
+	done
+	is "$(v snapshot --ls c | tr '\n' ' ')" 's6 s7 '
+	(($(layers) <= 3)) || { ls data/vivarium/disks/*/data; return 1; }
+	(($(du -sk data/vivarium/disks | cut -f 1) < 3 * 2800)) || { du -k data/vivarium/disks; return 1; }
+	v fork c@s6 f >/dev/null
+	is "$(viv --name f --mount /usr:/usr:ro -- sh -c 'cat /t/n; tail -n 1 /t/large; wc -l </t/large')" $'6\n400000\n399995'
+	exits 0 v verify c
+	# Who starts it meanwhile waits.
+	status_of /v1/cells/c/snapshots/s7 -X DELETE >gone &
+	is "$(status_of /v1/cells/c/start -X POST)" 200
+	wait $!
+	is "$(cat gone)" 204
+	is "$(status_of '/v1/cells/c/stop' -d '{"grace": 0}')" 200
+	is "$(viv --name c --mount /usr:/usr:ro -- cat /t/n)" 7
+}
+check 'vivd gives back the room of a snapshot that it removes @r' rotated
