@@ -182,10 +182,10 @@ host_view() {
 	local vpid kernel p fd to bad=() runners=0 ns
 	wanted view || return 0
 	"$viv" run --quiet --timeout 30s --pids 256 --mount "$bin:/t:ro" -- /bin/sh -c \
-		'/t/hyper >/dev/null & for i in 1 2 3; do sleep 20 & done; cat /etc/passwd | wc -l; wait' >/dev/null 2>&1 </dev/null &
+		'/t/hyper >/dev/null & for i in 1 2 3; do sleep 20 & done; cat /etc/passwd | wc -l; wait' >"$work/view" 2>/dev/null </dev/null &
 	vpid=$!
 	pids+=("$vpid")
-	sleep 0.4
+	for _ in $(seq 200); do [[ -s $work/view ]] && break || sleep 0.05; done
 	for _ in 1 2 3; do
 		kernel=$(cat "/proc/$vpid/task/"*/children 2>/dev/null | tr ' ' '\n' | grep . | head -n 1)
 		[[ -n $kernel ]] || break
@@ -236,7 +236,7 @@ host_view() {
 	printf '# %s\n' "${bad[@]:0:20}" | grep -v '^# $'
 	kill "$vpid" 2>/dev/null
 	wait "$vpid" 2>/dev/null
-	sleep 0.2
+	for _ in $(seq 200); do kill -0 "$kernel" 2>/dev/null && sleep 0.05 || break; done
 	! kill -0 "$kernel" 2>/dev/null
 	report $? "view: nothing is left when viv is ended"
 }
