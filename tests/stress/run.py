@@ -54,7 +54,7 @@ def report(ok, name, *notes):
 
 def kernel_of(pid):
     """The viv-kernel below a viv."""
-    for _ in range(500):
+    for _ in range(3000):
         for p, (parent, _, name) in processes().items():
             if parent == pid and name == "viv-kernel":
                 return p
@@ -192,10 +192,14 @@ def long_lived(rounds, ms):
            "caches are emptied when asked", before, cached, now)
     before = objects()
     do("sleep 1000 <&1 & sleep 1000 & sleep 1000 & echo")
-    time.sleep(0.2)
-    now = objects()
-    report(all(now.get(k, 0) > before.get(k, 0) + 2 for k in ("proc", "task", "fdtable")) and kernel_state(kernel)[2] > 3,
-           "objects and runners that stay are noticed", now)
+    until = time.time() + 30
+    while True:
+        now = objects()
+        seen = all(now.get(k, 0) > before.get(k, 0) + 2 for k in ("proc", "task", "fdtable")) and kernel_state(kernel)[2] > 3
+        if seen or time.time() > until:
+            break
+        time.sleep(0.05)
+    report(seen, "objects and runners that stay are noticed", now)
     do("kill $(jobs -p)")
     cell.stdin.close()
     report(cell.wait() == 0, "the cell of the storms ends well")
