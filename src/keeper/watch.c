@@ -508,6 +508,9 @@ int watch_prepare(const struct run_options *o, struct place *place)
 	keeper.idle = o->idle;
 	keeper.pooled = o->pool;
 	keeper.leave = o->leave;
+	/* Before there is a command that could change it. */
+	if (!keeper.detached)
+		terminal_save(&keeper.terminal);
 	return err ? fail("cannot watch the cell: %s", strerror(-err)) : 0;
 }
 
@@ -532,8 +535,6 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		return fail("cannot watch the cell: %s", strerror(-err));
 	}
 	memory_follow();
-	if (!keeper.detached)
-		terminal_save(&keeper.terminal);
 	keeper.began = clock_mono();
 	if (keeper.o->timeout_ns)
 		keeper.deadline = keeper.began + keeper.o->timeout_ns;

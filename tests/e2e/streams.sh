@@ -116,6 +116,10 @@ check 'terminal: restored when the command is killed in raw mode @r' tty_check '
 t = Terminal([VIV, "run", "--", "sh", "-c", "stty raw -echo; echo ready; kill -9 $$"])
 t.expect("ready"); assert t.wait() == 137'
 
+check 'terminal: restored when viv is slower than the command' tty_check '
+t = Terminal(["strace", "-o", "calls", "-e", "trace=epoll_ctl", "-e", "inject=epoll_ctl:delay_enter=200000", VIV, "run", "--", "stty", "raw", "-echo"])
+assert t.wait() == 0, t.out'
+
 check 'terminal: restored on a timeout and on SIGTERM' tty_check '
 t = Terminal([VIV, "run", "--timeout", "1s", "--", "sh", "-c", "stty raw -echo; sleep 100"])
 t.soon(t.is_raw); assert t.wait() == 124
