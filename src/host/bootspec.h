@@ -99,6 +99,7 @@ struct bootspec {
 	bool quiet; /* no warnings and events, only failures */
 	bool tty[3]; /* which streams are terminals */
 	uint32_t cpus; /* that the cell sees; at least 1 */
+	uint32_t host_cpus; /* numbers that they can have on the host; at least cpus */
 	uint64_t memory; /* bytes that the cell sees and may use; 0: the host's */
 	bool memory_enforced; /* a cgroup enforces it; else the kernel does by accounting */
 	uint32_t max_tasks; /* processes and threads */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -79,6 +80,27 @@ static uint64_t layer_bytes(uint64_t asked)
 	return bytes;
 }
 
+/* How many numbers processors can have here: what runs in the cell may be told any of them. */
+static uint32_t host_cpus(void)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/possible", "re"); /* such as 0-7, or 0,2-3 */
+	uint32_t n = 0;
+	char list[4096], *last;
+
+	if (f && fgets(list, sizeof(list), f)) {
+		last = list + strlen(list);
+		while (last > list && !strchr(",-", last[-1]))
+			last--;
+		n = (uint32_t)strtoul(last, NULL, 10) + 1;
+	}
+	if (f)
+		fclose(f);
+	for (uint32_t i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &own.all))
+			n = MAX(n, i + 1);
+	return n;
+}
+
 /* ---- the start ---- */
 
 int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg)
@@ -95,6 +117,7 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 			    own.cpus == 1 ? "" : "s");
 	own.first = own.now = l;
 	s->cpus = cpus_seen(&l);
+	s->host_cpus = MAX(host_cpus(), s->cpus);
 	limits = cgroup_wants(&l);
 	/* The cell's own user namespace counts processes too, so a cgroup is not made for them
 	 * alone. */

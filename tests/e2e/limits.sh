@@ -178,6 +178,22 @@ to=${EPOCHREALTIME/./}; times >/tmp/t; echo $((to - from)) $(tail -n 1 /tmp/t | 
 }
 check '--cpus 1: no more than one processor'\''s time @r' cpu_share
 
+# Programs with something for each processor (rseq) make room for all that are possible, and are told the host's numbers.
+cpu_numbers() {
+	local last
+	last=$(python3 -c 'import os; print(max(os.sched_getaffinity(0)))')
+	taskset -c "$last" "$VIV" run --cpus 1 -- python3 -c '
+import ctypes, os
+path = "/sys/devices/system/cpu/"
+read = lambda name: open(path + name).read().strip()
+possible = int(read("possible").split("-")[-1]) + 1
+print(os.sched_getaffinity(0), os.cpu_count(), read("online"), read("present"))
+print(all(ctypes.CDLL(None).sched_getcpu() < possible for _ in range(1000)), os.sysconf("SC_NPROCESSORS_CONF") == possible)
+print(read("offline") == ("" if possible == 1 else "1" if possible == 2 else f"1-{possible - 1}"))' >out
+	is "$(cat out)" $'{0} 1 0 0\nTrue True\nTrue'
+}
+check 'numbers of processors are less than what is possible @r' cpu_numbers
+
 busy_neighbour() {
 	viv --quiet --timeout 3s --pids 100 -- bash -c ':(){ :|:& };:; while :; do :; done' >/dev/null 2>&1 &
 	sleep 0.3

@@ -234,6 +234,31 @@ static int cpu_next(struct pinode *dir, struct pwalk *w, struct pentry *out)
 
 static const struct pdir cpu_dir = { .find = cpu_find, .next = cpu_next };
 
+/* The host gives its own numbers of processors (getcpu, rseq). Programs that keep something for each one ask here how many there can be. */
+static uint32_t possible(void)
+{
+	return MIN(MAX(cell.spec.host_cpus, cpus()), CPUS_SHOWN);
+}
+
+static int show_possible(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	(void)pi, (void)t;
+	text_printf(b, possible() > 1 ? "0-%u\n" : "0\n", possible() - 1);
+	return 0;
+}
+
+static int show_offline(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	(void)pi, (void)t;
+	if (possible() > cpus() + 1)
+		text_printf(b, "%u-%u\n", cpus(), possible() - 1);
+	else if (possible() > cpus())
+		text_printf(b, "%u\n", cpus());
+	else
+		text_puts(b, "\n");
+	return 0;
+}
+
 static int show_kernel_max(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	(void)pi, (void)t;
@@ -250,9 +275,9 @@ static const struct pnode smt_nodes[] = {
 static const struct pnode cpus_nodes[] = {
 	TEXT("isolated", ""),
 	FILE_("kernel_max", show_kernel_max),
-	TEXT("offline", ""),
+	FILE_("offline", show_offline),
 	FILE_("online", show_all_list),
-	FILE_("possible", show_all_list),
+	FILE_("possible", show_possible),
 	FILE_("present", show_all_list),
 	DIR_("smt", smt_nodes),
 	{ 0 },
