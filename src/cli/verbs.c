@@ -157,6 +157,7 @@ static const struct opt gc_opts[] = {
 
 static const struct opt verify_opts[] = {
 	{ 'q', "quiet", NULL, "print only damage" },
+	{ 0, "repair", NULL, "make objects readable for cells where they are not" },
 };
 
 #define PROJECT_OPTS                                                                      \

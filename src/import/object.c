@@ -122,14 +122,21 @@ static void pyc_normalise(struct objects *o)
 		memcpy(o->small + 8, &now, 4);
 }
 
+/* The file that becomes the next object. The content of one that the store had already may still be there, so the mode given here
+ * is not the one that counts: see object_keep(). */
+static int work_open(struct objects *o)
+{
+	o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return o->fd;
+}
+
 /* What has become too large for memory goes to a file. */
 static int spill(struct objects *o, struct err *e)
 {
 	if (o->fd >= 0)
 		return 0;
 	pyc_normalise(o);
-	o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (o->fd < 0 || write_all(o->fd, o->small, o->small_len, 0) < 0)
+	if (work_open(o) < 0 || write_all(o->fd, o->small, o->small_len, 0) < 0)
 		return write_failed(o, e);
 	hash_start(&o->hash);
 	hash_add(&o->hash, o->small, o->small_len);
@@ -263,20 +270,21 @@ static int object_keep(struct objects *o, const uint8_t hash[INDEX_HASH], uint64
 	/* With one link it is what an interrupted import left: what is whole needs not be written again. */
 	if (fstatat(dir, name + 2, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	    (uint64_t)st.st_size == size &&
-	    (st.st_nlink > 1 || (o->fd < 0 && small_is(o, dir, name + 2))))
+	    (st.st_nlink > 1 || (o->fd < 0 && small_is(o, dir, name + 2)))) {
+		if (!object_readable(&st) && fchmodat(dir, name + 2, OBJECT_MODE, 0) < 0)
+			return write_failed(o, e);
 		return 0;
+	}
 	if (o->fd < 0) {
-		o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-			       0444);
-		if (o->fd < 0 || write_all(o->fd, o->small, o->small_len, 0) < 0)
+		if (work_open(o) < 0 || write_all(o->fd, o->small, o->small_len, 0) < 0)
 			return write_failed(o, e);
 	} else {
-		if (ftruncate(o->fd, (off_t)size) < 0 || fchmod(o->fd, 0444) < 0)
+		if (ftruncate(o->fd, (off_t)size) < 0)
 			return write_failed(o, e);
 		/* The disk can start while we read on; it has to be done at the end anyway. */
 		sync_file_range(o->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	}
-	if (renameat(o->work, "w", dir, name + 2) < 0)
+	if (fchmod(o->fd, OBJECT_MODE) < 0 || renameat(o->work, "w", dir, name + 2) < 0)
 		return write_failed(o, e);
 	return 0;
 }
@@ -387,7 +395,7 @@ static int object_copy(struct objects *o, uint32_t number, int dir, const char *
 	ssize_t n = -1;
 
 	if (from >= 0)
-		to = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+		to = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OBJECT_MODE);
 	if (to >= 0)
 		while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
 			;

@@ -7,6 +7,8 @@
 #ifndef VIV_IMPORT_OBJECT_H
 #define VIV_IMPORT_OBJECT_H
 
+#include <sys/stat.h>
+
 #include "base/base.h"
 #include "base/err.h"
 #include "base/buf.h"
@@ -15,6 +17,8 @@
 
 #define OBJECT_NONE UINT32_MAX
 #define PYC_NONE ((int64_t)-1)
+/* A kernel has a user of its own, and its cell's users read the file through it. */
+#define OBJECT_MODE 0444
 
 struct objects {
 	const struct store *store;
@@ -33,6 +37,11 @@ struct objects {
 	bool pyc;
 	int64_t pyc_time;
 };
+
+static inline bool object_readable(const struct stat *st)
+{
+	return (st->st_mode & OBJECT_MODE) == OBJECT_MODE;
+}
 
 void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total);
 void objects_fini(struct objects *o);

@@ -1,7 +1,7 @@
 /* viv image verify: hashes everything again. First the objects by their names; then each image: its
  * index by its name and as a whole, and its links to objects. What an image has as its own copy (see
  * object_link) is hashed as well. Then whether the tags name images. One line on standard output for
- * each damage. */
+ * each damage. --repair mends what needs no second copy: objects that a cell may not read. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,33 +13,61 @@
 
 #include "base/buf.h"
 #include "import/hash.h"
+#include "import/object.h"
 #include "import/progress.h"
 #include "import/verbs.h"
 
 struct verifier {
 	const struct store *s;
-	unsigned long damages, objects, images;
+	unsigned long damages, repairs, objects, images;
+	bool repair;
 	bool some; /* images that were named, with their objects; not all there is */
 	struct buf good; /* ino_t of objects that were hashed and are what they should be */
 };
+
+static void report(const char *text_word, const char *json_word, const char *line)
+{
+	progress_end();
+	if (!output_is_json()) {
+		printf("%s: %s\n", text_word, line);
+		return;
+	}
+	printf("{\"%s\":", json_word);
+	json_quoted(stdout, line);
+	printf("}\n");
+}
 
 static printf_like(2, 3) void damage(struct verifier *v, const char *fmt, ...)
 {
 	char line[8192];
 	va_list ap;
 
-	progress_end();
 	v->damages++;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	if (!output_is_json()) {
-		printf("damaged: %s\n", line);
+	report("damaged", "damage", line);
+}
+
+/* Programs in a cell get "permission denied" for such a file, whatever its mode in the image is. */
+static void readable_check(struct verifier *v, int fd, const struct stat *st, const char *path)
+{
+	char line[512];
+
+	if (object_readable(st))
 		return;
+	if (!v->repair) {
+		damage(v, "%s: cells cannot read it (mode %04o); 'viv image verify --repair' mends it",
+		       path, st->st_mode & 07777);
+	} else if (fchmod(fd, OBJECT_MODE) < 0) {
+		damage(v, "%s: cells cannot read it (mode %04o), and its mode cannot be changed: %s",
+		       path, st->st_mode & 07777, strerror(errno));
+	} else {
+		v->repairs++;
+		snprintf(line, sizeof(line), "%s: cells could not read it (mode %04o)", path,
+			 st->st_mode & 07777);
+		report("repaired", "repair", line);
 	}
-	printf("{\"damage\":");
-	json_quoted(stdout, line);
-	printf("}\n");
 }
 
 /* Whether a file is what its hash says; its size is added to what is shown. */
@@ -84,6 +112,8 @@ static void object_check(struct verifier *v, int dir, const char *sub, const cha
 			damage(v, "objects/%s/%s: its content is not what it was", sub, name);
 		else
 			buf_add(&v->good, &st.st_ino, sizeof(st.st_ino));
+		snprintf(text, sizeof(text), "objects/%s/%s", sub, name);
+		readable_check(v, fd, &st, text);
 	}
 	close(fd);
 }
@@ -124,7 +154,7 @@ static int inode_compare(const void *a, const void *b)
 
 static void link_check(struct verifier *v, const struct image *i, uint64_t n)
 {
-	char path[INDEX_OBJECT_PATH], name[HASH_TEXT];
+	char path[INDEX_OBJECT_PATH], name[HASH_TEXT], where[sizeof(path) + 32];
 	struct index_object object;
 	struct stat st;
 	int fd, same;
@@ -151,6 +181,8 @@ static void link_check(struct verifier *v, const struct image *i, uint64_t n)
 		else if (!same)
 			damage(v, "image %.12s: %s (object %.12s) is not what it was", i->hash,
 			       path, name);
+		snprintf(where, sizeof(where), "image %.12s: %s", i->hash, path);
+		readable_check(v, fd, &st, where);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -228,8 +260,9 @@ static void tags_check(struct verifier *v)
 int verb_verify(struct store *s, int argc, char **argv)
 {
 	bool quiet = false;
-	const struct option options[] = { { "quiet", 'q', NULL, &quiet } };
 	struct verifier v = { .s = s };
+	const struct option options[] = { { "quiet", 'q', NULL, &quiet },
+					  { "repair", 0, NULL, &v.repair } };
 	char(*hashes)[HASH_TEXT] = NULL;
 	size_t n = 0;
 	struct err e;
@@ -272,10 +305,14 @@ int verb_verify(struct store *s, int argc, char **argv)
 	if (interrupted())
 		return ERR_FAILED;
 	if (output_is_json())
-		printf("{\"images\":%lu,\"objects\":%lu,\"damaged\":%lu}\n", v.images, v.objects,
-		       v.damages);
-	else if (!quiet)
-		printf("%lu image%s, %lu object%s: %lu damaged\n", v.images,
+		printf("{\"images\":%lu,\"objects\":%lu,\"damaged\":%lu,\"repaired\":%lu}\n",
+		       v.images, v.objects, v.damages, v.repairs);
+	else if (!quiet) {
+		printf("%lu image%s, %lu object%s: %lu damaged", v.images,
 		       v.images == 1 ? "" : "s", v.objects, v.objects == 1 ? "" : "s", v.damages);
+		if (v.repair)
+			printf(", %lu repaired", v.repairs);
+		printf("\n");
+	}
 	return v.damages ? ERR_FAILED : 0;
 }

@@ -330,6 +330,31 @@ damages() {
 	exits 0 image verify
 	is "$(cat out)" '0 images, 0 objects: 0 damaged'
 }
+# A large file, its duplicate, a small one: each object is for everybody to read. Stores that have others are found and mended.
+readable() {
+	here_is_the_store
+	mkdir t
+	head -c 3000000 /dev/urandom >t/1
+	cp t/1 t/2
+	echo small >t/3
+	image import -q -t t t
+	is "$(find "$store/objects" -type f ! -perm 0444)" ''
+	small=$(find "$store/objects" -type f -size -1000c)
+	chmod 600 "$small"
+	exits 1 image verify
+	like "$(cat out)" '*: cells cannot read it (mode 0600); *--repair*1 damaged'
+	exits 1 image verify t
+	exits 0 image verify --repair
+	like "$(cat out)" 'repaired: *1 image, 2 objects: 0 damaged, 1 repaired'
+	exits 0 image verify
+	chmod 600 "$small"
+	mkdir u
+	echo small >u/x
+	image import -q u
+	is "$(stat -c %a "$small")" 444 'the next import that has it'
+}
+check 'import, verify: objects are readable for every cell @r' readable
+
 damaged_tags() {
 	here_is_the_store
 	mkdir t
