@@ -2,7 +2,7 @@
  *
  *	{"type":"started","proc":5,"pid":17}
  *	{"type":"stdout","text":"hello\n"}        or "base64" for what is no UTF-8; "stderr" likewise
- *	{"type":"exit","exit_code":0}             with "signal" when one ended it; the last line
+ *	{"type":"exit","exit_code":0}             with "signal" when one ended it, "timed_out" when its time was up; the last line
  *
  * With Accept: application/vnd.vivarium.frames the same comes in frames, without an encoding: one byte of type ('s' started, 'o' output, 'e' errors,
  * 'x' exit), three zeros, the length in four bytes (most significant first), and so many bytes; those of 's' and 'x' are the lines above.

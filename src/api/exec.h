@@ -35,7 +35,7 @@ struct exec {
 	bool input_ends; /* after it */
 	void (*input_done)(struct exec *x); /* who waits for that; once */
 	struct op *input_op;
-	bool detached, running, exited, lost;
+	bool detached, running, exited, lost, timed_out;
 	int status; /* wait status */
 	int turn; /* which of its streams is read next */
 	/* A request's (exec.c) */

@@ -96,15 +96,19 @@ void exec_input_step(struct exec *x)
 
 ssize_t exec_exit_line(const struct exec *x, char *buf, size_t size)
 {
+	json_t *o;
+	size_t n;
+
 	if (x->lost)
 		return snprintf(
 			buf, size,
 			"{\"type\":\"exit\",\"exit_code\":137,\"reason\":\"the cell ended\"}\n");
-	if (WIFSIGNALED(x->status))
-		return snprintf(buf, size, "{\"type\":\"exit\",\"exit_code\":%d,\"signal\":%d}\n",
-				128 + WTERMSIG(x->status), WTERMSIG(x->status));
-	return snprintf(buf, size, "{\"type\":\"exit\",\"exit_code\":%d}\n",
-			WEXITSTATUS(x->status));
+	o = json_pack("{s:s}", "type", "exit");
+	json_set_exit(o, x->status, x->timed_out);
+	n = json_dumpb(o, buf, size - 1, JSON_COMPACT);
+	json_decref(o);
+	buf[n++] = '\n';
+	return (ssize_t)n;
 }
 
 ssize_t exec_start_line(const struct exec *x, char *buf, size_t size)
@@ -146,6 +150,7 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 		x->link = NULL; /* nobody tells us of its end any more */
 		x->lost = !m || m->type != KEEP_EXITED;
 		x->status = x->lost ? 0 : m->a;
+		x->timed_out = !x->lost && m->b;
 		x->ops->ready(x);
 		return;
 	}

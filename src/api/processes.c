@@ -1,7 +1,6 @@
 /* /v1/cells/{cell}/processes: what runs in a cell; input, signals and window sizes for it; waiting for its end. And /v1/cells/{cell}/stats. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "api/cells.h"
 #include "api/exec.h"
@@ -17,15 +16,6 @@ struct proc_op {
 	char cell[CELL_ID_LEN + 1];
 };
 
-static void status_set(json_t *o, int status)
-{
-	if (WIFSIGNALED(status))
-		json_object_set_new(o, "signal", json_integer(WTERMSIG(status)));
-	json_object_set_new(o, "exit_code",
-			    json_integer(WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-							     : WEXITSTATUS(status)));
-}
-
 /* ---- the list ---- */
 
 static json_t *proc_json(const struct keep_msg *m)
@@ -40,7 +30,7 @@ static json_t *proc_json(const struct keep_msg *m)
 		      "command", json_clean(command), "started", time_text(p->started).str, "ended",
 		      p->ended ? 1 : 0, "logged", p->flags & KEEP_X_LOG ? 1 : 0);
 	if (p->ended)
-		status_set(o, p->status);
+		json_set_exit(o, p->status, p->timed_out);
 	return o;
 }
 
@@ -104,7 +94,7 @@ static void simple_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 		reply_nothing(r);
 	} else if (r && m && m->type == KEEP_EXITED) {
 		o = json_pack("{s:I}", "proc", (json_int_t)m->proc);
-		status_set(o, m->a);
+		json_set_exit(o, m->a, m->b);
 		reply_json(r, 200, o);
 	} else if (r) {
 		reply_keeper(r, m);

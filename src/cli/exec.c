@@ -201,8 +201,12 @@ static int stay(struct exec *x, int signals)
 			continue;
 		if (err)
 			return fail("the cell's keeper is gone, and the cell with it");
-		if (m.type == KEEP_EXITED && m.id == x->id)
-			return status_of(m.a);
+		if (m.type == KEEP_EXITED && m.id == x->id) {
+			if (!m.b)
+				return status_of(m.a);
+			warn("the time is up");
+			return EXIT_TIMEOUT;
+		}
 	}
 }
 

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+
+#include "keeper/run.h"
 
 static bool field_is(const json_t *v, enum field_type type)
 {
@@ -85,6 +88,20 @@ json_t *json_clean(const char *s)
 	v = json_string(copy ? copy : "");
 	free(copy);
 	return v;
+}
+
+void json_set_exit(json_t *o, int wait_status, bool timed_out)
+{
+	bool killed = WIFSIGNALED(wait_status);
+
+	json_object_set_new(o, "exit_code",
+			    json_integer(timed_out ? EXIT_TIMEOUT
+					 : killed  ? 128 + WTERMSIG(wait_status)
+						   : WEXITSTATUS(wait_status)));
+	if (killed)
+		json_object_set_new(o, "signal", json_integer(WTERMSIG(wait_status)));
+	if (timed_out)
+		json_object_set_new(o, "timed_out", json_true());
 }
 
 const char *json_text(const json_t *o, const char *name)

@@ -29,6 +29,8 @@ int fields_check(const json_t *o, const struct field *fields, unsigned n, const 
 
 /* A text of JSON for anybody's bytes: what is no UTF-8 or a control character becomes '?'. */
 json_t *json_clean(const char *s);
+/* Adds how a process ended, by its wait status, to o. */
+void json_set_exit(json_t *o, int wait_status, bool timed_out);
 /* A member that is a text, or NULL. */
 const char *json_text(const json_t *o, const char *name);
 

@@ -321,14 +321,10 @@ static json_t *process_json(const struct keep_msg *m)
 {
 	json_t *o = json_pack("{s:I,s:i}", "proc", (json_int_t)m->proc, "pid", (int)m->pid);
 
-	if (m->kind == KEEP_EV_START) {
+	if (m->kind == KEEP_EV_START)
 		json_object_set_new(o, "command", json_clean(m->text));
-	} else if (WIFSIGNALED(m->a)) {
-		json_object_set_new(o, "signal", json_integer(WTERMSIG(m->a)));
-		json_object_set_new(o, "exit_code", json_integer(128 + WTERMSIG(m->a)));
-	} else {
-		json_object_set_new(o, "exit_code", json_integer(WEXITSTATUS(m->a)));
-	}
+	else
+		json_set_exit(o, m->a, m->b);
 	return o;
 }
 

@@ -146,7 +146,7 @@ struct kproc {
 	int status; /* wait status */
 	int64_t started;
 	int64_t deadline; /* then SIGTERM, then SIGKILL; 0: none */
-	bool termed;
+	bool termed; /* it passed, and SIGTERM was sent */
 	struct client *owner; /* NULL: nobody */
 	uint32_t owner_id;
 	struct list waiters;

@@ -229,7 +229,9 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 
 static void exited_send(struct client *c, uint32_t id, const struct kproc *p)
 {
-	struct keep_msg m = { .type = KEEP_EXITED, .proc = p->num, .pid = p->pid, .a = p->status };
+	struct keep_msg m = {
+		.type = KEEP_EXITED, .proc = p->num, .pid = p->pid, .a = p->status, .b = p->termed
+	};
 
 	client_send(c, id, &m, NULL, 0);
 }
@@ -266,7 +268,7 @@ static void proc_ended(struct kproc *p, int status)
 		close(p->input);
 	p->input = -1;
 	if (!(p->flags & KEEP_X_QUIET))
-		event_add(KEEP_EV_EXIT, p, status, 0, NULL);
+		event_add(KEEP_EV_EXIT, p, status, p->termed, NULL);
 	if (p->num == KEEP_FIRST)
 		leash_over();
 	if (p->owner && !(p->flags & KEEP_X_DETACH))

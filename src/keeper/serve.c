@@ -326,6 +326,7 @@ static void procs_list(struct client *c, const struct keep_msg *in)
 		m.proc_is = (struct keep_proc){ .flags = p->flags,
 						.ended = p->ended,
 						.status = p->status,
+						.timed_out = p->termed,
 						.started = p->started };
 		snprintf(m.proc_is.command, sizeof(m.proc_is.command), "%s", p->command);
 		client_send(c, in->id, &m, NULL, 0);

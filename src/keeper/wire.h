@@ -8,8 +8,8 @@
  *   KEEP_EXEC       exec; descriptors: the spec (host/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set, then the
  *                   program if KEEP_X_PROGRAM is set
  *                                                            KEEP_STARTED   proc, pid; and unless KEEP_X_DETACH is set, at its end
- *                                                            KEEP_EXITED    proc, a: wait status
- *   KEEP_WAIT       proc                                     KEEP_EXITED    proc, a: wait status (when it has ended)
+ *                                                            KEEP_EXITED    proc, a: wait status, b is 1: its time was up
+ *   KEEP_WAIT       proc                                     KEEP_EXITED    the same, when it has ended
  *   KEEP_SIGNAL     proc, a: signal, flags: KEEP_TO_GROUP    KEEP_OK
  *   KEEP_RESIZE     proc, a: rows, b: columns                KEEP_OK
  *   KEEP_STOP       n: grace in nanoseconds                  KEEP_OK        at once; the end is an event, and what waiters get
@@ -119,7 +119,7 @@ enum keep_state {
 enum keep_event_kind {
 	KEEP_EV_STATE = 1, /* a: the new enum keep_state */
 	KEEP_EV_START, /* proc, pid; text: the command */
-	KEEP_EV_EXIT, /* proc, pid, a: wait status */
+	KEEP_EV_EXIT, /* proc, pid, a: wait status, b is 1: its time was up */
 	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
 	KEEP_EV_OOM, /* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
 	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text */
@@ -155,6 +155,7 @@ struct keep_proc {
 	uint32_t flags; /* KEEP_X_ */
 	uint32_t ended; /* then status is its wait status */
 	int32_t status;
+	uint32_t timed_out; /* its time was up */
 	int64_t started; /* nanoseconds since 1970 */
 	char command[160];
 };

@@ -189,6 +189,12 @@ def cells():
     lines = call("POST", at + "/exec", {"command": ["sh", "-c", "kill -9 $$"], "workdir": "/tmp"}, 200)
     if lines[-1] != {"type": "exit", "exit_code": 137, "signal": 9}:
         problems.append(f"exec: {lines}")
+    lines = call("POST", at + "/exec", {"command": ["sleep", "60"], "timeout": 0.2}, 200)
+    if lines[-1] != {"type": "exit", "exit_code": 124, "signal": 15, "timed_out": True}:
+        problems.append(f"timeout: {lines}")
+    p = call("POST", at + "/exec", {"command": ["sleep", "60"], "timeout": 0.2, "detach": True}, 201)
+    if call("GET", f"{at}/processes/{p['proc']}/wait", want=200) != {"proc": p["proc"], "exit_code": 124, "signal": 15, "timed_out": True}:
+        problems.append("timeout of a detached process")
     lines = call("POST", at + "/exec", {"command": ["od", "-An", "-tx1"], "stdin_base64": "AP8="}, 200)
     if "".join(x.get("text", "") for x in lines).strip() != "00 ff":
         problems.append(f"exec: {lines}")

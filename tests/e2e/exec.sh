@@ -129,7 +129,9 @@ exec_status() {
 	exits 126 v exec "$c" true "$(head -c 131072 /dev/zero | tr '\0' x)"
 	exits 0 v exec "$c" true "$(head -c 100000 /dev/zero | tr '\0' x)"
 	is "$(v exec "$c" sh -c 'echo $#' sh $(seq 20000))" 20000
-	exits 143 v exec --timeout 200ms "$c" sleep 100
+	exits 124 v exec --timeout 200ms "$c" sleep 100
+	like "$(cat err)" 'viv: the time is up'
+	exits 143 v exec --timeout 100s "$c" sh -c 'kill -15 $$'
 	# None of them is still there.
 	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
 }

@@ -2,7 +2,7 @@
 import { VivariumError } from './errors.js';
 import { Files } from './files.js';
 import { parts } from './http.js';
-import { processStart, signalNumber } from './process.js';
+import { exitOf, processStart, signalNumber } from './process.js';
 
 /** @typedef {import('./types.js').Abortable} Abortable */
 /** @typedef {import('./types.js').CellInfo} CellInfo */
@@ -267,7 +267,7 @@ export class Cell {
 			throw new VivariumError({ code: 'connection_lost', message: 'the connection to vivd was lost before the command ended' });
 		const stdoutBytes = Buffer.concat(out.o ?? []), stderrBytes = Buffer.concat(out.e ?? []);
 		return {
-			exitCode: exit.exit_code, ...(exit.signal === undefined ? {} : { signal: exit.signal }),
+			...exitOf(exit),
 			stdout: stdoutBytes.toString('utf8'), stderr: stderrBytes.toString('utf8'), stdoutBytes, stderrBytes,
 		};
 	}
@@ -299,7 +299,7 @@ export class Cell {
 	 */
 	async waitFor(proc, o = {}) {
 		const e = await this.#transport.json('GET', `${at(this.id)}/processes/${proc}/wait`, { signal: o.signal });
-		return e.signal === undefined ? { exitCode: e.exit_code } : { exitCode: e.exit_code, signal: e.signal };
+		return exitOf(e);
 	}
 
 	/**

@@ -21,6 +21,19 @@ export function signalNumber(signal) {
 }
 
 /**
+ * How a process ended, as the API says it.
+ * @param {Record<string, any>} o
+ * @returns {Exit}
+ */
+export function exitOf(o) {
+	return {
+		exitCode: o.exit_code,
+		...(o.signal === undefined ? {} : { signal: o.signal }),
+		...(o.timed_out === undefined ? {} : { timedOut: o.timed_out }),
+	};
+}
+
+/**
  * Starts one; resolves when it runs.
  * @param {import('./http.js').Transport} transport
  * @param {string} at
@@ -171,7 +184,7 @@ export class Process {
 			this.pid = o.pid;
 			this.#settleStart();
 		} else if (o.type === 'exit') {
-			this.#end(undefined, o.signal === undefined ? { exitCode: o.exit_code } : { exitCode: o.exit_code, signal: o.signal });
+			this.#end(undefined, exitOf(o));
 		} else if (o.type === 'error') {
 			this.#lost(errorFrom(o.status, JSON.stringify(o)));
 		} else if (o.type === 'stdin_closed') {

@@ -197,8 +197,9 @@
  * @property {number} [cols]
  *
  * @typedef {object} Exit
- * @property {number} exitCode 128 + the signal, when one ended it
+ * @property {number} exitCode 128 + the signal, when one ended it; 124 when its time was up
  * @property {number} [signal]
+ * @property {true} [timedOut] its timeout passed
  *
  * @typedef {object} ExecOutput
  * @property {string} stdout

@@ -112,6 +112,7 @@ test('exec gives what a command wrote, and its end', async () => {
 	assert.deepEqual([r.exitCode, r.stdout, r.stderr], [3, 'cell exec\n/tmp\nin', 'e\n']);
 	const bytes = Buffer.from([...Array(256).keys()]);
 	assert.deepEqual((await cell.exec('cat', { stdin: bytes })).stdoutBytes, bytes);
+	assert.deepEqual(await cell.exec('sleep 100', { timeout: 0.2 }).then(({ exitCode, signal, timedOut }) => ({ exitCode, signal, timedOut })), { exitCode: 124, signal: 15, timedOut: true });
 	assert.deepEqual(await cell.exec('kill -9 $$').then(({ exitCode, signal }) => ({ exitCode, signal })), { exitCode: 137, signal: 9 });
 	assert.equal((await cell.exec(['head', '-c', '5000000', '/dev/zero'])).stdoutBytes.length, 5_000_000);
 	await assert.rejects(cell.exec(['/no/such']), refused('command_not_found', 422));

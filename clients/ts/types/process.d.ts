@@ -5,6 +5,12 @@
  */
 export function signalNumber(signal: SignalName | number): number;
 /**
+ * How a process ended, as the API says it.
+ * @param {Record<string, any>} o
+ * @returns {Exit}
+ */
+export function exitOf(o: Record<string, any>): Exit;
+/**
  * Starts one; resolves when it runs.
  * @param {import('./http.js').Transport} transport
  * @param {string} at

@@ -408,10 +408,14 @@ export type TerminalOptions = {
  */
 export type Exit = {
     /**
-     * 128 + the signal, when one ended it
+     * 128 + the signal, when one ended it; 124 when its time was up
      */
     exitCode: number;
     signal?: number;
+    /**
+     * its timeout passed
+     */
+    timedOut?: true;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
