@@ -77,7 +77,7 @@ DAEMON_SRC := $(sort $(wildcard src/daemon/*.c src/api/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
 # Of it, what viv cp uses as well.
-TAR_SRC := src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
+TAR_SRC := src/files/stored.c src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
 KEEPER_SRC := $(sort $(wildcard src/keeper/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))

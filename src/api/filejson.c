@@ -127,6 +127,9 @@ void file_fault(struct fault *f, int code, const char *about)
 		{ EBUSY, 409, "busy", "something is mounted there, or it is in use" },
 		{ ETXTBSY, 409, "busy", "the program is running" },
 		{ ESTALE, 409, "changed", "the file became shorter while it was read" },
+		{ EREMOTE, 403, "forbidden",
+		  "a token of scope 'read' sees stored files only, nothing of /proc, /sys and "
+		  "/dev" },
 		{ EACCES, 403, "denied", "the cell's user may not do this" },
 		{ EPERM, 403, "denied", "the cell does not permit this" },
 		{ EROFS, 403, "read_only", "this part of the cell is read-only" },

@@ -116,11 +116,14 @@ static int pipes_make(struct fileop *x, int fds[3])
 
 static int spec_make(const struct fileop_spec *s)
 {
-	char *argv[FILEOP_WORDS + 2] = { (char *)(uintptr_t) "viv-files" };
+	char *argv[FILEOP_WORDS + 3] = { (char *)(uintptr_t) "viv-files" };
 	struct execspec e = { .argv = argv, .cwd = "/", .user = s->user ? s->user : "0:0" };
+	unsigned at = 1;
 
+	if (s->stored)
+		argv[at++] = (char *)(uintptr_t) "stored";
 	for (unsigned i = 0; i < FILEOP_WORDS && s->words[i]; i++)
-		argv[i + 1] = (char *)(uintptr_t)s->words[i];
+		argv[at++] = (char *)(uintptr_t)s->words[i];
 	return execspec_write(&e);
 }
 

@@ -21,6 +21,7 @@ enum fileop_answer {
 struct fileop_spec {
 	enum fileop_answer answer;
 	const char *words[FILEOP_WORDS]; /* NULL-terminated */
+	bool stored; /* stored files only (files/stored.h) */
 	const char *user; /* NULL: root */
 	const char *type; /* of FILEOP_BYTES */
 	bool ranged; /* of FILEOP_FILE: only a part was asked for */

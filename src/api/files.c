@@ -121,6 +121,7 @@ static void files_ask(struct request *r, const char *const *names,
 	if (!c || !values_get(r, names, &v))
 		return;
 	s.user = v.user;
+	s.stored = r->rights.scope == SCOPE_READ;
 	fill(&v, &s);
 	if (c->state == CELL_PAUSED)
 		reply_error(r, 409, "wrong_state", "the cell is paused; resume it first");

@@ -8,6 +8,7 @@
 
 #include "files/ops.h"
 #include "files/say.h"
+#include "files/stored.h"
 #include "files/tar.h"
 
 static char about[TAR_ABOUT];
@@ -31,6 +32,9 @@ int tar_op(char **words)
 	/* What cannot be looked at is told before the archive begins. */
 	if (lstat(words[0], &st) < 0)
 		return error_say(errno, words[0]);
+	ret = stored_check(words[0], word_is_on(words[1]) ? 0 : O_NOFOLLOW);
+	if (ret)
+		return error_say(-ret, words[0]);
 	while (n > 1 && words[0][n - 1] == '/')
 		words[0][--n] = '\0';
 	dir = parent_open(AT_FDCWD, words[0], name);

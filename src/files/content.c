@@ -19,6 +19,7 @@
 
 #include "files/ops.h"
 #include "files/say.h"
+#include "files/stored.h"
 
 #define BLOCK (256u << 10)
 #define LINKS 40
@@ -34,13 +35,16 @@ static int file_open(const char *path, struct stat *st)
 	int fd, err = 0;
 
 	/* Looked at before it is opened: some devices notice. */
+	err = stored_check(path, 0);
+	if (err)
+		return err;
 	if (stat(path, st) < 0)
 		return -errno;
 	if (!S_ISREG(st->st_mode))
 		return S_ISDIR(st->st_mode) ? -EISDIR : -ENOTBLK;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = stored_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, st) < 0)
 		err = -errno;
 	else if (!S_ISREG(st->st_mode))

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "files/ops.h"
 #include "files/say.h"
+#include "files/stored.h"
 
 struct operation {
 	const char *name;
@@ -26,6 +27,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* A deep tree needs a directory for each level. */
 	limit_files_raise(0);
+	if (argc > 1 && !strcmp(argv[1], "stored")) {
+		stored_restrict();
+		argc--;
+		argv++;
+	}
 	for (unsigned i = 0; argc > 1 && i < ARRAY_LEN(operations); i++)
 		if (!strcmp(argv[1], operations[i].name) && argc - 2 == operations[i].nwords)
 			return operations[i].run(argv + 2);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "files/say.h"
+#include "files/stored.h"
 #include "files/walk.h"
 
 #define NOREPLACE 1 /* RENAME_NOREPLACE, which not every libc has */
@@ -60,9 +61,13 @@ static void entry_say(int dir, const char *name, const char *path, const struct 
 
 int stat_op(char **words)
 {
+	bool follow = word_is_on(words[1]);
+	int err = stored_check(words[0], follow ? 0 : O_NOFOLLOW);
 	struct stat st;
 
-	if (fstatat(AT_FDCWD, words[0], &st, word_is_on(words[1]) ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
+	if (err)
+		return error_say(-err, words[0]);
+	if (fstatat(AT_FDCWD, words[0], &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
 		return error_say(errno, words[0]);
 	entry_say(AT_FDCWD, words[0], words[0], &st);
 	return end_say();
@@ -85,10 +90,10 @@ int list_op(char **words)
 {
 	bool recursive = word_is_on(words[1]);
 	/* A link to a directory is one here, as for ls. */
-	int dir = open(words[0], O_PATH | O_DIRECTORY | O_CLOEXEC), ret;
+	int dir = stored_open(words[0], O_PATH | O_DIRECTORY | O_CLOEXEC), ret;
 
 	if (dir < 0)
-		return error_say(errno, words[0]);
+		return error_say(-dir, words[0]);
 	ret = walk_tree(dir, ".", words[0], list_step, &recursive);
 	return ret < 0 ? error_say(-ret, words[0]) : end_say();
 }

@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "files/stored.h"
 #include "files/tar.h"
 #include "files/walk.h"
 
@@ -316,6 +317,10 @@ static int pack_step(void *arg, const struct walk_entry *e, enum walk_when when)
 {
 	struct pack *p = arg;
 	int ret = when == WALK_ERROR ? -e->err : when == WALK_AT ? entry_put(p, e) : 0;
+
+	/* What is mounted somewhere in the tree and may not be looked at is left out. */
+	if (ret == -STORED_REFUSED && e->depth)
+		return 0;
 
 	if (ret < 0)
 		snprintf(p->about, TAR_ABOUT, "%s", e->path);

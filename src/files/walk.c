@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files/stored.h"
+
 struct walk {
 	DIR *dirs[WALK_DEPTH];
 	size_t lens[WALK_DEPTH]; /* of the path of each */
@@ -53,6 +55,9 @@ static int entry_visit(struct walk *w, const char *name, size_t len)
 			return w->depth ? 0 : ret;
 		return error_tell(w, e, -ret);
 	}
+	ret = stored_entry(e.dir, name, &e.st);
+	if (ret < 0)
+		return w->depth ? error_tell(w, e, -ret) : ret;
 	ret = w->fn(w->arg, &e, WALK_AT);
 	if (ret || !S_ISDIR(e.st.st_mode))
 		return ret < 0 ? ret : 0;

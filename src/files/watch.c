@@ -17,6 +17,7 @@
 
 #include "files/ops.h"
 #include "files/say.h"
+#include "files/stored.h"
 
 #define NODES 65536
 #define BUCKETS 16384
@@ -330,7 +331,9 @@ int watch_op(char **words)
 
 	while (len > 1 && words[0][len - 1] == '/')
 		words[0][--len] = '\0';
-	ret = watch_begin(words[0], word_is_on(words[1]));
+	ret = stored_check(words[0], 0);
+	if (ret == 0)
+		ret = watch_begin(words[0], word_is_on(words[1]));
 	if (ret < 0)
 		return error_say(-ret, words[0]);
 	for (p.fd = w.fd;;) {

@@ -13,6 +13,8 @@
  *   untar PATH UID GID
  *   watch PATH RECURSIVE
  *
+ * "stored" before them: stored files only, nothing of /proc, /sys and /dev (stored.h).
+ *
  * "-" stands for a value that is not given; MODE is octal; switches are 0 or 1. Its input and its output are frames: a struct
  * files_frame and so many bytes. It gets FILES_DATA (write, untar) and, when that was all, FILES_END; an input that ends before is
  * a client that went away, and nothing of a 'write' is left. It gives FILES_RECORD (stat, list, write, watch; of read, the file whose bytes
@@ -44,7 +46,8 @@ struct files_frame {
 };
 
 struct files_error {
-	int32_t code; /* errno. EILSEQ: a broken archive; ENOTSUP: one of a kind that is not read; ENOTBLK: neither a file nor a directory */
+	int32_t code; /* errno. EILSEQ: a broken archive; ENOTSUP: one of a kind that is not read; ENOTBLK: neither a file nor a directory; EREMOTE: not a
+		       * stored file (stored.h) */
 	uint64_t size; /* of the file, with ERANGE */
 };
 

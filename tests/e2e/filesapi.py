@@ -786,6 +786,27 @@ def rights():
     ask("DELETE", f"/v1/cells/{other}?force=1", 204)
 
 
+def stored():
+    token = {n: {"Authorization": "Bearer " + ask("POST", "/v1/tokens", 201, json.dumps(b))["token"]}
+             for n, b in (("read", {"scope": "read"}), ("cell", {"scope": "cell", "cell": "work"}))}
+    # Nothing of processes and devices, whatever way leads there; all of it for others.
+    shell("""cd /root; ln -s /proc/1/environ l; ln -s /proc p; mkdir m n t; touch t/a
+        mount -t proc proc m; mount --bind /proc n; mkdir t/m; mount -t proc proc t/m""")
+    for what, path in (("", "/proc/1/environ"), ("", "/proc/self/environ"), ("", "/root/l"), ("", "/root/p/1/environ"), ("", "/root/m/1/environ"), ("", "/root/n/1/maps"),
+                       ("", "/sys/kernel/mm/transparent_hugepage/enabled"), ("/stat", "/proc/1/environ"), ("/list", "/proc/1"), ("/list", "/root/p"), ("/list", "/dev"),
+                       ("/list", "/sys"), ("/tar", "/proc/1"), ("/tar", "/root/m/."), ("/tar", "/dev"), ("/watch", "/proc"), ("/list", "/dev/pts")):
+        said = files("GET", 403, what, path=path, headers=token["read"])
+        same(said["code"], "forbidden", f"{what} of {path} with the read scope")
+        if what not in ("/watch", "/tar"):
+            files("GET", 200, what, path=path, headers=token["cell"])
+    for path in ("/proc/self/root/root/f", "/proc/self/cwd", "/proc/self/fd/0"):
+        same(files("GET", 409, path=path, headers=token["read"])["code"], "link_loop", f"{path} with the read scope")
+    same(files("GET", 403, "/tar", path="/root/p", follow=1, headers=token["read"])["code"], "forbidden", "a link to /proc, followed")
+    with tarfile.open(fileobj=io.BytesIO(files("GET", 200, "/tar", path="/root/t", headers=token["read"]))) as t:
+        same(sorted(t.getnames()), ["t", "t/a"], "a tree with a mount of proc in it")
+    shell("cd /root; umount m n t/m; rm -r l p m n t")
+
+
 ask("POST", "/v1/cells", 201, json.dumps({"name": "work", "start": True}))
 globals()[STEP](*sys.argv[4:])
 ask("DELETE", "/v1/cells/work?force=1", 204)

@@ -16,6 +16,7 @@ check 'files: names of every byte, links, listing 5,000 @r' files names
 check 'files: FIFOs, devices, /proc, loops, files that grow and shrink @r' files odd
 check 'files: mkdir, move, remove @r' files changes
 check 'files: scopes of tokens, states of the cell @r' files rights
+check 'files: a token that may only look sees stored files only @r' files stored
 check 'files: trees as archives, out and in @r' files archives
 check 'files: archives that want to get out @r' files hostile_tar
 check 'files: a watcher sees what changes @r' files watch
