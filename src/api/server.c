@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ struct conn {
 	struct server *s;
 	int fd;
 	uint64_t deadline; /* by the loop's clock, in ms; 0: none */
+	const char *uri_end; /* of the current request: where its URI ends as a C string */
 };
 
 unsigned server_connections(const struct server *s)
@@ -264,6 +266,62 @@ static bool rights_suffice(struct request *r)
 	return true;
 }
 
+struct framing {
+	unsigned lengths, codings;
+	bool chunked;
+};
+
+static enum MHD_Result framing_add(void *arg, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	struct framing *f = arg;
+
+	(void)kind;
+	if (!strcasecmp(name, "Content-Length"))
+		f->lengths++;
+	if (!strcasecmp(name, "Transfer-Encoding")) {
+		f->codings++;
+		f->chunked = value && !strcasecmp(value, "chunked");
+	}
+	return MHD_YES;
+}
+
+/* MHD keeps URI and version in one buffer, with blanks between them. A NUL in the URI ends it early, and what follows would be ignored. */
+static bool uri_is_whole(const struct conn *c, const char *version)
+{
+	const char *p = c ? c->uri_end : NULL;
+
+	if (!p || version <= p || version - p > CONNECTION_MEMORY)
+		return false;
+	while (++p < version)
+		if (*p != ' ' && *p != '\t')
+			return false;
+	return true;
+}
+
+/* Whether it is clear what was asked and where the body ends: a proxy before us must not see another request than we do. False: answered,
+ * and nothing more is read from the connection. */
+static bool framing_is_clear(struct request *r, const char *version)
+{
+	struct framing f = { 0 };
+	const char *problem = NULL;
+
+	MHD_get_connection_values(r->conn, MHD_HEADER_KIND, framing_add, &f);
+	if (!uri_is_whole(conn_of(r->conn), version))
+		problem = "the request line has a NUL byte in it";
+	else if (f.lengths + f.codings > 1)
+		problem = "a request has one Content-Length or one Transfer-Encoding, not both";
+	else if (f.codings && !f.chunked)
+		problem = "the only Transfer-Encoding that is understood is 'chunked'";
+	else if (f.codings && strcmp(version, "HTTP/1.1") != 0)
+		problem = "only a request of HTTP/1.1 has a Transfer-Encoding";
+	if (!problem)
+		return true;
+	reply_error(r, 400, "invalid", "%s", problem);
+	reply_header(r, "Connection", "close");
+	return false;
+}
+
 /* The head is complete. */
 static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m, const char *url,
 				     const char *method, const char *version, void **context)
@@ -276,6 +334,8 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 	r->can_upgrade = !strcmp(method, "GET") && !strcmp(version, "HTTP/1.1");
 	s->d->count.requests++;
 	deadline_set(m, BODY_SECONDS);
+	if (!framing_is_clear(r, version))
+		return request_send(r);
 	length = request_header(r, "Content-Length");
 	if (length && !text_number(length, UINT64_MAX, &n))
 		n = UINT64_MAX;
@@ -362,6 +422,17 @@ static void on_completed(void *arg, struct MHD_Connection *m, void **context,
 	deadline_set(m, IDLE_SECONDS);
 }
 
+/* The URI, before MHD takes it apart. What this returns becomes the request's context. */
+static void *on_uri(void *arg, const char *uri, struct MHD_Connection *m)
+{
+	struct conn *c = conn_of(m);
+
+	(void)arg;
+	if (c)
+		c->uri_end = uri + strlen(uri);
+	return NULL;
+}
+
 /* Escapes are decoded when the path is in its parts: %2F is no slash. */
 static size_t on_unescape(void *arg, struct MHD_Connection *m, char *s)
 {
@@ -413,6 +484,7 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 				 (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
 				 on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
 				 MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
+				 MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
 				 MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
 				 1, MHD_OPTION_ARRAY, o->cert ? tls : no_tls, MHD_OPTION_END);
 	info = s->mhd ? MHD_get_daemon_info(s->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;

@@ -103,6 +103,17 @@ def alive():
 
 bad = 0
 seen = {}
+# Where a body ends, and what the path is, is to be clear: one answer of 400, and the connection is closed.
+POST = b"POST /v1/cells HTTP/1.1\r\nHost: x\r\n"
+UNCLEAR = [POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+           POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+           POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+           b"GET /v1/version\0x HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /v1/events?follow=0&since=1\0x HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /v1/events?follow=0\0&since=1 HTTP/1.1\r\nHost: x\r\n\r\n"]
+for data in UNCLEAR:
+    got = ask(data + b"GET /v1/version HTTP/1.1\r\nHost: x\r\n\r\n", 30)
+    if got != [400]:
+        print(f"{got} for {data!r}")
+        bad += 1
 for i in range(COUNT):
     data = make()
     for status in ask(data):
