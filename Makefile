@@ -99,7 +99,7 @@ VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openap
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
 VIVD_LIBS := -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto
 # For other programs: libvivarium, with what it needs of the rest.
-CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/log.c)
+CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/log.c src/base/utf8.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
 KEEPER_OBJ := $(call objs,$(filter-out src/keeper/main.c,$(KEEPER_SRC)))
 KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))

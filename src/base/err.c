@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 void err_note(struct err *e, enum err_kind kind, const char *fmt, ...)
 {
 	va_list ap;
@@ -13,7 +15,5 @@ void err_note(struct err *e, enum err_kind kind, const char *fmt, ...)
 	vsnprintf(e->text, sizeof(e->text), fmt, ap);
 	va_end(ap);
 	/* Names out of archives are part of messages. */
-	for (char *p = e->text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
+	text_hide_controls(e->text);
 }

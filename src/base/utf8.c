@@ -70,3 +70,35 @@ size_t text_utf8_tail(const char *s, size_t n)
 	}
 	return 0;
 }
+
+unsigned text_printable(const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	int len = n ? utf8_length(text, n) : 0;
+
+	if (len == 1)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	/* The second set of controls, U+0080 to U+009F. */
+	if (len <= 0 || (s[0] == 0xc2 && s[1] < 0xa0))
+		return 0;
+	/* U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069. */
+	if (s[0] == 0xe2 &&
+	    ((s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xaa && s[2] <= 0xae))) ||
+	     (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
+		return 0;
+	return (unsigned)len;
+}
+
+void text_hide_controls(char *s)
+{
+	size_t left = strlen(s);
+
+	while (left) {
+		unsigned n = text_printable(s, left);
+
+		if (!n)
+			*s = '?';
+		s += n ? n : 1;
+		left -= n ? n : 1;
+	}
+}

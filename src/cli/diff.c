@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/patch.h"
 #include "cli/told.h"
@@ -24,7 +25,7 @@ static void name_print(const char *path)
 	unsigned n;
 
 	for (; path < end; path += n ? n : 1) {
-		n = text_printable(path, end);
+		n = text_printable(path, (size_t)(end - path));
 		if (n)
 			fwrite(path, 1, n, stdout);
 		else

@@ -24,13 +24,13 @@ static unsigned text_print(FILE *to, const char *s, unsigned max)
 	unsigned n = 0;
 
 	while (*s && n < max) {
-		int len = utf8_length(s, strlen(s));
+		unsigned len = text_printable(s, strlen(s));
 
-		if (len <= 0 || (unsigned char)*s < ' ' || *s == 0x7f)
-			putc('?', to);
+		if (len)
+			fwrite(s, 1, len, to);
 		else
-			fwrite(s, 1, (size_t)len, to);
-		s += len > 0 ? len : 1;
+			putc('?', to);
+		s += len ? len : 1;
 		n++;
 	}
 	return n;

@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/lines.h"
 
 #define CONTEXT 3u
@@ -21,32 +22,6 @@
 	"e69de29" /* git's name for the empty content; patch tells by it that a file goes */
 
 /* ---- bytes ---- */
-
-unsigned text_printable(const char *p, const char *end)
-{
-	const unsigned char *s = (const unsigned char *)p;
-	size_t left = (size_t)(end - p);
-	unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-
-	if (n == 1)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	if (s[0] < 0xc2 || s[0] > 0xf4 || left < n)
-		return 0;
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* Controls of the second set, overlong forms, halves of pairs, what is above the last character. */
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	/* Marks that turn the direction of what follows: U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069. */
-	if (s[0] == 0xe2 &&
-	    ((s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xaa && s[2] <= 0xae))) ||
-	     (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
-		return 0;
-	return n;
-}
 
 static void content_print(const char *p, size_t len)
 {
@@ -58,7 +33,7 @@ static void content_print(const char *p, size_t len)
 		return;
 	}
 	for (; p < end; p += n ? n : 1) {
-		n = text_printable(p, end);
+		n = text_printable(p, (size_t)(end - p));
 		if (n || *p == '\n' || *p == '\t')
 			fwrite(p, 1, n ? n : 1, stdout);
 		else

@@ -8,8 +8,4 @@
 bool must_check patch_print(const char *path, const struct told_side *old,
 			    const struct told_side *new);
 
-/* A byte of a name or a text that a terminal shows as it is, starting at p (end: behind the last): how many belong to it; 0: it could
- * steer the terminal, or is no text. */
-unsigned text_printable(const char *p, const char *end);
-
 #endif

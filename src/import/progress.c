@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 #define PERIOD_NS (100 * 1000000LL)
 #define BAR 24
 
@@ -96,9 +98,7 @@ void progress_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	for (char *p = line; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
+	text_hide_controls(line);
 	bar_clear();
 	fprintf(stderr, "viv: %s\n", line);
 }

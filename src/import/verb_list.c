@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "import/verbs.h"
 #include "store/config.h"
 
@@ -193,8 +194,16 @@ static void config_json(const struct image *i)
 /* A value of an image goes to a terminal. */
 static void shown(const char *text, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i]);
+	while (len) {
+		unsigned n = text_printable(text, len);
+
+		if (n)
+			fwrite(text, 1, n, stdout);
+		else
+			putchar('?');
+		text += n ? n : 1;
+		len -= n ? n : 1;
+	}
 }
 
 static void image_print(const struct image *i, const struct summary *s, const struct tag *tags,

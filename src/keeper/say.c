@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/jsontext.h"
+#include "base/utf8.h"
 
 static bool as_json;
 
@@ -18,17 +19,6 @@ bool say_is_json(void)
 	return as_json;
 }
 
-/* What is told of can be a guest's, like the name of a file: it steers no terminal. */
-static void controls_hide(char *s)
-{
-	for (; *s; s++) {
-		bool c1 = (unsigned char)s[0] == 0xc2 && ((unsigned char)s[1] & 0xe0) == 0x80;
-
-		if ((unsigned char)*s < ' ' || *s == 0x7f || c1)
-			*s = '?';
-	}
-}
-
 static printf_like(2, 0) void message(const char *code, const char *fmt, va_list ap)
 {
 	char line[1024];
@@ -38,7 +28,8 @@ static printf_like(2, 0) void message(const char *code, const char *fmt, va_list
 		json_failure(stderr, code, line);
 		return;
 	}
-	controls_hide(line);
+	/* Part of it can be a guest's, like the name of a file: it steers no terminal. */
+	text_hide_controls(line);
 	fprintf(stderr, "viv: %s\n", line);
 }
 

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "host/cgroup.h"
 #include "host/isolate.h"
 #include "keeper/keeper.h"
@@ -48,13 +49,13 @@ void text_clean(const char *text, size_t size, char *line, size_t max)
 	size_t n = 0, len = strnlen(text, size);
 
 	for (size_t i = 0; i < len && n + 5 < max; i++) {
-		unsigned char c = (unsigned char)text[i];
-		bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)text[i + 1] < 0xa0;
+		unsigned whole = text_printable(text + i, len - i);
 
-		if (c < 0x20 || c == 0x7f || c1)
-			n += (size_t)snprintf(line + n, max - n, "\\x%02x", c);
-		else
-			line[n++] = (char)c;
+		if (!whole)
+			n += (size_t)snprintf(line + n, max - n, "\\x%02x", (unsigned char)text[i]);
+		for (unsigned k = 0; k < whole; k++)
+			line[n++] = text[i + k];
+		i += whole ? whole - 1 : 0;
 	}
 	line[n] = '\0';
 }

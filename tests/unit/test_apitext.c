@@ -174,8 +174,31 @@ static void lines(void)
 	ok(kept == 2 && !memcmp(out, "{,\"text\":\"ab\"}\n", 15), "without half a character");
 }
 
+static bool hides(const char *from, const char *want)
+{
+	char s[64];
+
+	strcpy(s, from);
+	text_hide_controls(s);
+	return !strcmp(s, want);
+}
+
+static void terminals(void)
+{
+	ok(hides("a\xc3\xa9\xe2\x82\xac", "a\xc3\xa9\xe2\x82\xac"), "letters");
+	ok(hides("\x1b[31m\n\x7f", "?[31m??"), "controls");
+	ok(hides("\x9b[31m", "?[31m"), "a byte that starts a sequence on some terminals");
+	ok(hides("\xc2\x9b[31m", "??[31m"), "the same as UTF-8");
+	ok(hides("x\xc2", "x?") && hides("x\xe2\x82", "x??"), "what is cut off");
+	ok(hides("x\xe2\x80\xae[\xe2\x81\xa6", "x???[???"), "marks of direction");
+	eq(text_printable("\xe2\x82\xac", 2), 0, "not behind the end");
+	eq(text_printable("\xe2\x82\xac", 3), 3, "a whole character");
+	eq(text_printable("", 0), 0, "nothing");
+}
+
 int main(void)
 {
+	terminals();
 	escapes();
 	lines();
 	paths();

@@ -1,5 +1,5 @@
 /* The store without its libraries: where it is, tags, images by name, locks, work in progress. */
-/* objects: src/store/ src/base/err.c src/base/log.c src/host/isolate.c src/host/filter.c */
+/* objects: src/store/ src/base/err.c src/base/utf8.c src/base/log.c src/host/isolate.c src/host/filter.c */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

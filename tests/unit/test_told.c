@@ -1,5 +1,5 @@
 /* What a kernel says about a disk, read as the word of a stranger. */
-/* objects: src/cli/told.c src/base/err.c */
+/* objects: src/cli/told.c src/base/err.c src/base/utf8.c */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
