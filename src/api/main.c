@@ -25,6 +25,7 @@
 #include "daemon/place.h"
 #include "daemon/pool.h"
 #include "store/files.h"
+#include "store/store.h"
 
 #define FLUSH_MS 10
 #define LOG_MAX (1 << 20)
@@ -166,13 +167,26 @@ static void shorten_begin(struct db *db)
 		db->shortening = false;
 }
 
+static int db_prepare(struct daemon *d, struct err *e)
+{
+	struct store s;
+	int r;
+
+	/* Who needs the store and cannot have it says so. */
+	if (store_open(&s, e) < 0)
+		s.fd = -1;
+	r = db_open(&d->db, d->state, s.fd, e);
+	store_close(&s);
+	return r;
+}
+
 static int daemon_start(struct daemon *d, const struct options *o, struct err *e)
 {
 	struct listen_options lo = { .trusted = true };
 
 	if (place_take(d, e) < 0)
 		return -1;
-	if (db_open(&d->db, d->state, e) < 0)
+	if (db_prepare(d, e) < 0)
 		return -1;
 	uv_loop_init(&d->loop);
 	uv_timer_init(&d->loop, &d->flush);

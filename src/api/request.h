@@ -40,6 +40,7 @@ struct route {
 #define ROUTE_UPLOAD \
 	4 /* takes a body of any size, bit by bit: the handler is called when the head is there, and sets r->upload or answers */
 #define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
+#define ROUTE_FREES 8 /* removes something, which works on a full disk as well */
 
 extern const struct route routes[];
 extern const unsigned nroutes;

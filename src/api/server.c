@@ -405,8 +405,11 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
 	else if (r->body.len && !(r->route->flags & ROUTE_BODY))
 		reply_error(r, 400, "invalid", "this request takes no body");
-	else
+	else {
+		if (r->route->flags & ROUTE_FREES)
+			db_room_give(&r->d->db);
 		r->route->handle(r);
+	}
 	/* A handler that waits has suspended the connection. */
 	return r->waiting ? MHD_YES : request_send(r);
 }
@@ -414,10 +417,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 static void on_completed(void *arg, struct MHD_Connection *m, void **context,
 			 enum MHD_RequestTerminationCode why)
 {
+	struct request *r = *context;
+
 	(void)arg;
 	(void)why;
-	if (*context)
-		request_free(*context);
+	if (r && r->route && (r->route->flags & ROUTE_FREES))
+		db_room_keep(&r->d->db);
+	if (r)
+		request_free(r);
 	*context = NULL;
 	deadline_set(m, IDLE_SECONDS);
 }

@@ -1,13 +1,16 @@
 /* See db.h. */
 #include "daemon/db.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "store/room.h"
 
 #define LOG_PAGES 500 /* then another thread shortens it */
 #define LOG_MOST 2000
@@ -112,13 +115,30 @@ static int on_wal(void *arg, sqlite3 *sql, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-int db_open(struct db *db, const char *path, struct err *e)
+void db_room_give(struct db *db)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(db->dirs); i++)
+		if (db->dirs[i] >= 0)
+			room_give(db->dirs[i]);
+}
+
+void db_room_keep(struct db *db)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(db->dirs); i++)
+		if (db->dirs[i] >= 0)
+			room_keep(db->dirs[i]);
+}
+
+int db_open(struct db *db, const char *path, int store, struct err *e)
 {
 	mode_t mask = umask(077);
-	int r;
+	int r, keep = 1;
 
 	memset(db, 0, sizeof(*db));
 	snprintf(db->file, sizeof(db->file), "%s/state.db", path);
+	db->dirs[0] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	db->dirs[1] = store < 0 ? -1 : fcntl(store, F_DUPFD_CLOEXEC, 3);
+	db_room_give(db);
 	r = sqlite3_open_v2(db->file, &db->sql,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	/* Killed at any moment, nothing acknowledged is lost; a power cut may take the last moments and no more. */
@@ -129,12 +149,18 @@ int db_open(struct db *db, const char *path, struct err *e)
 				 "temp_store=MEMORY;"
 				 "PRAGMA journal_size_limit=8388608",
 				 NULL, NULL, NULL);
+	/* The log stays when vivd ends: with its place on the disk, the state can be opened and changed when there is no other. */
+	if (r == SQLITE_OK)
+		sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sqlite3_wal_hook(db->sql, on_wal, db);
 	umask(mask);
 	if (r != SQLITE_OK)
 		return err_set(e, ERR_FAILED, "cannot open '%s': %s", db->file,
 			       db->sql ? sqlite3_errmsg(db->sql) : "out of memory");
-	return db_migrate(db, e);
+	if (db_migrate(db, e) < 0)
+		return -1;
+	db_room_keep(db);
+	return 0;
 }
 
 void db_close(struct db *db)
@@ -145,6 +171,9 @@ void db_close(struct db *db)
 	db->ncache = 0;
 	sqlite3_close(db->sql);
 	db->sql = NULL;
+	for (unsigned i = 0; i < ARRAY_LEN(db->dirs); i++)
+		if (db->dirs[i] >= 0)
+			close(db->dirs[i]);
 }
 
 static sqlite3_stmt *statement(struct db *db, const char *sql)

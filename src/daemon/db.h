@@ -33,10 +33,11 @@ struct db {
 	int pages, next; /* of the log after the last commit, and when full is called */
 	void *arg; /* of both */
 	char file[4200];
+	int dirs[2]; /* where it is, and the store: room is kept back there (store/room.h); -1 */
 };
 
-/* Opens or makes it at path/state.db. */
-int db_open(struct db *db, const char *path, struct err *e);
+/* Opens or makes it at path/state.db. store: the directory of the store, or -1; borrowed for a call. */
+int db_open(struct db *db, const char *path, int store, struct err *e);
 void db_close(struct db *db);
 
 /* Runs one that gives no rows. How many rows changed, or -1. */
@@ -58,5 +59,9 @@ void db_end_later(struct db *db);
 void db_shorten(const char *file);
 /* Writes what was kept. */
 void db_flush(struct db *db);
+/* Something is about to be removed, for which records have to be written: on a full disk, what was kept back for that is given up. */
+void db_room_give(struct db *db);
+/* It was, or nothing needs to be: room is kept back again if there is some. */
+void db_room_keep(struct db *db);
 
 #endif

@@ -10,6 +10,7 @@
 #include "keeper/client.h"
 #include "keeper/merge.h"
 #include "store/config.h"
+#include "store/room.h"
 
 /* ---- the image's configuration ---- */
 
@@ -204,6 +205,7 @@ int place_open(struct place *p, struct run_options *o)
 		if (store_open(&p->store, &e) < 0)
 			return failed(&e);
 		p->used = true;
+		room_keep(p->store.fd);
 		if (o->image)
 			status = image_place(p, o->image);
 		if (!status && o->name)

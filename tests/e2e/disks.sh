@@ -130,6 +130,37 @@ full() {
 }
 check 'a full host: an error, then room again @root' full
 
+# With not a byte left, also none that was kept back at the last start: what is to be removed can be.
+full_remove() {
+	mkdir -p data run
+	# shellcheck disable=SC2016
+	unshare -rm sh -c 'mount -t tmpfs -o size=64M tmpfs data && mkdir data/d data/s || exit 1
+		export XDG_DATA_HOME=$PWD/data/d XDG_STATE_HOME=$PWD/data/s XDG_RUNTIME_DIR=$PWD/run
+		fill() { cat /dev/zero >>data/fill; cat /dev/zero >>data/fill; } 2>/dev/null
+		"$0" run --name a -- sh -c "head -c 8M /dev/zero >/big; touch /small"
+		"$0" run --name b -- true
+		fill
+		echo cells: $("$0" ls -q | wc -l)
+		fill
+		"$0" run --name a -- sh -c "echo x >/more && echo there is room; rm /small /usr/bin/perl && echo removed"
+		kill -9 $("$0" daemon status --json | sed "s/.*\"pid\":\([0-9]*\).*/\1/")
+		fill
+		echo cells: $("$0" ls -q | wc -l)
+		"$0" verify a && echo verified
+		fill
+		"$0" rm b && echo removed
+		"$0" run --name a -- rm /big && echo removed
+		test -s data/d/vivarium/room || echo nothing is kept back yet
+		rm data/fill
+		"$0" rm a && echo removed
+		i=0; until test -s data/d/vivarium/room && test -s data/s/vivarium/room; do i=$((i + 1)); test $i -lt 300 || exit 1; sleep 0.1; done
+		echo kept back again
+		"$0" daemon stop' "$VIV" >out 2>err || { cat out err; return 1; }
+	is "$(cat out)" "$(printf '%s\n' 'cells: 2' removed 'cells: 2' verified b removed removed 'nothing is kept back yet' a removed 'kept back again')"
+	is "$(grep -cv 'No space left\|I/O error' err)" 0 "$(cat err)"
+}
+check 'a full host: files, cells and lists without any room @r' full_remove
+
 told() {
 	own_store
 	viv --name d -- python3 -c "$make"

@@ -125,7 +125,7 @@ int main(void)
 	char dir[] = "/tmp/viv-db.XXXXXX", path[64];
 	struct err e;
 
-	if (!mkdtemp(dir) || db_open(&db, dir, &e) < 0)
+	if (!mkdtemp(dir) || db_open(&db, dir, -1, &e) < 0)
 		return 1;
 	db.hold = on_hold;
 	db.full = on_full;

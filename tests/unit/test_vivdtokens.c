@@ -91,12 +91,12 @@ int main(void)
 
 	if (!mkdtemp(dir))
 		return 1;
-	eq(db_open(&d.db, dir, &e), 0, "a new database");
+	eq(db_open(&d.db, dir, -1, &e), 0, "a new database");
 	events_open(&d);
 	tokens();
 	events();
 	db_close(&d.db);
-	eq(db_open(&d.db, dir, &e), 0, "opened again");
+	eq(db_open(&d.db, dir, -1, &e), 0, "opened again");
 	events_open(&d);
 	ok(d.last_event > EVENTS_KEPT, "numbers go on");
 	db_close(&d.db);

@@ -344,7 +344,21 @@ void log_whole(struct layer *l, struct lnode *n)
 
 /* ---- writing ---- */
 
-static int log_reserve(struct llog *g, uint64_t need, bool frees)
+static int reserve_up_to(struct llog *g, uint64_t end)
+{
+	int r;
+
+	end = ALIGN_UP(end, PAGE_SIZE);
+	if (end <= g->reserved)
+		return 0;
+	r = host_fallocate(g->fd, FALLOC_FL_KEEP_SIZE, (int64_t)g->reserved,
+			   (int64_t)(end - g->reserved));
+	if (r == 0)
+		g->reserved = end;
+	return r;
+}
+
+int log_reserve(struct llog *g, uint64_t need, bool frees)
 {
 	uint64_t want = g->end + need + (frees ? 0 : RESERVE);
 	uint64_t step = MIN(MAX(g->end / 4, STEP_MIN), STEP_MAX);
@@ -352,16 +366,17 @@ static int log_reserve(struct llog *g, uint64_t need, bool frees)
 
 	if (g->no_reserve || want <= g->reserved)
 		return 0;
-	step = ALIGN_UP(MAX(step, want - g->reserved), PAGE_SIZE);
-	r = host_fallocate(g->fd, FALLOC_FL_KEEP_SIZE, (int64_t)g->reserved, (int64_t)step);
+	r = reserve_up_to(g, MAX(g->reserved + step, want));
 	if (r == -EOPNOTSUPP || r == -ENOSYS) {
 		g->no_reserve = true;
 		return 0;
 	}
+	/* What an earlier kernel reserved is still there, behind the end of the file: that much can be had of a full disk. */
 	if (r < 0)
-		return frees && g->end + need <= g->reserved ? 0 : r;
-	g->reserved += step;
-	return 0;
+		r = reserve_up_to(g, want);
+	if (r < 0 && frees && g->end + need <= g->reserved)
+		r = 0;
+	return r;
 }
 
 static int write_all(int fd, const char *p, size_t n, uint64_t off)

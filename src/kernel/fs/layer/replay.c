@@ -650,6 +650,7 @@ int store_replay(struct layer *l, uint32_t index, char *why, size_t why_size)
 	s->log.fd = rd.fd;
 	s->log.end = s->log.reserved = at;
 	s->log.crc = rd.crc;
+	(void)!log_reserve(&s->log, 0, false); /* without it, changes are refused that need room */
 	return 0;
 }
 

@@ -168,6 +168,8 @@ void log_clean(struct layer *l);
 void log_next(struct layer *l);
 /* Writes the group. frees: the change makes room, so it may use what is kept back. 0 or -errno: nothing was written. */
 int must_check log_commit(struct layer *l, bool frees);
+/* Has the host set aside what need bytes more take and, unless the change makes room, what is kept for those that do. */
+int must_check log_reserve(struct llog *g, uint64_t need, bool frees);
 void log_abort(struct layer *l);
 /* A new log in fd, an empty file, of the layer called number. */
 int must_check log_start(struct layer *l, int fd, uint32_t number, uint32_t flags,
