@@ -349,9 +349,9 @@ void procs_client_gone(struct client *c)
 	}
 }
 
-static void signal_put(const struct kproc *p, int sig)
+static void signal_put(const struct kproc *p, int sig, bool group)
 {
-	struct ctl_msg m = { .type = CTL_PROC_SIGNAL, .id = p->num, .a = sig };
+	struct ctl_msg m = { .type = CTL_PROC_SIGNAL, .id = p->num, .a = sig, .b = group };
 
 	control_put(&m, NULL, 0);
 }
@@ -362,7 +362,7 @@ void procs_signal_all(int sig)
 
 	list_for_each (p, &keeper.procs, link)
 		if (p->pid && !p->ended)
-			signal_put(p, sig);
+			signal_put(p, sig, false);
 }
 
 bool procs_are_running(void)
@@ -394,9 +394,13 @@ void procs_time(void)
 	list_for_each (p, &keeper.procs, link) {
 		if (!p->deadline || p->deadline > now || p->ended)
 			continue;
-		signal_put(p, p->termed ? SIGKILL : SIGTERM);
+		/* With what it started: a shell's command would go on, and keep the streams open. The group at a terminal is that of the
+		 * command in front. */
+		signal_put(p, p->termed ? SIGKILL : SIGTERM, true);
+		if (p->flags & KEEP_X_TTY)
+			signal_put(p, p->termed ? SIGKILL : SIGTERM, false);
 		if (!p->termed)
-			signal_put(p, SIGCONT);
+			signal_put(p, SIGCONT, true);
 		p->deadline = now + GRACE;
 		p->termed = true;
 	}

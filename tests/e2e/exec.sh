@@ -131,6 +131,7 @@ exec_status() {
 	is "$(v exec "$c" sh -c 'echo $#' sh $(seq 20000))" 20000
 	exits 124 v exec --timeout 200ms "$c" sleep 100
 	like "$(cat err)" 'viv: the time is up'
+	exits 124 v exec --timeout 200ms "$c" sh -c 'sleep 100; true'
 	exits 143 v exec --timeout 100s "$c" sh -c 'kill -15 $$'
 	# None of them is still there.
 	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3

@@ -38,7 +38,7 @@ def timeouts(v):
     assert (end["reason"], end["exit_code"]) == ("timeout", 124), end
     assert time.monotonic() - began > 1.9
     end = v.call("GET", f"/v1/cells/{x}/processes/{p}/wait")
-    assert end["exit_code"] == 143 and end["signal"] == 15, end
+    assert end["exit_code"] == 124 and end["signal"] == 15 and end["timed_out"], end
     assert v.call("GET", f"/v1/cells/{i}/wait")["reason"] == "idle"
     # A new vivd knows that something runs in it.
     assert v.call("GET", f"/v1/cells/{b}")["state"] == "running"
