@@ -325,6 +325,7 @@ attack hyper ""
 attack seccomp ""
 attack mounttree ""
 attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
+for part in shm mounts unix fifo stub; do attack "lifetimes:$part" "" "$part"; done
 attack uncover "--tmpfs /usr/share" /usr/share
 alone storms ""
 attack sysfuzz "" $((30 * scale)) 1

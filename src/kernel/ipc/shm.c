@@ -127,15 +127,18 @@ int shm_attach_begin(struct task *t, struct shm *s)
 {
 	struct shm_map *m;
 
-	shm_attach_end(t, 0); /* one that was never finished */
+	/* Counted before anything else: ending an attachment that was never finished may be the end of this very segment. */
+	s->nattch++;
+	shm_attach_end(t, 0);
 	m = obj_new(&shm_map_type);
-	if (!m)
+	if (!m) {
+		shm_unuse(s, t->proc->pid);
 		return -ENOMEM;
+	}
 	m->shm = s;
 	m->tid = t->tid;
 	m->next = t->proc->shm_maps;
 	t->proc->shm_maps = m;
-	s->nattch++;
 	return 0;
 }
 
