@@ -207,16 +207,19 @@ void mount_put(struct mount *m)
 
 	while (m && --m->refs == 0) {
 		struct mount *parent = m->parent;
+		struct name *top = name_get(name_top(m->root));
 		struct mount *other;
 		bool shared = false;
 
 		kept_release(m, &released);
 		list_for_each (other, &mounts, link)
 			shared |= other->fs == m->fs;
-		if (!shared)
-			name_shrink_tree(name_top(
-				m->root)); /* its inodes must not outlive the file system */
+		/* Its inodes must not outlive the file system. The root that it showed goes first: nobody may hold it any more, and
+		 * then it is one of the names that are cached. */
 		name_put(m->root);
+		if (!shared)
+			name_shrink_tree(top);
+		name_put(top);
 		if (m->point)
 			name_put(m->point);
 		fs_put(m->fs);

@@ -148,6 +148,8 @@ static void name_free_str(struct name *n)
 /* Frees an unhashed name that nobody holds; its parent's count is the caller's to drop. */
 static void name_free(struct name *n)
 {
+	struct fs *fs = n->parent ? NULL : n->inode->fs; /* see name_new_root */
+
 	stamp_bump(n->stamp);
 	if (n->is_ctx)
 		vfs_ctx_gone(n);
@@ -158,6 +160,7 @@ static void name_free(struct name *n)
 	inode_put(n->inode);
 	name_free_str(n);
 	obj_free(&name_type, n);
+	fs_put(fs);
 }
 
 static bool name_is_volatile(const struct name *n)
@@ -249,9 +252,15 @@ static struct name *name_new(struct name *parent, const char *str, size_t len, s
 	return n;
 }
 
+/* Names hold their parents, so this one goes last of its tree: with it the tree keeps its file system, whatever became of the mounts
+ * that showed it. */
 struct name *name_new_root(struct inode *root)
 {
-	return name_new(NULL, "", 0, root);
+	struct name *n = name_new(NULL, "", 0, root);
+
+	if (n)
+		fs_get(root->fs);
+	return n;
 }
 
 struct name *name_new_deleted(struct name *parent, const char *str, struct inode *ino)

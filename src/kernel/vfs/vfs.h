@@ -162,7 +162,7 @@ struct inode {
 	uint32_t refs;
 	const struct inode_ops *ops;
 	const struct file_ops *fops; /* what an open file of it gets when ops->open is missing */
-	struct fs *fs; /* borrowed: the mount keeps it */
+	struct fs *fs; /* borrowed: the mount and the tree of names keep it */
 	uint64_t ino;
 	uint32_t mode; /* type and permissions */
 	uint32_t uid, gid, nlink;
@@ -249,7 +249,8 @@ struct path {
 
 struct name *name_get(struct name *n);
 void name_put(struct name *n);
-struct name *name_new_root(struct inode *root); /* takes the inode reference; returns ref */
+/* The top of a tree of names; takes the inode reference and holds the file system; returns ref. */
+struct name *name_new_root(struct inode *root);
 /* The child of dir called str: from the cache, or by asking the file system. returns ref; its inode may be NULL
  * (negative). -errno only for failures of the look-up itself. */
 int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret_);
