@@ -20,8 +20,8 @@ OBJ_TYPE(fifo_wait_type, struct fifo_wait, 0);
 
 static void fifo_wait_free(struct fifo_wait *w)
 {
+	inode_put(w->ino); /* first: the path keeps its file system */
 	path_put(&w->path);
-	inode_put(w->ino);
 	obj_free(&fifo_wait_type, w);
 }
 
