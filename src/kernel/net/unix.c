@@ -83,19 +83,13 @@ static void unix_pair(struct sock *a, struct sock *b)
 
 /* ---- connections ---- */
 
-static int unix_stream_connect(struct sock *s, struct task *t, const struct sockname *n,
-			       bool nonblock, struct waitq **ret_q)
+/* The other end, in the accept queue of to. */
+static int connect_to(struct unix_sock *u, struct unix_sock *to, struct task *t,
+		      struct waitq **ret_q)
 {
-	struct unix_sock *u = unix_sk(s), *to, *end;
-	int r = unix_name_check(n);
+	struct sock *s = &u->s;
+	struct unix_sock *end;
 
-	(void)nonblock;
-	if (r == 0 && s->passcred)
-		r = unix_autobind(u);
-	if (r == 0)
-		r = unix_find(t, n, s->type, &to);
-	if (r)
-		return r;
 	if (!to->s.listening || to->s.rcv_shut)
 		return -ECONNREFUSED;
 	if (to->s.acceptq_len > to->s.backlog) {
@@ -126,6 +120,24 @@ static int unix_stream_connect(struct sock *s, struct task *t, const struct sock
 	waitq_wake(&to->s.q, SOCK_POLL_IN);
 	waitq_wake(&s->q, SOCK_POLL_OUT);
 	return 0;
+}
+
+static int unix_stream_connect(struct sock *s, struct task *t, const struct sockname *n,
+			       bool nonblock, struct waitq **ret_q)
+{
+	struct unix_sock *u = unix_sk(s), *to;
+	int r = unix_name_check(n);
+
+	(void)nonblock;
+	if (r == 0 && s->passcred)
+		r = unix_autobind(u);
+	if (r == 0)
+		r = unix_find(t, n, s->type, &to);
+	if (r)
+		return r;
+	r = connect_to(u, to, t, ret_q);
+	unix_sock_put(to);
+	return r;
 }
 
 static int unix_listen(struct sock *s, struct task *t, uint32_t backlog)

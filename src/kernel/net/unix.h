@@ -61,8 +61,12 @@ struct unix_name *unix_name_get(struct unix_name *n); /* NULL is fine */
 void unix_name_put(struct unix_name *n); /* NULL is fine */
 int unix_bind(struct sock *s, struct task *t, const struct sockname *n);
 int unix_autobind(struct unix_sock *u); /* 0 when it has a name already */
-/* Who is bound to n: borrowed. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ... */
-int unix_find(struct task *t, const struct sockname *n, int type, struct unix_sock **ret_);
+/* Who is bound to n: returns ref, as nobody else may hold it but a cycle that the next unix_gc() ends. -ECONNREFUSED, -ENOENT,
+ * -EACCES, -EPROTOTYPE, ... */
+int must_check unix_find(struct task *t, const struct sockname *n, int type,
+			 struct unix_sock **ret_);
+/* Puts what unix_find gave. */
+void unix_sock_put(struct unix_sock *u);
 void unix_unbind(struct unix_sock *u);
 /* -EINVAL unless n is a name of this family. */
 int unix_name_check(const struct sockname *n);
@@ -71,7 +75,8 @@ int unix_name_check(const struct sockname *n);
 /* A file goes into a packet: 0, or -ETOOMANYREFS when too many travel. landed: it left the packet. */
 int must_check unix_file_sent(struct file *f, struct task *t);
 void unix_file_landed(struct file *f);
-/* A socket was closed: looks for sockets that only reach each other, when that is worth it. */
+/* A socket was closed: looks for sockets that only reach each other, when that is worth it. Ends them: a socket that is used across
+ * this, across unix_new() and across any file_put() has to be held by its file. */
 void unix_gc(bool force);
 
 #endif

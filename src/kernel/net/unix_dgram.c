@@ -20,11 +20,9 @@ static int dgram_check(struct unix_sock *u, struct sockmsg *m)
 	return u->s.peer || u->peer_dead ? 0 : -ENOTCONN;
 }
 
-/* Where a message of s goes. */
-static int dgram_dest(struct unix_sock *u, struct sockmsg *m, struct unix_sock **ret_)
+/* Where a message of s without an address goes; borrows. */
+static int dgram_peer(struct unix_sock *u, struct unix_sock **ret_)
 {
-	if (m->to && u->s.type == SOCK_DGRAM)
-		return m->t ? unix_find(m->t, m->to, SOCK_DGRAM, ret_) : -EINVAL;
 	if (!u->s.peer && u->s.type == SOCK_DGRAM) {
 		u->peer_dead = false;
 		return -ECONNREFUSED;
@@ -40,31 +38,14 @@ bool unix_dgram_is_full(const struct unix_sock *from, const struct unix_sock *to
 	return to != from && to->s.peer != &from->s && to->s.npackets > DGRAM_QUEUE;
 }
 
-int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *m)
+static int64_t dgram_send_to(struct unix_sock *u, struct unix_sock *to, struct uio *uio,
+			     struct sockmsg *m)
 {
-	struct unix_sock *u = unix_sk(s), *to;
+	struct sock *s = &u->s;
 	uint64_t len = uio->left;
 	struct packet *pk;
 	int r;
 
-	if (m->flags & MSG_OOB)
-		return -EOPNOTSUPP;
-	r = dgram_check(u, m);
-	if (r == 0 && s->passcred)
-		r = unix_autobind(u);
-	if (r < 0)
-		return r;
-	if (len > s->sndbuf - 32u)
-		return -EMSGSIZE;
-	if (s->err)
-		return -sock_take_err(s);
-	if (s->snd_shut)
-		return -EPIPE;
-	if (s->sent_true >= s->sndbuf)
-		return -EAGAIN;
-	r = dgram_dest(u, m, &to);
-	if (r < 0)
-		return r;
 	if (s->type == SOCK_DGRAM && to->s.peer && to->s.peer != s)
 		return -EPERM;
 	if (to->s.rcv_shut)
@@ -79,6 +60,39 @@ int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *m)
 	sock_enqueue(&to->s, pk, s);
 	waitq_wake(&to->s.q, SOCK_POLL_IN);
 	return (int64_t)len;
+}
+
+int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *m)
+{
+	struct unix_sock *u = unix_sk(s), *to;
+	bool named = m->to && s->type == SOCK_DGRAM;
+	int64_t ret;
+	int r;
+
+	if (m->flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	r = dgram_check(u, m);
+	if (r == 0 && s->passcred)
+		r = unix_autobind(u);
+	if (r < 0)
+		return r;
+	if (uio->left > s->sndbuf - 32u)
+		return -EMSGSIZE;
+	if (s->err)
+		return -sock_take_err(s);
+	if (s->snd_shut)
+		return -EPIPE;
+	if (s->sent_true >= s->sndbuf)
+		return -EAGAIN;
+	if (named && !m->t)
+		return -EINVAL;
+	r = named ? unix_find(m->t, m->to, SOCK_DGRAM, &to) : dgram_peer(u, &to);
+	if (r < 0)
+		return r;
+	ret = dgram_send_to(u, to, uio, m);
+	if (named)
+		unix_sock_put(to);
+	return ret;
 }
 
 /* Its queue has room again: those who wait to send to it learn it. */
@@ -163,12 +177,15 @@ int unix_dgram_connect(struct sock *s, struct task *t, const struct sockname *n,
 		r = unix_find(t, n, SOCK_DGRAM, &to);
 	if (r)
 		return r;
-	if (to->s.peer && to->s.peer != s)
-		return -EPERM;
-	unix_dgram_disconnect(u);
-	s->peer = &to->s;
-	u->peer_name = unix_name_get(to->name);
-	list_append(&to->clients, &u->client_link);
-	waitq_wake(&s->q, SOCK_POLL_OUT);
-	return 0;
+	if (to->s.peer && to->s.peer != s) {
+		r = -EPERM;
+	} else {
+		unix_dgram_disconnect(u);
+		s->peer = &to->s;
+		u->peer_name = unix_name_get(to->name);
+		list_append(&to->clients, &u->client_link);
+		waitq_wake(&s->q, SOCK_POLL_OUT);
+	}
+	unix_sock_put(to);
+	return r;
 }

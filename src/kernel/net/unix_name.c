@@ -184,20 +184,14 @@ int unix_bind(struct sock *s, struct task *t, const struct sockname *n)
 	return bind_path(u, t, n);
 }
 
-int unix_find(struct task *t, const struct sockname *n, int type, struct unix_sock **ret_)
+/* The socket at a path; borrows. */
+static int path_find(struct task *t, const struct sockname *n, int type, struct unix_sock **ret_)
 {
 	char path[sizeof(n->u.un.sun_path) + 1];
 	struct inode *ino;
 	struct path at;
 	int r;
 
-	if (is_abstract(n)) {
-		uint32_t hash = name_hash(n);
-
-		/* Another type under the name is as good as nobody. */
-		*ret_ = abstract_find(n, hash, type);
-		return *ret_ ? 0 : -ECONNREFUSED;
-	}
 	path_of_name(n, path);
 	r = path_lookup(t, AT_FDCWD, path, LOOKUP_FOLLOW, &at);
 	if (r < 0)
@@ -214,8 +208,29 @@ int unix_find(struct task *t, const struct sockname *n, int type, struct unix_so
 		if ((*ret_)->s.type != type)
 			r = -EPROTOTYPE;
 	}
-	path_put(&at);
+	path_put(&at); /* the socket holds its place */
 	return r;
+}
+
+int unix_find(struct task *t, const struct sockname *n, int type, struct unix_sock **ret_)
+{
+	int r = 0;
+
+	if (is_abstract(n)) {
+		/* Another type under the name is as good as nobody. */
+		*ret_ = abstract_find(n, name_hash(n), type);
+		r = *ret_ ? 0 : -ECONNREFUSED;
+	} else {
+		r = path_find(t, n, type, ret_);
+	}
+	if (r == 0)
+		file_get((*ret_)->s.file); /* what has a name of its own has a file */
+	return r;
+}
+
+void unix_sock_put(struct unix_sock *u)
+{
+	file_put(u->s.file);
 }
 
 void unix_unbind(struct unix_sock *u)
