@@ -106,7 +106,8 @@ static int64_t install(struct task *t, const struct sock_filter *prog, uint32_t 
 	if (!f)
 		return -ENOMEM;
 	filter_set(t, f, mode);
-	t->seccomp_fresh = true;
+	seccomp_filter_put(t->seccomp_fresh);
+	t->seccomp_fresh = seccomp_filter_get(f);
 	if (sync) {
 		list_for_each (o, &t->proc->threads, thread_link)
 			if (o != t)
@@ -163,26 +164,33 @@ int64_t hc_seccomp(struct task *t, const struct sysargs *a)
 	}
 }
 
-/* (what the host answered). Said once for each HC_SECCOMP, by the stub at once: code that is filtered cannot take its filter back. */
+/* (what the host answered). Said once for each HC_SECCOMP, by the stub at once: code that is filtered cannot take its filter back.
+ * Other threads may have put filters on top of this one meanwhile (TSYNC): they stay. */
 int64_t hc_seccomp_done(struct task *t, const struct sysargs *a)
 {
-	struct seccomp_filter *bad = t->seccomp, *prev;
+	struct seccomp_filter *bad = t->seccomp_fresh, *prev;
 	struct task *o;
 
-	if (!bad || !t->seccomp_fresh)
+	if (!bad)
 		return -EINVAL;
-	t->seccomp_fresh = false;
-	if (!a->a[0])
-		return 0;
-	prev = seccomp_filter_get(bad->prev);
-	list_for_each (o, &t->proc->threads, thread_link)
-		if (o == t || o->seccomp == bad)
-			filter_set(o, prev, prev ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED);
-	if (t->proc->seccomp_synced == bad) {
-		t->proc->seccomp_synced = seccomp_filter_get(prev);
-		seccomp_filter_put(bad);
+	t->seccomp_fresh = NULL;
+	prev = bad->prev;
+	if (a->a[0]) {
+		list_for_each (o, &t->proc->threads, thread_link) {
+			if (o->seccomp == bad)
+				filter_set(o, prev,
+					   prev ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED);
+			else
+				seccomp_cut(o->seccomp, bad);
+		}
+		if (t->proc->seccomp_synced == bad) {
+			t->proc->seccomp_synced = seccomp_filter_get(prev);
+			seccomp_filter_put(bad);
+		} else {
+			seccomp_cut(t->proc->seccomp_synced, bad);
+		}
 	}
-	seccomp_filter_put(prev);
+	seccomp_filter_put(bad);
 	return 0;
 }
 

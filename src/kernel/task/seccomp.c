@@ -348,6 +348,17 @@ void seccomp_filter_put(struct seccomp_filter *f)
 	}
 }
 
+void seccomp_cut(struct seccomp_filter *young, struct seccomp_filter *bad)
+{
+	/* What was made on it is younger, and was counted higher. */
+	while (young && young->prev != bad && young->depth > bad->depth)
+		young = young->prev;
+	if (!young || young->prev != bad)
+		return;
+	young->prev = seccomp_filter_get(bad->prev);
+	seccomp_filter_put(bad);
+}
+
 bool seccomp_is_older(const struct seccomp_filter *old, const struct seccomp_filter *young)
 {
 	while (young && young != old)

@@ -48,6 +48,8 @@ struct seccomp_filter *must_check seccomp_filter_new(struct seccomp_filter *prev
 						     const struct sock_filter *f, uint32_t len);
 struct seccomp_filter *seccomp_filter_get(struct seccomp_filter *f); /* NULL passes */
 void seccomp_filter_put(struct seccomp_filter *f); /* NULL passes */
+/* Takes bad, which the host has refused, out from below young; nothing happens where it is not there. */
+void seccomp_cut(struct seccomp_filter *young, struct seccomp_filter *bad);
 /* Is old what young was made on, or the same? NULL is the oldest of all. */
 bool seccomp_is_older(const struct seccomp_filter *old, const struct seccomp_filter *young);
 

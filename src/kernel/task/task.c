@@ -179,6 +179,7 @@ void task_free(struct task *t)
 		p->last_gid = t->cred.gid;
 	}
 	seccomp_filter_put(t->seccomp);
+	seccomp_filter_put(t->seccomp_fresh);
 	list_remove(&t->hash_link);
 	list_remove(&t->thread_link);
 	p->nthreads--;

@@ -133,7 +133,7 @@ struct task {
 	struct seccomp_filter *seccomp; /* counted; the youngest of its filters, NULL none */
 	struct seccomp_pass seccomp_pass;
 	uint8_t seccomp_mode; /* SECCOMP_MODE_* */
-	bool seccomp_fresh; /* the host has not said yet whether it took the youngest */
+	struct seccomp_filter *seccomp_fresh; /* counted; the host has not said yet whether it took it; NULL none */
 };
 
 enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
