@@ -290,7 +290,7 @@ int64_t hc_hold(struct task *t, const struct sysargs *a)
 int64_t hc_taken(struct task *t, const struct sysargs *a)
 {
 	if (a->a[1]) /* a timer's, by its number plus one */
-		return ptimer_taken(t->proc, (int)a->a[1] - 1, (uint32_t)a->a[2]);
+		return ptimer_taken(t->proc, (int)((uint32_t)a->a[1] - 1), (uint32_t)a->a[2]);
 	signal_taken(t, (int)a->a[0]);
 	return 0;
 }
