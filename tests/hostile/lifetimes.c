@@ -233,9 +233,42 @@ static void mounts_plain(void *arg)
 	_exit(0);
 }
 
+/* Two processes stand in a mount that is detached, one with its root, one with its working directory. Each takes a tree of its own. */
+static void mounts_detached(void *arg)
+{
+	static const char place[] = "/tmp/lt";
+	int pipes[2][2];
+	char c;
+
+	(void)arg;
+	if (pipe(pipes[0]) < 0 || pipe(pipes[1]) < 0)
+		_exit(1);
+	mkdir(place, 0755);
+	if (mount("x", place, "tmpfs", 0, NULL) < 0)
+		_exit(2);
+	if (fork() == 0) {
+		(void)!chroot(place);
+		(void)!chdir("/");
+		(void)!write(pipes[0][1], "x", 1);
+		(void)!read(pipes[1][0], &c, 1);
+		_exit(unshare(CLONE_NEWNS) < 0);
+	}
+	(void)!chdir(place);
+	(void)!read(pipes[0][0], &c, 1);
+	umount2(place, MNT_DETACH);
+	(void)!write(pipes[1][1], "x", 1);
+	wait(NULL);
+	for (int i = 0; i < 3; i++)
+		if (unshare(CLONE_NEWNS) < 0)
+			_exit(3);
+	_exit(0);
+}
+
 static void mounts_all(void)
 {
 	check(in_child(mounts_plain, NULL, 20000) == 0, "a tmpfs and a bind of its directory end in any order");
+	check(cell_is_well(), "the kernel goes on");
+	check(in_child(mounts_detached, NULL, 20000) == 0, "trees of mounts that begin in a mount that is none any more");
 	check(cell_is_well(), "the kernel goes on");
 	for (long i = 0; i < 9; i += 4)
 		check(in_child(mounts_orders, (void *)i, 60000) == 0, "with files and working directories, part %ld", i);

@@ -39,8 +39,10 @@ static bool is_child_at(const struct mount *m, const struct path *p)
 	return m->parent == p->mnt && name_is_below(m->point, p->name);
 }
 
-static void copies_forget(void)
+/* top, too: it may be detached, and then it is not in the list. */
+static void copies_forget(struct mount *top)
 {
+	top->copy = NULL;
 	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
 		m->copy = NULL;
 }
@@ -93,7 +95,7 @@ static int children_copy(const struct path *from, struct mount *top, struct mntn
 {
 	int count = children_mark(from, top, ns, true);
 
-	copies_forget();
+	copies_forget(from->mnt);
 	if ((uint32_t)count > mounts_room())
 		return -ENOSPC;
 	count = children_mark(from, top, ns, false);
@@ -134,7 +136,7 @@ int mount_bind(const struct path *from, const struct path *place, bool rec)
 		return -ENOSPC;
 	if (rec) {
 		ret = children_copy(from, top, from->mnt->ns);
-		copies_forget();
+		copies_forget(from->mnt);
 	}
 	mount_hook(top, place);
 	if (ret < 0)
@@ -307,7 +309,7 @@ int fsctx_unshare_mounts(struct fsctx *fs)
 		place_follow(&fs->root);
 		place_follow(&fs->cwd);
 	}
-	copies_forget();
+	copies_forget(top);
 	if (ret < 0) {
 		mntns_put(ns);
 		return ret;

@@ -283,20 +283,26 @@ int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret
 	}
 	if (!inode_is_dir(dir->inode) || !dir->inode->ops->lookup)
 		return -ENOTDIR;
+	if (n)
+		name_get(n); /* whatever the look-up lets go of */
 	int err = dir->inode->ops->lookup(dir->inode, str, len, &ino);
 	if (err == -ENOENT)
 		ino = NULL;
-	else if (err < 0)
+	else if (err < 0) {
+		if (n)
+			name_put(n);
 		return err;
+	}
 	if (n) {
 		/* A place where something is mounted stays, whatever became of what it covers. */
 		if (n->inode == ino || n->mounted) {
 			inode_put(ino);
-			*ret_ = name_get(n);
+			*ret_ = n;
 			return 0;
 		}
 		n->deleted = !ino;
 		name_unhash(n);
+		name_put(n);
 	}
 	n = name_new(dir, str, len, ino);
 	if (!n) {
