@@ -59,9 +59,10 @@ void exec_state_free(struct proc *p)
 
 void exec_release(struct proc *p)
 {
-	if (p->exe)
-		file_put(p->exe);
+	struct file *exe = p->exe;
+
 	p->exe = NULL;
+	file_put(exe);
 }
 
 static int64_t read_at(struct file *f, void *buf, size_t n, uint64_t off)

@@ -168,9 +168,10 @@ void task_free(struct task *t)
 	struct proc *p = t->proc;
 
 	call_drop(t);
-	signal_task_gone(t);
+	/* First: what it closes may send signals, and send them to it. */
 	if (task_gone)
 		task_gone(t);
+	signal_task_gone(t);
 	if (p->exec_task == t)
 		p->exec_task = NULL;
 	if (p->nthreads == 1 || t->tid == p->pid) {
