@@ -154,15 +154,48 @@ static int record_begin(struct s3node *n, enum s3_op op, struct s3node *to, cons
 
 /* ---- answers ---- */
 
+/* What was cut out of the tree gets no entries any more: nobody would ever drop them. */
+static bool is_in_tree(const struct s3node *n)
+{
+	return n->parent || n->inode.fs->root == &n->inode;
+}
+
 /* Was it changed here, or asked about, since the listing was asked for? The listing may have been made before that. */
 static bool is_newer(const struct s3node *n, const struct s3node *dir)
 {
 	return n->named_gen != dir->list_gen && n->seen_at >= dir->list_at;
 }
 
+/* The entry after n, or the first; returns ref, NULL: none. */
+static struct s3node *child_next(struct s3node *dir, struct s3node *n)
+{
+	struct list *l = n ? n->sibling_link.next : dir->children.next;
+
+	if (l == &dir->children)
+		return NULL;
+	n = list_entry(l, struct s3node, sibling_link);
+	inode_get(&n->inode);
+	return n;
+}
+
+/* What the listing has not named is gone. That it is gone is remembered by a new node, and to make one may drop others: the next one
+ * is held. */
+static void list_forget(struct s3node *dir)
+{
+	struct s3node *n = child_next(dir, NULL), *next;
+
+	for (; n; n = next) {
+		next = child_next(dir, n);
+		if (n->named_gen != dir->list_gen && n->type != S3_NOTHING && !n->req_op &&
+		    !is_newer(n, dir))
+			s3node_told(n, S3_NOTHING, 0, 0, 0);
+		inode_put(&n->inode);
+	}
+}
+
 static void list_answer(struct s3node *dir, const struct s3_reply *r, size_t len)
 {
-	struct s3node *n, *tmp;
+	struct s3node *n;
 	struct s3_entry e;
 
 	for (size_t at = 0; at + S3_ENTRY_HEAD <= len; at += S3_ENTRY_SIZE(e.len)) {
@@ -192,10 +225,7 @@ static void list_answer(struct s3node *dir, const struct s3_reply *r, size_t len
 		return;
 	if (r->flags & S3_MARKER)
 		dir->marker = true;
-	list_for_each_safe (n, tmp, &dir->children, sibling_link)
-		if (n->named_gen != dir->list_gen && n->type != S3_NOTHING && !n->req_op &&
-		    !is_newer(n, dir))
-			s3node_told(n, S3_NOTHING, 0, 0, 0);
+	list_forget(dir);
 	dir->complete = true;
 	dir->listed_at = now_mono();
 }
@@ -213,7 +243,7 @@ void s3_names_answer(struct s3node *n, uint32_t op, const struct s3_reply *r, si
 	}
 	if (r->type == S3_DIR && (r->flags & S3_MARKER))
 		n->marker = true;
-	if (r->err == 0 && op == S3_LIST)
+	if (r->err == 0 && op == S3_LIST && is_in_tree(n))
 		list_answer(n, r, len);
 	else if (r->err == 0 && (r->type == S3_FILE || r->type == S3_DIR))
 		s3node_told(n, r->type, r->size, r->mtime, r->etag);
@@ -252,7 +282,7 @@ static int s3_lookup(struct inode *dir, const char *name, size_t len, struct ino
 	bool listed = d->complete && s3_is_fresh(d->listed_at);
 	int r;
 
-	if ((!d->parent && dir->fs->root != dir) || !text_is_utf8(name, len))
+	if (!is_in_tree(d) || !text_is_utf8(name, len))
 		return -ENOENT;
 	if (!n) {
 		if (listed)
@@ -286,28 +316,13 @@ static int s3_getattr(struct inode *ino)
 
 /* ---- changes ---- */
 
-static int s3_create(struct inode *dir, const char *name, size_t len, const struct newnode *nn,
-		     struct inode **ret_)
+/* n, which the caller holds, becomes what is asked for. */
+static int node_create(struct s3node *n, const struct newnode *nn)
 {
-	struct s3node *d = s3node_of(dir), *n = s3node_find(d, name, len);
 	char key[S3_KEY_MAX];
 	size_t key_len;
-	int r;
+	int r = s3node_key(n, key, sizeof(key), &key_len);
 
-	if (!S_ISREG(nn->mode) && !S_ISDIR(nn->mode))
-		return -EPERM;
-	if (dir->fs->readonly)
-		return -EROFS;
-	if (!text_is_utf8(name, len))
-		return -EILSEQ;
-	r = s3_throttle((struct s3fs *)dir->fs);
-	if (r < 0)
-		return r;
-	if (!n)
-		n = s3node_add(d, name, len);
-	if (!n)
-		return -ENOMEM;
-	r = s3node_key(n, key, sizeof(key), &key_len);
 	if (r < 0)
 		return r;
 	r = record_ready(n, S3_MKDIR);
@@ -327,8 +342,39 @@ static int s3_create(struct inode *dir, const char *name, size_t len, const stru
 		n->local = n->dirty = n->whole = true;
 		n->gen++;
 	}
-	*ret_ = inode_get(&n->inode);
 	return 0;
+}
+
+static int s3_create(struct inode *dir, const char *name, size_t len, const struct newnode *nn,
+		     struct inode **ret_)
+{
+	struct s3node *d = s3node_of(dir), *n;
+	int r;
+
+	if (!S_ISREG(nn->mode) && !S_ISDIR(nn->mode))
+		return -EPERM;
+	if (dir->fs->readonly)
+		return -EROFS;
+	if (!is_in_tree(d))
+		return -ENOENT;
+	if (!text_is_utf8(name, len))
+		return -EILSEQ;
+	r = s3_throttle((struct s3fs *)dir->fs);
+	if (r < 0)
+		return r;
+	n = s3node_find(d, name, len);
+	if (!n)
+		n = s3node_add(d, name, len);
+	if (!n)
+		return -ENOMEM;
+	/* A change that nobody waits for any more may take it out of the tree. */
+	inode_get(&n->inode);
+	r = node_create(n, nn);
+	if (r < 0)
+		inode_put(&n->inode);
+	else
+		*ret_ = &n->inode;
+	return r;
 }
 
 static int s3_unlink(struct inode *dir, const char *name, size_t len, struct inode *victim)
