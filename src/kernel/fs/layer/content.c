@@ -423,15 +423,23 @@ static int disk_piece_fd(struct lnode *n)
 	return n->copied ? store_content_open(s, n->copied_in, n->id, true) : disk_create(n);
 }
 
-static int copy_up_piece(struct lnode *n, int in, uint64_t end, uint64_t keep)
+/* What is to be copied. Borrowed, and only until other files are opened: making a file or room for one on a disk may sync others, and
+ * the look for room opens them. So it is asked for right before it is read. */
+static int old_fd(struct lnode *n)
+{
+	return n->own_content ? own_fd(n, false) : lower_fd(n);
+}
+
+static int copy_up_piece(struct lnode *n, uint64_t end, uint64_t keep)
 {
 	struct layer *l = layer_of(n);
 	struct stat st;
-	int out, r;
+	int in, out, r;
 
 	if (l->store) {
 		out = disk_piece_fd(n);
-		r = out < 0 ? out : content_copy_beside(n, in, out, keep);
+		in = out < 0 ? out : old_fd(n);
+		r = in < 0 ? in : content_copy_beside(n, in, out, keep);
 		if (r == 0)
 			r = copy_content(in, out, n->copied, end, false);
 		if (out >= 0)
@@ -439,7 +447,8 @@ static int copy_up_piece(struct lnode *n, int in, uint64_t end, uint64_t keep)
 		return r;
 	}
 	layer_pin(n);
-	out = own_fd(n, true);
+	in = lower_fd(n);
+	out = in < 0 ? in : own_fd(n, true);
 	r = out < 0 ? out : copy_content(in, out, n->copied, end, false);
 	if (r == 0 && host_fstat(out, &st) < 0)
 		r = -EIO;
@@ -465,12 +474,6 @@ static void copy_up_forget(struct lnode *n)
 	n->beside_failed = false;
 }
 
-/* What is to be copied. The look for room opens other files, so it is asked for again after that. */
-static int old_fd(struct lnode *n)
-{
-	return n->own_content ? own_fd(n, false) : lower_fd(n);
-}
-
 int layer_copy_up_piece(struct lnode *n, uint64_t keep)
 {
 	struct layer *l = layer_of(n);
@@ -493,8 +496,7 @@ int layer_copy_up_piece(struct lnode *n, uint64_t keep)
 	if (r < 0)
 		return r;
 	layer_uncharge_bytes(l, keep - n->copied); /* counted from the file itself, below */
-	in = old_fd(n);
-	r = in < 0 ? in : copy_up_piece(n, in, end, keep);
+	r = copy_up_piece(n, end, keep);
 	if (r == -EINPROGRESS)
 		return r;
 	if (r < 0) {
@@ -505,8 +507,15 @@ int layer_copy_up_piece(struct lnode *n, uint64_t keep)
 	return -EINPROGRESS;
 }
 
+static int disk_copy(struct lnode *n, int out, uint64_t keep, bool whole)
+{
+	int in = old_fd(n);
+
+	return in < 0 ? in : copy_content(in, out, n->copied, keep, whole);
+}
+
 /* A copy on the disk. It has the time of what it is a copy of, as nothing was written yet. */
-static int disk_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
+static int disk_copy_up(struct lnode *n, uint64_t keep, bool whole)
 {
 	struct layer *l = layer_of(n);
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, n->inode.mtime };
@@ -517,9 +526,9 @@ static int disk_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
 		out = disk_piece_fd(n);
 		if (out < 0)
 			return out;
-		r = copy_content(in, out, n->copied, keep, whole);
+		r = disk_copy(n, out, keep, whole);
 		if ((r == -ENOSPC || r == -EDQUOT) && store_make_room(l))
-			r = copy_content(in, out, n->copied, keep, whole);
+			r = disk_copy(n, out, keep, whole);
 		if (r == 0)
 			r = host_utimensat(out, NULL, ts, 0);
 		n->copied = 0;
@@ -537,13 +546,14 @@ static int disk_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
 	return 0;
 }
 
-static int scratch_copy_up(struct lnode *n, int in, uint64_t keep, bool whole)
+static int scratch_copy_up(struct lnode *n, uint64_t keep, bool whole)
 {
-	int out, r;
+	int in, out, r;
 
 	layer_pin(n);
 	if (keep > 0) {
-		out = own_fd(n, true);
+		in = lower_fd(n);
+		out = in < 0 ? in : own_fd(n, true);
 		r = out < 0 ? out : copy_content(in, out, n->copied, keep, whole);
 		if (r < 0) {
 			lnode_content_free(n);
@@ -577,15 +587,10 @@ int layer_apply_copy_up(struct lnode *n, uint64_t keep)
 	if (r < 0)
 		return r;
 	layer_uncharge_bytes(l, room); /* counted from the file itself, below */
-	if (keep > 0) {
-		in = old_fd(n);
-		if (in < 0)
-			return in;
-	}
 	if (l->store)
-		r = disk_copy_up(n, in, keep, keep == whole);
+		r = disk_copy_up(n, keep, keep == whole);
 	else
-		r = scratch_copy_up(n, in, keep, keep == whole);
+		r = scratch_copy_up(n, keep, keep == whole);
 	if (r < 0)
 		return r;
 	inode_touch(&n->inode);

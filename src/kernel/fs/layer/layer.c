@@ -179,10 +179,15 @@ void layer_finish(struct fs *fs)
 	content_settle_all(l); /* what it frees is counted */
 	while (store_recover_step(l))
 		;
-	/* Files without a name go now; the next start looks for none. */
-	list_for_each (n, &l->nodes, all_link)
-		if (!n->names && !n->held && n->scratch)
-			lnode_content_free(n);
+	/* Files without a name go now; the next start looks for none. A sync that this waits for may end nodes. */
+	s->recount_at = list_first(&l->nodes, struct lnode, all_link);
+	while ((n = store_recount_next(l))) {
+		if (n->names || n->held || !n->scratch)
+			continue;
+		inode_get(&n->inode);
+		lnode_content_free(n);
+		inode_put(&n->inode);
+	}
 	if (s->clean && !s->ngraves)
 		return;
 	if (((s->ngraves || s->unborn) && log_sync(l) < 0) || log_begin(l) < 0)

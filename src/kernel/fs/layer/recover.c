@@ -82,6 +82,15 @@ static struct lnode *node_after(struct layer *l, struct lnode *n)
 					     : list_entry(n->all_link.next, struct lnode, all_link);
 }
 
+struct lnode *store_recount_next(struct layer *l)
+{
+	struct lstore *s = l->store;
+	struct lnode *n = s->recount_at;
+
+	s->recount_at = n ? node_after(l, n) : NULL;
+	return n;
+}
+
 void store_recover_forget(struct layer *l, struct lnode *n)
 {
 	struct lstore *s = l->store;
@@ -150,9 +159,8 @@ bool store_recover_step(struct layer *l)
 	if (!s || !s->recovering || s->broken)
 		return false;
 	for (int i = 0; i < STEP_NODES && s->recount_at; i++) {
-		struct lnode *n = s->recount_at;
+		struct lnode *n = store_recount_next(l);
 
-		s->recount_at = node_after(l, n);
 		/* What cannot be counted is not; whoever opens it gets the error. */
 		if (n->unloaded && lnode_load(n) < 0)
 			continue;

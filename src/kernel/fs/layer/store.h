@@ -257,5 +257,7 @@ int must_check store_compact(struct layer *l);
 void store_recover_start(struct layer *l);
 bool store_recover_step(struct layer *l); /* false: nothing is left to do */
 void store_recover_forget(struct layer *l, struct lnode *n); /* n goes */
+/* A walk over all nodes, from s->recount_at on, in which nodes may go. Borrowed; NULL: no more. */
+struct lnode *store_recount_next(struct layer *l);
 
 #endif
