@@ -59,7 +59,7 @@ static void name_gone(struct name *n)
 		struct note *note = c ? &c->note[i % CHAIN] : NULL;
 		char *label;
 
-		if (!note || note->name != n || note->ino != n->inode->ino ||
+		if (!note || !note->label || note->name != n || note->ino != n->inode->ino ||
 		    note->dev != n->inode->fs->dev)
 			continue;
 		label = blob_new(note->len + sizeof(mark));
