@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 
 OBJ_TYPE(msg_queue_type, struct msg_queue, MSG_MAX_QUEUES);
 
@@ -39,7 +40,7 @@ int msg_queue_new(struct task *t, int32_t key, int flags, struct msg_queue **ret
 
 void msg_queue_put(struct msg_queue *q)
 {
-	if (--q->refs)
+	if (!ref_put(&q->refs))
 		return;
 	waitq_fini(&q->read_q);
 	waitq_fini(&q->write_q);

@@ -11,6 +11,7 @@
 #include <sys/sem.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 
 struct sem_undo {
 	struct sem_undo *next; /* of the same process */
@@ -61,7 +62,7 @@ int sem_new(struct task *t, int32_t key, uint32_t nsems, int flags, struct sem_s
 
 void sem_set_put(struct sem_set *s)
 {
-	if (--s->refs)
+	if (!ref_put(&s->refs))
 		return;
 	waitq_fini(&s->q);
 	blob_free(s->sems, s->nsems * sizeof(*s->sems));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/net/unix.h"
 
 #define PATH_OFF offsetof(struct sockaddr_un, sun_path)
@@ -20,13 +21,13 @@ static struct list buckets[BUCKETS];
 struct unix_name *unix_name_get(struct unix_name *n)
 {
 	if (n)
-		n->refs++;
+		ref_get(&n->refs);
 	return n;
 }
 
 void unix_name_put(struct unix_name *n)
 {
-	if (n && --n->refs == 0)
+	if (n && ref_put(&n->refs))
 		obj_free(&unix_name_type, n);
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/ref.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
@@ -204,14 +205,14 @@ struct fastmm *fast_mm_get(struct task *t, uint32_t *ret_mark)
 {
 	if (!t->mm)
 		return NULL;
-	t->mm->refs++;
+	ref_get(&t->mm->refs);
 	*ret_mark = t->mm->mark;
 	return t->mm;
 }
 
 void fast_mm_put(struct fastmm *mm)
 {
-	if (!mm || --mm->refs)
+	if (!mm || !ref_put(&mm->refs))
 		return;
 	post_free(mm->post);
 	obj_free(&fastmm_type, mm);
@@ -258,7 +259,7 @@ void fast_born(struct task *t, struct fastmm *mm, uint32_t mark, bool shares)
 		return;
 	if (shares) {
 		if (list_is_empty(&mm->tasks))
-			mm->refs++;
+			ref_get(&mm->refs);
 		mm_join(mm, t);
 		publish(mm);
 		return;

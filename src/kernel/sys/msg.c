@@ -4,6 +4,7 @@
 #include <sys/ipc.h>
 #include <sys/msg.h>
 
+#include "base/ref.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
@@ -59,7 +60,7 @@ static int queue_get(struct task *t, int id, int mode, struct msg_queue **ret_)
 static int64_t queue_park(struct task *t, struct msg_queue *q, struct waitq *on)
 {
 	if (!t->call.aux) {
-		q->refs++;
+		ref_get(&q->refs);
 		t->call.aux = q;
 		t->call.aux_free = queue_unkeep;
 	}

@@ -5,6 +5,7 @@
 #include <sys/sem.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/abi/time.h"
 #include "kernel/ipc/sem.h"
 #include "kernel/platform/guestmem.h"
@@ -80,7 +81,7 @@ static int wait_make(struct task *t, int id, uint32_t nsops, const struct linux_
 		return -ENOMEM;
 	*w = (struct sem_wait){ .set = set_of(o), .nsops = nsops };
 	memcpy(w->sops, sops, nsops * sizeof(*sops));
-	w->set->refs++;
+	ref_get(&w->set->refs);
 	list_append(&w->set->waiting, &w->link);
 	t->call.aux = w;
 	t->call.aux_free = wait_free;

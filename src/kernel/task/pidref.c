@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/task/pidref.h"
 
 OBJ_TYPE(pidref_type, struct pidref, 65536);
@@ -11,13 +12,13 @@ static struct pidref init_ref = { .refs = 1, .pid = 1, .q = WAITQ_INIT(init_ref.
 
 struct pidref *pidref_get(struct pidref *r)
 {
-	r->refs++;
+	ref_get(&r->refs);
 	return r;
 }
 
 void pidref_put(struct pidref *r)
 {
-	if (!r || --r->refs)
+	if (!r || !ref_put(&r->refs))
 		return;
 	waitq_fini(&r->q);
 	obj_free(&pidref_type, r);

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/task/task.h"
 #include "stub/stub.h"
 
@@ -333,13 +334,13 @@ struct seccomp_filter *seccomp_filter_new(struct seccomp_filter *prev, const str
 struct seccomp_filter *seccomp_filter_get(struct seccomp_filter *f)
 {
 	if (f)
-		f->refs++;
+		ref_get(&f->refs);
 	return f;
 }
 
 void seccomp_filter_put(struct seccomp_filter *f)
 {
-	while (f && --f->refs == 0) {
+	while (f && ref_put(&f->refs)) {
 		struct seccomp_filter *prev = f->prev;
 
 		blob_free(f->insns, f->len * sizeof(*f->insns));

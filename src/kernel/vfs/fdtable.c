@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define SLOTS_FIRST 16
@@ -67,7 +68,7 @@ struct fdtable *fdtable_copy(const struct fdtable *from)
 
 struct fdtable *fdtable_get(struct fdtable *ft)
 {
-	ft->refs++;
+	ref_get(&ft->refs);
 	return ft;
 }
 
@@ -95,7 +96,7 @@ static struct file *slot_clear(struct fdtable *ft, uint32_t fd)
 
 void fdtable_put(struct fdtable *ft, struct task *t)
 {
-	if (!ft || --ft->refs)
+	if (!ft || !ref_put(&ft->refs))
 		return;
 	for (uint32_t i = 0; i < ft->size && ft->open; i++) {
 		struct file *f = slot_clear(ft, i);
@@ -251,13 +252,13 @@ struct fsctx *fsctx_copy(const struct fsctx *from)
 
 struct fsctx *fsctx_get(struct fsctx *fs)
 {
-	fs->refs++;
+	ref_get(&fs->refs);
 	return fs;
 }
 
 void fsctx_put(struct fsctx *fs)
 {
-	if (!fs || --fs->refs)
+	if (!fs || !ref_put(&fs->refs))
 		return;
 	path_put(&fs->root);
 	path_put(&fs->cwd);

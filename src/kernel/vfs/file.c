@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/platform/cell.h"
 #include "kernel/vfs/async.h"
 #include "kernel/vfs/vfs_priv.h"
@@ -71,7 +72,7 @@ int file_new(struct inode *ino, const struct path *p, uint32_t flags, struct fil
 
 struct file *file_get(struct file *f)
 {
-	f->refs++;
+	ref_get(&f->refs);
 	return f;
 }
 
@@ -90,7 +91,7 @@ static void file_free(struct file *f)
 
 void file_put(struct file *f)
 {
-	if (!f || --f->refs)
+	if (!f || !ref_put(&f->refs))
 		return;
 	if (f->inode->locks)
 		locks_release_file(f);

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/ref.h"
 #include "kernel/vfs/vfs.h"
 
 #define FIRST_MADE_UP_INO 1024
@@ -31,13 +32,13 @@ void fs_init(struct fs *fs, const struct fs_ops *ops, const char *type_name)
 
 struct fs *fs_get(struct fs *fs)
 {
-	fs->refs++;
+	ref_get(&fs->refs);
 	return fs;
 }
 
 void fs_put(struct fs *fs)
 {
-	if (!fs || --fs->refs)
+	if (!fs || !ref_put(&fs->refs))
 		return;
 	/* The root's evict may still look at the file system. */
 	struct inode *root = fs->root;
@@ -76,13 +77,13 @@ void inode_init(struct inode *ino, struct fs *fs, const struct inode_ops *ops, u
 
 struct inode *inode_get(struct inode *ino)
 {
-	ino->refs++;
+	ref_get(&ino->refs);
 	return ino;
 }
 
 void inode_put(struct inode *ino)
 {
-	if (!ino || --ino->refs)
+	if (!ino || !ref_put(&ino->refs))
 		return;
 	inode_touch(ino);
 	ino->ops->evict(ino);

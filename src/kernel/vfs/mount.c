@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define ATIME_RELATIVE_SEC (24 * 3600)
@@ -179,7 +180,7 @@ struct mount *mount_clone(struct mount *from, struct name *root)
 
 struct mount *mount_get(struct mount *m)
 {
-	m->refs++;
+	ref_get(&m->refs);
 	return m;
 }
 
@@ -205,7 +206,7 @@ void mount_put(struct mount *m)
 {
 	struct list released = LIST_INIT(released);
 
-	while (m && --m->refs == 0) {
+	while (m && ref_put(&m->refs)) {
 		struct mount *parent = m->parent;
 		struct name *top = name_get(name_top(m->root));
 		struct mount *other;

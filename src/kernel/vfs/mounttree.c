@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/vfs/vfs_priv.h"
 
 struct mntns {
@@ -252,7 +253,7 @@ const char *mount_root_text(const struct mount *m, char *buf, size_t size)
 struct mntns *mntns_get(struct mntns *ns)
 {
 	if (ns)
-		ns->refs++;
+		ref_get(&ns->refs);
 	return ns;
 }
 
@@ -260,7 +261,7 @@ void mntns_put(struct mntns *ns)
 {
 	struct mount *m;
 
-	if (!ns || --ns->refs)
+	if (!ns || !ref_put(&ns->refs))
 		return;
 	for (;;) {
 		for (m = mount_next(NULL); m && m->ns != ns; m = mount_next(m))

@@ -19,6 +19,7 @@
 #include <sys/inotify.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define NAMES_CACHED 16384 /* unreferenced names that are kept */
@@ -171,7 +172,7 @@ static bool name_is_volatile(const struct name *n)
 /* name_put without the clean-up at the end. */
 static void name_unref(struct name *n)
 {
-	while (n && --n->refs == 0) {
+	while (n && ref_put(&n->refs)) {
 		if (name_is_hashed(n) && !name_is_volatile(n)) {
 			list_append(&lru, &n->lru_link);
 			lru_count++;
@@ -215,8 +216,13 @@ bool name_drop_some(uint32_t max)
 
 struct name *name_get(struct name *n)
 {
-	if (n->refs++ == 0)
+	/* One that nobody holds is cached, or it is no more. */
+	if (n->refs || list_is_empty(&n->lru_link)) {
+		ref_get(&n->refs);
+	} else {
+		n->refs = 1;
 		lru_take_off(n);
+	}
 	return n;
 }
 

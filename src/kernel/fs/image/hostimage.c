@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "base/list.h"
 #include "host/host.h"
 #include "kernel/fs/image/etc.h"
@@ -120,7 +121,7 @@ static struct hnode *hnode_new(struct hnode *parent, const char *name, size_t le
 	h->len = (uint8_t)len;
 	h->parent = parent;
 	if (parent)
-		parent->refs++;
+		ref_get(&parent->refs);
 	fdref_init(&h->dir);
 	list_init(&h->children);
 	list_init(&h->sibling);
@@ -130,7 +131,7 @@ static struct hnode *hnode_new(struct hnode *parent, const char *name, size_t le
 /* Goes up as long as the node dropped was the last that held its parent. */
 static void hnode_put(struct hnode *h)
 {
-	while (h && --h->refs == 0) {
+	while (h && ref_put(&h->refs)) {
 		struct hnode *parent = h->parent;
 
 		fdcache_drop(&dirs, &h->dir);
@@ -230,7 +231,7 @@ static int hostimage_lookup(struct image *img, struct image_node *dirn, const ch
 	if (dir->made) {
 		h = made_child(dir, name, len);
 		if (h) {
-			h->refs++;
+			ref_get(&h->refs);
 			*ret_ = &h->n;
 			return 0;
 		}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/uio.h"
 
@@ -58,7 +59,7 @@ int mq_new(const char *name, uint32_t mode, const struct cred *c, uint32_t maxms
 
 static void mq_release_ref(struct mqueue *mq)
 {
-	if (--mq->refs)
+	if (!ref_put(&mq->refs))
 		return;
 	while (!list_is_empty(&mq->msgs))
 		mq_msg_free(mq_take(mq));
@@ -227,6 +228,6 @@ int mq_file(struct mqueue *mq, uint32_t flags, struct file **ret_)
 	(*ret_)->inode->uid = mq->uid;
 	(*ret_)->inode->gid = mq->gid;
 	(*ret_)->inode->size = 80;
-	mq->refs++;
+	ref_get(&mq->refs);
 	return 0;
 }

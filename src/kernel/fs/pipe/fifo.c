@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/fs/pipe/pipe_priv.h"
 
 struct fifo_wait {
@@ -97,7 +98,7 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 			return -ENOMEM;
 	}
 	if (p) {
-		p->refs++;
+		ref_get(&p->refs);
 	} else {
 		p = pipe_new();
 		if (!p) {

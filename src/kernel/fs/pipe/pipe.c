@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/ref.h"
 #include "kernel/fs/pipe/pipe_priv.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
@@ -39,7 +40,7 @@ struct pipe *pipe_new(void)
 
 void pipe_put(struct pipe *p)
 {
-	if (--p->refs)
+	if (!ref_put(&p->refs))
 		return;
 	if (p->ino)
 		p->ino->fifo = NULL;
@@ -396,7 +397,7 @@ int pipe_make(uint32_t flags, struct file **ret_r, struct file **ret_w)
 	w->ops = &pipe_fops;
 	w->priv = p;
 	w->mode = FMODE_WRITE | FMODE_STREAM;
-	p->refs++;
+	ref_get(&p->refs);
 	p->writers = p->w_counter = 1;
 	*ret_r = r;
 	*ret_w = w;
