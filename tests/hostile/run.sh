@@ -326,6 +326,11 @@ attack seccomp ""
 attack mounttree ""
 attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
 for part in shm mounts unix fifo stub; do attack "lifetimes:$part" "" "$part"; done
+attack holders "" $((3 * scale)) "${FUZZ_SEED:-1}"
+attack holders:eager "--fast eager" $((2 * scale)) "$((${FUZZ_SEED:-1} + 7))"
+mkdir -p "$work/held" && chmod 777 "$work/held"
+attack holders:layer "" $((2 * scale)) "$((${FUZZ_SEED:-1} + 8))" /var/tmp
+attack holders:host "--mount $work/held:/held:rw" $((2 * scale)) "$((${FUZZ_SEED:-1} + 9))" /held
 attack uncover "--tmpfs /usr/share" /usr/share
 alone storms ""
 attack sysfuzz "" $((30 * scale)) 1
