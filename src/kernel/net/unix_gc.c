@@ -123,6 +123,7 @@ static void queue_take(struct sock *s, struct list *to)
 		pk->owner = NULL;
 		list_append(to, &pk->link);
 	}
+	unix_sk(s)->oob = NULL;
 	s->queued = s->queued_true = s->npackets = 0;
 }
 

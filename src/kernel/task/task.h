@@ -133,7 +133,7 @@ struct task {
 	struct seccomp_filter *seccomp; /* counted; the youngest of its filters, NULL none */
 	struct seccomp_pass seccomp_pass;
 	uint8_t seccomp_mode; /* SECCOMP_MODE_* */
-	struct seccomp_filter *seccomp_fresh; /* counted; the host has not said yet whether it took it; NULL none */
+	struct seccomp_filter *seccomp_fresh; /* counted; not yet confirmed by the host; NULL none */
 };
 
 enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
@@ -226,7 +226,8 @@ struct proc {
 	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };
 
-/* Lookups borrow: the kernel is single-threaded and nothing dies inside a call. NULL: not there. */
+/* Lookups borrow: the kernel is single-threaded, and inside a call only exit, execve, wait4 and what they call end threads and
+ * processes (docs/decisions/0028-lifetimes.md). NULL: not there. */
 struct task *task_find(pid_t tid);
 struct proc *proc_find(pid_t pid);
 /* Walks all processes in order of birth (zombies too): pass NULL first. */
