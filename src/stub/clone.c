@@ -182,7 +182,9 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 
 			stub_post_forked();
 			native(NR_SIGPROCMASK, 2, &mask, 0, 8);
-			hyper(HC_CHILD, token, 0, 0, 0);
+			if (hyper(HC_CHILD, token, 0, 0, 0) != 0)
+				for (;;) /* it is nobody's child: see entry.S */
+					native(NR_EXIT_GROUP, 1, 0, 0, 0);
 			if (pidfd) /* the copy of the parent's memory does not have it */
 				*(int *)ptid = before;
 			if (stack)

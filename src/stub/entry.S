@@ -80,7 +80,16 @@ stub_clone_thread:
 1:	mov	$HC_CHILD, %eax
 	mov	%rbx, %rdi
 	syscall
+	test	%rax, %rax
+	jnz	stub_unwanted
 	jmp	stub_restorer
+
+/* The kernel does not take the child: it has sent SIGKILL, and nothing more of the guest's is to run until that arrives. */
+stub_unwanted:
+	mov	$231, %eax
+	mov	$1, %edi
+	syscall
+	jmp	stub_unwanted
 
 /* stub_vfork(flags, frame + 8, ptid, ctid, tls, token, slot stack top (stack argument 1), slot (argument 2)): does not
  * return. The parent waits on the slot's stack, as the child uses the memory of ours; the child goes on from the original
@@ -115,6 +124,8 @@ stub_vfork:
 1:	mov	$HC_CHILD, %eax
 	mov	%rbx, %rdi
 	syscall
+	test	%rax, %rax
+	jnz	stub_unwanted
 	/* A child with a stack of its own must not have our alternate stack (clone.c marks it so in the frame). The host takes it
 	 * away only from a thread that is not on it, so it is asked while rsp is the new stack. */
 	cmpl	$2, 24(%rsp)

@@ -322,6 +322,7 @@ attack post:eager "--fast eager" $((2 * scale))
 attack stream "" $((2 * scale))
 attack stream:eager "--fast eager" $((2 * scale))
 attack hyper ""
+attack ghost ""
 attack seccomp ""
 attack mounttree ""
 attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"

@@ -351,8 +351,12 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	const struct proc *from = &b->seed;
 	struct proc *parent = pp && pp->state != PROC_ZOMBIE ? pp : NULL;
 
-	/* The host gave out a number that a zombie of ours still has: its parent never asked for it in a whole round of numbers. */
-	if (old && old->state == PROC_ZOMBIE)
+	/* The host gave out a number that a zombie of ours still has: its parent never asked for it in a whole round of numbers. One
+	 * that lives has it still: a thread of it executed a file behind our back. The host tells of one end only, so there is
+	 * to be one process of that number. */
+	if (old && old->state != PROC_ZOMBIE)
+		return NULL;
+	if (old)
 		proc_reap(old);
 	if ((b->flags & CLONE_PARENT) && parent)
 		parent = parent->parent;

@@ -242,7 +242,9 @@ static int64_t seed_born(const struct host_call *in)
 	/* A process, not a thread of one; and never the seed itself. */
 	if (!o || !o->cloned || in->tid == seed.pid || !host_is_thread(in->tid, in->tid))
 		return -EPERM;
-	if (old && old->state == PROC_ZOMBIE)
+	if (old && old->state != PROC_ZOMBIE)
+		return -EPERM;
+	if (old)
 		proc_reap(old);
 	if (in->tid == seed.splitter)
 		seed.splitter = 0;
