@@ -126,7 +126,9 @@ int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out)
 	} lines[] = {
 		{ "VmHWM:", 10, 1024, &out->hwm },
 		{ "VmRSS:", 10, 1024, &out->rss },
+		{ "RssAnon:", 10, 1024, &out->anon },
 		{ "RssShmem:", 10, 1024, &out->shmem },
+		{ "VmPTE:", 10, 1024, &out->tables },
 		{ "SigPnd:", 16, 1, &out->sig_pnd },
 		{ "ShdPnd:", 16, 1, &out->shd_pnd },
 		{ "SigBlk:", 16, 1, &out->sig_blk },
@@ -157,6 +159,67 @@ int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out)
 			break;
 		}
 	}
+	return 0;
+}
+
+/* As getdents64 writes it. */
+struct dirent_head {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+/* The names that are numbers. */
+static int64_t numbers(int dirfd, const char *path, pid_t *out, size_t max)
+{
+	char buf[16384] __attribute__((aligned(8)));
+	int fd = dirfd < 0 ? -ENOENT : host_openat(dirfd, path, O_RDONLY | O_DIRECTORY, 0);
+	size_t count = 0;
+	int64_t n;
+
+	if (fd < 0)
+		return fd;
+	while (count < max && (n = host_getdents(fd, buf, sizeof(buf))) > 0)
+		for (int64_t at = 0; at < n && count < max;) {
+			const struct dirent_head *d = (const void *)(buf + at);
+			const char *s = d->name;
+
+			at += d->reclen;
+			if (*s >= '1' && *s <= '9')
+				out[count++] = (pid_t)parse_number(&s, 10);
+		}
+	host_close(fd);
+	return (int64_t)count;
+}
+
+int64_t host_pids(int proc_fd, pid_t *out, size_t max)
+{
+	return numbers(proc_fd, ".", out, max);
+}
+
+int64_t host_tids(int proc_fd, pid_t pid, pid_t *out, size_t max)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%d/task", pid);
+	return numbers(proc_fd, path, out, max);
+}
+
+int host_proc_status(int proc_fd, pid_t pid, struct host_status *out)
+{
+	pid_t tids[64];
+	int64_t n;
+	int err = host_task_status(proc_fd, pid, pid, out);
+
+	if (err < 0 || out->hwm)
+		return err;
+	/* Ended threads but the first are not listed, so one of a few has it. */
+	n = host_tids(proc_fd, pid, tids, ARRAY_LEN(tids));
+	for (int64_t i = 0; i < n && !out->hwm; i++)
+		if (tids[i] != pid)
+			(void)host_task_status(proc_fd, pid, tids[i], out);
 	return 0;
 }
 

@@ -29,15 +29,23 @@ struct host_stat {
 int host_proc_stat(int proc_fd, pid_t pid, struct host_stat *out);
 int host_task_stat(int proc_fd, pid_t pid, pid_t tid, struct host_stat *out);
 
+/* Numbers of all processes that the cell's /proc shows, the kernel's own included; or of the threads of one. As many as fit; -errno. */
+int64_t host_pids(int proc_fd, pid_t *out, size_t max);
+int64_t host_tids(int proc_fd, pid_t pid, pid_t *out, size_t max);
+
 /* Some lines of PID/task/TID/status. */
 struct host_status {
 	uint64_t hwm; /* peak resident memory, bytes */
 	uint64_t rss, shmem; /* resident now; of that, in files of a tmpfs and shared */
+	uint64_t anon; /* resident, and in no file */
+	uint64_t tables; /* page tables */
 	uint64_t nvcsw, nivcsw; /* context switches of this thread */
 	uint64_t sig_pnd, shd_pnd; /* pending: of the thread, of the process */
 	uint64_t sig_blk, sig_ign, sig_cgt;
 };
 int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out);
+/* Of a process, for its memory: a first thread that has ended shows none, so then any other is asked. Thread sets are not filled in. */
+int host_proc_status(int proc_fd, pid_t pid, struct host_status *out);
 
 /* CPU time of a process (all its threads) in ns, exact to the host's scheduler clock; which: see below. -errno. */
 enum host_cpuclock { HOST_CPU_PROF, HOST_CPU_VIRT, HOST_CPU_SCHED };

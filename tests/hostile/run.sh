@@ -277,6 +277,45 @@ seed_under_fire() {
 	sed 's/^/# /' "$work/err" | head -n 20
 }
 
+# Clock ticks of all processes below pid.
+ticks_below() {
+	local sum=0 p t
+	for p in $(processes_below "$1"); do
+		t=$(sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | awk '{ print $12 + $13 }')
+		sum=$((sum + ${t:-0}))
+	done
+	echo "$sum"
+}
+
+# What runs behind the kernel's back does not run while the cell is paused, and goes on afterwards.
+paused_strays() {
+	local cell kernel a b c
+	wanted paused || return 0
+	export XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data XDG_STATE_HOME=$work/state
+	mkdir -p "$XDG_RUNTIME_DIR"
+	cell=$("$viv" run -d --quiet --timeout 110s --pids 512 --mount "$bin:/t:ro" -- /t/paused 2>"$work/err")
+	for _ in $(seq 200); do "$viv" logs "$cell" 2>>"$work/err" | grep -q ready && break || sleep 0.05; done
+	kernel=$("$viv" ps --json 2>>"$work/err" | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')
+	for _ in $(seq 100); do [[ $(ticks_below "$kernel") -gt 5 ]] && break || sleep 0.1; done
+	"$viv" pause "$cell" >/dev/null 2>>"$work/err"
+	a=$(ticks_below "$kernel")
+	sleep 0.6
+	b=$(ticks_below "$kernel")
+	"$viv" resume "$cell" >/dev/null 2>>"$work/err"
+	for _ in $(seq 100); do
+		c=$(ticks_below "$kernel")
+		[[ $c -gt $((b + 5)) ]] && break || sleep 0.1
+	done
+	[[ $a -gt 0 && $((b - a)) -le 2 ]]
+	report $? "paused: nothing of a paused cell runs ($a, $b ticks)"
+	[[ $c -gt $((b + 5)) ]]
+	report $? "paused: it goes on when it is resumed ($c ticks)"
+	"$viv" kill "$cell" >/dev/null 2>>"$work/err"
+	"$viv" daemon stop >/dev/null 2>>"$work/err"
+	unset XDG_RUNTIME_DIR XDG_DATA_HOME XDG_STATE_HOME
+	sed 's/^/# /' "$work/err" | head -n 20
+}
+
 # A keeper with a kernel that is an enemy: it ends, and so does who waits for it.
 bad_kernel_kept() {
 	local start=$SECONDS rc
@@ -311,6 +350,7 @@ host_view
 bad_kernel
 bad_kernel_kept
 seed_under_fire
+paused_strays
 attack arch ""
 attack procfs ""
 attack races ""

@@ -28,6 +28,7 @@
 #include "kernel/platform/loop.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/seed.h"
+#include "kernel/sys/strays.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/task.h"
 #include "kernel/task/timer.h"
@@ -269,17 +270,22 @@ bool control_is_frozen(void)
 
 static void freeze(bool on)
 {
+	static int64_t since;
 	struct hang_up *h, *tmp;
 
 	if (on == frozen)
 		return;
 	frozen = on;
 	if (on) {
+		since = host_clock(CLOCK_MONOTONIC);
 		procs_freeze();
+		strays_freeze();
 		return;
 	}
 	now_update();
 	seed_thawed();
+	births_thawed(since);
+	strays_thaw();
 	procs_thaw();
 	list_for_each_safe (h, tmp, &hang_ups, link) {
 		launch_hang_up(h->id);

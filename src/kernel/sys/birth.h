@@ -8,6 +8,9 @@
 
 /* How long others wait for a number that may never come. */
 #define BIRTH_WAIT (10 * NSEC_PER_SEC)
+/* How long a child may take to announce itself, with its first instructions. What has not come by then was never cloned, or is not
+ * going to say so. */
+#define BIRTH_AGE (30 * NSEC_PER_SEC)
 
 /* NULL when no birth is pending; else the queue that is woken at each: whoever misses a number parks there. */
 struct waitq *births_pending(void);
@@ -24,6 +27,8 @@ struct linux_siginfo;
 bool births_signal(pid_t pgid, const struct task *from, int sig, const struct linux_siginfo *info);
 /* p ends: children on their way go to its reaper. */
 void births_reparent(struct proc *p);
+/* The cell was frozen since: that time is nobody's fault. */
+void births_thawed(int64_t since);
 /* p runs a new program: its other threads are gone, and those that were being made with them. */
 void births_exec(struct proc *p);
 

@@ -28,7 +28,7 @@
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 	 CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
-#define BIRTH_AGE (10 * NSEC_PER_SEC)
+#define BIRTH_NEED (10 * NSEC_PER_SEC) /* when the room is needed */
 #define BIRTH_ORPHAN NSEC_PER_SEC /* when its maker is gone */
 
 struct birth {
@@ -80,15 +80,44 @@ static void birth_free(struct birth *b)
 	waitq_wake(&births_q, ~0u);
 }
 
-/* A child announces itself with its first instructions. What has not come for so long was never cloned: the parent died
- * before, or only asked. Looked at when the room is needed. */
+/* What has not come for so long was never cloned: the parent died before, or only asked. */
 static void births_expire(void)
 {
 	struct birth *b, *tmp;
 
 	list_for_each_safe (b, tmp, &births, link)
-		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_AGE : BIRTH_ORPHAN))
+		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_NEED : BIRTH_ORPHAN))
 			birth_free(b);
+}
+
+/* The same when nobody needs the room: a birth that never comes hides a process that was never announced. */
+static void births_age(struct ktimer *timer)
+{
+	struct birth *b, *tmp;
+	bool any = false;
+
+	list_for_each_safe (b, tmp, &births, link) { /* the oldest are the first */
+		if (now_mono() - b->since < BIRTH_AGE) {
+			(void)ktimer_start(timer, b->since + BIRTH_AGE);
+			break;
+		}
+		birth_free(b);
+		any = true;
+	}
+	if (any)
+		strays_sweep();
+}
+static struct ktimer age_timer = { .fn = births_age };
+
+void births_thawed(int64_t since)
+{
+	struct birth *b;
+
+	list_for_each (b, &births, link) {
+		b->since += now_mono() - since;
+		if (b->orphaned)
+			b->orphaned += now_mono() - since;
+	}
 }
 
 /* Those whose maker was ended: it may have been before the host's clone, and the copy of its files must not stay open for ever. */
@@ -248,6 +277,8 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->token = (b->token & INT64_MAX) | (1L << 40); /* never mistaken for an errno or zero */
 	t->proc->pending_births++;
 	list_append(&births, &b->link);
+	if (!ktimer_is_started(&age_timer))
+		(void)ktimer_start(&age_timer, b->since + BIRTH_AGE);
 	if (!b->files || !b->fs || (!(flags & CLONE_VM) && !shm_maps_copy(t->proc, &b->shm_maps))) {
 		birth_free(b);
 		return -ENOMEM;

@@ -6,7 +6,10 @@
 
 /* May there be any, or others that are about to announce themselves? */
 bool strays_are_possible(void);
-/* Looks for them and ends them, at most once a second. */
+/* Looks for them and ends them, at most once a second, unless there are many. */
 void strays_sweep(void);
+/* procs_freeze() and procs_thaw() of task.h, for those that are in no table: processes, and threads of others. */
+void strays_freeze(void);
+void strays_thaw(void);
 
 #endif
