@@ -4,12 +4,13 @@
  * number on the filter once.
  *
  * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on the
- * control channel only, clone for a thread of its own only, no memory becomes executable. What no mistake of ours would call, and a captured kernel would
+ * control channel only, clone for a thread of its own only, kcmp for memory only, no memory becomes executable. What no mistake of ours would call, and a captured kernel would
  * want, kills; these come first, so that no comment can allow them. The rest is trapped, and
  * host/filter.c says which call it was. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/kcmp.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -47,7 +48,7 @@ struct termios2 {
 /* clang-format off */
 static const int deadly[] = {
 	/* processes and programs */
-	NR(clone3), NR(fork), NR(vfork), NR(execve), NR(execveat), NR(ptrace), NR(process_madvise), NR(kcmp),
+	NR(clone3), NR(fork), NR(vfork), NR(execve), NR(execveat), NR(ptrace), NR(process_madvise),
 	NR(personality),
 	/* the network */
 	NR(socket), NR(socketpair), NR(connect), NR(bind), NR(listen), NR(accept), NR(accept4),
@@ -117,6 +118,12 @@ static void rules(void)
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(clone), 1,
 			       SCMP_A0(SCMP_CMP_EQ, WORKER_CLONE_FLAGS)),
 	      "call", NR(clone));
+	/* Whether two runners share memory; nothing else of what they have is compared. */
+	check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, NR(kcmp), 1,
+			       SCMP_A2(SCMP_CMP_NE, KCMP_VM)),
+	      "call", NR(kcmp));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(kcmp), 1, SCMP_A2(SCMP_CMP_EQ, KCMP_VM)),
+	      "call", NR(kcmp));
 	for (size_t i = 0; i < LEN(mapping); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, mapping[i], 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)),

@@ -203,9 +203,10 @@ static void cgroup_check(struct finding *f)
 		strcat(strcat(cg.enforced[i] ? have : miss, " "), names[i]);
 	if (*miss)
 		found(f, WARN,
-		      "cells run without: memory is then counted by looking, and processors are "
-		      "given "
-		      "whole. With systemd: Delegate=yes for the user's slice; as root: a writable "
+		      "cells run without. --memory is then enforced by counting every 20 ms: a "
+		      "process can exceed it in between, and pages of files and of descriptors "
+		      "that nothing maps are not counted. --cpus gives whole processors. With "
+		      "systemd: Delegate=yes for the user's slice; as root: a writable "
 		      "/sys/fs/cgroup",
 		      "no control group for%s", miss);
 	else

@@ -200,6 +200,14 @@ static int answer_wait(struct pooled *r, uint32_t id, struct keep_msg *m)
 	return err;
 }
 
+/* Before anything that there is something to say about. */
+static bool events_ask(struct pooled *r)
+{
+	const struct keep_msg m = { .type = KEEP_SUBSCRIBE, .id = 1, .flags = KEEP_SAID };
+
+	return keep_send(r->fd, &m, NULL, 0, 0) == 0;
+}
+
 /* False: they are not to be had. */
 static bool limits_send(struct pooled *r)
 {
@@ -225,7 +233,6 @@ static bool limits_send(struct pooled *r)
 static bool start_send(struct pooled *r, const struct place *p)
 {
 	const struct run_options *o = r->o;
-	struct keep_msg said = { .type = KEEP_SUBSCRIBE, .id = 1, .flags = KEEP_SAID };
 	struct keep_msg m = { .type = KEEP_EXEC, .id = 2, .exec = { .flags = KEEP_X_FIRST } };
 	struct execspec spec = { .flags = EXECSPEC_FILL,
 				 .argv = o->argv,
@@ -246,7 +253,7 @@ static bool start_send(struct pooled *r, const struct place *p)
 	ok = fds[0] >= 0;
 	for (int i = 0; i < 3 && ok; i++)
 		ok = (fds[i + 1] = stream_open(i, &tty)) >= 0;
-	ok = ok && keep_send(r->fd, &said, NULL, 0, 0) == 0 && keep_send(r->fd, &m, fds, 4, 0) == 0;
+	ok = ok && keep_send(r->fd, &m, fds, 4, 0) == 0;
 	for (int i = 0; i < 4; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -287,7 +294,7 @@ bool run_pooled(const struct run_options *o, const struct place *p, int *ret_sta
 	r.signals = watch_signals();
 	if (o->timeout_ns)
 		r.deadline = clock_mono() + o->timeout_ns;
-	if (r.signals >= 0 && limits_send(&r) && start_send(&r, p))
+	if (r.signals >= 0 && events_ask(&r) && limits_send(&r) && start_send(&r, p))
 		runs = start_answer(&r);
 	if (!runs && r.status >= 0)
 		runs = -1;

@@ -3,6 +3,7 @@
  * everything is counted from its last ')'. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,8 @@ int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out)
 		{ "RssAnon:", 10, 1024, &out->anon },
 		{ "RssShmem:", 10, 1024, &out->shmem },
 		{ "VmPTE:", 10, 1024, &out->tables },
+		{ "VmSwap:", 10, 1024, &out->swap },
+		{ "HugetlbPages:", 10, 1024, &out->huge },
 		{ "SigPnd:", 16, 1, &out->sig_pnd },
 		{ "ShdPnd:", 16, 1, &out->shd_pnd },
 		{ "SigBlk:", 16, 1, &out->sig_blk },
@@ -221,6 +224,12 @@ int host_proc_status(int proc_fd, pid_t pid, struct host_status *out)
 		if (tids[i] != pid)
 			(void)host_task_status(proc_fd, pid, tids[i], out);
 	return 0;
+}
+
+/* kcmp, for memory only: tools/gen-kernel-filter.c allows no other kind. */
+bool host_shares_memory(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
 }
 
 /* #syscalls: clock_gettime */

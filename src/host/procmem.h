@@ -38,7 +38,7 @@ struct host_status {
 	uint64_t hwm; /* peak resident memory, bytes */
 	uint64_t rss, shmem; /* resident now; of that, in files of a tmpfs and shared */
 	uint64_t anon; /* resident, and in no file */
-	uint64_t tables; /* page tables */
+	uint64_t swap, huge, tables; /* swapped out; in huge pages that were set aside; page tables */
 	uint64_t nvcsw, nivcsw; /* context switches of this thread */
 	uint64_t sig_pnd, shd_pnd; /* pending: of the thread, of the process */
 	uint64_t sig_blk, sig_ign, sig_cgt;
@@ -46,6 +46,9 @@ struct host_status {
 int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out);
 /* Of a process, for its memory: a first thread that has ended shows none, so then any other is asked. Thread sets are not filled in. */
 int host_proc_status(int proc_fd, pid_t pid, struct host_status *out);
+
+/* Whether two processes have one address space. False also where the host does not tell. */
+bool host_shares_memory(pid_t a, pid_t b);
 
 /* CPU time of a process (all its threads) in ns, exact to the host's scheduler clock; which: see below. -errno. */
 enum host_cpuclock { HOST_CPU_PROF, HOST_CPU_VIRT, HOST_CPU_SCHED };

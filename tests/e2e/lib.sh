@@ -92,7 +92,7 @@ cgroups_of_ours() {
 
 # A viv that starts removes what a killed one could not; those of others may be on their way at any moment.
 no_cgroups() {
-	viv --memory 64M -- true
+	viv --quiet --memory 64M -- true
 	[[ -z $(cgroups_of_ours) ]]
 }
 

@@ -181,6 +181,17 @@ uint32_t births_count(void)
 	return birth_type.count;
 }
 
+size_t births_sharers(pid_t *out, size_t max)
+{
+	struct birth *b;
+	size_t n = 0;
+
+	list_for_each (b, &births, link)
+		if ((b->flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM)
+			out[n++ % max] = b->parent_tid;
+	return MIN(n, max);
+}
+
 static uint32_t tasks_of_user(uint32_t uid)
 {
 	uint32_t n = 0;
