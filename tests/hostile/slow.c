@@ -1,81 +1,70 @@
-/* Calls of a size that a guest chooses: none may keep the kernel for long, as everybody else waits for it. What counts is the CPU
- * time of the longest turn of its loop, which it measures itself and tells as that of process 1: how long somebody really
- * waits also depends on the machine, and is the benchmark's to say. usage: slow [part of a name] */
+/* Large transfers, long paths, many locks and polls: see slow.h. */
 #include <dirent.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "hostile.h"
-
-#define LIMIT 100.0 /* ms */
+#include "slow.h"
 
 static char *big;
 static size_t big_size = 1UL << 30;
 
-static void read_zero(void *arg) { int fd = open("/dev/zero", O_RDONLY); (void)arg; (void)!read(fd, big, big_size); }
-static void read_random(void *arg) { int fd = open("/dev/urandom", O_RDONLY); (void)arg; (void)!read(fd, big, 64UL << 20); }
-static void write_null(void *arg) { int fd = open("/dev/null", O_WRONLY); (void)arg; (void)!write(fd, big, big_size); }
-static void write_file(void *arg)
+static void read_zero(void) { int fd = open("/dev/zero", O_RDONLY); (void)!read(fd, big, big_size); }
+static void read_random(void) { int fd = open("/dev/urandom", O_RDONLY); (void)!read(fd, big, 64UL << 20); }
+static void write_null(void) { int fd = open("/dev/null", O_WRONLY); (void)!write(fd, big, big_size); }
+static void write_file(void)
 {
-	int fd = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = open("/tmp/slowfile", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
-	(void)arg;
 	(void)!write(fd, big, 256UL << 20);
-	unlink("/tmp/slow");
+	unlink("/tmp/slowfile");
 }
-static void read_sparse(void *arg)
+static void read_sparse(void)
 {
-	int fd = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = open("/tmp/slowfile", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
-	(void)arg;
 	ftruncate(fd, 1L << 40);
 	(void)!pread(fd, big, big_size, 0);
-	unlink("/tmp/slow");
+	unlink("/tmp/slowfile");
 }
-static void readv_sparse(void *arg)
+static void readv_sparse(void)
 {
-	int fd = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = open("/tmp/slowfile", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	struct iovec v[1024];
 
-	(void)arg;
 	for (int i = 0; i < 1024; i++)
 		v[i] = (struct iovec){ big, 1 << 20 };
 	ftruncate(fd, 1L << 40);
 	(void)!preadv(fd, v, 1024, 0);
-	unlink("/tmp/slow");
+	unlink("/tmp/slowfile");
 }
-static void copy_sparse(void *arg)
+static void copy_sparse(void)
 {
-	int a = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600), b = open("/tmp/slow2", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int a = open("/tmp/slowfile", O_RDWR | O_CREAT | O_TRUNC, 0600), b = open("/tmp/slowfile2", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
-	(void)arg;
 	ftruncate(a, 1L << 40);
 	(void)!copy_file_range(a, NULL, b, NULL, 512UL << 20, 0);
 	(void)!sendfile(b, a, NULL, 512UL << 20);
-	unlink("/tmp/slow");
-	unlink("/tmp/slow2");
+	unlink("/tmp/slowfile");
+	unlink("/tmp/slowfile2");
 }
-static void falloc(void *arg)
+static void falloc(void)
 {
-	int fd = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = open("/tmp/slowfile", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
-	(void)arg;
 	fallocate(fd, 0, 0, 512L << 20);
 	fallocate(fd, 3 /* punch */, 0, 512L << 20);
-	unlink("/tmp/slow");
+	unlink("/tmp/slowfile");
 }
 /* The largest files of the image's own: the first write makes a copy in the cell's layer. */
-static void copy_up(void *arg)
+static void copy_up(void)
 {
 	static const char *const dirs[] = { "/usr/bin", "/usr/local/bin", "/usr/lib/x86_64-linux-gnu" };
 	char path[1024];
 	struct dirent *e;
 	struct stat st;
 
-	(void)arg;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		DIR *d = opendir(dirs[i]);
 
@@ -91,35 +80,32 @@ static void copy_up(void *arg)
 		}
 	}
 }
-static void many_locks(void *arg)
+static void many_locks(void)
 {
-	int fd = open("/tmp/slow", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = open("/tmp/slowfile", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
-	(void)arg;
 	for (long i = 0; i < 10000; i++) {
 		struct flock l = { .l_type = F_WRLCK, .l_start = 2 * ((i * 7919) % 10000), .l_len = 1 };
 
 		fcntl(fd, F_SETLK, &l);
 	}
-	unlink("/tmp/slow");
+	unlink("/tmp/slowfile");
 }
-static void many_polls(void *arg)
+static void many_polls(void)
 {
 	static struct pollfd p[4096];
 	struct rlimit many = { 5000, 5000 };
 
-	(void)arg;
 	setrlimit(RLIMIT_NOFILE, &many);
 	for (int i = 0; i < 4096; i++)
 		p[i] = (struct pollfd){ .fd = open("/tmp", O_RDONLY), .events = POLLPRI };
 	for (int i = 0; i < 50; i++)
 		poll(p, 4096, 0);
 }
-static void long_walks(void *arg)
+static void long_walks(void)
 {
 	char a[64], b[4200];
 
-	(void)arg;
 	mkdir("/tmp/walk", 0700);
 	chdir("/tmp/walk");
 	/* Each component leaves the directory and comes back. */
@@ -135,12 +121,11 @@ static void long_walks(void *arg)
 	for (int i = 0; i < 20; i++)
 		(void)!access("w38", F_OK);
 }
-static void image_walks(void *arg)
+static void image_walks(void)
 {
 	char b[4096];
 	int at = 0;
 
-	(void)arg;
 	while (at < 4050)
 		at += snprintf(b + at, 30, "/usr/share/../bin/../lib/..");
 	for (int i = 0; i < 200; i++)
@@ -150,12 +135,11 @@ static void image_walks(void *arg)
 		(void)!access(b, F_OK);
 	}
 }
-static void pipes(void *arg)
+static void pipes(void)
 {
 	static char data[1 << 20];
 	int p[2];
 
-	(void)arg;
 	(void)!pipe(p);
 	fcntl(p[1], F_SETPIPE_SZ, 1 << 20);
 	if (fork() == 0)
@@ -165,12 +149,11 @@ static void pipes(void *arg)
 		(void)!write(p[1], data, sizeof(data));
 	kill(0, SIGKILL);
 }
-static void exec_args(void *arg)
+static void exec_args(void)
 {
 	static char text[100000];
 	char *argv[22] = { NULL };
 
-	(void)arg;
 	memset(text, 'x', sizeof(text) - 1);
 	for (int i = 0; i < 20; i++)
 		argv[i] = text;
@@ -183,10 +166,7 @@ static void exec_args(void *arg)
 		;
 }
 
-static const struct {
-	const char *name;
-	void (*fn)(void *);
-} kinds[] = {
+static const struct kind kinds[] = {
 	{ "a read of 1 GiB from /dev/zero", read_zero },
 	{ "a read of 64 MiB from /dev/urandom", read_random },
 	{ "a write of 1 GiB to /dev/null", write_null },
@@ -204,58 +184,9 @@ static const struct {
 	{ "megabytes of arguments", exec_args },
 };
 
-/* Runs fn in a process of its own, for eight seconds at most. */
-static void run(void (*fn)(void *))
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		setpgid(0, 0);
-		fn(NULL);
-		_exit(0);
-	}
-	for (double end = seconds() + 8; waitpid(pid, NULL, WNOHANG) == 0; usleep(1000))
-		if (seconds() > end)
-			kill(pid, SIGKILL);
-	kill(-pid, SIGKILL);
-}
-
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	close(fd);
-	return ok;
-}
-
-/* Milliseconds of CPU time that the longest turn took; negative: not to be had. */
-static double longest_turn(void)
-{
-	FILE *f = fopen("/proc/1/sched", "r");
-	char line[256];
-	double ms = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		sscanf(line, "exec_max : %lf", &ms);
-	if (f)
-		fclose(f);
-	return ms;
-}
 
 int main(int argc, char **argv)
 {
 	big = mmap(NULL, big_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	check(put("/proc/sys/kernel/sched_schedstats", "1"), "turns of the kernel are measured");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		double start = seconds(), ms;
-
-		if (argc > 1 && !strstr(kinds[i].name, argv[1]))
-			continue;
-		put("/proc/1/sched", "0");
-		run(kinds[i].fn);
-		ms = longest_turn();
-		check(ms > 0 && ms < LIMIT, "%s: the kernel works %.1f ms at most between two looks at its calls (%.1f s)",
-		      kinds[i].name, ms, seconds() - start);
-	}
-	return done();
+	return slow_main(kinds, sizeof(kinds) / sizeof(kinds[0]), argc > 1 ? argv[1] : NULL);
 }

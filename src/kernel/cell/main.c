@@ -20,6 +20,7 @@
 #include "kernel/cell/control.h"
 #include "kernel/cell/gauges.h"
 #include "kernel/cell/launch.h"
+#include "kernel/cell/leave.h"
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
 #include "kernel/fs/layer/layer.h"
@@ -30,8 +31,6 @@
 #include "kernel/sys/post.h"
 #include "kernel/sys/seed.h"
 #include "kernel/vfs/async.h"
-
-#define REAP_BATCH 1024
 
 static struct hostwatch chld_watch;
 
@@ -95,14 +94,24 @@ static void child_changed(const struct host_end *e)
 		proc_stopped(p, e->status);
 	else if (e->code !=
 		 CLD_CONTINUED) /* known since we sent it: it may be stopped again by now */
-		proc_exit(p, wait_status_of(e), &e->usage);
+		proc_leave(p, wait_status_of(e), &e->usage);
 }
+
+/* The signal tells of many at once, so what is left for the next turn is not told of again. */
+static void children_take(struct ktimer *timer)
+{
+	struct host_end e;
+
+	while (host_wait_any(&e) == 1) {
+		child_changed(&e);
+		if (turn_is_long() && ktimer_start(timer, now_mono() + 1) == 0)
+			return;
+	}
+}
+static struct ktimer reap_timer = { .fn = children_take };
 
 static void children_reap(struct hostwatch *w, uint32_t events)
 {
-	struct host_end e;
-	int i;
-
 	(void)events;
 	if (control_is_frozen()) {
 		(void)hostwatch_arm(w, POLLIN);
@@ -110,8 +119,7 @@ static void children_reap(struct hostwatch *w, uint32_t events)
 	}
 	now_update();
 	host_sigchld_drain(w->fd);
-	for (i = 0; i < REAP_BATCH && host_wait_any(&e) == 1; i++)
-		child_changed(&e);
+	children_take(&reap_timer);
 	(void)hostwatch_arm(w, POLLIN);
 }
 
@@ -124,7 +132,7 @@ static void on_arena_warn(const struct obj_type *type)
 static void settle(void)
 {
 	/* Bounded: what keeps waking each other goes on after the next event. */
-	for (int round = 0; round < 64 && calls_are_ready(); round++)
+	for (int round = 0; round < 64 && calls_are_ready() && !(round && turn_is_long()); round++)
 		calls_run_ready();
 	async_run();
 	calls_run_interrupts();

@@ -247,7 +247,7 @@ static void check(struct ktimer *t)
 	if (!census.active)
 		round_begin();
 	if (!round_step(false)) {
-		(void)ktimer_start(t, now_mono());
+		(void)ktimer_start(t, now_mono() + 1);
 		return;
 	}
 	total = round_total();

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/platform/cell.h"
+#include "kernel/platform/hostwork.h"
 
 struct shm_map {
 	struct shm_map *next;
@@ -37,8 +38,11 @@ static void shm_free(struct shm *s)
 {
 	ipc_remove(&shm_table, &s->obj);
 	total_pages -= s->pages;
-	host_close(s->rw);
 	host_close(s->ro);
+	if (s->pages * PAGE_SIZE >= FREE_LONG)
+		hostwork_close(s->rw, false);
+	else
+		host_close(s->rw);
 	obj_free(&shm_type, s);
 }
 

@@ -21,6 +21,9 @@ void hostwork_start(void);
 /* Waits here until the oldest of what was put is done, and tells its owner. false: there is none. */
 bool hostwork_wait(void);
 
+/* From so many bytes on, freeing is worth another thread: some milliseconds. */
+#define FREE_LONG (4UL << 20)
+
 /* Closes fd, which may be the last that holds a file of many bytes, without waiting for the host to free them. forget: the file stays,
  * but what of it is in memory goes (fd is no O_PATH). */
 void hostwork_close(int fd, bool forget);

@@ -25,7 +25,7 @@
 
 #define EVENTS_MAX 65536 /* of all contexts of the cell, as /proc/sys/fs/aio-max-nr says */
 #define EVENTS_ABSURD (0x10000000U / sizeof(struct io_event))
-#define PIECE (8UL << 20) /* after so many bytes others have their turn */
+#define PIECE (2UL << 20) /* after so many bytes others have their turn */
 #define BYTES_MAX (64UL << 20) /* of one request: what is longer is short */
 #define RWF_AIO (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND)
 
@@ -120,14 +120,21 @@ int64_t hc_io_destroy(struct task *t, const struct sysargs *a)
 	return -EINVAL;
 }
 
-static int64_t request_rw(struct file *f, const struct iocb *io, struct uio *u, bool write)
+/* How much of the request at hand was moved in turns before. */
+static int64_t *moved_of(struct task *t)
 {
-	int64_t pos = f->mode & FMODE_STREAM ? 0 : io->aio_offset, r;
-	uint32_t flags = f->flags;
+	return t->call.aux;
+}
 
-	if (pos < 0)
-		return -EINVAL;
-	u->left = MIN(u->left, BYTES_MAX);
+/* A large request is made in pieces; AGAIN: the rest in the next turn. */
+#define AGAIN INT64_MIN
+
+static int64_t piece_rw(struct file *f, const struct iocb *io, struct uio *u, int64_t pos,
+			bool write)
+{
+	uint32_t flags = f->flags;
+	int64_t r;
+
 	if (!write)
 		return file_read(f, u, pos);
 	if (io->aio_rw_flags & RWF_APPEND)
@@ -140,6 +147,39 @@ static int64_t request_rw(struct file *f, const struct iocb *io, struct uio *u, 
 		return err < 0 ? err : r;
 	}
 	return r;
+}
+
+static void moved_free(void *p)
+{
+	blob_free(p, sizeof(int64_t));
+}
+
+static int64_t request_rw(struct task *t, struct file *f, const struct iocb *io, struct uio *u,
+			  bool write)
+{
+	bool stream = f->mode & FMODE_STREAM;
+	int64_t pos = stream ? 0 : io->aio_offset, moved = moved_of(t) ? *moved_of(t) : 0, r;
+	uint64_t want = MIN(u->left, BYTES_MAX), piece;
+
+	if (pos < 0)
+		return -EINVAL;
+	/* The guest may have changed the request meanwhile; what was moved, was. */
+	if ((uint64_t)moved >= want)
+		return (int64_t)want;
+	uio_skip(u, (uint64_t)moved);
+	piece = MIN(want - (uint64_t)moved, PIECE);
+	u->left = piece;
+	r = piece_rw(f, io, u, stream ? 0 : pos + moved, write);
+	if (r <= 0 || (uint64_t)r < piece || (uint64_t)(moved + r) == want)
+		return moved ? moved + MAX(r, 0) : r;
+	if (!t->call.aux) {
+		t->call.aux = blob_new(sizeof(int64_t));
+		t->call.aux_free = moved_free;
+		if (!t->call.aux)
+			return r; /* a short one */
+	}
+	*moved_of(t) = moved + r;
+	return AGAIN;
 }
 
 /* What is wrong with a request before it is made is told by io_submit: *ret_ok false. Else the result is for its event. */
@@ -183,7 +223,7 @@ static int64_t request_do(struct task *t, struct file *f, const struct iocb *io,
 		uio_init_guest(&u, t->tid, io->aio_buf, io->aio_nbytes);
 	}
 	*ret_ok = true;
-	r = request_rw(f, io, &u, write);
+	r = request_rw(t, f, io, &u, write);
 	uio_fini(&u);
 	return r;
 }
@@ -233,8 +273,12 @@ static int64_t submit_one(struct task *t, struct aio_ctx *c, uaddr_t addr, uint6
 	if (guest_write(t->tid, addr + offsetof(struct iocb, aio_key), &key, sizeof(key)) < 0)
 		return -EFAULT;
 	r = request_do(t, f, &io, &ok);
-	if (!ok)
+	if (!ok || r == AGAIN)
 		return r;
+	if (t->call.aux) {
+		moved_free(t->call.aux);
+		t->call.aux = NULL;
+	}
 	*ret_bytes += r > 0 ? (uint64_t)r : 0;
 	c->events[(c->first + c->count++) % c->size] =
 		(struct io_event){ .data = io.aio_data, .obj = addr, .res = r };
@@ -260,6 +304,10 @@ int64_t sys_io_submit(struct task *t, const struct sysargs *a)
 			r = -EFAULT;
 		else
 			r = submit_one(t, c, addr, &bytes);
+		if (r == AGAIN || (r == 0 && turn_is_long())) {
+			t->call.done += r == 0;
+			return t->call.done < n ? call_later(t) : t->call.done;
+		}
 		if (r < 0)
 			break;
 		t->call.done++;

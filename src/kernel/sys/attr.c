@@ -5,6 +5,7 @@
 
 #include "kernel/abi/fs.h"
 #include "kernel/abi/time.h"
+#include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
@@ -299,7 +300,7 @@ static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
 
 	if (verb & ~(unsigned)(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE) || len <= FALLOC_PIECE)
 		return false;
-	if (verb == FALLOC_FL_PUNCH_HOLE)
+	if (verb == FALLOC_FL_PUNCH_HOLE || memfd_may_grow(f, (uint64_t)len))
 		return true;
 	if (fs->ops->statfs)
 		fs->ops->statfs(fs, &st);

@@ -345,8 +345,8 @@ static int obj_fill(struct task *t, struct stub_boot *b, uint32_t which, struct 
 	return 0;
 }
 
-/* The program has changed: what belonged to the old one goes. */
-static void proc_renew(struct task *t, struct exec_state *x)
+/* Threads and files of the old program go. False: there are many files, and more of them. */
+static bool old_close(struct task *t)
 {
 	struct proc *p = t->proc;
 	struct task *o, *tmp;
@@ -364,7 +364,14 @@ static void proc_renew(struct task *t, struct exec_state *x)
 			t->files = own;
 		}
 	}
-	fd_close_on_exec(t);
+	return fd_close_on_exec(t);
+}
+
+/* The program has changed: what belonged to the old one goes. */
+static void proc_renew(struct task *t, struct exec_state *x)
+{
+	struct proc *p = t->proc;
+
 	exec_release(p);
 	p->exe = x->file;
 	x->file = NULL;
@@ -414,6 +421,8 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 		if (split)
 			return split;
 	}
+	if (!old_close(t))
+		return call_later(t);
 	memset(&b, 0, sizeof(b));
 	ret = obj_fill(t, &b, 0, x->file, &x->plan);
 	if (ret == 0 && x->interp)

@@ -176,12 +176,13 @@ static void publish(struct fastmm *mm)
 /* Those who have the table: also ones with memory of their own. */
 static void on_files_full(struct fdtable *ft)
 {
+	struct fastmm *last = NULL;
 	struct task *t;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
 		list_for_each (t, &p->threads, thread_link)
-			if (t->files == ft)
-				publish(t->mm);
+			if (t->files == ft && t->mm != last)
+				publish(last = t->mm);
 }
 
 static struct fastmm *mm_new(void)
@@ -228,7 +229,9 @@ void fast_gone(struct task *t)
 	list_remove(&t->mm_link);
 	if (!list_is_empty(&mm->tasks)) {
 		post_forget(mm->post, t->tid);
-		if (!mm->published.abs || !mm->published.post) /* perhaps the others agree */
+		/* Perhaps the others agree; of a process that ends, who is left when its last thread goes. */
+		if ((!mm->published.abs || !mm->published.post) &&
+		    !(t->proc->exiting && t->proc->nthreads > 1))
 			publish(mm);
 		return;
 	}

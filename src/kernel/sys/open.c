@@ -299,7 +299,7 @@ int64_t sys_close_range(struct task *t, const struct sysargs *a)
 
 	if (flags & ~(unsigned)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) || first > last)
 		return -EINVAL;
-	if (flags & CLOSE_RANGE_UNSHARE && t->files->refs > 1) {
+	if (flags & CLOSE_RANGE_UNSHARE && t->files->refs > 1 && !t->call.resumed) {
 		struct fdtable *own = fdtable_copy(t->files);
 		if (!own)
 			return -ENOMEM;
@@ -313,6 +313,8 @@ int64_t sys_close_range(struct task *t, const struct sysargs *a)
 			t->files->slots[fd].cloexec = true;
 		else
 			(void)!fd_close(t, (int)fd);
+		if (fd % 8 == 7 && !(flags & CLOSE_RANGE_CLOEXEC) && turn_is_long())
+			return call_later(t);
 	}
 	return 0;
 }

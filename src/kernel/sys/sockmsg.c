@@ -314,6 +314,10 @@ int64_t sys_sendmmsg(struct task *t, const struct sysargs *a)
 		r = mmsg_len_put(t, at, r);
 		if (r < 0)
 			break;
+		if (turn_is_long()) { /* the rest is for another call */
+			i++;
+			break;
+		}
 	}
 	return i ? i : n ? r : 0;
 }
@@ -381,7 +385,7 @@ int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
 			break;
 		if (flags & MSG_WAITFORONE)
 			flags |= MSG_DONTWAIT;
-		if (!mmsg_left(t, a->a[4])) {
+		if (!mmsg_left(t, a->a[4]) || turn_is_long()) {
 			i++;
 			break;
 		}

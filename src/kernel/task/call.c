@@ -238,6 +238,15 @@ void calls_run_ready(void)
 		}
 		call_resume(t);
 		call_run(t);
+		if (turn_is_long()) { /* the rest is first in the next one */
+			while (!list_is_empty(&batch)) {
+				struct list *l = batch.prev;
+
+				list_remove(l);
+				list_append(ready.next, l);
+			}
+			return;
+		}
 	}
 }
 

@@ -27,6 +27,11 @@ int64_t now_real(void)
 	return real;
 }
 
+bool turn_is_long(void)
+{
+	return host_clock(CLOCK_MONOTONIC) - now_mono() > TURN_LONG;
+}
+
 void now_update(void)
 {
 	mono_valid = false;

@@ -280,6 +280,7 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	/* Only if it was our SIGKILL: what ended it before that counts. */
 	if (p->kill_status && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
 		wait_status = p->kill_status;
+	p->exiting = true;
 	p->wait_status = wait_status;
 	p->usage = *usage;
 	list_for_each_safe (t, tmp, &p->threads, thread_link)

@@ -178,6 +178,7 @@ struct proc {
 	bool subreaper, no_new_privs;
 	int dumpable;
 	bool exiting; /* the host says it is dying or dead, or we asked it to die */
+	bool leaving; /* ended on the host; what it has open is being closed (cell/leave.c) */
 	int kill_status; /* wait status to report instead of the host's, when we killed it for a reason; 0 none */
 	uint64_t sig_caught; /* superset of the signals that have a handler (the stub reports it) */
 	uint64_t
@@ -307,6 +308,9 @@ extern void (*cell_ended)(int wait_status);
 int64_t now_mono(void);
 int64_t now_real(void);
 void now_update(void);
+/* So much time has passed since the event came that others should have their turn: what can be done in pieces ends its piece. */
+#define TURN_LONG (4 * 1000000LL)
+bool turn_is_long(void);
 
 /* ---- credentials ---- */
 bool cred_has_cap(const struct cred *c, int cap);

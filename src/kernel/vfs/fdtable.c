@@ -107,6 +107,20 @@ void fdtable_put(struct fdtable *ft, struct task *t)
 	obj_free(&fdtable_type, ft);
 }
 
+bool fdtable_close(struct fdtable *ft, struct task *t)
+{
+	for (uint32_t i = 0; i < ft->size && ft->open; i++) {
+		struct file *f = slot_clear(ft, i);
+
+		if (!f)
+			continue;
+		file_close(ft, f, t);
+		if (i % 8 == 7 && turn_is_long())
+			return !ft->open;
+	}
+	return true;
+}
+
 void (*vfs_files_full)(struct fdtable *ft);
 
 void fdtable_note_full(struct fdtable *ft)
@@ -200,7 +214,7 @@ int fd_close(struct task *t, int fd)
 	return 0;
 }
 
-void fd_close_on_exec(struct task *t)
+bool fd_close_on_exec(struct task *t)
 {
 	struct fdtable *ft = t->files;
 	uint32_t left = ft->open;
@@ -209,9 +223,13 @@ void fd_close_on_exec(struct task *t)
 		if (!ft->slots[i].file)
 			continue;
 		left--;
-		if (ft->slots[i].cloexec)
-			file_close(ft, slot_clear(ft, i), t);
+		if (!ft->slots[i].cloexec)
+			continue;
+		file_close(ft, slot_clear(ft, i), t);
+		if (i % 8 == 7 && turn_is_long())
+			return false;
 	}
+	return true;
 }
 
 struct file *fd_file_or_path(struct task *t, int fd)

@@ -400,23 +400,37 @@ void name_exchange(struct name *a, struct name *b)
 	name_rehash(b);
 }
 
-/* Dropping a leaf puts its parent at the end of the list, where this pass or the next one
- * meets it. */
+/* The next child of its parent, or NULL. */
+static struct name *name_sibling(struct name *n)
+{
+	struct list *l = n->sibling_link.next;
+
+	return l == &n->parent->children ? NULL : list_entry(l, struct name, sibling_link);
+}
+
+/* Children before their parents; all from the root to where we are is held meanwhile. */
 void name_shrink_tree(struct name *root)
 {
-	struct name *n, *tmp;
-	bool again = true;
+	struct name *n = root, *next;
+	bool down = true;
 
-	while (again) {
-		again = false;
-		list_for_each_safe (n, tmp, &lru, lru_link) {
-			struct name *top = n;
-			while (top->parent)
-				top = top->parent;
-			if (top != root)
-				continue;
-			name_drop(n);
-			again = true;
+	for (;;) {
+		if (down && !list_is_empty(&n->children)) {
+			n = name_get(list_first(&n->children, struct name, sibling_link));
+			continue;
 		}
+		if (n == root)
+			return;
+		struct name *parent = n->parent;
+		next = name_sibling(n);
+		if (next)
+			name_get(next);
+		if (--n->refs == 0) {
+			name_unhash(n);
+			name_free(n);
+			name_unref(parent);
+		}
+		n = next ? next : parent;
+		down = next;
 	}
 }

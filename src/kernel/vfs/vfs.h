@@ -573,7 +573,10 @@ void fdtable_put(struct fdtable *, struct task *t); /* t may be NULL */
 int fd_install(struct task *t, struct file *f, int from, bool cloexec);
 int fd_install_at(struct task *t, struct file *f, int fd, bool cloexec); /* closes what was there */
 int fd_close(struct task *t, int fd); /* -EBADF */
-void fd_close_on_exec(struct task *t);
+/* Closes what is marked so; false: that takes long, and there is more. */
+bool fd_close_on_exec(struct task *t);
+/* What fdtable_put() would close, for a table of a process that has ended: likewise. */
+bool fdtable_close(struct fdtable *, struct task *t);
 /* Borrowed: valid during the call (file_get it to keep it). NULL: no such descriptor (or O_PATH, for fd_file). */
 struct file *fd_file(struct task *t, int fd);
 struct file *fd_file_or_path(struct task *t, int fd);

@@ -22,6 +22,7 @@
 #include "kernel/platform/cell.h"
 
 #define COPY_STEP (1UL << 30)
+#define CUT_STEP (32UL << 20)
 
 static struct fdcache contents = FDCACHE_INIT(contents, 256);
 
@@ -65,6 +66,19 @@ static int scratch_make(struct lnode *n)
 	if (fd >= 0)
 		n->scratch = scratch_last;
 	return fd;
+}
+
+/* bytes: see content_unlink() in store.c. */
+static void scratch_unlink(uint64_t number, uint64_t bytes)
+{
+	struct scratch_name s = scratch_name(number);
+	int held = bytes >= FREE_LONG ?
+			   host_openat(cell.scratch_fd, s.str, O_RDONLY | O_NOFOLLOW, 0) :
+			   -1;
+
+	host_unlinkat(cell.scratch_fd, s.str, 0);
+	if (held >= 0)
+		hostwork_close(held, false);
 }
 
 /* A new file on the disk, which is not the node's content yet. */
@@ -353,9 +367,7 @@ void lnode_content_free(struct lnode *n)
 			n->charged = (uint64_t)st.st_blocks * 512;
 		store_content_drop(l, n);
 	} else if (n->scratch) {
-		struct scratch_name s = scratch_name(n->scratch);
-
-		host_unlinkat(cell.scratch_fd, s.str, 0);
+		scratch_unlink(n->scratch, n->charged);
 	}
 	n->scratch = 0;
 	n->copied = 0;
@@ -636,6 +648,7 @@ int lnode_hint(struct lnode *n, uint64_t size)
 int layer_apply_size(struct lnode *n, uint64_t size)
 {
 	struct layer *l = layer_of(n);
+	bool more = false;
 	int fd, r;
 
 	if (size > INT64_MAX)
@@ -657,6 +670,14 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 	fd = own_fd(n, true);
 	if (fd < 0)
 		return fd;
+	if (!l->store && size + CUT_STEP < n->inode.size && n->charged > CUT_STEP &&
+	    content_may_wait()) {
+		/* From its end on, a piece in each turn. A posted call has no next run: it is made again. */
+		if (task_current->call.posted)
+			return content_later();
+		size = n->inode.size - CUT_STEP;
+		more = true;
+	}
 	r = content_cut_beside(n, fd, size);
 	if (r == 0)
 		r = host_ftruncate(fd, (int64_t)size);
@@ -666,7 +687,7 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 	n->inode.size = size;
 	if (n->charged > 0)
 		lnode_recount(n);
-	return 0;
+	return more ? call_wait(task_current, NULL) : 0;
 }
 
 int layer_getattr(struct inode *ino)

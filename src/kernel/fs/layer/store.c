@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
 
-#define FREE_LONG (16u << 20)
+#define DISK_FREE_LONG (16u << 20)
 #define OPEN_LAYERS 64 /* own ones, besides the last two */
 
 OBJ_TYPE(lstore_type, struct lstore, 64);
@@ -156,7 +156,7 @@ static int content_unlink(int layer, uint64_t number, uint64_t bytes)
 
 	if (dir < 0)
 		return dir;
-	if (bytes >= FREE_LONG)
+	if (bytes >= DISK_FREE_LONG)
 		held = host_open_beneath(dir, p.str, O_PATH, 0);
 	r = host_unlinkat(dir, p.str, 0);
 	host_close(dir);
@@ -248,7 +248,7 @@ void store_content_drop(struct layer *l, struct lnode *n)
 		return; /* the next start finds it */
 	s->graves[s->ngraves++] =
 		(struct grave){ n->scratch, c->where, (uint32_t)MIN(n->charged >> 20, UINT32_MAX) };
-	if (n->charged >= FREE_LONG)
+	if (n->charged >= DISK_FREE_LONG)
 		content_forget(s, c->where, n->scratch);
 }
 
@@ -269,7 +269,7 @@ bool store_make_room(struct layer *l)
 {
 	bool made = l->store && l->store->ngraves && log_sync(l) == 0;
 
-	while (l->store && (hostwork_is_closing() || l->store->working) && hostwork_wait())
+	while ((hostwork_is_closing() || (l->store && l->store->working)) && hostwork_wait())
 		made = true;
 	return made;
 }

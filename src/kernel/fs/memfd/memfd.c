@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/platform/cell.h"
+#include "kernel/platform/hostwork.h"
 #include "kernel/platform/uio.h"
 
 #define MEMFD_NAME_MAX 249
@@ -33,6 +34,8 @@ struct memfd {
 	bool given; /* not the guest's: it costs the cell nothing */
 	char name[MEMFD_NAME_MAX + 1];
 };
+
+#define CUT_STEP (32UL << 20)
 
 OBJ_TYPE(memfd_type, struct memfd, 8192);
 
@@ -82,6 +85,11 @@ static bool memfd_has_room(uint64_t n)
 	return !max || (used_bytes < max && n <= max - used_bytes);
 }
 
+bool memfd_may_grow(const struct file *f, uint64_t n)
+{
+	return f->inode->ops == &memfd_iops && memfd_has_room(n);
+}
+
 static int memfd_setattr(struct inode *ino, const struct attr *a)
 {
 	struct memfd *m = memfd_of(ino);
@@ -94,10 +102,21 @@ static int memfd_setattr(struct inode *ino, const struct attr *a)
 			return -EPERM;
 	}
 	if (a->valid & ATTR_SIZE) {
-		r = a->size > INT64_MAX ? -EFBIG : host_ftruncate(m->fd, (int64_t)a->size);
+		uint64_t size = a->size;
+
+		/* A large one from its end on, a piece in each turn of the loop. */
+		if (ino->size > CUT_STEP && size < ino->size - CUT_STEP && m->charged > CUT_STEP &&
+		    task_current && task_current->call.may_wait) {
+			if (task_current->call.posted) /* it has no next run, and is made again */
+				return call_wait(task_current, NULL);
+			size = ino->size - CUT_STEP;
+		}
+		r = size > INT64_MAX ? -EFBIG : host_ftruncate(m->fd, (int64_t)size);
 		if (r < 0)
 			return r;
 		memfd_getattr(ino);
+		if (size != a->size)
+			return call_wait(task_current, NULL);
 	}
 	inode_set_attr(ino, a);
 	return 0;
@@ -125,9 +144,13 @@ static void memfd_evict(struct inode *ino)
 {
 	struct memfd *m = memfd_of(ino);
 
+	(void)memfd_getattr(ino); /* how much it holds now, whoever wrote it */
 	used_bytes -= m->charged;
 	list_remove(&m->all_link);
-	host_close(m->fd);
+	if (m->charged >= FREE_LONG)
+		hostwork_close(m->fd, false);
+	else
+		host_close(m->fd);
 	obj_free(&memfd_type, m);
 }
 

@@ -20,4 +20,7 @@ uint64_t memfds_size(void);
 int memfd_add_seals(struct file *f, unsigned seals);
 int memfd_get_seals(struct file *f);
 
+/* Whether f is one, and n more bytes may be in all of them. */
+bool memfd_may_grow(const struct file *f, uint64_t n);
+
 #endif
