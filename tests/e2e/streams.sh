@@ -75,6 +75,15 @@ closed() {
 }
 check 'closed streams, full devices, shared offsets @r' closed
 
+# Pipes belong to whoever made them, and the caller's streams to the user of the cell: both can be opened by their names.
+by_name() {
+	is "$(viv --user agent -- bash -c 'diff <(echo a) <(echo b)' | tr '\n' ' ')" '1c1 < a --- > b ' 'process substitution'
+	is "$(echo in | viv --user agent -- bash -c 'cat /dev/stdin; echo out >/dev/stdout; echo err >/dev/stderr; echo tee | tee /proc/self/fd/1' 2>&1 | tr '\n' ' ')" 'in out err tee tee '
+	is "$(: | viv --user agent -- sh -c 'chmod 640 /dev/stdin; stat -Lc "%a %U" /dev/stdin')" '640 agent'
+	is "$(: | viv -- sh -c 'chown agent /dev/stdin; chmod 604 /dev/stdin; stat -Lc "%a %U" /dev/stdin')" '604 agent'
+}
+check 'streams and pipes are opened by their names @r' by_name
+
 nonblocking_stays() {
 	# viv must not leave O_NONBLOCK on a pipe that it shares with others.
 	is "$({ viv -- true; python3 -c 'import fcntl, os; print(bool(fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK), bool(fcntl.fcntl(2, fcntl.F_GETFL) & os.O_NONBLOCK))'; } < <(sleep 0.5) 2> >(cat))" 'False False'

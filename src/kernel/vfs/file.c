@@ -280,6 +280,8 @@ int file_new_anon(const char *label, uint32_t mode, const struct file_ops *ops, 
 	if (!anon_fs.refs)
 		fs_init(&anon_fs, &anon_fs_ops, "anon_inodefs");
 	inode_init(&a->ino, &anon_fs, &anon_ops, mode);
+	if (S_ISFIFO(mode) || S_ISSOCK(mode))
+		inode_own(&a->ino); /* what the rest shows of an owner is root on Linux too */
 	a->ino.ino = ino_next();
 	a->label_len = (uint32_t)strlen(label);
 	a->label = blob_strndup(label, a->label_len);

@@ -75,6 +75,14 @@ void inode_init(struct inode *ino, struct fs *fs, const struct inode_ops *ops, u
 	};
 }
 
+void inode_own(struct inode *ino)
+{
+	if (!task_current)
+		return;
+	ino->uid = task_current->cred.fsuid;
+	ino->gid = task_current->cred.fsgid;
+}
+
 struct inode *inode_get(struct inode *ino)
 {
 	ref_get(&ino->refs);

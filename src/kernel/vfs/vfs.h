@@ -188,6 +188,8 @@ struct inode {
 
 /* For file systems: a fresh inode inside memory of their own. refs = 1, times = now. */
 void inode_init(struct inode *ino, struct fs *fs, const struct inode_ops *ops, uint32_t mode);
+/* A new inode without a directory belongs to the task whose call makes it. */
+void inode_own(struct inode *ino);
 struct inode *inode_get(struct inode *ino);
 void inode_put(struct inode *ino);
 /* For evict of inodes that hold their parent, NULL: none. However deep the tree is, it goes up in one loop: an evict inside of
@@ -488,8 +490,8 @@ extern int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f,
 /* Called by the last file_put while f is still whole, before release, if set and f->epoll_links is not empty; set by
  * fs/epoll. */
 extern void (*vfs_file_gone)(struct file *f);
-/* An anonymous file ("anon_inode:[eventfd]", "pipe:", "socket:"): its own inode of the given mode on the anonymous fs.
- * label is shown by readlink in /proc/PID/fd as label or label[ino] when it ends with ':'. */
+/* An anonymous file ("anon_inode:[eventfd]", "pipe:", "socket:"): its own inode of the given mode on the anonymous fs. A
+ * pipe and a socket belong to the caller, everything else to root. label is shown by readlink in /proc/PID/fd as label or label[ino] when it ends with ':'. */
 int file_new_anon(const char *label, uint32_t mode, const struct file_ops *ops, void *priv,
 		  uint32_t flags, struct file **ret_);
 

@@ -261,6 +261,7 @@ int memfd_new(const char *name, unsigned flags, struct file **ret_)
 		return r;
 	}
 	memfd_place(m, name, flags & MEMFD_NOEXEC_SEAL ? 0666 : 0777);
+	inode_own(&m->inode);
 	r = file_new(&m->inode, NULL, O_RDWR | 0100000 /* O_LARGEFILE as F_GETFL shows it */, ret_);
 	inode_put(&m->inode); /* the file holds it now, or nobody */
 	return r;

@@ -413,13 +413,14 @@ static int stream_getattr(struct inode *ino)
 {
 	struct stream *s = container_of(ino, struct stream, inode);
 	struct stat st;
-	uint32_t uid = ino->uid, gid = ino->gid;
+	uint32_t uid = ino->uid, gid = ino->gid, mode = ino->mode;
 	uint64_t number = ino->ino, rdev = ino->rdev;
 
 	if (s->fd < 0 || host_fstat(s->fd, &st) < 0)
 		return 0;
 	inode_from_stat(ino, &st);
-	/* Numbers and owners are the cell's, not the host's. */
+	/* Numbers, owners and modes are the cell's, not the host's. */
+	ino->mode = mode;
 	ino->ino = number;
 	ino->rdev = rdev;
 	ino->uid = uid;
@@ -440,6 +441,8 @@ static int stream_setattr(struct inode *ino, const struct attr *a)
 		ino->uid = a->uid;
 	if (a->valid & ATTR_GID)
 		ino->gid = a->gid;
+	if (a->valid & ATTR_MODE)
+		ino->mode = (ino->mode & S_IFMT) | a->mode;
 	return 0;
 }
 
