@@ -486,6 +486,8 @@ int64_t hc_child(const struct host_call *in)
 	}
 	t->cred = b->maker.cred;
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));
+	t->loginuid = b->maker.loginuid;
+	t->sessionid = b->maker.sessionid;
 	task_inherit_sched(t, &b->maker);
 	limits_born(t);
 	seccomp_inherit(t, b);

@@ -147,6 +147,7 @@ struct task *task_new(struct proc *p, pid_t tid)
 	t->tid = tid;
 	t->proc = p;
 	t->start_time = now_mono();
+	t->loginuid = t->sessionid = LOGIN_UNSET;
 	list_init(&t->interrupt_link);
 	list_init(&t->travelling);
 	list_append(bucket(task_hash, tid), &t->hash_link);

@@ -93,6 +93,8 @@ struct cpu_mask {
 	uint64_t w[CPU_WORDS];
 };
 
+#define LOGIN_UNSET UINT32_MAX
+
 /* A thread. Counted by nothing: it lives from its announcement until the host says it is gone. */
 struct task {
 	struct list hash_link; /* by tid */
@@ -123,6 +125,7 @@ struct task {
 		interrupt_link; /* its parked call is to be cut short at the end of this event */
 	bool armed; /* in a call with a signal mask, waiting in the stub (see platform) */
 	int pdeathsig;
+	uint32_t loginuid, sessionid; /* LOGIN_UNSET: nobody logged in for it */
 	uint32_t timerslack_ns;
 	uint64_t syscalls; /* how many it made */
 	void *locks_waiting; /* the lock request it waits for, for deadlock detection */

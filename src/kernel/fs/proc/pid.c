@@ -482,7 +482,7 @@ static const struct pnode attr_nodes[] = {
 		  .may_open = may_open_look },                                                  \
 		P_TEXT("gid_map", 0644, "         0          0 4294967295\n"),                  \
 		P_FILE("io", 0400, show_io), P_FILE("limits", 0444, show_limits),               \
-		P_TEXT("loginuid", 0644, "4294967295"),                                         \
+		P_RW("loginuid", 0644, show_loginuid, store_loginuid),                          \
 		{ .name = "maps",                                                               \
 		  .mode = S_IFREG | 0444,                                                       \
 		  .show = show_maps,                                                            \
@@ -500,7 +500,8 @@ static const struct pnode attr_nodes[] = {
 		P_TEXT("projid_map", 0644, "         0          0 4294967295\n"),               \
 		MAGIC("root", readlink_root, follow_root), P_FILE("sched", 0644, show_sched),   \
 		P_FILE("schedstat", 0444, show_schedstat),                                      \
-		P_TEXT("sessionid", 0444, "4294967295"), P_TEXT("setgroups", 0644, "allow\n"),  \
+		P_FILE("sessionid", 0444, show_sessionid),                                      \
+		P_TEXT("setgroups", 0644, "allow\n"),                                           \
 		{ .name = "smaps_rollup",                                                       \
 		  .mode = S_IFREG | 0444,                                                       \
 		  .show = show_smaps_rollup,                                                    \
