@@ -16,6 +16,7 @@
 #define WINDOW_HALF 131072u /* each side's part of the window when its buffer was not set */
 #define SNDBUF_SHOWN 2626560u
 #define CHUNK_MAX 65536u
+#define LOST_MAX 524288u /* what can be sent to a peer that is gone when the buffer was not set */
 #define CHUNK_SMALL 512u
 #define CHUNK_JOIN 16384u
 
@@ -386,14 +387,30 @@ static int send_check(struct sock *s)
 	return 0;
 }
 
+/* What is sent before the answer comes that nobody is there to take it: a bufferful, as Linux's loopback does. */
+static int64_t send_away(const struct sock *s, struct uio *u)
+{
+	static char away[CHUNK_MAX];
+	uint64_t max = s->sndbuf_set ? s->sndbuf : LOST_MAX;
+	int64_t n = 0;
+
+	while (u->left && (uint64_t)n < max) {
+		int64_t r = uio_take(u, away, MIN(u->left, MIN(max - (uint64_t)n, sizeof(away))));
+
+		if (r <= 0)
+			return n ? n : -EFAULT;
+		n += r;
+	}
+	return n;
+}
+
 /* Nobody is there to take it: the answer is a reset. */
 static int64_t send_lost(struct sock *s, struct uio *u)
 {
-	int64_t n = (int64_t)u->left;
+	int64_t n = send_away(s, u);
 
-	if (n)
+	if (n > 0)
 		tcp_reset(s);
-	u->left = 0;
 	return n;
 }
 
@@ -480,13 +497,12 @@ static bool peer_is_done(const struct sock *s)
 static int64_t send_refused(struct sock *s, struct uio *u)
 {
 	struct sock *peer = s->peer;
-	int64_t n = (int64_t)u->left;
+	int64_t n = send_away(s, u);
 
-	if (!n)
-		return 0;
+	if (n <= 0)
+		return n;
 	tcp_reset(peer);
 	tcp_reset(s);
-	u->left = 0;
 	return n;
 }
 

@@ -40,6 +40,9 @@ static int64_t send_run(struct task *t, struct file *f, struct sock *s, struct u
 
 	uio_skip(u, (uint64_t)done);
 	do {
+		/* TCP's error stays with the socket when something was sent before it. */
+		if (done && s->err && s->family != AF_UNIX)
+			return done;
 		m->wait_q = NULL;
 		r = s->ops->send(s, u, m);
 		done += r > 0 ? r : 0;
@@ -322,36 +325,37 @@ int64_t sys_sendmmsg(struct task *t, const struct sysargs *a)
 	return i ? i : n ? r : 0;
 }
 
+/* Linux looks at this timeout after each message only: nobody is woken by it (recvmmsg(2), BUGS). */
 static int mmsg_timeout(struct task *t, uaddr_t addr)
 {
 	struct linux_timespec ts;
 
-	if (!addr || t->call.resumed)
+	if (t->call.resumed)
+		return 0;
+	t->call.until = TIME_NEVER;
+	if (!addr)
 		return 0;
 	if (guest_get(t->tid, &ts, addr) < 0)
 		return -EFAULT;
 	if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	/* Looked at after each message only, as Linux does: nobody is woken by it. */
-	t->call.deadline = ts.sec > TIMEOUT_SECS_MAX ? INT64_MAX / 2
-						     : now_mono() + ts.sec * NSEC_PER_SEC + ts.nsec;
+	t->call.until = ts.sec > TIMEOUT_SECS_MAX ? INT64_MAX / 2
+						  : now_mono() + ts.sec * NSEC_PER_SEC + ts.nsec;
 	return 0;
 }
 
 /* What is left of the time; 0: it is over. */
-static int64_t mmsg_left(const struct task *t, uaddr_t addr)
+static int64_t mmsg_left(const struct task *t)
 {
-	if (!addr || t->call.has_deadline) /* SO_RCVTIMEO has taken its place */
-		return INT64_MAX;
-	return MAX(t->call.deadline - now_mono(), 0);
+	return t->call.until == TIME_NEVER ? TIME_NEVER : MAX(t->call.until - now_mono(), 0);
 }
 
 static int mmsg_left_put(struct task *t, uaddr_t addr)
 {
-	int64_t left = mmsg_left(t, addr);
+	int64_t left = mmsg_left(t);
 	struct linux_timespec ts = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
 
-	return left == INT64_MAX ? 0 : guest_put(t->tid, addr, &ts);
+	return left == TIME_NEVER ? 0 : guest_put(t->tid, addr, &ts);
 }
 
 int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
@@ -385,15 +389,21 @@ int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
 			break;
 		if (flags & MSG_WAITFORONE)
 			flags |= MSG_DONTWAIT;
-		if (!mmsg_left(t, a->a[4]) || turn_is_long()) {
+		/* The time that was left at the last message is told. */
+		if (mmsg_left_put(t, a->a[4]) < 0)
+			return -EFAULT;
+		if (!mmsg_left(t) || turn_is_long()) {
 			i++;
 			break;
 		}
+		/* Each message has the socket's whole time to come. */
+		if (t->call.has_deadline)
+			t->call.deadline = s->rcvtimeo >= TIME_NEVER - now_mono()
+						   ? TIME_NEVER
+						   : now_mono() + s->rcvtimeo;
 	}
 	if (!i)
 		return n ? r : 0;
-	if (mmsg_left_put(t, a->a[4]) < 0)
-		return -EFAULT;
 	/* An error after the first message is for the next call. */
 	if (i < n && r < 0 && r != -EAGAIN)
 		s->err = (int)-r;

@@ -65,6 +65,7 @@ struct call {
 	int64_t wait_since; /* when call_wait was first called for this call; 0: never */
 	enum park_kind kind;
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
+	int64_t until; /* recvmmsg: the end of its own time, which ends no wait; TIME_NEVER: none given */
 	int64_t done; /* progress: bytes moved so far, or whatever the handler counts */
 	void *aux; /* what else the handler keeps; aux_free(aux) is called when the call ends in any way */
 	void (*aux_free)(void *aux);
