@@ -111,7 +111,9 @@ static int bind_abstract(struct unix_sock *u, const struct sockname *n)
 static int bind_path(struct unix_sock *u, struct task *t, const struct sockname *n)
 {
 	char path[sizeof(n->u.un.sun_path) + 1], last[NAME_MAX_LEN + 3];
-	struct newnode node = { .mode = S_IFSOCK | (0777 & ~t->fs->umask),
+	/* fchmod of the socket before it is bound limits who may connect. */
+	uint32_t mode = u->s.file ? u->s.file->inode->mode & 07777 : 0777;
+	struct newnode node = { .mode = S_IFSOCK | (mode & ~t->fs->umask),
 				.uid = t->cred.fsuid,
 				.gid = t->cred.fsgid };
 	struct sockname full = *n;
