@@ -19,7 +19,8 @@ static void again(const char *what, int fd)
 	for (int i = 0; i < 3; i++) {
 		int r = open(name, mode[i] | O_NONBLOCK);
 
-		printf("%s, opened again with %d: %s\n", what, mode[i], r < 0 ? ename(errno) : "ok");
+		printf("%s, opened again with %d: %s\n", what, mode[i],
+		       r < 0 ? ename(errno) : "ok");
 		close(r);
 	}
 }

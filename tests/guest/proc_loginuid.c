@@ -8,7 +8,10 @@ static void put(const char *path, const char *text)
 	int fd = open(path, O_WRONLY);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
 
-	printf("write of %zu bytes: %s\n", strlen(text), n < 0 ? ename(errno) : n == (ssize_t)strlen(text) ? "ok" : "short");
+	printf("write of %zu bytes: %s\n", strlen(text),
+	       n < 0			    ? ename(errno)
+	       : n == (ssize_t)strlen(text) ? "ok"
+					    : "short");
 	close(fd);
 }
 
@@ -31,11 +34,13 @@ static void *thread(void *arg)
 
 static void changes(void)
 {
-	static const char *const texts[] = { "1000", "1001\n", "+5", "x", "12x", " 5", "5 ", "-1", "99999999999",
-					     "4294967296", "0", "4294967295" };
+	static const char *const texts[] = { "1000",	    "1001\n",	  "+5", "x",
+					     "12x",	    " 5",	  "5 ", "-1",
+					     "99999999999", "4294967296", "0",	"4294967295" };
 	unsigned before, after;
 
-	printf("%s %s\n", get_file("/proc/self/loginuid"), session() == ~0u ? "no session" : "session");
+	printf("%s %s\n", get_file("/proc/self/loginuid"),
+	       session() == ~0u ? "no session" : "session");
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		put("/proc/self/loginuid", texts[i]);
 		printf("%s: %s %s\n", texts[i], get_file("/proc/self/loginuid"),
@@ -54,7 +59,10 @@ static void changes(void)
 		CHECK(session() == after);
 		SHOW(write(fd, "5", 1)); /* the parent's */
 		fflush(stdout);
-		execl("/bin/sh", "sh", "-c", "cat /proc/self/loginuid; echo; echo 6 >/proc/self/loginuid; cat /proc/self/loginuid; echo", NULL);
+		execl("/bin/sh", "sh", "-c",
+		      "cat /proc/self/loginuid; echo; echo 6 >/proc/self/loginuid; cat "
+		      "/proc/self/loginuid; echo",
+		      NULL);
 	}
 	show_status("child", xwait(pid));
 	printf("parent: %s\n", get_file("/proc/self/loginuid"));
