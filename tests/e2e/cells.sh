@@ -466,6 +466,45 @@ commits() {
 }
 check 'cells of an image of the store, and images of cells @r' commits
 
+# hosts, hostname and resolv.conf are the cell's, whatever its image has; what a guest makes of them stays.
+own_names() {
+	own_store
+	mkdir -p root/bin root/etc root/run
+	cp /bin/busybox root/bin/
+	for a in sh cat ls hostname readlink head; do ln -s busybox root/bin/$a; done
+	printf '127.0.0.1 localhost\n10.1.2.3 database' >root/etc/hosts
+	echo builder >root/etc/hostname
+	ln -s ../run/systemd/resolve/stub-resolv.conf root/etc/resolv.conf
+	v image import root --tag own -q
+	is "$(viv --image own --hostname box -- cat /etc/hosts)" $'127.0.0.1 localhost\n10.1.2.3 database\n127.0.0.1\tbox'
+	is "$(viv --image own --hostname box -- sh -c 'cat /etc/hostname; hostname -f; readlink /etc/resolv.conf; cat /etc/resolv.conf' | head -n 3)" $'box\nbox\nnameserver 127.0.0.1'
+	is "$(viv --image own -- ls /etc | tr '\n' ' ')" 'hostname hosts resolv.conf '
+	# Of an unchanged cell nothing differs, and its image is the same image.
+	viv --name a --image own -- sh -c 'cat /etc/hosts /etc/hostname'
+	is "$(v diff a)" ''
+	v commit a --tag again >/dev/null
+	is "$(viv --image again --hostname other -- sh -c 'cat /etc/hosts; cat /etc/hostname')" $'127.0.0.1 localhost\n10.1.2.3 database\n127.0.0.1\tother\nother'
+	# A name that follows, until the file is the guest's own.
+	is "$(viv --name a --hostname second -- sh -c 'cat /etc/hosts; echo 10.9.9.9 more >>/etc/hosts; echo mine >/etc/hostname; rm /etc/resolv.conf')" $'127.0.0.1 localhost\n10.1.2.3 database\n127.0.0.1\tsecond'
+	is "$(viv --name a --hostname third -- sh -c 'cat /etc/hosts /etc/hostname; ls /etc')" $'127.0.0.1 localhost\n10.1.2.3 database\n127.0.0.1\tsecond\n10.9.9.9 more\nmine\nhostname\nhosts'
+	is "$(v diff a | tr '\n' ' ')" 'C /etc/hostname C /etc/hosts D /etc/resolv.conf '
+	v image verify >/dev/null
+	# Files that are no such files.
+	rm root/etc/hosts root/etc/resolv.conf root/etc/hostname
+	ln -s /bin/cat root/etc/hosts
+	mkdir root/etc/hostname
+	head -c 70000 /dev/zero | tr '\0' '#' >root/etc/resolv.conf
+	v image import root --tag odd -q
+	is "$(viv --image odd --hostname box -- sh -c 'cat /etc/hosts; ls /etc; ls -d /etc/hostname/; head -n 1 /etc/resolv.conf')" $'127.0.0.1\tlocalhost\n127.0.0.1\tbox\n::1\tlocalhost ip6-localhost ip6-loopback\nhostname\nhosts\nresolv.conf\n/etc/hostname/\nnameserver 127.0.0.1'
+	rm root/etc/hosts
+	head -c 80000 /dev/zero | tr '\0' '#' >root/etc/hosts
+	export XDG_DATA_HOME=$PWD/data2
+	v image import root --tag large -q
+	is "$(viv --image large -- cat /etc/hosts | wc -c)" 80000
+	is "$(viv --hostname box -- sh -c 'hostname -f; getent hosts box localhost | tr -s " "')" $'box\n127.0.0.1 box\n::1 localhost ip6-localhost ip6-loopback'
+}
+check 'hosts, hostname and resolv.conf of cells and their images @r' own_names
+
 # Contents that the cell did not change are named by their number in the image, not sent and hashed again.
 commit_objects() {
 	own_store

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "kernel/platform/cell.h"
 
@@ -204,12 +205,58 @@ static const char *cell_hostname(void)
 	return cell.spec.hostname ? cell.spec.hostname : "cell";
 }
 
+/* Whether a line of the text gives an address to name. */
+static bool hosts_has(const char *text, size_t len, const char *name)
+{
+	size_t want = strlen(name), i = 0;
+
+	while (i < len) {
+		uint32_t field = 0;
+
+		while (i < len && text[i] != '\n' && text[i] != '#') {
+			size_t n = 0;
+
+			while (i + n < len && !strchr(" \t\r\n#", text[i + n]) && text[i + n])
+				n++;
+			if (n == want && field && !strncasecmp(text + i, name, n))
+				return true;
+			field += n > 0;
+			i += n ? n : 1;
+		}
+		while (i < len && text[i] != '\n')
+			i++;
+		i++;
+	}
+	return false;
+}
+
+size_t etc_hosts_complete(char *buf, size_t len, size_t size)
+{
+	static const char v4[] = "127.0.0.1\tlocalhost\n",
+			  v6[] = "::1\tlocalhost ip6-localhost ip6-loopback\n";
+	const char *own = cell_hostname();
+	bool local = hosts_has(buf, len, "localhost"), named = hosts_has(buf, len, own);
+	char add[ETC_HOSTS_ADD];
+	int n = 0;
+
+	/* A line of its own for the cell's name, or its canonical name would be localhost. */
+	if (len && buf[len - 1] != '\n')
+		n += snprintf(add + n, sizeof(add) - (size_t)n, "\n");
+	if (!local)
+		n += snprintf(add + n, sizeof(add) - (size_t)n, "%s", v4);
+	if (!named && strcmp(own, "localhost"))
+		n += snprintf(add + n, sizeof(add) - (size_t)n, "127.0.0.1\t%.64s\n", own);
+	if (!local)
+		n += snprintf(add + n, sizeof(add) - (size_t)n, "%s", v6);
+	if ((local && named) || (size_t)n > size - len)
+		return len;
+	memcpy(buf + len, add, (size_t)n);
+	return len + (size_t)n;
+}
+
 static int make_hosts(char *buf, size_t size)
 {
-	return snprintf(buf, size,
-			"127.0.0.1\tlocalhost %.64s\n"
-			"::1\tlocalhost ip6-localhost ip6-loopback\n",
-			cell_hostname());
+	return (int)etc_hosts_complete(buf, 0, size);
 }
 
 static int make_hostname(char *buf, size_t size)

@@ -4,9 +4,11 @@
  * A look-up costs no host call; a node is a few words in the arena while the layer holds it. The index was written by
  * the trusted side, but from what strangers packed, and the reader believes none of it: a broken one gives EIO.
  *
- * A few files that belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf) are shown where the
- * image has none, or an empty one, as containers' images do; so are the directories that every cell has something
- * mounted on.
+ * A few files belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf): whatever file or link the
+ * image has there, the cell's is shown, as container engines do. The image's own lines of hosts are kept, and those that
+ * a cell needs are added; a file of more than HOSTS_MAX bytes is left alone. Made, too, are the directories that every
+ * cell has something mounted on. All of them are part of what the layer stands on, so what a guest makes of them is
+ * kept like any other change.
  *
  * Left out: two names of one file in the image are two files once one of them is changed. */
 #include <errno.h>
@@ -23,6 +25,7 @@
 #include "store/index.h"
 
 #define INDEX_BYTES_MAX (8ULL << 30)
+#define HOSTS_MAX 65536u
 /* Numbers of made files, above those of any index. */
 #define MADE_INO (IMAGE_INO_END - 4096)
 
@@ -42,6 +45,8 @@ struct indeximage {
 	int dir_fd;
 	struct index ix;
 	uint32_t etc; /* the node of /etc; UINT32_MAX: there is none */
+	char *hosts; /* a blob of hosts_size; NULL: not made */
+	size_t hosts_len, hosts_size;
 };
 
 OBJ_TYPE(xnode_type, struct xnode, 0);
@@ -106,16 +111,22 @@ static int made_find(const char *name, size_t len)
 	return -1;
 }
 
-static const char *made_text(uint32_t which, size_t *ret_len)
+static const char *made_text(const struct indeximage *xi, uint32_t which, size_t *ret_len)
 {
 	static char buf[ETC_TEXT_MAX];
+
+	if (xi->hosts && !strcmp(etc_files[which].name, "hosts")) {
+		*ret_len = xi->hosts_len;
+		return xi->hosts;
+	}
 	int n = etc_files[which].make(buf, sizeof(buf));
 
 	*ret_len = n > 0 && (size_t)n < sizeof(buf) ? (size_t)n : 0;
 	return buf;
 }
 
-/* Whether the image's own entry, if there is one, gives way: only an empty file does. */
+/* Whether the image's own entry, if there is one, gives way: a link or an empty file does, and in a kernel that runs guests
+ * every other file. What is told of a cell, and images made from one, have the image's own. */
 static bool made_takes(struct indeximage *xi, uint32_t dir, const char *name, size_t len)
 {
 	struct index_node in;
@@ -127,10 +138,17 @@ static bool made_takes(struct indeximage *xi, uint32_t dir, const char *name, si
 	r = index_lookup(&xi->ix, dir, name, len, &num, NULL);
 	if (r == -ENOENT)
 		return true;
-	return r == 0 && index_node(&xi->ix, num, &in) == 0 && S_ISREG(in.mode) && in.size == 0;
+	if (r < 0 || index_node(&xi->ix, num, &in) < 0)
+		return false;
+	if (!S_ISREG(in.mode))
+		return S_ISLNK(in.mode);
+	if (in.size == 0)
+		return true;
+	return cell.spec.mode == MODE_RUN &&
+	       (xi->hosts || strcmp(etc_files[made_find(name, len)].name, "hosts"));
 }
 
-static int made_new(const char *name, size_t len, struct xnode **ret_)
+static int made_new(const struct indeximage *xi, const char *name, size_t len, struct xnode **ret_)
 {
 	struct xnode *x = obj_new(&xnode_type);
 	size_t size;
@@ -139,7 +157,7 @@ static int made_new(const char *name, size_t len, struct xnode **ret_)
 		return -ENOMEM;
 	x->made = true;
 	x->num = (uint32_t)made_find(name, len);
-	(void)made_text(x->num, &size);
+	(void)made_text(xi, x->num, &size);
 	x->n.ino = MADE_INO + x->num;
 	x->n.mode = S_IFREG | 0644;
 	x->n.nlink = 1;
@@ -195,7 +213,7 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 	if (d->made)
 		return -ENOENT;
 	if (made_takes(xi, d->num, name, len)) {
-		r = made_new(name, len, &x);
+		r = made_new(xi, name, len, &x);
 	} else if ((r = made_dir_find(xi, d->num, name, len)) >= 0) {
 		r = made_dir_new(xi, r, &x);
 	} else {
@@ -220,10 +238,13 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 		return 0;
 	for (i = 0; (r = index_entry(&xi->ix, num, i, &e)) == 0; i++) {
 		uint64_t ino = (uint64_t)e.node + 1;
+		unsigned dtype = e.dtype;
 
-		if (made_takes(xi, num, e.name, e.len))
+		if (made_takes(xi, num, e.name, e.len)) {
 			ino = MADE_INO + (uint64_t)made_find(e.name, e.len);
-		if (!sink->emit(sink, e.name, e.len, ino, e.dtype))
+			dtype = S_IFREG >> 12;
+		}
+		if (!sink->emit(sink, e.name, e.len, ino, dtype))
 			return 0;
 	}
 	if (r != -ENOENT)
@@ -274,7 +295,7 @@ static int indeximage_open(struct image *img, struct image_node *node)
 	if (x->made_dir)
 		return -EINVAL;
 	if (x->made) {
-		text = made_text(x->num, &size);
+		text = made_text(xi, x->num, &size);
 		return host_memfd_sealed("image", text, size);
 	}
 	r = index_node(&xi->ix, x->num, &in);
@@ -335,6 +356,8 @@ static void indeximage_free(struct image *img)
 
 	if (img->root)
 		obj_free(&xnode_type, xnode_of(img->root));
+	if (xi->hosts)
+		blob_free(xi->hosts, xi->hosts_size);
 	host_unmap((void *)(uintptr_t)xi->ix.map, xi->ix.size);
 	obj_free(&indeximage_type, xi);
 }
@@ -375,6 +398,35 @@ static int index_map(struct indeximage *xi)
 	return r;
 }
 
+/* The image's own hosts with what it lacks. Where that does not work out, the image's own is shown as it is. */
+static void hosts_make(struct indeximage *xi)
+{
+	struct index_node in;
+	struct xnode *x;
+	uint32_t num;
+	int64_t n = -1;
+	int fd;
+
+	if (index_lookup(&xi->ix, xi->etc, "hosts", 5, &num, NULL) < 0 ||
+	    index_node(&xi->ix, num, &in) < 0 || !S_ISREG(in.mode) || !in.size ||
+	    in.size > HOSTS_MAX || xnode_new(xi, num, &x) < 0)
+		return;
+	xi->hosts_size = in.size + ETC_HOSTS_ADD;
+	xi->hosts = blob_new(xi->hosts_size);
+	fd = indeximage_open(&xi->img, &x->n);
+	if (xi->hosts && fd >= 0)
+		n = host_pread(fd, xi->hosts, in.size, 0);
+	if (fd >= 0)
+		host_close(fd);
+	obj_free(&xnode_type, x);
+	if (n == (int64_t)in.size) {
+		xi->hosts_len = etc_hosts_complete(xi->hosts, in.size, xi->hosts_size);
+	} else if (xi->hosts) {
+		blob_free(xi->hosts, xi->hosts_size);
+		xi->hosts = NULL;
+	}
+}
+
 int indeximage_new(int dir_fd, struct image **ret_)
 {
 	struct indeximage *xi = obj_new(&indeximage_type);
@@ -403,6 +455,8 @@ int indeximage_new(int dir_fd, struct image **ret_)
 	xi->img.root = &root->n;
 	if (index_lookup(&xi->ix, 0, "etc", 3, &xi->etc, NULL) < 0)
 		xi->etc = UINT32_MAX;
+	else
+		hosts_make(xi);
 	*ret_ = &xi->img;
 	return 0;
 }
