@@ -442,6 +442,9 @@ commits() {
 	like "$h" '????????????????????????????????????????????????????????????????'
 	is "$(v image import root -q)" "$h" 'the same again'
 	is "$(viv --image small --user app -- sh -c 'id -u; id -g; echo $HOME; cat /etc/hostname')" $'500\n501\n/home/app\ncell'
+	# What is given from outside belongs to a user that only the image knows.
+	mkdir -p mine
+	is "$(echo in | viv --image small --user app --mount "$PWD/mine:/m" -- sh -c 'cat /dev/stdin; echo out >/dev/stdout; echo x >/m/x; ls -ln /m' | sed 's/ *[0-9]* [A-Z][a-z][a-z] .*//')" $'in\nout\ntotal 4\n-rw-r--r--    1 500      501'
 	viv --name a --image small -- sh -c 'echo hello >/hello; rm /bin/id'
 	exits 125 viv --name a --image host -- true
 	like "$(cat err)" "*was made from image*"

@@ -505,6 +505,8 @@ static void test_nocache(void)
 	eq(look("mnt/x", 0), -ENOENT, "and not found when it is gone");
 }
 
+struct task *task_current;
+
 int main(void)
 {
 	static char name[16];

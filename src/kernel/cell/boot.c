@@ -248,6 +248,19 @@ static int root_mount(void)
 	return 0;
 }
 
+/* Mounts of the host's and the caller's streams belong to the user of the first process, who may be one that only the cell's
+ * own files know. One that they do not know is told when the process is to start. */
+static void owner_find(void)
+{
+	static struct user u;
+	struct start_failure f;
+
+	if (!cell.spec.user || start_user(cell.spec.user, &u, &f) < 0)
+		return;
+	cell.spec.uid = u.uid;
+	cell.spec.gid = u.gid;
+}
+
 int boot_tree(void)
 {
 	const struct bootspec *spec = &cell.spec;
@@ -277,6 +290,7 @@ int boot_tree(void)
 				    strerror(-ret));
 		return ret;
 	}
+	owner_find();
 	for (uint32_t i = 0; i < spec->nmounts; i++) {
 		ret = mount_spec_do(&spec->mounts[i]);
 		if (ret < 0) {
