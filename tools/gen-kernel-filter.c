@@ -29,6 +29,9 @@
 #ifndef __NR_fchmodat2
 #define __NR_fchmodat2 452
 #endif
+#ifndef __NR_getxattrat
+#define __NR_getxattrat 464
+#endif
 #ifndef __NR_cachestat
 #define __NR_cachestat 451
 #endif

@@ -44,9 +44,10 @@ struct layer_spec {
 
 struct mount_spec {
 	const char *dst; /* absolute guest path; made when missing */
-	const char *kind; /* "host", "tmpfs", "disk" or "s3" */
+	const char *kind; /* "host" (a directory), "file" (one of the host's), "tmpfs", "disk" or "s3" */
 	bool readonly;
-	int fd; /* of a host directory; of s3: the socket of its viv-s3 (host/s3wire.h) */
+	int fd; /* of a host directory or file; of s3: the socket of its viv-s3 (host/s3wire.h) */
+	int32_t write_fd; /* of a file that is not read-only: a number of its own, for the descriptor that writes */
 	bool detached; /* fd is a mount of its own already, so that ".." leads nowhere */
 	uint64_t size; /* of a tmpfs; 0: default */
 	struct disk_spec disk;

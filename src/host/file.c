@@ -24,6 +24,9 @@
 #include "host/bootspec.h"
 #include "host/fdmsg.h"
 
+#ifndef SYS_getxattrat
+#define SYS_getxattrat 464
+#endif
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
@@ -306,6 +309,19 @@ int host_memfd_sealed(const char *name, const void *buf, size_t n)
 int host_fgetxattr(int fd, const char *name, void *buf, size_t size)
 {
 	return result(fgetxattr(fd, name, buf, size));
+}
+
+/* Of the entry name of a directory, which is not followed when it is a link. -ENOSYS before Linux 6.13.
+ * #syscalls: getxattrat */
+int host_getxattrat(int dirfd, const char *name, const char *attr, void *buf, size_t size)
+{
+	struct {
+		uint64_t value;
+		uint32_t size, flags;
+	} args = { (uintptr_t)buf, (uint32_t)size, 0 };
+
+	return result(syscall(SYS_getxattrat, dirfd, name, AT_SYMLINK_NOFOLLOW, attr, &args,
+			      sizeof(args)));
 }
 
 /* #syscalls: fsetxattr */

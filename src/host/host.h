@@ -64,6 +64,7 @@ int host_memfd(const char *name, unsigned flags);
 /* A new descriptor of n bytes that nobody can change. */
 int must_check host_memfd_sealed(const char *name, const void *buf, size_t n);
 int host_fcntl(int fd, int cmd, long arg);
+int host_getxattrat(int dirfd, const char *name, const char *attr, void *buf, size_t size);
 int host_fgetxattr(int fd, const char *name, void *buf, size_t size);
 int host_fsetxattr(int fd, const char *name, const void *buf, size_t size, int flags);
 int host_flistxattr(int fd, char *buf, size_t size);

@@ -1,4 +1,4 @@
-/* Host directories for a cell. When viv is root, a cell runs under a uid that owns nothing on
+/* Host directories and files for a cell. When viv is root, a cell runs under a uid that owns nothing on
  * the host; to let it use a directory, a detached copy of the mount is made whose id mapping
  * shows the owner of that directory as the cell's uid, and what the cell creates belongs to that
  * owner. Files of other owners in there stay foreign. Submounts are left out. The mapping is
@@ -89,16 +89,23 @@ static int mount_mapped(int dir, const struct stat *owner, bool readonly, uid_t 
 int host_mount_open(const char *src, bool readonly, uid_t uid, gid_t gid, struct host_mount *ret)
 {
 	struct stat st;
-	int fd = open(src, O_PATH | O_DIRECTORY | O_CLOEXEC), tree, err;
+	int fd = open(src, O_PATH | O_CLOEXEC), tree, err = 0;
+	bool is_file;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || faccessat(AT_FDCWD, src, R_OK | X_OK, AT_EACCESS) < 0) {
+	if (fstat(fd, &st) < 0)
 		err = -errno;
+	is_file = !err && S_ISREG(st.st_mode);
+	if (!err && !is_file && !S_ISDIR(st.st_mode))
+		err = -ENOTSUP;
+	if (!err && faccessat(AT_FDCWD, src, is_file ? R_OK : R_OK | X_OK, AT_EACCESS) < 0)
+		err = -errno;
+	if (err) {
 		close(fd);
 		return err;
 	}
-	*ret = (struct host_mount){ .fd = fd };
+	*ret = (struct host_mount){ .fd = fd, .is_file = is_file };
 	if (uid == geteuid())
 		return 0;
 	tree = mount_mapped(fd, &st, readonly, uid, gid);

@@ -1,4 +1,4 @@
-/* Host directories that are handed to a cell. */
+/* Host directories and files that are handed to a cell. */
 #ifndef VIV_HOST_HOSTMOUNT_H
 #define VIV_HOST_HOSTMOUNT_H
 
@@ -7,14 +7,15 @@
 #include "base/base.h"
 
 struct host_mount {
-	int fd; /* O_PATH directory */
+	int fd; /* O_PATH */
+	bool is_file; /* a regular file; else a directory */
 	bool detached; /* a mount of its own */
 	bool foreign; /* the file system cannot map owners: writing will mostly fail */
 };
 
-/* Opens the directory src for a cell that runs as uid and gid. When those are not the caller's
- * (viv is root), the directory is mounted anew with its owner mapped to them. 0 or -errno
- * (-ENOTDIR, -EACCES, -ENOENT ...). */
+/* Opens the directory or regular file src for a cell that runs as uid and gid. When those are not
+ * the caller's (viv is root), it is mounted anew with its owner mapped to them. 0 or -errno
+ * (-ENOTSUP: it is neither, -EACCES, -ENOENT ...). */
 int must_check host_mount_open(const char *src, bool readonly, uid_t uid, gid_t gid,
 			       struct host_mount *ret);
 

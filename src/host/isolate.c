@@ -283,7 +283,12 @@ static int isolate_stage_frame(struct frame *f)
 /* Attaches a detached mount below a directory of the frame, under a new name. */
 static int frame_mount(struct frame *f, int dir, const char *name, int mount)
 {
-	if (mkdirat(dir, name, 0755) < 0)
+	struct stat st;
+
+	if (fstat(mount, &st) < 0)
+		return -errno;
+	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755)
+				 : mknodat(dir, name, S_IFREG | 0644, 0)) < 0)
 		return -errno;
 	if (!sys_move_mount(mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH))
 		return 0;
@@ -400,6 +405,39 @@ static int disk_mounts(struct frame *f, const struct bootspec *spec, const struc
 	return err;
 }
 
+/* The content of a mounted file is opened now, as nothing leads from an O_PATH descriptor to it later: for reading, and for
+ * writing beside it unless the host refuses that. A kernel has no more of the host than these. */
+static int file_open(const struct mount_spec *m)
+{
+	static const int modes[2] = { O_RDONLY, O_RDWR };
+	int numbers[2] = { m->fd, m->readonly ? -1 : m->write_fd }, opened[2] = { -1, -1 }, err = 0;
+	struct stat was, is;
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", m->fd);
+	if (fstat(m->fd, &was) < 0)
+		return -errno;
+	for (int i = 0; i < 2 && !err; i++) {
+		if (numbers[i] < 0)
+			continue;
+		opened[i] = open(link, modes[i] | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		if (opened[i] < 0 && i)
+			opened[i] = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		if (opened[i] < 0)
+			err = -errno;
+		else if (fstat(opened[i], &is) < 0 || !S_ISREG(is.st_mode) ||
+			 is.st_dev != was.st_dev || is.st_ino != was.st_ino)
+			err = -ESTALE;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (!err && opened[i] >= 0 && dup3(opened[i], numbers[i], O_CLOEXEC) < 0)
+			err = -errno;
+		if (opened[i] >= 0)
+			close(opened[i]);
+	}
+	return err;
+}
+
 /* A host directory that cannot be adopted keeps viv's descriptor, and only host_open_beneath confines it. */
 static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
 {
@@ -409,16 +447,21 @@ static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
 		const struct mount_spec *m = &spec->mounts[i];
 		char label[32];
 
+		bool is_file = !strcmp(m->kind, "file");
+
 		if (!strcmp(m->kind, "disk"))
 			err = disk_mounts(f, spec, &m->disk, i);
-		if (strcmp(m->kind, "host") || m->detached || err)
+		if ((strcmp(m->kind, "host") && !is_file) || err)
 			continue;
 		snprintf(label, sizeof(label), "mount%u", i);
-		err = mount_adopt(f, m->fd, label, m->readonly);
+		if (!m->detached)
+			err = mount_adopt(f, m->fd, label, m->readonly);
 		if (err == -ESTALE) {
 			log_debug("the mount at %s keeps the host's own view", m->dst);
 			err = 0;
 		}
+		if (!err && is_file)
+			err = file_open(m);
 	}
 	return err;
 }

@@ -150,6 +150,7 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 										: "tmpfs",
 					    .readonly = m->readonly,
 					    .fd = -1,
+					    .write_fd = -1,
 					    .size = m->size };
 		c->spec.nmounts = i + 1;
 		if (!m->src)
@@ -168,9 +169,10 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		if (err == -ENOENT)
 			return fail("--mount: there is no '%s' on this host; make it first",
 				    m->src);
-		if (err == -ENOTDIR)
+		if (err == -ENOTSUP)
 			return fail(
-				"--mount: '%s' is no directory; mount the directory that holds it",
+				"--mount: '%s' is neither a directory nor a regular file; devices, "
+				"pipes and sockets of the host cannot be mounted",
 				m->src);
 		if (err)
 			return fail("--mount: cannot read '%s': %s", m->src, strerror(-err));
@@ -183,6 +185,14 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		out->fd = fd_give(c, host.fd);
 		if (out->fd < 0)
 			return EXIT_OWN;
+		if (!host.is_file)
+			continue;
+		out->kind = "file";
+		if (!m->readonly) {
+			out->write_fd = fd_give(c, fcntl(host.fd, F_DUPFD_CLOEXEC, 0));
+			if (out->write_fd < 0)
+				return EXIT_OWN;
+		}
 	}
 	return 0;
 }

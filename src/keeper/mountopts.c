@@ -1,5 +1,5 @@
 /* Options of viv run that mount something: SRC:DST[:ro|rw], or fields with commas between them, as docker's --mount has them. A source with a
- * '/' in it is a directory of the host, for --volume too. */
+ * '/' in it is a directory or file of the host, for --volume too. */
 #include "keeper/optparts.h"
 
 #include <stdio.h>

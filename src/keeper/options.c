@@ -88,13 +88,13 @@ const struct opt run_opts[] = {
 	[OPT_USER] = { 'u', "user", "USER",
 		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
 	[OPT_MOUNT] = { 0, "mount", "SRC:DST[:ro|rw]",
-			"show a host directory, or s3://BUCKET/PREFIX, at DST in the cell (rw); or "
+			"show a host directory or file, or s3://BUCKET/PREFIX, at DST in the cell (rw); or "
 			"as docker has it: type=bind,source=SRC,target=DST" },
 	[OPT_S3_ENDPOINT] = { 0, "s3-endpoint", "URL",
 			      "the server of s3:// mounts (AWS_ENDPOINT_URL, or Amazon's)" },
 	[OPT_VOLUME] = { 'v', "volume", "NAME:DST[:ro|rw]",
 			 "a volume at DST: files that stay, whichever cell uses them; a NAME with "
-			 "a '/' is a host directory" },
+			 "a '/' is a host directory or file" },
 	[OPT_TMPFS] = { 0, "tmpfs", "DST[:size=N]", "an empty file system in memory at DST" },
 	[OPT_HOSTNAME] = { 0, "hostname", "NAME", "the cell's name (cell)" },
 	[OPT_NETWORK] = { 0, "network", "none", "there is no other yet than the cell's own" },

@@ -84,17 +84,26 @@ owners() {
 }
 check 'owners: what a cell makes belongs to the directory'\''s owner @r' owners
 
-# What root does to keep owners is no error, and changes none.
+# Owners are the cell's to keep, and change nothing on the host.
 unpacked() {
 	mkdir m tree
 	echo 1 >tree/f
 	tar c --owner=1234 --group=4321 -f m/tar tree
 	exits 0 viv --mount "$PWD/m:/m" -- sh -ec 'cd /m; tar xf tar; mkdir /root/s; echo 1 >/root/s/f; chown -R 1000:1000 /root/s
 		cp -a /root/s c; mv /root/s v; chown 5:6 tree/f; stat -c "%u %g" tree/f c/f v/f'
-	is "$(cat out)" $'0 0\n0 0\n0 0'
+	is "$(cat out)" $'5 6\n1000 1000\n1000 1000'
 	is "$(cat err)" ''
 	is "$(find m -printf '%U %G\n' | sort -u)" "$(stat -c '%u %g' m)"
 	exits 1 viv --user agent --mount "$PWD/m:/m" -- chown 5 /m/tree/f
+	# Another cell sees them too, and what has no owner of its own is its user's.
+	is "$(viv --user nobody --mount "$PWD/m:/m" -- stat -c '%u %g' /m/tree/f /m/c/f /m/tar)" $'5 6\n1000 1000\n65534 65534'
+	# As programs do that give up root.
+	is "$(viv --mount "$PWD/m:/m" -- sh -c 'mkdir -m 700 /m/data; chown agent: /m/data; chmod 755 /m
+		su agent -c "cd /m/data; umask 077; echo x >own; chmod 640 own; mkfifo p; ls -ln own p; ls /m/tree"; stat -c "%u %a" /m/data/own' | sed 's/ *[0-9]* [A-Z][a-z][a-z] .*//')" $'-rw-r----- 1 1000 1000\nprw------- 1 1000 1000\nf\n1000 640'
+	is "$(viv --mount "$PWD/m:/m" -- sh -c 'chown 0:0 /m/tree/f; stat -c %u /m/tree/f')" 0
+	is "$(viv --user 7 --mount "$PWD/m:/m" -- stat -c %u /m/tree/f)" 7
+	is "$(python3 -c 'import os; print(*os.listxattr("m/tree/f"), *os.listxattr("m/c/f"))')" user.vivarium.owner
+	exits 1 viv --mount "$PWD/m:/m:ro" -- chown 9 /m/c/f
 }
 check 'owners: tar, cp and mv of root @r' unpacked
 
@@ -108,6 +117,100 @@ foreign() {
 	is "$(viv --quiet --mount /root:/r:ro -- sh -c 'ls /r >/dev/null 2>&1 && echo seen; cat /etc/shadow 2>/dev/null')" seen
 }
 check 'owners: files of others in a mount stay foreign @root' foreign
+
+single() {
+	echo content >f
+	echo other >g
+	is "$(viv --mount "$PWD/f:/etc/app/f.conf" --mount "$PWD/g:/usr/bin/env:ro" -- sh -c 'cat /etc/app/f.conf /usr/bin/env; echo more >>/etc/app/f.conf; ls /etc/app; truncate -s 3 /etc/app/f.conf; chmod 640 /etc/app/f.conf; echo x >/usr/bin/env || echo refused' 2>err)" $'content\nother\nf.conf\nrefused'
+	is "$(cat f g)" 'conother'
+	is "$(stat -c %a f)" 640
+	# As Linux has it where something is mounted.
+	viv --mount "$PWD/f:/f" -- sh -c 'rm /f; mv /f /g; echo n >/n; mv /n /f; ln /f /h' >out 2>&1 || true
+	is "$(grep -c 'Device or resource busy' out)" 3
+	# Mapped, and from a program that locks it; the host sees it at once, and the cell what the host writes.
+	is "$(viv --mount "$PWD/g:/g" -- python3 -c '
+import fcntl, mmap, os
+f = open("/g", "r+b"); fcntl.flock(f, fcntl.LOCK_EX); m = mmap.mmap(f.fileno(), 0); m[0:1] = b"O"; m.flush(); os.fsync(f.fileno()); print(os.stat("/g").st_size)')" 6
+	is "$(cat g)" Other
+	mkfifo ready
+	(read -r _ <ready; echo changed >g) &
+	is "$(viv --mount "$PWD/g:/g:ro" -- sh -c 'echo; i=0; while ! grep -q changed /g && [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); done; cat /g' | tee ready)" $'\nchanged'
+	wait
+	# What it is a name of, and what cannot be.
+	ln -s f l
+	is "$(viv --mount ./l:/f -- cat /f)" con
+	is "$(viv --mount "type=bind,source=$PWD/f,target=/f,readonly" -- cat /f)" con
+	is "$(viv -v "$PWD/f:/f:ro" -- cat /f)" con
+	for d in ready /dev/null; do
+		exits 125 viv --mount "$d:/x" -- true
+		like "$(cat err)" '*neither a directory nor a regular file*'
+	done
+	exits 125 viv --mount "$PWD/f:/etc" -- true
+	like "$(cat err)" "*cannot mount /etc in the cell: it is a directory there*"
+	exits 125 viv --mount "$PWD:/etc/hosts" -- true
+	like "$(cat err)" "*Not a directory*"
+	# A file that its user may only read.
+	chmod 440 f
+	exits 0 viv --mount "$PWD/f:/f" -- cat /f
+	# The name that it is mounted on is made in the cell, and stays in one that is kept.
+	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run
+	mkdir run
+	viv --name k --mount "$PWD/f:/new/place/f" -- true
+	is "$(viv --name k -- stat -c '%s %F' /new/place/f)" '0 regular empty file'
+}
+check 'a single file @r' single
+
+single_told() {
+	own_vivd
+	echo content >f
+	"$VIV" daemon start
+	cat >vivarium.yaml <<-EOF
+		cells:
+		  one:
+		    command: [sh, -c, "cat /etc/one/g; echo back >>/etc/one/f; exec sleep 60"]
+		    mounts: [{source: ./f, target: /etc/one/f}, {source: ./f, target: /etc/one/g, readonly: true}]
+	EOF
+	v up
+	soon grep -q back f
+	v down
+	is "$(cat f)" $'content\nback'
+	id=$(make_cell "{\"start\":true,\"mounts\":[{\"source\":\"$PWD/f\",\"target\":\"/f\",\"readonly\":true}]}")
+	is "$(run_in "$id" cat /f)" $'content\nback'
+}
+check 'a single file in vivarium.yaml and over the API' single_told
+
+# Names on the host, and what they are inside only: those who open one meet in the cell's kernel.
+rendezvous() {
+	mkdir m
+	is "$(viv --mount "$PWD/m:/m" -- sh -c 'mkfifo -m 640 /m/p; cat /m/p & echo through >/m/p; wait; stat -c "%F %a" /m/p')" $'through\nfifo 640'
+	is "$(stat -c '%F %a' m/p)" 'fifo 640'
+	is "$(viv --mount "$PWD/m:/m" -- python3 -c '
+import os, socket, stat
+s = socket.socket(socket.AF_UNIX); s.bind("/m/s"); s.listen(1)
+c = socket.socket(socket.AF_UNIX); c.connect("/m/s"); a = s.accept()[0]
+os.rename("/m/s", "/m/t"); d = socket.socket(socket.AF_UNIX); d.connect("/m/t")
+c.send(b"hello"); print(a.recv(9), stat.S_ISSOCK(os.stat("/m/t").st_mode), a.getsockname())')" "b'hello' True /m/s"
+	is "$(stat -c %F m/t)" socket
+	# Nobody is there afterwards, and nobody for the host at any time.
+	is "$(viv --mount "$PWD/m:/m" -- python3 -c '
+import socket
+try: socket.socket(socket.AF_UNIX).connect("/m/t")
+except OSError as e: print(e.strerror)')" 'Connection refused'
+	viv --mount "$PWD/m:/m" -- sh -c 'python3 -c "
+import socket, time, os
+s = socket.socket(socket.AF_UNIX); s.bind(\"/m/u\"); s.listen(1)
+while not os.path.exists(\"/m/stop\"): time.sleep(0.02)"' &
+	soon test -S m/u
+	is "$(python3 -c '
+import socket
+try: socket.socket(socket.AF_UNIX).connect("m/u")
+except OSError as e: print(e.strerror)')" 'Connection refused'
+	: >m/stop
+	wait
+	viv --mount "$PWD/m:/m" -- rm /m/t /m/u /m/p /m/stop
+	is "$(ls m)" ''
+}
+check 'FIFOs and sockets in a mount @r' rendezvous
 
 several() {
 	mkdir a b

@@ -166,6 +166,41 @@ host_mounts() { # ro|rw
 	fi
 }
 
+host_files() {
+	local d=$work/files mark="VIV-BESIDE-$RANDOM" before
+	wanted hostfile || return 0
+	mkdir -p "$d/dir" "$d/single"
+	echo "$mark" >"$d/single/secret"
+	echo one >"$d/single/rw"
+	echo two >"$d/single/ro"
+	mkfifo "$d/dir/host.fifo"
+	chmod -R a+rwX "$d"
+	chmod 644 "$d/single/rw" "$d/single/ro"
+	chmod 666 "$d/dir/host.fifo"
+	before=$(cd "$d/single" && ls -lan --time-style=full-iso secret ro && cat secret ro)
+	python3 - "$d/dir" "$mark" "$work/heard" <<-'PY' &
+		import os, select, socket, sys
+		s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + "/host.sock"); s.listen(5); os.chmod(sys.argv[1] + "/host.sock", 0o777)
+		f = os.open(sys.argv[1] + "/host.fifo", os.O_RDWR | os.O_NONBLOCK)
+		mark = sys.argv[2].encode()
+		os.write(f, mark)
+		for _ in range(600):
+		    if select.select([s], [], [], 0.2)[0]: s.accept(); open(sys.argv[3], "w").close()
+		    got = os.read(f, 65536)
+		    if got.replace(mark, b""): open(sys.argv[3], "w").close()
+		    os.write(f, mark)
+	PY
+	pids+=($!)
+	for _ in $(seq 100); do [[ -S $d/dir/host.sock ]] && break || sleep 0.05; done
+	attack hostfile "--mount $d/single/rw:/one/rw --mount $d/single/ro:/one/ro:ro --mount $d/dir:/dir" /one/rw /one/ro /dir "$mark"
+	[[ $before == "$(cd "$d/single" && ls -lan --time-style=full-iso secret ro && cat secret ro)" ]]
+	report $? "hostfile: the files beside it and the read-only one are as they were"
+	[[ -z $(find "$d" -perm /6000) ]]
+	report $? "hostfile: no set-id bits on the host"
+	[[ ! -e $work/heard ]]
+	report $? "hostfile: nothing of the cell reached the host's FIFO and socket"
+}
+
 # ---- the host's view of the processes of a cell ----
 
 processes_below() { # pid
@@ -370,6 +405,7 @@ done
 host_secrets
 host_mounts ro
 host_mounts rw
+host_files
 host_view
 bad_kernel
 bad_kernel_kept

@@ -100,8 +100,8 @@ struct task *boot_walker(void)
 	return t.fs ? &t : NULL;
 }
 
-/* mkdir -p inside the cell; returns path ref. */
-static int dir_make(const char *path, struct path *ret_)
+/* mkdir -p inside the cell, and with is_file an empty file at the end of it; returns path ref. */
+static int place_make(const char *path, bool is_file, struct path *ret_)
 {
 	struct task *t = boot_walker();
 	char part[PATH_MAX_LEN];
@@ -111,7 +111,8 @@ static int dir_make(const char *path, struct path *ret_)
 	if (!t || n >= sizeof(part) || path[0] != '/')
 		return -EINVAL;
 	for (size_t i = 1; i <= n; i++) {
-		const struct newnode dir = { .mode = S_IFDIR | 0755 };
+		bool file = is_file && path[i] == 0;
+		const struct newnode new = { .mode = file ? S_IFREG | 0644 : S_IFDIR | 0755 };
 		struct path parent, made;
 		char last[NAME_MAX_LEN + 2];
 		bool slash;
@@ -120,12 +121,13 @@ static int dir_make(const char *path, struct path *ret_)
 			continue;
 		memcpy(part, path, i);
 		part[i] = 0;
-		ret = path_lookup(t, AT_FDCWD, part, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &made);
+		ret = path_lookup(t, AT_FDCWD, part,
+				  LOOKUP_FOLLOW | (file ? 0 : LOOKUP_DIRECTORY), &made);
 		if (ret == -ENOENT) {
 			ret = path_lookup_parent(t, AT_FDCWD, part, 0, &parent, last, &slash);
 			if (ret < 0)
 				return ret;
-			ret = vfs_create(t, &parent, last, &dir, &made);
+			ret = vfs_create(t, &parent, last, &new, &made);
 			path_put(&parent);
 		}
 		if (ret < 0)
@@ -138,6 +140,11 @@ static int dir_make(const char *path, struct path *ret_)
 	return ret;
 }
 
+static int dir_make(const char *path, struct path *ret_)
+{
+	return place_make(path, false, ret_);
+}
+
 /* Takes the fs reference. fixed: the operator's, not to be undone by a guest. */
 static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char *source, bool fixed)
 {
@@ -147,7 +154,11 @@ static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char 
 
 	if (!fs)
 		return -ENOMEM;
-	ret = dir_make(path, &at);
+	ret = place_make(path, !inode_is_dir(fs->root), &at);
+	if (ret == 0 && inode_is_dir(at.name->inode) && !inode_is_dir(fs->root)) {
+		path_put(&at);
+		ret = -EISDIR;
+	}
 	if (ret < 0) {
 		fs_put(fs);
 		return ret;
@@ -214,6 +225,10 @@ static int mount_spec_do(const struct mount_spec *s)
 		return mount_at(layer_new(NULL, s->size ? s->size : spec->disk_bytes,
 					  spec->disk_inodes, "tmpfs"),
 				s->dst, flags, "tmpfs", true);
+	if (!strcmp(s->kind, "file"))
+		return mount_at(hostdir_new_file(s->fd, s->write_fd, s->readonly, spec->uid,
+						 spec->gid),
+				s->dst, flags, s->dst, true);
 	return mount_at(hostdir_new(s->fd, s->readonly, spec->uid, spec->gid), s->dst, flags,
 			s->dst, true);
 }
@@ -296,7 +311,10 @@ int boot_tree(void)
 		if (ret < 0) {
 			if (!failure_told)
 				control_say(CTL_FAIL, 125, "cannot mount %s in the cell: %s",
-					    spec->mounts[i].dst, strerror(-ret));
+					    spec->mounts[i].dst,
+					    ret == -EISDIR ? "it is a directory there, and a file "
+							     "can only be mounted on a file"
+							   : strerror(-ret));
 			return ret;
 		}
 	}

@@ -17,8 +17,8 @@ static int open_by_name(struct hdnode *n, int flags)
 	struct stat st;
 	int fd, r;
 
-	if (!n->parent)
-		return -ESTALE;
+	if (!n->parent) /* a file that is mounted itself was opened then, as far as the host allowed it */
+		return &n->inode == n->inode.fs->root ? -EACCES : -ESTALE;
 	fd = host_open_beneath_xdev(n->parent->fd, n->name,
 				    flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
@@ -172,9 +172,11 @@ int hostdir_setattr(struct inode *ino, const struct attr *a)
 
 	if (ino->fs->readonly)
 		return -EROFS;
-	/* Who owns what is the mount's to say. To refuse it to the cell's root would stop tar, cp and rsync, as in an S3 mount. */
-	if (ino->uid == HOSTDIR_OTHER_ID && (((a->valid & ATTR_UID) && a->uid != ino->uid) ||
-					     ((a->valid & ATTR_GID) && a->gid != ino->gid)))
+	uint32_t uid = a->valid & ATTR_UID ? a->uid : ino->uid,
+		 gid = a->valid & ATTR_GID ? a->gid : ino->gid;
+	bool owner = uid != ino->uid || gid != ino->gid;
+
+	if (owner && n->foreign)
 		return -EPERM;
 	if ((a->valid & ATTR_SIZE) && a->size > INT64_MAX)
 		return -EFBIG;
@@ -183,6 +185,8 @@ int hostdir_setattr(struct inode *ino, const struct attr *a)
 		fd = hdnode_content(n, true);
 		r = fd < 0 ? fd : host_ftruncate(fd, (int64_t)a->size);
 	}
+	if (r == 0 && owner)
+		r = owner_set(n, uid, gid);
 	if (r == 0 && (a->valid & ATTR_MODE) && (a->mode & 07777) != (ino->mode & 07777))
 		r = set_mode(n, a->mode);
 	/* A truncation sets the time itself. */
@@ -207,7 +211,7 @@ int hostdir_getxattr(struct inode *ino, const char *name, void *buf, size_t size
 
 	if (!is_user(name))
 		return -EOPNOTSUPP;
-	if (!inode_is_reg(ino) && !inode_is_dir(ino))
+	if ((!inode_is_reg(ino) && !inode_is_dir(ino)) || owner_is_attr(name))
 		return -ENODATA;
 	fd = hdnode_handle(hdnode_of(ino), &must_close);
 	if (fd < 0)
@@ -227,6 +231,8 @@ int hostdir_setxattr(struct inode *ino, const char *name, const void *value, siz
 		return -EROFS;
 	if (!is_user(name))
 		return -EOPNOTSUPP;
+	if (owner_is_attr(name))
+		return -EPERM;
 	fd = hdnode_handle(hdnode_of(ino), &must_close);
 	if (fd < 0)
 		return fd;
@@ -259,7 +265,7 @@ int hostdir_listxattr(struct inode *ino, char *buf, size_t size)
 	for (int at = 0; at < n;) {
 		size_t len = strnlen(all + at, (size_t)(n - at)) + 1;
 
-		if (is_user(all + at)) {
+		if (is_user(all + at) && !owner_is_attr(all + at)) {
 			if (buf && size) {
 				if (total + len > size)
 					return -ERANGE;

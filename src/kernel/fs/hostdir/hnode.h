@@ -11,6 +11,10 @@ struct hostdir {
 	struct fs fs; /* first */
 	uint32_t host_uid, show_uid, show_gid;
 	dev_t dev;
+	bool owners; /* files in it may have owners of their own */
+	int64_t owners_asked; /* when that was last looked at */
+	struct list kept; /* FIFOs and sockets that have one, by kept_link, oldest first; counted */
+	uint32_t nkept;
 	struct list buckets[HOSTDIR_BUCKETS]; /* held nodes by inode number */
 };
 
@@ -24,6 +28,10 @@ struct hdnode {
 	struct hdnode *parent; /* counted; where it was last seen. NULL: the root, or unlinked */
 	int wd; /* the host's watch; 0: nobody watches it */
 	struct list wd_link;
+	bool foreign; /* it belongs to another user of the host */
+	bool owned; /* it has another owner in the cell than the mount's (owner.c) */
+	uint32_t own_uid, own_gid;
+	struct list kept_link;
 	uint8_t len;
 	char name[NAME_MAX_LEN + 1];
 };
@@ -62,6 +70,17 @@ int hdnode_content(struct hdnode *n, bool write);
 /* A descriptor that is good for fchmod and xattrs: content of a file, a directory opened for
  * reading. *ret_close: the caller closes it. */
 int hdnode_handle(struct hdnode *n, bool *ret_close);
+
+/* ---- owner.c ---- */
+/* For a new node that has its place and its fields: what the host remembers of its owner. hdnode_refresh follows. */
+void owner_load(struct hdnode *n);
+/* It belongs to these from now on. 0, also where the host cannot remember it; -errno. */
+int must_check owner_set(struct hdnode *n, uint32_t uid, uint32_t gid);
+/* It may have lost its last name: what has none needs no owner to be remembered. */
+void owner_unlinked(struct hdnode *n);
+void owners_free(struct hostdir *hd);
+/* An attribute that it is remembered in, which is not the guest's. */
+bool owner_is_attr(const char *name);
 
 /* Around each change that we make, so that it is not told as somebody else's (watch.c). */
 void change_begin(void);

@@ -10,13 +10,17 @@
  *
  * The same (device, inode) is the same inode while it is held. Content is opened by the name under
  * which the file was last seen and compared with the inode. Symbolic links are text that the
- * guest's own path walk follows. Devices, FIFOs and sockets are shown, but cannot be opened or
- * made: they would lead to something outside.
+ * guest's own path walk follows. FIFOs and sockets are names on the host and nothing more: those of
+ * the cell that open one meet in the cell's own kernel, and nobody outside. Devices are shown, but cannot be
+ * opened or made.
  *
- * Owners: files of our own host user look like the cell's user, all others like nobody; chown
- * changes nothing, and fails for those of others. New files get permission bits only, and set-id bits are never set: such a file
- * would be a trap for the host's users. Left out: crossing into mounts inside of the directory
- * (EXDEV), O_TMPFILE. */
+ * Owners: files of our own host user look like the cell's user, or whomever chown gave them to (owner.c), all others like
+ * nobody, and chown of those fails. New files get permission bits only, and set-id bits are never set: such a file
+ * would be a trap for the host's users.
+ *
+ * A single file can be mounted as well: its content was opened by the host's side at the start, and there is no name to find
+ * another by. Left out: crossing into mounts inside of the directory (EXDEV), O_TMPFILE; a FIFO or socket that is reached
+ * through two mounts of one directory is two. */
 #include "kernel/fs/hostdir/hostdir.h"
 
 #include <errno.h>
@@ -36,11 +40,11 @@ OBJ_TYPE(hdnode_type, struct hdnode, 0);
 void hdnode_fill(struct hdnode *n, const struct stat *st)
 {
 	struct hostdir *hd = hostdir_of(n);
-	bool ours = st->st_uid == hd->host_uid;
 
+	n->foreign = st->st_uid != hd->host_uid;
 	inode_from_stat(&n->inode, st);
-	n->inode.uid = ours ? hd->show_uid : HOSTDIR_OTHER_ID;
-	n->inode.gid = ours ? hd->show_gid : HOSTDIR_OTHER_ID;
+	n->inode.uid = n->foreign ? HOSTDIR_OTHER_ID : n->owned ? n->own_uid : hd->show_uid;
+	n->inode.gid = n->foreign ? HOSTDIR_OTHER_ID : n->owned ? n->own_gid : hd->show_gid;
 }
 
 int hdnode_refresh(struct hdnode *n)
@@ -104,8 +108,12 @@ int hdnode_from_fd(struct hostdir *hd, struct hdnode *dir, const char *name, siz
 	n->host_ino = st.st_ino;
 	n->fd = fd;
 	n->rd = n->wr = -1;
+	list_init(&n->kept_link);
 	hdnode_fill(n, &st);
 	hdnode_place(n, dir, name, len);
+	owner_load(n);
+	if (n->owned)
+		hdnode_fill(n, &st);
 	list_push(bucket_of(hd, st.st_ino), &n->hash_link);
 	*ret_ = n;
 	return 0;
@@ -194,6 +202,9 @@ static int make_entry(struct hdnode *dir, const struct component *c, const struc
 		return host_mkdirat(dir->fd, c->str, mode);
 	case S_IFLNK:
 		return host_symlinkat(nn->target ? nn->target : "", dir->fd, c->str);
+	case S_IFIFO:
+	case S_IFSOCK:
+		return host_mknodat(dir->fd, c->str, (nn->mode & S_IFMT) | mode, 0);
 	default:
 		return -EPERM;
 	}
@@ -231,8 +242,10 @@ static int hostdir_create(struct inode *dir, const char *name, size_t len, const
 		else
 			host_close(content);
 	}
-	if (S_ISDIR(nn->mode) && (n->inode.mode & 0777) != (nn->mode & 0777))
+	if (!S_ISREG(nn->mode) && !S_ISLNK(nn->mode) && (n->inode.mode & 0777) != (nn->mode & 0777))
 		host_fchmodat(n->fd, "", nn->mode & 0777);
+	if (!n->foreign)
+		(void)!owner_set(n, nn->uid, nn->gid); /* it is made, whoever it belongs to */
 	change_end(&(struct change){ .dir = { d }, .name = { c.str }, .self = { n } });
 	hdnode_refresh(n);
 	hdnode_refresh(d);
@@ -289,6 +302,7 @@ static int hostdir_unlink(struct inode *dir, const char *name, size_t len, struc
 		return r;
 	change_end(&(struct change){ .dir = { d }, .name = { c.str }, .self = { n } });
 	hdnode_refresh(n);
+	owner_unlinked(n);
 	if (n->parent == d && n->len == len && memcmp(n->name, name, len) == 0)
 		hdnode_place(n, NULL, "", 0);
 	return hdnode_refresh(d);
@@ -327,6 +341,7 @@ static int hostdir_rename(struct inode *odir, const char *oname, size_t olen, st
 		else
 			hdnode_place(hdnode_of(victim), NULL, "", 0);
 		hdnode_refresh(hdnode_of(victim));
+		owner_unlinked(hdnode_of(victim));
 	}
 	hdnode_refresh(od);
 	hdnode_refresh(nd);
@@ -350,8 +365,6 @@ static int hostdir_open(struct inode *ino, struct task *t, struct file *f, struc
 {
 	int r;
 
-	(void)t;
-	(void)ret_q;
 	f->ops = ino->fops;
 	switch (ino->mode & S_IFMT) {
 	case S_IFDIR:
@@ -361,6 +374,8 @@ static int hostdir_open(struct inode *ino, struct task *t, struct file *f, struc
 		if (r >= 0)
 			hdnode_refresh(hdnode_of(ino));
 		return r < 0 ? r : 0;
+	case S_IFIFO:
+		return vfs_fifo_open ? vfs_fifo_open(ino, t, f, ret_q) : -ENXIO;
 	case S_IFSOCK:
 		return -ENXIO;
 	default:
@@ -409,9 +424,12 @@ static void hostdir_statfs(struct fs *fs, struct fs_stat *out)
 
 static int hostdir_sync(struct fs *fs)
 {
-	int fd = host_openat(hdnode_of(fs->root)->fd, ".", O_RDONLY | O_DIRECTORY, 0);
-	int r = fd;
+	struct hdnode *root = hdnode_of(fs->root);
+	int fd, r;
 
+	if (!inode_is_dir(fs->root))
+		return host_syncfs(root->rd);
+	r = fd = host_openat(root->fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	if (fd >= 0) {
 		r = host_syncfs(fd);
 		host_close(fd);
@@ -421,6 +439,7 @@ static int hostdir_sync(struct fs *fs)
 
 static void hostdir_free(struct fs *fs)
 {
+	owners_free((struct hostdir *)fs);
 	obj_free(&hostdir_type, (struct hostdir *)fs);
 }
 
@@ -430,13 +449,15 @@ static const struct fs_ops hostdir_fs_ops = {
 	.free = hostdir_free,
 };
 
-struct fs *hostdir_new(int dirfd, bool readonly, uint32_t show_uid, uint32_t show_gid)
+/* The file system whose root is the directory or file fd, which is taken. */
+static struct fs *hostdir_make(int fd, uint32_t type, bool readonly, uint32_t show_uid,
+			       uint32_t show_gid)
 {
 	struct hostdir *hd = obj_new(&hostdir_type);
 	struct hdnode *root;
 	struct stat st;
 
-	if (!hd || host_fstat(dirfd, &st) < 0 || !S_ISDIR(st.st_mode))
+	if (!hd || host_fstat(fd, &st) < 0 || (st.st_mode & S_IFMT) != type)
 		goto out_close;
 	fs_init(&hd->fs, &hostdir_fs_ops, "hostdir");
 	hd->fs.nocache = true;
@@ -445,17 +466,45 @@ struct fs *hostdir_new(int dirfd, bool readonly, uint32_t show_uid, uint32_t sho
 	hd->show_uid = show_uid;
 	hd->show_gid = show_gid;
 	hd->dev = st.st_dev;
+	list_init(&hd->kept);
 	for (unsigned i = 0; i < HOSTDIR_BUCKETS; i++)
 		list_init(&hd->buckets[i]);
-	if (hdnode_from_fd(hd, NULL, "", 0, dirfd, &root) < 0)
+	if (hdnode_from_fd(hd, NULL, "", 0, fd, &root) < 0)
 		goto out_free;
 	hd->fs.root = &root->inode;
 	return &hd->fs;
 
 out_close:
-	host_close(dirfd);
+	host_close(fd);
 out_free:
 	if (hd)
 		obj_free(&hostdir_type, hd);
 	return NULL;
+}
+
+struct fs *hostdir_new(int dirfd, bool readonly, uint32_t show_uid, uint32_t show_gid)
+{
+	return hostdir_make(dirfd, S_IFDIR, readonly, show_uid, show_gid);
+}
+
+struct fs *hostdir_new_file(int fd, int write_fd, bool readonly, uint32_t show_uid,
+			    uint32_t show_gid)
+{
+	int own = host_dup(fd);
+	struct fs *fs = own < 0 ? NULL
+				: hostdir_make(own, S_IFREG, readonly, show_uid, show_gid);
+	bool writes = write_fd >= 0 && (host_fcntl(write_fd, F_GETFL, 0) & O_ACCMODE) == O_RDWR;
+
+	if (fs) {
+		hdnode_of(fs->root)->rd = fd;
+		if (writes && !readonly)
+			hdnode_of(fs->root)->wr = write_fd;
+		owner_load(hdnode_of(fs->root));
+		(void)hdnode_refresh(hdnode_of(fs->root));
+	} else {
+		host_close(fd);
+	}
+	if (write_fd >= 0 && !(fs && writes && !readonly))
+		host_close(write_fd);
+	return fs;
 }
