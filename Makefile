@@ -26,30 +26,39 @@ WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wstrict-prototypes -Wmissing-proto
 	-Wcast-function-type -Wwrite-strings -Wimplicit-fallthrough -Wformat=2 -Werror
 CPPFLAGS := -D_GNU_SOURCE -Isrc -I$(GEN) -DVIV_VERSION='"$(VERSION)"'
 DEPFLAGS = -MMD -MP
-CFLAGS := -std=gnu17 -g $(WARN) -fno-strict-aliasing -fno-pie -ffunction-sections -fdata-sections
-LDFLAGS := -no-pie -Wl,--gc-sections -Wl,-z,noexecstack
+# Every program is position-independent, so that the host loads it at a random address (docs/decisions/0029-hardening.md).
+CFLAGS := -std=gnu17 -g $(WARN) -fno-strict-aliasing -fPIE -ffunction-sections -fdata-sections
+LDFLAGS := -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,relro,-z,now
 
 ifeq ($(MODE),rel)
 CFLAGS += -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection
-LDFLAGS += -static -Wl,-z,relro,-z,now
 endif
 ifeq ($(MODE),dev)
 CFLAGS += -Og -DVIV_DEV -fstack-protector-strong
-LDFLAGS += -static
 endif
 # What links libraries of the distribution cannot be static.
 DYN_CPPFLAGS := $(CPPFLAGS)
-DYN_CFLAGS := $(filter-out -fno-pie,$(CFLAGS)) -fPIE
-DYN_LDFLAGS = -pie $(filter-out -no-pie -static,$(LDFLAGS))
+DYN_CFLAGS := $(CFLAGS)
+DYN_LDFLAGS = -pie $(filter-out $(STATIC_LDFLAGS),$(LDFLAGS))
 # The released programs use musl: a cell's start is two of them, and glibc's start-up asks the processor for its features, which
 # costs a hypervisor exit each time it runs in a virtual machine (docs/decisions). The other modes use glibc, so both are tested.
 LIBC ?= $(if $(filter rel-gcc,$(MODE)-$(CC)),musl,glibc)
 PROG_CC := $(CC)
 ifeq ($(LIBC),musl)
 PROG_CC := musl-gcc
-CPPFLAGS += -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+MULTIARCH := $(shell $(CC) -print-multiarch)
+CPPFLAGS += -idirafter /usr/include -idirafter /usr/include/$(MULTIARCH) -DVIV_SEAL_LATE
+# musl-gcc does not know -static-pie, and starts every program by the code of a dynamic one.
+MUSL_CRT := /usr/lib/$(subst -gnu,-musl,$(MULTIARCH))
+STATIC_LDFLAGS := -nostartfiles -Wl,-static,-pie,--no-dynamic-linker,-z,text $(MUSL_CRT)/rcrt1.o $(MUSL_CRT)/crti.o $(MUSL_CRT)/crtn.o
+else
+STATIC_LDFLAGS := -static-pie
 endif
-# A sanitized program cannot be static. The arena's address stays free in a dynamic one as well.
+# A sanitized program cannot be static.
+ifeq ($(MODE),asan)
+STATIC_LDFLAGS := -pie
+endif
+LDFLAGS += $(STATIC_LDFLAGS)
 ifeq ($(MODE),asan)
 CFLAGS += -O1 -DVIV_DEV -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined

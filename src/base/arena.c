@@ -88,7 +88,7 @@ static void free_check(const void *p)
 #endif
 }
 
-void (*arena_warn)(const struct obj_type *type);
+void (*arena_warn)(const struct obj_type *type) SEALED;
 
 static char *region;
 static uint64_t region_used;

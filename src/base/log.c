@@ -12,7 +12,7 @@
 
 #define LINE_MAX_LEN 512
 
-void (*log_sink)(const char *line);
+void (*log_sink)(const char *line) SEALED;
 bool log_debug_on;
 
 static void line_write(const char *line)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/program.h"
 #include "cli/args.h"
 #include "cli/help.h"
 
@@ -99,8 +100,11 @@ static int main_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status = main_run(argc, argv);
+	int status;
 
+	if (program_seal() < 0)
+		return fail_as(ERR_FAILED, "cannot make the program's tables read-only");
+	status = main_run(argc, argv);
 	if (status < 0)
 		status = 0;
 	if ((fflush(stdout) || ferror(stdout)) && !status)

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "keeper/keeper.h"
 #include "keeper/merge.h"
 
@@ -33,7 +34,7 @@ int main(int argc, char **argv)
 	int n, status;
 
 	(void)argv;
-	if (argc != 1 || fcntl(KEEPER_FD_READY, F_SETFD, FD_CLOEXEC) < 0 ||
+	if (program_seal() < 0 || argc != 1 || fcntl(KEEPER_FD_READY, F_SETFD, FD_CLOEXEC) < 0 ||
 	    !(argv = words_read(KEEPER_FD_WORDS, &n))) {
 		fprintf(stderr,
 			"viv-keeper is started by viv and vivd; 'viv run --detach' does so\n");

@@ -33,6 +33,7 @@
 #include "kernel/fs/sys/sysfs.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/ipc/ipc.h"
+#include "kernel/net/sock.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/aio.h"
 #include "kernel/sys/birth.h"
@@ -284,6 +285,7 @@ int boot_tree(void)
 	dev_register();
 	fifo_register();
 	epoll_register();
+	procnet_register();
 	ret = root_mount();
 	if (ret == 0)
 		ret = mount_at(procfs_new(), "/proc", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC, "proc",

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "host/bootspec.h"
 #include "host/child.h"
 #include "host/fdmsg.h"
@@ -105,9 +106,15 @@ static void say_line(const char *line)
 	control_say(CTL_LOG, 0, "%s", line);
 }
 
+static void say_damage(const char *text)
+{
+	control_say(CTL_FAIL, 125, "%s", text);
+}
+
 void control_init(void)
 {
 	log_sink = say_line;
+	damage_sink = say_damage;
 }
 
 /* What SIGTSTP would do to p, were it run by hand. A signal is blocked for a moment whenever a process is made; in the stub all of

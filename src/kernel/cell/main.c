@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "host/child.h"
 #include "host/host.h"
 #include "host/isolate.h"
@@ -197,7 +198,9 @@ int main(void)
 	arena_warn = on_arena_warn;
 	cell_ended = on_cell_ended;
 	if (cell.spec.mode != MODE_RUN) {
-		ret = isolate_seal();
+		ret = program_seal();
+		if (ret == 0)
+			ret = isolate_seal();
 		if (ret < 0)
 			fail("cannot seal the kernel", ret);
 		maintain();
@@ -218,7 +221,9 @@ int main(void)
 		fail("cannot watch processes", -EINVAL);
 	if (boot_first() != 0)
 		return 125;
-	ret = isolate_seal();
+	ret = program_seal();
+	if (ret == 0)
+		ret = isolate_seal();
 	if (ret < 0)
 		fail("cannot seal the cell's kernel", ret);
 	memory_watch();

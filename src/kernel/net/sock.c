@@ -149,7 +149,6 @@ int sock_make(struct task *t, int family, int type, int protocol, struct sock **
 		return -EAFNOSUPPORT;
 	if (type < 0 || type >= SOCK_TYPES)
 		return -EINVAL;
-	procnet_register();
 	switch (family) {
 	case AF_UNIX:
 		r = unix_make(t, type, protocol, ret_);

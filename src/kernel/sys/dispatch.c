@@ -24,95 +24,112 @@ typedef int64_t (*handler_fn)(struct task *t, const struct sysargs *a);
 enum row_status { NO_ROW, KERNEL, NATIVE, STUB, REFUSED, NONE };
 
 struct row {
-	const char *name;
-	const char *format;
-	handler_fn handler;
 	enum row_status status;
+	handler_fn handler;
+};
+
+/* What a trace prints. Apart from the rows, and without pointers: only what has pointers is private memory of each kernel. */
+struct row_text {
+	char name[24];
+	char format[8];
 };
 
 #define MAX_NR 512
 
-static struct row rows[MAX_NR];
-
-static void rows_init(void)
-{
-	static const struct {
-		int nr;
-		struct row row;
-	} table[] = {
-#define SYSCALL(nr, name, status, format) { nr, { #name, format, sys_##name, status } },
+/* Handlers are in memory that is read-only once the program is loaded, and the rest of a row is constant. */
+static const handler_fn handlers[MAX_NR] = {
+#define SYSCALL(nr, name, status, format) [nr] = sys_##name,
 #include "kernel/sys/syscalls.tbl.h"
 #undef SYSCALL
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (table[i].nr < MAX_NR)
-			rows[table[i].nr] = table[i].row;
-}
-
-static const struct row hyper_rows[HC_LAST - HC_BASE + 1] = {
-	[HC_CLONE_PREP - HC_BASE] = { "viv_clone_prep", "xd", hc_clone_prep, KERNEL },
-	[HC_CLONE_CANCEL - HC_BASE] = { "viv_clone_cancel", "x", hc_clone_cancel, KERNEL },
-	[HC_EXEC_PREP - HC_BASE] = { "viv_exec_prep", "fsxx", hc_exec_prep, KERNEL },
-	[HC_EXEC_CANCEL - HC_BASE] = { "viv_exec_cancel", "", hc_exec_cancel, KERNEL },
-	[HC_EXEC_BOOT - HC_BASE] = { "viv_exec_boot", "p", hc_exec_boot, KERNEL },
-	[HC_EXEC_DONE - HC_BASE] = { "viv_exec_done", "p", hc_exec_done, KERNEL },
-	[HC_MMAP - HC_BASE] = { "viv_mmap", "puxxfx", hc_mmap, KERNEL },
-	[HC_SIGACTION - HC_BASE] = { "viv_sigaction", "dx", hc_sigaction, KERNEL },
-	[HC_REROUTE - HC_BASE] = { "viv_reroute", "dp", hc_reroute, KERNEL },
-	[HC_TAKEN - HC_BASE] = { "viv_taken", "d", hc_taken, KERNEL },
-	[HC_HOLD - HC_BASE] = { "viv_hold", "dp", hc_hold, KERNEL },
-	[HC_PSELECT6 - HC_BASE] = { "pselect6", "dpppp", sys_pselect6, STUB },
-	[HC_SHMAT - HC_BASE] = { "shmat", "dpx", hc_shmat, KERNEL },
-	[HC_SHMAT_DONE - HC_BASE] = { "viv_shmat_done", "p", hc_shmat_done, KERNEL },
-	[HC_SHMDT - HC_BASE] = { "shmdt", "p", hc_shmdt, KERNEL },
-	[HC_IO_SETUP - HC_BASE] = { "io_setup", "dp", hc_io_setup, KERNEL },
-	[HC_IO_DESTROY - HC_BASE] = { "io_destroy", "p", hc_io_destroy, KERNEL },
-	[HC_SECCOMP - HC_BASE] = { "seccomp", "xxp", hc_seccomp, KERNEL },
-	[HC_SECCOMP_DONE - HC_BASE] = { "viv_seccomp_done", "d", hc_seccomp_done, KERNEL },
-	[HC_SECCOMP_ASK - HC_BASE] = { "viv_seccomp_ask", "p", hc_seccomp_ask, KERNEL },
-	[HC_POST - HC_BASE] = { "viv_post", "", hc_post, KERNEL },
-	[HC_SIGSYS_DIE - HC_BASE] = { "viv_sigsys_die", "", hc_sigsys_die, KERNEL },
 };
 
-static const struct row *row_find(int nr)
+static const uint8_t statuses[MAX_NR] = {
+#define SYSCALL(nr, name, status, format) [nr] = status,
+#include "kernel/sys/syscalls.tbl.h"
+#undef SYSCALL
+};
+
+static const struct row_text texts[MAX_NR] = {
+#define SYSCALL(nr, name, status, format) [nr] = { #name, format },
+#include "kernel/sys/syscalls.tbl.h"
+#undef SYSCALL
+};
+
+#define HYPER(nr) [(nr)-HC_BASE]
+
+static const struct {
+	struct row_text text;
+	struct row row;
+} hypers[HC_LAST - HC_BASE + 1] = {
+	HYPER(HC_CLONE_PREP) = { { "viv_clone_prep", "xd" }, { KERNEL, hc_clone_prep } },
+	HYPER(HC_CLONE_CANCEL) = { { "viv_clone_cancel", "x" }, { KERNEL, hc_clone_cancel } },
+	HYPER(HC_EXEC_PREP) = { { "viv_exec_prep", "fsxx" }, { KERNEL, hc_exec_prep } },
+	HYPER(HC_EXEC_CANCEL) = { { "viv_exec_cancel", "" }, { KERNEL, hc_exec_cancel } },
+	HYPER(HC_EXEC_BOOT) = { { "viv_exec_boot", "p" }, { KERNEL, hc_exec_boot } },
+	HYPER(HC_EXEC_DONE) = { { "viv_exec_done", "p" }, { KERNEL, hc_exec_done } },
+	HYPER(HC_MMAP) = { { "viv_mmap", "puxxfx" }, { KERNEL, hc_mmap } },
+	HYPER(HC_SIGACTION) = { { "viv_sigaction", "dx" }, { KERNEL, hc_sigaction } },
+	HYPER(HC_REROUTE) = { { "viv_reroute", "dp" }, { KERNEL, hc_reroute } },
+	HYPER(HC_TAKEN) = { { "viv_taken", "d" }, { KERNEL, hc_taken } },
+	HYPER(HC_HOLD) = { { "viv_hold", "dp" }, { KERNEL, hc_hold } },
+	HYPER(HC_PSELECT6) = { { "pselect6", "dpppp" }, { STUB, sys_pselect6 } },
+	HYPER(HC_SHMAT) = { { "shmat", "dpx" }, { KERNEL, hc_shmat } },
+	HYPER(HC_SHMAT_DONE) = { { "viv_shmat_done", "p" }, { KERNEL, hc_shmat_done } },
+	HYPER(HC_SHMDT) = { { "shmdt", "p" }, { KERNEL, hc_shmdt } },
+	HYPER(HC_IO_SETUP) = { { "io_setup", "dp" }, { KERNEL, hc_io_setup } },
+	HYPER(HC_IO_DESTROY) = { { "io_destroy", "p" }, { KERNEL, hc_io_destroy } },
+	HYPER(HC_SECCOMP) = { { "seccomp", "xxp" }, { KERNEL, hc_seccomp } },
+	HYPER(HC_SECCOMP_DONE) = { { "viv_seccomp_done", "d" }, { KERNEL, hc_seccomp_done } },
+	HYPER(HC_SECCOMP_ASK) = { { "viv_seccomp_ask", "p" }, { KERNEL, hc_seccomp_ask } },
+	HYPER(HC_POST) = { { "viv_post", "" }, { KERNEL, hc_post } },
+	HYPER(HC_SIGSYS_DIE) = { { "viv_sigsys_die", "" }, { KERNEL, hc_sigsys_die } },
+};
+
+static struct row row_find(int nr)
 {
 	if (nr >= 0 && nr < MAX_NR)
-		return rows[nr].name ? &rows[nr] : NULL;
+		return (struct row){ statuses[nr], handlers[nr] };
 	if (nr > HC_BASE && nr <= HC_LAST)
-		return hyper_rows[nr - HC_BASE].name ? &hyper_rows[nr - HC_BASE] : NULL;
-	return NULL;
+		return hypers[nr - HC_BASE].row;
+	return (struct row){ NO_ROW, NULL };
+}
+
+static const struct row_text *text_find(int nr)
+{
+	if (row_find(nr).status == NO_ROW)
+		return NULL;
+	return nr < MAX_NR ? &texts[nr] : &hypers[nr - HC_BASE].text;
 }
 
 const char *syscall_name(int nr)
 {
-	const struct row *r = row_find(nr);
+	const struct row_text *x = text_find(nr);
 
-	return r ? r->name : NULL;
+	return x ? x->name : NULL;
 }
 
 const char *syscall_format(int nr)
 {
-	const struct row *r = row_find(nr);
+	const struct row_text *x = text_find(nr);
 
-	return r ? r->format : NULL;
+	return x ? x->format : NULL;
 }
 
-static int64_t row_run(struct task *t, const struct row *r, const struct sysargs *a)
+static int64_t row_run(struct task *t, struct row r, const struct sysargs *a)
 {
-	if (!r || r->status == NONE || r->status == NO_ROW) {
+	if (r.status == NONE || r.status == NO_ROW) {
 		cell.unknown++;
 		return -ENOSYS;
 	}
-	if (r->status == REFUSED)
+	if (r.status == REFUSED)
 		return refused_call(t, t->call.nr, a);
-	if (r->status == NATIVE)
+	if (r.status == NATIVE)
 		return -EPERM; /* a form of it that the filter does not let through */
-	if (!r->handler) {
+	if (!r.handler) {
 		cell.unknown++;
 		return -ENOSYS;
 	}
-	return r->handler(t, a);
+	return r.handler(t, a);
 }
 
 /* Calls that carry a signal mask wait in the stub, not here. */
@@ -260,6 +277,5 @@ void dispatch_call(const struct host_call *in)
 
 void dispatch_init(void)
 {
-	rows_init();
 	call_run = run;
 }

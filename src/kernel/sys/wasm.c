@@ -24,7 +24,7 @@ static const char launcher[] =
 
 const char *const wasm_default_places[] = { "/usr/local/bin/node", "/usr/bin/node",
 					    "/usr/bin/nodejs", NULL };
-void (*wasm_missing)(const char *text);
+void (*wasm_missing)(const char *text) SEALED;
 
 bool wasm_is_module(const void *head, size_t n)
 {

@@ -14,7 +14,7 @@
 
 #define ERESTARTSYS 512
 
-void (*call_run)(struct task *t);
+void (*call_run)(struct task *t) SEALED;
 struct task *task_current;
 
 static struct list ready = LIST_INIT(ready);

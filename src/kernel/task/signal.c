@@ -40,7 +40,7 @@ struct travel {
 OBJ_TYPE(travel_type, struct travel, 65536);
 
 bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
-		      const struct linux_siginfo *info);
+		      const struct linux_siginfo *info) SEALED;
 
 static bool is_travelling(const struct task *t, int sig, bool shared)
 {

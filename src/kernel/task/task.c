@@ -28,10 +28,10 @@ static struct list orphans = LIST_INIT(orphans); /* children of the kernel */
 static bool inited;
 static uint32_t nprocs, ntasks, nzombies;
 
-void (*task_gone)(struct task *t);
-void (*proc_gone)(struct proc *p);
-void (*proc_forgotten)(struct proc *p);
-void (*cell_ended)(int wait_status);
+void (*task_gone)(struct task *t) SEALED;
+void (*proc_gone)(struct proc *p) SEALED;
+void (*proc_forgotten)(struct proc *p) SEALED;
+void (*cell_ended)(int wait_status) SEALED;
 
 static struct list *bucket(struct list *table, pid_t id)
 {

@@ -31,9 +31,9 @@ struct anon_inode {
 OBJ_TYPE(file_type, struct file, FILES_DEFAULT);
 OBJ_TYPE(anon_inode_type, struct anon_inode, 0);
 
-int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
-int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
-void (*vfs_file_gone)(struct file *f);
+int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q) SEALED;
+int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q) SEALED;
+void (*vfs_file_gone)(struct file *f) SEALED;
 
 static struct fs anon_fs;
 static struct mount *anon_mount;

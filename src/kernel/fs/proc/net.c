@@ -2,7 +2,7 @@
  * namespaces, which are the same for every process of a cell. */
 #include "kernel/fs/proc/proc_priv.h"
 
-void (*proc_net_show)(enum proc_net_table table, struct textbuf *b);
+void (*proc_net_show)(enum proc_net_table table, struct textbuf *b) SEALED;
 
 static const char dev_text[] =
 	"Inter-|   Receive                                                |  Transmit\n"

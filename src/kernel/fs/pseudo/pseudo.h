@@ -66,6 +66,7 @@ struct pdir {
 struct pnode {
 	const char *name;
 	uint32_t mode; /* type and permissions */
+	bool fixed, strict; /* inode.fixed, inode.strict */
 	const struct pnode *children; /* directory: its rows; may be NULL */
 	const struct pdir *dir; /* directory: entries that come and go; may be NULL */
 	const char *text; /* constant content of a file, or target of a link */
@@ -77,7 +78,6 @@ struct pnode {
 	int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
 	/* File: operations of its own instead of show and store. Optional. */
 	const struct file_ops *fops;
-	bool fixed, strict; /* inode.fixed, inode.strict */
 	/* File, directory: may t open it? 0 or -errno. Optional: yes. */
 	int (*may_open)(struct pinode *pi, struct task *t, uint32_t flags);
 	/* Link: its text, returns the length. Optional: text. */
