@@ -1,18 +1,36 @@
-/* The arena: one region at a fixed address that holds every kernel object.
+/* The arena: one region that holds every kernel object, at an address that differs from cell to cell.
  *
  * Two kinds of memory come from it:
  *   objects  of a fixed size, by type; counted, with a limit for each type;
- *   blobs    of any size up to BLOB_MAX, in powers of two; counted as bytes, with one limit.
+ *   blobs    of any size up to BLOB_MAX, in classes; counted as bytes, with one limit.
  * Freed memory is kept for its own kind. Nothing here calls the host except to map more of the region,
- * which is reserved once at boot. Single-threaded by design. */
+ * which is reserved once at boot. Single-threaded by design.
+ *
+ * Mistakes of the caller end the program (memory_damaged() in base/program.h) as soon as they are noticed: memory that is freed
+ * twice, or was never handed out; free memory that was written to; a blob that was written past its end, or is given back with
+ * another size. */
 #ifndef VIV_BASE_ARENA_H
 #define VIV_BASE_ARENA_H
 
 #include "base/base.h"
 
-#define ARENA_BASE 0x200000000000UL
 #define ARENA_SIZE (4UL << 30)
 #define BLOB_MAX (64UL << 20)
+
+/* Where a region lies, and what its free memory is marked with. Memory that outlives its process can only be used at the same place,
+ * with the same keys. */
+struct arena_place {
+	uint64_t base; /* at a page */
+	uint64_t key[2];
+};
+
+/* Free memory of one kind. The last that were freed rest, each as long as chance will have it; the others are a list, which is used
+ * first. As numbers (of 16 bytes each, from the region's start), 0 for none. */
+#define ARENA_REST 16u
+struct freed {
+	uint32_t top;
+	uint32_t rest[ARENA_REST];
+};
 
 struct obj_type {
 	const char *name;
@@ -20,7 +38,7 @@ struct obj_type {
 	uint32_t limit; /* how many may live at once; 0: only the arena's own size limits them */
 	uint32_t count, peak;
 	bool warned; /* the 80 % warning of this type was given */
-	void *free;
+	struct freed freed;
 	struct obj_type *next; /* all types that were ever used */
 };
 
@@ -29,8 +47,11 @@ struct obj_type {
 				       .size = sizeof(type), \
 				       .limit = type_limit }
 
-/* Maps the region. Returns 0 or a negative errno. */
+/* Reserves the region at a place of its own choice. Returns 0 or a negative errno. */
 int must_check arena_init(void);
+/* The same at a given place: -EEXIST if something else is there. */
+int must_check arena_init_at(const struct arena_place *place);
+void arena_place_get(struct arena_place *out);
 /* As many bytes will be needed soon, all of them: the host may give them in large pages, so that it is not asked for each small one. */
 void arena_expect(size_t bytes);
 

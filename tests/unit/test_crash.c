@@ -3,7 +3,7 @@
  *   test_crash                    some seeds and some of the points
  *   test_crash SEEDS [FIRST [STEP]]  every STEP-th point of these seeds ('make crash')
  * Each seed is run with all syncs at once, and with syncs that are on their way while others go on. */
-/* objects: src/base/arena.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
+/* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "diskmodel.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* Locks: ranges split and merge, conflicts between owners, flock, deadlock. */
-/* objects: src/base/arena.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/task/waitq.c */
+/* objects: src/base/arena.c src/base/program.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/task/waitq.c */
 #include <errno.h>
 #include <sys/file.h>
 #include <sys/syscall.h>

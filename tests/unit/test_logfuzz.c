@@ -2,7 +2,7 @@
  * are cut, doubled, moved. It refuses or gives a tree that can be walked and written; it never crashes, hangs or takes memory
  * without bound.
  *   test_logfuzz [COUNT [FIRST]] */
-/* objects: src/base/arena.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
+/* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "base/crc32c.h"
 #include "diskmodel.h"
 #include "tap.h"

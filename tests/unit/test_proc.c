@@ -273,7 +273,7 @@ static int read_all(const char *dir)
 
 			if (s[0] == '.')
 				continue;
-			snprintf(path, sizeof(path), "%s/%s", at, s);
+			snprintf(path, sizeof(path), "%.120s/%.120s", at, s);
 			if (path_lookup(&tasks[0], AT_FDCWD, path, 0, &p)) {
 				printf("# listed but not there: %s\n", path), bad++;
 				continue;

@@ -1,5 +1,5 @@
 /* POSIX timers and interval timers on a clock that the test moves. */
-/* objects: src/kernel/task/ptimer.c src/kernel/task/itimer.c src/kernel/task/timer.c src/kernel/task/cputime.c src/kernel/platform/cell.c src/host/procmem.c src/host/file.c src/host/sys.c src/base/arena.c src/base/log.c */
+/* objects: src/kernel/task/ptimer.c src/kernel/task/itimer.c src/kernel/task/timer.c src/kernel/task/cputime.c src/kernel/platform/cell.c src/host/procmem.c src/host/file.c src/host/sys.c src/base/arena.c src/base/program.c src/base/log.c */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

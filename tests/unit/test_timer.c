@@ -1,5 +1,5 @@
 /* The kernel's timer heap and wait queues. */
-/* objects: src/kernel/task/timer.c src/kernel/task/waitq.c src/base/arena.c src/base/log.c src/host/sys.c */
+/* objects: src/kernel/task/timer.c src/kernel/task/waitq.c src/base/arena.c src/base/program.c src/base/log.c src/host/sys.c */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

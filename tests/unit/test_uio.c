@@ -1,5 +1,5 @@
 /* Guest memory and uio, with this process as its own guest. */
-/* objects: src/kernel/platform/guestmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/host/procmem.c src/host/file.c src/host/sys.c src/base/arena.c src/base/log.c */
+/* objects: src/kernel/platform/guestmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/host/procmem.c src/host/file.c src/host/sys.c src/base/arena.c src/base/program.c src/base/log.c */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -297,7 +297,7 @@ static int proc_refresh(struct pinode *pi)
 	if (p->dumpable != 1 && !S_ISDIR(pi->node->mode))
 		pi->inode.uid = pi->inode.gid = 0;
 	/* One directory for each thread, and programs count them by it (Chromium's zygote). */
-	if (pi->node->dir == &task_dir)
+	if (S_ISDIR(pi->node->mode) && pi->node->dir == &task_dir)
 		pi->inode.nlink = 2 + p->nthreads;
 	mode = fd_link_mode(pi);
 	if (mode) {

@@ -85,7 +85,7 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 	inode_init(&pi->inode, fs, ops, node->mode);
 	pi->inode.ino = (h & 0x7fffffff) | 0x100000000UL;
 	pi->inode.nlink = node_nlink(node);
-	pi->inode.rdev = node->rdev;
+	pi->inode.rdev = pnode_is_device(node) ? node->rdev : 0;
 	if (S_ISDIR(node->mode))
 		pi->inode.fops = &dir_fops;
 	else if (S_ISREG(node->mode))
@@ -164,7 +164,7 @@ static int pinode_lookup(struct inode *dir, const char *name, size_t len, struct
 	for (const struct pnode *c = pi->node->children; c && c->name; c++) {
 		if (strlen(c->name) != len || memcmp(c->name, name, len) != 0)
 			continue;
-		*ret_ = c->inode ? c->inode() : NULL;
+		*ret_ = pnode_is_device(c) && c->inode ? c->inode() : NULL;
 		if (*ret_)
 			return 0;
 		*ret_ = pseudo_inode(dir->fs, c, pi->id, pi->sub, pi->gen);
@@ -210,16 +210,16 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct
 
 	if (pfs_of(pi)->refresh)
 		err = pfs_of(pi)->refresh(pi);
-	if (!err && S_ISREG(ino->mode) && (f->flags & O_ACCMODE) != O_RDONLY && !pi->node->store &&
+	if (!err && S_ISREG(pi->node->mode) && (f->flags & O_ACCMODE) != O_RDONLY && !pi->node->store &&
 	    !pi->node->fops)
 		err = -EACCES;
 	if (!err && pi->node->may_open)
 		err = pi->node->may_open(pi, t, f->flags);
 	if (err)
 		return err;
-	if (S_ISCHR(ino->mode) || S_ISBLK(ino->mode))
+	if (pnode_is_device(pi->node))
 		return vfs_dev_open ? vfs_dev_open(ino, t, f, ret_q) : -ENXIO;
-	f->ops = S_ISDIR(ino->mode) ? &dir_fops : pi->node->fops ? pi->node->fops : &pseudo_fops;
+	f->ops = ino->fops ? ino->fops : &pseudo_fops;
 	return 0;
 }
 

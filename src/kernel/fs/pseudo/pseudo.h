@@ -63,31 +63,47 @@ struct pdir {
 	int (*next)(struct pinode *dir, struct pwalk *w, struct pentry *out);
 };
 
+/* One row. What depends on its type shares its memory: tables with pointers are private memory of each kernel. */
 struct pnode {
 	const char *name;
 	uint32_t mode; /* type and permissions */
 	bool fixed, strict; /* inode.fixed, inode.strict */
-	const struct pnode *children; /* directory: its rows; may be NULL */
-	const struct pdir *dir; /* directory: entries that come and go; may be NULL */
+	union {
+		struct { /* a directory */
+			const struct pnode *children; /* its rows; may be NULL */
+			const struct pdir *dir; /* entries that come and go; may be NULL */
+		};
+		struct { /* a file */
+			/* Prints its content. t is the reader (may be NULL). 0 or -errno. */
+			int (*show)(struct pinode *pi, struct task *t, struct textbuf *b);
+			/* One write of n bytes (NUL-terminated). The count taken, or -errno. Optional:
+			 * -EINVAL. */
+			int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
+			/* Operations of its own instead of show and store. Optional. */
+			const struct file_ops *fops;
+		};
+		struct { /* a link */
+			/* Its text, returns the length. Optional: text. */
+			int (*readlink)(struct pinode *pi, struct task *t, char *buf, size_t size);
+			/* The place it leads to; returns path ref. Optional: its text is followed. */
+			int (*follow)(struct pinode *pi, struct task *t, struct path *ret_);
+		};
+		struct { /* a device */
+			uint64_t rdev;
+			/* An inode of another file system that stands here instead; returns ref, or
+			 * NULL: the row itself. Optional. */
+			struct inode *(*inode)(void);
+		};
+	};
 	const char *text; /* constant content of a file, or target of a link */
-	uint64_t rdev; /* of a device */
-	/* File: prints its content. t is the reader (may be NULL). 0 or -errno. */
-	int (*show)(struct pinode *pi, struct task *t, struct textbuf *b);
-	/* File: one write of n bytes (NUL-terminated). The count taken, or -errno. Optional:
-	 * -EINVAL. */
-	int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
-	/* File: operations of its own instead of show and store. Optional. */
-	const struct file_ops *fops;
 	/* File, directory: may t open it? 0 or -errno. Optional: yes. */
 	int (*may_open)(struct pinode *pi, struct task *t, uint32_t flags);
-	/* Link: its text, returns the length. Optional: text. */
-	int (*readlink)(struct pinode *pi, struct task *t, char *buf, size_t size);
-	/* Link: the place it leads to; returns path ref. Optional: its text is followed. */
-	int (*follow)(struct pinode *pi, struct task *t, struct path *ret_);
-	/* An inode of another file system that stands here instead; returns ref, or NULL: the
-	 * row itself. Optional. */
-	struct inode *(*inode)(void);
 };
+
+static inline bool pnode_is_device(const struct pnode *n)
+{
+	return S_ISCHR(n->mode) || S_ISBLK(n->mode);
+}
 
 struct pinode {
 	struct inode inode; /* first */
