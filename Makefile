@@ -30,11 +30,18 @@ DEPFLAGS = -MMD -MP
 CFLAGS := -std=gnu17 -g $(WARN) -fno-strict-aliasing -fPIE -ffunction-sections -fdata-sections
 LDFLAGS := -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,relro,-z,now
 
+# What was left in a register or on the stack is of no use to whoever comes after. Where mistakes are looked for, forgotten variables
+# have a value that is noticed.
+HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection -fzero-call-used-regs=used-gpr \
+	-ftrivial-auto-var-init=$(if $(filter rel,$(MODE)),zero,pattern)
+ifeq ($(CC),clang)
+HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+endif
 ifeq ($(MODE),rel)
-CFLAGS += -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection
+CFLAGS += -O2 -D_FORTIFY_SOURCE=2 $(HARDEN)
 endif
 ifeq ($(MODE),dev)
-CFLAGS += -Og -DVIV_DEV -fstack-protector-strong
+CFLAGS += -Og -DVIV_DEV $(HARDEN)
 endif
 # What links libraries of the distribution cannot be static.
 DYN_CPPFLAGS := $(CPPFLAGS)
