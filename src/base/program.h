@@ -26,7 +26,15 @@ _Noreturn void memory_damaged(const char *what);
 /* Gets that text before the end; NULL: standard error does. */
 extern void (*damage_sink)(const char *text);
 
-/* A table of functions, before one of them is called: it must be one of the program's own constants, so that a pointer in a damaged
+/* For objects that call a function back: the address of a constant that holds it. So no object has a pointer to code in it, only ones
+ * to the program's constants, which OPS() can check. */
+#define CALLBACK(fn)                                             \
+	({                                                       \
+		static __typeof__(&(fn)) const callback_ = (fn); \
+		&callback_;                                      \
+	})
+
+/* A table of functions, or a CALLBACK, before one of them is called: it must be one of the program's own constants, so that a pointer in a damaged
  * object cannot lead to a table that somebody else has made. */
 #define OPS(table)                                                                            \
 	({                                                                                    \

@@ -84,7 +84,7 @@ bool hostwork_wait(void)
 	if (w.op == WORK_COPY)
 		host_close(w.to);
 	w.result = r;
-	fakeworks[at].h->done(fakeworks[at].h, fakeworks[at].tag, &w);
+	(*fakeworks[at].h->done)(fakeworks[at].h, fakeworks[at].tag, &w);
 	return true;
 }
 

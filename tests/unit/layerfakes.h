@@ -7,7 +7,7 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/vfs/vfs.h"
 
-void ktimer_init(struct ktimer *timer, void (*fn)(struct ktimer *))
+void ktimer_init_with(struct ktimer *timer, void (*const *fn)(struct ktimer *))
 {
 	(void)timer, (void)fn;
 }

@@ -83,7 +83,7 @@ static int64_t change_later(struct fs *fs, const struct op *o)
 		(void)hostwork_wait();
 	}
 	if (t.call.aux)
-		t.call.aux_free(t.call.aux);
+		(*t.call.aux_free)(t.call.aux);
 	return r;
 }
 
@@ -105,7 +105,7 @@ static int64_t seal_later(struct fs *fs, unsigned k)
 	fake->waits[k] = 1;
 	sealing.k = k;
 	sealing.on = true;
-	sealing.synced = !layer_sync_beside(fs, seal_told);
+	sealing.synced = !layer_sync_beside(fs, CALLBACK(seal_told));
 	return -EINPROGRESS;
 }
 
@@ -167,7 +167,7 @@ static bool others_go_on(struct fs *fs, unsigned acked, uint64_t dice)
 		return false;
 	for (int i = 0; dice % 23 == 0 && i < WAITING_MAX; i++)
 		if (waiting[i].t.call.aux) {
-			waiting[i].t.call.aux_free(waiting[i].t.call.aux);
+			(*waiting[i].t.call.aux_free)(waiting[i].t.call.aux);
 			waiting[i].t.call.aux = NULL;
 			break;
 		}

@@ -133,7 +133,8 @@ size_t guest_write_some(pid_t t, uaddr_t d, const void *s, size_t n)
 {
 	return (void)t, memcpy((void *)d, s, n), n;
 }
-void hostwatch_init(struct hostwatch *w, int fd, void (*fn)(struct hostwatch *, uint32_t))
+void hostwatch_init_with(struct hostwatch *w, int fd,
+			 void (*const *fn)(struct hostwatch *, uint32_t))
 {
 	w->fd = fd, w->fn = fn;
 }
@@ -459,7 +460,7 @@ static int stream_child(int in, int out)
 		return 4;
 	if (file_poll(files[0]) & POLLIN)
 		return 5;
-	armed_watch->fn(armed_watch, POLLIN);
+	(*armed_watch->fn)(armed_watch, POLLIN);
 	if (!(file_poll(files[1]) & POLLOUT))
 		return 6;
 	if (file_place(files[1], &p) || file_open(&tasks[0], &p, O_WRONLY, &again, NULL))

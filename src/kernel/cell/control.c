@@ -233,7 +233,7 @@ static void seal_synced(void)
 {
 	/* Not from in there: others hear of the same. */
 	if (ktimer_start(&sealing.timer, host_clock(CLOCK_MONOTONIC)) < 0)
-		sealing.timer.fn(&sealing.timer);
+		(*sealing.timer.fn)(&sealing.timer);
 }
 
 static void seal_step(struct ktimer *timer)
@@ -246,7 +246,7 @@ static void seal_step(struct ktimer *timer)
 	    (!sealing.syncs || now - sealing.last >= SEAL_SHORT_NS)) {
 		sealing.syncs++;
 		sealing.last = now;
-		if (layer_sync_beside(boot_layer(), seal_synced))
+		if (layer_sync_beside(boot_layer(), CALLBACK(seal_synced)))
 			return;
 	}
 	ret = layer_seal(boot_layer(), sealing.number, sealing.sync);

@@ -101,7 +101,7 @@ static void launch_fail(struct launch *l, int status, int err, const char *text)
 {
 	fail_say(l->id, status, err, text);
 	if (l->bridge)
-		bridge_end(l->bridge, launch_free, l);
+		bridge_end(l->bridge, CALLBACK(launch_free), l);
 	else
 		launch_free(l);
 }
@@ -393,9 +393,9 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		launch_fail(l, 125, ret, f.text);
 		return;
 	}
-	l->order.fill = order_fill;
-	l->order.born = order_born;
-	l->order.failed = order_failed;
+	l->order.fill = CALLBACK(order_fill);
+	l->order.born = CALLBACK(order_born);
+	l->order.failed = CALLBACK(order_failed);
 	words_arrange(l, &l->order, NULL, 0);
 	ret = seed_start(&l->order);
 	if (ret == -ENOSYS)
@@ -434,7 +434,7 @@ void launch_ended(struct proc *p)
 	l->alive = false;
 	l->status = p->wait_status;
 	if (l->bridge)
-		bridge_end(l->bridge, end_tell, l);
+		bridge_end(l->bridge, CALLBACK(end_tell), l);
 	else
 		end_tell(l);
 }
@@ -455,7 +455,7 @@ bool launch_lingers(int wait_status)
 		if (!(l->flags & CTL_X_FIRST) || !l->bridge)
 			continue;
 		l->status = wait_status;
-		bridge_end(l->bridge, first_done, l);
+		bridge_end(l->bridge, CALLBACK(first_done), l);
 		return true;
 	}
 	return false;

@@ -24,7 +24,7 @@ static bool tell_one(void)
 	if (!worker_take(&w))
 		return false;
 	told++;
-	h->done(h, tag, &w);
+	(*OPS(h->done))(h, tag, &w);
 	return true;
 }
 
@@ -89,7 +89,7 @@ bool hostwork_is_closing(void)
 
 void hostwork_close(int fd, bool forget)
 {
-	static struct hostwork closer = { .done = close_done };
+	static struct hostwork closer;
 	struct work w = { .op = forget ? WORK_FORGET : WORK_NOTHING,
 			  .flags = WORK_CLOSE | WORK_FIRST,
 			  .fd = fd };
@@ -99,6 +99,7 @@ void hostwork_close(int fd, bool forget)
 		return;
 	}
 	closing++;
+	closer.done = CALLBACK(close_done);
 	hostwork_put(&closer, 0, &w);
 	hostwork_start();
 }

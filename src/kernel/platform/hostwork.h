@@ -6,11 +6,12 @@
 #ifndef VIV_KERNEL_PLATFORM_HOSTWORK_H
 #define VIV_KERNEL_PLATFORM_HOSTWORK_H
 
+#include "base/program.h"
 #include "host/worker.h"
 
 struct hostwork {
-	void (*done)(struct hostwork *h, uint32_t tag,
-		     const struct work *w); /* w: with its result */
+	void (*const *done)(struct hostwork *h, uint32_t tag,
+			    const struct work *w); /* w: with its result */
 };
 
 /* Whether n works can be put. */

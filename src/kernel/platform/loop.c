@@ -21,7 +21,8 @@ int loop_init(void)
 	return epoll_fd < 0 ? epoll_fd : 0;
 }
 
-void hostwatch_init(struct hostwatch *w, int fd, void (*fn)(struct hostwatch *, uint32_t))
+void hostwatch_init_with(struct hostwatch *w, int fd,
+			 void (*const *fn)(struct hostwatch *, uint32_t))
 {
 	*w = (struct hostwatch){ .fd = fd, .fn = fn };
 }
@@ -100,7 +101,7 @@ bool loop_wait(int64_t now, int64_t deadline)
 			if (!w || !w->armed)
 				continue;
 			w->armed = false;
-			w->fn(w, events[i]);
+			(*OPS(w->fn))(w, events[i]);
 		}
 		batch_len = 0;
 	}

@@ -5,7 +5,7 @@
 #ifndef VIV_KERNEL_PLATFORM_LOOP_H
 #define VIV_KERNEL_PLATFORM_LOOP_H
 
-#include "base/base.h"
+#include "base/program.h"
 
 /* Interest in a host descriptor. One-shot: after fn was called it is armed again by whoever still waits. */
 struct hostwatch {
@@ -13,11 +13,13 @@ struct hostwatch {
 	bool added;
 	bool armed;
 	uint32_t events;
-	void (*fn)(struct hostwatch *w, uint32_t events);
+	void (*const *fn)(struct hostwatch *w, uint32_t events);
 };
 
 int must_check loop_init(void);
-void hostwatch_init(struct hostwatch *w, int fd, void (*fn)(struct hostwatch *, uint32_t));
+#define hostwatch_init(w, fd, function) hostwatch_init_with(w, fd, CALLBACK(function))
+void hostwatch_init_with(struct hostwatch *w, int fd,
+			 void (*const *fn)(struct hostwatch *, uint32_t));
 /* events: POLLIN, POLLOUT. 0; -EPERM when the descriptor is always ready (a regular file). */
 int hostwatch_arm(struct hostwatch *w, uint32_t events);
 /* Before the descriptor is closed. */

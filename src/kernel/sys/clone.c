@@ -135,7 +135,8 @@ static void orphans_expire(struct ktimer *timer)
 	if (next != TIME_NEVER)
 		(void)ktimer_start(timer, next);
 }
-static struct ktimer orphan_timer = { .fn = orphans_expire };
+static void (*const orphan_timer_fn)(struct ktimer *) = orphans_expire;
+static struct ktimer orphan_timer = { .fn = &orphan_timer_fn };
 
 /* Whose maker ended before the host's clone never comes: when everybody who is there has announced itself, nobody need wait for
  * the others. */

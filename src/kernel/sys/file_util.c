@@ -161,12 +161,12 @@ void file_keep(struct task *t, struct file *f)
 	if (t->call.aux)
 		return;
 	t->call.aux = file_get(f);
-	t->call.aux_free = file_unkeep;
+	t->call.aux_free = CALLBACK(file_unkeep);
 }
 
 struct file *file_of_call(struct task *t, int fd)
 {
-	if (t->call.resumed && t->call.aux && t->call.aux_free == file_unkeep)
+	if (t->call.resumed && t->call.aux && *t->call.aux_free == file_unkeep)
 		return t->call.aux;
 	return fd_file(t, fd);
 }

@@ -62,7 +62,7 @@ static int64_t queue_park(struct task *t, struct msg_queue *q, struct waitq *on)
 	if (!t->call.aux) {
 		ref_get(&q->refs);
 		t->call.aux = q;
-		t->call.aux_free = queue_unkeep;
+		t->call.aux_free = CALLBACK(queue_unkeep);
 	}
 	return call_park(t, on, ~0u, PARK_EINTR);
 }

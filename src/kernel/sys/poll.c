@@ -145,7 +145,7 @@ static struct poll_kept *poll_kept_of(const struct task *t)
 {
 	const struct call *c = &t->call;
 
-	return c->resumed && c->aux && c->aux_free == poll_kept_free ? c->aux : NULL;
+	return c->resumed && c->aux && *c->aux_free == poll_kept_free ? c->aux : NULL;
 }
 
 /* Without memory the next run reads it again. */
@@ -160,7 +160,7 @@ static void poll_keep(struct task *t, const struct poll_kept *p)
 		return;
 	*kept = *p;
 	t->call.aux = kept;
-	t->call.aux_free = poll_kept_free;
+	t->call.aux_free = CALLBACK(poll_kept_free);
 }
 
 /* Only the answers, as Linux does, and the time that is left. */

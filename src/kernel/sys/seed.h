@@ -10,14 +10,14 @@
 #include "kernel/task/task.h"
 
 struct seed_order {
-	/* Set by who gives the order. */
+	/* Set by who gives the order, functions as CALLBACK. */
 	uint64_t size, envp; /* of the words, as struct stub_order has them */
 	/* The words, to be written to addr in the memory of the seed. 0 or -errno. */
-	int (*fill)(struct seed_order *o, pid_t seed, uint64_t addr);
+	int (*const *fill)(struct seed_order *o, pid_t seed, uint64_t addr);
 	/* The child is there: it is to be put into the tables, ready to execute. 0, or -errno: it ends. Last call either way. */
-	int (*born)(struct seed_order *o, pid_t pid);
+	int (*const *born)(struct seed_order *o, pid_t pid);
 	/* There will be none. Last call. */
-	void (*failed)(struct seed_order *o, int err);
+	void (*const *failed)(struct seed_order *o, int err);
 	/* Ours. */
 	struct list link;
 	uint64_t token;

@@ -84,7 +84,7 @@ static int wait_make(struct task *t, int id, uint32_t nsops, const struct linux_
 	ref_get(&w->set->refs);
 	list_append(&w->set->waiting, &w->link);
 	t->call.aux = w;
-	t->call.aux_free = wait_free;
+	t->call.aux_free = CALLBACK(wait_free);
 	return 0;
 }
 

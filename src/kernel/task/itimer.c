@@ -143,7 +143,7 @@ int itimer_set(struct proc *p, int which, const struct itimer_ns *value)
 
 	if (which != ITIMER_REAL)
 		return cpu_itimer_set(p, which, value);
-	p->alarm.fn = alarm_fired;
+	p->alarm.fn = CALLBACK(alarm_fired);
 	if (value->value) {
 		err = ktimer_start(&p->alarm, now_mono() + value->value);
 		if (err < 0)

@@ -130,7 +130,7 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	waitq_init(&p->sigfd_q);
 	list_init(&p->held);
 	list_init(&p->stranded);
-	ktimer_init(&p->alarm, NULL); /* itimer_set gives it its function */
+	ktimer_init_with(&p->alarm, NULL); /* itimer_set gives it its function */
 	list_append(bucket(proc_hash, pid), &p->hash_link);
 	list_append(&all_procs, &p->all_link);
 	list_append(parent ? &parent->children : &orphans, &p->sibling_link);

@@ -67,8 +67,8 @@ struct call {
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
 	int64_t until; /* recvmmsg: the end of its own time, which ends no wait; TIME_NEVER: none given */
 	int64_t done; /* progress: bytes moved so far, or whatever the handler counts */
-	void *aux; /* what else the handler keeps; aux_free(aux) is called when the call ends in any way */
-	void (*aux_free)(void *aux);
+	void *aux; /* what else the handler keeps; *aux_free is called with it when the call ends in any way */
+	void (*const *aux_free)(void *aux); /* CALLBACK; set whenever aux is */
 	struct waiter waiters[CALL_WAITERS];
 	struct waiter *more; /* blob of more_count waiters for poll and select */
 	uint32_t more_count, more_used;

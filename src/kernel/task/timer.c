@@ -77,7 +77,7 @@ static int heap_grow(void)
 	return 0;
 }
 
-void ktimer_init(struct ktimer *timer, void (*fn)(struct ktimer *))
+void ktimer_init_with(struct ktimer *timer, void (*const *fn)(struct ktimer *))
 {
 	timer->expires = TIME_NEVER;
 	timer->slot = 0;
@@ -137,6 +137,6 @@ void ktimer_run(int64_t now)
 		struct ktimer *timer = heap[0];
 
 		ktimer_stop(timer);
-		timer->fn(timer);
+		(*OPS(timer->fn))(timer);
 	}
 }

@@ -4,17 +4,18 @@
 #ifndef VIV_KERNEL_TASK_TIMER_H
 #define VIV_KERNEL_TASK_TIMER_H
 
-#include "base/base.h"
+#include "base/program.h"
 
 #define TIME_NEVER INT64_MAX
 
 struct ktimer {
 	int64_t expires;
 	uint32_t slot; /* place in the heap plus one; 0: not started */
-	void (*fn)(struct ktimer *timer);
+	void (*const *fn)(struct ktimer *timer);
 };
 
-void ktimer_init(struct ktimer *timer, void (*fn)(struct ktimer *));
+#define ktimer_init(timer, function) ktimer_init_with(timer, CALLBACK(function))
+void ktimer_init_with(struct ktimer *timer, void (*const *fn)(struct ktimer *));
 /* Starts it, or moves it when it runs already. -ENOMEM when there are too many timers. */
 int ktimer_start(struct ktimer *timer, int64_t expires);
 void ktimer_stop(struct ktimer *timer);

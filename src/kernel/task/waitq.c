@@ -14,7 +14,8 @@ void waitq_init(struct waitq *q)
 	list_init(&q->waiters);
 }
 
-void waiter_init(struct waiter *w, uint32_t events, void (*fn)(struct waiter *, uint32_t))
+void waiter_init_with(struct waiter *w, uint32_t events,
+		      void (*const *fn)(struct waiter *, uint32_t))
 {
 	list_init(&w->link);
 	w->events = events;
@@ -62,7 +63,7 @@ void waitq_wake(struct waitq *q, uint32_t events)
 		if (!(events & (w->events | ALWAYS)) || (w->exclusive && taken))
 			continue;
 		w->took = false;
-		w->fn(w, events);
+		(*OPS(w->fn))(w, events);
 		taken |= w->exclusive && w->took;
 	}
 }
@@ -76,6 +77,6 @@ void waitq_fini(struct waitq *q)
 	while (!list_is_empty(&batch)) {
 		w = list_first(&batch, struct waiter, link);
 		list_remove(&w->link);
-		w->fn(w, ALWAYS);
+		(*OPS(w->fn))(w, ALWAYS);
 	}
 }

@@ -8,6 +8,7 @@
 #define VIV_KERNEL_TASK_WAITQ_H
 
 #include "base/list.h"
+#include "base/program.h"
 
 struct waitq {
 	struct list waiters;
@@ -19,7 +20,7 @@ struct waiter {
 	void *owner; /* for fn: whose waiter it is */
 	bool exclusive; /* only one of these that takes an event is called for it */
 	bool took; /* set by fn of an exclusive one: it did */
-	void (*fn)(struct waiter *w, uint32_t events);
+	void (*const *fn)(struct waiter *w, uint32_t events);
 };
 
 #define WAITQ_INIT(name)                  \
@@ -28,7 +29,9 @@ struct waiter {
 	}
 
 void waitq_init(struct waitq *q);
-void waiter_init(struct waiter *w, uint32_t events, void (*fn)(struct waiter *, uint32_t));
+#define waiter_init(w, events, function) waiter_init_with(w, events, CALLBACK(function))
+void waiter_init_with(struct waiter *w, uint32_t events,
+		      void (*const *fn)(struct waiter *, uint32_t));
 void waitq_add(struct waitq *q, struct waiter *w);
 void waiter_remove(struct waiter *w); /* harmless when it is in no queue */
 /* Calls every waiter that asked for one of events; of the exclusive ones, in the order of adding, up to the first that took it. */

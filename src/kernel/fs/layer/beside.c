@@ -107,7 +107,7 @@ static int work_begin(struct lnode *n, struct work *w, uint64_t copied)
 			host_close(w->to);
 		return 0;
 	}
-	c->work.done = work_done;
+	c->work.done = CALLBACK(work_done);
 	c->n = n;
 	c->copied = copied;
 	inode_get(&n->inode);

@@ -34,8 +34,8 @@ struct sync_request {
 	bool data_only;
 	bool whole; /* everything */
 	bool gone; /* the call is */
-	void (*told)(
-		void); /* not of a call, and nothing is promised: who hears of its end; else NULL */
+	/* Not of a call, and nothing is promised: who hears of its end; else NULL. */
+	void (*const *told)(void);
 	bool ended;
 	int result;
 	int fd; /* while its content is written out; else -1 */
@@ -65,7 +65,7 @@ static void request_end(struct sync_request *q, int r)
 	q->fd = -1;
 	waitq_wake(&q->q, POLLIN);
 	if (q->told)
-		q->told();
+		(*OPS(q->told))();
 	if (q->gone || q->told)
 		request_free(q);
 }
@@ -223,7 +223,7 @@ void flight_start(struct layer *l)
 			requests_end(l);
 			break;
 		}
-		y->work.done = flight_step_done;
+		y->work.done = CALLBACK(flight_step_done);
 		y->l = l;
 		list_init(&y->requests);
 		s->flight = y;
@@ -361,7 +361,7 @@ bool layer_sync_waits(void)
 {
 	const struct call *c = &task_current->call;
 
-	return c->aux && c->aux_free == request_drop;
+	return c->aux && *c->aux_free == request_drop;
 }
 
 static bool may_wait(void)
@@ -384,7 +384,7 @@ static struct sync_request *request_make(struct layer *l, struct lnode *n, bool 
 
 	if (!q)
 		return NULL;
-	q->work.done = clean_done;
+	q->work.done = CALLBACK(clean_done);
 	q->l = l;
 	fs_get(&l->fs);
 	q->n = n;
@@ -407,9 +407,9 @@ static int request_new(struct layer *l, struct lnode *n, bool data_only, bool wh
 		return sync_here(l, n, data_only, whole);
 	/* What the call has kept so far it needs no more. */
 	if (c->aux)
-		c->aux_free(c->aux);
+		(*OPS(c->aux_free))(c->aux);
 	c->aux = q;
-	c->aux_free = request_drop;
+	c->aux_free = CALLBACK(request_drop);
 	request_begin(q);
 	return layer_sync_again();
 }
@@ -479,7 +479,7 @@ int store_sync_all(struct layer *l)
 	return sync_any(l, NULL, false, true);
 }
 
-bool layer_sync_beside(struct fs *fs, void (*told)(void))
+bool layer_sync_beside(struct fs *fs, void (*const *told)(void))
 {
 	struct layer *l = (struct layer *)fs;
 	struct lstore *s = l->store;

@@ -44,7 +44,7 @@ int must_check layer_sync_again(void);
 
 /* Begins to bring everything to the host's disk while the cell goes on, so that a seal finds little that is not there; no more is promised.
  * told is called when that has come to an end, whatever it is; it may be before this returns. false: it was not begun. */
-bool layer_sync_beside(struct fs *fs, void (*told)(void));
+bool layer_sync_beside(struct fs *fs, void (*const *told)(void));
 /* Seals the active layer; the one called number goes on above it. 0 or -errno: nothing has changed. sync: waits until everything is
  * on the host's disk, before. */
 int must_check layer_seal(struct fs *fs, uint32_t number, bool sync);

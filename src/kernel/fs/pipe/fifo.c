@@ -37,7 +37,7 @@ static void fifo_wait_cancel(void *aux)
 
 static struct fifo_wait *fifo_wait_of(struct task *t)
 {
-	return t->call.aux && t->call.aux_free == fifo_wait_cancel ? t->call.aux : NULL;
+	return t->call.aux && *t->call.aux_free == fifo_wait_cancel ? t->call.aux : NULL;
 }
 
 bool fifo_wait_path(struct task *t, struct path *ret_)
@@ -127,7 +127,7 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 	w->reader = reader;
 	w->counter = reader ? p->w_counter : p->r_counter;
 	t->call.aux = w;
-	t->call.aux_free = fifo_wait_cancel;
+	t->call.aux_free = CALLBACK(fifo_wait_cancel);
 	*ret_q = &p->q;
 	return -EAGAIN;
 }

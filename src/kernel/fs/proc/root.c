@@ -315,6 +315,6 @@ struct fs *procfs_new(void)
 		return NULL;
 	pfs->fs.nocache = true;
 	pfs->create_error = -ENOENT;
-	pfs->refresh = proc_refresh;
+	pfs->refresh = CALLBACK(proc_refresh);
 	return &pfs->fs;
 }

@@ -100,7 +100,7 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 	pi->gen = gen;
 	list_push(head, &pi->link);
 	if (pfs_of(pi)->refresh)
-		pfs_of(pi)->refresh(pi);
+		(*OPS(pfs_of(pi)->refresh))(pi);
 	return &pi->inode;
 }
 
@@ -120,7 +120,7 @@ static int pinode_getattr(struct inode *ino)
 		ino->size = 0; /* whatever was written to it */
 	/* An open file of an object that is gone can still be asked. */
 	if (pfs_of(pi)->refresh)
-		pfs_of(pi)->refresh(pi);
+		(*OPS(pfs_of(pi)->refresh))(pi);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int pinode_lookup(struct inode *dir, const char *name, size_t len, struct
 	int err;
 
 	if (pfs_of(pi)->refresh) {
-		err = pfs_of(pi)->refresh(pi);
+		err = (*OPS(pfs_of(pi)->refresh))(pi);
 		if (err)
 			return -ENOENT;
 	}
@@ -209,7 +209,7 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct
 	int err = 0;
 
 	if (pfs_of(pi)->refresh)
-		err = pfs_of(pi)->refresh(pi);
+		err = (*OPS(pfs_of(pi)->refresh))(pi);
 	if (!err && S_ISREG(pi->node->mode) && (f->flags & O_ACCMODE) != O_RDONLY && !pi->node->store &&
 	    !pi->node->fops)
 		err = -EACCES;
@@ -306,7 +306,7 @@ static int dir_iterate(struct file *f, struct dirsink *sink)
 	struct pentry e;
 	int64_t rows = 0;
 
-	if (pfs_of(pi)->refresh && pfs_of(pi)->refresh(pi) != 0)
+	if (pfs_of(pi)->refresh && (*OPS(pfs_of(pi)->refresh))(pi) != 0)
 		return -ENOENT;
 	if (f->pos < 0)
 		return -EINVAL;

@@ -119,7 +119,7 @@ struct pseudo_fs {
 	uint64_t type; /* f_type */
 	/* Owner and permissions of an inode that depend on its object. -errno when the object is
 	 * gone. Optional. */
-	int (*refresh)(struct pinode *pi);
+	int (*const *refresh)(struct pinode *pi);
 };
 
 /* A file system whose root is the row root. returns ref, or NULL. */

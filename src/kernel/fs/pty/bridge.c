@@ -25,7 +25,7 @@ struct bridge {
 	struct waiter waiter;
 	struct ktimer timer; /* to work on it; when it ends, the last time */
 	int64_t until; /* when it ends at the latest; 0: it does not */
-	void (*done)(void *arg);
+	void (*const *done)(void *arg);
 	void *arg;
 	uint32_t in_at, in_len, out_at, out_len; /* what of the buffers is still to be moved */
 	char in_buf[IN_MAX], out_buf[OUT_MAX];
@@ -123,13 +123,13 @@ static bool out_step(struct bridge *b)
 
 static void end(struct bridge *b)
 {
-	void (*done)(void *arg) = b->done;
+	void (*const *done)(void *arg) = b->done;
 	void *arg = b->arg;
 
 	bridge_hang_up(b);
 	ktimer_stop(&b->timer);
 	obj_free(&bridge_type, b);
-	done(arg);
+	(*OPS(done))(arg);
 }
 
 static void work(struct bridge *b)
@@ -263,7 +263,7 @@ void bridge_resize(struct bridge *b, unsigned rows, unsigned cols)
 	tty_signal(&pty->tty, SIGWINCH);
 }
 
-void bridge_end(struct bridge *b, void (*done)(void *arg), void *arg)
+void bridge_end(struct bridge *b, void (*const *done)(void *arg), void *arg)
 {
 	b->done = done;
 	b->arg = arg;

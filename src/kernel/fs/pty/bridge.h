@@ -18,6 +18,6 @@ void bridge_resize(struct bridge *b, unsigned rows, unsigned cols);
 void bridge_hang_up(struct bridge *b);
 /* The session's leader ended. What was shown still goes out, unless nobody takes it for a second; then the terminal is hung up, done is
  * called, and b is gone. May call done at once. */
-void bridge_end(struct bridge *b, void (*done)(void *arg), void *arg);
+void bridge_end(struct bridge *b, void (*const *done)(void *arg), void *arg);
 
 #endif

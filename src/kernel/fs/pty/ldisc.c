@@ -11,7 +11,7 @@
 #define DECISECOND 100000000LL
 #define ECHO_WATERMARK 256
 
-void ldisc_init(struct ldisc *ld, void (*signal)(struct ldisc *, int))
+void ldisc_init(struct ldisc *ld, void (*const *signal)(struct ldisc *, int))
 {
 	static const struct linux_termios2 initial = {
 		.iflag = ICRNL | IXON,

@@ -30,7 +30,7 @@ struct byte_ring {
 struct ldisc {
 	struct linux_termios2 set;
 	uint64_t special[4]; /* bytes that are more than themselves, by the settings */
-	void (*signal)(struct ldisc *ld, int sig);
+	void (*const *signal)(struct ldisc *ld, int sig);
 	uint32_t events; /* LDISC_*: since the owner last looked */
 	bool packet; /* TIOCPKT: the master is told of flow control and flushes */
 	uint8_t packet_bits; /* what it was not told yet */
@@ -49,7 +49,7 @@ struct ldisc {
 	uint8_t echo[LDISC_ECHO]; /* waits while output is stopped or out is full */
 };
 
-void ldisc_init(struct ldisc *ld, void (*signal)(struct ldisc *, int));
+void ldisc_init(struct ldisc *ld, void (*const *signal)(struct ldisc *, int));
 void ldisc_set(struct ldisc *ld, const struct linux_termios2 *set);
 
 /* The master's side. Counts; -EAGAIN. */

@@ -267,8 +267,8 @@ int ptmx_open(struct task *t, struct file *f)
 	pty->locked = true;
 	waitq_init(&pty->master_q);
 	waitq_init(&pty->slave_q);
-	ldisc_init(&pty->ld, pty_signal);
-	tty_init(&pty->tty, makedev(PTY_MAJOR, index), slave_open_again);
+	ldisc_init(&pty->ld, CALLBACK(pty_signal));
+	tty_init(&pty->tty, makedev(PTY_MAJOR, index), CALLBACK(slave_open_again));
 	devpts_inode_init(pty, t ? &t->cred : NULL);
 	ptys[index] = pty;
 	f->ops = &master_fops;

@@ -32,7 +32,7 @@ static int console_open_again(struct tty *tty, struct file *f)
 
 void console_init(void)
 {
-	tty_init(&console, makedev(5, 1), console_open_again);
+	tty_init(&console, makedev(5, 1), CALLBACK(console_open_again));
 }
 
 struct inode *console_inode(void)

@@ -20,7 +20,7 @@
 
 static struct list ttys = LIST_INIT(ttys);
 
-void tty_init(struct tty *tty, uint64_t rdev, int (*open)(struct tty *, struct file *))
+void tty_init(struct tty *tty, uint64_t rdev, int (*const *open)(struct tty *, struct file *))
 {
 	*tty = (struct tty){ .rdev = rdev, .open = open };
 	list_append(&ttys, &tty->link);

@@ -16,10 +16,10 @@ struct tty {
 	uint64_t rdev;
 	pid_t session, foreground; /* 0: none */
 	/* Makes f, whose open is under way, another open file of the terminal: for /dev/tty. */
-	int (*open)(struct tty *tty, struct file *f);
+	int (*const *open)(struct tty *tty, struct file *f);
 };
 
-void tty_init(struct tty *tty, uint64_t rdev, int (*open)(struct tty *, struct file *));
+void tty_init(struct tty *tty, uint64_t rdev, int (*const *open)(struct tty *, struct file *));
 void tty_fini(struct tty *tty);
 
 /* p's controlling terminal, or NULL. Borrowed. */
