@@ -53,7 +53,8 @@
 #define CLEAR_HEAD 256UL /* else so many */
 
 #define LARGE_MIN 65536UL
-#define GUARDS_MAX 8192u /* each is an area of the host's, of which a process may have some 65,000 */
+#define GUARDS_MAX \
+	8192u /* each is an area of the host's, of which a process may have some 65,000 */
 #define CLASSES 84u
 #define OPEN_FIRST (512UL << 10)
 #define OPEN_STEP (32UL << 20)

@@ -30,9 +30,9 @@ __attribute__((constructor)) static void program_find(void)
 	for (int i = 0; i < __ehdr_start.e_phnum; i++)
 		if (ph[i].p_type == PT_GNU_RELRO) {
 			relro.start = ALIGN_DOWN(program_base() + ph[i].p_vaddr, PAGE_SIZE);
-			relro.size =
-				ALIGN_DOWN(program_base() + ph[i].p_vaddr + ph[i].p_memsz, PAGE_SIZE) -
-				relro.start;
+			relro.size = ALIGN_DOWN(program_base() + ph[i].p_vaddr + ph[i].p_memsz,
+						PAGE_SIZE) -
+				     relro.start;
 		}
 	program_constants.start = (uintptr_t)etext;
 	program_constants.size = relro.start + relro.size - program_constants.start;

@@ -27,7 +27,7 @@ _Noreturn void memory_damaged(const char *what);
 extern void (*damage_sink)(const char *text);
 
 /* For objects that call a function back: the address of a constant that holds it. So no object has a pointer to code in it, only ones
- * to the program's constants, which OPS() can check. */
+ * to the program's constants, which CHECKED() can check. */
 #define CALLBACK(fn)                                             \
 	({                                                       \
 		static __typeof__(&(fn)) const callback_ = (fn); \
@@ -36,14 +36,14 @@ extern void (*damage_sink)(const char *text);
 
 /* A table of functions, or a CALLBACK, before one of them is called: it must be one of the program's own constants, so that a pointer in a damaged
  * object cannot lead to a table that somebody else has made. */
-#define OPS(table)                                                                            \
-	({                                                                                    \
-		__typeof__(table) table_ = (table);                                           \
+#define CHECKED(table)                                                                          \
+	({                                                                                      \
+		__typeof__(table) table_ = (table);                                             \
 		if (__builtin_expect((uintptr_t)table_ - program_constants.start >=             \
 					     program_constants.size,                            \
-				     0))                                                      \
+				     0))                                                        \
 			memory_damaged("an object's operations are not a table of the kernel"); \
-		table_;                                                                       \
+		table_;                                                                         \
 	})
 
 #endif

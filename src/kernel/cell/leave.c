@@ -56,7 +56,8 @@ static void go_on(struct ktimer *timer)
 	if (!list_is_empty(&leaving)) /* there is room for it: it has just run */
 		(void)ktimer_start(timer, now_mono() + 1);
 }
-static struct ktimer timer = { .fn = go_on };
+static void (*const timer_fn)(struct ktimer *) = go_on;
+static struct ktimer timer = { .fn = &timer_fn };
 
 void proc_leave(struct proc *p, int wait_status, const struct rusage *usage)
 {

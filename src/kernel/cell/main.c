@@ -109,7 +109,8 @@ static void children_take(struct ktimer *timer)
 			return;
 	}
 }
-static struct ktimer reap_timer = { .fn = children_take };
+static void (*const reap_timer_fn)(struct ktimer *) = children_take;
+static struct ktimer reap_timer = { .fn = &reap_timer_fn };
 
 static void children_reap(struct hostwatch *w, uint32_t events)
 {

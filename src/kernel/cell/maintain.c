@@ -121,14 +121,14 @@ static int side_put(struct outstream *o, struct inode *i, bool same)
 	if (cell.spec.mode == MODE_CONTENTS && inode_is_reg(i)) {
 		content = same ? '=' : size > TELL_CONTENT_MAX ? '!' : '+';
 		if (content == '+' && size && id.layer != -2)
-			fd = r = i->ops->hostfd(i, false);
+			fd = r = CHECKED(i->ops)->hostfd(i, false);
 		if (r == -EACCES && id.layer == -1) {
 			content = '!';
 			r = 0;
 		}
 	} else if (cell.spec.mode == MODE_CONTENTS && inode_is_lnk(i)) {
 		content = '+';
-		r = i->ops->readlink(i, NULL, target, sizeof(target));
+		r = CHECKED(i->ops)->readlink(i, NULL, target, sizeof(target));
 		size = (uint64_t)r;
 	}
 	if (r < 0)

@@ -25,7 +25,7 @@ static char *file_text(struct task *t, const char *name)
 	if (path_lookup(t, AT_FDCWD, name, LOOKUP_FOLLOW, &p) < 0)
 		return text_buf;
 	if (inode_is_reg(p.name->inode) && p.name->inode->ops->hostfd) {
-		fd = p.name->inode->ops->hostfd(p.name->inode, false);
+		fd = CHECKED(p.name->inode->ops)->hostfd(p.name->inode, false);
 		n = fd < 0 ? 0 : host_pread(fd, text_buf, sizeof(text_buf) - 1, 0);
 	}
 	path_put(&p);

@@ -87,7 +87,7 @@ static void netlink_table(struct textbuf *b)
 	struct sock *s;
 
 	list_for_each (s, &sock_all_netlink, all_link) {
-		(void)!s->ops->name(s, 0, &n);
+		(void)!CHECKED(s->ops)->name(s, 0, &n);
 		text_printf(b, "%016lx %-3d %-10u %08x %-8d %-8d %-5d %-8d %-8u %-8llu\n", 0ul,
 			    s->protocol, n.u.nl.nl_pid, n.u.nl.nl_groups, (int)s->queued_true, 0, 0,
 			    2, 0u, (unsigned long long)s->ino);

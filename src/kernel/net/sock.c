@@ -173,7 +173,7 @@ int sock_file(struct sock *s, uint32_t flags, struct file **ret_)
 			      O_RDWR | (flags & O_NONBLOCK), ret_);
 
 	if (r < 0) {
-		s->ops->release(s);
+		CHECKED(s->ops)->release(s);
 		return r;
 	}
 	(*ret_)->mode = FMODE_READ | FMODE_WRITE | FMODE_STREAM;
@@ -196,7 +196,7 @@ static int64_t sock_read(struct file *f, struct uio *u, int64_t pos)
 	m.wait_q = NULL;
 	m.skip = 0;
 	m.end = false;
-	return s->ops->recv(s, u, &m);
+	return CHECKED(s->ops)->recv(s, u, &m);
 }
 
 static int64_t sock_write(struct file *f, struct uio *u, int64_t pos)
@@ -209,14 +209,14 @@ static int64_t sock_write(struct file *f, struct uio *u, int64_t pos)
 	m.wait_q = NULL;
 	m.skip = 0;
 	m.end = false;
-	return s->ops->send(s, u, &m);
+	return CHECKED(s->ops)->send(s, u, &m);
 }
 
 static uint32_t sock_poll(struct file *f)
 {
 	struct sock *s = f->priv;
 
-	return s->ops->poll(s);
+	return CHECKED(s->ops)->poll(s);
 }
 
 static struct waitq *sock_poll_q(struct file *f)
@@ -232,13 +232,15 @@ static int64_t sock_ioctl(struct file *f, struct task *t, unsigned cmd, uint64_t
 
 	switch (cmd) {
 	case FIONREAD:
-		v = s->ops->readable ? s->ops->readable(s) : -ENOTTY;
+		v = s->ops->readable ? CHECKED(s->ops)->readable(s) : -ENOTTY;
 		break;
 	case TIOCOUTQ:
-		v = s->listening ? -EINVAL : s->ops->unsent ? (int64_t)s->ops->unsent(s) : -ENOTTY;
+		v = s->listening     ? -EINVAL
+		    : s->ops->unsent ? (int64_t)CHECKED(s->ops)->unsent(s)
+				     : -ENOTTY;
 		break;
 	case SIOCATMARK:
-		v = s->ops->atmark ? s->ops->atmark(s) : -ENOTTY;
+		v = s->ops->atmark ? CHECKED(s->ops)->atmark(s) : -ENOTTY;
 		break;
 	case FIOSETOWN:
 	case SIOCSPGRP:
@@ -262,7 +264,7 @@ static void sock_release(struct file *f)
 {
 	struct sock *s = f->priv;
 
-	s->ops->release(s);
+	CHECKED(s->ops)->release(s);
 }
 
 static const struct file_ops sock_fops = {

@@ -108,7 +108,7 @@ static void tcp_unlisten(struct inet_sock *i)
 		list_remove(&end->accept_link);
 		end->linger_on = true; /* a reset */
 		end->linger_secs = 0;
-		end->ops->release(end);
+		CHECKED(end->ops)->release(end);
 	}
 	s->acceptq_len = 0;
 	while (!list_is_empty(&i->connects)) {

@@ -281,7 +281,7 @@ static void unix_release(struct sock *s)
 		struct sock *end = list_first(&s->acceptq, struct sock, accept_link);
 
 		list_remove(&end->accept_link);
-		end->ops->release(end);
+		CHECKED(end->ops)->release(end);
 	}
 	unix_unbind(u);
 	unix_name_put(u->peer_name);

@@ -24,7 +24,7 @@ static bool tell_one(void)
 	if (!worker_take(&w))
 		return false;
 	told++;
-	(*OPS(h->done))(h, tag, &w);
+	(*CHECKED(h->done))(h, tag, &w);
 	return true;
 }
 

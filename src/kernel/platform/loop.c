@@ -101,7 +101,7 @@ bool loop_wait(int64_t now, int64_t deadline)
 			if (!w || !w->armed)
 				continue;
 			w->armed = false;
-			(*OPS(w->fn))(w, events[i]);
+			(*CHECKED(w->fn))(w, events[i]);
 		}
 		batch_len = 0;
 	}

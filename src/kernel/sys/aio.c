@@ -174,7 +174,7 @@ static int64_t request_rw(struct task *t, struct file *f, const struct iocb *io,
 		return moved ? moved + MAX(r, 0) : r;
 	if (!t->call.aux) {
 		t->call.aux = blob_new(sizeof(int64_t));
-		t->call.aux_free = moved_free;
+		t->call.aux_free = CALLBACK(moved_free);
 		if (!t->call.aux)
 			return r; /* a short one */
 	}
@@ -198,7 +198,7 @@ static int64_t request_do(struct task *t, struct file *f, const struct iocb *io,
 		    !f->ops->fsync)
 			return -EINVAL;
 		*ret_ok = true;
-		return f->ops->fsync(f, io->aio_lio_opcode == IOCB_CMD_FDSYNC);
+		return CHECKED(f->ops)->fsync(f, io->aio_lio_opcode == IOCB_CMD_FDSYNC);
 	case IOCB_CMD_PREAD:
 	case IOCB_CMD_PWRITE:
 	case IOCB_CMD_PREADV:
@@ -234,7 +234,7 @@ static void eventfd_tell(struct file *f)
 	struct uio u;
 
 	uio_init_kernel(&u, &one, sizeof(one));
-	(void)!f->ops->write(f, &u, 0);
+	(void)!CHECKED(f->ops)->write(f, &u, 0);
 }
 
 static bool is_eventfd(struct file *f)

@@ -303,7 +303,7 @@ static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
 	if (verb == FALLOC_FL_PUNCH_HOLE || memfd_may_grow(f, (uint64_t)len))
 		return true;
 	if (fs->ops->statfs)
-		fs->ops->statfs(fs, &st);
+		CHECKED(fs->ops)->statfs(fs, &st);
 	return st.bfree > (uint64_t)len / PAGE_SIZE + 1;
 }
 
@@ -362,7 +362,7 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		next = MIN(end, (int64_t)ALIGN_DOWN((uint64_t)at + 2 * FALLOC_PIECE,
 						    (uint64_t)FALLOC_PIECE));
 	t->call.may_wait = true;
-	int64_t r = f->ops->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
+	int64_t r = CHECKED(f->ops)->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
 	if (r < 0 && t->call.waits) {
 		file_keep(t, f);
 		return r;

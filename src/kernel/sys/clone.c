@@ -107,7 +107,8 @@ static void births_age(struct ktimer *timer)
 	if (any)
 		strays_sweep();
 }
-static struct ktimer age_timer = { .fn = births_age };
+static void (*const age_timer_fn)(struct ktimer *) = births_age;
+static struct ktimer age_timer = { .fn = &age_timer_fn };
 
 void births_thawed(int64_t since)
 {

@@ -75,7 +75,7 @@ static int64_t dents_read(struct task *t, const struct sysargs *a, bool old)
 		return PARKED;
 	int64_t pos = f->pos;
 	d.size = (uint32_t)MIN((uint64_t)ARG_UINT(a, 2), (uint64_t)DENTS_MAX);
-	int r = f->ops->iterate(f, &d.sink);
+	int r = CHECKED(f->ops)->iterate(f, &d.sink);
 	path_notify(&f->path, IN_ACCESS);
 	if (f->path.name)
 		path_accessed(&f->path);

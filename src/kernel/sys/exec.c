@@ -72,7 +72,7 @@ static int64_t read_at(struct file *f, void *buf, size_t n, uint64_t off)
 	if (!f->ops->read)
 		return -EINVAL;
 	uio_init_kernel(&u, buf, n);
-	return f->ops->read(f, &u, (int64_t)off);
+	return CHECKED(f->ops)->read(f, &u, (int64_t)off);
 }
 
 /* Opens what path leads to as a program: a regular file that t may execute, on a mount that allows it. */

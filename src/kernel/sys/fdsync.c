@@ -113,7 +113,7 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 	}
 	if (!f->ops->ioctl)
 		return -ENOTTY;
-	ret = f->ops->ioctl(f, t, cmd, arg);
+	ret = CHECKED(f->ops)->ioctl(f, t, cmd, arg);
 	/* A child that has not announced itself may be meant. */
 	if (ret == -ESRCH && (cmd == TIOCSPGRP || cmd == FIOSETOWN || cmd == SIOCSPGRP))
 		ret = births_wait(t);
@@ -133,7 +133,7 @@ static int64_t sync_fd(struct task *t, int fd, bool data_only)
 	if (!f)
 		return -EBADF;
 	t->call.may_wait = true;
-	return f->ops->fsync ? f->ops->fsync(f, data_only) : -EINVAL;
+	return f->ops->fsync ? CHECKED(f->ops)->fsync(f, data_only) : -EINVAL;
 }
 
 int64_t sys_fsync(struct task *t, const struct sysargs *a)
@@ -169,7 +169,7 @@ static int sync_mounts(struct task *t, int (*fn)(struct fs *fs))
 
 static int fs_sync(struct fs *fs)
 {
-	return fs->ops->sync ? fs->ops->sync(fs) : 0;
+	return fs->ops->sync ? CHECKED(fs->ops)->sync(fs) : 0;
 }
 
 int64_t sys_sync(struct task *t, const struct sysargs *a)

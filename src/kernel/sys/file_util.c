@@ -127,7 +127,7 @@ int file_written(struct file *f, unsigned rwf)
 
 	if ((!whole && !(f->flags & O_DSYNC) && !(rwf & RWF_DSYNC)) || !f->ops->fsync)
 		return 0;
-	return f->ops->fsync(f, !whole);
+	return CHECKED(f->ops)->fsync(f, !whole);
 }
 
 int64_t call_written(struct task *t, struct file *f, unsigned rwf, int64_t n)

@@ -22,9 +22,10 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	int fd;
 
 	if (f->ops && f->ops->mmap)
-		fd = f->ops->mmap(f, req, &off);
+		fd = CHECKED(f->ops)->mmap(f, req, &off);
 	else if (ino->ops->hostfd)
-		fd = ino->ops->hostfd(ino, (req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE));
+		fd = CHECKED(ino->ops)->hostfd(ino, (req->flags & MAP_SHARED) &&
+							    (f->mode & FMODE_WRITE));
 	else
 		fd = -ENODEV;
 	if (fd < 0)

@@ -285,7 +285,7 @@ int64_t sys_close(struct task *t, const struct sysargs *a)
 	int r = 0, closed;
 
 	if (f && f->refs == 1 && f->ops->finish) {
-		r = f->ops->finish(f);
+		r = CHECKED(f->ops)->finish(f);
 		if (t->call.waits)
 			return r;
 	}

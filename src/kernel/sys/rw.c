@@ -319,6 +319,6 @@ int64_t sys_lseek(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	/* Some files without a position have an answer all the same (eventfd). */
 	if (f->mode & FMODE_STREAM && f->ops->seek)
-		return f->ops->seek(f, (int64_t)a->a[1], ARG_INT(a, 2));
+		return CHECKED(f->ops)->seek(f, (int64_t)a->a[1], ARG_INT(a, 2));
 	return file_seek(f, (int64_t)a->a[1], ARG_INT(a, 2));
 }

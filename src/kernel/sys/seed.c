@@ -47,7 +47,7 @@ static void order_end(struct seed_order *o, int err)
 	if (seed.current == o)
 		seed.current = NULL;
 	if (err)
-		(*OPS(o->failed))(o, err);
+		(*CHECKED(o->failed))(o, err);
 }
 
 static int64_t list_expire(struct list *list, int64_t next)
@@ -188,7 +188,7 @@ static int64_t seed_fill(const struct host_call *in)
 
 	if (in->tid != seed.pid || !o || in->args[0] != o->token)
 		return -EPERM;
-	ret = (*OPS(o->fill))(o, in->tid, in->args[1]);
+	ret = (*CHECKED(o->fill))(o, in->tid, in->args[1]);
 	if (ret < 0)
 		return ret; /* it comes back as HC_SEED_FAIL */
 	seed.current = NULL;
@@ -250,7 +250,7 @@ static int64_t seed_born(const struct host_call *in)
 	if (in->tid == seed.splitter)
 		seed.splitter = 0;
 	order_end(o, 0);
-	return (*OPS(o->born))(o, in->tid);
+	return (*CHECKED(o->born))(o, in->tid);
 }
 
 bool seed_call(const struct host_call *in)

@@ -171,7 +171,7 @@ int64_t sys_bind(struct task *t, const struct sysargs *a)
 		r = sockname_in(t, a->a[1], ARG_INT(a, 2), &n);
 	if (r < 0)
 		return r;
-	return s->ops->bind ? s->ops->bind(s, t, &n) : -EOPNOTSUPP;
+	return s->ops->bind ? CHECKED(s->ops)->bind(s, t, &n) : -EOPNOTSUPP;
 }
 
 int64_t sys_listen(struct task *t, const struct sysargs *a)
@@ -182,7 +182,7 @@ int64_t sys_listen(struct task *t, const struct sysargs *a)
 
 	if (r < 0)
 		return r;
-	return s->ops->listen ? s->ops->listen(s, t, MIN(ARG_UINT(a, 1), SOCK_BACKLOG_MAX))
+	return s->ops->listen ? CHECKED(s->ops)->listen(s, t, MIN(ARG_UINT(a, 1), SOCK_BACKLOG_MAX))
 			      : -EOPNOTSUPP;
 }
 
@@ -200,7 +200,7 @@ int64_t sys_connect(struct task *t, const struct sysargs *a)
 		return r;
 	if (!s->ops->connect)
 		return -EOPNOTSUPP;
-	r = s->ops->connect(s, t, &n, !file_may_block(f), &q);
+	r = CHECKED(s->ops)->connect(s, t, &n, !file_may_block(f), &q);
 	if ((r == -EINPROGRESS || r == -EALREADY || r == -EAGAIN) && file_may_block(f))
 		return sock_wait(t, f, s, q, POLLOUT, s->sndtimeo,
 				 r == -EAGAIN ? -EAGAIN : -EINPROGRESS);
@@ -221,7 +221,7 @@ static int64_t accept_do(struct task *t, const struct sysargs *a, unsigned flags
 		r = fd_room(t, 1);
 	if (r < 0)
 		return r;
-	r = s->ops->accept ? s->ops->accept(s, &end) : -EOPNOTSUPP;
+	r = s->ops->accept ? CHECKED(s->ops)->accept(s, &end) : -EOPNOTSUPP;
 	if (r == -EAGAIN && file_may_block(f) && s->rcv_shut)
 		return -EINVAL;
 	if (r == -EAGAIN && file_may_block(f))
@@ -234,7 +234,7 @@ static int64_t accept_do(struct task *t, const struct sysargs *a, unsigned flags
 	fd = (int)fd_give(t, made, flags & SOCK_CLOEXEC);
 	if (fd < 0 || !a->a[1])
 		return fd;
-	r = end->ops->name(end, 2, &n);
+	r = CHECKED(end->ops)->name(end, 2, &n);
 	if (r == 0)
 		r = sockname_out(t, a->a[1], a->a[2], &n);
 	if (r < 0) {
@@ -262,7 +262,7 @@ int64_t sys_shutdown(struct task *t, const struct sysargs *a)
 
 	if (r < 0)
 		return r;
-	return ARG_UINT(a, 1) > SHUT_RDWR ? -EINVAL : s->ops->shutdown(s, ARG_INT(a, 1));
+	return ARG_UINT(a, 1) > SHUT_RDWR ? -EINVAL : CHECKED(s->ops)->shutdown(s, ARG_INT(a, 1));
 }
 
 static int64_t name_get_do(struct task *t, const struct sysargs *a, int which)
@@ -273,7 +273,7 @@ static int64_t name_get_do(struct task *t, const struct sysargs *a, int which)
 	int r = sock_at(t, ARG_INT(a, 0), &f, &s);
 
 	if (r == 0)
-		r = s->ops->name(s, which, &n);
+		r = CHECKED(s->ops)->name(s, which, &n);
 	return r < 0 ? r : sockname_out(t, a->a[1], a->a[2], &n);
 }
 

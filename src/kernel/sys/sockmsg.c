@@ -44,7 +44,7 @@ static int64_t send_run(struct task *t, struct file *f, struct sock *s, struct u
 		if (done && s->err && s->family != AF_UNIX)
 			return done;
 		m->wait_q = NULL;
-		r = s->ops->send(s, u, m);
+		r = CHECKED(s->ops)->send(s, u, m);
 		done += r > 0 ? r : 0;
 	} while (r > 0 && u->left && wait && sock_is_stream(s));
 	if (r == -EAGAIN && wait && !(step && done)) {
@@ -81,7 +81,7 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 	all = all && !peek;
 	uio_skip(u, (uint64_t)done);
 	do {
-		r = s->ops->recv(s, u, m);
+		r = CHECKED(s->ops)->recv(s, u, m);
 		done += r > 0 ? r : 0;
 	} while (r > 0 && u->left && all && !m->end);
 	all = all && !m->end;
@@ -212,7 +212,7 @@ static int64_t sendmsg_one(struct task *t, struct file *f, struct sock *s, uaddr
 		m.to = &to;
 	}
 	if (r == 0 && s->ops->send_check)
-		r = s->ops->send_check(s, &m);
+		r = CHECKED(s->ops)->send_check(s, &m);
 	if (r == 1)
 		h.controllen = r = 0;
 	/* The files went along with the first bytes already when this is a later run. */

@@ -115,7 +115,7 @@ static int peername_out(struct sock *s, struct optval *v)
 {
 	struct sockname n;
 
-	if (s->ops->name(s, 2, &n) < 0)
+	if (CHECKED(s->ops)->name(s, 2, &n) < 0)
 		return -ENOTCONN;
 	if ((uint32_t)v->room > n.len)
 		return -EINVAL;
@@ -210,7 +210,7 @@ int64_t sys_getsockopt(struct task *t, const struct sysargs *a)
 	if (ARG_INT(a, 1) == SOL_SOCKET)
 		r = len < 0 ? -EINVAL : get_socket(s, ARG_INT(a, 2), &v);
 	else if (s->ops->getopt)
-		r = s->ops->getopt(s, ARG_INT(a, 1), ARG_INT(a, 2), &v);
+		r = CHECKED(s->ops)->getopt(s, ARG_INT(a, 1), ARG_INT(a, 2), &v);
 	else
 		r = s->family == AF_NETLINK ? -ENOPROTOOPT : -EOPNOTSUPP;
 	if (r < 0)
@@ -364,6 +364,7 @@ int64_t sys_setsockopt(struct task *t, const struct sysargs *a)
 	len = MIN(len, OPT_MAX - 1);
 	if (len && guest_read(t->tid, raw, a->a[3], (size_t)len) < 0)
 		return -EFAULT;
-	return level == SOL_SOCKET ? set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len)
-				   : s->ops->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
+	return level == SOL_SOCKET
+		       ? set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len)
+		       : CHECKED(s->ops)->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
 }

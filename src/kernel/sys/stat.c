@@ -271,7 +271,7 @@ static int64_t readlink_at(struct task *t, int dfd, uaddr_t path, uaddr_t buf, i
 	if (!inode_is_lnk(ino) || !ino->ops->readlink)
 		r = path_buf[0] ? -EINVAL : -ENOENT;
 	else
-		r = ino->ops->readlink(ino, t, path_buf2, sizeof(path_buf2));
+		r = CHECKED(ino->ops)->readlink(ino, t, path_buf2, sizeof(path_buf2));
 	if (r > 0) {
 		path_accessed(&p);
 		fast_note_stamp(&ino->stamp, true); /* whether that has to be done again */
@@ -305,7 +305,7 @@ static int64_t statfs_put(struct task *t, const struct path *p, uaddr_t addr)
 	struct fs_stat st = { 0 };
 
 	if (fs->ops->statfs)
-		fs->ops->statfs(fs, &st);
+		CHECKED(fs->ops)->statfs(fs, &st);
 	else if (!strcmp(fs->type_name, "anon_inodefs")) /* Linux has a file system for each kind */
 		st.type = S_ISFIFO(mode)   ? PIPEFS_MAGIC
 			  : S_ISSOCK(mode) ? SOCKFS_MAGIC

@@ -75,7 +75,8 @@ static int64_t xattr_set_at(struct task *t, const struct path *p, const char *na
 
 	if (r < 0)
 		return r;
-	r = ino->ops->setxattr ? ino->ops->setxattr(ino, name, value, size, flags) : -EOPNOTSUPP;
+	r = ino->ops->setxattr ? CHECKED(ino->ops)->setxattr(ino, name, value, size, flags)
+			       : -EOPNOTSUPP;
 	if (r == 0)
 		path_notify(p, IN_ATTRIB);
 	return r;
@@ -138,7 +139,8 @@ static int64_t xattr_fetch(struct task *t, const struct path *p, const char *nam
 		if (!blob)
 			return -ENOMEM;
 	}
-	r = name ? ino->ops->getxattr(ino, name, blob, room) : ino->ops->listxattr(ino, blob, room);
+	r = name ? CHECKED(ino->ops)->getxattr(ino, name, blob, room)
+		 : CHECKED(ino->ops)->listxattr(ino, blob, room);
 	if (r > 0 && room) {
 		if (r > room)
 			r = -ERANGE;

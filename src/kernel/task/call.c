@@ -194,7 +194,7 @@ void call_drop(struct task *t)
 
 	unpark(t);
 	if (c->aux && c->aux_free)
-		(*OPS(c->aux_free))(c->aux);
+		(*CHECKED(c->aux_free))(c->aux);
 	c->aux = NULL;
 	c->aux_free = NULL;
 	c->active = false;

@@ -137,6 +137,6 @@ void ktimer_run(int64_t now)
 		struct ktimer *timer = heap[0];
 
 		ktimer_stop(timer);
-		(*OPS(timer->fn))(timer);
+		(*CHECKED(timer->fn))(timer);
 	}
 }

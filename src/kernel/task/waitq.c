@@ -63,7 +63,7 @@ void waitq_wake(struct waitq *q, uint32_t events)
 		if (!(events & (w->events | ALWAYS)) || (w->exclusive && taken))
 			continue;
 		w->took = false;
-		(*OPS(w->fn))(w, events);
+		(*CHECKED(w->fn))(w, events);
 		taken |= w->exclusive && w->took;
 	}
 }
@@ -77,6 +77,6 @@ void waitq_fini(struct waitq *q)
 	while (!list_is_empty(&batch)) {
 		w = list_first(&batch, struct waiter, link);
 		list_remove(&w->link);
-		(*OPS(w->fn))(w, ALWAYS);
+		(*CHECKED(w->fn))(w, ALWAYS);
 	}
 }

@@ -60,7 +60,7 @@ static uint32_t attr_event(uint32_t valid)
 static int attr_apply(struct inode *ino, const struct attr *a)
 {
 	if (ino->ops->setattr)
-		return ino->ops->setattr(ino, a);
+		return CHECKED(ino->ops)->setattr(ino, a);
 	inode_set_attr(ino, a);
 	return 0;
 }
@@ -147,7 +147,7 @@ int inode_truncate(struct task *t, struct inode *ino, uint64_t size)
 		a.mode = (ino->mode & 07777) & ~kill;
 	}
 	a.mtime = a.ctime = inode_now();
-	return ino->ops->setattr(ino, &a);
+	return CHECKED(ino->ops)->setattr(ino, &a);
 }
 
 int vfs_truncate(struct task *t, const struct path *p, uint64_t size)
@@ -183,7 +183,7 @@ int file_truncate(struct task *t, struct file *f, uint64_t size)
 int vfs_getattr(const struct path *p)
 {
 	struct inode *ino = p->name->inode;
-	return ino->ops->getattr ? ino->ops->getattr(ino) : 0;
+	return ino->ops->getattr ? CHECKED(ino->ops)->getattr(ino) : 0;
 }
 
 int vfs_permission(struct task *t, const struct path *p, int mask)

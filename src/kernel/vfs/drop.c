@@ -12,7 +12,7 @@ bool caches_drop(unsigned what)
 		return false;
 	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
 		if (m->fs->ops && m->fs->ops->drop)
-			m->fs->ops->drop(m->fs, what);
+			CHECKED(m->fs->ops)->drop(m->fs, what);
 	if (what & DROP_NODES)
 		host_thread_sigs_forget();
 	return true;

@@ -76,7 +76,7 @@ struct fdtable *fdtable_get(struct fdtable *ft)
 static void file_close(struct fdtable *ft, struct file *f, struct task *t)
 {
 	if (f->ops && f->ops->flush)
-		f->ops->flush(f, t);
+		CHECKED(f->ops)->flush(f, t);
 	if (f->inode->locks && !(f->mode & FMODE_PATH))
 		locks_release_posix(f->inode, ft);
 	file_put(f);

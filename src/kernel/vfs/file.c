@@ -31,7 +31,8 @@ struct anon_inode {
 OBJ_TYPE(file_type, struct file, FILES_DEFAULT);
 OBJ_TYPE(anon_inode_type, struct anon_inode, 0);
 
-int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q) SEALED;
+int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f,
+		     struct waitq **ret_q) SEALED;
 int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q) SEALED;
 void (*vfs_file_gone)(struct file *f) SEALED;
 
@@ -102,7 +103,7 @@ void file_put(struct file *f)
 	if (vfs_file_gone && !list_is_empty(&f->epoll_links))
 		vfs_file_gone(f);
 	if (f->ops && f->ops->release)
-		f->ops->release(f);
+		CHECKED(f->ops)->release(f);
 	file_free(f);
 }
 
@@ -187,7 +188,7 @@ static int file_start(struct file *f, struct task *t, struct waitq **ret_q)
 	struct inode *ino = f->inode;
 
 	if (ino->ops->open)
-		return ino->ops->open(ino, t, f, ret_q);
+		return CHECKED(ino->ops)->open(ino, t, f, ret_q);
 	switch (ino->mode & S_IFMT) {
 	case S_IFIFO:
 		return vfs_fifo_open ? vfs_fifo_open(ino, t, f, ret_q) : -ENXIO;
@@ -317,7 +318,8 @@ int file_label(struct file *f, char *buf, size_t size)
 	if (ino->ops == &anon_ops)
 		return label_of_anon(container_of(ino, struct anon_inode, ino), buf, size);
 	if (!f->path.name || f->path.mnt == anon_mount)
-		return ino->ops->readlink ? ino->ops->readlink(ino, NULL, buf, size) : -ENOENT;
+		return ino->ops->readlink ? CHECKED(ino->ops)->readlink(ino, NULL, buf, size)
+					  : -ENOENT;
 	int err = path_text(&f->path, NULL, true, text, sizeof(text), &start, &len);
 	if (err < 0)
 		return err;

@@ -27,7 +27,7 @@ static int hostfile_fd(struct file *f, bool write)
 		if (!bounce)
 			return -ENOMEM;
 	}
-	return f->inode->ops->hostfd ? f->inode->ops->hostfd(f->inode, write) : -EIO;
+	return f->inode->ops->hostfd ? CHECKED(f->inode->ops)->hostfd(f->inode, write) : -EIO;
 }
 
 static int64_t hostfile_read(struct file *f, struct uio *u, int64_t pos)
@@ -94,7 +94,7 @@ static int64_t hostfile_seek(struct file *f, int64_t off, int whence)
 		return to < 0 ? to : (f->pos = to);
 	}
 	if (whence == SEEK_END && f->inode->fs->nocache && f->inode->ops->getattr)
-		(void)f->inode->ops->getattr(f->inode);
+		(void)CHECKED(f->inode->ops)->getattr(f->inode);
 	int64_t base = whence == SEEK_CUR   ? f->pos
 		       : whence == SEEK_END ? (int64_t)f->inode->size
 					    : 0;
@@ -114,7 +114,7 @@ static int hostfile_mmap(struct file *f, const struct mapping_req *req, uint64_t
 	if (!f->inode->ops->hostfd)
 		return -ENODEV;
 	/* A shared mapping of a file that is open for writing may be made writable later. */
-	return f->inode->ops->hostfd(f->inode, shared && (f->mode & FMODE_WRITE));
+	return CHECKED(f->inode->ops)->hostfd(f->inode, shared && (f->mode & FMODE_WRITE));
 }
 
 static int hostfile_fsync(struct file *f, bool data_only)

@@ -45,7 +45,7 @@ void fs_put(struct fs *fs)
 	fs->root = NULL;
 	inode_put(root);
 	if (fs->ops && fs->ops->free)
-		fs->ops->free(fs);
+		CHECKED(fs->ops)->free(fs);
 }
 
 struct timespec inode_now(void)
@@ -94,7 +94,7 @@ void inode_put(struct inode *ino)
 	if (!ino || !ref_put(&ino->refs))
 		return;
 	inode_touch(ino);
-	ino->ops->evict(ino);
+	CHECKED(ino->ops)->evict(ino);
 }
 
 void inode_put_parent(struct inode *parent)

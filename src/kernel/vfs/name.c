@@ -291,7 +291,7 @@ int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret
 		return -ENOTDIR;
 	if (n)
 		name_get(n); /* whatever the look-up lets go of */
-	int err = dir->inode->ops->lookup(dir->inode, str, len, &ino);
+	int err = CHECKED(dir->inode->ops)->lookup(dir->inode, str, len, &ino);
 	if (err == -ENOENT)
 		ino = NULL;
 	else if (err < 0) {

@@ -159,7 +159,7 @@ int vfs_create(struct task *t, const struct path *dir, const char *last, const s
 		err = d->fs->readonly ? -EROFS : -EPERM;
 	if (!err) {
 		struct newnode node = newnode_in(&t->cred, d, n);
-		err = d->ops->create(d, l.str, l.len, &node, &ino);
+		err = CHECKED(d->ops)->create(d, l.str, l.len, &node, &ino);
 	}
 	if (err) {
 		name_put(name);
@@ -191,7 +191,7 @@ int vfs_tmpfile(struct task *t, const struct path *dir, const struct newnode *n,
 	if (err < 0)
 		return err;
 	struct newnode node = newnode_in(&t->cred, d, n);
-	err = d->ops->tmpfile(d, &node, &ino);
+	err = CHECKED(d->ops)->tmpfile(d, &node, &ino);
 	if (err < 0)
 		return err;
 	snprintf(label, sizeof(label), "#%llu", (unsigned long long)ino->ino);
@@ -231,7 +231,7 @@ int vfs_unlink(struct task *t, const struct path *dir, const char *last, bool rm
 	if (!err && n->mounted)
 		err = -EBUSY;
 	if (!err)
-		err = d->ops->unlink(d, l.str, l.len, n->inode);
+		err = CHECKED(d->ops)->unlink(d, l.str, l.len, n->inode);
 	if (!err && !rmdir)
 		inode_notify(n->inode, IN_ATTRIB); /* its link count */
 	if (!err)
@@ -284,7 +284,7 @@ int vfs_link(struct task *t, const struct path *old, const struct path *dir, con
 	if (!err && ino->nlink == 0 && !ino->linkable)
 		err = -ENOENT;
 	if (!err)
-		err = d->ops->link(d, l.str, l.len, ino);
+		err = CHECKED(d->ops)->link(d, l.str, l.len, ino);
 	if (!err) {
 		ino->linkable = false;
 		name_instantiate(n, inode_get(ino));
@@ -383,8 +383,8 @@ static int rename_names(struct task *t, const struct path *odir, const struct la
 	if (err < 0)
 		return err;
 	struct inode *od = odir->name->inode, *nd = ndir->name->inode;
-	err = od->ops->rename(od, ol->str, ol->len, o->inode, nd, nl->str, nl->len, n->inode,
-			      flags & RENAME_EXCHANGE_);
+	err = CHECKED(od->ops)->rename(od, ol->str, ol->len, o->inode, nd, nl->str, nl->len,
+				       n->inode, flags & RENAME_EXCHANGE_);
 	if (err < 0)
 		return err;
 	if (exchange) {

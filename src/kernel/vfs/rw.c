@@ -15,7 +15,7 @@
 static void file_refresh(struct file *f)
 {
 	if (f->inode->fs->nocache && f->inode->ops->getattr)
-		(void)f->inode->ops->getattr(f->inode);
+		(void)CHECKED(f->inode->ops)->getattr(f->inode);
 }
 
 int64_t file_read(struct file *f, struct uio *u, int64_t pos)
@@ -28,7 +28,7 @@ int64_t file_read(struct file *f, struct uio *u, int64_t pos)
 		return -EINVAL;
 	if (!(f->mode & FMODE_STREAM) && pos < 0)
 		return -EINVAL;
-	int64_t n = f->ops->read(f, u, pos);
+	int64_t n = CHECKED(f->ops)->read(f, u, pos);
 	if (n >= 0 && inode_is_reg(f->inode) && !(f->flags & O_NOATIME) && f->path.name)
 		path_accessed(&f->path);
 	if (n > 0)
@@ -56,7 +56,7 @@ static void file_kill_suid(struct file *f, const struct cred *c)
 		.mode = (ino->mode & 07777) & ~kill,
 		.ctime = inode_now(),
 	};
-	(void)ino->ops->setattr(ino, &a);
+	(void)CHECKED(ino->ops)->setattr(ino, &a);
 }
 
 int64_t file_write(struct file *f, struct uio *u, int64_t pos)
@@ -68,7 +68,7 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 	if (!f->ops->write)
 		return -EINVAL;
 	if ((f->mode & FMODE_STREAM) || !inode_is_reg(ino)) {
-		int64_t sent = f->ops->write(f, u, pos);
+		int64_t sent = CHECKED(f->ops)->write(f, u, pos);
 		if (sent > 0)
 			path_notify(&f->path, IN_MODIFY);
 		return sent;
@@ -90,7 +90,7 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 	/* Before it, as the kind may know the times better. */
 	struct timespec mtime = ino->mtime, ctime = ino->ctime;
 	ino->mtime = ino->ctime = inode_now();
-	int64_t n = f->ops->write(f, u, pos);
+	int64_t n = CHECKED(f->ops)->write(f, u, pos);
 	u->left += over;
 	if (n > 0) {
 		ino->size = MAX(ino->size, (uint64_t)(pos + n));
@@ -113,7 +113,7 @@ int64_t file_seek(struct file *f, int64_t off, int whence)
 	if (inode_is_dir(f->inode) && whence != SEEK_SET && whence != SEEK_CUR)
 		return -EINVAL;
 	if (f->ops->seek)
-		return f->ops->seek(f, off, whence);
+		return CHECKED(f->ops)->seek(f, off, whence);
 	switch (whence) {
 	case SEEK_SET:
 		base = 0;
@@ -142,13 +142,13 @@ int64_t file_seek(struct file *f, int64_t off, int whence)
 uint32_t file_poll(struct file *f)
 {
 	if (f->ops && f->ops->poll)
-		return f->ops->poll(f);
+		return CHECKED(f->ops)->poll(f);
 	return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
 }
 
 struct waitq *file_poll_q(struct file *f)
 {
-	return f->ops && f->ops->poll_q ? f->ops->poll_q(f) : NULL;
+	return f->ops && f->ops->poll_q ? CHECKED(f->ops)->poll_q(f) : NULL;
 }
 
 /* A directory that is empty for ever. */

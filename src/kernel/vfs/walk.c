@@ -108,7 +108,7 @@ static int walk_jump(struct walk *w, struct inode *link)
 	fast_notes.bad = true;
 	if (w->flags & LOOKUP_NO_MAGIC)
 		return -ELOOP;
-	int err = link->ops->follow(link, w->t, &to);
+	int err = CHECKED(link->ops)->follow(link, w->t, &to);
 	if (err < 0)
 		return err;
 	if ((w->flags & LOOKUP_NO_XDEV) && to.mnt != w->cur.mnt)
@@ -144,7 +144,7 @@ static int walk_link(struct walk *w, struct name *link, const char **s)
 	if (**s)
 		w->rest[w->depth++] = *s;
 	char *text = link_texts[w->depth];
-	int n = ino->ops->readlink(ino, w->t, text, PATH_MAX_LEN - 1);
+	int n = CHECKED(ino->ops)->readlink(ino, w->t, text, PATH_MAX_LEN - 1);
 	if (n < 0)
 		return n;
 	if (n == 0)

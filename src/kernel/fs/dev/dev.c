@@ -198,7 +198,7 @@ int dev_open(struct inode *ino, struct task *t, struct file *f, struct waitq **r
 	}
 	if (maj == 5 && min == 0) {
 		tty = t ? tty_of(t->proc) : NULL;
-		return tty ? (*OPS(tty->open))(tty, f) : -ENXIO;
+		return tty ? (*CHECKED(tty->open))(tty, f) : -ENXIO;
 	}
 	if (maj == 5 && min == 1)
 		return console_open(f);

@@ -150,7 +150,7 @@ static void watch_free(struct watch *w)
 	list_remove(&w->link);
 	w->in->nwatches--;
 	if (!w->ino->watches && w->ino->ops->watch)
-		(void)w->ino->ops->watch(w->ino, false);
+		(void)CHECKED(w->ino->ops)->watch(w->ino, false);
 	fs = w->ino->fs;
 	inode_put(w->ino);
 	fs_put(fs);
@@ -236,7 +236,7 @@ int inotify_watch(struct inotify *in, struct inode *ino, uint32_t mask)
 	if (!w)
 		return -ENOMEM;
 	if (!ino->watches && ino->ops->watch)
-		r = ino->ops->watch(ino, true);
+		r = CHECKED(ino->ops)->watch(ino, true);
 	if (r < 0) {
 		obj_free(&watch_type, w);
 		return r;

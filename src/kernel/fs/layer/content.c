@@ -183,7 +183,7 @@ static int lower_fd(struct lnode *n)
 
 	if (fd >= 0)
 		return fd;
-	fd = img->ops->open(img, n->lower);
+	fd = CHECKED(img->ops)->open(img, n->lower);
 	if (fd < 0)
 		return fd;
 	if (n->inode.size != n->lower->size) {

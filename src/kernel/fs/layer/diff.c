@@ -188,7 +188,7 @@ struct content_id layer_content_id(struct inode *ino)
 		return n->scratch ? (struct content_id){ (int32_t)n->content.where, n->scratch }
 				  : (struct content_id){ -2, 0 };
 	if (l->lower && n->lower && l->lower->ops->object)
-		object = l->lower->ops->object(l->lower, n->lower);
+		object = CHECKED(l->lower->ops)->object(l->lower, n->lower);
 	return (struct content_id){ -1, (uint64_t)object };
 }
 
@@ -200,8 +200,8 @@ static bool time_is_same(const struct timespec *a, const struct timespec *b)
 static bool is_same_text(struct inode *a, struct inode *b)
 {
 	static char x[PATH_MAX_LEN], y[PATH_MAX_LEN];
-	int xl = a->ops->readlink(a, NULL, x, sizeof(x));
-	int yl = b->ops->readlink(b, NULL, y, sizeof(y));
+	int xl = CHECKED(a->ops)->readlink(a, NULL, x, sizeof(x));
+	int yl = CHECKED(b->ops)->readlink(b, NULL, y, sizeof(y));
 
 	return xl >= 0 && xl == yl && memcmp(x, y, (size_t)xl) == 0;
 }
@@ -256,7 +256,7 @@ static bool is_untouched(struct inode *a, struct inode *b)
 
 static int lookup(struct inode *dir, const char *name, size_t len, struct inode **ret_)
 {
-	int r = dir ? dir->ops->lookup(dir, name, len, ret_) : -ENOENT;
+	int r = dir ? CHECKED(dir->ops)->lookup(dir, name, len, ret_) : -ENOENT;
 
 	if (r < 0)
 		*ret_ = NULL;

@@ -65,7 +65,7 @@ static void request_end(struct sync_request *q, int r)
 	q->fd = -1;
 	waitq_wake(&q->q, POLLIN);
 	if (q->told)
-		(*OPS(q->told))();
+		(*CHECKED(q->told))();
 	if (q->gone || q->told)
 		request_free(q);
 }
@@ -407,7 +407,7 @@ static int request_new(struct layer *l, struct lnode *n, bool data_only, bool wh
 		return sync_here(l, n, data_only, whole);
 	/* What the call has kept so far it needs no more. */
 	if (c->aux)
-		(*OPS(c->aux_free))(c->aux);
+		(*CHECKED(c->aux_free))(c->aux);
 	c->aux = q;
 	c->aux_free = CALLBACK(request_drop);
 	request_begin(q);

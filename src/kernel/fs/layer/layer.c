@@ -56,7 +56,7 @@ static void layer_free(struct fs *fs)
 	ids_free(&l->links);
 	store_close(l);
 	if (l->lower)
-		l->lower->ops->free(l->lower);
+		CHECKED(l->lower->ops)->free(l->lower);
 	obj_free(&layer_type, l);
 }
 

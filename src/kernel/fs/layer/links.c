@@ -40,10 +40,11 @@ struct lnode *links_at(struct lnode *dir, const char *name, size_t len)
 	struct image_node *lower;
 	struct lnode *n;
 
-	if (!dir->lower || l->lower->ops->lookup(l->lower, dir->lower, name, len, &lower) < 0)
+	if (!dir->lower ||
+	    CHECKED(l->lower->ops)->lookup(l->lower, dir->lower, name, len, &lower) < 0)
 		return NULL;
 	n = links_find(l, lower);
-	l->lower->ops->drop(l->lower, lower);
+	CHECKED(l->lower->ops)->drop(l->lower, lower);
 	return n;
 }
 

@@ -113,7 +113,7 @@ static int listing_fill(struct listing *ls, struct lnode *dir)
 			return -ENOMEM;
 	if (!dir->lower)
 		return 0;
-	r = img->ops->iterate(img, dir->lower, &ms.sink);
+	r = CHECKED(img->ops)->iterate(img, dir->lower, &ms.sink);
 	return ms.failed ? -ENOMEM : r;
 }
 

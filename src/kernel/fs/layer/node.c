@@ -149,7 +149,7 @@ void lnode_destroy(struct lnode *n)
 		blob_free(n->xattrs, n->xattr_size);
 	}
 	if (n->lower && n->lower != l->lower->root) /* the root's is the image's own */
-		l->lower->ops->drop(l->lower, n->lower);
+		CHECKED(l->lower->ops)->drop(l->lower, n->lower);
 	if (n->charged_inode)
 		uncharge_inode(l);
 	l->used_inodes -= n->extra_links;
@@ -186,12 +186,12 @@ static int layer_lookup(struct inode *dir, const char *name, size_t len, struct 
 	}
 	if (!d->lower)
 		return -ENOENT;
-	r = l->lower->ops->lookup(l->lower, d->lower, name, len, &lower);
+	r = CHECKED(l->lower->ops)->lookup(l->lower, d->lower, name, len, &lower);
 	if (r < 0)
 		return r;
 	n = links_find(l, lower);
 	if (n) {
-		l->lower->ops->drop(l->lower, lower);
+		CHECKED(l->lower->ops)->drop(l->lower, lower);
 		*ret_ = inode_get(&n->inode);
 		return 0;
 	}
@@ -203,7 +203,7 @@ static int layer_lookup(struct inode *dir, const char *name, size_t len, struct 
 		if (n)
 			lnode_destroy(n);
 		else
-			l->lower->ops->drop(l->lower, lower);
+			CHECKED(l->lower->ops)->drop(l->lower, lower);
 		return -ENOMEM;
 	}
 	e->kind = ENTRY_MIRROR;
@@ -402,7 +402,7 @@ static int layer_readlink(struct inode *ino, struct task *t, char *buf, size_t s
 		/* Kept from now on: path walks follow the same few links again and again. */
 		if (!n->lower)
 			return -EINVAL;
-		r = l->lower->ops->readlink(l->lower, n->lower, text, sizeof(text));
+		r = CHECKED(l->lower->ops)->readlink(l->lower, n->lower, text, sizeof(text));
 		if (r < 0)
 			return r;
 		n->target = blob_strndup(text, (size_t)r);

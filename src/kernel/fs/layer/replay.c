@@ -134,14 +134,14 @@ static int node_of_image(struct replay *rp, struct image_node *lower, const stru
 	struct lnode *n;
 
 	if (lower && ((lower->mode ^ p->mode) & S_IFMT)) {
-		l->lower->ops->drop(l->lower, lower);
+		CHECKED(l->lower->ops)->drop(l->lower, lower);
 		lower = NULL;
 	}
 	n = lower ? lnode_new_mirror(l, lower) : lnode_new(l, p->mode);
 	l->next_id = next_id;
 	if (!n) {
 		if (lower)
-			l->lower->ops->drop(l->lower, lower);
+			CHECKED(l->lower->ops)->drop(l->lower, lower);
 		return -ENOMEM;
 	}
 	if (!lower) {
@@ -165,7 +165,8 @@ static int node_of_image(struct replay *rp, struct image_node *lower, const stru
 static int image_lookup(struct layer *l, struct image_node *dir, const char *name, size_t len,
 			struct image_node **ret_)
 {
-	int r = dir && l->lower ? l->lower->ops->lookup(l->lower, dir, name, len, ret_) : -ENOENT;
+	int r = dir && l->lower ? CHECKED(l->lower->ops)->lookup(l->lower, dir, name, len, ret_)
+				: -ENOENT;
 
 	return r == -ENOMEM || r == -EIO ? r : r < 0 ? -ENOENT : 0;
 }
@@ -214,7 +215,7 @@ static int image_walk(struct layer *l, const char *path, size_t len, struct imag
 		int r = n && n <= NAME_MAX_LEN ? image_lookup(l, at, path, n, &next) : -ENOENT;
 
 		if (at && at != l->lower->root)
-			l->lower->ops->drop(l->lower, at);
+			CHECKED(l->lower->ops)->drop(l->lower, at);
 		if (r < 0)
 			return r;
 		at = next;
@@ -336,7 +337,7 @@ static int image_entry(struct layer *l, struct lnode *dir, struct name_ref name,
 	n = links_find(l, lower);
 	if (S_ISDIR(lower->mode))
 		dir_count_link(dir, -1);
-	l->lower->ops->drop(l->lower, lower);
+	CHECKED(l->lower->ops)->drop(l->lower, lower);
 	*ret_ = ltable_add(&dir->table, name.str, name.len);
 	if (!*ret_)
 		return -ENOMEM;

@@ -262,7 +262,7 @@ static int regular_put(struct tar *t, struct entry *e, struct inode *ino)
 	}
 	if (id.layer == -2 || ino->size == 0)
 		return entry_put(t, e);
-	fd = ino->ops->hostfd(ino, false);
+	fd = CHECKED(ino->ops)->hostfd(ino, false);
 	if (fd < 0)
 		return fd == -EACCES && id.layer != -1 ? -EIO : fd;
 	n = extents_find(t, fd, ino);
@@ -412,7 +412,7 @@ int tar_entry(struct tar *t, const struct tree_visit *v)
 		return r;
 	}
 	if (e.type == '2') {
-		r = v->inode->ops->readlink(v->inode, NULL, target, PATH_MAX_LEN);
+		r = CHECKED(v->inode->ops)->readlink(v->inode, NULL, target, PATH_MAX_LEN);
 		if (r < 0)
 			return r;
 		target[r] = '\0';

@@ -127,12 +127,12 @@ int lnode_lower_has(struct lnode *dir, const char *name, size_t len)
 
 	if (!dir->lower)
 		return 0;
-	r = img->ops->lookup(img, dir->lower, name, len, &node);
+	r = CHECKED(img->ops)->lookup(img, dir->lower, name, len, &node);
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
 		return r;
-	img->ops->drop(img, node);
+	CHECKED(img->ops)->drop(img, node);
 	return 1;
 }
 
@@ -166,7 +166,7 @@ bool lnode_dir_is_empty(struct lnode *dir, int *ret_error)
 		return false;
 	if (!dir->lower)
 		return true;
-	*ret_error = img->ops->iterate(img, dir->lower, &es.sink);
+	*ret_error = CHECKED(img->ops)->iterate(img, dir->lower, &es.sink);
 	return !es.seen;
 }
 

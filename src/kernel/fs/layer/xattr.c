@@ -47,7 +47,7 @@ static int xattrs_load(struct lnode *n)
 
 	if (!n->xattrs_below)
 		return 0;
-	while ((r = l->lower->ops->xattr(l->lower, n->lower, &x)) == 0)
+	while ((r = CHECKED(l->lower->ops)->xattr(l->lower, n->lower, &x)) == 0)
 		if (x.name_len <= XATTR_NAME_LEN_MAX && x.value_len <= XATTR_VALUE_MAX &&
 		    total + RECORD_HEAD + x.name_len + x.value_len <= XATTR_BYTES_MAX)
 			total += RECORD_HEAD + x.name_len + x.value_len;
@@ -61,7 +61,7 @@ static int xattrs_load(struct lnode *n)
 	if (!blob)
 		return -ENOMEM;
 	x = (struct image_xattr){ 0 };
-	while (l->lower->ops->xattr(l->lower, n->lower, &x) == 0) {
+	while (CHECKED(l->lower->ops)->xattr(l->lower, n->lower, &x) == 0) {
 		uint16_t name_len = (uint16_t)x.name_len;
 		size_t size = RECORD_HEAD + x.name_len + x.value_len;
 

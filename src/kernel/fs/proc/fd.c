@@ -63,7 +63,7 @@ static int show_fdinfo(struct pinode *pi, struct task *t, struct textbuf *b)
 		    f->path.mnt ? f->path.mnt->id : 0, f->inode->ino);
 	if (f->ops && f->ops->fdinfo) {
 		uio_init_kernel(&u, more, sizeof(more));
-		f->ops->fdinfo(f, &u);
+		CHECKED(f->ops)->fdinfo(f, &u);
 		text_put(b, more, sizeof(more) - MIN(u.left, sizeof(more)));
 		uio_fini(&u);
 	}

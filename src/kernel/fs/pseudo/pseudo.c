@@ -72,7 +72,7 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 		    pi->inode.fs == fs) {
 			/* Somebody holds it, from a time when its object may have had another owner. */
 			if (pfs_of(pi)->refresh)
-				pfs_of(pi)->refresh(pi);
+				(*CHECKED(pfs_of(pi)->refresh))(pi);
 			return inode_get(&pi->inode);
 		}
 	pi = obj_new(&pinode_type);
@@ -100,7 +100,7 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 	pi->gen = gen;
 	list_push(head, &pi->link);
 	if (pfs_of(pi)->refresh)
-		(*OPS(pfs_of(pi)->refresh))(pi);
+		(*CHECKED(pfs_of(pi)->refresh))(pi);
 	return &pi->inode;
 }
 
@@ -120,7 +120,7 @@ static int pinode_getattr(struct inode *ino)
 		ino->size = 0; /* whatever was written to it */
 	/* An open file of an object that is gone can still be asked. */
 	if (pfs_of(pi)->refresh)
-		(*OPS(pfs_of(pi)->refresh))(pi);
+		(*CHECKED(pfs_of(pi)->refresh))(pi);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int pinode_lookup(struct inode *dir, const char *name, size_t len, struct
 	int err;
 
 	if (pfs_of(pi)->refresh) {
-		err = (*OPS(pfs_of(pi)->refresh))(pi);
+		err = (*CHECKED(pfs_of(pi)->refresh))(pi);
 		if (err)
 			return -ENOENT;
 	}
@@ -175,7 +175,7 @@ static int pinode_lookup(struct inode *dir, const char *name, size_t len, struct
 	memcpy(text, name, len);
 	text[len] = 0;
 	memset(&e, 0, sizeof(e));
-	err = pi->node->dir->find(pi, text, &e);
+	err = CHECKED(pi->node)->dir->find(pi, text, &e);
 	if (err)
 		return err;
 	*ret_ = pseudo_inode(dir->fs, e.node, e.id, e.sub, e.gen);
@@ -188,7 +188,7 @@ static int pinode_readlink(struct inode *ino, struct task *t, char *buf, size_t 
 	size_t len;
 
 	if (pi->node->readlink)
-		return pi->node->readlink(pi, t, buf, size);
+		return CHECKED(pi->node)->readlink(pi, t, buf, size);
 	if (!pi->node->text)
 		return -EINVAL;
 	len = MIN(strlen(pi->node->text), size);
@@ -200,7 +200,7 @@ static int pinode_follow(struct inode *ino, struct task *t, struct path *ret_)
 {
 	struct pinode *pi = container_of(ino, struct pinode, inode);
 
-	return pi->node->follow(pi, t, ret_);
+	return CHECKED(pi->node)->follow(pi, t, ret_);
 }
 
 static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
@@ -209,12 +209,12 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct
 	int err = 0;
 
 	if (pfs_of(pi)->refresh)
-		err = (*OPS(pfs_of(pi)->refresh))(pi);
-	if (!err && S_ISREG(pi->node->mode) && (f->flags & O_ACCMODE) != O_RDONLY && !pi->node->store &&
-	    !pi->node->fops)
+		err = (*CHECKED(pfs_of(pi)->refresh))(pi);
+	if (!err && S_ISREG(pi->node->mode) && (f->flags & O_ACCMODE) != O_RDONLY &&
+	    !pi->node->store && !pi->node->fops)
 		err = -EACCES;
 	if (!err && pi->node->may_open)
-		err = pi->node->may_open(pi, t, f->flags);
+		err = CHECKED(pi->node)->may_open(pi, t, f->flags);
 	if (err)
 		return err;
 	if (pnode_is_device(pi->node))
@@ -306,7 +306,7 @@ static int dir_iterate(struct file *f, struct dirsink *sink)
 	struct pentry e;
 	int64_t rows = 0;
 
-	if (pfs_of(pi)->refresh && (*OPS(pfs_of(pi)->refresh))(pi) != 0)
+	if (pfs_of(pi)->refresh && (*CHECKED(pfs_of(pi)->refresh))(pi) != 0)
 		return -ENOENT;
 	if (f->pos < 0)
 		return -EINVAL;
@@ -325,7 +325,7 @@ static int dir_iterate(struct file *f, struct dirsink *sink)
 	w.cursor = (uint64_t)(f->pos - 2 - rows);
 	for (;;) {
 		memset(&e, 0, sizeof(e));
-		if (pi->node->dir->next(pi, &w, &e) != 0)
+		if (CHECKED(pi->node)->dir->next(pi, &w, &e) != 0)
 			return 0;
 		w.cursor++;
 		if (!dirsink_emit(sink, e.name, strlen(e.name), entry_ino(fs, e.node, e.id, e.sub),

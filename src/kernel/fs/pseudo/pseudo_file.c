@@ -39,7 +39,7 @@ static int snapshot_take(struct file *f, struct task *t)
 	b = obj_new(&textbuf_type);
 	if (!b)
 		return -ENOMEM;
-	err = pi->node->show(pi, t, b);
+	err = CHECKED(pi->node)->show(pi, t, b);
 	snapshot_bytes += b->cap;
 	f->priv = b;
 	if (!err && b->failed && b->len == 0)
@@ -94,7 +94,7 @@ static int64_t text_write(struct file *f, struct uio *u, int64_t pos)
 	if (n < 0)
 		return n;
 	buf[n] = 0;
-	taken = pi->node->store(pi, t, buf, (size_t)n);
+	taken = CHECKED(pi->node)->store(pi, t, buf, (size_t)n);
 	if (taken < n)
 		uio_back(u, (size_t)(taken < 0 ? n : n - taken));
 	return taken;

@@ -85,7 +85,7 @@ static bool in_step(struct bridge *b)
 		b->in_len = (uint32_t)n;
 	}
 	uio_init_kernel(&u, b->in_buf + b->in_at, b->in_len);
-	n = b->master->ops->write(b->master, &u, 0);
+	n = CHECKED(b->master->ops)->write(b->master, &u, 0);
 	if (n <= 0)
 		return false; /* there will be room: the waiter says when */
 	b->in_at += (uint32_t)n;
@@ -100,7 +100,7 @@ static bool out_step(struct bridge *b)
 
 	if (!b->out_len) {
 		uio_init_kernel(&u, b->out_buf, OUT_MAX);
-		n = b->master->ops->read(b->master, &u, 0);
+		n = CHECKED(b->master->ops)->read(b->master, &u, 0);
 		if (n <= 0)
 			return false;
 		b->out_at = 0;
@@ -129,7 +129,7 @@ static void end(struct bridge *b)
 	bridge_hang_up(b);
 	ktimer_stop(&b->timer);
 	obj_free(&bridge_type, b);
-	(*OPS(done))(arg);
+	(*CHECKED(done))(arg);
 }
 
 static void work(struct bridge *b)

@@ -248,7 +248,7 @@ static bool receive_canon(struct ldisc *ld, uint8_t c)
 
 static void receive_signal(struct ldisc *ld, int sig, uint8_t c)
 {
-	(*OPS(ld->signal))(ld, sig);
+	(*CHECKED(ld->signal))(ld, sig);
 	if (!has_lflag(ld, NOFLSH)) {
 		ldisc_flush_output(ld);
 		ldisc_flush_input(ld);
