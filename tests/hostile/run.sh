@@ -428,6 +428,7 @@ attack seccomp ""
 attack mounttree ""
 attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
 for part in shm mounts unix fifo stub; do attack "lifetimes:$part" "" "$part"; done
+attack stubseq "" $((12 * scale)) "${FUZZ_SEED:-1}"
 attack holders "" $((3 * scale)) "${FUZZ_SEED:-1}"
 attack holders:eager "--fast eager" $((2 * scale)) "$((${FUZZ_SEED:-1} + 7))"
 mkdir -p "$work/held" && chmod 777 "$work/held"
