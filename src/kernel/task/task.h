@@ -137,7 +137,7 @@ struct task {
 	struct seccomp_filter *seccomp; /* counted; the youngest of its filters, NULL none */
 	struct seccomp_pass seccomp_pass;
 	uint8_t seccomp_mode; /* SECCOMP_MODE_* */
-	struct seccomp_filter *seccomp_fresh; /* counted; not yet confirmed by the host; NULL none */
+	struct seccomp_filter *seccomp_fresh; /* counted; the host has not answered for it yet */
 };
 
 enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
