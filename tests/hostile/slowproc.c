@@ -55,6 +55,7 @@ static void many_threads(int n)
 	for (int i = 0; i < n && pthread_create(&th, &a, waits, NULL) == 0; i++)
 		;
 }
+static int own_groups;
 static int many_procs(int n)
 {
 	int i;
@@ -64,8 +65,11 @@ static int many_procs(int n)
 
 		if (pid < 0)
 			break;
-		if (pid == 0)
+		if (pid == 0) {
+			if (own_groups)
+				setpgid(0, 0);
 			waits(NULL);
+		}
 	}
 	return i;
 }
@@ -201,6 +205,18 @@ static void orphans(void)
 	}
 	wait(NULL);
 }
+/* Each end has to be looked at: is there somebody left who could continue its group? */
+static void orphan_groups(void)
+{
+	own_groups = 1;
+	if (fork() == 0) {
+		many_procs(PROCS);
+		_exit(0);
+	}
+	wait(NULL);
+	usleep(300000);
+	kill(-1, SIGKILL);
+}
 static void queued_signals(void)
 {
 	union sigval v = { 0 };
@@ -311,6 +327,7 @@ static const struct kind kinds[] = {
 	{ "a caught signal for 1,500 processes", procs_caught },
 	{ "1,500 zombies", zombies },
 	{ "1,500 orphans", orphans },
+	{ "1,500 orphaned groups", orphan_groups },
 	{ "20,000 queued signals", queued_signals },
 	{ "copies of 512 MiB from another process", peers },
 	{ "long seccomp filters", filters },

@@ -27,15 +27,37 @@ static uint32_t sharers(const struct proc *p, const struct fdtable *ft)
 	return n;
 }
 
-/* False: there is more. A table that others have too stays as it is. */
-static bool files_close(struct proc *p)
+/* Whether only p has it. */
+static bool is_own(const struct proc *p, const struct fdtable *ft)
 {
-	struct task *t;
+	return ft->refs == 1 || (ft->refs <= p->nthreads && ft->refs == sharers(p, ft));
+}
 
-	list_for_each (t, &p->threads, thread_link)
-		if (t->files && t->files->open && t->files->refs == sharers(p, t->files) &&
-		    !fdtable_close(t->files, t))
+/* False: there is more. A table that others have too stays as it is; threads go but for the last, whose name and owner its zombie shows. */
+static bool parts_end(struct proc *p)
+{
+	const struct fdtable *others = NULL;
+	struct task *t, *tmp;
+
+	list_for_each (t, &p->threads, thread_link) {
+		if (!t->files || !t->files->open || t->files == others)
+			continue;
+		if (!is_own(p, t->files))
+			others = t->files;
+		else if (!fdtable_close(t->files, t))
 			return false;
+		if (turn_is_long())
+			return false;
+	}
+	list_for_each_safe (t, tmp, &p->threads, thread_link) {
+		if (p->nthreads == 1)
+			break;
+		if (t->tid == p->pid)
+			continue;
+		task_free(t);
+		if (turn_is_long())
+			return false;
+	}
 	return true;
 }
 
@@ -46,7 +68,7 @@ static void go_on(struct ktimer *timer)
 	list_for_each_safe (l, tmp, &leaving, link) {
 		struct proc *p = proc_find(l->pid);
 
-		if (turn_is_long() || (p && !files_close(p)))
+		if (turn_is_long() || (p && !parts_end(p)))
 			break;
 		list_remove(&l->link);
 		if (p)
@@ -69,13 +91,14 @@ void proc_leave(struct proc *p, int wait_status, const struct rusage *usage)
 	/* It waits for nothing any more, and must take nothing that is for others. */
 	list_for_each (t, &p->threads, thread_link)
 		call_drop(t);
-	if (files_close(p) ||
+	p->exiting = true;
+	if (parts_end(p) ||
 	    (!ktimer_is_started(&timer) && ktimer_start(&timer, now_mono() + 1) < 0) ||
 	    !(l = obj_new(&leaving_type))) {
 		proc_exit(p, wait_status, usage);
 		return;
 	}
-	p->leaving = p->exiting = true;
+	p->leaving = true;
 	*l = (struct leaving){ .pid = p->pid, .wait_status = wait_status, .usage = *usage };
 	list_append(&leaving, &l->link);
 }

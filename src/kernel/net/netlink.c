@@ -452,6 +452,7 @@ static int64_t netlink_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		return -EMSGSIZE;
 	if (len && uio_take(u, req, (size_t)len) != (int64_t)len)
 		return -EFAULT;
+	a.looks = 0;
 	for (size_t at = 0; len - at >= NLMSG_HDRLEN;) {
 		struct nlmsghdr h;
 

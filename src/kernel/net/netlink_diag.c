@@ -16,6 +16,7 @@
 #include "kernel/net/unix.h"
 
 #define RECORD_ROOM 512u /* more than one record takes */
+#define LOOKS_MAX 200000u /* at sockets, for all questions of one message */
 #define STATE_BIT(state) (1u << (state))
 
 /* Addresses as the protocol has them: IPv4 in the first word. */
@@ -63,6 +64,7 @@ static int inet_list(struct sock *asker, struct answer *a, const struct inet_dia
 	list_for_each (s, &sock_all_inet, all_link) {
 		const struct inet_sock *i = inet_sk(s);
 
+		a->looks++;
 		if (s->family != q->sdiag_family || s->protocol != q->sdiag_protocol ||
 		    !(q->idiag_states & STATE_BIT(i->state)))
 			continue;
@@ -112,6 +114,7 @@ static int unix_list(struct sock *asker, struct answer *a, const struct unix_dia
 	struct sock *s;
 
 	list_for_each (s, &sock_all_unix, all_link) {
+		a->looks++;
 		if (!(q->udiag_states & STATE_BIT(unix_state(unix_sk(s)))))
 			continue;
 		if (a->len + RECORD_ROOM > sizeof(a->buf) && answer_queue(asker, a) < 0)
@@ -135,6 +138,11 @@ void diag_answer(struct sock *s, struct answer *a, const struct nlmsghdr *h, con
 	}
 	if (len < (family == AF_UNIX ? sizeof(un) : sizeof(inet))) {
 		answer_error(a, h, -EINVAL);
+		return;
+	}
+	/* Linux makes one list at a time, and refuses a second one until the first was read. */
+	if (a->looks > LOOKS_MAX) {
+		answer_error(a, h, -EBUSY);
 		return;
 	}
 	a->flags = NLM_F_MULTI;

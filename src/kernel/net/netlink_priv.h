@@ -11,6 +11,7 @@ struct answer {
 	uint32_t len, start; /* start: of the message that is being made */
 	uint32_t seq, port;
 	uint16_t flags;
+	uint32_t looks; /* at sockets, for the message that is answered */
 };
 
 /* A message of type with a zeroed body of size bytes, which is returned; answer_end closes it. */

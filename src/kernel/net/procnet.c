@@ -41,28 +41,40 @@ static void inet_line(struct textbuf *b, const struct inet_sock *i, unsigned n, 
 	text_puts(b, "\n");
 }
 
+/* In parts: b->at counts the sockets that were gone through. Those that come and go meanwhile may shift the others. */
 static void inet_table(struct textbuf *b, int family, bool tcp)
 {
 	struct sock *s;
 	unsigned n = 0;
+	uint64_t seen = 0;
 
 	list_for_each (s, &sock_all_inet, all_link) {
 		const struct inet_sock *i = inet_sk(s);
+		bool shown = s->family == family && inet_is_tcp(i) == tcp && i->lport;
 
-		if (s->family != family || inet_is_tcp(i) != tcp || !i->lport)
+		if (seen++ < b->at) {
+			n += shown;
 			continue;
-		inet_line(b, i, n++, tcp);
+		}
+		if (shown)
+			inet_line(b, i, n++, tcp);
+		b->at = seen;
+		if (text_pause(b, seen))
+			return;
 	}
 }
 
 static void unix_table(struct textbuf *b)
 {
 	struct sock *s;
+	uint64_t seen = 0;
 
 	list_for_each (s, &sock_all_unix, all_link) {
 		const struct unix_sock *u = unix_sk(s);
 		bool connected = u->connected || s->peer;
 
+		if (seen++ < b->at)
+			continue;
 		text_printf(b, "%016lx: %08X %08X %08X %04X %02X %5llu", 0ul, connected ? 3u : 2u,
 			    0u, s->listening ? 0x10000u : 0u, s->type, connected ? 3u : 1u,
 			    (unsigned long long)s->ino);
@@ -78,6 +90,9 @@ static void unix_table(struct textbuf *b)
 				text_put(b, p[i] ? &p[i] : "@", 1);
 		}
 		text_puts(b, "\n");
+		b->at = seen;
+		if (text_pause(b, seen))
+			return;
 	}
 }
 

@@ -273,7 +273,7 @@ static int64_t submit_one(struct task *t, struct aio_ctx *c, uaddr_t addr, uint6
 	if (guest_write(t->tid, addr + offsetof(struct iocb, aio_key), &key, sizeof(key)) < 0)
 		return -EFAULT;
 	r = request_do(t, f, &io, &ok);
-	if (!ok || r == AGAIN)
+	if (!ok || r == AGAIN || (t->call.waits && r == -EINPROGRESS))
 		return r;
 	if (t->call.aux) {
 		moved_free(t->call.aux);
@@ -304,6 +304,8 @@ int64_t sys_io_submit(struct task *t, const struct sysargs *a)
 			r = -EFAULT;
 		else
 			r = submit_one(t, c, addr, &bytes);
+		if (r < 0 && t->call.waits)
+			return -EINPROGRESS;
 		if (r == AGAIN || (r == 0 && turn_is_long())) {
 			t->call.done += r == 0;
 			return t->call.done < n ? call_later(t) : t->call.done;

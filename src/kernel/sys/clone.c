@@ -29,6 +29,7 @@
 	 CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE)
 #define BIRTHS_MAX 4096
 #define BIRTH_NEED (10 * NSEC_PER_SEC) /* when the room is needed */
+#define SETTLE_LONG 2000000 /* ns */
 #define BIRTH_ORPHAN NSEC_PER_SEC /* when its maker is gone */
 
 struct birth {
@@ -143,9 +144,17 @@ static struct ktimer orphan_timer = { .fn = &orphan_timer_fn };
  * the others. */
 static void orphans_settle(void)
 {
+	static int64_t next; /* a look at thousands of processes takes long: then the timer has to do */
+	int64_t start = host_clock(CLOCK_MONOTONIC), took;
 	struct birth *b, *tmp;
+	bool possible;
 
-	if (strays_are_possible())
+	if (start < next)
+		return;
+	possible = strays_are_possible();
+	took = host_clock(CLOCK_MONOTONIC) - start;
+	next = took > SETTLE_LONG ? start + 20 * took : 0;
+	if (possible)
 		return;
 	list_for_each_safe (b, tmp, &births, link)
 		if (b->orphaned)
@@ -258,6 +267,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 
 	if (ret < 0)
 		return ret;
+	signal_hurry(t->proc); /* what was sent before is not for the child */
 	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks)
 		births_expire();
 	if (task_count() + zombie_count() + births_count() >= cell.spec.max_tasks) {
@@ -279,6 +289,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->since = now_mono();
 	b->seed = *t->proc;
 	list_init(&b->seed.stranded);
+	list_init(&b->seed.late_link);
 	if (b->seed.exe)
 		file_get(b->seed.exe);
 	b->maker = *t;

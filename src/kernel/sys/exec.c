@@ -345,15 +345,19 @@ static int obj_fill(struct task *t, struct stub_boot *b, uint32_t which, struct 
 	return 0;
 }
 
-/* Threads and files of the old program go. False: there are many files, and more of them. */
+/* Threads and files of the old program go. False: there are many, and more of them. */
 static bool old_close(struct task *t)
 {
 	struct proc *p = t->proc;
 	struct task *o, *tmp;
 
+	fast_leave(p);
 	list_for_each_safe (o, tmp, &p->threads, thread_link)
-		if (o != t)
+		if (o != t) {
 			task_free(o);
+			if (turn_is_long())
+				return false;
+		}
 	signal_resend(p, p);
 	births_exec(p);
 	if (t->files->refs > 1) {

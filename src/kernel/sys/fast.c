@@ -238,6 +238,25 @@ void fast_gone(struct task *t)
 	fast_mm_put(mm);
 }
 
+void fast_leave(struct proc *p)
+{
+	struct fastmm *mm = NULL;
+	struct task *t;
+
+	list_for_each (t, &p->threads, thread_link) {
+		if (!t->mm)
+			continue;
+		mm = t->mm; /* the same for all of them */
+		t->mm = NULL;
+		list_remove(&t->mm_link);
+		post_forget(mm->post, t->tid);
+	}
+	if (mm && !list_is_empty(&mm->tasks))
+		publish(mm); /* who made it with vfork goes on */
+	else
+		fast_mm_put(mm);
+}
+
 void fast_exec(struct task *t, uaddr_t own, struct fast_own *ret_own)
 {
 	struct fastmm *mm;

@@ -19,6 +19,7 @@ void fast_mm_put(struct fastmm *mm);
 /* t is born, its cred and fs are set. mm and mark are as fast_mm_get() gave them; it shares the memory or has a copy. */
 void fast_born(struct task *t, struct fastmm *mm, uint32_t mark, bool shares);
 void fast_gone(struct task *t); /* t ends, its fs is still there */
+void fast_leave(struct proc *p); /* all of its threads have left its memory */
 /* Credentials of t, or which fs it has, changed; the root or working directory of all who share fs did. Before the call is
  * answered. */
 void fast_changed(struct task *t);

@@ -44,11 +44,14 @@ static bool touches_stub(const struct uio *u)
 }
 
 /* Neither side is empty. */
-static int64_t memory_move(struct uio *from, struct uio *to)
+static int64_t memory_move(struct task *t, struct uio *from, struct uio *to)
 {
 	static char buf[65536];
-	uint64_t done = 0;
+	uint64_t done = (uint64_t)t->call.done;
 	int64_t got, put;
+
+	uio_skip(from, done);
+	uio_skip(to, done);
 
 	while (done < COPY_MAX && from->left && to->left) {
 		got = uio_take(from, buf, MIN(sizeof(buf), to->left));
@@ -59,6 +62,10 @@ static int64_t memory_move(struct uio *from, struct uio *to)
 			done += (uint64_t)put;
 		if (put < got)
 			break;
+		if (turn_is_long() && from->left && to->left && done < COPY_MAX) {
+			t->call.done = (int64_t)done;
+			return call_later(t);
+		}
 	}
 	return done ? (int64_t)done : -EFAULT;
 }
@@ -88,7 +95,7 @@ static int64_t memory_copy(struct task *t, const struct sysargs *a, bool write)
 	if (touches_stub(&remote))
 		ret = -EFAULT;
 	else
-		ret = write ? memory_move(&local, &remote) : memory_move(&remote, &local);
+		ret = write ? memory_move(t, &local, &remote) : memory_move(t, &remote, &local);
 out:
 	uio_fini(&remote);
 out_local:

@@ -71,7 +71,7 @@ static int64_t kill_many(struct task *t, pid_t pgid, int sig)
 		if (p == t->proc)
 			self = true;
 		else if (sig)
-			signal_send_proc(p, sig, &si);
+			signal_send_one_of(p, sig, &si);
 	}
 	if (sig >= 0 && sig <= LINUX_NSIG && births_signal(pgid, t, sig, &si))
 		ret = 0;

@@ -214,6 +214,7 @@ void signal_resend(struct proc *from, struct proc *to)
 
 void signal_forget(struct proc *p)
 {
+	list_remove(&p->late_link);
 	while (!list_is_empty(&p->stranded))
 		travel_free(list_first(&p->stranded, struct travel, link));
 }
@@ -532,13 +533,49 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	return deliver_default(p, t, sig, info);
 }
 
+/* Those who have yet to get a signal that was sent to many. Who they are is decided when it is sent; before anything else happens to
+ * one of them, it gets it. */
+static struct list late = LIST_INIT(late);
+
+void signal_hurry(struct proc *p)
+{
+	if (list_is_empty(&p->late_link))
+		return;
+	list_remove(&p->late_link);
+	signal_resend(p, p);
+}
+
+static void late_send(struct ktimer *timer)
+{
+	while (!list_is_empty(&late)) {
+		if (turn_is_long() && ktimer_start(timer, now_mono() + 1) == 0)
+			return;
+		signal_hurry(list_first(&late, struct proc, late_link));
+	}
+}
+static struct ktimer late_timer = { .fn = late_send };
+
+void signal_send_one_of(struct proc *p, int sig, const struct linux_siginfo *info)
+{
+	if (sig == SIGKILL || !turn_is_long() ||
+	    (!ktimer_is_started(&late_timer) && ktimer_start(&late_timer, now_mono() + 1) < 0)) {
+		(void)signal_send_proc(p, sig, info);
+		return;
+	}
+	signal_strand(p, sig, info);
+	if (list_is_empty(&p->late_link))
+		list_append(&late, &p->late_link);
+}
+
 int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info)
 {
+	signal_hurry(p);
 	return deliver(p, NULL, sig, info) == -EAGAIN ? -EAGAIN : 0;
 }
 
 int signal_send_task(struct task *t, int sig, const struct linux_siginfo *info)
 {
+	signal_hurry(t->proc);
 	return deliver(t->proc, t, sig, info) == -EAGAIN ? -EAGAIN : 0;
 }
 
@@ -550,7 +587,7 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info)
 	for (p = proc_next(NULL); p; p = next) {
 		next = proc_next(p);
 		if (p->pgid == pgid && p->state != PROC_ZOMBIE) {
-			signal_send_proc(p, sig, info);
+			signal_send_one_of(p, sig, info);
 			ret = 0;
 		}
 	}

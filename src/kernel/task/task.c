@@ -130,6 +130,8 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	waitq_init(&p->sigfd_q);
 	list_init(&p->held);
 	list_init(&p->stranded);
+	list_init(&p->late_link);
+	list_init(&p->unchecked_link);
 	ktimer_init_with(&p->alarm, NULL); /* itimer_set gives it its function */
 	list_append(bucket(proc_hash, pid), &p->hash_link);
 	list_append(&all_procs, &p->all_link);
@@ -205,6 +207,7 @@ void proc_reap(struct proc *p)
 	list_remove(&p->hash_link);
 	list_remove(&p->all_link);
 	list_remove(&p->sibling_link);
+	list_remove(&p->unchecked_link);
 	nprocs--;
 	nzombies -= p->state == PROC_ZOMBIE;
 	obj_free(&proc_type, p);
@@ -241,6 +244,31 @@ struct proc *proc_reaper(struct proc *p)
 	return NULL;
 }
 
+/* Each look goes through all processes; who leaves thousands of groups behind has the rest looked at in later turns. */
+static struct list unchecked = LIST_INIT(unchecked);
+
+static void orphans_check(struct ktimer *timer)
+{
+	while (!list_is_empty(&unchecked)) {
+		struct proc *p = list_first(&unchecked, struct proc, unchecked_link);
+
+		if (turn_is_long() && ktimer_start(timer, now_mono() + 1) == 0)
+			return;
+		list_remove(&p->unchecked_link);
+		pgrp_hangup_if_orphaned(p->pgid);
+	}
+}
+static struct ktimer orphan_timer = { .fn = orphans_check };
+
+static void orphan_check(struct proc *p)
+{
+	if (!turn_is_long() || (!ktimer_is_started(&orphan_timer) &&
+				ktimer_start(&orphan_timer, now_mono() + 1) < 0))
+		pgrp_hangup_if_orphaned(p->pgid);
+	else if (list_is_empty(&p->unchecked_link))
+		list_append(&unchecked, &p->unchecked_link);
+}
+
 static void children_adopt(struct proc *p)
 {
 	struct proc *to = proc_reaper(p), *c, *tmp;
@@ -259,7 +287,7 @@ static void children_adopt(struct proc *p)
 			}
 		if (c->state != PROC_ZOMBIE) {
 			if (c->pgid != p->pgid && c->sid == p->sid)
-				pgrp_hangup_if_orphaned(c->pgid);
+				orphan_check(c);
 			continue;
 		}
 		if (to)

@@ -219,10 +219,16 @@ struct proc {
 		*cpu_itimers; /* ITIMER_VIRTUAL and ITIMER_PROF once used (task/itimer.c) */
 	int64_t prev_utime, prev_stime; /* what was last shown: CPU times never go back */
 	bool thp_disable;
+	struct { /* what the host said of it last: /proc shows sums of all */
+		uint64_t rss, utime, stime;
+		bool running;
+	} shown;
 	uint64_t sigfd_mask; /* signals that its signalfds ask for */
 	uint64_t held_set; /* which of them are kept back for that (task/heldsig.c) */
 	struct list held; /* ... and these are they */
-	struct list stranded; /* signals for it that travelled to threads which ended */
+	struct list stranded; /* signals for it that travelled to threads which ended, or that it gets in another turn */
+	struct list unchecked_link; /* its group may have lost its last tie (task.c) */
+	struct list late_link; /* in the list of those, see signal_send_one_of() */
 	struct waitq sigfd_q; /* something was kept */
 	struct shm_map *shm_maps; /* SysV shared memory that it has attached */
 	struct sem_undo *sem_undo; /* what its end does to SysV semaphores */
@@ -330,6 +336,10 @@ struct linux_siginfo; /* kernel/abi/signal.h */
 int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info);
 int signal_send_task(struct task *t, int sig, const struct linux_siginfo *info);
 int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info);
+/* The same as signal_send_proc() for one of many: in another turn, if this one is long already. */
+void signal_send_one_of(struct proc *p, int sig, const struct linux_siginfo *info);
+/* What it would get in another turn, it gets now. */
+void signal_hurry(struct proc *p);
 /* The stub says: the travelling signal arrived; or: it is blocked here (true: somebody else got it). */
 void signal_taken(struct task *t, int sig);
 /* The same, and its stub is about to make it pending on the host. */

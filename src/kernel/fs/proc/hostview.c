@@ -10,9 +10,7 @@
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
 
-#define SUM_MAX 512 /* processes that are asked for a sum; more would take too long for one call */
-
-static int hostview_open(pid_t pid, pid_t tid, const char *file)
+int hostview_open(pid_t pid, pid_t tid, const char *file)
 {
 	char path[96];
 
@@ -47,16 +45,27 @@ size_t hostview_read(pid_t pid, pid_t tid, const char *file, char *buf, size_t s
 	return len;
 }
 
-void hostview_text(pid_t pid, const char *file, struct textbuf *b)
+bool hostview_text_some(int fd, struct textbuf *b)
 {
 	static char buf[32768];
-	int fd = hostview_open(pid, 0, file);
 	int64_t n;
+
+	while (!b->failed && (n = host_read(fd, buf, sizeof(buf))) > 0) {
+		text_put(b, buf, (size_t)n);
+		if (turn_is_long())
+			return false;
+	}
+	return true;
+}
+
+void hostview_text(pid_t pid, const char *file, struct textbuf *b)
+{
+	int fd = hostview_open(pid, 0, file);
 
 	if (fd < 0)
 		return;
-	while (!b->failed && (n = host_read(fd, buf, sizeof(buf))) > 0)
-		text_put(b, buf, (size_t)n);
+	while (!hostview_text_some(fd, b))
+		;
 	host_close(fd);
 }
 
@@ -95,20 +104,37 @@ const char *text_field(const char *text, const char *key)
 	return NULL;
 }
 
+/* All of them are in the sum. Asked anew are as many as a turn has time for, in turn, the others are as they were. */
 void hostview_sum(struct usage_sum *out)
 {
+	static pid_t last; /* that was asked */
+	const pid_t from = last;
 	struct hoststat st;
-	uint32_t asked = 0;
+	bool reached = false;
+	uint32_t n = 0;
 
 	memset(out, 0, sizeof(*out));
-	for (struct proc *p = proc_next(NULL); p && asked < SUM_MAX; p = proc_next(p)) {
+	for (int round = 0; round < 2 && !reached; round++)
+		for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
+			if (p->state == PROC_ZOMBIE || (round ? p->pid > from : p->pid <= from))
+				continue;
+			if (++n % 16 == 0 && turn_is_long()) {
+				reached = true;
+				break;
+			}
+			hostview_stat(p->pid, 0, &st);
+			p->shown.rss = st.f[24] * PAGE_SIZE;
+			p->shown.utime = st.f[14];
+			p->shown.stime = st.f[15];
+			p->shown.running = st.state == 'R';
+			last = p->pid;
+		}
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
 		if (p->state == PROC_ZOMBIE)
 			continue;
-		asked++;
-		hostview_stat(p->pid, 0, &st);
-		out->rss += st.f[24] * PAGE_SIZE;
-		out->utime += st.f[14] + (uint64_t)p->child_usage.ru_utime.tv_sec * 100;
-		out->stime += st.f[15] + (uint64_t)p->child_usage.ru_stime.tv_sec * 100;
-		out->running += st.state == 'R';
+		out->rss += p->shown.rss;
+		out->utime += p->shown.utime + (uint64_t)p->child_usage.ru_utime.tv_sec * 100;
+		out->stime += p->shown.stime + (uint64_t)p->child_usage.ru_stime.tv_sec * 100;
+		out->running += p->shown.running;
 	}
 }

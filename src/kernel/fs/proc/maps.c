@@ -1,11 +1,14 @@
 /* /proc/PID/maps: the host's list of mappings with the stub taken out and the host's files
  * replaced by the cell's names. A file mapping without a note (procmap.h) is shown without a
  * name: no name of the host ever gets through. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/arena.h"
+#include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/fs/proc/procmap.h"
 #include "stub/stub.h"
@@ -77,26 +80,68 @@ static void mapline_show(struct textbuf *b, const struct mapline *m)
 		mapline_print(b, m, 0, 0, 0, "", 0);
 }
 
+/* The host's text, read and then gone through in as many turns as it takes. */
+struct maps_text {
+	struct textbuf host;
+	int fd; /* until all of it is read; -1 */
+};
+OBJ_TYPE(maps_text_type, struct maps_text, 0);
+
+static void maps_text_free(void *state)
+{
+	struct maps_text *m = state;
+
+	if (m->fd >= 0)
+		host_close(m->fd);
+	text_free(&m->host);
+	obj_free(&maps_text_type, m);
+}
+
+static struct maps_text *maps_text_of(struct proc *p, struct textbuf *b)
+{
+	struct maps_text *m = b->state;
+
+	if (m || !(m = obj_new(&maps_text_type)))
+		return m;
+	m->fd = hostview_open(p->pid, 0, "maps");
+	b->state = m;
+	b->state_free = maps_text_free;
+	return m;
+}
+
 int show_maps(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	struct proc *p = pi_proc(pi);
-	struct textbuf host = { 0 };
+	struct maps_text *text;
 	struct mapline m;
 	char *s, *end;
+	uint64_t n = 0;
 
 	(void)t;
 	if (!p || p->state == PROC_ZOMBIE)
 		return 0;
-	hostview_text(p->pid, "maps", &host);
-	text_put(&host, "", 1);
-	for (s = host.data; s && *s && !host.failed; s = end + 1) {
+	text = maps_text_of(p, b);
+	if (!text)
+		return -ENOMEM;
+	if (text->fd >= 0) {
+		if (!hostview_text_some(text->fd, &text->host)) {
+			b->more = true;
+			return 0;
+		}
+		host_close(text->fd);
+		text->fd = -1;
+		text_put(&text->host, "", 1);
+	}
+	for (s = text->host.data + b->at; text->host.data && *s && !text->host.failed; s = end + 1) {
 		end = strchr(s, '\n');
 		if (!end)
 			break;
 		if (mapline_parse(s, end, &m))
 			mapline_show(b, &m);
+		b->at = (uint64_t)(end + 1 - text->host.data);
+		if (text_pause(b, n++))
+			return 0;
 	}
-	text_free(&host);
 	return 0;
 }
 

@@ -51,7 +51,8 @@ static const char netlink_text[] =
 static int show_table(struct textbuf *b, const char *head, enum proc_net_table table,
 		      const char *none)
 {
-	text_puts(b, head);
+	if (!b->at)
+		text_puts(b, head);
 	if (proc_net_show)
 		proc_net_show(table, b);
 	else

@@ -26,6 +26,10 @@ struct textbuf {
 	char *data;
 	size_t len, cap;
 	bool failed; /* something did not fit: the content is cut there */
+	bool more; /* show() has stopped, as the turn is long, and is called again in another */
+	uint64_t at; /* what it remembers until then: how far it is, */
+	void *state; /* and what else; state_free(state) is called when the text goes */
+	void (*state_free)(void *state);
 };
 
 void text_put(struct textbuf *b, const void *data, size_t n);
@@ -34,6 +38,8 @@ void text_printf(struct textbuf *b, const char *fmt, ...) printf_like(2, 3);
 /* Spaces up to column (counted from the byte at start). */
 void text_pad(struct textbuf *b, size_t start, size_t column);
 void text_free(struct textbuf *b);
+/* For a show() that is somewhere in between: true: enough for this turn. Asked now and then, as n counts up. */
+bool text_pause(struct textbuf *b, uint64_t n);
 
 /* ---- rows ---- */
 
@@ -74,7 +80,8 @@ struct pnode {
 			const struct pdir *dir; /* entries that come and go; may be NULL */
 		};
 		struct { /* a file */
-			/* Prints its content. t is the reader (may be NULL). 0 or -errno. */
+			/* Prints its content; a long one in parts, as textbuf.more says. t is the reader
+			 * (may be NULL). 0 or -errno. */
 			int (*show)(struct pinode *pi, struct task *t, struct textbuf *b);
 			/* One write of n bytes (NUL-terminated). The count taken, or -errno. Optional:
 			 * -EINVAL. */

@@ -30,20 +30,27 @@ static void snapshot_drop(struct file *f)
 static int snapshot_take(struct file *f, struct task *t)
 {
 	struct pinode *pi = container_of(f->inode, struct pinode, inode);
-	struct textbuf *b;
+	struct textbuf *b = f->priv;
 	int err;
 
-	snapshot_drop(f);
-	if (snapshot_bytes > TEXT_TOTAL_MAX)
-		return -ENOMEM;
-	b = obj_new(&textbuf_type);
-	if (!b)
-		return -ENOMEM;
-	err = CHECKED(pi->node)->show(pi, t, b);
+	if (!b || !b->more) {
+		snapshot_drop(f);
+		if (snapshot_bytes > TEXT_TOTAL_MAX)
+			return -ENOMEM;
+		f->priv = b = obj_new(&textbuf_type);
+		if (!b)
+			return -ENOMEM;
+	}
+	snapshot_bytes -= b->cap;
+	do {
+		b->more = false;
+		err = CHECKED(pi->node)->show(pi, t, b);
+	} while (!err && b->more && !task_current);
 	snapshot_bytes += b->cap;
-	f->priv = b;
 	if (!err && b->failed && b->len == 0)
 		err = -ENOMEM;
+	if (!err && b->more)
+		return call_wait(task_current, NULL);
 	if (err)
 		snapshot_drop(f);
 	return err;
@@ -60,7 +67,7 @@ static int64_t text_read(struct file *f, struct uio *u, int64_t pos)
 	if (pos < 0)
 		return -EINVAL;
 	if (pi->node->show) {
-		if (!b || pos == 0) {
+		if (!b || b->more || pos == 0) {
 			err = snapshot_take(f, u->tid ? task_find(u->tid) : NULL);
 			if (err)
 				return err;

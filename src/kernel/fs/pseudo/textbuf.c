@@ -75,8 +75,16 @@ void text_pad(struct textbuf *b, size_t start, size_t column)
 		text_put(b, " ", 1);
 }
 
+bool text_pause(struct textbuf *b, uint64_t n)
+{
+	b->more = n % 32 == 31 && !b->failed && turn_is_long();
+	return b->more;
+}
+
 void text_free(struct textbuf *b)
 {
+	if (b->state)
+		b->state_free(b->state);
 	if (b->data)
 		blob_free(b->data, b->cap);
 	memset(b, 0, sizeof(*b));
