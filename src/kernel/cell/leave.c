@@ -78,8 +78,7 @@ static void go_on(struct ktimer *timer)
 	if (!list_is_empty(&leaving)) /* there is room for it: it has just run */
 		(void)ktimer_start(timer, now_mono() + 1);
 }
-static void (*const timer_fn)(struct ktimer *) = go_on;
-static struct ktimer timer = { .fn = &timer_fn };
+KTIMER(timer, go_on);
 
 void proc_leave(struct proc *p, int wait_status, const struct rusage *usage)
 {

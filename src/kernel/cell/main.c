@@ -109,8 +109,7 @@ static void children_take(struct ktimer *timer)
 			return;
 	}
 }
-static void (*const reap_timer_fn)(struct ktimer *) = children_take;
-static struct ktimer reap_timer = { .fn = &reap_timer_fn };
+KTIMER(reap_timer, children_take);
 
 static void children_reap(struct hostwatch *w, uint32_t events)
 {

@@ -108,8 +108,7 @@ static void births_age(struct ktimer *timer)
 	if (any)
 		strays_sweep();
 }
-static void (*const age_timer_fn)(struct ktimer *) = births_age;
-static struct ktimer age_timer = { .fn = &age_timer_fn };
+KTIMER(age_timer, births_age);
 
 void births_thawed(int64_t since)
 {
@@ -137,8 +136,7 @@ static void orphans_expire(struct ktimer *timer)
 	if (next != TIME_NEVER)
 		(void)ktimer_start(timer, next);
 }
-static void (*const orphan_timer_fn)(struct ktimer *) = orphans_expire;
-static struct ktimer orphan_timer = { .fn = &orphan_timer_fn };
+KTIMER(orphan_timer, orphans_expire);
 
 /* Whose maker ended before the host's clone never comes: when everybody who is there has announced itself, nobody need wait for
  * the others. */

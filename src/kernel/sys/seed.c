@@ -70,8 +70,7 @@ static void orders_expire(struct ktimer *timer)
 	if (next != TIME_NEVER)
 		(void)ktimer_start(timer, next);
 }
-static void (*const order_timer_fn)(struct ktimer *) = orders_expire;
-static struct ktimer order_timer = { .fn = &order_timer_fn };
+KTIMER(order_timer, orders_expire);
 
 /* Sends the next order, if somebody waits for it. */
 static void seed_next(void)

@@ -553,7 +553,7 @@ static void late_send(struct ktimer *timer)
 		signal_hurry(list_first(&late, struct proc, late_link));
 	}
 }
-static struct ktimer late_timer = { .fn = late_send };
+KTIMER(late_timer, late_send);
 
 void signal_send_one_of(struct proc *p, int sig, const struct linux_siginfo *info)
 {

@@ -258,7 +258,7 @@ static void orphans_check(struct ktimer *timer)
 		pgrp_hangup_if_orphaned(p->pgid);
 	}
 }
-static struct ktimer orphan_timer = { .fn = orphans_check };
+KTIMER(orphan_timer, orphans_check);
 
 static void orphan_check(struct proc *p)
 {

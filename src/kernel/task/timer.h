@@ -15,6 +15,10 @@ struct ktimer {
 };
 
 #define ktimer_init(timer, function) ktimer_init_with(timer, CALLBACK(function))
+/* The same of a file's own timer, at its definition. */
+#define KTIMER(timer, function)                                       \
+	static void (*const timer##_fn)(struct ktimer *) = function; \
+	static struct ktimer timer = { .fn = &timer##_fn }
 void ktimer_init_with(struct ktimer *timer, void (*const *fn)(struct ktimer *));
 /* Starts it, or moves it when it runs already. -ENOMEM when there are too many timers. */
 int ktimer_start(struct ktimer *timer, int64_t expires);
