@@ -44,7 +44,7 @@ struct layer_spec {
 
 struct mount_spec {
 	const char *dst; /* absolute guest path; made when missing */
-	const char *kind; /* "host" (a directory), "file" (one of the host's), "tmpfs", "disk" or "s3" */
+	const char *kind; /* "host" (a directory), "file", "tmpfs", "disk" or "s3" */
 	bool readonly;
 	int fd; /* of a host directory or file; of s3: the socket of its viv-s3 (host/s3wire.h) */
 	int32_t write_fd; /* of a file that is not read-only: a number of its own, for the descriptor that writes */

@@ -88,7 +88,8 @@ const struct opt run_opts[] = {
 	[OPT_USER] = { 'u', "user", "USER",
 		       "a user of the image (of 'host': root, agent, nobody), UID or UID:GID" },
 	[OPT_MOUNT] = { 0, "mount", "SRC:DST[:ro|rw]",
-			"show a host directory or file, or s3://BUCKET/PREFIX, at DST in the cell (rw); or "
+			"show a host directory or file, or s3://BUCKET/PREFIX, at DST in the cell "
+			"(rw); or "
 			"as docker has it: type=bind,source=SRC,target=DST" },
 	[OPT_S3_ENDPOINT] = { 0, "s3-endpoint", "URL",
 			      "the server of s3:// mounts (AWS_ENDPOINT_URL, or Amazon's)" },

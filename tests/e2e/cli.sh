@@ -86,12 +86,14 @@ check 'values that make no sense' bad_values
 bad_places() {
 	refuses "*image*nosuch*" run --image nosuch -- true
 	refuses "*no '/nowhere/at/all'*" run --mount /nowhere/at/all:/x -- true
-	echo x >file
-	refuses "*no directory*" run --mount "$PWD/file:/x" -- true
+	mkfifo fifo
+	refuses "*neither a directory nor a regular file*" run --mount "$PWD/fifo:/x" -- true
 	refuses "*/nowhere*" run --workdir /nowhere -- true
 	refuses "*/etc/passwd*" run --workdir /etc/passwd -- true
 	mkdir -m 0 shut
 	if [[ $(id -u) != 0 ]]; then refuses "*shut*" run --mount "$PWD/shut:/x" -- true; fi
+	(umask 777; : >closed)
+	if [[ $(id -u) != 0 ]]; then refuses "*closed*" run --mount "$PWD/closed:/x" -- true; fi
 	mkdir alone
 	cp "$VIV" alone/
 	exits 125 alone/viv run -- true

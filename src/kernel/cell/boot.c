@@ -122,8 +122,8 @@ static int place_make(const char *path, bool is_file, struct path *ret_)
 			continue;
 		memcpy(part, path, i);
 		part[i] = 0;
-		ret = path_lookup(t, AT_FDCWD, part,
-				  LOOKUP_FOLLOW | (file ? 0 : LOOKUP_DIRECTORY), &made);
+		ret = path_lookup(t, AT_FDCWD, part, LOOKUP_FOLLOW | (file ? 0 : LOOKUP_DIRECTORY),
+				  &made);
 		if (ret == -ENOENT) {
 			ret = path_lookup_parent(t, AT_FDCWD, part, 0, &parent, last, &slash);
 			if (ret < 0)

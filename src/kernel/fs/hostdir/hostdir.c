@@ -491,8 +491,7 @@ struct fs *hostdir_new_file(int fd, int write_fd, bool readonly, uint32_t show_u
 			    uint32_t show_gid)
 {
 	int own = host_dup(fd);
-	struct fs *fs = own < 0 ? NULL
-				: hostdir_make(own, S_IFREG, readonly, show_uid, show_gid);
+	struct fs *fs = own < 0 ? NULL : hostdir_make(own, S_IFREG, readonly, show_uid, show_gid);
 	bool writes = write_fd >= 0 && (host_fcntl(write_fd, F_GETFL, 0) & O_ACCMODE) == O_RDWR;
 
 	if (fs) {

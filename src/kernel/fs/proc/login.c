@@ -22,7 +22,7 @@ int show_loginuid(struct pinode *pi, struct task *t, struct textbuf *b)
 	return 0;
 }
 
-int show_sessionid(struct pinode *pi, struct task *t, struct textbuf *b)
+int show_session(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	const struct task *who = pi_task(pi);
 

@@ -500,8 +500,7 @@ static const struct pnode attr_nodes[] = {
 		P_TEXT("projid_map", 0644, "         0          0 4294967295\n"),               \
 		MAGIC("root", readlink_root, follow_root), P_FILE("sched", 0644, show_sched),   \
 		P_FILE("schedstat", 0444, show_schedstat),                                      \
-		P_FILE("sessionid", 0444, show_sessionid),                                      \
-		P_TEXT("setgroups", 0644, "allow\n"),                                           \
+		P_FILE("sessionid", 0444, show_session), P_TEXT("setgroups", 0644, "allow\n"),  \
 		{ .name = "smaps_rollup",                                                       \
 		  .mode = S_IFREG | 0444,                                                       \
 		  .show = show_smaps_rollup,                                                    \

@@ -93,7 +93,7 @@ int show_status(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_stat(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_statm(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_loginuid(struct pinode *pi, struct task *t, struct textbuf *b);
-int show_sessionid(struct pinode *pi, struct task *t, struct textbuf *b);
+int show_session(struct pinode *pi, struct task *t, struct textbuf *b);
 int64_t store_loginuid(struct pinode *pi, struct task *t, char *buf, size_t n);
 int show_limits(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_mounts(struct pinode *pi, struct task *t, struct textbuf *b);
