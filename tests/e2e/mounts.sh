@@ -212,6 +212,27 @@ except OSError as e: print(e.strerror)')" 'Connection refused'
 }
 check 'FIFOs and sockets in a mount @r' rendezvous
 
+# The cell's root is not bound by modes, which the host asks of an ordinary user; they are afterwards what they were.
+modes() {
+	mkdir -p m/d/e m/shut
+	echo x >m/d/f
+	echo y >m/d/e/g
+	echo z >m/shut/h
+	echo w >m/f
+	chmod 0 m/f m/shut
+	chmod 444 m/d/f
+	chmod 555 m/d m/d/e
+	is "$(viv --mount "$PWD/m:/m" -- sh -c 'cat /m/f; echo more >>/m/f; cat /m/shut/h; ls /m/shut; echo new >>/m/d/f; touch /m/d/made; mv /m/d/e /m/shut/e; rm /m/d/made; stat -c %a /m/f /m/shut /m/d /m/shut/e')" $'w\nz\nh\n0\n0\n555\n555'
+	is "$(stat -c %a m/f m/shut m/d m/d/f | tr '\n' ' ')" '0 0 555 444 '
+	# Not for others in the cell, not in what is read-only, and not for those of others.
+	exits 1 viv --mount "$PWD/m:/m" -- su agent -c 'cat /m/f'
+	exits 1 viv --mount "$PWD/m:/m:ro" -- cat /m/f
+	is "$(viv --mount "$PWD/m:/m" -- sh -c 'chown agent /m/f; su agent -c "chmod 600 /m/f; tail -n 1 /m/f; chmod 0 /m/f"; stat -c "%U %a" /m/f')" $'more\nagent 0'
+	viv --mount "$PWD/m:/m" -- sh -c 'rm -r /m/d /m/shut /m/f'
+	is "$(ls m)" ''
+}
+check 'modes: the root of a cell and its own files @r' modes
+
 several() {
 	mkdir a b
 	echo 1 >a/x

@@ -49,6 +49,16 @@ int hdnode_content(struct hdnode *n, bool write)
 		fd = open_by_name(n, write ? O_RDWR : O_RDONLY);
 	if (fd == -EACCES && write)
 		fd = open_by_name(n, O_WRONLY); /* a file that its owner may only write */
+	if (fd == -EACCES) {
+		struct rights of_file, of_dir;
+		bool any = rights_lend(&of_file, n, write ? 0600 : 0400, fd);
+
+		any = rights_lend(&of_dir, n->parent, 0100, fd) || any;
+		if (any)
+			fd = open_by_name(n, write ? O_RDWR : O_RDONLY);
+		rights_return(&of_file);
+		rights_return(&of_dir);
+	}
 	if (fd < 0) {
 		/* Made with a mode that forbids it, or nameless by now: the other descriptor still
 		 * reads. */
@@ -59,11 +69,24 @@ int hdnode_content(struct hdnode *n, bool write)
 	return *slot = fd;
 }
 
+/* A directory for reading. */
+static int dir_open(struct hdnode *n)
+{
+	int fd = host_openat(n->fd, ".", O_RDONLY | O_DIRECTORY, 0);
+	struct rights lent;
+
+	if (rights_lend(&lent, n, 0500, fd)) {
+		fd = host_openat(n->fd, ".", O_RDONLY | O_DIRECTORY, 0);
+		rights_return(&lent);
+	}
+	return fd;
+}
+
 int hdnode_handle(struct hdnode *n, bool *ret_close)
 {
 	*ret_close = false;
 	if (inode_is_dir(&n->inode)) {
-		int fd = host_openat(n->fd, ".", O_RDONLY | O_DIRECTORY, 0);
+		int fd = dir_open(n);
 
 		*ret_close = fd >= 0;
 		return fd;
@@ -292,7 +315,7 @@ static int listing_open(struct file *f, struct hdlisting **ret_)
 	int fd;
 
 	if (!ls) {
-		fd = host_openat(hdnode_of(f->inode)->fd, ".", O_RDONLY | O_DIRECTORY, 0);
+		fd = dir_open(hdnode_of(f->inode));
 		if (fd < 0)
 			return fd == -EMFILE ? -ENFILE : fd;
 		ls = obj_new(&hdlisting_type);

@@ -71,6 +71,16 @@ int hdnode_content(struct hdnode *n, bool write);
  * reading. *ret_close: the caller closes it. */
 int hdnode_handle(struct hdnode *n, bool *ret_close);
 
+/* ---- rights.c ---- */
+struct rights {
+	struct hdnode *n; /* NULL: nothing is lent. Borrowed */
+	uint32_t mode;
+};
+/* After a host call failed with err: true if it was for bits that n's mode denies its owner, which are lent now; the call is to be
+ * made again, and then rights_return. n NULL: false. */
+bool rights_lend(struct rights *r, struct hdnode *n, uint32_t bits, int64_t err);
+void rights_return(struct rights *r);
+
 /* ---- owner.c ---- */
 /* For a new node that has its place and its fields: what the host remembers of its owner. hdnode_refresh follows. */
 void owner_load(struct hdnode *n);

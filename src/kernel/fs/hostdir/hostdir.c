@@ -163,7 +163,12 @@ static int node_at(struct hdnode *dir, const char *name, size_t len, const struc
 		   struct hdnode **ret_)
 {
 	int fd = host_open_beneath_xdev(dir->fd, c->str, O_PATH | O_NOFOLLOW, 0);
+	struct rights lent;
 
+	if (rights_lend(&lent, dir, 0100, fd)) {
+		fd = host_open_beneath_xdev(dir->fd, c->str, O_PATH | O_NOFOLLOW, 0);
+		rights_return(&lent);
+	}
 	if (fd < 0)
 		return fd == -EMFILE ? -ENFILE : fd;
 	return hdnode_from_fd(hostdir_of(dir), dir, name, len, fd, ret_);
@@ -215,6 +220,7 @@ static int hostdir_create(struct inode *dir, const char *name, size_t len, const
 {
 	struct hdnode *d = hdnode_of(dir), *n = NULL;
 	struct component c;
+	struct rights lent;
 	int content = -1;
 	int r = component_make(&c, name, len);
 
@@ -224,6 +230,10 @@ static int hostdir_create(struct inode *dir, const char *name, size_t len, const
 		return r;
 	change_begin();
 	r = make_entry(d, &c, nn, &content);
+	if (rights_lend(&lent, d, 0300, r)) {
+		r = make_entry(d, &c, nn, &content);
+		rights_return(&lent);
+	}
 	if (r == 0)
 		r = node_at(d, name, len, &c, &n);
 	if (r) {
@@ -259,6 +269,7 @@ static int hostdir_link(struct inode *dir, const char *name, size_t len, struct 
 {
 	struct hdnode *d = hdnode_of(dir), *n = hdnode_of(target);
 	struct component c;
+	struct rights lent;
 	struct stat st;
 	int r = component_make(&c, name, len);
 
@@ -270,6 +281,10 @@ static int hostdir_link(struct inode *dir, const char *name, size_t len, struct 
 		return -ENOENT;
 	change_begin();
 	r = host_linkat(n->parent->fd, n->name, d->fd, c.str, 0);
+	if (rights_lend(&lent, d, 0300, r)) {
+		r = host_linkat(n->parent->fd, n->name, d->fd, c.str, 0);
+		rights_return(&lent);
+	}
 	if (r < 0)
 		return r;
 	r = host_fstatat(d->fd, c.str, &st, AT_SYMLINK_NOFOLLOW);
@@ -290,6 +305,7 @@ static int hostdir_unlink(struct inode *dir, const char *name, size_t len, struc
 {
 	struct hdnode *d = hdnode_of(dir), *n = hdnode_of(victim);
 	struct component c;
+	struct rights lent;
 	int r = component_make(&c, name, len);
 
 	if (r < 0)
@@ -298,6 +314,10 @@ static int hostdir_unlink(struct inode *dir, const char *name, size_t len, struc
 		return -EROFS;
 	change_begin();
 	r = host_unlinkat(d->fd, c.str, inode_is_dir(victim) ? AT_REMOVEDIR : 0);
+	if (rights_lend(&lent, d, 0300, r)) {
+		r = host_unlinkat(d->fd, c.str, inode_is_dir(victim) ? AT_REMOVEDIR : 0);
+		rights_return(&lent);
+	}
 	if (r < 0)
 		return r;
 	change_end(&(struct change){ .dir = { d }, .name = { c.str }, .self = { n } });
@@ -324,6 +344,20 @@ static int hostdir_rename(struct inode *odir, const char *oname, size_t olen, st
 		return -EROFS;
 	change_begin();
 	r = host_renameat2(od->fd, oc.str, nd->fd, nc.str, flags & RENAME_FLAGS);
+	if (r == -EACCES) {
+		/* A directory that moves is written, too: its ".." changes. */
+		struct hdnode *all[] = { od, nd == od ? NULL : nd,
+					 inode_is_dir(moved) ? hdnode_of(moved) : NULL };
+		struct rights lent[ARRAY_LEN(all)];
+		bool any = false;
+
+		for (size_t i = 0; i < ARRAY_LEN(all); i++)
+			any = rights_lend(&lent[i], all[i], 0300, r) || any;
+		if (any)
+			r = host_renameat2(od->fd, oc.str, nd->fd, nc.str, flags & RENAME_FLAGS);
+		for (size_t i = 0; i < ARRAY_LEN(all); i++)
+			rights_return(&lent[i]);
+	}
 	if (r < 0)
 		return r;
 	change_end(&(struct change){

@@ -11,8 +11,7 @@
  *
  * Only files and directories can have attributes. FIFOs and sockets with an owner are held in memory, at most KEPT_MAX of them, and
  * have none for the next cell; a link has none at all, and chown of one succeeds. So it does on a file system of the host without
- * attributes, where it changes nothing: what unpacks and copies as root must go on. A file that its own user may not read shows the
- * user of the cell. */
+ * attributes, where it changes nothing: what unpacks and copies as root must go on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -117,12 +116,17 @@ static bool mount_has_owners(struct hostdir *hd)
 void owner_load(struct hdnode *n)
 {
 	char text[OWNER_MAX + 1];
+	struct rights lent;
 	int len;
 
 	n->owned = false;
 	if (n->foreign || !may_have_attr(n) || !mount_has_owners(hostdir_of(n)))
 		return;
 	len = attr_read(n, OWNER_ATTR, text, OWNER_MAX);
+	if (rights_lend(&lent, n, 0400, len)) {
+		len = attr_read(n, OWNER_ATTR, text, OWNER_MAX);
+		rights_return(&lent);
+	}
 	if (len <= 0 || len > OWNER_MAX)
 		return;
 	text[len] = '\0';
@@ -144,16 +148,15 @@ static int attr_write_once(struct hdnode *n, const char *attr, const char *text)
 	return r == -ENODATA && !text ? 0 : r;
 }
 
-/* The host wants the mode of a file to allow what its owner could allow with chmod anyway. */
 static int attr_write(struct hdnode *n, const char *attr, const char *text)
 {
-	uint32_t mode = n->inode.mode & 01777;
 	int r = attr_write_once(n, attr, text);
+	struct rights lent;
 
-	if (r != -EACCES || host_fchmodat(n->fd, "", mode | 0600) < 0)
-		return r;
-	r = attr_write_once(n, attr, text);
-	(void)host_fchmodat(n->fd, "", mode);
+	if (rights_lend(&lent, n, 0600, r)) {
+		r = attr_write_once(n, attr, text);
+		rights_return(&lent);
+	}
 	return r;
 }
 
