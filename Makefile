@@ -34,7 +34,7 @@ LDFLAGS := -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,relro,-z,now
 # have a value that is noticed.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection -fzero-call-used-regs=used-gpr \
 	-ftrivial-auto-var-init=$(if $(filter rel,$(MODE)),zero,pattern)
-ifeq ($(CC),clang)
+ifneq ($(findstring clang,$(CC)),)
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection
 endif
 ifeq ($(MODE),rel)
@@ -67,7 +67,7 @@ STATIC_LDFLAGS := -pie
 endif
 LDFLAGS += $(STATIC_LDFLAGS)
 ifeq ($(MODE),asan)
-CFLAGS += -O1 -DVIV_DEV -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS += -O1 -DVIV_DEV -ftrivial-auto-var-init=pattern -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 DYN_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif

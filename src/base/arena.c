@@ -475,6 +475,15 @@ static uint64_t canary_of(const void *blob, size_t size)
 	return mix((uintptr_t)blob + size, 0) ^ mix(size, 1);
 }
 
+static bool canary_fits(size_t size, size_t room)
+{
+#ifdef ASAN_ON
+	return (void)size, (void)room, false;
+#else
+	return room - size >= CANARY;
+#endif
+}
+
 /* Of a blob that is handed out only size bytes are to be used. */
 static void blob_fence(void *blob, size_t size, size_t room)
 {
@@ -482,7 +491,7 @@ static void blob_fence(void *blob, size_t size, size_t room)
 
 	UNPOISON(blob, size);
 	POISON((char *)blob + size, room - size);
-	if (CANARY && room - size >= CANARY)
+	if (canary_fits(size, room))
 		memcpy((char *)blob + size, &canary, CANARY);
 }
 
@@ -490,8 +499,7 @@ static void fence_check(const void *blob, size_t size, size_t room)
 {
 	uint64_t canary = canary_of(blob, size);
 
-	if (CANARY && room - size >= CANARY &&
-	    memcmp((const char *)blob + size, &canary, CANARY) != 0)
+	if (canary_fits(size, room) && memcmp((const char *)blob + size, &canary, CANARY) != 0)
 		damaged("memory was written past its end, or has another size", NULL);
 }
 

@@ -47,7 +47,7 @@ void memory_damaged(const char *what)
 {
 	char text[256];
 	int n = snprintf(text, sizeof(text),
-			 "the kernel's memory is damaged: %s; please report this\n", what);
+			 "the memory of the cell's kernel is damaged: %s; please report this\n", what);
 
 	if (damage_sink) {
 		text[n - 1] = '\0';

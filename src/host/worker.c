@@ -4,8 +4,8 @@
  * thread sleeps in a futex on the first, whoever waits for it in one on the second.
  *
  * The thread shares memory, descriptors and signal handlers with the process and is of its thread group, so that it ends with it. It
- * runs on a stack of its own with the thread register of its maker, which nothing in here uses: calls are made without libc, as
- * errno is the other thread's. All signals that the process blocks it blocks, too.
+ * runs on a stack of its own, with a page at each end that cannot be touched, and with the thread register of its maker, which
+ * nothing in here uses: calls are made without libc, as errno is the other thread's. All signals that the process blocks it blocks, too.
  *
  * "alive" says who is in charge of the ring: 1 the thread, 0 nobody. A thread that leaves sets it to 0 and looks once more; who
  * finds work and 0 and can make it a 1 again has to see to the work. */
@@ -16,6 +16,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,7 +37,13 @@ static struct {
 	struct work ring[WORK_RING];
 } q = { .fd = -1 };
 
-static char stack[STACK_SIZE] __attribute__((aligned(64)));
+/* Between two pages that cannot be touched once there is a thread. */
+static struct {
+	char below[PAGE_SIZE];
+	char stack[STACK_SIZE];
+	char above[PAGE_SIZE];
+} own __attribute__((aligned(PAGE_SIZE)));
+static bool guarded;
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
@@ -167,7 +174,7 @@ NO_RUNTIME static long thread_clone(void)
 			 "1:"
 			 : "=a"(ret)
 			 : "0"((long)SYS_clone), "D"((long)WORKER_CLONE_FLAGS),
-			   "S"((long)(stack + STACK_SIZE)), "d"(0L), "r"(ctid), "r"(tls), "r"(fn)
+			   "S"((long)own.above), "d"(0L), "r"(ctid), "r"(tls), "r"(fn)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
@@ -197,6 +204,15 @@ void worker_put(const struct work *w)
 	q.ring[q.staged++ % WORK_RING] = *w;
 }
 
+/* #syscalls: mprotect */
+static bool stack_guard(void)
+{
+	if (!guarded)
+		guarded = mprotect(own.below, sizeof(own.below), PROT_NONE) == 0 &&
+			  mprotect(own.above, sizeof(own.above), PROT_NONE) == 0;
+	return guarded;
+}
+
 /* #syscalls: futex sched_yield sched_setaffinity */
 void worker_kick(void)
 {
@@ -215,7 +231,7 @@ void worker_kick(void)
 	while (LOAD(&q.there))
 		host_yield();
 	STORE(&q.there, 1);
-	tid = thread_clone();
+	tid = stack_guard() ? thread_clone() : -ENOMEM;
 	if (tid > 0) {
 		host_cpu_unbind((pid_t)tid);
 		return;

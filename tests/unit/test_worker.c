@@ -63,6 +63,29 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
+/* Whether some 16 KiB lie between two single pages that cannot be touched. */
+static bool stack_is_guarded(void)
+{
+	char line[512];
+	unsigned long from, to;
+	int seen = 0;
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	while (f && seen < 3 && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		if (seen == 1)
+			seen = to - from == 16384 && strstr(line, "rw-p") ? 2 : 0;
+		else if (to - from == 4096 && strstr(line, "---p"))
+			seen++;
+		else
+			seen = 0;
+	}
+	if (f)
+		fclose(f);
+	return seen == 3;
+}
+
 int main(void)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -86,6 +109,7 @@ int main(void)
 	eq(threads(), 1, "nor is there a thread");
 	worker_kick();
 	eq(next(NULL), 0, "fsync");
+	ok(stack_is_guarded(), "its stack has a page at each end that cannot be touched");
 	eq(next(NULL), 0, "fdatasync");
 	eq(next(NULL), -EBADF, "syncfs tells its error");
 	eq(next(NULL), 0, "sync_file_range");
