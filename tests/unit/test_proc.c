@@ -59,6 +59,13 @@ bool pgrp_is_orphaned(pid_t pgid)
 {
 	return pgid == 0;
 }
+struct task *task_current;
+
+bool turn_is_long(void)
+{
+	return false;
+}
+
 int64_t now_mono(void)
 {
 	return 500 * NSEC_PER_SEC;

@@ -18,6 +18,11 @@ int64_t now_real(void)
 	return clock_now += 1000000;
 }
 
+bool turn_is_long(void)
+{
+	return false;
+}
+
 struct proc *proc_find(pid_t pid)
 {
 	(void)pid;
