@@ -37,13 +37,7 @@ static struct {
 	struct work ring[WORK_RING];
 } q = { .fd = -1 };
 
-/* Between two pages that cannot be touched once there is a thread. */
-static struct {
-	char below[PAGE_SIZE];
-	char stack[STACK_SIZE];
-	char above[PAGE_SIZE];
-} own __attribute__((aligned(PAGE_SIZE)));
-static bool guarded;
+static char *stack_top; /* made with the first thread */
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
@@ -174,7 +168,7 @@ NO_RUNTIME static long thread_clone(void)
 			 "1:"
 			 : "=a"(ret)
 			 : "0"((long)SYS_clone), "D"((long)WORKER_CLONE_FLAGS),
-			   "S"((long)own.above), "d"(0L), "r"(ctid), "r"(tls), "r"(fn)
+			   "S"((long)stack_top), "d"(0L), "r"(ctid), "r"(tls), "r"(fn)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
@@ -204,13 +198,22 @@ void worker_put(const struct work *w)
 	q.ring[q.staged++ % WORK_RING] = *w;
 }
 
-/* #syscalls: mprotect */
-static bool stack_guard(void)
+/* Between two pages that cannot be touched. #syscalls: mmap mprotect munmap */
+static bool stack_make(void)
 {
-	if (!guarded)
-		guarded = mprotect(own.below, sizeof(own.below), PROT_NONE) == 0 &&
-			  mprotect(own.above, sizeof(own.above), PROT_NONE) == 0;
-	return guarded;
+	char *p;
+
+	if (stack_top)
+		return true;
+	p = mmap(NULL, STACK_SIZE + 2 * PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	if (mprotect(p + PAGE_SIZE, STACK_SIZE, PROT_READ | PROT_WRITE) < 0) {
+		munmap(p, STACK_SIZE + 2 * PAGE_SIZE);
+		return false;
+	}
+	stack_top = p + PAGE_SIZE + STACK_SIZE;
+	return true;
 }
 
 /* #syscalls: futex sched_yield sched_setaffinity */
@@ -231,7 +234,7 @@ void worker_kick(void)
 	while (LOAD(&q.there))
 		host_yield();
 	STORE(&q.there, 1);
-	tid = stack_guard() ? thread_clone() : -ENOMEM;
+	tid = stack_make() ? thread_clone() : -ENOMEM;
 	if (tid > 0) {
 		host_cpu_unbind((pid_t)tid);
 		return;
