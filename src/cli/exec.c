@@ -26,6 +26,7 @@ struct exec {
 	uint32_t id; /* of the request, whose end is waited for */
 	uint32_t proc;
 	uint32_t last; /* request of our own */
+	uint64_t unsent; /* signals that the keeper has no room for yet */
 	int hold; /* the other end of an input that nobody types at; -1 */
 };
 
@@ -134,16 +135,19 @@ static void terminal_raw(const struct exec *x)
 
 /* ---- while it runs ---- */
 
-static void request_send(struct exec *x, struct keep_msg *m)
+#define SIGNAL_BIT(sig) (1ULL << ((sig)-1))
+
+/* False: there is no room for it now. */
+static bool request_send(struct exec *x, struct keep_msg *m)
 {
 	m->id = ++x->last | 0x80000000u;
 	m->proc = x->proc;
 	/* Answers are not waited for: what it was for shows. */
-	if (keep_send(x->target.fd, m, NULL, 0, KEEP_NOWAIT) < 0)
-		return;
+	return keep_send(x->target.fd, m, NULL, 0, KEEP_NOWAIT) != -EAGAIN;
 }
 
-static void signal_pass(struct exec *x, int sig)
+/* False: it could not be sent yet. */
+static bool signal_send(struct exec *x, int sig)
 {
 	struct keep_msg m = { .type = KEEP_SIGNAL, .a = sig };
 	uint16_t rows, cols;
@@ -152,13 +156,7 @@ static void signal_pass(struct exec *x, int sig)
 	case SIGWINCH:
 		window_size(&rows, &cols);
 		m = (struct keep_msg){ .type = KEEP_RESIZE, .a = rows, .b = cols };
-		if (x->tty)
-			request_send(x, &m);
-		return;
-	case SIGPIPE:
-	case SIGTTIN:
-	case SIGTTOU:
-		return;
+		break;
 	case SIGINT:
 	case SIGQUIT:
 	case SIGCONT:
@@ -168,13 +166,35 @@ static void signal_pass(struct exec *x, int sig)
 		/* Both stop, and both go on when the shell says so. */
 		m.a = SIGSTOP;
 		m.flags = KEEP_TO_GROUP;
-		request_send(x, &m);
+		if (!request_send(x, &m))
+			return false;
 		kill(getpid(), SIGSTOP);
-		return;
+		return true;
 	default:
 		break;
 	}
-	request_send(x, &m);
+	return request_send(x, &m);
+}
+
+static void signals_send(struct exec *x)
+{
+	for (int sig = 1; sig < 32; sig++) {
+		if (!(x->unsent & SIGNAL_BIT(sig)))
+			continue;
+		if (!signal_send(x, sig))
+			return;
+		x->unsent &= ~SIGNAL_BIT(sig);
+	}
+}
+
+static void signal_pass(struct exec *x, int sig)
+{
+	if (sig == SIGPIPE || sig == SIGTTIN || sig == SIGTTOU || (sig == SIGWINCH && !x->tty))
+		return;
+	if (sig == SIGTSTP || sig == SIGCONT) /* each takes the other back */
+		x->unsent &= ~(SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGCONT));
+	x->unsent |= SIGNAL_BIT(sig);
+	signals_send(x);
 }
 
 static int status_of(int wait_status)
@@ -192,8 +212,10 @@ static int stay(struct exec *x, int signals)
 		struct keep_msg m;
 		int err;
 
+		p[0].events = x->unsent ? POLLIN | POLLOUT : POLLIN;
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return fail("cannot wait: %s", strerror(errno));
+		signals_send(x);
 		while (read(signals, &si, sizeof(si)) == sizeof(si))
 			signal_pass(x, (int)si.ssi_signo);
 		err = keep_recv(x->target.fd, &m, NULL, NULL, KEEP_NOWAIT);

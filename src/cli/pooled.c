@@ -33,6 +33,7 @@ struct pooled {
 	uint32_t exec_id;
 	int64_t deadline; /* by the monotonic clock; 0: none */
 	bool timed_out, asked_to_stop;
+	uint64_t unsent; /* signals that the keeper has no room for yet */
 	int status; /* -1: it runs */
 	bool was_killed; /* and the keeper tells why */
 	bool said_end;
@@ -60,15 +61,32 @@ static bool fits(const struct run_options *o)
 
 /* ---- while it runs ---- */
 
+#define SIGNAL_BIT(sig) (1ULL << ((sig)-1))
+
+/* That the keeper is gone is noticed elsewhere. */
+static void signals_send(struct pooled *r)
+{
+	for (int sig = 1; sig < 32; sig++) {
+		struct keep_msg m = { .type = KEEP_SIGNAL, .flags = KEEP_AS_TYPED, .a = sig };
+
+		if (!(r->unsent & SIGNAL_BIT(sig)))
+			continue;
+		if (keep_send(r->fd, &m, NULL, 0, KEEP_NOWAIT) == -EAGAIN)
+			return;
+		r->unsent &= ~SIGNAL_BIT(sig);
+	}
+}
+
 static void signal_pass(struct pooled *r, int sig)
 {
-	struct keep_msg m = { .type = KEEP_SIGNAL, .flags = KEEP_AS_TYPED, .a = sig };
-
 	if (sig == SIGPIPE || sig == SIGTTIN || sig == SIGTTOU)
 		return;
-	r->asked_to_stop |= sig == SIGTSTP;
-	if (keep_send(r->fd, &m, NULL, 0, KEEP_NOWAIT) < 0)
-		return; /* it is gone, which is noticed elsewhere */
+	if (sig == SIGTSTP || sig == SIGCONT) { /* each takes the other back */
+		r->asked_to_stop = sig == SIGTSTP;
+		r->unsent &= ~(SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGCONT));
+	}
+	r->unsent |= SIGNAL_BIT(sig);
+	signals_send(r);
 }
 
 static void deadline_passed(struct pooled *r)
@@ -134,7 +152,7 @@ static bool message_take(struct pooled *r, struct keep_msg *m)
 		event(r, m);
 	} else if (m->type == KEEP_EXITED && m->id == r->exec_id) {
 		ended(r, m->a);
-	} else if (m->type == KEEP_SUSPEND && r->asked_to_stop) {
+	} else if (m->type == KEEP_SUSPEND && r->asked_to_stop && !keep_signal_waits(SIGCONT)) {
 		r->asked_to_stop = false;
 		kill(getpid(), SIGSTOP);
 	}
@@ -149,7 +167,11 @@ static void wait_for(struct pooled *r, int64_t deadline)
 	struct signalfd_siginfo si;
 	struct keep_msg m;
 
+	if (r->unsent)
+		p[0].events |= POLLOUT;
 	poll(p, 2, deadline ? (int)MIN((left + 999999) / 1000000, 3600000) : -1);
+	if (p[0].revents & POLLOUT)
+		signals_send(r);
 	while (p[1].revents && read(r->signals, &si, sizeof(si)) == sizeof(si))
 		signal_pass(r, (int)si.ssi_signo);
 	while (p[0].revents && message_take(r, &m))

@@ -142,7 +142,9 @@ static int spawn_child(void *arg)
 		sigaction(sig, &sa, NULL);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid(); /* no signal of the caller's terminal reaches it */
+	/* In the kernel's session, which has no terminal, and in a group that is not the kernel's: so the host does not take it for
+	 * orphaned, and stops it by a stop signal that it unblocks (kernel/task/signal.c). */
+	setpgid(0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
 		s->err = errno;
 		_exit(1);

@@ -298,17 +298,38 @@ static int ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32
 	return answer_take(fd, m->id, want, ret, got, ret_ngot, err, e);
 }
 
+bool keep_signal_waits(int sig)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && sigismember(&set, sig) == 1;
+}
+
 static bool signal_ends(int sig)
 {
 	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT ||
 	       sig == SIGALRM || sig == SIGUSR1 || sig == SIGUSR2;
 }
 
+/* Takes one out of signals that ends us. 0: there is none; the others stay for whoever passes them on. The descriptor gives the lowest
+ * number first: SIGPIPE, which nobody passes on, comes before some of those, and the others after all of them. */
+static int signal_take(int signals)
+{
+	struct signalfd_siginfo si;
+
+	for (int sig = 1; sig <= SIGTERM; sig++)
+		while (signal_ends(sig) && keep_signal_waits(sig) &&
+		       read(signals, &si, sizeof(si)) == sizeof(si))
+			if (signal_ends((int)si.ssi_signo))
+				return (int)si.ssi_signo;
+	return 0;
+}
+
 int keep_await(int fd, int signals)
 {
 	struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
 			       { .fd = signals, .events = POLLIN } };
-	struct signalfd_siginfo si;
+	int sig;
 
 	for (;;) {
 		poll(p, 2, -1);
@@ -317,9 +338,9 @@ int keep_await(int fd, int signals)
 			poll(p, 1, SIGNAL_WAITS_MS);
 		if (p[0].revents)
 			return 0;
-		while (p[1].revents && read(signals, &si, sizeof(si)) == sizeof(si))
-			if (signal_ends((int)si.ssi_signo))
-				return (int)si.ssi_signo;
+		sig = signal_take(signals);
+		if (sig)
+			return sig;
 	}
 }
 

@@ -37,6 +37,8 @@ int must_check keep_send(int fd, const struct keep_msg *m, const int *fds, unsig
 /* 0 or -errno; -EPIPE: the keeper is gone; -EAGAIN with KEEP_NOWAIT. fds (room for KEEP_MAX_FDS) are the caller's to close;
  * fds NULL: they are closed here. */
 int must_check keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int flags);
+/* Is sig, which is blocked, pending? It stays so. */
+bool keep_signal_waits(int sig);
 /* Waits until there is a message: 0. signals (watch_signals) stay where they are for whoever has the answer; but one that ends a program
  * does so when nothing came in a moment: its number. */
 int must_check keep_await(int fd, int signals);

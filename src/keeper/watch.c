@@ -218,7 +218,7 @@ static void stop_self(void)
 		return;
 	}
 	/* Where nobody could continue it and nobody asked, a kernel would only stop the clock. */
-	if (keeper.detached || (keeper.terminal.fd < 0 && !keeper.asked_to_stop))
+	if (keeper.detached || !keeper.asked_to_stop || keep_signal_waits(SIGCONT))
 		return;
 	keeper.asked_to_stop = false;
 	terminal_restore(&keeper.terminal, &cell_mode);
@@ -384,7 +384,8 @@ static void signals_ready(struct source *s, uint32_t events)
 				cell_stop(10 * NSEC_PER_SEC);
 			continue;
 		}
-		keeper.asked_to_stop |= sig == SIGTSTP;
+		if (sig == SIGTSTP || sig == SIGCONT)
+			keeper.asked_to_stop = sig == SIGTSTP;
 		signal_send(sig);
 	}
 }

@@ -158,14 +158,32 @@ signals() {
 	pid=$!
 	soon grep -q up out
 	kill -TSTP $pid
+	# The command stops before viv does.
 	soon is_stopped $pid
-	sleep 0.2
 	size=$(wc -c <out)
 	sleep 0.2
 	is "$(wc -c <out)" "$size" 'stopped with viv'
 	kill -CONT $pid
 	grows() { (($(wc -c <out) > size)); }
 	soon grows
+	kill -INT $pid
+	rc=0
+	wait $pid || rc=$?
+	is "$rc" 130
+	# Blocked for longer than anybody would look at it, then not.
+	soon waits
+	"$VIV" run -- python3 -c "import signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTSTP])
+print('up', flush=True)
+while signal.SIGTSTP not in signal.sigpending(): time.sleep(0.01)
+time.sleep(2)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTSTP])
+time.sleep(100)" </dev/null >out 2>&1 &
+	pid=$!
+	soon grep -q up out
+	kill -TSTP $pid
+	soon is_stopped $pid
+	kill -CONT $pid
 	kill -INT $pid
 	rc=0
 	wait $pid || rc=$?

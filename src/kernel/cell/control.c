@@ -54,6 +54,7 @@ struct hang_up {
 };
 OBJ_TYPE(hang_up_type, struct hang_up, 1024);
 static struct list hang_ups = LIST_INIT(hang_ups);
+static uint64_t frozen_signals;
 
 void control_say(uint32_t type, int32_t a, const char *fmt, ...)
 {
@@ -117,23 +118,6 @@ void control_init(void)
 	damage_sink = say_damage;
 }
 
-/* What SIGTSTP would do to p, were it run by hand. A signal is blocked for a moment whenever a process is made; in the stub all of
- * them are, which says nothing of p's own mask (and a busy machine can take a second to get a child out of there). */
-enum tstp { TSTP_STOPS, TSTP_BLOCKED, TSTP_UNSEEN, TSTP_OTHER };
-
-static enum tstp tstp_does(const struct proc *p)
-{
-	struct host_sigs hs = { 0 };
-
-	if (cell.proc_fd >= 0)
-		(void)host_thread_sigs(cell.proc_fd, p->pid, p->pid, &hs);
-	if ((hs.ignored | hs.caught) & SIGBIT(SIGTSTP))
-		return TSTP_OTHER;
-	if (!(hs.blocked & SIGBIT(SIGTSTP)))
-		return TSTP_STOPS;
-	return hs.blocked & SIGBIT(STUB_SIG) ? TSTP_UNSEEN : TSTP_BLOCKED; /* no guest blocks it */
-}
-
 static struct proc *first_proc(void)
 {
 	struct proc *p = proc_next(NULL);
@@ -143,42 +127,29 @@ static struct proc *first_proc(void)
 	return p;
 }
 
-/* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is orphaned, and nothing would stop it; but
- * viv has a shell that can continue it. So those who have no other plan are stopped, and viv with them. The first process decides, when
- * it is seen with the signal not blocked; one that keeps it blocked has a plan. */
-#define BLOCKED_NS 700000LL
-#define BLOCKED_LOOKS 200
-
-static pid_t stop_group;
-static unsigned stop_looks, stop_blocked; /* of the looks */
-
-static void stop_in(struct ktimer *timer)
+static void stop_tell(void)
 {
-	struct proc *first = first_proc();
-	enum tstp does = first ? tstp_does(first) : TSTP_OTHER;
-	/* Now sooner, now later: not in step with who makes processes. And less often if it takes long. */
-	int64_t wait = BLOCKED_NS * (1 + 3 * stop_looks % 7) * (stop_looks < BLOCKED_LOOKS ? 1 : 8);
-	bool again;
+	const struct ctl_msg m = { .type = CTL_STOP };
 
-	stop_looks++;
-	stop_blocked += does == TSTP_BLOCKED;
-	again = does == TSTP_UNSEEN || (does == TSTP_BLOCKED && stop_blocked < BLOCKED_LOOKS);
-	if (!first || (again && ktimer_start(timer, host_clock(CLOCK_MONOTONIC) + wait) == 0))
-		return;
-	if (does == TSTP_STOPS)
-		control_say(CTL_STOP, 0, "%s", "");
-	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
-		bool stops;
-
-		if (p->state == PROC_ZOMBIE || (stop_group ? p->pgid != stop_group : p != first))
-			continue;
-		stops = p == first ? does == TSTP_STOPS : tstp_does(p) != TSTP_OTHER;
-		(void)signal_send_proc(p, stops ? SIGSTOP : SIGTSTP, NULL);
-	}
-	if (stop_group && does == TSTP_STOPS)
-		(void)births_signal(stop_group, NULL, SIGSTOP, NULL);
+	control_tell(&m);
 }
-static struct ktimer stop_timer;
+
+/* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is orphaned, and nothing would stop it; but
+ * viv has a shell that can continue it. So each does with the signal what it would do were it run by hand, now or when it unblocks it,
+ * and when the first process stops, viv stops with it (docs/decisions/0035). */
+static void stop_in(struct proc *first, pid_t group)
+{
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		if (p->state != PROC_ZOMBIE && (group ? p->pgid == group : p == first)) {
+			p->stop_asked = true;
+			(void)signal_send_proc(p, SIGTSTP, NULL);
+		}
+	if (group)
+		births_stop(group);
+	/* It stopped before without viv. */
+	if (first->state == PROC_STOPPED && first->stop_asked)
+		stop_tell();
+}
 
 /* Terminal signals go to the foreground group, the others to the first process, as they would to a program run by hand. */
 static void signal_in(int sig)
@@ -189,12 +160,8 @@ static void signal_in(int sig)
 
 	if (sig < 1 || sig > 31 || !p)
 		return;
-	if (sig == SIGCONT || sig == SIGTSTP) /* the last word counts, once */
-		ktimer_stop(&stop_timer);
 	if (sig == SIGTSTP && (!group || p->pgid == group)) {
-		stop_group = group;
-		stop_looks = stop_blocked = 0;
-		stop_in(&stop_timer);
+		stop_in(p, group);
 		return;
 	}
 	if (group > 0 && (sig == SIGINT || sig == SIGQUIT || sig == SIGTSTP || sig == SIGWINCH ||
@@ -299,6 +266,20 @@ static void freeze(bool on)
 		list_remove(&h->link);
 		obj_free(&hang_up_type, h);
 	}
+	for (int sig = 1; sig < 32; sig++)
+		if (frozen_signals & SIGBIT(sig))
+			signal_in(sig);
+	frozen_signals = 0;
+}
+
+/* As they would be pending in a process that does not run. */
+static void signal_keep(int sig)
+{
+	if (sig < 1 || sig > 31)
+		return;
+	if (sig == SIGCONT || sig == SIGTSTP)
+		frozen_signals &= ~(SIGBIT(SIGCONT) | SIGBIT(SIGTSTP));
+	frozen_signals |= SIGBIT(sig);
 }
 
 /* Nothing is sent to what does not run: the host's SIGCONT would let it. */
@@ -367,8 +348,7 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		done_tell(m, launch_setup(m, fds, nfds));
 		return; /* likewise */
 	case CTL_SIGNAL:
-		if (!frozen)
-			signal_in(m->a);
+		(frozen ? signal_keep : signal_in)(m->a);
 		break;
 	case CTL_SEAL:
 		seal_in(m);
@@ -455,7 +435,7 @@ int control_watch(void)
 {
 	ktimer_init(&seal_timer, seal_later);
 	ktimer_init(&sealing.timer, seal_step);
-	ktimer_init(&stop_timer, stop_in);
+	cell_stopped = stop_tell;
 	hostwatch_init(&watch, FD_CONTROL, control_in);
 	return hostwatch_arm(&watch, POLLIN);
 }

@@ -91,11 +91,13 @@ static void child_changed(const struct host_end *e)
 			task_free(t);
 		return;
 	}
-	if (e->code == CLD_STOPPED)
-		proc_stopped(p, e->status);
-	else if (e->code !=
-		 CLD_CONTINUED) /* known since we sent it: it may be stopped again by now */
+	if (e->code == CLD_STOPPED) {
+		if (signal_stop_counts(p, e->status))
+			proc_stopped(p, e->status);
+	} else if (e->code !=
+		   CLD_CONTINUED) { /* known since we sent it: it may be stopped again by now */
 		proc_leave(p, wait_status_of(e), &e->usage);
+	}
 }
 
 /* The signal tells of many at once, so what is left for the next turn is not told of again. */

@@ -27,6 +27,8 @@ bool births_has_thread(const struct proc *p);
 /* signal_unborn of task.h. */
 struct linux_siginfo;
 bool births_signal(pid_t pgid, const struct task *from, int sig, const struct linux_siginfo *info);
+/* viv asks those of the group to stop, as it asked the group (kernel/cell/control.c). */
+void births_stop(pid_t pgid);
 /* p ends: children on their way go to its reaper. */
 void births_reparent(struct proc *p);
 /* The cell was frozen since: that time is nobody's fault. */

@@ -286,6 +286,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->exit_signal = (int)(a->a[1] & 0x7f);
 	b->since = now_mono();
 	b->seed = *t->proc;
+	b->seed.stop_asked = false;
 	list_init(&b->seed.stranded);
 	list_init(&b->seed.late_link);
 	if (b->seed.exe)
@@ -331,6 +332,17 @@ bool births_signal(pid_t pgid, const struct task *from, int sig, const struct li
 			signal_strand(&b->seed, sig, info);
 	}
 	return any;
+}
+
+void births_stop(pid_t pgid)
+{
+	struct birth *b;
+
+	list_for_each (b, &births, link)
+		if (!(b->flags & CLONE_THREAD) && b->seed.pgid == pgid) {
+			b->seed.stop_asked = true;
+			signal_strand(&b->seed, SIGTSTP, NULL);
+		}
 }
 
 void births_reparent(struct proc *p)
@@ -420,6 +432,7 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	p->pgid = from->pgid;
 	p->sid = from->sid;
 	p->tty_detached = from->tty_detached;
+	p->stop_asked = from->stop_asked;
 	p->sig_caught = from->sig_caught;
 	p->sig_guarded = from->sig_guarded;
 	p->sigfd_mask = from->sigfd_mask;

@@ -2,7 +2,8 @@
  *
  * A signal without a handler goes to the host as it is: it ends the process, is ignored or stays pending there, as its mask and
  * dispositions (which are the host's) say. A signal with a handler travels inside the reserved signal to exactly one thread; see
- * src/stub/signal.c. Stops are always the host's SIGSTOP, as the host would not stop what looks to it like an orphaned group.
+ * src/stub/signal.c. A stop is the host's SIGSTOP, as a thread that waits for our answer takes no other; a stop signal that is
+ * blocked is left to the host, which stops the process when it is unblocked (docs/decisions/0035).
  *
  * Which signals have a handler: p->sig_caught is a superset that the stub reports; the host's own sets (/proc/PID/task/TID/status)
  * are read only for those. Without a /proc every thread is assumed to have the signal unblocked; the stub sends it back
@@ -377,26 +378,47 @@ void signal_born(struct task *t)
 		task_stop(t);
 }
 
+/* What a stop signal other than SIGSTOP does to the process, or to one of its threads. */
+enum stop { STOP_NOTHING, STOP_NOW, STOP_LATER };
+
+static enum stop stop_does(struct proc *p, const struct task *only, int sig)
+{
+	struct host_sigs hs;
+	struct task *t;
+
+	list_for_each (t, &p->threads, thread_link) {
+		if (only && t != only)
+			continue;
+		if (cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0)
+			return STOP_NOW;
+		/* In the stub everything is blocked, which says nothing of the guest's mask. The host can be left to find out
+		 * unless another thread waits for our answer: see proc_stop(). */
+		if ((hs.blocked & SIGBIT(sig)) &&
+		    (!(hs.blocked & SIGBIT(STUB_SIG)) || p->nthreads == 1))
+			continue;
+		return hs.ignored & SIGBIT(sig) ? STOP_NOTHING : STOP_NOW;
+	}
+	return STOP_LATER;
+}
+
+static bool stop_is_spared(const struct proc *p)
+{
+	return !p->stop_asked && pgrp_is_orphaned(p->pgid);
+}
+
 static int deliver_stop(struct proc *p, struct task *t, int sig, const struct linux_siginfo *info)
 {
+	enum stop does = sig == SIGSTOP ? STOP_NOW : stop_does(p, t, sig);
 	struct linux_siginfo direct;
-	struct host_sigs hs = { 0 };
 	int ret;
 
-	if (!t)
-		t = proc_leader(p);
-	if (sig != SIGSTOP) {
-		if (t && cell.proc_fd >= 0)
-			(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
-		if (hs.ignored & SIGBIT(sig))
-			return 0;
-		if ((hs.blocked & SIGBIT(sig)) && !(hs.blocked & SIGBIT(STUB_SIG))) {
-			pack_direct(&direct, sig, info);
-			return host_sigqueue(p->pid, sig, &direct);
-		}
-		if (pgrp_is_orphaned(p->pgid))
-			return 0;
+	if (does == STOP_LATER) {
+		pack_direct(&direct, sig, info);
+		return t ? host_tgsigqueue(p->pid, t->tid, sig, &direct)
+			 : host_sigqueue(p->pid, sig, &direct);
 	}
+	if (does == STOP_NOTHING || (sig != SIGSTOP && stop_is_spared(p)))
+		return 0;
 	p->stop_request = sig;
 	ret = proc_stop(p);
 	/* A thread that waits for our answer does not stop on the host before it gets it, so the host would not report a stop: we
@@ -407,6 +429,32 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 			break;
 		}
 	return ret;
+}
+
+/* The host's SIGCONT that continues p and that the guest does not see. It would take back stop signals that are pending. */
+static void proc_thaw(const struct proc *p)
+{
+	const struct linux_siginfo direct = { .signo = SIGCONT,
+					      .code = SI_QUEUE_,
+					      .err = (int32_t)SIG_PACK(SIGCONT, SIGF_THAW, 0) };
+	struct host_status st = { 0 };
+
+	if (cell.proc_fd >= 0)
+		(void)host_task_status(cell.proc_fd, p->pid, p->pid, &st);
+	if (!(p->sig_caught & SIGBIT(SIGCONT)) || host_sigqueue(p->pid, SIGCONT, &direct) < 0)
+		(void)host_kill(p->pid, SIGCONT);
+	for (int sig = SIGTSTP; sig <= SIGTTOU; sig++)
+		if (st.shd_pnd & SIGBIT(sig))
+			(void)host_kill(p->pid, sig);
+}
+
+bool signal_stop_counts(struct proc *p, int sig)
+{
+	if (p->stop_request || p->state != PROC_RUNNING || !(STOPS & SIGBIT(sig)) ||
+	    !stop_is_spared(p))
+		return true;
+	proc_thaw(p);
+	return false;
 }
 
 /* Would it take the signal now? Then nothing but SIGCONT can come between that and its end. */
@@ -462,6 +510,7 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught,
 	int ret;
 
 	p->stop_request = 0;
+	p->stop_asked = false;
 	send_held(p);
 	if (!t)
 		t = proc_leader(p);
@@ -646,15 +695,7 @@ void procs_freeze(void)
 
 void procs_thaw(void)
 {
-	struct linux_siginfo direct = { .signo = SIGCONT,
-					.code = SI_QUEUE_,
-					.err = (int32_t)SIG_PACK(SIGCONT, SIGF_THAW, 0) };
-
-	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
-		if (!is_running(p))
-			continue;
-		if (!(p->sig_caught & SIGBIT(SIGCONT)) ||
-		    host_sigqueue(p->pid, SIGCONT, &direct) < 0)
-			(void)host_kill(p->pid, SIGCONT);
-	}
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		if (is_running(p))
+			proc_thaw(p);
 }

@@ -32,6 +32,7 @@ void (*task_gone)(struct task *t) SEALED;
 void (*proc_gone)(struct proc *p) SEALED;
 void (*proc_forgotten)(struct proc *p) SEALED;
 void (*cell_ended)(int wait_status) SEALED;
+void (*cell_stopped)(void) SEALED;
 
 static struct list *bucket(struct list *table, pid_t id)
 {
@@ -358,6 +359,9 @@ void proc_stopped(struct proc *p, int sig)
 	p->cont_pending = false;
 	if (p->parent)
 		parent_tell(p, p->parent->chld_nostop ? 0 : SIGCHLD, CLD_STOPPED, p->stop_sig);
+	if (p->is_first && p->stop_asked && cell_stopped)
+		cell_stopped();
+	p->stop_asked = false;
 }
 
 void proc_continued(struct proc *p)

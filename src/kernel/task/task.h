@@ -175,6 +175,7 @@ struct proc {
 	bool chld_nostop; /* SA_NOCLDSTOP */
 	bool was_stopped; /* once: see parked_nudge() */
 	int stop_request; /* the stop signal that we turned into the host's SIGSTOP; 0 none */
+	bool stop_asked; /* viv asked it to stop: somebody is there to continue it, orphaned or not */
 	uint64_t stop_held; /* signals that end it, sent while it is stopped */
 	bool did_exec; /* setpgid by the parent is refused after exec */
 	bool is_first; /* the cell ends with it */
@@ -313,6 +314,8 @@ extern void (*proc_gone)(struct proc *p); /* at exit, before it is a zombie */
 extern void (*proc_forgotten)(struct proc *p); /* its last trace goes */
 /* The first process ended: the cell ends with this wait status. */
 extern void (*cell_ended)(int wait_status);
+/* The first process has stopped because viv asked for it. */
+extern void (*cell_stopped)(void);
 
 /* The clock, read once for each event. */
 int64_t now_mono(void);
@@ -347,6 +350,8 @@ void signal_raised(struct task *t, int sig);
 bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info);
 /* It has just announced itself: if its process is stopped, or about to be, so is it. */
 void signal_born(struct task *t);
+/* The host says that p was stopped by sig. False: p's group is orphaned and Linux would not have stopped it; it goes on. */
+bool signal_stop_counts(struct proc *p, int sig);
 /* The thread ends: what travelled to it and was meant for the process is kept; sends that to those who are left. */
 void signal_task_gone(struct task *t);
 void signal_resend(struct proc *from, struct proc *to);
