@@ -140,6 +140,17 @@ static bool own_dir(const char *controller, char *out)
 
 /* ---- making and removing ---- */
 
+/* A viv in another PID namespace looks dead from here, and its cgroup is empty until its cell is there. */
+#define STALE_AGE 5 /* s */
+
+static bool is_old(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       time(NULL) - st.st_ctime > STALE_AGE;
+}
+
 /* Removes the directories of cells whose viv is gone. One that is still in use cannot be
  * removed. */
 static void stale_remove(const char *parent)
@@ -152,7 +163,7 @@ static void stale_remove(const char *parent)
 		return;
 	while ((e = readdir(d))) {
 		if (sscanf(e->d_name, "viv.%d.%n", &pid, &tail) == 1 && kill(pid, 0) < 0 &&
-		    errno == ESRCH)
+		    errno == ESRCH && is_old(dirfd(d), e->d_name))
 			(void)!unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
 	}
 	closedir(d);
