@@ -6,7 +6,7 @@ own_store() {
 	mkdir -p data run
 	# A verb that asks vivd starts it.
 	export VIV_POOL=0
-	trap 'v daemon stop' EXIT
+	at_end 'v daemon stop'
 }
 v() { timeout -k 5 60 "$VIV" "$@"; }
 

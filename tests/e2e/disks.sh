@@ -117,7 +117,7 @@ check 'a log that has outgrown its tree is written anew' outgrown
 full() {
 	mkdir small
 	mount -t tmpfs -o size=4M none small
-	trap 'umount small' EXIT
+	at_end 'umount small'
 	own_store
 	export XDG_DATA_HOME=$PWD/small
 	exits 0 viv --name d -- sh -c '

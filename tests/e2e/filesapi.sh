@@ -4,7 +4,7 @@
 files() { # step of filesapi.py, its words...
 	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
 	mkdir -p data run state
-	trap 'timeout 30 "$VIV" daemon stop' EXIT
+	at_end 'timeout 30 "$VIV" daemon stop'
 	timeout 30 "$VIV" daemon start
 	timeout 120 python3 "$E2E_DIR/filesapi.py" "$VIV" "$XDG_RUNTIME_DIR/vivarium/vivd.sock" "$@"
 }

@@ -19,12 +19,11 @@ works() {
 		viv=$PWD/$at/bin/viv
 		is "$(cd / && "$viv" run -- echo in a cell)" 'in a cell'
 		(cd / && "$viv" daemon start)
-		trap '"$viv" daemon stop' EXIT
+		at_end "'$viv' daemon stop 2>/dev/null"
 		is "$(readlink "/proc/$(<"$XDG_RUNTIME_DIR/vivarium/vivd.lock")/exe")" "$PWD/$at/libexec/vivarium/vivd"
 		curl -sS --unix-socket "$XDG_RUNTIME_DIR/vivarium/vivd.sock" http://vivd/v1/cells -d '{"start":true,"command":["true"]}' | grep -q '"id"'
 		"$viv" image ls >/dev/null
 		"$viv" daemon stop
-		trap - EXIT
 	done
 	printf '#include <vivarium.h>\nint main(void) { return viv_open == 0; }\n' >t.c
 	gcc -Ip/include -o t t.c -Lp/lib -lvivarium && ./t

@@ -7,6 +7,9 @@
 #
 # '@r' in a name: also for an unprivileged user. '@root': only when the host's side is root.
 # In a script of 'same', $P is the folder of the programs of programs/, and the directory is empty.
+#
+# A test ends what it starts; at_end names what is to be done for that however it ends. One that fails, or takes longer than
+# E2E_LIMIT seconds (900), has all its processes ended, its mounts undone and its files removed, so that it fails alone.
 # shellcheck shell=bash
 
 export LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -22,6 +25,7 @@ export XDG_DATA_HOME=$scratch/data XDG_RUNTIME_DIR=$scratch/run XDG_STATE_HOME=$
 mkdir "$XDG_RUNTIME_DIR"
 number=0
 : >"$tap"
+mkfifo "$scratch/never" || exit 1
 
 # viv run, never for longer than a minute.
 viv() { timeout -k 5 "${LIMIT:-60}" "$VIV" run "$@"; }
@@ -52,6 +56,21 @@ exits() { # status, command...
 	printf 'exit status %s, wanted %s: %s\n' "$rc" "$want" "$*"
 	head -n 20 out err
 	return 1
+}
+# What the test does at its end, whatever that is; what is named last is done first. A process that this shell has just made, and
+# that a signal ends before it runs its program, has the same trap: it does nothing of it.
+at_end() { # command line
+	ends=$1$'\n'${ends-}
+	trap 'at_end_do' EXIT
+}
+at_end_do() {
+	[[ $BASHPID == "$check_pid" ]] || return 0
+	set +e
+	eval "$ends"
+}
+# A process that this shell has made runs its program. Before that a signal would be for the shell.
+has_program() { # pid
+	[[ $(readlink "/proc/$1/exe") != "$(readlink /proc/$BASHPID/exe)" ]]
 }
 # A condition that is met soon.
 soon() { # command...
@@ -96,6 +115,71 @@ no_cgroups() {
 	[[ -z $(cgroups_of_ours) ]]
 }
 
+# ---- around checks ----
+
+# Clock ticks since the machine started, as the start of a process is counted.
+ticks_now() {
+	local up
+	read -r up _ </proc/uptime
+	echo "${up/./}"
+}
+# A sleep without a process that could be found.
+pause_for() { # seconds
+	read -rt "$1" <>"$scratch/never" || true
+}
+# The processes that have been started since then, below the theme's shell: $scratch/started. Made without any that would be found.
+started_since() { # ticks
+	cat /proc/[0-9]*/stat >"$scratch/stats" 2>/dev/null
+	awk -v me="$$" -v since="$1" '
+		{
+			name = rest = $0
+			sub(/^[0-9]+ \(/, "", name)
+			sub(/\) [A-Za-z] -?[0-9]+ .*/, "", name)
+			sub(/^.*\) /, "", rest)
+			split(rest, f, " ")
+			state[$1] = f[1]; parent[$1] = f[2]; start[$1] = f[20]; called[$1] = name
+		}
+		END {
+			for (p in parent) {
+				for (q = p; q != me && q > 1; q = parent[q])
+					;
+				if (q == me && p != me && start[p] >= since && state[p] != "Z" &&
+				    !(parent[p] == me && called[p] == "cat"))
+					print p, called[p]
+			}
+		}' "$scratch/stats" >"$scratch/started"
+	[[ -s $scratch/started ]]
+}
+# Ends whatever a test that failed has left.
+sweep() { # ticks
+	local i p _
+	for ((i = 0; i < 200; i++)); do
+		started_since "$1" || break
+		while read -r p _; do kill -KILL "$p" 2>/dev/null; done <"$scratch/started"
+		pause_for 0.05
+	done
+	sed 's/^/cannot be ended: /' "$scratch/started"
+	find "$TMPDIR" -mindepth 1 -delete
+}
+# For a theme whose tests share something: how that is brought in order after one that failed.
+after_failure() { :; }
+unmount_below() { # directory
+	local at
+	[[ $(</proc/self/mountinfo) == *" $1/"* ]] || return 0
+	while read -r at; do umount -l "$at"; done < <(awk -v d="$1/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r)
+}
+# Ends a test that takes too long, for which the test itself has no limit. Without a process for the time in between.
+watchdog() {
+	local pid since
+	while pause_for 5; do
+		read -r pid since 2>/dev/null <"$scratch/running" || continue
+		((SECONDS - since > ${E2E_LIMIT:-900})) || continue
+		[[ $(<"$scratch/running") == "$pid $since" ]] || continue
+		echo "took longer than ${E2E_LIMIT:-900} s" >>"$scratch/log"
+		kill -KILL "$pid" 2>/dev/null
+	done
+}
+
 # ---- inside of checks that use vivd ----
 
 # Every test has a vivd of its own, which it ends.
@@ -103,8 +187,7 @@ own_vivd() {
 	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
 	mkdir -p data run state
 	sock=$XDG_RUNTIME_DIR/vivarium/vivd.sock
-	# A test that fails ends it as well.
-	trap 'vivd_end' EXIT
+	at_end vivd_end
 }
 vivd_end() {
 	local id
@@ -154,10 +237,15 @@ begin() { # name: false when it is not to be run
 	number=$((number + 1))
 	dir=$scratch/$number
 	mkdir "$dir"
+	began=$(ticks_now)
 	started=$EPOCHREALTIME
 }
 finish() { # status, file of diagnostics
 	local took=
+	if [[ $1 != 0 ]]; then
+		sweep "$began" >>"$2" 2>&1
+		after_failure >>"$2" 2>&1 </dev/null
+	fi
 	[[ -n ${E2E_TIMES-} ]] &&
 		took=$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf " (%.2f s)", b - a }')
 	if [[ $1 == 0 ]]; then
@@ -166,19 +254,23 @@ finish() { # status, file of diagnostics
 		echo "not ok - $title$took" >>"$tap"
 		head -n 40 "$2" | cut -c -300 | sed 's/^/# /' >>"$tap"
 	fi
+	unmount_below "$dir"
 	chmod -R u+rwX "$dir" 2>/dev/null
-	rm -rf "$dir"
+	rm -rf --one-file-system "$dir"
 }
 
 check() { # name, function, arguments...
 	begin "$1" || return 0
 	local status
 	(
+		check_pid=$BASHPID
+		echo "$check_pid $SECONDS" >"$scratch/running"
 		cd "$dir" || exit 1
 		set -e
 		"${@:2}"
 	) >"$scratch/log" 2>&1 </dev/null
 	status=$?
+	: >"$scratch/running"
 	finish "$status" "$scratch/log"
 }
 

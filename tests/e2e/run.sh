@@ -25,10 +25,13 @@ if [[ ${1-} == --theme ]]; then
 	. "$here/lib.sh"
 	# shellcheck source=tests/toolchains/lib.sh
 	[[ -z ${E2E_THEMES-} ]] || . "$themes_at/lib.sh"
+	watchdog &
+	dog=$!
 	# Not in a condition: the checks rely on set -e, which bash ignores there.
 	# shellcheck disable=SC1090
 	. "$themes_at/${theme%.rootless}.sh"
 	leak_check
+	kill "$dog"
 	exit 0
 fi
 

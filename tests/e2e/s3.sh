@@ -4,7 +4,7 @@
 serve() { # options
 	python3 "$E2E_DIR/s3server.py" port log "$@" &
 	server=$!
-	trap 'kill $server' EXIT
+	at_end 'kill $server'
 	soon test -s port
 }
 s3() { # options and command of viv run

@@ -4,7 +4,7 @@ faults() {
 	# In memory: a sync of a disk that others write to takes its time.
 	XDG_DATA_HOME=$(mktemp -d /dev/shm/viv-e2e.XXXXXX)
 	export XDG_DATA_HOME
-	trap 'rm -rf "$XDG_DATA_HOME"' EXIT
+	at_end 'rm -rf "$XDG_DATA_HOME"'
 	cc -D_GNU_SOURCE -shared -fPIC -O1 -o shim.so "$E2E_DIR/storefaults.c"
 	timeout 300 python3 "$E2E_DIR/storefaults.py" "$VIV" "$PWD/shim.so" "${STORE_STEP:-15}"
 }

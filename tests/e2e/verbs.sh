@@ -5,7 +5,7 @@ v() { timeout -k 5 60 "$VIV" "$@"; }
 world() {
 	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state VIV_POOL=0
 	mkdir -p data run state
-	trap 'world_end' EXIT
+	at_end world_end
 }
 world_end() {
 	local list
