@@ -14,7 +14,7 @@ alone() {
 # A detached cell in $c, which is gone at the end of the test, however that ends.
 cell() { # arguments of viv run
 	c=$(v run -d "$@")
-	trap 'v rm -f "$c" >/dev/null 2>&1 || true; soon alone || descendants' EXIT
+	at_end "v rm -f $c >/dev/null 2>&1; soon alone || descendants"
 }
 idle() { cell "$@" -- sleep 1000; }
 files() { find "$XDG_RUNTIME_DIR/vivarium/cells" -type f -o -type s; }
@@ -23,6 +23,13 @@ kernel_pid() { v ps --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -n 1; }
 keeper_pid() { ps -o ppid= -p "$(kernel_pid)" | tr -d ' '; }
 # What vivd still knows of cells that have ended goes with them.
 forget() { v rm $(v ls -q) >/dev/null; }
+
+after_failure() {
+	local list
+	list=$(v ls -q)
+	# shellcheck disable=SC2086
+	[[ -z $list ]] || v rm -f $list
+}
 
 # ---- starting ----
 
@@ -142,7 +149,7 @@ exec_unanswered() {
 	c=limited
 	(ulimit -n 210 && exec "$VIV" run --name limited -- sleep 1000) &
 	p=$!
-	trap 'kill $p 2>/dev/null || true; v rm -f limited >/dev/null 2>&1 || true; v rm -f "$c" >/dev/null 2>&1 || true' EXIT
+	at_end 'kill $p 2>/dev/null; v rm -f limited "$c" >/dev/null 2>&1'
 	soon v exec limited true
 	# Where the kernel cannot take the streams, it says so.
 	for i in {1..100}; do
@@ -162,10 +169,25 @@ exec_unanswered() {
 	kill -STOP "$(kernel_pid)"
 	"$VIV" exec "$c" true >out 2>err &
 	p=$!
+	# It has SIGTERM blocked; so has the shell, for a moment, before it runs viv.
+	soon has_program $p
 	soon eval 'grep -q "^SigBlk:.*[4-7c-f]...$" /proc/$p/status'
 	kill -TERM $p
 	try wait $p
+	is "$rc" 143
+	# Other signals wait as long as it takes.
+	"$VIV" exec "$c" sh -c 'echo up; exec sleep 1000' >out 2>err &
+	p=$!
+	soon has_program $p
+	soon eval 'grep -q "^SigBlk:.*[4-7c-f]...$" /proc/$p/status'
+	kill -TSTP $p
+	sleep 3
 	kill -CONT "$(kernel_pid)"
+	soon eval '[[ $(sed "s/.*) //" /proc/$p/stat) == T* ]]'
+	kill -CONT $p
+	soon grep -q up out
+	kill -TERM $p
+	try wait $p
 	is "$rc" 143
 	exits 3 v exec "$c" sh -c 'exit 3'
 }
@@ -404,7 +426,7 @@ check 'pause and resume @r' pausing
 
 pause_unseen() {
 	idle
-	# Stopped by itself before: it stays stopped. A handler of SIGCONT does not run. A sleep is not cut short.
+	# Stopped by itself before: it stays stopped. A handler of SIGCONT does not run. A sleep is not cut short. A blocked SIGTSTP waits.
 	cat >t.py <<'PY'
 import os, signal, sys, time
 conts = []
@@ -414,6 +436,8 @@ if not child:
     os.kill(os.getpid(), signal.SIGSTOP)
     os._exit(0)
 os.waitpid(child, os.WUNTRACED)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTSTP])
+os.kill(os.getpid(), signal.SIGTSTP)
 end = time.monotonic() + 1.5
 print('ready', flush=True)
 n = 0
@@ -422,7 +446,7 @@ while time.monotonic() < end:
     pid, st = os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
     if pid:
         print('changed', pid, st)
-print('conts', len(conts), flush=True)
+print('conts', len(conts), 'pending', [int(s) for s in signal.sigpending()], flush=True)
 os.kill(child, signal.SIGCONT)
 print('child', os.waitpid(child, 0)[1])
 PY
@@ -435,7 +459,7 @@ PY
 		v resume "$c" >/dev/null
 	done
 	is "$(v wait "$c:$n")" 0
-	is "$(v logs "$c:$n")" $'ready\nconts 0\nchild 0'
+	is "$(v logs "$c:$n")" $'ready\nconts 0 pending [20]\nchild 0'
 }
 check 'a pause is not seen inside @r' pause_unseen
 
