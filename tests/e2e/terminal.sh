@@ -4,7 +4,7 @@
 # of an end: it misses SIGCHLD at times.)
 term() { # command line
 	export TMUX_TMPDIR=$PWD
-	trap 'tmux -L t kill-server 2>/dev/null; soon gone' EXIT
+	at_end 'tmux -L t kill-server 2>/dev/null; soon gone'
 	tmux -L t -f /dev/null new-session -d -x 80 -y 24 "trap : INT QUIT TSTP; $1; echo \"ended: \$?.\"; sleep 100"
 	server=$(tmux -L t display-message -p '#{pid}')
 }
@@ -28,46 +28,74 @@ sees() { # text: it appears on the screen
 }
 ends() { sees "ended: $1."; } # status
 lists() { # text: until it is in the shell's list of jobs
-	line 'jobs'
-	sleep 0.3
-	shown "$1"
+	line "jobs; echo li''sted"
+	sees 'listed'
+	shown "$1" && return 0
+	line 'clear'
+	return 1
+}
+
+# A key that a terminal makes a signal of goes to whoever is in the foreground at that moment, and Enter is a new line only when the shell
+# does not read. So the jobs say when they are in the foreground.
+the_jobs() {
+	cat >m/job <<-'EOF'
+	#!/bin/sh
+	was=back front=0
+	while :; do
+		case $(ps -o stat= -p $$) in
+		*+*) now=front ;;
+		*) now=back ;;
+		esac
+		[ $now = $was ] || [ $now = back ] || echo "front $((front += 1))"
+		was=$now
+		sleep 0.02
+	done
+	EOF
+	cat >m/reader <<-'EOF'
+	#!/bin/sh
+	trap 'echo continued' CONT
+	exec 3<&0
+	cat <&3 &
+	wait
+	wait
+	EOF
+	chmod +x m/job m/reader
 }
 
 job_control() { # how to start the shell
-	cell "$@"
+	mkdir m
+	the_jobs
+	cell --mount "$PWD/m:/m" "$@"
 	sees 'P>'
-	line "echo be''gun; sleep 100"
-	sees 'begun'
-	sleep 0.3
+	line '/m/job'
+	sees 'front 1'
 	keys C-z
 	sees 'Stopped'
 	keys C-z # at the prompt it means nothing
 	line 'bg'
-	sees 'sleep 100 &'
+	sees '/m/job &'
 	line 'jobs; echo state: $?'
 	sees 'Running'
 	line 'fg'
-	sleep 0.3
+	sees 'front 2'
 	keys C-c
 	line 'echo status $?'
 	sees 'status 130'
-	line 'clear; cat &'
-	sees 'P>'
+	line 'clear; /m/reader &'
 	soon lists 'Stopped'
-	line 'fg'
-	sleep 0.5
+	line 'clear; fg'
+	sees 'continued'
 	line 'to the cat'
 	soon eval '[[ $(screen | grep -c "to the cat") == 2 ]]' # echo and answer
 	keys C-d
 	# Each step starts with an empty screen and waits for what the typed line itself does not show.
 	line "clear; stty tostop; (echo la''te) &"
 	soon lists 'Stopped'
-	line 'clear; fg; stty -tostop'
+	line "clear; fg; stty -tostop; echo be''fore"
 	sees 'late'
-	sleep 0.3
-	line "clear; echo be''gun; cat /dev/tty"
+	sees 'before'
+	line "clear; sh -c 'echo be\"\"gun; exec cat /dev/tty'"
 	sees 'begun'
-	sleep 0.3
 	keys C-\\
 	sees 'Quit'
 	line 'exit 7'
@@ -80,12 +108,12 @@ check 'bash with job control in a pty of the cell' job_control \
 
 stops_viv() {
 	term 'bash --norc --noprofile -i'
-	line "$VIV run -- sh -c 'echo be\"\"gun; exec sleep 100'"
+	line "$VIV run -- sh -c 'trap \"echo o\\n again\" CONT; echo be\"\"gun; while :; do sleep 0.1; done'"
 	sees 'begun'
 	keys C-z
 	sees 'Stopped'
 	line 'stty -a | grep -c icanon; fg'
-	sleep 0.3
+	sees 'on again' # it was in the foreground before it was continued
 	keys C-c
 	line 'echo status $?'
 	sees 'status 130'
@@ -143,8 +171,8 @@ repl() {
 	line 'for i in range(3): print("n", i)'
 	keys Enter
 	sees 'n 2'
-	line 'import time; time.sleep(100)'
-	sleep 0.3
+	line 'import time; print("sl" + "eeps"); time.sleep(100)'
+	sees 'sleeps'
 	keys C-c
 	sees 'KeyboardInterrupt'
 	keys Up Up Enter Enter # history by readline
@@ -199,8 +227,8 @@ check '-i, -t and -it' flags
 
 # A terminal in a terminal in a terminal. The news of another size takes its time through all of them.
 inner_is_narrow() {
-	line 'clear; stty size'
-	sleep 0.2
+	line "clear; stty size; echo sh''own"
+	sees 'shown'
 	shown ' 70'
 }
 inner_tmux() {
@@ -214,6 +242,8 @@ inner_tmux() {
 	tmux -L t resize-window -x 70 -y 20
 	soon inner_is_narrow >/dev/null
 	line 'exit'
+	# For tmux, keys that come less than a millisecond apart are pasted and mean no command (assume-paste-time), on any kernel.
+	soon unseen ' 70'
 	keys C-b d
 	sees 'detached'
 	ends 0
