@@ -381,7 +381,7 @@ int64_t procs_deadline(void)
 	struct kproc *p;
 
 	list_for_each (p, &keeper.procs, link)
-		if (p->deadline && (!next || p->deadline < next))
+		if (p->pid && p->deadline && (!next || p->deadline < next))
 			next = p->deadline;
 	return next;
 }
@@ -392,7 +392,8 @@ void procs_time(void)
 	struct kproc *p;
 
 	list_for_each (p, &keeper.procs, link) {
-		if (!p->deadline || p->deadline > now || p->ended)
+		/* One that is still on its way has its time to end when it is there. */
+		if (!p->pid || !p->deadline || p->deadline > now || p->ended)
 			continue;
 		/* With what it started: a shell's command would go on, and keep the streams open. The group at a terminal is that of the
 		 * command in front. */

@@ -193,6 +193,21 @@ exec_unanswered() {
 }
 check 'exec where the kernel cannot answer @r' exec_unanswered
 
+# The seed, from which processes are made, is held up, and the time passes before there is anything to end.
+late_birth() {
+	idle
+	for seed in $(pgrep -P "$(kernel_pid)"); do [[ $(<"/proc/$seed/comm") == sleep ]] || break; done
+	kill -STOP "$seed"
+	"$VIV" exec --timeout 200ms "$c" sleep 1000 &
+	p=$!
+	sleep 1
+	kill -CONT "$seed"
+	rc=0
+	wait $p || rc=$?
+	[[ $rc == 143 || $rc == 124 ]] || { echo "status $rc"; return 1; }
+}
+check 'a time limit that passes while the process is still being made @r' late_birth
+
 exec_settings() {
 	idle --env FROM=cell --workdir /tmp
 	is "$(v exec "$c" pwd)" /tmp

@@ -158,8 +158,12 @@ static void signal_in(int sig)
 	pid_t group = tty ? tty->foreground : 0;
 	struct proc *p = first_proc();
 
-	if (sig < 1 || sig > 31 || !p)
+	if (sig < 1 || sig > 31)
 		return;
+	if (!p) {
+		launch_signal_first(sig);
+		return;
+	}
 	if (sig == SIGTSTP && (!group || p->pgid == group)) {
 		stop_in(p, group);
 		return;

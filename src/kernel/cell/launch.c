@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "host/execspec.h"
 #include "host/host.h"
+#include "kernel/abi/signal.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
@@ -34,6 +35,7 @@ struct launch {
 	struct list link;
 	uint32_t id, flags;
 	bool alive; /* its process is in the tables */
+	uint64_t early; /* signals that came before that */
 	int status; /* its wait status, once it has ended */
 	struct execspec_view view;
 	void *map; /* of the spec; NULL once it is not needed */
@@ -234,6 +236,8 @@ static int order_born(struct seed_order *o, pid_t pid)
 		bridge_attach(l->bridge, p);
 	spec_drop(l);
 	control_tell(&m);
+	for (; l->early; l->early &= l->early - 1)
+		(void)signal_send_proc(p, __builtin_ctzll(l->early) + 1, NULL);
 	return 0;
 }
 
@@ -461,17 +465,44 @@ bool launch_lingers(int wait_status)
 	return false;
 }
 
+/* As a process that is stopped has them: SIGCONT takes stop signals back, and they it. */
+static void early_add(struct launch *l, int sig)
+{
+	const uint64_t stops =
+		SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU);
+
+	if (sig == SIGCONT)
+		l->early &= ~stops;
+	else if (stops & SIGBIT(sig))
+		l->early &= ~SIGBIT(SIGCONT);
+	l->early |= SIGBIT(sig);
+}
+
+void launch_signal_first(int sig)
+{
+	struct launch *l;
+
+	list_for_each (l, &launches, link)
+		if ((l->flags & CTL_X_FIRST) && l->map)
+			early_add(l, sig);
+}
+
 int launch_signal(uint32_t id, int sig, bool group)
 {
 	struct proc *p = proc_of(id);
+	struct launch *l = p ? NULL : launch_find(id);
 	const struct tty *tty = p ? tty_of(p) : NULL;
 
-	if (!p)
+	if (!p && (!l || !l->map)) /* one that has its map has not been born */
 		return -ESRCH;
 	if (sig < 0 || sig > 64)
 		return -EINVAL;
 	if (sig == 0)
 		return 0;
+	if (!p) {
+		early_add(l, sig);
+		return 0;
+	}
 	if (!group)
 		return signal_send_proc(p, sig, NULL);
 	return signal_send_pgrp(tty && tty->foreground > 0 ? tty->foreground : p->pgid, sig, NULL);

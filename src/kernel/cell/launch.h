@@ -13,7 +13,9 @@ int must_check launch_setup(const struct ctl_msg *m, const int *fds, unsigned nf
 void launch_ended(struct proc *p);
 /* The first process ended: true when its terminal still has something to show; cell_ended is called again after that. */
 bool launch_lingers(int wait_status);
-/* CTL_PROC_SIGNAL, CTL_RESIZE: 0 or -errno. */
+/* CTL_SIGNAL when there is no first process: for the one on its way. */
+void launch_signal_first(int sig);
+/* CTL_PROC_SIGNAL, CTL_RESIZE: 0 or -errno. A signal waits for a process that is on its way. */
 int must_check launch_signal(uint32_t id, int sig, bool group);
 int must_check launch_resize(uint32_t id, int rows, int cols);
 /* CTL_HANG_UP. */
