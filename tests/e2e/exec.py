@@ -40,22 +40,20 @@ def terminal(c):
     t.expect('31 97')
     t.expect('xterm')
     # Keys are the cell's own: an interrupt, a stop, a job in the background and in front again.
-    t.type('sleep 100\r')
-    time.sleep(0.3)
+    t.type("sh -c 'echo be\"\"gun; exec sleep 100'\r")
+    t.expect('begun\r\n')
     t.type('\x03')
     t.expect('P>')
     t.type('echo after $?\r')
     t.expect('after 130')
-    t.type("echo be''gun; sleep 101\r")
+    t.type("sh -c 'trap \"echo ag\"\"ain\" CONT; echo be\"\"gun; while :; do sleep 0.05; done'\r")
     t.expect('begun\r\n')
-    time.sleep(0.3)
     t.type('\x1a')
     t.expect('Stopped')
     t.type('jobs\r')
-    t.expect('sleep 101')
+    t.expect('sleep 0.05')
     t.type('fg\r')
-    t.expect('sleep 101')
-    time.sleep(0.2)
+    t.expect('again\r\n')  # it is in the foreground before it is continued
     t.type('\x03')
     t.expect('P>')
     # A new size reaches who asks, and who is told.
@@ -89,8 +87,8 @@ def several(c):
         t.expect('/dev/pts/%d' % i)
     # Each has its own foreground group: only one is interrupted.
     for t in all_of:
-        t.type('sleep 1%d; echo st $?\r' % 0)
-    time.sleep(0.3)
+        t.type("sh -c 'echo be\"\"gun; exec sleep 100'; echo st $?\r")
+        t.expect('begun\r\n')
     all_of[2].type('\x03')
     all_of[2].expect('P>')
     all_of[2].type('echo x is $x\r')
@@ -120,7 +118,7 @@ def killed(c):
     for x in t, u:
         os.kill(x.pid, signal.SIGKILL)
         os.waitpid(x.pid, 0)
-    for _ in range(100):
+    for _ in range(600):
         # Only the cell's own sleep is left.
         r = subprocess.run([VIV, 'exec', c, 'sh', '-c', 'test -e /tmp/hup && set -- /proc/[0-9]* && test $# = 3'], stdin=subprocess.DEVNULL)
         if r.returncode == 0:

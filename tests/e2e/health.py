@@ -42,7 +42,7 @@ def states(v):
 def hangs(v):
     """Killed at its time-out, whatever it ignores."""
     c = v.call("POST", "/v1/cells", {"start": True, "health": {"command": ["sh", "-c", "trap '' TERM HUP; echo in; sleep 1000; sleep 1000"], "interval": 0.05,
-                                                            "timeout": 0.4, "retries": 2}}, 201)["id"]
+                                                            "timeout": 3, "retries": 2}}, 201)["id"]
     h = becomes(v, c, "unhealthy")
     assert h["timed_out"] and h["exit_code"] == 124 and h["output"] == "in\n", h
     assert len([p for p in v.call("GET", f"/v1/cells/{c}/processes")["processes"] if not p["ended"]]) <= 1
@@ -59,7 +59,7 @@ def hangs(v):
 
 def restarts(v):
     """Unhealthy, it is stopped and started again by its policy; a run that was never healthy does not begin the count anew."""
-    body = {"name": "r", "start": True, "restart": {"policy": "on-failure", "max": 2}, "stop_grace": 2, "command": ["sh", "-c", "trap 'exit 0' TERM; : >/dev/shm/up; while :; do sleep 0.05; done"],
+    body = {"name": "r", "start": True, "restart": {"policy": "on-failure", "max": 2}, "stop_grace": 20, "command": ["sh", "-c", "trap 'exit 0' TERM; : >/dev/shm/up; while :; do sleep 0.05; done"],
             "health": {"command": ["sh", "-c", "until test -e /dev/shm/up; do sleep 0.01; done; false"], "interval": 0.1, "retries": 2}}
     c = v.call("POST", "/v1/cells", body, 201)["id"]
     soon(lambda: len([e for e in v.events(c, "cell.state") if e["state"] == "stopped"]) == 3, "three ends")
@@ -69,7 +69,7 @@ def restarts(v):
     cell = v.call("GET", "/v1/cells/r")
     assert (cell["state"], cell["reason"]) == ("stopped", "unhealthy"), cell
     # Killed while it is being stopped for that, vivd starts it again all the same.
-    body.update(name="k", restart={"policy": "always"}, command=["sh", "-c", "trap 'sleep 1.5; exit 0' TERM; : >/dev/shm/up; while :; do sleep 0.05; done"])
+    body.update(name="k", restart={"policy": "always"}, command=["sh", "-c", "trap 'sleep 5; exit 0' TERM; : >/dev/shm/up; while :; do sleep 0.05; done"])
     c = v.call("POST", "/v1/cells", body, 201)["id"]
     soon(lambda: v.call("GET", "/v1/cells/k")["state"] == "stopping", "it is stopped")
     v.replace()
@@ -92,7 +92,7 @@ def periods(v):
     # Healthy once, its failures count.
     v.exec(c, "sh", "-c", ": >/tmp/n")
     becomes(v, c, "unhealthy")
-    c = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 0.5, "health": {"command": ["true"], "interval": 0.05}}, 201)["id"]
+    c = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 4, "health": {"command": ["true"], "interval": 0.05}}, 201)["id"]
     becomes(v, c, "healthy")
     assert v.call("GET", f"/v1/cells/{c}/wait")["reason"] == "idle"
     for bad in ({}, {"command": []}, {"command": [""]}, {"command": "x"}, {"command": ["x"], "interval": 0}, {"command": ["x"], "timeout": 0}, {"command": ["x"], "retries": 0},

@@ -60,13 +60,13 @@ exits() { # status, command...
 # What the test does at its end, whatever that is; what is named last is done first. A process that this shell has just made, and
 # that a signal ends before it runs its program, has the same trap: it does nothing of it.
 at_end() { # command line
-	ends=$1$'\n'${ends-}
+	at_end_lines=$1$'\n'${at_end_lines-}
 	trap 'at_end_do' EXIT
 }
 at_end_do() {
 	[[ $BASHPID == "$check_pid" ]] || return 0
 	set +e
-	eval "$ends"
+	eval "$at_end_lines"
 }
 # A process that this shell has made runs its program. Before that a signal would be for the shell.
 has_program() { # pid

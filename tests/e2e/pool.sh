@@ -54,7 +54,7 @@ alike() {
 	both --entrypoint /bin/echo -- one two
 	both --timeout 200ms -- sleep 10
 	both --timeout 20s -- true
-	both --quiet --timeout 200ms -- sh -c 'trap "echo term; exit 9" TERM; sleep 10 & wait'
+	both --quiet --timeout 3s -- sh -c 'trap "echo term; exit 9" TERM; sleep 100 & wait'
 	both -- ps -o pid,ppid,pgid,sid,tty,args
 	both -- sh -c 'cat /proc/self/mounts /proc/self/cgroup; ls -l /proc/self/fd | wc -l'
 }
@@ -298,10 +298,10 @@ create() {
 	soon waits
 	like "$(api /v1/cells -d '{"start":true,"command":["nosuch"]}')" '*start_failed*nosuch: command not found*'
 	soon waits
-	id=$(api /v1/cells -d '{"start":true,"timeout":0.2,"command":["sleep","60"]}' | field id)
+	id=$(api /v1/cells -d '{"start":true,"timeout":2,"command":["sleep","60"]}' | field id)
 	is "$(api "/v1/cells/$id/wait" | field reason)" timeout
 	soon waits
-	id=$(api /v1/cells -d '{"start":true,"idle_timeout":0.2}' | field id)
+	id=$(api /v1/cells -d '{"start":true,"idle_timeout":1}' | field id)
 	is "$(api "/v1/cells/$id/wait" | field reason)" idle
 	is "$(ls "$XDG_RUNTIME_DIR/vivarium/cells" | grep -c 'sock$')" 0
 }

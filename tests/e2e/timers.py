@@ -22,9 +22,9 @@ def timeouts(v):
     x = v.call("POST", "/v1/cells", {"start": True}, 201)["id"]
     p = v.call("POST", f"/v1/cells/{x}/exec", {"command": ["sleep", "1000"], "detach": True, "timeout": 2}, 201)["proc"]
     i = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 1.5}, 201)["id"]
-    b = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 1.5}, 201)["id"]
+    b = v.call("POST", "/v1/cells", {"start": True, "idle_timeout": 6}, 201)["id"]
     v.call("POST", f"/v1/cells/{b}/exec", {"command": ["sh", "-c", "while [ ! -e /tmp/end ]; do sleep 0.05; done"], "detach": True}, 201)
-    s = v.call("POST", "/v1/cells", {"name": "s", "start": True, "restart": {"policy": "always"}, "stop_grace": 1.5,
+    s = v.call("POST", "/v1/cells", {"name": "s", "start": True, "restart": {"policy": "always"}, "stop_grace": 6,
                                   "command": ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]}, 201)["id"]
     soon(lambda: b"ready" in v.ask("GET", "/v1/cells/s/logs")[1], "its command")
     try:

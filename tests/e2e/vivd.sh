@@ -167,6 +167,7 @@ outlives() {
 	make_cell '{"name":"b","start":true}' >/dev/null
 	short=$(make_cell '{"start":true,"command":["sh","-c","sleep 1; exit 9"]}')
 	kernel=$(api /v1/cells/a | field pid)
+	short_pid=$(api "/v1/cells/$short" | field pid)
 	seq=$(api '/v1/events?since=0&follow=0' | tail -n 1 | field seq)
 	# Under load: requests, execs and a long stream.
 	for i in 1 2 3; do (while run_in b sh -c 'echo x; true' >/dev/null 2>&1; do :; done) 2>/dev/null & done
@@ -176,8 +177,9 @@ outlives() {
 	kill -9 "$pid"
 	soon gone "$pid"
 	wait
-	sleep 1.2
-	before=$(wc -c <"run/vivarium/cells/$(ls run/vivarium/cells | grep '\.1\.log$' | grep -v "$short" | head -n 1)")
+	soon gone "$short_pid"
+	written() { (($(wc -c <"run/vivarium/cells/$(ls run/vivarium/cells | grep '\.1\.log$' | grep -v "$short" | head -n 1)") > 100)); }
+	soon written
 	v daemon start
 	is "$(api /v1/cells/a | field pid)" "$kernel" 'the same kernel goes on'
 	is "$(api /v1/cells/a | field state)" running
@@ -187,7 +189,7 @@ outlives() {
 	is "$(head -n 3 log | tr '\n' ' ')" '1 2 3 ' 'its output from the first line on'
 	is "$(sort -n log | uniq -d | wc -l)" 0
 	is "$(awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { print bad + 0 }' log)" 0 'without a gap'
-	[[ $(wc -l <log) -gt 20 && $before -gt 100 ]]
+	[[ $(wc -l <log) -gt 20 ]]
 	api "/v1/events?since=$seq&follow=0" >e
 	is "$(grep -c cell.adopted e)" 2
 	api /v1/cells/a/stop -d '{"grace":1}' >/dev/null
@@ -302,11 +304,11 @@ check 'cells that viv made and started without vivd are known @r' others
 ends_kept() {
 	own_vivd
 	v daemon start
-	id=$(make_cell '{"start":true,"timeout":0.5,"command":["sleep","60"]}')
+	id=$(make_cell '{"start":true,"timeout":2,"command":["sleep","60"]}')
 	is "$(api "/v1/cells/$id/wait" | field reason)" timeout
 	is "$(api "/v1/cells/$id" | field exit_code)" 124
-	id=$(make_cell '{"start":true,"idle_timeout":0.7}')
-	run_in "$id" sleep 1.2
+	id=$(make_cell '{"start":true,"idle_timeout":5}')
+	run_in "$id" sleep 6
 	state_is "$id" running
 	is "$(api "/v1/cells/$id/wait" | field reason)" idle
 	id=$(make_cell '{"start":true,"command":["sh","-c","echo last words; exit 42"]}')
