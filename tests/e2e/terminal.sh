@@ -250,6 +250,13 @@ inner_tmux() {
 }
 check 'tmux in the cell, on the terminal' inner_tmux
 
+# viv run at a terminal, and a terminal of the cell's own.
+no_key_lost() {
+	python3 "$E2E_DIR/keys.py" "$VIV" run --
+	python3 "$E2E_DIR/keys.py" "$VIV" run -- /usr/bin/python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])'
+}
+check 'no key is lost while a program changes modes @r' no_key_lost
+
 # ---- programs that make terminals themselves ----
 
 recorded() {
