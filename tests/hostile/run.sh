@@ -70,7 +70,7 @@ attack() { # name, viv options, arguments...
 	shift 2
 	wanted "$name" || return 0
 	# shellcheck disable=SC2086
-	timeout $((FUZZ_SECONDS + 120)) "$viv" run --quiet --timeout $((FUZZ_SECONDS + 110))s --pids 512 $options --mount "$bin:/t:ro" -- /bin/sh -c \
+	timeout $((FUZZ_SECONDS + 320)) "$viv" run --quiet --timeout $((FUZZ_SECONDS + 310))s --pids 512 $options --mount "$bin:/t:ro" -- /bin/sh -c \
 		'"$@"; rc=$?; echo "alive $(seq 1 42 | sort -n | tail -n 1)"; exit $rc' sh "/t/${name%%:*}" "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
 	rc=$?
@@ -86,7 +86,7 @@ alone() { # name, viv options, arguments...
 	shift 2
 	wanted "$name" || return 0
 	# shellcheck disable=SC2086
-	timeout 120 "$viv" run --quiet --timeout 110s --pids 512 $options --mount "$bin:/t:ro" -- "/t/$name" "$@" \
+	timeout 320 "$viv" run --quiet --timeout 310s --pids 512 $options --mount "$bin:/t:ro" -- "/t/$name" "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
 	rc=$?
 	collect "$name" "$work/out" "$rc" -
@@ -125,7 +125,7 @@ decoys() {
 		        open(os.path.join(work, "reached"), "w").close()
 	PY
 	pids+=($!)
-	for _ in $(seq 100); do [[ -s $work/port ]] && break || sleep 0.05; done
+	for _ in $(seq 1200); do [[ -s $work/port ]] && break || sleep 0.05; done
 	sleep 600 &
 	pids+=($!)
 	host_pid=$!
@@ -216,11 +216,11 @@ status_field() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status" 2>/dev/null; }
 host_view() {
 	local vpid kernel p fd to bad=() runners=0 ns
 	wanted view || return 0
-	"$viv" run --quiet --timeout 30s --pids 256 --mount "$bin:/t:ro" -- /bin/sh -c \
-		'/t/hyper >/dev/null & for i in 1 2 3; do sleep 20 & done; cat /etc/passwd | wc -l; wait' >"$work/view" 2>/dev/null </dev/null &
+	"$viv" run --quiet --timeout 300s --pids 256 --mount "$bin:/t:ro" -- /bin/sh -c \
+		'/t/hyper >/dev/null & for i in 1 2 3; do sleep 250 & done; cat /etc/passwd | wc -l; wait' >"$work/view" 2>/dev/null </dev/null &
 	vpid=$!
 	pids+=("$vpid")
-	for _ in $(seq 200); do [[ -s $work/view ]] && break || sleep 0.05; done
+	for _ in $(seq 1200); do [[ -s $work/view ]] && break || sleep 0.05; done
 	for _ in 1 2 3; do
 		kernel=$(cat "/proc/$vpid/task/"*/children 2>/dev/null | tr ' ' '\n' | grep . | head -n 1)
 		[[ -n $kernel ]] || break
@@ -271,7 +271,7 @@ host_view() {
 	printf '# %s\n' "${bad[@]:0:20}" | grep -v '^# $'
 	kill "$vpid" 2>/dev/null
 	wait "$vpid" 2>/dev/null
-	for _ in $(seq 200); do kill -0 "$kernel" 2>/dev/null && sleep 0.05 || break; done
+	for _ in $(seq 1200); do kill -0 "$kernel" 2>/dev/null && sleep 0.05 || break; done
 	! kill -0 "$kernel" 2>/dev/null
 	report $? "view: nothing is left when viv is ended"
 }
@@ -285,10 +285,10 @@ bad_kernel() {
 	cp "$(dirname "$viv")/viv-stub" "$work/bad/" 2>/dev/null
 	cp "$bin/kernel" "$work/bad/viv-kernel"
 	chmod 755 "$work" "$work/bad" "$work"/bad/*
-	timeout -s KILL 60 "$work/bad/viv" run --quiet --timeout 1s -- true </dev/null >"$work/out" 2>/dev/null
+	timeout -s KILL 120 "$work/bad/viv" run --quiet --timeout 1s -- true </dev/null >"$work/out" 2>/dev/null
 	rc=$?
 	echo "# kernel: status $rc after $((SECONDS - start)) s"
-	[[ $rc != 137 && $((SECONDS - start)) -lt 30 ]]
+	[[ $rc != 137 && $((SECONDS - start)) -lt 100 ]]
 	report $? "kernel: one that talks without end is ended in time"
 }
 
@@ -298,11 +298,12 @@ seed_under_fire() {
 	wanted seed || return 0
 	export XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data XDG_STATE_HOME=$work/state
 	mkdir -p "$XDG_RUNTIME_DIR"
-	cell=$("$viv" run -d --quiet --timeout 110s --pids 512 --mount "$bin:/t:ro" -- /t/seed $((4 * scale)) 2>"$work/err")
+	cell=$("$viv" run -d --quiet --timeout $((300 + 4 * scale))s --pids 512 --mount "$bin:/t:ro" -- /t/seed $((4 * scale)) 2>"$work/err")
 	for n in $(seq 40); do
-		[[ $(timeout 20 "$viv" exec "$cell" sh -c "echo $n" 2>>"$work/err") == "$n" ]] && good=$((good + 1))
+		[[ $(timeout 60 "$viv" exec "$cell" sh -c "echo $n" 2>>"$work/err") == "$n" ]] && good=$((good + 1))
 	done
-	timeout 120 "$viv" logs -f "$cell" >"$work/out" 2>>"$work/err"
+	timeout 60 "$viv" exec "$cell" touch /tmp/enough 2>>"$work/err"
+	timeout $((320 + 4 * scale)) "$viv" logs -f "$cell" >"$work/out" 2>>"$work/err"
 	rc=$?
 	collect seed "$work/out" "$rc" -
 	[[ $good == 40 ]]
@@ -385,11 +386,11 @@ bad_kernel_kept() {
 	mkdir -p "$XDG_RUNTIME_DIR"
 	export XDG_RUNTIME_DIR
 	# It may say that all is well; it ends in time all the same.
-	timeout -s KILL 60 "$work/bad/viv" run -d --quiet --timeout 1s -- true </dev/null >"$work/out" 2>/dev/null
+	timeout -s KILL 120 "$work/bad/viv" run -d --quiet --timeout 1s -- true </dev/null >"$work/out" 2>/dev/null
 	rc=$?
-	while [[ -n $(ls -A "$XDG_RUNTIME_DIR/vivarium/cells") && $((SECONDS - start)) -lt 30 ]]; do sleep 0.1; done
+	while [[ -n $(ls -A "$XDG_RUNTIME_DIR/vivarium/cells") && $((SECONDS - start)) -lt 100 ]]; do sleep 0.1; done
 	echo "# kernel: kept, status $rc, gone after $((SECONDS - start)) s"
-	[[ $rc != 137 && $((SECONDS - start)) -lt 30 ]]
+	[[ $rc != 137 && $((SECONDS - start)) -lt 100 ]]
 	report $? "kernel: one that talks without end is ended by its keeper too"
 	unset XDG_RUNTIME_DIR
 }

@@ -81,7 +81,9 @@ int main(int argc, char **argv)
 
 	printf("begun\n");
 	fflush(stdout);
-	for (int i = 0; time(NULL) < end; i++) {
+	/* On a busy machine those from outside take their time. */
+	for (int i = 0; time(NULL) < end || (access("/tmp/enough", F_OK) && time(NULL) < end + 240);
+	     i++) {
 		claim();
 		asked += ask();
 		touched += touch(2 + i % PIDS);
