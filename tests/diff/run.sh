@@ -34,6 +34,8 @@ if [[ $(id -u) != 0 ]]; then
 	echo "1..0 # SKIP the comparison needs root on the host, as a cell's first user is root"
 	exit 0
 fi
+# A cell's own, whatever ours is.
+renice -n 0 -p $$ >/dev/null
 mkdir -p "$build/tests/diff" && bin=$(cd "$build/tests/diff" && pwd) || exit 2
 new=
 for f in "$src"/*.[ch]; do [[ $bin/diff -nt $f ]] || new=1; done
