@@ -245,7 +245,7 @@ $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $< -lseccomp
 
-$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/host/bootspec.h
+$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/host/bootspec.h src/host/openhow.h src/host/worker.h
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp

@@ -4,8 +4,9 @@
  * number on the filter once.
  *
  * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on the
- * control channel only, clone for a thread of its own only, kcmp for memory only, no memory becomes executable. What no mistake of ours would call, and a captured kernel would
- * want, kills; these come first, so that no comment can allow them. The rest is trapped, and
+ * control channel only, clone for a thread of its own only, kcmp for memory only, no memory becomes executable, no file gets a set-id bit, openat2 takes
+ * its arguments from memory that does not change (host/openhow.h), and huge pages stay the host's. What no mistake of ours would
+ * call, and a captured kernel would want, kills; these come first, so that no comment can allow them. The rest is trapped, and
  * host/filter.c says which call it was. */
 #include <errno.h>
 #include <linux/filter.h>
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include "host/bootspec.h"
+#include "host/openhow.h"
 #include "host/worker.h"
 
 /* Newer than the headers of Debian 12. */
@@ -108,10 +110,80 @@ static bool is_deadly(int nr)
 	return false;
 }
 
+static bool is_allowed(int nr)
+{
+	for (size_t i = 0; i < LEN(allowed); i++)
+		if (allowed[i] == nr)
+			return true;
+	return false;
+}
+
+/* Set-id bits: a host directory that was granted belongs to somebody, and files with such a bit would run with his rights. What
+ * guests set is in the records of the cell's disk, or not kept. Which argument the mode is: */
+static const struct {
+	int nr;
+	unsigned arg;
+} with_mode[] = {
+	{ NR(open), 2 },    { NR(openat), 3 },	 { NR(creat), 1 },     { NR(mkdir), 1 },
+	{ NR(mkdirat), 2 }, { NR(mknod), 1 },	 { NR(mknodat), 2 },   { NR(chmod), 1 },
+	{ NR(fchmod), 1 },  { NR(fchmodat), 2 }, { NR(fchmodat2), 2 },
+};
+
+static void rules_modes(void)
+{
+	for (size_t i = 0; i < LEN(with_mode); i++)
+		if (is_allowed(with_mode[i].nr))
+			check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, with_mode[i].nr, 1,
+					       SCMP_CMP(with_mode[i].arg, SCMP_CMP_MASKED_EQ, 06000,
+							0)),
+			      "call", with_mode[i].nr);
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(openat2), 2,
+			       SCMP_A2(SCMP_CMP_MASKED_EQ,
+				       ~(OPENHOW_END - OPENHOW_BASE - OPENHOW_STEP), OPENHOW_BASE),
+			       SCMP_A3(SCMP_CMP_EQ, OPENHOW_SIZE)),
+	      "call", NR(openat2));
+}
+
+/* Nothing executable, nothing below OPENHOW_END is touched, no huge pages. */
+static void rules_memory(void)
+{
+	static const int ranges[] = { NR(munmap), NR(madvise) };
+	const struct scmp_arg_cmp above = SCMP_A0(SCMP_CMP_GE, OPENHOW_END),
+				  data = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(mprotect), 2, above, data), "call",
+	      NR(mprotect));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(mmap), 3, above, data,
+			       SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, 0)),
+	      "call", NR(mmap));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(mmap), 3, SCMP_A0(SCMP_CMP_EQ, 0), data,
+			       SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB | MAP_FIXED, 0)),
+	      "call", NR(mmap));
+	for (size_t i = 0; i < LEN(ranges); i++)
+		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, ranges[i], 1, above), "call",
+		      ranges[i]);
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(memfd_create), 1,
+			       SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB, 0)),
+	      "call", NR(memfd_create));
+}
+
+/* Allowed in some forms only, by the rules for it. */
+static bool is_special(int nr)
+{
+	static const int special[] = { NR(ioctl),   NR(mmap),	 NR(mprotect),	   NR(munmap),
+				       NR(madvise), NR(recvmsg), NR(memfd_create), NR(openat2) };
+
+	for (size_t i = 0; i < LEN(special); i++)
+		if (special[i] == nr)
+			return true;
+	for (size_t i = 0; i < LEN(with_mode); i++)
+		if (with_mode[i].nr == nr)
+			return true;
+	return false;
+}
+
 static void rules(void)
 {
-	static const int mapping[] = { NR(mmap), NR(mprotect) };
-
 	for (size_t i = 0; i < LEN(deadly); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "call",
 		      deadly[i]);
@@ -127,20 +199,18 @@ static void rules(void)
 	      "call", NR(kcmp));
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(kcmp), 1, SCMP_A2(SCMP_CMP_EQ, KCMP_VM)),
 	      "call", NR(kcmp));
-	for (size_t i = 0; i < LEN(mapping); i++)
-		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, mapping[i], 1,
-				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)),
-		      "call", mapping[i]);
+	rules_memory();
+	rules_modes();
 	for (size_t i = 0; i < LEN(ioctls); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, ioctls[i])),
 		      "ioctl", (long)ioctls[i]);
 	/* Descriptors come from the control channel alone. */
-	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(recvmsg), 1, SCMP_A0(SCMP_CMP_EQ, FD_CONTROL)), "call",
-	      NR(recvmsg));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(recvmsg), 1,
+			       SCMP_A0(SCMP_CMP_EQ, FD_CONTROL)),
+	      "call", NR(recvmsg));
 	for (size_t i = 0; i < LEN(allowed); i++)
-		if (!is_deadly(allowed[i]) && allowed[i] != NR(ioctl) && allowed[i] != NR(mmap) &&
-		    allowed[i] != NR(mprotect) && allowed[i] != NR(recvmsg))
+		if (!is_deadly(allowed[i]) && !is_special(allowed[i]))
 			check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0), "call",
 			      allowed[i]);
 }

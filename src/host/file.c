@@ -23,9 +23,13 @@
 
 #include "host/bootspec.h"
 #include "host/fdmsg.h"
+#include "host/openhow.h"
 
 #ifndef SYS_getxattrat
 #define SYS_getxattrat 464
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
 #endif
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
@@ -71,35 +75,112 @@ int64_t host_pwrite(int fd, const void *buf, size_t n, int64_t off)
 	return result64(pwrite(fd, buf, n, off));
 }
 
-/* #syscalls: openat2 */
-static int open_resolve(int dirfd, const char *path, int flags, mode_t mode, uint64_t resolve)
+/* ---- below a directory ---- */
+
+#define BENEATH (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
+#define MAKE (O_RDWR | O_CREAT | O_EXCL)
+
+/* One for each combination of what callers want. */
+union how {
+	struct open_how how;
+	char step[OPENHOW_STEP];
+};
+enum {
+	ACCESS_PATH = 3,
+	HOW_NOFOLLOW = 4,
+	HOW_NONBLOCK = 8,
+	HOW_DIRECTORY = 16,
+	HOW_XDEV = 32,
+	HOW_MAKE = 64,
+	HOWS
+};
+_Static_assert(sizeof(struct open_how) == OPENHOW_SIZE &&
+		       HOWS * OPENHOW_STEP <= OPENHOW_END - OPENHOW_BASE,
+	       "open_how");
+
+static bool hows_are_sealed;
+
+/* Which one; -EINVAL: none is like that. */
+static int how_index(int flags, mode_t mode, bool xdev)
 {
-	struct open_how how = {
-		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
-		.mode = flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) ? mode & 07777 : 0,
-		.resolve = resolve,
-	};
-	int tries = 8;
+	const int known = O_ACCMODE | O_PATH | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_DIRECTORY;
+
+	if (flags == MAKE)
+		return mode == OPENHOW_MODE && !xdev ? HOW_MAKE : -EINVAL;
+	if ((flags & ~known) || (flags & O_ACCMODE) == O_ACCMODE ||
+	    (!(flags & O_NONBLOCK) != !(flags & O_NOCTTY)))
+		return -EINVAL;
+	return (flags & O_PATH ? ACCESS_PATH : flags & O_ACCMODE) |
+	       (flags & O_NOFOLLOW ? HOW_NOFOLLOW : 0) | (flags & O_NONBLOCK ? HOW_NONBLOCK : 0) |
+	       (flags & O_DIRECTORY ? HOW_DIRECTORY : 0) | (xdev ? HOW_XDEV : 0);
+}
+
+static struct open_how how_make(int index)
+{
+	int access = index & ACCESS_PATH;
+	struct open_how how = { .resolve = BENEATH | (index & HOW_XDEV ? RESOLVE_NO_XDEV : 0) };
+
+	if (index == HOW_MAKE) {
+		how.flags = O_CLOEXEC | MAKE;
+		how.mode = OPENHOW_MODE;
+		return how;
+	}
+	how.flags = O_CLOEXEC | (access == ACCESS_PATH ? O_PATH : (unsigned)access) |
+		    (index & HOW_NOFOLLOW ? O_NOFOLLOW : 0) |
+		    (index & HOW_NONBLOCK ? O_NONBLOCK | O_NOCTTY : 0) |
+		    (index & HOW_DIRECTORY ? O_DIRECTORY : 0);
+	return how;
+}
+
+int host_open_prepare(void)
+{
+	union how all[HOWS] = { 0 };
+	void *p;
+	int fd;
+
+	for (int i = 0; i < HOWS; i++)
+		all[i].how = how_make(i);
+	fd = host_memfd_sealed("viv-open", all, sizeof(all));
+	if (fd < 0)
+		return fd;
+	p = mmap((void *)OPENHOW_BASE, OPENHOW_END - OPENHOW_BASE, PROT_READ,
+		 MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+	host_close(fd);
+	if (p != (void *)OPENHOW_BASE)
+		return p == MAP_FAILED ? -errno : -EEXIST;
+	hows_are_sealed = true;
+	return 0;
+}
+
+/* #syscalls: openat2 */
+static int open_resolve(int dirfd, const char *path, int flags, mode_t mode, bool xdev)
+{
+	int index = how_index(flags, mode, xdev), tries = 8;
+	struct open_how local;
+	const struct open_how *how = &local;
 	long r;
 
+	if (index < 0)
+		return index;
+	if (hows_are_sealed)
+		how = &((const union how *)OPENHOW_BASE)[index].how;
+	else
+		local = how_make(index);
 	/* The host gives EAGAIN when a rename anywhere raced with the confinement check. */
 	do {
-		r = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+		r = syscall(SYS_openat2, dirfd, path, how, OPENHOW_SIZE);
 	} while (r < 0 && (errno == EAGAIN || errno == EINTR) && --tries > 0);
 	return result(r);
 }
 
 int host_open_beneath(int dirfd, const char *path, int flags, mode_t mode)
 {
-	return open_resolve(dirfd, path, flags, mode,
-			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return open_resolve(dirfd, path, flags, mode, false);
 }
 
-int host_open_beneath_xdev(int dirfd, const char *path, int flags, mode_t mode)
+int host_open_beneath_xdev(int dirfd, const char *path, int flags)
 {
-	return open_resolve(dirfd, path, flags, mode,
-			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
-				    RESOLVE_NO_XDEV);
+	return open_resolve(dirfd, path, flags, 0, true);
 }
 
 /* #syscalls: openat */

@@ -25,10 +25,13 @@ int must_check host_write_all(int fd, const void *buf, size_t n);
 int64_t host_pread(int fd, void *buf, size_t n, int64_t off);
 int64_t host_pwrite(int fd, const void *buf, size_t n, int64_t off);
 /* openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | O_CLOEXEC: path may have several
- * components, none of which may be a link or lead out of dirfd. */
+ * components, none of which may be a link or lead out of dirfd. flags: an access mode or O_PATH, O_NOFOLLOW, O_NONBLOCK | O_NOCTTY,
+ * O_DIRECTORY; or exactly O_RDWR | O_CREAT | O_EXCL, with the mode 0644. */
 int host_open_beneath(int dirfd, const char *path, int flags, mode_t mode);
-/* The same, and no mount below dirfd is crossed either (-EXDEV). */
-int host_open_beneath_xdev(int dirfd, const char *path, int flags, mode_t mode);
+/* The same, and no mount below dirfd is crossed either (-EXDEV). Makes nothing. */
+int host_open_beneath_xdev(int dirfd, const char *path, int flags);
+/* In the kernel, before it is sealed: from here on the arguments are where nobody can change them (host/openhow.h). */
+int must_check host_open_prepare(void);
 /* Plain openat (O_CLOEXEC added), for paths of the operator or of one component. */
 int host_openat(int dirfd, const char *path, int flags, mode_t mode);
 int host_fstat(int fd, struct stat *st);

@@ -25,6 +25,11 @@
 #define STUB_SLOT_FD 64 /* 64..191: immutable image files that stay open */
 #define STUB_SLOTS 128
 
+/* A call that the filter traps, and that is the kernel's to do: the stub has it made again, by the program's own instruction,
+ * under its number and this (trap.c). No Linux has such a number, so the kernel alone can answer it. */
+#define HC_FORWARD 0x8000
+#define HC_FORWARD_END (HC_FORWARD + HC_BASE)
+
 #define HC_BASE 0x7600
 #define HC_CLONE_PREP \
 	0x7601 /* (flags, exit_signal, where a pidfd is to go) -> token > 0, or -errno */

@@ -93,10 +93,24 @@ static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t a
 	return ret;
 }
 
+/* The kernel's to answer: the instruction runs again, in the program's own context, so that the call can wait, be interrupted and
+ * be restarted as any other. */
+static void forward(struct k_ucontext *uc)
+{
+	uint32_t nr = (uint32_t)uc->rax; /* the host looks at no more either */
+
+	if (nr >= HC_BASE) {
+		uc->rax = (uint64_t)-ENOSYS_;
+		return;
+	}
+	uc->rax = nr + HC_FORWARD;
+	uc->rip -= 2;
+}
+
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 {
 	struct k_frame *f = (struct k_frame *)((char *)uc - offsetof(struct k_frame, uc));
-	long nr = (long)uc->rax, ret;
+	long nr = (int32_t)uc->rax, ret;
 
 	(void)sig;
 	if (info->code != 1 /* SYS_SECCOMP */) {
@@ -163,13 +177,18 @@ void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	case NR_SECCOMP:
 		ret = stub_seccomp((uint32_t)uc->rdi, (uint32_t)uc->rsi, uc->rdx);
 		break;
-	case NR_PRCTL: /* PR_SET_SECCOMP: mode 1 or 2 */
+	case NR_PRCTL:
+		if ((int)uc->rdi != 22 /* PR_SET_SECCOMP: mode 1 or 2 */) {
+			forward(uc);
+			return;
+		}
 		ret = uc->rsi == 1   ? stub_seccomp(0, 0, 0)
 		      : uc->rsi == 2 ? stub_seccomp(1, 0, uc->rdx)
 				     : -EINVAL_;
 		break;
 	default:
-		ret = -ENOSYS_;
+		forward(uc);
+		return;
 	}
 	if (ret == -ERESTART_)
 		uc->rip -= 2; /* rax is the number still */

@@ -12,10 +12,13 @@ static void int80(void *arg)
 	__asm__ volatile("int $0x80" : "=a"(ret) : "a"((long)arg) : "memory", "r8", "r9", "r10", "r11");
 	_exit(99);
 }
-static void x32(void *arg)
+/* As on a Linux without x32, whatever the host has. */
+static int x32_is_missing(void)
 {
-	RAW(0x40000000L + (long)arg, 0, 0, 0);
-	_exit(99);
+	for (long nr = 0; nr < 560; nr++)
+		if (RAW(0x40000000L + nr, 0, 0, 0) != -ENOSYS)
+			return 0;
+	return RAW(0x7fffffffL) == -ENOSYS && RAW(0x80000000L) == -ENOSYS && RAW(0xffffffffL) == -ENOSYS;
 }
 static void negative(void *arg)
 {
@@ -122,9 +125,7 @@ int main(void)
 		n += !dies(int80, nr);
 	check(n == 0, "int 0x80 ends the caller");
 	n = 0;
-	for (long nr = 0; nr < 548; nr += 13)
-		n += !dies(x32, nr);
-	check(n == 0, "x32 calls end the caller");
+	check(x32_is_missing(), "x32 calls are not there");
 	check(RAW(-1) == -ENOSYS, "call -1 gives ENOSYS");
 	check(RAW(1000) == -ENOSYS && RAW(0x3fffffff) == -ENOSYS && RAW(511) == -ENOSYS && RAW(512) == -ENOSYS,
 	      "unknown numbers give ENOSYS");

@@ -1,6 +1,7 @@
 /* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small interpreter: which calls are native, trapped, notified or fatal. libseccomp turns rules into a
  * tree and does not go back from a branch that fails, so every combination of the arguments that rules look at is tried. */
 /* objects: src/base/log.c */
+#include <errno.h>
 #include <signal.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "host/openhow.h"
 #include "host/worker.h"
 #include "stub/stub.h"
 #include "tap.h"
@@ -16,7 +18,7 @@
 #define M STUB_MAGIC
 #define P 0x7fff00001000UL
 
-enum verdict { ALLOW, TRAP, NOTIFY, KILL, NOSYS, OTHER };
+enum verdict { ALLOW, TRAP, NOTIFY, KILL, NOSYS, NOMEM, OTHER };
 
 static const struct sock_filter runner_prog[] = {
 #include "runner_filter.h"
@@ -39,7 +41,7 @@ static enum verdict verdict_of(uint32_t ret)
 	case SECCOMP_RET_KILL_PROCESS:
 		return KILL;
 	case SECCOMP_RET_ERRNO:
-		return (ret & SECCOMP_RET_DATA) == 38 ? NOSYS : OTHER;
+		return (ret & SECCOMP_RET_DATA) == ENOSYS ? NOSYS : (ret & SECCOMP_RET_DATA) == ENOMEM ? NOMEM : OTHER;
 	default:
 		return OTHER;
 	}
@@ -133,10 +135,10 @@ static void try_processes(uint64_t mark)
 					  0x0a011,    0x2008011, 0x4008011, 0x8008011, 0x10008011, 0x20008011, 0x40008011 };
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		want(mark != M ? TRAP : i < 3 ? ALLOW : NOTIFY, SYS_clone, flags[i], P, 0, 0, 0, mark);
+		want(mark == M && i < 3 ? ALLOW : TRAP, SYS_clone, flags[i], P, 0, 0, 0, mark);
 	for (uint64_t fd = STUB_FD - 1; fd <= STUB_FD + 1; fd++)
 		for (uint64_t fl = 0; fl <= 0x1000; fl += 0x1000)
-			want(mark != M ? TRAP : fd == STUB_FD && fl ? ALLOW : NOTIFY, SYS_execveat, fd, P, P, P, fl, mark);
+			want(mark == M && fd == STUB_FD && fl ? ALLOW : TRAP, SYS_execveat, fd, P, P, P, fl, mark);
 	want(TRAP, SYS_execve, P, P, P, 0, 0, mark);
 	want(TRAP, SYS_fork, 0, 0, 0, 0, 0, mark);
 	want(TRAP, SYS_io_setup, 1, P, 0, 0, 0, mark);
@@ -145,11 +147,16 @@ static void try_processes(uint64_t mark)
 	want(TRAP, SYS_shmdt, P, 0, 0, 0, 0, mark);
 	want(TRAP, SYS_vfork, 0, 0, 0, 0, 0, mark);
 	want(mark == M ? ALLOW : NOTIFY, SYS_close, 5, 0, 0, 0, 0, mark);
+	want(TRAP, SYS_close, STUB_FD, 0, 0, 0, 0, mark);
+	want(TRAP, SYS_close, STUB_FD | 1UL << 32, 0, 0, 0, 0, mark);
 	for (uint64_t op = 0; op < 80; op++)
-		want(op == 22 ? TRAP : mark == M && (op == 15 || op == 35) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0, 0, 0, mark);
+		want(op == 22 || op == 0 || op > 61 ? TRAP : mark == M && (op == 15 || op == 35) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0,
+		     0, 0, mark);
+	want(NOTIFY, SYS_prctl, 0x53564d41, 0, P, 4096, P, mark);
+	want(TRAP, SYS_prctl, 22 | 1UL << 32, 2, P, 0, 0, mark);
 	for (uint64_t op = 0; op < 4; op++)
 		for (uint64_t fl = 0; fl < 64; fl++)
-			want(mark != M ? TRAP : op == 1 && !(fl & ~0x11UL) ? ALLOW : NOTIFY, SYS_seccomp, op, fl, P, 0, 0, mark);
+			want(mark == M && op == 1 && !(fl & ~0x11UL) ? NOTIFY : TRAP, SYS_seccomp, op, fl, P, 0, 0, mark);
 	want(NOSYS, SYS_clone3, P, 88, 0, 0, 0, mark);
 }
 
@@ -160,25 +167,80 @@ static void try_mmap(void)
 					STUB_MAP_HI - 1, STUB_MAP_HI + 0x100000000 };
 
 	for (int i = 0; i < 6; i++)
-		for (int j = 0; j < 8; j++)
-			want((flags[i] & 0x20) || j == 4 || j == 5 ? ALLOW : TRAP, SYS_mmap, 0, 4096, 3, flags[i], fds[j],
-			     0);
+		for (int j = 0; j < 8; j++) {
+			bool marked = j == 4 || j == 5;
+
+			want((flags[i] & 0x20) || marked ? ALLOW : TRAP, SYS_mmap, 0, 4096, 3, flags[i], fds[j], 0);
+			/* The host's huge pages, of any size. */
+			for (uint64_t size = 0; size < 64; size += 21)
+				want(flags[i] & 0x20 ? NOMEM : marked ? ALLOW : TRAP, SYS_mmap, 0, 4096, 3,
+				     flags[i] | 0x40000 | size << 26, fds[j], 0);
+		}
+	for (uint64_t advice = 0; advice < 128; advice++) {
+		bool good = advice <= 4 || (advice >= 8 && advice <= 11) || (advice >= 14 && advice <= 25) || advice == 102 ||
+			    advice == 103;
+
+		want(good ? ALLOW : TRAP, SYS_madvise, P, 4096, advice, 0, 0, 0);
+		want(good ? ALLOW : TRAP, SYS_madvise, P, 4096, advice | 1UL << 40, 0, 0, M);
+	}
 }
 
-/* What is not native, trapped or answered by the filter goes to the kernel, whatever its arguments. */
+/* Modes: with a set-id bit a call does not go to the kernel, which could let it through. */
+static void try_modes(uint64_t mark)
+{
+	static const struct {
+		int nr, arg;
+	} calls[] = { { SYS_open, 2 },	{ SYS_openat, 3 },  { SYS_creat, 1 },  { SYS_mkdir, 1 },    { SYS_mkdirat, 2 },
+		      { SYS_mknod, 1 }, { SYS_mknodat, 2 }, { SYS_chmod, 1 },  { SYS_fchmod, 1 },   { SYS_fchmodat, 2 },
+		      { 452, 2 } };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		for (int bit = -1; bit < 64; bit++) {
+			uint64_t a[5] = { P, P, P, P, P };
+
+			a[calls[i].arg] = 0755 | (bit < 0 ? 0 : 1UL << bit);
+			want(bit == 10 || bit == 11 ? TRAP : NOTIFY, calls[i].nr, a[0], a[1], a[2], a[3], a[4], mark);
+		}
+	want(TRAP, SYS_openat2, 3, P, P, 24, 0, mark);
+}
+
+/* What goes to the kernel at once is what it could let through without harm; everything else has to come by the stub, or by a number
+ * that no Linux has. */
 static void try_default(void)
 {
-	static const int never_native[] = { SYS_open,	 SYS_openat,  SYS_socket, SYS_connect, SYS_ptrace, SYS_kill,
-					    SYS_tgkill,	 SYS_mount,   SYS_bpf,	  SYS_ioctl,   SYS_read,   SYS_write,
-					    SYS_sendmsg, SYS_unshare, SYS_setns,  SYS_keyctl,  SYS_memfd_create,
-					    SYS_process_vm_readv, SYS_io_uring_setup, SYS_userfaultfd };
+	static const int plain[] = { SYS_read, SYS_write, SYS_stat, SYS_newfstatat, SYS_sendmsg, SYS_kill, SYS_tgkill, SYS_wait4,
+				     SYS_process_vm_readv, SYS_getppid };
+	static const int never[] = {
+		SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_setsockopt, SYS_ptrace, SYS_mount, SYS_umount2,
+		SYS_pivot_root, SYS_chroot, SYS_bpf, SYS_unshare, SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key,
+		SYS_memfd_create, SYS_io_uring_setup, SYS_userfaultfd, SYS_perf_event_open, SYS_open_tree, SYS_move_mount,
+		SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_open_by_handle_at, SYS_name_to_handle_at,
+		SYS_fanotify_init, SYS_pidfd_getfd, SYS_pidfd_open, SYS_kcmp, SYS_personality, SYS_setuid, SYS_setresuid,
+		SYS_setgroups, SYS_capset, SYS_sethostname, SYS_chown, SYS_fchownat, SYS_setxattr, SYS_fsetxattr, SYS_pipe2,
+		SYS_eventfd2, SYS_epoll_create1, SYS_inotify_init1, SYS_timer_create, SYS_timerfd_create, SYS_signalfd4, SYS_mq_open,
+		SYS_shmget, SYS_semget, SYS_msgget, SYS_splice, SYS_vmsplice, SYS_tee, SYS_sync, SYS_sched_setscheduler,
+		SYS_sched_setattr, SYS_ioprio_set, SYS_modify_ldt, SYS_syslog, SYS_reboot, SYS_init_module, SYS_quotactl,
+		SYS_process_madvise, SYS_move_pages, SYS_mbind, SYS_landlock_create_ruleset, 447 /* memfd_secret */, 462 /* mseal */
+	};
+	static const uint64_t terminal[] = { 0x5401, 0x5402, 0x5413, 0x541b, 0x5421, 0x540f, 0x5410 };
 
-	for (size_t i = 0; i < sizeof(never_native) / sizeof(int); i++) {
-		want(NOTIFY, never_native[i], 0, 0, 0, 0, 0, 0);
-		want(NOTIFY, never_native[i], P, P, P, P, P, M);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(int); i++) {
+		want(NOTIFY, plain[i], 0, 0, 0, 0, 0, 0);
+		want(NOTIFY, plain[i], P, P, P, P, P, M);
 	}
-	for (int nr = 500; nr < 0x8000; nr += 7)
+	for (size_t i = 0; i < sizeof(never) / sizeof(int); i++) {
+		want(TRAP, never[i], 0, 0, 0, 0, 0, 0);
+		want(TRAP, never[i], P, P, P, P, P, M);
+	}
+	for (size_t i = 0; i < sizeof(terminal) / sizeof(terminal[0]); i++)
+		want(NOTIFY, SYS_ioctl, 0, terminal[i] | 1UL << 32, P, 0, 0, 0);
+	want(TRAP, SYS_ioctl, 0, 0x5412 /* TIOCSTI */, P, 0, 0, M);
+	want(TRAP, SYS_ioctl, 0, 0x540e /* TIOCSCTTY */, P, 0, 0, M);
+	for (int nr = 463; nr < HC_BASE; nr += 7)
+		want(TRAP, nr, P, P, P, P, P, M);
+	for (int nr = HC_BASE; nr < 0x20000; nr += 7)
 		want(NOTIFY, nr, P, P, P, P, P, M);
+	want(NOTIFY, 0xffffff, P, P, P, P, P, M);
 }
 
 /* A thread of its own is all that a sealed kernel can make. */
@@ -197,6 +259,60 @@ static void try_kernel(void)
 	want(TRAP, SYS_mmap, 0, 4096, 7, 0x22, UINT64_MAX, 0);
 }
 
+/* Memory: openat2 reads from one page, which is out of reach for the calls that change memory. No huge pages. */
+static void try_kernel_memory(void)
+{
+	static const uint64_t low[] = { 0, 1, 0x1000, 0x10000, OPENHOW_BASE - 0x1000, OPENHOW_BASE, OPENHOW_BASE + 0xfff };
+	static const uint64_t high[] = { OPENHOW_END, 0x400000, P, 0xffffffff00000000 };
+
+	for (size_t i = 0; i < sizeof(low) / sizeof(low[0]); i++)
+		for (int prot = 0; prot < 8; prot++) {
+			want(!low[i] && prot < 4 ? ALLOW : TRAP, SYS_mmap, low[i], ~0UL, (uint64_t)prot, 0x22, ~0UL, 0);
+			want(TRAP, SYS_mmap, low[i], ~0UL, (uint64_t)prot, 0x32, ~0UL, 0);
+			want(TRAP, SYS_mmap, low[i], ~0UL, (uint64_t)prot, 0x40022, ~0UL, 0);
+			want(TRAP, SYS_mprotect, low[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+			want(TRAP, SYS_munmap, low[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+			want(TRAP, SYS_madvise, low[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+		}
+	for (size_t i = 0; i < sizeof(high) / sizeof(high[0]); i++)
+		for (int prot = 0; prot < 8; prot++) {
+			want(prot < 4 ? ALLOW : TRAP, SYS_mmap, high[i], ~0UL, (uint64_t)prot, 0x32, ~0UL, 0);
+			want(TRAP, SYS_mmap, high[i], ~0UL, (uint64_t)prot, 0x40032, ~0UL, 0);
+			want(prot < 4 ? ALLOW : TRAP, SYS_mprotect, high[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+			want(ALLOW, SYS_munmap, high[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+			want(ALLOW, SYS_madvise, high[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+		}
+	want(TRAP, SYS_mremap, P, 4096, 4096, 3, OPENHOW_BASE, 0);
+	for (uint64_t at = OPENHOW_BASE - 64; at < OPENHOW_END + 64; at++) {
+		bool good = at >= OPENHOW_BASE && at < OPENHOW_END && at % OPENHOW_STEP == 0;
+
+		want(good ? ALLOW : TRAP, SYS_openat2, 3, P, at, OPENHOW_SIZE, 0, 0);
+		want(TRAP, SYS_openat2, 3, P, at | 1UL << 32, OPENHOW_SIZE, 0, 0);
+		want(TRAP, SYS_openat2, 3, P, at, OPENHOW_SIZE + 8, 0, 0);
+	}
+	want(ALLOW, SYS_memfd_create, P, 3, 0, 0, 0, 0);
+	want(TRAP, SYS_memfd_create, P, 4, 0, 0, 0, 0);
+}
+
+/* No set-id bit, whatever else is in the register. */
+static void try_kernel_modes(void)
+{
+	static const struct {
+		int nr, arg;
+	} calls[] = { { SYS_openat, 3 }, { SYS_mkdirat, 2 }, { SYS_mknodat, 2 }, { SYS_fchmod, 1 }, { 452, 2 } };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		for (int bit = 0; bit < 64; bit++) {
+			uint64_t a[5] = { P, P, P, P, P };
+
+			a[calls[i].arg] = 0755 | 1UL << bit;
+			want(bit == 10 || bit == 11 ? TRAP : ALLOW, calls[i].nr, a[0], a[1], a[2], a[3], a[4], 0);
+		}
+	want(TRAP, SYS_chmod, P, 0755, 0, 0, 0, 0);
+	want(TRAP, SYS_fchown, 5, 0, 0, 0, 0, 0);
+	want(TRAP, SYS_fchownat, 5, P, 0, 0, 0, 0);
+}
+
 int main(void)
 {
 	static const uint64_t marks[] = { 0, 1, P, M };
@@ -209,13 +325,22 @@ int main(void)
 		try_processes(marks[i]);
 	ok(!wrong, "process calls");
 	try_mmap();
-	ok(!wrong, "mmap");
+	ok(!wrong, "mmap and madvise");
+	for (int i = 0; i < 4; i++)
+		try_modes(marks[i]);
+	ok(!wrong, "modes");
 	try_default();
-	ok(!wrong, "everything else goes to the kernel");
+	ok(!wrong, "the kernel gets what it may let through, the stub the rest");
 	ok(run(AUDIT_ARCH_I386, SYS_getpid, none) == KILL, "int 0x80 kills");
-	ok(run(AUDIT_ARCH_X86_64, (int)(0x40000000 | SYS_getpid), none) == KILL, "x32 kills");
+	ok(run(AUDIT_ARCH_X86_64, (int)(0x40000000 | SYS_getpid), none) == NOSYS &&
+		   run(AUDIT_ARCH_X86_64, 0x7fffffff, none) == NOSYS && run(AUDIT_ARCH_X86_64, -1, none) == NOSYS,
+	   "x32 is not there");
 	ok(run(AUDIT_ARCH_X86_64, SYS_getpid, none) == ALLOW, "getpid is native");
 	try_kernel();
 	ok(!wrong, "the kernel's own: threads and no processes, nothing executable");
+	try_kernel_memory();
+	ok(!wrong, "the kernel's own: memory");
+	try_kernel_modes();
+	ok(!wrong, "the kernel's own: no set-id bits");
 	return tap_end();
 }

@@ -189,6 +189,9 @@ int main(void)
 	ret = isolate_enter(&cell.spec, &iso);
 	if (ret < 0)
 		fail("cannot isolate the cell", ret);
+	ret = host_open_prepare();
+	if (ret < 0)
+		fail("cannot prepare the cell's kernel", ret);
 	cell.proc_fd = iso.proc_fd;
 	cell.scratch_fd = iso.scratch_fd;
 	cell.boot_mono = (uint64_t)now_mono();

@@ -123,8 +123,8 @@ static int64_t row_run(struct task *t, struct row r, const struct sysargs *a)
 	}
 	if (r.status == REFUSED)
 		return refused_call(t, t->call.nr, a);
-	if (r.status == NATIVE)
-		return -EPERM; /* a form of it that the filter does not let through */
+	if (r.status == NATIVE) /* a form of it that the filter does not let through */
+		return t->call.nr == SYS_madvise ? -EINVAL : -EPERM;
 	if (!r.handler) {
 		cell.unknown++;
 		return -ENOSYS;
@@ -137,6 +137,17 @@ static bool is_armed_form(int nr, const struct sysargs *a)
 {
 	return (nr == HC_PSELECT6 || nr == SYS_ppoll || nr == SYS_epoll_pwait || nr == 441) &&
 	       a->a[5] == STUB_MAGIC;
+}
+
+/* What a guest's own filters say of the call. A forwarded one has passed the host's copies of them under another number. */
+static bool is_permitted(const struct task *t)
+{
+	const struct call *c = &t->call;
+
+	if (!t->seccomp)
+		return true;
+	return c->forwarded ? seccomp_allows(t, c->nr, c->ip, &c->args)
+			    : seccomp_may_ask(t, c->nr, &c->args);
 }
 
 static void run(struct task *t)
@@ -152,9 +163,7 @@ static void run(struct task *t)
 	}
 	task_current = t;
 	c->waits = false;
-	ret = t->seccomp && !seccomp_may_ask(t, c->nr, &c->args)
-		      ? -EPERM
-		      : row_run(t, row_find(c->nr), &c->args);
+	ret = is_permitted(t) ? row_run(t, row_find(c->nr), &c->args) : -EPERM;
 	task_current = NULL;
 	if (ret == ANSWERED_GONE)
 		return;
@@ -187,6 +196,7 @@ static void call_begin(struct task *t)
 	struct call *c = &t->call;
 
 	c->posted = false;
+	c->forwarded = false;
 	c->resumed = false;
 	c->has_deadline = false;
 	c->may_wait = false;
@@ -265,7 +275,10 @@ void dispatch_call(const struct host_call *in)
 	t->armed = false;
 	t->raising = 0; /* that is done */
 	c->id = in->id;
-	c->nr = in->nr < SITE_ODD ? in->nr : fast_site_nr(t, in->ip);
+	c->forwarded = in->nr >= HC_FORWARD && in->nr < HC_FORWARD_END;
+	c->nr = c->forwarded	    ? in->nr - HC_FORWARD
+		: in->nr < SITE_ODD ? in->nr
+				    : fast_site_nr(t, in->ip);
 	c->ip = in->ip;
 	memcpy(c->args.a, in->args, sizeof(c->args.a));
 	c->active = true;

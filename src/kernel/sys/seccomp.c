@@ -19,6 +19,7 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/fast.h"
+#include "kernel/sys/handlers.h"
 #include "kernel/task/cred.h"
 #include "stub/stub.h"
 
@@ -162,6 +163,16 @@ int64_t hc_seccomp(struct task *t, const struct sysargs *a)
 	default: /* SECCOMP_GET_NOTIF_SIZES among them: a Linux without notifications */
 		return -EINVAL;
 	}
+}
+
+/* The stub installs the program that HC_SECCOMP wrote for it. */
+int64_t sys_seccomp(struct task *t, const struct sysargs *a)
+{
+	(void)a;
+	if (!t->seccomp_fresh)
+		return -EPERM;
+	(void)notify_continue(t->call.id);
+	return ANSWERED;
 }
 
 /* (what the host answered). Said once for each HC_SECCOMP, by the stub at once: code that is filtered cannot take its filter back.

@@ -239,7 +239,7 @@ static uint32_t prefix(struct sock_filter *out)
 
 	out[n++] = LOAD(offsetof(struct seccomp_data, nr));
 	out[n++] = IF_GE(HC_BASE, 0, 2);
-	out[n++] = IF_GE(HC_BASE + 0x100, 1, 0);
+	out[n++] = IF_GE(HC_FORWARD_END, 1, 0); /* a forwarded call is judged by us */
 	out[n++] = RETURN(SECCOMP_RET_ALLOW);
 	out[n++] = IF_EQ(SYS_mmap, 0, 3);
 	out[n++] = LOAD(ARG_HI(4));
@@ -376,6 +376,16 @@ static bool passed(const struct task *t, int a, int b, int c)
 	return nr == a || nr == b || nr == c;
 }
 
+bool seccomp_allows(const struct task *t, int nr, uint64_t ip, const struct sysargs *a)
+{
+	struct seccomp_data d = { .nr = nr, .arch = AUDIT_ARCH_X86_64, .instruction_pointer = ip };
+	uint32_t action;
+
+	memcpy(d.args, a->a, sizeof(d.args));
+	action = seccomp_judge(t->seccomp, &d) & SECCOMP_RET_ACTION_FULL;
+	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
 bool seccomp_may_ask(const struct task *t, int nr, const struct sysargs *a)
 {
 	const uint64_t *was = t->seccomp_pass.a;
@@ -412,6 +422,7 @@ bool seccomp_may_ask(const struct task *t, int nr, const struct sysargs *a)
 	case SYS_epoll_pwait:
 	case 441: /* epoll_pwait2 */
 	case SYS_exit:
+	case SYS_seccomp: /* sys_seccomp() looks at it */
 		return true;
 	default:
 		for (size_t i = 0; i < ARRAY_LEN(stub_calls); i++)

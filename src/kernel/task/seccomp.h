@@ -53,6 +53,9 @@ void seccomp_cut(struct seccomp_filter *young, struct seccomp_filter *bad);
 /* Is old what young was made on, or the same? NULL is the oldest of all. */
 bool seccomp_is_older(const struct seccomp_filter *old, const struct seccomp_filter *young);
 
+/* Do the filters of t let this call through? */
+bool seccomp_allows(const struct task *t, int nr, uint64_t ip, const struct sysargs *a);
+
 /* May a thread with filters make this notified call? The host has judged it already, unless it was marked as the stub's. */
 bool seccomp_may_ask(const struct task *t, int nr, const struct sysargs *a);
 

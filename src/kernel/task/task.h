@@ -55,6 +55,7 @@ struct call {
 	struct sysargs args;
 	uint64_t ip;
 	bool active; /* the thread waits for an answer */
+	bool forwarded; /* the stub had it made again under a number of ours (HC_FORWARD) */
 	bool posted; /* it came by a box (sys/post.h): it ends at once, or is made again and has had no effect */
 	bool parked; /* on wait queues */
 	bool resumed; /* this is not the handler's first run for this call */

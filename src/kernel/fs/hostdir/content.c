@@ -20,7 +20,7 @@ static int open_by_name(struct hdnode *n, int flags)
 	if (!n->parent) /* a file that is mounted itself was opened then, as far as the host allowed it */
 		return &n->inode == n->inode.fs->root ? -EACCES : -ESTALE;
 	fd = host_open_beneath_xdev(n->parent->fd, n->name,
-				    flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+				    flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ELOOP ? -ESTALE : fd == -EMFILE ? -ENFILE : fd;
 	r = host_fstat(fd, &st);

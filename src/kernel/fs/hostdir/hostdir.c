@@ -162,11 +162,11 @@ static int component_make(struct component *c, const char *name, size_t len)
 static int node_at(struct hdnode *dir, const char *name, size_t len, const struct component *c,
 		   struct hdnode **ret_)
 {
-	int fd = host_open_beneath_xdev(dir->fd, c->str, O_PATH | O_NOFOLLOW, 0);
+	int fd = host_open_beneath_xdev(dir->fd, c->str, O_PATH | O_NOFOLLOW);
 	struct rights lent;
 
 	if (rights_lend(&lent, dir, 0100, fd)) {
-		fd = host_open_beneath_xdev(dir->fd, c->str, O_PATH | O_NOFOLLOW, 0);
+		fd = host_open_beneath_xdev(dir->fd, c->str, O_PATH | O_NOFOLLOW);
 		rights_return(&lent);
 	}
 	if (fd < 0)
@@ -195,8 +195,8 @@ static int make_entry(struct hdnode *dir, const struct component *c, const struc
 
 	switch (nn->mode & S_IFMT) {
 	case S_IFREG:
-		fd = host_open_beneath_xdev(dir->fd, c->str, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-					    mode);
+		/* One component, and O_EXCL follows no link and enters no mount. */
+		fd = host_openat(dir->fd, c->str, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
 		if (fd < 0)
 			return fd;
 		/* This process's own umask is not the guest's. */

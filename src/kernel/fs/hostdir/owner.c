@@ -69,7 +69,7 @@ static int attr_read_slowly(struct hdnode *n, const char *attr, char *buf, size_
 	bool is_dir = inode_is_dir(&n->inode);
 	int fd = is_dir ? host_openat(n->fd, ".", O_RDONLY | O_DIRECTORY, 0)
 			: host_open_beneath_xdev(n->parent->fd, n->name,
-						 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+						 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	int r;
 
 	if (fd < 0)

@@ -375,7 +375,8 @@ static const struct image_ops indeximage_ops = {
 
 static int index_map(struct indeximage *xi)
 {
-	int fd = host_open_beneath(xi->dir_fd, "index", O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	int fd = host_open_beneath(xi->dir_fd, "index",
+				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st;
 	void *map;
 	int r;
