@@ -243,7 +243,7 @@ GEN_CFLAGS := -std=gnu17 -O1 $(WARN) -Wno-missing-field-initializers -D_GNU_SOUR
 $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src/kernel/sys/syscalls.tbl.h
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $< -lseccomp
+	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $<
 
 $(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/host/bootspec.h src/host/openhow.h src/host/worker.h
 	@mkdir -p $(@D)

@@ -1,26 +1,28 @@
 /* Writes the seccomp filter of the runners as a C array, from the system call table and the rules below.
- * It runs at build time with libseccomp, so that a cell neither links the library nor spends time on it.
+ * It runs at build time, so that a cell spends no time on it.
  *
  * Three answers. NATIVE rows of the table: allowed, in the forms below. Calls that go to our kernel at once (notify): those in
  * "notified", and the numbers that no Linux has (HC_). A kernel that was taken over can answer a notification with "go on", and
  * then the host makes the call for the runner; so only calls are in there that give such a kernel nothing that it could not do
  * itself (docs/security.md, "What breaking one kernel gives"). Everything else is trapped: the stub does it, or asks for it under a
- * number that no Linux has (HC_FORWARD). What the stub's mark opens is harmless from anywhere (docs/security.md lists each). */
+ * number that no Linux has (HC_FORWARD). What the stub's mark opens is harmless from anywhere (docs/security.md lists each).
+ *
+ * The program is a tree over ranges of numbers with the same answer, then a few instructions for each call whose arguments
+ * matter. Installing it takes the host as long as it is (translation), so answers are shared. Native calls without a look at
+ * arguments are in the host's bitmap and cost nothing; for that only loads, masks, jumps and returns are used. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "stub/stub.h"
 
@@ -29,34 +31,9 @@
 #define CLONE_THREAD_ 0x10000UL
 #define MAP_ANON_ 0x20UL
 #define MAP_HUGETLB_ 0x40000UL
+#define SET_ID 06000
 #define X32_BIT 0x40000000U
-#define MARKED SCMP_CMP(5, SCMP_CMP_EQ, STUB_MAGIC)
-#define UNMARKED SCMP_CMP(5, SCMP_CMP_NE, STUB_MAGIC)
-
-static scmp_filter_ctx ctx;
-
-static void rule(uint32_t action, int nr, unsigned n, ...)
-{
-	struct scmp_arg_cmp cmp[4];
-	__builtin_va_list ap;
-	int ret;
-
-	__builtin_va_start(ap, n);
-	for (unsigned i = 0; i < n; i++)
-		cmp[i] = __builtin_va_arg(ap, struct scmp_arg_cmp);
-	__builtin_va_end(ap);
-	ret = seccomp_rule_add_exact_array(ctx, action, nr, n, cmp);
-	if (ret < 0) {
-		fprintf(stderr, "gen-runner-filter: rule for call %d: %s\n", nr, strerror(-ret));
-		exit(1);
-	}
-}
-
-/* Rows that are native only in some forms are below, not here. */
-static bool is_special(int nr)
-{
-	return nr == SYS_mmap || nr == SYS_get_robust_list || nr == SYS_madvise;
-}
+#define NRS 512 /* numbers of calls are below it */
 
 /* clang-format off */
 static const int notified[] = {
@@ -88,158 +65,398 @@ static const int notified[] = {
 	SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_shmctl, SYS_mq_timedsend, SYS_mq_timedreceive,
 };
 
-/* Calls whose mode must have no set-id bit: which argument it is. */
-static const struct {
-	int nr, arg;
-} with_mode[] = {
-	{ SYS_open, 2 }, { SYS_openat, 3 }, { SYS_creat, 1 }, { SYS_mkdir, 1 }, { SYS_mkdirat, 2 }, { SYS_mknod, 1 },
-	{ SYS_mknodat, 2 }, { SYS_chmod, 1 }, { SYS_fchmod, 1 }, { SYS_fchmodat, 2 }, { 452 /* fchmodat2 */, 2 },
-};
-
 /* What the kernel's own filter allows as well, and what is without effect on a terminal that is not the caller's own. */
 static const unsigned long ioctls[] = {
 	TCGETS, TCSETS, TCSETSW, TCSETSF, TCXONC, TCFLSH, TIOCGWINSZ, TIOCSWINSZ, TIOCGETD, TIOCOUTQ, FIONREAD, FIONBIO,
 	FIOCLEX, FIONCLEX, TIOCGPGRP, TIOCSPGRP, TIOCGSID, FICLONE,
 };
-
-/* Advice about the own memory. Not: MERGEABLE and UNMERGEABLE, which have the host compare it with everybody's; HWPOISON and
- * SOFT_OFFLINE, which take pages from the host; what will be invented. */
-static const unsigned advice[] = {
-	0 /* NORMAL */, 1 /* RANDOM */, 2 /* SEQUENTIAL */, 3 /* WILLNEED */, 4 /* DONTNEED */, 8 /* FREE */, 9 /* REMOVE */,
-	10 /* DONTFORK */, 11 /* DOFORK */, 14 /* HUGEPAGE */, 15 /* NOHUGEPAGE */, 16 /* DONTDUMP */, 17 /* DODUMP */,
-	18 /* WIPEONFORK */, 19 /* KEEPONFORK */, 20 /* COLD */, 21 /* PAGEOUT */, 22 /* POPULATE_READ */,
-	23 /* POPULATE_WRITE */, 24 /* DONTNEED_LOCKED */, 25 /* COLLAPSE */, 102 /* GUARD_INSTALL */, 103 /* GUARD_REMOVE */,
-};
 /* clang-format on */
+
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static void rules_notified(void)
-{
-	const uint32_t notify = SCMP_ACT_NOTIFY;
+/* ---- instructions ---- */
 
-	for (size_t i = 0; i < LEN(notified); i++)
-		rule(notify, notified[i], 0);
-	for (size_t i = 0; i < LEN(with_mode); i++)
-		rule(notify, with_mode[i].nr, 1,
-		     SCMP_CMP((unsigned)with_mode[i].arg, SCMP_CMP_MASKED_EQ, 06000, 0));
-	for (size_t i = 0; i < LEN(ioctls); i++)
-		rule(notify, SYS_ioctl, 1, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffff, ioctls[i]));
-	/* The process's own settings. Not those of core scheduling (62) and of merging memory (67), and nothing new. */
-	for (unsigned op = 1; op <= 61; op++)
-		if (op != 15 && op != 22 && op != 35)
-			rule(notify, SYS_prctl, 1, SCMP_CMP(0, SCMP_CMP_EQ, op));
-	rule(notify, SYS_prctl, 1, SCMP_CMP(0, SCMP_CMP_EQ, 0x53564d41 /* PR_SET_VMA */));
-	rule(notify, SYS_prctl, 2, SCMP_CMP(0, SCMP_CMP_EQ, 15), UNMARKED);
-	rule(notify, SYS_prctl, 2, SCMP_CMP(0, SCMP_CMP_EQ, 35), UNMARKED);
-	rule(notify, SYS_get_robust_list, 1, SCMP_CMP(0, SCMP_CMP_NE, 0));
-	rule(notify, SYS_close, 1, UNMARKED);
-	/* Without a mask these go straight to the kernel. */
-	rule(notify, SYS_ppoll, 1, SCMP_CMP(3, SCMP_CMP_EQ, 0));
-	rule(notify, SYS_pselect6, 1, SCMP_CMP(5, SCMP_CMP_EQ, 0));
-	rule(notify, SYS_epoll_pwait, 1, SCMP_CMP(4, SCMP_CMP_EQ, 0));
-	rule(notify, 441 /* epoll_pwait2 */, 1, SCMP_CMP(4, SCMP_CMP_EQ, 0));
-	/* A filter of the guest's own can only narrow what this one lets through. The kernel sees to it that it is one that it
-	 * wrapped. No listener: there is one already. No log: it would be the host's. */
-	rule(notify, SYS_seccomp, 3, SCMP_CMP(0, SCMP_CMP_EQ, 1), SCMP_CMP(1, SCMP_CMP_MASKED_EQ, ~0x11UL, 0), MARKED);
+static struct sock_filter out[1024];
+static unsigned nout;
+
+static void put(uint16_t code, unsigned jt, unsigned jf, uint64_t k)
+{
+	if (nout == LEN(out) || jt > 255 || jf > 255) {
+		fprintf(stderr, "gen-runner-filter: too long\n");
+		exit(1);
+	}
+	out[nout++] = (struct sock_filter){ code, (uint8_t)jt, (uint8_t)jf, (uint32_t)k };
 }
 
-static void rules_native(void)
+static void load(unsigned arg) /* its lower half */
 {
-	const uint32_t allow = SCMP_ACT_ALLOW;
+	put(BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, args) + 8 * arg);
+}
+static void load_high(unsigned arg)
+{
+	put(BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, args) + 8 * arg + 4);
+}
+static void mask(uint64_t m)
+{
+	put(BPF_ALU | BPF_AND | BPF_K, 0, 0, m);
+}
+/* Each skips so many instructions if it is so, or if it is not. */
+static void if_eq(uint64_t k, unsigned yes, unsigned no)
+{
+	put(BPF_JMP | BPF_JEQ | BPF_K, yes, no, k);
+}
+static void if_ge(uint64_t k, unsigned yes, unsigned no)
+{
+	put(BPF_JMP | BPF_JGE | BPF_K, yes, no, k);
+}
+static void answer(uint32_t k)
+{
+	put(BPF_RET | BPF_K, 0, 0, k);
+}
+#define ALLOW SECCOMP_RET_ALLOW
+#define NOTIFY SECCOMP_RET_USER_NOTIF
+#define TRAP SECCOMP_RET_TRAP
 
-#define NATIVE 1
-#define KERNEL 0
-#define STUB 0
-#define REFUSED 0
-#define NONE 0
-#define SYSCALL(nr, name, status, format)                                                          \
-	if (status && !is_special(nr))                                                             \
-		rule(allow, nr, 0);
+/* Marked as the stub's: allowed; else the other. Six instructions. */
+static void allow_marked(uint32_t other)
+{
+	load(5);
+	if_eq(STUB_MAGIC & 0xffffffff, 0, 2);
+	load_high(5);
+	if_eq(STUB_MAGIC >> 32, 1, 0);
+	answer(other);
+	answer(ALLOW);
+}
+
+/* ---- calls whose arguments matter ---- */
+
+/* The stub's descriptor stays, so what execveat executes is the stub. The host looks at the lower half only. */
+static void rule_close(void)
+{
+	load(0);
+	if_eq(STUB_FD, 0, 1);
+	answer(TRAP);
+	allow_marked(NOTIFY);
+}
+
+static void rule_marked(void)
+{
+	allow_marked(TRAP);
+}
+
+/* Without a new action: what it says is right, but for those that the stub may have (stub/guard.c) and from SIGCONT on. */
+static void rule_sigaction(void)
+{
+	load_high(0);
+	if_eq(0, 0, 8);
+	load(0);
+	if_ge(SIGCONT, 6, 0);
+	if_eq(SIGBUS, 5, 0);
+	if_eq(SIGSEGV, 4, 0);
+	load(1);
+	if_eq(0, 0, 2);
+	load_high(1);
+	if_eq(0, 5, 0); /* the last of: */
+	allow_marked(TRAP);
+}
+
+/* Unblocking, or only asking. */
+static void rule_sigprocmask(void)
+{
+	load_high(0);
+	if_eq(0, 0, 2);
+	load(0);
+	if_eq(1, 10, 0);
+	load(1);
+	if_eq(0, 0, 2);
+	load_high(1);
+	if_eq(0, 6, 0);
+	allow_marked(TRAP);
+	answer(ALLOW);
+}
+
+/* The process's own settings. Not those of core scheduling (62) and of merging memory (67), and nothing new. */
+static void rule_prctl(void)
+{
+	load(0);
+	if_eq(15 /* PR_SET_NAME */, 7, 0);
+	if_eq(35 /* PR_SET_MM */, 6, 0);
+	if_eq(0x53564d41 /* PR_SET_VMA */, 4, 0);
+	if_eq(22 /* PR_SET_SECCOMP */, 2, 0);
+	if_eq(0, 1, 0);
+	if_ge(62, 0, 1);
+	answer(TRAP);
+	answer(NOTIFY);
+	allow_marked(NOTIFY);
+}
+
+/* Huge pages are the host's own: a cell has none, and says so as Linux does. */
+static void rule_mmap(void)
+{
+	load(3);
+	mask(MAP_ANON_ | MAP_HUGETLB_);
+	if_eq(MAP_ANON_, 5, 0);
+	if_eq(MAP_ANON_ | MAP_HUGETLB_, 3, 0);
+	load_high(4);
+	if_eq(STUB_MAP_HI >> 32, 2, 0);
+	answer(TRAP);
+	answer(SECCOMP_RET_ERRNO | ENOMEM);
+	answer(ALLOW);
+}
+
+/* A thread, or a child of the kernel: nobody else learns of its end. */
+static void rule_clone(void)
+{
+	load(0);
+	mask(BAD_CLONE | CLONE_THREAD_ | CLONE_PARENT_);
+	if_eq(CLONE_THREAD_, 3, 0);
+	if_eq(CLONE_THREAD_ | CLONE_PARENT_, 2, 0);
+	if_eq(CLONE_PARENT_, 1, 0);
+	answer(TRAP);
+	allow_marked(TRAP);
+}
+
+static void rule_execveat(void)
+{
+	load(0);
+	if_eq(STUB_FD, 0, 2);
+	load(4);
+	if_eq(0x1000 /* AT_EMPTY_PATH */, 1, 0);
+	answer(TRAP);
+	allow_marked(TRAP);
+}
+
+/* Advice about the own memory. Not: MERGEABLE and UNMERGEABLE (12, 13), which have the host compare it with everybody's; HWPOISON and
+ * SOFT_OFFLINE (100, 101), which take pages from the host; what will be invented. */
+static void rule_madvise(void)
+{
+	load(2);
+	if_ge(104, 7, 0);
+	if_ge(102 /* GUARD_INSTALL, GUARD_REMOVE */, 7, 0);
+	if_ge(26, 5, 0);
+	if_ge(14 /* HUGEPAGE to COLLAPSE */, 5, 0);
+	if_ge(12, 3, 0);
+	if_ge(8 /* FREE to DOFORK */, 3, 0);
+	if_ge(5, 1, 0);
+	if_ge(0 /* NORMAL to DONTNEED */, 1, 0);
+	answer(TRAP);
+	answer(ALLOW);
+}
+
+static void rule_robust_list(void)
+{
+	load(0);
+	if_eq(0, 0, 2);
+	load_high(0);
+	if_eq(0, 1, 0);
+	answer(NOTIFY);
+	answer(ALLOW);
+}
+
+/* A filter of the guest's own can only narrow what this one lets through. The kernel sees to it that it is one that it wrapped. No
+ * listener: there is one already. No log: it would be the host's. */
+static void rule_seccomp(void)
+{
+	load(0);
+	if_eq(1, 0, 8);
+	load(1);
+	mask(0xffffffff & ~0x11UL); /* TSYNC, TSYNC_ESRCH */
+	if_eq(0, 0, 5);
+	load(5);
+	if_eq(STUB_MAGIC & 0xffffffff, 0, 3);
+	load_high(5);
+	if_eq(STUB_MAGIC >> 32, 0, 1);
+	answer(NOTIFY);
+	answer(TRAP);
+}
+
+static void rule_ioctl(void)
+{
+	load(1);
+	for (size_t i = 0; i < LEN(ioctls); i++)
+		if_eq(ioctls[i], LEN(ioctls) - i, 0);
+	answer(TRAP);
+	answer(NOTIFY);
+}
+
+/* Calls with a signal mask: without one they go straight to the kernel. */
+static void unmasked(unsigned arg)
+{
+	load(arg);
+	if_eq(0, 0, 3);
+	load_high(arg);
+	if_eq(0, 0, 1);
+	answer(NOTIFY);
+	answer(TRAP);
+}
+static void rule_mask3(void)
+{
+	unmasked(3);
+}
+static void rule_mask4(void)
+{
+	unmasked(4);
+}
+static void rule_mask5(void)
+{
+	unmasked(5);
+}
+
+/* Modes without a set-id bit. */
+static void mode_in(unsigned arg)
+{
+	load(arg);
+	put(BPF_JMP | BPF_JSET | BPF_K, 1, 0, SET_ID);
+	answer(NOTIFY);
+	answer(TRAP);
+}
+static void rule_mode1(void)
+{
+	mode_in(1);
+}
+static void rule_mode2(void)
+{
+	mode_in(2);
+}
+static void rule_mode3(void)
+{
+	mode_in(3);
+}
+
+static void rule_missing(void)
+{
+	answer(SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+static const struct {
+	int nr;
+	void (*rule)(void);
+} special[] = {
+	{ SYS_close, rule_close },
+	{ SYS_rt_sigsuspend, rule_marked },
+	{ SYS_rt_sigtimedwait, rule_marked },
+	{ SYS_rt_sigaction, rule_sigaction },
+	{ SYS_rt_sigprocmask, rule_sigprocmask },
+	{ SYS_prctl, rule_prctl },
+	{ SYS_mmap, rule_mmap },
+	{ SYS_clone, rule_clone },
+	{ SYS_clone3, rule_missing }, /* libc falls back to clone */
+	{ SYS_execveat, rule_execveat },
+	{ SYS_madvise, rule_madvise },
+	{ SYS_get_robust_list, rule_robust_list },
+	{ SYS_seccomp, rule_seccomp },
+	{ SYS_ioctl, rule_ioctl },
+	{ SYS_ppoll, rule_mask3 },
+	{ SYS_epoll_pwait, rule_mask4 },
+	{ 441 /* epoll_pwait2 */, rule_mask4 },
+	{ SYS_pselect6, rule_mask5 },
+	{ SYS_creat, rule_mode1 },
+	{ SYS_mkdir, rule_mode1 },
+	{ SYS_mknod, rule_mode1 },
+	{ SYS_chmod, rule_mode1 },
+	{ SYS_fchmod, rule_mode1 },
+	{ SYS_open, rule_mode2 },
+	{ SYS_mkdirat, rule_mode2 },
+	{ SYS_mknodat, rule_mode2 },
+	{ SYS_fchmodat, rule_mode2 },
+	{ 452 /* fchmodat2 */, rule_mode2 },
+	{ SYS_openat, rule_mode3 },
+};
+
+/* ---- by number ---- */
+
+/* What each number has: one of these, or FIRST_RULE and the place of its rule in rules. */
+enum { TRAPPED, ALLOWED, NOTIFIED, FIRST_RULE };
+static uint8_t answers[NRS];
+static void (*rules[LEN(special)])(void);
+static unsigned nrules;
+
+static uint8_t rule_number(void (*rule)(void))
+{
+	unsigned i = 0;
+
+	while (i < nrules && rules[i] != rule)
+		i++;
+	if (i == nrules)
+		rules[nrules++] = rule;
+	return (uint8_t)(FIRST_RULE + i);
+}
+
+static void answers_fill(void)
+{
+#define NATIVE ALLOWED
+#define KERNEL TRAPPED
+#define STUB TRAPPED
+#define REFUSED TRAPPED
+#define NONE TRAPPED
+#define SYSCALL(nr, name, status, format) answers[nr] = status;
 #include "kernel/sys/syscalls.tbl.h"
 #undef SYSCALL
-
-	for (size_t i = 0; i < LEN(advice); i++)
-		rule(allow, SYS_madvise, 1, SCMP_CMP(2, SCMP_CMP_MASKED_EQ, 0xffffffff, advice[i]));
-	rule(allow, SYS_get_robust_list, 1, SCMP_CMP(0, SCMP_CMP_EQ, 0));
-	rule(allow, SYS_close, 1, MARKED);
-	rule(allow, SYS_prctl, 2, SCMP_CMP(0, SCMP_CMP_EQ, 35), MARKED);
-	rule(allow, SYS_prctl, 2, SCMP_CMP(0, SCMP_CMP_EQ, 15), MARKED);
-
-	/* Huge pages are the host's own: a cell has none, and says so as Linux does. */
-	rule(allow, SYS_mmap, 1, SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_ANON_ | MAP_HUGETLB_, MAP_ANON_));
-	rule(SCMP_ACT_ERRNO(ENOMEM), SYS_mmap, 1,
-	     SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_ANON_ | MAP_HUGETLB_, MAP_ANON_ | MAP_HUGETLB_));
-	rule(allow, SYS_mmap, 2, SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_ANON_, 0),
-	     SCMP_CMP(4, SCMP_CMP_MASKED_EQ, 0xffffffff00000000, STUB_MAP_HI));
-
-	/* A thread, or a child of the kernel: nobody else learns of its end. */
-	rule(allow, SYS_clone, 2, SCMP_CMP(0, SCMP_CMP_MASKED_EQ, BAD_CLONE | CLONE_THREAD_, CLONE_THREAD_), MARKED);
-	rule(allow, SYS_clone, 2,
-	     SCMP_CMP(0, SCMP_CMP_MASKED_EQ, BAD_CLONE | CLONE_THREAD_ | CLONE_PARENT_, CLONE_PARENT_), MARKED);
-	rule(SCMP_ACT_ERRNO(ENOSYS), SYS_clone3, 0); /* libc falls back to clone */
-	rule(allow, SYS_execveat, 3, SCMP_CMP(0, SCMP_CMP_EQ, STUB_FD), SCMP_CMP(4, SCMP_CMP_EQ, 0x1000),
-	     MARKED);
-
-	/* libseccomp does not go back from a branch that fails: the rules of one call form a decision tree, each argument either
-	 * equal or not. tests/unit/test_filter tries every combination. */
-	for (unsigned sig = 0; sig < SIGCONT; sig++) {
-		if (sig == SIGBUS || sig == SIGSEGV) { /* the stub may have them (stub/guard.c) */
-			rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_EQ, sig), MARKED);
-			continue;
-		}
-		rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_EQ, sig), SCMP_CMP(1, SCMP_CMP_EQ, 0));
-		rule(allow, SYS_rt_sigaction, 3, SCMP_CMP(0, SCMP_CMP_EQ, sig), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);
-	}
-	rule(allow, SYS_rt_sigaction, 2, SCMP_CMP(0, SCMP_CMP_GE, SIGCONT), MARKED);
-	rule(allow, SYS_rt_sigprocmask, 1, SCMP_CMP(0, SCMP_CMP_EQ, 1));
-	rule(allow, SYS_rt_sigprocmask, 2, SCMP_CMP(0, SCMP_CMP_NE, 1), SCMP_CMP(1, SCMP_CMP_EQ, 0));
-	rule(allow, SYS_rt_sigprocmask, 3, SCMP_CMP(0, SCMP_CMP_NE, 1), SCMP_CMP(1, SCMP_CMP_NE, 0), MARKED);
-	rule(allow, SYS_rt_sigsuspend, 1, MARKED);
-	rule(allow, SYS_rt_sigtimedwait, 1, MARKED);
+	for (size_t i = 0; i < LEN(notified); i++)
+		answers[notified[i]] = NOTIFIED;
+	for (size_t i = 0; i < LEN(special); i++)
+		answers[special[i].nr] = rule_number(special[i].rule);
 }
 
-/* Before libseccomp's tree: what it has no words for. Other architectures end the process. */
-static const struct sock_filter before[] = {
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-	/* Numbers of x32, which the host may have: as a Linux without them. */
-	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
-	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, HC_BASE, 0, 1),
-	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-	/* The stub's descriptor stays: what execveat executes is the stub. The host looks at the lower half only. */
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close, 0, 3),
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, STUB_FD, 0, 1),
-	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-};
+/* The tree over ranges of numbers, first[lo] ... first[hi] - 1. Its nodes lie one behind the other, a node's lower half right behind it;
+ * behind all of them one instruction for each answer. So no jump is longer than all of it. */
+static unsigned node_target(const unsigned *first, unsigned lo, unsigned hi, unsigned node, unsigned answers_at)
+{
+	return hi - lo == 1 ? answers_at + answers[first[lo]] : node;
+}
+
+static void tree(const unsigned *first, unsigned lo, unsigned hi, unsigned answers_at)
+{
+	unsigned mid = (lo + hi) / 2, at = nout, next = at + 1, other = next + (mid - lo - 1);
+
+	if (hi - lo == 1)
+		return;
+	if_ge(first[mid], node_target(first, mid, hi, other, answers_at) - next,
+	      node_target(first, lo, mid, next, answers_at) - next);
+	tree(first, lo, mid, answers_at);
+	tree(first, mid, hi, answers_at);
+}
+
+static void program(void)
+{
+	unsigned first[NRS + 1], n = 0, rules_at;
+
+	/* Other architectures end the process. */
+	put(BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
+	if_eq(AUDIT_ARCH_X86_64, 1, 0);
+	answer(SECCOMP_RET_KILL_PROCESS);
+	put(BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+	/* Numbers of x32, which the host may have: as on a Linux without them. Our own. Those that no call has. */
+	if_ge(NRS, 0, 5);
+	if_ge(X32_BIT, 0, 1);
+	answer(SECCOMP_RET_ERRNO | ENOSYS);
+	if_ge(HC_BASE, 0, 1);
+	answer(NOTIFY);
+	answer(TRAP);
+	for (unsigned nr = 0; nr < NRS; nr++)
+		if (!nr || answers[nr] != answers[nr - 1])
+			first[n++] = nr;
+	first[n] = NRS;
+	tree(first, 0, n, nout + n - 1);
+	answer(TRAP);
+	answer(ALLOW);
+	answer(NOTIFY);
+	rules_at = nout;
+	for (unsigned i = 0; i < nrules; i++)
+		put(BPF_JMP | BPF_JA, 0, 0, 0);
+	for (unsigned i = 0; i < nrules; i++) {
+		out[rules_at + i].k = nout - (rules_at + i) - 1;
+		rules[i]();
+	}
+}
 
 int main(void)
 {
-	struct sock_filter f[4096];
-	FILE *tmp = tmpfile();
-	ssize_t n;
-
-	ctx = seccomp_init(SCMP_ACT_TRAP);
-	if (!ctx || !tmp)
-		return 1;
-	seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	rules_native();
-	rules_notified();
-	if (seccomp_export_bpf(ctx, fileno(tmp)) < 0)
-		return 1;
-	n = pread(fileno(tmp), f, sizeof(f), 0);
-	if (n <= 0 || n % sizeof(f[0]) != 0 || (size_t)n == sizeof(f))
-		return 1;
+	answers_fill();
+	program();
 	printf("/* Made by tools/gen-runner-filter.c. */\n");
-	for (size_t i = 0; i < LEN(before); i++)
-		printf("{ %#x, %u, %u, %#x },\n", before[i].code, before[i].jt, before[i].jf, before[i].k);
-	for (size_t i = 0; i < n / sizeof(f[0]); i++)
-		printf("{ %#x, %u, %u, %#x },\n", f[i].code, f[i].jt, f[i].jf, f[i].k);
-	seccomp_release(ctx);
+	for (unsigned i = 0; i < nout; i++)
+		printf("{ %#x, %u, %u, %#x },\n", out[i].code, out[i].jt, out[i].jf, out[i].k);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/mount.h>
 #include <linux/sched.h>
@@ -32,6 +33,7 @@
 
 /* glibc 2.36 declares these with <sys/mount.h>, which cannot be included beside <linux/mount.h>. */
 #define MNT_DETACH 2
+#define SIGNALS_MAX 16384u /* as the cell says it (kernel/sys/limits.c) */
 #define sys_fsopen(fs, flags) ((int)syscall(SYS_fsopen, fs, flags))
 #define sys_fsconfig(fd, cmd, key, value, aux) \
 	((int)syscall(SYS_fsconfig, fd, cmd, key, value, aux))
@@ -103,6 +105,57 @@ static bool file_put(const char *path, const char *text)
 	return ok;
 }
 
+/* What the host counts for a user. A user namespace takes over the soft limits of who makes it, as what its processes may make of
+ * the user's own counts: so they are lowered around the clone, and the rest is kept for the user. */
+struct quotas {
+	struct rlimit signals, processes; /* as they were */
+	long watches; /* of inotify, for this cell */
+};
+
+#define KEPT_SHARE 4 /* of pending signals: so much of the quota is for the user alone ... */
+#define KEPT_SHARE_PROCESSES 8 /* ... and of processes */
+#define WATCH_SHARE 8 /* of inotify's watches: what one cell may have */
+#define WATCHES_UNKNOWN 65536 /* the quota is that of a namespace further up */
+
+static long number_get(const char *path)
+{
+	char text[24] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? atol(text) : -1;
+}
+
+static void limit_keep(int which, rlim_t share, struct rlimit *ret_old)
+{
+	struct rlimit l;
+
+	if (getrlimit(which, ret_old) < 0)
+		*ret_old = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	if (ret_old->rlim_cur == RLIM_INFINITY)
+		return;
+	l = *ret_old;
+	l.rlim_cur -= l.rlim_cur / share;
+	(void)setrlimit(which, &l);
+}
+
+static void quotas_keep(struct quotas *q)
+{
+	long watches = number_get("/proc/sys/user/max_inotify_watches");
+
+	q->watches = (watches <= 0 || watches >= INT_MAX ? WATCHES_UNKNOWN : watches) / WATCH_SHARE;
+	limit_keep(RLIMIT_SIGPENDING, KEPT_SHARE, &q->signals);
+	limit_keep(RLIMIT_NPROC, KEPT_SHARE_PROCESSES, &q->processes);
+}
+
+static void quotas_restore(const struct quotas *q)
+{
+	(void)setrlimit(RLIMIT_SIGPENDING, &q->signals);
+	(void)setrlimit(RLIMIT_NPROC, &q->processes);
+}
+
 static void isolate_stage_maps(const struct isolate_spawn *s, int control)
 {
 	char line[64];
@@ -124,6 +177,19 @@ static void isolate_stage_maps(const struct isolate_spawn *s, int control)
 	if (getresuid(&r, &e, &v) < 0 || getresgid(&gr, &ge, &gv) < 0 || r || e || v || gr || ge ||
 	    gv)
 		spawn_fail(control, "setresuid", EPERM);
+}
+
+/* Quotas that the host keeps for each user and user namespace, and that cells of one user share with all else that he runs. A new
+ * user namespace has none of its own. Where /proc/sys is not to be written, as in some containers, the filters are alone. */
+static void isolate_stage_quotas(const struct quotas *q)
+{
+	char text[24];
+
+	/* Nothing of a cell makes a user namespace, and without one there are no others. */
+	(void)file_put("/proc/sys/user/max_user_namespaces", "0");
+	(void)file_put("/proc/sys/user/max_inotify_instances", "2");
+	snprintf(text, sizeof(text), "%ld", q->watches);
+	(void)file_put("/proc/sys/user/max_inotify_watches", text);
 }
 
 static void isolate_stage_leash(int control)
@@ -210,6 +276,7 @@ int isolate_spawn(const struct isolate_spawn *s, struct isolated *ret)
 	};
 	bool drop = s->uid != geteuid();
 	gid_t groups[256], gid = getegid();
+	struct quotas quotas;
 	int ngroups = 0, err;
 	long pid;
 
@@ -225,13 +292,16 @@ int isolate_spawn(const struct isolate_spawn *s, struct isolated *ret)
 		if (err)
 			return err;
 	}
+	quotas_keep(&quotas);
 	pid = syscall(SYS_clone3, &args, sizeof(args));
 	if (!pid) {
 		isolate_stage_maps(s, s->fds[FD_CONTROL]);
+		isolate_stage_quotas(&quotas);
 		isolate_stage_leash(s->fds[FD_CONTROL]);
 		isolate_stage_exec(s);
 	}
 	err = pid < 0 ? -errno : 0;
+	quotas_restore(&quotas);
 	if (drop && ids_set(0, gid, (size_t)ngroups, groups) && !err)
 		err = -EPERM;
 	ret->pid = (pid_t)pid;
@@ -567,6 +637,19 @@ static int rlimit_set(int which, rlim_t soft, rlim_t hard)
 	return setrlimit(which, &new) < 0 ? -errno : 0;
 }
 
+/* Signals that wait, of all processes of the cell together: as many as one process is told that it may have,
+ * but not more than a third of what all cells of the user may have. */
+static int signals_set(void)
+{
+	struct rlimit l;
+	rlim_t n;
+
+	if (getrlimit(RLIMIT_SIGPENDING, &l) < 0)
+		return -errno;
+	n = l.rlim_cur == RLIM_INFINITY ? SIGNALS_MAX : MIN(l.rlim_cur / 3, SIGNALS_MAX);
+	return rlimit_set(RLIMIT_SIGPENDING, n, n);
+}
+
 static int isolate_stage_rlimits(const struct bootspec *spec)
 {
 	/* Counted for this user namespace alone. The slack is for processes that are being born
@@ -577,6 +660,10 @@ static int isolate_stage_rlimits(const struct bootspec *spec)
 
 	if (!err)
 		err = rlimit_set(RLIMIT_NOFILE, RLIM_INFINITY, RLIM_INFINITY);
+	if (!err)
+		err = signals_set();
+	if (!err)
+		err = rlimit_set(RLIMIT_MSGQUEUE, 0, 0);
 	if (!err)
 		err = rlimit_set(RLIMIT_CORE, 0, 0);
 	if (!err)

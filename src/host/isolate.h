@@ -6,6 +6,8 @@
  *   namespaces  one clone makes user, mount, PID, IPC, UTS, network and cgroup namespaces;
  *               the child is process 1
  *   maps        the child maps its own uid and gid to 0, and nothing else
+ *   quotas      of what the host counts for each user (pending signals, processes, inotify watches)
+ *               a cell gets a share, and the user keeps a rest; no user namespaces
  *   leash       the child dies with viv; it leaves viv's session, so that a terminal's
  *               signals reach viv only
  *   exec        viv-kernel by descriptor, with exactly the descriptors of host/bootspec.h and
@@ -21,7 +23,7 @@
  *               what the host image may show
  *   root        the process's root is an empty read-only directory; no path leads to the host
  *   caps        no capabilities, none to be gained, no_new_privs
- *   rlimits     descriptors, processes, no core files
+ *   rlimits     descriptors, processes, pending signals, no core files
  * and isolate_seal(), when the first runner exists:
  *   filter      a seccomp allowlist made from the "#syscalls:" comments of the sources
  * After that the kernel can make no process, open no socket, execute no file and map no

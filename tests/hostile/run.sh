@@ -326,6 +326,41 @@ captured_kernels() {
 	owner=vivtest captured_kernel rootless setpriv --reuid vivtest --regid vivtest --init-groups
 }
 
+# Five cells of one user use up what the host counts for him, as far as they can; he has something left. In a user namespace of his own,
+# where the quota of watches can be set.
+user_quotas() {
+	local as=() d=$work/quota n cells=()
+	wanted quota || return 0
+	if [[ $(id -u) == 0 ]]; then
+		id vivtest >/dev/null 2>&1 || return 0
+		as=(setpriv --reuid vivtest --regid vivtest --init-groups)
+	fi
+	mkdir -p "$d/bin" "$d/files" "$d/t"
+	cp "$viv" "$(dirname "$viv")/viv-kernel" "$d/bin/"
+	cp "$bin/quota" "$d/t/"
+	for n in $(seq 0 999); do : >"$d/files/$n"; done
+	chmod -R a+rX "$work" "$d"
+	chmod 777 "$d"
+	"${as[@]}" prlimit --sigpending=2000 unshare --user --map-root-user sh -c '
+		d=$1
+		echo 2000 >/proc/sys/user/max_inotify_watches || exit 1
+		for n in 1 2 3 4 5; do
+			"$d/bin/viv" run --quiet --timeout 60s --mount "$d/t:/t:ro" --mount "$d/files:/f:ro" -- /t/quota fill /f </dev/null >"$d/out.$n" 2>&1 &
+			cells="$cells $!"
+		done
+		for n in 1 2 3 4 5; do
+			for i in $(seq 300); do grep -q "^full" "$d/out.$n" && break; sleep 0.1; done
+		done
+		"$d/t/quota" probe "$d/files" 400 600
+		kill $cells
+		wait' sh "$d" >"$work/out" 2>"$work/err"
+	for n in 1 2 3 4 5; do grep -v '^full' "$d/out.$n" >>"$work/out"; done
+	collect quota "$work/out" 0 -
+	grep -q "^full" "$d"/out.{1,2,3,4,5}
+	report $? "quota: the cells came so far"
+	sed 's/^/# /' "$work/err" | head -n 10
+}
+
 # Processes are started from outside while the first one attacks what makes them.
 seed_under_fire() {
 	local cell n good=0 rc
@@ -445,6 +480,7 @@ host_view
 bad_kernel
 bad_kernel_kept
 captured_kernels
+user_quotas
 seed_under_fire
 paused_strays
 hidden_memory

@@ -1,5 +1,6 @@
-/* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small interpreter: which calls are native, trapped, notified or fatal. libseccomp turns rules into a
- * tree and does not go back from a branch that fails, so every combination of the arguments that rules look at is tried. */
+/* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small interpreter: which calls are native,
+ * trapped, notified or fatal. libseccomp, which makes the kernel's, does not go back from a branch that fails; and the runners' is
+ * made of jumps over counted instructions. So every combination of the arguments that rules look at is tried. */
 /* objects: src/base/log.c */
 #include <errno.h>
 #include <signal.h>
@@ -62,7 +63,7 @@ static enum verdict run(uint32_t arch, int nr, const uint64_t *args)
 			memcpy(&acc, (const char *)&d + f->k, 4);
 			break;
 		case BPF_ALU:
-			acc &= f->k; /* the only operation libseccomp emits */
+			acc &= f->k; /* the only operation there is */
 			break;
 		case BPF_JMP:
 			switch (BPF_OP(f->code)) {
@@ -118,6 +119,17 @@ static void try_signals(uint64_t mark)
 		for (int j = 0; j < 2; j++)
 			want(mark == M || (!ptrs[j] && sigs[i] < 18 && sigs[i] != SIGBUS && sigs[i] != SIGSEGV) ? ALLOW : TRAP, SYS_rt_sigaction, sigs[i], ptrs[j],
 			     P, 8, 0, mark);
+	/* Something in the upper half, and how it looks to the rules beside it. */
+	for (uint64_t sig = 0; sig < 70; sig++) {
+		bool plain = sig < 18 && sig != SIGBUS && sig != SIGSEGV;
+
+		want(mark == M || plain ? ALLOW : TRAP, SYS_rt_sigaction, sig, 0, 0, 0, 0, mark);
+		want(mark == M ? ALLOW : TRAP, SYS_rt_sigaction, sig, 1, 0, 0, 0, mark);
+		want(mark == M ? ALLOW : TRAP, SYS_rt_sigaction, sig, 1UL << 32, 0, 0, 0, mark);
+		want(mark == M ? ALLOW : TRAP, SYS_rt_sigaction, sig | 1UL << 32, 0, 0, 0, 0, mark);
+		want(mark == M || sig == 1 ? ALLOW : TRAP, SYS_rt_sigprocmask, sig, 1, 0, 0, 0, mark);
+		want(mark == M ? ALLOW : TRAP, SYS_rt_sigprocmask, sig | 1UL << 32, 1UL << 32, 0, 0, 0, mark);
+	}
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigsuspend, P, 8, 0, 0, 0, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigtimedwait, P, P, 0, 8, 0, mark);
 	want(mark ? TRAP : NOTIFY, SYS_pselect6, 1, P, P, P, P, mark);
