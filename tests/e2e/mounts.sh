@@ -265,6 +265,25 @@ special() {
 }
 check 'sockets, devices and setuid files of the host are of no use @r' special
 
+# What runs on the host with its owner's rights is not the cell's to change: neither by writing, by which Linux takes the bits away,
+# nor through a mapping, by which it does not.
+set_id_stays_out() {
+	mkdir m
+	for f in written mapped read; do cp /usr/bin/id "m/$f" && chmod 6755 "m/$f"; done
+	viv --mount "$PWD/m:/m" -- python3 -c 'import mmap, os
+with open("/m/written", "r+b") as f: f.write(b"x")
+with open("/m/mapped", "r+b") as f: mmap.mmap(f.fileno(), 0)[0:1] = b"x"
+with open("/m/read", "rb") as f: mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)[0:1]
+for n in "abc": open("/m/" + n, "w").close()
+os.chmod("/m/a", 0o4755)
+os.close(os.open("/m/d", os.O_CREAT | os.O_RDWR, 0o6755))
+os.mknod("/m/e", 0o106755)
+print(oct(os.stat("/m/a").st_mode))' >out || true
+	is "$(stat -c '%n %a' m/written m/mapped m/read)" $'m/written 755\nm/mapped 755\nm/read 6755'
+	is "$(find m -type f -perm /6000 | sort)" m/read
+}
+check 'set-id files of the host are not changed, and none are made @r' set_id_stays_out
+
 shared_between() {
 	mkdir m
 	viv --mount "$PWD/m:/m" -- sh -c 'while [ ! -e /m/go ]; do sleep 0.02; done; cat /m/go; echo back >/m/back' >out &

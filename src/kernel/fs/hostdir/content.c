@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -123,8 +124,20 @@ static int64_t hostdir_seek(struct file *f, int64_t off, int whence)
 	return hostfile_fops.seek(f, off, whence);
 }
 
+static int set_mode(struct hdnode *n, uint32_t mode);
+
 static int hostdir_mmap(struct file *f, const struct mapping_req *req, uint64_t *off)
 {
+	struct hdnode *n = hdnode_of(f->inode);
+
+	/* A write takes a file's set-id bits away, but one through a mapping does not. Nobody in the cell may change what runs on the
+	 * host with the owner's rights. */
+	if ((req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE)) {
+		hdnode_refresh(n);
+		if ((f->inode->mode & (S_ISUID | S_ISGID)) && set_mode(n, f->inode->mode) < 0)
+			return -EPERM;
+		hdnode_refresh(n);
+	}
 	return hostfile_fops.mmap(f, req, off);
 }
 
