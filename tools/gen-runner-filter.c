@@ -52,7 +52,7 @@ static const int notified[] = {
 	SYS_accept, SYS_accept4, SYS_sendto, SYS_recvfrom, SYS_sendmsg, SYS_recvmsg, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown,
 	SYS_getsockname, SYS_getpeername, SYS_getsockopt,
 	/* Processes of the cell's PID namespace. */
-	SYS_exit, SYS_wait4, SYS_waitid, SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_pause,
+	SYS_exit, SYS_wait4, SYS_waitid, SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
 	SYS_pidfd_send_signal, SYS_getppid, SYS_getpgid, SYS_getpgrp, SYS_setpgid, SYS_getsid, SYS_setsid, SYS_process_vm_readv,
 	SYS_process_vm_writev, SYS_getpriority, SYS_setpriority, SYS_sched_getaffinity, SYS_sched_setaffinity,
 	SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_get_priority_max, SYS_sched_get_priority_min,
@@ -143,6 +143,12 @@ static void rule_close(void)
 static void rule_marked(void)
 {
 	allow_marked(TRAP);
+}
+
+/* The stub's own wait (stub_wait in stub/entry.S). */
+static void rule_pause(void)
+{
+	allow_marked(NOTIFY);
 }
 
 /* Without a new action: what it says is right, but for those that the stub may have (stub/guard.c) and from SIGCONT on. */
@@ -336,6 +342,7 @@ static const struct {
 	{ SYS_close, rule_close },
 	{ SYS_rt_sigsuspend, rule_marked },
 	{ SYS_rt_sigtimedwait, rule_marked },
+	{ SYS_pause, rule_pause },
 	{ SYS_rt_sigaction, rule_sigaction },
 	{ SYS_rt_sigprocmask, rule_sigprocmask },
 	{ SYS_prctl, rule_prctl },

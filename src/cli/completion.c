@@ -41,7 +41,7 @@ static const char *value_kind(const struct opt *o)
 		{ "tls-key", "file" },
 		{ "restart", "no on-failure always" },
 		{ "network", "none" },
-		{ "fast", "on off check eager" },
+		{ "fast", "on off check eager detach" },
 		{ "scope", "admin cell read" },
 		{ "sort", "cpu memory disk tasks calls name" },
 		{ "signal", "HUP INT QUIT KILL USR1 USR2 TERM CONT STOP" },

@@ -59,7 +59,8 @@ enum fast_mode {
 	FAST_OFF,
 	FAST_CHECK, /* no, but what they would have said is compared with the truth */
 	FAST_EAGER, /* as on, but from the first call on and whether it pays or not: for tests */
-	FAST_LAST = FAST_EAGER,
+	FAST_DETACH, /* as on, and every call that waits is detached at once (kernel/task/detach.c): for tests */
+	FAST_LAST = FAST_DETACH,
 };
 
 /* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is told to out_fd; see

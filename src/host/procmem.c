@@ -6,7 +6,9 @@
 #include <linux/kcmp.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -230,6 +232,31 @@ int host_proc_status(int proc_fd, pid_t pid, struct host_status *out)
 bool host_shares_memory(pid_t a, pid_t b)
 {
 	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+}
+
+/* "NR ARG0 ... ARG5 SP PC", or "running". */
+int host_thread_sp(int proc_fd, pid_t pid, pid_t tid, uint64_t *ret_sp)
+{
+	char path[48], text[256], *s = text;
+	int err;
+
+	snprintf(path, sizeof(path), "%d/task/%d/syscall", pid, tid);
+	err = read_text(proc_fd, path, text, sizeof(text));
+	if (err < 0)
+		return err;
+	for (int i = 0; s && i < 7; i++)
+		s = strchr(s + 1, ' ');
+	if (!s || strncmp(s, " 0x", 3) != 0)
+		return -EAGAIN;
+	*ret_sp = strtoull(s + 1, NULL, 16);
+	return 0;
+}
+
+uint64_t host_signal_frame(void)
+{
+	uint64_t size = getauxval(51 /* AT_MINSIGSTKSZ, Linux 5.14 */);
+
+	return size ? size : 4096;
 }
 
 /* #syscalls: clock_gettime */

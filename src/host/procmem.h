@@ -50,6 +50,11 @@ int host_proc_status(int proc_fd, pid_t pid, struct host_status *out);
 /* Whether two processes have one address space. False also where the host does not tell. */
 bool host_shares_memory(pid_t a, pid_t b);
 
+/* The stack pointer of a thread that waits in a system call. -errno; -EAGAIN: it does not wait. */
+int host_thread_sp(int proc_fd, pid_t pid, pid_t tid, uint64_t *ret_sp);
+/* Bytes of stack that a signal may take on this host. */
+uint64_t host_signal_frame(void);
+
 /* CPU time of a process (all its threads) in ns, exact to the host's scheduler clock; which: see below. -errno. */
 enum host_cpuclock { HOST_CPU_PROF, HOST_CPU_VIRT, HOST_CPU_SCHED };
 int64_t host_proc_cputime(pid_t pid, enum host_cpuclock which);

@@ -155,6 +155,16 @@ stub_suspend_ret:
 	pop	%r12
 	ret
 
+/* Where a call waits that would wait for long (signal.c): the guest's own context, but for rip, rax and r9, and what every system
+ * call overwrites. Only a signal's handler leads out of here. */
+	.globl	stub_wait
+	.globl	stub_wait_end
+stub_wait:
+	mov	$34, %eax
+	syscall
+	jmp	stub_wait
+stub_wait_end:
+
 /* A rewritten call (fast.c): below the red zone, every register is kept in a frame that r15 points to while the answer is
  * looked for. The labels tell stub_fast_leave() what is where at each instruction. */
 #define FRAME_ROOM 256

@@ -114,11 +114,63 @@ static void collect(uint64_t set, int thread)
 	}
 }
 
+/* ---- calls that wait for long ----
+ *
+ * Such a call waits in stub_wait(), on nobody's stack: the guest's context itself is there. Whoever interrupts it is a handler of
+ * ours, with everything blocked, and takes the context out first, so no guest's handler sees it. What the context was comes from
+ * the kernel, with the result or for the asking, so nothing has to be kept here. */
+
+static int is_waiting(const struct k_ucontext *uc)
+{
+	return uc->rip >= (uint64_t)stub_wait && uc->rip < (uint64_t)stub_wait_end;
+}
+
+/* The call was cut short, and the host set it up to be made again. If that is not what is interrupted here (SIGCONT's handler
+ * is about to run), it is made again. */
+static void wait_enter(struct k_ucontext *uc, const struct stub_wait *w)
+{
+	if (uc->rip + 2 != w->ip || (int)uc->rax != (int)w->nr || uc->r9 != w->r9)
+		return;
+	uc->r9 = STUB_MAGIC;
+	uc->rip = (uint64_t)stub_wait;
+}
+
+static void wait_leave(struct k_ucontext *uc, const struct stub_wait *w)
+{
+	uc->r9 = w->r9;
+	uc->rcx = w->ip;
+	uc->r11 = uc->eflags;
+	if (w->ret == STUB_AGAIN) {
+		uc->rip = w->ip - 2;
+		uc->rax = w->nr;
+	} else {
+		uc->rip = w->ip;
+		uc->rax = (uint64_t)w->ret;
+	}
+}
+
+/* Out of the wait without having been called: the call ends, if it has not yet. True: with a result, which counts more than
+ * the signal. */
+static int wait_ask(struct k_ucontext *uc)
+{
+	struct stub_wait w;
+
+	if (hyper(HC_WAIT_END, &w, 0, 0, 0) < 0)
+		return 0;
+	if (is_waiting(uc) || uc->rip + 2 == w.ip)
+		wait_leave(uc, &w);
+	return w.ret != STUB_AGAIN;
+}
+
 /* The kernel's wake-up when no reserved signal can be queued: SIGSYS, which arrives without a word. */
 void stub_nudged(struct k_ucontext *uc)
 {
 	struct suspend *s;
 
+	if (is_waiting(uc)) {
+		wait_ask(uc);
+		return;
+	}
 	if (uc->rip != (uint64_t)stub_suspend_ret)
 		return;
 	s = (struct suspend *)uc->r12;
@@ -134,21 +186,29 @@ static void nothing(void)
  * real code, and whether it cut a call short that ends with EINTR whatever the handler's flags say. */
 uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 {
-	uint32_t pack = (uint32_t)info->err;
+	const uint64_t ours = BIT(STUB_SIG);
+	uint32_t pack = info->code == -1 ? (uint32_t)info->err : 0;
+	uint64_t next = cont.handler;
+	int answered = 0;
 
 	(void)sig;
 	stub_fast_leave(uc);
-	if (info->code == -1 && pack) {
-		if (pack >> 8 & SIGF_THAW)
-			return (uint64_t)nothing;
+	if (pack >> 8 & SIGF_THAW)
+		next = (uint64_t)nothing;
+	else if (is_waiting(uc) || (pack >> 8 & SIGF_WAIT))
+		answered = wait_ask(uc);
+	if (pack && next == cont.handler) {
 		info->code = (int16_t)(pack >> 16);
 		info->err = 0;
-		if ((pack >> 8 & SIGF_EINTR) && *(const uint16_t *)uc->rip == 0x050f) {
+		if ((pack >> 8 & SIGF_EINTR) && !answered &&
+		    *(const uint16_t *)uc->rip == 0x050f) {
 			uc->rax = -EINTR_;
 			uc->rip += 2;
 		}
 	}
-	return cont.handler;
+	/* From here on as the guest wants it (see stub_sigaction). */
+	native(NR_SIGPROCMASK, 1, &ours, 0, 8);
+	return next;
 }
 
 void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
@@ -156,10 +216,19 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	struct suspend *s = NULL;
 	struct k_sigaction sa;
 	struct k_siginfo si;
-	int flags = unpack(info, &si), restart;
+	int flags = unpack(info, &si), restart, answered;
 
 	(void)sig;
 	stub_fast_leave(uc);
+	if ((flags & SIGF_WAIT) && !si.signo) {
+		const struct stub_wait *w = (const struct stub_wait *)info->payload;
+
+		if (!(flags & SIGF_WAKE))
+			wait_enter(uc, w);
+		else if (is_waiting(uc))
+			wait_leave(uc, w);
+		return;
+	}
 	if (flags & SIGF_PATCH) {
 		const struct stub_patch *what = (const struct stub_patch *)info->payload;
 
@@ -182,11 +251,12 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	}
 	if (si.signo < 1 || si.signo >= STUB_SIG)
 		return;
+	answered = is_waiting(uc) && wait_ask(uc);
 	settle(&si, flags & SIGF_THREAD ? 0 : s ? s->mask : uc->sigmask);
 	if (s)
 		s->woken =
 			1; /* settling made the kernel forget the question: ask again unless a handler ran */
-	if (s || (uc->sigmask & BIT(si.signo)))
+	if (s || answered || (uc->sigmask & BIT(si.signo)))
 		return;
 
 	/* The host rewound the call: rip is at its syscall instruction. A native futex wait is treated like a parked call. */
@@ -209,6 +279,7 @@ static void cont_show(long sig, struct k_sigaction *sa, const struct k_sigaction
 	if (sig != SIGCONT_ || sa->handler != (uint64_t)stub_cont_entry)
 		return;
 	sa->handler = was->handler;
+	sa->mask &= ~BIT(STUB_SIG);
 	sa->flags = (sa->flags & ~SA_SIGINFO_) | (was->flags & SA_SIGINFO_);
 }
 
@@ -287,6 +358,7 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 			cont.flags &= SA_KNOWN_; /* the others are never shown */
 			sa.handler = (uint64_t)stub_cont_entry;
 			sa.flags |= SA_SIGINFO_;
+			sa.mask |= BIT(STUB_SIG); /* until stub_cont() is done with the context */
 		}
 		ret = stub_guard_sigaction(sig, &sa, &prev);
 		if (ret < 0)

@@ -67,7 +67,9 @@
 #define HC_SEED_FILL 0x7619 /* (token, address of room for the words) -> 0, or -errno */
 #define HC_SEED_BORN 0x761a /* (token): who becomes the process -> 0, or it ends */
 #define HC_SEED_FAIL 0x761b /* (token, -errno): there was no room, or the host does not fork */
-#define HC_LAST 0x761b
+#define HC_WAIT_END \
+	0x761c /* (struct stub_wait *): what became of the call that waits in stub_wait() -> 0, or -EINVAL: none does */
+#define HC_LAST 0x761c
 
 /* Answers to HC_EXEC_BOOT other than 0. */
 #define STUB_BE_SEED 1 /* this runner is the seed (stub/seed.c) */
@@ -96,6 +98,10 @@
 #define SIGF_COLLECT \
 	32 /* no signal: give what is pending of two sets (payload: thread's, process's) to HC_HOLD */
 #define SIGF_THAW 64 /* a SIGCONT that only continues what was frozen: no handler runs */
+/* About a call that waits in the stub (docs/decisions/0032-long-waits.md). Without a signal: leave your call, which was cut short,
+ * and wait in stub_wait(); with SIGF_WAKE: that call has ended. Both have a struct stub_wait as payload. In a SIGCONT: ask for it. */
+#define SIGF_WAIT 128
+#define STUB_AGAIN (-512) /* a result: the call is made again */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -127,6 +133,14 @@ struct stub_patch {
 	uint64_t ip; /* behind the system call instruction; 0: none is rewritten */
 	uint32_t single; /* nobody else runs in this address space */
 	uint32_t post; /* a box is to be had: 1; an area: 2 */
+};
+
+/* A call that waits in stub_wait(): what the guest's context was changed for, and its result. */
+struct stub_wait {
+	uint64_t ip; /* behind the system call instruction */
+	uint64_t r9;
+	int64_t ret; /* or STUB_AGAIN */
+	uint64_t nr; /* what rax was */
 };
 
 /* See stub/fast.h; it is the first thing in struct stub_boot, which stays where it is for as long as the program runs. */

@@ -138,6 +138,8 @@ long stub_clone_thread(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t ctid
 _Noreturn void stub_vfork(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t ctid, uint64_t tls,
 			  uint64_t token, void *stack_top, void *slot);
 long stub_suspend(const uint64_t *mask, struct suspend *s);
+void stub_wait(void);
+extern char stub_wait_end[];
 extern char stub_suspend_ret[];
 
 /* Where a rewritten call arrives: rax is its number, rcx the address of its system call instruction (fast.c). */

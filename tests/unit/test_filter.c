@@ -131,6 +131,8 @@ static void try_signals(uint64_t mark)
 		want(mark == M ? ALLOW : TRAP, SYS_rt_sigprocmask, sig | 1UL << 32, 1UL << 32, 0, 0, 0, mark);
 	}
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigsuspend, P, 8, 0, 0, 0, mark);
+	want(mark == M ? ALLOW : NOTIFY, SYS_pause, 0, 0, 0, 0, 0, mark);
+	want(mark == M ? ALLOW : NOTIFY, SYS_pause, P, 1, P, P, 8, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigtimedwait, P, P, 0, 8, 0, mark);
 	want(mark ? TRAP : NOTIFY, SYS_pselect6, 1, P, P, P, P, mark);
 	for (int j = 0; j < 2; j++) {

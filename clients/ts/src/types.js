@@ -59,7 +59,7 @@
  * @property {boolean} [stdin_open] the command's input stays open
  * @property {string} [s3_endpoint] the server of s3:// mounts
  * @property {string} [binfmt_wasm] program of the cell that runs WebAssembly modules
- * @property {'on' | 'off' | 'check' | 'eager'} [fast]
+ * @property {'on' | 'off' | 'check' | 'eager' | 'detach'} [fast]
  *
  * @typedef {object} CellCreateOnly
  * @property {string} [name]

@@ -142,7 +142,7 @@ export type CellSpec = {
      * program of the cell that runs WebAssembly modules
      */
     binfmt_wasm?: string;
-    fast?: 'on' | 'off' | 'check' | 'eager';
+    fast?: 'on' | 'off' | 'check' | 'eager' | 'detach';
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).

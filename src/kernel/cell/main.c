@@ -139,6 +139,7 @@ static void settle(void)
 		calls_run_ready();
 	async_run();
 	calls_run_interrupts();
+	calls_detach();
 }
 
 static void loop(void)

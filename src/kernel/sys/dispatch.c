@@ -182,6 +182,8 @@ static void run(struct task *t)
 			/* A signal is about to arrive: the call is made again after its handler. */
 			call_interrupt(t);
 		}
+		if (c->active)
+			call_listed(t);
 		return;
 	}
 	t->restart.valid = false;
@@ -197,6 +199,8 @@ static void call_begin(struct task *t)
 
 	c->posted = false;
 	c->forwarded = false;
+	c->listed = false;
+	c->way = WAY_NOTIFY;
 	c->resumed = false;
 	c->has_deadline = false;
 	c->may_wait = false;
@@ -262,19 +266,34 @@ void dispatch_call(const struct host_call *in)
 		return;
 	}
 	c = &t->call;
+	calls_notified++;
+	if (in->nr == HC_WAIT_END) {
+		call_ask(t, in->id, in->args[0]);
+		return;
+	}
 	t->syscalls++;
 	if (t->armed && c->nr == in->nr &&
 	    is_armed_form(in->nr, (const struct sysargs *)in->args) &&
 	    !memcmp(c->args.a, in->args, sizeof(c->args.a))) {
 		call_resume(t); /* a guest can ask again without having been woken */
+	} else if (c->active && c->way != WAY_NOTIFY && c->raw_nr == in->nr && c->ip == in->ip &&
+		   !memcmp(c->args.a, in->args, sizeof(c->args.a))) {
+		/* Detached, and it did not come to waiting in the stub. */
+		c->way = WAY_NOTIFY;
+		c->listed = false;
+		call_resume(t);
 	} else {
+		if (c->active && c->way != WAY_NOTIFY)
+			call_cut(t); /* in a handler of the stub's: what it does next is to wait */
 		if (c->active || t->armed || c->aux)
 			call_drop(t); /* what it waited for was interrupted */
 		call_begin(t);
 	}
 	t->armed = false;
 	t->raising = 0; /* that is done */
+	call_returned(t);
 	c->id = in->id;
+	c->raw_nr = in->nr;
 	c->forwarded = in->nr >= HC_FORWARD && in->nr < HC_FORWARD_END;
 	c->nr = c->forwarded	    ? in->nr - HC_FORWARD
 		: in->nr < SITE_ODD ? in->nr

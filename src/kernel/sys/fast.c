@@ -354,7 +354,7 @@ static void site_hit(struct task *t, uint32_t weight, uint32_t enough)
 	bool box = !mm->post && mm->calls >= box_calls();
 	uint32_t i, before;
 
-	if (cell.spec.fast != FAST_ON && cell.spec.fast != FAST_EAGER)
+	if (cell.spec.fast == FAST_OFF || cell.spec.fast == FAST_CHECK)
 		return;
 	if (cell.spec.fast == FAST_EAGER)
 		enough = 1;

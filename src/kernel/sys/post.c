@@ -74,7 +74,7 @@ static struct {
 
 bool post_is_on(void)
 {
-	return fastmem && (cell.spec.fast == FAST_ON || cell.spec.fast == FAST_EAGER) &&
+	return fastmem && (cell.spec.fast != FAST_OFF && cell.spec.fast != FAST_CHECK) &&
 	       cell.spec.cpus > 1;
 }
 

@@ -198,18 +198,25 @@ void call_drop(struct task *t)
 	c->aux = NULL;
 	c->aux_free = NULL;
 	c->active = false;
+	c->way = WAY_NOTIFY;
+	call_unlisted(t);
 	t->armed = false;
 	list_remove(&t->interrupt_link);
 }
 
 void call_finish(struct task *t, int64_t ret)
 {
+	enum call_way way = t->call.way;
 	uint64_t id = t->call.id;
 	bool active = t->call.active;
 
 	call_drop(t);
-	if (active && ret != ANSWERED)
+	if (!active || ret == ANSWERED)
+		return;
+	if (way == WAY_NOTIFY)
 		(void)notify_answer(id, ret);
+	else
+		call_return(t, way, ret);
 }
 
 bool calls_are_ready(void)
@@ -265,6 +272,22 @@ void call_interrupt(struct task *t)
 		list_append(&interrupts, &t->interrupt_link);
 }
 
+void call_cut(struct task *t)
+{
+	const struct call *c = &t->call;
+
+	if (c->done > 0) {
+		call_finish(t, c->done);
+		return;
+	}
+	if (c->has_deadline) {
+		t->restart = (struct call_restart){
+			.valid = true, .nr = c->nr, .args = c->args, .deadline = c->deadline
+		};
+	}
+	call_finish(t, -ERESTARTSYS);
+}
+
 void calls_run_interrupts(void)
 {
 	while (!list_is_empty(&interrupts)) {
@@ -274,15 +297,6 @@ void calls_run_interrupts(void)
 		list_remove(&t->interrupt_link);
 		if (!c->active || !c->parked || c->kind == PARK_NOINTR)
 			continue;
-		if (c->done > 0) {
-			call_finish(t, c->done);
-			continue;
-		}
-		if (c->has_deadline) {
-			t->restart = (struct call_restart){
-				.valid = true, .nr = c->nr, .args = c->args, .deadline = c->deadline
-			};
-		}
-		call_finish(t, -ERESTARTSYS);
+		call_cut(t);
 	}
 }

@@ -37,6 +37,7 @@ static const uint16_t stub_calls[] = {
 	SYS_ppoll,	   SYS_epoll_pwait,	SYS_rt_tgsigqueueinfo,
 	SYS_seccomp,	   SYS_execveat,	441 /* epoll_pwait2 */,
 	SYS_madvise,	   SYS_sched_yield,	SYS_membarrier,
+	SYS_pause,
 };
 
 static bool insn_is_known(const struct sock_filter *f)

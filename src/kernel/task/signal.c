@@ -113,15 +113,39 @@ static int send_reserved(struct task *t, int sig, unsigned flags, const struct l
  * delivers one without its siginfo. */
 static void nudge(struct task *t, unsigned flags)
 {
-	struct linux_siginfo si = { .signo = SIGSYS, .code = SI_QUEUE_ };
-
 	if (send_reserved(t, 0, flags, NULL) == -EAGAIN)
-		(void)host_tgsigqueue(t->proc->pid, t->tid, SIGSYS, &si);
+		signal_nudge(t);
 }
 
 void signal_wake_armed(struct task *t)
 {
 	nudge(t, SIGF_WAKE);
+}
+
+static int send_wait(struct task *t, unsigned flags, const struct stub_wait *w)
+{
+	struct linux_siginfo si = { 0 };
+
+	_Static_assert(sizeof(*w) == sizeof(si.u.payload), "fits");
+	memcpy(si.u.payload, w, sizeof(*w));
+	return send_reserved(t, 0, flags, &si);
+}
+
+int signal_detach(struct task *t, const struct stub_wait *w)
+{
+	return send_wait(t, SIGF_WAIT, w);
+}
+
+int signal_return(struct task *t, const struct stub_wait *w)
+{
+	return send_wait(t, SIGF_WAIT | SIGF_WAKE, w);
+}
+
+void signal_nudge(struct task *t)
+{
+	const struct linux_siginfo si = { .signo = SIGSYS, .code = SI_QUEUE_ };
+
+	(void)host_tgsigqueue(t->proc->pid, t->tid, SIGSYS, &si);
 }
 
 void signal_collect(struct task *t, uint64_t mask)
@@ -237,6 +261,24 @@ static bool is_parked(const struct task *t)
 	return t->call.active && t->call.parked;
 }
 
+/* Parked, and nothing happens on the host before we answer. A detached call's thread takes signals and stops as if it ran. */
+static bool is_held(const struct task *t)
+{
+	return is_parked(t) && t->call.way != WAY_SIGNAL;
+}
+
+/* As host_thread_sigs_of(): what a detached call's thread blocks is known, and it may be on its way to where it blocks that. */
+static int task_sigs(const struct task *t, int sig, struct host_sigs *out)
+{
+	if (is_parked(t) && t->call.way == WAY_SIGNAL) {
+		*out = (struct host_sigs){ .blocked = t->call.sigmask };
+		return 0;
+	}
+	return cell.proc_fd < 0
+		       ? -EBADF
+		       : host_thread_sigs_of(cell.proc_fd, t->proc->pid, t->tid, sig, out);
+}
+
 /* The thread to which a signal of this number travels, of those that queue: the next must not overtake it on another way. */
 static struct task *travels_to(struct proc *p, const struct task *only, int sig)
 {
@@ -276,9 +318,7 @@ static int deliver_caught(struct proc *p, struct task *only, int sig,
 	list_for_each (t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
-		ret = cell.proc_fd < 0
-			      ? -EBADF
-			      : host_thread_sigs_of(cell.proc_fd, p->pid, t->tid, sig, &hs);
+		ret = task_sigs(t, sig, &hs);
 		if (ret == -ENOENT || ret == -ESRCH)
 			continue; /* it has just ended */
 		if (ret < 0)
@@ -344,7 +384,7 @@ static void parked_nudge(struct proc *p, int sig)
 	    cell.proc_fd < 0)
 		return;
 	list_for_each (t, &p->threads, thread_link)
-		if (is_parked(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
+		if (is_held(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
 		    ((st.sig_pnd | st.shd_pnd) & ~st.sig_blk)) {
 			nudge(t, 0);
 			call_interrupt(t);
@@ -367,7 +407,7 @@ static int proc_stop(struct proc *p)
 
 	if (p->nthreads > 1)
 		list_for_each (t, &p->threads, thread_link)
-			if (!is_parked(t))
+			if (!is_held(t))
 				task_stop(t);
 	return ret;
 }
@@ -506,6 +546,7 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught,
 {
 	struct linux_siginfo direct;
 	struct host_sigs hs = { 0 };
+	unsigned flags = 0;
 	bool ends;
 	int ret;
 
@@ -520,12 +561,14 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught,
 		parked_nudge(p, SIGCONT);
 		return ret;
 	}
-	if (cell.proc_fd >= 0)
-		(void)host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs);
+	(void)task_sigs(t, SIGCONT, &hs);
 	pack_direct(&direct, SIGCONT, info);
 	ends = is_parked(t) && t->call.kind != PARK_NOINTR && !(hs.blocked & SIGBIT(SIGCONT));
 	if (ends && t->call.kind == PARK_EINTR)
-		direct.err = (int32_t)SIG_PACK(SIGCONT, SIGF_EINTR, info->code);
+		flags |= SIGF_EINTR;
+	if (ends && !is_held(t))
+		flags |= SIGF_WAIT;
+	direct.err = (int32_t)SIG_PACK(SIGCONT, flags, info->code);
 	ret = host_tgsigqueue(p->pid, t->tid, SIGCONT, &direct);
 	if (ret == 0 && ends)
 		call_interrupt(t);
@@ -652,8 +695,7 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
 	struct host_sigs hs;
 
 	list_for_each (o, &p->threads, thread_link) {
-		if (o == t || cell.proc_fd < 0 ||
-		    host_thread_sigs(cell.proc_fd, p->pid, o->tid, &hs) < 0)
+		if (o == t || task_sigs(o, sig, &hs) < 0)
 			continue;
 		if ((hs.blocked & SIGBIT(STUB_SIG)) || (hs.blocked & SIGBIT(sig)))
 			continue;

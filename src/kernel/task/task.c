@@ -152,6 +152,8 @@ struct task *task_new(struct proc *p, pid_t tid)
 	t->start_time = now_mono();
 	t->loginuid = t->sessionid = LOGIN_UNSET;
 	list_init(&t->interrupt_link);
+	list_init(&t->call.waiting_link);
+	list_init(&t->end_link);
 	list_init(&t->travelling);
 	list_append(bucket(task_hash, tid), &t->hash_link);
 	list_append(&p->threads, &t->thread_link);
@@ -172,6 +174,7 @@ void task_free(struct task *t)
 	struct proc *p = t->proc;
 
 	call_drop(t);
+	call_returned(t);
 	/* First: what it closes may send signals, and send them to it. */
 	if (task_gone)
 		task_gone(t);

@@ -49,11 +49,25 @@ enum park_kind {
 
 #define CALL_WAITERS 2
 
+/* How the answer to a call reaches its thread: see task/detach.c. */
+enum call_way {
+	WAY_NOTIFY, /* the host's notification is open */
+	WAY_SIGNAL, /* detached: the thread waits in the stub, for a reserved signal */
+	WAY_ASKED, /* detached, and the stub has asked for it (HC_WAIT_END) */
+};
+
 struct call {
 	uint64_t id; /* the notification's id */
 	int nr;
+	int raw_nr; /* nr as the thread has it: differs for a call that is being rewritten */
 	struct sysargs args;
 	uint64_t ip;
+	enum call_way way;
+	bool listed; /* it was put on the list of calls that may be detached */
+	uint64_t began; /* how many notifications there had been */
+	struct list waiting_link; /* in that list */
+	uint64_t sigmask; /* detached: what the thread blocks */
+	uaddr_t ask_addr; /* WAY_ASKED: where the stub wants to be told */
 	bool active; /* the thread waits for an answer */
 	bool forwarded; /* the stub had it made again under a number of ours (HC_FORWARD) */
 	bool posted; /* it came by a box (sys/post.h): it ends at once, or is made again and has had no effect */
@@ -126,6 +140,13 @@ struct task {
 	struct list
 		interrupt_link; /* its parked call is to be cut short at the end of this event */
 	bool armed; /* in a call with a signal mask, waiting in the stub (see platform) */
+	struct call_end { /* what became of a detached call, until its thread has made another */
+		bool valid;
+		int raw_nr;
+		uint64_t ip, r9;
+		int64_t ret;
+	} end;
+	struct list end_link; /* ... which it could not be told yet */
 	int pdeathsig;
 	uint32_t loginuid, sessionid; /* LOGIN_UNSET: nobody logged in for it */
 	uint32_t timerslack_ns;
@@ -290,6 +311,23 @@ void calls_continue(struct proc *p);
 /* A caught signal is on its way to t: its parked call ends with EINTR or a restart, unless it is answered before. */
 void call_interrupt(struct task *t);
 void calls_run_interrupts(void);
+/* Ends a parked call as a signal does: with what it has done, or so that it is made again and keeps its deadline. */
+void call_cut(struct task *t);
+
+/* ---- calls that wait for long (task/detach.c) ---- */
+/* Its call has parked and its notification stays open. */
+void call_listed(struct task *t);
+void call_unlisted(struct task *t);
+/* At the end of an event: detaches the calls that have waited longest, if there are many. */
+void calls_detach(void);
+/* The answer to a detached call, which has been dropped; way is what it was. */
+void call_return(struct task *t, enum call_way way, int64_t ret);
+/* The stub asks (HC_WAIT_END, notification id): the answer. */
+void call_ask(struct task *t, uint64_t id, uaddr_t addr);
+/* The thread makes another call. */
+void call_returned(struct task *t);
+/* Notifications so far. */
+extern uint64_t calls_notified;
 
 /* ---- life (task/task.c) ---- */
 /* A new process with one thread, child of parent (NULL: of the kernel). NULL: no memory or too many. */
@@ -370,6 +408,12 @@ void signal_wake_armed(struct task *t);
 /* The stub is to rewrite the call before ip; single: nobody else runs in that memory; post: what it asks for first, as in struct stub_patch.
  * For a thread whose call is being answered. */
 void signal_patch(struct task *t, uint64_t ip, bool single, uint32_t post);
+/* For detached calls. They go to a thread that is known to take it; -EAGAIN: queues are full. The last, which arrives without what
+ * it is about, never fails for that. */
+struct stub_wait; /* stub/stub.h */
+int signal_detach(struct task *t, const struct stub_wait *w);
+int signal_return(struct task *t, const struct stub_wait *w);
+void signal_nudge(struct task *t);
 /* Nobody outside of the group, but in its session, is parent of a member: nobody could continue it. */
 bool pgrp_is_orphaned(pid_t pgid);
 /* Linux's rule for a group that just lost its last tie to its session: if a member is stopped, SIGHUP and SIGCONT to all. */
