@@ -301,6 +301,8 @@ void dispatch_call(const struct host_call *in)
 	c->ip = in->ip;
 	memcpy(c->args.a, in->args, sizeof(c->args.a));
 	c->active = true;
+	if (c->nr < HC_BASE && c->args.a[5] != STUB_MAGIC)
+		t->errand = false;
 	if (t->proc->held_set)
 		held_pass_on(t);
 	posts_missed(t);

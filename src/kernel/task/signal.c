@@ -164,6 +164,7 @@ void signal_collect(struct task *t, uint64_t mask)
 		return;
 	si.err = (int32_t)SIG_PACK(0, SIGF_COLLECT, 0);
 	memcpy(si.u.payload, sets, sizeof(sets));
+	t->errand = true;
 	(void)host_tgsigqueue(t->proc->pid, t->tid, STUB_SIG, &si);
 }
 
@@ -173,6 +174,7 @@ void signal_patch(struct task *t, uint64_t ip, bool single, uint32_t post)
 	struct linux_siginfo si = { 0 };
 
 	memcpy(si.u.payload, &what, sizeof(what));
+	t->errand = true;
 	(void)send_reserved(t, 0, SIGF_PATCH, &si);
 }
 

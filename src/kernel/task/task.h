@@ -147,6 +147,7 @@ struct task {
 		int64_t ret;
 	} end;
 	struct list end_link; /* ... which it could not be told yet */
+	bool errand; /* its stub was asked to do something, which it does before the guest's next call */
 	int pdeathsig;
 	uint32_t loginuid, sessionid; /* LOGIN_UNSET: nobody logged in for it */
 	uint32_t timerslack_ns;
