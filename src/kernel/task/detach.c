@@ -107,7 +107,6 @@ static int call_detach(struct task *t)
 	struct call *c = &t->call;
 	struct stub_wait w = wait_of(c, 0);
 	struct host_sigs hs;
-	int ret;
 
 	if (c->ready || t->sig_inflight || t->proc->state != PROC_RUNNING || t->proc->stop_request ||
 	    t->proc->exiting)
@@ -117,9 +116,8 @@ static int call_detach(struct task *t)
 	    host_thread_sigs(cell.proc_fd, t->proc->pid, t->tid, &hs) < 0 ||
 	    (hs.blocked & SIGBIT(STUB_SIG)) || !(hs.caught & SIGBIT(STUB_SIG)) || !has_room(t))
 		return -EPERM;
-	ret = signal_detach(t, &w);
-	if (ret < 0)
-		return ret == -EAGAIN ? ret : -EPERM;
+	if (signal_detach(t, &w) < 0)
+		return -EPERM;
 	(void)notify_answer(c->id, STUB_AGAIN);
 	c->way = WAY_SIGNAL;
 	c->sigmask = hs.blocked;
