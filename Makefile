@@ -325,6 +325,7 @@ test-unit: $(UNIT_BIN)
 test-guest: all
 	@tests/guest/run.sh $(B) $(B)/viv $(T)
 	@GUEST_FLAGS="--fast eager" tests/guest/run.sh $(B) $(B)/viv "$(or $(T),post_*)"
+	@$(foreach t,$(or $(T),detach_* signal_* stop_* wait_*),GUEST_FLAGS="--fast detach" tests/guest/run.sh $(B) $(B)/viv "$t" &&) true
 
 # The same calls on the host and in a cell, line by line. 'make diff' takes other variations: SEEDS, COUNT, T for families.
 test-diff: all

@@ -42,14 +42,15 @@ class Row:
     setup: before it, in the same place, not timed. runs: timed runs in one round (inside), rounds: of all systems.
     limit: at most this times the reference (rate, bytes: at least); vs: the system that is the reference.
     needs: programs. prepare: a script that fetches data into {b} once, before all rounds. block: bytes in an operation.
-    user: not as root in bubblewrap, which has one user only."""
+    user: not as root in bubblewrap, which has one user only. idle: with vs="idle", the command in a cell that is the reference."""
 
     def __init__(self, name, title, command, kind="inside", setup="", runs=3, rounds=5, limit=None, vs="native",
-                 only=None, needs="", beats_runsc=False, prepare=None, block=65536, user=False):
+                 only=None, needs="", beats_runsc=False, prepare=None, block=65536, user=False, idle=None):
         self.name, self.title, self.command, self.kind = name, title, command, kind
         self.setup, self.runs, self.rounds = setup, runs, rounds
         self.limit, self.vs, self.only, self.needs = limit, vs, only, needs
         self.beats_runsc, self.prepare, self.block, self.user = beats_runsc, prepare, block, user
+        self.idle = Row(name + "-idle", title, idle, kind, setup, runs, rounds) if idle else None
 
     def more_is_better(self):
         return self.kind in ("rate", "bytes")
@@ -105,6 +106,14 @@ ROWS = [
         vs="runsc", needs="pgbench", user=True),
     Row("nginx", "nginx and wrk, 1 KiB", "{b}/servers.sh nginx {d} {n}", kind="rate", runs=2, rounds=3, limit=2,
         vs="runsc", needs="nginx wrk curl"),
+    # Many threads or processes that wait, and few that do not.
+    Row("blocked", "a call, 3,000 blocked threads", "{b}/blocked call 3000 4000 {n}", runs=5, rounds=3, limit=1.3, vs="idle",
+        idle="{b}/blocked call 0 4000 {n}"),
+    Row("pool", "1,000 threads, a request to each", "{b}/blocked pool 1000 2000 {n}", runs=4, rounds=3),
+    Row("jvm", "Java, 1,000 threads for connections", "{b}/servers.sh jvm {d} {n}", kind="rate", runs=3, rounds=2,
+        needs="java javac"),
+    Row("postgres-200", "pgbench, 4 of 200 connections", "{b}/servers.sh postgres-200 {d} {n}", kind="rate", runs=2, rounds=2,
+        needs="pgbench", user=True),
     # For information.
     Row("pipe", "pipe, there and back", "{b}/micro pipe 2000 {n}", runs=4, rounds=3),
     Row("unix", "unix socket, there and back", "{b}/micro unix 2000 {n}", runs=4, rounds=3),
@@ -231,6 +240,8 @@ class Bench:
             if row.vs == "notify":
                 out = self.run([self.bin + "/notify", "10000", "3"])[1]
                 samples.setdefault("notify", []).extend(float(x) for x in out.split())
+            if row.idle:
+                samples.setdefault("idle", []).extend(self.sample(row.idle, "viv"))
         return samples, errors
 
     # ---- memory ----
