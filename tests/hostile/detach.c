@@ -177,7 +177,7 @@ static char *wait_find(void)
 
 static void *goes_there(void *arg)
 {
-	__asm__ volatile("movabs %[m], %%r9\n\tjmp *%0" : : "r"(arg), [m] "i"(STUB_MAGIC) : "r9");
+	__asm__ volatile("movabs %[m], %%r9\n\tjmp *%0" : : "r"(arg), "a"(SYS_pause), [m] "i"(STUB_MAGIC) : "r9");
 	return NULL;
 }
 
