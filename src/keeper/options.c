@@ -112,7 +112,8 @@ const struct opt run_opts[] = {
 			  "at the end, list what was added, changed and deleted" },
 	[OPT_TRACE] = { 0, "trace", NULL, "print every system call to standard error" },
 	[OPT_FAST] = { 0, "fast", "MODE",
-		       "on, off, check, eager or detach: calls without a switch to the kernel (on)" },
+		       "on, off, check, eager or detach: calls without a switch to the kernel "
+		       "(on)" },
 	[OPT_QUIET] = { 'q', "quiet", NULL, "no warnings" },
 	[OPT_DETACH] = { 'd', "detach", NULL,
 			 "print the cell's id and leave it to itself; 'viv logs' has its "
@@ -148,10 +149,11 @@ const struct opt run_opts[] = {
 
 _Static_assert(OPT_IDLE == RUN_NOPTS, "what others are shown of the table");
 
-static const char *const fast_modes[] = {
-	[FAST_ON] = "on", [FAST_OFF] = "off", [FAST_CHECK] = "check", [FAST_EAGER] = "eager",
-	[FAST_DETACH] = "detach"
-};
+static const char *const fast_modes[] = { [FAST_ON] = "on",
+					  [FAST_OFF] = "off",
+					  [FAST_CHECK] = "check",
+					  [FAST_EAGER] = "eager",
+					  [FAST_DETACH] = "detach" };
 
 const char *run_fast_name(uint32_t mode)
 {

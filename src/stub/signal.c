@@ -200,8 +200,7 @@ uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	if (pack && next == cont.handler) {
 		info->code = (int16_t)(pack >> 16);
 		info->err = 0;
-		if ((pack >> 8 & SIGF_EINTR) && !answered &&
-		    *(const uint16_t *)uc->rip == 0x050f) {
+		if ((pack >> 8 & SIGF_EINTR) && !answered && *(const uint16_t *)uc->rip == 0x050f) {
 			uc->rax = -EINTR_;
 			uc->rip += 2;
 		}

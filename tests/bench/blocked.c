@@ -87,7 +87,8 @@ int main(int argc, char **argv)
 	long n = argc > 3 ? atol(argv[3]) : 0;
 	int rounds = argc > 4 ? atoi(argv[4]) : 1;
 
-	if (argc < 4 || (!pool && strcmp(argv[1], "call")) || threads < pool || threads > MAX_THREADS || n < 1) {
+	if (argc < 4 || (!pool && strcmp(argv[1], "call")) || threads < pool ||
+	    threads > MAX_THREADS || n < 1) {
 		fprintf(stderr, "usage: blocked call|pool THREADS COUNT [ROUNDS]\n");
 		return 2;
 	}

@@ -18,7 +18,10 @@ static inline long raw(volatile long nr, long a, long b, long c)
 {
 	long ret;
 
-	__asm__ volatile("syscall" : "=a"(ret) : "a"(nr), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -77,7 +80,8 @@ static inline void blocked_await(const struct blocked *b)
 	task_await(getpid(), b->tid);
 }
 
-static inline void blocked_start(struct blocked *b, int i, size_t stack, void (*fn)(struct blocked *b))
+static inline void blocked_start(struct blocked *b, int i, size_t stack,
+				 void (*fn)(struct blocked *b))
 {
 	pthread_attr_t attr;
 

@@ -113,8 +113,15 @@ static void vforked(void)
 
 int main(void)
 {
-	static const char *const names[] = { "exit", "abort", "SIGKILL", "SIGTERM", "exec in a thread", "exit_group in a thread", "exec",
-					     "fault", "last threads" };
+	static const char *const names[] = { "exit",
+					     "abort",
+					     "SIGKILL",
+					     "SIGTERM",
+					     "exec in a thread",
+					     "exit_group in a thread",
+					     "exec",
+					     "fault",
+					     "last threads" };
 	char c;
 
 	alarm(28);

@@ -15,24 +15,25 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 
-static int p_read[2], p_readv[2], p_poll[2], p_select[2], p_epoll[2], p_write[2], p_splice[2], p_splice_to[2], s_recv[2], s_recvmsg[2],
-	s_all[2], ev, listener, ep, flock_fd, fcntl_fd, sem, msg, tfd;
+static int p_read[2], p_readv[2], p_poll[2], p_select[2], p_epoll[2], p_write[2], p_splice[2],
+	p_splice_to[2], s_recv[2], s_recvmsg[2], s_all[2], ev, listener, ep, flock_fd, fcntl_fd,
+	sem, msg, tfd;
 static pid_t child, child2;
 static mqd_t mq;
 static char got[64];
 static int got_count;
 
-#define KIND(name, call)                                                         \
-	static void k_##name(struct blocked *b)                                  \
-	{                                                                        \
-		char buf[16] = { 0 };                                            \
-		(void)buf;                                                       \
-		b->tid = gettid();                                               \
-		b->ret = call;                                                   \
-		if (b->ret < 0)                                                  \
-			b->ret = -errno;                                         \
-		if (buf[0])                                                      \
-			got[__sync_fetch_and_add(&got_count, 1)] = buf[0];       \
+#define KIND(name, call)                                                   \
+	static void k_##name(struct blocked *b)                            \
+	{                                                                  \
+		char buf[16] = { 0 };                                      \
+		(void)buf;                                                 \
+		b->tid = gettid();                                         \
+		b->ret = call;                                             \
+		if (b->ret < 0)                                            \
+			b->ret = -errno;                                   \
+		if (buf[0])                                                \
+			got[__sync_fetch_and_add(&got_count, 1)] = buf[0]; \
 	}
 
 static long do_readv(char *buf)
@@ -176,9 +177,13 @@ static const struct {
 	const char *name;
 	void (*fn)(struct blocked *b);
 } kinds[] = {
-#define K(name) { #name, k_##name }
-	K(read),   K(readv), K(poll), K(select), K(epoll), K(recv),    K(recv_all), K(recvmsg), K(accept), K(flock), K(fcntl),
-	K(semop),  K(msgrcv), K(mq),  K(wait4),	 K(waitid), K(write), K(open),	   K(eventfd), K(timerfd), K(splice),
+#define K(name)                 \
+	{                       \
+#name, k_##name \
+	}
+	K(read),    K(readv),  K(poll),	 K(select), K(epoll),	K(recv),    K(recv_all),
+	K(recvmsg), K(accept), K(flock), K(fcntl),  K(semop),	K(msgrcv),  K(mq),
+	K(wait4),   K(waitid), K(write), K(open),   K(eventfd), K(timerfd), K(splice),
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -213,21 +218,25 @@ int main(void)
 
 	alarm(25);
 	snprintf(name, sizeof(name), "/detach-kinds-%d", getpid());
-	CHECK(pipe(c1) == 0 && pipe(c2) == 0 && pipe(p_read) == 0 && pipe(p_readv) == 0 && pipe(p_poll) == 0 && pipe(p_select) == 0 &&
-	      pipe(p_epoll) == 0 && pipe(p_write) == 0 && pipe(p_splice) == 0 && pipe(p_splice_to) == 0);
+	CHECK(pipe(c1) == 0 && pipe(c2) == 0 && pipe(p_read) == 0 && pipe(p_readv) == 0 &&
+	      pipe(p_poll) == 0 && pipe(p_select) == 0 && pipe(p_epoll) == 0 &&
+	      pipe(p_write) == 0 && pipe(p_splice) == 0 && pipe(p_splice_to) == 0);
 	child = child_start(c1);
 	child2 = child_start(c2);
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s_recv) == 0 && socketpair(AF_UNIX, SOCK_DGRAM, 0, s_recvmsg) == 0 &&
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s_recv) == 0 &&
+	      socketpair(AF_UNIX, SOCK_DGRAM, 0, s_recvmsg) == 0 &&
 	      socketpair(AF_UNIX, SOCK_STREAM, 0, s_all) == 0);
 	listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	CHECK(bind(listener, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(listener, 5) == 0);
 	CHECK((ep = epoll_create1(0)) >= 0 && epoll_ctl(ep, EPOLL_CTL_ADD, p_epoll[0], &e) == 0);
 	CHECK((ev = eventfd(0, 0)) >= 0 && (tfd = timerfd_create(CLOCK_MONOTONIC, 0)) >= 0);
-	CHECK((flock_own = open("l", O_RDWR | O_CREAT, 0600)) >= 0 && (flock_fd = open("l", O_RDWR)) >= 0 && flock(flock_own, LOCK_EX) == 0);
-	CHECK((fcntl_own = open("r", O_RDWR | O_CREAT, 0600)) >= 0 && (fcntl_fd = open("r", O_RDWR)) >= 0 &&
-	      fcntl(fcntl_own, F_OFD_SETLK, &l) == 0);
+	CHECK((flock_own = open("l", O_RDWR | O_CREAT, 0600)) >= 0 &&
+	      (flock_fd = open("l", O_RDWR)) >= 0 && flock(flock_own, LOCK_EX) == 0);
+	CHECK((fcntl_own = open("r", O_RDWR | O_CREAT, 0600)) >= 0 &&
+	      (fcntl_fd = open("r", O_RDWR)) >= 0 && fcntl(fcntl_own, F_OFD_SETLK, &l) == 0);
 	CHECK((sem = semget(IPC_PRIVATE, 1, 0600)) >= 0 && (msg = msgget(IPC_PRIVATE, 0600)) >= 0);
-	CHECK((mq = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attr)) >= 0 && mq_unlink(name) == 0);
+	CHECK((mq = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attr)) >= 0 &&
+	      mq_unlink(name) == 0);
 	CHECK(mkfifo("fifo", 0600) == 0);
 
 	crowd_start();
@@ -240,7 +249,8 @@ int main(void)
 		if (b[i].done)
 			printf("%s did not wait\n", kinds[i].name);
 
-	CHECK(write(p_read[1], "a", 1) == 1 && write(p_readv[1], "bcdef", 5) == 5 && write(p_poll[1], "x", 1) == 1);
+	CHECK(write(p_read[1], "a", 1) == 1 && write(p_readv[1], "bcdef", 5) == 5 &&
+	      write(p_poll[1], "x", 1) == 1);
 	CHECK(write(p_select[1], "x", 1) == 1 && write(p_epoll[1], "x", 1) == 1);
 	CHECK(send(s_recv[1], "ghi", 3, 0) == 3 && send(s_recvmsg[1], "jk", 2, 0) == 2);
 	CHECK(send(s_all[1], "lm", 2, 0) == 2);
@@ -251,7 +261,8 @@ int main(void)
 	CHECK(flock(flock_own, LOCK_UN) == 0);
 	l.l_type = F_UNLCK;
 	CHECK(fcntl(fcntl_own, F_OFD_SETLK, &l) == 0);
-	CHECK(semop(sem, &(struct sembuf){ 0, 1, 0 }, 1) == 0 && msgsnd(msg, &m, 3, 0) == 0 && mq_send(mq, "q", 1, 0) == 0);
+	CHECK(semop(sem, &(struct sembuf){ 0, 1, 0 }, 1) == 0 && msgsnd(msg, &m, 3, 0) == 0 &&
+	      mq_send(mq, "q", 1, 0) == 0);
 	CHECK(write(c1[1], "\7", 1) == 1 && write(c2[1], "\11", 1) == 1);
 	CHECK((block = open("fifo", O_WRONLY)) >= 0);
 	CHECK(write(ev, &(uint64_t){ 5 }, 8) == 8 && timerfd_settime(tfd, 0, &its, NULL) == 0);

@@ -60,8 +60,17 @@ static long call_of(int kind)
 	}
 }
 
-static const char *const names[KINDS] = { "read",   "poll",	   "poll with a time", "epoll_wait", "recv with a time", "recv of all",
-					  "write", "semop", "msgrcv",	       "waitpid",    "pause" };
+static const char *const names[KINDS] = { "read",
+					  "poll",
+					  "poll with a time",
+					  "epoll_wait",
+					  "recv with a time",
+					  "recv of all",
+					  "write",
+					  "semop",
+					  "msgrcv",
+					  "waitpid",
+					  "pause" };
 
 static void block_set(int how, int sig)
 {
@@ -138,7 +147,8 @@ static void round_of(int flags)
 	for (int i = 0; i < KINDS; i++)
 		printf("%s: %s\n", names[i], b[i].done ? "ended" : "goes on");
 	/* What is left. */
-	if (write(p[1], "x", 1) != 1 || send(s_timeo[1], "y", 1, 0) != 1 || send(s_all[1], "defgh", 5, 0) < 0 || write(c[1], "z", 1) != 1 ||
+	if (write(p[1], "x", 1) != 1 || send(s_timeo[1], "y", 1, 0) != 1 ||
+	    send(s_all[1], "defgh", 5, 0) < 0 || write(c[1], "z", 1) != 1 ||
 	    semop(sem, &(struct sembuf){ 0, 1, 0 }, 1) || msgsnd(msg, &m, 8, 0))
 		exit(99);
 	if (!b[10].done) {
@@ -156,7 +166,8 @@ static void round_of(int flags)
 		xwait(child);
 	semctl(sem, 0, IPC_RMID);
 	msgctl(msg, IPC_RMID, NULL);
-	close(p[0]), close(p[1]), close(c[0]), close(c[1]), close(ep), close(p_write[0]), close(p_write[1]);
+	close(p[0]), close(p[1]), close(c[0]), close(c[1]), close(ep), close(p_write[0]),
+		close(p_write[1]);
 	for (int i = 0; i < 2; i++)
 		close(s_timeo[i]), close(s_all[i]);
 }
@@ -190,7 +201,8 @@ static void process_wide(void)
 	kill(getpid(), SIGUSR1);
 	pthread_join(b[1].thread, NULL);
 	make_calls();
-	printf("for the process: %ld in the right thread %d, other waits %d\n", b[1].ret, hit_tid == b[1].tid, !b[0].done);
+	printf("for the process: %ld in the right thread %d, other waits %d\n", b[1].ret,
+	       hit_tid == b[1].tid, !b[0].done);
 	close(p[1]);
 	pthread_join(b[0].thread, NULL);
 	printf("other: %ld\n", b[0].ret);

@@ -71,7 +71,8 @@ int main(void)
 		return 99;
 	crowd_start();
 	for (int i = 0; i < N; i++) {
-		area[i] = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		area[i] = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
 		mprotect(area[i], 4096, PROT_NONE);
 		memset(area[i] + 4096, i + 1, 4096);
 		blocked_start(&b[i], i, 64 << 10, narrow);

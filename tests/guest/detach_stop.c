@@ -92,7 +92,8 @@ static void run(int handled)
 		ioctl(i == 1 ? q[0] : p[0], FIONREAD, &left);
 		printf("untouched %d\n", left);
 		kill(pid, SIGCONT);
-		printf("continued %d\n", waitpid(pid, &status, WCONTINUED) == pid && WIFCONTINUED(status));
+		printf("continued %d\n",
+		       waitpid(pid, &status, WCONTINUED) == pid && WIFCONTINUED(status));
 		/* What it says may come in either order. */
 		char a = i < 2 ? next() : 0, b = handled ? next() : 0;
 		printf("it says %c%c\n", a > b ? a : b, a > b && b ? b : a > b ? '.' : a ? a : '.');

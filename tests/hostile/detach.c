@@ -125,7 +125,8 @@ static void forged(void *arg)
 	crowd_pipes();
 	crowd_start(reader);
 	for (int i = 0; i < 3000; i++) {
-		static const unsigned flags[] = { SIGF_WAIT, SIGF_WAIT | SIGF_WAKE, SIGF_WAKE, SIGF_WAIT | SIGF_RESTART };
+		static const unsigned flags[] = { SIGF_WAIT, SIGF_WAIT | SIGF_WAKE, SIGF_WAKE,
+						  SIGF_WAIT | SIGF_RESTART };
 
 		memset(&si, 0, sizeof(si));
 		si.signo = STUB_SIG;
@@ -177,7 +178,10 @@ static char *wait_find(void)
 
 static void *goes_there(void *arg)
 {
-	__asm__ volatile("movabs %[m], %%r9\n\tjmp *%0" : : "r"(arg), "a"(SYS_pause), [m] "i"(STUB_MAGIC) : "r9");
+	__asm__ volatile("movabs %[m], %%r9\n\tjmp *%0"
+			 :
+			 : "r"(arg), "a"(SYS_pause), [m] "i"(STUB_MAGIC)
+			 : "r9");
 	return NULL;
 }
 
@@ -259,7 +263,9 @@ static void no_room(void *arg)
 
 static void *reader_wrecked(void *arg)
 {
-	stack_t ss = { .ss_sp = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), .ss_size = 65536 };
+	stack_t ss = { .ss_sp = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		       .ss_size = 65536 };
 
 	if ((long)arg % 4 == 0) {
 		sigaltstack(&ss, NULL);

@@ -108,12 +108,12 @@ static int call_detach(struct task *t)
 	struct stub_wait w = wait_of(c, 0);
 	struct host_sigs hs;
 
-	if (c->ready || t->sig_inflight || t->proc->state != PROC_RUNNING || t->proc->stop_request ||
-	    t->proc->exiting)
+	if (c->ready || t->sig_inflight || t->proc->state != PROC_RUNNING ||
+	    t->proc->stop_request || t->proc->exiting)
 		return -EAGAIN;
 	/* The stub's own calls are made with everything blocked; and what it does before it waits may be calls. */
-	if (c->kind == PARK_NOINTR || t->errand || c->ip - STUB_BASE < STUB_SPAN || cell.proc_fd < 0 ||
-	    host_thread_sigs(cell.proc_fd, t->proc->pid, t->tid, &hs) < 0 ||
+	if (c->kind == PARK_NOINTR || t->errand || c->ip - STUB_BASE < STUB_SPAN ||
+	    cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, t->proc->pid, t->tid, &hs) < 0 ||
 	    (hs.blocked & SIGBIT(STUB_SIG)) || !(hs.caught & SIGBIT(STUB_SIG)) || !has_room(t))
 		return -EPERM;
 	if (signal_detach(t, &w) < 0)

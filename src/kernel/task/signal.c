@@ -276,9 +276,8 @@ static int task_sigs(const struct task *t, int sig, struct host_sigs *out)
 		*out = (struct host_sigs){ .blocked = t->call.sigmask };
 		return 0;
 	}
-	return cell.proc_fd < 0
-		       ? -EBADF
-		       : host_thread_sigs_of(cell.proc_fd, t->proc->pid, t->tid, sig, out);
+	return cell.proc_fd < 0 ? -EBADF
+				: host_thread_sigs_of(cell.proc_fd, t->proc->pid, t->tid, sig, out);
 }
 
 /* The thread to which a signal of this number travels, of those that queue: the next must not overtake it on another way. */
