@@ -66,6 +66,9 @@ bool turn_is_long(void)
 	return false;
 }
 
+void now_update(void)
+{
+}
 int64_t now_mono(void)
 {
 	return 500 * NSEC_PER_SEC;
