@@ -47,13 +47,12 @@ void memory_damaged(const char *what)
 {
 	char text[256];
 	int n = snprintf(text, sizeof(text),
-			 "the memory of the cell's kernel is damaged: %s; please report this\n", what);
+			 "the memory of the cell's kernel is damaged: %.128s; please report this",
+			 what);
 
-	if (damage_sink) {
-		text[n - 1] = '\0';
+	if (damage_sink)
 		damage_sink(text);
-	} else if (write(STDERR_FILENO, text, (size_t)n) < 0) {
-		/* It ends all the same. */
-	}
+	else if (write(STDERR_FILENO, text, (size_t)n) < 0 || write(STDERR_FILENO, "\n", 1) < 0)
+		__builtin_trap();
 	__builtin_trap();
 }
