@@ -99,17 +99,17 @@ static int pair_make(struct task *t, int family, int type, int protocol, uint32_
 	if (r < 0)
 		return r;
 	if (!s[0]->ops->pair) {
-		s[0]->ops->release(s[0]);
+		CHECKED(s[0]->ops)->release(s[0]);
 		return -EOPNOTSUPP;
 	}
 	r = sock_make(t, family, type, protocol, &s[1]);
 	if (r < 0) {
-		s[0]->ops->release(s[0]);
+		CHECKED(s[0]->ops)->release(s[0]);
 		return r;
 	}
 	r = sock_file(s[0], flags, &ret_[0]);
 	if (r < 0) {
-		s[1]->ops->release(s[1]);
+		CHECKED(s[1]->ops)->release(s[1]);
 		return r;
 	}
 	r = sock_file(s[1], flags, &ret_[1]);
@@ -119,7 +119,7 @@ static int pair_make(struct task *t, int family, int type, int protocol, uint32_
 	}
 	for (int i = 0; i < 2; i++)
 		s[i]->peer_cred = (struct linux_ucred){ t->proc->pid, t->cred.euid, t->cred.egid };
-	s[0]->ops->pair(s[0], s[1]);
+	CHECKED(s[0]->ops)->pair(s[0], s[1]);
 	return 0;
 }
 
