@@ -38,7 +38,8 @@ struct host_status {
 	uint64_t hwm; /* peak resident memory, bytes */
 	uint64_t rss, shmem; /* resident now; of that, in files of a tmpfs and shared */
 	uint64_t anon; /* resident, and in no file */
-	uint64_t swap, huge, tables; /* swapped out; in huge pages that were set aside; page tables */
+	uint64_t swap, huge,
+		tables; /* swapped out; in huge pages that were set aside; page tables */
 	uint64_t nvcsw, nivcsw; /* context switches of this thread */
 	uint64_t sig_pnd, shd_pnd; /* pending: of the thread, of the process */
 	uint64_t sig_blk, sig_ign, sig_cgt;

@@ -36,7 +36,8 @@
 #define TURN (2 * 1000000L) /* of looking, in one turn of the loop */
 #define REST 4 /* of the time: who has thousands of processes is not looked at all the time */
 #define PIDS_MAX 16384
-#define KERNEL_FREE (16UL << 20) /* caches and tables that a cell's kernel has without anybody's doing */
+#define KERNEL_FREE \
+	(16UL << 20) /* caches and tables that a cell's kernel has without anybody's doing */
 #define DYING NSEC_PER_SEC /* what was killed has so long to give its memory back */
 #define SHARERS 16
 #define GROUPS 1024
@@ -275,9 +276,11 @@ static void weakness_tell(void)
 		return;
 	told = true;
 	if (cell.proc_fd < 0)
-		log_warn("--memory is not enforced: there is no usable cgroup, and the host allows no private /proc");
+		log_warn("--memory is not enforced: there is no usable cgroup, and the host allows "
+			 "no private /proc");
 	else
-		log_warn("--memory: without a usable cgroup, memory is counted every %ld ms: the cell can exceed its limit in between ('viv doctor' says more)",
+		log_warn("--memory: without a usable cgroup, memory is counted every %ld ms: the "
+			 "cell can exceed its limit in between ('viv doctor' says more)",
 			 PERIOD / 1000000);
 }
 

@@ -142,7 +142,8 @@ KTIMER(orphan_timer, orphans_expire);
  * the others. */
 static void orphans_settle(void)
 {
-	static int64_t next; /* a look at thousands of processes takes long: then the timer has to do */
+	static int64_t
+		next; /* a look at thousands of processes takes long: then the timer has to do */
 	int64_t start = host_clock(CLOCK_MONOTONIC), took;
 	struct birth *b, *tmp;
 	bool possible;

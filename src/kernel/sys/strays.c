@@ -134,7 +134,8 @@ void strays_freeze(void)
 		bool ran = false;
 
 		for (int64_t i = 0; i < n; i++)
-			if (all[i] > 1 && !seed_is(all[i])) /* which waits for us, and runs no code of a guest */
+			if (all[i] > 1 &&
+			    !seed_is(all[i])) /* which waits for us, and runs no code of a guest */
 				ran |= threads_stop(all[i]);
 		if (!ran)
 			return;

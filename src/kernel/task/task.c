@@ -266,8 +266,8 @@ KTIMER(orphan_timer, orphans_check);
 
 static void orphan_check(struct proc *p)
 {
-	if (!turn_is_long() || (!ktimer_is_started(&orphan_timer) &&
-				ktimer_start(&orphan_timer, now_mono() + 1) < 0))
+	if (!turn_is_long() ||
+	    (!ktimer_is_started(&orphan_timer) && ktimer_start(&orphan_timer, now_mono() + 1) < 0))
 		pgrp_hangup_if_orphaned(p->pgid);
 	else if (list_is_empty(&p->unchecked_link))
 		list_append(&unchecked, &p->unchecked_link);

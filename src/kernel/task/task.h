@@ -250,7 +250,8 @@ struct proc {
 	uint64_t sigfd_mask; /* signals that its signalfds ask for */
 	uint64_t held_set; /* which of them are kept back for that (task/heldsig.c) */
 	struct list held; /* ... and these are they */
-	struct list stranded; /* signals for it that travelled to threads which ended, or that it gets in another turn */
+	struct list
+		stranded; /* signals for it that travelled to threads which ended, or that it gets in another turn */
 	struct list unchecked_link; /* its group may have lost its last tie (task.c) */
 	struct list late_link; /* in the list of those, see signal_send_one_of() */
 	struct waitq sigfd_q; /* something was kept */

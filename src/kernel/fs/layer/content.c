@@ -72,9 +72,9 @@ static int scratch_make(struct lnode *n)
 static void scratch_unlink(uint64_t number, uint64_t bytes)
 {
 	struct scratch_name s = scratch_name(number);
-	int held = bytes >= FREE_LONG ?
-			   host_openat(cell.scratch_fd, s.str, O_RDONLY | O_NOFOLLOW, 0) :
-			   -1;
+	int held = bytes >= FREE_LONG
+			   ? host_openat(cell.scratch_fd, s.str, O_RDONLY | O_NOFOLLOW, 0)
+			   : -1;
 
 	host_unlinkat(cell.scratch_fd, s.str, 0);
 	if (held >= 0)

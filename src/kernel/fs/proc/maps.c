@@ -132,7 +132,8 @@ int show_maps(struct pinode *pi, struct task *t, struct textbuf *b)
 		text->fd = -1;
 		text_put(&text->host, "", 1);
 	}
-	for (s = text->host.data + b->at; text->host.data && *s && !text->host.failed; s = end + 1) {
+	for (s = text->host.data + b->at; text->host.data && *s && !text->host.failed;
+	     s = end + 1) {
 		end = strchr(s, '\n');
 		if (!end)
 			break;
