@@ -188,5 +188,5 @@ static const struct kind kinds[] = {
 int main(int argc, char **argv)
 {
 	big = mmap(NULL, big_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return slow_main(kinds, sizeof(kinds) / sizeof(kinds[0]), argc > 1 ? argv[1] : NULL);
+	return slow_main(kinds, sizeof(kinds) / sizeof(kinds[0]), argc, argv);
 }

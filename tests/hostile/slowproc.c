@@ -10,8 +10,8 @@
 
 #include "slow.h"
 
-#define PROCS 1500
-#define THREADS 1500
+#define PROCS (slow_scale * 1000)
+#define THREADS (slow_scale * 1000)
 
 static void read_all(const char *path)
 {
@@ -55,7 +55,7 @@ static void many_threads(int n)
 	for (int i = 0; i < n && pthread_create(&th, &a, waits, NULL) == 0; i++)
 		;
 }
-static int own_groups;
+static pid_t *own_groups; /* if they are wanted, and who leads them */
 static int many_procs(int n)
 {
 	int i;
@@ -66,8 +66,10 @@ static int many_procs(int n)
 		if (pid < 0)
 			break;
 		if (pid == 0) {
-			if (own_groups)
+			if (own_groups) {
 				setpgid(0, 0);
+				own_groups[i] = getpid();
+			}
 			waits(NULL);
 		}
 	}
@@ -208,14 +210,16 @@ static void orphans(void)
 /* Each end has to be looked at: is there somebody left who could continue its group? */
 static void orphan_groups(void)
 {
-	own_groups = 1;
+	own_groups = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (fork() == 0) {
 		many_procs(PROCS);
 		_exit(0);
 	}
 	wait(NULL);
 	usleep(300000);
-	kill(-1, SIGKILL);
+	for (int i = 0; i < PROCS; i++)
+		if (own_groups[i])
+			kill(own_groups[i], SIGKILL);
 }
 static void queued_signals(void)
 {
@@ -316,18 +320,18 @@ static void everything(void)
 
 static const struct kind kinds[] = {
 	{ "files of /proc and /sys", everything },
-	{ "60,000 mappings", mappings },
-	{ "20,000 mappings of one file", file_mappings },
+	{ "many mappings", mappings },
+	{ "many mappings of one file", file_mappings },
 	{ "a large process", big_memory },
-	{ "1,500 threads in /proc", threads_files },
-	{ "signals for 1,500 threads", threads_signals },
-	{ "an exec of 1,500 threads", threads_exec },
-	{ "1,500 processes in /proc", procs_files },
-	{ "signals for 1,500 processes", procs_signals },
-	{ "a caught signal for 1,500 processes", procs_caught },
-	{ "1,500 zombies", zombies },
-	{ "1,500 orphans", orphans },
-	{ "1,500 orphaned groups", orphan_groups },
+	{ "many threads in /proc", threads_files },
+	{ "signals for many threads", threads_signals },
+	{ "an exec of many threads", threads_exec },
+	{ "many processes in /proc", procs_files },
+	{ "signals for many processes", procs_signals },
+	{ "a caught signal for many processes", procs_caught },
+	{ "many zombies", zombies },
+	{ "many orphans", orphans },
+	{ "many orphaned groups", orphan_groups },
 	{ "20,000 queued signals", queued_signals },
 	{ "copies of 512 MiB from another process", peers },
 	{ "long seccomp filters", filters },

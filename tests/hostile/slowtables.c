@@ -18,9 +18,11 @@
 
 #include "slow.h"
 
-#define FILES 60000
-#define DEEP 20000
-#define WIDE 60000
+#define FILES_MAX 60000
+#define FILES (slow_scale * FILES_MAX / 2)
+#define DEEP (slow_scale * 10000)
+#define WIDE (slow_scale * 15000)
+#define THREADS (slow_scale * 750)
 
 static void fill(int (*make)(void), int n)
 {
@@ -41,7 +43,7 @@ static int new_unlinked(void)
 }
 
 static void exit_files(void) { fill(new_file, FILES); }
-static void exit_unlinked(void) { fill(new_unlinked, 20000); }
+static void exit_unlinked(void) { fill(new_unlinked, FILES / 3); }
 static void exit_mixed(void) { fill(new_pipe, 8192); fill(new_event, 20000); fill(new_timer, 16384); }
 static void close_files(void) { fill(new_file, FILES); RAW(SYS_close_range, 3, ~0u, 0); }
 static void exec_files(void)
@@ -88,8 +90,8 @@ static void exit_locks(void)
 	int fd = new_file();
 	char buf[4096];
 
-	for (long i = 0; i < 60000; i++) {
-		struct flock l = { .l_type = F_WRLCK, .l_start = 2 * (i * 7919 % 60000), .l_len = 1 };
+	for (long i = 0; i < FILES; i++) {
+		struct flock l = { .l_type = F_WRLCK, .l_start = 2 * (i * 7919 % FILES), .l_len = 1 };
 
 		if (fcntl(fd, F_SETLK, &l) < 0)
 			break;
@@ -103,7 +105,7 @@ static void unlock_all(void)
 	struct flock l = { .l_type = F_UNLCK };
 	int fd = new_file();
 
-	for (long i = 0; i < 60000; i++) {
+	for (long i = 0; i < FILES; i++) {
 		struct flock one = { .l_type = i & 1 ? F_WRLCK : F_RDLCK, .l_start = i, .l_len = 1 };
 
 		if (fcntl(fd, F_SETLK, &one) < 0)
@@ -138,7 +140,7 @@ static void flock_queue(void)
 	int fd = new_file();
 
 	flock(fd, LOCK_EX);
-	many_threads(flock_waits, NULL, 1500);
+	many_threads(flock_waits, NULL, THREADS);
 	usleep(200000);
 	flock(fd, LOCK_UN);
 	usleep(500000);
@@ -148,7 +150,7 @@ static void woken_at_once(void)
 	int fd = new_event();
 	uint64_t one = 1;
 
-	many_threads(event_waits, &fd, 1500);
+	many_threads(event_waits, &fd, THREADS);
 	usleep(200000);
 	for (int i = 0; i < 20; i++)
 		(void)!write(fd, &one, sizeof(one));
@@ -179,7 +181,7 @@ static void reads_at_once(void)
 
 static void poll_all(void)
 {
-	static struct pollfd p[FILES];
+	static struct pollfd p[FILES_MAX];
 	int n = 0, fd;
 
 	while (n < FILES - 100 && (fd = new_event()) >= 0)
@@ -189,7 +191,7 @@ static void poll_all(void)
 }
 static void epoll_all(void)
 {
-	static struct epoll_event out[FILES];
+	static struct epoll_event out[FILES_MAX];
 	int ep = epoll_create1(0), fd, n = 0;
 
 	while (n < FILES - 100 && (fd = new_event()) >= 0) {
@@ -518,7 +520,7 @@ static void semaphore_queue(void)
 	struct sembuf up = { 31, 1, 0 }, down = { 31, -1, 0 };
 
 	sem_id = semget(IPC_PRIVATE, 32, 0600);
-	many_threads(sem_waits, NULL, 1500);
+	many_threads(sem_waits, NULL, THREADS);
 	usleep(200000);
 	for (int i = 0; i < 20; i++) {
 		semop(sem_id, &up, 1);
@@ -538,7 +540,7 @@ static void messages(void)
 	msgctl(id, IPC_STAT, &ds);
 	ds.msg_qbytes = 64 << 20;
 	msgctl(id, IPC_SET, &ds);
-	for (m.type = 2; n < 100000 && msgsnd(id, &m, n & 1, IPC_NOWAIT) == 0; m.type++)
+	for (m.type = 2; n < FILES && msgsnd(id, &m, n & 1, IPC_NOWAIT) == 0; m.type++)
 		n++;
 	for (int i = 0; i < 20; i++) {
 		msgrcv(id, &m, 8, 1, IPC_NOWAIT | MSG_NOERROR);
@@ -555,7 +557,7 @@ static void posix_messages(void)
 		a.mq_maxmsg = 10;
 		q = mq_open("/slow", O_CREAT | O_RDWR | O_NONBLOCK, 0600, &a);
 	}
-	for (unsigned i = 0; i < 60000; i++)
+	for (unsigned i = 0; i < (unsigned)FILES; i++)
 		if (mq_send(q, "x", 1, i * 7919 % 32768) < 0)
 			break;
 	mq_unlink("/slow");
@@ -582,27 +584,27 @@ static void segments(void)
 }
 
 static const struct kind kinds[] = {
-	{ "an exit with 60,000 files", exit_files },
+	{ "an exit with many files", exit_files },
 	{ "an exit with files that are unlinked", exit_unlinked },
 	{ "an exit with pipes, eventfds and timers", exit_mixed },
-	{ "a close of 60,000 files", close_files },
-	{ "an exec that closes 60,000 files", exec_files },
-	{ "forks with 30,000 files", fork_files },
+	{ "a close of many files", close_files },
+	{ "an exec that closes many files", exec_files },
+	{ "forks with many files", fork_files },
 	{ "an exit with 16,000 POSIX timers", exit_timers },
 	{ "16,000 timers that expire at once", timers_at_once },
-	{ "an exit with 60,000 locks, and /proc/locks", exit_locks },
-	{ "an unlock of 60,000 locks", unlock_all },
+	{ "an exit with many locks, and /proc/locks", exit_locks },
+	{ "an unlock of many locks", unlock_all },
 	{ "a queue for flock", flock_queue },
-	{ "1,500 threads that are woken at once", woken_at_once },
+	{ "many threads that are woken at once", woken_at_once },
 	{ "100 large reads at once", reads_at_once },
-	{ "polls of 60,000 files", poll_all },
-	{ "epoll with 60,000 files", epoll_all },
+	{ "polls of many files", poll_all },
+	{ "epoll with many files", epoll_all },
 	{ "8,000 epoll sets for one event", epoll_sets },
 	{ "an unmount of a deep tree", umount_deep },
-	{ "an unmount of 60,000 files", umount_wide },
-	{ "a lazy unmount of 60,000 directories", umount_lazy },
+	{ "an unmount of many files", umount_wide },
+	{ "a lazy unmount of many directories", umount_lazy },
 	{ "a deep tree that is renamed and dropped", deep_then_away },
-	{ "a directory of 60,000 files", wide_dir },
+	{ "a directory of many files", wide_dir },
 	{ "thousands of mounts", many_mounts },
 	{ "inotify with 20,000 watches, and 8,000 of one directory", watches },
 	{ "an unlink of 400 MiB", unlink_big },
@@ -614,7 +616,7 @@ static const struct kind kinds[] = {
 	{ "extended attributes", xattrs },
 	{ "syncs", sync_all },
 	{ "semaphores", semaphores },
-	{ "1,500 threads at one semaphore set", semaphore_queue },
+	{ "many threads at one semaphore set", semaphore_queue },
 	{ "a long System V message queue", messages },
 	{ "a long POSIX message queue", posix_messages },
 	{ "shared memory segments", segments },
