@@ -33,7 +33,7 @@ int main(void)
 			 */
 			for (int k = 0; i == 1 ? k < 10 : k < 300; k++) {
 				usleep(10000);
-				kill(getppid(), SIGUSR1);
+				kill_parent(SIGUSR1);
 			}
 			*word = 1;
 			syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);

@@ -46,7 +46,7 @@ int main(void)
 	if (pid == 0)
 		for (;;) {
 			usleep(2000);
-			kill(getppid(), SIGUSR1);
+			kill_parent(SIGUSR1);
 		}
 	jumps = 0;
 	for (volatile int i = 0; i < 20; i++)

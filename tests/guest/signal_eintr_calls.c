@@ -67,7 +67,7 @@ static pid_t pester(bool restarts)
 		return pid;
 	for (int i = 0; i < (restarts ? 5 : 300); i++) {
 		usleep(10000);
-		kill(getppid(), SIGUSR1);
+		kill_parent(SIGUSR1);
 	}
 	(void)!write(data[1], "x", 1);
 	(void)!write(sock[1], "x", 1);

@@ -41,7 +41,7 @@ int main(void)
 	pid_t pid = xfork();
 	if (pid == 0) {
 		usleep(50000);
-		kill(getppid(), SIGUSR1);
+		kill_parent(SIGUSR1);
 		_exit(0);
 	}
 	CHECK(sigwaitinfo(&set, &si) == SIGUSR1 && si.si_pid == pid && si.si_code == SI_USER);
@@ -50,7 +50,7 @@ int main(void)
 	if (pid == 0)
 		for (;;) {
 			usleep(20000);
-			kill(getppid(), SIGUSR2);
+			kill_parent(SIGUSR2);
 		}
 	SHOW(sigtimedwait(&set, &si, &lengthy));
 	kill(pid, SIGKILL);

@@ -45,7 +45,7 @@ int main(void)
 	if (pid == 0)
 		for (;;) {
 			usleep(20000);
-			kill(getppid(), SIGUSR1);
+			kill_parent(SIGUSR1);
 		}
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	t.tv_sec += 100;

@@ -31,7 +31,7 @@ int main(void)
 	if (pid == 0)
 		for (;;) {
 			usleep(20000);
-			kill(getppid(), SIGUSR1);
+			kill_parent(SIGUSR1);
 		}
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	while (nanosleep(&want, &rem) < 0) {

@@ -19,7 +19,7 @@ static pid_t poke(int fd)
 	pid_t pid = xfork();
 	if (pid == 0) {
 		usleep(100000);
-		kill(getppid(), SIGUSR1);
+		kill_parent(SIGUSR1);
 		usleep(100000);
 		if (write(fd, "x", 1) != 1)
 			_exit(1);

@@ -124,7 +124,6 @@ static void try(const char *what, int sig, void (*how)(void), bool orphaned, boo
 	pid_t pid = xfork();
 
 	if (pid == 0) {
-		alarm(20);
 		if (orphaned)
 			setsid();
 		else
