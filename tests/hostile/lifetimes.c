@@ -4,6 +4,7 @@
  *   lifetimes mounts    file systems, binds of their directories, and their ends in every order, with caches dropped in between
  *   lifetimes unix      listeners that only reach themselves, collected while somebody connects to them
  *   lifetimes fifo      an open that waits on a file system that is unmounted
+ *   lifetimes groups    signals to groups of hundreds, while their processes end and are waited for
  *   lifetimes stub      questions of the stub in an order that it never has: filters, signals
  * The sanitized kernel ends at the first use of what is gone. */
 #include <limits.h>
@@ -501,12 +502,115 @@ static void stub_all(void)
 	check(cell_is_well(), "the kernel goes on");
 }
 
+/* ---- groups of processes ---- */
+
+#define MANY 300
+#define ENDED 10
+
+static void caught(int sig)
+{
+	(void)sig;
+}
+
+/* Sending a signal to a process that catches it and waits is work: to hundreds of them takes more than one turn of the loop. */
+static void group_of_many(void)
+{
+	static const int sigs[] = { SIGUSR1, SIGHUP, SIGCONT };
+	int ready[2];
+	char c;
+
+	for (unsigned i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
+		signal(sigs[i], caught);
+	if (pipe(ready) < 0)
+		_exit(9);
+	for (int i = 0; i < MANY; i++)
+		if (fork() == 0) {
+			(void)!write(ready[1], "", 1);
+			for (;;)
+				pause();
+		}
+	for (int i = 0; i < MANY; i++)
+		(void)!read(ready[0], &c, 1);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* Zombies are of a group, too, until they are waited for. */
+static void group_zombies(void *arg)
+{
+	pid_t ended[ENDED];
+
+	(void)arg;
+	setpgid(0, 0);
+	group_of_many();
+	for (int round = 0; round < 2; round++) {
+		siginfo_t si;
+
+		for (int i = 0; i < ENDED; i++) {
+			ended[i] = fork();
+			if (ended[i] == 0)
+				_exit(0);
+			waitid(P_PID, (id_t)ended[i], &si, WEXITED | WNOWAIT);
+		}
+		for (int i = 0; i < ENDED; i++) {
+			kill(0, SIGCONT); /* of which the mask is looked at */
+			waitpid(ended[(i * 7 + round) % ENDED], NULL, 0);
+		}
+	}
+	signal(SIGTERM, SIG_IGN);
+	kill(0, SIGTERM);
+	_exit(0);
+}
+
+/* The end of a session whose terminal is gone tells the group that was in its foreground, of which its leader is itself. */
+static void group_session(void *arg)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), told[2];
+	pid_t leader;
+	char c;
+
+	(void)arg;
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0 || pipe(told) < 0)
+		_exit(9);
+	signal(SIGCHLD, SIG_IGN); /* nobody waits for the leader */
+	leader = fork();
+	if (leader == 0) {
+		int fd;
+
+		signal(SIGCHLD, SIG_DFL);
+		setsid();
+		fd = open(ptsname(master), O_RDWR);
+		close(master);
+		tcsetpgrp(fd, getpid());
+		group_of_many();
+		(void)!write(told[1], "", 1);
+		pause();
+		pause(); /* hung up, and continued */
+		_exit(0);
+	}
+	(void)!read(told[0], &c, 1);
+	close(master);
+	for (int i = 0; i < 2000 && kill(leader, SIGUSR1) == 0; i++)
+		usleep(2000);
+	usleep(100000);
+	kill(-leader, SIGKILL);
+	_exit(0);
+}
+
+static void groups_all(void)
+{
+	for (int i = 0; i < 2; i++)
+		check(in_child(group_session, NULL, 60000) == 0, "the end of a large session, %d", i);
+	check(in_child(group_zombies, NULL, 60000) == 0, "signals to a group of which some have ended");
+	check(cell_is_well(), "the kernel goes on");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*fn)(void);
-	} parts[] = { { "shm", shm_all }, { "mounts", mounts_all }, { "unix", unix_all }, { "fifo", fifo_all }, { "stub", stub_all } };
+	} parts[] = { { "shm", shm_all }, { "mounts", mounts_all }, { "unix", unix_all }, { "fifo", fifo_all }, { "groups", groups_all }, { "stub", stub_all } };
 
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (argc < 2 || !strcmp(argv[1], parts[i].name))

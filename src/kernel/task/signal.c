@@ -650,6 +650,8 @@ KTIMER(late_timer, late_send);
 
 void signal_send_one_of(struct proc *p, int sig, const struct linux_siginfo *info)
 {
+	if (!p->nthreads) /* it has ended, or is just about to: nobody is there to get it */
+		return;
 	if (sig == SIGKILL || !turn_is_long() ||
 	    (!ktimer_is_started(&late_timer) && ktimer_start(&late_timer, now_mono() + 1) < 0)) {
 		(void)signal_send_proc(p, sig, info);

@@ -204,6 +204,7 @@ void proc_reap(struct proc *p)
 	if (proc_forgotten)
 		proc_forgotten(p);
 	pidref_proc_forget(p);
+	signal_forget(p); /* again, for what its own end sent to it */
 	waitq_fini(&p->wait_q);
 	waitq_fini(&p->exit_q);
 	waitq_fini(&p->cont_q);
