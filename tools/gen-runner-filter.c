@@ -24,7 +24,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#include "stub/stub.h"
+#include "stub/fast.h"
 
 #define BAD_CLONE 0x7e023000UL /* every CLONE_NEW*, CLONE_PTRACE, CLONE_PIDFD */
 #define CLONE_PARENT_ 0x8000UL
@@ -32,6 +32,7 @@
 #define MAP_ANON_ 0x20UL
 #define MAP_HUGETLB_ 0x40000UL
 #define SET_ID 06000
+#define FILTER_END ((unsigned long)FILTER_BASE + FILTER_SIZE)
 #define X32_BIT 0x40000000U
 #define NRS 512 /* numbers of calls are below it */
 
@@ -238,6 +239,7 @@ static void rule_execveat(void)
 static void rule_madvise(void)
 {
 	load(2);
+	if_eq(10 /* DONTFORK */, 10, 0);
 	if_ge(104, 7, 0);
 	if_ge(102 /* GUARD_INSTALL, GUARD_REMOVE */, 7, 0);
 	if_ge(26, 5, 0);
@@ -246,6 +248,34 @@ static void rule_madvise(void)
 	if_ge(8 /* FREE to DOFORK */, 3, 0);
 	if_ge(5, 1, 0);
 	if_ge(0 /* NORMAL to DONTNEED */, 1, 0);
+	answer(TRAP);
+	answer(ALLOW);
+	/* Where the host reads filters from (stub/fast.h), no child may have something else: not if the range begins before the end of
+	 * that and ends behind its begin. */
+	load_high(0);
+	if_ge((FILTER_END >> 32) + 1, 23, 0);
+	if_eq(FILTER_END >> 32, 0, 2);
+	load(0);
+	if_ge(FILTER_END & 0xffffffff, 20, 0);
+	load(1);
+	put(BPF_MISC | BPF_TAX, 0, 0, 0);
+	load(0);
+	put(BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
+	put(BPF_ST, 0, 0, 0); /* the lower half of the end, and whether it carries: */
+	put(BPF_JMP | BPF_JGE | BPF_X, 5, 0, 0);
+	load_high(1);
+	put(BPF_MISC | BPF_TAX, 0, 0, 0);
+	load_high(0);
+	put(BPF_ALU | BPF_ADD | BPF_K, 0, 0, 1);
+	put(BPF_JMP | BPF_JA, 0, 0, 3);
+	load_high(1);
+	put(BPF_MISC | BPF_TAX, 0, 0, 0);
+	load_high(0);
+	put(BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
+	if_ge((FILTER_BASE >> 32) + 1, 3, 0);
+	if_eq(FILTER_BASE >> 32, 0, 3);
+	put(BPF_LD | BPF_MEM, 0, 0, 0);
+	if_ge((FILTER_BASE & 0xffffffff) + 1, 0, 1);
 	answer(TRAP);
 	answer(ALLOW);
 }
@@ -343,6 +373,7 @@ static const struct {
 	{ SYS_rt_sigsuspend, rule_marked },
 	{ SYS_rt_sigtimedwait, rule_marked },
 	{ SYS_pause, rule_pause },
+	{ 462 /* mseal */, rule_marked },
 	{ SYS_rt_sigaction, rule_sigaction },
 	{ SYS_rt_sigprocmask, rule_sigprocmask },
 	{ SYS_prctl, rule_prctl },

@@ -21,17 +21,34 @@
 #define FAST_BASE (STUB_BASE + 0x100000)
 #define FAST_SIZE 0x300000
 
+/* At its end, programs of guests' seccomp filters on their way to the host (kernel/sys/seccomp.c). The stub seals this part of the
+ * address space, so that what the kernel wrote there is what the host reads. */
+#define FILTER_SLOTS 8
+#define FILTER_ROOM 0x9000 /* bytes of one: struct filter_slot */
+#define FILTER_SIZE (FILTER_SLOTS * FILTER_ROOM)
+#define FILTER_BASE (FAST_BASE + FAST_SIZE - FILTER_SIZE)
+#define FILTER_INSNS 4096
+
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
 #define FAST_STAMPS 16368
 #define FAST_INDEX 32768 /* slots at most */
 #define FAST_INDEX_FIRST 1024 /* ... and at first */
-#define FAST_WORDS ((FAST_SIZE - 64 - 4 * FAST_STAMPS - 4 * FAST_INDEX) / 8)
+#define FAST_WORDS ((FAST_SIZE - FILTER_SIZE - 64 - 4 * FAST_STAMPS - 4 * FAST_INDEX) / 8)
 #define FAST_PROBES 8 /* slots that a key may be in */
 #define FAST_DEPS 28 /* of one record */
 #define FAST_PATH 512 /* longest path, without its end */
 #define FAST_TEXT 256 /* longest text of a link */
+
+/* As seccomp(2) takes it: struct sock_fprog and what it points to. */
+struct filter_slot {
+	uint16_t len, pad[3];
+	uint64_t filter;
+	uint64_t insns[FILTER_INSNS];
+	uint8_t unused[FILTER_ROOM - 16 - 8 * FILTER_INSNS];
+};
+_Static_assert(sizeof(struct filter_slot) == FILTER_ROOM, "filter_slot");
 
 struct fast_region {
 	uint32_t epoch; /* odd: being rearranged */
@@ -42,6 +59,7 @@ struct fast_region {
 	uint32_t stamps[FAST_STAMPS]; /* 0 is nobody's */
 	uint32_t index[FAST_INDEX]; /* places of records in area, 0 none */
 	uint64_t area[FAST_WORDS];
+	struct filter_slot filters[FILTER_SLOTS];
 };
 _Static_assert(sizeof(struct fast_region) == FAST_SIZE, "fast_region");
 

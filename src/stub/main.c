@@ -3,6 +3,7 @@
  *
  * The host has already replaced the memory, built the stack from the guest's own argv and envp, and ended the other threads.
  * What it cannot know is repaired: the auxiliary vector speaks of the stub, argv of a #! script lacks its interpreter. */
+#include "stub/fast.h"
 #include "stub/sys.h"
 
 #define AT_NULL_ 0
@@ -246,6 +247,10 @@ _Noreturn void stub_main(uint64_t *sp)
 	uint64_t bias, interp_bias = 0, entry;
 	long ret;
 
+	/* Before anything of the guest runs. Linux before 6.10 does not have it. */
+	ret = native(NR_MSEAL, FILTER_BASE, FILTER_SIZE, 0, 0);
+	if (ret != 0 && ret != -ENOSYS_)
+		die();
 	stub_handlers_install();
 	ret = hyper(HC_EXEC_BOOT, &boot, 0, 0, 0);
 	if (ret == STUB_BE_SEED)

@@ -1,10 +1,11 @@
 /* Seccomp filters of the guest's own, and its SIGSYS.
  *
- * The kernel keeps a copy of each filter and gives us the form that the host is to have; the host then judges every call by it. What
+ * The kernel keeps a copy of each filter and shows us the form that the host is to have; the host then judges every call by it. What
  * comes here as a trap is either ours (execve, clone, mmap of a file ...) or the guest's filter's, or both: the kernel says which.
  * The mark lets our own calls pass; the list of them is in src/kernel/task/seccomp.c.
  *
  * The guest's handler gets the very frame that the host made for ours: it holds the guest's registers after the call, as on Linux. */
+#include "stub/fast.h"
 #include "stub/sys.h"
 
 #define RET_ACTION 0xffff0000U
@@ -20,28 +21,22 @@ int stub_filtered;
 
 long stub_seccomp(long op, long flags, uint64_t arg)
 {
-	struct {
-		uint16_t len;
-		uint64_t filter;
-	} prog;
-	long buf = anon(0, STUB_FILTER_ROOM, 3, 2 /* MAP_PRIVATE */), n, ret;
+	long n, ret, tries = 16;
 
-	if (buf < 0 && buf > -4096)
-		return buf;
 	/* Before the kernel knows of it: from then on it wants to be asked. */
 	if (op <= 1)
 		stub_filtered = 1;
-	n = ret = hyper(HC_SECCOMP, op, flags, arg, buf);
-	if (n > STUB_SYNC_FAILED) {
-		ret = n - STUB_SYNC_FAILED;
-	} else if (n > 0) {
-		prog.len = (uint16_t)n;
-		prog.filter = (uint64_t)buf;
-		ret = native(NR_SECCOMP, 1, flags & 0x11, &prog, 0);
-		hyper(HC_SECCOMP_DONE, ret, 0, 0, 0);
-	}
-	native(NR_MUNMAP, buf, STUB_FILTER_ROOM, 0, 0);
-	return ret;
+	do {
+		n = ret = hyper(HC_SECCOMP, op, flags, arg, 0);
+		if (n > STUB_SYNC_FAILED) {
+			ret = n - STUB_SYNC_FAILED;
+		} else if (n > 0) {
+			ret = native(NR_SECCOMP, 1, flags & 0x11,
+				     FILTER_BASE + (n - 1) * FILTER_ROOM, 0);
+			hyper(HC_SECCOMP_DONE, ret, 0, 0, 0);
+		}
+	} while (ret == -EAGAIN_ && --tries); /* somebody else has the slot by now */
+	return ret == -EAGAIN_ ? -ENOMEM_ : ret;
 }
 
 static int is_within(uint64_t p, const struct k_ucontext *uc)

@@ -53,7 +53,7 @@
 #define HC_SHMAT_DONE 0x760e /* (addr): it is mapped there; 0: it could not be */
 #define HC_SHMDT 0x760f /* (addr) -> bytes to unmap */
 #define HC_SECCOMP \
-	0x7610 /* (op, flags, argument, room for the program) -> instructions to install, 0, or -errno */
+	0x7610 /* (op, flags, argument) -> which slot has the program to install, from 1 on (stub/fast.h), 0, or -errno */
 #define HC_SECCOMP_DONE 0x7611 /* (what the host answered to that) */
 #define HC_SECCOMP_ASK 0x7612 /* (struct stub_call *) -> what the guest's filters say */
 #define HC_SIGSYS_DIE 0x7613 /* a SIGSYS without a handler */
@@ -83,7 +83,6 @@
 
 /* HC_SECCOMP: TSYNC failed for this thread; its number is added. */
 #define STUB_SYNC_FAILED 0x10000000
-#define STUB_FILTER_ROOM 0x9000 /* bytes that HC_SECCOMP may write */
 
 /* The one reserved signal. Its siginfo carries the real one: si_errno packs what SIG_PACK says, bytes 16..47 are the
  * real payload. */

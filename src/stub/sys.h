@@ -40,10 +40,12 @@
 #define NR_MEMBARRIER 324
 #define NR_EXECVEAT 322
 #define NR_EPOLL_PWAIT2 441
+#define NR_MSEAL 462
 
 #define ENOENT_ 2
 #define EINTR_ 4
 #define EAGAIN_ 11
+#define ENOMEM_ 12
 #define EFAULT_ 14
 #define EBADF_ 9
 #define EEXIST_ 17

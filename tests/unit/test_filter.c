@@ -13,7 +13,7 @@
 
 #include "host/openhow.h"
 #include "host/worker.h"
-#include "stub/stub.h"
+#include "stub/fast.h"
 #include "tap.h"
 
 #define M STUB_MAGIC
@@ -51,7 +51,7 @@ static enum verdict verdict_of(uint32_t ret)
 static enum verdict run(uint32_t arch, int nr, const uint64_t *args)
 {
 	struct seccomp_data d = { .nr = nr, .arch = arch, .instruction_pointer = 0x1234 };
-	uint32_t acc = 0;
+	uint32_t acc = 0, x = 0, mem[16] = { 0 };
 
 	memcpy(d.args, args, sizeof(d.args));
 	for (size_t pc = 0; pc < prog_len;) {
@@ -60,10 +60,22 @@ static enum verdict run(uint32_t arch, int nr, const uint64_t *args)
 
 		switch (BPF_CLASS(f->code)) {
 		case BPF_LD:
-			memcpy(&acc, (const char *)&d + f->k, 4);
+			if (BPF_MODE(f->code) == BPF_MEM)
+				acc = mem[f->k];
+			else
+				memcpy(&acc, (const char *)&d + f->k, 4);
 			break;
-		case BPF_ALU:
-			acc &= f->k; /* the only operation there is */
+		case BPF_ST:
+			mem[f->k] = acc;
+			break;
+		case BPF_MISC:
+			x = acc; /* the only one there is */
+			break;
+		case BPF_ALU: /* a mask, or a sum */
+			if (BPF_OP(f->code) == BPF_AND)
+				acc &= f->k;
+			else
+				acc += BPF_SRC(f->code) == BPF_X ? x : f->k;
 			break;
 		case BPF_JMP:
 			switch (BPF_OP(f->code)) {
@@ -77,7 +89,7 @@ static enum verdict run(uint32_t arch, int nr, const uint64_t *args)
 				yes = acc > f->k;
 				break;
 			case BPF_JGE:
-				yes = acc >= f->k;
+				yes = acc >= (BPF_SRC(f->code) == BPF_X ? x : f->k);
 				break;
 			case BPF_JSET:
 				yes = acc & f->k;
@@ -134,6 +146,7 @@ static void try_signals(uint64_t mark)
 	want(mark == M ? ALLOW : NOTIFY, SYS_pause, 0, 0, 0, 0, 0, mark);
 	want(mark == M ? ALLOW : NOTIFY, SYS_pause, P, 1, P, P, 8, mark);
 	want(mark == M ? ALLOW : TRAP, SYS_rt_sigtimedwait, P, P, 0, 8, 0, mark);
+	want(mark == M ? ALLOW : TRAP, 462 /* mseal */, P, 4096, 0, 0, 0, mark);
 	want(mark ? TRAP : NOTIFY, SYS_pselect6, 1, P, P, P, P, mark);
 	for (int j = 0; j < 2; j++) {
 		want(ptrs[j] ? TRAP : NOTIFY, SYS_ppoll, P, 1, P, ptrs[j], 8, mark);
@@ -196,7 +209,26 @@ static void try_mmap(void)
 
 		want(good ? ALLOW : TRAP, SYS_madvise, P, 4096, advice, 0, 0, 0);
 		want(good ? ALLOW : TRAP, SYS_madvise, P, 4096, advice | 1UL << 40, 0, 0, M);
+		/* No advice but DONTFORK can take what the host reads filters from out of a child. */
+		if (advice != 10)
+			want(good ? ALLOW : TRAP, SYS_madvise, FILTER_BASE, FILTER_SIZE, advice, 0, 0, M);
 	}
+}
+
+static void try_dontfork(void)
+{
+	static const uint64_t edges[] = { 0, 1UL << 12, 1UL << 31, 1UL << 32, 0x7e9fUL << 32, 0x7ea0UL << 32, 0x7ea1UL << 32, STUB_BASE,
+					  FAST_BASE, FILTER_BASE, FILTER_BASE + FILTER_SIZE, P };
+	const size_t n = sizeof(edges) / sizeof(edges[0]);
+
+	for (size_t i = 0; i < n * 3; i++)
+		for (size_t j = 0; j < n * 3; j++) {
+			uint64_t a = edges[i / 3] + (i % 3 - 1UL) * 4096, end = edges[j / 3] + (j % 3 - 1UL) * 4096;
+			bool hits = a < FILTER_BASE + FILTER_SIZE && end > FILTER_BASE;
+
+			if (end > a && end < 1UL << 62)
+				want(hits ? TRAP : ALLOW, SYS_madvise, a, end - a, 10, 0, 0, j % 2 ? M : 0);
+		}
 }
 
 /* Modes: with a set-id bit a call does not go to the kernel, which could let it through. */
@@ -234,7 +266,7 @@ static void try_default(void)
 		SYS_eventfd2, SYS_epoll_create1, SYS_inotify_init1, SYS_timer_create, SYS_timerfd_create, SYS_signalfd4, SYS_mq_open,
 		SYS_shmget, SYS_semget, SYS_msgget, SYS_splice, SYS_vmsplice, SYS_tee, SYS_sync, SYS_sched_setscheduler,
 		SYS_sched_setattr, SYS_ioprio_set, SYS_modify_ldt, SYS_syslog, SYS_reboot, SYS_init_module, SYS_quotactl,
-		SYS_process_madvise, SYS_move_pages, SYS_mbind, SYS_landlock_create_ruleset, 447 /* memfd_secret */, 462 /* mseal */
+		SYS_process_madvise, SYS_move_pages, SYS_mbind, SYS_landlock_create_ruleset, 447 /* memfd_secret */
 	};
 	static const uint64_t terminal[] = { 0x5401, 0x5402, 0x5413, 0x541b, 0x5421, 0x540f, 0x5410 };
 
@@ -339,6 +371,7 @@ int main(void)
 		try_processes(marks[i]);
 	ok(!wrong, "process calls");
 	try_mmap();
+	try_dontfork();
 	ok(!wrong, "mmap and madvise");
 	for (int i = 0; i < 4; i++)
 		try_modes(marks[i]);

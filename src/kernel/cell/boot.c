@@ -37,6 +37,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/aio.h"
 #include "kernel/sys/birth.h"
+#include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/mount.h"
@@ -328,6 +329,7 @@ int boot_tree(void)
 static void on_task_gone(struct task *t)
 {
 	fast_gone(t);
+	seccomp_gone(t);
 	if (t->files)
 		fdtable_put(t->files, t);
 	if (t->fs)
@@ -487,8 +489,10 @@ int boot_first(void)
 		return f.status;
 	}
 	ret = runner_stub_install(stub_blob, (size_t)(stub_blob_end - stub_blob), FAST_BASE,
-				  with_fast ? FAST_SIZE : 0, &fast);
-	if (ret == 0 && fast)
+				  FAST_SIZE, &fast);
+	if (ret == 0)
+		seccomp_init(fast);
+	if (ret == 0 && with_fast)
 		fastmem_init(fast);
 	if (ret == 0)
 		ret = spec->idle ? runner_spawn(seed_argv, seed_envp, &listener)

@@ -38,6 +38,10 @@ int64_t hc_hold(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_done(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_ask(struct task *t, const struct sysargs *a);
+/* The memory that runners have from us (stub/fast.h), where programs wait for the host. A thread that ends waits no more. */
+struct fast_region;
+void seccomp_init(struct fast_region *region);
+void seccomp_gone(const struct task *t);
 int64_t hc_sigsys_die(struct task *t, const struct sysargs *a);
 int64_t hc_io_setup(struct task *t, const struct sysargs *a);
 int64_t hc_io_destroy(struct task *t, const struct sysargs *a);

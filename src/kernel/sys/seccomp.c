@@ -1,7 +1,9 @@
 /* seccomp(2) and prctl(PR_SET_SECCOMP): filters of a guest's own.
  *
  * The stub traps the call and asks HC_SECCOMP. The program is copied, checked and kept with the thread (with all threads for TSYNC),
- * and its wrapped form is written to the stub, which gives it to the host; HC_SECCOMP_DONE says whether the host took it, and
+ * and its wrapped form is put into a slot of the memory that runners can only read (stub/fast.h), from where the stub has the host take
+ * it: by a call that is notified, and that the host carries out for the address of that very slot only. No process can have
+ * anything else there, as the stub has sealed those addresses. HC_SECCOMP_DONE says whether the host took it, and
  * takes it back if not. The copy comes first, so that no call is judged by the host and unknown here. HC_SECCOMP_ASK judges a call that the host made a trap.
  * See task/seccomp.c and docs/decisions/0015-guest-seccomp.md.
  *
@@ -20,8 +22,9 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/strays.h"
 #include "kernel/task/cred.h"
-#include "stub/stub.h"
+#include "stub/fast.h"
 
 #define FLAGS_KNOWN                                                                             \
 	(SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG | SECCOMP_FILTER_FLAG_SPEC_ALLOW | \
@@ -88,28 +91,111 @@ static pid_t sync_obstacle(const struct task *t)
 	return 0;
 }
 
-/* Keeps the program, and writes what the host is to have to buf. Returns how many instructions that are. */
+/* ---- slots ---- */
+
+#define SLOT_SECOND NSEC_PER_SEC
+#define HOST_FLAGS (SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH)
+
+static struct filter_slot *shown;
+static struct {
+	struct task *owner; /* NULL: free */
+	bool taken; /* the host was told to take it */
+	uint32_t flags; /* of the call, as far as they are the host's */
+	int64_t since;
+} slots[FILTER_SLOTS];
+
+void seccomp_init(struct fast_region *region)
+{
+	shown = region->filters;
+}
+
+void seccomp_gone(const struct task *t)
+{
+	if (t->seccomp_slot)
+		slots[t->seccomp_slot - 1].owner = NULL;
+}
+
+static void slot_drop(struct task *t)
+{
+	seccomp_gone(t);
+	t->seccomp_slot = 0;
+}
+
+/* A free one; or one that the stub should have been done with long ago: before its call to the host, anybody else's, as that call
+ * then fails and is made again, else after a second. -1: none. */
+static int slot_find(void)
+{
+	int asked = -1, old = -1;
+
+	for (int i = 0; i < FILTER_SLOTS; i++) {
+		if (!slots[i].owner)
+			return i;
+		if (!slots[i].taken && (asked < 0 || slots[i].since < slots[asked].since))
+			asked = i;
+		if (slots[i].taken && now_mono() - slots[i].since > SLOT_SECOND)
+			old = i;
+	}
+	return old >= 0 ? old : asked;
+}
+
+static int slot_fill(struct task *t, const struct sock_filter *prog, uint32_t n, uint32_t flags)
+{
+	int i;
+
+	slot_drop(t);
+	i = slot_find();
+	if (i < 0)
+		return -ENOMEM;
+	if (slots[i].owner)
+		slots[i].owner->seccomp_slot = 0;
+	slots[i].owner = t;
+	slots[i].taken = false;
+	slots[i].flags = flags & HOST_FLAGS;
+	slots[i].since = now_mono();
+	t->seccomp_slot = (uint8_t)(i + 1);
+	memcpy(shown[i].insns, prog, n * sizeof(*prog));
+	shown[i].len = (uint16_t)n;
+	shown[i].filter =
+		FILTER_BASE + (uint64_t)i * FILTER_ROOM + offsetof(struct filter_slot, insns);
+	return i + 1;
+}
+
+/* Is there room in the cell's share of the host's budget? */
+static bool has_room(uint32_t n)
+{
+	if (seccomp_alive + seccomp_dropped + n > SECCOMP_BUDGET) {
+		strays_end();
+		seccomp_dropped = 0;
+	}
+	return seccomp_alive + n <= SECCOMP_BUDGET;
+}
+
+/* Keeps the program, and shows what the host is to have. Returns in which slot. */
 static int64_t install(struct task *t, const struct sock_filter *prog, uint32_t len, int mode,
-		       bool sync, uaddr_t buf)
+		       uint32_t flags)
 {
 	static struct sock_filter wrapped[SECCOMP_INSNS_MAX + SECCOMP_WRAP_MAX];
 	uint32_t n = seccomp_wrap(prog, len, wrapped);
 	struct seccomp_filter *f;
 	struct task *o;
+	int slot;
 
 	if (!n) /* the host takes 4096 as well, and the stub's part is in them */
 		return -EINVAL;
 	if (len + (t->seccomp ? t->seccomp->total + 4 : 0) > SECCOMP_PATH_MAX)
 		return -ENOMEM;
-	if (guest_write(t->tid, buf, wrapped, n * sizeof(*wrapped)) < 0)
-		return -EFAULT;
-	f = seccomp_filter_new(t->seccomp, prog, len);
+	f = has_room(n) ? seccomp_filter_new(t->seccomp, prog, len, n) : NULL;
 	if (!f)
 		return -ENOMEM;
+	slot = slot_fill(t, wrapped, n, flags);
+	if (slot < 0) {
+		seccomp_filter_put(f);
+		return slot;
+	}
 	filter_set(t, f, mode);
 	seccomp_filter_put(t->seccomp_fresh);
 	t->seccomp_fresh = seccomp_filter_get(f);
-	if (sync) {
+	if (flags & SECCOMP_FILTER_FLAG_TSYNC) {
 		list_for_each (o, &t->proc->threads, thread_link)
 			if (o != t)
 				filter_set(o, f, mode);
@@ -117,10 +203,10 @@ static int64_t install(struct task *t, const struct sock_filter *prog, uint32_t 
 		t->proc->seccomp_synced = seccomp_filter_get(f);
 	}
 	seccomp_filter_put(f);
-	return n;
+	return slot;
 }
 
-static int64_t set_filter(struct task *t, unsigned flags, uaddr_t addr, uaddr_t buf)
+static int64_t set_filter(struct task *t, unsigned flags, uaddr_t addr)
 {
 	static struct sock_filter prog[SECCOMP_INSNS_MAX];
 	struct guest_fprog fp;
@@ -142,22 +228,21 @@ static int64_t set_filter(struct task *t, unsigned flags, uaddr_t addr, uaddr_t 
 	if (obstacle)
 		return flags & SECCOMP_FILTER_FLAG_TSYNC_ESRCH ? -ESRCH
 							       : STUB_SYNC_FAILED + obstacle;
-	return install(t, prog, fp.len, SECCOMP_MODE_FILTER, flags & SECCOMP_FILTER_FLAG_TSYNC,
-		       buf);
+	return install(t, prog, fp.len, SECCOMP_MODE_FILTER, flags);
 }
 
 int64_t hc_seccomp(struct task *t, const struct sysargs *a)
 {
 	unsigned op = (unsigned)a->a[0], flags = (unsigned)a->a[1];
-	uaddr_t arg = a->a[2], buf = a->a[3];
+	uaddr_t arg = a->a[2];
 
 	switch (op) {
 	case SECCOMP_SET_MODE_STRICT:
 		if (flags || arg || t->seccomp_mode == SECCOMP_MODE_FILTER)
 			return -EINVAL;
-		return install(t, strict, ARRAY_LEN(strict), SECCOMP_MODE_STRICT, false, buf);
+		return install(t, strict, ARRAY_LEN(strict), SECCOMP_MODE_STRICT, 0);
 	case SECCOMP_SET_MODE_FILTER:
-		return set_filter(t, flags, arg, buf);
+		return set_filter(t, flags, arg);
 	case SECCOMP_GET_ACTION_AVAIL:
 		return action_avail(t, flags, arg);
 	default: /* SECCOMP_GET_NOTIF_SIZES among them: a Linux without notifications */
@@ -165,12 +250,17 @@ int64_t hc_seccomp(struct task *t, const struct sysargs *a)
 	}
 }
 
-/* The stub installs the program that HC_SECCOMP wrote for it. */
+/* The stub has the host take the program of its slot. Everything that matters is in registers, and in memory that only we write. */
 int64_t sys_seccomp(struct task *t, const struct sysargs *a)
 {
-	(void)a;
-	if (!t->seccomp_fresh)
+	int i = t->seccomp_slot - 1;
+
+	if (i < 0)
+		return t->seccomp_fresh ? -EAGAIN : -EPERM;
+	if (slots[i].taken || a->a[0] != SECCOMP_SET_MODE_FILTER || a->a[1] != slots[i].flags ||
+	    a->a[2] != FILTER_BASE + (uint64_t)i * FILTER_ROOM)
 		return -EPERM;
+	slots[i].taken = true;
 	(void)notify_continue(t->call.id);
 	return ANSWERED;
 }
@@ -185,6 +275,7 @@ int64_t hc_seccomp_done(struct task *t, const struct sysargs *a)
 	if (!bad)
 		return -EINVAL;
 	t->seccomp_fresh = NULL;
+	slot_drop(t);
 	prev = bad->prev;
 	if (a->a[0]) {
 		list_for_each (o, &t->proc->threads, thread_link) {

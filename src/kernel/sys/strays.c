@@ -73,14 +73,22 @@ static void aged_end(size_t n)
 	}
 }
 
+static int64_t last;
+
 void strays_sweep(void)
 {
-	static int64_t last;
-	size_t n;
-
-	if (cell.proc_fd < 0 || (last && now_mono() - last < PERIOD))
+	if (last && now_mono() - last < PERIOD)
 		return;
 	last = now_mono();
+	strays_end();
+}
+
+void strays_end(void)
+{
+	size_t n;
+
+	if (cell.proc_fd < 0)
+		return;
 	n = unknown_list();
 	aged_end(n);
 	if (n <= births_count() + seed_births())

@@ -8,6 +8,8 @@
 bool strays_are_possible(void);
 /* Looks for them and ends them, at most once a second, unless there are many. */
 void strays_sweep(void);
+/* The same at once, for who must know that there are none. */
+void strays_end(void);
 /* procs_freeze() and procs_thaw() of task.h, for those that are in no table: processes, and threads of others. */
 void strays_freeze(void);
 void strays_thaw(void);

@@ -124,7 +124,7 @@ void trace_call(struct task *t, int64_t ret)
 		name = "mmap"; /* the address is the host's to choose */
 		ret = ret > 0 ? 0 : ret;
 	}
-	if (c->nr == HC_SECCOMP) /* how many instructions the host gets */
+	if (c->nr == HC_SECCOMP) /* where the host gets it from */
 		ret = ret > 0 ? 0 : ret;
 	if (c->nr == HC_EXEC_PREP)
 		name = "execve";

@@ -23,6 +23,8 @@
 #define PENALTY 4
 #define SCRATCH BPF_MEMWORDS
 
+uint32_t seccomp_alive, seccomp_dropped;
+
 OBJ_TYPE(filter_type, struct seccomp_filter, FILTERS_MAX);
 
 /* What the stub calls natively or asks with its mark. Each is harmless from a guest that has a filter (seccomp_may_ask() sees to
@@ -37,7 +39,7 @@ static const uint16_t stub_calls[] = {
 	SYS_ppoll,	   SYS_epoll_pwait,	SYS_rt_tgsigqueueinfo,
 	SYS_seccomp,	   SYS_execveat,	441 /* epoll_pwait2 */,
 	SYS_madvise,	   SYS_sched_yield,	SYS_membarrier,
-	SYS_pause,
+	SYS_pause,	   462 /* mseal */,
 };
 
 static bool insn_is_known(const struct sock_filter *f)
@@ -312,7 +314,7 @@ uint32_t seccomp_wrap(const struct sock_filter *f, uint32_t len, struct sock_fil
 /* ---- lifetime ---- */
 
 struct seccomp_filter *seccomp_filter_new(struct seccomp_filter *prev, const struct sock_filter *f,
-					  uint32_t len)
+					  uint32_t len, uint32_t host_len)
 {
 	struct seccomp_filter *n = obj_new(&filter_type);
 
@@ -325,6 +327,8 @@ struct seccomp_filter *seccomp_filter_new(struct seccomp_filter *prev, const str
 	}
 	memcpy(n->insns, f, len * sizeof(*f));
 	n->len = (uint16_t)len;
+	n->host_len = (uint16_t)host_len;
+	seccomp_alive += host_len;
 	n->refs = 1;
 	n->prev = seccomp_filter_get(prev);
 	n->depth = (prev ? prev->depth : 0) + 1;
@@ -344,6 +348,8 @@ void seccomp_filter_put(struct seccomp_filter *f)
 	while (f && ref_put(&f->refs)) {
 		struct seccomp_filter *prev = f->prev;
 
+		seccomp_alive -= f->host_len;
+		seccomp_dropped += f->host_len;
 		blob_free(f->insns, f->len * sizeof(*f->insns));
 		obj_free(&filter_type, f);
 		f = prev;

@@ -23,8 +23,15 @@ struct seccomp_filter {
 	uint32_t total; /* instructions of this and all before it, with Linux's penalty */
 	uint32_t depth; /* how many there are */
 	uint16_t len;
+	uint16_t host_len; /* instructions that the host has of it */
 	struct sock_filter *insns; /* blob of len */
 };
+
+/* The host translates each program to machine code, for which there is one budget for all of its users. What a cell may have of it, in
+ * instructions: those of all programs that are alive, and of those that were dropped, as a process that we do not know may still
+ * have them. */
+#define SECCOMP_BUDGET 262144u
+extern uint32_t seccomp_alive, seccomp_dropped;
 
 /* Which trapped call of a thread its filters let pass: the stub's next question must fit it. */
 struct seccomp_pass {
@@ -45,7 +52,8 @@ uint32_t seccomp_wrap(const struct sock_filter *f, uint32_t len, struct sock_fil
 
 /* A new program (copied) in front of prev (borrowed). NULL: no memory, or too many. Returns ref. */
 struct seccomp_filter *must_check seccomp_filter_new(struct seccomp_filter *prev,
-						     const struct sock_filter *f, uint32_t len);
+						     const struct sock_filter *f, uint32_t len,
+						     uint32_t host_len);
 struct seccomp_filter *seccomp_filter_get(struct seccomp_filter *f); /* NULL passes */
 void seccomp_filter_put(struct seccomp_filter *f); /* NULL passes */
 /* Takes bad, which the host has refused, out from below young; nothing happens where it is not there. */

@@ -160,6 +160,7 @@ struct task {
 	struct seccomp_filter *seccomp; /* counted; the youngest of its filters, NULL none */
 	struct seccomp_pass seccomp_pass;
 	uint8_t seccomp_mode; /* SECCOMP_MODE_* */
+	uint8_t seccomp_slot; /* where its program waits for the host, from 1 on (sys/seccomp.c); 0 none */
 	struct seccomp_filter *seccomp_fresh; /* counted; the host has not answered for it yet */
 };
 
