@@ -11,7 +11,7 @@ static long call(unsigned long nr)
 
 int main(void)
 {
-	static const unsigned long none[] = { 335,	  423,	      600,	  1000,	      4096,	   0x7fff,
+	static const unsigned long none[] = { 400,	  423,	      600,	  1000,	      4096,	   0x7fff,
 					      0x8000,	  0xffff,     0x10000,	  0x3fffffff, 0x40000000, 0x40000027,
 					      0x400001ff, 0x40000200, 0x7fffffff, 0x80000000, 0xfffffffe };
 

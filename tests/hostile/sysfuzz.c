@@ -41,11 +41,13 @@ static long hostile_number(void)
 {
 	if (only >= 0)
 		return only;
-	switch (below(12)) {
+	switch (below(13)) {
 	case 0:
-		return HC_BASE + (long)below(0x11);
-	case 1: /* from bit 30 on it is x32 to the filter, which ends the process: see arch.c */
-		return (long)(rnd() & 0x3fffffff);
+		return HC_BASE + (long)below(HC_LAST - HC_BASE + 2);
+	case 1:
+		return (long)(rnd() & 0x7fffffff);
+	case 3: /* without the trap that it stands for */
+		return HC_FORWARD + (long)below(below(8) ? 470 : HC_BASE);
 	case 2:
 		return below(2) ? -1 : (long)((rnd() << 32) | below(601));
 	default:
@@ -56,7 +58,7 @@ static long hostile_number(void)
 /* Those end the child or block it for ever, and would only waste rounds. */
 static int is_dull(long nr)
 {
-	switch ((int)nr) {
+	switch ((int)(nr >= HC_FORWARD && nr < HC_FORWARD_END ? nr - HC_FORWARD : nr)) {
 	case SYS_exit_group:
 	case SYS_exit:
 	case SYS_pause:
