@@ -148,6 +148,44 @@ static void crowd(void *arg)
 	_exit(n > 2 && n < 9 ? 0 : 1);
 }
 
+__attribute__((noinline)) static long one_place(long nr, const char *path)
+{
+	return RAW(nr, AT_FDCWD, path, 0);
+}
+
+/* Numbers that stand for others: the filter refuses two calls, and everything that is not a call on Linux passes it. */
+static void other_numbers(void *arg)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_faccessat, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = { sizeof(f) / sizeof(f[0]), f };
+
+	(void)arg;
+	for (int i = 0; i < 5000; i++) /* often enough for the kernel to remember the place */
+		if (one_place(SYS_faccessat, "/etc/passwd") != 0)
+			bad = "faccessat, before,";
+	if (RAW(HC_FORWARD + SYS_getppid) != getppid())
+		bad = "a forwarded call of no filter is refused, and";
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (RAW(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &p) != 0)
+		_exit(2);
+	if (one_place(SYS_faccessat, "/etc/passwd") != -EXDEV || RAW(SYS_socket, 1, 1, 0) != -EXDEV)
+		bad = "the filter does not";
+	NEVER(RAW(HC_FORWARD + SYS_socket, 1, 1, 0));
+	NEVER(RAW(HC_FORWARD + SYS_faccessat, AT_FDCWD, "/etc/passwd", 0));
+	NEVER(one_place(HC_FORWARD + SYS_faccessat, "/etc/passwd"));
+	NEVER(one_place(0x10000, "/etc/passwd"));
+	NEVER(one_place(0x10000 | SYS_faccessat, "/etc/passwd"));
+	if (RAW(SYS_socketpair, 1, 1, 0, (long[1]){ 0 }) != 0)
+		bad = "socketpair is refused, and";
+	_exit(verdict());
+}
+
 /* The host's own programs for what it logs, by the stub's mark and without a question, or with one that was about another. */
 static void raw_filters(void *arg)
 {
@@ -269,6 +307,7 @@ int main(void)
 	check(access("/tmp/escaped", F_OK) < 0, "nothing was made");
 	check(in_child(garbage, NULL, 20000) == 0, "programs that are none");
 	check(in_child(crowd, NULL, 20000) == 0, "long filters, up to the limit");
+	check(in_child(other_numbers, NULL, 20000) == 0, "numbers that stand for others are judged as those");
 	check(in_child(raw_filters, NULL, 5000) == 0, "only a program that the kernel wrapped, once");
 	status = in_child(other_memory, NULL, 20000);
 	check(status == 0 || status == 7 << 8, "nothing else is where the host reads it%s", status ? " (not on this host: no mseal)" : "");

@@ -139,15 +139,15 @@ static bool is_armed_form(int nr, const struct sysargs *a)
 	       a->a[5] == STUB_MAGIC;
 }
 
-/* What a guest's own filters say of the call. A forwarded one has passed the host's copies of them under another number. */
+/* What a guest's own filters say of the call. The host's copies of them may have seen another number. */
 static bool is_permitted(const struct task *t)
 {
 	const struct call *c = &t->call;
 
 	if (!t->seccomp)
 		return true;
-	return c->forwarded ? seccomp_allows(t, c->nr, c->ip, &c->args)
-			    : seccomp_may_ask(t, c->nr, &c->args);
+	return c->renumbered ? seccomp_allows(t, c->nr, c->ip, &c->args)
+			     : seccomp_may_ask(t, c->nr, &c->args);
 }
 
 static void run(struct task *t)
@@ -198,7 +198,7 @@ static void call_begin(struct task *t)
 	struct call *c = &t->call;
 
 	c->posted = false;
-	c->forwarded = false;
+	c->renumbered = false;
 	c->listed = false;
 	c->way = WAY_NOTIFY;
 	c->resumed = false;
@@ -238,6 +238,14 @@ int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_
 		t->restart.valid = false;
 	call_drop(t);
 	return ret;
+}
+
+/* Which call it is: not always what the host saw. */
+static int nr_of(const struct task *t, const struct host_call *in)
+{
+	if (in->nr >= HC_FORWARD && in->nr < HC_FORWARD_END)
+		return in->nr - HC_FORWARD;
+	return in->nr < SITE_ODD ? in->nr : fast_site_nr(t, in->ip);
 }
 
 void dispatch_call(const struct host_call *in)
@@ -294,10 +302,8 @@ void dispatch_call(const struct host_call *in)
 	call_returned(t);
 	c->id = in->id;
 	c->raw_nr = in->nr;
-	c->forwarded = in->nr >= HC_FORWARD && in->nr < HC_FORWARD_END;
-	c->nr = c->forwarded	    ? in->nr - HC_FORWARD
-		: in->nr < SITE_ODD ? in->nr
-				    : fast_site_nr(t, in->ip);
+	c->nr = nr_of(t, in);
+	c->renumbered = c->nr != in->nr;
 	c->ip = in->ip;
 	memcpy(c->args.a, in->args, sizeof(c->args.a));
 	c->active = true;

@@ -69,7 +69,7 @@ struct call {
 	uint64_t sigmask; /* detached: what the thread blocks */
 	uaddr_t ask_addr; /* WAY_ASKED: where the stub wants to be told */
 	bool active; /* the thread waits for an answer */
-	bool forwarded; /* the stub had it made again under a number of ours (HC_FORWARD) */
+	bool renumbered; /* the host saw another number: the stub's for it (HC_FORWARD), or one of a place being rewritten */
 	bool posted; /* it came by a box (sys/post.h): it ends at once, or is made again and has had no effect */
 	bool parked; /* on wait queues */
 	bool resumed; /* this is not the handler's first run for this call */
