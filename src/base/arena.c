@@ -13,9 +13,9 @@
  * Behind the bytes of a blob stands a canary that depends on its address, its size and the keys.
  *
  * Mapping the region is the one host call, made here and not through src/host because this layer
- * lies below it. With the address sanitizer, freed memory is poisoned but for the link and the mark
- * and rests in one more queue before it is used again, behind everything that is handed out lies
- * poison too, instead of the canary, and freeing twice is a find.
+ * lies below it. With the address sanitizer, freed memory is poisoned and rests in one more queue
+ * before it is used again, behind everything that is handed out lies poison too, instead of the
+ * canary, and freeing twice is a find.
  * #syscalls: mmap madvise mprotect getrandom */
 #include "base/arena.h"
 
@@ -262,13 +262,14 @@ static const struct zone *zone_of_room(const char *kind, size_t room)
 	return &zones[kind ? ZONE_OBJECTS : room < LARGE_MIN ? ZONE_BLOBS : ZONE_LARGE];
 }
 
-/* The free memory that ref names. */
+/* The free memory that ref names. Its head is not poisoned any more. */
 static struct free_head *freed_at(uint32_t ref, const char *kind, size_t room)
 {
 	struct free_head *h = (struct free_head *)(arena.region + (uint64_t)ref * UNIT);
 
 	if (!zone_has(zone_of_room(kind, room), h))
 		damaged("a list of free memory leads elsewhere", kind);
+	UNPOISON(h, sizeof(*h));
 	if (h->mark != mark_of(h))
 		damaged("free memory was written to", kind);
 	return h;
@@ -281,6 +282,7 @@ static void freed_push(struct freed *f, uint32_t ref, const char *kind, size_t r
 	if (h->link != link_of(h, 0))
 		damaged("a list of free memory is broken", kind);
 	h->link = link_of(h, f->top);
+	POISON(h, sizeof(*h));
 	f->top = ref;
 }
 
@@ -322,7 +324,7 @@ static void freed_put(struct freed *f, void *p, const char *kind, size_t room)
 	memset(h + 1, 0, cleared(room) - sizeof(*h));
 	h->link = link_of(h, 0);
 	h->mark = mark_of(h);
-	POISON(h + 1, room - sizeof(*h));
+	POISON(p, room);
 #ifdef ASAN_ON
 	struct queued out = queue[queue_at];
 
@@ -377,7 +379,7 @@ static void free_check(const void *p, const char *kind, size_t size, size_t room
 	if (!zone_has(zone_of_room(kind, room), p))
 		damaged("memory is freed that is none", kind);
 #ifdef ASAN_ON
-	if (size > sizeof(*h) && __asan_address_is_poisoned(h + 1))
+	if (size && __asan_address_is_poisoned(p))
 		__asan_report_error(__builtin_return_address(0), __builtin_frame_address(0),
 				    (void *)&p, (void *)(uintptr_t)p, 1, 1);
 	UNPOISON(p, sizeof(*h)); /* a shorter one */
