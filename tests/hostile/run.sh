@@ -520,6 +520,7 @@ for part in slow slowtables slowproc slownet; do
 	attack "$part" "--pids 4096" "" "$scale" "$turn"
 done
 attack exhaust ""
+attack leftovers ""
 attack guest-fuzz "" "$FUZZ_SECONDS" "${FUZZ_SEED:-1}"
 echo "1..$count"
 [[ $failed == 0 ]]

@@ -320,14 +320,15 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	list_for_each_safe (t, tmp, &p->threads, thread_link)
 		task_free(t);
 	ktimer_stop(&p->alarm);
-	held_free(p);
-	signal_forget(p);
 	if (proc_gone)
 		proc_gone(p);
 	seccomp_filter_put(p->seccomp_synced);
 	p->seccomp_synced = NULL;
 	p->state = PROC_ZOMBIE;
 	nzombies++;
+	/* Now that it gets no more: the end of its session has sent it a SIGHUP. */
+	held_free(p);
+	signal_forget(p);
 	p->stop_sig = 0;
 	p->cont_pending = false;
 	children_adopt(p);
