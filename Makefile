@@ -132,7 +132,7 @@ Q := $(if $(V),,@)
 say = $(if $(V)$(SILENT),,@echo '  $(1)  $@')
 SHOW = $(if $(SILENT),,$(if $(V),set -x;,echo '  LD  $@';))
 
-.PHONY: all bad-requests bad-frames chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
+.PHONY: all bad-requests bad-frames chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers tight test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -278,6 +278,20 @@ $(VIVD_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/api/m
 
 # ---- fuzzers: only in MODE=asan ----
 
+# A kernel for the fuzzer that is at its limits all the time (src/base/arena.c), with a viv that finds it beside itself.
+ARENA_TIGHT ?= 150
+$(B)/tight/arena.c.o: src/base/arena.c | $(GENERATED)
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(PROG_CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -DARENA_TIGHT=$(ARENA_TIGHT) -c -o $@ $<
+$(B)/tight/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(filter-out %/arena.c.o,$(BASE_OBJ)) $(B)/tight/arena.c.o
+	$(call say,LD)
+	$(Q)$(PROG_CC) $(LDFLAGS) -o $@ $^
+$(B)/tight/viv: $(B)/viv $(B)/viv-keeper $(B)/viv-store $(B)/tight/viv-kernel
+	$(Q)cp --remove-destination $(B)/viv-keeper $(B)/viv-store $(B)/viv $(@D)/
+tight: $(B)/tight/viv
+-include $(B)/tight/arena.c.d
+
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
@@ -350,12 +364,15 @@ test-fuzz:
 	@$(MAKE) --no-print-directory -j2 MODE=asan fuzzers
 	@tests/fuzz/run.sh build/asan
 
-# The parsers, then the same attacks and the random calls for minutes, on the sanitized kernel, from a new seed.
+# The parsers, the attacks in their long form, then random calls in cells of all kinds (FUZZ_KINDS: of these), on the sanitized kernel, from a
+# new seed. The seconds are those of the random calls.
 FUZZ_SECONDS ?= 180
+FUZZ_KINDS ?=
 fuzz:
-	@$(MAKE) --no-print-directory -j2 MODE=asan all fuzzers
+	@$(MAKE) --no-print-directory -j2 MODE=asan all fuzzers tight
 	@tests/fuzz/run.sh build/asan --seconds $$(($(FUZZ_SECONDS) / 4)) --seed $$(date +%s)
-	@HOSTILE_SCALE=10 FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=$$(date +%s) tests/hostile/run.sh build/asan build/asan/viv $(T)
+	@HOSTILE_SCALE=10 FUZZ_SEED=$$(date +%s) tests/hostile/run.sh build/asan build/asan/viv $(T)
+	@tests/fuzz/campaign.py build/asan --seconds $(FUZZ_SECONDS) --seed $$(date +%s) --minimise --keep-going $(if $(FUZZ_KINDS),--kinds $(FUZZ_KINDS))
 
 # Every suite that runs guests, on the sanitized kernel: minutes.
 test-asan:

@@ -16,6 +16,9 @@
  * lies below it. With the address sanitizer, freed memory is poisoned and rests in one more queue
  * before it is used again, behind everything that is handed out lies poison too, instead of the
  * canary, and freeing twice is a find.
+ *
+ * With ARENA_TIGHT, which is a kernel for the fuzzer, there are at most so many objects of each type that has a limit, and
+ * now and then there is no memory at all: what happens at limits happens all the time.
  * #syscalls: mmap madvise mprotect getrandom */
 #include "base/arena.h"
 
@@ -407,9 +410,42 @@ static void type_register(struct obj_type *type)
 	types = type;
 }
 
+#ifdef ARENA_TIGHT
+#define TIGHT_FROM 20000u /* allocations until then are of the start */
+#define TIGHT_ONE_OF 256u
+
+static uint32_t limit_of(const struct obj_type *type)
+{
+	return MIN(type->limit, (uint32_t)ARENA_TIGHT);
+}
+
+/* Is there no memory this time? */
+static bool is_out_of_luck(void)
+{
+	static uint32_t times, state = 1;
+
+	if (times < TIGHT_FROM) {
+		times++;
+		return false;
+	}
+	state = state * 1664525u + 1013904223u;
+	return (state >> 8) % TIGHT_ONE_OF == 0;
+}
+#else
+static uint32_t limit_of(const struct obj_type *type)
+{
+	return type->limit;
+}
+
+static bool is_out_of_luck(void)
+{
+	return false;
+}
+#endif
+
 void *obj_new(struct obj_type *type)
 {
-	if (type->limit && type->count >= type->limit)
+	if ((type->limit && type->count >= limit_of(type)) || is_out_of_luck())
 		return NULL;
 	size_t room = obj_room(type);
 	void *obj = freed_take(&type->freed, type->name, room);
@@ -522,7 +558,7 @@ void *blob_new(size_t size)
 	unsigned class;
 	void *blob;
 
-	if (size > BLOB_MAX)
+	if (size > BLOB_MAX || is_out_of_luck())
 		return NULL;
 	class = blob_class(size, &room);
 	blob = blob_take(class, room);

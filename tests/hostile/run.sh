@@ -465,13 +465,20 @@ bad_kernel_kept() {
 	unset XDG_RUNTIME_DIR
 }
 
-for c in "$src"/*.c "$root/tests/fuzz/guest-fuzz.c"; do
+for c in "$src"/*.c; do
 	n=$(basename "$c" .c)
 	compile "$n" "$c" || {
 		report 1 "$n: does not compile"
 		exit 1
 	}
 done
+
+for c in "$root"/tests/fuzz/guest/*.[ch] "$src/hostile.h" "$root/src/stub/stub.h"; do [[ $bin/guest-fuzz -nt $c ]] || rm -f "$bin/guest-fuzz"; done
+[[ -e $bin/guest-fuzz ]] ||
+	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -I"$root/src" -o "$bin/guest-fuzz" "$root"/tests/fuzz/guest/*.c || {
+	report 1 "guest-fuzz: does not compile"
+	exit 1
+}
 
 host_secrets
 host_mounts ro
@@ -521,6 +528,6 @@ for part in slow slowtables slowproc slownet; do
 done
 attack exhaust ""
 attack leftovers ""
-attack guest-fuzz "" "$FUZZ_SECONDS" "${FUZZ_SEED:-1}"
+attack guest-fuzz "" --seconds "$FUZZ_SECONDS" --seed "${FUZZ_SEED:-1}"
 echo "1..$count"
 [[ $failed == 0 ]]
