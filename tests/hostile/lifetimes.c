@@ -387,8 +387,6 @@ static void fifo_all(void)
 
 /* ---- the stub's questions ---- */
 
-static char wrapped[STUB_FILTER_ROOM];
-
 /* A filter that refuses one call. */
 static long filter_ask(int nr, unsigned flags)
 {
@@ -400,7 +398,7 @@ static long filter_ask(int nr, unsigned flags)
 	};
 	struct sock_fprog p = { sizeof(f) / sizeof(f[0]), f };
 
-	return RAW(HC_SECCOMP, SECCOMP_SET_MODE_FILTER, flags, &p, wrapped);
+	return RAW(HC_SECCOMP, SECCOMP_SET_MODE_FILTER, flags, &p);
 }
 
 static long verdict_of(int nr)

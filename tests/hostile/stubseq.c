@@ -15,6 +15,8 @@
 
 #include "hostile.h"
 
+#include "../../src/stub/fast.h"
+
 #define THREAD_FLAGS (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
 
 static struct shared {
@@ -129,13 +131,20 @@ static void filters(void)
 	struct sock_filter f[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 	struct sock_fprog p = { 1, f };
 	struct stub_call c = { .nr = below(400) };
+	long slot = 1 + (long)below(FILTER_SLOTS);
 
-	switch (below(4)) {
+	switch (below(6)) {
 	case 0:
-		RAW(HC_SECCOMP, SECCOMP_SET_MODE_FILTER, below(2), &p, any_room());
-		break;
 	case 1:
-	case 2:
+		slot = RAW(HC_SECCOMP, SECCOMP_SET_MODE_FILTER, below(2), &p);
+		if (below(2))
+			break;
+		/* fallthrough */
+	case 2: /* the host is to take it; or somebody else's, of whom there are more than slots */
+		MARKED(SYS_seccomp, SECCOMP_SET_MODE_FILTER, below(2), FILTER_BASE + (slot - 1) % FILTER_SLOTS * FILTER_ROOM, 0, 0);
+		break;
+	case 3:
+	case 4:
 		RAW(HC_SECCOMP_DONE, below(2) ? 0 : -1);
 		break;
 	default:
