@@ -1,5 +1,6 @@
 /* FUTEX_CMP_REQUEUE moves waiters to another word; a bitset wake reaches those whose bits match. */
 #include "guest.h"
+#include <dirent.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -27,6 +28,34 @@ static void *on_bit(void *arg)
 	return NULL;
 }
 
+/* Until n other threads wait: one that is only about to would be left on the first word. */
+static void wait_asleep(int n)
+{
+	int found;
+
+	do {
+		DIR *d = opendir("/proc/self/task");
+		struct dirent *e;
+
+		found = 0;
+		while ((e = readdir(d))) {
+			char path[64], text[512], *state;
+			FILE *f;
+
+			if (e->d_name[0] == '.' || atoi(e->d_name) == getpid())
+				continue;
+			snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", e->d_name);
+			f = fopen(path, "r");
+			if (f && fgets(text, sizeof(text), f) && (state = strrchr(text, ')')))
+				found += state[2] == 'S';
+			if (f)
+				fclose(f);
+		}
+		closedir(d);
+		usleep(1000);
+	} while (found < n);
+}
+
 int main(void)
 {
 	pthread_t t[6];
@@ -35,6 +64,7 @@ int main(void)
 	SHOW(futex(&a, FUTEX_CMP_REQUEUE, 1, INT_MAX, &b, 7));
 	for (int i = 0; i < 6; i++)
 		pthread_create(&t[i], NULL, on_a, NULL);
+	wait_asleep(6);
 	/* Move all to the second word, waking none; the result counts them. */
 	for (n = 0; n < 6;)
 		n += futex(&a, FUTEX_CMP_REQUEUE, 0, INT_MAX, &b, 0);
