@@ -101,7 +101,8 @@ start() { # theme, user: in the background order of the batch
 		cd / && E2E_ROOT=$work/${2:-root} E2E_ROOTLESS=${2:+1} \
 			"${as[@]}" perl -e 'syscall(157, 36, 1, 0, 0, 0) == 0 or die; exec @ARGV or die' \
 			"$work/e2e/run.sh" --theme "$1" >"$E2E_RESULT/$1.log" 2>&1 </dev/null
-		echo "$?" >"$E2E_RESULT/$1.done"
+		# In one step: whoever waits for the file reads it at once.
+		echo "$?" >"$E2E_RESULT/$1.done.new" && mv "$E2E_RESULT/$1.done.new" "$E2E_RESULT/$1.done"
 	)
 }
 
