@@ -502,8 +502,8 @@ attack post "" $((2 * scale))
 attack post:eager "--fast eager" $((2 * scale))
 attack stream "" $((2 * scale))
 attack stream:eager "--fast eager" $((2 * scale))
-attack detach "" $((2 * scale))
-attack detach:all "--fast detach" $((2 * scale))
+attack detach "" "$scale"
+attack detach:all "--fast detach" "$scale"
 attack hyper ""
 attack ghost ""
 attack seccomp ""
