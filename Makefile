@@ -303,7 +303,7 @@ FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c s
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
 FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c src/daemon/healthspec.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
-	$(filter-out $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
+	$(filter-out $(call objs,$(FUZZ_COVERED) src/kernel/cell/sanitize.c),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 
 $(B)/covered/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)

@@ -71,6 +71,7 @@ hundred() {
 check 'a hundred cells, one after the other @r' hundred
 
 cgroups_gone() {
+	soon no_cgroups # what other themes have killed
 	viv --memory 64M --cpus 0.5 --quiet -- true
 	is "$(cgroups_of_ours)" ''
 	"$VIV" run --memory 64M -- sleep 100 &
