@@ -73,6 +73,7 @@ int64_t world_call(int64_t (*handler)(struct task *t, const struct sysargs *a), 
 
 	task->call = (struct call){ .args = a };
 	list_init(&task->call.ready_link);
+	list_init(&task->call.waiting_link);
 	task_current = task;
 	ret = handler(task, &a);
 	task_current = NULL;
