@@ -17,7 +17,8 @@ int limits_change(const struct cell_limits *l)
 {
 	struct bootspec *s = &cell.spec;
 
-	if (l->memory && memory_used() > l->memory)
+	/* The last count may be of before somebody gave memory back. */
+	if (l->memory && memory_used(false) > l->memory && memory_used(true) > l->memory)
 		return -EBUSY;
 	limits_tasks_set(l->tasks);
 	if (l->cpus != s->cpus || l->place)

@@ -312,7 +312,7 @@ static void stats_in(const struct ctl_msg *in)
 	layer_usage_get(boot_layer(), &disk);
 	m.stats = (struct keep_stats){ .time = (uint64_t)host_clock(CLOCK_REALTIME),
 				       .cpu_ns = (uint64_t)host_own_cputime(),
-				       .memory = memory_used(),
+				       .memory = memory_used(false),
 				       .memory_limit = cell.spec.memory,
 				       .disk = disk.bytes,
 				       .disk_limit = disk.max_bytes,

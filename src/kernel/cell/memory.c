@@ -209,11 +209,11 @@ static uint64_t shared_bytes(void)
 	return twice;
 }
 
-uint64_t memory_used(void)
+uint64_t memory_used(bool fresh)
 {
 	if (cell.proc_fd < 0)
 		return 0;
-	if (!ktimer_is_started(&timer) || cell.spec.memory_enforced) {
+	if (fresh || !ktimer_is_started(&timer) || cell.spec.memory_enforced) {
 		round_begin();
 		(void)round_step(true);
 		total = round_total();
