@@ -290,6 +290,7 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	b->seed.stop_asked = false;
 	list_init(&b->seed.stranded);
 	list_init(&b->seed.late_link);
+	list_init(&b->seed.unchecked_link);
 	if (b->seed.exe)
 		file_get(b->seed.exe);
 	b->maker = *t;
