@@ -145,6 +145,7 @@ check 'streams are the caller'"'"'s own @r' streams
 signals() {
 	pool_vivd
 	warm
+	# Each begins without the file: what the one before it wrote is there until the new shell empties it.
 	"$VIV" run -- sh -c 'trap "echo usr1; exit 7" USR1; echo up; sleep 30 & wait' </dev/null >out 2>&1 &
 	pid=$!
 	soon grep -q up out
@@ -154,6 +155,7 @@ signals() {
 	is "$rc" 7
 	like "$(cat out)" '*usr1'
 	soon waits
+	rm -f out
 	"$VIV" run -- sh -c 'echo up; while :; do sleep 0.05; echo x; done' </dev/null >out 2>&1 &
 	pid=$!
 	soon grep -q up out
@@ -172,6 +174,7 @@ signals() {
 	is "$rc" 130
 	# Blocked for longer than anybody would look at it, then not.
 	soon waits
+	rm -f out
 	"$VIV" run -- python3 -c "import signal, time
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTSTP])
 print('up', flush=True)
@@ -190,6 +193,7 @@ time.sleep(100)" </dev/null >out 2>&1 &
 	is "$rc" 130
 	# The cell ends with viv.
 	soon waits
+	rm -f out
 	"$VIV" run -- sh -c 'echo up; exec sleep 1000' </dev/null >out &
 	pid=$!
 	soon grep -q up out

@@ -109,9 +109,10 @@ lifecycle() {
 	soon eval '[[ $(v logs "$c" | od -An -tx1 | tr -d " \n") == 3cff3e ]]'
 	v stop -t 0 "$c" >/dev/null
 	# A policy is carried out.
-	v run -d --name again --restart on-failure:2 -- sh -c 'exit 3' >/dev/null
-	soon eval '[[ $(v inspect --json again | field restarts) == 2 ]]'
+	v run -d --name again --restart on-failure:2 --mount ./m:/m -- sh -c 'echo run >>/m/runs; exit 3' >/dev/null
+	soon eval '[[ $(grep -c run m/runs) == 3 ]]' # stopped is also what it is before each new start
 	soon state_is again stopped
+	is "$(v inspect --json again | field restarts)" 2
 	# The last one counts, in whatever form; what is in a file counts less.
 	printf 'A=file\nB=file\n' >vars
 	c=$(A=host v run -d --restart unless-stopped -v ./m:/m --env-file vars -e A=1 -e A \
