@@ -82,14 +82,15 @@ rwildcard = $(foreach d,$(wildcard $(1)/*),$(call rwildcard,$(d),$(2))$(filter $
 objs = $(patsubst %,$(B)/obj/%.o,$(1))
 
 BASE_SRC := $(sort $(wildcard src/base/*.c))
-HOST_SRC := $(sort $(wildcard src/host/*.c))
+# What crosses a process boundary is part of every program that has to do with the host.
+HOST_SRC := $(sort $(wildcard src/host/*.c src/wire/*.c))
 # The reader of images is part of the kernel; the rest of the store is of the trusted side.
 STORE_READER_SRC := src/store/config.c src/store/index.c
 STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 S3_SRC := $(sort $(wildcard src/s3/*.c))
 CLIENT_SRC := $(sort $(wildcard src/client/*.c))
-DAEMON_SRC := $(sort $(wildcard src/daemon/*.c src/api/*.c))
+DAEMON_SRC := $(sort $(wildcard src/daemon/*/*.c src/api/*.c src/api/*/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
 # Of it, what viv cp uses as well.
@@ -123,7 +124,7 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/chunk.c src/api/text.c src/daemon/cellstate.c $(TAR_SRC))
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c $(TAR_SRC))
 
 
 # Each command is a line that says what it makes; V=1 shows it whole, 'make -s' nothing.
@@ -245,7 +246,7 @@ $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $<
 
-$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/host/bootspec.h src/host/openhow.h src/host/worker.h
+$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/wire/bootspec.h src/host/openhow.h src/host/worker.h
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp
@@ -295,13 +296,13 @@ tight: $(B)/tight/viv
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
-FUZZ_COVERED := src/host/bootspec.c src/host/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/mountopts.c src/keeper/envfile.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/mountopts.c src/keeper/envfile.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
-	$(patsubst %,src/daemon/%.c,yaml yvars yschema projectkeys projectfile cellspec fields)
+	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cellstate.c src/daemon/fault.c src/daemon/healthspec.c)
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/daemon/state/fault.c src/daemon/cells/healthspec.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED) src/kernel/cell/sanitize.c),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/openhow.h"
 #include "host/worker.h"
 

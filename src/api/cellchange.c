@@ -4,8 +4,8 @@
 
 #include "api/cells.h"
 #include "api/routes.h"
-#include "daemon/cellspec.h"
-#include "daemon/change.h"
+#include "daemon/cells/cellspec.h"
+#include "daemon/cells/change.h"
 
 struct patching {
 	struct op op;

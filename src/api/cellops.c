@@ -8,7 +8,7 @@
 
 #include "api/cells.h"
 #include "api/routes.h"
-#include "daemon/cellspec.h"
+#include "daemon/cells/cellspec.h"
 #include "keeper/named.h"
 
 struct state_op {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keys.h"
+#include "api/http/keys.h"
 #include "api/routes.h"
-#include "daemon/cellspec.h"
-#include "daemon/make.h"
+#include "daemon/cells/cellspec.h"
+#include "daemon/cells/make.h"
 
 bool request_sees_secrets(const struct request *r)
 {

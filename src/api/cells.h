@@ -2,8 +2,8 @@
 #ifndef VIV_API_CELLS_H
 #define VIV_API_CELLS_H
 
-#include "api/request.h"
-#include "daemon/life.h"
+#include "api/http/request.h"
+#include "daemon/cells/life.h"
 
 /* The cell of the path, if the token may see it; NULL: answered. */
 struct cell *request_cell(struct request *r);

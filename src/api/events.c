@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/routes.h"
-#include "daemon/events.h"
+#include "daemon/state/events.h"
 
 /* So that proxies and clients see that the stream lives. */
 #define PING_MS 15000

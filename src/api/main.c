@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/request.h"
-#include "api/server.h"
+#include "api/http/request.h"
+#include "api/http/server.h"
 #include "base/limit.h"
 #include "base/log.h"
 #include "client/vivarium.h"
-#include "daemon/cells.h"
-#include "daemon/events.h"
-#include "daemon/place.h"
-#include "daemon/pool.h"
+#include "daemon/cells/cells.h"
+#include "daemon/state/events.h"
+#include "daemon/keepers/place.h"
+#include "daemon/keepers/pool.h"
 #include "store/files.h"
 #include "store/store.h"
 

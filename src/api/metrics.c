@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/routes.h"
-#include "daemon/pool.h"
-#include "daemon/usage.h"
+#include "daemon/keepers/pool.h"
+#include "daemon/cells/usage.h"
 
 static void head(struct buf *b, const char *name, const char *type, const char *help)
 {

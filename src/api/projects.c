@@ -1,13 +1,13 @@
-/* /v1/up, /v1/down, /v1/projects: cells as a file says (daemon/projectfile.h). An answer is lines of JSON: the plan, what is done, and the
+/* /v1/up, /v1/down, /v1/projects: cells as a file says (daemon/projects/file.h). An answer is lines of JSON: the plan, what is done, and the
  * end. A file that is wrong is answered with 400, and nothing is done. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/request.h"
+#include "api/http/request.h"
 #include "api/routes.h"
-#include "daemon/cellspec.h"
-#include "daemon/projectrun.h"
+#include "daemon/cells/cellspec.h"
+#include "daemon/projects/run.h"
 
 #define RETRY_MS 20
 

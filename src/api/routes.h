@@ -2,7 +2,7 @@
 #ifndef VIV_API_ROUTES_H
 #define VIV_API_ROUTES_H
 
-#include "api/request.h"
+#include "api/http/request.h"
 
 /* about.c */
 void version_get(struct request *r);
@@ -32,9 +32,9 @@ void cell_rollback_post(struct request *r);
 void cell_kill_post(struct request *r);
 void cell_rename_post(struct request *r);
 void cell_wait_get(struct request *r);
-/* exec.c */
+/* exec/exec.c */
 void exec_post(struct request *r);
-/* files.c */
+/* files/files.c */
 void files_get(struct request *r);
 void files_put(struct request *r);
 void files_delete(struct request *r);
@@ -45,16 +45,16 @@ void files_move_post(struct request *r);
 void files_tar_get(struct request *r);
 void files_tar_put(struct request *r);
 void files_watch_get(struct request *r);
-/* execws.c */
+/* exec/websocket.c */
 void exec_get(struct request *r);
-/* processes.c */
+/* exec/processes.c */
 void processes_list(struct request *r);
 void process_signal(struct request *r);
 void process_resize(struct request *r);
 void process_input(struct request *r);
 void process_wait(struct request *r);
 void cell_stats_get(struct request *r);
-/* logs.c */
+/* exec/logs.c */
 void logs_get(struct request *r);
 /* projects.c */
 void projects_list(struct request *r);

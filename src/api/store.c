@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "api/cells.h"
-#include "api/keys.h"
+#include "api/http/keys.h"
 #include "api/routes.h"
-#include "daemon/visit.h"
+#include "daemon/cells/visit.h"
 #include "keeper/named.h"
 #include "store/store.h"
 

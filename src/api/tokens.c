@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/routes.h"
-#include "daemon/cells.h"
+#include "daemon/cells/cells.h"
 
 #define LONGEST (10.0 * 366 * 24 * 3600) /* seconds that a token can be good for */
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/stream.h"
 #include "keeper/channel.h"
 #include "keeper/client.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "cli/tell.h"
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 
 struct told_side {
 	char type; /* f d l c b p s; 0: it is not there */

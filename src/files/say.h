@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "files/wire.h"
+#include "wire/files.h"
 
 /* n bytes of FILES_DATA. */
 void data_say(const void *data, size_t n);

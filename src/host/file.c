@@ -21,7 +21,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/fdmsg.h"
 #include "host/openhow.h"
 

@@ -10,7 +10,7 @@
  *               a cell gets a share, and the user keeps a rest; no user namespaces
  *   leash       the child dies with viv; it leaves viv's session, so that a terminal's
  *               signals reach viv only
- *   exec        viv-kernel by descriptor, with exactly the descriptors of host/bootspec.h and
+ *   exec        viv-kernel by descriptor, with exactly the descriptors of wire/bootspec.h and
  *               an empty environment
  * In viv-kernel, isolate_enter(), before anything of a guest is looked at:
  *   frame       a small private tmpfs that the following mounts are attached to, and that
@@ -33,7 +33,7 @@
 
 #include <sys/types.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 
 /* ---- viv's side ---- */
 

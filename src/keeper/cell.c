@@ -1,5 +1,5 @@
 /* Starting a cell: checks what can be checked before, prepares exactly the descriptors of
- * host/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
+ * wire/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
 #include "keeper/keeper.h"
@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/cgroup.h"
 #include "host/hostmount.h"
 #include "host/isolate.h"

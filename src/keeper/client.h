@@ -6,8 +6,8 @@
 #define VIV_KEEPER_CLIENT_H
 
 #include "base/err.h"
-#include "host/execspec.h"
-#include "keeper/wire.h"
+#include "wire/execspec.h"
+#include "wire/keeper.h"
 
 #define KEEP_NOWAIT 1
 

@@ -9,7 +9,7 @@
 #ifndef VIV_KEEPER_KEEPER_H
 #define VIV_KEEPER_KEEPER_H
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/stream.h"
 #include "keeper/channel.h"
 #include "keeper/client.h"

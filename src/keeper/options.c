@@ -9,7 +9,7 @@
 #include "keeper/client.h"
 #include "keeper/optparts.h"
 #include "keeper/place.h"
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 
 enum {
 	OPT_IMAGE,

@@ -4,7 +4,7 @@
 
 #include "keeper/named.h"
 #include "keeper/run.h"
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 
 struct place {
 	bool used; /* false: the host image and nothing that stays; nothing below is open */

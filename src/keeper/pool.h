@@ -1,5 +1,5 @@
 /* Taking a cell from vivd's pool (docs/decisions/0026): vivd listens on RUN/pool.sock (SOCK_SEQPACKET), is asked once on a connection, and
- * answers with the descriptor of a booted, idle cell's keeper, or without one. Whoever has the descriptor has the cell (keeper/wire.h). */
+ * answers with the descriptor of a booted, idle cell's keeper, or without one. Whoever has the descriptor has the cell (wire/keeper.h). */
 #ifndef VIV_KEEPER_POOL_H
 #define VIV_KEEPER_POOL_H
 

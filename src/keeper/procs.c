@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/execspec.h"
+#include "wire/execspec.h"
 #include "keeper/keeper.h"
 
 #define GRACE (2 * NSEC_PER_SEC)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/s3wire.h"
+#include "wire/s3.h"
 
 bool s3_is_url(const char *src)
 {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/memfd.h"
+#include "wire/memfd.h"
 #include "keeper/client.h"
 #include "keeper/run.h"
 

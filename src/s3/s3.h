@@ -3,7 +3,7 @@
 #define VIV_S3_S3_H
 
 #include "base/base.h"
-#include "host/s3wire.h"
+#include "wire/s3.h"
 
 #define S3_MULTIPART_ABOVE (16UL << 20)
 #define S3_PART_SIZE (8UL << 20)

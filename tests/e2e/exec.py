@@ -164,7 +164,7 @@ def stranger(path):
 
 
 class Keeper:
-    """A keeper of one's own, talked to as a daemon does (src/keeper/wire.h)."""
+    """A keeper of one's own, talked to as a daemon does (src/wire/keeper.h)."""
     HELLO, EXEC, SUBSCRIBE, FAIL, STARTED, EXITED, EVENT, OK = 1, 2, 14, 65, 66, 67, 69, 64
 
     def __init__(self, *words):

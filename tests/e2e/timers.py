@@ -12,7 +12,7 @@ import time
 
 from vivdclient import Down, gone, kill9, processes, run_case, soon
 
-KEEP_STOP, KEEP_MESSAGE = 6, 512  # src/keeper/wire.h
+KEEP_STOP, KEEP_MESSAGE = 6, 512  # src/wire/keeper.h
 
 
 def timeouts(v):

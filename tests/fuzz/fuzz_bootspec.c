@@ -1,13 +1,13 @@
 /* The boot spec: bytes in a sealed memfd, as viv gives them. A first byte of 0 or 1: the input is a whole spec; else it is patched
  * over one that is well made (offset, length, bytes), which reaches what lies behind the checks of the head. */
-/* objects: src/host/bootspec.c src/host/memfd.c */
+/* objects: src/wire/bootspec.c src/wire/memfd.c */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 
 const char fuzz_name[] = "bootspec";
 const size_t fuzz_max = 4096;

@@ -1,12 +1,12 @@
 /* The spec of a process in a running cell, as a keeper passes it on. A first byte of 0 or 1: the input is a whole spec; else it is patched
  * over one that is well made (offset, length, bytes). */
-/* objects: src/host/execspec.c src/host/memfd.c */
+/* objects: src/wire/execspec.c src/wire/memfd.c */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "host/execspec.h"
+#include "wire/execspec.h"
 
 const char fuzz_name[] = "execspec";
 const size_t fuzz_max = 2048;

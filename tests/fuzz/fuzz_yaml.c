@@ -1,10 +1,10 @@
 /* vivarium.yaml, as anybody may write it. What is read must be bounded and whole, and a message must have nothing of a variable's value in it. */
-/* objects: src/daemon/yaml.c src/daemon/yvars.c src/daemon/yschema.c src/daemon/projectkeys.c src/daemon/projectfile.c src/daemon/cellspec.c src/daemon/cellstate.c src/daemon/healthspec.c src/daemon/fields.c src/daemon/fault.c src/keeper/values.c src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
+/* objects: src/daemon/projects/yaml.c src/daemon/projects/yvars.c src/daemon/projects/yschema.c src/daemon/projects/keys.c src/daemon/projects/file.c src/daemon/cells/cellspec.c src/daemon/cells/cellstate.c src/daemon/cells/healthspec.c src/daemon/state/fields.c src/daemon/state/fault.c src/keeper/values.c src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
 /* libraries: -lyaml -ljansson -lm */
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/projectfile.h"
+#include "daemon/projects/file.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "yaml";

@@ -4,7 +4,7 @@
 
 #include "hostile.h"
 
-#include "../../src/host/bootspec.h"
+#include "../../src/wire/bootspec.h"
 
 int main(void)
 {

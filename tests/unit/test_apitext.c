@@ -1,11 +1,11 @@
 /* Paths, escapes, numbers, base64 and UTF-8 as they come from the network. */
-/* objects: src/api/chunk.c src/api/text.c src/base/utf8.c */
+/* objects: src/api/http/chunk.c src/api/http/text.c src/base/utf8.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/chunk.h"
-#include "api/text.h"
+#include "api/http/chunk.h"
+#include "api/http/text.h"
 #include "tap.h"
 
 static bool unescapes(const char *from, const char *want)

@@ -1,11 +1,11 @@
 /* The boot spec survives the way through its memfd, and a damaged one is refused. */
-/* objects: src/host/bootspec.c src/host/memfd.c */
+/* objects: src/wire/bootspec.c src/wire/memfd.c */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "tap.h"
 
 /* A copy of the file with one byte changed is refused or read, but never leads outside. */

@@ -1,6 +1,6 @@
 /* The state machine of cells and the delays of restarts. */
-/* objects: src/daemon/cellstate.c */
-#include "daemon/cellstate.h"
+/* objects: src/daemon/cells/cellstate.c */
+#include "daemon/cells/cellstate.h"
 
 #include <string.h>
 

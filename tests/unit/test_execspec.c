@@ -1,5 +1,5 @@
 /* What a process in a running cell is to be: written, read, and refused when it is damaged. */
-/* objects: src/host/execspec.c src/host/memfd.c */
+/* objects: src/wire/execspec.c src/wire/memfd.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/execspec.h"
+#include "wire/execspec.h"
 #include "tap.h"
 
 static char word_a[] = "sh", word_b[] = "", word_c[] = "a b";

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/s3wire.h"
+#include "wire/s3.h"
 #include "s3/xml.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/db.h"
+#include "daemon/state/db.h"
 #include "tap.h"
 
 static struct db db;

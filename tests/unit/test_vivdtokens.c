@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/events.h"
-#include "daemon/tokens.h"
+#include "daemon/state/events.h"
+#include "daemon/state/tokens.h"
 #include "tap.h"
 
 static struct daemon d;

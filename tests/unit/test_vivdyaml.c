@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "daemon/projectfile.h"
+#include "daemon/projects/file.h"
 #include "store/files.h"
 #include "tap.h"
 

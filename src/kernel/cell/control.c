@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/child.h"
 #include "host/fdmsg.h"
 #include "host/host.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
 #include "kernel/fs/layer/layer.h"

@@ -2,7 +2,7 @@
 #ifndef VIV_KERNEL_CELL_GAUGES_H
 #define VIV_KERNEL_CELL_GAUGES_H
 
-#include "host/stats.h"
+#include "wire/stats.h"
 
 /* Looks at the counters; cheap enough for every round of the loop. */
 void gauges_look(void);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "host/execspec.h"
+#include "wire/execspec.h"
 #include "host/host.h"
 #include "kernel/abi/signal.h"
 #include "kernel/cell/boot.h"

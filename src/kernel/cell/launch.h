@@ -1,8 +1,8 @@
-/* Processes that viv starts in a running cell: CTL_EXEC and what follows (host/bootspec.h). */
+/* Processes that viv starts in a running cell: CTL_EXEC and what follows (wire/bootspec.h). */
 #ifndef VIV_KERNEL_CELL_LAUNCH_H
 #define VIV_KERNEL_CELL_LAUNCH_H
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "kernel/task/task.h"
 
 /* CTL_EXEC. Takes the descriptors. What comes of it is told later, or at once. */

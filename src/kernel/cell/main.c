@@ -1,4 +1,4 @@
-/* viv-kernel: one cell's kernel. Process 1 of the cell's PID namespace; viv starts it with the descriptors of host/bootspec.h.
+/* viv-kernel: one cell's kernel. Process 1 of the cell's PID namespace; viv starts it with the descriptors of wire/bootspec.h.
  *
  * Start: read the spec, lock ourselves in, build the tree, start the first process, seal. Then the loop: one event at a time, no
  * locks, and no thread but the one that makes long calls of the host (host/worker.h). After each event the calls that it woke are run, then those that a signal interrupts. */

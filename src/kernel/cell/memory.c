@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "host/child.h"
 #include "host/host.h"
 #include "host/procmem.h"

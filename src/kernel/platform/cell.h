@@ -2,7 +2,7 @@
 #ifndef VIV_KERNEL_PLATFORM_CELL_H
 #define VIV_KERNEL_PLATFORM_CELL_H
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 
 struct cell_state {
 	struct bootspec spec;

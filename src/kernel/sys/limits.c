@@ -8,7 +8,7 @@
 #include <linux/capability.h>
 #include <sys/resource.h>
 
-#include "host/limits.h"
+#include "wire/limits.h"
 #include "host/procmem.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"

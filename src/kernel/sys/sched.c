@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #include "host/host.h"
-#include "host/limits.h"
+#include "wire/limits.h"
 #include "host/procmem.h"
 #include "kernel/abi/sched.h"
 #include "kernel/abi/time.h"

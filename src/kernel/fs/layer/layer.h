@@ -3,7 +3,7 @@
 #ifndef VIV_KERNEL_FS_LAYER_LAYER_H
 #define VIV_KERNEL_FS_LAYER_LAYER_H
 
-#include "host/bootspec.h"
+#include "wire/bootspec.h"
 #include "kernel/fs/image/image.h"
 #include "kernel/vfs/vfs.h"
 

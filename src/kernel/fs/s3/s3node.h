@@ -2,7 +2,7 @@
 #ifndef VIV_KERNEL_FS_S3_S3NODE_H
 #define VIV_KERNEL_FS_S3_S3NODE_H
 
-#include "host/s3wire.h"
+#include "wire/s3.h"
 #include "kernel/fs/s3/s3fs.h"
 #include "kernel/platform/loop.h"
 

@@ -1,0 +1,300 @@
+/* Processes that something outside is attached to: their pipes, their input, their start and end. Who is attached (a request, exec.c; a WebSocket, execws.c)
+ * reads the output when it has room for it. See exec.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/cells.h"
+#include "api/exec/exec.h"
+#include "api/http/text.h"
+#include "wire/execspec.h"
+
+static struct list execs = LIST_INIT(execs);
+
+static void input_ready(struct pipe_end *e)
+{
+	exec_input_step(e->owner);
+}
+
+static void output_ready(struct pipe_end *e)
+{
+	struct exec *x = e->owner;
+
+	x->ops->ready(x);
+}
+
+struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_ops *ops)
+{
+	struct exec *x = xalloc(sizeof(*x));
+
+	x->d = d;
+	x->ops = ops;
+	x->link = c->keeper;
+	strcpy(x->cell, c->id);
+	list_append(&execs, &x->entry);
+	for (int i = 0; i < 3; i++)
+		pipe_end_init(&x->end[i], &d->loop, i ? output_ready : input_ready, x);
+	d->count.execs++;
+	return x;
+}
+
+void exec_free(struct exec *x)
+{
+	if (x->link)
+		link_forget(x->link, x);
+	for (int i = 0; i < 3; i++)
+		pipe_end_close(&x->end[i]);
+	list_remove(&x->entry);
+	buf_free(&x->input);
+	free(x);
+}
+
+struct exec *exec_find(const struct cell *c, uint32_t proc)
+{
+	struct exec *x;
+
+	list_for_each (x, &execs, entry)
+		if (x->proc == proc && !strcmp(x->cell, c->id))
+			return x;
+	return NULL;
+}
+
+/* ---- input ---- */
+
+void exec_input_step(struct exec *x)
+{
+	struct pipe_end *e = &x->end[0];
+
+	while (x->input_at < x->input.len) {
+		ssize_t n = pipe_end_write(e, x->input.p + x->input_at, x->input.len - x->input_at);
+
+		if (n < 0) /* it reads no more */
+			break;
+		if (n == 0 && pipe_end_wait(e))
+			return;
+		x->input_at += (size_t)n;
+	}
+	x->input.len = x->input_at = 0;
+	if (x->input_ends)
+		pipe_end_close(e);
+	if (x->input_done) {
+		void (*done)(struct exec * x) = x->input_done;
+
+		x->input_done = NULL;
+		done(x);
+	}
+	if (x->ops->drained)
+		x->ops->drained(x);
+}
+
+/* ---- what is told of it ---- */
+
+ssize_t exec_exit_line(const struct exec *x, char *buf, size_t size)
+{
+	json_t *o;
+	size_t n;
+
+	if (x->lost)
+		return snprintf(
+			buf, size,
+			"{\"type\":\"exit\",\"exit_code\":137,\"reason\":\"the cell ended\"}\n");
+	o = json_pack("{s:s}", "type", "exit");
+	json_set_exit(o, x->status, x->timed_out);
+	n = json_dumpb(o, buf, size - 1, JSON_COMPACT);
+	json_decref(o);
+	buf[n++] = '\n';
+	return (ssize_t)n;
+}
+
+ssize_t exec_start_line(const struct exec *x, char *buf, size_t size)
+{
+	return snprintf(buf, size, "{\"type\":\"started\",\"proc\":%u,\"pid\":%d}\n", x->proc,
+			x->pid);
+}
+
+/* ---- signals and sizes ---- */
+
+void exec_tell(struct exec *x, struct keep_msg m)
+{
+	m.proc = x->proc;
+	/* When it cannot be told, it has ended or is about to. */
+	if (x->exited || !x->link || link_ask(x->link, &m, NULL, 0, link_ignore, NULL) < 0)
+		return;
+}
+
+void exec_hangup(struct exec *x)
+{
+	exec_tell(x, (struct keep_msg){ .type = KEEP_SIGNAL, .a = SIGHUP, .flags = KEEP_TO_GROUP });
+	exec_tell(x,
+		  (struct keep_msg){ .type = KEEP_SIGNAL, .a = SIGCONT, .flags = KEEP_TO_GROUP });
+}
+
+/* ---- the start ---- */
+
+static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct exec *x = arg;
+	struct fault f = { 0 };
+
+	(void)fds;
+	(void)nfds;
+	if (!m)
+		x->link = NULL;
+	if (x->running) {
+		x->exited = true;
+		x->link = NULL; /* nobody tells us of its end any more */
+		x->lost = !m || m->type != KEEP_EXITED;
+		x->status = x->lost ? 0 : m->a;
+		x->timed_out = !x->lost && m->b;
+		x->ops->ready(x);
+		return;
+	}
+	if (m && m->type == KEEP_STARTED) {
+		x->running = true;
+		x->proc = m->proc;
+		x->pid = m->pid;
+		exec_input_step(x);
+		x->ops->started(x);
+		return;
+	}
+	if (m && m->type == KEEP_FAIL && m->a)
+		fault_note(&f, 422, m->a == 127 ? "command_not_found" : "not_executable", "%s",
+			   m->text);
+	else
+		keeper_fault(m, &f);
+	x->ops->failed(x, &f);
+	exec_free(x);
+}
+
+const struct field exec_fields[] = {
+	{ "command", FIELD_TEXTS, true },      { "env", FIELD_MAP, false },
+	{ "workdir", FIELD_TEXT, false },      { "user", FIELD_TEXT, false },
+	{ "timeout", FIELD_NUMBER, false },    { "stdin", FIELD_TEXT, false },
+	{ "stdin_base64", FIELD_TEXT, false }, { "stdin_open", FIELD_BOOL, false },
+	{ "detach", FIELD_BOOL, false },       { "tty", FIELD_BOOL, false },
+	{ "rows", FIELD_INT, false },	       { "cols", FIELD_INT, false },
+};
+const unsigned nexec_fields = ARRAY_LEN(exec_fields);
+
+/* The command as the kernel wants it: a descriptor, or -1. */
+static int spec_make(const json_t *o, struct fault *f)
+{
+	const json_t *command = json_object_get(o, "command");
+	json_t *env = json_object_get(o, "env"), *v;
+	size_t n = json_array_size(command), i;
+	char **argv = xalloc((n + 1) * sizeof(*argv));
+	char **envp = xalloc((json_object_size(env) + 1) * sizeof(*envp));
+	struct execspec s = { .flags = EXECSPEC_CELL_ENV,
+			      .argv = argv,
+			      .envp = envp,
+			      .cwd = json_text(o, "workdir"),
+			      .user = json_text(o, "user") };
+	const char *key;
+	size_t nenv = 0;
+	int fd = -EINVAL;
+
+	json_array_foreach(command, i, v) argv[i] = (char *)(uintptr_t)json_string_value(v);
+	json_object_foreach(env, key, v) if (*key && !strchr(key, '=') &&
+					     asprintf(&envp[nenv], "%s=%s", key,
+						      json_string_value(v)) >= 0) nenv++;
+	if (n && argv[0][0] && nenv == json_object_size(env))
+		fd = execspec_write(&s);
+	for (i = 0; i < nenv; i++)
+		free(envp[i]);
+	free(envp);
+	free(argv);
+	if (fd >= 0)
+		return fd;
+	if (fd == -E2BIG)
+		return fault_set(f, 413, "too_large",
+				 "the command and its environment are too long");
+	return fault_set(f, 400, "invalid",
+			 "'command' is a list that begins with a program, and names of variables "
+			 "have no '='");
+}
+
+static int input_make(struct exec *x, const json_t *o, struct fault *f)
+{
+	const char *text = json_text(o, "stdin"), *coded = json_text(o, "stdin_base64");
+
+	x->input_ends = !json_is_true(json_object_get(o, "stdin_open"));
+	if (text && coded)
+		return fault_set(f, 400, "invalid", "give 'stdin' or 'stdin_base64'");
+	if (text)
+		buf_add(&x->input, text, strlen(text));
+	if (coded && exec_input_decode(x, coded) < 0)
+		return fault_set(f, 400, "invalid", "'stdin_base64' is not base64");
+	return 0;
+}
+
+int exec_input_decode(struct exec *x, const char *coded)
+{
+	size_t n = strlen(coded);
+	ssize_t len = base64_decode(buf_more(&x->input, n / 4 * 3 + 3), coded, n);
+
+	x->input.len -= n / 4 * 3 + 3;
+	if (len < 0)
+		return -1;
+	x->input.len += (size_t)len;
+	return 0;
+}
+
+/* The pipes; fds get the cell's ends. */
+static int streams_make(struct exec *x, bool tty, int fds[3], struct fault *f)
+{
+	for (int i = 0; i < 3; i++) {
+		if (i == 2 && tty) {
+			fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+			if (fds[i] < 0)
+				return fault_set(f, 500, "failed", "cannot open /dev/null");
+			continue;
+		}
+		fds[i] = pipe_end_open(&x->end[i], i > 0);
+		if (fds[i] < 0)
+			return fault_set(f, 503, "busy",
+					 "vivd has too many open files; try again later");
+		if (i == 1)
+			pipe_end_widen(&x->end[i]);
+	}
+	return 0;
+}
+
+int exec_start(struct exec *x, struct cell *c, const json_t *o, struct fault *f)
+{
+	bool tty = json_is_true(json_object_get(o, "tty"));
+	struct keep_msg m = { .type = KEEP_EXEC };
+	int fds[4] = { -1, -1, -1, -1 }, err;
+	double seconds = json_number_value(json_object_get(o, "timeout"));
+
+	x->detached = json_is_true(json_object_get(o, "detach"));
+	m.exec.flags = (tty ? KEEP_X_TTY : 0) | (x->detached ? KEEP_X_DETACH | KEEP_X_LOG : 0);
+	m.exec.rows = (uint16_t)MIN(json_integer_value(json_object_get(o, "rows")), 10000);
+	m.exec.cols = (uint16_t)MIN(json_integer_value(json_object_get(o, "cols")), 10000);
+	m.exec.timeout_ns = seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * NSEC_PER_SEC) : 0;
+	if (x->detached && (json_object_get(o, "stdin") || json_object_get(o, "stdin_base64")))
+		return fault_set(f, 400, "invalid", "a detached process has no input");
+	if (c->state == CELL_PAUSED)
+		return fault_set(f, 409, "wrong_state", "the cell is paused; resume it first");
+	err = input_make(x, o, f);
+	if (!err && (fds[0] = spec_make(o, f)) < 0)
+		err = -1;
+	if (!err && !x->detached)
+		err = streams_make(x, tty, fds + 1, f);
+	if (!err) {
+		int sent = link_ask(c->keeper, &m, fds, x->detached ? 1 : 4, exec_answer, x);
+
+		if (sent == -EAGAIN)
+			err = fault_set(f, 503, "busy", "the cell has too much to do; try again");
+		else if (sent)
+			err = fault_set(f, 409, "ended", "the cell has just ended");
+	}
+	for (int i = 0; i < 4; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return err;
+}

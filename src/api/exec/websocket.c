@@ -1,0 +1,343 @@
+/* GET /v1/cells/{cell}/exec: a process in a running cell, over a WebSocket, both ways at once. Subprotocol "vivarium.exec.v1":
+ *
+ *	client: text     first the object that POST .../exec takes (input stays open unless "stdin_open" is false), then any of
+ *	                 {"type":"resize","rows":N,"cols":N}  {"type":"signal","signal":N,"group":true}  {"type":"stdin_close"}
+ *	        binary   a zero byte, then input
+ *	server: text     {"type":"started",...}, and as the last {"type":"exit",...}, as POST gives them
+ *	                 {"type":"stdin_closed"}      it reads no more; what is sent from now on is dropped
+ *	                 {"type":"error","status":404,"code":...,"message":...}      then a close frame with 4000 + status
+ *	        binary   a byte 1 (output) or 2 (errors), then what it wrote
+ *
+ * Back-pressure both ways: its pipe is read when the client takes more, and the socket when the process has read what came before. When
+ * the client goes, with a close frame or without, the process gets SIGHUP. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/cells.h"
+#include "api/exec/exec.h"
+#include "api/routes.h"
+#include "api/http/ws.h"
+
+struct wsexec {
+	struct ws *w;
+	struct daemon *d;
+	char cell[CELL_ID_LEN + 1];
+	struct exec *x; /* NULL: none yet, or none any more */
+	/* Texts that came in one piece with the first, each with a NUL, until the process is there. */
+	struct buf early;
+	bool asked, told_exit, told_closed;
+};
+
+static void error_tell(struct wsexec *e, const struct fault *f)
+{
+	json_t *o = json_pack("{s:s,s:i,s:s,s:s}", "type", "error", "status", f->status, "code",
+			      f->code, "message", f->message);
+	char *text;
+
+	if (o && f->cause[0])
+		json_object_set_new(o, "cause", json_string(f->cause));
+	if (o && f->remedy[0])
+		json_object_set_new(o, "remedy", json_string(f->remedy));
+	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	if (text)
+		ws_text(e->w, text, strlen(text));
+	free(text);
+	json_decref(o);
+	e->d->count.refused++;
+	ws_close(e->w, WS_STATUS((unsigned)f->status), f->code);
+}
+
+/* One of the lines of exec.h, without its newline. */
+static void line_tell(struct wsexec *e,
+		      ssize_t (*line)(const struct exec *x, char *buf, size_t size))
+{
+	char text[256];
+	ssize_t n = line(e->x, text, sizeof(text));
+
+	ws_text(e->w, text, (size_t)n - 1);
+}
+
+/* ---- the process ---- */
+
+static void input_tell(struct exec *x)
+{
+	static const char text[] = "{\"type\":\"stdin_closed\"}";
+	struct wsexec *e = x->ws;
+
+	if (!e || !x->running)
+		return;
+	if (x->end[0].fd < 0 && !x->input_ends && !e->told_closed && !x->exited) {
+		e->told_closed = true;
+		ws_text(e->w, text, sizeof(text) - 1);
+		ws_kick(e->w);
+	}
+	if (x->input.cap > 65536)
+		buf_free(&x->input);
+	ws_hold(e->w, false);
+}
+
+static void early_read(struct wsexec *e);
+
+static void process_started(struct exec *x)
+{
+	if (!x->ws) { /* nobody is there any more */
+		exec_hangup(x);
+		exec_free(x);
+		return;
+	}
+	line_tell(x->ws, exec_start_line);
+	ws_kick(x->ws->w);
+	early_read(x->ws);
+}
+
+static void process_failed(struct exec *x, const struct fault *f)
+{
+	if (!x->ws)
+		return;
+	x->ws->x = NULL;
+	error_tell(x->ws, f);
+}
+
+static void process_ready(struct exec *x)
+{
+	ws_kick(x->ws->w);
+}
+
+static const struct exec_ops process_ops = { .started = process_started,
+					     .failed = process_failed,
+					     .ready = process_ready,
+					     .drained = input_tell };
+
+static bool process_room(void *arg)
+{
+	struct wsexec *e = arg;
+	struct exec *x = e->x;
+
+	if (!x || !x->running || e->told_exit)
+		return false;
+	/* In turns, so that one does not starve the other. */
+	x->turn ^= 1;
+	for (int i = 0; i < 2; i++) {
+		int channel = 1 + (x->turn ^ i), fd = x->end[channel].fd;
+		int some = fd >= 0 ? ws_forward(e->w, (char)channel, fd) : 0;
+
+		if (some > 0)
+			return true;
+		if (some < 0)
+			pipe_end_close(&x->end[channel]);
+	}
+	/* What it wrote is on its way; who else has its streams is not waited for. */
+	if (x->exited) {
+		e->told_exit = true;
+		line_tell(e, exec_exit_line);
+		ws_close(e->w, WS_DONE, "");
+		return true;
+	}
+	for (int i = 1; i < 3; i++)
+		if (x->end[i].fd >= 0)
+			pipe_end_wait(&x->end[i]);
+	return false;
+}
+
+/* ---- messages ---- */
+
+/* An object with these fields; NULL: it was told. */
+static json_t *object_read(struct wsexec *e, const char *p, size_t n, const struct field *fields,
+			   unsigned nfields)
+{
+	struct fault f = { 0 };
+	json_error_t at;
+	json_t *o = json_loadb(p, n, JSON_REJECT_DUPLICATES, &at);
+
+	if (!o) {
+		fault_note(&f, 400, "invalid_json", "the message is not JSON (line %d, column %d)",
+			   at.line, at.column);
+		fault_cause(&f, at.text);
+	} else if (!json_is_object(o)) {
+		fault_note(&f, 400, "wrong_type", "the message must be an object");
+	} else if (fields_check(o, fields, nfields, "", &f) == 0) {
+		return o;
+	}
+	json_decref(o);
+	error_tell(e, &f);
+	return NULL;
+}
+
+static void process_begin(struct wsexec *e, const char *p, size_t n)
+{
+	json_t *o = object_read(e, p, n, exec_fields, nexec_fields);
+	struct fault f = { 0 };
+	struct cell *c = o ? cell_find(e->d, e->cell, &f) : NULL;
+	struct exec *x;
+
+	if (!o)
+		return;
+	if (c && !c->keeper) {
+		fault_note(&f, 409, "wrong_state", "the cell does not run; it is %s",
+			   cell_state_name(c->state));
+		c = NULL;
+	} else if (c && json_is_true(json_object_get(o, "detach"))) {
+		fault_note(&f, 400, "invalid", "a detached process has no WebSocket; use POST");
+		c = NULL;
+	}
+	if (c) {
+		x = exec_new(e->d, c, &process_ops);
+		if (exec_start(x, c, o, &f) < 0) {
+			exec_free(x);
+			c = NULL;
+		} else {
+			if (!json_object_get(o, "stdin_open"))
+				x->input_ends = false;
+			x->ws = e;
+			e->x = x;
+		}
+	}
+	if (!c)
+		error_tell(e, &f);
+	json_decref(o);
+}
+
+static void control_do(struct wsexec *e, const json_t *o, struct fault *f)
+{
+	const char *type = json_text(o, "type");
+	json_int_t rows = json_integer_value(json_object_get(o, "rows"));
+	json_int_t cols = json_integer_value(json_object_get(o, "cols"));
+	json_int_t sig = json_integer_value(json_object_get(o, "signal"));
+	bool group = json_is_true(json_object_get(o, "group"));
+
+	if (!strcmp(type, "resize")) {
+		if (rows < 1 || cols < 1 || rows > 10000 || cols > 10000)
+			fault_note(f, 400, "invalid", "'rows' and 'cols' are between 1 and 10000");
+		else
+			exec_tell(e->x, (struct keep_msg){ .type = KEEP_RESIZE,
+							   .a = (int)rows,
+							   .b = (int)cols });
+	} else if (!strcmp(type, "signal")) {
+		if (sig < 1 || sig > 64)
+			fault_note(f, 400, "invalid", "'signal' is a number between 1 and 64");
+		else
+			exec_tell(e->x, (struct keep_msg){ .type = KEEP_SIGNAL,
+							   .a = (int)sig,
+							   .flags = group ? KEEP_TO_GROUP : 0 });
+	} else if (!strcmp(type, "stdin_close")) {
+		e->x->input_ends = true;
+		exec_input_step(e->x);
+	} else {
+		fault_note(f, 400, "invalid", "there is no message of type '%.40s'", type);
+	}
+}
+
+/* False: it was wrong, and that was told. */
+static bool control_read(struct wsexec *e, const char *p, size_t n)
+{
+	static const struct field fields[] = { { "type", FIELD_TEXT, true },
+					       { "rows", FIELD_INT, false },
+					       { "cols", FIELD_INT, false },
+					       { "signal", FIELD_INT, false },
+					       { "group", FIELD_BOOL, false } };
+	json_t *o = object_read(e, p, n, fields, ARRAY_LEN(fields));
+	struct fault f = { 0 };
+
+	if (!o)
+		return false;
+	control_do(e, o, &f);
+	json_decref(o);
+	if (f.status)
+		error_tell(e, &f);
+	return !f.status;
+}
+
+static void early_read(struct wsexec *e)
+{
+	const char *p = (char *)e->early.p, *end = p + e->early.len;
+
+	while (p < end && control_read(e, p, strlen(p)))
+		p += strlen(p) + 1;
+	buf_free(&e->early);
+}
+
+static void input_read(struct wsexec *e, const char *p, size_t n)
+{
+	struct exec *x = e->x;
+	struct fault f = { 0 };
+
+	if (!n || p[0] != 0) {
+		fault_note(&f, 400, "invalid", "a binary message begins with a zero byte");
+		error_tell(e, &f);
+		return;
+	}
+	/* It reads no more; the client was told, or said so itself. */
+	if (x->end[0].fd < 0)
+		return;
+	buf_add(&x->input, p + 1, n - 1);
+	/* Until it has read it. */
+	ws_hold(e->w, true);
+	exec_input_step(x);
+}
+
+static void message_read(void *arg, bool text, const char *p, size_t n)
+{
+	struct wsexec *e = arg;
+	struct fault f = { 0 };
+
+	if (!e->asked && text) {
+		e->asked = true;
+		/* What follows is for the process: not before it is there. */
+		ws_hold(e->w, true);
+		process_begin(e, p, n);
+	} else if (!e->asked) {
+		fault_note(&f, 400, "invalid", "the first message says what to run");
+		error_tell(e, &f);
+	} else if (e->x && text && !e->x->running) {
+		/* No more is read, but this was: it is not lost, and not for another process. */
+		buf_add(&e->early, p, n + 1);
+	} else if (e->x && text) {
+		control_read(e, p, n);
+	} else if (e->x) {
+		input_read(e, p, n);
+	}
+}
+
+/* ---- the connection ---- */
+
+static void exec_opened(void *arg, struct ws *w)
+{
+	struct wsexec *e = arg;
+
+	e->w = w;
+}
+
+static void exec_gone(void *arg)
+{
+	struct wsexec *e = arg;
+	struct exec *x = e->x;
+
+	if (x && x->running) {
+		exec_hangup(x);
+		if (x->input_done)
+			x->input_done(x);
+		exec_free(x);
+	} else if (x) {
+		x->ws = NULL; /* it is hung up on when it has started */
+	}
+	buf_free(&e->early);
+	free(e);
+}
+
+void exec_get(struct request *r)
+{
+	static const struct ws_user user = { .protocol = "vivarium.exec.v1",
+					     .open = exec_opened,
+					     .message = message_read,
+					     .room = process_room,
+					     .gone = exec_gone };
+	struct cell *c = request_live(r);
+	struct wsexec *e;
+
+	if (!c)
+		return;
+	e = xalloc(sizeof(*e));
+	e->d = r->d;
+	strcpy(e->cell, c->id);
+	ws_accept(r, &user, e);
+}

@@ -1,0 +1,154 @@
+/* A request, from its head to its answer, as the routes see it.
+ *
+ * A handler is called when the whole body is there, and answers with one of reply_*, at once or later: one that cannot answer yet calls
+ * request_wait() and keeps the request, which stays until it is answered. A request that waits costs a connection and nothing else.
+ * Bodies are bounded, and JSON in them is checked by a table of fields. */
+#ifndef VIV_API_HTTP_REQUEST_H
+#define VIV_API_HTTP_REQUEST_H
+
+#include <jansson.h>
+#include <microhttpd.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "daemon/state/daemon.h"
+#include "daemon/state/fields.h"
+#include "daemon/state/tokens.h"
+
+#define MAX_BODY (1u << 20)
+#define MAX_PARTS 8
+
+struct request;
+struct server;
+
+/* Who may use a route. A token of a narrower scope gets 403; one for another cell, 404, as if that cell were not there. */
+enum need {
+	NEED_READ =
+		1, /* any token; one for a cell only if the route has a {cell} or knows to show it alone */
+	NEED_CELL, /* not a read-only one */
+	NEED_ADMIN,
+	NEED_NOTHING,
+};
+
+struct route {
+	const char *method, *path; /* "/v1/cells/{cell}" */
+	enum need need;
+	void (*handle)(struct request *r);
+	unsigned flags; /* ROUTE_ */
+};
+#define ROUTE_BODY 1 /* takes JSON */
+#define ROUTE_UPLOAD \
+	4 /* takes a body of any size, bit by bit: the handler is called when the head is there, and sets r->upload or answers */
+#define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
+#define ROUTE_FREES 8 /* removes something, which works on a full disk as well */
+
+extern const struct route routes[];
+extern const unsigned nroutes;
+
+/* What gives the body of an answer bit by bit. */
+struct stream {
+	/* Up to size bytes; 0: none now (request_wake() when there are some); -1: that was all; STREAM_BROKEN: the client is to see
+	 * that it was not. */
+	ssize_t (*read)(struct request *r, char *buf, size_t size);
+	/* The request is over, whether all was read or not. */
+	void (*end)(struct request *r);
+};
+
+#define STREAM_BROKEN (-2)
+
+/* What takes the body of a request bit by bit. Once the request is answered, the rest is thrown away. */
+struct upload {
+	/* How many of these bytes were taken; less than size: the request waits (request_wake() when there is room). */
+	size_t (*take)(struct request *r, const char *data, size_t size);
+	/* The body is there: the answer is due, at once or later. */
+	void (*end)(struct request *r);
+	/* The request is over, whether it was answered or not. */
+	void (*over)(struct request *r);
+};
+
+struct request {
+	struct server *server;
+	struct daemon *d;
+	struct MHD_Connection *conn;
+	const struct route *route;
+	const char *param[2]; /* what stands for {...} in the path, decoded */
+	char *path; /* param points into it */
+	struct buf body;
+	bool too_big;
+	bool can_upgrade; /* a GET of HTTP/1.1 */
+	struct rights rights;
+	struct list link; /* among those that wait */
+	bool waiting;
+	struct MHD_Response *response;
+	unsigned status;
+	const struct stream *stream;
+	const struct upload *upload; /* NULL: none, or it is over */
+	bool uploaded; /* its end was told */
+	void *arg; /* of the handler or the stream */
+	uv_poll_t *hangup; /* tells when the other side went away */
+	bool gone;
+	struct op *op; /* what is being done for it; NULL: nothing */
+	char *key; /* Idempotency-Key under which the answer is kept; NULL: none */
+};
+
+/* ---- the parts of a request ---- */
+
+/* A value of the query, decoded (free() it); NULL: not given. A broken one was answered: *bad. */
+char *request_query(struct request *r, const char *name, bool *bad);
+/* The same for a value of any bytes but NUL. */
+char *request_query_bytes(struct request *r, const char *name, bool *bad);
+/* False: the query has something else than these names (NULL-terminated), and that was answered. */
+bool request_query_only(struct request *r, const char *const *names);
+/* A whole number; absent: *ret stays. False: answered. */
+bool request_query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret);
+const char *request_header(struct request *r, const char *name);
+
+/* The body as an object that is not checked yet, otherwise the same as request_json. */
+json_t *request_object(struct request *r);
+/* The body as a checked object (json_decref it), an empty one when there is no body; NULL: answered. */
+json_t *request_json(struct request *r, const struct field *fields, unsigned n);
+
+/* ---- answers ---- */
+
+/* Takes body. */
+void reply_json(struct request *r, unsigned status, json_t *body);
+void reply_fault(struct request *r, const struct fault *f);
+void reply_error(struct request *r, int status, const char *code, const char *fmt, ...)
+	printf_like(4, 5);
+void reply_text(struct request *r, unsigned status, const char *type, const void *text,
+		size_t size);
+void reply_stream(struct request *r, const char *type, const struct stream *s, void *arg);
+/* With a status, and a length that is known; UINT64_MAX: not. */
+void reply_stream_sized(struct request *r, unsigned status, const char *type, uint64_t size,
+			const struct stream *s, void *arg);
+void reply_header(struct request *r, const char *name, const char *value);
+void reply_nothing(struct request *r); /* 204 */
+/* 101; m is one for an upgrade, and taken. */
+void reply_upgrade(struct request *r, struct MHD_Response *m);
+/* The upgraded connection is not used any more; its request ends. */
+void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *urh);
+
+/* The handler returns without an answer; it comes by reply_* later. */
+void request_wait(struct request *r);
+
+/* Something that is done for a request that waits. It is the first member of what its handler allocates, and may outlive the request. */
+struct op {
+	struct request *r; /* NULL: gone */
+	/* The request went, and frees the op by this; NULL: it goes on without. */
+	void (*gone)(struct op *op);
+};
+void op_begin(struct request *r, struct op *op);
+/* The request, to be answered now; NULL: nobody waits for the answer. The op is the caller's to free. */
+struct request *op_end(struct op *op);
+/* A stream has more. */
+void request_wake(struct request *r);
+
+/* For the server: gives the answer that is there to MHD. */
+enum MHD_Result request_send(struct request *r);
+struct request *request_new(struct server *s, struct daemon *d, struct MHD_Connection *c);
+void request_free(struct request *r);
+
+/* Finds the route, or answers 404 or 405. */
+bool request_route(struct request *r, const char *method, const char *url);
+
+#endif

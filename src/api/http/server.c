@@ -1,0 +1,549 @@
+/* See server.h. */
+#include "api/http/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/http/request.h"
+#include "api/http/text.h"
+#include "api/http/ws.h"
+#include "base/log.h"
+
+#define HEAD_SECONDS 10
+#define BODY_SECONDS 30
+#define IDLE_SECONDS 60
+#define MAX_CONNECTIONS 4096
+#define CONNECTION_MEMORY (72 * 1024)
+/* MHD does at most this much in a row before the loop sees to others. */
+#define RUNS 16
+
+struct server {
+	struct daemon *d;
+	struct MHD_Daemon *mhd;
+	bool trusted;
+	uv_poll_t poll;
+	uv_prepare_t prepare;
+	uv_timer_t timer, sweep;
+	struct list conns; /* struct conn */
+	unsigned nconns;
+	struct list waiting; /* struct request */
+	unsigned nhandles; /* that are not closed yet */
+	bool woken; /* some request goes on, of which MHD does not tell */
+	unsigned closing; /* so many rounds may be needed until what was upgraded is closed */
+};
+
+struct conn {
+	struct list link;
+	struct server *s;
+	int fd;
+	uint64_t deadline; /* by the loop's clock, in ms; 0: none */
+	const char *uri_end; /* of the current request: where its URI ends as a C string */
+};
+
+unsigned server_connections(const struct server *s)
+{
+	return s->nconns;
+}
+
+/* ---- inside the loop ---- */
+
+static void on_timer(uv_timer_t *t)
+{
+	(void)t;
+}
+
+/* Before the loop sleeps: what is ready is done, and the timer wakes it for what will be due. */
+static void on_prepare(uv_prepare_t *p)
+{
+	struct server *s = p->data;
+	MHD_UNSIGNED_LONG_LONG ms = 0;
+	int runs = 0;
+
+	if (s->woken) {
+		s->woken = false;
+		MHD_run(s->mhd);
+	}
+	for (; s->closing; s->closing--)
+		MHD_run(s->mhd);
+	while (MHD_get_timeout(s->mhd, &ms) == MHD_YES && ms == 0 && runs++ < RUNS)
+		MHD_run(s->mhd);
+	if (s->woken)
+		uv_timer_start(&s->timer, on_timer, 0, 0);
+	else if (MHD_get_timeout(s->mhd, &ms) == MHD_YES)
+		uv_timer_start(&s->timer, on_timer, ms, 0);
+	else
+		uv_timer_stop(&s->timer);
+}
+
+static void on_poll(uv_poll_t *p, int status, int events)
+{
+	struct server *s = p->data;
+
+	(void)status;
+	(void)events;
+	MHD_run(s->mhd);
+}
+
+static void on_sweep(uv_timer_t *t)
+{
+	struct server *s = t->data;
+	uint64_t now = uv_now(&s->d->loop);
+	struct conn *c;
+
+	if (!s->nconns)
+		uv_timer_stop(t);
+	list_for_each (c, &s->conns, link)
+		if (c->deadline && now >= c->deadline) {
+			c->deadline = 0;
+			shutdown(c->fd, SHUT_RDWR);
+		}
+}
+
+/* ---- connections ---- */
+
+static struct conn *conn_of(struct MHD_Connection *m)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(m, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return i ? i->socket_context : NULL;
+}
+
+static void deadline_set(struct MHD_Connection *m, unsigned seconds)
+{
+	struct conn *c = conn_of(m);
+
+	if (c)
+		c->deadline = seconds ? uv_now(&c->s->d->loop) + seconds * 1000 : 0;
+}
+
+static bool peer_is_ours(int fd)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	       (who.uid == geteuid() || who.uid == 0);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *m, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct server *s = arg;
+	struct conn *c = *context;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		c = xalloc(sizeof(*c));
+		c->s = s;
+		c->fd = MHD_get_connection_info(m, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+		c->deadline = uv_now(&s->d->loop) + HEAD_SECONDS * 1000;
+		list_append(&s->conns, &c->link);
+		if (s->nconns++ == 0)
+			uv_timer_start(&s->sweep, on_sweep, 1000, 1000);
+		*context = c;
+		if (s->trusted && !peer_is_ours(c->fd))
+			shutdown(c->fd, SHUT_RDWR);
+	} else if (c) {
+		list_remove(&c->link);
+		s->nconns--;
+		free(c);
+		*context = NULL;
+	}
+}
+
+static void on_hangup(uv_poll_t *p, int status, int events)
+{
+	struct request *r = p->data;
+
+	(void)status;
+	(void)events;
+	uv_poll_stop(p);
+	if (r) {
+		r->gone = true;
+		request_wake(r);
+	}
+}
+
+/* Nobody else looks at a connection that waits. */
+static void hangup_watch(struct request *r)
+{
+	if (!r->hangup) {
+		int fd = MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CONNECTION_FD)
+				 ->connect_fd;
+
+		r->hangup = xalloc(sizeof(*r->hangup));
+		if (uv_poll_init(&r->d->loop, r->hangup, fd)) {
+			free(r->hangup);
+			r->hangup = NULL;
+			return;
+		}
+		r->hangup->data = r;
+	}
+	uv_poll_start(r->hangup, UV_DISCONNECT, on_hangup);
+}
+
+void request_wait(struct request *r)
+{
+	if (r->waiting)
+		return;
+	r->waiting = true;
+	list_append(&r->server->waiting, &r->link);
+	MHD_suspend_connection(r->conn);
+	hangup_watch(r);
+}
+
+void request_wake(struct request *r)
+{
+	if (!r->waiting)
+		return;
+	r->waiting = false;
+	list_remove(&r->link);
+	if (r->hangup)
+		uv_poll_stop(r->hangup);
+	MHD_resume_connection(r->conn);
+	r->server->woken = true;
+	uv_timer_start(&r->server->timer, on_timer, 0, 0);
+}
+
+void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *urh)
+{
+	struct server *s = r->server;
+
+	MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
+	/* With TLS it takes some rounds, of which MHD does not tell. */
+	s->closing = RUNS;
+	s->woken = true;
+	uv_timer_start(&s->timer, on_timer, 0, 0);
+}
+
+/* ---- requests ---- */
+
+/* Who asks. False: answered. */
+static bool rights_find(struct request *r)
+{
+	const char *header = request_header(r, "Authorization"), *token;
+	char *other = header ? NULL : ws_token(r);
+	bool given = header || other, valid;
+
+	if (!given && r->server->trusted) {
+		r->rights.scope = SCOPE_ADMIN;
+		return true;
+	}
+	token = header ? text_bearer(header) : other;
+	valid = token && token_check(r->d, token, &r->rights);
+	free(other);
+	if (valid)
+		return true;
+	reply_error(
+		r, 401, "unauthorized",
+		given ? "this token is not valid; 'viv token create' makes one"
+		      : "a token is needed; send 'Authorization: Bearer TOKEN', which 'viv token "
+			"create' makes");
+	return false;
+}
+
+static bool rights_suffice(struct request *r)
+{
+	const struct route *route = r->route;
+	enum scope needed = route->need == NEED_READ   ? SCOPE_READ
+			    : route->need == NEED_CELL ? SCOPE_CELL
+						       : SCOPE_ADMIN;
+
+	if (r->rights.scope < needed) {
+		reply_error(r, 403, "forbidden", "a token of scope '%s' may not do this",
+			    scope_name(r->rights.scope));
+		return false;
+	}
+	if (r->rights.cell[0] && !strstr(route->path, "{cell}") && !(route->flags & ROUTE_NARROW)) {
+		reply_error(r, 403, "forbidden", "a token for one cell may not do this");
+		return false;
+	}
+	return true;
+}
+
+struct framing {
+	unsigned lengths, codings;
+	bool chunked;
+};
+
+static enum MHD_Result framing_add(void *arg, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	struct framing *f = arg;
+
+	(void)kind;
+	if (!strcasecmp(name, "Content-Length"))
+		f->lengths++;
+	if (!strcasecmp(name, "Transfer-Encoding")) {
+		f->codings++;
+		f->chunked = value && !strcasecmp(value, "chunked");
+	}
+	return MHD_YES;
+}
+
+/* MHD keeps URI and version in one buffer, with blanks between them. A NUL in the URI ends it early, and what follows would be ignored. */
+static bool uri_is_whole(const struct conn *c, const char *version)
+{
+	const char *p = c ? c->uri_end : NULL;
+
+	if (!p || version <= p || version - p > CONNECTION_MEMORY)
+		return false;
+	while (++p < version)
+		if (*p != ' ' && *p != '\t')
+			return false;
+	return true;
+}
+
+/* Whether it is clear what was asked and where the body ends: a proxy before us must not see another request than we do. False: answered,
+ * and nothing more is read from the connection. */
+static bool framing_is_clear(struct request *r, const char *version)
+{
+	struct framing f = { 0 };
+	const char *problem = NULL;
+
+	MHD_get_connection_values(r->conn, MHD_HEADER_KIND, framing_add, &f);
+	if (!uri_is_whole(conn_of(r->conn), version))
+		problem = "the request line has a NUL byte in it";
+	else if (f.lengths + f.codings > 1)
+		problem = "a request has one Content-Length or one Transfer-Encoding, not both";
+	else if (f.codings && !f.chunked)
+		problem = "the only Transfer-Encoding that is understood is 'chunked'";
+	else if (f.codings && strcmp(version, "HTTP/1.1") != 0)
+		problem = "only a request of HTTP/1.1 has a Transfer-Encoding";
+	if (!problem)
+		return true;
+	reply_error(r, 400, "invalid", "%s", problem);
+	reply_header(r, "Connection", "close");
+	return false;
+}
+
+/* The head is complete. */
+static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m, const char *url,
+				     const char *method, const char *version, void **context)
+{
+	struct request *r = request_new(s, s->d, m);
+	const char *length;
+	uint64_t n = 0;
+
+	*context = r;
+	r->can_upgrade = !strcmp(method, "GET") && !strcmp(version, "HTTP/1.1");
+	s->d->count.requests++;
+	deadline_set(m, BODY_SECONDS);
+	if (!framing_is_clear(r, version))
+		return request_send(r);
+	length = request_header(r, "Content-Length");
+	if (length && !text_number(length, UINT64_MAX, &n))
+		n = UINT64_MAX;
+	if (s->d->ending)
+		reply_error(r, 503, "ending", "vivd is about to end");
+	else if (!rights_find(r) || !request_route(r, method, url) || !rights_suffice(r))
+		;
+	else if (r->route->flags & ROUTE_UPLOAD)
+		r->route->handle(r);
+	else if (n > MAX_BODY)
+		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
+	/* A short body is read, and dropped, before the answer: who still writes when the connection is closed may never see it. */
+	if (r->response && n && n <= MAX_BODY && !request_header(r, "Expect"))
+		return MHD_YES;
+	return r->response ? request_send(r) : MHD_YES;
+}
+
+/* Some of a body that is taken bit by bit, or its end. Its time runs anew with each bit, and not while we wait for room. */
+static enum MHD_Result upload_step(struct request *r, struct MHD_Connection *m, const char *data,
+				   size_t *size)
+{
+	size_t taken = *size;
+
+	if (*size && !r->response && r->upload) {
+		taken = r->upload->take(r, data, *size);
+		if (!r->response)
+			deadline_set(m, taken == *size ? BODY_SECONDS : 0);
+	}
+	if (*size) {
+		*size -= taken;
+		return MHD_YES;
+	}
+	deadline_set(m, 0);
+	if (!r->response && r->upload && !r->uploaded) {
+		r->uploaded = true;
+		r->upload->end(r);
+	}
+	return r->waiting ? MHD_YES : request_send(r);
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const char *url,
+				  const char *method, const char *version, const char *data,
+				  size_t *size, void **context)
+{
+	struct request *r = *context;
+
+	if (!r)
+		return request_begin(arg, m, url, method, version, context);
+	if (r->route && (r->route->flags & ROUTE_UPLOAD))
+		return upload_step(r, m, data, size);
+	if (*size) {
+		if (r->response)
+			;
+		else if (r->body.len + *size > MAX_BODY)
+			r->too_big = true;
+		else
+			buf_add(&r->body, data, *size);
+		*size = 0;
+		return MHD_YES;
+	}
+	deadline_set(m, 0);
+	if (r->gone && !r->response)
+		return MHD_NO;
+	if (r->response || !r->route)
+		return request_send(r);
+	if (r->too_big)
+		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
+	else if (r->body.len && !(r->route->flags & ROUTE_BODY))
+		reply_error(r, 400, "invalid", "this request takes no body");
+	else {
+		if (r->route->flags & ROUTE_FREES)
+			db_room_give(&r->d->db);
+		r->route->handle(r);
+	}
+	/* A handler that waits has suspended the connection. */
+	return r->waiting ? MHD_YES : request_send(r);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *m, void **context,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct request *r = *context;
+
+	(void)arg;
+	(void)why;
+	if (r && r->route && (r->route->flags & ROUTE_FREES))
+		db_room_keep(&r->d->db);
+	if (r)
+		request_free(r);
+	*context = NULL;
+	deadline_set(m, IDLE_SECONDS);
+}
+
+/* The URI, before MHD takes it apart. What this returns becomes the request's context. */
+static void *on_uri(void *arg, const char *uri, struct MHD_Connection *m)
+{
+	struct conn *c = conn_of(m);
+
+	(void)arg;
+	if (c)
+		c->uri_end = uri + strlen(uri);
+	return NULL;
+}
+
+/* Escapes are decoded when the path is in its parts: %2F is no slash. */
+static size_t on_unescape(void *arg, struct MHD_Connection *m, char *s)
+{
+	(void)arg;
+	(void)m;
+	return strlen(s);
+}
+
+static __attribute__((format(printf, 2, 0))) void on_log(void *arg, const char *fmt, va_list ap)
+{
+	(void)arg;
+	(void)fmt;
+	(void)ap;
+}
+
+/* ---- life ---- */
+
+static unsigned connection_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+		return 256;
+	return (unsigned)MIN((rlim_t)MAX_CONNECTIONS, r.rlim_cur / 2);
+}
+
+struct server *server_new(struct daemon *d, const struct listen_options *o, struct err *e)
+{
+	struct server *s = xalloc(sizeof(*s));
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->cert },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->key },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem no_tls[] = { { MHD_OPTION_END, 0, NULL } };
+	const union MHD_DaemonInfo *info;
+
+	s->d = d;
+	s->trusted = o->trusted;
+	list_init(&s->conns);
+	list_init(&s->waiting);
+	s->mhd =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
+					 MHD_USE_ERROR_LOG | (o->cert ? MHD_USE_TLS : 0),
+				 0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log,
+				 NULL, MHD_OPTION_LISTEN_SOCKET, o->fd, MHD_OPTION_CONNECTION_LIMIT,
+				 connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
+				 (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				 (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
+				 on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
+				 MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
+				 MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
+				 MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
+				 1, MHD_OPTION_ARRAY, o->cert ? tls : no_tls, MHD_OPTION_END);
+	info = s->mhd ? MHD_get_daemon_info(s->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+	if (!info) {
+		close(o->fd);
+		free(s);
+		err_set(e, ERR_FAILED,
+			o->cert ? "cannot serve HTTPS; check that the certificate and the key are "
+				  "PEM "
+				  "and belong together"
+				: "cannot serve HTTP");
+		return NULL;
+	}
+	uv_poll_init(&d->loop, &s->poll, info->epoll_fd);
+	uv_prepare_init(&d->loop, &s->prepare);
+	uv_timer_init(&d->loop, &s->timer);
+	uv_timer_init(&d->loop, &s->sweep);
+	s->poll.data = s->prepare.data = s->timer.data = s->sweep.data = s;
+	uv_poll_start(&s->poll, UV_READABLE, on_poll);
+	uv_prepare_start(&s->prepare, on_prepare);
+	s->nhandles = 4;
+	return s;
+}
+
+void server_end(struct server *s)
+{
+	struct request *r, *tmp;
+
+	ws_end_all(s);
+	list_for_each_safe (r, tmp, &s->waiting, link) {
+		if (r->stream)
+			request_wake(r);
+		else
+			reply_error(r, 503, "ending", "vivd ends; ask again when it is back");
+	}
+	for (int i = 0; i < RUNS; i++)
+		MHD_run(s->mhd);
+}
+
+static void on_closed(uv_handle_t *h)
+{
+	struct server *s = h->data;
+
+	if (--s->nhandles == 0)
+		free(s);
+}
+
+void server_free(struct server *s)
+{
+	uv_close((uv_handle_t *)&s->poll, on_closed);
+	uv_close((uv_handle_t *)&s->prepare, on_closed);
+	uv_close((uv_handle_t *)&s->timer, on_closed);
+	uv_close((uv_handle_t *)&s->sweep, on_closed);
+	MHD_stop_daemon(s->mhd);
+}

@@ -1,0 +1,469 @@
+/* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
+ * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
+ * machine; its policy decides. One that is just ending is waited for, and so is the word of
+ * one that does not answer. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
+ * that others made (named ones of the store, keepers that 'viv run' started) become known: at the start, when their sockets appear, and
+ * before anybody is told what cells there are (cells_look). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "daemon/cells/change.h"
+#include "daemon/state/fields.h"
+#include "daemon/cells/life.h"
+#include "daemon/cells/lifepriv.h"
+#include "daemon/cells/make.h"
+#include "daemon/cells/visit.h"
+#include "store/named.h"
+#include "store/store.h"
+
+/* For a keeper that the vivd before has just started to be heard of. One that needs longer is adopted when it comes. */
+#define START_MS 5000
+#define ENDING_MS 20
+#define YOUNG_NS (50 * 1000000L)
+
+/* A keeper that is there and has not answered: it is stopped, or the machine is slow. Its word is waited for in the loop. */
+struct hearing {
+	struct list link;
+	struct daemon *d;
+	uv_poll_t poll;
+	int fd;
+	char id[KEEP_ID_LEN + 1];
+};
+static struct list hearings = LIST_INIT(hearings);
+
+static void on_heard(uv_poll_t *p, int status, int events);
+
+static bool is_mute(const char *id)
+{
+	const struct hearing *x;
+
+	list_for_each (x, &hearings, link)
+		if (!strcmp(x->id, id))
+			return true;
+	return false;
+}
+
+/* Takes fd, on which the question was asked. */
+static void hearing_begin(struct daemon *d, const char *id, int fd)
+{
+	struct hearing *x = xalloc(sizeof(*x));
+
+	x->d = d;
+	x->fd = fd;
+	snprintf(x->id, sizeof(x->id), "%s", id);
+	if (uv_poll_init(&d->loop, &x->poll, fd)) {
+		close(fd);
+		free(x);
+		return;
+	}
+	x->poll.data = x;
+	list_append(&hearings, &x->link);
+	uv_poll_start(&x->poll, UV_READABLE | UV_DISCONNECT, on_heard);
+}
+
+static bool hello_is_good(const struct keep_hello *h)
+{
+	return h->version == KEEP_VERSION && h->state < KEEP_STOPPED;
+}
+
+/* The keeper's word on its cell, not waited for longer than a moment. It may be mute then. */
+static bool hello_get(struct daemon *d, const char *id, struct keep_hello *ret)
+{
+	const struct timeval wait = { .tv_sec = 2 };
+	struct pollfd p = { .events = POLLIN | POLLRDHUP };
+	struct err e;
+
+	p.fd = keep_connect(id, &e);
+	if (p.fd < 0)
+		return false;
+	setsockopt(p.fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	setsockopt(p.fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	if (keep_hello(p.fd, ret, &e) == 0) {
+		close(p.fd);
+		return hello_is_good(ret);
+	}
+	if (poll(&p, 1, 0) == 0)
+		hearing_begin(d, id, p.fd);
+	else
+		close(p.fd);
+	return false;
+}
+
+static void cell_adopt(struct cell *c, const struct keep_hello *h)
+{
+	enum cell_state is = h->state == KEEP_PAUSED	 ? CELL_PAUSED
+			     : h->state == KEEP_STOPPING ? CELL_STOPPING
+			     : h->state == KEEP_STARTING ? CELL_STARTING
+							 : CELL_RUNNING;
+
+	cell_timer(c, -1, NULL);
+	c->restart_at = 0;
+	/* Its keeper may never have been told. */
+	if (c->state == CELL_STOPPING)
+		is = CELL_STOPPING;
+	/* Another run than the one that was known. */
+	if (c->started > h->started + NSEC_PER_SEC || c->started < h->started - 60 * NSEC_PER_SEC ||
+	    c->seen >= h->next_event)
+		c->seen = 0;
+	c->started = c->started ? c->started : h->started;
+	c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
+	c->ended = 0;
+	c->status = -1;
+	c->reason[0] = c->detail[0] = '\0';
+	c->state = is;
+	db_begin(&c->d->db);
+	cell_save(c);
+	event_add(c->d, "cell.adopted", c->id,
+		  json_pack("{s:s,s:s}", "name", c->name, "state", cell_state_name(is)));
+	db_end(&c->d->db, NULL);
+	cell_linked(c, h, c->seen + 1);
+	cell_change_again(c);
+}
+
+static void on_ending(uv_timer_t *t);
+
+/* It has no keeper that could be reached. One at its end is waited for: how it ends is written, and its disk is not free. */
+static void cell_unheard(struct cell *c)
+{
+	bool ending = cell_is_ending(c);
+
+	cell_timer(c, ending ? ENDING_MS : -1, on_ending);
+	if (!ending)
+		cell_lost(c);
+}
+
+static void on_ending(uv_timer_t *t)
+{
+	cell_unheard(t->data);
+}
+
+static void on_unheard(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+	struct keep_hello h;
+
+	cell_timer(c, -1, NULL);
+	if (hello_get(c->d, c->id, &h))
+		cell_adopt(c, &h);
+	else if (!is_mute(c->id))
+		cell_unheard(c);
+}
+
+static void known_check(struct daemon *d)
+{
+	struct cell *c, *tmp;
+
+	list_for_each_safe (c, tmp, &d->cells, link) {
+		struct keep_hello h;
+
+		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
+		if (hello_get(d, c->id, &h))
+			cell_adopt(c, &h);
+		else if (is_mute(c->id))
+			; /* as it was, until it answers */
+		else if ((c->state == CELL_STARTING || c->state == CELL_STOPPING) &&
+			 !cell_has_end(c))
+			cell_timer(c, START_MS, on_unheard);
+		else if (cell_state_is_live(c->state))
+			cell_unheard(c);
+		else if (c->wanted && c->state != CELL_CREATED)
+			cell_policy(c);
+		else if (!c->name[0] && c->state != CELL_CREATED)
+			cell_linger(c);
+	}
+}
+
+/* Known, and ours or connected: its socket is no news. */
+static bool is_ours(const struct cell *c)
+{
+	return c && (c->keeper || c->spawning || c->busy);
+}
+
+static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
+{
+	struct cell *c = cell_by_id(d, id);
+	struct fault f = { 0 };
+	json_t *spec;
+
+	if (c && !cell_state_is_live(c->state)) { /* somebody else started it */
+		if (h->started < c->ended)
+			return; /* its last run, which is over */
+		c->wanted = false;
+		c->started = h->started;
+	}
+	if (!c) {
+		h->image[sizeof(h->image) - 1] = h->name[sizeof(h->name) - 1] = '\0';
+		spec = json_pack("{s:o}", "image", json_clean(h->image));
+		c = cell_new(d, id, h->name, spec, &f);
+	}
+	if (c)
+		cell_adopt(c, h);
+}
+
+static bool keeper_step(void *arg, const char *id)
+{
+	struct keep_hello h;
+
+	if (!is_ours(cell_by_id(arg, id)) && !is_mute(id) && hello_get(arg, id, &h))
+		keeper_found(arg, id, &h);
+	return true;
+}
+
+static void hearing_closed(uv_handle_t *h)
+{
+	struct hearing *x = h->data;
+
+	close(x->fd);
+	free(x);
+}
+
+static void on_heard(uv_poll_t *p, int status, int events)
+{
+	struct hearing *x = p->data;
+	struct cell *c = cell_by_id(x->d, x->id);
+	struct keep_msg m;
+	int err = keep_recv(x->fd, &m, NULL, NULL, KEEP_NOWAIT);
+
+	(void)status;
+	(void)events;
+	if (err == -EAGAIN)
+		return;
+	list_remove(&x->link);
+	uv_close((uv_handle_t *)p, hearing_closed);
+	if (is_ours(c))
+		return;
+	if (!err && m.type == KEEP_HELLO && hello_is_good(&m.hello))
+		keeper_found(x->d, x->id, &m.hello);
+	else if (c && cell_state_is_live(c->state))
+		cell_unheard(c);
+}
+
+/* Named cells are the store's: those that vivd does not know, and those that are not there any more. */
+static void store_compare(struct daemon *d)
+{
+	struct named *list = NULL;
+	struct cell *c, *tmp;
+	struct store s;
+	struct err e;
+	unsigned n = 0;
+
+	if (store_open(&s, &e) < 0)
+		return;
+	if (named_list(s.fd, NAMED_CELL, &list, &n)) {
+		store_close(&s);
+		return;
+	}
+	list_for_each_safe (c, tmp, &d->cells, link) {
+		unsigned i;
+
+		for (i = 0; i < n && strcmp(list[i].disk, c->id); i++)
+			;
+		if (c->busy) /* its name is being changed, or it is removed */
+			continue;
+		if (c->visit) { /* somebody is in it; the next look will do */
+			d->looked.names = 0;
+			continue;
+		}
+		if (i < n && strcmp(list[i].name, c->name))
+			cell_rename(c, list[i].name, NULL);
+		else if (i == n && c->name[0] && !cell_state_is_live(c->state))
+			cell_forget(c, NULL);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct fault f = { 0 };
+
+		json_t *spec;
+
+		if (cell_by_id(d, list[i].disk))
+			continue;
+		if (cell_is_being_made(list[i].name)) {
+			d->looked.names = 0;
+			continue;
+		}
+		spec = cell_making_read(d, list[i].name);
+		if (spec) {
+			cell_new(d, list[i].disk, list[i].name, spec, &f);
+			continue;
+		}
+		c = cell_new(d, list[i].disk, list[i].name,
+			     json_pack("{s:o}", "image", json_clean(list[i].image)), &f);
+		if (!c)
+			continue;
+		/* It was used before, or made from one that was. */
+		c->state = CELL_STOPPED;
+		c->created = list[i].created * NSEC_PER_SEC;
+		cell_save(c);
+	}
+	free(list);
+	store_close(&s);
+}
+
+/* Files of cells that nobody knows any more: of those whose removal was under way when vivd was killed. A keeper has its socket's name,
+ * which it takes with the directory locked, before it writes anything else. */
+static void remains_sweep(struct daemon *d)
+{
+	struct err e;
+	int fd = keep_cells_dir(&e);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *f;
+
+	if (!dir || flock(fd, LOCK_EX) < 0) {
+		if (dir)
+			closedir(dir);
+		else if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((f = readdir(dir))) {
+		size_t n = strcspn(f->d_name, ".");
+		char id[KEEP_ID_LEN + 1], sock[KEEP_ID_LEN + 8];
+
+		if (!n || n > KEEP_ID_LEN)
+			continue;
+		snprintf(id, sizeof(id), "%.*s", (int)n, f->d_name);
+		snprintf(sock, sizeof(sock), "%s.sock", id);
+		if (!strcmp(f->d_name + n, ".new") ||
+		    (!cell_by_id(d, id) && faccessat(fd, sock, F_OK, 0) < 0))
+			unlinkat(fd, f->d_name, 0);
+	}
+	closedir(dir);
+}
+
+/* Whether a directory may have changed since it was looked at last. A change in the same tick of the host's clock leaves no trace, so one
+ * that is that young counts as changed the next time, too. */
+static bool has_changed(int dir, int64_t *seen)
+{
+	struct timespec now;
+	struct stat st;
+	int64_t changed;
+
+	if (fstat(dir, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return true;
+	changed = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
+	if (changed == *seen)
+		return false;
+	*seen = now.tv_sec * NSEC_PER_SEC + now.tv_nsec - changed < YOUNG_NS ? 0 : changed;
+	return true;
+}
+
+void cells_look(struct daemon *d)
+{
+	struct store s;
+	struct err e;
+	int dir;
+
+	if (store_open(&s, &e) == 0) {
+		dir = store_dir(&s, "cells");
+		store_close(&s);
+		if (dir < 0 || has_changed(dir, &d->looked.names))
+			store_compare(d);
+		if (dir >= 0)
+			close(dir);
+	}
+	dir = keep_cells_dir(&e);
+	if (dir >= 0 && has_changed(dir, &d->looked.keepers) && keep_each(keeper_step, d, &e) < 0)
+		log_warn("cells that others started are not seen: %s", e.text);
+	if (dir >= 0)
+		close(dir);
+}
+
+/* A keeper that somebody else started while we run. */
+static void socket_named(struct daemon *d, const char *name)
+{
+	size_t n = strlen(name);
+	char id[KEEP_ID_LEN + 1];
+
+	if (n <= 5 || n - 5 > KEEP_ID_LEN || strcmp(name + n - 5, ".sock"))
+		return;
+	memcpy(id, name, n - 5);
+	id[n - 5] = '\0';
+	if (keep_id_is_valid(id))
+		keeper_step(d, id);
+}
+
+static void on_sockets(uv_poll_t *h, int status, int events)
+{
+	char bytes[4096] __attribute__((aligned(8)));
+	struct daemon *d = h->data;
+	ssize_t n = read(d->inotify, bytes, sizeof(bytes));
+
+	(void)status;
+	(void)events;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *e = (const struct inotify_event *)(bytes + at);
+
+		at += (ssize_t)(sizeof(*e) + e->len);
+		if (e->len)
+			socket_named(d, e->name);
+	}
+}
+
+static void sockets_watch(struct daemon *d)
+{
+	char path[4200];
+	struct err e;
+	int dir = keep_cells_dir(&e); /* makes it */
+
+	if (dir >= 0)
+		close(dir);
+	snprintf(path, sizeof(path), "%s/cells", d->run);
+	d->sockets.data = d;
+	/* A socket gets its name last, by a rename; of logs, which are written there all the time, nothing is to be heard. */
+	d->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (d->inotify >= 0 && inotify_add_watch(d->inotify, path, IN_MOVED_TO) >= 0 &&
+	    uv_poll_init(&d->loop, &d->sockets, d->inotify) == 0)
+		uv_poll_start(&d->sockets, UV_READABLE, on_sockets);
+	else
+		log_warn("cells that others start are not seen before vivd is started again");
+}
+
+int cells_open(struct daemon *d, struct err *e)
+{
+	list_init(&d->cells);
+	list_init(&d->dead);
+	list_init(&d->changed);
+	uv_timer_init(&d->loop, &d->notify);
+	d->notify.data = d;
+	cells_read(d);
+	store_compare(d);
+	/* Of what was being made and has no disk either, nothing came. */
+	db_run(&d->db, NULL, "DELETE FROM making", "");
+	known_check(d);
+	/* Who does not run has it from its next start on. */
+	db_run(&d->db, NULL, "DELETE FROM changing", "");
+	/* Watched first: what comes after the look is seen. */
+	sockets_watch(d);
+	if (keep_each(keeper_step, d, e) < 0)
+		return -1;
+	remains_sweep(d);
+	return 0;
+}
+
+void cells_close(struct daemon *d)
+{
+	struct cell *c;
+
+	list_for_each (c, &d->cells, link) {
+		if (c->keeper)
+			link_close(c->keeper);
+		c->keeper = NULL;
+		visit_close(c);
+		cell_timer(c, -1, NULL);
+	}
+	uv_close((uv_handle_t *)&d->notify, NULL);
+	if (d->sockets.loop)
+		uv_close((uv_handle_t *)&d->sockets, NULL);
+}

@@ -1,0 +1,464 @@
+/* See cells.h. */
+#include "daemon/cells/cells.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "daemon/cells/cellspec.h"
+#include "daemon/cells/health.h"
+#include "daemon/state/tokens.h"
+#include "daemon/cells/usage.h"
+
+#define MAX_CELLS 100000
+#define PREFIX_MIN 4
+
+static void on_notify(uv_timer_t *t);
+
+/* ---- finding ---- */
+
+/* Where the chain of the cells with such ids begins. */
+static struct cell **bucket(struct daemon *d, const char *id)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *id; id++)
+		h = (h ^ (unsigned char)*id) * 16777619u;
+	return &d->by_id[h % DAEMON_BUCKETS];
+}
+
+static void bucket_leave(struct cell *c)
+{
+	struct cell **at = bucket(c->d, c->id);
+
+	while (*at && *at != c)
+		at = &(*at)->next;
+	if (*at)
+		*at = c->next;
+}
+
+struct cell *cell_by_id(struct daemon *d, const char *id)
+{
+	struct cell *c = *bucket(d, id);
+
+	while (c && strcmp(c->id, id))
+		c = c->next;
+	return c;
+}
+
+struct cell *cell_by_name(struct daemon *d, const char *name)
+{
+	struct cell *c;
+
+	list_for_each (c, &d->cells, link)
+		if (c->name[0] && !strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static struct cell *cell_known(struct daemon *d, const char *text)
+{
+	struct cell *c = cell_by_id(d, text);
+
+	return c ? c : cell_by_name(d, text);
+}
+
+struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
+{
+	struct cell *c = cell_known(d, text), *found = NULL;
+	size_t n = strlen(text);
+
+	if (!c || !cell_state_is_live(c->state)) {
+		/* Somebody else may have made it, or started it. */
+		cells_look(d);
+		c = cell_known(d, text);
+	}
+	if (c)
+		return c;
+	if (n >= PREFIX_MIN)
+		list_for_each (c, &d->cells, link) {
+			if (strncmp(c->id, text, n))
+				continue;
+			if (found) {
+				fault_note(f, 409, "ambiguous",
+					   "several cells' ids begin with '%s'; give more of it",
+					   text);
+				return NULL;
+			}
+			found = c;
+		}
+	if (!found)
+		fault_note(f, 404, "not_found", "there is no cell '%.80s'; 'viv ls' lists them",
+			   text);
+	return found;
+}
+
+/* ---- rows ---- */
+
+static struct cell *cell_alloc(struct daemon *d, const char *id, const char *name, json_t *spec)
+{
+	struct cell *c = xalloc(sizeof(*c)), **at;
+
+	c->d = d;
+	snprintf(c->id, sizeof(c->id), "%s", id);
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	c->spec = spec;
+	c->status = -1;
+	list_init(&c->waits);
+	list_init(&c->changed);
+	list_append(&d->cells, &c->link);
+	at = bucket(d, c->id);
+	c->next = *at;
+	*at = c;
+	d->ncells++;
+	return c;
+}
+
+static void cell_free(struct cell *c)
+{
+	cell_timer(c, -1, NULL);
+	health_free(c);
+	usage_drop(c);
+	bucket_leave(c);
+	list_remove(&c->link);
+	list_remove(&c->changed);
+	c->d->ncells--;
+	json_decref(c->spec);
+	free(c);
+}
+
+struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
+		      struct fault *f)
+{
+	char made[CELL_ID_LEN + 1];
+	struct cell *c;
+	char *text;
+
+	if (d->ncells >= MAX_CELLS) {
+		json_decref(spec);
+		fault_note(f, 409, "too_many", "there are %d cells; remove some", MAX_CELLS);
+		return NULL;
+	}
+	if (!id) {
+		random_hex(made, 8);
+		id = made;
+	}
+	c = cell_alloc(d, id, name, spec);
+	c->state = CELL_CREATED;
+	c->created = time_now();
+	text = json_dumps(spec, JSON_COMPACT);
+	db_begin(&d->db);
+	db_run(&d->db, f, "INSERT INTO cells(id,name,spec,state,created) VALUES(?,?,?,?,?)",
+	       "tttii", c->id, *name ? name : NULL, text ? text : "{}", (int64_t)c->state,
+	       c->created);
+	if (*name)
+		cell_making_end(d, name);
+	event_add(d, "cell.created", c->id, json_pack("{s:s}", "name", c->name));
+	free(text);
+	if (db_end(&d->db, f) == 0)
+		return c;
+	cell_free(c);
+	return NULL;
+}
+
+int cell_making(struct daemon *d, const char *name, const json_t *spec, struct fault *f)
+{
+	char *text = json_dumps(spec, JSON_COMPACT);
+	int r = db_run(&d->db, f, "INSERT OR REPLACE INTO making(name,spec) VALUES(?,?)", "tt",
+		       name, text ? text : "{}");
+
+	free(text);
+	return r < 0 ? -1 : 0;
+}
+
+void cell_making_end(struct daemon *d, const char *name)
+{
+	db_run(&d->db, NULL, "DELETE FROM making WHERE name=?", "t", name);
+}
+
+json_t *cell_making_read(struct daemon *d, const char *name)
+{
+	sqlite3_stmt *q = db_query(&d->db, "SELECT spec FROM making WHERE name=?", "t", name);
+	json_t *spec = db_next(q) ? json_loads(db_text(q, 0), 0, NULL) : NULL;
+
+	db_done(q);
+	return spec;
+}
+
+void cell_save(struct cell *c)
+{
+	char *health = health_text(c);
+
+	db_run(&c->d->db, NULL,
+	       "UPDATE cells SET "
+	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
+	       "restarts=?,seen=?,health=? WHERE id=?",
+	       "tiiiiittiitt", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
+	       c->started, c->ended, (int64_t)c->status, c->reason, c->detail, (int64_t)c->restarts,
+	       (int64_t)c->seen, health ? health : "", c->id);
+	free(health);
+}
+
+static json_t *state_event(const struct cell *c, enum cell_state from)
+{
+	json_t *o = json_pack("{s:s,s:s,s:s}", "name", c->name, "from", cell_state_name(from),
+			      "state", cell_state_name(c->state));
+
+	if (c->state == CELL_STOPPED || c->state == CELL_FAILED) {
+		json_object_set_new(o, "exit_code", json_integer(c->status));
+		json_object_set_new(o, "reason", json_clean(c->reason));
+		if (c->detail[0])
+			json_object_set_new(o, "detail", json_clean(c->detail));
+	}
+	return o;
+}
+
+bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
+{
+	enum cell_state from = c->state, to = cell_state_next(from, in);
+	struct fault unused;
+
+	f = f ? f : &unused;
+	if (to == CELL_NONE || c->busy) {
+		if (c->busy)
+			fault_note(f, 409, "busy", "the cell is being changed; try again");
+		else
+			fault_note(f, 409, "wrong_state", "a cell that is %s cannot be asked to %s",
+				   cell_state_name(from), cell_input_name(in));
+		return false;
+	}
+	c->state = to;
+	db_begin(&c->d->db);
+	cell_save(c);
+	if (from != to)
+		event_add(c->d, "cell.state", c->id, state_event(c, from));
+	/* What a keeper told is so, whether it can be written or not; and what is to end must not run on because that cannot be noted. */
+	if (in >= IN_UP) {
+		db_end_later(&c->d->db);
+	} else if (db_end(&c->d->db, f) < 0 && in == IN_START) {
+		c->state = from;
+		return false;
+	}
+	health_follow(c);
+	cell_changed_soon(c);
+	return true;
+}
+
+int cell_forget(struct cell *c, struct fault *f)
+{
+	struct daemon *d = c->d;
+
+	db_begin(&d->db);
+	db_run(&d->db, NULL, "DELETE FROM cells WHERE id=?", "t", c->id);
+	token_revoke_cell(d, c->id);
+	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
+	if (db_end(&d->db, f) < 0)
+		return -1;
+	/* Whoever is at work with it now still has it; who waits is told in the next round, and then it goes. */
+	c->state = CELL_REMOVED;
+	cell_timer(c, -1, NULL);
+	bucket_leave(c);
+	list_remove(&c->link);
+	list_append(&d->dead, &c->link);
+	uv_timer_start(&d->notify, on_notify, 0, 0);
+	return 0;
+}
+
+int cell_rename(struct cell *c, const char *name, struct fault *f)
+{
+	char before[CELL_NAME_LEN + 1];
+
+	strcpy(before, c->name);
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	db_begin(&c->d->db);
+	cell_save(c);
+	event_add(c->d, "cell.renamed", c->id,
+		  json_pack("{s:s,s:s}", "from", before, "name", name));
+	if (db_end(&c->d->db, f) == 0)
+		return 0;
+	strcpy(c->name, before);
+	return -1;
+}
+
+int cell_respec(struct cell *c, json_t *spec, struct fault *f)
+{
+	char *text = json_dumps(spec, JSON_COMPACT);
+
+	db_begin(&c->d->db);
+	db_run(&c->d->db, f, "UPDATE cells SET spec=? WHERE id=?", "tt", text ? text : "{}", c->id);
+	event_add(c->d, "cell.updated", c->id, json_pack("{s:s}", "name", c->name));
+	free(text);
+	if (db_end(&c->d->db, f) < 0) {
+		json_decref(spec);
+		return -1;
+	}
+	/* Other checks: what those before found says nothing. */
+	if (!json_equal(json_object_get(c->spec, "health"), json_object_get(spec, "health")))
+		health_free(c);
+	json_decref(c->spec);
+	c->spec = spec;
+	c->restarts = 0;
+	health_follow(c);
+	return 0;
+}
+
+void cells_read(struct daemon *d)
+{
+	sqlite3_stmt *q =
+		db_query(&d->db,
+			 "SELECT id,name,spec,state,wanted,created,started,ended,status,reason,"
+			 "detail,restarts,seen,health FROM cells ORDER BY created,id",
+			 "");
+
+	while (db_next(q)) {
+		json_t *spec = json_loads(db_text(q, 2), 0, NULL);
+		struct cell *c =
+			cell_alloc(d, db_text(q, 0), db_text(q, 1), spec ? spec : json_object());
+
+		c->state = (enum cell_state)db_int(q, 3);
+		c->wanted = db_int(q, 4);
+		c->created = db_int(q, 5);
+		c->started = db_int(q, 6);
+		c->ended = db_int(q, 7);
+		c->status = (int)db_int(q, 8);
+		snprintf(c->reason, sizeof(c->reason), "%s", db_text(q, 9));
+		snprintf(c->detail, sizeof(c->detail), "%s", db_text(q, 10));
+		c->restarts = (uint32_t)db_int(q, 11);
+		c->seen = (uint64_t)db_int(q, 12);
+		health_read(c, db_text(q, 13));
+		c->ran_ms = (c->ended - c->started) / 1000000;
+	}
+	db_done(q);
+}
+
+/* ---- telling ---- */
+
+static void time_set(json_t *o, const char *key, int64_t t)
+{
+	if (t)
+		json_object_set_new(o, key, json_string(time_text(t).str));
+}
+
+/* Without those variables whose values nobody is told; c's own stays as it is. */
+static void env_hide(json_t *spec)
+{
+	const json_t *secrets = json_object_get(spec, "secrets");
+	json_t *env, *name;
+	size_t i;
+
+	if (!secrets)
+		return;
+	env = json_copy(json_object_get(spec, "env"));
+	json_array_foreach(secrets, i, name) json_object_del(env, json_string_value(name));
+	json_object_set_new(spec, "env", env ? env : json_object());
+}
+
+json_t *cell_json(const struct cell *c, bool secrets)
+{
+	const char *image = json_text(c->spec, "image");
+	json_t *labels = json_object_get(c->spec, "labels");
+	json_t *spec = json_copy(c->spec), *health = health_json(c);
+	json_t *o =
+		json_pack("{s:s,s:s,s:s,s:I,s:o}", "id", c->id, "state", cell_state_name(c->state),
+			  "image", image ? image : "host", "restarts", (json_int_t)c->restarts,
+			  "labels", labels ? json_incref(labels) : json_object());
+
+	if (c->name[0])
+		json_object_set_new(o, "name", json_string(c->name));
+	time_set(o, "created", c->created);
+	time_set(o, "started", c->started);
+	time_set(o, "ended", cell_state_is_live(c->state) ? 0 : c->ended);
+	time_set(o, "restart_at", c->restart_at);
+	if (c->kernel_pid && c->keeper)
+		json_object_set_new(o, "pid", json_integer(c->kernel_pid));
+	if (c->command[0] && c->keeper)
+		json_object_set_new(o, "command", json_clean(c->command));
+	if (c->status >= 0)
+		json_object_set_new(o, "exit_code", json_integer(c->status));
+	if (c->reason[0])
+		json_object_set_new(o, "reason", json_clean(c->reason));
+	if (c->detail[0])
+		json_object_set_new(o, "detail", json_clean(c->detail));
+	if (health)
+		json_object_set_new(o, "health", health);
+	if (secrets)
+		env_hide(spec);
+	else
+		json_object_del(spec, "env");
+	json_object_set_new(o, "spec", spec);
+	return o;
+}
+
+/* ---- waiting ---- */
+
+void cell_wait_add(struct cell *c, struct cell_wait *w,
+		   void (*fn)(struct cell_wait *w, struct cell *c, bool gone))
+{
+	w->fn = fn;
+	list_append(&c->waits, &w->link);
+}
+
+void cell_wait_remove(struct cell_wait *w)
+{
+	list_remove(&w->link);
+}
+
+/* Nobody calls this from within a call for one of those who wait. */
+static void cell_changed(struct cell *c, bool gone)
+{
+	struct cell_wait *w, *tmp;
+
+	list_for_each_safe (w, tmp, &c->waits, link)
+		w->fn(w, c, gone);
+}
+
+static void on_notify(uv_timer_t *t)
+{
+	struct daemon *d = t->data;
+	struct list now = LIST_INIT(now);
+	struct cell *c;
+
+	while (!list_is_empty(&d->dead)) {
+		c = list_first(&d->dead, struct cell, link);
+		cell_changed(c, true);
+		cell_free(c);
+	}
+	/* What changes while they are told is for the round after. */
+	while (!list_is_empty(&d->changed)) {
+		c = list_first(&d->changed, struct cell, changed);
+		list_remove(&c->changed);
+		list_append(&now, &c->changed);
+	}
+	while (!list_is_empty(&now)) {
+		c = list_first(&now, struct cell, changed);
+		list_remove(&c->changed);
+		cell_changed(c, false);
+	}
+}
+
+void cell_changed_soon(struct cell *c)
+{
+	if (list_is_empty(&c->changed))
+		list_append(&c->d->changed, &c->changed);
+	uv_timer_start(&c->d->notify, on_notify, 0, 0);
+}
+
+static void timer_closed(uv_handle_t *h)
+{
+	free(h);
+}
+
+void cell_timer(struct cell *c, int64_t ms, uv_timer_cb fn)
+{
+	if (c->timer) {
+		uv_close((uv_handle_t *)c->timer, timer_closed);
+		c->timer = NULL;
+	}
+	if (ms < 0)
+		return;
+	c->timer = xalloc(sizeof(*c->timer));
+	uv_timer_init(&c->d->loop, c->timer);
+	c->timer->data = c;
+	uv_timer_start(c->timer, fn, (uint64_t)ms, 0);
+}

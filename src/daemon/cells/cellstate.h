@@ -1,0 +1,76 @@
+/* The states of a cell, what leads from one to another, and when a cell that ended is started again. Nothing here has a side effect.
+ *
+ *                start              up              pause
+ *   created ───────────▶ starting ──────▶ running ◀───────▶ paused
+ *                          ▲   │             │  resume         │
+ *                    start │   │ stop        │ stop            │ stop
+ *                          │   ▼             ▼                 │
+ *      stopped, failed ◀───┴── stopping ◀────┴─────────────────┘
+ *          end (from starting, running, paused, stopping), broke likewise
+ *
+ * A cell is removed from created, stopped or failed. stopped: it ended, by itself or because it was asked to, with an exit status.
+ * failed: it could not start, its kernel broke down, or its keeper was lost. */
+#ifndef VIV_DAEMON_CELLS_CELLSTATE_H
+#define VIV_DAEMON_CELLS_CELLSTATE_H
+
+#include "base/base.h"
+
+enum cell_state {
+	CELL_NONE, /* no state: what is refused leads here */
+	CELL_CREATED,
+	CELL_STARTING,
+	CELL_RUNNING,
+	CELL_PAUSED,
+	CELL_STOPPING,
+	CELL_STOPPED,
+	CELL_FAILED,
+	CELL_REMOVED,
+	CELL_STATES,
+};
+
+enum cell_input {
+	/* asked for */
+	IN_START,
+	IN_STOP,
+	IN_PAUSE,
+	IN_RESUME,
+	IN_REMOVE,
+	/* told by its keeper, or of it */
+	IN_UP, /* it runs */
+	IN_END, /* it ended */
+	IN_BROKE, /* it could not start, or broke down */
+	IN_LOST, /* its keeper is gone without a word */
+	CELL_INPUTS,
+};
+
+const char *cell_state_name(enum cell_state s);
+/* CELL_NONE: no such state. */
+enum cell_state cell_state_parse(const char *name);
+const char *cell_input_name(enum cell_input in);
+/* The state that follows; CELL_NONE: not from this one. */
+enum cell_state cell_state_next(enum cell_state s, enum cell_input in);
+/* There is a keeper, or there will be at once. */
+bool cell_state_is_live(enum cell_state s);
+
+/* ---- restarts ---- */
+
+enum restart_policy { RESTART_NO, RESTART_ON_FAILURE, RESTART_ALWAYS };
+
+struct restart {
+	enum restart_policy policy;
+	uint32_t max; /* in a row; 0: no limit */
+};
+
+#define RESTART_FIRST_MS 100
+#define RESTART_MOST_MS 60000
+/* A cell that ran as long as this begins anew with the first delay. */
+#define RESTART_GOOD_MS 10000
+
+const char *restart_name(enum restart_policy p);
+bool restart_parse(const char *name, enum restart_policy *ret);
+/* After how many milliseconds a cell that ended is started again; -1: not. *row counts restarts in a row: it is set to 0 when
+ * the cell ran long enough, and counted up when it is started again. asked: somebody stopped it. */
+int64_t restart_delay(const struct restart *r, uint32_t *row, bool asked, bool failed, int status,
+		      int64_t ran_ms);
+
+#endif

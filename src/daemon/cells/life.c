@@ -1,0 +1,646 @@
+/* See life.h. */
+#include "daemon/cells/life.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/cells/cellspec.h"
+#include "daemon/cells/health.h"
+#include "daemon/cells/lifepriv.h"
+#include "daemon/keepers/spawn.h"
+#include "daemon/cells/usage.h"
+#include "keeper/named.h"
+#include "daemon/cells/visit.h"
+#include "store/named.h"
+#include "store/store.h"
+
+#define GRACE (10 * NSEC_PER_SEC)
+
+int64_t cell_grace(const struct cell *c)
+{
+	const json_t *v = json_object_get(c->spec, "stop_grace");
+
+	return v ? (int64_t)(json_number_value(v) * NSEC_PER_SEC) : GRACE;
+}
+
+/* ---- what a keeper leaves in RUN/cells ---- */
+
+enum remains {
+	REMAINS_LOGS, /* how it ended, and the output that was kept */
+	REMAINS_ALL, /* and the socket, which a killed keeper leaves: the cell is removed */
+};
+
+static void remains_remove(const struct cell *c, enum remains what)
+{
+	struct err e;
+	int fd = keep_cells_dir(&e);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = strlen(c->id);
+	struct dirent *d;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((d = readdir(dir))) {
+		const char *rest = d->d_name + n;
+
+		if (strncmp(d->d_name, c->id, n) || *rest != '.')
+			continue;
+		if (what == REMAINS_ALL || strcmp(rest, ".sock"))
+			unlinkat(dirfd(dir), d->d_name, 0);
+	}
+	closedir(dir);
+}
+
+static void end_remove(const struct cell *c)
+{
+	char name[CELL_ID_LEN + 8];
+	struct err e;
+	int dir = keep_cells_dir(&e);
+
+	if (dir < 0)
+		return;
+	snprintf(name, sizeof(name), "%s.end", c->id);
+	unlinkat(dir, name, 0);
+	close(dir);
+}
+
+static int end_open(const struct cell *c)
+{
+	char name[CELL_ID_LEN + 8];
+	struct err e;
+	int dir = keep_cells_dir(&e), fd;
+
+	if (dir < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%s.end", c->id);
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	close(dir);
+	return fd;
+}
+
+/* How it ended while nobody listened. */
+static bool end_read(const struct cell *c, struct keep_msg *m)
+{
+	int fd = end_open(c);
+	ssize_t n = -1;
+
+	if (fd >= 0) {
+		n = read(fd, m, sizeof(*m));
+		close(fd);
+	}
+	m->text[sizeof(m->text) - 1] = '\0';
+	return n == sizeof(*m) && m->kind == KEEP_EV_END;
+}
+
+bool cell_has_end(const struct cell *c)
+{
+	struct keep_msg m;
+
+	return end_read(c, &m);
+}
+
+bool cell_is_ending(const struct cell *c)
+{
+	int fd = end_open(c);
+	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+/* ---- the end ---- */
+
+static const char *reason_name(int reason)
+{
+	static const char *const names[] = { [KEEP_ENDED] = "exited",
+					     [KEEP_ASKED] = "asked",
+					     [KEEP_TIME_UP] = "timeout",
+					     [KEEP_OUT_OF_MEMORY] = "memory",
+					     [KEEP_FAILED] = "failed" };
+
+	return reason > 0 && reason < (int)ARRAY_LEN(names) ? names[reason] : "failed";
+}
+
+static void end_note(struct cell *c, const struct keep_msg *m)
+{
+	c->status = m->a;
+	/* Its own word, however late it is heard: another run may have begun since. */
+	c->ended = MIN((int64_t)m->time, time_now());
+	snprintf(c->reason, sizeof(c->reason), "%s", reason_name(m->b));
+	c->detail[0] = '\0';
+	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
+		snprintf(c->detail, sizeof(c->detail), "%.250s", m->text);
+}
+
+static void on_restart(uv_timer_t *t);
+
+static void restart_wait(struct cell *c, int64_t ms)
+{
+	c->restart_at = time_now() + ms * 1000000;
+	cell_timer(c, ms, on_restart);
+}
+
+static void on_restart(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+	struct fault f = { 0 };
+
+	c->restart_at = 0;
+	cell_timer(c, -1, NULL);
+	if (cell_start(c, &f) == 0)
+		return;
+	log_warn("cell %s is not started again: %s", c->id, f.message);
+	/* There may be room for its state later. */
+	if (f.status == 507)
+		restart_wait(c, RESTART_MOST_MS);
+}
+
+static void on_linger(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+
+	struct fault f = { 0 };
+
+	cell_timer(c, -1, NULL);
+	remains_remove(c, REMAINS_ALL);
+	if (cell_forget(c, &f) < 0)
+		cell_linger(c);
+}
+
+void cell_linger(struct cell *c)
+{
+	cell_timer(c, CELL_LINGER_MS, on_linger);
+}
+
+/* After a run: started again, kept, or forgotten after a while. */
+void cell_policy(struct cell *c)
+{
+	struct restart r = cellspec_restart(c->spec);
+	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || !strcmp(c->reason, "asked"),
+				      c->state == CELL_FAILED || !strcmp(c->reason, "unhealthy"),
+				      c->status, health_was_good(c) ? c->ran_ms : 0);
+
+	if (delay >= 0) {
+		restart_wait(c, delay);
+		event_add(c->d, "cell.restarting", c->id,
+			  json_pack("{s:I,s:I}", "delay_ms", (json_int_t)delay, "restarts",
+				    (json_int_t)c->restarts));
+		return;
+	}
+	c->wanted = false;
+	cell_save(c);
+	if (!c->name[0])
+		cell_linger(c);
+}
+
+/* Unhealthy, and to be started again. */
+static bool is_sick(const struct cell *c)
+{
+	return health_is_bad(c) && cellspec_restart(c->spec).policy != RESTART_NO;
+}
+
+/* No keeper any more, and why is noted: the state follows. */
+static void cell_over(struct cell *c)
+{
+	enum cell_input in = !strcmp(c->reason, "failed") ? IN_BROKE
+			     : !strcmp(c->reason, "lost") ? IN_LOST
+							  : IN_END;
+
+	if (c->idled && !strcmp(c->reason, "asked"))
+		strcpy(c->reason, "idle");
+	else if (is_sick(c) && c->wanted && !strcmp(c->reason, "asked"))
+		strcpy(c->reason, "unhealthy");
+	c->idled = false;
+	c->keeper = NULL;
+	c->kernel_pid = 0;
+	c->ended = c->ended ? c->ended : time_now();
+	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
+	db_begin(&c->d->db);
+	cell_move(c, in, NULL);
+	cell_policy(c);
+	/* What the keeper left is needed until this is written. */
+	if (db_end(&c->d->db, NULL) == 0)
+		end_remove(c);
+}
+
+static void keeper_gone(void *arg)
+{
+	struct cell *c = arg;
+	struct keep_msg m;
+
+	if (!c->reason[0]) {
+		if (end_read(c, &m)) {
+			end_note(c, &m);
+		} else {
+			c->status = 137;
+			strcpy(c->reason, "lost");
+			strcpy(c->detail, "the cell's keeper was killed");
+			keep_bury(c->id);
+		}
+	}
+	cell_over(c);
+}
+
+void cell_lost(struct cell *c)
+{
+	keeper_gone(c);
+}
+
+/* ---- idle cells ---- */
+
+static void on_idle(uv_timer_t *t)
+{
+	struct cell *c = t->data;
+	struct fault f = { 0 };
+
+	cell_timer(c, -1, NULL);
+	if (c->state != CELL_RUNNING || c->procs)
+		return;
+	c->idled = true;
+	if (cell_stop(c, cell_grace(c), &f) < 0)
+		log_warn("cell %s is idle and cannot be stopped: %s", c->id, f.message);
+}
+
+/* The number of its processes changed. Its time-out begins when none runs. */
+static void procs_set(struct cell *c, uint32_t n)
+{
+	double seconds = json_number_value(json_object_get(c->spec, "idle_timeout"));
+
+	c->procs = n;
+	if (seconds > 0 && cell_state_is_live(c->state))
+		cell_timer(c, n ? -1 : (int64_t)(seconds * 1000), on_idle);
+}
+
+void cell_hold(struct cell *c, int n)
+{
+	procs_set(c, n > 0 ? c->procs + 1 : c->procs ? c->procs - 1 : 0);
+}
+
+static void procs_counted(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct cell *c = arg;
+
+	(void)fds;
+	(void)nfds;
+	if (m && m->type == KEEP_PROC && !m->proc_is.ended && !(m->proc_is.flags & KEEP_X_QUIET))
+		c->procs++;
+	else if (m && m->type == KEEP_OK)
+		procs_set(c, c->procs);
+}
+
+void cell_idle_reset(struct cell *c)
+{
+	struct keep_msg m = { .type = KEEP_PROCS };
+
+	if (!c->keeper)
+		return;
+	cell_timer(c, -1, NULL);
+	c->procs = 0;
+	if (json_object_get(c->spec, "idle_timeout") &&
+	    link_ask(c->keeper, &m, NULL, 0, procs_counted, c) < 0)
+		log_warn("cell %s: its keeper does not take a message", c->id);
+}
+
+/* ---- events of the keeper ---- */
+
+static json_t *process_json(const struct keep_msg *m)
+{
+	json_t *o = json_pack("{s:I,s:i}", "proc", (json_int_t)m->proc, "pid", (int)m->pid);
+
+	if (m->kind == KEEP_EV_START)
+		json_object_set_new(o, "command", json_clean(m->text));
+	else
+		json_set_exit(o, m->a, m->b);
+	return o;
+}
+
+static json_t *limit_json(const struct keep_msg *m)
+{
+	static const char *const names[] = { [LIMIT_OBJECTS] = "objects",
+					     [LIMIT_DISK] = "disk",
+					     [LIMIT_INODES] = "inodes",
+					     [LIMIT_TASKS] = "tasks",
+					     [LIMIT_MEMORY] = "memory" };
+
+	return json_pack("{s:s,s:b,s:o}", "limit",
+			 m->a >= 0 && m->a < (int)ARRAY_LEN(names) ? names[m->a] : "other", "hit",
+			 m->b ? 1 : 0, "text", json_clean(m->text));
+}
+
+/* What the keeper does with a cell by itself, or because another client asked. */
+static void state_follow(struct cell *c, int state)
+{
+	if (state == KEEP_PAUSED && c->state == CELL_RUNNING)
+		cell_move(c, IN_PAUSE, NULL);
+	else if ((state == KEEP_RUNNING || state == KEEP_IDLE) && c->state == CELL_PAUSED)
+		cell_move(c, IN_RESUME, NULL);
+	else if ((state == KEEP_RUNNING || state == KEEP_IDLE) && c->state == CELL_STARTING)
+		cell_move(c, IN_UP, NULL);
+	else if (state == KEEP_STOPPING && c->state != CELL_STOPPING)
+		cell_move(c, IN_STOP, NULL);
+}
+
+static void keeper_event(void *arg, const struct keep_msg *m)
+{
+	struct cell *c = arg;
+	struct daemon *d = c->d;
+
+	if (m->n <= c->seen)
+		return;
+	c->seen = m->n;
+	db_begin(&d->db);
+	switch (m->kind) {
+	case KEEP_EV_STATE:
+		state_follow(c, m->a);
+		break;
+	case KEEP_EV_START:
+		event_add(d, "process.started", c->id, process_json(m));
+		/* One that comes from the pool had none when it was met. */
+		if (m->proc == KEEP_FIRST)
+			snprintf(c->command, sizeof(c->command), "%.*s",
+				 (int)sizeof(c->command) - 1, m->text);
+		procs_set(c, c->procs + 1);
+		break;
+	case KEEP_EV_EXIT:
+		event_add(d, "process.exited", c->id, process_json(m));
+		procs_set(c, c->procs ? c->procs - 1 : 0);
+		break;
+	case KEEP_EV_LIMIT:
+		event_add(d, "limit", c->id, limit_json(m));
+		break;
+	case KEEP_EV_OOM:
+	case KEEP_EV_LOG:
+		event_add(d, m->kind == KEEP_EV_OOM ? "oom" : "warning", c->id,
+			  json_pack("{s:o}", "text", json_clean(m->text)));
+		break;
+	case KEEP_EV_END:
+		end_note(c, m);
+		break;
+	default:
+		break;
+	}
+	cell_save(c);
+	/* Until it is written, the keeper has it: it is asked for what comes after the last that was. */
+	db_end_later(&d->db);
+}
+
+/* ---- the start ---- */
+
+static void stop_send(struct cell *c, int64_t grace)
+{
+	struct keep_msg m = { .type = KEEP_STOP, .n = (uint64_t)grace };
+
+	if (c->keeper && link_ask(c->keeper, &m, NULL, 0, link_ignore, NULL) < 0)
+		log_warn("cell %s: its keeper does not take a message", c->id);
+}
+
+void cell_stop_again(struct cell *c)
+{
+	stop_send(c, cell_grace(c));
+}
+
+void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t since)
+{
+	struct link_owner o = { .event = keeper_event, .gone = keeper_gone, .arg = c };
+
+	c->kernel_pid = h->kernel_pid;
+	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
+	c->procs = 0;
+}
+
+/* Its keeper runs: the connection, and what it told since event number 'since'. */
+void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
+{
+	struct err e;
+	int fd = keep_connect(c->id, &e);
+
+	snprintf(c->command, sizeof(c->command), "%.*s", (int)sizeof(h->command) - 1, h->command);
+	cell_linked_by(c, h, fd, since);
+	/* So fast was its end. What it leaves, and its disk, are to be had when it is gone. */
+	if (!c->keeper)
+		keeper_gone(c);
+	if (fd < 0)
+		return;
+	/* What was started before those events is counted by the keeper. */
+	cell_idle_reset(c);
+	if (c->state == CELL_STARTING)
+		cell_move(c, IN_UP, NULL);
+	else if (c->state == CELL_STOPPING)
+		stop_send(c, cell_grace(c));
+	health_follow(c);
+}
+
+static void spawned(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
+{
+	struct cell *c = arg;
+	struct keep_msg m;
+
+	(void)ready;
+	c->spawning = false;
+	if (h) {
+		cell_linked(c, h, 1);
+		return;
+	}
+	/* A command that is not there: the cell was, and has said how it ended. */
+	if (end_read(c, &m) && m.b != KEEP_FAILED) {
+		end_note(c, &m);
+	} else {
+		strcpy(c->reason, "failed");
+		c->status = status;
+		snprintf(c->detail, sizeof(c->detail), "%s", text);
+	}
+	cell_over(c);
+}
+
+void cell_start_cold(struct cell *c)
+{
+	struct buf words = { 0 };
+
+	c->spawning = true;
+	cellspec_words(c->spec, c->id, c->name, &words);
+	keeper_spawn(c->d, &words, spawned, c);
+	buf_free(&words);
+}
+
+int cell_start(struct cell *c, struct fault *f)
+{
+	struct cell before = *c;
+
+	if (c->d->ending)
+		return fault_set(f, 503, "ending", "vivd is about to end");
+	c->wanted = true;
+	c->started = time_now();
+	c->began = uv_hrtime();
+	c->ended = 0;
+	c->status = -1;
+	c->reason[0] = c->detail[0] = c->command[0] = '\0';
+	c->seen = 0;
+	if (!cell_move(c, IN_START, f)) {
+		c->wanted = before.wanted;
+		c->started = before.started;
+		c->ended = before.ended;
+		c->status = before.status;
+		memcpy(c->reason, before.reason, sizeof(c->reason));
+		memcpy(c->detail, before.detail, sizeof(c->detail));
+		c->seen = before.seen;
+		return -1;
+	}
+	cell_timer(c, -1, NULL);
+	c->restart_at = 0;
+	c->d->count.starts++;
+	if (before.started)
+		remains_remove(c, REMAINS_LOGS);
+	health_reset(c);
+	usage_drop(c);
+	if (c->visit) {
+		c->spawning = true;
+		visit_before(c, cell_start_cold);
+	} else if (!cell_start_pooled(c)) {
+		cell_start_cold(c);
+	}
+	return 0;
+}
+
+int cell_stop(struct cell *c, int64_t grace, struct fault *f)
+{
+	bool waited = c->restart_at != 0;
+
+	if (waited) {
+		c->restart_at = 0;
+		c->wanted = false;
+		cell_timer(c, -1, NULL);
+		cell_save(c);
+		cell_changed_soon(c);
+		if (!c->name[0])
+			cell_linger(c);
+	}
+	if (!cell_state_is_live(c->state))
+		return waited ? 0
+			      : fault_set(f, 409, "wrong_state", "the cell does not run; it is %s",
+					  cell_state_name(c->state));
+	c->wanted = false;
+	if (!cell_move(c, IN_STOP, f))
+		return -1;
+	stop_send(c, grace);
+	return 0;
+}
+
+void cell_stop_sick(struct cell *c)
+{
+	if (is_sick(c) && cell_state_is_live(c->state) && cell_move(c, IN_STOP, NULL))
+		stop_send(c, cell_grace(c));
+}
+
+/* ---- removing ---- */
+
+struct removal {
+	uv_work_t work;
+	struct cell *c;
+	char name[CELL_NAME_LEN + 1];
+	struct err e;
+	bool failed;
+	void (*done)(void *arg, const struct fault *f);
+	void *arg;
+};
+
+/* In a thread: the store's locks and its disk take their time. */
+static void removal_work(uv_work_t *w)
+{
+	struct removal *r = w->data;
+	struct store s;
+	struct disk disk;
+	int err, lock;
+
+	if (store_open(&s, &r->e) < 0) {
+		r->failed = true;
+		return;
+	}
+	/* Somebody may use it whom vivd has not seen yet. */
+	err = disk_open(s.fd, r->c->id, DISK_EXCLUSIVE, &disk);
+	if (!err)
+		disk_close(&disk);
+	if (err != -EBUSY)
+		err = named_remove(s.fd, NAMED_CELL, r->name);
+	if (err == -EBUSY) {
+		disk_failed("cell", r->name, err, &r->e);
+		r->failed = true;
+	} else if (err && err != -ENOENT) {
+		err_set(&r->e, ERR_FAILED, "cannot remove the cell's name: %s", strerror(-err));
+		r->failed = true;
+	} else if ((lock = store_lock(&s, true, NULL, &r->e)) < 0) {
+		r->failed = true;
+	} else {
+		/* What is not cleared away now is cleared away with the next one. */
+		named_collect(s.fd);
+		close(lock);
+	}
+	store_close(&s);
+}
+
+static void removal_done(uv_work_t *w, int status)
+{
+	struct removal *r = w->data;
+	struct fault f = { 0 };
+
+	(void)status;
+	r->c->busy = false;
+	if (r->failed) {
+		cell_changed_soon(r->c);
+		fault_convert(&f, &r->e);
+		r->done(r->arg, &f);
+	} else {
+		remains_remove(r->c, REMAINS_ALL);
+		r->done(r->arg, cell_forget(r->c, &f) < 0 ? &f : NULL);
+	}
+	free(r);
+}
+
+void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg)
+{
+	struct removal *r;
+	struct fault f = { 0 };
+
+	if (cell_state_next(c->state, IN_REMOVE) == CELL_NONE || c->busy || c->visit) {
+		bool busy = c->busy || c->visit;
+
+		fault_note(&f, 409, busy ? "busy" : "wrong_state",
+			   busy ? "the cell is being changed; try again"
+				: "the cell is %s; stop it first, or remove it with force",
+			   cell_state_name(c->state));
+		done(arg, &f);
+		return;
+	}
+	cell_timer(c, -1, NULL);
+	if (!c->name[0]) {
+		remains_remove(c, REMAINS_ALL);
+		if (cell_forget(c, &f) < 0) {
+			cell_linger(c);
+			done(arg, &f);
+		} else {
+			done(arg, NULL);
+		}
+		return;
+	}
+	c->busy = true;
+	r = xalloc(sizeof(*r));
+	r->c = c;
+	r->done = done;
+	r->arg = arg;
+	r->work.data = r;
+	strcpy(r->name, c->name);
+	uv_queue_work(&c->d->loop, &r->work, removal_work, removal_done);
+}

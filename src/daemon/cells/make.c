@@ -1,0 +1,223 @@
+/* See make.h. */
+#include "daemon/cells/make.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "daemon/state/fields.h"
+#include "keeper/named.h"
+
+struct making {
+	struct list link; /* while a thread is at work */
+	uv_work_t work;
+	struct daemon *d;
+	json_t *spec;
+	unsigned flags; /* MAKE_ */
+	char name[CELL_NAME_LEN + 1];
+	const char *image; /* of spec; NULL: not asked for */
+	char hash[HASH_TEXT]; /* of that */
+	struct named named;
+	bool existed;
+	struct err e;
+	bool failed;
+	struct fault f; /* of what is refused, or cannot be kept and is taken back */
+	made_fn fn;
+	void *arg;
+};
+
+static struct list makings = LIST_INIT(makings);
+
+bool cell_is_being_made(const char *name)
+{
+	struct making *m;
+
+	list_for_each (m, &makings, link)
+		if (!strcmp(m->name, name))
+			return true;
+	return false;
+}
+
+static void making_end(struct making *m, struct cell *c)
+{
+	m->fn(m->arg, c, m->existed, &m->f);
+	json_decref(m->spec);
+	free(m);
+}
+
+int cell_image(const json_t *spec, char hash[HASH_TEXT], struct fault *f)
+{
+	const char *name = json_text(spec, "image");
+	struct store s;
+	struct err e;
+	int r;
+
+	strcpy(hash, "host");
+	if (!name || !strcmp(name, "host"))
+		return 0;
+	r = store_open(&s, &e);
+	if (r == 0) {
+		r = image_find(&s, name, hash, &e);
+		store_close(&s);
+	}
+	if (r < 0)
+		fault_convert(f, &e);
+	return r;
+}
+
+/* In a thread. */
+static void making_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	const struct layer_ref ground = { 0 };
+	struct store s;
+	struct disk d;
+
+	m->failed = true;
+	strcpy(m->hash, "host");
+	if (store_open(&s, &m->e) < 0)
+		return;
+	if (m->image && strcmp(m->image, "host") && image_find(&s, m->image, m->hash, &m->e) < 0) {
+		store_close(&s);
+		return;
+	}
+	if (named_make(&s, NAMED_CELL, m->name, m->hash, &ground, &m->named, &d, &m->e) == 0) {
+		disk_close(&d);
+		m->failed = false;
+	} else if (m->e.kind == ERR_CONFLICT &&
+		   named_find(s.fd, NAMED_CELL, m->name, &m->named) == 0) {
+		m->failed = false;
+		m->existed = true;
+	}
+	store_close(&s);
+}
+
+/* In a thread: the disk of a cell whose record could not be written. */
+static void unmaking_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	struct store s;
+	int lock;
+
+	if (store_open(&s, &m->e) < 0)
+		return;
+	if (named_remove(s.fd, NAMED_CELL, m->name) == 0 &&
+	    (lock = store_lock(&s, true, NULL, &m->e)) >= 0) {
+		named_collect(s.fd);
+		close(lock);
+	}
+	store_close(&s);
+}
+
+static void unmaking_done(uv_work_t *w, int status)
+{
+	struct making *m = w->data;
+
+	(void)status;
+	list_remove(&m->link);
+	cell_making_end(m->d, m->name);
+	making_end(m, NULL);
+}
+
+static void exists_note(struct fault *f, const char *name)
+{
+	fault_note(f, 409, "exists",
+		   "there is a cell '%s' already; choose another name, or ask with \"get\": true",
+		   name);
+}
+
+/* A cell that is there gets another spec; its files, and so its image, stay. */
+static struct cell *cell_update(struct making *m, struct cell *c)
+{
+	if (cell_state_is_live(c->state) || c->busy)
+		fault_note(&m->f, 409, "in_use", "cell '%s' is in use; stop it first", m->name);
+	else if (m->image && strcmp(m->hash, m->named.image))
+		fault_note(&m->f, 409, "conflict",
+			   "cell '%s' was made from image %.12s and not %.12s; leave the image "
+			   "out, or choose another name",
+			   m->name, m->named.image, m->hash);
+	else {
+		if (!m->image && strcmp(m->named.image, "host"))
+			json_object_set_new(m->spec, "image", json_clean(m->named.image));
+		if (cell_respec(c, json_incref(m->spec), &m->f) == 0) {
+			c->restarts = 0;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/* There is a disk of that name, and perhaps a cell: made a moment ago, or before. */
+static struct cell *making_cell(struct making *m)
+{
+	struct cell *c;
+
+	if (m->existed && !m->flags) {
+		exists_note(&m->f, m->name);
+		return NULL;
+	}
+	/* Somebody else may have made it, and have it in use. */
+	cells_look(m->d);
+	c = cell_by_id(m->d, m->named.disk);
+	if (!c)
+		return cell_new(m->d, m->named.disk, m->name, json_incref(m->spec), &m->f);
+	return m->existed && (m->flags & MAKE_UPDATE) ? cell_update(m, c) : c;
+}
+
+static void making_done(uv_work_t *w, int status)
+{
+	struct making *m = w->data;
+	struct cell *c = NULL;
+
+	(void)status;
+	list_remove(&m->link);
+	if (m->failed) {
+		fault_convert(&m->f, &m->e);
+	} else {
+		c = making_cell(m);
+		if (!c && !m->existed) {
+			list_append(&makings, &m->link);
+			uv_queue_work(&m->d->loop, &m->work, unmaking_work, unmaking_done);
+			return;
+		}
+	}
+	if (!c || m->existed)
+		cell_making_end(m->d, m->name);
+	making_end(m, c);
+}
+
+static void refused_work(uv_work_t *w)
+{
+	(void)w;
+}
+
+static void refused_done(uv_work_t *w, int status)
+{
+	(void)status;
+	making_end(w->data, NULL);
+}
+
+void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
+	       void *arg)
+{
+	struct making *m = xalloc(sizeof(*m));
+
+	m->d = d;
+	m->spec = spec;
+	m->flags = flags;
+	m->fn = fn;
+	m->arg = arg;
+	m->work.data = m;
+	m->image = json_text(spec, "image");
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	if (cell_by_name(d, name) && !flags)
+		exists_note(&m->f, name);
+	if (m->f.status || cell_making(d, name, spec, &m->f) < 0) {
+		uv_queue_work(&d->loop, &m->work, refused_work, refused_done);
+	} else {
+		list_append(&makings, &m->link);
+		uv_queue_work(&d->loop, &m->work, making_work, making_done);
+	}
+}

@@ -1,0 +1,234 @@
+/* See spawn.h; the other side of it is keeper/main.c. A keeper says once on a socket whether its cell runs. What it prints meanwhile on
+ * standard error goes into a pipe, whose last line tells why it failed when the socket does not. */
+#include "daemon/keepers/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wire/memfd.h"
+
+struct spawn {
+	uv_work_t work;
+	uv_poll_t poll, end; /* of ready, and of the process */
+	int words, ready_out, said_out; /* for the process; -1: none */
+	int ready, said; /* our ends; -1: none */
+	int err; /* of the start */
+	pid_t pid;
+	int pidfd;
+	unsigned nhandles;
+	bool exited, failed;
+	int status; /* of a failure, */
+	char failure[400]; /* and why */
+	spawn_fn fn;
+	void *arg;
+};
+
+static void fd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void on_closed(uv_handle_t *h)
+{
+	struct spawn *s = h->data;
+
+	if (--s->nhandles == 0)
+		free(s);
+}
+
+/* The last whole line, without viv's name. */
+static void said_read(struct spawn *s, char *text, size_t size)
+{
+	char all[4096];
+	ssize_t n = s->said >= 0 ? read(s->said, all, sizeof(all) - 1) : -1;
+	char *line;
+
+	text[0] = '\0';
+	if (n <= 0)
+		return;
+	all[n] = '\0';
+	while (n && all[n - 1] == '\n')
+		all[--n] = '\0';
+	line = strrchr(all, '\n');
+	line = line ? line + 1 : all;
+	snprintf(text, size, "%.390s", strncmp(line, "viv: ", 5) ? line : line + 5);
+}
+
+static void spawn_done(struct spawn *s, const struct keep_hello *hello, int status,
+		       const char *text)
+{
+	s->fn(s->arg, hello, s->ready, status, text);
+	/* Now, and not when its process has ended: a keeper in a pool waits for the end of this. */
+	fd_close(&s->ready);
+	fd_close(&s->said);
+}
+
+/* A failure is told when the keeper is gone: it may have something to leave, and has locks. */
+static void on_end(uv_poll_t *p, int status, int events)
+{
+	struct spawn *s = p->data;
+
+	(void)status;
+	(void)events;
+	waitpid(s->pid, NULL, WNOHANG);
+	s->exited = true;
+	if (s->failed)
+		spawn_done(s, NULL, s->status, s->failure);
+	uv_close((uv_handle_t *)p, on_closed);
+	fd_close(&s->pidfd);
+}
+
+static void spawn_failed(struct spawn *s, int status, const char *text)
+{
+	s->failed = true;
+	s->status = status;
+	snprintf(s->failure, sizeof(s->failure), "%.390s", text);
+	if (s->exited)
+		spawn_done(s, NULL, s->status, s->failure);
+}
+
+static void on_ready(uv_poll_t *p, int status, int events)
+{
+	struct spawn *s = p->data;
+	struct keep_msg m;
+	ssize_t n = recv(s->ready, &m, sizeof(m), MSG_DONTWAIT);
+	char text[400];
+
+	(void)status;
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	uv_close((uv_handle_t *)p, on_closed);
+	if (n == sizeof(m) && m.type == KEEP_HELLO) {
+		spawn_done(s, &m.hello, 0, "");
+		return;
+	}
+	said_read(s, text, sizeof(text));
+	if (n == sizeof(m)) {
+		m.text[sizeof(m.text) - 1] = '\0';
+		spawn_failed(s, m.a, m.text[0] ? m.text : text);
+	} else {
+		spawn_failed(s, 125, text[0] ? text : "the cell's keeper ended at its start");
+	}
+}
+
+/* viv-keeper is beside vivd, or where 'make install' puts both. */
+static char path[4096];
+
+static void path_find(void)
+{
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
+
+	path[MAX(n, 0)] = '\0';
+	strcpy(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, "viv-keeper");
+}
+
+/* In a thread: it returns when the program has been executed, which on a busy machine takes its time. Nothing of vivd is copied for it. */
+static void spawn_work(uv_work_t *w)
+{
+	static char name[] = "viv-keeper";
+	struct spawn *s = w->data;
+	char *argv[] = { name, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t set;
+
+	if (s->failure[0])
+		return;
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(&attr, &set);
+	sigfillset(&set);
+	posix_spawnattr_setsigdefault(&attr, &set);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&files, 0, 1);
+	posix_spawn_file_actions_adddup2(&files, s->said_out, 2);
+	posix_spawn_file_actions_adddup2(&files, s->words, KEEPER_FD_WORDS);
+	posix_spawn_file_actions_adddup2(&files, s->ready_out, KEEPER_FD_READY);
+	s->err = posix_spawn(&s->pid, path, &files, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+}
+
+static void spawn_worked(uv_work_t *w, int status)
+{
+	struct spawn *s = w->data;
+	uv_loop_t *loop = w->loop;
+
+	(void)status;
+	fd_close(&s->words);
+	fd_close(&s->ready_out);
+	fd_close(&s->said_out);
+	if (s->err)
+		snprintf(s->failure, sizeof(s->failure), "cannot start %.150s: %.80s", path,
+			 strerror(s->err));
+	if (s->failure[0]) {
+		spawn_done(s, NULL, 125, s->failure);
+		free(s);
+		return;
+	}
+	s->poll.data = s->end.data = s;
+	uv_poll_init(loop, &s->poll, s->ready);
+	uv_poll_start(&s->poll, UV_READABLE, on_ready);
+	s->nhandles = 1;
+	s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
+	if (s->pidfd >= 0 && uv_poll_init(loop, &s->end, s->pidfd) == 0) {
+		uv_poll_start(&s->end, UV_READABLE, on_end);
+		s->nhandles = 2;
+	} else {
+		s->exited = true; /* as far as we will ever know */
+	}
+}
+
+/* Takes fd; the same with a number that is in nobody's way in the process. */
+static int fd_lift(int fd)
+{
+	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10);
+
+	if (fd >= 0)
+		close(fd);
+	return high;
+}
+
+void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg)
+{
+	struct spawn *s = xalloc(sizeof(*s));
+	int pair[2] = { -1, -1 }, said[2] = { -1, -1 }, fd;
+
+	s->fn = fn;
+	s->arg = arg;
+	s->pidfd = -1;
+	s->work.data = s;
+	if (!path[0])
+		path_find();
+	fd = memfd_sealed("viv-words", words->p, words->len);
+	if (fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    pipe2(said, O_CLOEXEC | O_NONBLOCK) < 0)
+		snprintf(s->failure, sizeof(s->failure), "cannot start a keeper: %s",
+			 strerror(fd < 0 ? -fd : errno));
+	else
+		fcntl(said[1], F_SETFL, 0); /* it may wait for its messages to be read; we do not */
+	s->words = fd_lift(fd);
+	s->ready = pair[0];
+	s->ready_out = fd_lift(pair[1]);
+	s->said = said[0];
+	s->said_out = fd_lift(said[1]);
+	if (!s->failure[0] && (s->words < 0 || s->ready_out < 0 || s->said_out < 0))
+		snprintf(s->failure, sizeof(s->failure), "cannot start a keeper: %s",
+			 strerror(errno));
+	uv_queue_work(&d->loop, &s->work, spawn_work, spawn_worked);
+}

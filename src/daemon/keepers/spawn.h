@@ -1,0 +1,16 @@
+/* Starting keepers without waiting for them. The keeper is in a session of its own and goes on when vivd does not. */
+#ifndef VIV_DAEMON_KEEPERS_SPAWN_H
+#define VIV_DAEMON_KEEPERS_SPAWN_H
+
+#include "base/buf.h"
+#include "daemon/state/daemon.h"
+#include "keeper/client.h"
+
+/* hello NULL: it could not start; text says why. ready: our end of KEEPER_FD_READY, closed afterwards. Called once, later. */
+typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int ready, int status,
+			 const char *text);
+
+/* words: strings, each with its NUL; borrowed. */
+void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg);
+
+#endif

@@ -1,0 +1,368 @@
+/* The keys of vivarium.yaml. They are those of POST /v1/cells where that has them, so that one is learnt with the other; sizes and times may
+ * have units, and what people write in several ways is taken in each. */
+#include "daemon/projects/keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "daemon/cells/cellspec.h"
+#include "keeper/run.h"
+#include "store/files.h"
+
+#define MAX_SECONDS (10.0 * 366 * 24 * 3600)
+#define FILE_MAX (4u << 20)
+#define OUR_LABELS "vivarium."
+#define KEY(key, kind, ...)                                   \
+	{                                                     \
+		.name = key, .type = YKEY_##kind, __VA_ARGS__ \
+	}
+
+const char *const dep_conditions[] = {
+	[DEP_STARTED] = "started", [DEP_HEALTHY] = "healthy", [DEP_EXITED] = "exited"
+};
+
+static struct project_reader *reader_of(struct yread *y)
+{
+	return container_of(y, struct project_reader, y);
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+/* A path of the host: absolute, or relative to the file. The caller's; NULL with a fault. */
+static char *host_path(struct yread *y, const struct ynode *n, const char *key)
+{
+	const char *dir = reader_of(y)->in->dir, *p = n->text;
+	char *path = NULL;
+
+	if (*p == '/')
+		return xstrndup(p, strlen(p));
+	while (p[0] == '.' && p[1] == '/')
+		p += 2;
+	if (!*p)
+		yaml_note(y->f, &y->doc, n, "'%s' is empty", key);
+	else if (!dir)
+		yaml_note(y->f, &y->doc, n, "'%s' must be an absolute path here", key);
+	else if (asprintf(&path, "%s/%s", dir, p) < 0)
+		path = NULL;
+	return path;
+}
+
+/* ---- mounts ---- */
+
+static int mount_check(struct yread *y, struct ynode *at, json_t *o)
+{
+	const char *source = text_of(o, "source"), *volume = text_of(o, "volume"),
+		   *target = text_of(o, "target");
+	int kinds = !!source + !!volume + json_is_true(json_object_get(o, "tmpfs"));
+	char *path;
+
+	if (kinds != 1)
+		return yaml_wrong(y->f, &y->doc, at,
+				  "a mount has one of 'source', 'volume' and 'tmpfs: true'");
+	if (target[0] != '/' || strchr(target, ':'))
+		return yaml_wrong(y->f, &y->doc, ynode_get(at, "target"),
+				  "'target' must be an absolute path without ':'");
+	if (json_object_get(o, "size") && (source || volume))
+		return yaml_wrong(y->f, &y->doc, ynode_get(at, "size"), "'size' is for a tmpfs");
+	if (volume && !cell_name_is_valid(volume))
+		return yaml_wrong(y->f, &y->doc, ynode_get(at, "volume"),
+				  "this is no name for a volume");
+	if (!source || !strncmp(source, "s3://", 5))
+		return 0;
+	path = host_path(y, ynode_get(at, "source"), "source");
+	if (!path)
+		return -1;
+	json_object_set_new(o, "source", json_string(path));
+	free(path);
+	return 0;
+}
+
+static const struct ykey mount_keys[] = {
+	KEY("source", TEXT, .flags = YKEY_VARS),
+	KEY("volume", TEXT),
+	KEY("tmpfs", BOOL),
+	KEY("target", TEXT, .flags = YKEY_REQUIRED),
+	KEY("readonly", BOOL),
+	KEY("size", SIZE, .flags = YKEY_VARS),
+};
+static const struct yschema mount_schema = { "a mount", mount_keys, ARRAY_LEN(mount_keys),
+					     mount_check };
+
+/* ---- files ---- */
+
+static int mode_read(struct yread *y, struct ynode *n, json_t **ret)
+{
+	const char *s = n->kind == YNODE_TEXT ? n->text : "";
+	size_t len = strlen(s);
+
+	if (len < 3 || len > 4 || strspn(s, "01234567") != len || (len == 4 && *s != '0'))
+		return yaml_wrong(y->f, &y->doc, n,
+				  "'mode' must be three octal digits, such as 0644");
+	*ret = json_integer(strtol(s, NULL, 8));
+	return 0;
+}
+
+/* The bytes of a file of the host; -1 with a fault. */
+static int from_read(struct yread *y, const struct ynode *n, char **ret, size_t *size)
+{
+	char *path = host_path(y, n, "from");
+	int err;
+
+	if (!path)
+		return -1;
+	err = file_read_all(AT_FDCWD, path, FILE_MAX, ret, size);
+	free(path);
+	if (!err)
+		return 0;
+	return yaml_wrong(y->f, &y->doc, n, "'from': cannot read it: %s",
+			  err == -EFBIG ? "it has more than 4 MiB" : strerror(-err));
+}
+
+static bool path_is_clean(const char *p)
+{
+	size_t n = strlen(p);
+
+	return n > 1 && n < 4096 && p[0] == '/' && p[n - 1] != '/' && !strstr(p, "//") &&
+	       !strstr(p, "/./") && !strstr(p, "/../") && strcmp(p + n - 2, "/.") &&
+	       (n < 3 || strcmp(p + n - 3, "/.."));
+}
+
+static int file_check(struct yread *y, struct ynode *at, json_t *o)
+{
+	struct project_reader *r = reader_of(y);
+	const char *content = text_of(o, "content");
+	char *bytes = NULL;
+	size_t size = content ? strlen(content) : 0;
+
+	if (!path_is_clean(text_of(o, "path")))
+		return yaml_wrong(y->f, &y->doc, ynode_get(at, "path"),
+				  "'path' must be an absolute path without '.' and '..'");
+	if (!content == !json_object_get(o, "from"))
+		return yaml_wrong(y->f, &y->doc, at, "a file has one of 'content' and 'from'");
+	if (!content && from_read(y, ynode_get(at, "from"), &bytes, &size) < 0)
+		return -1;
+	r->file_bytes += size;
+	if (r->file_bytes > PROJECT_MAX_FILES_BYTES) {
+		free(bytes);
+		return yaml_wrong(y->f, &y->doc, at, "all files together have at most 16 MiB");
+	}
+	json_object_del(o, "from");
+	/* Any bytes: it is never written as JSON. */
+	json_object_set_new(o, "bytes", json_stringn_nocheck(bytes ? bytes : content, size));
+	json_object_del(o, "content");
+	free(bytes);
+	return 0;
+}
+
+static const struct ykey file_keys[] = {
+	KEY("path", TEXT, .flags = YKEY_REQUIRED),
+	KEY("content", WORD, .flags = YKEY_VARS),
+	KEY("from", TEXT, .flags = YKEY_VARS),
+	KEY("mode", OWN, .read = mode_read),
+};
+static const struct yschema file_schema = { "a file", file_keys, ARRAY_LEN(file_keys), file_check };
+
+/* ---- small objects ---- */
+
+static const struct ykey limit_keys[] = {
+	KEY("cpus", NUMBER, .flags = YKEY_VARS, .min = 0.01, .max = 4096),
+	KEY("memory", SIZE, .flags = YKEY_VARS),
+	KEY("pids", COUNT, .flags = YKEY_VARS, .min = 1, .max = UINT32_MAX),
+	KEY("disk", SIZE, .flags = YKEY_VARS),
+	KEY("inodes", COUNT, .flags = YKEY_VARS, .min = 1, .max = 9e15),
+};
+static const struct yschema limit_schema = { "'limits'", limit_keys, ARRAY_LEN(limit_keys), NULL };
+
+static int policy_read(struct yread *y, struct ynode *n, json_t **ret)
+{
+	static const char *const policies[] = { "no", "on-failure", "always" };
+	int i = yread_choice(y, n, "the restart policy", policies, ARRAY_LEN(policies));
+
+	if (i < 0)
+		return -1;
+	*ret = json_string(policies[i]);
+	return 0;
+}
+
+static const struct ykey restart_keys[] = {
+	KEY("policy", OWN, .flags = YKEY_REQUIRED, .read = policy_read),
+	KEY("max", COUNT, .flags = YKEY_VARS, .min = 0, .max = UINT32_MAX),
+};
+static const struct yschema restart_schema = { "'restart'", restart_keys, ARRAY_LEN(restart_keys),
+					       NULL };
+
+/* restart: always, or restart: {policy: always, max: 3}. */
+static int restart_read(struct yread *y, struct ynode *n, json_t **ret)
+{
+	json_t *policy;
+
+	if (n->kind == YNODE_TEXT) {
+		if (policy_read(y, n, &policy) < 0)
+			return -1;
+		*ret = json_pack("{s:o}", "policy", policy);
+		return 0;
+	}
+	*ret = yschema_read(y, n, &restart_schema);
+	return *ret ? 0 : -1;
+}
+
+static const struct ykey health_keys[] = {
+	KEY("command", WORDS, .flags = YKEY_REQUIRED),
+	KEY("interval", SECONDS, .flags = YKEY_VARS, .min = 0.01, .max = MAX_SECONDS),
+	KEY("timeout", SECONDS, .flags = YKEY_VARS, .min = 0.01, .max = MAX_SECONDS),
+	KEY("retries", COUNT, .flags = YKEY_VARS, .min = 1, .max = 1000),
+	KEY("start_period", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
+};
+static const struct yschema health_schema = { "'health'", health_keys, ARRAY_LEN(health_keys),
+					      NULL };
+
+/* ---- depends_on ---- */
+
+static int condition_read(struct yread *y, struct ynode *n, json_t **ret)
+{
+	int i = yread_choice(y, n, "'condition'", dep_conditions, ARRAY_LEN(dep_conditions));
+
+	if (i < 0)
+		return -1;
+	*ret = json_integer(i);
+	return 0;
+}
+
+static const struct ykey dep_keys[] = { KEY("condition", OWN, .read = condition_read) };
+static const struct yschema dep_schema = { "a dependency", dep_keys, ARRAY_LEN(dep_keys), NULL };
+static const struct ykey dep_named = KEY("depends_on", NAMED, .sub = &dep_schema);
+static const struct ykey dep_name = KEY("depends_on", TEXT);
+
+/* depends_on: [db], or depends_on: {db: {condition: healthy}}. As {db: {condition: 1}}. */
+static int depends_read(struct yread *y, struct ynode *n, json_t **ret)
+{
+	json_t *name;
+
+	if (n->kind == YNODE_MAP)
+		return ykey_read(y, n, &dep_named, ret);
+	if (n->kind != YNODE_LIST)
+		return yaml_wrong(y->f, &y->doc, n,
+				  "'depends_on' must be a list of cells, or a map from cells to "
+				  "conditions");
+	*ret = json_object();
+	for (struct ynode *i = n->first; i; i = i->next) {
+		if (ykey_read(y, i, &dep_name, &name) < 0)
+			return -1;
+		if (json_object_get(*ret, i->text)) {
+			json_decref(name);
+			return yaml_wrong(y->f, &y->doc, i, "this cell is in the list already");
+		}
+		json_object_set_new(*ret, i->text, json_object());
+		json_decref(name);
+	}
+	return 0;
+}
+
+/* ---- a cell, and all ---- */
+
+static int names_check(struct yread *y, struct ynode *env, struct ynode *labels)
+{
+	for (struct ynode *i = env ? env->first : NULL; i; i = i->next)
+		if (strchr(i->key->text, '='))
+			return yaml_wrong(y->f, &y->doc, i->key, "a variable's name has no '='");
+	for (struct ynode *i = labels ? labels->first : NULL; i; i = i->next) {
+		if (strchr(i->key->text, '='))
+			return yaml_wrong(y->f, &y->doc, i->key, "a label's name has no '='");
+		if (!strncmp(i->key->text, OUR_LABELS, strlen(OUR_LABELS)))
+			return yaml_wrong(y->f, &y->doc, i->key,
+					  "labels that begin with '" OUR_LABELS "' are viv's own");
+	}
+	return 0;
+}
+
+/* Files are written to the cell's own disk: what is mounted would hide them. */
+static int hidden_check(struct yread *y, struct ynode *files, struct ynode *mounts)
+{
+	for (struct ynode *f = files ? files->first : NULL; f; f = f->next)
+		for (struct ynode *m = mounts ? mounts->first : NULL; m; m = m->next) {
+			const struct ynode *path = ynode_get(f, "path");
+			const char *target = ynode_get(m, "target")->text;
+			size_t n = strlen(target);
+
+			while (n && target[n - 1] == '/')
+				n--;
+			if (!strncmp(path->text, target, n) &&
+			    (path->text[n] == '/' || !path->text[n]))
+				return yaml_wrong(y->f, &y->doc, path,
+						  "the mount in line %u would hide this file",
+						  m->line);
+		}
+	return 0;
+}
+
+static int cell_check(struct yread *y, struct ynode *at, json_t *o)
+{
+	struct ynode *env = ynode_get(at, "env");
+	json_t *secrets = json_array();
+	struct fault f = { 0 };
+	json_t *spec;
+	int bad;
+
+	if (names_check(y, env, ynode_get(at, "labels")) < 0 ||
+	    hidden_check(y, ynode_get(at, "files"), ynode_get(at, "mounts")) < 0) {
+		json_decref(secrets);
+		return -1;
+	}
+	for (struct ynode *i = env ? env->first : NULL; i; i = i->next)
+		if (i->variable)
+			json_array_append_new(secrets, json_string(i->key->text));
+	if (json_array_size(secrets))
+		json_object_set(o, "secrets", secrets);
+	json_decref(secrets);
+	/* What is the API's is checked by the API's rules, too. */
+	spec = json_copy(o);
+	json_object_del(spec, "replicas");
+	json_object_del(spec, "depends_on");
+	json_object_del(spec, "files");
+	bad = fields_check(spec, cellspec_fields, cellspec_nfields, "", &f) < 0 ||
+	      cellspec_check(spec, &f) < 0;
+	json_decref(spec);
+	return bad ? yaml_wrong(y->f, &y->doc, at, "%s", f.message) : 0;
+}
+
+static const struct ykey cell_keys[] = {
+	KEY("image", TEXT, .flags = YKEY_VARS),
+	KEY("command", WORDS),
+	KEY("entrypoint", TEXT),
+	KEY("env", MAP, .flags = YKEY_VARS),
+	KEY("workdir", TEXT, .flags = YKEY_VARS),
+	KEY("user", WORD, .flags = YKEY_VARS),
+	KEY("hostname", TEXT, .flags = YKEY_VARS),
+	KEY("labels", MAP),
+	KEY("limits", OBJECT, .sub = &limit_schema),
+	KEY("mounts", OBJECTS, .sub = &mount_schema),
+	KEY("files", OBJECTS, .sub = &file_schema),
+	KEY("restart", OWN, .read = restart_read),
+	KEY("health", OBJECT, .sub = &health_schema),
+	KEY("timeout", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
+	KEY("stop_grace", SECONDS, .flags = YKEY_VARS, .min = 0, .max = 86400),
+	KEY("idle_timeout", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
+	KEY("replicas", COUNT, .flags = YKEY_VARS, .min = 0, .max = PROJECT_MAX_CELLS),
+	KEY("depends_on", OWN, .read = depends_read),
+};
+static const struct yschema cell_schema = { "a cell", cell_keys, ARRAY_LEN(cell_keys), cell_check };
+
+static const struct ykey volume_keys[] = { KEY("external", BOOL) };
+static const struct yschema volume_schema = { "a volume", volume_keys, ARRAY_LEN(volume_keys),
+					      NULL };
+
+static const struct ykey project_keys[] = {
+	KEY("name", TEXT),
+	KEY("cells", NAMED, .flags = YKEY_REQUIRED, .sub = &cell_schema),
+	KEY("volumes", NAMED, .sub = &volume_schema),
+};
+const struct yschema project_schema = { "the file", project_keys, ARRAY_LEN(project_keys), NULL };

@@ -1,0 +1,445 @@
+/* See plan.h. What is there is compared with what is to be, key by key, and the kind of a difference decides what it takes. */
+#include "daemon/projects/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "daemon/cells/cellspec.h"
+#include "daemon/cells/change.h"
+#include "store/named.h"
+#include "store/store.h"
+
+static const char *const kind_names[] = {
+	[PLAN_KEEP] = "keep",		[PLAN_CREATE] = "create",
+	[PLAN_START] = "start",		[PLAN_CHANGE] = "change",
+	[PLAN_RESTART] = "restart",	[PLAN_RECREATE] = "recreate",
+	[PLAN_REMOVE] = "remove",	[PLAN_ORPHAN] = "orphan",
+	[PLAN_LATER] = "needs-restart", [PLAN_REFUSED] = "needs-recreate",
+};
+
+const char *plan_kind_name(enum plan_kind k)
+{
+	return kind_names[k];
+}
+
+static const char *label_of(const struct cell *c, const char *name)
+{
+	return json_string_value(json_object_get(json_object_get(c->spec, "labels"), name));
+}
+
+const char *cell_project(const struct cell *c)
+{
+	return label_of(c, LABEL_PROJECT);
+}
+
+bool cell_is_over(const struct cell *c)
+{
+	return c->state == CELL_STOPPED && !c->restart_at && !strcmp(c->reason, "exited") &&
+	       c->status == 0 && cellspec_restart(c->spec).policy != RESTART_ALWAYS;
+}
+
+/* It is not what it is to be: running, or done with its work. */
+static bool needs_start(const struct cell *c)
+{
+	/* One that is being started is waited for: whoever did that may be gone, and it with them. */
+	if (c->state == CELL_STOPPING || c->state == CELL_STARTING)
+		return true;
+	return !cell_state_is_live(c->state) && !c->restart_at && !cell_is_over(c);
+}
+
+/* ---- differences ---- */
+
+static bool is_ours(const char *label)
+{
+	return !strcmp(label, LABEL_PROJECT) || !strcmp(label, LABEL_CELL) ||
+	       !strcmp(label, LABEL_SPEC) || !strcmp(label, LABEL_FILES);
+}
+
+static void change_add(json_t *to, const char *key, const char *sub)
+{
+	json_array_append_new(to, sub ? json_sprintf("%s.%s", key, sub) : json_string(key));
+}
+
+/* Members of two objects, which differ: their names only. */
+static void members_compare(const char *key, json_t *is, json_t *wanted, json_t *to)
+{
+	const char *name;
+	json_t *v;
+
+	json_object_foreach(is, name,
+			    v) if (!is_ours(name) && !json_equal(v, json_object_get(wanted, name)))
+		change_add(to, key, name);
+	json_object_foreach(wanted, name, v) if (!is_ours(name) && !json_object_get(is, name))
+		change_add(to, key, name);
+}
+
+static void key_compare(const char *key, json_t *is, json_t *wanted, json_t *to)
+{
+	const char *text = json_string_value(is ? is : wanted);
+
+	/* No image is the host's. */
+	if (!strcmp(key, "image") && (!is || !wanted) && !strcmp(text ? text : "", "host"))
+		return;
+	if (!strcmp(key, "env") || !strcmp(key, "labels") || !strcmp(key, "limits"))
+		members_compare(key, is, wanted, to);
+	else if (is && wanted ? !json_equal(is, wanted) : is != wanted)
+		change_add(to, key, NULL);
+}
+
+/* The names of all that differs. */
+static json_t *specs_compare(json_t *is, json_t *wanted)
+{
+	json_t *to = json_array(), *v;
+	const char *key;
+
+	json_object_foreach(is, key, v) key_compare(key, v, json_object_get(wanted, key), to);
+	json_object_foreach(wanted, key, v) if (!json_object_get(is, key))
+		key_compare(key, NULL, v, to);
+	return to;
+}
+
+static bool changes_have(const json_t *changes, const char *name)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(changes, i, v) if (!strcmp(json_string_value(v), name)) return true;
+	return false;
+}
+
+/* Those that a running cell cannot have. more_pids: that many processes are among them. */
+static json_t *changes_hard(const json_t *changes, bool more_pids)
+{
+	json_t *list = json_array(), *v;
+	char key[64];
+	size_t i;
+
+	json_array_foreach(changes, i, v)
+	{
+		const char *name = json_string_value(v);
+
+		snprintf(key, sizeof(key), "%.60s", name);
+		key[strcspn(key, ".")] = '\0';
+		if (!change_is_live(key) || (more_pids && !strcmp(name, "limits.pids")))
+			json_array_append(list, v);
+	}
+	return list;
+}
+
+/* ---- a cell of the file ---- */
+
+/* Its spec with our labels. */
+static json_t *spec_wanted(struct daemon *d, const struct plan *p, struct project_group *g)
+{
+	json_t *spec = json_copy(g->spec), *labels = json_object_get(spec, "labels");
+
+	labels = labels ? json_copy(labels) : json_object();
+	json_object_set_new(labels, LABEL_PROJECT, json_string(p->project));
+	json_object_set_new(labels, LABEL_CELL, json_string(g->name));
+	json_object_set_new(labels, LABEL_SPEC, json_string(group_spec_hash(d, g)));
+	json_object_set_new(spec, "labels", labels);
+	return spec;
+}
+
+/* What of the change can be made now, on what there is; the hashes stay those of what there was. */
+static json_t *spec_in_place(const struct cell *c, const json_t *wanted, bool more_pids)
+{
+	json_t *spec = json_copy(c->spec), *labels, *limits, *v;
+	const char *key, *was = label_of(c, LABEL_SPEC), *files = label_of(c, LABEL_FILES);
+
+	json_object_foreach(c->spec, key, v) if (change_is_live(key)) json_object_del(spec, key);
+	json_object_foreach((json_t *)(uintptr_t)wanted, key, v) if (change_is_live(key))
+		json_object_set(spec, key, v);
+	if (more_pids) {
+		limits = json_copy(json_object_get(wanted, "limits"));
+		v = json_object_get(json_object_get(c->spec, "limits"), "pids");
+		json_object_del(limits, "pids");
+		if (v)
+			json_object_set(limits, "pids", v);
+		json_object_set_new(spec, "limits", limits);
+	}
+	labels = json_copy(json_object_get(wanted, "labels"));
+	json_object_set_new(labels, LABEL_SPEC, json_string(was ? was : ""));
+	if (files)
+		json_object_set_new(labels, LABEL_FILES, json_string(files));
+	json_object_set_new(spec, "labels", labels);
+	return spec;
+}
+
+static void existing_plan(struct plan_action *a, const struct cell *c, const char *group,
+			  const struct plan_options *o)
+{
+	bool live = cell_state_is_live(c->state) || c->restart_at, fresh = c->state == CELL_CREATED;
+	const char *was = label_of(c, LABEL_CELL);
+	bool more_pids = live && change_needs_restart(c->spec, a->spec);
+	json_t *part;
+
+	a->changes = specs_compare(c->spec, a->spec);
+	if (!was || strcmp(was, group))
+		change_add(a->changes, "labels", LABEL_CELL);
+	if (a->files)
+		change_add(a->changes, "files", NULL);
+	a->restart = changes_hard(a->changes, more_pids);
+	if (!json_array_size(a->changes)) {
+		a->kind = needs_start(c) ? PLAN_START : PLAN_KEEP;
+	} else if (changes_have(a->changes, "image")) {
+		a->kind = o->recreate || fresh ? PLAN_RECREATE : PLAN_REFUSED;
+	} else if (!json_array_size(a->restart)) {
+		a->kind = PLAN_CHANGE;
+		a->start = needs_start(c);
+	} else if (o->apply && !o->restart && live) {
+		a->kind = PLAN_LATER;
+		part = spec_in_place(c, a->spec, more_pids);
+		json_decref(a->spec);
+		a->spec = part;
+	} else {
+		a->kind = PLAN_RESTART;
+	}
+	if (a->kind != PLAN_RESTART && a->kind != PLAN_LATER)
+		json_array_clear(a->restart);
+}
+
+static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell *pc,
+		     const struct plan_options *o, struct fault *f)
+{
+	struct project_group *g = &p->file.groups[pc->group];
+	struct cell *c = cell_by_name(d, pc->name);
+	struct plan_action *a = &p->actions[p->n++];
+	const char *owner = c ? cell_project(c) : NULL, *written, *hash;
+
+	strcpy(a->cell, pc->name);
+	a->group = (int)pc->group;
+	a->spec = spec_wanted(d, p, g);
+	if (c && owner && strcmp(owner, p->project))
+		return fault_set(f, 409, "exists",
+				 "cell '%s' belongs to project '%.64s'; give one of them another "
+				 "name",
+				 pc->name, owner);
+	if (c && !owner)
+		return fault_set(
+			f, 409, "exists",
+			"there is a cell '%s' already that project '%s' did not make; remove it, "
+			"or give one of them another name",
+			pc->name, p->project);
+	if (json_array_size(g->files)) {
+		hash = group_files_hash(d, g);
+		written = c ? label_of(c, LABEL_FILES) : NULL;
+		a->files = !written || strcmp(written, hash);
+		if (!a->files)
+			json_object_set_new(json_object_get(a->spec, "labels"), LABEL_FILES,
+					    json_string(hash));
+	}
+	if (c)
+		existing_plan(a, c, g->name, o);
+	else
+		a->kind = PLAN_CREATE;
+	p->refused |= a->kind == PLAN_REFUSED;
+	return 0;
+}
+
+/* ---- which ---- */
+
+static void group_mark(const struct project_file *file, unsigned g, bool *marks)
+{
+	if (marks[g])
+		return;
+	marks[g] = true;
+	/* What depends on each other is no circle, so this ends. */
+	for (unsigned i = 0; i < file->groups[g].ndeps; i++)
+		group_mark(file, file->groups[g].deps[i].group, marks);
+}
+
+/* Which cells are meant: marks[i] for each of the file. */
+static int only_mark(const struct project_file *file, const json_t *only, bool *marks,
+		     struct fault *f)
+{
+	bool groups[PROJECT_MAX_GROUPS] = { false };
+	json_t *v;
+	size_t i;
+
+	for (unsigned k = 0; k < file->ncells; k++)
+		marks[k] = !json_array_size(only);
+	json_array_foreach(only, i, v)
+	{
+		const char *name = json_string_value(v);
+		const struct project_group *g = project_group_find(file, name);
+		unsigned k = 0;
+
+		if (g) {
+			group_mark(file, (unsigned)(g - file->groups), groups);
+			continue;
+		}
+		while (k < file->ncells && strcmp(file->cells[k].name, name))
+			k++;
+		if (k == file->ncells)
+			return fault_set(f, 404, "not_found", "the file has no cell '%.80s'", name);
+		marks[k] = true;
+		g = &file->groups[file->cells[k].group];
+		for (unsigned n = 0; n < g->ndeps; n++)
+			group_mark(file, g->deps[n].group, groups);
+	}
+	for (unsigned k = 0; k < file->ncells; k++)
+		marks[k] |= groups[file->cells[k].group];
+	return 0;
+}
+
+static bool file_has(const struct project_file *file, const char *cell)
+{
+	for (unsigned i = 0; i < file->ncells; i++)
+		if (!strcmp(file->cells[i].name, cell))
+			return true;
+	return false;
+}
+
+/* Cells of the project that are not in the file: surplus replicas go, others are orphans. With down, all go. */
+static void others_plan(struct daemon *d, struct plan *p, const struct plan_options *o)
+{
+	struct cell *c;
+
+	list_for_each (c, &d->cells, link) {
+		const char *owner = cell_project(c), *name = label_of(c, LABEL_CELL);
+		const struct project_group *g;
+		struct plan_action *a;
+
+		if (!c->name[0] || !owner || strcmp(owner, p->project) ||
+		    (!o->down && file_has(&p->file, c->name)))
+			continue;
+		g = name ? project_group_find(&p->file, name) : NULL;
+		a = &p->actions[p->n++];
+		strcpy(a->cell, c->name);
+		a->group = g ? (int)(g - p->file.groups) : -1;
+		a->kind = o->down || o->remove_orphans || g ? PLAN_REMOVE : PLAN_ORPHAN;
+	}
+}
+
+/* ---- volumes ---- */
+
+int project_volume_note(struct daemon *d, const char *project, const char *volume, struct fault *f)
+{
+	return db_run(&d->db, f,
+		      "INSERT OR REPLACE INTO project_volumes(volume,project) VALUES(?,?)", "tt",
+		      volume, project) < 0
+		       ? -1
+		       : 0;
+}
+
+void project_volume_forget(struct daemon *d, const char *volume)
+{
+	db_run(&d->db, NULL, "DELETE FROM project_volumes WHERE volume=?", "t", volume);
+}
+
+static void volumes_down(struct daemon *d, struct plan *p)
+{
+	sqlite3_stmt *q =
+		db_query(&d->db, "SELECT volume FROM project_volumes WHERE project=? ORDER BY 1",
+			 "t", p->project);
+
+	while (db_next(q))
+		json_array_append_new(p->volumes, json_string(db_text(q, 0)));
+	db_done(q);
+}
+
+static int volumes_up(struct plan *p, struct fault *f)
+{
+	struct store s;
+	struct err e;
+	int ret = 0;
+
+	if (!p->file.nvolumes)
+		return 0;
+	if (store_open(&s, &e) < 0)
+		return fault_from(f, &e);
+	for (unsigned i = 0; i < p->file.nvolumes && ret == 0; i++) {
+		const struct project_volume *v = &p->file.volumes[i];
+		struct named n;
+
+		if (named_find(s.fd, NAMED_VOLUME, v->name, &n) == 0)
+			continue;
+		if (v->external)
+			ret = fault_set(f, 404, "not_found",
+					"there is no volume '%s', which the file says is made "
+					"elsewhere; 'viv volume create %s' makes it",
+					v->name, v->name);
+		else
+			json_array_append_new(p->volumes, json_string(v->name));
+	}
+	store_close(&s);
+	return ret;
+}
+
+/* ---- all ---- */
+
+int plan_make(struct daemon *d, struct project_file *file, const char *project,
+	      const struct plan_options *o, struct plan *p, struct fault *f)
+{
+	bool marks[PROJECT_MAX_CELLS];
+	bool all = !json_array_size(o->only);
+
+	*p = (struct plan){ .file = *file, .down = o->down, .volumes = json_array() };
+	*file = (struct project_file){ 0 };
+	snprintf(p->project, sizeof(p->project), "%s", p->file.name[0] ? p->file.name : project);
+	p->actions = xalloc((p->file.ncells + d->ncells + 1) * sizeof(*p->actions));
+	if (o->down) {
+		others_plan(d, p, o);
+		if (o->volumes)
+			volumes_down(d, p);
+		return 0;
+	}
+	if (only_mark(&p->file, o->only, marks, f) < 0 || volumes_up(p, f) < 0)
+		return -1;
+	for (unsigned i = 0; i < p->file.ncells; i++)
+		if (marks[i] && cell_plan(d, p, &p->file.cells[i], o, f) < 0)
+			return -1;
+	if (all)
+		others_plan(d, p, o);
+	return 0;
+}
+
+void plan_free(struct plan *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		json_decref(p->actions[i].changes);
+		json_decref(p->actions[i].restart);
+		json_decref(p->actions[i].spec);
+	}
+	free(p->actions);
+	json_decref(p->volumes);
+	project_file_free(&p->file);
+	*p = (struct plan){ 0 };
+}
+
+json_t *plan_json(const struct plan *p)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct plan_action *a = &p->actions[i];
+		json_t *o = json_pack("{s:s,s:s}", "action", kind_names[a->kind], "cell", a->cell);
+
+		if (json_array_size(a->changes))
+			json_object_set(o, "changes", a->changes);
+		if (json_array_size(a->restart))
+			json_object_set(o, "restart", a->restart);
+		json_array_append_new(list, o);
+	}
+	return json_pack("{s:s,s:s,s:o,s:O}", "type", "plan", "project", p->project, "actions",
+			 list, "volumes", p->volumes);
+}
+
+bool plan_does(const struct plan_action *a)
+{
+	if (a->kind == PLAN_LATER) /* some of it */
+		return json_array_size(a->changes) > json_array_size(a->restart);
+	return a->kind != PLAN_KEEP && a->kind != PLAN_ORPHAN && a->kind != PLAN_REFUSED;
+}
+
+unsigned plan_work(const struct plan *p)
+{
+	unsigned n = (unsigned)json_array_size(p->volumes);
+
+	for (unsigned i = 0; i < p->n; i++)
+		n += plan_does(&p->actions[i]);
+	return n;
+}

@@ -1,0 +1,59 @@
+/* vivd as a whole: one loop, one database, and lists of what it knows. */
+#ifndef VIV_DAEMON_STATE_DAEMON_H
+#define VIV_DAEMON_STATE_DAEMON_H
+
+#include <uv.h>
+
+#include "base/list.h"
+#include "daemon/state/db.h"
+
+#define DAEMON_BUCKETS 4096
+
+struct cell;
+struct pool;
+
+struct daemon {
+	uv_loop_t loop;
+	struct db db;
+	char run[4096], state[4096], socket[4200];
+	int lock; /* of RUN/vivd.lock */
+	bool activated; /* the socket is systemd's */
+	int64_t started; /* nanoseconds since 1970 */
+	uint64_t began; /* the same by uv_hrtime() */
+	bool ending;
+	void (*end)(struct daemon *d); /* begins the end; set by main */
+	struct list watches; /* struct event_watch */
+	int64_t last_event; /* number of the newest */
+	struct list cells; /* struct cell, oldest first */
+	struct list dead; /* cells that were removed in this round */
+	struct list changed; /* cells whose waits are to be told in the next */
+	struct cell *by_id[DAEMON_BUCKETS]; /* chained by next */
+	unsigned ncells;
+	int inotify; /* of RUN/cells: keepers that others start; -1: none */
+	uv_poll_t sockets; /* of that */
+	struct pool *pool; /* NULL: none */
+	struct list projects; /* struct project_run: what is being done for projects */
+	struct
+	{ /* when the directories of names and of sockets were changed last, as far as it was seen */
+		int64_t names, keepers;
+	} looked;
+	uv_timer_t flush; /* of what the database has kept */
+	uv_timer_t notify; /* those who wait for a cell are told in the next round */
+	struct { /* for /metrics, counted since the start */
+		uint64_t requests, refused, events, starts, execs;
+	} count;
+};
+
+/* Nanoseconds since 1970. */
+int64_t time_now(void);
+
+struct time_text {
+	char str[40];
+};
+/* RFC 3339, in UTC, with milliseconds. */
+struct time_text time_text(int64_t ns);
+
+/* n random bytes as 2n lower-case hex digits and a NUL. */
+void random_hex(char *text, size_t n);
+
+#endif

@@ -1,0 +1,37 @@
+/* Objects of JSON, checked by a table of their fields: types, what must be there, and that nothing else is. */
+#ifndef VIV_DAEMON_STATE_FIELDS_H
+#define VIV_DAEMON_STATE_FIELDS_H
+
+#include <jansson.h>
+
+#include "daemon/state/fault.h"
+
+enum field_type {
+	FIELD_TEXT,
+	FIELD_INT, /* not negative */
+	FIELD_NUMBER, /* not negative */
+	FIELD_BOOL,
+	FIELD_OBJECT,
+	FIELD_LIST,
+	FIELD_TEXTS, /* a list of texts */
+	FIELD_MAP, /* an object whose values are texts */
+};
+
+struct field {
+	const char *name;
+	enum field_type type;
+	bool required;
+};
+
+/* Checks an object against a table of its fields; an unknown one is an error. where: "" or "limits." for messages. */
+int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
+		 struct fault *f);
+
+/* A text of JSON for anybody's bytes: what is no UTF-8 or a control character becomes '?'. */
+json_t *json_clean(const char *s);
+/* Adds how a process ended, by its wait status, to o. */
+void json_set_exit(json_t *o, int wait_status, bool timed_out);
+/* A member that is a text, or NULL. */
+const char *json_text(const json_t *o, const char *name);
+
+#endif

@@ -1,0 +1,207 @@
+/* What a keeper and its clients say to each other (docs/decisions/0019).
+ *
+ * A keeper listens on a SOCK_SEQPACKET socket, RUN/cells/ID.sock. Every packet is one struct keep_msg of one size, with at most
+ * KEEP_MAX_FDS descriptors by SCM_RIGHTS. A request has an id that the client chose (not 0); what answers it carries that id. Each
+ * request gets one answer, in any order, KEEP_FAIL among them, except where it says otherwise:
+ *
+ *   KEEP_HELLO      n: KEEP_VERSION, flags: KEEP_WORD        KEEP_HELLO     hello
+ *   KEEP_EXEC       exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set, then the
+ *                   program if KEEP_X_PROGRAM is set
+ *                                                            KEEP_STARTED   proc, pid; and unless KEEP_X_DETACH is set, at its end
+ *                                                            KEEP_EXITED    proc, a: wait status, b is 1: its time was up
+ *   KEEP_WAIT       proc                                     KEEP_EXITED    the same, when it has ended
+ *   KEEP_SIGNAL     proc, a: signal, flags: KEEP_TO_GROUP    KEEP_OK
+ *   KEEP_RESIZE     proc, a: rows, b: columns                KEEP_OK
+ *   KEEP_STOP       n: grace in nanoseconds                  KEEP_OK        at once; the end is an event, and what waiters get
+ *   KEEP_KILL                                                KEEP_OK        the same
+ *   KEEP_FREEZE, KEEP_THAW                                   KEEP_OK        when it is done
+ *   KEEP_SEAL       text: name of the snapshot, or ""        KEEP_OK        n: the layer that was sealed
+ *   KEEP_FORGET     text: name of a snapshot                 KEEP_OK        it is none any more
+ *   KEEP_ROLLBACK   text: name of a snapshot; n: grace       KEEP_OK        as KEEP_STOP, but the files are set back then, and the answer comes
+ *                                                                           after that; KEEP_FAIL: all is as it was, but with a 1 the cell has ended
+ *   KEEP_STATS                                               KEEP_STATS     stats
+ *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
+ *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
+ *                                                                           if there is one
+ *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next;      KEEP_OK        n: the first one that follows (later, when some are
+ *                   flags: KEEP_SAID                                        gone already); then KEEP_EVENTs for good, with that id
+ *   KEEP_TAKE       of a cell in a pool; descriptor: words   KEEP_OK        it is that cell now; its command is being started
+ *   KEEP_LIMITS     limits                                   KEEP_OK        when they are in force; n: so many whole processors instead of
+ *                                                                           a part; KEEP_FAIL: all is as it was
+ *
+ * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
+ * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
+ *
+ * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0 but for a rollback; b is an enum err_kind; text says why.
+ *
+ * A keeper that was started for a pool has no socket of its own. It has one client from the beginning, at the other end of KEEPER_FD_READY,
+ * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, by the words of 'viv run' that a
+ * keeper is started with, --id among them; KEEP_FAIL: these cannot be had any more, nothing has changed, and it is for another to take. Who keeps
+ * it on the leash may send KEEP_LIMITS before its command.
+ *
+ * When a client goes away: its execs without KEEP_X_DETACH get SIGHUP and SIGCONT, as if their terminal had gone; what it waited
+ * for is forgotten. A client that does not read what it asked for (KEEP_BACKLOG answers or events) is sent away. */
+#ifndef VIV_WIRE_KEEPER_H
+#define VIV_WIRE_KEEPER_H
+
+#include "base/base.h"
+#include "wire/stats.h"
+
+#define KEEP_VERSION 1
+#define KEEP_MAX_FDS 5
+#define KEEP_MAX_CLIENTS 1024
+#define KEEP_MAX_PROCS 1024 /* running, or ended and not forgotten */
+#define KEEP_EVENTS 1024 /* that are kept */
+#define KEEP_BACKLOG 2048
+#define KEEP_ID_LEN 32
+#define KEEP_FIRST 1 /* proc of the first process */
+
+enum keep_type {
+	/* client -> keeper */
+	KEEP_HELLO = 1,
+	KEEP_EXEC,
+	KEEP_WAIT,
+	KEEP_SIGNAL,
+	KEEP_RESIZE,
+	KEEP_STOP,
+	KEEP_KILL,
+	KEEP_FREEZE,
+	KEEP_THAW,
+	KEEP_SEAL,
+	KEEP_STATS,
+	KEEP_PROCS,
+	KEEP_LOGS,
+	KEEP_SUBSCRIBE,
+	KEEP_TAKE,
+	KEEP_LIMITS,
+	KEEP_FORGET,
+	KEEP_ROLLBACK,
+	/* keeper -> client */
+	KEEP_OK = 64,
+	KEEP_FAIL,
+	KEEP_STARTED,
+	KEEP_EXITED,
+	KEEP_PROC,
+	KEEP_EVENT,
+	KEEP_SUSPEND, /* to who signals with KEEP_AS_TYPED: SIGTSTP stopped the first process; stop as well */
+};
+
+/* Of KEEP_EXEC. */
+#define KEEP_X_DETACH 1 /* it goes on when the client goes; its end is kept for KEEP_WAIT */
+#define KEEP_X_LOG 2 /* output goes to a log of the keeper's, input is empty */
+#define KEEP_X_TTY \
+	4 /* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
+#define KEEP_X_FIRST 8 /* of an idle cell: process KEEP_FIRST; the cell ends with it */
+#define KEEP_X_PROGRAM 16 /* runs a sealed memory file, whatever the cell's image has */
+#define KEEP_X_QUIET \
+	32 /* a tool of ours or a health check, no process that anybody asked for: no event tells of it, and KEEP_PROCS does not */
+#define KEEP_X_ALL 63
+
+/* Of KEEP_SIGNAL. */
+#define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
+#define KEEP_AS_TYPED 2 /* to the first process, as if it were run by hand; not answered */
+
+/* Of KEEP_HELLO: who asks wants to know how it ends, and may not be there in time. ID.end is left. */
+#define KEEP_WORD 1
+
+/* Of KEEP_SUBSCRIBE. */
+#define KEEP_SAID 1 /* only what 'viv run' prints: limits, warnings, and the end */
+
+enum keep_state {
+	KEEP_STARTING = 1,
+	KEEP_IDLE, /* no first process yet */
+	KEEP_RUNNING,
+	KEEP_PAUSED,
+	KEEP_STOPPING,
+	KEEP_STOPPED, /* the cell is gone; its keeper goes when everybody was told */
+};
+
+enum keep_event_kind {
+	KEEP_EV_STATE = 1, /* a: the new enum keep_state */
+	KEEP_EV_START, /* proc, pid; text: the command */
+	KEEP_EV_EXIT, /* proc, pid, a: wait status, b is 1: its time was up */
+	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
+	KEEP_EV_OOM, /* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
+	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text */
+	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
+};
+
+enum keep_reason {
+	KEEP_ENDED = 1, /* the first process ended */
+	KEEP_ASKED, /* KEEP_STOP or KEEP_KILL */
+	KEEP_TIME_UP,
+	KEEP_OUT_OF_MEMORY,
+	KEEP_FAILED, /* it could not start, or its kernel broke down; text says why */
+};
+
+struct keep_hello {
+	uint32_t version, state; /* enum keep_state */
+	int32_t keeper_pid, kernel_pid; /* on the host */
+	int64_t started; /* nanoseconds since 1970 */
+	uint64_t next_event, first_event; /* the oldest that is kept */
+	char id[KEEP_ID_LEN + 1];
+	char name[65]; /* "": the cell goes when it ends */
+	char image[80];
+	char command[160]; /* of the first process, cut off */
+};
+
+struct keep_exec {
+	uint32_t flags; /* KEEP_X_ */
+	uint16_t rows, cols; /* with KEEP_X_TTY; 0: not known */
+	int64_t timeout_ns; /* then SIGTERM, and SIGKILL two seconds later; 0: none */
+};
+
+struct keep_proc {
+	uint32_t flags; /* KEEP_X_ */
+	uint32_t ended; /* then status is its wait status */
+	int32_t status;
+	uint32_t timed_out; /* its time was up */
+	int64_t started; /* nanoseconds since 1970 */
+	char command[160];
+};
+
+/* Which of them are changed. */
+#define KEEP_L_CPUS 1
+#define KEEP_L_MEMORY 2
+#define KEEP_L_PIDS 4
+#define KEEP_L_DISK 8
+#define KEEP_L_INODES 16
+#define KEEP_L_TIMEOUT 32
+
+/* 0: none, or what a cell has that was started without. */
+struct keep_limits {
+	uint32_t set; /* KEEP_L_ */
+	uint32_t cpu_milli; /* thousandths of a processor */
+	uint32_t pids;
+	uint64_t memory, disk, inodes;
+	int64_t timeout_ns; /* from the start of the cell on */
+};
+
+struct keep_msg {
+	uint32_t type; /* enum keep_type */
+	uint32_t id;
+	uint32_t proc;
+	int32_t pid;
+	int32_t a, b;
+	uint32_t flags;
+	uint32_t kind; /* of a KEEP_EVENT */
+	uint64_t n; /* of a KEEP_EVENT: its number, from 1 on */
+	int64_t time; /* of a KEEP_EVENT: nanoseconds since 1970 */
+	union {
+		char text[464];
+		struct keep_hello hello;
+		struct keep_exec exec;
+		struct keep_proc proc_is;
+		struct keep_stats stats;
+		struct keep_limits limits;
+	};
+};
+_Static_assert(sizeof(struct keep_msg) == 512, "the size of a message is fixed");
+
+/* Of KEEP_STOP and KEEP_ROLLBACK: so long that adding it to a time does not overflow. */
+static inline int64_t keep_grace(const struct keep_msg *m)
+{
+	return (int64_t)MIN(m->n, (uint64_t)INT64_MAX / 4);
+}
+
+#endif
