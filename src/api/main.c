@@ -241,7 +241,11 @@ static int daemon_run(const struct options *o, int ready)
 {
 	struct daemon *d = &the_daemon;
 	struct err e = { 0 };
+	sigset_t none;
 
+	/* A program that starts vivd may block signals itself: viv does while it stays with a cell. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	limit_files_raise(0);
 	d->lock = -1;
