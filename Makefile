@@ -95,7 +95,7 @@ CLI_SRC := $(sort $(wildcard src/cli/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
 # Of it, what viv cp uses as well.
 TAR_SRC := src/files/stored.c src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
-KEEPER_SRC := $(sort $(wildcard src/keeper/*.c))
+KEEPER_SRC := $(sort $(wildcard src/keeper/*.c src/spec/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -268,14 +268,14 @@ $(B)/tests/unit/%: tests/unit/%.c $(TEST_OBJ) $(TEST_CLI_OBJ)
 $(B)/tests/unit/test_s3sign: tests/unit/test_s3sign.c $(B)/dyn/src/s3/sign.c.o $(B)/dyn/src/s3/place.c.o
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ -lcrypto
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) -lcrypto
 
 # What of vivd needs its libraries is tested likewise.
 VIVD_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_vivd*.c))
 $(VIVD_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/api/main.c.o,$(VIVD_OBJ)) $(B)/libvivd.a
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $^ $(VIVD_LIBS)
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(VIVD_LIBS)
 
 # ---- fuzzers: only in MODE=asan ----
 
@@ -296,13 +296,13 @@ tight: $(B)/tight/viv
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
-FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/keeper/mountopts.c src/keeper/envfile.c src/keeper/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
 	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	$(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/daemon/state/fault.c src/daemon/cells/healthspec.c)
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/daemon/state/fault.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED) src/kernel/cell/sanitize.c),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 
@@ -443,6 +443,7 @@ lint-headers: | $(GENERATED)
 lint-docs: $(B)/viv
 	@tools/gen-syscalls-doc --check
 	@tools/check-verbs $(B)/viv docs/viv.1
+	@tools/gen-spec $(B)/viv
 
 lint-format:
 	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \

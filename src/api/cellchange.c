@@ -52,7 +52,7 @@ static json_t *spec_merge(const json_t *spec, json_t *patch, struct fault *f)
 
 	json_object_foreach(patch, key, v)
 	{
-		if (!change_is_live(key)) {
+		if (!setting_is_live(key)) {
 			fault_note(f, 400, "unknown_field",
 				   "'%.60s' is nothing that is changed in a cell that is there",
 				   key);
@@ -64,8 +64,7 @@ static json_t *spec_merge(const json_t *spec, json_t *patch, struct fault *f)
 		else
 			member_merge(to, key, v);
 	}
-	if (fields_check(to, cellspec_fields, cellspec_nfields, "", f) == 0 &&
-	    cellspec_check(to, f) == 0)
+	if (cellspec_check(to, f) == 0)
 		return to;
 	json_decref(to);
 	return NULL;

@@ -204,9 +204,21 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 		  m);
 }
 
+/* What is said about the request and is not part of the cell. */
+static int flag_take(json_t *spec, const char *name, bool *ret, struct fault *f)
+{
+	const json_t *v = json_object_get(spec, name);
+
+	*ret = json_is_true(v);
+	if (v && !json_is_boolean(v))
+		return fault_set(f, 400, "wrong_type", "'%s' must be true or false", name);
+	json_object_del(spec, name);
+	return 0;
+}
+
 void cells_create(struct request *r)
 {
-	json_t *spec = request_json(r, cellspec_fields, cellspec_nfields);
+	json_t *spec = request_object(r);
 	struct fault f = { 0 };
 	bool start, get, update;
 	const char *text;
@@ -215,20 +227,15 @@ void cells_create(struct request *r)
 
 	if (!spec)
 		return;
-	if (cellspec_check(spec, &f) < 0) {
+	if (flag_take(spec, "start", &start, &f) < 0 || flag_take(spec, "get", &get, &f) < 0 ||
+	    flag_take(spec, "update", &update, &f) < 0 || cellspec_check(spec, &f) < 0) {
 		json_decref(spec);
 		reply_fault(r, &f);
 		return;
 	}
-	start = json_is_true(json_object_get(spec, "start"));
-	get = json_is_true(json_object_get(spec, "get"));
-	update = json_is_true(json_object_get(spec, "update"));
 	text = json_text(spec, "name");
 	if (text)
 		strcpy(name, text);
-	json_object_del(spec, "start");
-	json_object_del(spec, "get");
-	json_object_del(spec, "update");
 	if (!key_begin(r)) {
 		json_decref(spec);
 		return;

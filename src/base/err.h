@@ -15,6 +15,7 @@ enum err_kind {
 
 struct err {
 	enum err_kind kind;
+	const char *code; /* static, for programs: "wrong_type"; NULL: that of the kind */
 	char text[1024]; /* one line; bytes that a terminal should not see are shown as '?' */
 };
 
@@ -26,5 +27,12 @@ struct err {
 		-1;                    \
 	})
 void err_note(struct err *e, enum err_kind kind, const char *fmt, ...) printf_like(3, 4);
+/* The same for wrong usage, with a code of its own. */
+#define err_set_code(...)                   \
+	({                                  \
+		err_note_code(__VA_ARGS__); \
+		-1;                         \
+	})
+void err_note_code(struct err *e, const char *code, const char *fmt, ...) printf_like(3, 4);
 
 #endif

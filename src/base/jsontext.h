@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /* A text with its quotes; what is no UTF-8 is replaced. */
@@ -14,5 +15,16 @@ void json_quoted(FILE *to, const char *text);
 const char *err_code(enum err_kind kind);
 /* {"code","message","remedy"} and a newline. The remedy is what follows "; " in the text. */
 void json_failure(FILE *to, const char *code, const char *text);
+
+/* ---- into memory ---- */
+
+/* Writes text as a JSON text, with its quotes, into b. */
+void json_text_add(struct buf *b, const char *text);
+/* A member of an object: its name and, unless it is NULL, its value as it stands. The first one has no comma before it. */
+void json_member_add(struct buf *b, const char *name, const char *value);
+/* The same for a text; nothing when it is NULL. */
+void json_member_text(struct buf *b, const char *name, const char *text);
+void json_member_number(struct buf *b, const char *name, uint64_t n);
+void json_member_seconds(struct buf *b, const char *name, int64_t ns);
 
 #endif

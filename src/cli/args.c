@@ -7,8 +7,8 @@
 #include <string.h>
 
 const struct opt common_opts[] = {
-	{ 0, "json", NULL, "one JSON object for each line; errors too" },
-	{ 'h', "help", NULL, "this text" },
+	{ 0, "json", NULL, "print JSON, one object per line, errors included" },
+	{ 'h', "help", NULL, "show this help" },
 };
 const unsigned ncommon_opts = ARRAY_LEN(common_opts);
 const struct verb *verb_now;
@@ -134,7 +134,7 @@ int args_take(struct args *a, int argc, char **argv)
 		return ARGS_HELP;
 	}
 	if (a->n < a->verb->min)
-		return args_wrong(a->verb, "something is missing");
+		return args_wrong(a->verb, "missing argument");
 	if (a->verb->max >= 0 && a->n > a->verb->max)
 		return args_wrong(a->verb, "'%s' is too much", a->words[a->verb->max]);
 	return 0;

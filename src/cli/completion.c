@@ -23,6 +23,24 @@ static const char *words_kind(const struct verb *v)
 	return !strcmp(v->name, "help") ? "verb" : "none";
 }
 
+/* The words that a setting can be. */
+static const char *setting_words(const struct opt *o)
+{
+	static char all[200];
+	const char *const *words;
+
+	if (o < run_opts || o >= run_opts + RUN_NOPTS)
+		return "none";
+	words = setting_choices((enum setting_id)(o - run_opts));
+	if (!words[0])
+		return "none";
+	all[0] = '\0';
+	for (unsigned i = 0; words[i]; i++)
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? " " : "",
+			 words[i]);
+	return all;
+}
+
 /* What the value of an option is. */
 static const char *value_kind(const struct opt *o)
 {
@@ -41,7 +59,6 @@ static const char *value_kind(const struct opt *o)
 		{ "tls-key", "file" },
 		{ "restart", "no on-failure always" },
 		{ "network", "none" },
-		{ "fast", "on off check eager detach" },
 		{ "scope", "admin cell read" },
 		{ "sort", "cpu memory disk tasks calls name" },
 		{ "signal", "HUP INT QUIT KILL USR1 USR2 TERM CONT STOP" },
@@ -51,7 +68,7 @@ static const char *value_kind(const struct opt *o)
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(kinds[i].name, o->name))
 			return kinds[i].kind;
-	return "none";
+	return setting_words(o);
 }
 
 static bool is_shown(const struct verb *v)

@@ -18,179 +18,37 @@
 
 /* ---- the specification ---- */
 
-static void number_member(struct buf *b, const char *name, uint64_t n)
+/* vivd is somewhere else: what is relative to us is not to it. */
+static int mounts_absolute(struct run_options *o)
 {
-	if (n)
-		json_member_number(b, name, n);
-}
-
-static void limits_add(struct buf *b, const struct run_options *o)
-{
-	char cpus[32];
-
-	if (!o->cpu_milli && !o->memory && !o->pids && !o->disk_bytes && !o->disk_inodes)
-		return;
-	json_member_add(b, "limits", "{");
-	if (o->cpu_milli) {
-		snprintf(cpus, sizeof(cpus), "%u.%03u", o->cpu_milli / 1000, o->cpu_milli % 1000);
-		json_member_add(b, "cpus", cpus);
-	}
-	number_member(b, "memory", o->memory);
-	number_member(b, "pids", o->pids);
-	number_member(b, "disk", o->disk_bytes);
-	number_member(b, "inodes", o->disk_inodes);
-	buf_add_text(b, "}");
-}
-
-/* vivd is somewhere else. */
-static char *path_absolute(const char *path)
-{
-	char *here, *all;
-
-	if (path[0] == '/' || s3_is_url(path))
-		return strdup(path);
-	here = getcwd(NULL, 0);
-	if (!here || asprintf(&all, "%s/%s", here, path) < 0)
-		all = NULL;
-	free(here);
-	return all;
-}
-
-static int mounts_add(struct buf *b, const struct run_options *o)
-{
-	if (!o->nmounts)
-		return 0;
-	json_member_add(b, "mounts", "[");
 	for (unsigned i = 0; i < o->nmounts; i++) {
-		const struct run_mount *m = &o->mounts[i];
-		char *source = m->src ? path_absolute(m->src) : NULL;
+		const char *src = o->mounts[i].src;
+		char *here, *path;
 
-		if (m->src && !source)
+		if (!src || src[0] == '/' || s3_is_url(src))
+			continue;
+		here = getcwd(NULL, 0);
+		if (!here || asprintf(&path, "%s/%s", here, src) < 0) {
+			free(here);
 			return fail("--mount: %s", strerror(errno));
-		json_member_add(b, NULL, "{");
-		json_member_text(b, "source", source);
-		json_member_text(b, "volume", m->volume);
-		if (!m->src && !m->volume)
-			json_member_add(b, "tmpfs", "true");
-		json_member_text(b, "target", m->dst);
-		if (m->readonly)
-			json_member_add(b, "readonly", "true");
-		number_member(b, "size", m->size);
-		buf_add_text(b, "}");
-		free(source);
+		}
+		free(here);
+		o->mounts[i].src = run_keep(o, path);
 	}
-	buf_add_text(b, "]");
 	return 0;
 }
 
-/* NAME=VALUE, the last of a name; NAME alone has the value that viv has, if values of viv's are wanted. */
-static void pairs_add(struct buf *b, const char *member, const char *const *list, unsigned n,
-		      bool own)
+/* run: a cell of that name gets the specification. idle: no command at all, it waits for what exec brings; else none is the image's. */
+static int spec_write(struct buf *b, struct run_options *o, bool run, bool idle)
 {
-	if (!n)
-		return;
-	json_member_add(b, member, "{");
-	for (unsigned i = 0; i < n; i++) {
-		size_t len = strcspn(list[i], "=");
-		const char *value = list[i][len] ? list[i] + len + 1 : own ? getenv(list[i]) : "";
-		char *name = xstrndup(list[i], len);
-		bool again = false;
-
-		for (unsigned k = i + 1; k < n; k++)
-			again |= !strncmp(list[k], list[i], len) && strcspn(list[k], "=") == len &&
-				 (list[k][len] || !own || getenv(list[k]));
-		if (!again)
-			json_member_text(b, name, value);
-		free(name);
-	}
-	buf_add_text(b, "}");
-}
-
-static void restart_add(struct buf *b, const char *text)
-{
-	const char *colon = text ? strchr(text, ':') : NULL;
-	char *policy;
-
-	if (!text)
-		return;
-	policy = xstrndup(text, strcspn(text, ":"));
-	json_member_add(b, "restart", "{");
-	/* One that was stopped is not started again in any case. */
-	json_member_text(b, "policy", strcmp(policy, "unless-stopped") ? policy : "always");
-	if (colon)
-		json_member_add(b, "max", colon + 1);
-	buf_add_text(b, "}");
-	free(policy);
-}
-
-static void time_add(struct buf *b, const char *name, const char *text)
-{
-	int64_t ns = 0;
-
-	/* It was looked at when the options were. */
-	if (text && (value_duration(text, &ns) || !strcmp(text, "0")))
-		json_member_seconds(b, name, ns);
-}
-
-static void words_add(struct buf *b, const char *name, char **words)
-{
-	json_member_add(b, name, "[");
-	for (; words && *words; words++)
-		json_member_text(b, NULL, *words);
-	buf_add_text(b, "]");
-}
-
-static void health_add(struct buf *b, const struct run_health *h)
-{
-	static char sh[] = "/bin/sh", c[] = "-c";
-	char *words[] = { sh, c, (char *)(uintptr_t)h->command, NULL };
-
-	if (!h->command)
-		return;
-	json_member_add(b, "health", "{");
-	words_add(b, "command", words);
-	time_add(b, "interval", h->interval);
-	time_add(b, "timeout", h->timeout);
-	time_add(b, "start_period", h->start_period);
-	number_member(b, "retries", h->retries);
-	buf_add_text(b, "}");
-}
-
-/* run: a cell of that name gets the specification. idle: no command at all, it waits for what exec brings. */
-static int spec_write(struct buf *b, const struct run_options *o, bool run, bool idle)
-{
-	buf_add_text(b, "{");
-	json_member_text(b, "name", o->name);
-	if (o->name && run)
-		json_member_add(b, "update", "true");
-	json_member_text(b, "image", o->image);
-	/* None at all: the image's, of which vivd is told by an empty list. */
-	if (!idle)
-		words_add(b, "command", o->argv);
-	json_member_text(b, "entrypoint", o->entrypoint);
-	pairs_add(b, "env", o->env_given, o->nenv_given, true);
-	json_member_text(b, "workdir", o->workdir);
-	json_member_text(b, "user", o->user_text);
-	if (strcmp(o->hostname, "cell"))
-		json_member_text(b, "hostname", o->hostname);
-	if (o->tty)
-		json_member_add(b, "tty", "true");
-	if (o->interactive)
-		json_member_add(b, "stdin_open", "true");
-	json_member_text(b, "binfmt_wasm", o->wasm);
-	json_member_text(b, "s3_endpoint", o->s3_endpoint);
-	if (o->fast)
-		json_member_text(b, "fast", run_fast_name(o->fast));
-	pairs_add(b, "labels", o->labels, o->nlabels, false);
-	limits_add(b, o);
-	restart_add(b, o->restart);
-	health_add(b, &o->health);
-	if (o->timeout_ns)
-		json_member_seconds(b, "timeout", o->timeout_ns);
-	time_add(b, "stop_grace", o->stop_timeout);
-	time_add(b, "idle_timeout", o->idle_timeout);
-	if (mounts_add(b, o))
+	if (mounts_absolute(o))
 		return EXIT_OWN;
+	if (!idle)
+		o->given |= 1ULL << SET_COMMAND;
+	buf_add_text(b, "{");
+	if (o->name && run && !o->rm)
+		json_member_add(b, "update", "true");
+	run_options_write(o, 0, b);
 	buf_add(b, "}", 2);
 	return 0;
 }
@@ -206,7 +64,7 @@ static void cell_told(const struct json *cell, bool json)
 	putchar('\n');
 }
 
-static int cell_make(struct viv_client *c, const struct run_options *o, bool run, bool idle,
+static int cell_make(struct viv_client *c, struct run_options *o, bool run, bool idle,
 		     struct json_doc *ret)
 {
 	struct buf b = { 0 };
@@ -261,8 +119,8 @@ static int start_first(struct viv_client *c, const struct run_options *o, const 
 /* The first variable that is no UTF-8, by itself or by the value that viv has; NULL: none. */
 static const char *env_unsayable(const struct run_options *o)
 {
-	for (unsigned i = 0; i < o->nenv_given; i++) {
-		const char *text = o->env_given[i], *value = getenv(text);
+	for (unsigned i = 0; i < o->env_given.n; i++) {
+		const char *text = o->env_given.v[i], *value = getenv(text);
 
 		if (!text_is_utf8(text, strlen(text)) ||
 		    (!strchr(text, '=') && value && !text_is_utf8(value, strlen(value))))
@@ -306,7 +164,7 @@ static int keeper_start(const struct run_options *o, char **words)
 	return 0;
 }
 
-int detached_run(const struct run_options *o, char **words)
+int detached_run(struct run_options *o, char **words)
 {
 	struct viv_client *c;
 	struct json_doc d = { 0 };
@@ -332,14 +190,16 @@ int create_main(int argc, char **argv)
 	struct viv_client *c;
 	struct json_doc d = { 0 };
 	bool stored;
-	int status = run_options_parse(&o, argc, argv);
+	struct err e;
+	int status = run_options_parse(&o, argc, argv, &e);
 
-	if (status < 0) {
+	say_json(o.json);
+	if (status > 0) {
 		verb_help(verb_now);
 		return ARGS_HELP;
 	}
 	if (status)
-		return ERR_USAGE;
+		return fail_as(ERR_USAGE, "%s", e.text);
 	for (int i = 1; i < argc; i++)
 		if (!text_is_utf8(argv[i], strlen(argv[i])))
 			return fail_as(ERR_USAGE, "'%s' is no UTF-8, which vivd needs", argv[i]);

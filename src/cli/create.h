@@ -5,6 +5,6 @@
 #include "keeper/run.h"
 
 /* run --detach: makes the cell, starts it and prints its name or id. words: what run was given, for what the API cannot say. */
-int detached_run(const struct run_options *o, char **words);
+int detached_run(struct run_options *o, char **words);
 
 #endif

@@ -59,11 +59,17 @@ static int env_add(void *arg, const char *text)
 	return 0;
 }
 
+static int env_file_add(void *x, const char *text, struct err *e)
+{
+	return env_add(x, text) ? err_set(e, ERR_FAILED, "out of memory") : 0;
+}
+
 /* What exec and shell share. */
 static int options_apply(struct exec *x, const struct args *a)
 {
 	const char *workdir = arg_value(a, "workdir"), *timeout = arg_value(a, "timeout"), *env;
 	unsigned at = 0, file_at = 0;
+	struct err e;
 	int status = 0;
 
 	if (workdir && workdir[0] != '/')
@@ -76,7 +82,7 @@ static int options_apply(struct exec *x, const struct args *a)
 	if (x->tty && !x->detach && getenv("TERM"))
 		status = env_add(x, "TERM");
 	while (!status && (env = arg_next(a, "env-file", &file_at)))
-		status = env_file_read(env, env_add, x);
+		status = env_file_read(env, env_file_add, x, &e) < 0 ? fail_with(&e) : 0;
 	while (!status && (env = arg_next(a, "env", &at)))
 		status = env_add(x, env);
 	return status;

@@ -5,6 +5,7 @@
 
 #include "base/jsontext.h"
 #include "cli/args.h"
+#include "spec/options.h"
 
 #define USAGE_OPTIONS_MAX 6 /* that a usage line names one by one */
 
@@ -20,16 +21,54 @@ static bool is_of(const struct verb *v, const struct verb *group)
 	return !strncmp(v->name, group->name, n) && v->name[n] == ' ';
 }
 
+/* By what somebody wants to do. A verb that is in none of them is shown with the last. */
+static const struct {
+	const char *title;
+	const char *verbs[12];
+} groups[] = {
+	{ "Run commands", { "run", "exec", "shell", "attach" } },
+	{ "Manage cells",
+	  { "create", "start", "stop", "restart", "pause", "resume", "kill", "wait", "update",
+	    "rename", "rm" } },
+	{ "Look at cells", { "ps", "ls", "inspect", "logs", "stats", "top", "events" } },
+	{ "Files and snapshots",
+	  { "cp", "diff", "snapshot", "rollback", "fork", "commit", "verify" } },
+	{ "Images and volumes", { "image", "volume" } },
+	{ "Projects (vivarium.yaml)", { "up", "apply", "down" } },
+	{ "Daemon and API", { "daemon", "token" } },
+	{ "This machine", { "doctor", "prune", "completion", "help", "version" } },
+};
+
+static bool is_in(const struct verb *v, unsigned group)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(groups[0].verbs) && groups[group].verbs[i]; i++)
+		if (!strcmp(groups[group].verbs[i], v->name))
+			return true;
+	return false;
+}
+
+static unsigned group_of(const struct verb *v)
+{
+	unsigned i = 0;
+
+	while (i < ARRAY_LEN(groups) - 1 && !is_in(v, i))
+		i++;
+	return i;
+}
+
 void usage_print(FILE *to)
 {
 	fprintf(to, "Usage: viv COMMAND [OPTIONS]\n\n"
-		    "A computer of its own for every agent: its own kernel, files, processes and "
-		    "limits.\n\n");
-	for (unsigned i = 0; i < nverbs; i++)
-		if (!is_second(&verbs[i]))
-			fprintf(to, "  viv %-10s %s\n", verbs[i].name, verbs[i].summary);
-	fprintf(to,
-		"\n'viv help COMMAND' explains one of them. For a start: viv run -- uname -a\n");
+		    "Run programs in cells. Each cell is a Linux computer of its own: kernel, "
+		    "files, processes, users and limits.\n");
+	for (unsigned g = 0; g < ARRAY_LEN(groups); g++) {
+		fprintf(to, "\n%s:\n", groups[g].title);
+		for (unsigned i = 0; i < nverbs; i++)
+			if (!is_second(&verbs[i]) && group_of(&verbs[i]) == g)
+				fprintf(to, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
+	}
+	fprintf(to, "\n'viv help COMMAND' or 'viv COMMAND --help' describes a command.\n"
+		    "Try: viv run -- uname -a\n");
 }
 
 const struct verb *verb_find(const char *name)
@@ -169,6 +208,66 @@ static void options_list(void)
 				printf("%s --%s\n", verbs[i].name, verbs[i].opts[k].name);
 }
 
+/* ---- the settings of a cell, for tools/gen-spec ---- */
+
+static void member(const char *name, const char *value)
+{
+	if (!value)
+		return;
+	printf(",\"%s\":", name);
+	json_quoted(stdout, value);
+}
+
+static void setting_print(unsigned i)
+{
+	static const char *const types[] = {
+		[SETTING_TEXT] = "text",     [SETTING_PATH] = "path",
+		[SETTING_FLAG] = "flag",     [SETTING_CHOICE] = "choice",
+		[SETTING_COUNT] = "count",   [SETTING_CPUS] = "cpus",
+		[SETTING_SIZE] = "size",     [SETTING_TIME] = "time",
+		[SETTING_WORDS] = "words",   [SETTING_MAP] = "map",
+		[SETTING_MOUNTS] = "mounts", [SETTING_RESTART] = "restart",
+		[SETTING_OWN] = "own",
+	};
+	static const char *const flags[] = { "live", "warm", "place", "vivd", "yaml",
+					     "vars", "word", "zero",  "host", "required" };
+	const struct setting *s = &settings[i];
+	const char *const *words = setting_choices(i);
+	const char letter[2] = { run_opts[i].letter };
+
+	printf("{\"type\":\"%s\"", types[s->type]);
+	member("json", s->json);
+	member("option", run_opts[i].name);
+	member("letter", *letter ? letter : NULL);
+	member("value", run_opts[i].value);
+	printf(",\"min\":%.10g,\"max\":%.10g,\"flags\":[", s->min, s->max);
+	for (unsigned k = 0, n = 0; k < ARRAY_LEN(flags); k++)
+		if (s->flags & (1u << k))
+			printf("%s\"%s\"", n++ ? "," : "", flags[k]);
+	printf("],\"choices\":[");
+	for (unsigned k = 0; words[k]; k++)
+		printf("%s\"%s\"", k ? "," : "", words[k]);
+	printf("]");
+	member("help", run_opts[i].help);
+	printf("}\n");
+}
+
+static void settings_print(void)
+{
+	for (unsigned i = 0; i < SETTINGS_COUNT; i++)
+		if (run_opts[i].help)
+			setting_print(i);
+	for (unsigned i = 0; i < MOUNT_FIELDS; i++) {
+		printf("{\"type\":\"%s\",\"mount\":\"%s\",\"required\":%s",
+		       mount_fields[i].type == SETTING_FLAG   ? "flag"
+		       : mount_fields[i].type == SETTING_SIZE ? "size"
+							      : "text",
+		       mount_fields[i].name, mount_fields[i].required ? "true" : "false");
+		member("help", mount_fields[i].help);
+		printf("}\n");
+	}
+}
+
 static void verbs_json(void)
 {
 	for (unsigned i = 0; i < nverbs; i++) {
@@ -198,6 +297,8 @@ int help_main(int argc, char **argv)
 		man_print();
 	} else if (arg_is_on(&a, "options")) {
 		options_list();
+	} else if (arg_is_on(&a, "settings")) {
+		settings_print();
 	} else if (!a.n && a.json) {
 		verbs_json();
 	} else if (!a.n) {

@@ -8,9 +8,23 @@
 #include "cli/args.h"
 #include "cli/help.h"
 
+/* What docker calls our verbs. */
+static const struct {
+	const char *theirs, *ours;
+} docker_verbs[] = {
+	{ "unpause", "resume" },    { "images", "image ls" },	  { "rmi", "image rm" },
+	{ "load", "image import" }, { "import", "image import" }, { "save", "image export" },
+	{ "tag", "image tag" },	    { "build", "commit" },	  { "compose", "up" },
+};
+
 static int verb_unknown(const char *name)
 {
 	const char *similar = value_similar(name, &verbs[0].name, nverbs, sizeof(verbs[0]));
+
+	for (unsigned i = 0; i < ARRAY_LEN(docker_verbs); i++)
+		if (!strcmp(docker_verbs[i].theirs, name))
+			return fail_as(ERR_USAGE, "unknown command '%s'; use 'viv %s'", name,
+				       docker_verbs[i].ours);
 
 	if (similar && !strchr(similar, ' '))
 		return fail_as(ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name,

@@ -46,12 +46,10 @@ static const char *setting(void)
 	return s ? s : "";
 }
 
-/* Can a cell that has booted become the one that is asked for? */
+/* Can a cell of the pool become the one that is asked for? It has no terminal of ours. */
 static bool fits(const struct run_options *o)
 {
-	if (o->name || o->nmounts || o->disk_bytes || o->disk_inodes || o->trace || o->changes ||
-	    o->tty || o->wasm || o->fast != FAST_ON || o->tell.mode != MODE_RUN ||
-	    strcmp(o->hostname, "cell"))
+	if (!run_fits_warm(o) || o->tty || o->tell.mode != MODE_RUN)
 		return false;
 	for (int i = 0; i < 3; i++)
 		if (isatty(i))

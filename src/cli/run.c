@@ -1,34 +1,86 @@
-/* viv run: the options are in keeper/options.c, the cell in keeper/cell.c, the time with it in keeper/watch.c. With --detach the cell is
+/* viv run: the options are in spec/settings.tbl.h, the cell in keeper/cell.c, the time with it in keeper/watch.c. With --detach the cell is
  * vivd's (create.c). */
+#include <string.h>
+
 #include "cli/args.h"
 #include "cli/create.h"
 #include "cli/pooled.h"
+#include "cli/vivd.h"
+
+/* NAME:TAG, as docker run takes an image. */
+static bool is_image(const char *word)
+{
+	const char *colon = strrchr(word, ':');
+
+	return colon && colon > word && colon[1] && word[0] != '/' && word[0] != '.';
+}
+
+/* --rm --name: the cell is to go at the end, so it must not have been there before. */
+static int name_is_free(const char *name)
+{
+	struct store s;
+	struct named n;
+	struct err e;
+	int err;
+
+	if (store_open(&s, &e) < 0)
+		return fail_with(&e);
+	err = named_find(s.fd, NAMED_CELL, name, &n);
+	store_close(&s);
+	return err ? 0
+		   : fail("cell '%s' exists already, and --rm would remove its files; leave --rm "
+			  "out, or choose another name",
+			  name);
+}
+
+static void cell_drop(const char *name)
+{
+	struct viv_client *c;
+
+	if (vivd_connect(&c))
+		return;
+	(void)!vivd_ask(c, "DELETE", cell_path(name, "?force=1").str, NULL, NULL);
+	viv_close(c);
+}
 
 /* In a cell that waits for it, or in one of its own. */
 static int attached_run(struct run_options *o)
 {
 	static struct place place;
-	int status = place_open(&place, o);
+	char **words = o->argv;
+	bool stored;
+	int status = o->rm && o->name ? name_is_free(o->name) : 0;
 
+	if (status)
+		return status;
+	status = place_open(&place, o);
 	if (!status)
 		status = run_options_finish(o, place.stored);
 	if (!status && !run_pooled(o, &place, &status))
 		status = run_cell(o, &place);
+	stored = place.stored;
 	place_close(&place);
+	if (o->rm && o->name)
+		cell_drop(o->name);
+	if (status == 127 && words && !stored && is_image(words[0]) && !o->quiet)
+		warn("'%s' looks like an image; to run one: viv run --image %s%s%s", words[0],
+		     words[0], words[1] ? " -- " : "", words[1] ? words[1] : "");
 	return status;
 }
 
 int run_main(int argc, char **argv)
 {
 	static struct run_options o;
-	int status = run_options_parse(&o, argc, argv);
+	struct err e;
+	int status = run_options_parse(&o, argc, argv, &e);
 
-	if (status < 0) {
+	say_json(o.json);
+	if (status > 0) {
 		verb_help(verb_now);
 		return ARGS_HELP;
 	}
 	if (status)
-		return status;
+		return fail_with(&e);
 	if (o.detach)
 		return detached_run(&o, argv + 1);
 	return attached_run(&o);

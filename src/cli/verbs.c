@@ -6,22 +6,22 @@
 #define ANY (-1)
 
 /* Of whatever starts a process in a cell. dir: what is its directory without. */
-#define PROCESS_OPTS(dir)                                                                \
-	{ 'e', "env", "K=V", "set a variable; a name alone passes the host's value" },   \
-		{ 0, "env-file", "FILE",                                                 \
-		  "set variables: each line is K=V or K; what --env says counts more" }, \
-		{ 'w', "workdir", "DIR", "directory that it starts in (" dir ")" },      \
-		{ 'u', "user", "USER",                                                   \
-		  "as whom: a name of the cell, UID or UID:GID (the cell's)" },          \
-	{                                                                                \
-		0, "timeout", "TIME", "end it after this time (500ms, 10s, 5m)"          \
+#define PROCESS_OPTS(dir)                                                                   \
+	{ 'e', "env", "K=V", "set a variable; K alone passes viv's own value" },            \
+		{ 0, "env-file", "FILE",                                                    \
+		  "read variables from a file of K=V or K lines; --env takes precedence" }, \
+		{ 'w', "workdir", "DIR", "working directory (" dir ")" },                   \
+		{ 'u', "user", "USER",                                                      \
+		  "run as this user: a name in the cell, UID or UID:GID (the cell's)" },    \
+	{                                                                                   \
+		0, "timeout", "TIME", "end the command after this time (500ms, 10s, 5m)"    \
 	}
 
 static const struct opt exec_opts[] = {
-	{ 'i', "interactive", NULL, "the command reads viv's standard input" },
-	{ 't', "tty", NULL, "it has a terminal of its own in the cell, shown at viv's" },
+	{ 'i', "interactive", NULL, "connect viv's standard input" },
+	{ 't', "tty", NULL, "allocate a terminal in the cell" },
 	{ 'd', "detach", NULL,
-	  "print the process's number and leave it to itself; 'viv logs CELL:NUMBER' has its "
+	  "run in the background and print the process number; 'viv logs CELL:NUMBER' shows its "
 	  "output" },
 	PROCESS_OPTS("the cell's"),
 };
@@ -29,74 +29,77 @@ static const struct opt exec_opts[] = {
 static const struct opt shell_opts[] = { PROCESS_OPTS("the user's home") };
 
 static const struct opt start_opts[] = {
-	{ 'a', "attach", NULL, "show its output until it ends, and end with its exit status" },
+	{ 'a', "attach", NULL,
+	  "show the cell's output until it ends, and exit with its exit status" },
 };
 
 static const struct opt stop_opts[] = {
-	{ 't', "time", "TIME", "between SIGTERM and the end of the cell (its own, or 10s)" },
+	{ 't', "time", "TIME",
+	  "time to wait after SIGTERM before ending the cell (the cell's setting, or 10s)" },
 };
 
 static const struct opt kill_opts[] = {
-	{ 's', "signal", "SIGNAL", "by name or number (KILL)" },
+	{ 's', "signal", "SIGNAL", "signal name or number (KILL)" },
 };
 
 static const struct opt rm_opts[] = {
-	{ 'f', "force", NULL, "also cells that run: they are killed" },
+	{ 'f', "force", NULL, "also remove running cells, killing them first" },
 };
 
 static const struct opt update_opts[] = {
-	{ 0, "cpus", "N", "processors that the cell may use and sees (1, 0.5, 2)" },
-	{ 'm', "memory", "SIZE", "memory that the cell may use and sees (64M, 1G)" },
-	{ 0, "pids-limit", "N", "processes and threads at once" },
-	{ 0, "pids", "N", "the same" },
-	{ 0, "disk-size", "SIZE", "bytes that it may have on its disk" },
-	{ 0, "disk-inodes", "N", "files that it may have there" },
-	{ 0, "timeout", "TIME", "end it so long after its start" },
-	{ 0, "restart", "POLICY", "no, on-failure[:MAX] or always" },
-	{ 0, "stop-timeout", "TIME", "between SIGTERM and the end of the cell" },
-	{ 0, "idle-timeout", "TIME", "stop it when nothing ran in it for that time" },
+	{ 0, "cpus", "N", "number of processors (1, 0.5, 2)" },
+	{ 'm', "memory", "SIZE", "memory limit (64M, 1G)" },
+	{ 0, "pids-limit", "N", "maximum number of processes and threads" },
+	{ 0, "pids", "N", "same as --pids-limit" },
+	{ 0, "disk-size", "SIZE", "disk space limit (100M, 10G)" },
+	{ 0, "disk-inodes", "N", "maximum number of files" },
+	{ 0, "timeout", "TIME", "end the cell this long after its start" },
+	{ 0, "restart", "POLICY", "restart policy: no, on-failure[:MAX] or always" },
+	{ 0, "stop-timeout", "TIME", "how long 'viv stop' waits after SIGTERM" },
+	{ 0, "idle-timeout", "TIME", "stop the cell when no process has run in it for this long" },
 	{ 'l', "label", "K=V", "set a label" },
-	{ 0, "label-rm", "K", "take one away" },
+	{ 0, "label-rm", "K", "remove a label" },
 };
 
 static const struct opt ps_opts[] = {
-	{ 'a', "all", NULL, "also those that do not run" },
+	{ 'a', "all", NULL, "include cells that are not running" },
 	{ 'f', "filter", "NAME=VALUE",
-	  "only those: state=STATE (or status), name=NAME, label=NAME[=VALUE]" },
-	{ 'q', "quiet", NULL, "only their names, or ids if they have none" },
+	  "show only matching cells: state=STATE (or status=), name=NAME, label=NAME[=VALUE]" },
+	{ 'q', "quiet", NULL, "print only names (ids of unnamed cells)" },
 };
 
 static const struct opt logs_opts[] = {
-	{ 'f', "follow", NULL, "wait for more, until it ends" },
-	{ 'n', "tail", "N", "only the last N lines, or all" },
-	{ 't', "timestamps", NULL, "the time before each line" },
-	{ 0, "since", "TIME", "only what was written since: 10m ago, or 2026-01-31T12:00:00Z" },
+	{ 'f', "follow", NULL, "keep printing new output until the process ends" },
+	{ 'n', "tail", "N", "print only the last N lines ('all': everything)" },
+	{ 't', "timestamps", NULL, "prefix each line with its time" },
+	{ 0, "since", "TIME",
+	  "print only output since a time (2026-01-31T12:00:00Z) or duration (10m)" },
 };
 
 static const struct opt cp_opts[] = {
 	{ 'a', "archive", NULL,
-	  "keep user and group numbers (else: root in the cell, you outside)" },
-	{ 'L', "follow-link", NULL, "copy what a link leads to, and not the link" },
-	{ 'q', "quiet", NULL, "print nothing, as without it" },
+	  "keep user and group ids (default: root in the cell, you on the host)" },
+	{ 'L', "follow-link", NULL, "copy the target of a symbolic link instead of the link" },
+	{ 'q', "quiet", NULL, "accepted for compatibility; nothing is printed anyway" },
 };
 
 static const struct opt events_opts[] = {
-	{ 0, "since", "SEQ", "from the event after this number on; 0: the oldest that is kept" },
-	{ 0, "no-follow", NULL, "end with the newest" },
+	{ 0, "since", "SEQ", "start after event number SEQ (0: the oldest event kept)" },
+	{ 0, "no-follow", NULL, "exit after the newest event" },
 };
 
 static const struct opt stats_opts[] = {
-	{ 0, "no-stream", NULL, "once, as without it" },
+	{ 0, "no-stream", NULL, "accepted for compatibility; statistics are always printed once" },
 };
 
 static const struct opt top_opts[] = {
-	{ 'd', "delay", "TIME", "between two looks (2s)" },
-	{ 'n', "iterations", "N", "end after N looks" },
-	{ 's', "sort", "COLUMN", "by cpu, memory, disk, tasks, calls or name" },
+	{ 'd', "delay", "TIME", "time between updates (2s)" },
+	{ 'n', "iterations", "N", "exit after N updates" },
+	{ 's', "sort", "COLUMN", "sort by cpu, memory, disk, tasks, calls or name" },
 };
 
 static const struct opt prune_opts[] = {
-	{ 'f', "force", NULL, "do not ask" },
+	{ 'f', "force", NULL, "do not ask for confirmation" },
 };
 
 static const struct opt quiet_opts[] = {
@@ -104,312 +107,305 @@ static const struct opt quiet_opts[] = {
 };
 
 static const struct opt snapshot_opts[] = {
-	{ 0, "ls", NULL, "list the snapshots of CELL" },
-	{ 0, "rm", NULL, "forget the snapshot NAME of CELL" },
+	{ 0, "ls", NULL, "list the cell's snapshots" },
+	{ 0, "rm", NULL, "delete snapshot NAME" },
 };
 
 static const struct opt diff_opts[] = {
-	{ 0, "patch", NULL, "a patch, as git prints them" },
+	{ 0, "patch", NULL, "print a patch in git format" },
 };
 
 static const struct opt commit_opts[] = {
-	{ 't', "tag", "NAME", "the image's name; needed" },
-	{ 'q', "quiet", NULL, "print the hash alone" },
+	{ 't', "tag", "NAME", "name of the image (required)" },
+	{ 'q', "quiet", NULL, "print only the hash" },
 };
 
 static const struct opt import_opts[] = {
-	{ 't', "tag", "NAME", "give the image a name" },
-	{ 'q', "quiet", NULL, "print the hash alone, no warnings" },
-	{ 0, "format", "WHAT", "dir, tar, oci, docker or nix; by its looks if not given" },
-	{ 0, "ref", "NAME", "which of several container images" },
-	{ 0, "owner", "UID[:GID]", "let all files belong to one user" },
-	{ 0, "max-size", "SIZE", "refuse more content than that (64G)" },
-	{ 0, "max-entries", "N", "refuse more files than that (4000000)" },
+	{ 't', "tag", "NAME", "tag the image" },
+	{ 'q', "quiet", NULL, "print only the hash, no warnings" },
+	{ 0, "format", "WHAT", "dir, tar, oci, docker or nix (detected)" },
+	{ 0, "ref", "NAME", "select one of several container images" },
+	{ 0, "owner", "UID[:GID]", "owner of all files" },
+	{ 0, "max-size", "SIZE", "maximum size of the content (64G)" },
+	{ 0, "max-entries", "N", "maximum number of files (4000000)" },
 	{ 0, "base", "IMAGE", NULL },
 };
 
 static const struct opt bootstrap_opts[] = {
-	{ 0, "include", "P,Q", "more packages" },
-	{ 0, "variant", "NAME", "minbase, or another of mmdebstrap's (essential, apt, standard)" },
-	{ 0, "mirror", "URL", "another mirror" },
-	{ 't', "tag", "NAME", "give the image a name" },
-	{ 'q', "quiet", NULL, "print the hash alone" },
+	{ 0, "include", "P,Q", "additional packages" },
+	{ 0, "variant", "NAME", "mmdebstrap variant: essential, apt, minbase, standard (minbase)" },
+	{ 0, "mirror", "URL", "Debian mirror (that of this host's apt)" },
+	{ 't', "tag", "NAME", "tag the image" },
+	{ 'q', "quiet", NULL, "print only the hash" },
 };
 
 static const struct opt image_ls_opts[] = {
-	{ 'q', "quiet", NULL, "only the hashes" },
+	{ 'q', "quiet", NULL, "print only hashes" },
 };
 
 static const struct opt export_opts[] = {
 	{ 'o', "output", "FILE",
-	  "to a file instead of standard output; .gz, .xz and .zst compress" },
-	{ 0, "format", "oci", "an OCI layout; FILE is the directory to make" },
+	  "write to FILE instead of standard output; .gz, .xz and .zst are compressed" },
+	{ 0, "format", "oci", "write an OCI layout to the new directory FILE" },
 };
 
 static const struct opt image_rm_opts[] = {
-	{ 'f', "force", NULL, "by hash: remove all its tags as well" },
+	{ 'f', "force", NULL, "with a hash: also remove all tags of the image" },
 };
 
 static const struct opt gc_opts[] = {
-	{ 0, "untagged", NULL, "first remove images that have no tag and that nothing uses" },
+	{ 0, "untagged", NULL, "first remove untagged images that nothing uses" },
 	{ 'q', "quiet", NULL, "print nothing" },
 };
 
 static const struct opt verify_opts[] = {
 	{ 'q', "quiet", NULL, "print only damage" },
-	{ 0, "repair", NULL, "make objects readable for cells where they are not" },
+	{ 0, "repair", NULL, "fix the permissions of objects that cells cannot read" },
 };
 
-#define PROJECT_OPTS                                                                      \
-	{ 'f', "file", "FILE", "another file than vivarium.yaml ('-': standard input)" }, \
-		{ 'p', "project", "NAME",                                                 \
-		  "another name of the project than the file's, or its directory's" },    \
-	{                                                                                 \
-		0, "dry-run", NULL, "print the plan and change nothing"                   \
+#define PROJECT_OPTS                                                                   \
+	{ 'f', "file", "FILE", "project file ('-': standard input) (vivarium.yaml)" }, \
+		{ 'p', "project", "NAME",                                              \
+		  "project name (from the file, or the name of its directory)" },      \
+	{                                                                              \
+		0, "dry-run", NULL, "print the plan without changing anything"         \
 	}
-#define CHANGE_OPTS                                                                              \
-	{ 0, "remove-orphans", NULL,                                                             \
-	  "remove the project's cells that are not in the file any more" },                      \
-	{                                                                                        \
-		0, "recreate", NULL, "make cells anew whose image changed; the files in them go" \
+#define CHANGE_OPTS                                                                             \
+	{ 0, "remove-orphans", NULL,                                                            \
+	  "remove cells of the project that are no longer in the file" },                       \
+	{                                                                                       \
+		0, "recreate", NULL, "recreate cells whose image changed; their files are lost" \
 	}
 
 static const struct opt up_opts[] = { PROJECT_OPTS, CHANGE_OPTS };
 
 static const struct opt apply_opts[] = {
-	{ 0, "restart", NULL, "restart cells that need it" },
+	{ 0, "restart", NULL, "restart cells whose changes require it" },
 	PROJECT_OPTS,
 	CHANGE_OPTS,
 };
 
 static const struct opt down_opts[] = {
-	{ 'v', "volumes", NULL, "remove the volumes that the project made, too" },
+	{ 'v', "volumes", NULL, "also remove volumes that the project created" },
 	PROJECT_OPTS,
 };
 
 static const struct opt token_opts[] = {
-	{ 0, "scope", "SCOPE", "admin, cell or read" },
-	{ 0, "cell", "CELL", "for this cell alone" },
-	{ 0, "name", "NAME", "to know it by" },
-	{ 0, "expires", "TIME", "how long it is good (10m, 24h)" },
+	{ 0, "scope", "SCOPE", "what the token allows: admin, cell or read" },
+	{ 0, "cell", "CELL", "restrict the token to this cell" },
+	{ 0, "name", "NAME", "a name to recognize the token by" },
+	{ 0, "expires", "TIME", "how long the token is valid (10m, 24h)" },
 };
 
 static const struct opt daemon_opts[] = {
-	{ 0, "listen", "ADDR", "serve TCP there, too, with tokens: ADDRESS:PORT" },
-	{ 0, "tls-cert", "FILE", "certificate, for addresses other than loopback" },
-	{ 0, "tls-key", "FILE", "and its key" },
+	{ 0, "listen", "ADDR", "also listen on TCP at ADDRESS:PORT; clients need a token" },
+	{ 0, "tls-cert", "FILE", "TLS certificate; required for addresses other than loopback" },
+	{ 0, "tls-key", "FILE", "private key of the certificate" },
 };
 
 static const struct opt help_opts[] = {
 	{ 0, "man", NULL, NULL },
 	{ 0, "options", NULL, NULL },
+	{ 0, "settings", NULL, NULL },
 };
 
 const struct verb verbs[] = {
 	{ "run", "run a command in a new cell", run_main, .args = "[--] COMMAND [ARGUMENT...]",
 	  .opts = run_opts, .nopts = RUN_NOPTS, .min = 0, .max = ANY,
 	  .flags = VERB_GUEST | VERB_COMMAND | VERB_OWN,
-	  .about = "Runs COMMAND in a new cell and ends with its exit status. Its streams are "
-		   "those of viv; its environment is\n"
-		   "clean, its files are its own and go with it." },
-	{ "create", "make a cell without starting it", create_main,
+	  .about = "Creates a cell, runs COMMAND in it and exits with its exit status. COMMAND "
+		   "uses viv's standard streams and a clean\n"
+		   "environment. Its files are removed with the cell unless --name is given." },
+	{ "create", "create a cell without starting it", create_main,
 	  .args = "[--] [COMMAND [ARGUMENT...]]", .opts = run_opts, .nopts = RUN_NOPTS, .max = ANY,
 	  .flags = VERB_COMMAND | VERB_OWN,
-	  .about = "Makes a cell of vivd and prints its name or id; 'viv start' starts it. Without "
-		   "a COMMAND (and an image that\n"
-		   "has one) it runs until it is stopped, for what 'viv exec' brings." },
-	{ "start", "start cells that were made or stopped", start_main, .args = "CELL...", .min = 1,
-	  .max = ANY, OPTS(start_opts) },
-	{ "stop", "end cells, giving them time for it", stop_main, .args = "CELL...", .min = 1,
-	  .max = ANY, OPTS(stop_opts),
-	  .about = "Sends SIGTERM to the first process of each cell, and ends the cell when it has "
-		   "not gone in time. vivd does\n"
-		   "not start it again, whatever its policy." },
+	  .about = "Creates a cell and prints its name or id; 'viv start' starts it. Without "
+		   "COMMAND (and without an image that has one)\n"
+		   "the cell runs until it is stopped, and 'viv exec' runs commands in it." },
+	{ "start", "start cells", start_main, .args = "CELL...", .min = 1, .max = ANY,
+	  OPTS(start_opts) },
+	{ "stop", "stop cells", stop_main, .args = "CELL...", .min = 1, .max = ANY, OPTS(stop_opts),
+	  .about = "Sends SIGTERM to the first process of each cell and ends the cell if it is "
+		   "still running when the time is up. The\n"
+		   "restart policy does not start a stopped cell again." },
 	{ "restart", "stop cells and start them again", restart_main, .args = "CELL...", .min = 1,
 	  .max = ANY, OPTS(stop_opts) },
-	{ "pause", "let nothing in a cell run", pause_main, .args = "CELL...", .min = 1, .max = ANY,
-	  .about = "Nothing in the cell runs until 'viv resume'; time goes on." },
-	{ "resume", "let a paused cell go on", resume_main, .args = "CELL...", .min = 1,
-	  .max = ANY },
-	{ "kill", "signal a cell, or end it at once", kill_main, .args = "CELL[:PROCESS]...",
-	  .min = 1, .max = ANY, OPTS(kill_opts),
-	  .about = "Sends a signal to the first process of each cell, or to the process. KILL "
-		   "without a process ends the whole\n"
-		   "cell at once." },
-	{ "wait", "wait for the end of cells", wait_main, .args = "CELL[:PROCESS]...", .min = 1,
-	  .max = ANY, .about = "Waits for the end of each and prints its exit status." },
-	{ "rm", "remove cells", rm_main, .args = "CELL...", .min = 1, .max = ANY, OPTS(rm_opts),
-	  .about = "Removes cells with their files and snapshots. What forks of them use stays "
-		   "with the forks." },
-	{ "rename", "give a cell another name", rename_main, .args = "CELL NAME", .min = 2,
-	  .max = 2, .about = "Gives a cell that has a name another one, while it does not run." },
+	{ "pause", "suspend all processes in cells", pause_main, .args = "CELL...", .min = 1,
+	  .max = ANY,
+	  .about = "Suspends all processes in the cell until 'viv resume'. Clocks keep running." },
+	{ "resume", "resume paused cells", resume_main, .args = "CELL...", .min = 1, .max = ANY },
+	{ "kill", "send a signal to cells, or end them at once", kill_main,
+	  .args = "CELL[:PROCESS]...", .min = 1, .max = ANY, OPTS(kill_opts),
+	  .about = "Sends a signal to the first process of each cell, or to PROCESS. KILL without "
+		   "a process ends the whole cell at once." },
+	{ "wait", "wait until cells end and print their exit status", wait_main,
+	  .args = "CELL[:PROCESS]...", .min = 1, .max = ANY,
+	  .about = "Waits until each cell or process ends and prints its exit status." },
+	{ "rm", "remove cells and their files", rm_main, .args = "CELL...", .min = 1, .max = ANY,
+	  OPTS(rm_opts),
+	  .about = "Removes cells with their files and snapshots. Forks keep the data they share "
+		   "with a removed cell." },
+	{ "rename", "rename a cell", rename_main, .args = "CELL NAME", .min = 2, .max = 2,
+	  .about = "Renames a named cell that is not running." },
 	{ "update", "change limits and settings of cells", update_main, .args = "CELL...", .min = 1,
 	  .max = ANY, OPTS(update_opts),
-	  .about = "Changes cells while they run, or for their next start. 0 takes a limit or a "
-		   "time away. Less memory than is in\n"
-		   "use is refused; with fewer processes, or less room on the disk, nothing goes, "
-		   "and nothing more is given." },
-	{ "ps", "list the running cells", ps_main, .max = 0, OPTS(ps_opts) },
+	  .about = "Changes cells while they run, or for their next start. A value of 0 removes a "
+		   "limit or a time. A memory limit below the\n"
+		   "current usage is refused. Lower limits for processes or disk remove nothing, "
+		   "but no more is allocated." },
+	{ "ps", "list running cells", ps_main, .max = 0, OPTS(ps_opts) },
 	{ "ls", "list all cells", ls_main, .max = 0, OPTS(ps_opts),
 	  .about = "The same as 'viv ps --all'." },
-	{ "inspect", "tell all about cells", inspect_main, .args = "CELL...", .min = 1, .max = ANY,
-	  .about = "Prints what vivd knows of each as JSON; with --json on one line." },
+	{ "inspect", "show the details of cells", inspect_main, .args = "CELL...", .min = 1,
+	  .max = ANY,
+	  .about = "Prints the details of each cell as JSON; with --json on one line." },
 	{ "exec", "run a command in a running cell", exec_main,
 	  .args = "CELL [--] COMMAND [ARGUMENT...]", .min = 2, .max = ANY, OPTS(exec_opts),
 	  .flags = VERB_GUEST | VERB_COMMAND,
-	  .about = "Runs COMMAND in a running cell and ends with its exit status. Its streams are "
-		   "those of viv, its input is\n"
-		   "empty without -i. When viv goes away, COMMAND gets SIGHUP, unless it was "
-		   "detached." },
-	{ "shell", "a shell in a running cell", shell_main, .args = "CELL", .min = 1, .max = 1,
+	  .about =
+		  "Runs COMMAND in a running cell and exits with its exit status. COMMAND uses "
+		  "viv's standard output and error; its input\n"
+		  "is empty without -i. If viv ends, COMMAND gets SIGHUP, unless it is detached." },
+	{ "shell", "open a shell in a running cell", shell_main, .args = "CELL", .min = 1, .max = 1,
 	  OPTS(shell_opts), .flags = VERB_GUEST,
-	  .about = "The login shell of the cell's user, by its /etc/passwd, else /bin/sh, with a "
-		   "terminal if viv has one." },
+	  .about = "Starts the login shell of the cell's user (from the cell's /etc/passwd, "
+		   "otherwise /bin/sh), with a terminal if viv has one." },
 	{ "logs", "show the output of a detached cell or process", logs_main,
 	  .args = "CELL[:PROCESS]", .min = 1, .max = 1, OPTS(logs_opts),
-	  .about = "Shows what a detached cell, or one of its detached processes, has written; "
-		   "what went to standard error\n"
-		   "goes there. Kept are the last megabytes." },
+	  .about = "Shows the output of a detached cell, or of one of its detached processes; "
+		   "standard error is printed to standard error.\n"
+		   "The last 8 to 16 MiB are kept." },
 	{ "cp", "copy files between a cell and the host", cp_main,
 	  .args = "CELL:PATH LOCAL|- | LOCAL|- CELL:PATH", .min = 2, .max = 2, OPTS(cp_opts),
-	  .about =
-		  "Copies files and directories between a cell and the host. The cell may run or "
-		  "not; one that does not run has a\n"
-		  "name. A directory that is copied onto one that is there goes into it; with '/.' "
-		  "behind it, only what is in it\n"
-		  "does. '-' is a tar archive on standard input or output. A local name with a ':' "
-		  "is written as ./NAME." },
-	{ "stats", "show what cells use", stats_main, .args = "[CELL...]", .max = ANY,
-	  OPTS(stats_opts), .about = "Shows what running cells used and use, once." },
-	{ "top", "watch what cells use", top_main, .max = 0, OPTS(top_opts),
-	  .about = "Shows running cells, busiest first, until 'q'. c, m, d, t, s and n choose what "
-		   "they are sorted by, r turns it\n"
-		   "round. Where there is no terminal, it prints one table after the other." },
-	{ "events", "print what happens to cells", events_main, .max = 0, OPTS(events_opts) },
-	{ "prune", "remove what nobody needs any more", prune_main, .max = 0, OPTS(prune_opts),
-	  .about = "Ended cells without a name, images without a tag that nothing uses, and what "
-		   "killed programs left. Says what that\n"
-		   "is, and asks." },
+	  .about = "Copies files and directories between a cell and the host. The cell may be "
+		   "running or stopped; a stopped cell must have a\n"
+		   "name. A directory is copied into an existing directory; with '/.' after it, "
+		   "only its contents are. '-' is a tar archive on\n"
+		   "standard input or output. Write a local name that contains ':' as ./NAME." },
+	{ "stats", "show the resource usage of cells", stats_main, .args = "[CELL...]", .max = ANY,
+	  OPTS(stats_opts), .about = "Shows the resource usage of running cells once." },
+	{ "top", "show resource usage continuously", top_main, .max = 0, OPTS(top_opts),
+	  .about = "Shows running cells, busiest first, until 'q' is pressed. The keys c, m, d, t, "
+		   "s and n sort by processor, memory, disk,\n"
+		   "tasks, system calls and name; r reverses the order. Without a terminal it "
+		   "prints one table after another." },
+	{ "events", "print events as they happen", events_main, .max = 0, OPTS(events_opts) },
+	{ "prune", "remove unused cells, images and leftover files", prune_main, .max = 0,
+	  OPTS(prune_opts),
+	  .about = "Removes ended cells without a name, untagged images that nothing uses, and "
+		   "files left behind by killed programs. Shows\n"
+		   "what it will remove and asks first." },
 	{ "image", "import, list, export and remove images", .args = "", .flags = VERB_GROUP,
-	  .about = "Images are immutable trees of files, named by their content and by tags. IMAGE "
-		   "is a tag, a hash, or the first\n"
-		   "6 digits of a hash or more." },
-	{ "image import", "make an image from files", image_main, .args = "SRC|-", .min = 1,
+	  .about = "Images are immutable file trees, identified by a hash of their content and by "
+		   "tags. IMAGE is a tag, a hash, or at least\n"
+		   "the first 6 digits of a hash." },
+	{ "image import", "create an image from files", image_main, .args = "SRC|-", .min = 1,
 	  .max = 1, OPTS(import_opts),
-	  .about = "SRC is a directory; a tar archive, plain or compressed by gzip, bzip2, xz or "
-		   "zstd; a container image (an\n"
-		   "OCI layout or an archive of one, or what 'docker save' writes); or, with "
-		   "--format nix, a list of paths of a\n"
-		   "Nix store. '-' is standard input. The image's hash is printed last." },
-	{ "image bootstrap", "make an image of a Debian release", image_main, .args = "SUITE",
+	  .about = "SRC is a directory; a tar archive, plain or compressed with gzip, bzip2, xz or "
+		   "zstd; a container image (an OCI layout, an\n"
+		   "archive of one, or the output of 'docker save'); or, with --format nix, a list "
+		   "of Nix store paths. '-' is standard input.\n"
+		   "The last line printed is the image's hash." },
+	{ "image bootstrap", "create an image of a Debian release", image_main, .args = "SUITE",
 	  .min = 1, .max = 1, OPTS(bootstrap_opts),
-	  .about = "SUITE is bookworm for example. mmdebstrap does the work, with the mirror of "
-		   "this host's apt; the same packages\n"
+	  .about = "SUITE is a Debian release, for example bookworm. Uses mmdebstrap and the "
+		   "mirror of this host's apt; the same packages\n"
 		   "give the same image." },
-	{ "image ls", "list the images", image_main, .max = 0, OPTS(image_ls_opts) },
-	{ "image inspect", "tell about one image", image_main, .args = "IMAGE", .min = 1,
+	{ "image ls", "list images", image_main, .max = 0, OPTS(image_ls_opts) },
+	{ "image inspect", "show the details of an image", image_main, .args = "IMAGE", .min = 1,
 	  .max = 1 },
 	{ "image export", "write an image as a tar archive or OCI layout", image_main,
 	  .args = "IMAGE", .min = 1, .max = 1, OPTS(export_opts) },
-	{ "image tag", "give an image one more name", image_main, .args = "IMAGE NAME", .min = 2,
+	{ "image tag", "add a tag to an image", image_main, .args = "IMAGE NAME", .min = 2,
 	  .max = 2 },
-	{ "image rm", "remove a tag, and the image with its last tag", image_main,
-	  .args = "IMAGE...", .min = 1, .max = ANY, OPTS(image_rm_opts),
-	  .about = "A tag is removed; an image goes with its last one, or when it is given by its "
-		   "hash. What cells or disks use\n"
-		   "stays." },
-	{ "image gc", "remove contents that no image uses", image_main, .max = 0, OPTS(gc_opts) },
-	{ "image verify", "hash everything again and report damage", image_main,
+	{ "image rm", "remove tags and images", image_main, .args = "IMAGE...", .min = 1,
+	  .max = ANY, OPTS(image_rm_opts),
+	  .about = "Removes tags. An image is removed with its last tag, or when given by hash. "
+		   "Images in use by cells or disks are kept." },
+	{ "image gc", "remove content that no image uses", image_main, .max = 0, OPTS(gc_opts) },
+	{ "image verify", "check the content of images against its hashes", image_main,
 	  .args = "[IMAGE...]", .max = ANY, OPTS(verify_opts) },
-	{ "snapshot", "keep a cell's files as they are now", snapshot_main, .args = "CELL [NAME]",
-	  .min = 1, .max = 2, OPTS(snapshot_opts),
-	  .about = "Keeps the cell's files as they are now, whether it runs or not, and prints the "
-		   "snapshot's name.\n"
-		   "Nothing is copied: later changes are written elsewhere." },
-	{ "fork", "make a cell with the files of another", fork_main, .args = "CELL[@SNAPSHOT] NEW",
-	  .min = 2, .max = 2,
-	  .about = "Makes cell NEW with the files of CELL as they are now, or as they were in "
-		   "SNAPSHOT. Both go on by themselves\n"
-		   "from there; nothing is copied." },
-	{ "diff", "list what a cell changed", diff_main,
+	{ "snapshot", "save, list or delete snapshots of a cell's files", snapshot_main,
+	  .args = "CELL [NAME]", .min = 1, .max = 2, OPTS(snapshot_opts),
+	  .about = "Saves the cell's files as they are now, whether it is running or not, and "
+		   "prints the snapshot's name. Nothing is copied:\n"
+		   "later changes are written elsewhere." },
+	{ "fork", "create a cell with the files of another cell", fork_main,
+	  .args = "CELL[@SNAPSHOT] NEW", .min = 2, .max = 2,
+	  .about = "Creates cell NEW with the files of CELL, current or from SNAPSHOT. From then "
+		   "on the two cells are independent; nothing\n"
+		   "is copied." },
+	{ "diff", "show what a cell changed", diff_main,
 	  .args = "CELL[@SNAPSHOT] [CELL[@SNAPSHOT]]", .min = 1, .max = 2, OPTS(diff_opts),
-	  .about =
-		  "Lists what was added (A), changed (C) and deleted (D): in CELL since its image, "
-		  "in CELL@SNAPSHOT since\n"
-		  "that snapshot, or from the first to the second of two. --patch prints the "
-		  "contents of text files as a patch\n"
-		  "for 'patch -p1' or 'git apply'." },
-	{ "verify", "check a cell's disk", verify_main, .args = "CELL[@SNAPSHOT]", .min = 1,
-	  .max = 1,
-	  .about =
-		  "Checks that the logs of a cell's disk can be read and all contents are there." },
-	{ "commit", "make an image of a cell's files", commit_main, .args = "CELL[@SNAPSHOT]",
+	  .about = "Lists what was added (A), changed (C) and deleted (D): in CELL since its "
+		   "image, in CELL since SNAPSHOT, or between two\n"
+		   "cells or snapshots. --patch prints text files as a patch for 'patch -p1' or "
+		   "'git apply'." },
+	{ "verify", "check a cell's disk for damage", verify_main, .args = "CELL[@SNAPSHOT]",
+	  .min = 1, .max = 1,
+	  .about = "Checks that the logs of a cell's disk can be read and that no content is "
+		   "missing." },
+	{ "commit", "create an image from a cell's files", commit_main, .args = "CELL[@SNAPSHOT]",
 	  .min = 1, .max = 1, OPTS(commit_opts),
-	  .about = "Makes an image of the files of a cell, as they are now or were at a snapshot, "
-		   "and prints its hash.\n"
-		   "Of a cell on the host image that is everything it shows of the host." },
-	{ "rollback", "set a cell's files back to a snapshot", rollback_main,
+	  .about = "Creates an image from the files of a cell, current or from SNAPSHOT, and "
+		   "prints its hash. For a cell on the host image\n"
+		   "this includes everything it sees of the host." },
+	{ "rollback", "restore a cell's files from a snapshot", rollback_main,
 	  .args = "CELL SNAPSHOT", .min = 2, .max = 2, OPTS(stop_opts),
-	  .about =
-		  "Sets the cell's files back to the snapshot. Changes since its last snapshot are "
-		  "lost; all snapshots\n"
-		  "stay, so one can also go forward again. A cell that runs is stopped for it, and "
-		  "started again if vivd\n"
-		  "started it; one that a 'viv run' waits for is only ended." },
-	{ "volume", "make, list and remove volumes", .args = "", .flags = VERB_GROUP,
-	  .about = "A volume is a disk of its own that cells mount: viv run --volume NAME:/data -- "
-		   "... One cell at a\n"
-		   "time can write it, or many read it (NAME:/data:ro)." },
-	{ "volume create", "make a volume", volume_create_main, .args = "NAME", .min = 1,
+	  .about = "Restores the cell's files from the snapshot. Changes since the cell's last "
+		   "snapshot are lost; all snapshots are kept.\n"
+		   "A running cell is stopped first, and started again if vivd started it; the "
+		   "cell of a 'viv run' in the foreground only ends." },
+	{ "volume", "create, list and remove volumes", .args = "", .flags = VERB_GROUP,
+	  .about = "A volume is a disk that cells mount: viv run --volume NAME:/data -- ... One "
+		   "cell at a time can write to it, or many can\n"
+		   "read it (NAME:/data:ro)." },
+	{ "volume create", "create a volume", volume_create_main, .args = "NAME", .min = 1,
 	  .max = 1 },
-	{ "volume ls", "list the volumes", volume_ls_main, .max = 0, OPTS(quiet_opts) },
-	{ "volume rm", "remove volumes with their files", volume_rm_main, .args = "NAME...",
+	{ "volume ls", "list volumes", volume_ls_main, .max = 0, OPTS(quiet_opts) },
+	{ "volume rm", "remove volumes and their files", volume_rm_main, .args = "NAME...",
 	  .min = 1, .max = ANY },
-	{ "up", "make and start the cells of vivarium.yaml", up_main, .args = "[CELL...]",
-	  .max = ANY, OPTS(up_opts),
-	  .about = "Makes and starts the cells of a file, changes those that differ from it (and "
-		   "starts them again if it takes\n"
-		   "that), and leaves the others alone. With CELL, only those and what they depend "
-		   "on." },
-	{ "apply", "change running cells to what vivarium.yaml says", apply_main,
-	  .args = "[CELL...]", .max = ANY, OPTS(apply_opts),
-	  .about = "The same as 'viv up', but running cells go on: what can be changed while they "
-		   "run is changed, and what needs\n"
-		   "a restart is told." },
-	{ "down", "stop and remove the cells of vivarium.yaml", down_main, .max = 0,
-	  OPTS(down_opts),
-	  .about = "Stops and removes all cells of the project, those that depend on others first. "
-		   "With --project, no file is\n"
-		   "needed." },
-	{ "token", "make, list and revoke tokens of the API", .args = "", .flags = VERB_GROUP,
-	  .about = "A token is shown once, when it is made; only its hash is kept. admin may do "
-		   "everything, cell uses one cell\n"
-		   "and sees no other, read looks and changes nothing (with --cell: at that one "
-		   "only)." },
-	{ "token create", "make a token", token_create_main, .max = 0, OPTS(token_opts) },
-	{ "token ls", "list the tokens", token_ls_main, .max = 0, OPTS(quiet_opts) },
+	{ "up", "create and start the cells of a project", up_main, .args = "[CELL...]", .max = ANY,
+	  OPTS(up_opts),
+	  .about = "Creates and starts the cells of a project, changes those that differ from the "
+		   "file (with a restart if necessary), and\n"
+		   "leaves the rest alone. With CELL, only those cells and their dependencies." },
+	{ "apply", "update the running cells of a project", apply_main, .args = "[CELL...]",
+	  .max = ANY, OPTS(apply_opts),
+	  .about = "Like 'viv up', but running cells keep running: settings that can change at run "
+		   "time are changed, and cells that need a\n"
+		   "restart are reported." },
+	{ "down", "stop and remove the cells of a project", down_main, .max = 0, OPTS(down_opts),
+	  .about = "Stops and removes all cells of the project, dependent cells first. With "
+		   "--project, no file is needed." },
+	{ "token", "create, list and revoke API tokens", .args = "", .flags = VERB_GROUP,
+	  .about = "A token is shown once, when it is created; only its hash is stored. Scopes: "
+		   "'admin' may do everything, 'cell' may use one\n"
+		   "cell and see no other, 'read' may look but not change anything (with --cell: "
+		   "only at that cell)." },
+	{ "token create", "create a token", token_create_main, .max = 0, OPTS(token_opts) },
+	{ "token ls", "list tokens", token_ls_main, .max = 0, OPTS(quiet_opts) },
 	{ "token rm", "revoke tokens", token_rm_main, .args = "ID...", .min = 1, .max = ANY },
-	{ "daemon", "start and stop vivd, or ask after it", .args = "", .flags = VERB_GROUP,
-	  .about = "vivd keeps the cells; commands that need it start it. It ends by 'stop', and "
-		   "cells go on without it." },
+	{ "daemon", "start, stop and query vivd", .args = "", .flags = VERB_GROUP,
+	  .about = "vivd manages cells. Commands that need it start it. It runs until 'viv daemon "
+		   "stop'; cells keep running without it." },
 	{ "daemon start", "start vivd", daemon_start_main, .max = 0, OPTS(daemon_opts) },
-	{ "daemon stop", "end vivd; its cells go on", daemon_stop_main, .max = 0 },
-	{ "daemon restart", "start it anew, with its options", daemon_restart_main, .max = 0 },
-	{ "daemon status", "tell whether it runs; exit status 3: not", daemon_status_main,
-	  .max = 0 },
-	{ "doctor", "check what cells need of this machine", doctor_main, .max = 0,
-	  .about =
-		  "Checks the kernel, its limits, control groups, the disk and vivd, and says what "
-		  "to do. Exit status 1: something\n"
-		  "that is needed is missing." },
-	{ "completion", "print what completes commands in a shell", completion_main,
+	{ "daemon stop", "stop vivd; cells keep running", daemon_stop_main, .max = 0 },
+	{ "daemon restart", "restart vivd with the same options", daemon_restart_main, .max = 0 },
+	{ "daemon status", "show whether vivd is running (exit status 3 if not)",
+	  daemon_status_main, .max = 0 },
+	{ "doctor", "check whether this machine can run cells", doctor_main, .max = 0,
+	  .about = "Checks the kernel, limits, control groups, the disk and vivd, and says what to "
+		   "do. Exit status 1 means that a requirement\n"
+		   "is missing." },
+	{ "completion", "print a completion script for bash or zsh", completion_main,
 	  .args = "bash|zsh", .min = 1, .max = 1,
 	  .about =
 		  "For bash: eval \"$(viv completion bash)\" in ~/.bashrc. For zsh: viv completion "
 		  "zsh >~/.zfunc/_viv, with\n"
 		  "~/.zfunc in fpath before compinit." },
-	{ "help", "explain viv, or one of its commands", help_main, .args = "[COMMAND...]",
-	  .max = 2, OPTS(help_opts) },
-	{ "version", "print the version", version_main, .max = 0 },
+	{ "help", "show help for a command", help_main, .args = "[COMMAND...]", .max = 2,
+	  OPTS(help_opts) },
+	{ "version", "show the version", version_main, .max = 0 },
 };
 const unsigned nverbs = ARRAY_LEN(verbs);

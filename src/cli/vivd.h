@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/jsontext.h"
 #include "client/vivarium.h"
 
 /* A connection, vivd started if need be; NULL with the message printed. */
@@ -24,14 +25,6 @@ struct cell_path {
 };
 struct cell_path cell_path(const char *cell, const char *tail);
 
-/* Writes text as a JSON text, with its quotes, into b. */
-void json_text_add(struct buf *b, const char *text);
-/* A member of an object: its name and, unless it is NULL, its value as it stands. The first one has no comma before it. */
-void json_member_add(struct buf *b, const char *name, const char *value);
-/* The same for a text; nothing when it is NULL. */
-void json_member_text(struct buf *b, const char *name, const char *text);
-void json_member_number(struct buf *b, const char *name, uint64_t n);
-void json_member_seconds(struct buf *b, const char *name, int64_t ns);
 /* Prints a value as it was read; indent: over several lines, for people. Without a line end. */
 void json_value_print(FILE *to, const struct json *v, bool indent);
 /* A member as text for people: "" when it is not there. */

@@ -133,7 +133,7 @@ int keep_connect(const char *id, struct err *e)
 {
 	int fd, dir;
 
-	if (!keep_id_is_valid(id))
+	if (!cell_id_is_valid(id))
 		return err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'", id);
 	dir = keep_cells_dir(e);
 	if (dir < 0)
@@ -169,7 +169,7 @@ int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e)
 			continue;
 		memcpy(id, d->d_name, n - 5);
 		id[n - 5] = 0;
-		if (keep_id_is_valid(id) && !fn(arg, id))
+		if (cell_id_is_valid(id) && !fn(arg, id))
 			break;
 	}
 	closedir(dir);
@@ -387,45 +387,6 @@ int keep_exec(int fd, const struct keep_start *s, int signals, struct keep_msg *
 	return r;
 }
 
-int keep_wait(int fd, uint32_t proc, int *ret_wait_status, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_WAIT, .proc = proc }, answer;
-
-	if (keep_ask(fd, &m, NULL, 0, KEEP_EXITED, &answer, e) < 0)
-		return -1;
-	*ret_wait_status = answer.a;
-	return 0;
-}
-
-int keep_signal(int fd, uint32_t proc, int sig, uint32_t flags, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_SIGNAL, .proc = proc, .a = sig, .flags = flags }, answer;
-
-	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
-}
-
-int keep_resize(int fd, uint32_t proc, unsigned rows, unsigned cols, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_RESIZE, .proc = proc, .a = (int)rows, .b = (int)cols };
-	struct keep_msg answer;
-
-	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
-}
-
-int keep_stop(int fd, int64_t grace_ns, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_STOP, .n = (uint64_t)grace_ns }, answer;
-
-	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
-}
-
-int keep_simple(int fd, uint32_t type, struct err *e)
-{
-	struct keep_msg m = { .type = type }, answer;
-
-	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
-}
-
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e)
 {
 	struct keep_msg m = { .type = KEEP_SEAL }, answer;
@@ -452,33 +413,5 @@ int keep_stats(int fd, struct keep_stats *ret, struct err *e)
 	if (keep_ask(fd, &m, NULL, 0, KEEP_STATS, &answer, e) < 0)
 		return -1;
 	*ret = answer.stats;
-	return 0;
-}
-
-int keep_logs(int fd, uint32_t proc, int *ret_log, int *ret_before, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_LOGS, .proc = proc }, answer;
-	int fds[KEEP_MAX_FDS];
-	unsigned n = 0;
-
-	if (ask(fd, &m, NULL, 0, KEEP_LOGS, &answer, fds, &n, e) < 0)
-		return -1;
-	if (!n || n > 2) {
-		while (n)
-			close(fds[--n]);
-		return err_set(e, ERR_FAILED, "the cell was started by another version of viv");
-	}
-	*ret_log = fds[0];
-	*ret_before = n == 2 ? fds[1] : -1;
-	return 0;
-}
-
-int keep_subscribe(int fd, uint64_t since, uint64_t *ret_first, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_SUBSCRIBE, .n = since }, answer;
-
-	if (keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e) < 0)
-		return -1;
-	*ret_first = answer.n;
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "wire/execspec.h"
+#include "spec/options.h"
 #include "wire/keeper.h"
 
 #define KEEP_NOWAIT 1
@@ -27,7 +28,6 @@ void keep_bury(const char *id);
 int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e);
 /* The id of the running cell that is meant by text: a whole id, a name, or the beginning of one id only. */
 int keep_find(const char *text, char ret_id[KEEP_ID_LEN + 1], struct err *e);
-bool keep_id_is_valid(const char *id); /* 1 to KEEP_ID_LEN lower case letters and digits */
 
 /* ---- messages ---- */
 
@@ -60,19 +60,9 @@ struct keep_start {
  * shell would give: 126, 127, or 125; 128 + N when signal N did not want to wait (signals: as for keep_await, or -1). */
 int keep_exec(int fd, const struct keep_start *s, int signals, struct keep_msg *ret,
 	      int *ret_status, struct err *e);
-int keep_wait(int fd, uint32_t proc, int *ret_wait_status, struct err *e);
-int keep_signal(int fd, uint32_t proc, int sig, uint32_t flags, struct err *e);
-int keep_resize(int fd, uint32_t proc, unsigned rows, unsigned cols, struct err *e);
-int keep_stop(int fd, int64_t grace_ns, struct err *e);
-/* KEEP_KILL, KEEP_FREEZE, KEEP_THAW: what takes nothing and gives nothing. */
-int keep_simple(int fd, uint32_t type, struct err *e);
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
 int keep_forget(int fd, const char *snapshot, struct err *e);
 int keep_stats(int fd, struct keep_stats *ret, struct err *e);
-/* Descriptors of the log and of the one before it (-1: none). */
-int keep_logs(int fd, uint32_t proc, int *ret_log, int *ret_before, struct err *e);
-/* From here on events come; ret_first is the number of the first. */
-int keep_subscribe(int fd, uint64_t since, uint64_t *ret_first, struct err *e);
 
 /* ---- starting a keeper (spawn.c) ---- */
 

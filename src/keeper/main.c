@@ -31,6 +31,7 @@ static int merge_only(const char *cell)
 int main(int argc, char **argv)
 {
 	static struct run_options o = { .detach = true, .keeper = true };
+	struct err e;
 	int n, status;
 
 	(void)argv;
@@ -43,9 +44,9 @@ int main(int argc, char **argv)
 	close(KEEPER_FD_WORDS);
 	keeper.detached = true;
 	keeper.ready = KEEPER_FD_READY;
-	status = run_options_parse(&o, n, argv);
+	status = run_options_parse(&o, n, argv, &e);
 	if (status)
-		return status < 0 ? 0 : status;
+		return status < 0 ? fail_with(&e) : EXIT_OWN;
 	if (o.merge)
 		return merge_only(o.name);
 	return run_command(&o);

@@ -52,7 +52,7 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 		return list_add(&st->cmd, &st->ncmd, text);
 	case CONFIG_ENV:
 		if (strchr(text, '='))
-			err = run_env_set(o, text);
+			run_env_set(o, text);
 		break;
 	case CONFIG_USER:
 		if (o->user_text || !*text)
@@ -71,7 +71,8 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 			return 0;
 		break;
 	case CONFIG_STOP_SIGNAL:
-		o->stop_signal = value_signal(text);
+		if (!o->stop_signal_text)
+			o->stop_signal = value_signal(text);
 		break;
 	default:
 		break;

@@ -43,6 +43,11 @@ int fail(const char *fmt, ...)
 	return EXIT_OWN;
 }
 
+int fail_with(const struct err *e)
+{
+	return fail("%s", e->text);
+}
+
 int fail_as(enum err_kind kind, const char *fmt, ...)
 {
 	va_list ap;

@@ -77,24 +77,17 @@ bool pool_leave(struct client *c, const struct keep_msg *in)
 	return true;
 }
 
-/* What was decided when it booted. */
-static bool fits(const struct run_options *o)
-{
-	return o->id && keep_id_is_valid(o->id) && !o->name && !o->nmounts && !o->disk_bytes &&
-	       !o->disk_inodes && !o->trace && !o->changes && !o->wasm && o->fast == FAST_ON &&
-	       !o->visit && !o->pool && !strcmp(o->hostname, "cell");
-}
-
 /* The words as options, complete. False: they are wrong, or there is no command. */
 static bool words_take(int fd)
 {
+	struct err e;
 	char **argv;
 	int n;
 
 	taken = (struct run_options){ .detach = true, .keeper = true };
 	argv = words_read(fd, &n);
-	return argv && run_options_parse(&taken, n, argv) == 0 && fits(&taken) &&
-	       place_settings(keeper.place, &taken) == 0 &&
+	return argv && run_options_parse(&taken, n, argv, &e) == 0 && taken.id &&
+	       run_fits_warm(&taken) && place_settings(keeper.place, &taken) == 0 &&
 	       run_options_finish(&taken, keeper.place->stored) == 0;
 }
 

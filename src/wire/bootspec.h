@@ -79,7 +79,6 @@ struct bootspec {
 	uint32_t log_layer; /* and the number of its layer */
 	bool tar_whole; /* not only what differs */
 	bool tar_objects; /* contents of an image of the store by number */
-	bool no_image; /* a volume */
 	char **argv; /* NULL-terminated; never empty */
 	char **envp;
 	const char *workdir; /* "/" by default */

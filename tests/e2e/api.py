@@ -363,7 +363,7 @@ def named():
     call("POST", at + "/rename", {"name": "n3"}, 200)
     call("GET", at, want=404)
     call("DELETE", "/v1/cells/n3", want=204)
-    for bad in ({"name": "a/b"}, {"name": ""}, {"name": "x" * 65}, {"command": "x"}, {"limits": {"cpus": 0}}, {"limits": {"x": 1}}, {"mounts": [{}]},
+    for bad in ({"name": "a/b"}, {"name": ""}, {"name": "x" * 65}, {"command": "x"}, {"limits": {"cpus": 0.001}}, {"limits": {"x": 1}}, {"mounts": [{}]},
                 {"mounts": [{"target": "/x"}]}, {"mounts": [{"target": "x", "tmpfs": True}]}, {"mounts": [1]}, {"restart": {"policy": "maybe"}}, {"restart": {}},
                 {"labels": {"": "x"}}, {"env": {"a=b": "x"}}, {"timeout": -1}, {"timeout": 1e300}, {"unknown": 1}):
         call("POST", "/v1/cells", bad, 400)

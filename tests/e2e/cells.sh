@@ -244,7 +244,6 @@ names() {
 	for n in '' . .. -x a/b 'a b' "$(printf 'x%.0s' {1..65})" $'a\nb' 'ä'; do
 		exits 125 viv --name "$n" -- true
 	done
-	exits 125 viv --rm --name a -- true
 	viv --name A.b-c_9 -- true
 	is "$(v ls -q)" A.b-c_9
 	like "$(v ls --json)" '{"id":*,"state":"stopped","image":"host",*"name":"A.b-c_9",*}'

@@ -133,6 +133,46 @@ lifecycle() {
 }
 check 'create, start, restart, stop, rename, rm @r' lifecycle
 
+# What hands that know docker type.
+dockers_hands() {
+	world
+	is "$(viv --rm --name gone -h box -- sh -c 'hostname; echo kept >/root/f')" box
+	is "$(v ls -q)" ''
+	viv --name stays -- true
+	exits 125 viv --rm --name stays -- true
+	like "$(cat err)" "viv: cell 'stays' exists already*"
+	is "$(v ls -q)" stays
+	is "$(v run -d --rm --name brief -- sh -c 'sleep 0.3; exit 3')" brief
+	is "$(v wait brief)" 3
+	gone() { ! v inspect brief >/dev/null 2>&1; }
+	soon gone
+	exits 125 v run -d --rm --name stays -- true
+	is "$(v ls -q)" stays
+	is "$(viv --shm-size 2M -- df -k --output=size /dev/shm | tail -n 1 | tr -d ' ')" 2048
+	viv --pull never -- true
+	for o in --privileged '--cap-add X' '--cap-drop ALL' --read-only '--ulimit nofile=9' '--group-add 3' '-p 80:80' '--pull always'; do
+		# shellcheck disable=SC2086
+		exits 125 viv $o -- true
+		like "$(cat err)" "viv: ${o%% *}*"
+	done
+	exits 127 viv -- ubuntu:22.04 bash
+	like "$(cat err)" '*--image ubuntu:22.04 -- bash*'
+	exits 2 v unpause stays
+	like "$(cat err)" '*viv resume*'
+	exits 125 viv --nmae x -- true
+	like "$(cat err)" '*--name*'
+	printf 'services: {a: {command: [true]}}\n' >vivarium.yaml
+	exits 2 v up
+	like "$(cat err)" "*'cells'*"
+	# The command ends by the signal that it was made for.
+	c=$(v run -d --stop-signal USR1 -- sh -c 'trap "exit 9" USR1; echo up; while :; do sleep 0.05; done')
+	soon eval 'v logs "$c" | grep -q up'
+	v stop "$c" >/dev/null
+	is "$(v wait "$c")" 9
+	is "$(api "/v1/cells/$c" | field spec.stop_signal)" USR1
+}
+check "docker's options: taken, or refused with a reason @r" dockers_hands
+
 # Each verb and class: 2 usage, 3 not found, 5 conflict; one line each, and as JSON an object, which json_errors looks at.
 status_is() { # status, arguments of viv...
 	exits "$1" v "${@:2}"

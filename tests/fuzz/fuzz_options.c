@@ -1,6 +1,6 @@
 /* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be sane: mounts below /, sizes
  * that are not 0. */
-/* objects: src/keeper/options.c src/keeper/mountopts.c src/keeper/envfile.c src/keeper/values.c */
+/* objects: src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,6 +61,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 {
 	char *text = calloc(1, size + 1), *argv[66] = { text };
 	struct run_options o = { 0 };
+	struct err e;
 	int argc = 1;
 
 	if (!text)
@@ -74,7 +75,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		if (!strcmp(argv[i], "-h") || !strncmp(argv[i], "--help", 6) ||
 		    !strncmp(argv[i], "--env-file", 10))
 			goto out;
-	if (run_options_parse(&o, argc, argv) == 0 && run_options_finish(&o, false) == 0) {
+	if (run_options_parse(&o, argc, argv, &e) == 0 && run_options_finish(&o, false) == 0) {
 		FUZZ_CHECK(o.argv && o.argv[0] && o.env);
 		FUZZ_CHECK(o.nmounts <= ARRAY_LEN(o.mounts));
 		for (unsigned i = 0; i < o.nmounts; i++) {

@@ -1,5 +1,5 @@
 /* vivarium.yaml, as anybody may write it. What is read must be bounded and whole, and a message must have nothing of a variable's value in it. */
-/* objects: src/daemon/projects/yaml.c src/daemon/projects/yvars.c src/daemon/projects/yschema.c src/daemon/projects/keys.c src/daemon/projects/file.c src/daemon/cells/cellspec.c src/daemon/cells/cellstate.c src/daemon/cells/healthspec.c src/daemon/state/fields.c src/daemon/state/fault.c src/keeper/values.c src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
+/* objects: src/daemon/projects/yaml.c src/daemon/projects/yvars.c src/daemon/projects/yschema.c src/daemon/projects/keys.c src/daemon/projects/file.c src/daemon/cells/cellspec.c src/daemon/cells/cellstate.c src/daemon/state/fields.c src/daemon/state/fault.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
 /* libraries: -lyaml -ljansson -lm */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ static void cells_check(const struct project_file *p)
 {
 	unsigned sum = 0;
 
-	FUZZ_CHECK(p->name[0] && p->ncells <= PROJECT_MAX_CELLS && p->ngroups <= PROJECT_MAX_GROUPS);
+	FUZZ_CHECK(p->name[0] && p->ncells <= PROJECT_MAX_CELLS &&
+		   p->ngroups <= PROJECT_MAX_GROUPS);
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct project_group *g = &p->groups[i];
 
@@ -38,9 +39,12 @@ void fuzz_one(const uint8_t *data, size_t size)
 {
 	/* In memory of exactly that size, so that reading behind it shows. */
 	char *text = malloc(size ? size : 1);
-	struct project_input in = {
-		.text = text, .size = size, .file = "f", .dir = "/nowhere", .fallback = "p", .vars = vars
-	};
+	struct project_input in = { .text = text,
+				    .size = size,
+				    .file = "f",
+				    .dir = "/nowhere",
+				    .fallback = "p",
+				    .vars = vars };
 	struct project_file p;
 	struct fault f = { 0 };
 

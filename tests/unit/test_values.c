@@ -1,9 +1,9 @@
 /* Sizes, durations and numbers of the command line, and the hint for a mistyped word. */
-/* objects: src/keeper/values.c */
+/* objects: src/spec/values.c */
 #include <stdio.h>
 #include <string.h>
 
-#include "keeper/run.h"
+#include "spec/values.h"
 #include "tap.h"
 
 static void check(bool good, const char *what, const char *value)

@@ -5,30 +5,30 @@
  * @typedef {'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'failed' | 'lost' | 'unhealthy'} EndReason
  *
  * @typedef {object} Limits
- * @property {number} [cpus]
- * @property {number} [memory] bytes
- * @property {number} [pids]
- * @property {number} [disk] bytes
- * @property {number} [inodes]
+ * @property {number} [cpus] processors that the cell may use and sees
+ * @property {number} [memory] memory that the cell may use and sees, in bytes
+ * @property {number} [pids] processes and threads that may exist at the same time
+ * @property {number} [disk] bytes that the cell may keep in its own files, in bytes
+ * @property {number} [inodes] files that the cell may create
  *
  * @typedef {object} Mount
- * @property {string} target
- * @property {string} [source] a directory of the host, or s3://BUCKET/PREFIX
- * @property {string} [volume]
- * @property {boolean} [tmpfs]
- * @property {boolean} [readonly]
- * @property {number} [size] of a tmpfs, bytes
+ * @property {string} [source] directory or regular file of the host, by its absolute path, or s3://BUCKET/PREFIX
+ * @property {string} [volume] name of a volume
+ * @property {boolean} [tmpfs] an empty file system in memory
+ * @property {string} target absolute path in the cell
+ * @property {boolean} [readonly] the cell cannot write to it
+ * @property {number} [size] of a tmpfs: the bytes that it can hold, in bytes
  *
  * @typedef {object} Restart
  * @property {'no' | 'on-failure' | 'always'} policy
  * @property {number} [max] in a row; 0: no limit
  *
  * @typedef {object} HealthSpec times are in seconds
- * @property {string[]} command run again and again; it is healthy when that exits with 0
- * @property {number} [interval] 30 by default
- * @property {number} [timeout] 30 by default
- * @property {number} [retries] failures in a row that make it unhealthy; 3 by default
- * @property {number} [start_period] in which failures do not count until one check has passed
+ * @property {string[]} command command that sh runs in the cell again and again; the cell is healthy while it exits with 0
+ * @property {number} [interval] time from the end of one health check to the next (default: 30), in seconds
+ * @property {number} [timeout] a health check that takes longer is killed and has failed (default: 30), in seconds
+ * @property {number} [start_period] time after the start in which failures do not count until a check has passed (default: 0), in seconds
+ * @property {number} [retries] failures in a row that make the cell unhealthy (default: 3)
  *
  * @typedef {object} Health
  * @property {'starting' | 'healthy' | 'unhealthy'} status
@@ -39,27 +39,29 @@
  * @property {string} [output]
  *
  * @typedef {object} CellSpec
- * @property {string} [image]
- * @property {string[]} [command] absent: the cell waits for execs; empty: the image's own
- * @property {string} [entrypoint]
- * @property {Record<string, string>} [env]
- * @property {string} [workdir]
- * @property {string} [user]
- * @property {string} [hostname]
- * @property {Record<string, string>} [labels]
+ * @property {string} [image] root file system: an image of the store, or 'host' (the default), which shows the host's /usr, /bin and /lib
+ * @property {boolean} [auto_remove] remove the cell and its files when it ends (always so without a name)
+ * @property {string} [entrypoint] run this program instead of the image's entry point; empty: none
  * @property {Limits} [limits]
- * @property {Mount[]} [mounts]
- * @property {Restart} [restart]
- * @property {number} [timeout] seconds, then it is killed
- * @property {number} [stop_grace] seconds between SIGTERM and SIGKILL
- * @property {number} [idle_timeout] seconds without a process, then it is stopped
+ * @property {number} [timeout] end the cell after this time, 10s or 5m; the exit status is 124, in seconds
+ * @property {Record<string, string>} [env] set an environment variable; a name alone passes the host's value on
+ * @property {string} [workdir] directory that the command starts in (default: the image's, or /)
+ * @property {string} [user] user of the image (of 'host': root, agent or nobody), UID or UID:GID
+ * @property {Mount[]} [mounts] show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST
+ * @property {string} [s3_endpoint] server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)
+ * @property {string} [hostname] host name of the cell (default: cell)
+ * @property {string} [binfmt_wasm] program in the cell that runs WebAssembly modules (default: node's WASI)
+ * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
+ * @property {boolean} [tty] give the command a terminal, or fail without one
+ * @property {'on' | 'off' | 'check' | 'eager' | 'detach'} [fast] how calls avoid a switch to the kernel: on (the default), off, check, eager or detach
+ * @property {Record<string, string>} [labels] a label, for 'viv ps --filter'
+ * @property {Restart} [restart] no, on-failure, on-failure:N, always or unless-stopped (the same as always)
+ * @property {number} [stop_grace] time between SIGTERM and SIGKILL when the cell is stopped (default: 10), in seconds
+ * @property {string} [stop_signal] signal that asks the command to end when the cell is stopped (default: the image's, or TERM)
+ * @property {number} [idle_timeout] stop the cell after this time without a process in it, in seconds
  * @property {HealthSpec} [health]
- * @property {string[]} [secrets] variables of env whose values nobody is told
- * @property {boolean} [tty] the command has a terminal of the cell
- * @property {boolean} [stdin_open] the command's input stays open
- * @property {string} [s3_endpoint] the server of s3:// mounts
- * @property {string} [binfmt_wasm] program of the cell that runs WebAssembly modules
- * @property {'on' | 'off' | 'check' | 'eager' | 'detach'} [fast]
+ * @property {string[]} [command] first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command
+ * @property {string[]} [secrets] variables of env whose values are never shown
  *
  * @typedef {object} CellCreateOnly
  * @property {string} [name]

@@ -181,7 +181,7 @@ static void known_check(struct daemon *d)
 			cell_unheard(c);
 		else if (c->wanted && c->state != CELL_CREATED)
 			cell_policy(c);
-		else if (!c->name[0] && c->state != CELL_CREATED)
+		else if (!cell_is_kept(c) && c->state != CELL_CREATED)
 			cell_linger(c);
 	}
 }
@@ -390,7 +390,7 @@ static void socket_named(struct daemon *d, const char *name)
 		return;
 	memcpy(id, name, n - 5);
 	id[n - 5] = '\0';
-	if (keep_id_is_valid(id))
+	if (cell_id_is_valid(id))
 		keeper_step(d, id);
 }
 

@@ -13,6 +13,7 @@
 #define CELL_NAME_LEN 64
 /* How long a cell without a name can be asked how it ended. */
 #define CELL_LINGER_MS 60000
+#define CELL_REMOVE_MS 1000 /* of one with a name, which somebody may want */
 
 struct keeper_link;
 struct cell_wait;

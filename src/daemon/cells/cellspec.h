@@ -2,22 +2,20 @@
 #ifndef VIV_DAEMON_CELLS_CELLSPEC_H
 #define VIV_DAEMON_CELLS_CELLSPEC_H
 
+#include <jansson.h>
+
 #include "base/buf.h"
 #include "daemon/cells/cellstate.h"
 #include "daemon/state/fields.h"
+#include "spec/options.h"
 
-extern const struct field cellspec_fields[];
-extern const unsigned cellspec_nfields;
-
-/* The object's fields have their types already; this looks at the values. */
+/* Checks all of it by the table of settings. */
 int cellspec_check(const json_t *spec, struct fault *f);
 struct restart cellspec_restart(const json_t *spec);
 /* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name: "" or the cell's. */
 void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *ret);
-/* Can a cell that was booted for this image, with nothing else known, become it? If not, its keeper knows, too: this spares the question. */
-bool cellspec_is_late(const json_t *spec);
-/* A name for a cell: letters, digits, '.', '_', '-'. */
-bool cell_name_is_valid(const char *name);
+/* Can a cell that has booted with nothing but its image become this one? */
+bool cellspec_fits_warm(const json_t *spec);
 /* The same for a look at the files of a named cell that does not run: nothing of it is started. */
 void cellspec_visit_words(const json_t *spec, const char *name, struct buf *words);
 /* And for removing what its disk keeps and nobody needs. */

@@ -72,25 +72,6 @@ bool cell_state_is_live(enum cell_state s)
 
 /* ---- restarts ---- */
 
-static const char *const policy_names[] = {
-	[RESTART_NO] = "no", [RESTART_ON_FAILURE] = "on-failure", [RESTART_ALWAYS] = "always"
-};
-
-const char *restart_name(enum restart_policy p)
-{
-	return policy_names[p];
-}
-
-bool restart_parse(const char *name, enum restart_policy *ret)
-{
-	for (unsigned i = 0; i < ARRAY_LEN(policy_names); i++)
-		if (!strcmp(name, policy_names[i])) {
-			*ret = (enum restart_policy)i;
-			return true;
-		}
-	return false;
-}
-
 int64_t restart_delay(const struct restart *r, uint32_t *row, bool asked, bool failed, int status,
 		      int64_t ran_ms)
 {

@@ -14,6 +14,7 @@
 #define VIV_DAEMON_CELLS_CELLSTATE_H
 
 #include "base/base.h"
+#include "spec/options.h"
 
 enum cell_state {
 	CELL_NONE, /* no state: what is refused leads here */
@@ -54,20 +55,11 @@ bool cell_state_is_live(enum cell_state s);
 
 /* ---- restarts ---- */
 
-enum restart_policy { RESTART_NO, RESTART_ON_FAILURE, RESTART_ALWAYS };
-
-struct restart {
-	enum restart_policy policy;
-	uint32_t max; /* in a row; 0: no limit */
-};
-
 #define RESTART_FIRST_MS 100
 #define RESTART_MOST_MS 60000
 /* A cell that ran as long as this begins anew with the first delay. */
 #define RESTART_GOOD_MS 10000
 
-const char *restart_name(enum restart_policy p);
-bool restart_parse(const char *name, enum restart_policy *ret);
 /* After how many milliseconds a cell that ended is started again; -1: not. *row counts restarts in a row: it is set to 0 when
  * the cell ran long enough, and counted up when it is started again. asked: somebody stopped it. */
 int64_t restart_delay(const struct restart *r, uint32_t *row, bool asked, bool failed, int status,

@@ -29,17 +29,6 @@ static const struct {
 	{ "disk", KEEP_L_DISK }, { "inodes", KEEP_L_INODES },
 };
 
-bool change_is_live(const char *key)
-{
-	static const char *const keys[] = { "labels",  "restart", "stop_grace", "idle_timeout",
-					    "secrets", "limits",  "timeout",	"health" };
-
-	for (unsigned i = 0; i < ARRAY_LEN(keys); i++)
-		if (!strcmp(keys[i], key))
-			return true;
-	return false;
-}
-
 static json_int_t pids_of(const json_t *spec)
 {
 	json_int_t n = json_integer_value(json_object_get(json_object_get(spec, "limits"), "pids"));
@@ -165,7 +154,7 @@ static void restart_follow(struct cell *c)
 	c->wanted = false;
 	cell_timer(c, -1, NULL);
 	cell_save(c);
-	if (!c->name[0])
+	if (!cell_is_kept(c))
 		cell_linger(c);
 }
 

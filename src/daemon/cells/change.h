@@ -8,8 +8,6 @@
 /* It is changed; or c NULL: a fault, and all is as it was. Called once, at once or later. */
 typedef void (*changed_fn)(void *arg, struct cell *c, const struct fault *f);
 
-/* Can this key of a spec ("limits", "labels") be changed while the cell runs? */
-bool change_is_live(const char *key);
 /* The limits of wanted need a restart of a cell that was started with those of is. */
 bool change_needs_restart(const json_t *is, const json_t *wanted);
 /* Takes spec, which differs in such keys only. named: KEEP_L_ that the keeper is told even if they do not differ. One that is being started

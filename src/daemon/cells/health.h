@@ -9,8 +9,6 @@
 
 #include "daemon/cells/cells.h"
 
-int health_check(const json_t *spec, struct fault *f);
-
 /* Its state has changed, or a new vivd has adopted it. */
 void health_follow(struct cell *c);
 /* A new run begins: what is known is of the one before. */

@@ -169,13 +169,32 @@ static void on_restart(uv_timer_t *t)
 		restart_wait(c, RESTART_MOST_MS);
 }
 
+bool cell_is_kept(const struct cell *c)
+{
+	return c->name[0] && !json_is_true(json_object_get(c->spec, "auto_remove"));
+}
+
+static void on_removed(void *arg, const struct fault *f)
+{
+	struct cell *c = arg;
+
+	if (!f)
+		return;
+	log_warn("cell %s is not removed yet: %s", c->id, f->message);
+	if (!cell_state_is_live(c->state))
+		cell_linger(c);
+}
+
 static void on_linger(uv_timer_t *t)
 {
 	struct cell *c = t->data;
-
 	struct fault f = { 0 };
 
 	cell_timer(c, -1, NULL);
+	if (c->name[0]) {
+		cell_remove(c, on_removed, c);
+		return;
+	}
 	remains_remove(c, REMAINS_ALL);
 	if (cell_forget(c, &f) < 0)
 		cell_linger(c);
@@ -183,7 +202,7 @@ static void on_linger(uv_timer_t *t)
 
 void cell_linger(struct cell *c)
 {
-	cell_timer(c, CELL_LINGER_MS, on_linger);
+	cell_timer(c, c->name[0] ? CELL_REMOVE_MS : CELL_LINGER_MS, on_linger);
 }
 
 /* After a run: started again, kept, or forgotten after a while. */
@@ -203,7 +222,7 @@ void cell_policy(struct cell *c)
 	}
 	c->wanted = false;
 	cell_save(c);
-	if (!c->name[0])
+	if (!cell_is_kept(c))
 		cell_linger(c);
 }
 
@@ -525,7 +544,7 @@ int cell_stop(struct cell *c, int64_t grace, struct fault *f)
 		cell_timer(c, -1, NULL);
 		cell_save(c);
 		cell_changed_soon(c);
-		if (!c->name[0])
+		if (!cell_is_kept(c))
 			cell_linger(c);
 	}
 	if (!cell_state_is_live(c->state))

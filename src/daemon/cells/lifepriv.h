@@ -24,5 +24,7 @@ bool cell_is_ending(const struct cell *c);
 void cell_policy(struct cell *c);
 /* It has ended and has no name: its record goes after a while. */
 void cell_linger(struct cell *c);
+/* Does it stay when it has ended? */
+bool cell_is_kept(const struct cell *c);
 
 #endif

@@ -90,7 +90,7 @@ bool cell_start_pooled(struct cell *c)
 	struct fault f;
 
 	/* A name is a disk, which is given to a kernel when it boots. */
-	if (c->name[0] || !c->d->pool || !cellspec_is_late(c->spec))
+	if (c->name[0] || !c->d->pool || !cellspec_fits_warm(c->spec))
 		return false;
 	if (cell_image(c->spec, image, &f) < 0)
 		return false;

@@ -333,7 +333,7 @@ int project_file_read(const struct project_input *in, struct project_file *ret, 
 		err = yaml_wrong(f, &b.r.y.doc, NULL,
 				 "the file is empty; it must have a key 'cells'");
 	if (!err)
-		root = yschema_read(&b.r.y, b.r.y.doc.root, &project_schema);
+		root = yschema_read(&b.r.y, b.r.y.doc.root, project_schema());
 	err = root ? project_build(&b, root) : -1;
 	json_decref(root);
 	json_decref(none);

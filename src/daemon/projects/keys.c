@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "keeper/run.h"
 #include "store/files.h"
 
-#define MAX_SECONDS (10.0 * 366 * 24 * 3600)
 #define FILE_MAX (4u << 20)
 #define OUR_LABELS "vivarium."
 #define KEY(key, kind, ...)                                   \
@@ -86,16 +86,8 @@ static int mount_check(struct yread *y, struct ynode *at, json_t *o)
 	return 0;
 }
 
-static const struct ykey mount_keys[] = {
-	KEY("source", TEXT, .flags = YKEY_VARS),
-	KEY("volume", TEXT),
-	KEY("tmpfs", BOOL),
-	KEY("target", TEXT, .flags = YKEY_REQUIRED),
-	KEY("readonly", BOOL),
-	KEY("size", SIZE, .flags = YKEY_VARS),
-};
-static const struct yschema mount_schema = { "a mount", mount_keys, ARRAY_LEN(mount_keys),
-					     mount_check };
+static struct ykey mount_keys[MOUNT_FIELDS];
+static const struct yschema mount_schema = { "a mount", mount_keys, MOUNT_FIELDS, mount_check };
 
 /* ---- files ---- */
 
@@ -173,15 +165,6 @@ static const struct yschema file_schema = { "a file", file_keys, ARRAY_LEN(file_
 
 /* ---- small objects ---- */
 
-static const struct ykey limit_keys[] = {
-	KEY("cpus", NUMBER, .flags = YKEY_VARS, .min = 0.01, .max = 4096),
-	KEY("memory", SIZE, .flags = YKEY_VARS),
-	KEY("pids", COUNT, .flags = YKEY_VARS, .min = 1, .max = UINT32_MAX),
-	KEY("disk", SIZE, .flags = YKEY_VARS),
-	KEY("inodes", COUNT, .flags = YKEY_VARS, .min = 1, .max = 9e15),
-};
-static const struct yschema limit_schema = { "'limits'", limit_keys, ARRAY_LEN(limit_keys), NULL };
-
 static int policy_read(struct yread *y, struct ynode *n, json_t **ret)
 {
 	static const char *const policies[] = { "no", "on-failure", "always" };
@@ -214,16 +197,6 @@ static int restart_read(struct yread *y, struct ynode *n, json_t **ret)
 	*ret = yschema_read(y, n, &restart_schema);
 	return *ret ? 0 : -1;
 }
-
-static const struct ykey health_keys[] = {
-	KEY("command", WORDS, .flags = YKEY_REQUIRED),
-	KEY("interval", SECONDS, .flags = YKEY_VARS, .min = 0.01, .max = MAX_SECONDS),
-	KEY("timeout", SECONDS, .flags = YKEY_VARS, .min = 0.01, .max = MAX_SECONDS),
-	KEY("retries", COUNT, .flags = YKEY_VARS, .min = 1, .max = 1000),
-	KEY("start_period", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
-};
-static const struct yschema health_schema = { "'health'", health_keys, ARRAY_LEN(health_keys),
-					      NULL };
 
 /* ---- depends_on ---- */
 
@@ -328,33 +301,117 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 	json_object_del(spec, "replicas");
 	json_object_del(spec, "depends_on");
 	json_object_del(spec, "files");
-	bad = fields_check(spec, cellspec_fields, cellspec_nfields, "", &f) < 0 ||
-	      cellspec_check(spec, &f) < 0;
+	bad = cellspec_check(spec, &f) < 0;
 	json_decref(spec);
 	return bad ? yaml_wrong(y->f, &y->doc, at, "%s", f.message) : 0;
 }
 
-static const struct ykey cell_keys[] = {
-	KEY("image", TEXT, .flags = YKEY_VARS),
-	KEY("command", WORDS),
-	KEY("entrypoint", TEXT),
-	KEY("env", MAP, .flags = YKEY_VARS),
-	KEY("workdir", TEXT, .flags = YKEY_VARS),
-	KEY("user", WORD, .flags = YKEY_VARS),
-	KEY("hostname", TEXT, .flags = YKEY_VARS),
-	KEY("labels", MAP),
-	KEY("limits", OBJECT, .sub = &limit_schema),
-	KEY("mounts", OBJECTS, .sub = &mount_schema),
+/* The rest of a cell's keys are its settings. */
+static const struct ykey own_keys[] = {
 	KEY("files", OBJECTS, .sub = &file_schema),
-	KEY("restart", OWN, .read = restart_read),
-	KEY("health", OBJECT, .sub = &health_schema),
-	KEY("timeout", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
-	KEY("stop_grace", SECONDS, .flags = YKEY_VARS, .min = 0, .max = 86400),
-	KEY("idle_timeout", SECONDS, .flags = YKEY_VARS, .min = 0, .max = MAX_SECONDS),
 	KEY("replicas", COUNT, .flags = YKEY_VARS, .min = 0, .max = PROJECT_MAX_CELLS),
 	KEY("depends_on", OWN, .read = depends_read),
 };
-static const struct yschema cell_schema = { "a cell", cell_keys, ARRAY_LEN(cell_keys), cell_check };
+
+/* Objects within a cell: limits and health. */
+#define OBJECTS_MAX 4
+
+static struct ykey cell_keys[SETTINGS_COUNT + ARRAY_LEN(own_keys)];
+static struct yschema cell_schema = { "a cell", cell_keys, 0, cell_check };
+static struct inner {
+	char name[32], what[40];
+	struct ykey keys[16];
+	struct yschema schema;
+} inner[OBJECTS_MAX];
+static unsigned ninner;
+
+static enum ykey_type type_of(enum setting_type type, unsigned flags)
+{
+	switch (type) {
+	case SETTING_FLAG:
+		return YKEY_BOOL;
+	case SETTING_COUNT:
+		return YKEY_COUNT;
+	case SETTING_CPUS:
+		return YKEY_NUMBER;
+	case SETTING_SIZE:
+		return YKEY_SIZE;
+	case SETTING_TIME:
+		return YKEY_SECONDS;
+	case SETTING_WORDS:
+		return YKEY_WORDS;
+	case SETTING_MAP:
+		return YKEY_MAP;
+	case SETTING_MOUNTS:
+		return YKEY_OBJECTS;
+	case SETTING_RESTART:
+		return YKEY_OWN;
+	default:
+		return flags & S_WORD ? YKEY_WORD : YKEY_TEXT;
+	}
+}
+
+static struct ykey key_of(const struct setting *s, const char *name)
+{
+	return (struct ykey){ .name = name,
+			      .type = type_of(s->type, s->flags),
+			      .flags = (s->flags & S_VARS ? YKEY_VARS : 0) |
+				       (s->flags & S_ZERO ? YKEY_ZERO : 0) |
+				       (s->flags & S_REQUIRED ? YKEY_REQUIRED : 0),
+			      .min = s->min,
+			      .max = s->max,
+			      .sub = s->type == SETTING_MOUNTS ? &mount_schema : NULL,
+			      .read = s->type == SETTING_RESTART ? restart_read : NULL };
+}
+
+/* The object that "limits.memory" is in. */
+static struct inner *inner_of(const char *json)
+{
+	size_t n = strcspn(json, ".");
+	struct inner *x = inner;
+
+	while (x < inner + ninner && (strncmp(x->name, json, n) || x->name[n]))
+		x++;
+	if (x < inner + ninner)
+		return x;
+	if (ninner == OBJECTS_MAX || n >= sizeof(x->name))
+		abort();
+	ninner++;
+	memcpy(x->name, json, n);
+	snprintf(x->what, sizeof(x->what), "'%s'", x->name);
+	x->schema = (struct yschema){ x->what, x->keys, 0, NULL };
+	cell_keys[cell_schema.n++] =
+		(struct ykey){ .name = x->name, .type = YKEY_OBJECT, .sub = &x->schema };
+	return x;
+}
+
+static void keys_make(void)
+{
+	for (unsigned i = 0; i < SETTINGS_COUNT; i++) {
+		const struct setting *s = &settings[i];
+		const char *dot = s->json ? strchr(s->json, '.') : NULL;
+		struct inner *x;
+
+		if (!s->json || !(s->flags & S_YAML))
+			continue;
+		if (!dot) {
+			cell_keys[cell_schema.n++] = key_of(s, s->json);
+			continue;
+		}
+		x = inner_of(s->json);
+		if (x->schema.n == ARRAY_LEN(x->keys))
+			abort();
+		x->keys[x->schema.n++] = key_of(s, dot + 1);
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(own_keys); i++)
+		cell_keys[cell_schema.n++] = own_keys[i];
+	for (unsigned i = 0; i < MOUNT_FIELDS; i++)
+		mount_keys[i] =
+			(struct ykey){ .name = mount_fields[i].name,
+				       .type = type_of(mount_fields[i].type, mount_fields[i].flags),
+				       .flags = (mount_fields[i].flags & S_VARS ? YKEY_VARS : 0) |
+						(mount_fields[i].required ? YKEY_REQUIRED : 0) };
+}
 
 static const struct ykey volume_keys[] = { KEY("external", BOOL) };
 static const struct yschema volume_schema = { "a volume", volume_keys, ARRAY_LEN(volume_keys),
@@ -365,4 +422,13 @@ static const struct ykey project_keys[] = {
 	KEY("cells", NAMED, .flags = YKEY_REQUIRED, .sub = &cell_schema),
 	KEY("volumes", NAMED, .sub = &volume_schema),
 };
-const struct yschema project_schema = { "the file", project_keys, ARRAY_LEN(project_keys), NULL };
+
+const struct yschema *project_schema(void)
+{
+	static const struct yschema schema = { "the file", project_keys, ARRAY_LEN(project_keys),
+					       NULL };
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, keys_make);
+	return &schema;
+}

@@ -11,7 +11,8 @@ struct project_reader {
 	size_t file_bytes; /* of files to be written, so far */
 };
 
-extern const struct yschema project_schema;
+/* Of the whole file. The keys of a cell are its settings (spec/settings.tbl.h), and a few more. */
+const struct yschema *project_schema(void);
 extern const char *const dep_conditions[]; /* by enum dep_condition */
 
 #endif

@@ -122,7 +122,7 @@ static json_t *changes_hard(const json_t *changes, bool more_pids)
 
 		snprintf(key, sizeof(key), "%.60s", name);
 		key[strcspn(key, ".")] = '\0';
-		if (!change_is_live(key) || (more_pids && !strcmp(name, "limits.pids")))
+		if (!setting_is_live(key) || (more_pids && !strcmp(name, "limits.pids")))
 			json_array_append(list, v);
 	}
 	return list;
@@ -149,8 +149,8 @@ static json_t *spec_in_place(const struct cell *c, const json_t *wanted, bool mo
 	json_t *spec = json_copy(c->spec), *labels, *limits, *v;
 	const char *key, *was = label_of(c, LABEL_SPEC), *files = label_of(c, LABEL_FILES);
 
-	json_object_foreach(c->spec, key, v) if (change_is_live(key)) json_object_del(spec, key);
-	json_object_foreach((json_t *)(uintptr_t)wanted, key, v) if (change_is_live(key))
+	json_object_foreach(c->spec, key, v) if (setting_is_live(key)) json_object_del(spec, key);
+	json_object_foreach((json_t *)(uintptr_t)wanted, key, v) if (setting_is_live(key))
 		json_object_set(spec, key, v);
 	if (more_pids) {
 		limits = json_copy(json_object_get(wanted, "limits"));

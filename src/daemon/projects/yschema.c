@@ -151,9 +151,12 @@ static int number_read(struct yread *y, struct ynode *n, const struct ykey *k, j
 		return -1;
 	if (!number_parse(k, text, &v))
 		return type_wrong(y, n, k);
-	if (v < k->min || (k->max > 0 && v > k->max))
-		return yaml_wrong(y->f, &y->doc, n, "'%s' is between %.10g and %.10g", k->name,
-				  k->min, k->max);
+	if (!(k->flags & YKEY_ZERO && v == 0) && (v < k->min || (k->max > 0 && v > k->max)))
+		return k->max > 0 ? yaml_wrong(y->f, &y->doc, n,
+					       "'%s' must be between %.10g and %.10g", k->name,
+					       k->min, k->max)
+				  : yaml_wrong(y->f, &y->doc, n, "'%s' must be at least %.10g",
+					       k->name, k->min);
 	if (k->type == YKEY_COUNT || k->type == YKEY_SIZE)
 		*ret = json_integer((json_int_t)v);
 	else
@@ -306,6 +309,10 @@ static int key_unknown(struct yread *y, const struct ynode *key, const struct ys
 {
 	const char *similar = value_similar(key->text, &s->keys[0].name, s->n, sizeof(s->keys[0]));
 
+	if (!strcmp(key->text, "services") && key_find(s, "cells"))
+		return yaml_wrong(y->f, &y->doc, key,
+				  "%s has no key 'services'; compose's services are 'cells' here",
+				  s->what);
 	if (similar)
 		return yaml_wrong(y->f, &y->doc, key, "%s has no key '%.60s'; did you mean '%s'?",
 				  s->what, key->text, similar);

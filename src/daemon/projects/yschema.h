@@ -32,6 +32,7 @@ enum ykey_type {
 
 #define YKEY_REQUIRED 1
 #define YKEY_VARS 2 /* takes variables */
+#define YKEY_ZERO 4 /* 0 is within the bounds, whatever they are */
 
 struct yschema;
 

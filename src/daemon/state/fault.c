@@ -58,7 +58,8 @@ void fault_convert(struct fault *f, const struct err *e)
 
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
 		if (kinds[i].kind == e->kind) {
-			fault_note(f, kinds[i].status, kinds[i].code, "%s", e->text);
+			fault_note(f, kinds[i].status, e->code ? e->code : kinds[i].code, "%s",
+				   e->text);
 			return;
 		}
 	fault_note(f, 500, "failed", "%s", e->text);

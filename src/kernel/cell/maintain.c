@@ -50,8 +50,6 @@ static struct image *image_new(void)
 	struct image *image = NULL;
 	int ret = 0;
 
-	if (cell.spec.no_image)
-		return NULL;
 	if (cell.spec.image_stored)
 		ret = indeximage_new(FD_IMAGE, &image);
 	else

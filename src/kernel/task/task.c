@@ -30,7 +30,6 @@ static uint32_t nprocs, ntasks, nzombies;
 
 void (*task_gone)(struct task *t) SEALED;
 void (*proc_gone)(struct proc *p) SEALED;
-void (*proc_forgotten)(struct proc *p) SEALED;
 void (*cell_ended)(int wait_status) SEALED;
 void (*cell_stopped)(void) SEALED;
 
@@ -201,8 +200,6 @@ void proc_reap(struct proc *p)
 		rusage_add(&p->parent->child_usage, &p->usage);
 		rusage_add(&p->parent->child_usage, &p->child_usage);
 	}
-	if (proc_forgotten)
-		proc_forgotten(p);
 	pidref_proc_forget(p);
 	signal_forget(p); /* again, for what its own end sent to it */
 	waitq_fini(&p->wait_q);

@@ -353,7 +353,6 @@ void proc_continued(struct proc *p);
 /* Hooks for layers below (files, timers, maps, locks): called when a process or thread goes. */
 extern void (*task_gone)(struct task *t);
 extern void (*proc_gone)(struct proc *p); /* at exit, before it is a zombie */
-extern void (*proc_forgotten)(struct proc *p); /* its last trace goes */
 /* The first process ended: the cell ends with this wait status. */
 extern void (*cell_ended)(int wait_status);
 /* The first process has stopped because viv asked for it. */

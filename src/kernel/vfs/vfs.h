@@ -446,7 +446,6 @@ struct file_ops {
 #define FMODE_STREAM 4u /* no position: pipes, sockets, terminals: pread gives ESPIPE */
 #define FMODE_PATH 8u /* O_PATH */
 #define FMODE_EXEC 16u
-#define FMODE_NOWAIT_DONE 32u
 #define FMODE_WRITER 64u /* counted in inode->writers (FMODE_EXEC: in inode->execs) */
 
 /* Or-ed into file_open's flags: to run it. X instead of R is asked; -ETXTBSY when it is open for writing, and who opens

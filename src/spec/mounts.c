@@ -1,41 +1,44 @@
 /* Options of viv run that mount something: SRC:DST[:ro|rw], or fields with commas between them, as docker's --mount has them. A source with a
  * '/' in it is a directory or file of the host, for --volume too. */
-#include "keeper/optparts.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "spec/options.h"
+
 /* A place in the cell for a mount: absolute, not "/", not used twice. */
-static int mount_add(struct run_options *o, const char *option, struct run_mount m)
+int mount_add(struct run_options *o, const char *option, struct run_mount m, struct err *e)
 {
 	char *dst = m.dst;
 	size_t n = strlen(dst);
 
 	if (dst[0] != '/')
-		return fail("%s: the place in the cell must be an absolute path, not '%s'", option,
-			    dst);
+		return err_set(e, ERR_USAGE,
+			       "%s: the place in the cell must be an absolute path, not '%s'",
+			       option, dst);
 	while (n > 1 && dst[n - 1] == '/')
 		dst[--n] = '\0';
 	if (n == 1)
-		return fail("%s: '/' itself is the image; choose a directory below it", option);
+		return err_set(e, ERR_USAGE,
+			       "%s: '/' itself is the image; choose a directory below it", option);
 	for (unsigned i = 0; i < o->nmounts; i++)
 		if (!strcmp(o->mounts[i].dst, dst))
-			return fail("%s: something is mounted at '%s' already", option, dst);
+			return err_set(e, ERR_USAGE, "%s: something is mounted at '%s' already",
+				       option, dst);
 	if (o->nmounts == ARRAY_LEN(o->mounts))
-		return fail("at most %zu mounts; mount a directory above them instead",
-			    ARRAY_LEN(o->mounts));
+		return err_set(e, ERR_USAGE,
+			       "at most %zu mounts; mount a directory above them instead",
+			       ARRAY_LEN(o->mounts));
 	o->mounts[o->nmounts++] = m;
+	o->given |= 1ULL << SET_MOUNT;
 	return 0;
 }
 
 /* SRC:DST[:ro|rw]; both parts are new strings. */
 static int mount_split(struct run_options *o, const char *option, const char *text,
-		       const char **ret_src, char **ret_dst, bool *ret_readonly)
+		       const char **ret_src, char **ret_dst, bool *ret_readonly, struct err *e)
 {
-	char *src = run_text_keep(o, strdup(text)), *dst, *mode;
+	char *src = run_keep_text(o, text), *dst, *mode;
 
-	if (!src)
-		return EXIT_OWN;
 	mode = strrchr(src, ':');
 	if (mode && (!strcmp(mode, ":ro") || !strcmp(mode, ":rw"))) {
 		*ret_readonly = !strcmp(mode, ":ro");
@@ -43,10 +46,13 @@ static int mount_split(struct run_options *o, const char *option, const char *te
 	}
 	dst = strrchr(src, ':');
 	if (!dst || dst == src || !dst[1])
-		return fail("%s '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", option, text);
+		return err_set(e, ERR_USAGE,
+			       "%s '%s': give it as SRC:DST, SRC:DST:ro or SRC:DST:rw", option,
+			       text);
 	*dst++ = '\0';
 	if (dst[0] != '/' && strchr(src, ':'))
-		return fail("%s '%s': the mode after the second ':' is ro or rw", option, text);
+		return err_set(e, ERR_USAGE, "%s '%s': the mode after the second ':' is ro or rw",
+			       option, text);
 	*ret_src = src;
 	*ret_dst = dst;
 	return 0;
@@ -99,74 +105,75 @@ static bool field_take(struct run_mount *m, const char **type, const char **src,
 	return true;
 }
 
-static int fields_option(struct run_options *o, const char *text)
+static int fields_option(struct run_options *o, const char *text, struct err *e)
 {
-	char *rest = run_text_keep(o, strdup(text)), *field;
+	char *rest = run_keep_text(o, text), *field;
 	const char *type = "volume", *src = NULL;
 	struct run_mount m = { 0 };
 
-	if (!rest)
-		return EXIT_OWN;
 	while ((field = strsep(&rest, ","))) {
 		char *value = strchr(field, '=');
 
 		if (value)
 			*value++ = '\0';
 		if (!field_take(&m, &type, &src, field, value))
-			return fail("--mount '%s': '%s' is not understood; it has type, source, "
-				    "target, readonly and tmpfs-size",
-				    text, field);
+			return err_set(e, ERR_USAGE,
+				       "--mount '%s': '%s' is not understood; it has type, source, "
+				       "target, readonly and tmpfs-size",
+				       text, field);
 	}
 	if (!strcmp(type, "bind"))
 		m.src = src;
 	else if (!strcmp(type, "volume"))
 		m.volume = src;
 	else if (strcmp(type, "tmpfs"))
-		return fail("--mount '%s': the type is bind, volume or tmpfs", text);
+		return err_set(e, ERR_USAGE, "--mount '%s': the type is bind, volume or tmpfs",
+			       text);
 	if (!m.dst || !src != !strcmp(type, "tmpfs") || (m.size && src) || (m.readonly && !src))
-		return fail("--mount '%s': give it as type=bind,source=DIR,target=DST[,readonly], "
-			    "type=volume,source=NAME,target=DST[,readonly] or "
-			    "type=tmpfs,target=DST[,tmpfs-size=64M]",
-			    text);
-	return mount_add(o, "--mount", m);
+		return err_set(
+			e, ERR_USAGE,
+			"--mount '%s': give it as type=bind,source=DIR,target=DST[,readonly], "
+			"type=volume,source=NAME,target=DST[,readonly] or "
+			"type=tmpfs,target=DST[,tmpfs-size=64M]",
+			text);
+	return mount_add(o, "--mount", m, e);
 }
 
-int mount_option(struct run_options *o, const char *text)
+int mount_option(struct run_options *o, const char *text, struct err *e)
 {
 	struct run_mount m = { 0 };
 	int status;
 
 	if (is_fields(text))
-		return fields_option(o, text);
-	status = mount_split(o, "--mount", text, &m.src, &m.dst, &m.readonly);
-	return status ? status : mount_add(o, "--mount", m);
+		return fields_option(o, text, e);
+	status = mount_split(o, "--mount", text, &m.src, &m.dst, &m.readonly, e);
+	return status ? status : mount_add(o, "--mount", m, e);
 }
 
-int volume_option(struct run_options *o, const char *text)
+int volume_option(struct run_options *o, const char *text, struct err *e)
 {
 	struct run_mount m = { 0 };
 	const char *src = "";
-	int status = mount_split(o, "--volume", text, &src, &m.dst, &m.readonly);
+	int status = mount_split(o, "--volume", text, &src, &m.dst, &m.readonly, e);
 
 	if (status)
 		return status;
 	/* No volume has such a name. */
 	*(strchr(src, '/') ? &m.src : &m.volume) = src;
-	return mount_add(o, "--volume", m);
+	return mount_add(o, "--volume", m, e);
 }
 
-int tmpfs_option(struct run_options *o, const char *text)
+int tmpfs_option(struct run_options *o, const char *text, struct err *e)
 {
-	char *dst = run_text_keep(o, strdup(text)), *colon;
+	char *dst = run_keep_text(o, text), *colon;
 	uint64_t size = 0;
 
-	if (!dst)
-		return EXIT_OWN;
 	colon = strrchr(dst, ':');
 	if (colon) {
 		*colon++ = '\0';
 		if (strncmp(colon, "size=", 5) || !value_size(colon + 5, &size))
-			return fail("--tmpfs '%s': give it as DST or DST:size=64M", text);
+			return err_set(e, ERR_USAGE, "--tmpfs '%s': give it as DST or DST:size=64M",
+				       text);
 	}
-	return mount_add(o, "--tmpfs", (struct run_mount){ .dst = dst, .size = size });
+	return mount_add(o, "--tmpfs", (struct run_mount){ .dst = dst, .size = size }, e);
 }

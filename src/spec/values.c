@@ -1,12 +1,13 @@
 /* Values of options: sizes, durations, numbers, signals, and what a mistyped word was meant to be. */
-#include "keeper/run.h"
+#include "spec/values.h"
 
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include "keeper/client.h"
+#include "spec/options.h"
+#include "wire/keeper.h"
 
 /* The decimal number at *s as thousandths; moves *s behind it. */
 static bool milli_parse(const char **s, uint64_t *ret)
@@ -92,9 +93,10 @@ bool value_duration(const char *s, int64_t *ret)
 	for (unsigned i = 0; i < ARRAY_LEN(units); i++) {
 		if (strcmp(units[i].name, s))
 			continue;
-		if (n > (uint64_t)INT64_MAX / units[i].ns)
+		/* n is in thousandths, and every unit is a multiple of 1000 ns. */
+		if (n > (uint64_t)INT64_MAX / (units[i].ns / 1000))
 			return false;
-		*ret = (int64_t)(n * units[i].ns / 1000);
+		*ret = (int64_t)(n * (units[i].ns / 1000));
 		return *ret > 0;
 	}
 	return false;
@@ -195,29 +197,29 @@ bool value_instant(const char *s, int64_t now, int64_t *ret)
 	return true;
 }
 
-/* How many letters have to be changed, added or removed, for short words. */
+/* How many letters have to be changed, added, removed or swapped with their neighbour, for short words. */
 static unsigned distance(const char *a, const char *b)
 {
-	unsigned row[33], la = (unsigned)strlen(a), lb = (unsigned)strlen(b);
+	unsigned rows[3][33], la = (unsigned)strlen(a), lb = (unsigned)strlen(b);
 
 	if (la > 32 || lb > 32)
 		return 99;
-	for (unsigned j = 0; j <= lb; j++)
-		row[j] = j;
-	for (unsigned i = 1; i <= la; i++) {
-		unsigned diagonal = row[0];
+	for (unsigned i = 0; i <= la; i++) {
+		unsigned *row = rows[i % 3], *up = rows[(i + 2) % 3], *higher = rows[(i + 1) % 3];
 
 		row[0] = i;
 		for (unsigned j = 1; j <= lb; j++) {
-			unsigned up = row[j];
-			unsigned best =
-				MIN(MIN(up, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-
-			row[j] = best;
-			diagonal = up;
+			if (!i) {
+				row[j] = j;
+				continue;
+			}
+			row[j] =
+				MIN(MIN(up[j], row[j - 1]) + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = MIN(row[j], higher[j - 2] + 1);
 		}
 	}
-	return row[lb];
+	return rows[la % 3][lb];
 }
 
 const char *value_similar(const char *s, const void *words, unsigned n, size_t stride)
@@ -240,7 +242,7 @@ const char *value_similar(const char *s, const void *words, unsigned n, size_t s
 	return best;
 }
 
-bool keep_id_is_valid(const char *id)
+bool cell_id_is_valid(const char *id)
 {
 	size_t n = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz");
 

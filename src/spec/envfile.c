@@ -1,17 +1,17 @@
 /* --env-file, as docker has it: each line is NAME=VALUE, the value as it stands, or NAME for the value that viv has. Blanks before a name
  * are left out, and so are empty lines and those that begin with '#'. Nothing is unquoted, and no line goes on in the next one. */
-#include "keeper/run.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "spec/options.h"
+
 #define MAX_SIZE (1 << 20)
 
-/* The whole file with a NUL behind it, or NULL with the message printed. */
-static char *file_read(const char *path)
+/* The whole file with a NUL behind it, or NULL with an error. */
+static char *file_read(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	char *text = fd < 0 ? NULL : malloc(MAX_SIZE + 1);
@@ -27,10 +27,11 @@ static char *file_read(const char *path)
 		size += (size_t)n;
 	}
 	if (n < 0) {
-		fail("--env-file '%s': %s", path, strerror(errno));
+		err_note(e, ERR_USAGE, "--env-file '%s': %s", path, strerror(errno));
 	} else if (size > MAX_SIZE || memchr(text, '\0', size)) {
-		fail("--env-file '%s': %s", path,
-		     size > MAX_SIZE ? "it has more than 1 MiB" : "a NUL is in no variable");
+		err_note(e, ERR_USAGE, "--env-file '%s': %s", path,
+			 size > MAX_SIZE ? "larger than 1 MiB"
+					 : "a variable cannot contain NUL bytes");
 		n = -1;
 	}
 	if (fd >= 0)
@@ -43,11 +44,12 @@ static char *file_read(const char *path)
 	return text;
 }
 
-int env_file_read(const char *path, int (*take)(void *arg, const char *text), void *arg)
+int env_file_read(const char *path, int (*take)(void *arg, const char *text, struct err *e),
+		  void *arg, struct err *e)
 {
 	static const char blanks[] = " \t\v\f\r";
-	char *text = file_read(path), *rest = text, *line;
-	int status = text ? 0 : EXIT_OWN;
+	char *text = file_read(path, e), *rest = text, *line;
+	int status = text ? 0 : -1;
 
 	/* What some editors put before UTF-8. */
 	if (text && !strncmp(text, "\xef\xbb\xbf", 3))
@@ -62,11 +64,12 @@ int env_file_read(const char *path, int (*take)(void *arg, const char *text), vo
 			continue;
 		name = strcspn(line, "=");
 		if (!name || strcspn(line, blanks) < name)
-			status = fail("--env-file '%s', line %u: give it as NAME=VALUE, or NAME "
-				      "for the host's value",
-				      path, number);
+			status = err_set(e, ERR_USAGE,
+					 "--env-file '%s', line %u: give it as NAME=VALUE, or NAME "
+					 "for the host's value",
+					 path, number);
 		else
-			status = take(arg, line);
+			status = take(arg, line, e);
 	}
 	free(text);
 	return status;

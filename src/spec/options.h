@@ -1,0 +1,122 @@
+/* What a cell is to be: the settings of settings.tbl.h, each as a member, and what only the command line and keepers have. Filled from the words of a
+ * command line or from JSON; written as JSON. */
+#ifndef VIV_SPEC_OPTIONS_H
+#define VIV_SPEC_OPTIONS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "spec/settings.h"
+#include "spec/values.h"
+#include "wire/bootspec.h"
+
+struct texts {
+	const char **v;
+	unsigned n;
+};
+
+enum restart_policy { RESTART_NO, RESTART_ON_FAILURE, RESTART_ALWAYS };
+
+struct restart {
+	enum restart_policy policy;
+	uint32_t max; /* in a row; 0: no limit */
+};
+
+const char *restart_name(enum restart_policy p);
+bool restart_parse(const char *name, enum restart_policy *ret);
+
+/* One mount: of the host or of S3, of a volume, or neither: a tmpfs. */
+struct run_mount {
+	const char *src; /* of the host; or s3://BUCKET/PREFIX */
+	const char *volume;
+	char *dst;
+	bool readonly;
+	uint64_t size;
+};
+
+struct run_options {
+	uint64_t given; /* by enum setting_id */
+#define MEMBER_TEXT(m) const char *m;
+#define MEMBER_PATH(m) const char *m;
+#define MEMBER_FLAG(m) bool m;
+#define MEMBER_CHOICE(m) uint32_t m;
+#define MEMBER_COUNT(m) uint64_t m;
+#define MEMBER_CPUS(m) uint32_t m;
+#define MEMBER_SIZE(m) uint64_t m;
+#define MEMBER_TIME(m) int64_t m;
+#define MEMBER_WORDS(m) char **m;
+#define MEMBER_MAP(m) struct texts m;
+#define MEMBER_MOUNTS(m) struct run_mount m[SPEC_MAX_MOUNTS];
+#define MEMBER_RESTART(m) struct restart m;
+#define MEMBER_OWN(m)
+#define SETTING(id, kind, member, ...) MEMBER_##kind(member)
+#include "spec/settings.tbl.h"
+#undef SETTING
+	unsigned nmounts;
+	unsigned nenv_file; /* the first so many of env_given are of files */
+	bool keeper; /* we are a viv-keeper, which has options of its own */
+	bool pool; /* of viv-keeper: it waits for somebody who takes it */
+	bool merge; /* of viv-keeper: no cell; only the room is given back that the disk need not take */
+	const char *id; /* of viv-keeper; NULL: it chooses */
+	bool workdir_make; /* it is the image's: as docker has it, it need not be there */
+	uint32_t uid, gid; /* of one of the host image's users */
+	const char *user_name, *home;
+	int stop_signal; /* the image's, for the first process; 0: SIGTERM */
+	char **env; /* K=V, all that the command gets; NULL-terminated */
+	void **kept; /* memory that was taken for these options and stays as long as they */
+	size_t nkept;
+	struct run_tell { /* instead of running a command: what is in a disk */
+		uint32_t mode; /* enum spec_mode */
+		uint32_t from_layers;
+		bool whole, objects;
+		int out;
+		int log; /* of MODE_MERGE: for the log of layer number */
+		uint32_t number;
+		int64_t most_ns; /* how long it may take; 0: as long as it takes */
+	} tell;
+};
+
+_Static_assert(SETTINGS_COUNT <= 64, "struct run_options.given");
+
+static inline bool run_is_given(const struct run_options *o, enum setting_id id)
+{
+	return o->given & (1ULL << id);
+}
+
+/* Memory that o keeps; takes p, which may be NULL. NULL: there is none. */
+void *run_keep(struct run_options *o, void *p);
+/* A copy of text that o keeps. */
+char *run_keep_text(struct run_options *o, const char *text);
+/* Frees what o holds. */
+void run_options_fini(struct run_options *o);
+
+/* From the words of a command line, of which argv[0] is the verb. 0; -1 with an error; 1: help was asked for. */
+int must_check run_options_parse(struct run_options *o, int argc, char **argv, struct err *e);
+/* From an object of JSON, whose fields are checked and added to what o has. 0, or -1 with an error whose code is unknown_field, wrong_type, missing_field or invalid. */
+int must_check run_options_read(struct run_options *o, const char *json, size_t len, struct err *e);
+/* As members of an object of JSON that has begun in b. what: settings with these flags (S_) only; 0: all. */
+void run_options_write(const struct run_options *o, unsigned what, struct buf *b);
+
+/* Can a cell that has booted with nothing but its image become this one? */
+bool run_fits_warm(const struct run_options *o);
+/* The name of an option that was given and that vivd carries out, or NULL. */
+const char *run_vivds_option(const struct run_options *o);
+
+/* ---- parts ---- */
+
+/* A file of variables, as --env-file has it (envfile.c): each, K=V or K, goes to take. */
+int must_check env_file_read(const char *path,
+			     int (*take)(void *arg, const char *text, struct err *e), void *arg,
+			     struct err *e);
+/* Mounts (mounts.c). option is for messages. */
+int must_check mount_add(struct run_options *o, const char *option, struct run_mount m,
+			 struct err *e);
+int must_check mount_option(struct run_options *o, const char *text, struct err *e);
+int must_check volume_option(struct run_options *o, const char *text, struct err *e);
+int must_check tmpfs_option(struct run_options *o, const char *text, struct err *e);
+/* A number within the bounds of a setting? Else -1 with an error that names it as name. */
+int must_check setting_bounds(enum setting_id id, double v, const char *name, struct err *e);
+/* A name for a cell or a volume: letters, digits, '.', '_', '-'. */
+bool cell_name_is_valid(const char *name);
+bool cell_id_is_valid(const char *id);
+
+#endif

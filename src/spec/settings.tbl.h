@@ -1,0 +1,108 @@
+/* A cell's settings, one row for each: from here come the parsers of the command line, of JSON and of vivarium.yaml, the help, the man page, the
+ * completion, the schemas of the API and of the YAML file, the types of the TypeScript client, and the answers to "can it change while the cell
+ * runs?" and "can a cell that has booted already become this?". To add a setting is to add a row.
+ *
+ *   SETTING(ID, TYPE, member, JSON, OPTION, LETTER, VALUE, MIN, MAX, FLAGS, HELP)
+ *
+ * TYPE     TEXT, PATH (absolute, in the cell), FLAG, CHOICE (of the words in settings_choices), COUNT, CPUS, SIZE (bytes), TIME (nanoseconds; in
+ *          JSON seconds), WORDS (a list; as an option a line for /bin/sh), MAP (NAME=VALUE), MOUNTS, RESTART, OWN (code of its own in args.c)
+ * member   of struct run_options; none: OWN has none of its own
+ * JSON     the field, also the key in YAML; limits.memory is in an object of its own. NULL: on the command line only
+ * OPTION   without the dashes; NULL: not on the command line. VALUE is what its value is called in help
+ * MIN, MAX in the unit of JSON; MAX 0: none
+ * HELP     one line; NULL: not for people (words between viv and its keepers)
+ *
+ * The order is that of the help. Rows of one object in JSON stand together. Rows without an option come last. */
+
+#define YEARS (366.0 * 24 * 3600)
+
+SETTING(IMAGE, TEXT, image, "image", "image", 0, "NAME", 0, 0, S_WARM | S_PLACE | S_YAML | S_VARS,
+	"root file system: an image of the store, or 'host' (the default), which shows the host's /usr, /bin and /lib")
+SETTING(NAME, TEXT, name, "name", "name", 0, "CELL", 0, 0, 0,
+	"use the named cell, which keeps its files; create it if it does not exist")
+SETTING(RM, FLAG, rm, "auto_remove", "rm", 0, NULL, 0, 0, S_WARM, "remove the cell and its files when it ends (always so without a name)")
+SETTING(ENTRYPOINT, TEXT, entrypoint, "entrypoint", "entrypoint", 0, "FILE", 0, 0, S_WARM | S_YAML,
+	"run this program instead of the image's entry point; empty: none")
+SETTING(CPUS, CPUS, cpu_milli, "limits.cpus", "cpus", 0, "N", 0.01, 4096, S_LIVE | S_WARM | S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"processors that the cell may use and sees, such as 2 or 0.5")
+SETTING(MEMORY, SIZE, memory, "limits.memory", "memory", 'm', "SIZE", 4 << 20, 0, S_LIVE | S_WARM | S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"memory that the cell may use and sees, such as 64M or 1G")
+SETTING(PIDS, COUNT, pids, "limits.pids", "pids", 0, "N", 1, 4000000, S_LIVE | S_WARM | S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"processes and threads that may exist at the same time")
+SETTING(PIDS_LIMIT, OWN, none, NULL, "pids-limit", 0, "N", 0, 0, S_WARM, "the same as --pids")
+SETTING(DISK, SIZE, disk_bytes, "limits.disk", "disk-size", 0, "SIZE", 1 << 20, 0, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"bytes that the cell may keep in its own files, such as 100M or 10G")
+SETTING(INODES, COUNT, disk_inodes, "limits.inodes", "disk-inodes", 0, "N", 16, 9e15, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"files that the cell may create")
+SETTING(TIMEOUT, TIME, timeout_ns, "timeout", "timeout", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_YAML | S_VARS | S_ZERO,
+	"end the cell after this time, such as 500ms, 10s or 5m; the exit status is 124")
+SETTING(ENV, MAP, env_given, "env", "env", 'e', "K=V", 0, 0, S_WARM | S_YAML | S_VARS | S_HOST,
+	"set an environment variable; a name alone passes the host's value on")
+SETTING(ENV_FILE, OWN, none, NULL, "env-file", 0, "FILE", 0, 0, S_WARM,
+	"read variables from FILE, one K=V or K on each line; --env takes precedence")
+SETTING(WORKDIR, PATH, workdir, "workdir", "workdir", 'w', "DIR", 0, 0, S_WARM | S_YAML | S_VARS,
+	"directory that the command starts in (default: the image's, or /)")
+SETTING(USER, TEXT, user_text, "user", "user", 'u', "USER", 0, 0, S_WARM | S_YAML | S_VARS | S_WORD,
+	"user of the image (of 'host': root, agent or nobody), UID or UID:GID")
+SETTING(MOUNT, MOUNTS, mounts, "mounts", "mount", 0, "SRC:DST[:ro|rw]", 0, 0, S_PLACE | S_YAML,
+	"show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST")
+SETTING(S3_ENDPOINT, TEXT, s3_endpoint, "s3_endpoint", "s3-endpoint", 0, "URL", 0, 0, S_PLACE,
+	"server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)")
+SETTING(VOLUME, OWN, none, NULL, "volume", 'v', "NAME:DST[:ro|rw]", 0, 0, S_PLACE,
+	"mount a volume at DST: files that outlive cells; a NAME with a '/' is a host directory or file")
+SETTING(TMPFS, OWN, none, NULL, "tmpfs", 0, "DST[:size=N]", 0, 0, S_PLACE, "mount an empty file system in memory at DST")
+SETTING(SHM_SIZE, OWN, none, NULL, "shm-size", 0, "SIZE", 0, 0, S_PLACE, "mount a file system in memory of this size at /dev/shm, such as 64M")
+SETTING(HOSTNAME, TEXT, hostname, "hostname", "hostname", 'h', "NAME", 1, 64, S_PLACE | S_YAML | S_VARS, "host name of the cell (default: cell)")
+SETTING(NETWORK, OWN, none, NULL, "network", 0, "none", 0, 0, S_WARM, "only 'none': a cell has no network but its own loopback yet")
+SETTING(PULL, OWN, none, NULL, "pull", 0, "WHEN", 0, 0, S_WARM, "accepted for docker's sake: missing or never; images come from 'viv image'")
+SETTING(INIT, OWN, none, NULL, "init", 0, NULL, 0, 0, S_WARM, "accepted for docker's sake: a cell always has an init that reaps processes")
+SETTING(WASM, PATH, wasm, "binfmt_wasm", "binfmt-wasm", 0, "COMMAND", 1, 400, 0,
+	"program in the cell that runs WebAssembly modules (default: node's WASI)")
+SETTING(INTERACTIVE, FLAG, interactive, "stdin_open", "interactive", 'i', NULL, 0, 0, S_WARM,
+	"with --detach: keep the command's input open (in the foreground it always reads viv's)")
+SETTING(TTY, FLAG, tty, "tty", "tty", 't', NULL, 0, 0, S_WARM, "give the command a terminal, or fail without one")
+SETTING(CHANGES, FLAG, changes, NULL, "changes", 0, NULL, 0, 0, 0, "at the end, list the files that were added, changed and deleted")
+SETTING(TRACE, FLAG, trace, NULL, "trace", 0, NULL, 0, 0, 0, "print every system call to standard error")
+SETTING(FAST, CHOICE, fast, "fast", "fast", 0, "MODE", 0, 0, 0,
+	"how calls avoid a switch to the kernel: on (the default), off, check, eager or detach")
+SETTING(QUIET, FLAG, quiet, NULL, "quiet", 'q', NULL, 0, 0, S_WARM, "print no warnings")
+SETTING(DETACH, FLAG, detach, NULL, "detach", 'd', NULL, 0, 0, S_WARM,
+	"run the cell in the background and print its id; 'viv logs' shows its output")
+SETTING(LABEL, MAP, labels, "labels", "label", 'l', "K=V", 0, 0, S_LIVE | S_WARM | S_VIVD | S_YAML,
+	"with --detach: a label, for 'viv ps --filter'")
+SETTING(RESTART, RESTART, restart, "restart", "restart", 0, "POLICY", 0, 0, S_LIVE | S_WARM | S_VIVD | S_YAML,
+	"with --detach: no, on-failure, on-failure:N, always or unless-stopped (the same as always)")
+SETTING(STOP_TIMEOUT, TIME, stop_ns, "stop_grace", "stop-timeout", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS,
+	"with --detach: time between SIGTERM and SIGKILL when the cell is stopped (default: 10s)")
+SETTING(STOP_SIGNAL, TEXT, stop_signal_text, "stop_signal", "stop-signal", 0, "SIGNAL", 0, 0, S_WARM | S_YAML | S_VARS | S_WORD,
+	"signal that asks the command to end when the cell is stopped (default: the image's, or TERM)")
+SETTING(IDLE_TIMEOUT, TIME, idle_ns, "idle_timeout", "idle-timeout", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS,
+	"with --detach: stop the cell after this time without a process in it")
+SETTING(HEALTH_CMD, WORDS, health_command, "health.command", "health-cmd", 0, "COMMAND", 0, 0, S_LIVE | S_WARM | S_VIVD | S_YAML | S_REQUIRED,
+	"with --detach: command that sh runs in the cell again and again; the cell is healthy while it exits with 0")
+SETTING(HEALTH_INTERVAL, TIME, health_interval_ns, "health.interval", "health-interval", 0, "TIME", 0.01, YEARS,
+	S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS, "time from the end of one health check to the next (default: 30s)")
+SETTING(HEALTH_TIMEOUT, TIME, health_timeout_ns, "health.timeout", "health-timeout", 0, "TIME", 0.01, YEARS,
+	S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS, "a health check that takes longer is killed and has failed (default: 30s)")
+SETTING(HEALTH_START, TIME, health_start_ns, "health.start_period", "health-start-period", 0, "TIME", 0, YEARS,
+	S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS, "time after the start in which failures do not count until a check has passed (default: 0)")
+SETTING(HEALTH_RETRIES, COUNT, health_retries, "health.retries", "health-retries", 0, "N", 1, 1000,
+	S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS, "failures in a row that make the cell unhealthy (default: 3)")
+SETTING(JSON, FLAG, json, NULL, "json", 0, NULL, 0, 0, S_WARM, "print viv's own messages as JSON")
+SETTING(HELP, OWN, none, NULL, "help", 0, NULL, 0, 0, S_WARM, "show this help")
+
+/* not on the command line */
+SETTING(COMMAND, WORDS, argv, "command", NULL, 0, NULL, 0, 4096, S_WARM | S_YAML,
+	"first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command")
+SETTING(SECRETS, WORDS, secrets, "secrets", NULL, 0, NULL, 0, 0, S_LIVE | S_WARM, "variables of env whose values are never shown")
+
+/* between viv or vivd and viv-keeper (keeper/client.h) */
+SETTING(SPEC, OWN, none, NULL, "spec", 0, "JSON", 0, 0, S_WARM, NULL)
+SETTING(IDLE, FLAG, idle, NULL, "idle", 0, NULL, 0, 0, S_WARM, NULL)
+SETTING(ID, OWN, none, NULL, "id", 0, "ID", 0, 0, S_WARM, NULL)
+SETTING(LEAVE, FLAG, leave, NULL, "leave", 0, NULL, 0, 0, S_WARM, NULL)
+SETTING(POOL, OWN, none, NULL, "pool", 0, NULL, 0, 0, 0, NULL)
+SETTING(VISIT, FLAG, visit, NULL, "visit", 0, NULL, 0, 0, 0, NULL)
+SETTING(MERGE, OWN, none, NULL, "merge", 0, NULL, 0, 0, 0, NULL)
+
+#undef YEARS
