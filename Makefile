@@ -279,19 +279,21 @@ $(VIVD_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/api/m
 
 # ---- fuzzers: only in MODE=asan ----
 
-# A kernel for the fuzzer that is at its limits all the time (src/base/arena.c), with a viv that finds it beside itself.
+# A kernel for the fuzzer that is at its limits all the time (src/base/arena.c, src/kernel/task/clock.c), with a viv that finds it beside itself.
 ARENA_TIGHT ?= 150
-$(B)/tight/arena.c.o: src/base/arena.c | $(GENERATED)
+TIGHT_SRC := src/base/arena.c src/kernel/task/clock.c
+TIGHT_OBJ := $(patsubst %,$(B)/tight/%.o,$(TIGHT_SRC))
+$(TIGHT_OBJ): $(B)/tight/%.o: % | $(GENERATED)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(PROG_CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -DARENA_TIGHT=$(ARENA_TIGHT) -c -o $@ $<
-$(B)/tight/viv-kernel: $(KERNEL_OBJ) $(HOST_OBJ) $(filter-out %/arena.c.o,$(BASE_OBJ)) $(B)/tight/arena.c.o
+$(B)/tight/viv-kernel: $(filter-out $(call objs,$(TIGHT_SRC)),$(KERNEL_OBJ) $(HOST_OBJ) $(BASE_OBJ)) $(TIGHT_OBJ)
 	$(call say,LD)
 	$(Q)$(PROG_CC) $(LDFLAGS) -o $@ $^
 $(B)/tight/viv: $(B)/viv $(B)/viv-keeper $(B)/viv-store $(B)/tight/viv-kernel
 	$(Q)cp --remove-destination $(B)/viv-keeper $(B)/viv-store $(B)/viv $(@D)/
 tight: $(B)/tight/viv
--include $(B)/tight/arena.c.d
+-include $(TIGHT_OBJ:.o=.d)
 
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))

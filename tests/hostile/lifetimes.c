@@ -503,6 +503,7 @@ static void stub_all(void)
 /* ---- groups of processes ---- */
 
 #define MANY 300
+#define CHAIN 300
 #define ENDED 10
 
 static void caught(int sig)
@@ -595,8 +596,98 @@ static void group_session(void *arg)
 	_exit(0);
 }
 
+static void *ends_at_once(void *arg)
+{
+	return arg;
+}
+
+/* The youngest of a large group gets its signal last. Meanwhile its threads end, or it becomes another program, which are reasons to hand on
+ * what was sent to it. */
+static void group_endings(void *arg)
+{
+	pid_t leader;
+	int made[2];
+	char c;
+
+	if (pipe(made) < 0 || (leader = fork()) < 0)
+		_exit(9);
+	if (leader == 0) {
+		setpgid(0, 0);
+		group_of_many();
+		if (fork() == 0) {
+			alarm(20);
+			for (int i = 0;; i++) {
+				pthread_t other;
+
+				if (i == 0)
+					(void)!write(made[1], "", 1);
+				if (arg && i == 20)
+					execl("/proc/self/exe", "lifetimes", "youngest", (char *)0);
+				if (pthread_create(&other, NULL, ends_at_once, NULL) == 0)
+					pthread_join(other, NULL);
+			}
+		}
+		for (;;)
+			pause();
+	}
+	(void)!read(made[0], &c, 1);
+	for (int i = 0; i < 500 && kill(-leader, SIGUSR1) == 0; i++)
+		;
+	kill(-leader, SIGKILL);
+	waitpid(leader, NULL, 0);
+	_exit(0);
+}
+
+/* The program that the youngest becomes, over and over, with the signals of its group on their way. */
+static void youngest(void)
+{
+	pthread_t other;
+
+	signal(SIGUSR1, caught);
+	for (int i = 0; i < 20; i++)
+		if (pthread_create(&other, NULL, ends_at_once, NULL) == 0)
+			pthread_join(other, NULL);
+	execl("/proc/self/exe", "lifetimes", "youngest", (char *)0);
+	_exit(0);
+}
+
+/* A chain of parents in one group: each that stops is news for its parent, which has its own stop still to come. */
+static void group_chain(void *arg)
+{
+	pid_t leader;
+	int made[2];
+	char c;
+
+	(void)arg;
+	if (pipe(made) < 0 || (leader = fork()) < 0)
+		_exit(9);
+	if (leader == 0) {
+		setpgid(0, 0);
+		group_of_many();
+		signal(SIGCHLD, caught);
+		for (int i = 0; i < CHAIN; i++)
+			if (fork() != 0)
+				for (;;)
+					pause();
+		(void)!write(made[1], "", 1);
+		for (;;)
+			pause();
+	}
+	(void)!read(made[0], &c, 1);
+	for (int i = 0; i < 4; i++) {
+		kill(-leader, SIGSTOP);
+		kill(-leader, SIGCONT);
+	}
+	kill(-leader, SIGKILL);
+	waitpid(leader, NULL, 0);
+	_exit(0);
+}
+
 static void groups_all(void)
 {
+	check(in_child(group_endings, NULL, 60000) == 0, "threads end while signals for their group are on their way");
+	check(in_child(group_endings, "", 60000) == 0, "and programs are started");
+	check(in_child(group_chain, NULL, 60000) == 0, "a chain of parents that stop");
 	for (int i = 0; i < 2; i++)
 		check(in_child(group_session, NULL, 60000) == 0, "the end of a large session, %d", i);
 	check(in_child(group_zombies, NULL, 60000) == 0, "signals to a group of which some have ended");
@@ -610,6 +701,8 @@ int main(int argc, char **argv)
 		void (*fn)(void);
 	} parts[] = { { "shm", shm_all }, { "mounts", mounts_all }, { "unix", unix_all }, { "fifo", fifo_all }, { "groups", groups_all }, { "stub", stub_all } };
 
+	if (argc == 2 && !strcmp(argv[1], "youngest"))
+		youngest();
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (argc < 2 || !strcmp(argv[1], parts[i].name))
 			parts[i].fn();

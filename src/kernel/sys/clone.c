@@ -331,7 +331,7 @@ bool births_signal(pid_t pgid, const struct task *from, int sig, const struct li
 			continue;
 		any = true;
 		if (sig)
-			signal_strand(&b->seed, sig, info);
+			(void)signal_strand(&b->seed, sig, info);
 	}
 	return any;
 }
@@ -343,7 +343,7 @@ void births_stop(pid_t pgid)
 	list_for_each (b, &births, link)
 		if (!(b->flags & CLONE_THREAD) && b->seed.pgid == pgid) {
 			b->seed.stop_asked = true;
-			signal_strand(&b->seed, SIGTSTP, NULL);
+			(void)signal_strand(&b->seed, SIGTSTP, NULL);
 		}
 }
 

@@ -29,6 +29,14 @@ int64_t now_real(void)
 
 bool turn_is_long(void)
 {
+#ifdef ARENA_TIGHT
+	/* In the fuzzer's kernel any moment may be the end of a turn. */
+	static uint32_t seed = 1;
+
+	seed = seed * 1664525 + 1013904223;
+	if (seed >> 30 == 0)
+		return true;
+#endif
 	return host_clock(CLOCK_MONOTONIC) - now_mono() > TURN_LONG;
 }
 

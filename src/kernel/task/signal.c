@@ -55,23 +55,25 @@ static bool is_travelling(const struct task *t, int sig, bool shared)
 	return false;
 }
 
-static void travel_add(struct list *to, int sig, bool shared, const struct linux_siginfo *info)
+/* False: there is no room. */
+static bool travel_add(struct list *to, int sig, bool shared, const struct linux_siginfo *info)
 {
 	struct travel *v = obj_new(&travel_type);
 
 	if (!v)
-		return;
+		return false;
 	v->shared = shared;
 	v->info = *info;
 	v->info.signo = sig;
 	list_append(to, &v->link);
+	return true;
 }
 
 /* One that is not noted (no room, or far too many of those that queue) only cannot be saved when its thread ends. */
 static void travel_note(struct task *t, int sig, bool shared, const struct linux_siginfo *info)
 {
 	if (sig < 32 || t->sig_inflight <= TRAVEL_MAX)
-		travel_add(&t->travelling, sig, shared, info);
+		(void)travel_add(&t->travelling, sig, shared, info);
 }
 
 static void travel_free(struct travel *v)
@@ -213,30 +215,19 @@ void signal_task_gone(struct task *t)
 	}
 }
 
-void signal_strand(struct proc *p, int sig, const struct linux_siginfo *info)
+bool signal_strand(struct proc *p, int sig, const struct linux_siginfo *info)
 {
 	const struct linux_siginfo kernel_info = { .signo = sig, .code = SI_KERNEL_ };
 	uint32_t count = 0;
 	struct travel *v;
 
 	list_for_each (v, &p->stranded, link) {
-		if (v->info.signo == sig && sig < 32)
-			return;
+		/* As Linux does it where a queue is full: what is pending already is not pending twice. */
+		if (v->info.signo == sig && (sig < 32 || count >= UNBORN_MAX))
+			return true;
 		count++;
 	}
-	if (sig >= 32 && count >= UNBORN_MAX)
-		return;
-	travel_add(&p->stranded, sig, true, info ? info : &kernel_info);
-}
-
-void signal_resend(struct proc *from, struct proc *to)
-{
-	while (!list_is_empty(&from->stranded)) {
-		struct travel *v = list_first(&from->stranded, struct travel, link);
-
-		(void)signal_send_proc(to, v->info.signo, &v->info);
-		travel_free(v);
-	}
+	return travel_add(&p->stranded, sig, true, info ? info : &kernel_info);
 }
 
 void signal_forget(struct proc *p)
@@ -629,13 +620,30 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 /* Those who have yet to get a signal that was sent to many. Who they are is decided when it is sent; before anything else happens to
  * one of them, it gets it. */
 static struct list late = LIST_INIT(late);
+/* One of them is just getting its signals. What that makes others send (a child stops, its parent hears of it) waits with what they have to
+ * get themselves, or a chain of parents would be a chain of calls here. */
+static bool hurrying;
+
+void signal_resend(struct proc *from, struct proc *to)
+{
+	list_remove(&from->late_link);
+	while (!list_is_empty(&from->stranded)) {
+		struct travel *v = list_first(&from->stranded, struct travel, link);
+
+		/* First, because what happens now may come back to this list. */
+		list_remove(&v->link);
+		(void)deliver(to, NULL, v->info.signo, &v->info);
+		travel_free(v);
+	}
+}
 
 void signal_hurry(struct proc *p)
 {
-	if (list_is_empty(&p->late_link))
+	if (hurrying || list_is_empty(&p->late_link))
 		return;
-	list_remove(&p->late_link);
+	hurrying = true;
 	signal_resend(p, p);
+	hurrying = false;
 }
 
 static void late_send(struct ktimer *timer)
@@ -657,14 +665,17 @@ void signal_send_one_of(struct proc *p, int sig, const struct linux_siginfo *inf
 		(void)signal_send_proc(p, sig, info);
 		return;
 	}
-	signal_strand(p, sig, info);
-	if (list_is_empty(&p->late_link))
+	if (!signal_strand(p, sig, info))
+		(void)signal_send_proc(p, sig, info);
+	else if (list_is_empty(&p->late_link))
 		list_append(&late, &p->late_link);
 }
 
 int signal_send_proc(struct proc *p, int sig, const struct linux_siginfo *info)
 {
 	signal_hurry(p);
+	if (!list_is_empty(&p->late_link) && sig != SIGKILL && signal_strand(p, sig, info))
+		return 0;
 	return deliver(p, NULL, sig, info) == -EAGAIN ? -EAGAIN : 0;
 }
 

@@ -397,8 +397,8 @@ bool signal_stop_counts(struct proc *p, int sig);
 void signal_task_gone(struct task *t);
 void signal_resend(struct proc *from, struct proc *to);
 void signal_forget(struct proc *p);
-/* Keeps one for signal_resend(): p has not announced itself yet. */
-void signal_strand(struct proc *p, int sig, const struct linux_siginfo *info);
+/* Keeps one for signal_resend(): p has not announced itself yet, or has others to get first. False: there is no room. */
+bool signal_strand(struct proc *p, int sig, const struct linux_siginfo *info);
 /* Hook: keeps one for those of a group (0: for all) that have not announced themselves yet; from NULL: the kernel sends it. True: there
  * are such that may be sent it. */
 extern bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,

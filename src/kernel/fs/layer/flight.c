@@ -499,7 +499,8 @@ bool store_sync_beside(struct layer *l)
 
 	if (s->own_request)
 		return true;
-	if (s->broken || s->log.fd < 0 || !hostwork_has_room(STEPS_MAX))
+	/* Nobody holds it: it goes, after a start that failed. */
+	if (!l->fs.refs || s->broken || s->log.fd < 0 || !hostwork_has_room(STEPS_MAX))
 		return false;
 	s->own_request = request_make(l, NULL, false, false);
 	if (!s->own_request)

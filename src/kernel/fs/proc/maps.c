@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/arena.h"
+#include "base/program.h"
 #include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/fs/proc/procmap.h"
@@ -105,7 +106,7 @@ static struct maps_text *maps_text_of(struct proc *p, struct textbuf *b)
 		return m;
 	m->fd = hostview_open(p->pid, 0, "maps");
 	b->state = m;
-	b->state_free = maps_text_free;
+	b->state_free = CALLBACK(maps_text_free);
 	return m;
 }
 

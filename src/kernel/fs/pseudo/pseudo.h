@@ -28,8 +28,8 @@ struct textbuf {
 	bool failed; /* something did not fit: the content is cut there */
 	bool more; /* show() has stopped, as the turn is long, and is called again in another */
 	uint64_t at; /* what it remembers until then: how far it is, */
-	void *state; /* and what else; state_free(state) is called when the text goes */
-	void (*state_free)(void *state);
+	void *state; /* and what else; state_free is called with it when the text goes */
+	void (*const *state_free)(void *state); /* a CALLBACK() */
 };
 
 void text_put(struct textbuf *b, const void *data, size_t n);

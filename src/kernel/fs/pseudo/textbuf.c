@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/program.h"
 #include "kernel/fs/pseudo/pseudo.h"
 
 #define TEXT_FIRST 1024
@@ -84,7 +85,7 @@ bool text_pause(struct textbuf *b, uint64_t n)
 void text_free(struct textbuf *b)
 {
 	if (b->state)
-		b->state_free(b->state);
+		(*CHECKED(b->state_free))(b->state);
 	if (b->data)
 		blob_free(b->data, b->cap);
 	memset(b, 0, sizeof(*b));
