@@ -11,7 +11,7 @@ struct patching {
 	struct op op;
 };
 
-static void patched(void *arg, struct cell *c, const struct fault *f)
+static void patched(void *arg, struct cell *c, const struct err *f)
 {
 	struct patching *x = arg;
 	struct request *r = op_end(&x->op);
@@ -19,7 +19,7 @@ static void patched(void *arg, struct cell *c, const struct fault *f)
 	if (r && c)
 		reply_json(r, 200, cell_json(c, request_sees_secrets(r)));
 	else if (r)
-		reply_fault(r, f);
+		reply_err(r, f);
 	free(x);
 }
 
@@ -44,8 +44,8 @@ static void member_merge(json_t *spec, const char *key, json_t *patch)
 	json_object_set_new(spec, key, to);
 }
 
-/* A new spec; NULL: a fault. */
-static json_t *spec_merge(const json_t *spec, json_t *patch, struct fault *f)
+/* A new spec; NULL: an error. */
+static json_t *spec_merge(const json_t *spec, json_t *patch, struct err *f)
 {
 	json_t *to = json_copy((json_t *)(uintptr_t)spec), *v;
 	const char *key;
@@ -53,9 +53,8 @@ static json_t *spec_merge(const json_t *spec, json_t *patch, struct fault *f)
 	json_object_foreach(patch, key, v)
 	{
 		if (!setting_is_live(key)) {
-			fault_note(f, 400, "unknown_field",
-				   "'%.60s' is nothing that is changed in a cell that is there",
-				   key);
+			err_note(f, ERR_UNKNOWN_FIELD,
+				 "'%.60s' is nothing that is changed in a cell that is there", key);
 			json_decref(to);
 			return NULL;
 		}
@@ -74,7 +73,7 @@ void cell_patch(struct request *r)
 {
 	struct cell *c = request_cell(r);
 	json_t *patch = c ? request_object(r) : NULL, *spec;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	struct patching *x;
 
 	if (!patch)
@@ -85,7 +84,7 @@ void cell_patch(struct request *r)
 		op_begin(r, &x->op);
 		cell_change(c, spec, change_names(patch), patched, x);
 	} else {
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	}
 	json_decref(patch);
 }

@@ -26,18 +26,17 @@ static void cell_reply(struct request *r, unsigned status, const struct cell *c)
 
 static void start_failed(struct request *r, const struct cell *c)
 {
-	struct fault f = { 0 };
+	struct err f;
 
-	fault_note(&f, 422, "start_failed", "the cell could not start");
-	fault_cause(&f, c->detail);
-	reply_fault(r, &f);
+	cell_start_error(c, "the cell could not start", &f);
+	reply_err(r, &f);
 }
 
 static void state_step(struct cell_wait *w, struct cell *c, bool gone)
 {
 	struct state_op *x = container_of(w, struct state_op, wait);
 	struct request *r;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	/* One that stops before it ran is about to tell why. */
 	if (!gone && (c->state == CELL_STARTING || c->state == CELL_STOPPING ||
@@ -52,8 +51,8 @@ static void state_step(struct cell_wait *w, struct cell *c, bool gone)
 	r = op_end(&x->op);
 	if (!r)
 		;
-	else if (f.status)
-		reply_fault(r, &f);
+	else if (f.kind)
+		reply_err(r, &f);
 	else if (!x->until_over && c->state == CELL_FAILED)
 		start_failed(r, c);
 	else
@@ -89,12 +88,12 @@ void cell_start_wait(struct request *r, struct cell *c, unsigned status)
 void cell_start_post(struct request *r)
 {
 	struct cell *c = request_cell(r);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!c)
 		return;
 	if (cell_start(c, &f) < 0)
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	else
 		cell_start_wait(r, c, 200);
 }
@@ -107,7 +106,7 @@ bool request_grace(struct request *r, const struct cell *c, const json_t *o, int
 	*ret = v ? (int64_t)(seconds * NSEC_PER_SEC) : cell_grace(c);
 	if (seconds <= 86400)
 		return true;
-	reply_error(r, 400, "invalid", "'grace' is at most a day in seconds");
+	reply_error(r, ERR_INVALID, "'grace' is at most a day in seconds");
 	return false;
 }
 
@@ -125,20 +124,20 @@ static bool grace_read(struct request *r, const struct cell *c, int64_t *ret)
 static void stop_begin(struct request *r, bool then_start)
 {
 	struct cell *c = request_cell(r);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	int64_t grace;
 
 	if (!c || !grace_read(r, c, &grace))
 		return;
 	if (then_start && !cell_state_is_live(c->state)) {
 		if (cell_start(c, &f) < 0)
-			reply_fault(r, &f);
+			reply_err(r, &f);
 		else
 			cell_start_wait(r, c, 200);
 		return;
 	}
 	if (cell_stop(c, grace, &f) < 0)
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	else if (!cell_state_is_live(c->state))
 		cell_reply(r, 200, c);
 	else
@@ -217,7 +216,7 @@ static void freeze_begin(struct request *r, uint32_t type, enum cell_input in)
 	if (!c)
 		return;
 	if (cell_state_next(c->state, in) == CELL_NONE)
-		reply_error(r, 409, "wrong_state", "a cell that is %s cannot be asked to %s",
+		reply_error(r, ERR_WRONG_STATE, "a cell that is %s cannot be asked to %s",
 			    cell_state_name(c->state), cell_input_name(in));
 	else
 		keeper_begin(r, c, (struct keep_msg){ .type = type }, in);
@@ -247,7 +246,7 @@ void cell_kill_post(struct request *r)
 		sig = json_integer_value(json_object_get(o, "signal"));
 	json_decref(o);
 	if (sig < 1 || sig > 64)
-		reply_error(r, 400, "invalid", "'signal' is a number between 1 and 64");
+		reply_error(r, ERR_INVALID, "'signal' is a number between 1 and 64");
 	else
 		keeper_begin(r, c,
 			     (struct keep_msg){
@@ -285,17 +284,17 @@ static void renaming_done(uv_work_t *w, int status)
 {
 	struct renaming *x = w->data;
 	struct request *r = op_end(&x->op);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	(void)status;
 	x->c->busy = false;
 	cell_changed_soon(x->c);
 	if (x->err)
-		fault_convert(&f, &x->e);
+		f = x->e;
 	else
 		cell_rename(x->c, x->name, &f);
-	if (r && f.status)
-		reply_fault(r, &f);
+	if (r && f.kind)
+		reply_err(r, &f);
 	else if (r)
 		cell_reply(r, 200, x->c);
 	free(x);
@@ -313,13 +312,14 @@ void cell_rename_post(struct request *r)
 		return;
 	other = cell_by_name(r->d, name);
 	if (!cell_name_is_valid(name)) {
-		reply_error(r, 400, "invalid", "this is no name for a cell");
+		reply_error(r, ERR_INVALID, "this is no name for a cell");
 	} else if (other) {
-		reply_error(r, 409, "exists", "there is a cell '%s' already", name);
+		reply_error(r, ERR_EXISTS, "there is a cell '%s' already", name);
 	} else if (!c->name[0] || cell_state_is_live(c->state) || c->busy || c->visit) {
-		reply_error(r, 409, "wrong_state",
+		reply_error(r, ERR_WRONG_STATE,
 			    !c->name[0] ? "a cell without a name keeps nothing and gets none"
-					: "a cell is renamed while it does not run; stop it first");
+					: "a cell is renamed while it does not run" REMEDY
+					  "stop it first");
 	} else {
 		x = xalloc(sizeof(*x));
 		x->c = c;

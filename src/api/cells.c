@@ -18,16 +18,16 @@ bool request_sees_secrets(const struct request *r)
 
 struct cell *request_cell(struct request *r)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	struct cell *c = cell_find(r->d, r->param[0], &f);
 
 	if (c && r->rights.cell[0] && strcmp(r->rights.cell, c->id)) {
 		c = NULL;
-		fault_note(&f, 404, "not_found", "there is no cell '%.80s'; 'viv ls' lists them",
-			   r->param[0]);
+		err_note(&f, ERR_NOT_FOUND, "there is no cell '%.80s'" REMEDY "'viv ls' lists them",
+			 r->param[0]);
 	}
 	if (!c)
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	return c;
 }
 
@@ -36,7 +36,7 @@ struct cell *request_live(struct request *r)
 	struct cell *c = request_cell(r);
 
 	if (c && !c->keeper) {
-		reply_error(r, 409, "wrong_state", "the cell does not run; it is %s",
+		reply_error(r, ERR_WRONG_STATE, "the cell does not run; it is %s",
 			    cell_state_name(c->state));
 		return NULL;
 	}
@@ -48,31 +48,26 @@ struct cell *request_kept(struct request *r)
 	struct cell *c = request_cell(r);
 
 	if (c && !c->name[0]) {
-		reply_error(r, 409, "no_disk", "a cell without a name keeps no files");
+		reply_error(r, ERR_NO_DISK, "a cell without a name keeps no files");
 		return NULL;
 	}
 	return c;
 }
 
-void keeper_fault(const struct keep_msg *m, struct fault *f)
+void keeper_err(const struct keep_msg *m, struct err *f)
 {
-	struct err e = { .kind = ERR_FAILED };
-
-	if (!m) {
-		fault_note(f, 409, "ended", "the cell ended meanwhile");
-		return;
-	}
-	e.kind = m->b ? (enum err_kind)m->b : ERR_FAILED;
-	snprintf(e.text, sizeof(e.text), "%s", m->text);
-	fault_convert(f, &e);
+	if (m)
+		keep_fail_get(m, f);
+	else
+		err_note(f, ERR_ENDED, "the cell ended meanwhile");
 }
 
 void reply_keeper(struct request *r, const struct keep_msg *m)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
-	keeper_fault(m, &f);
-	reply_fault(r, &f);
+	keeper_err(m, &f);
+	reply_err(r, &f);
 }
 
 void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const int *fds,
@@ -82,8 +77,8 @@ void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const in
 
 	if (err) {
 		free(op);
-		reply_error(r, err == -EAGAIN ? 503 : 409, err == -EAGAIN ? "busy" : "ended",
-			    err == -EAGAIN ? "the cell has too much to do; try again"
+		reply_error(r, err == -EAGAIN ? ERR_OVERLOADED : ERR_ENDED,
+			    err == -EAGAIN ? "the cell has too much to do" REMEDY "try again"
 					   : "the cell has just ended");
 		return;
 	}
@@ -123,8 +118,8 @@ void cells_list(struct request *r)
 	if (!bad)
 		name = request_query(r, "name", &bad);
 	if (!bad && state && cell_state_parse(state) == CELL_NONE) {
-		reply_error(r, 400, "invalid",
-			    "there is no such state; it is one of created, starting, "
+		reply_error(r, ERR_INVALID,
+			    "there is no such state" REMEDY "it is one of created, starting, "
 			    "running, paused, stopping, stopped and failed");
 		bad = true;
 	}
@@ -161,11 +156,11 @@ struct making {
 /* Starts it if that was asked for, and answers. */
 static void made_answer(struct request *r, struct cell *c, bool start, unsigned status)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (start && !cell_state_is_live(c->state)) {
 		if (cell_start(c, &f) < 0) {
-			reply_fault(r, &f);
+			reply_err(r, &f);
 			return;
 		}
 		cell_start_wait(r, c, status);
@@ -174,7 +169,7 @@ static void made_answer(struct request *r, struct cell *c, bool start, unsigned 
 	reply_json(r, status, cell_json(c, request_sees_secrets(r)));
 }
 
-static void named_made(void *arg, struct cell *c, bool existed, const struct fault *f)
+static void named_made(void *arg, struct cell *c, bool existed, const struct err *f)
 {
 	struct making *m = arg;
 	struct request *r = op_end(&m->op);
@@ -182,7 +177,7 @@ static void named_made(void *arg, struct cell *c, bool existed, const struct fau
 	if (r && c)
 		made_answer(r, c, m->start, existed ? 200 : 201);
 	else if (r)
-		reply_fault(r, f);
+		reply_err(r, f);
 	free(m);
 }
 
@@ -205,13 +200,13 @@ static void named_begin(struct request *r, json_t *spec, const char *name, bool 
 }
 
 /* What is said about the request and is not part of the cell. */
-static int flag_take(json_t *spec, const char *name, bool *ret, struct fault *f)
+static int flag_take(json_t *spec, const char *name, bool *ret, struct err *f)
 {
 	const json_t *v = json_object_get(spec, name);
 
 	*ret = json_is_true(v);
 	if (v && !json_is_boolean(v))
-		return fault_set(f, 400, "wrong_type", "'%s' must be true or false", name);
+		return err_set(f, ERR_WRONG_TYPE, "'%s' must be true or false", name);
 	json_object_del(spec, name);
 	return 0;
 }
@@ -219,7 +214,7 @@ static int flag_take(json_t *spec, const char *name, bool *ret, struct fault *f)
 void cells_create(struct request *r)
 {
 	json_t *spec = request_object(r);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	bool start, get, update;
 	const char *text;
 	char name[CELL_NAME_LEN + 1] = "", hash[HASH_TEXT];
@@ -230,7 +225,7 @@ void cells_create(struct request *r)
 	if (flag_take(spec, "start", &start, &f) < 0 || flag_take(spec, "get", &get, &f) < 0 ||
 	    flag_take(spec, "update", &update, &f) < 0 || cellspec_check(spec, &f) < 0) {
 		json_decref(spec);
-		reply_fault(r, &f);
+		reply_err(r, &f);
 		return;
 	}
 	text = json_text(spec, "name");
@@ -247,14 +242,14 @@ void cells_create(struct request *r)
 	}
 	if (cell_image(spec, hash, &f) < 0) {
 		json_decref(spec);
-		reply_fault(r, &f);
+		reply_err(r, &f);
 		return;
 	}
 	c = cell_new(r->d, NULL, "", spec, &f);
 	if (c)
 		made_answer(r, c, start, 201);
 	else
-		reply_fault(r, &f);
+		reply_err(r, &f);
 }
 
 /* ---- removing ---- */
@@ -265,13 +260,13 @@ struct removing {
 	bool waits;
 };
 
-static void removed(void *arg, const struct fault *f)
+static void removed(void *arg, const struct err *f)
 {
 	struct removing *x = arg;
 	struct request *r = op_end(&x->op);
 
 	if (r && f)
-		reply_fault(r, f);
+		reply_err(r, f);
 	else if (r)
 		reply_nothing(r);
 	free(x);
@@ -297,7 +292,7 @@ void cell_delete(struct request *r)
 	struct cell *c;
 	uint64_t force = 0;
 	struct removing *x;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!request_query_only(r, names) || !request_query_number(r, "force", 1, &force))
 		return;
@@ -308,7 +303,7 @@ void cell_delete(struct request *r)
 	if (force && cell_state_is_live(c->state)) {
 		if (cell_stop(c, 0, &f) < 0) {
 			free(x);
-			reply_fault(r, &f);
+			reply_err(r, &f);
 			return;
 		}
 		op_begin(r, &x->op);

@@ -14,7 +14,7 @@ struct cell *request_live(struct request *r);
 void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const int *fds,
 		 unsigned nfds, ask_fn fn, struct op *op);
 /* What a KEEP_FAIL says, or that the cell ended (m NULL). */
-void keeper_fault(const struct keep_msg *m, struct fault *f);
+void keeper_err(const struct keep_msg *m, struct err *f);
 /* Answers with that. */
 void reply_keeper(struct request *r, const struct keep_msg *m);
 /* The request waits until the cell runs (then that status), or could not start. */

@@ -34,7 +34,7 @@
 #define WAIT_ANSWER_MS 500
 
 struct options {
-	bool detach;
+	bool detach, json;
 	const char *listen, *cert, *key;
 };
 
@@ -47,10 +47,19 @@ static void line_log(const char *line)
 	fprintf(stderr, "vivd: %s\n", line);
 }
 
-static int fail(const struct err *e)
+/* For a person, or for the program that starts us. */
+static int failed(const struct options *o, const struct err *e)
 {
-	fprintf(stderr, "vivd: %s\n", e->text);
-	return e->kind;
+	struct buf b = { 0 };
+
+	if (o->json) {
+		err_json(e, &b);
+		fprintf(stderr, "%s\n", (char *)b.p);
+		buf_free(&b);
+	} else {
+		fprintf(stderr, "vivd: %s\n", err_line(e).str);
+	}
+	return err_exit(e);
 }
 
 static void usage(FILE *to)
@@ -63,6 +72,7 @@ static void usage(FILE *to)
 		"  --listen ADDR     also at ADDRESS:PORT, with tokens ('viv token create')\n"
 		"  --tls-cert FILE   with TLS: the certificate (PEM, with its chain)\n"
 		"  --tls-key FILE    and its key\n"
+		"  --json            print why it cannot start as JSON\n"
 		"  --routes          print the API's routes and end\n"
 		"  --version\n");
 }
@@ -250,7 +260,7 @@ static int daemon_run(const struct options *o, int ready)
 	limit_files_raise(0);
 	d->lock = -1;
 	if (daemon_start(d, o, &e) < 0) {
-		int status = fail(&e);
+		int status = failed(o, &e);
 
 		if (d->lock >= 0 && e.kind != ERR_CONFLICT)
 			place_leave(d);
@@ -293,12 +303,13 @@ static bool other_answers(void)
 static int detach_once(const struct options *o)
 {
 	int ready[2], status;
+	struct err e;
 	char byte;
 	pid_t pid;
 
 	if (pipe2(ready, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		fprintf(stderr, "vivd: cannot start: %s\n", strerror(errno));
-		return ERR_FAILED;
+		err_set(&e, ERR_FAILED, "cannot start vivd: %s", strerror(errno));
+		return failed(o, &e);
 	}
 	if (pid == 0) {
 		close(ready[0]);
@@ -340,6 +351,7 @@ int main(int argc, char **argv)
 		{ "listen", required_argument, NULL, 'l' },
 		{ "tls-cert", required_argument, NULL, 'c' },
 		{ "tls-key", required_argument, NULL, 'k' },
+		{ "json", no_argument, NULL, 'j' },
 		{ "routes", no_argument, NULL, 'r' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
@@ -362,6 +374,9 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			o.key = optarg;
+			break;
+		case 'j':
+			o.json = true;
 			break;
 		case 'r':
 			for (unsigned i = 0; i < nroutes; i++)

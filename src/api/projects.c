@@ -82,11 +82,11 @@ static void asking_do(struct asking *x, struct request *r)
 		.only = json_object_get(x->body, "cells"),
 	};
 	struct plan plan;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (plan_make(r->d, &x->file, x->project, &o, &plan, &f) < 0) {
 		plan_free(&plan);
-		reply_fault(r, &f);
+		reply_err(r, &f);
 		return;
 	}
 	reply_stream(r, "application/x-ndjson", &lines,
@@ -105,8 +105,9 @@ static void on_retry(uv_timer_t *t)
 	uv_timer_stop(t);
 	r = op_end(&x->op);
 	if (r && busy == PROJECT_BUSY)
-		reply_error(r, 409, "busy",
-			    "somebody else changes project '%s' now; wait for the end of that",
+		reply_error(r, ERR_BUSY,
+			    "somebody else changes project '%s' now" REMEDY
+			    "wait for the end of that",
 			    x->project);
 	else if (r)
 		asking_do(x, r);
@@ -116,7 +117,7 @@ static void on_retry(uv_timer_t *t)
 /* ---- the question ---- */
 
 /* Reads the file, if there is one; the project's name. */
-static int file_read(struct asking *x, struct fault *f)
+static int file_read(struct asking *x, struct err *f)
 {
 	const char *text = json_text(x->body, "yaml"), *file = json_text(x->body, "file");
 	const char *project = json_text(x->body, "project"), *dir = json_text(x->body, "dir");
@@ -128,7 +129,7 @@ static int file_read(struct asking *x, struct fault *f)
 				    .vars = json_object_get(x->body, "variables") };
 
 	if (dir && (dir[0] != '/' || strlen(dir) >= 4096))
-		return fault_set(f, 400, "invalid", "'dir' is an absolute path");
+		return err_set(f, ERR_INVALID, "'dir' is an absolute path");
 	if (text) {
 		in.size = strlen(text);
 		if (project_file_read(&in, &x->file, f) < 0)
@@ -136,9 +137,9 @@ static int file_read(struct asking *x, struct fault *f)
 		project = x->file.name;
 	}
 	if (!project || !cell_name_is_valid(project))
-		return fault_set(f, 400, "invalid",
-				 project ? "this is no name for a project"
-					 : "one of 'yaml' and 'project' is needed");
+		return err_set(f, ERR_INVALID,
+			       project ? "this is no name for a project"
+				       : "one of 'yaml' and 'project' is needed");
 	strcpy(x->project, project);
 	return 0;
 }
@@ -146,7 +147,7 @@ static int file_read(struct asking *x, struct fault *f)
 static void asking_begin(struct request *r, json_t *body, bool down)
 {
 	struct asking *x;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!body)
 		return;
@@ -156,7 +157,7 @@ static void asking_begin(struct request *r, json_t *body, bool down)
 	uv_timer_init(&r->d->loop, &x->timer);
 	x->timer.data = x;
 	if (file_read(x, &f) < 0) {
-		reply_fault(r, &f);
+		reply_err(r, &f);
 		uv_close((uv_handle_t *)&x->timer, asking_closed);
 		return;
 	}

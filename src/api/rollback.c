@@ -33,7 +33,7 @@ struct rollback {
 	int64_t run; /* when the one began whose keeper was asked */
 	bool again; /* it is to run afterwards */
 	bool ended; /* for nothing: that is said, too */
-	struct fault f; /* status 0: none */
+	struct err f; /* status 0: none */
 	/* of the thread */
 	struct err e;
 	bool failed, runs;
@@ -48,15 +48,14 @@ static void finish(struct rollback *x)
 
 	cell_wait_remove(&x->wait);
 	r = op_end(&x->op);
-	if (!x->f.status && x->step == STEP_START && c->state == CELL_FAILED) {
-		fault_note(&x->f, 422, "start_failed", "%s", not_again);
-		fault_cause(&x->f, c->detail);
+	if (!x->f.kind && x->step == STEP_START && c->state == CELL_FAILED) {
+		cell_start_error(c, not_again, &x->f);
 	}
 	if (x->ended)
 		snprintf(x->f.remedy, sizeof(x->f.remedy), "the cell was ended%s",
 			 cell_state_is_live(c->state) ? " and started again" : "");
-	if (r && x->f.status)
-		reply_fault(r, &x->f);
+	if (r && x->f.kind)
+		reply_err(r, &x->f);
 	else if (r)
 		reply_json(r, 200, cell_json(c, request_sees_secrets(r)));
 	free(x);
@@ -73,15 +72,15 @@ static void answered(void *arg, const struct keep_msg *m, int *fds, unsigned nfd
 	(void)fds;
 	(void)nfds;
 	if (m && m->type == KEEP_FAIL && !m->a) {
-		keeper_fault(m, &x->f);
+		keeper_err(m, &x->f);
 		finish(x);
 		return;
 	}
 	x->step = m ? STEP_END : STEP_UNHEARD;
 	if (m && m->type == KEEP_FAIL) {
-		fault_note(&x->f, 500, "failed",
-			   "the files could not be set back and are as they were");
-		fault_cause(&x->f, m->text);
+		keep_fail_get(m, &x->f);
+		x->f.kind = ERR_FAILED;
+		err_wrap(&x->f, "the files could not be set back and are as they were");
 		x->ended = true;
 	}
 	go_on(x);
@@ -95,8 +94,8 @@ static void unheard(struct rollback *x)
 		go_on(x);
 		return;
 	}
-	fault_note(&x->f, 500, "failed",
-		   "the cell's keeper was killed; whether the files were set back is not known");
+	err_note(&x->f, ERR_FAILED,
+		 "the cell's keeper was killed; whether the files were set back is not known");
 	finish(x);
 }
 
@@ -110,7 +109,7 @@ static void keeper_ask(struct rollback *x)
 	x->run = x->c->started;
 	err = link_ask(x->c->keeper, &m, NULL, 0, answered, x);
 	if (err == -EAGAIN) {
-		fault_note(&x->f, 503, "busy", "the cell has too much to do; try again");
+		err_note(&x->f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
 		finish(x);
 	} else if (!err) {
 		x->step = STEP_ASKED;
@@ -147,7 +146,7 @@ static void worked(uv_work_t *w, int status)
 	} else {
 		x->step = STEP_END;
 		if (x->failed)
-			fault_convert(&x->f, &x->e);
+			x->f = x->e;
 	}
 	go_on(x);
 }
@@ -157,7 +156,7 @@ static void work_begin(struct rollback *x)
 	struct cell *c = x->c;
 
 	if (c->busy || c->visit) {
-		fault_note(&x->f, 409, "busy", "the cell is being changed; try again");
+		err_note(&x->f, ERR_BUSY, "the cell is being changed" REMEDY "try again");
 		finish(x);
 		return;
 	}
@@ -179,7 +178,7 @@ static void go_on(struct rollback *x)
 {
 	struct cell *c = x->c;
 	bool live = cell_state_is_live(c->state);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (x->step == STEP_BEGIN && !live) {
 		work_begin(x);
@@ -195,9 +194,9 @@ static void go_on(struct rollback *x)
 		x->step = STEP_START;
 		if (cell_start(c, &f) == 0)
 			return;
-		if (!x->f.status) {
-			fault_note(&x->f, f.status, f.code, "%s", not_again);
-			fault_cause(&x->f, f.message);
+		if (!x->f.kind) {
+			x->f = f;
+			err_wrap(&x->f, "%s", not_again);
 		}
 		finish(x);
 	} else if (x->step == STEP_START && c->state != CELL_STARTING &&
@@ -213,8 +212,8 @@ static void changed(struct cell_wait *w, struct cell *c, bool gone)
 	(void)c;
 	/* Neither while its keeper is asked nor while a thread is at work is it removed. */
 	if (gone) {
-		if (!x->f.status)
-			fault_note(&x->f, 404, "not_found", "the cell was removed meanwhile");
+		if (!x->f.kind)
+			err_note(&x->f, ERR_NOT_FOUND, "the cell was removed meanwhile");
 		finish(x);
 		return;
 	}
@@ -234,7 +233,7 @@ void cell_rollback_post(struct request *r)
 	if (!o)
 		return;
 	if (name_check("snapshot", json_text(o, "snapshot"), &e) < 0) {
-		reply_error(r, 400, "invalid", "%s", e.text);
+		reply_err(r, &e);
 	} else if (request_grace(r, c, o, &grace)) {
 		x = xalloc(sizeof(*x));
 		x->c = c;

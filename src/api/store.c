@@ -15,22 +15,12 @@
 /* Opens the store for a request; false: answered. */
 static bool store_begin(struct request *r, struct store *s)
 {
-	struct fault f = { 0 };
 	struct err e;
 
 	if (store_open(s, &e) == 0)
 		return true;
-	fault_convert(&f, &e);
-	reply_fault(r, &f);
+	reply_err(r, &e);
 	return false;
-}
-
-static void store_failed(struct request *r, const struct err *e)
-{
-	struct fault f = { 0 };
-
-	fault_convert(&f, e);
-	reply_fault(r, &f);
 }
 
 void images_list(struct request *r)
@@ -45,7 +35,7 @@ void images_list(struct request *r)
 	if (!store_begin(r, &s))
 		return;
 	if (image_list(&s, &hashes, &nhashes, &e) < 0 || tag_list(&s, &tags, &ntags, &e) < 0) {
-		store_failed(r, &e);
+		reply_err(r, &e);
 	} else {
 		list = json_pack("[{s:s,s:[s]}]", "id", "host", "tags", "host");
 		for (size_t i = 0; i < nhashes; i++) {
@@ -78,7 +68,7 @@ void volumes_list(struct request *r)
 	err = named_list(s.fd, NAMED_VOLUME, &list, &n);
 	if (err) {
 		err_set(&e, ERR_FAILED, "cannot list volumes: %s", strerror(-err));
-		store_failed(r, &e);
+		reply_err(r, &e);
 	} else {
 		out = json_array();
 		for (unsigned i = 0; i < n; i++)
@@ -125,7 +115,7 @@ static void change_answer(struct change *x)
 	struct request *r = op_end(&x->op);
 
 	if (r && x->failed)
-		store_failed(r, &x->e);
+		reply_err(r, &x->e);
 	else if (r && x->made)
 		reply_json(r, 201, json_pack("{s:s}", "name", x->name));
 	else if (r)
@@ -171,7 +161,7 @@ static bool name_read(struct request *r, const char *what, char name[DISK_NAME_M
 	if (!o)
 		return false;
 	if (name_check(what, text, &e) < 0)
-		store_failed(r, &e);
+		reply_err(r, &e);
 	else
 		strcpy(name, text);
 	json_decref(o);
@@ -199,7 +189,7 @@ static int volume_take(struct change *x, struct store *s, struct err *e)
 void volume_delete(struct request *r)
 {
 	if (!disk_name_is_valid(r->param[0]))
-		reply_error(r, 404, "not_found", "there is no volume '%.80s'", r->param[0]);
+		reply_error(r, ERR_NOT_FOUND, "there is no volume '%.80s'", r->param[0]);
 	else
 		change_begin(r, r->param[0], "", false, volume_take);
 }
@@ -218,7 +208,7 @@ void snapshots_list(struct request *r)
 	if (!c || !store_begin(r, &s))
 		return;
 	if (cell_open(&s, c->name, DISK_PEEK, &n, &d, &e) < 0) {
-		store_failed(r, &e);
+		reply_err(r, &e);
 	} else {
 		list = json_array();
 		for (unsigned i = 0; i < d.nlayers; i++)
@@ -277,7 +267,7 @@ void snapshot_delete(struct request *r)
 	struct cell *c = request_kept(r);
 
 	if (c && !disk_name_is_valid(r->param[1]))
-		reply_error(r, 404, "not_found", "cell '%s' has no snapshot '%.80s'", c->name,
+		reply_error(r, ERR_NOT_FOUND, "cell '%s' has no snapshot '%.80s'", c->name,
 			    r->param[1]);
 	else if (c)
 		change_begin(r, r->param[1], c->name, false, snapshot_take)->then = snapshot_merge;

@@ -20,8 +20,9 @@ void token_get(struct request *r)
 	if (t)
 		reply_json(r, 200, json_incref(t));
 	else
-		reply_error(r, 404, "not_found",
-			    "there is no token '%.40s'; 'viv token ls' lists them", r->param[0]);
+		reply_error(r, ERR_NOT_FOUND,
+			    "there is no token '%.40s'" REMEDY "'viv token ls' lists them",
+			    r->param[0]);
 	json_decref(list);
 }
 
@@ -32,7 +33,7 @@ static const struct field fields[] = {
 	{ "expires_in", FIELD_NUMBER, false },
 };
 
-static int create(struct request *r, const json_t *o, struct fault *f)
+static int create(struct request *r, const json_t *o, struct err *f)
 {
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const char *cell = json_string_value(json_object_get(o, "cell"));
@@ -42,15 +43,16 @@ static int create(struct request *r, const json_t *o, struct fault *f)
 	json_t *list, *t;
 
 	if (!scope_parse(json_string_value(json_object_get(o, "scope")), &scope))
-		return fault_set(f, 400, "invalid", "'scope' is admin, cell or read");
+		return err_set(f, ERR_INVALID, "'scope' is admin, cell or read");
 	if ((scope == SCOPE_CELL) != (cell != NULL) && scope != SCOPE_READ)
-		return fault_set(f, 400, "invalid",
-				 cell ? "a token of scope admin is for all cells; leave 'cell' out"
-				      : "a token of scope cell needs a 'cell'");
+		return err_set(f, ERR_INVALID,
+			       cell ? "a token of scope admin is for all cells" REMEDY
+				      "leave 'cell' out"
+				    : "a token of scope cell needs a 'cell'");
 	if (name && strlen(name) > TOKEN_NAME_MAX)
-		return fault_set(f, 400, "invalid", "'name' has at most %d bytes", TOKEN_NAME_MAX);
+		return err_set(f, ERR_INVALID, "'name' has at most %d bytes", TOKEN_NAME_MAX);
 	if (seconds > LONGEST)
-		return fault_set(f, 400, "invalid", "'expires_in' is at most ten years in seconds");
+		return err_set(f, ERR_INVALID, "'expires_in' is at most ten years in seconds");
 	if (cell) {
 		struct cell *c = cell_find(r->d, cell, f);
 
@@ -76,21 +78,21 @@ static int create(struct request *r, const json_t *o, struct fault *f)
 void tokens_create(struct request *r)
 {
 	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!o)
 		return;
 	if (create(r, o, &f) < 0)
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	json_decref(o);
 }
 
 void token_delete(struct request *r)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (token_revoke(r->d, r->param[0], &f) < 0)
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	else
 		reply_nothing(r);
 }

@@ -249,6 +249,16 @@ const char *json_get_text(const struct json *v, const char *key)
 	return v ? v->text : NULL;
 }
 
+void json_get_err(const struct json *v, int http, struct err *ret)
+{
+	const char *code = json_get_text(v, "code"), *message = json_get_text(v, "message"),
+		   *cause = json_get_text(v, "cause"), *remedy = json_get_text(v, "remedy");
+
+	err_note(ret, err_kind_of(code ? code : "", http), "%s", message ? message : "");
+	err_cause(ret, cause ? cause : "");
+	err_remedy(ret, remedy ? remedy : "");
+}
+
 bool json_get_u64(const struct json *v, const char *key, uint64_t *ret)
 {
 	char *end;

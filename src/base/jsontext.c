@@ -32,30 +32,6 @@ void json_quoted(FILE *to, const char *text)
 	json_bytes(to, text, strlen(text));
 }
 
-const char *err_code(enum err_kind kind)
-{
-	static const char *const codes[] = { [ERR_FAILED] = "failed",
-					     [ERR_USAGE] = "usage",
-					     [ERR_NOT_FOUND] = "not_found",
-					     [ERR_DENIED] = "denied",
-					     [ERR_CONFLICT] = "conflict" };
-
-	return (unsigned)kind < ARRAY_LEN(codes) && codes[kind] ? codes[kind] : "failed";
-}
-
-void json_failure(FILE *to, const char *code, const char *text)
-{
-	const char *remedy = strstr(text, "; ");
-
-	fprintf(to, "{\"code\":\"%s\",\"message\":", code);
-	json_bytes(to, text, remedy ? (size_t)(remedy - text) : strlen(text));
-	if (remedy) {
-		fprintf(to, ",\"remedy\":");
-		json_quoted(to, remedy + 2);
-	}
-	fprintf(to, "}\n");
-}
-
 /* ---- into memory ---- */
 
 void json_text_add(struct buf *b, const char *text)

@@ -15,14 +15,16 @@ const struct verb *verb_now;
 
 int args_wrong(const struct verb *v, const char *fmt, ...)
 {
-	char text[600], usage[600];
+	char usage[600] = "usage: ";
+	struct err e;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	err_note_va(&e, ERR_USAGE, fmt, ap);
 	va_end(ap);
-	fail_as(ERR_USAGE, "%s; usage: %s", text, verb_usage(v, usage, sizeof(usage)));
-	return v->flags & VERB_GUEST ? EXIT_OWN : ERR_USAGE;
+	verb_usage(v, usage + strlen(usage), sizeof(usage) - strlen(usage));
+	err_remedy(&e, usage);
+	return report(&e);
 }
 
 /* By name (len bytes of it), or by letter. */
@@ -61,7 +63,7 @@ static int given_add(struct args *a, const struct opt *o, const char *value)
 	a->given[a->ngiven++].value = value;
 	if (o == &common_opts[0]) {
 		a->json = true;
-		say_json(true);
+		report_json(true);
 	}
 	return 0;
 }

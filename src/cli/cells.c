@@ -15,11 +15,6 @@
 #include "keeper/merge.h"
 #include "keeper/named.h"
 
-int verb_failed(const struct err *e)
-{
-	return fail_as(e->kind, "%s", e->text);
-}
-
 int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e)
 {
 	const char *at = strchr(text, '@');
@@ -27,8 +22,8 @@ int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e)
 
 	*ret = (struct cell_ref){ 0 };
 	if (n > DISK_NAME_MAX || (at && strlen(at + 1) > DISK_NAME_MAX))
-		return err_set(e, ERR_NOT_FOUND, "there is no cell '%s'; 'viv ls' lists them",
-			       text);
+		return err_set(e, ERR_NOT_FOUND,
+			       "there is no cell '%s'" REMEDY "'viv ls' lists them", text);
 	memcpy(ret->name, text, n);
 	if (!at)
 		return 0;
@@ -63,7 +58,7 @@ static int verb_begin(struct args *a, int argc, char **argv, struct store *s)
 	struct err e;
 
 	if (!status && store_open(s, &e) < 0)
-		status = verb_failed(&e);
+		status = report(&e);
 	return status;
 }
 
@@ -165,12 +160,13 @@ int snapshot_main(int argc, char **argv)
 			done_print(&a, "name", a.words[1]);
 		/* It is forgotten; this is about the room that it took. */
 		if (!err && cell_merge(&s, a.words[0], &e) < 0)
-			warn("what only this snapshot needs could not be removed: %s", e.text);
+			warn("what only this snapshot needs could not be removed: %s",
+			     err_line(&e).str);
 	} else {
 		err = snapshot_take(&s, &a, &e);
 	}
 	store_close(&s);
-	return err ? verb_failed(&e) : 0;
+	return err ? report(&e) : 0;
 }
 
 static int fork_of(const struct store *s, const struct cell_ref *ref, const char *to, struct err *e)
@@ -230,7 +226,7 @@ int fork_main(int argc, char **argv)
 
 	if (status)
 		return status;
-	status = fork_do(&s, a.words[0], a.words[1], &e) < 0 ? verb_failed(&e) : 0;
+	status = fork_do(&s, a.words[0], a.words[1], &e) < 0 ? report(&e) : 0;
 	if (!status)
 		done_print(&a, "name", a.words[1]);
 	store_close(&s);
@@ -271,7 +267,8 @@ static int rollback_running(const struct args *a, int64_t grace)
 		rollback_print(a, state);
 		/* One that was started again and has ended by itself since has another reason. */
 		if (strcmp(state, "running") && !strcmp(json_show(d.root, "reason"), "asked"))
-			warn("cell '%s' was ended; 'viv run --name %s -- COMMAND' starts it again",
+			warn("cell '%s' was ended" REMEDY
+			     "'viv run --name %s -- COMMAND' starts it again",
 			     cell, cell);
 	}
 	json_free(&d);
@@ -301,7 +298,7 @@ int rollback_main(int argc, char **argv)
 		return rollback_running(&a, grace);
 	if (!err)
 		rollback_print(&a, "stopped");
-	return err ? verb_failed(&e) : 0;
+	return err ? report(&e) : 0;
 }
 
 /* ---- volumes ---- */
@@ -315,7 +312,7 @@ int volume_create_main(int argc, char **argv)
 
 	if (status)
 		return status;
-	status = volume_make(&s, a.words[0], &e) < 0 ? verb_failed(&e) : 0;
+	status = volume_make(&s, a.words[0], &e) < 0 ? report(&e) : 0;
 	if (!status)
 		done_print(&a, "name", a.words[0]);
 	store_close(&s);
@@ -337,7 +334,7 @@ int volume_ls_main(int argc, char **argv)
 	err = named_list(s.fd, NAMED_VOLUME, &list, &n);
 	if (err) {
 		store_close(&s);
-		return fail_as(ERR_FAILED, "cannot list: %s", strerror(-err));
+		return fail(ERR_FAILED, "cannot list: %s", strerror(-err));
 	}
 	if (!a.json && !quiet)
 		printf("%-24s %-8s %s\n", "NAME", "STATE", "CREATED");
@@ -368,7 +365,7 @@ int volume_rm_main(int argc, char **argv)
 	if (status)
 		return status;
 	for (int i = 0; i < a.n; i++) {
-		r = volume_drop(&s, a.words[i], &e) < 0 ? verb_failed(&e) : 0;
+		r = volume_drop(&s, a.words[i], &e) < 0 ? report(&e) : 0;
 		if (!r)
 			done_print(&a, "name", a.words[i]);
 		status = status ? status : r;

@@ -11,9 +11,6 @@ struct cell_ref {
 	char snapshot[DISK_NAME_MAX + 1]; /* "": none given */
 };
 
-/* Prints the error as viv's; the exit status that belongs to it. */
-int verb_failed(const struct err *e);
-
 /* CELL or CELL@SNAPSHOT. */
 int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e);
 

@@ -136,8 +136,7 @@ static int cell_stat(struct copy *c, const char *path, bool follow, struct there
 	*target = NULL;
 	if (viv_call(c->client, "GET", request, NULL, &reply, &c->error) < 0) {
 		free(request);
-		fail("%s", c->error.text);
-		return ERR_FAILED;
+		return report_viv(&c->error);
 	}
 	free(request);
 	if (reply.status == 404 && json_parse(&d, reply.body, reply.size, &e) == 0) {
@@ -157,8 +156,8 @@ static int cell_stat(struct copy *c, const char *path, bool follow, struct there
 			*target = xstrndup(to, strlen(to));
 		json_free(&d);
 	} else {
-		fail("vivd's answer cannot be read: %s", e.text);
-		status = ERR_FAILED;
+		err_wrap(&e, "vivd's answer cannot be read");
+		status = report(&e);
 	}
 	viv_reply_free(&reply);
 	return status;
@@ -186,8 +185,7 @@ static int cell_find(struct copy *c, struct there *t)
 		free(c->path);
 		c->path = next;
 	}
-	fail("the links at the destination lead nowhere");
-	return ERR_FAILED;
+	return fail(ERR_FAILED, "the links at the destination lead nowhere");
 }
 
 /* Where a copy goes: into a directory, under a name (NULL: its own). The caller's to free. */
@@ -207,13 +205,12 @@ static int goal_find(const char *to, const struct there *t, bool from_dir, struc
 	}
 	if (t->exists && from_dir) {
 		free(path);
-		return fail_as(ERR_CONFLICT, "cannot copy a directory onto '%s', which is a file",
-			       to);
+		return fail(ERR_CONFLICT, "cannot copy a directory onto '%s', which is a file", to);
 	}
 	if (!from_dir && ends_with(to, "/")) {
 		free(path);
-		return fail_as(ERR_NOT_FOUND,
-			       "there is no directory '%s' to copy into; make it first", to);
+		return fail(ERR_NOT_FOUND,
+			    "there is no directory '%s' to copy into" REMEDY "make it first", to);
 	}
 	slashes_drop(path);
 	path_split(path, &g->dir, &g->name);
@@ -252,11 +249,11 @@ static int answer_print(struct copy *c)
 			if (some < 0 && errno == EINTR)
 				continue;
 			if (some < 0)
-				return fail("cannot write the archive: %s", strerror(errno)),
-				       ERR_FAILED;
+				return fail(ERR_FAILED, "cannot write the archive: %s",
+					    strerror(errno));
 			done += some;
 		}
-	return n < 0 ? (fail("%s", c->error.text), ERR_FAILED) : 0;
+	return n < 0 ? report_viv(&c->error) : 0;
 }
 
 static int unpack(struct copy *c, const struct goal *g)
@@ -271,8 +268,8 @@ static int unpack(struct copy *c, const struct goal *g)
 	mode_t mask;
 
 	if (dir < 0)
-		return fail_as(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-			       "cannot copy to '%s': %s", g->dir, strerror(errno));
+		return fail(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot copy to '%s': %s",
+			    g->dir, strerror(errno));
 	mask = umask(0);
 	ret = tar_unpack(&in, dir, &rules, c->about);
 	umask(mask);
@@ -280,13 +277,12 @@ static int unpack(struct copy *c, const struct goal *g)
 	if (ret == 0)
 		return 0;
 	if (c->cut)
-		fail("%s", c->error.text);
-	else if (ret == -EXDEV)
-		fail("'%s' is not copied: it leads out of '%s'", c->about, g->dir);
-	else
-		fail("cannot copy '%s': %s", c->about,
-		     ret == -EILSEQ ? "the archive is damaged" : strerror(-ret));
-	return ERR_FAILED;
+		return report_viv(&c->error);
+	if (ret == -EXDEV)
+		return fail(ERR_FAILED, "'%s' is not copied: it leads out of '%s'", c->about,
+			    g->dir);
+	return fail(ERR_FAILED, "cannot copy '%s': %s", c->about,
+		    ret == -EILSEQ ? "the archive is damaged" : strerror(-ret));
 }
 
 /* Into a directory: under the name that was asked for, and not under those that the archive has. */
@@ -317,7 +313,7 @@ static int copy_out(struct copy *c)
 	if (status)
 		return status;
 	if (!from.exists)
-		return fail_as(ERR_NOT_FOUND, "there is no '%s' in cell '%s'", c->path, c->cell);
+		return fail(ERR_NOT_FOUND, "there is no '%s' in cell '%s'", c->path, c->cell);
 	if (strcmp(c->local, "-")) {
 		to.exists = stat(c->local, &st) == 0;
 		to.is_dir = to.exists && S_ISDIR(st.st_mode);
@@ -326,8 +322,8 @@ static int copy_out(struct copy *c)
 				   from.is_dir, &g);
 		free(real);
 	} else if (isatty(1)) {
-		return fail_as(ERR_USAGE,
-			       "the archive is not for a terminal; send it to a file or to tar");
+		return fail(ERR_USAGE, "the archive is not for a terminal" REMEDY
+				       "send it to a file or to tar");
 	}
 	if (status)
 		return status;
@@ -335,8 +331,7 @@ static int copy_out(struct copy *c)
 		goal_pin(c, &g);
 	request = request_path(c, "tar", c->path, c->follow ? "&follow=1" : "");
 	if (viv_get_begin(c->client, request, &reply, &c->error) < 0) {
-		fail("%s", c->error.text);
-		status = ERR_FAILED;
+		status = report_viv(&c->error);
 	} else if (reply.status != 200) {
 		status = vivd_refused(&reply);
 		viv_reply_free(&reply);
@@ -426,17 +421,16 @@ static int send_all(struct copy *c, const struct goal *g, const char *shown)
 
 	if (viv_put_begin(c->client, request, &c->error) < 0) {
 		free(request);
-		fail("%s", c->error.text);
-		return ERR_FAILED;
+		return report_viv(&c->error);
 	}
 	free(request);
 	ret = shown ? tree_send(c, shown) : input_send(c);
 	if (ret < 0 && !c->cut) {
 		/* The half of it that vivd has is not an archive: the connection just ends. */
-		fail("cannot copy '%s': %s", shown && c->about[0] ? c->about : c->local,
+		fail(ERR_FAILED, "cannot copy '%s': %s", shown && c->about[0] ? c->about : c->local,
 		     strerror(-ret));
 	} else if (viv_put_end(c->client, &reply, &c->error) < 0) {
-		fail("%s", c->error.text);
+		report_viv(&c->error);
 	} else {
 		status = reply.status >= 300 ? vivd_refused(&reply) : 0;
 		viv_reply_free(&reply);
@@ -456,15 +450,15 @@ static int copy_in(struct copy *c)
 
 	if (!stream && (c->follow || ends_with(c->local, "/") ? stat(c->local, &st)
 							      : lstat(c->local, &st)) < 0)
-		return fail_as(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot copy '%s': %s",
-			       c->local, strerror(errno));
+		return fail(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot copy '%s': %s",
+			    c->local, strerror(errno));
 	dir = !stream && S_ISDIR(st.st_mode);
 	status = cell_find(c, &to);
 	if (status)
 		return status;
 	if (stream && !to.is_dir)
-		return fail_as(ERR_NOT_FOUND, "there is no directory '%s' in cell '%s'", c->path,
-			       c->cell);
+		return fail(ERR_NOT_FOUND, "there is no directory '%s' in cell '%s'", c->path,
+			    c->cell);
 	status = goal_find(c->path, &to, dir || stream, &g);
 	if (status)
 		return status;
@@ -508,9 +502,9 @@ int cp_main(int argc, char **argv)
 		return status;
 	out = place_split(a.words[0], &cell, &path);
 	if (place_split(a.words[1], out ? &other_cell : &cell, out ? &other_path : &path) == out)
-		return fail_as(ERR_USAGE,
-			       out ? "one of the two places is the host: copy to a local path first"
-				   : "one of the two places is in a cell, written CELL:PATH");
+		return fail(ERR_USAGE,
+			    out ? "one of the two places is the host: copy to a local path first"
+				: "one of the two places is in a cell, written CELL:PATH");
 	c = xalloc(sizeof(*c));
 	c->cell = cell;
 	c->path = path;

@@ -30,7 +30,7 @@ static int mounts_absolute(struct run_options *o)
 		here = getcwd(NULL, 0);
 		if (!here || asprintf(&path, "%s/%s", here, src) < 0) {
 			free(here);
-			return fail("--mount: %s", strerror(errno));
+			return fail(ERR_FAILED, "--mount: %s", strerror(errno));
 		}
 		free(here);
 		o->mounts[i].src = run_keep(o, path);
@@ -76,16 +76,14 @@ static int cell_make(struct viv_client *c, struct run_options *o, bool run, bool
 	return status;
 }
 
-/* It did not start: why, as run says it, and 126 or 127 when it was the command's fault. */
-static int start_failed(struct viv_client *c, const char *id)
+/* It did not start: 126 or 127 when it was the command's fault, as run has it. */
+static int start_status(struct viv_client *c, const char *id)
 {
 	struct json_doc d = { 0 };
-	int status = vivd_ask(c, "GET", cell_path(id, "").str, NULL, &d);
-	int code = atoi(json_show(d.root, "exit_code"));
-	const char *detail = json_show(d.root, "detail");
+	int code;
 
-	if (!status)
-		fail("%s", *detail ? detail : "the cell could not start");
+	(void)!vivd_ask(c, "GET", cell_path(id, "").str, NULL, &d);
+	code = atoi(json_show(d.root, "exit_code"));
 	json_free(&d);
 	return code == 126 || code == 127 ? code : EXIT_OWN;
 }
@@ -99,12 +97,10 @@ static int start_first(struct viv_client *c, const struct run_options *o, const 
 	int status = 0;
 
 	if (viv_call(c, "POST", cell_path(id, "/start").str, NULL, &reply, &error) < 0)
-		return fail("%s", error.text);
-	if (reply.status == 422) {
-		status = start_failed(c, id);
-	} else if (reply.status >= 300) {
+		return report_viv(&error);
+	if (reply.status >= 300) {
 		vivd_refused(&reply);
-		status = EXIT_OWN;
+		status = reply.status == 422 ? start_status(c, id) : EXIT_OWN;
 	} else if (json_parse(&d, reply.body, reply.size, &e) == 0) {
 		cell_told(d.root, o->json);
 		json_free(&d);
@@ -149,12 +145,12 @@ static int keeper_start(const struct run_options *o, char **words)
 	int status;
 
 	if (run_vivds_option(o))
-		return fail("a cell with an s3:// mount, or words that are no UTF-8, is not kept "
-			    "by vivd; leave --%s out",
+		return fail(ERR_USAGE,
+			    "a cell with an s3:// mount, or words that are no UTF-8, is not kept "
+			    "by vivd" REMEDY "leave --%s out",
 			    run_vivds_option(o));
 	if (keep_spawn(words, &hello, &status, &e) < 0) {
-		if (e.text[0])
-			fail("%s", e.text);
+		report(&e);
 		return status;
 	}
 	if (o->json)
@@ -173,7 +169,8 @@ int detached_run(struct run_options *o, char **words)
 	if (!is_sayable(o, words))
 		return keeper_start(o, words);
 	if (!o->argv && (!o->image || !strcmp(o->image, "host")) && !o->name)
-		return fail("no command given; for a shell: viv run -- /bin/bash");
+		return fail(ERR_USAGE,
+			    "no command given" REMEDY "for a shell: viv run -- /bin/bash");
 	if (vivd_connect(&c))
 		return EXIT_OWN;
 	status = cell_make(c, o, true, false, &d) ? EXIT_OWN : 0;
@@ -193,19 +190,19 @@ int create_main(int argc, char **argv)
 	struct err e;
 	int status = run_options_parse(&o, argc, argv, &e);
 
-	say_json(o.json);
+	report_json(o.json);
 	if (status > 0) {
 		verb_help(verb_now);
 		return ARGS_HELP;
 	}
 	if (status)
-		return fail_as(ERR_USAGE, "%s", e.text);
+		return report(&e);
 	for (int i = 1; i < argc; i++)
 		if (!text_is_utf8(argv[i], strlen(argv[i])))
-			return fail_as(ERR_USAGE, "'%s' is no UTF-8, which vivd needs", argv[i]);
+			return fail(ERR_USAGE, "'%s' is no UTF-8, which vivd needs", argv[i]);
 	if (env_unsayable(&o))
-		return fail_as(ERR_USAGE, "the variable '%.*s' is no UTF-8, which vivd needs",
-			       (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
+		return fail(ERR_USAGE, "the variable '%.*s' is no UTF-8, which vivd needs",
+			    (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
 	status = vivd_connect(&c);
 	if (status)
 		return status;

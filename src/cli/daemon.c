@@ -29,15 +29,13 @@ static int vivd_about(struct json_doc *doc, char **ret_text)
 		return ERR_NOT_FOUND;
 	if (!c || viv_call(c, "GET", "/v1/version", NULL, &reply, &error) < 0) {
 		viv_close(c);
-		return fail_as(error.code == EACCES || error.code == EPERM ? ERR_DENIED
-									   : ERR_FAILED,
-			       "%s", error.text);
+		return report_viv(&error);
 	}
 	viv_close(c);
 	if (reply.status != 200) {
 		status = vivd_refused(&reply);
 	} else if (json_parse(doc, reply.body, reply.size, &e) < 0) {
-		status = fail_as(ERR_FAILED, "what listens there is not vivd");
+		status = fail(ERR_FAILED, "what listens there is not vivd");
 	} else {
 		status = 0;
 	}
@@ -78,7 +76,7 @@ static int start(const char *const *options, bool json)
 	struct viv_error error = { 0 };
 
 	if (viv_start(options, &error) < 0)
-		return fail_as(ERR_FAILED, "%s", error.text);
+		return report_viv(&error);
 	return json ? status_show(true) : 0;
 }
 
@@ -90,7 +88,7 @@ int daemon_status_main(int argc, char **argv)
 	return status ? status : status_show(a.json);
 }
 
-/* The words of the running vivd after the first, without --detach; they point into text. */
+/* The words of the running vivd after the first, without those of viv_start; they point into text. */
 static void options_of(int pid, char *text, size_t size, const char **ret, unsigned max)
 {
 	char path[64];
@@ -105,7 +103,7 @@ static void options_of(int pid, char *text, size_t size, const char **ret, unsig
 		close(fd);
 	text[MAX(len, 0)] = '\0';
 	for (char *p = text; p < text + len; p += strlen(p) + 1)
-		if (p != text && n < max && strcmp(p, "--detach"))
+		if (p != text && n < max && strcmp(p, "--detach") && strcmp(p, "--json"))
 			ret[n++] = p;
 	ret[n] = NULL;
 }
@@ -123,15 +121,14 @@ static int stop(char *text, size_t size, const char **options, unsigned max)
 	json_free(&d);
 	pidfd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (pidfd < 0)
-		return fail_as(ERR_FAILED, "cannot reach vivd's process %d: %s", pid,
-			       strerror(errno));
+		return fail(ERR_FAILED, "cannot reach vivd's process %d: %s", pid, strerror(errno));
 	if (options)
 		options_of(pid, text, size, options, max);
 	p = (struct pollfd){ .fd = pidfd, .events = POLLIN };
 	if (syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH) {
-		status = fail_as(ERR_FAILED, "cannot end vivd: %s", strerror(errno));
+		status = fail(ERR_FAILED, "cannot end vivd: %s", strerror(errno));
 	} else if (poll(&p, 1, STOP_MS) != 1) {
-		status = fail_as(ERR_FAILED, "vivd (process %d) does not end", pid);
+		status = fail(ERR_FAILED, "vivd (process %d) does not end", pid);
 	}
 	close(pidfd);
 	return status;
@@ -156,8 +153,8 @@ int daemon_start_main(int argc, char **argv)
 		}
 	}
 	if (n && vivd_about(&(struct json_doc){ 0 }, NULL) != ERR_NOT_FOUND)
-		return fail_as(ERR_CONFLICT, "vivd runs already, with the options that it has; "
-					     "'viv daemon stop' ends it");
+		return fail(ERR_CONFLICT, "vivd runs already, with the options that it has" REMEDY
+					  "'viv daemon stop' ends it");
 	return start(options, a.json);
 }
 

@@ -268,11 +268,11 @@ int diff_main(int argc, char **argv)
 	if (form == FORM_PATCH && a.json)
 		return args_wrong(a.verb, "--patch is no JSON");
 	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
+		return report(&e);
 	/* Nothing that is read here is collected meanwhile. */
 	lock = store_lock(&s, false, NULL, &e);
 	if (lock < 0 || diff_do(&s, a.words[0], a.words[1], form, &e) < 0)
-		status = verb_failed(&e);
+		status = report(&e);
 	if (lock >= 0)
 		close(lock);
 	store_close(&s);
@@ -293,17 +293,16 @@ int verify_main(int argc, char **argv)
 	if (status)
 		return status;
 	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
+		return report(&e);
 	/* Nothing that is read here is collected meanwhile. */
 	lock = store_lock(&s, false, NULL, &e);
 	if (lock < 0 || cell_ref_parse(a.words[0], &ref, &e) < 0 ||
 	    view_open(&v, &s, &ref, DISK_PEEK, &e) < 0) {
-		status = verb_failed(&e);
+		status = report(&e);
 	} else {
 		/* What is missing is a line of the kernel's, which the supervisor prints. */
-		status = teller_start(&v.place, &what, &t, &e) < 0 ? verb_failed(&e)
-			 : teller_end(&t)			   ? ERR_FAILED
-								   : 0;
+		if (teller_start(&v.place, &what, &t, &e) < 0 || teller_end(&t, &e))
+			status = report(&e);
 		view_close(&v);
 		if (a.json)
 			printf("{\"cell\":\"%s\",\"sound\":%s}\n", ref.name,
@@ -321,7 +320,7 @@ static int import_run(int in, const char *tag, const char *image, bool quiet, bo
 	const char *words[] = { "image", "import", "-",	 "--tag", tag,	"--format",
 				"tar",	 NULL,	   NULL, NULL,	  NULL, NULL };
 	unsigned n = 7;
-	int fd, status;
+	int status;
 	pid_t pid;
 
 	if (strcmp(image, "host")) {
@@ -335,11 +334,8 @@ static int import_run(int in, const char *tag, const char *image, bool quiet, bo
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		fd = program_open("viv-store");
-		if (fd < 0 || dup2(in, 0) < 0)
-			_exit(EXIT_OWN);
-		fexecve(fd, (char **)(uintptr_t)words, environ);
-		_exit(fail("cannot run viv-store: %s", strerror(errno)));
+		dup2(in, 0);
+		_exit(program_run("viv-store", (char **)(uintptr_t)words));
 	}
 	close(in);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -394,12 +390,12 @@ static int commit_do(const struct store *s, const char *cell, const char *tag, b
 	}
 	status = import_run(t.fd, tag, v.place.cell.image, quiet, json);
 	t.fd = -1;
-	told = teller_end(&t);
+	told = teller_end(&t, e);
 	view_close(&v);
-	if (status || told)
+	if (status) /* it has said why */
 		return err_set(e, status > 0 && status <= 5 ? (enum err_kind)status : ERR_FAILED,
 			       "no image was made of cell '%s'", ref.name);
-	return 0;
+	return told ? err_wrap(e, "no image was made of cell '%s'", ref.name) : 0;
 }
 
 int commit_main(int argc, char **argv)
@@ -416,10 +412,10 @@ int commit_main(int argc, char **argv)
 	if (!tag || !*tag)
 		return args_wrong(a.verb, "--tag is missing");
 	if (store_open(&s, &e) < 0)
-		return verb_failed(&e);
+		return report(&e);
 	lock = store_lock(&s, false, NULL, &e);
 	if (lock < 0 || commit_do(&s, a.words[0], tag, arg_is_on(&a, "quiet"), a.json, &e) < 0)
-		status = verb_failed(&e);
+		status = report(&e);
 	if (lock >= 0)
 		close(lock);
 	store_close(&s);

@@ -299,7 +299,7 @@ static void store_check(struct finding *f)
 
 	if (store_open(&s, &e) < 0) {
 		found(f, FAIL, "set HOME or XDG_DATA_HOME to a directory that you may write", "%s",
-		      e.text);
+		      e.message);
 		return;
 	}
 	if (fstatfs(s.fd, &st) < 0) {
@@ -336,7 +336,7 @@ static void run_check(struct finding *f)
 	char path[4096] = "";
 
 	if (dir < 0 || store_run_path(path, sizeof(path), &e) < 0)
-		found(f, FAIL, "set XDG_RUNTIME_DIR to a directory of your own", "%s", e.text);
+		found(f, FAIL, "set XDG_RUNTIME_DIR to a directory of your own", "%s", e.message);
 	else if (faccessat(dir, ".", W_OK | X_OK, 0) < 0)
 		found(f, FAIL, "set XDG_RUNTIME_DIR to a directory of your own",
 		      "%.300s cannot be written", path);

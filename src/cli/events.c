@@ -57,7 +57,7 @@ int events_main(int argc, char **argv)
 		 since ? "&since=" : "", since ? since : "");
 	r = viv_stream(c, "GET", path, NULL, line_print, &a.json, &reply, &error);
 	if (r < 0)
-		status = fail_as(ERR_FAILED, "%s", error.text);
+		status = report_viv(&error);
 	else if (reply.status != 200)
 		status = vivd_refused(&reply);
 	viv_reply_free(&reply);

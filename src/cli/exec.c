@@ -30,7 +30,7 @@ struct exec {
 	int hold; /* the other end of an input that nobody types at; -1 */
 };
 
-static int env_add(void *arg, const char *text)
+static int env_add(void *arg, const char *text, struct err *e)
 {
 	struct exec *x = arg;
 	size_t name = strcspn(text, "=");
@@ -38,13 +38,14 @@ static int env_add(void *arg, const char *text)
 	char *entry = NULL, **more;
 
 	if (!name)
-		return fail(
+		return err_set(
+			e, ERR_USAGE,
 			"--env needs a name: --env NAME=VALUE, or --env NAME for the host's value");
 	if (!text[name] && !value)
 		return 0;
 	if (text[name] ? (entry = strdup(text)) == NULL
 		       : asprintf(&entry, "%s=%s", text, value) < 0)
-		return fail("out of memory");
+		return err_set(e, ERR_FAILED, "out of memory");
 	for (size_t i = 0; i < x->nenv; i++)
 		if (!strncmp(x->env[i], entry, name + 1)) {
 			x->env[i] = entry;
@@ -52,40 +53,36 @@ static int env_add(void *arg, const char *text)
 		}
 	more = realloc(x->env, (x->nenv + 2) * sizeof(*more));
 	if (!more)
-		return fail("out of memory");
+		return err_set(e, ERR_FAILED, "out of memory");
 	x->env = more;
 	more[x->nenv++] = entry;
 	more[x->nenv] = NULL;
 	return 0;
 }
 
-static int env_file_add(void *x, const char *text, struct err *e)
-{
-	return env_add(x, text) ? err_set(e, ERR_FAILED, "out of memory") : 0;
-}
-
 /* What exec and shell share. */
-static int options_apply(struct exec *x, const struct args *a)
+static int options_apply(struct exec *x, const struct args *a, struct err *e)
 {
 	const char *workdir = arg_value(a, "workdir"), *timeout = arg_value(a, "timeout"), *env;
 	unsigned at = 0, file_at = 0;
-	struct err e;
-	int status = 0;
+	int err = 0;
 
 	if (workdir && workdir[0] != '/')
-		return fail("--workdir: must be an absolute path, not '%s'", workdir);
+		return err_set(e, ERR_USAGE, "--workdir: must be an absolute path, not '%s'",
+			       workdir);
 	if (timeout && !value_duration(timeout, &x->start.exec.timeout_ns))
-		return fail("--timeout '%s': a time such as 500ms, 10s or 5m", timeout);
+		return err_set(e, ERR_USAGE, "--timeout '%s': a time such as 500ms, 10s or 5m",
+			       timeout);
 	x->start.spec.cwd = workdir;
 	x->start.spec.user = arg_value(a, "user");
 	/* What was given replaces it. */
 	if (x->tty && !x->detach && getenv("TERM"))
-		status = env_add(x, "TERM");
-	while (!status && (env = arg_next(a, "env-file", &file_at)))
-		status = env_file_read(env, env_file_add, x, &e) < 0 ? fail_with(&e) : 0;
-	while (!status && (env = arg_next(a, "env", &at)))
-		status = env_add(x, env);
-	return status;
+		err = env_add(x, "TERM", e);
+	while (!err && (env = arg_next(a, "env-file", &file_at)))
+		err = env_file_read(env, env_add, x, e);
+	while (!err && (env = arg_next(a, "env", &at)))
+		err = env_add(x, env, e);
+	return err;
 }
 
 /* ---- streams ---- */
@@ -103,7 +100,7 @@ static void window_size(uint16_t *rows, uint16_t *cols)
 		}
 }
 
-static int streams_set(struct exec *x)
+static int streams_set(struct exec *x, struct err *e)
 {
 	bool tty;
 
@@ -123,7 +120,7 @@ static int streams_set(struct exec *x)
 			fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		}
 		if (fd < 0)
-			return fail("cannot use standard stream %d", n);
+			return err_set(e, ERR_FAILED, "cannot use standard stream %d", n);
 		x->start.fds[n] = fd;
 	}
 	return 0;
@@ -220,7 +217,7 @@ static int stay(struct exec *x, int signals)
 
 		p[0].events = x->unsent ? POLLIN | POLLOUT : POLLIN;
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return fail("cannot wait: %s", strerror(errno));
+			return fail(ERR_FAILED, "cannot wait: %s", strerror(errno));
 		signals_send(x);
 		while (read(signals, &si, sizeof(si)) == sizeof(si))
 			signal_pass(x, (int)si.ssi_signo);
@@ -228,7 +225,7 @@ static int stay(struct exec *x, int signals)
 		if (err == -EAGAIN)
 			continue;
 		if (err)
-			return fail("the cell's keeper is gone, and the cell with it");
+			return fail(ERR_FAILED, "the cell's keeper is gone, and the cell with it");
 		if (m.type == KEEP_EXITED && m.id == x->id) {
 			if (!m.b)
 				return status_of(m.a);
@@ -256,13 +253,13 @@ static int attached(struct exec *x)
 	int signals = watch_signals(), status;
 
 	if (signals < 0)
-		return fail("cannot receive signals: %s", strerror(errno));
+		return fail(ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 	terminal_save(&x->terminal);
 	if (x->tty)
 		terminal_raw(x);
 	if (keep_exec(x->target.fd, &x->start, signals, &m, &status, &e) < 0) {
 		terminal_restore(&x->terminal, &unused);
-		fail("%s", e.text);
+		report(&e);
 		return status;
 	}
 	x->id = m.id;
@@ -284,25 +281,25 @@ static int detached(struct exec *x)
 
 	x->start.exec.flags |= KEEP_X_DETACH | KEEP_X_LOG;
 	if (keep_exec(x->target.fd, &x->start, -1, &m, &status, &e) < 0) {
-		fail("%s", e.text);
+		report(&e);
 		return status;
 	}
 	printf(x->json ? "{\"proc\":%u,\"pid\":%d}\n" : "%u\n", m.proc, m.pid);
 	return 0;
 }
 
-/* Streams and flags are set: the command runs in the cell, and its status is ours. */
-static int exec_run(struct exec *x, const char *cell, char **argv)
+/* The command runs in the cell, and its status is ours. */
+static int exec_run(struct exec *x, const struct args *a, char **argv)
 {
 	struct err e;
-	int status;
 
+	if (options_apply(x, a, &e) < 0)
+		return report(&e);
 	if (x->tty && !x->detach && !isatty(x->interactive ? 0 : 1))
-		return fail("-t: there is no terminal to show it at; leave -t out");
-	if (target_open(cell, &x->target, &e) < 0) {
-		fail_as(e.kind, "%s", e.text);
-		return EXIT_OWN;
-	}
+		return fail(ERR_USAGE,
+			    "-t: there is no terminal to show it at" REMEDY "leave -t out");
+	if (target_open(a->words[0], &x->target, &e) < 0)
+		return report(&e);
 	x->start.spec.flags = EXECSPEC_CELL_ENV;
 	x->start.spec.argv = argv;
 	x->start.spec.envp = x->env;
@@ -310,8 +307,7 @@ static int exec_run(struct exec *x, const char *cell, char **argv)
 	window_size(&x->start.exec.rows, &x->start.exec.cols);
 	if (x->detach)
 		return detached(x);
-	status = streams_set(x);
-	return status ? status : attached(x);
+	return streams_set(x, &e) < 0 ? report(&e) : attached(x);
 }
 
 int exec_main(int argc, char **argv)
@@ -331,8 +327,7 @@ int exec_main(int argc, char **argv)
 	x.tty = arg_is_on(&a, "tty");
 	x.detach = arg_is_on(&a, "detach");
 	x.json = a.json;
-	status = options_apply(&x, &a);
-	return status ? status : exec_run(&x, a.words[0], command);
+	return exec_run(&x, &a, command);
 }
 
 /* The shell of the user that it runs as, by the cell's own /etc/passwd. Only sh is needed, and nothing else of the cell. */
@@ -361,6 +356,5 @@ int shell_main(int argc, char **argv)
 	x.tty = isatty(0);
 	if (arg_value(&a, "workdir"))
 		words[4] = stay;
-	status = options_apply(&x, &a);
-	return status ? status : exec_run(&x, a.words[0], words);
+	return exec_run(&x, &a, words);
 }

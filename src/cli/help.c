@@ -308,8 +308,9 @@ int help_main(int argc, char **argv)
 			 a.n > 1 ? a.words[1] : "");
 		v = verb_find(name);
 		if (!v)
-			return fail_as(ERR_USAGE,
-				       "unknown command '%s'; 'viv help' lists the commands", name);
+			return fail(ERR_USAGE,
+				    "unknown command '%s'" REMEDY "'viv help' lists the commands",
+				    name);
 		verb_help(v);
 	}
 	return 0;

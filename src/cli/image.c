@@ -14,20 +14,16 @@ int image_main(int argc, char **argv)
 	static char name[] = "image";
 	char **words = calloc((size_t)argc + 2, sizeof(*words));
 	struct args a;
-	int status, fd;
+	int status;
 
 	if (!words)
-		return fail_as(ERR_FAILED, "out of memory");
+		return fail(ERR_FAILED, "out of memory");
 	words[0] = name;
 	memcpy(words + 1, argv, (size_t)argc * sizeof(*words));
 	status = args_take(&a, argc, argv);
 	if (!status) {
 		fflush(stdout);
-		fd = program_open("viv-store");
-		if (fd >= 0)
-			fexecve(fd, words, environ);
-		status = fd < 0 ? ERR_FAILED
-				: fail_as(ERR_FAILED, "cannot run viv-store: %s", strerror(errno));
+		status = program_run("viv-store", words);
 	}
 	free(words);
 	return status;

@@ -101,7 +101,7 @@ static int logs_show(struct viv_client *c, const struct target *t, struct reader
 	result = viv_stream(c, "GET", cell_path(t->cell, tail).str, NULL, record_show, r, &reply,
 			    &error);
 	if (result < 0)
-		status = fail_as(ERR_FAILED, "%s", error.text);
+		status = report_viv(&error);
 	else if (reply.status != 200)
 		status = vivd_refused(&reply);
 	viv_reply_free(&reply);
@@ -161,7 +161,7 @@ int logs_main(int argc, char **argv)
 	if (arg_is_on(&a, "follow"))
 		strcat(query, "&follow=1");
 	if (target_parse(a.words[0], &t, &e) < 0)
-		return verb_failed(&e);
+		return report(&e);
 	status = vivd_connect(&c);
 	if (status)
 		return status;
@@ -172,7 +172,7 @@ int logs_main(int argc, char **argv)
 
 int start_attached(const char *cell)
 {
-	struct reader r = { .json = say_is_json() };
+	struct reader r = { .json = report_is_json() };
 	struct json_doc d = { 0 };
 	struct viv_client *c;
 	struct target t;
@@ -180,7 +180,7 @@ int start_attached(const char *cell)
 	int status;
 
 	if (target_parse(cell, &t, &e) < 0)
-		return verb_failed(&e);
+		return report(&e);
 	status = vivd_connect(&c);
 	if (status)
 		return status;

@@ -23,13 +23,13 @@ static int verb_unknown(const char *name)
 
 	for (unsigned i = 0; i < ARRAY_LEN(docker_verbs); i++)
 		if (!strcmp(docker_verbs[i].theirs, name))
-			return fail_as(ERR_USAGE, "unknown command '%s'; use 'viv %s'", name,
-				       docker_verbs[i].ours);
+			return fail(ERR_USAGE, "unknown command '%s'" REMEDY "use 'viv %s'", name,
+				    docker_verbs[i].ours);
 
 	if (similar && !strchr(similar, ' '))
-		return fail_as(ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name,
-			       similar);
-	return fail_as(ERR_USAGE, "unknown command '%s'; 'viv help' lists the commands", name);
+		return fail(ERR_USAGE, "unknown command '%s'" REMEDY "did you mean '%s'?", name,
+			    similar);
+	return fail(ERR_USAGE, "unknown command '%s'" REMEDY "'viv help' lists the commands", name);
 }
 
 /* The verb of a group that the second word names. */
@@ -51,7 +51,7 @@ static void json_look(const struct verb *v, int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		if (!strcmp(argv[i], "--json"))
-			say_json(true);
+			report_json(true);
 		if (argv[i][0] != '-' && (v->flags & VERB_COMMAND))
 			return;
 	}
@@ -60,6 +60,7 @@ static void json_look(const struct verb *v, int argc, char **argv)
 static int verb_run(const struct verb *v, int argc, char **argv)
 {
 	verb_now = v;
+	report_guest(v->flags & VERB_GUEST);
 	json_look(v, argc, argv);
 	if (argc > 1 && (v->help || (v->flags & VERB_OWN)) && !(v->flags & VERB_COMMAND) &&
 	    is_help(argv[1])) {
@@ -81,10 +82,11 @@ static int group_run(const struct verb *group, int argc, char **argv)
 		return 0;
 	}
 	if (!second)
-		return fail_as(ERR_USAGE, "'viv %s' needs one more word; 'viv help %s' lists them",
-			       group->name, group->name);
-	return fail_as(ERR_USAGE, "unknown command '%s %s'; 'viv help %s' lists them", group->name,
-		       second, group->name);
+		return fail(ERR_USAGE,
+			    "'viv %s' needs one more word" REMEDY "'viv help %s' lists them",
+			    group->name, group->name);
+	return fail(ERR_USAGE, "unknown command '%s %s'" REMEDY "'viv help %s' lists them",
+		    group->name, second, group->name);
 }
 
 static int main_run(int argc, char **argv)
@@ -101,10 +103,11 @@ static int main_run(int argc, char **argv)
 	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		name = "version";
 	else if (name[0] == '-')
-		return fail_as(ERR_USAGE,
-			       "unknown option '%s'; options follow a command: viv run [OPTIONS] "
-			       "-- COMMAND",
-			       name);
+		return fail(ERR_USAGE,
+			    "unknown option '%s'" REMEDY
+			    "options follow a command: viv run [OPTIONS] "
+			    "-- COMMAND",
+			    name);
 	v = verb_find(name);
 	if (!v || strchr(name, ' '))
 		return verb_unknown(name);
@@ -117,11 +120,11 @@ int main(int argc, char **argv)
 	int status;
 
 	if (program_seal() < 0)
-		return fail_as(ERR_FAILED, "cannot make the program's tables read-only");
+		return fail(ERR_FAILED, "cannot make the program's tables read-only");
 	status = main_run(argc, argv);
 	if (status < 0)
 		status = 0;
 	if ((fflush(stdout) || ferror(stdout)) && !status)
-		return fail_as(ERR_FAILED, "cannot write the output");
+		return fail(ERR_FAILED, "cannot write the output");
 	return status;
 }

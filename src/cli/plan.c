@@ -108,12 +108,12 @@ static void step_show(const struct json *o)
 
 static void failure_show(const struct json *o)
 {
-	const char *cause = json_show(o, "cause"), *remedy = json_show(o, "remedy");
 	const char *volume = json_show(o, "volume");
+	struct err e;
 
-	warn("%s%s: %s%s%s%s%s%s", *volume ? "volume " : "",
-	     *volume ? volume : json_show(o, "cell"), json_show(o, "message"), *cause ? " (" : "",
-	     cause, *cause ? ")" : "", *remedy ? "; " : "", remedy);
+	json_get_err(o, 0, &e);
+	err_wrap(&e, "%s%s", *volume ? "volume " : "", *volume ? volume : json_show(o, "cell"));
+	report(&e);
 }
 
 int plan_line(void *arg, const char *line, size_t size)
@@ -148,13 +148,14 @@ int plan_line(void *arg, const char *line, size_t size)
 int plan_print_end(struct plan_print *p)
 {
 	if (!p->planned || !p->ended) {
-		return fail_as(ERR_FAILED,
-			       "vivd broke off; ask again, and it goes on from where it is");
+		return fail(ERR_FAILED,
+			    "vivd broke off" REMEDY "ask again, and it goes on from where it is");
 	}
 	if (p->refused) {
-		return fail_as(ERR_CONFLICT,
-			       "nothing was changed: a cell's image cannot be changed; --recreate "
-			       "makes it anew, without the files in it");
+		return fail(ERR_CONFLICT,
+			    "nothing was changed: a cell's image cannot be changed" REMEDY
+			    "--recreate "
+			    "makes it anew, without the files in it");
 	}
 	if (p->json)
 		return p->failed ? ERR_FAILED : 0;

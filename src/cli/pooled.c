@@ -108,6 +108,8 @@ static void ended(struct pooled *r, int wait_status)
 
 static void event(struct pooled *r, const struct keep_msg *m)
 {
+	struct err e;
+
 	switch (m->kind) {
 	case KEEP_EV_LIMIT:
 	case KEEP_EV_LOG:
@@ -120,7 +122,8 @@ static void event(struct pooled *r, const struct keep_msg *m)
 	case KEEP_EV_END:
 		r->said_end = true;
 		if (m->b == KEEP_FAILED) {
-			warn("%s", m->text);
+			keep_text_get(m->text, ERR_FAILED, &e);
+			report(&e);
 			r->status = m->a;
 		} else if (m->b == KEEP_OUT_OF_MEMORY) {
 			warn("the cell was killed: it used more than --memory allows");
@@ -142,7 +145,8 @@ static bool message_take(struct pooled *r, struct keep_msg *m)
 	if (err) {
 		r->said_end = true;
 		if (r->status < 0)
-			r->status = fail("the cell's keeper was killed, and the cell with it");
+			r->status = fail(ERR_FAILED,
+					 "the cell's keeper was killed, and the cell with it");
 		return false;
 	}
 	if (m->type == KEEP_EVENT) {
@@ -207,7 +211,7 @@ static int answer_wait(struct pooled *r, uint32_t id, struct keep_msg *m)
 	do {
 		sig = keep_await(r->fd, r->signals);
 		if (sig) {
-			fail("the cell does not answer");
+			fail(ERR_FAILED, "the cell does not answer");
 			r->status = 128 + sig;
 			return -EINTR;
 		}
@@ -284,15 +288,16 @@ static bool start_send(struct pooled *r, const struct place *p)
 static int start_answer(struct pooled *r)
 {
 	struct keep_msg m;
+	struct err e;
 
 	if (answer_wait(r, r->exec_id, &m))
 		return 0;
 	if (m.type == KEEP_STARTED)
 		return 1;
-	m.text[sizeof(m.text) - 1] = '\0';
 	if (m.type != KEEP_FAIL || !m.a)
 		return 0;
-	fail("%s", m.text);
+	keep_fail_get(&m, &e);
+	report(&e);
 	r->status = m.a;
 	return -1;
 }

@@ -173,19 +173,16 @@ static bool is_agreed(void)
 static int store_clear(void)
 {
 	static const char *const words[] = { "image", "gc", "--untagged", "-q", NULL };
-	int status, fd;
+	int status;
 	pid_t pid;
 
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		fd = program_open("viv-store");
-		if (fd >= 0)
-			fexecve(fd, (char **)(uintptr_t)words, environ);
-		_exit(ERR_FAILED);
+		_exit(program_run("viv-store", (char **)(uintptr_t)words));
 	}
 	if (pid < 0)
-		return fail_as(ERR_FAILED, "cannot fork: %s", strerror(errno));
+		return fail(ERR_FAILED, "cannot fork: %s", strerror(errno));
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return ERR_FAILED;
@@ -205,8 +202,8 @@ static int plan_do(struct viv_client *c, const struct plan *p)
 	dir = p->files.n ? keep_cells_dir(&e) : -1;
 	for (unsigned i = 0; dir >= 0 && i < p->files.n; i++)
 		if (unlinkat(dir, p->files.name[i], 0) < 0 && errno != ENOENT)
-			status = fail_as(ERR_FAILED, "cannot remove %s: %s", p->files.name[i],
-					 strerror(errno));
+			status = fail(ERR_FAILED, "cannot remove %s: %s", p->files.name[i],
+				      strerror(errno));
 	if (dir >= 0)
 		close(dir);
 	r = p->images.n ? store_clear() : 0;
@@ -230,7 +227,7 @@ static int plan_carry(const struct args *a, struct viv_client *c, const struct p
 	}
 	fflush(stdout);
 	if (!force && (a->json || !isatty(0)))
-		return fail_as(ERR_USAGE, "nobody can be asked; --force removes this");
+		return fail(ERR_USAGE, "nobody can be asked" REMEDY "--force removes this");
 	if (!force && !is_agreed())
 		return 0;
 	status = plan_do(c, p);
@@ -259,7 +256,7 @@ int prune_main(int argc, char **argv)
 	status = cells_find(c, &p, &d);
 	if (!status) {
 		files_find(&p, json_get(d.root, "cells", JSON_LIST));
-		status = images_find(&p, &e) < 0 ? verb_failed(&e) : plan_carry(&a, c, &p);
+		status = images_find(&p, &e) < 0 ? report(&e) : plan_carry(&a, c, &p);
 	}
 	json_free(&d);
 	viv_close(c);

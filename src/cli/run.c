@@ -24,11 +24,13 @@ static int name_is_free(const char *name)
 	int err;
 
 	if (store_open(&s, &e) < 0)
-		return fail_with(&e);
+		return report(&e);
 	err = named_find(s.fd, NAMED_CELL, name, &n);
 	store_close(&s);
 	return err ? 0
-		   : fail("cell '%s' exists already, and --rm would remove its files; leave --rm "
+		   : fail(ERR_FAILED,
+			  "cell '%s' exists already, and --rm would remove its files" REMEDY
+			  "leave --rm "
 			  "out, or choose another name",
 			  name);
 }
@@ -49,22 +51,24 @@ static int attached_run(struct run_options *o)
 	static struct place place;
 	char **words = o->argv;
 	bool stored;
+	struct err e;
 	int status = o->rm && o->name ? name_is_free(o->name) : 0;
 
 	if (status)
 		return status;
-	status = place_open(&place, o);
-	if (!status)
-		status = run_options_finish(o, place.stored);
-	if (!status && !run_pooled(o, &place, &status))
-		status = run_cell(o, &place);
+	status = -1;
+	if (place_open(&place, o, &e) == 0 && run_options_finish(o, place.stored, &e) == 0 &&
+	    !run_pooled(o, &place, &status))
+		status = run_cell(o, &place, &e);
+	if (status < 0)
+		status = report(&e);
 	stored = place.stored;
 	place_close(&place);
 	if (o->rm && o->name)
 		cell_drop(o->name);
 	if (status == 127 && words && !stored && is_image(words[0]) && !o->quiet)
-		warn("'%s' looks like an image; to run one: viv run --image %s%s%s", words[0],
-		     words[0], words[1] ? " -- " : "", words[1] ? words[1] : "");
+		warn("'%s' looks like an image" REMEDY "to run one: viv run --image %s%s%s",
+		     words[0], words[0], words[1] ? " -- " : "", words[1] ? words[1] : "");
 	return status;
 }
 
@@ -74,13 +78,13 @@ int run_main(int argc, char **argv)
 	struct err e;
 	int status = run_options_parse(&o, argc, argv, &e);
 
-	say_json(o.json);
+	report_json(o.json);
 	if (status > 0) {
 		verb_help(verb_now);
 		return ARGS_HELP;
 	}
 	if (status)
-		return fail_with(&e);
+		return report(&e);
 	if (o.detach)
 		return detached_run(&o, argv + 1);
 	return attached_run(&o);

@@ -64,9 +64,9 @@ static int each(struct change *x,
 		struct err e;
 
 		if (target_parse(word, &t, &e) < 0)
-			r = verb_failed(&e);
+			r = report(&e);
 		else if (t.proc_given && !x->procs)
-			r = fail_as(ERR_USAGE, "'%s': give a cell, without a process", word);
+			r = fail(ERR_USAGE, "'%s': give a cell, without a process", word);
 		else
 			r = fn(x, word, &t);
 		status = status ? status : r;
@@ -204,9 +204,10 @@ int kill_main(int argc, char **argv)
 	if (arg_value(&a, "signal"))
 		sig = value_signal(arg_value(&a, "signal"));
 	if (!sig)
-		return fail_as(ERR_USAGE,
-			       "there is no signal '%s'; give a name such as TERM, or a number",
-			       arg_value(&a, "signal"));
+		return fail(ERR_USAGE,
+			    "there is no signal '%s'" REMEDY
+			    "give a name such as TERM, or a number",
+			    arg_value(&a, "signal"));
 	snprintf(body, sizeof(body), "{\"signal\":%d}", sig);
 	if (sig != SIGKILL)
 		x.body = body;

@@ -88,9 +88,9 @@ int token_rm_main(int argc, char **argv)
 		/* An id has nothing that a path must not have. */
 		if (strlen(a.words[i]) > 64 ||
 		    strspn(a.words[i], "0123456789abcdef") != strlen(a.words[i])) {
-			r = fail_as(ERR_NOT_FOUND,
-				    "there is no token '%s'; 'viv token ls' lists them",
-				    a.words[i]);
+			r = fail(ERR_NOT_FOUND,
+				 "there is no token '%s'" REMEDY "'viv token ls' lists them",
+				 a.words[i]);
 		} else {
 			snprintf(path, sizeof(path), "/v1/tokens/%s", a.words[i]);
 			r = vivd_ask(c, "DELETE", path, NULL, NULL);

@@ -133,7 +133,7 @@ int told_open(struct told_stream *s, struct view *v, uint32_t from_layers, bool 
 		return -1;
 	s->f = fdopen(s->teller.fd, "r");
 	if (!s->f) {
-		teller_end(&s->teller);
+		teller_end(&s->teller, NULL);
 		return err_set(e, ERR_FAILED, "out of memory");
 	}
 	s->teller.fd = -1;
@@ -148,12 +148,13 @@ int told_next(struct told_stream *s, struct told *ret, struct err *e)
 
 	*ret = (struct told){ 0 };
 	if (n == 0) {
-		status = teller_end(&s->teller);
+		err_set(e, ERR_FAILED, "the kernel's answer breaks off");
+		status = teller_end(&s->teller, e);
 		s->teller.pid = 0;
 		if (!ferror(s->f) && status == 0)
 			return 0;
-		return err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read",
-			       s->view->place.cell.name);
+		return err_wrap(e, "the disk of cell '%s' cannot be read",
+				s->view->place.cell.name);
 	}
 	if (n > 0 && path_is_valid(path) && (!s->last || told_path_compare(s->last, path) < 0) &&
 	    side_get(s, s->contents, &ret->base) && side_get(s, s->contents, &ret->tree) &&

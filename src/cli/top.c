@@ -405,7 +405,7 @@ int top_main(int argc, char **argv)
 	t.signals = signals_open(t.screen);
 	if (t.signals < 0) {
 		viv_close(t.c);
-		return fail_as(ERR_FAILED, "cannot receive signals: %s", strerror(errno));
+		return fail(ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 	}
 	if (t.screen)
 		screen_enter(&t);

@@ -44,14 +44,16 @@ static int file_load(const char *name, struct buf *b)
 	bool input = !strcmp(name, "-");
 	int fd = input ? 0 : open(name, O_RDONLY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : descriptor_read(fd, b);
+	struct err e;
 	size_t good;
 
 	if (!input && fd >= 0)
 		close(fd);
 	if (err) {
-		return fail_as(err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-			       "cannot read '%s': %s%s", name, strerror(-err),
-			       err == -ENOENT ? "; -f names another file" : "");
+		err_set(&e, err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot read '%s': %s",
+			name, strerror(-err));
+		err_remedy(&e, err == -ENOENT ? "-f names another file" : "");
+		return report(&e);
 	}
 	buf_add(b, "", 1);
 	b->len--;
@@ -62,8 +64,8 @@ static int file_load(const char *name, struct buf *b)
 		for (size_t i = 0; i < good && i < b->len; i++)
 			line += b->p[i] == '\n';
 		if (b->len > FILE_MAX)
-			return fail_as(ERR_USAGE, "'%s' has more than 1 MiB", name);
-		return fail_as(ERR_USAGE, "%s:%u: this is no UTF-8", name, line);
+			return fail(ERR_USAGE, "'%s' has more than 1 MiB", name);
+		return fail(ERR_USAGE, "%s:%u: this is no UTF-8", name, line);
 	}
 	return 0;
 }
@@ -100,7 +102,7 @@ static int variables_add(struct buf *b, const char *text)
 		if (!value || seen)
 			continue;
 		if (!text_is_utf8(value, strlen(value)))
-			status = fail_as(ERR_USAGE, "the variable %s is no UTF-8", name);
+			status = fail(ERR_USAGE, "the variable %s is no UTF-8", name);
 		json_member_text(&v, name, value);
 	}
 	buf_add(&v, "}", 2);
@@ -130,7 +132,7 @@ static char *dir_of(const char *file)
 
 	free(copy);
 	if (!dir)
-		fail_as(ERR_FAILED, "cannot find the directory of '%s': %s", file, strerror(errno));
+		fail(ERR_FAILED, "cannot find the directory of '%s': %s", file, strerror(errno));
 	return dir;
 }
 
@@ -205,7 +207,7 @@ static int ask_once(const char *path, const char *question, struct plan_print *o
 		return 0;
 	*again = false;
 	if (r < 0) {
-		status = fail_as(ERR_FAILED, "%s", error.text);
+		status = report_viv(&error);
 	} else if (reply.status != 200) {
 		status = vivd_refused(&reply);
 	} else {

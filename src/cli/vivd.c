@@ -8,17 +8,35 @@
 #include "base/jsontext.h"
 #include "cli/cli.h"
 
+void viv_error_get(const struct viv_error *error, struct err *e)
+{
+	err_note(e, error->code == EACCES || error->code == EPERM ? ERR_DENIED : ERR_FAILED, "%s",
+		 error->text);
+	err_remedy(e, error->remedy);
+}
+
+int report_viv(const struct viv_error *error)
+{
+	struct err e;
+
+	viv_error_get(error, &e);
+	return report(&e);
+}
+
 int vivd_connect(struct viv_client **ret)
 {
 	struct viv_error error = { 0 };
+	struct err e;
 
 	*ret = viv_open(NULL, VIV_START, &error);
 	if (*ret)
 		return 0;
-	if (error.code == EACCES || error.code == EPERM)
-		return fail_as(ERR_DENIED, "%s; is the vivd another user's?", error.text);
-	return fail_as(ERR_FAILED, "vivd cannot be reached: %s; 'viv doctor' tells what is missing",
-		       error.text);
+	viv_error_get(&error, &e);
+	if (e.kind == ERR_DENIED)
+		err_remedy(&e, "is the vivd another user's?");
+	else
+		err_wrap(&e, "vivd cannot be reached" REMEDY "'viv doctor' tells what is missing");
+	return report(&e);
 }
 
 struct viv_client *vivd_open(void)
@@ -28,47 +46,25 @@ struct viv_client *vivd_open(void)
 	return vivd_connect(&c) ? NULL : c;
 }
 
-static enum err_kind status_exit(int status)
+void vivd_refusal(const struct viv_reply *reply, struct err *e)
 {
-	switch (status) {
-	case 400:
-	case 413:
-	case 422:
-		return ERR_USAGE;
-	case 401:
-	case 403:
-		return ERR_DENIED;
-	case 404:
-		return ERR_NOT_FOUND;
-	case 409:
-		return ERR_CONFLICT;
-	default:
-		return ERR_FAILED;
+	struct json_doc d;
+
+	if (json_parse(&d, reply->body, reply->size, e) < 0) {
+		err_note(e, err_kind_of("", reply->status), "vivd answered with status %d",
+			 reply->status);
+		return;
 	}
+	json_get_err(d.root, reply->status, e);
+	json_free(&d);
 }
 
 int vivd_refused(const struct viv_reply *reply)
 {
-	const char *message, *cause, *remedy;
-	struct json_doc d;
 	struct err e;
 
-	if (json_parse(&d, reply->body, reply->size, &e) < 0)
-		return fail_as(status_exit(reply->status), "vivd answered with status %d",
-			       reply->status);
-	if (say_is_json()) {
-		json_value_print(stderr, d.root, false);
-		fputc('\n', stderr);
-		json_free(&d);
-		return status_exit(reply->status);
-	}
-	message = json_get_text(d.root, "message");
-	cause = json_get_text(d.root, "cause");
-	remedy = json_get_text(d.root, "remedy");
-	fail("%s%s%s%s%s%s", message ? message : "vivd refused", cause ? " (" : "",
-	     cause ? cause : "", cause ? ")" : "", remedy ? "; " : "", remedy ? remedy : "");
-	json_free(&d);
-	return status_exit(reply->status);
+	vivd_refusal(reply, &e);
+	return report(&e);
 }
 
 int vivd_ask(struct viv_client *c, const char *method, const char *path, const char *body,
@@ -80,11 +76,12 @@ int vivd_ask(struct viv_client *c, const char *method, const char *path, const c
 	int status = 0;
 
 	if (viv_call(c, method, path, body, &reply, &error) < 0)
-		return fail_as(ERR_FAILED, "%s", error.text);
+		return report_viv(&error);
 	if (reply.status >= 300) {
 		status = vivd_refused(&reply);
 	} else if (doc && json_parse(doc, reply.body, reply.size, &e) < 0) {
-		status = fail_as(ERR_FAILED, "vivd's answer cannot be read: %s", e.text);
+		err_wrap(&e, "vivd's answer cannot be read");
+		status = report(&e);
 	}
 	viv_reply_free(&reply);
 	return status;

@@ -16,8 +16,12 @@ int vivd_connect(struct viv_client **ret);
  * NULL) gets the answer, json_free() it. */
 int vivd_ask(struct viv_client *c, const char *method, const char *path, const char *body,
 	     struct json_doc *doc);
-/* Prints what an answer with an error says; the exit status that belongs to it. */
+/* The error that an answer is; and printed: its exit status. */
+void vivd_refusal(const struct viv_reply *reply, struct err *e);
 int vivd_refused(const struct viv_reply *reply);
+/* The same for an error of libvivarium. */
+void viv_error_get(const struct viv_error *error, struct err *e);
+int report_viv(const struct viv_error *error);
 
 /* A path below a cell: "/v1/cells/CELL" and tail. What CELL has that a path must not have is written as %XX. */
 struct cell_path {

@@ -23,12 +23,21 @@
 
 int viv_error_set(struct viv_error *e, int code, const char *fmt, ...)
 {
+	struct err err;
 	va_list ap;
 
-	e->code = code;
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	err_note_va(&err, ERR_FAILED, fmt, ap);
 	va_end(ap);
+	return viv_error_from(e, code, &err);
+}
+
+int viv_error_from(struct viv_error *e, int code, struct err *from)
+{
+	e->code = code;
+	snprintf(e->remedy, sizeof(e->remedy), "%.255s", from->remedy);
+	from->remedy[0] = '\0';
+	snprintf(e->text, sizeof(e->text), "%.511s", err_line(from).str);
 	return -1;
 }
 
@@ -44,7 +53,7 @@ int viv_socket_path(char *path, size_t size, struct viv_error *error)
 		return 0;
 	}
 	if (size < sizeof("/" VIVD_SOCKET) || path_run(path, size - sizeof(VIVD_SOCKET), false, &e))
-		return viv_error_set(error, 0, "%s", e.text);
+		return viv_error_from(error, 0, &e);
 	strcat(path, "/" VIVD_SOCKET);
 	return 0;
 }
@@ -81,10 +90,10 @@ static int client_connect(struct viv_client *c, struct viv_error *error)
 	if (fd >= 0)
 		return 0;
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		return viv_error_set(
-			error, -fd,
-			"vivd does not run (no answer at %s); 'viv daemon start' starts it",
-			c->path);
+		return viv_error_set(error, -fd,
+				     "vivd does not run (no answer at %s)" REMEDY
+				     "'viv daemon start' starts it",
+				     c->path);
 	return viv_error_set(error, -fd, "cannot connect to vivd at %s: %s", c->path,
 			     strerror(-fd));
 }

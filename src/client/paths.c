@@ -55,7 +55,8 @@ int path_state(char *path, size_t size, struct err *e)
 		n = snprintf(path, size, "/var/lib/vivarium/state");
 	else
 		return err_set(e, ERR_FAILED,
-			       "neither XDG_STATE_HOME nor HOME is an absolute path; set one to "
+			       "neither XDG_STATE_HOME nor HOME is an absolute path" REMEDY
+			       "set one to "
 			       "say where vivd keeps its state");
 	return path_fits(n, size, e) < 0 ? -1 : path_make(path, e);
 }

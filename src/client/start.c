@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/json.h"
 
 #define MAX_OPTIONS 32
 
@@ -33,10 +33,12 @@ static int vivd_find(char *path, size_t size)
 	return 0;
 }
 
-/* What it said, without its name. */
-static void text_take(int fd, struct viv_error *error)
+/* The last line that it said is its error. */
+static void error_take(int fd, struct viv_error *error)
 {
-	char text[400];
+	char text[8192], *line;
+	struct json_doc d;
+	struct err e;
 	size_t len = 0;
 	ssize_t n;
 
@@ -44,21 +46,27 @@ static void text_take(int fd, struct viv_error *error)
 					  (n < 0 && errno == EINTR)))
 		if (n > 0)
 			len += (size_t)n;
+	while (len && text[len - 1] == '\n')
+		len--;
 	text[len] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	viv_error_set(error, 0, "%s", strncmp(text, "vivd: ", 6) ? text : text + 6);
-	if (!error->text[0])
-		viv_error_set(error, 0, "vivd could not start");
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	viv_error_set(error, 0, "vivd could not start");
+	if (!*line || json_parse(&d, line, strlen(line), &e) < 0)
+		return;
+	json_get_err(d.root, 0, &e);
+	viv_error_from(error, 0, &e);
+	json_free(&d);
 }
 
 int viv_start(const char *const options[], struct viv_error *error)
 {
-	char path[4096], detach[] = "--detach";
-	char *argv[MAX_OPTIONS + 3] = { path, detach };
+	char path[4096], detach[] = "--detach", json[] = "--json";
+	char *argv[MAX_OPTIONS + 4] = { path, detach, json };
 	posix_spawn_file_actions_t fa;
 	int said[2], status, err;
 	extern char **environ;
-	unsigned n = 2;
+	unsigned n = 3;
 	pid_t pid;
 
 	vivd_find(path, sizeof(path));
@@ -80,7 +88,7 @@ int viv_start(const char *const options[], struct viv_error *error)
 		close(said[0]);
 		return viv_error_set(error, err, "cannot start vivd (%s): %s", path, strerror(err));
 	}
-	text_take(said[0], error);
+	error_take(said[0], error);
 	close(said[0]);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)

@@ -28,6 +28,7 @@ struct viv_client;
 struct viv_error {
 	int code; /* errno, or 0 when it was no system call that failed */
 	char text[512]; /* one line, without a newline */
+	char remedy[256]; /* what to do about it; "": not known */
 };
 
 struct viv_reply {

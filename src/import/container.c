@@ -76,12 +76,11 @@ static int json_read(struct container *c, const char *name, const uint8_t *want,
 		     struct json_doc *doc, struct err *e)
 {
 	struct buf text = { 0 };
-	struct err why;
 	int result = part_read(c, name, want, &text, e);
 
 	*doc = (struct json_doc){ 0 };
-	if (!result && json_parse(doc, (const char *)text.p, text.len, &why) < 0)
-		result = err_set(e, ERR_FAILED, "'%.200s': %s", name, why.text);
+	if (!result && json_parse(doc, (const char *)text.p, text.len, e) < 0)
+		result = err_wrap(e, "'%.200s'", name);
 	buf_free(&text);
 	return result;
 }
@@ -224,7 +223,6 @@ static int layer_import(struct container *c, const char *name, const uint8_t *ra
 	bool fits = true;
 	struct hash h;
 	struct stat st;
-	struct err why;
 	int result = 0;
 
 	src.fd = parts_open(&c->parts, name, e);
@@ -235,7 +233,7 @@ static int layer_import(struct container *c, const char *name, const uint8_t *ra
 	hash_init(&h);
 	hash_start(&h);
 	if (!raw && fd_is_compressed(src.fd)) {
-		result = diff_hash(src.fd, hash, &why);
+		result = diff_hash(src.fd, hash, e);
 		fits = !memcmp(hash, diff, INDEX_HASH);
 		lseek(src.fd, 0, SEEK_SET);
 	} else {
@@ -243,7 +241,7 @@ static int layer_import(struct container *c, const char *name, const uint8_t *ra
 	}
 	c->im->tree.layer++;
 	if (!result && fits)
-		result = import_tar(c->im, &src, &why);
+		result = import_tar(c->im, &src, e);
 	if (!result && src.hash) {
 		hash_end(&h, hash);
 		fits = !memcmp(hash, raw ? raw : diff, INDEX_HASH);
@@ -251,7 +249,7 @@ static int layer_import(struct container *c, const char *name, const uint8_t *ra
 	hash_fini(&h);
 	close(src.fd);
 	if (result < 0)
-		return err_set(e, why.kind, "layer '%.100s': %s", name, why.text);
+		return err_wrap(e, "layer '%.100s'", name);
 	if (!fits)
 		return err_set(e, ERR_FAILED,
 			       "the layer '%.100s' does not have the digest it should have", name);
@@ -326,7 +324,7 @@ static bool ref_fits(const struct json *descriptor, const char *ref)
 /* Several images: says how many, and the names of the first ones. */
 static int choice_failed(unsigned n, const char *names, struct err *e)
 {
-	return err_set(e, ERR_CONFLICT, "it has %u images; --ref NAME chooses one%s%s", n,
+	return err_set(e, ERR_CONFLICT, "it has %u images" REMEDY "--ref NAME chooses one%s%s", n,
 		       *names ? " of " : "", names);
 }
 
@@ -546,12 +544,8 @@ int import_container(struct import *im, struct archive *a, struct archive_entry 
 	else if (!result)
 		result = err_set(e, ERR_FAILED, "it has neither manifest.json nor index.json");
 	if (result < 0 && e->kind == ERR_FAILED && !c.found && !interrupted()) {
-		struct err why = *e;
-
-		err_set(e, ERR_FAILED,
-			"it looks like a container image, but %.300s; --format tar takes it as it "
-			"is",
-			why.text);
+		err_wrap(e, "it looks like a container image, but is none" REMEDY
+			    "--format tar takes it as it is");
 	}
 	parts_fini(&c.parts);
 	return result;

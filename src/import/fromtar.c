@@ -107,10 +107,7 @@ static int archive_failed(struct archive *a, struct err *e)
 /* When not even the first header can be read. */
 static int no_archive(struct err *e)
 {
-	char why[200];
-
-	snprintf(why, sizeof(why), "%.199s", e->text);
-	return err_set(e, ERR_FAILED, "it is no tar archive, or a broken one (%s)", why);
+	return err_wrap(e, "it is no tar archive, or a broken one");
 }
 
 /* ---- entries ---- */

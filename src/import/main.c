@@ -46,20 +46,21 @@ int main(int argc, char **argv)
 	}
 	for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
 		if (!strcmp(argv[i], "--json"))
-			output_json(true);
+			report_json(true);
 	for (unsigned i = 0; i < ARRAY_LEN(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			v = &verbs[i];
 	if (!v)
-		return usage_failed("unknown command 'image %s'; 'viv help image' lists them",
-				    argv[1]);
+		return fail(ERR_USAGE,
+			    "unknown command 'image %s'" REMEDY "'viv help image' lists them",
+			    argv[1]);
 	environment_prepare();
 	if (store_open(&s, &e) < 0)
-		return failed(&e);
+		return report(&e);
 	status = v->main(&s, argc - 1, argv + 1);
 	if (fflush(stdout) && !status) {
 		err_set(&e, ERR_FAILED, "cannot write the output");
-		status = failed(&e);
+		status = report(&e);
 	}
 	interrupt_finish();
 	return status;

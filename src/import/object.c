@@ -83,7 +83,7 @@ static int too_large(struct objects *o, struct err *e)
 	bool small = o->max_total < 1 << 20;
 
 	return err_set(e, ERR_FAILED,
-		       "the contents are larger than %llu %s; --max-size SIZE allows more",
+		       "the contents are larger than %llu %s" REMEDY "--max-size SIZE allows more",
 		       (unsigned long long)(small ? o->max_total : o->max_total >> 20),
 		       small ? "bytes" : "MiB");
 }

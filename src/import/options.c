@@ -1,42 +1,9 @@
 /* Options, sizes, times and JSON text of viv-store's verbs. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "import/verbs.h"
-
-static bool as_json;
-
-void output_json(bool on)
-{
-	as_json = on;
-}
-
-bool output_is_json(void)
-{
-	return as_json;
-}
-
-int failed(const struct err *e)
-{
-	if (as_json)
-		json_failure(stderr, err_code(e->kind), e->text);
-	else
-		fprintf(stderr, "viv: %s\n", e->text);
-	return e->kind;
-}
-
-int usage_failed(const char *fmt, ...)
-{
-	struct err e = { .kind = ERR_USAGE };
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(e.text, sizeof(e.text), fmt, ap);
-	va_end(ap);
-	return failed(&e);
-}
 
 /* The option that arg is, with what follows its '='. */
 static const struct option *option_find(const char *arg, const struct option *options, unsigned n,
@@ -83,13 +50,14 @@ int options_parse(int argc, char **argv, const struct option *options, unsigned 
 		if (!o && !strcmp(argv[i], "--json")) /* every verb has it; main() saw it */
 			continue;
 		if (!o) {
-			usage_failed("unknown option '%s'; 'viv image %s --help' lists them",
-				     argv[i], argv[0]);
+			fail(ERR_USAGE,
+			     "unknown option '%s'" REMEDY "'viv image %s --help' lists them",
+			     argv[i], argv[0]);
 			return -1;
 		}
 		if (o->flag) {
 			if (value) {
-				usage_failed("--%s takes no value", o->name);
+				fail(ERR_USAGE, "--%s takes no value", o->name);
 				return -1;
 			}
 			*o->flag = true;
@@ -98,16 +66,17 @@ int options_parse(int argc, char **argv, const struct option *options, unsigned 
 		if (!value && i + 1 < argc)
 			value = argv[++i];
 		if (!value) {
-			usage_failed("--%s needs a value", o->name);
+			fail(ERR_USAGE, "--%s needs a value", o->name);
 			return -1;
 		}
 		*o->value = value;
 	}
 	if (left >= min && left <= max)
 		return left;
-	usage_failed(left < min ? "'viv image %s' needs more; 'viv image %s --help' explains it"
-				: "too much for 'viv image %s'; 'viv image %s --help' explains it",
-		     argv[0], argv[0]);
+	fail(ERR_USAGE,
+	     left < min ? "'viv image %s' needs more" REMEDY "'viv image %s --help' explains it"
+			: "too much for 'viv image %s'" REMEDY "'viv image %s --help' explains it",
+	     argv[0], argv[0]);
 	return -1;
 }
 
@@ -141,7 +110,7 @@ bool size_parse(const char *s, uint64_t *ret)
 
 void image_made(const char *hash, const char *tag)
 {
-	if (!as_json) {
+	if (!report_is_json()) {
 		printf("%s\n", hash);
 		return;
 	}

@@ -349,18 +349,14 @@ static bool image_is_whole(const struct import *im, int dir, const struct number
 static int image_is_there(struct import *im, const char *hash, const struct numbering *nb,
 			  const uint8_t digest[INDEX_HASH], bool *ret, struct err *e)
 {
-	struct err why;
-
-	im->held = image_hold(im->store, hash, &why);
+	im->held = image_hold(im->store, hash, e);
 	*ret = im->held >= 0 && image_is_whole(im, im->held, nb, digest);
 	if (*ret || im->held < 0)
 		return 0;
 	close(im->held);
 	im->held = -1;
-	if (image_remove(im->store, hash, &why) < 0 && why.kind != ERR_NOT_FOUND)
-		return err_set(e, why.kind,
-			       "the image is in the store and damaged, and cannot be replaced: %s",
-			       why.text);
+	if (image_remove(im->store, hash, e) < 0 && e->kind != ERR_NOT_FOUND)
+		return err_wrap(e, "the image is in the store and damaged, and cannot be replaced");
 	return 0;
 }
 

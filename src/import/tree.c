@@ -173,7 +173,7 @@ uint32_t tree_put(struct tree *t, uint32_t dir, const char *name, size_t len,
 		return TREE_NONE;
 	}
 	if (BUF_COUNT(&t->nodes, struct tree_node) >= t->max_nodes) {
-		err_set(e, ERR_FAILED, "more than %llu files; --max-entries N allows more",
+		err_set(e, ERR_FAILED, "more than %llu files" REMEDY "--max-entries N allows more",
 			(unsigned long long)t->max_nodes);
 		return TREE_NONE;
 	}
@@ -217,7 +217,8 @@ int tree_link(struct tree *t, uint32_t dir, const char *name, size_t len, uint32
 		return err_set(e, ERR_FAILED, "'%.*s' is a hard link to a directory", (int)len,
 			       name);
 	if (BUF_COUNT(&t->entries, struct tree_entry) >= t->max_nodes)
-		return err_set(e, ERR_FAILED, "more than %llu files; --max-entries N allows more",
+		return err_set(e, ERR_FAILED,
+			       "more than %llu files" REMEDY "--max-entries N allows more",
 			       (unsigned long long)t->max_nodes);
 	i = entry_get(t, dir, name, len);
 	entry(t, i)->node = node;

@@ -191,14 +191,15 @@ int verb_bootstrap(struct store *s, int argc, char **argv)
 		return ERR_USAGE;
 	b.suite = argv[1];
 	if (!*b.suite || *b.suite == '-' || !word_is_plain(b.suite, "-./_"))
-		return usage_failed("'%s' is no release; bookworm for example", b.suite);
+		return fail(ERR_USAGE, "'%s' is no release" REMEDY "bookworm for example", b.suite);
 	if (!word_is_plain(b.variant, "-") ||
 	    (b.include && (strlen(b.include) > 4000 || !word_is_plain(b.include, "-+.,:=~_ /?"))))
-		return usage_failed("--include takes names of packages with commas between them, "
-				    "--variant a name");
+		return fail(ERR_USAGE,
+			    "--include takes names of packages with commas between them, "
+			    "--variant a name");
 	if (tag && !tag_is_valid(tag)) {
 		tag_set(s, tag, "", &e);
-		return failed(&e);
+		return report(&e);
 	}
 	if (mirror)
 		line_add(&b, mirror, b.suite, "main");
@@ -219,7 +220,7 @@ int verb_bootstrap(struct store *s, int argc, char **argv)
 	for (unsigned i = 0; i < b.nlines; i++)
 		free(b.lines[i]);
 	if (result < 0)
-		return failed(&e);
+		return report(&e);
 	image_made(hash, tag);
 	return 0;
 }

@@ -63,7 +63,8 @@ static int content_write(struct exporter *x, const struct index_node *node, stru
 	if (fd >= 0)
 		close(fd);
 	return left ? err_set(e, ERR_FAILED,
-			      "the image is damaged at %s; 'viv image verify' tells more", path)
+			      "the image is damaged at %s" REMEDY "'viv image verify' tells more",
+			      path)
 		    : 0;
 }
 
@@ -348,22 +349,22 @@ int verb_export(struct store *s, int argc, char **argv)
 		return ERR_USAGE;
 	oci = !strcmp(format, "oci");
 	if (!oci && strcmp(format, "tar"))
-		return usage_failed("--format '%s': one of tar, oci", format);
+		return fail(ERR_USAGE, "--format '%s': one of tar, oci", format);
 	if (output && !strcmp(output, "-"))
 		output = NULL;
 	if (oci && !output)
-		return usage_failed("an OCI layout is a directory; use -o DIR");
+		return fail(ERR_USAGE, "an OCI layout is a directory" REMEDY "use -o DIR");
 	if (!output && isatty(1))
-		return usage_failed("standard output is a terminal; use -o FILE");
+		return fail(ERR_USAGE, "standard output is a terminal" REMEDY "use -o FILE");
 	if (image_open(s, argv[1], &image, &e) < 0)
-		return failed(&e);
+		return report(&e);
 	umask(caller_umask());
 	progress_start("export", false);
 	result = oci ? image_export_oci(&image, output, tag_is_valid(argv[1]) ? argv[1] : NULL, &e)
 		     : export_tar(&image, output, &e);
 	progress_end();
-	if (!result && output && output_is_json())
+	if (!result && output && report_is_json())
 		image_made(image.hash, NULL);
 	image_close(&image);
-	return result < 0 ? failed(&e) : 0;
+	return result < 0 ? report(&e) : 0;
 }

@@ -152,7 +152,6 @@ static int source_fill(struct import *im, const void *arg, struct err *e)
 {
 	const struct source *src = arg;
 	struct image base;
-	struct err why;
 	int r = 0;
 
 	if (src->base && image_open(im->store, src->base, &base, e) < 0)
@@ -161,15 +160,14 @@ static int source_fill(struct import *im, const void *arg, struct err *e)
 		image_close(&base);
 		return -1;
 	}
-	r = source_import(im, src, src->base ? &base : NULL, &why);
+	r = source_import(im, src, src->base ? &base : NULL, e);
 	if (src->base)
 		image_close(&base);
+	if (r && interrupted())
+		err_remedy(e, "what it stored is used the next time, or removed by 'viv image gc'");
 	return !r ? 0
-		  : err_set(e, why.kind, "cannot import '%s': %s%s",
-			    strcmp(src->name, "-") ? src->name : "standard input", why.text,
-			    interrupted() ? "; what it stored is used the next time, or removed by "
-					    "'viv image gc'"
-					  : "");
+		  : err_wrap(e, "cannot import '%s'",
+			     strcmp(src->name, "-") ? src->name : "standard input");
 }
 
 int verb_import(struct store *s, int argc, char **argv)
@@ -190,17 +188,17 @@ int verb_import(struct store *s, int argc, char **argv)
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
 		return ERR_USAGE;
 	if (owner && !owner_parse(owner, &o))
-		return usage_failed("--owner '%s': give it as UID or UID:GID", owner);
+		return fail(ERR_USAGE, "--owner '%s': give it as UID or UID:GID", owner);
 	if (size && !size_parse(size, &o.max_size))
-		return usage_failed("--max-size '%s': a size such as 500M or 20G", size);
+		return fail(ERR_USAGE, "--max-size '%s': a size such as 500M or 20G", size);
 	if (entries && !size_parse(entries, &o.max_entries))
-		return usage_failed("--max-entries '%s': a number of files", entries);
+		return fail(ERR_USAGE, "--max-entries '%s': a number of files", entries);
 	if (format && !format_parse(format, &src.format))
-		return usage_failed("--format '%s': one of auto, dir, tar, oci, docker, nix",
-				    format);
+		return fail(ERR_USAGE, "--format '%s': one of auto, dir, tar, oci, docker, nix",
+			    format);
 	if (tag && !tag_is_valid(tag)) {
 		tag_set(s, tag, "", &e);
-		return failed(&e);
+		return report(&e);
 	}
 	/* Nix has one owner for all; who runs it here does not matter to the image. */
 	if (src.format == NIX && !owner)
@@ -208,12 +206,12 @@ int verb_import(struct store *s, int argc, char **argv)
 	src.name = argv[1];
 	src.fd = source_open(src.name, &src.st, &e);
 	if (src.fd < 0)
-		return failed(&e);
+		return report(&e);
 	result = image_import(s, &o, tag, hash, source_fill, &src, &e);
 	if (src.fd)
 		close(src.fd);
 	if (result < 0)
-		return failed(&e);
+		return report(&e);
 	image_made(hash, tag);
 	return 0;
 }

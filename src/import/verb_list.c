@@ -106,10 +106,10 @@ int verb_ls(struct store *s, int argc, char **argv)
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 0, 0) < 0)
 		return ERR_USAGE;
 	if (image_list(s, &hashes, &n, &e) < 0)
-		return failed(&e);
+		return report(&e);
 	if (tag_list(s, &tags, &ntags, &e) < 0) {
 		free(hashes);
-		return failed(&e);
+		return report(&e);
 	}
 	if (!json && !quiet)
 		printf("%-28s %-12s %9s %9s  %s\n", "TAG", "HASH", "FILES", "SIZE", "IMPORTED");
@@ -123,7 +123,7 @@ int verb_ls(struct store *s, int argc, char **argv)
 		}
 		if (image_open(s, hashes[i], &image, &e) < 0) {
 			if (e.kind != ERR_NOT_FOUND)
-				status = failed(&e);
+				status = report(&e);
 			continue;
 		}
 		image_summary(&image, &sum);
@@ -245,10 +245,10 @@ int verb_inspect(struct store *s, int argc, char **argv)
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
 		return ERR_USAGE;
 	if (image_open(s, argv[1], &image, &e) < 0)
-		return failed(&e);
+		return report(&e);
 	if (tag_list(s, &tags, &ntags, &e) < 0) {
 		image_close(&image);
-		return failed(&e);
+		return report(&e);
 	}
 	image_summary(&image, &sum);
 	if (json) {

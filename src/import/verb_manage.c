@@ -31,7 +31,7 @@ int verb_tag(struct store *s, int argc, char **argv)
 		return ERR_USAGE;
 	lock = store_lock(s, false, others_wait, &e);
 	if (lock < 0)
-		return failed(&e);
+		return report(&e);
 	result = image_find(s, argv[1], hash, &e);
 	if (!result) {
 		int held = image_hold(s, hash, &e);
@@ -41,9 +41,9 @@ int verb_tag(struct store *s, int argc, char **argv)
 			close(held);
 	}
 	close(lock);
-	if (!result && output_is_json())
+	if (!result && report_is_json())
 		image_made(hash, argv[2]);
-	return result < 0 ? failed(&e) : 0;
+	return result < 0 ? report(&e) : 0;
 }
 
 /* ---- rm ---- */
@@ -65,11 +65,13 @@ static void users_tell(struct store *s, const char *hash, struct err *e)
 	}
 	if (first && others)
 		err_set(e, ERR_CONFLICT,
-			"the image %.12s is used by the cell '%s' and %u more; remove them first",
+			"the image %.12s is used by the cell '%s' and %u more" REMEDY
+			"remove them first",
 			hash, first, others);
 	else if (first)
 		err_set(e, ERR_CONFLICT,
-			"the image %.12s is used by the cell '%s'; remove it first", hash, first);
+			"the image %.12s is used by the cell '%s'" REMEDY "remove it first", hash,
+			first);
 	free(cells);
 }
 
@@ -94,8 +96,9 @@ static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 		result = tag_remove(s, name, e);
 	} else if (!by_tag && others > 1 && !force) {
 		result = err_set(e, ERR_CONFLICT,
-				 "the image %.12s has %zu tags; remove those, or use --force", hash,
-				 others);
+				 "the image %.12s has %zu tags" REMEDY
+				 "remove those, or use --force",
+				 hash, others);
 	} else {
 		int fd = image_seize(s, hash, e);
 
@@ -128,11 +131,11 @@ int verb_rm(struct store *s, int argc, char **argv)
 		return ERR_USAGE;
 	lock = store_lock(s, false, others_wait, &e);
 	if (lock < 0)
-		return failed(&e);
+		return report(&e);
 	for (int i = 1; i <= n; i++)
 		if (rm_one(s, argv[i], force, &e) < 0) {
-			status = failed(&e);
-		} else if (output_is_json()) {
+			status = report(&e);
+		} else if (report_is_json()) {
 			printf("{\"image\":");
 			json_quoted(stdout, argv[i]);
 			printf("}\n");
@@ -203,7 +206,7 @@ static int untagged_collect(struct store *s, unsigned long *ret, struct err *e)
 		if (image_remove(s, images[i], &why) == 0)
 			++*ret;
 		else if (why.kind != ERR_CONFLICT && why.kind != ERR_NOT_FOUND)
-			result = err_set(e, why.kind, "%s", why.text);
+			*e = why, result = -1;
 	}
 	free(images);
 	free(tags);
@@ -227,7 +230,7 @@ int verb_gc(struct store *s, int argc, char **argv)
 		return ERR_USAGE;
 	lock = store_lock(s, true, quiet ? NULL : gc_waits, &e);
 	if (lock < 0)
-		return failed(&e);
+		return report(&e);
 	stale = work_collect(s);
 	if (untagged)
 		result = untagged_collect(s, &images, &e);
@@ -242,8 +245,8 @@ int verb_gc(struct store *s, int argc, char **argv)
 		close(objects);
 	close(lock);
 	if (result < 0)
-		return failed(&e);
-	if (output_is_json()) {
+		return report(&e);
+	if (report_is_json()) {
 		printf("{\"images\":%lu,\"objects\":%lu,\"bytes\":%llu,\"abandoned\":%u}\n", images,
 		       n, (unsigned long long)bytes, stale);
 		return 0;

@@ -25,10 +25,10 @@ struct verifier {
 	struct buf good; /* ino_t of objects that were hashed and are what they should be */
 };
 
-static void report(const char *text_word, const char *json_word, const char *line)
+static void damage_print(const char *text_word, const char *json_word, const char *line)
 {
 	progress_end();
-	if (!output_is_json()) {
+	if (!report_is_json()) {
 		printf("%s: %s\n", text_word, line);
 		return;
 	}
@@ -46,7 +46,7 @@ static printf_like(2, 3) void damage(struct verifier *v, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	report("damaged", "damage", line);
+	damage_print("damaged", "damage", line);
 }
 
 /* Programs in a cell get "permission denied" for such a file, whatever its mode in the image is. */
@@ -57,16 +57,18 @@ static void readable_check(struct verifier *v, int fd, const struct stat *st, co
 	if (object_readable(st))
 		return;
 	if (!v->repair) {
-		damage(v, "%s: cells cannot read it (mode %04o); 'viv image verify --repair' mends it",
+		damage(v,
+		       "%s: cells cannot read it (mode %04o); 'viv image verify --repair' mends it",
 		       path, st->st_mode & 07777);
 	} else if (fchmod(fd, OBJECT_MODE) < 0) {
-		damage(v, "%s: cells cannot read it (mode %04o), and its mode cannot be changed: %s",
+		damage(v,
+		       "%s: cells cannot read it (mode %04o), and its mode cannot be changed: %s",
 		       path, st->st_mode & 07777, strerror(errno));
 	} else {
 		v->repairs++;
 		snprintf(line, sizeof(line), "%s: cells could not read it (mode %04o)", path,
 			 st->st_mode & 07777);
-		report("repaired", "repair", line);
+		damage_print("repaired", "repair", line);
 	}
 }
 
@@ -200,7 +202,7 @@ static void image_check(struct verifier *v, const char *hash)
 	if (image_open(v->s, hash, &i, &e) < 0) {
 		/* Gone or going since it was listed. */
 		if (e.kind != ERR_NOT_FOUND && e.kind != ERR_CONFLICT)
-			damage(v, "image %.12s: %s", hash, e.text);
+			damage(v, "image %.12s: %s", hash, err_line(&e).str);
 		return;
 	}
 	v->images++;
@@ -231,7 +233,7 @@ static void tag_check(struct verifier *v, const char *name)
 
 	if (tag_get(v->s, name, hash, &e) < 0) {
 		if (e.kind != ERR_NOT_FOUND)
-			damage(v, "%s", e.text);
+			damage(v, "%s", err_line(&e).str);
 		return;
 	}
 	held = image_hold(v->s, hash, &e);
@@ -249,7 +251,7 @@ static void tags_check(struct verifier *v)
 	size_t n;
 
 	if (tag_name_list(v->s, &names, &n, &e) < 0) {
-		damage(v, "%s", e.text);
+		damage(v, "%s", err_line(&e).str);
 		return;
 	}
 	for (size_t i = 0; i < n && !interrupted(); i++)
@@ -272,13 +274,13 @@ int verb_verify(struct store *s, int argc, char **argv)
 		return ERR_USAGE;
 	lock = store_lock(s, false, NULL, &e);
 	if (lock < 0)
-		return failed(&e);
+		return report(&e);
 	for (int i = 1; i <= given; i++) {
 		char hash[HASH_TEXT];
 
 		if (image_find(s, argv[i], hash, &e) < 0) {
 			close(lock);
-			return failed(&e);
+			return report(&e);
 		}
 	}
 	progress_start("verify", quiet);
@@ -291,7 +293,7 @@ int verb_verify(struct store *s, int argc, char **argv)
 		if (v.good.len)
 			qsort(v.good.p, v.good.len / sizeof(ino_t), sizeof(ino_t), inode_compare);
 		if (image_list(s, &hashes, &n, &e) < 0) {
-			damage(&v, "%s", e.text);
+			damage(&v, "%s", err_line(&e).str);
 			n = 0;
 		}
 		for (size_t i = 0; i < n && !interrupted(); i++)
@@ -304,12 +306,12 @@ int verb_verify(struct store *s, int argc, char **argv)
 	close(lock);
 	if (interrupted())
 		return ERR_FAILED;
-	if (output_is_json())
+	if (report_is_json())
 		printf("{\"images\":%lu,\"objects\":%lu,\"damaged\":%lu,\"repaired\":%lu}\n",
 		       v.images, v.objects, v.damages, v.repairs);
 	else if (!quiet) {
-		printf("%lu image%s, %lu object%s: %lu damaged", v.images,
-		       v.images == 1 ? "" : "s", v.objects, v.objects == 1 ? "" : "s", v.damages);
+		printf("%lu image%s, %lu object%s: %lu damaged", v.images, v.images == 1 ? "" : "s",
+		       v.objects, v.objects == 1 ? "" : "s", v.damages);
 		if (v.repair)
 			printf(", %lu repaired", v.repairs);
 		printf("\n");

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
-#include "base/err.h"
+#include "base/report.h"
 #include "base/jsontext.h"
 #include "store/store.h"
 
@@ -29,8 +29,6 @@ int verb_verify(struct store *s, int argc, char **argv);
 mode_t caller_umask(void);
 
 /* Prints "viv: MESSAGE" and returns the exit status for it. */
-int failed(const struct err *e);
-int usage_failed(const char *fmt, ...) printf_like(1, 2);
 
 /* One import from its start to its end: fill puts everything into the tree; tag may be NULL. */
 struct import;
@@ -58,8 +56,6 @@ bool size_parse(const char *s, uint64_t *ret);
 /* ---- output ---- */
 
 /* Whether --json was given: objects, one for each line, also for failures. */
-void output_json(bool on);
-bool output_is_json(void);
 /* What an import made: its hash. */
 void image_made(const char *hash, const char *tag);
 /* 12.3 MB */

@@ -20,14 +20,16 @@ static const struct disk_layer *snapshot_find(struct client *c, const struct kee
 
 	if (!p->kept) {
 		client_fail(c, in->id, ERR_CONFLICT, 0,
-			    "the cell keeps no files; snapshots are for cells with --name");
+			    "the cell keeps no files" REMEDY "snapshots are for cells with --name");
 	} else if (keeper.ended) {
-		client_fail(c, in->id, ERR_CONFLICT, 0, "the cell is just ending; try again");
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "the cell is just ending" REMEDY "try again");
 	} else if (!l) {
 		snapshot_missing(p->cell.name, in->text, &e);
-		client_fail(c, in->id, e.kind, 0, "%s", e.text);
+		client_err(c, in->id, 0, &e);
 	} else if (keeper.seal_runs && l->n == keeper.seal_layer) {
-		client_fail(c, in->id, ERR_CONFLICT, 0, "the snapshot is being made; try again");
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "the snapshot is being made" REMEDY "try again");
 	} else {
 		return l;
 	}
@@ -50,7 +52,7 @@ void forget_request(struct client *c, const struct keep_msg *in)
 	err = disk_snapshot_remove(&p->disk, in->text);
 	if (err) {
 		disk_failed("cell", p->cell.name, err, &e);
-		client_fail(c, in->id, e.kind, 0, "%s", e.text);
+		client_err(c, in->id, 0, &e);
 	} else {
 		client_ok(c, in->id, 0);
 	}
@@ -85,7 +87,7 @@ void rollback_end(void)
 	err = disk_rollback(p->store.fd, &p->disk, keeper.rollback);
 	if (err) {
 		disk_failed("cell", p->cell.name, err, &e);
-		client_fail(keeper.rolling, keeper.rollback_id, e.kind, 1, "%s", e.text);
+		client_err(keeper.rolling, keeper.rollback_id, 1, &e);
 	} else {
 		client_ok(keeper.rolling, keeper.rollback_id, 0);
 	}

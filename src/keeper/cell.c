@@ -20,7 +20,7 @@
 #include "host/isolate.h"
 #include "host/stream.h"
 
-static int host_check(void)
+static int host_check(struct err *e)
 {
 	struct utsname u;
 	int major = 0, minor = 0;
@@ -29,7 +29,8 @@ static int host_check(void)
 		return 0;
 	if (major > 5 || (major == 5 && minor >= 19))
 		return 0;
-	return fail("this host runs Linux %s; viv needs 5.19 or newer", u.release);
+	return err_set(e, ERR_FAILED, "this host runs Linux %s" REMEDY "viv needs 5.19 or newer",
+		       u.release);
 }
 
 static bool sysctl_is(const char *path, char value)
@@ -45,26 +46,34 @@ static bool sysctl_is(const char *path, char value)
 	return c == value;
 }
 
-static int spawn_failed(int err)
+static int spawn_failed(int err, struct err *e)
 {
 	if (sysctl_is("/proc/sys/kernel/unprivileged_userns_clone", '0') && geteuid())
-		return fail("this host does not let users make namespaces; as root: sysctl "
-			    "kernel.unprivileged_userns_clone=1");
+		return err_set(e, ERR_FAILED,
+			       "this host does not let users make namespaces" REMEDY
+			       "as root: sysctl "
+			       "kernel.unprivileged_userns_clone=1");
 	if (sysctl_is("/proc/sys/user/max_user_namespaces", '0'))
-		return fail("user namespaces are switched off; as root: sysctl "
-			    "user.max_user_namespaces=15000");
+		return err_set(e, ERR_FAILED,
+			       "user namespaces are switched off" REMEDY "as root: sysctl "
+			       "user.max_user_namespaces=15000");
 	if (sysctl_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1') && geteuid())
-		return fail("AppArmor forbids user namespaces; as root: sysctl "
-			    "kernel.apparmor_restrict_unprivileged_userns=0");
+		return err_set(e, ERR_FAILED,
+			       "AppArmor forbids user namespaces" REMEDY "as root: sysctl "
+			       "kernel.apparmor_restrict_unprivileged_userns=0");
 	if (err == -EPERM || err == -ENOSYS || err == -EINVAL)
-		return fail("cannot make namespaces (%s); in a container, allow user namespaces "
-			    "(docker: --security-opt "
-			    "seccomp=unconfined)",
-			    strerror(-err));
+		return err_set(e, ERR_FAILED,
+			       "cannot make namespaces (%s)" REMEDY
+			       "in a container, allow user namespaces "
+			       "(docker: --security-opt "
+			       "seccomp=unconfined)",
+			       strerror(-err));
 	if (err == -ENOSPC || err == -EUSERS)
-		return fail("the host's limit of namespaces is reached; as root: raise sysctl "
-			    "user.max_user_namespaces");
-	return fail("cannot make namespaces: %s", strerror(-err));
+		return err_set(e, ERR_FAILED,
+			       "the host's limit of namespaces is reached" REMEDY
+			       "as root: raise sysctl "
+			       "user.max_user_namespaces");
+	return err_set(e, ERR_FAILED, "cannot make namespaces: %s", strerror(-err));
 }
 
 /* ---- what the cell gets ---- */
@@ -79,8 +88,8 @@ struct cell {
 	gid_t gid;
 };
 
-/* Takes a descriptor that the kernel is to get; its number there, or -1: no memory. */
-static int fd_give(struct cell *c, int fd)
+/* Takes a descriptor that the kernel is to get; its number there, or -1. */
+static int fd_give(struct cell *c, int fd, struct err *e)
 {
 	int *more = c->fds;
 
@@ -90,14 +99,14 @@ static int fd_give(struct cell *c, int fd)
 	}
 	if (!more) {
 		close(fd);
-		return fail("out of memory"), -1;
+		return err_set(e, ERR_FAILED, "out of memory");
 	}
 	c->fds = more;
 	c->fds[c->nfds] = fd;
 	return (int)c->nfds++;
 }
 
-static int streams_prepare(struct cell *c, struct run_options *o)
+static int streams_prepare(struct cell *c, struct run_options *o, struct err *e)
 {
 	bool any = false;
 
@@ -106,19 +115,21 @@ static int streams_prepare(struct cell *c, struct run_options *o)
 		if (o->detach) {
 			c->fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
 			if (c->fds[i] < 0)
-				return fail("cannot open /dev/null: %s", strerror(errno));
+				return err_set(e, ERR_FAILED, "cannot open /dev/null: %s",
+					       strerror(errno));
 			continue;
 		}
 		c->fds[i] = stream_open(i, &c->spec.tty[i]);
 		if (c->fds[i] < 0)
-			return fail("cannot use standard stream %d: %s", i, strerror(-c->fds[i]));
+			return err_set(e, ERR_FAILED, "cannot use standard stream %d: %s", i,
+				       strerror(-c->fds[i]));
 		any |= c->spec.tty[i];
 	}
 	if (any && getenv("TERM")) {
 		bool given = false;
 
-		for (char **e = o->env; *e; e++)
-			given |= !strncmp(*e, "TERM=", 5);
+		for (char **v = o->env; *v; v++)
+			given |= !strncmp(*v, "TERM=", 5);
 		if (!given) {
 			size_t n = 0;
 			char *term;
@@ -127,7 +138,7 @@ static int streams_prepare(struct cell *c, struct run_options *o)
 				n++;
 			o->env = realloc(o->env, (n + 2) * sizeof(char *));
 			if (!o->env || asprintf(&term, "TERM=%s", getenv("TERM")) < 0)
-				return fail("out of memory");
+				return err_set(e, ERR_FAILED, "out of memory");
 			o->env[n] = term;
 			o->env[n + 1] = NULL;
 		}
@@ -135,7 +146,7 @@ static int streams_prepare(struct cell *c, struct run_options *o)
 	return 0;
 }
 
-static int mounts_prepare(struct cell *c, const struct run_options *o)
+static int mounts_prepare(struct cell *c, const struct run_options *o, struct err *e)
 {
 	for (unsigned i = 0; i < o->nmounts; i++) {
 		const struct run_mount *m = &o->mounts[i];
@@ -156,42 +167,47 @@ static int mounts_prepare(struct cell *c, const struct run_options *o)
 		if (!m->src)
 			continue;
 		if (s3_is_url(m->src)) {
-			int sock, status = s3_start(o, m->src, m->readonly, &sock);
+			int sock;
 
-			if (status)
-				return status;
-			out->fd = fd_give(c, sock);
+			if (s3_start(o, m->src, m->readonly, &sock, e) < 0)
+				return -1;
+			out->fd = fd_give(c, sock, e);
 			if (out->fd < 0)
-				return EXIT_OWN;
+				return -1;
 			continue;
 		}
 		err = host_mount_open(m->src, m->readonly, c->uid, c->gid, &host);
 		if (err == -ENOENT)
-			return fail("--mount: there is no '%s' on this host; make it first",
-				    m->src);
+			return err_set(e, ERR_FAILED,
+				       "--mount: there is no '%s' on this host" REMEDY
+				       "make it first",
+				       m->src);
 		if (err == -ENOTSUP)
-			return fail(
-				"--mount: '%s' is neither a directory nor a regular file; devices, "
+			return err_set(
+				e, ERR_FAILED,
+				"--mount: '%s' is neither a directory nor a regular file" REMEDY
+				"devices, "
 				"pipes and sockets of the host cannot be mounted",
 				m->src);
 		if (err)
-			return fail("--mount: cannot read '%s': %s", m->src, strerror(-err));
+			return err_set(e, ERR_FAILED, "--mount: cannot read '%s': %s", m->src,
+				       strerror(-err));
 		if (host.foreign && !m->readonly && !o->quiet)
 			warn("--mount %s: its file system cannot map owners, so the cell has the "
-			     "rights of 'others' there; "
+			     "rights of 'others' there" REMEDY
 			     "start viv as the directory's owner instead of root",
 			     m->src);
 		out->detached = host.detached;
-		out->fd = fd_give(c, host.fd);
+		out->fd = fd_give(c, host.fd, e);
 		if (out->fd < 0)
-			return EXIT_OWN;
+			return -1;
 		if (!host.is_file)
 			continue;
 		out->kind = "file";
 		if (!m->readonly) {
-			out->write_fd = fd_give(c, fcntl(host.fd, F_DUPFD_CLOEXEC, 0));
+			out->write_fd = fd_give(c, fcntl(host.fd, F_DUPFD_CLOEXEC, 0), e);
 			if (out->write_fd < 0)
-				return EXIT_OWN;
+				return -1;
 		}
 	}
 	return 0;
@@ -214,41 +230,42 @@ static int store_dir_open(int dir, const char *path, bool readonly, bool *ret_de
 	return tree;
 }
 
-static int layers_room(struct bootspec *s, unsigned n)
+static int layers_room(struct bootspec *s, unsigned n, struct err *e)
 {
 	struct layer_spec *more;
 
 	if (n > SPEC_MAX_LAYERS - s->nlayers)
-		return fail("the disks of this cell have more than %d layers together; 'viv "
-			    "commit' makes them fewer",
-			    SPEC_MAX_LAYERS),
-		       -1;
+		return err_set(e, ERR_FAILED,
+			       "the disks of this cell have more than %d layers together" REMEDY
+			       "'viv "
+			       "commit' makes them fewer",
+			       SPEC_MAX_LAYERS);
 	more = realloc(s->layers, (s->nlayers + n) * sizeof(*more));
 	if (!more)
-		return fail("out of memory"), -1;
+		return err_set(e, ERR_FAILED, "out of memory");
 	s->layers = more;
 	return 0;
 }
 
 /* A disk with the layers below its active one. Read-only: the chain is all there is. */
 static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_chain *chain,
-			bool readonly, struct disk_spec *out)
+			bool readonly, struct disk_spec *out, struct err *e)
 {
 	struct bootspec *s = &c->spec;
 	bool detached;
 	int fd = store_dir_open(d->dir, "data", readonly, &out->detached);
 
 	if (fd < 0)
-		return fail("cannot open a disk of the store: %s", strerror(-fd));
+		return err_set(e, ERR_FAILED, "cannot open a disk of the store: %s", strerror(-fd));
 	out->present = true;
 	out->readonly = readonly;
-	out->data_fd = fd_give(c, fd);
+	out->data_fd = fd_give(c, fd, e);
 	if (out->data_fd < 0)
-		return EXIT_OWN;
+		return -1;
 	out->active = d->active;
 	out->first = s->nlayers;
-	if (chain->n && layers_room(s, chain->n) < 0)
-		return EXIT_OWN;
+	if (chain->n && layers_room(s, chain->n, e) < 0)
+		return -1;
 	for (unsigned i = 0; i < chain->n; i++) {
 		const struct disk_link *l = &chain->links[i];
 
@@ -256,10 +273,12 @@ static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_
 		if (l->fd >= 0) {
 			fd = store_dir_open(l->fd, ".", true, &detached);
 			if (fd < 0)
-				return fail("cannot open a layer of the store: %s", strerror(-fd));
-			s->layers[s->nlayers].fd = fd_give(c, fd);
+				return err_set(e, ERR_FAILED,
+					       "cannot open a layer of the store: %s",
+					       strerror(-fd));
+			s->layers[s->nlayers].fd = fd_give(c, fd, e);
 			if (s->layers[s->nlayers].fd < 0)
-				return EXIT_OWN;
+				return -1;
 		}
 		s->nlayers++;
 	}
@@ -268,7 +287,7 @@ static int disk_prepare(struct cell *c, const struct disk *d, const struct disk_
 }
 
 /* A volume's files belong to a uid of its own; in this cell they are the cell's. */
-static int volume_map(struct cell *c, const struct disk *d, struct disk_spec *out)
+static int volume_map(struct cell *c, const struct disk *d, struct disk_spec *out, struct err *e)
 {
 	char path[64];
 	struct host_mount m;
@@ -279,24 +298,27 @@ static int volume_map(struct cell *c, const struct disk *d, struct disk_spec *ou
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/data", d->dir);
 	err = host_mount_open(path, out->readonly, c->uid, c->gid, &m);
 	if (err)
-		return fail("cannot open a volume: %s", strerror(-err));
+		return err_set(e, ERR_FAILED, "cannot open a volume: %s", strerror(-err));
 	if (!m.detached)
-		return fail("the file system of the store cannot map owners, which volumes of root "
-			    "need; run viv as an ordinary user");
+		return err_set(
+			e, ERR_FAILED,
+			"the file system of the store cannot map owners, which volumes of root "
+			"need" REMEDY "run viv as an ordinary user");
 	close(c->fds[out->data_fd]);
 	c->fds[out->data_fd] = m.fd;
 	out->detached = true;
 	return 0;
 }
 
-static int disks_prepare(struct cell *c, const struct run_options *o, const struct place *p)
+static int disks_prepare(struct cell *c, const struct run_options *o, const struct place *p,
+			 struct err *e)
 {
 	static struct disk_chain chain;
 	int status = 0;
 
 	if (p->kept)
 		status = disk_prepare(c, &p->disk, &p->chain, o->tell.mode != MODE_RUN,
-				      &c->spec.disk);
+				      &c->spec.disk, e);
 	for (unsigned i = 0; i < o->nmounts && !status; i++) {
 		struct mount_spec *m = &c->spec.mounts[i];
 
@@ -304,16 +326,17 @@ static int disks_prepare(struct cell *c, const struct run_options *o, const stru
 			continue;
 		if ((m->readonly ? disk_chain_with : disk_chain)(p->store.fd, &p->volumes[i],
 								 p->volumes[i].active, &chain))
-			return fail("volume '%s' is damaged", o->mounts[i].volume);
-		status = disk_prepare(c, &p->volumes[i], &chain, m->readonly, &m->disk);
+			return err_set(e, ERR_FAILED, "volume '%s' is damaged",
+				       o->mounts[i].volume);
+		status = disk_prepare(c, &p->volumes[i], &chain, m->readonly, &m->disk, e);
 		disk_chain_close(&chain);
 		if (!status)
-			status = volume_map(c, &p->volumes[i], &m->disk);
+			status = volume_map(c, &p->volumes[i], &m->disk, e);
 	}
 	return status;
 }
 
-static int image_prepare(struct cell *c, const struct place *p)
+static int image_prepare(struct cell *c, const struct place *p, struct err *e)
 {
 	struct bootspec *s = &c->spec;
 
@@ -322,12 +345,12 @@ static int image_prepare(struct cell *c, const struct place *p)
 		c->fds[FD_IMAGE] = store_dir_open(p->image.dir, ".", true, &s->image_detached);
 	else
 		c->fds[FD_IMAGE] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return c->fds[FD_IMAGE] < 0 ? fail("cannot open the image") : 0;
+	return c->fds[FD_IMAGE] < 0 ? err_set(e, ERR_FAILED, "cannot open the image") : 0;
 }
 
 static char no_word[] = "idle", *no_words[] = { no_word, NULL };
 
-static int cell_prepare(struct cell *c, struct run_options *o, const struct place *p)
+static int cell_prepare(struct cell *c, struct run_options *o, const struct place *p, struct err *e)
 {
 	struct bootspec *s = &c->spec;
 	int pair[2], status;
@@ -337,11 +360,11 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 	if (p->kept && c->uid != geteuid() && o->tell.mode == MODE_RUN)
 		c->uid = c->gid = p->disk.uid;
 	while (c->nfds < FD_MOUNTS)
-		if (fd_give(c, -1) < 0)
-			return EXIT_OWN;
-	status = streams_prepare(c, o);
+		if (fd_give(c, -1, e) < 0)
+			return -1;
+	status = streams_prepare(c, o, e);
 	if (!status)
-		status = mounts_prepare(c, o);
+		status = mounts_prepare(c, o, e);
 	if (status)
 		return status;
 	s->argv = o->argv && o->argv[0] ? o->argv : no_words;
@@ -366,43 +389,45 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct plac
 		s->from_layers = o->tell.from_layers;
 		s->tar_whole = o->tell.whole;
 		s->tar_objects = o->tell.objects;
-		s->out_fd = fd_give(c, dup(o->tell.out));
+		s->out_fd = fd_give(c, dup(o->tell.out), e);
 		if (s->mode == MODE_MERGE)
-			s->log_fd = fd_give(c, dup(o->tell.log));
+			s->log_fd = fd_give(c, dup(o->tell.log), e);
 		s->log_layer = o->tell.number;
 		if (s->out_fd < 0 || c->fds[s->out_fd] < 0 ||
 		    (s->mode == MODE_MERGE && (s->log_fd < 0 || c->fds[s->log_fd] < 0)))
-			return fail("cannot prepare descriptors: %s", strerror(errno));
+			return err_set(e, ERR_FAILED, "cannot prepare descriptors: %s",
+				       strerror(errno));
 	}
 	if (o->trace) {
 		bool tty;
 
 		/* As a stream of its own: what nobody reads must not stop the cell. */
-		s->trace_fd = fd_give(c, stream_open(2, &tty));
+		s->trace_fd = fd_give(c, stream_open(2, &tty), e);
 		if (s->trace_fd < 0 || c->fds[s->trace_fd] < 0)
-			return fail("--trace: standard error is closed");
+			return err_set(e, ERR_FAILED, "--trace: standard error is closed");
 	}
-	status = image_prepare(c, p);
+	status = image_prepare(c, p, e);
 	if (!status)
-		status = disks_prepare(c, o, p);
+		status = disks_prepare(c, o, p, e);
 	if (status)
 		return status;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return fail("cannot prepare descriptors: %s", strerror(errno));
+		return err_set(e, ERR_FAILED, "cannot prepare descriptors: %s", strerror(errno));
 	c->control = pair[0];
 	c->fds[FD_CONTROL] = pair[1];
-	status = limits_prepare(o, s, &c->cgroup);
+	status = limits_prepare(o, s, &c->cgroup, e);
 	if (status)
 		return status;
 	c->fds[FD_SPEC] = bootspec_write(s);
 	if (c->fds[FD_SPEC] == -E2BIG)
-		return fail("the command and its environment are too long");
+		return err_set(e, ERR_FAILED, "the command and its environment are too long");
 	if (c->fds[FD_SPEC] < 0)
-		return fail("cannot write the boot spec: %s", strerror(-c->fds[FD_SPEC]));
+		return err_set(e, ERR_FAILED, "cannot write the boot spec: %s",
+			       strerror(-c->fds[FD_SPEC]));
 	return 0;
 }
 
-static int cell_start(struct cell *c, int kernel, struct isolated *ret)
+static int cell_start(struct cell *c, int kernel, struct isolated *ret, struct err *e)
 {
 	bool same_uid = c->uid == geteuid();
 	int born = same_uid ? c->cgroup.v2_fd : -1;
@@ -416,7 +441,7 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret)
 	int err = isolate_spawn(&spawn, ret);
 
 	if (err)
-		return spawn_failed(err);
+		return spawn_failed(err, e);
 	/* The kernel's ends of what is shared are its own from here on. */
 	for (unsigned i = 0; i < c->nfds; i++)
 		close(c->fds[i]);
@@ -424,14 +449,15 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret)
 		return 0;
 	err = cgroup_join(&c->cgroup, born, ret->pid);
 	if (err)
-		return fail("cannot move the cell into its cgroup: %s", strerror(-err));
+		return err_set(e, ERR_FAILED, "cannot move the cell into its cgroup: %s",
+			       strerror(-err));
 	if (send(c->control, "", 1, MSG_NOSIGNAL) != 1)
-		return fail("the cell ended while it was started");
+		return err_set(e, ERR_FAILED, "the cell ended while it was started");
 	return 0;
 }
 
 /* What others find it by: a named cell has the id of its disk. Without a name and a keeper of its own nobody can ask for it. */
-static int id_choose(const struct run_options *o, const struct place *p)
+static int id_choose(const struct run_options *o, const struct place *p, struct err *e)
 {
 	uint8_t bytes[6];
 
@@ -443,65 +469,55 @@ static int id_choose(const struct run_options *o, const struct place *p)
 		snprintf(keeper.id, sizeof(keeper.id), "%s", o->id);
 	} else if (o->detach && !o->pool) {
 		if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-			return fail("no random numbers: %s", strerror(errno));
+			return err_set(e, ERR_FAILED, "no random numbers: %s", strerror(errno));
 		for (unsigned i = 0; i < sizeof(bytes); i++)
 			sprintf(keeper.id + 2 * i, "%02x", bytes[i]);
 	}
 	return 0;
 }
 
-int run_cell(const struct run_options *options, struct place *place)
+int run_cell(const struct run_options *options, struct place *place, struct err *e)
 {
 	static struct run_options o;
 	static struct cell c;
 	struct isolated isolated;
-	struct err e;
-	int kernel, signals, status = host_check();
+	int kernel, signals, status = -1;
 
 	o = *options;
 	streams_fill();
 	c.cgroup.v2_fd = -1;
-	if (status)
-		return status;
-	kernel = program_open("viv-kernel");
+	if (host_check(e) < 0)
+		return -1;
+	kernel = program_open("viv-kernel", e);
 	if (kernel < 0)
-		return EXIT_OWN;
-	status = watch_prepare(&o, place);
-	if (!status)
-		status = id_choose(&o, place);
-	if (!status)
-		status = cell_prepare(&c, &o, place);
-	if (status)
+		return -1;
+	if (watch_prepare(&o, place, e) < 0 || id_choose(&o, place, e) < 0 ||
+	    cell_prepare(&c, &o, place, e) < 0)
 		goto out_cgroup;
 	signals = watch_signals();
 	if (signals < 0) {
-		status = fail("cannot receive signals: %s", strerror(errno));
+		err_set(e, ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 		goto out_cgroup;
 	}
 	/* Who has seen the cell do something can ask for it. */
-	if (keeper.id[0] && !o.visit && serve_open(&e) < 0) {
-		status = fail("%s", e.text);
+	if (keeper.id[0] && !o.visit && serve_open(e) < 0)
 		goto out_cgroup;
-	}
-	status = cell_start(&c, kernel, &isolated);
-	if (status)
+	if (cell_start(&c, kernel, &isolated, e) < 0)
 		serve_close();
 	else
-		status = watch(&isolated, c.control, signals, &c.cgroup);
+		status = watch(&isolated, c.control, signals, &c.cgroup, e);
 out_cgroup:
 	cgroup_remove(&c.cgroup);
 	return status;
 }
 
-int run_command(struct run_options *o)
+int run_command(struct run_options *o, struct err *e)
 {
 	static struct place place;
-	int status = place_open(&place, o);
+	int status = -1;
 
-	if (!status)
-		status = run_options_finish(o, place.stored);
-	if (!status)
-		status = run_cell(o, &place);
+	if (place_open(&place, o, e) == 0 && run_options_finish(o, place.stored, e) == 0)
+		status = run_cell(o, &place, e);
 	place_close(&place);
 	return status;
 }

@@ -225,10 +225,11 @@ int keep_find(const char *text, char ret_id[KEEP_ID_LEN + 1], struct err *e)
 	}
 	if (s.found)
 		return err_set(e, ERR_CONFLICT,
-			       "'%s' is the beginning of several cells' ids; give more of it",
+			       "'%s' is the beginning of several cells' ids" REMEDY
+			       "give more of it",
 			       text);
-	return err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'; 'viv ps' lists them",
-		       text);
+	return err_set(e, ERR_NOT_FOUND,
+		       "there is no running cell '%s'" REMEDY "'viv ps' lists them", text);
 }
 
 /* ---- messages ---- */
@@ -278,9 +279,8 @@ static int answer_take(int fd, uint32_t id, uint32_t want, struct keep_msg *ret,
 		if (err || ret->id != id)
 			continue;
 		if (ret->type == KEEP_FAIL) {
-			ret->text[sizeof(ret->text) - 1] = 0;
-			return err_set(e, ret->b ? (enum err_kind)ret->b : ERR_FAILED, "%s",
-				       ret->text);
+			keep_fail_get(ret, e);
+			return -1;
 		}
 		if (ret->type == want)
 			return 0;

@@ -26,7 +26,7 @@ const struct keep_msg *event_get(uint64_t n)
 	return &ring[n % KEEP_EVENTS];
 }
 
-void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, const char *text)
+static struct keep_msg *event_new(enum keep_event_kind kind, int a, int b)
 {
 	struct keep_msg *m = &ring[next % KEEP_EVENTS];
 
@@ -37,11 +37,29 @@ void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, c
 	m->time = clock_real();
 	m->a = a;
 	m->b = b;
+	return m;
+}
+
+void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, const char *text)
+{
+	struct keep_msg *m = event_new(kind, a, b);
+
 	if (p) {
 		m->proc = p->num;
 		m->pid = p->pid;
 	}
 	snprintf(m->text, sizeof(m->text), "%s", text ? text : "");
+	clients_events();
+}
+
+void event_end(int status, enum keep_reason reason, const struct err *e)
+{
+	struct keep_msg *m = event_new(KEEP_EV_END, status, (int)reason);
+
+	if (e->kind)
+		keep_text_set(m->text, e);
+	else
+		snprintf(m->text, sizeof(m->text), "exit status %d", status);
 	clients_events();
 }
 

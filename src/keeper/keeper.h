@@ -39,7 +39,7 @@ struct keeper {
 	int status; /* what viv exits with; -1: not known yet */
 	enum keep_state state;
 	enum keep_reason reason; /* 0: not known yet */
-	char why[256];
+	struct err failure; /* why it failed; kind 0: it did not */
 	int64_t started; /* nanoseconds since 1970 */
 	int64_t began; /* the same by the monotonic clock */
 	char id[KEEP_ID_LEN + 1];
@@ -95,6 +95,7 @@ void serve_visitor(int fd);
 /* No more clients; those that are there get what waits for them, for a second. */
 void serve_close(void);
 void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *fds, unsigned nfds);
+void client_err(struct client *c, uint32_t id, int status, const struct err *e);
 void client_fail(struct client *c, uint32_t id, enum err_kind kind, int status, const char *fmt,
 		 ...) printf_like(5, 6);
 void clients_events(void); /* there are new ones */
@@ -116,15 +117,15 @@ void rollback_request(struct client *c, const struct keep_msg *in);
 void rollback_end(void);
 
 /* ---- limits.c ---- */
-/* Before the start: what the spec has of them, and the cgroup. 0 or an exit status. */
-int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg);
+/* Before the start: what the spec has of them, and the cgroup. */
+int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg,
+		   struct err *e);
 /* KEEP_LIMITS. */
 void limits_request(struct client *c, const struct keep_msg *in);
 /* The kernel has taken them (0), or -errno. c NULL: who asked is gone. */
 void limits_answer(struct client *c, uint32_t id, int err);
-/* For a cell in which nothing ran yet: the cgroup is made, and m is what the kernel is to be told. NULL, or why they are not to be had, or not
- * before a start. */
-const char *limits_fresh(const struct run_options *o, struct ctl_msg *m);
+/* For a cell in which nothing ran yet: the cgroup is made, and m is what the kernel is to be told. */
+int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e);
 
 /* ---- take.c ---- */
 /* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or there is no memory. */
@@ -175,6 +176,8 @@ void procs_end(void);
 void procs_free(void);
 
 /* ---- events.c ---- */
+/* The last one. e: why it failed; kind 0: it did not. */
+void event_end(int status, enum keep_reason reason, const struct err *e);
 void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, const char *text);
 uint64_t events_next(void); /* the number of the next one */
 uint64_t events_first(void); /* the oldest one that is kept */

@@ -103,7 +103,8 @@ static uint32_t host_cpus(void)
 
 /* ---- the start ---- */
 
-int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg)
+int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg,
+		   struct err *e)
 {
 	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };
 	struct cgroup_limits limits;
@@ -113,8 +114,8 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 	if (!sched_getaffinity(0, sizeof(own.all), &own.all))
 		own.cpus = (uint32_t)CPU_COUNT(&own.all);
 	if (o->cpu_milli > own.cpus * 1000)
-		return fail("--cpus: this host has %u processor%s", own.cpus,
-			    own.cpus == 1 ? "" : "s");
+		return err_set(e, ERR_USAGE, "--cpus: this host has %u processor%s", own.cpus,
+			       own.cpus == 1 ? "" : "s");
 	own.first = own.now = l;
 	s->cpus = cpus_seen(&l);
 	s->host_cpus = MAX(host_cpus(), s->cpus);
@@ -218,47 +219,41 @@ static void deadline_change(int64_t timeout)
 	keeper.deadline = timeout ? keeper.began + timeout : 0;
 }
 
-/* NULL, or why they are refused. */
-static const char *change_check(const struct limits *l, char *text, size_t size,
-				enum err_kind *kind)
+static int change_check(const struct limits *l, struct err *e)
 {
 	uint32_t most = MAX(own.first.pids, (uint32_t)TASKS_DEFAULT);
 	bool kept = keeper.place->kept;
 
-	*kind = ERR_USAGE;
-	if (l->cpu_milli > own.cpus * 1000) {
-		snprintf(text, size, "'cpus': this host has %u processor%s", own.cpus,
-			 own.cpus == 1 ? "" : "s");
-		return text;
-	}
+	if (l->cpu_milli > own.cpus * 1000)
+		return err_set(e, ERR_USAGE, "'cpus': this host has %u processor%s", own.cpus,
+			       own.cpus == 1 ? "" : "s");
 	if (l->memory && l->memory < MEMORY_LEAST)
-		return "'memory' is at least 4 MiB";
-	*kind = ERR_CONFLICT;
-	if (l->pids > most) {
-		snprintf(text, size,
-			 "a running cell can have at most %u processes; restart it for more", most);
-		return text;
-	}
+		return err_set(e, ERR_USAGE, "'memory' is at least 4 MiB");
+	if (l->pids > most)
+		return err_set(e, ERR_CONFLICT,
+			       "a running cell can have at most %u processes" REMEDY
+			       "restart it for more",
+			       most);
 	/* What is in memory has the room that was made for it at the start. */
 	if (!kept && layer_bytes(l->disk) > layer_bytes(own.first.disk))
-		return "a running cell without a name gets no more 'disk' than it was started with";
+		return err_set(e, ERR_CONFLICT,
+			       "a running cell without a name gets no more 'disk' than it was "
+			       "started with");
 	if (!kept && (l->inodes ? l->inodes : DEFAULT_INODES) >
 			     (own.first.inodes ? own.first.inodes : DEFAULT_INODES))
-		return "a running cell without a name gets no more 'inodes' than it was started "
-		       "with";
-	return NULL;
+		return err_set(e, ERR_CONFLICT,
+			       "a running cell without a name gets no more 'inodes' than it was "
+			       "started with");
+	return 0;
 }
 
 /* What is there is only the kernel and a runner that never ran a program: they can be moved, and nothing is in use yet. */
-const char *limits_fresh(const struct run_options *o, struct ctl_msg *m)
+int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e)
 {
 	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };
-	static char text[200];
-	enum err_kind kind;
-	const char *why = change_check(&l, text, sizeof(text), &kind);
 
-	if (why)
-		return why;
+	if (change_check(&l, e) < 0)
+		return -1;
 	own.fresh_done = true;
 	if (l.memory || l.cpu_milli) {
 		struct cgroup_limits limits = cgroup_wants(&l);
@@ -266,14 +261,14 @@ const char *limits_fresh(const struct run_options *o, struct ctl_msg *m)
 		limits.pids = l.pids ? limits.pids : 0;
 		cgroup_create(keeper.cgroup, &limits);
 		if (!cgroup_enter(keeper.cgroup, keeper.kernel->pid))
-			return "the cell cannot be moved into its cgroup";
+			return err_set(e, ERR_FAILED, "the cell cannot be moved into its cgroup");
 		memory_follow();
 	}
 	if (l.cpu_milli)
 		cpus_apply(&l, m);
 	own.now = l;
 	kernel_message(&l, m);
-	return NULL;
+	return 0;
 }
 
 static void limits_merge(struct limits *l, const struct keep_limits *in)
@@ -299,27 +294,28 @@ static void fresh_request(struct client *c, const struct keep_msg *in, const str
 				       .disk_bytes = l->disk,
 				       .disk_inodes = l->inodes };
 	struct ctl_msg m = { 0 };
-	const char *why = limits_fresh(&o, &m);
+	struct err e;
+	int err = limits_fresh(&o, &m, &e);
 
 	own.next = own.now;
 	own.timeout_ns = -1;
-	if (why)
-		client_fail(c, in->id, ERR_CONFLICT, 0, "%s", why);
-	else
+	if (err) {
+		e.kind = ERR_CONFLICT;
+		client_err(c, in->id, 0, &e);
+	} else {
 		own.changing = pass_on(c, in, &m, NULL, 0);
+	}
 }
 
 void limits_request(struct client *c, const struct keep_msg *in)
 {
 	struct ctl_msg m = { 0 };
 	struct limits next = own.now;
-	const char *why;
-	enum err_kind kind;
-	char text[200];
+	struct err e;
 
 	if (own.changing) {
 		client_fail(c, in->id, ERR_CONFLICT, 0,
-			    "the limits of the cell are being changed; try again");
+			    "the limits of the cell are being changed" REMEDY "try again");
 		return;
 	}
 	limits_merge(&next, &in->limits);
@@ -327,9 +323,8 @@ void limits_request(struct client *c, const struct keep_msg *in)
 		fresh_request(c, in, &next);
 		return;
 	}
-	why = change_check(&next, text, sizeof(text), &kind);
-	if (why) {
-		client_fail(c, in->id, kind, 0, "%s", why);
+	if (change_check(&next, &e) < 0) {
+		client_err(c, in->id, 0, &e);
 		return;
 	}
 	own.next = next;

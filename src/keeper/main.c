@@ -10,22 +10,30 @@
 #include "keeper/keeper.h"
 #include "keeper/merge.h"
 
-static int merge_only(const char *cell)
+/* Whoever started us waits for this, unless he has heard of the cell already. */
+static int start_failed(const struct err *e)
 {
-	struct keep_msg m = { .type = KEEP_FAIL };
-	struct store s;
-	struct err e;
+	struct keep_msg m = { .a = err_exit_guest(e) };
 
-	if (store_open(&s, &e) < 0) {
-		m.a = EXIT_OWN;
-	} else {
-		m.a = cell_merge(&s, cell, &e) < 0 ? EXIT_OWN : 0;
-		store_close(&s);
-	}
-	if (m.a)
-		snprintf(m.text, sizeof(m.text), "%.*s", (int)sizeof(m.text) - 1, e.text);
-	(void)!send(KEEPER_FD_READY, &m, sizeof(m), MSG_NOSIGNAL);
+	keep_fail_set(&m, e);
+	if (keeper.ready >= 0)
+		(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
 	return m.a;
+}
+
+static int merge_only(const char *cell, struct err *e)
+{
+	const struct keep_msg m = { .type = KEEP_FAIL };
+	struct store s;
+	int err;
+
+	if (store_open(&s, e) < 0)
+		return -1;
+	err = cell_merge(&s, cell, e);
+	store_close(&s);
+	if (err == 0)
+		(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
+	return err;
 }
 
 int main(int argc, char **argv)
@@ -45,9 +53,9 @@ int main(int argc, char **argv)
 	keeper.detached = true;
 	keeper.ready = KEEPER_FD_READY;
 	status = run_options_parse(&o, n, argv, &e);
-	if (status)
-		return status < 0 ? fail_with(&e) : EXIT_OWN;
-	if (o.merge)
-		return merge_only(o.name);
-	return run_command(&o);
+	if (status == 0)
+		status = o.merge ? merge_only(o.name, &e) : run_command(&o, &e);
+	else if (status > 0)
+		err_set(&e, ERR_USAGE, "a keeper has no help");
+	return status < 0 ? start_failed(&e) : status;
 }

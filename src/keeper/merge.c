@@ -64,7 +64,7 @@ static bool contents_read(int fd, struct contents *c)
 /* A kernel has said why: the host may be full, or the disk damaged. */
 static int merge_failed(const struct place *p, struct err *e)
 {
-	return err_set(e, ERR_FAILED, "the layers of cell '%s' cannot be made one", p->cell.name);
+	return err_wrap(e, "the layers of cell '%s' cannot be made one", p->cell.name);
 }
 
 /* The log of the new layer, which has the tree of the first n of the chain, and which contents it needs. 1: the host's image has changed
@@ -87,7 +87,8 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 		return -1;
 	ok = contents_read(t.fd, c);
 	t.fd = -1;
-	status = ok ? teller_end(&t) : teller_stop(&t);
+	err_set(e, ERR_FAILED, "what the kernel says about its files makes no sense");
+	status = ok ? teller_end(&t, e) : teller_stop(&t);
 	if (ok && status == 1)
 		return 1;
 	ok &= status == 0;
@@ -152,7 +153,7 @@ static int merge_check(struct place *p, struct err *e)
 
 	if (teller_start(p, &what, &t, e) < 0)
 		return -1;
-	return teller_end(&t) ? merge_failed(p, e) : 0;
+	return teller_end(&t, e) ? merge_failed(p, e) : 0;
 }
 
 static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,
@@ -225,7 +226,7 @@ int place_shorten(struct place *p, struct err *e)
 	if (p->chain.n < MERGE_AT)
 		return 0;
 	if (merge_do(p, &(struct merge_plan){ .top = p->disk.active }, e) < 0)
-		log_warn("%s; it starts as it is", e->text);
+		log_warn("%s; it starts as it is", err_line(e).str);
 	err = disk_chain(p->store.fd, &p->disk, p->disk.active, &p->chain);
 	return err ? disk_failed("cell", p->cell.name, err, e) : 0;
 }

@@ -24,29 +24,30 @@ int name_check(const char *what, const char *name, struct err *e)
 {
 	if (disk_name_is_valid(name) && name[0] != '_')
 		return 0;
-	return err_set(e, ERR_USAGE, "'%s' is no name for a %s; %s", name, what, name_rule);
+	return err_set(e, ERR_USAGE, "'%s' is no name for a %s" REMEDY "%s", name, what, name_rule);
 }
 
 int disk_failed(const char *what, const char *name, int err, struct err *e)
 {
 	if (err == -EBUSY && !strcmp(what, "cell"))
-		return err_set(
-			e, ERR_CONFLICT,
-			"cell '%s' is in use by another viv; wait for its end, or 'viv stop %s'",
-			name, name);
+		return err_set(e, ERR_CONFLICT,
+			       "cell '%s' is in use by another viv" REMEDY
+			       "wait for its end, or 'viv stop %s'",
+			       name, name);
 	if (err == -EBUSY)
 		return err_set(e, ERR_CONFLICT,
-			       "%s '%s' is in use by another viv; wait for its end", what, name);
+			       "%s '%s' is in use by another viv" REMEDY "wait for its end", what,
+			       name);
 	if (err == -EBADMSG)
-		return err_set(
-			e, ERR_FAILED,
-			"the disk of %s '%s' is damaged; fork one of its snapshots, or remove it",
-			what, name);
+		return err_set(e, ERR_FAILED,
+			       "the disk of %s '%s' is damaged" REMEDY
+			       "fork one of its snapshots, or remove it",
+			       what, name);
 	if (err == -ELOOP)
 		return err_set(
 			e, ERR_FAILED,
 			"%s '%s' has %d layers of snapshots on top of each other, which is the "
-			"limit; start it once, which makes one of them",
+			"limit" REMEDY "start it once, which makes one of them",
 			what, name, DISK_MAX_CHAIN);
 	return err_set(e, ERR_FAILED, "the disk of %s '%s': %s", what, name, strerror(-err));
 }
@@ -54,8 +55,8 @@ int disk_failed(const char *what, const char *name, int err, struct err *e)
 int named_failed(const char *what, const char *name, int err, struct err *e)
 {
 	if (err == -ENOENT)
-		return err_set(e, ERR_NOT_FOUND, "there is no %s '%s'; 'viv %s' lists them", what,
-			       name, strcmp(what, "cell") ? "volume ls" : "ls");
+		return err_set(e, ERR_NOT_FOUND, "there is no %s '%s'" REMEDY "'viv %s' lists them",
+			       what, name, strcmp(what, "cell") ? "volume ls" : "ls");
 	if (err == -EEXIST)
 		return err_set(e, ERR_CONFLICT, "there is a %s '%s' already", what, name);
 	return err_set(e, ERR_FAILED, "%s '%s': %s", what, name,
@@ -135,11 +136,11 @@ int cell_open_or_make(const struct store *s, const char *name, const char *image
 	if (!image || !strcmp(image, n->image))
 		return 0;
 	disk_close(d);
-	return err_set(
-		e, ERR_CONFLICT,
-		"cell '%s' was made from image %.12s and not %.12s; leave --image out, or choose "
-		"another name",
-		name, n->image, image);
+	return err_set(e, ERR_CONFLICT,
+		       "cell '%s' was made from image %.12s and not %.12s" REMEDY
+		       "leave --image out, or choose "
+		       "another name",
+		       name, n->image, image);
 }
 
 int volume_open_or_make(const struct store *s, const char *name, bool readonly, struct disk *d,
@@ -225,7 +226,8 @@ static int cell_reach(const struct store *s, const char *cell, struct named *n, 
 			return -1;
 		if (waited == PATIENCE_STEPS)
 			return err_set(e, ERR_CONFLICT,
-				       "cell '%s' is just starting or ending; try again", cell);
+				       "cell '%s' is just starting or ending" REMEDY "try again",
+				       cell);
 		usleep(PATIENCE_STEP_US);
 	}
 	return 0;
@@ -258,8 +260,8 @@ int cell_seal(const struct store *s, const char *cell, const char *name, struct 
 int snapshot_missing(const char *cell, const char *name, struct err *e)
 {
 	return err_set(e, ERR_NOT_FOUND,
-		       "cell '%s' has no snapshot '%s'; 'viv snapshot --ls %s' lists them", cell,
-		       name, cell);
+		       "cell '%s' has no snapshot '%s'" REMEDY "'viv snapshot --ls %s' lists them",
+		       cell, name, cell);
 }
 
 int cell_snapshot_remove(const struct store *s, const char *cell, const char *name, struct err *e)

@@ -74,7 +74,7 @@ static void env_apply(struct run_options *o, const char *text)
 		env_set_pair(o, text, value);
 }
 
-static int user_option(struct run_options *o, const char *text)
+static int user_option(struct run_options *o, const char *text, struct err *e)
 {
 	char uid[32];
 	const char *colon = strchr(text, ':');
@@ -97,20 +97,23 @@ static int user_option(struct run_options *o, const char *text)
 	}
 	if (!o->user_name) {
 		if (n >= sizeof(uid) || !value_u32(uid, &o->uid) || o->uid == UINT32_MAX)
-			return fail("--user '%s': a cell has root, agent and nobody; others by "
-				    "number (UID or UID:GID)",
-				    text);
+			return err_set(e, ERR_USAGE,
+				       "--user '%s': a cell has root, agent and nobody" REMEDY
+				       "others by "
+				       "number (UID or UID:GID)",
+				       text);
 		o->gid = o->uid;
 		o->user_name = run_keep_text(o, uid);
 		o->home = "/";
 	}
 	if (colon && (!value_u32(colon + 1, &o->gid) || o->gid == UINT32_MAX))
-		return fail("--user '%s': the group after ':' must be a number", text);
+		return err_set(e, ERR_USAGE, "--user '%s': the group after ':' must be a number",
+			       text);
 	return 0;
 }
 
 /* The users of the host image are ours to name; those of others are looked up inside. */
-static int user_finish(struct run_options *o, bool stored)
+static int user_finish(struct run_options *o, bool stored, struct err *e)
 {
 	int err;
 
@@ -119,20 +122,20 @@ static int user_finish(struct run_options *o, bool stored)
 			o->user_text = "0";
 		return 0;
 	}
-	err = user_option(o, o->user_text ? o->user_text : "root");
+	err = user_option(o, o->user_text ? o->user_text : "root", e);
 	o->user_text = NULL;
-	for (char **e = o->env; *e && !err; e++) {
-		if (!strcmp(*e, "HOME="))
+	for (char **v = o->env; *v && !err; v++) {
+		if (!strcmp(*v, "HOME="))
 			env_set_pair(o, "HOME", o->home);
-		else if (!strcmp(*e, "USER="))
+		else if (!strcmp(*v, "USER="))
 			env_set_pair(o, "USER", o->user_name);
-		else if (!strcmp(*e, "LOGNAME="))
+		else if (!strcmp(*v, "LOGNAME="))
 			env_set_pair(o, "LOGNAME", o->user_name);
 	}
 	return err;
 }
 
-int run_options_finish(struct run_options *o, bool stored)
+int run_options_finish(struct run_options *o, bool stored, struct err *e)
 {
 	int err;
 
@@ -143,7 +146,7 @@ int run_options_finish(struct run_options *o, bool stored)
 		run_env_set(o, "TERM=xterm");
 	for (unsigned i = 0; i < o->env_given.n; i++)
 		env_apply(o, o->env_given.v[i]);
-	err = user_finish(o, stored);
+	err = user_finish(o, stored, e);
 	if (err)
 		return err;
 	if (o->stop_signal_text)
@@ -151,7 +154,9 @@ int run_options_finish(struct run_options *o, bool stored)
 	if (!o->workdir)
 		o->workdir = "/";
 	if (!o->idle && (!o->argv || !o->argv[0]))
-		return fail(stored ? "no command given, and the image has none of its own"
-				   : "no command given; for a shell: viv run -- /bin/bash");
+		return err_set(e, ERR_USAGE,
+			       stored ? "no command given, and the image has none of its own"
+				      : "no command given" REMEDY
+					"for a shell: viv run -- /bin/bash");
 	return 0;
 }

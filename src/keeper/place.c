@@ -26,30 +26,31 @@ static char *item_text(const struct config_item *it)
 	return s;
 }
 
-static int list_add(char ***list, unsigned *n, char *text)
+static int list_add(char ***list, unsigned *n, char *text, struct err *e)
 {
 	char **more = text ? realloc(*list, (*n + 2) * sizeof(char *)) : NULL;
 
 	if (!more)
-		return fail("out of memory");
+		return err_set(e, ERR_FAILED, "out of memory");
 	*list = more;
 	more[(*n)++] = text;
 	more[*n] = NULL;
 	return 0;
 }
 
-static int setting_apply(struct run_options *o, struct settings *st, const struct config_item *it)
+static int setting_apply(struct run_options *o, struct settings *st, const struct config_item *it,
+			 struct err *e)
 {
 	char *text = item_text(it), *path = text;
 	int err = 0;
 
 	if (!text)
-		return fail("out of memory");
+		return err_set(e, ERR_FAILED, "out of memory");
 	switch (it->tag) {
 	case CONFIG_ENTRYPOINT:
-		return list_add(&st->entrypoint, &st->nentrypoint, text);
+		return list_add(&st->entrypoint, &st->nentrypoint, text, e);
 	case CONFIG_CMD:
-		return list_add(&st->cmd, &st->ncmd, text);
+		return list_add(&st->cmd, &st->ncmd, text, e);
 	case CONFIG_ENV:
 		if (strchr(text, '='))
 			run_env_set(o, text);
@@ -64,7 +65,7 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 			break;
 		/* Some write it without the first slash. */
 		if (*text != '/' && asprintf(&path, "/%s", text) < 0)
-			err = fail("out of memory");
+			err = err_set(e, ERR_FAILED, "out of memory");
 		o->workdir = path;
 		o->workdir_make = true;
 		if (path == text)
@@ -82,7 +83,7 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 }
 
 /* ENTRYPOINT and CMD as docker has them: words of the command line take the place of CMD, --entrypoint that of both. */
-static int command_make(struct run_options *o, struct settings *st)
+static int command_make(struct run_options *o, struct settings *st, struct err *e)
 {
 	char **words = NULL;
 	unsigned n = 0;
@@ -90,18 +91,18 @@ static int command_make(struct run_options *o, struct settings *st)
 
 	if (o->entrypoint) {
 		if (*o->entrypoint)
-			status = list_add(&words, &n, strdup(o->entrypoint));
+			status = list_add(&words, &n, strdup(o->entrypoint), e);
 	} else if (st->nentrypoint != 1 ||
 		   *st->entrypoint[0]) { /* [""] is how docker commit writes none */
 		for (unsigned i = 0; i < st->nentrypoint && !status; i++)
-			status = list_add(&words, &n, strdup(st->entrypoint[i]));
+			status = list_add(&words, &n, strdup(st->entrypoint[i]), e);
 	}
 	if (o->argv) {
 		for (char **a = o->argv; *a && !status; a++)
-			status = list_add(&words, &n, *a);
+			status = list_add(&words, &n, *a, e);
 	} else if (!o->entrypoint) {
 		for (unsigned i = 0; i < st->ncmd && !status; i++)
-			status = list_add(&words, &n, strdup(st->cmd[i]));
+			status = list_add(&words, &n, strdup(st->cmd[i]), e);
 	}
 	o->argv = words;
 	return status;
@@ -114,7 +115,7 @@ static void list_free(char **list, unsigned n)
 	free(list);
 }
 
-static int config_apply(struct run_options *o, const struct image *im)
+static int config_apply(struct run_options *o, const struct image *im, struct err *e)
 {
 	struct settings st = { 0 };
 	struct config_item it;
@@ -123,12 +124,14 @@ static int config_apply(struct run_options *o, const struct image *im)
 	int status = 0, r = 0;
 
 	while (!status && (r = config_next(config, len, &at, &it)) == 0)
-		status = setting_apply(o, &st, &it);
+		status = setting_apply(o, &st, &it, e);
 	if (!status && r != -ENOENT)
-		status = fail("the image's configuration is damaged; 'viv image verify' checks the "
-			      "store");
+		status = err_set(e, ERR_FAILED,
+				 "the image's configuration is damaged" REMEDY
+				 "'viv image verify' checks the "
+				 "store");
 	if (!status)
-		status = command_make(o, &st);
+		status = command_make(o, &st, e);
 	list_free(st.entrypoint, st.nentrypoint);
 	list_free(st.cmd, st.ncmd);
 	return status;
@@ -136,66 +139,53 @@ static int config_apply(struct run_options *o, const struct image *im)
 
 /* ---- opening ---- */
 
-static int failed(const struct err *e)
+static int image_place(struct place *p, const char *name, struct err *e)
 {
-	return fail("%s", e->text);
-}
-
-static int image_place(struct place *p, const char *name)
-{
-	struct err e;
-
 	if (!strcmp(name, "host"))
 		return 0;
-	if (image_open(&p->store, name, &p->image, &e) < 0)
-		return failed(&e);
+	if (image_open(&p->store, name, &p->image, e) < 0)
+		return -1;
 	p->stored = true;
 	return 0;
 }
 
-static int cell_place(struct place *p, const struct run_options *o)
+static int cell_place(struct place *p, const struct run_options *o, struct err *e)
 {
-	struct err e;
 	int err;
 
 	if (cell_open_or_make(&p->store, o->name, p->stored ? p->image.hash : o->image, &p->cell,
-			      &p->disk, &e) < 0)
-		return failed(&e);
+			      &p->disk, e) < 0)
+		return -1;
 	p->kept = true;
 	err = disk_chain(p->store.fd, &p->disk, p->disk.active, &p->chain);
 	if (err)
-		return fail("the disk of cell '%s' is damaged (%s)", o->name, strerror(-err));
-	err = p->stored ? 0 : image_place(p, p->cell.image);
-	if (err)
-		return err;
-	return place_shorten(p, &e) < 0 ? failed(&e) : 0;
+		return err_set(e, ERR_FAILED, "the disk of cell '%s' is damaged (%s)", o->name,
+			       strerror(-err));
+	if (!p->stored && image_place(p, p->cell.image, e) < 0)
+		return -1;
+	return place_shorten(p, e);
 }
 
-static int volumes_place(struct place *p, const struct run_options *o)
+static int volumes_place(struct place *p, const struct run_options *o, struct err *e)
 {
-	for (unsigned i = 0; i < o->nmounts; i++) {
-		struct err e;
-
+	for (unsigned i = 0; i < o->nmounts; i++)
 		if (o->mounts[i].volume &&
 		    volume_open_or_make(&p->store, o->mounts[i].volume, o->mounts[i].readonly,
-					&p->volumes[i], &e) < 0)
-			return failed(&e);
-	}
+					&p->volumes[i], e) < 0)
+			return -1;
 	return 0;
 }
 
-int place_settings(const struct place *p, struct run_options *o)
+int place_settings(const struct place *p, struct run_options *o, struct err *e)
 {
 	if (p->stored)
-		return config_apply(o, &p->image);
-	return o->entrypoint ? command_make(o, &(struct settings){ 0 }) : 0;
+		return config_apply(o, &p->image, e);
+	return o->entrypoint ? command_make(o, &(struct settings){ 0 }, e) : 0;
 }
 
-int place_open(struct place *p, struct run_options *o)
+int place_open(struct place *p, struct run_options *o, struct err *e)
 {
 	bool volumes = false;
-	int status = 0;
-	struct err e;
 
 	*p = (struct place){ .image.dir = -1, .disk = { .dir = -1, .lock = -1 } };
 	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
@@ -203,18 +193,15 @@ int place_open(struct place *p, struct run_options *o)
 	for (unsigned i = 0; i < o->nmounts; i++)
 		volumes |= o->mounts[i].volume != NULL;
 	if (o->name || volumes || (o->image && strcmp(o->image, "host"))) {
-		if (store_open(&p->store, &e) < 0)
-			return failed(&e);
+		if (store_open(&p->store, e) < 0)
+			return -1;
 		p->used = true;
 		room_keep(p->store.fd);
-		if (o->image)
-			status = image_place(p, o->image);
-		if (!status && o->name)
-			status = cell_place(p, o);
-		if (!status)
-			status = volumes_place(p, o);
+		if ((o->image && image_place(p, o->image, e) < 0) ||
+		    (o->name && cell_place(p, o, e) < 0) || volumes_place(p, o, e) < 0)
+			return -1;
 	}
-	return status ? status : place_settings(p, o);
+	return place_settings(p, o, e);
 }
 
 void place_close(struct place *p)

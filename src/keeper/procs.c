@@ -157,15 +157,18 @@ static void fds_close(const int *fds, unsigned n)
 
 static void start_failed(struct kproc *p, enum err_kind kind, int status, const char *text)
 {
+	struct err e;
+
+	err_set(&e, status == EXIT_OWN ? kind : err_kind_of_status(status), "%s", text);
 	if (p->num == KEEP_FIRST)
 		leash_over();
 	if (p->owner)
-		client_fail(p->owner, p->owner_id, kind, status, "%s", text);
+		client_err(p->owner, p->owner_id, status, &e);
 	/* A cell that was started for this command is not without it; an idle one waits for another. */
 	if (p->num == KEEP_FIRST && !keeper.idle && keeper.status < 0) {
 		keeper.status = status;
 		keeper.reason = KEEP_FAILED;
-		snprintf(keeper.why, sizeof(keeper.why), "%s", text);
+		keeper.failure = e;
 		cell_stop(0);
 	}
 	proc_free(p);
@@ -191,8 +194,8 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	    keeper.state >= KEEP_PAUSED) {
 		fds_close(fds, nfds);
 		client_fail(c, id, ERR_CONFLICT, EXIT_OWN,
-			    keeper.state == KEEP_PAUSED
-				    ? "the cell is paused; 'viv resume' lets it go on"
+			    keeper.state == KEEP_PAUSED ? "the cell is paused" REMEDY
+							  "'viv resume' lets it go on"
 			    : keeper.state > KEEP_PAUSED ? "the cell is stopping"
 							 : "the cell has a first process already");
 		return;

@@ -1,12 +1,13 @@
 /* The other programs of the project: beside viv, or where 'make install' puts them. */
 #include "keeper/run.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-int program_open(const char *program)
+int program_open(const char *program, struct err *e)
 {
 	static const char *const places[] = { "", "../libexec/vivarium/" };
 	char path[4096];
@@ -14,10 +15,9 @@ int program_open(const char *program)
 	char *name;
 	int fd = -1;
 
-	if (n <= 0) {
-		fail("cannot read /proc/self/exe; viv needs /proc");
-		return -1;
-	}
+	if (n <= 0)
+		return err_set(e, ERR_FAILED,
+			       "cannot read /proc/self/exe" REMEDY "viv needs /proc");
 	path[n] = '\0';
 	name = strrchr(path, '/') + 1;
 	for (unsigned i = 0; fd < 0 && i < ARRAY_LEN(places); i++) {
@@ -26,8 +26,21 @@ int program_open(const char *program)
 	}
 	*name = '\0';
 	if (fd < 0)
-		fail("%s is not in %s nor in %s../libexec/vivarium; 'make' builds it, "
-		     "'make install' puts both in place",
-		     program, path, path);
+		err_set(e, ERR_FAILED,
+			"%s is not in %s nor in %s../libexec/vivarium" REMEDY "'make' builds it, "
+			"'make install' puts both in place",
+			program, path, path);
 	return fd;
+}
+
+int program_run(const char *program, char **argv)
+{
+	struct err e;
+	int fd = program_open(program, &e);
+
+	if (fd >= 0) {
+		fexecve(fd, argv, environ);
+		err_set(&e, ERR_FAILED, "cannot run %s: %s", program, strerror(errno));
+	}
+	return report(&e);
 }

@@ -15,13 +15,13 @@ bool s3_is_url(const char *src)
 	return !strncmp(src, "s3://", 5);
 }
 
-static int s3_spawn(int sock, char **argv)
+static int s3_spawn(int sock, char **argv, struct err *e)
 {
-	int fd = program_open("viv-s3");
+	int fd = program_open("viv-s3", e);
 	pid_t pid;
 
 	if (fd < 0)
-		return EXIT_OWN;
+		return -1;
 	pid = fork();
 	if (pid == 0) {
 		/* All other descriptors of viv are closed by the exec. */
@@ -32,10 +32,11 @@ static int s3_spawn(int sock, char **argv)
 		_exit(126);
 	}
 	close(fd);
-	return pid < 0 ? fail("cannot start viv-s3: %s", strerror(errno)) : 0;
+	return pid < 0 ? err_set(e, ERR_FAILED, "cannot start viv-s3: %s", strerror(errno)) : 0;
 }
 
-int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock)
+int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock,
+	     struct err *e)
 {
 	struct s3_hello hello = { 0 };
 	char *bucket = strdup(src + 5), *prefix, *end;
@@ -45,7 +46,7 @@ int s3_start(const struct run_options *o, const char *src, bool readonly, int *r
 	ssize_t n;
 
 	if (!bucket || (o->s3_endpoint && !(argv[4] = strdup(o->s3_endpoint))))
-		return fail("out of memory");
+		return err_set(e, ERR_FAILED, "out of memory");
 	prefix = strchr(bucket, '/');
 	if (prefix) {
 		*prefix++ = '\0';
@@ -55,19 +56,20 @@ int s3_start(const struct run_options *o, const char *src, bool readonly, int *r
 		argv[3] = prefix;
 	}
 	if (!*bucket)
-		return fail("--mount '%s': give it as s3://BUCKET/PREFIX:DST", src);
+		return err_set(e, ERR_FAILED, "--mount '%s': give it as s3://BUCKET/PREFIX:DST",
+			       src);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return fail("cannot prepare descriptors: %s", strerror(errno));
-	status = s3_spawn(pair[1], argv);
+		return err_set(e, ERR_FAILED, "cannot prepare descriptors: %s", strerror(errno));
+	status = s3_spawn(pair[1], argv, e);
 	close(pair[1]);
 	if (status)
 		return status;
 	n = recv(pair[0], &hello, sizeof(hello), 0);
 	if (n != sizeof(hello))
-		return fail("--mount %s: viv-s3 ended before it was ready", src);
+		return err_set(e, ERR_FAILED, "--mount %s: viv-s3 ended before it was ready", src);
 	hello.text[sizeof(hello.text) - 1] = '\0';
 	if (hello.err)
-		return fail("--mount %s: %s", src, hello.text);
+		return err_set(e, ERR_FAILED, "--mount %s: %s", src, hello.text);
 	*ret_sock = pair[0];
 	return 0;
 }

@@ -95,18 +95,24 @@ void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *f
 		client_leave(c);
 }
 
+void client_err(struct client *c, uint32_t id, int status, const struct err *e)
+{
+	struct keep_msg m = { .a = status };
+
+	keep_fail_set(&m, e);
+	client_send(c, id, &m, NULL, 0);
+}
+
 void client_fail(struct client *c, uint32_t id, enum err_kind kind, int status, const char *fmt,
 		 ...)
 {
-	struct keep_msg m = { .type = KEEP_FAIL, .a = status, .b = (int)kind };
+	struct err e;
 	va_list ap;
 
-	if (!c)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(m.text, sizeof(m.text), fmt, ap);
+	err_note_va(&e, kind, fmt, ap);
 	va_end(ap);
-	client_send(c, id, &m, NULL, 0);
+	client_err(c, id, status, &e);
 }
 
 void client_ok(struct client *c, uint32_t id, uint64_t n)
@@ -185,7 +191,7 @@ static void done_answer(const struct pending *p, int err)
 		break;
 	case EBUSY:
 		client_fail(p->client, p->id, ERR_CONFLICT, 0,
-			    "the cell is paused; 'viv resume' lets it go on");
+			    "the cell is paused" REMEDY "'viv resume' lets it go on");
 		break;
 	default:
 		client_fail(p->client, p->id, ERR_FAILED, 0, "%s", strerror(-err));
@@ -215,11 +221,12 @@ void pending_answer(const struct ctl_msg *m)
 
 /* ---- sealing ---- */
 
-static void seal_answer(enum err_kind kind, const char *text)
+/* e NULL: it is made. */
+static void seal_answer(const struct err *e)
 {
 	keeper.seal_runs = false;
-	if (kind)
-		client_fail(keeper.sealing, keeper.seal_id, kind, 0, "%s", text);
+	if (e)
+		client_err(keeper.sealing, keeper.seal_id, 0, e);
 	else
 		client_ok(keeper.sealing, keeper.seal_id, keeper.seal_layer);
 	keeper.sealing = NULL;
@@ -231,16 +238,17 @@ static void seal_start(struct client *c, const struct keep_msg *in)
 {
 	struct place *p = keeper.place;
 	struct ctl_msg m = { .type = CTL_SEAL, .text = "sync" };
-	char text[200];
+	struct err e;
 	int err;
 
 	if (!p->kept) {
 		client_fail(c, in->id, ERR_CONFLICT, 0,
-			    "the cell keeps no files; a snapshot needs a cell with --name");
+			    "the cell keeps no files" REMEDY "a snapshot needs a cell with --name");
 		return;
 	}
 	if (keeper.seal_runs) {
-		client_fail(c, in->id, ERR_CONFLICT, 0, "a snapshot is being made; try again");
+		client_fail(c, in->id, ERR_CONFLICT, 0,
+			    "a snapshot is being made" REMEDY "try again");
 		return;
 	}
 	if (in->text[0] && !disk_name_is_valid(in->text)) {
@@ -252,30 +260,32 @@ static void seal_start(struct client *c, const struct keep_msg *in)
 	keeper.seal_id = in->id;
 	keeper.seal_layer = p->disk.active;
 	err = disk_seal_start(p->store.fd, &p->disk, in->text);
-	if (err == -EEXIST) {
-		snprintf(text, sizeof(text), "cell '%s' has a snapshot '%.64s' already",
-			 p->cell.name, in->text);
-		seal_answer(ERR_CONFLICT, text);
-		return;
-	}
 	if (err) {
-		seal_answer(ERR_FAILED,
-			    err == -ELOOP
-				    ? "the cell has as many layers of snapshots on top of each "
-				      "other as there can be; stop and start it, which makes one "
-				      "of them"
-				    : strerror(-err));
+		if (err == -EEXIST)
+			err_set(&e, ERR_CONFLICT, "cell '%s' has a snapshot '%.64s' already",
+				p->cell.name, in->text);
+		else if (err == -ELOOP)
+			err_set(&e, ERR_FAILED,
+				"the cell has as many layers of snapshots on top of each other as "
+				"there can be" REMEDY "stop and start it, which makes one of them");
+		else
+			err_set(&e, ERR_FAILED, "cannot make a snapshot of cell '%s': %s",
+				p->cell.name, strerror(-err));
+		seal_answer(&e);
 		return;
 	}
 	m.a = (int32_t)p->disk.active;
 	if (!control_put(&m, NULL, 0)) {
 		disk_unseal(&p->disk);
-		seal_answer(ERR_FAILED, "the cell does not answer");
+		err_set(&e, ERR_FAILED, "the cell does not answer");
+		seal_answer(&e);
 	}
 }
 
 void seal_end(int err)
 {
+	struct err e;
+
 	if (!keeper.seal_runs)
 		return;
 	if (err)
@@ -283,9 +293,9 @@ void seal_end(int err)
 	else
 		err = disk_seal_end(&keeper.place->disk);
 	if (err)
-		seal_answer(ERR_FAILED, strerror(-err));
-	else
-		seal_answer(0, "");
+		err_set(&e, ERR_FAILED, "cannot make a snapshot of cell '%s': %s",
+			keeper.place->cell.name, strerror(-err));
+	seal_answer(err ? &e : NULL);
 }
 
 /* ---- requests ---- */

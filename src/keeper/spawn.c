@@ -49,12 +49,14 @@ int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, str
 	fds[0] = words_pack(words, e);
 	if (fds[0] < 0)
 		return -1;
-	fds[2] = program_open("viv-keeper");
+	fds[2] = program_open("viv-keeper", e);
 	if (fds[2] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		close(fds[0]);
-		if (fds[2] >= 0)
+		if (fds[2] >= 0) {
+			err_set(e, ERR_FAILED, "no socket: %s", strerror(errno));
 			close(fds[2]);
-		return err_set(e, ERR_FAILED, "cannot start a keeper");
+		}
+		return err_wrap(e, "cannot start a keeper");
 	}
 	fds[1] = pair[1];
 	fflush(NULL);
@@ -83,12 +85,12 @@ int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, str
 		n = recv(pair[0], &m, sizeof(m), 0);
 	while (n < 0 && errno == EINTR);
 	close(pair[0]);
-	if (n != sizeof(m)) /* it has said why */
-		return err_set(e, ERR_FAILED, "%s", "");
+	if (n != sizeof(m))
+		return err_set(e, ERR_FAILED, "the cell's keeper ended at its start");
 	if (m.type == KEEP_FAIL) {
 		*ret_status = m.a;
-		m.text[sizeof(m.text) - 1] = 0;
-		return err_set(e, ERR_FAILED, "%s", m.text);
+		keep_fail_get(&m, e);
+		return -1;
 	}
 	*ret = m.hello;
 	return 0;

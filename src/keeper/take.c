@@ -78,17 +78,16 @@ bool pool_leave(struct client *c, const struct keep_msg *in)
 }
 
 /* The words as options, complete. False: they are wrong, or there is no command. */
-static bool words_take(int fd)
+static bool words_take(int fd, struct err *e)
 {
-	struct err e;
 	char **argv;
 	int n;
 
 	taken = (struct run_options){ .detach = true, .keeper = true };
 	argv = words_read(fd, &n);
-	return argv && run_options_parse(&taken, n, argv, &e) == 0 && taken.id &&
-	       run_fits_warm(&taken) && place_settings(keeper.place, &taken) == 0 &&
-	       run_options_finish(&taken, keeper.place->stored) == 0;
+	return argv && run_options_parse(&taken, n, argv, e) == 0 && taken.id &&
+	       run_fits_warm(&taken) && place_settings(keeper.place, &taken, e) == 0 &&
+	       run_options_finish(&taken, keeper.place->stored, e) == 0;
 }
 
 /* For the kernel: as for a process, but for those that follow. */
@@ -112,9 +111,10 @@ static int setup_write(void)
 void take_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds)
 {
 	struct ctl_msg m = { 0 };
-	bool ours = keeper.pooled && !taking && nfds == 1, read = ours && words_take(fds[0]);
-	const char *why;
-	int fd;
+	bool ours = keeper.pooled && !taking && nfds == 1;
+	struct err e;
+	bool read = ours && words_take(fds[0], &e);
+	int fd = -1;
 
 	for (unsigned i = 0; i < nfds; i++)
 		close(fds[i]);
@@ -127,13 +127,15 @@ void take_request(struct client *c, const struct keep_msg *in, const int *fds, u
 	if (!pool_leave(c, in))
 		return;
 	taking = true;
-	why = limits_fresh(&taken, &m);
-	fd = why ? -1 : setup_write();
+	if (limits_fresh(&taken, &m, &e) == 0 && (fd = setup_write()) < 0)
+		err_set(&e, ERR_CONFLICT, "cannot prepare the command: %s", strerror(-fd));
 	m.type = CTL_SETUP;
-	if (fd < 0)
-		client_fail(c, in->id, ERR_CONFLICT, 0, "%s", why ? why : strerror(-fd));
-	else
+	if (fd < 0) {
+		e.kind = ERR_CONFLICT;
+		client_err(c, in->id, 0, &e);
+	} else {
 		pass_on(c, in, &m, &fd, 1);
+	}
 }
 
 void take_answer(struct client *c, uint32_t id, int err)
@@ -145,8 +147,10 @@ void take_answer(struct client *c, uint32_t id, int err)
 		return;
 	}
 	strcpy(keeper.id, taken.id);
-	if (!c || serve_open(&e) < 0) {
-		client_fail(c, id, ERR_FAILED, 0, "%s", c ? e.text : "");
+	if (!c)
+		return;
+	if (serve_open(&e) < 0) {
+		client_err(c, id, 0, &e);
 		return;
 	}
 	keeper.o = &taken;

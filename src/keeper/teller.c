@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,15 +23,20 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 				 .workdir = "/",
 				 .hostname = "cell",
 				 .argv = argv };
-	int pipefd[2];
+	int pipefd[2], status;
 
 	/* It may get TERM, as everywhere else. */
 	o.env = calloc(1, sizeof(*o.env));
 	if (!o.env)
 		return err_set(e, ERR_FAILED, "out of memory");
-	if (pipe2(pipefd, O_CLOEXEC) < 0) {
+	t->failure = mmap(NULL, sizeof(*t->failure), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (t->failure == MAP_FAILED || pipe2(pipefd, O_CLOEXEC) < 0) {
+		err_set(e, ERR_FAILED, "no pipe: %s", strerror(errno));
+		if (t->failure != MAP_FAILED)
+			munmap(t->failure, sizeof(*t->failure));
 		free(o.env);
-		return err_set(e, ERR_FAILED, "no pipe: %s", strerror(errno));
+		return -1;
 	}
 	fflush(NULL);
 	t->pid = fork();
@@ -39,6 +45,7 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 	if (t->pid < 0) {
 		close(pipefd[0]);
 		close(pipefd[1]);
+		munmap(t->failure, sizeof(*t->failure));
 		return err_set(e, ERR_FAILED, "cannot fork: %s", strerror(errno));
 	}
 	if (t->pid == 0) {
@@ -49,7 +56,10 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 			close(keeper.ready);
 		keeper = (struct keeper){ .ready = -1 };
 		o.tell.out = pipefd[1];
-		_exit(run_cell(&o, p));
+		status = run_cell(&o, p, t->failure);
+		if (status >= 0)
+			*t->failure = keeper.failure;
+		_exit(status < 0 ? err_exit_guest(t->failure) : status);
 	}
 	close(pipefd[1]);
 	t->fd = pipefd[0];
@@ -59,18 +69,28 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 int teller_stop(struct teller *t)
 {
 	kill(t->pid, SIGKILL);
-	return teller_end(t);
+	return teller_end(t, NULL);
 }
 
-int teller_end(struct teller *t)
+int teller_end(struct teller *t, struct err *e)
 {
-	int status;
+	struct err *said = t->failure;
+	int status = SIGKILL;
 
 	if (t->fd >= 0)
 		close(t->fd);
 	t->fd = -1;
-	while (waitpid(t->pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return EXIT_OWN;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_OWN;
+	while (waitpid(t->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_OWN;
+	if (e && status && said->kind) {
+		/* It may have been killed in the middle of a text. */
+		*e = *said;
+		e->message[sizeof(e->message) - 1] = e->cause[sizeof(e->cause) - 1] =
+			e->remedy[sizeof(e->remedy) - 1] = '\0';
+	} else if (e && status) {
+		err_set(e, ERR_FAILED, "the kernel that reads it ended with status %d", status);
+	}
+	munmap(said, sizeof(*said));
+	return status;
 }

@@ -10,12 +10,13 @@
 struct teller {
 	pid_t pid;
 	int fd; /* to read from */
+	struct err *failure; /* shared with it */
 };
 
 int must_check teller_start(struct place *p, const struct run_tell *what, struct teller *ret,
 			    struct err *e);
-/* Waits for its end; its exit status. Closes the descriptor, if it is open. */
-int teller_end(struct teller *t);
+/* Waits for its end; its exit status. Closes the descriptor, if it is open. e: why it failed, when the status is not 0; may be NULL. */
+int teller_end(struct teller *t, struct err *e);
 /* The same before its end: it is not trusted to stop by itself. */
 int teller_stop(struct teller *t);
 

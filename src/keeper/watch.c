@@ -86,9 +86,10 @@ static void ready_tell(void)
 	if (keeper.ready < 0)
 		return;
 	if (keeper.status >= 0) {
-		m.type = KEEP_FAIL;
 		m.a = keeper.status;
-		snprintf(m.text, sizeof(m.text), "%s", keeper.why);
+		if (!keeper.failure.kind)
+			err_set(&keeper.failure, ERR_FAILED, "the cell ended while it was started");
+		keep_fail_set(&m, &keeper.failure);
 	} else {
 		m.hello.keeper_pid = getpid();
 		m.hello.kernel_pid = keeper.kernel->pid;
@@ -130,8 +131,8 @@ void first_start(void)
 	} else {
 		keeper.status = fd == -E2BIG ? 126 : EXIT_OWN;
 		keeper.reason = KEEP_FAILED;
-		snprintf(keeper.why, sizeof(keeper.why), "cannot prepare the command: %s",
-			 strerror(-fd));
+		err_set(&keeper.failure, ERR_FAILED, "cannot prepare the command: %s",
+			strerror(-fd));
 		cell_stop(0);
 	}
 }
@@ -234,13 +235,13 @@ static int status_of(int wait_status)
 
 static void cell_failed(const struct ctl_msg *m)
 {
-	/* Who waits for us to be ready says it. */
-	if (keeper.ready < 0)
-		text_tell(false, m->text, sizeof(m->text));
+	char line[sizeof(keeper.failure.message)];
+
 	if (keeper.status < 0) {
 		keeper.status = m->a > 0 && m->a < 256 ? m->a : EXIT_OWN;
 		keeper.reason = KEEP_FAILED;
-		text_clean(m->text, sizeof(m->text), keeper.why, sizeof(keeper.why));
+		text_clean(m->text, sizeof(m->text), line, sizeof(line));
+		err_set(&keeper.failure, err_kind_of_status(keeper.status), "%s", line);
 	}
 	grace_start();
 }
@@ -423,8 +424,8 @@ static int64_t next_deadline(void)
 /* The kernel is gone: what it left as status, or why there is none. */
 static int status_final(void)
 {
+	struct err *e = &keeper.failure;
 	siginfo_t si = { 0 };
-	const char *why = NULL;
 
 	while (waitid(P_PIDFD, (id_t)keeper.kernel->pidfd, &si, WEXITED | __WALL) < 0 &&
 	       errno == EINTR)
@@ -444,30 +445,27 @@ static int status_final(void)
 		return 128 + SIGKILL;
 	}
 	if (si.si_code == CLD_EXITED) {
-		snprintf(keeper.why, sizeof(keeper.why),
-			 "the cell's kernel ended without a result (status %d)", si.si_status);
-		return fail("%s", keeper.why);
+		err_set(e, ERR_FAILED, "the cell's kernel ended without a result (status %d)",
+			si.si_status);
+		return EXIT_OWN;
 	}
 	if (si.si_status == SIGKILL) {
-		strcpy(keeper.why, "the cell's kernel was killed");
-		warn("%s", keeper.why);
+		err_set(e, ERR_FAILED, "the cell's kernel was killed");
 		return 128 + SIGKILL;
 	}
-	why = si.si_status == SIGSYS ? "was killed for a forbidden system call" : NULL;
-	if (why)
-		snprintf(keeper.why, sizeof(keeper.why), "the cell's kernel %s; please report this",
-			 why);
+	if (si.si_status == SIGSYS)
+		err_set(e, ERR_FAILED,
+			"the cell's kernel was killed for a forbidden system call" REMEDY
+			"please report this");
 	else
-		snprintf(keeper.why, sizeof(keeper.why),
-			 "the cell's kernel crashed (%s); please report this",
-			 strsignal(si.si_status));
-	return fail("%s", keeper.why);
+		err_set(e, ERR_FAILED, "the cell's kernel crashed (%s)" REMEDY "please report this",
+			strsignal(si.si_status));
+	return EXIT_OWN;
 }
 
 static int end(void)
 {
 	struct termios unused;
-	char text[64];
 	int status;
 
 	/* What was said last; it ends with the end of the channel. */
@@ -481,8 +479,7 @@ static int end(void)
 	keeper.status = status;
 	ready_tell();
 	procs_end();
-	snprintf(text, sizeof(text), "exit status %d", status);
-	event_add(KEEP_EV_END, NULL, status, (int)keeper.reason, keeper.why[0] ? keeper.why : text);
+	event_end(status, keeper.reason, &keeper.failure);
 	/* Before nobody can reach us any more. */
 	event_leave();
 	state_set(KEEP_STOPPED);
@@ -490,10 +487,13 @@ static int end(void)
 	procs_free();
 	if (!keeper.detached)
 		terminal_restore(&keeper.terminal, &unused);
+	/* Others are told by those who asked for the cell. */
+	if (keeper.failure.kind && !keeper.detached && keeper.o->tell.mode == MODE_RUN)
+		report(&keeper.failure);
 	return status;
 }
 
-int watch_prepare(const struct run_options *o, struct place *place)
+int watch_prepare(const struct run_options *o, struct place *place, struct err *e)
 {
 	int err = sources_init();
 
@@ -513,10 +513,10 @@ int watch_prepare(const struct run_options *o, struct place *place)
 	/* Before there is a command that could change it. */
 	if (!keeper.detached)
 		terminal_save(&keeper.terminal);
-	return err ? fail("cannot watch the cell: %s", strerror(-err)) : 0;
+	return err ? err_set(e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err)) : 0;
 }
 
-int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg)
+int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg, struct err *e)
 {
 	int err;
 
@@ -534,7 +534,7 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 	if (err) {
 		syscall(SYS_pidfd_send_signal, kernel->pidfd, SIGKILL, NULL, 0);
 		serve_close();
-		return fail("cannot watch the cell: %s", strerror(-err));
+		return err_set(e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err));
 	}
 	memory_follow();
 	keeper.began = clock_mono();

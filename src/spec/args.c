@@ -53,13 +53,13 @@ int setting_bounds(enum setting_id id, double v, const char *name, struct err *e
 	if (v >= s->min && (!s->max || v <= s->max))
 		return 0;
 	if (s->type == SETTING_SIZE && !s->max)
-		return err_set_code(e, "invalid", "%s: at least %.0f bytes", name, s->min);
+		return err_set(e, ERR_INVALID, "%s: at least %.0f bytes", name, s->min);
 	if (!s->max)
-		return err_set_code(e, "invalid", "%s: at least %.10g", name, s->min);
+		return err_set(e, ERR_INVALID, "%s: at least %.10g", name, s->min);
 	if (s->type == SETTING_TIME)
-		return err_set_code(e, "invalid", "%s: between %.10g and %.10g seconds", name,
-				    s->min, s->max);
-	return err_set_code(e, "invalid", "%s: between %.10g and %.10g", name, s->min, s->max);
+		return err_set(e, ERR_INVALID, "%s: between %.10g and %.10g seconds", name, s->min,
+			       s->max);
+	return err_set(e, ERR_INVALID, "%s: between %.10g and %.10g", name, s->min, s->max);
 }
 
 static const char *const examples[] = {
@@ -235,8 +235,7 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 		if (strcmp(value, "none"))
 			return err_set(e, ERR_USAGE,
 				       "--network '%s': a cell has no network yet except its own "
-				       "loopback; "
-				       "leave --network out",
+				       "loopback" REMEDY "leave --network out",
 				       value);
 		return 0;
 	case SET_SHM_SIZE: {
@@ -249,11 +248,11 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 	}
 	case SET_PULL:
 		if (strcmp(value, "missing") && strcmp(value, "never"))
-			return err_set(
-				e, ERR_USAGE,
-				"--pull '%s': viv pulls nothing by itself; 'viv image import' "
-				"and 'viv image bootstrap' make images",
-				value);
+			return err_set(e, ERR_USAGE,
+				       "--pull '%s': viv pulls nothing by itself" REMEDY
+				       "'viv image import' "
+				       "and 'viv image bootstrap' make images",
+				       value);
 		return 0;
 	case SET_SPEC:
 		return run_options_read(o, value, strlen(value), e);
@@ -357,10 +356,10 @@ static int option_unknown(const char *text, struct err *e)
 	similar = value_similar(name + strspn(name, "-"), &run_opts[0].name, RUN_NOPTS,
 				sizeof(run_opts[0]));
 	if (similar)
-		return err_set(e, ERR_USAGE, "unknown option '%s'; did you mean '--%s'?", name,
-			       similar);
-	return err_set(e, ERR_USAGE, "unknown option '%s'; 'viv run --help' lists the options",
-		       name);
+		return err_set(e, ERR_USAGE, "unknown option '%s'" REMEDY "did you mean '--%s'?",
+			       name, similar);
+	return err_set(e, ERR_USAGE,
+		       "unknown option '%s'" REMEDY "'viv run --help' lists the options", name);
 }
 
 /* -e K=V, -eK=V, or switches, alone or together: -dit, as docker has them. */
@@ -448,11 +447,11 @@ static int options_agree(const struct run_options *o, struct err *e)
 		return 0;
 	if (o->detach && (o->trace || o->changes))
 		return err_set(e, ERR_USAGE,
-			       "--detach: %s prints to the terminal; leave one of them out",
+			       "--detach: %s prints to the terminal" REMEDY "leave one of them out",
 			       o->trace ? "--trace" : "--changes");
 	if (!o->detach && run_vivds_option(o))
 		return err_set(e, ERR_USAGE,
-			       "--%s is for cells that run in the background; add --detach",
+			       "--%s is for cells that run in the background" REMEDY "add --detach",
 			       run_vivds_option(o));
 	for (unsigned i = SET_HEALTH_CMD + 1; i <= SET_HEALTH_RETRIES && !o->health_command; i++)
 		if (run_is_given(o, i))
@@ -461,7 +460,8 @@ static int options_agree(const struct run_options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "a cell has at most 64 labels");
 	if (o->tty && !o->detach && !isatty(0) && !isatty(1) && !isatty(2))
 		return err_set(e, ERR_USAGE,
-			       "-t: viv has no terminal to give to the cell; leave -t out, or make "
+			       "-t: viv has no terminal to give to the cell" REMEDY
+			       "leave -t out, or make "
 			       "one inside: viv run -- script -qec COMMAND /dev/null");
 	return 0;
 }

@@ -54,7 +54,7 @@ static const char *const type_names[] = {
 
 static int type_wrong(enum setting_type type, const char *name, struct err *e)
 {
-	return err_set_code(e, "wrong_type", "'%s' must be %s", name, type_names[type]);
+	return err_set(e, ERR_WRONG_TYPE, "'%s' must be %s", name, type_names[type]);
 }
 
 /* One of the row's bounds is not kept: the error names the field. */
@@ -108,23 +108,21 @@ static int text_read(struct run_options *o, enum setting_id id, const struct jso
 	if (v->type != JSON_TEXT)
 		return type_wrong(s->type, name, e);
 	if (s->type == SETTING_PATH && v->text[0] != '/')
-		return err_set_code(e, "invalid", "'%s' must be an absolute path in the cell",
-				    name);
+		return err_set(e, ERR_INVALID, "'%s' must be an absolute path in the cell", name);
 	if (s->max && ((double)n < s->min || (double)n > s->max))
-		return err_set_code(e, "invalid", "'%s' must have %.0f to %.0f characters", name,
-				    s->min, s->max);
+		return err_set(e, ERR_INVALID, "'%s' must have %.0f to %.0f characters", name,
+			       s->min, s->max);
 	if (id == SET_STOP_SIGNAL && !value_signal(v->text))
-		return err_set_code(e, "invalid", "'stop_signal': there is no signal '%.40s'",
-				    v->text);
+		return err_set(e, ERR_INVALID, "'stop_signal': there is no signal '%.40s'",
+			       v->text);
 	if (id == SET_S3_ENDPOINT && strncmp(v->text, "http://", 7) &&
 	    strncmp(v->text, "https://", 8))
-		return err_set_code(e, "invalid",
-				    "'s3_endpoint' must begin with http:// or https://");
+		return err_set(e, ERR_INVALID, "'s3_endpoint' must begin with http:// or https://");
 	if (id == SET_NAME && !cell_name_is_valid(v->text))
-		return err_set_code(
-			e, "invalid",
-			"'name' is not a valid name for a cell; a name is 1 to 64 letters, digits, "
-			"'.', '_' or '-', and starts with a letter or a digit");
+		return err_set(e, ERR_INVALID,
+			       "'name' is not a valid name for a cell" REMEDY
+			       "a name is 1 to 64 letters, digits, "
+			       "'.', '_' or '-', and starts with a letter or a digit");
 	*(const char **)(void *)((char *)o + s->offset) = run_keep_text(o, v->text);
 	return 0;
 }
@@ -140,7 +138,7 @@ static int choice_read(struct run_options *o, enum setting_id id, const struct j
 	while (words[i] && strcmp(words[i], v->text))
 		i++;
 	if (!words[i])
-		return err_set_code(e, "invalid", "'%s' has no value '%.40s'", name, v->text);
+		return err_set(e, ERR_INVALID, "'%s' has no value '%.40s'", name, v->text);
 	*(uint32_t *)(void *)((char *)o + settings[id].offset) = i;
 	return 0;
 }
@@ -156,9 +154,9 @@ static int words_read(struct run_options *o, enum setting_id id, const struct js
 		if (v->type != JSON_LIST || w->type != JSON_TEXT)
 			return type_wrong(SETTING_WORDS, name, e);
 	if (s->max && (double)n > s->max)
-		return err_set_code(e, "invalid", "'%s' has at most %.0f words", name, s->max);
+		return err_set(e, ERR_INVALID, "'%s' has at most %.0f words", name, s->max);
 	if ((s->flags & S_REQUIRED) && (!n || !*v->first->text))
-		return err_set_code(e, "invalid", "'%s' must begin with a program", name);
+		return err_set(e, ERR_INVALID, "'%s' must begin with a program", name);
 	words = run_keep(o, xalloc((n + 1) * sizeof(*words)));
 	for (const struct json *w = v->first; w; w = w->next)
 		words[i++] = run_keep_text(o, w->text);
@@ -173,12 +171,12 @@ static int pair_check(enum setting_id id, const struct json *m, struct err *e)
 	const bool label = id == SET_LABEL;
 
 	if (!*m->key || strchr(m->key, '='))
-		return err_set_code(e, "invalid", "the name of a %s is not empty and has no '='",
-				    label ? "label" : "variable");
+		return err_set(e, ERR_INVALID, "the name of a %s is not empty and has no '='",
+			       label ? "label" : "variable");
 	if (label && (strlen(m->key) > LABEL_NAME_MAX || strlen(m->text) > LABEL_VALUE_MAX))
-		return err_set_code(e, "invalid",
-				    "the name of a label has at most %d bytes, its value %d",
-				    LABEL_NAME_MAX, LABEL_VALUE_MAX);
+		return err_set(e, ERR_INVALID,
+			       "the name of a label has at most %d bytes, its value %d",
+			       LABEL_NAME_MAX, LABEL_VALUE_MAX);
 	return 0;
 }
 
@@ -195,7 +193,7 @@ static int map_read(struct run_options *o, enum setting_id id, const struct json
 		if (m->type != JSON_TEXT)
 			return type_wrong(SETTING_MAP, name, e);
 	if (id == SET_LABEL && n > LABELS_MAX)
-		return err_set_code(e, "invalid", "a cell has at most %d labels", LABELS_MAX);
+		return err_set(e, ERR_INVALID, "a cell has at most %d labels", LABELS_MAX);
 	free(t->v);
 	t->v = n ? xalloc(n * sizeof(*t->v)) : NULL;
 	t->n = 0;
@@ -225,7 +223,7 @@ static int mount_field_check(const struct json *m, struct err *e)
 
 	snprintf(name, sizeof(name), "mounts.%.60s", m->key);
 	if (!f)
-		return err_set_code(e, "unknown_field", "there is no field '%s'", name);
+		return err_set(e, ERR_UNKNOWN_FIELD, "there is no field '%s'", name);
 	if ((f->type == SETTING_TEXT && m->type != JSON_TEXT) ||
 	    (f->type == SETTING_FLAG && m->type != JSON_BOOL) ||
 	    (f->type == SETTING_SIZE && !number_is(m, true, &n)))
@@ -252,25 +250,24 @@ static int mount_read(struct run_options *o, const struct json *v, struct err *e
 		if (mount_field_check(f, e) < 0)
 			return -1;
 	if (!target)
-		return err_set_code(e, "missing_field", "'mounts.target' is missing");
+		return err_set(e, ERR_MISSING_FIELD, "'mounts.target' is missing");
 	if (!!source + !!volume + is_true(v, "tmpfs") != 1)
-		return err_set_code(e, "invalid",
-				    "a mount has one of 'source', 'volume' and 'tmpfs'");
+		return err_set(e, ERR_INVALID, "a mount has one of 'source', 'volume' and 'tmpfs'");
 	if (target[0] != '/' || strchr(target, ':'))
-		return err_set_code(e, "invalid",
-				    "the target of a mount must be an absolute path without ':'");
+		return err_set(e, ERR_INVALID,
+			       "the target of a mount must be an absolute path without ':'");
 	if (source && source[0] != '/' && strncmp(source, "s3://", 5))
-		return err_set_code(e, "invalid",
-				    "the source of a mount must be an absolute path of the host or "
-				    "begin with s3://");
+		return err_set(e, ERR_INVALID,
+			       "the source of a mount must be an absolute path of the host or "
+			       "begin with s3://");
 	if (volume && !cell_name_is_valid(volume))
-		return err_set_code(e, "invalid", "the volume of a mount must be a name");
+		return err_set(e, ERR_INVALID, "the volume of a mount must be a name");
 	json_get_u64(v, "size", &m.size);
 	m.src = source ? run_keep_text(o, source) : NULL;
 	m.volume = volume ? run_keep_text(o, volume) : NULL;
 	m.dst = run_keep_text(o, target);
 	if (mount_add(o, "a mount", m, e) < 0) {
-		e->code = "invalid";
+		e->kind = ERR_INVALID;
 		return -1;
 	}
 	return 0;
@@ -287,19 +284,18 @@ static int restart_read(struct run_options *o, const struct json *v, struct err 
 		if (!strcmp(m->key, "policy"))
 			policy = m;
 		else if (strcmp(m->key, "max"))
-			return err_set_code(e, "unknown_field", "there is no field 'restart.%.60s'",
-					    m->key);
+			return err_set(e, ERR_UNKNOWN_FIELD, "there is no field 'restart.%.60s'",
+				       m->key);
 		else if (!number_is(m, true, &max))
 			return type_wrong(SETTING_COUNT, "restart.max", e);
 	if (!policy)
-		return err_set_code(e, "missing_field", "'restart.policy' is missing");
+		return err_set(e, ERR_MISSING_FIELD, "'restart.policy' is missing");
 	if (policy->type != JSON_TEXT)
 		return type_wrong(SETTING_TEXT, "restart.policy", e);
 	if (!restart_parse(policy->text, &o->restart.policy))
-		return err_set_code(e, "invalid",
-				    "'restart.policy' must be no, on-failure or always");
+		return err_set(e, ERR_INVALID, "'restart.policy' must be no, on-failure or always");
 	if (max > UINT32_MAX)
-		return err_set_code(e, "invalid", "'restart.max' is too large");
+		return err_set(e, ERR_INVALID, "'restart.max' is too large");
 	o->restart.max = (uint32_t)max;
 	return 0;
 }
@@ -372,9 +368,9 @@ static int object_read(struct run_options *o, const struct json *v, const char *
 			if (value_counts(id, m))
 				o->given |= 1ULL << id;
 		} else if (*within || !setting_is_object(name)) {
-			return err_set_code(e, "unknown_field", "there is no field '%s'", name);
+			return err_set(e, ERR_UNKNOWN_FIELD, "there is no field '%s'", name);
 		} else if (m->type != JSON_OBJECT) {
-			return err_set_code(e, "wrong_type", "'%s' must be an object", name);
+			return err_set(e, ERR_WRONG_TYPE, "'%s' must be an object", name);
 		} else {
 			snprintf(deeper, sizeof(deeper), "%.30s.", name);
 			if (object_read(o, m, deeper, e) < 0)
@@ -383,8 +379,8 @@ static int object_read(struct run_options *o, const struct json *v, const char *
 				if ((settings[i].flags & S_REQUIRED) && settings[i].json &&
 				    !strncmp(settings[i].json, deeper, strlen(deeper)) &&
 				    !run_is_given(o, i))
-					return err_set_code(e, "missing_field", "'%s' is missing",
-							    settings[i].json);
+					return err_set(e, ERR_MISSING_FIELD, "'%s' is missing",
+						       settings[i].json);
 		}
 	}
 	return 0;
@@ -399,7 +395,7 @@ int run_options_read(struct run_options *o, const char *json, size_t len, struct
 		return -1;
 	ret = d.root->type == JSON_OBJECT
 		      ? object_read(o, d.root, "", e)
-		      : err_set_code(e, "wrong_type", "the settings of a cell must be an object");
+		      : err_set(e, ERR_WRONG_TYPE, "the settings of a cell must be an object");
 	json_free(&d);
 	return ret;
 }

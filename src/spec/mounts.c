@@ -19,14 +19,15 @@ int mount_add(struct run_options *o, const char *option, struct run_mount m, str
 		dst[--n] = '\0';
 	if (n == 1)
 		return err_set(e, ERR_USAGE,
-			       "%s: '/' itself is the image; choose a directory below it", option);
+			       "%s: '/' itself is the image" REMEDY "choose a directory below it",
+			       option);
 	for (unsigned i = 0; i < o->nmounts; i++)
 		if (!strcmp(o->mounts[i].dst, dst))
 			return err_set(e, ERR_USAGE, "%s: something is mounted at '%s' already",
 				       option, dst);
 	if (o->nmounts == ARRAY_LEN(o->mounts))
 		return err_set(e, ERR_USAGE,
-			       "at most %zu mounts; mount a directory above them instead",
+			       "at most %zu mounts" REMEDY "mount a directory above them instead",
 			       ARRAY_LEN(o->mounts));
 	o->mounts[o->nmounts++] = m;
 	o->given |= 1ULL << SET_MOUNT;
@@ -118,7 +119,8 @@ static int fields_option(struct run_options *o, const char *text, struct err *e)
 			*value++ = '\0';
 		if (!field_take(&m, &type, &src, field, value))
 			return err_set(e, ERR_USAGE,
-				       "--mount '%s': '%s' is not understood; it has type, source, "
+				       "--mount '%s': '%s' is not understood" REMEDY
+				       "it has type, source, "
 				       "target, readonly and tmpfs-size",
 				       text, field);
 	}

@@ -62,11 +62,12 @@ static int find_prefix(const struct store *s, const char *name, char hash[HASH_T
 	free(list);
 	if (found > 1)
 		return err_set(e, ERR_CONFLICT,
-			       "%zu images have a hash that starts with '%s'; give more of it",
+			       "%zu images have a hash that starts with '%s'" REMEDY
+			       "give more of it",
 			       found, name);
 	return found ? 0
 		     : err_set(e, ERR_NOT_FOUND,
-			       "there is no image '%s'; 'viv image ls' lists them", name);
+			       "there is no image '%s'" REMEDY "'viv image ls' lists them", name);
 }
 
 int image_find(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e)
@@ -80,7 +81,7 @@ int image_find(const struct store *s, const char *name, char hash[HASH_TEXT], st
 				return 0;
 			return err_set(e, ERR_NOT_FOUND,
 				       "the tag '%s' names the image %.12s, which is not there any "
-				       "more; import it again",
+				       "more" REMEDY "import it again",
 				       name, hash);
 		}
 		if (e->kind != ERR_NOT_FOUND)
@@ -91,7 +92,8 @@ int image_find(const struct store *s, const char *name, char hash[HASH_TEXT], st
 	len = strlen(name);
 	if (len >= PREFIX_MIN && len < HASH_TEXT && strspn(name, "0123456789abcdef") == len)
 		return find_prefix(s, name, hash, e);
-	return err_set(e, ERR_NOT_FOUND, "there is no image '%s'; 'viv image ls' lists them", name);
+	return err_set(e, ERR_NOT_FOUND,
+		       "there is no image '%s'" REMEDY "'viv image ls' lists them", name);
 }
 
 static int image_map(struct image *i)
@@ -162,7 +164,7 @@ int image_open(const struct store *s, const char *name, struct image *ret, struc
 		return err_set(e, ERR_FAILED,
 			       err == -EBADMSG || err == -ENOENT
 				       ? "the image '%s' is damaged: its index is not "
-					 "whole; remove it and import it again"
+					 "whole" REMEDY "remove it and import it again"
 				       : "cannot read the index of the image '%s': %s",
 			       name, strerror(-err));
 	}
@@ -232,13 +234,14 @@ int image_seize(const struct store *s, const char *hash, struct err *e)
 		return -1;
 	/* Held until all of it is removed: who opens it now fails, who had it open made us fail. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		err_set(e, ERR_CONFLICT, "the image %.12s is in use; end its cells first", hash);
+		err_set(e, ERR_CONFLICT, "the image %.12s is in use" REMEDY "end its cells first",
+			hash);
 	else if (!file_is_still(s->fd, path, fd))
 		err_set(e, ERR_NOT_FOUND, "the image %.12s was removed", hash);
 	else if (disks_use(s, hash, disk, sizeof(disk)))
 		err_set(e, ERR_CONFLICT,
-			"the image %.12s is the base of the disk %s; remove that first", hash,
-			disk);
+			"the image %.12s is the base of the disk %s" REMEDY "remove that first",
+			hash, disk);
 	else
 		return fd;
 	close(fd);

@@ -22,18 +22,20 @@ int store_path(char *path, size_t size, struct err *e)
 	if (data && *data) {
 		if (*data != '/')
 			return err_set(e, ERR_FAILED,
-				       "XDG_DATA_HOME is '%s'; it must be an absolute path", data);
+				       "XDG_DATA_HOME is '%s'" REMEDY "it must be an absolute path",
+				       data);
 		n = snprintf(path, size, "%s/vivarium", data);
 	} else if (home && *home) {
 		if (*home != '/')
-			return err_set(e, ERR_FAILED, "HOME is '%s'; it must be an absolute path",
-				       home);
+			return err_set(e, ERR_FAILED,
+				       "HOME is '%s'" REMEDY "it must be an absolute path", home);
 		n = snprintf(path, size, "%s/.local/share/vivarium", home);
 	} else if (!geteuid()) {
 		n = snprintf(path, size, "/var/lib/vivarium");
 	} else {
 		return err_set(e, ERR_FAILED,
-			       "neither XDG_DATA_HOME nor HOME is set; set one to say where images "
+			       "neither XDG_DATA_HOME nor HOME is set" REMEDY
+			       "set one to say where images "
 			       "are kept");
 	}
 	if (n < 0 || (size_t)n >= size)

@@ -83,10 +83,10 @@ int tag_get(const struct store *s, const char *name, char hash[HASH_TEXT], struc
 	if (tag_read(s->fd, file, hash))
 		return 0;
 	if (errno == ENOENT)
-		return err_set(e, ERR_NOT_FOUND, "there is no tag '%s'; 'viv image ls' lists them",
-			       name);
-	return err_set(e, ERR_FAILED, "the tag '%s' is damaged (%s/%s); set it anew", name, s->path,
-		       file);
+		return err_set(e, ERR_NOT_FOUND,
+			       "there is no tag '%s'" REMEDY "'viv image ls' lists them", name);
+	return err_set(e, ERR_FAILED, "the tag '%s' is damaged (%s/%s)" REMEDY "set it anew", name,
+		       s->path, file);
 }
 
 int tag_set(const struct store *s, const char *name, const char *hash, struct err *e)

@@ -32,7 +32,7 @@
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
  * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
  *
- * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0 but for a rollback; b is an enum err_kind; text says why.
+ * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0 but for a rollback; b and text are the error (keep_fail_get).
  *
  * A keeper that was started for a pool has no socket of its own. It has one client from the beginning, at the other end of KEEPER_FD_READY,
  * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, by the words of 'viv run' that a
@@ -45,6 +45,7 @@
 #define VIV_WIRE_KEEPER_H
 
 #include "base/base.h"
+#include "base/err.h"
 #include "wire/stats.h"
 
 #define KEEP_VERSION 1
@@ -122,7 +123,7 @@ enum keep_event_kind {
 	KEEP_EV_EXIT, /* proc, pid, a: wait status, b is 1: its time was up */
 	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
 	KEEP_EV_OOM, /* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
-	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text */
+	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text: an error (keep_text_get) */
 	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
 };
 
@@ -177,6 +178,8 @@ struct keep_limits {
 	int64_t timeout_ns; /* from the start of the cell on */
 };
 
+#define KEEP_TEXT 464
+
 struct keep_msg {
 	uint32_t type; /* enum keep_type */
 	uint32_t id;
@@ -188,7 +191,7 @@ struct keep_msg {
 	uint64_t n; /* of a KEEP_EVENT: its number, from 1 on */
 	int64_t time; /* of a KEEP_EVENT: nanoseconds since 1970 */
 	union {
-		char text[464];
+		char text[KEEP_TEXT];
 		struct keep_hello hello;
 		struct keep_exec exec;
 		struct keep_proc proc_is;
@@ -203,5 +206,13 @@ static inline int64_t keep_grace(const struct keep_msg *m)
 {
 	return (int64_t)MIN(m->n, (uint64_t)INT64_MAX / 4);
 }
+
+/* An error in the text of a message. What was read is anybody's bytes: it is bounded, and cleaned as every error is. One that does not fit is
+ * cut, first of all its causes. */
+void keep_text_set(char text[KEEP_TEXT], const struct err *e);
+void keep_text_get(const char text[KEEP_TEXT], enum err_kind kind, struct err *ret);
+/* A KEEP_FAIL; a stays as it is. */
+void keep_fail_set(struct keep_msg *m, const struct err *e);
+void keep_fail_get(const struct keep_msg *m, struct err *ret);
 
 #endif

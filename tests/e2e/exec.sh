@@ -58,7 +58,10 @@ check 'run -d leaves a cell that logs, ps and stop know @r' run_detached
 
 run_detached_fails() {
 	exits 127 v run -d -- nosuch
-	is "$(cat err)" 'viv: nosuch: command not found in the cell'
+	is "$(cat err)" 'viv: the cell could not start: nosuch: command not found in the cell'
+	# From the keeper through vivd, in parts.
+	exits 125 v run -d --json --mount "$PWD/nope:/x" -- true
+	is "$(cat err)" '{"code":"start_failed","message":"the cell could not start","cause":"--mount: there is no '"'$PWD/nope'"' on this host","remedy":"make it first"}'
 	exits 126 v run -d -- /etc/passwd
 	exits 125 v run -d --workdir /nosuch -- true
 	exits 125 v run -d

@@ -123,7 +123,7 @@ fails() {
 	exits 1 v snapshot --rm a one
 	is "$(v snapshot --ls a)" one
 	exits 1 v rollback a one
-	is "$(cat err)" "viv: the files could not be set back and are as they were (the disk of cell 'a': Is a directory); the cell was ended and started again"
+	is "$(cat err)" "viv: the files could not be set back and are as they were: the disk of cell 'a': Is a directory; the cell was ended and started again"
 	[[ $(pid_in a) != "$pid" ]]
 	is "$(got a)" 2
 	v rollback a one

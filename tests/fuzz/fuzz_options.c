@@ -2,54 +2,16 @@
  * that are not 0. */
 /* objects: src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "keeper/place.h"
+#include "keeper/run.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "options";
 const size_t fuzz_max = 1024;
-
-/* ---- what the rest of viv gives ---- */
-void say_json(bool on)
-{
-	(void)on;
-}
-
-int fail(const char *fmt, ...)
-{
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return EXIT_OWN;
-}
-void warn(const char *fmt, ...)
-{
-	(void)fmt;
-}
-int run_cell(const struct run_options *o, struct place *p)
-{
-	(void)o;
-	(void)p;
-	return 0;
-}
-int place_open(struct place *p, struct run_options *o)
-{
-	(void)p;
-	(void)o;
-	return 0;
-}
-void place_close(struct place *p)
-{
-	(void)p;
-}
 
 void fuzz_init(void)
 {
@@ -75,7 +37,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		if (!strcmp(argv[i], "-h") || !strncmp(argv[i], "--help", 6) ||
 		    !strncmp(argv[i], "--env-file", 10))
 			goto out;
-	if (run_options_parse(&o, argc, argv, &e) == 0 && run_options_finish(&o, false) == 0) {
+	if (run_options_parse(&o, argc, argv, &e) == 0 && run_options_finish(&o, false, &e) == 0) {
 		FUZZ_CHECK(o.argv && o.argv[0] && o.env);
 		FUZZ_CHECK(o.nmounts <= ARRAY_LEN(o.mounts));
 		for (unsigned i = 0; i < o.nmounts; i++) {

@@ -40,7 +40,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		free(second);
 	} else {
 		FUZZ_CHECK(e.kind == ERR_USAGE || e.kind == ERR_FAILED);
-		FUZZ_CHECK(e.text[0]);
+		FUZZ_CHECK(e.message[0]);
 	}
 	run_options_fini(&o);
 	run_options_fini(&again);

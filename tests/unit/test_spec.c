@@ -80,14 +80,14 @@ static void both(unsigned i, double v, bool want)
 			 strncmp(json, "health.", 7) ? "" : "\"command\":[\"x\"],", dot + 1, value);
 	snprintf(what, sizeof(what), "%s as JSON %s", text, want ? "is taken" : "is refused");
 	if (!ok((json_take(text, &e) == 0) == want, what) && want)
-		printf("# %s\n", e.text);
+		printf("# %s\n", e.message);
 	if (v == 0)
 		snprintf(value, sizeof(value), "0");
 	snprintf(what, sizeof(what), "--%s %s %s", run_opts[i].name, value,
 		 option_want ? "is taken" : "is refused");
 	if (!ok((option_take(run_opts[i].name, value, &e) == 0) == option_want, what) &&
 	    option_want)
-		printf("# %s\n", e.text);
+		printf("# %s\n", e.message);
 }
 
 static void bounds_check(void)
@@ -187,7 +187,7 @@ static void round_trip(void)
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
 		argv[i] = xstrndup(words[i], strlen(words[i]));
 	ok(run_options_parse(&o, ARRAY_LEN(words), argv, &e) == 0, "a command line");
-	printf("# %s\n", e.text);
+	printf("# %s\n", e.message);
 	first = written(&o);
 	printf("# %s\n", first);
 	ok(!strcmp(first, "{\"image\":\"i\",\"entrypoint\":\"/"
@@ -207,7 +207,7 @@ static void round_trip(void)
 			  "\"retries\":2},\"command\":[\"echo\",\"--\",\"1\"]}"),
 	   "as JSON");
 	ok(run_options_read(&again, first, strlen(first), &e) == 0, "is read");
-	printf("# %s\n", e.text);
+	printf("# %s\n", e.message);
 	second = written(&again);
 	ok(!strcmp(first, second), "and written as it was");
 	printf("# %s\n", second);
@@ -223,8 +223,8 @@ static void refused(const char *json, const char *code)
 {
 	struct err e = { 0 };
 
-	ok(json_take(json, &e) < 0 && e.code && !strcmp(e.code, code), json);
-	printf("# %s\n", e.text);
+	ok(json_take(json, &e) < 0 && !strcmp(err_code(&e), code), json);
+	printf("# %s\n", e.message);
 }
 
 static bool is_warm(const char *json)

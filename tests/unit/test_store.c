@@ -1,5 +1,5 @@
 /* The store without its libraries: where it is, tags, images by name, locks, work in progress. */
-/* objects: src/store/ src/base/err.c src/base/utf8.c src/base/log.c src/host/isolate.c src/host/filter.c */
+/* objects: src/store/ src/base/err.c src/base/buf.c src/base/jsontext.c src/base/utf8.c src/base/log.c src/host/isolate.c src/host/filter.c */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static void paths(const char *dir)
 	ok(!store_path(path, sizeof(path), &e) && !strcmp(path, "/nowhere/.local/share/vivarium"),
 	   "an empty one counts as none: HOME");
 	setenv("XDG_DATA_HOME", "a/b", 1);
-	ok(store_path(path, sizeof(path), &e) < 0 && strstr(e.text, "XDG_DATA_HOME"),
+	ok(store_path(path, sizeof(path), &e) < 0 && strstr(e.message, "XDG_DATA_HOME"),
 	   "a relative path is refused, with the variable's name");
 	unsetenv("XDG_DATA_HOME");
 	setenv("HOME", "x", 1);
-	ok(store_path(path, sizeof(path), &e) < 0 && strstr(e.text, "HOME is 'x'"),
+	ok(store_path(path, sizeof(path), &e) < 0 && strstr(e.message, "HOME is 'x'"),
 	   "so it is for HOME");
 	unsetenv("HOME");
 	if (geteuid())

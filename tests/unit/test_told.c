@@ -1,5 +1,5 @@
 /* What a kernel says about a disk, read as the word of a stranger. */
-/* objects: src/cli/told.c src/base/err.c src/base/utf8.c */
+/* objects: src/cli/told.c src/base/err.c src/base/buf.c src/base/jsontext.c src/base/utf8.c */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,11 +26,12 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 
 int teller_stop(struct teller *t)
 {
-	return teller_end(t);
+	return teller_end(t, NULL);
 }
 
-int teller_end(struct teller *t)
+int teller_end(struct teller *t, struct err *e)
 {
+	(void)e;
 	(void)t;
 	return status;
 }

@@ -9,7 +9,7 @@
 #include "tap.h"
 
 static struct db db;
-static struct fault f;
+static struct err f;
 static unsigned held, full;
 
 static void on_hold(struct db *which)

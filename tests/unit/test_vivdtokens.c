@@ -8,7 +8,7 @@
 #include "tap.h"
 
 static struct daemon d;
-static struct fault f;
+static struct err f;
 
 static void tokens(void)
 {
@@ -42,7 +42,7 @@ static void tokens(void)
 	eq(token_revoke(&d, bad, &f), 0, "revoked");
 	ok(!token_check(&d, a, &r), "not good any more");
 	eq(token_revoke(&d, bad, &f), -1, "once only");
-	eq(f.status, 404, "then there is none");
+	eq(f.kind, ERR_NOT_FOUND, "then there is none");
 	eq(token_create(&d, "", SCOPE_READ, NULL, time_now() - 1, a, &f), 0, "one whose time is over");
 	ok(!token_check(&d, a, &r), "is not good");
 	token_revoke_cell(&d, "c1");

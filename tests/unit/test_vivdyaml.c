@@ -11,7 +11,7 @@
 
 static const char secret[] = "s3cr3t-value";
 static char big[1001];
-static struct fault f;
+static struct err f;
 
 static int file_read(const char *text, const char *dir, struct project_file *p)
 {
@@ -25,7 +25,7 @@ static int file_read(const char *text, const char *dir, struct project_file *p)
 				    .vars = vars };
 	int err;
 
-	f = (struct fault){ 0 };
+	f = (struct err){ 0 };
 	err = project_file_read(&in, p, &f);
 	json_decref(vars);
 	return err;
@@ -33,13 +33,13 @@ static int file_read(const char *text, const char *dir, struct project_file *p)
 
 static void message_make(char *to, size_t size)
 {
-	snprintf(to, size, "%s%s%s", f.message, f.remedy[0] ? "; " : "", f.remedy);
+	snprintf(to, size, "%s", err_line(&f).str);
 }
 
 /* text: the wrong file; want: what is to be told. */
 static void bad_check(const char *text, const char *want)
 {
-	char got[1000], all[1100];
+	char got[2000], all[1100];
 	struct project_file p;
 	int err = file_read(text, NULL, &p);
 

@@ -151,12 +151,12 @@ static void request_started(struct exec *x)
 	reply_stream(r, x->framed ? FRAMES : "application/x-ndjson", &exec_stream, x);
 }
 
-static void request_failed(struct exec *x, const struct fault *f)
+static void request_failed(struct exec *x, const struct err *f)
 {
 	struct request *r = op_end(&x->op);
 
 	if (r)
-		reply_fault(r, f);
+		reply_err(r, f);
 }
 
 static void request_ready(struct exec *x)
@@ -172,7 +172,7 @@ void exec_post(struct request *r)
 {
 	struct cell *c = request_live(r);
 	json_t *o = c ? request_json(r, exec_fields, nexec_fields) : NULL;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	const char *accept = request_header(r, "Accept");
 	struct exec *x;
 
@@ -182,7 +182,7 @@ void exec_post(struct request *r)
 	x->framed = accept && strstr(accept, FRAMES);
 	if (exec_start(x, c, o, &f) < 0) {
 		exec_free(x);
-		reply_fault(r, &f);
+		reply_err(r, &f);
 	} else {
 		op_begin(r, &x->op);
 	}

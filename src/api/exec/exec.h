@@ -13,7 +13,7 @@ struct exec;
 /* Whom it is attached to. */
 struct exec_ops {
 	void (*started)(struct exec *x);
-	void (*failed)(struct exec *x, const struct fault *f); /* x is freed after it */
+	void (*failed)(struct exec *x, const struct err *f); /* x is freed after it */
 	void (*ready)(struct exec *x); /* its output can be read, or it has ended; it runs */
 	void (*drained)(
 		struct
@@ -56,7 +56,7 @@ extern const unsigned nexec_fields;
 
 struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_ops *ops);
 /* Begins to start it in c, which has a keeper. o: checked by exec_fields. On failure it stays the caller's to free. */
-int exec_start(struct exec *x, struct cell *c, const json_t *o, struct fault *f);
+int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f);
 void exec_free(struct exec *x);
 /* One that runs; NULL: none. */
 struct exec *exec_find(const struct cell *c, uint32_t proc);

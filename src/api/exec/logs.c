@@ -233,7 +233,7 @@ static bool since_read(struct request *r, int64_t *ret)
 		return !bad;
 	if (!value_instant(text, time_now(), ret)) {
 		reply_error(
-			r, 400, "invalid",
+			r, ERR_INVALID,
 			"'since' is a time such as 2026-01-31T12:00:00Z, seconds since 1970, or "
 			"a duration such as 10m");
 		bad = true;
@@ -269,7 +269,7 @@ void logs_get(struct request *r)
 	x->files[0] = x->files[1] = -1;
 	if (!files_open(x, -1)) {
 		free(x);
-		reply_error(r, 404, "no_log",
+		reply_error(r, ERR_NO_LOG,
 			    "no output of process %u is kept; a detached process's is, and a "
 			    "cell's command's",
 			    (unsigned)proc);

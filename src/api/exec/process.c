@@ -139,7 +139,7 @@ void exec_hangup(struct exec *x)
 static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct exec *x = arg;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	(void)fds;
 	(void)nfds;
@@ -162,11 +162,10 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 		x->ops->started(x);
 		return;
 	}
-	if (m && m->type == KEEP_FAIL && m->a)
-		fault_note(&f, 422, m->a == 127 ? "command_not_found" : "not_executable", "%s",
-			   m->text);
-	else
-		keeper_fault(m, &f);
+	keeper_err(m, &f);
+	/* Whatever was wrong with the command, but that it is not there. */
+	if (m && m->type == KEEP_FAIL && m->a && f.kind != ERR_COMMAND_NOT_FOUND)
+		f.kind = ERR_NOT_EXECUTABLE;
 	x->ops->failed(x, &f);
 	exec_free(x);
 }
@@ -182,7 +181,7 @@ const struct field exec_fields[] = {
 const unsigned nexec_fields = ARRAY_LEN(exec_fields);
 
 /* The command as the kernel wants it: a descriptor, or -1. */
-static int spec_make(const json_t *o, struct fault *f)
+static int spec_make(const json_t *o, struct err *f)
 {
 	const json_t *command = json_object_get(o, "command");
 	json_t *env = json_object_get(o, "env"), *v;
@@ -211,24 +210,23 @@ static int spec_make(const json_t *o, struct fault *f)
 	if (fd >= 0)
 		return fd;
 	if (fd == -E2BIG)
-		return fault_set(f, 413, "too_large",
-				 "the command and its environment are too long");
-	return fault_set(f, 400, "invalid",
-			 "'command' is a list that begins with a program, and names of variables "
-			 "have no '='");
+		return err_set(f, ERR_TOO_LARGE, "the command and its environment are too long");
+	return err_set(f, ERR_INVALID,
+		       "'command' is a list that begins with a program, and names of variables "
+		       "have no '='");
 }
 
-static int input_make(struct exec *x, const json_t *o, struct fault *f)
+static int input_make(struct exec *x, const json_t *o, struct err *f)
 {
 	const char *text = json_text(o, "stdin"), *coded = json_text(o, "stdin_base64");
 
 	x->input_ends = !json_is_true(json_object_get(o, "stdin_open"));
 	if (text && coded)
-		return fault_set(f, 400, "invalid", "give 'stdin' or 'stdin_base64'");
+		return err_set(f, ERR_INVALID, "give 'stdin' or 'stdin_base64'");
 	if (text)
 		buf_add(&x->input, text, strlen(text));
 	if (coded && exec_input_decode(x, coded) < 0)
-		return fault_set(f, 400, "invalid", "'stdin_base64' is not base64");
+		return err_set(f, ERR_INVALID, "'stdin_base64' is not base64");
 	return 0;
 }
 
@@ -245,26 +243,26 @@ int exec_input_decode(struct exec *x, const char *coded)
 }
 
 /* The pipes; fds get the cell's ends. */
-static int streams_make(struct exec *x, bool tty, int fds[3], struct fault *f)
+static int streams_make(struct exec *x, bool tty, int fds[3], struct err *f)
 {
 	for (int i = 0; i < 3; i++) {
 		if (i == 2 && tty) {
 			fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
 			if (fds[i] < 0)
-				return fault_set(f, 500, "failed", "cannot open /dev/null");
+				return err_set(f, ERR_FAILED, "cannot open /dev/null");
 			continue;
 		}
 		fds[i] = pipe_end_open(&x->end[i], i > 0);
 		if (fds[i] < 0)
-			return fault_set(f, 503, "busy",
-					 "vivd has too many open files; try again later");
+			return err_set(f, ERR_OVERLOADED,
+				       "vivd has too many open files" REMEDY "try again later");
 		if (i == 1)
 			pipe_end_widen(&x->end[i]);
 	}
 	return 0;
 }
 
-int exec_start(struct exec *x, struct cell *c, const json_t *o, struct fault *f)
+int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f)
 {
 	bool tty = json_is_true(json_object_get(o, "tty"));
 	struct keep_msg m = { .type = KEEP_EXEC };
@@ -277,9 +275,9 @@ int exec_start(struct exec *x, struct cell *c, const json_t *o, struct fault *f)
 	m.exec.cols = (uint16_t)MIN(json_integer_value(json_object_get(o, "cols")), 10000);
 	m.exec.timeout_ns = seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * NSEC_PER_SEC) : 0;
 	if (x->detached && (json_object_get(o, "stdin") || json_object_get(o, "stdin_base64")))
-		return fault_set(f, 400, "invalid", "a detached process has no input");
+		return err_set(f, ERR_INVALID, "a detached process has no input");
 	if (c->state == CELL_PAUSED)
-		return fault_set(f, 409, "wrong_state", "the cell is paused; resume it first");
+		return err_set(f, ERR_WRONG_STATE, "the cell is paused" REMEDY "resume it first");
 	err = input_make(x, o, f);
 	if (!err && (fds[0] = spec_make(o, f)) < 0)
 		err = -1;
@@ -289,9 +287,10 @@ int exec_start(struct exec *x, struct cell *c, const json_t *o, struct fault *f)
 		int sent = link_ask(c->keeper, &m, fds, x->detached ? 1 : 4, exec_answer, x);
 
 		if (sent == -EAGAIN)
-			err = fault_set(f, 503, "busy", "the cell has too much to do; try again");
+			err = err_set(f, ERR_OVERLOADED,
+				      "the cell has too much to do" REMEDY "try again");
 		else if (sent)
-			err = fault_set(f, 409, "ended", "the cell has just ended");
+			err = err_set(f, ERR_ENDED, "the cell has just ended");
 	}
 	for (int i = 0; i < 4; i++)
 		if (fds[i] >= 0)

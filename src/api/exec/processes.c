@@ -78,7 +78,7 @@ static bool proc_number(struct request *r, uint32_t *ret)
 		*ret = (uint32_t)n;
 		return true;
 	}
-	reply_error(r, 404, "not_found", "there is no process '%.40s'", r->param[1]);
+	reply_error(r, ERR_NOT_FOUND, "there is no process '%.40s'", r->param[1]);
 	return false;
 }
 
@@ -125,7 +125,7 @@ void process_signal(struct request *r)
 	json_decref(o);
 	m.a = (int)sig;
 	if (sig < 1 || sig > 64)
-		reply_error(r, 400, "invalid", "'signal' is a number between 1 and 64");
+		reply_error(r, ERR_INVALID, "'signal' is a number between 1 and 64");
 	else if (proc_number(r, &m.proc))
 		simple_ask(r, c, m);
 }
@@ -147,7 +147,7 @@ void process_resize(struct request *r)
 	m.a = (int)rows;
 	m.b = (int)cols;
 	if (rows < 1 || cols < 1 || rows > 10000 || cols > 10000)
-		reply_error(r, 400, "invalid", "'rows' and 'cols' are between 1 and 10000");
+		reply_error(r, ERR_INVALID, "'rows' and 'cols' are between 1 and 10000");
 	else if (proc_number(r, &m.proc))
 		simple_ask(r, c, m);
 }
@@ -184,7 +184,7 @@ static void input_done(struct exec *x)
 
 	x->input_op = NULL;
 	if (r && x->end[0].fd < 0 && !x->input_ends)
-		reply_error(r, 409, "closed", "the process reads no more");
+		reply_error(r, ERR_CLOSED, "the process reads no more");
 	else if (r)
 		reply_nothing(r);
 	free(op);
@@ -196,20 +196,20 @@ static void input_begin(struct request *r, struct exec *x, const json_t *o)
 	size_t before = x->input.len;
 
 	if (x->input_done) {
-		reply_error(r, 409, "busy",
-			    "the input before is not read yet; wait for its answer");
+		reply_error(r, ERR_BUSY,
+			    "the input before is not read yet" REMEDY "wait for its answer");
 		return;
 	}
 	/* Or it will be, after what is still to be written. */
 	if (x->end[0].fd < 0 || x->input_ends) {
-		reply_error(r, 409, "closed", "the input of the process is closed");
+		reply_error(r, ERR_CLOSED, "the input of the process is closed");
 		return;
 	}
 	if (text)
 		buf_add(&x->input, text, strlen(text));
 	if (coded && exec_input_decode(x, coded) < 0) {
 		x->input.len = before;
-		reply_error(r, 400, "invalid", "'base64' is not base64");
+		reply_error(r, ERR_INVALID, "'base64' is not base64");
 		return;
 	}
 	x->input_ends = json_is_true(json_object_get(o, "close"));
@@ -236,7 +236,7 @@ void process_input(struct request *r)
 		if (x)
 			input_begin(r, x, o);
 		else
-			reply_error(r, 404, "not_found",
+			reply_error(r, ERR_NOT_FOUND,
 				    "there is no process %u whose input is attached to a request",
 				    proc);
 	}

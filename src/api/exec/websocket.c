@@ -28,23 +28,19 @@ struct wsexec {
 	bool asked, told_exit, told_closed;
 };
 
-static void error_tell(struct wsexec *e, const struct fault *f)
+static void error_tell(struct wsexec *e, const struct err *f)
 {
-	json_t *o = json_pack("{s:s,s:i,s:s,s:s}", "type", "error", "status", f->status, "code",
-			      f->code, "message", f->message);
+	json_t *o = json_pack("{s:s,s:i}", "type", "error", "status", err_http(f));
 	char *text;
 
-	if (o && f->cause[0])
-		json_object_set_new(o, "cause", json_string(f->cause));
-	if (o && f->remedy[0])
-		json_object_set_new(o, "remedy", json_string(f->remedy));
-	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_object_update_new(o, json_err(f));
+	text = json_dumps(o, JSON_COMPACT);
 	if (text)
 		ws_text(e->w, text, strlen(text));
 	free(text);
 	json_decref(o);
 	e->d->count.refused++;
-	ws_close(e->w, WS_STATUS((unsigned)f->status), f->code);
+	ws_close(e->w, WS_STATUS((unsigned)err_http(f)), err_code(f));
 }
 
 /* One of the lines of exec.h, without its newline. */
@@ -90,7 +86,7 @@ static void process_started(struct exec *x)
 	early_read(x->ws);
 }
 
-static void process_failed(struct exec *x, const struct fault *f)
+static void process_failed(struct exec *x, const struct err *f)
 {
 	if (!x->ws)
 		return;
@@ -145,16 +141,16 @@ static bool process_room(void *arg)
 static json_t *object_read(struct wsexec *e, const char *p, size_t n, const struct field *fields,
 			   unsigned nfields)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	json_error_t at;
 	json_t *o = json_loadb(p, n, JSON_REJECT_DUPLICATES, &at);
 
 	if (!o) {
-		fault_note(&f, 400, "invalid_json", "the message is not JSON (line %d, column %d)",
-			   at.line, at.column);
-		fault_cause(&f, at.text);
+		err_note(&f, ERR_INVALID_JSON, "the message is not JSON (line %d, column %d)",
+			 at.line, at.column);
+		err_cause(&f, at.text);
 	} else if (!json_is_object(o)) {
-		fault_note(&f, 400, "wrong_type", "the message must be an object");
+		err_note(&f, ERR_WRONG_TYPE, "the message must be an object");
 	} else if (fields_check(o, fields, nfields, "", &f) == 0) {
 		return o;
 	}
@@ -166,18 +162,18 @@ static json_t *object_read(struct wsexec *e, const char *p, size_t n, const stru
 static void process_begin(struct wsexec *e, const char *p, size_t n)
 {
 	json_t *o = object_read(e, p, n, exec_fields, nexec_fields);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	struct cell *c = o ? cell_find(e->d, e->cell, &f) : NULL;
 	struct exec *x;
 
 	if (!o)
 		return;
 	if (c && !c->keeper) {
-		fault_note(&f, 409, "wrong_state", "the cell does not run; it is %s",
-			   cell_state_name(c->state));
+		err_note(&f, ERR_WRONG_STATE, "the cell does not run; it is %s",
+			 cell_state_name(c->state));
 		c = NULL;
 	} else if (c && json_is_true(json_object_get(o, "detach"))) {
-		fault_note(&f, 400, "invalid", "a detached process has no WebSocket; use POST");
+		err_note(&f, ERR_INVALID, "a detached process has no WebSocket" REMEDY "use POST");
 		c = NULL;
 	}
 	if (c) {
@@ -197,7 +193,7 @@ static void process_begin(struct wsexec *e, const char *p, size_t n)
 	json_decref(o);
 }
 
-static void control_do(struct wsexec *e, const json_t *o, struct fault *f)
+static void control_do(struct wsexec *e, const json_t *o, struct err *f)
 {
 	const char *type = json_text(o, "type");
 	json_int_t rows = json_integer_value(json_object_get(o, "rows"));
@@ -207,14 +203,14 @@ static void control_do(struct wsexec *e, const json_t *o, struct fault *f)
 
 	if (!strcmp(type, "resize")) {
 		if (rows < 1 || cols < 1 || rows > 10000 || cols > 10000)
-			fault_note(f, 400, "invalid", "'rows' and 'cols' are between 1 and 10000");
+			err_note(f, ERR_INVALID, "'rows' and 'cols' are between 1 and 10000");
 		else
 			exec_tell(e->x, (struct keep_msg){ .type = KEEP_RESIZE,
 							   .a = (int)rows,
 							   .b = (int)cols });
 	} else if (!strcmp(type, "signal")) {
 		if (sig < 1 || sig > 64)
-			fault_note(f, 400, "invalid", "'signal' is a number between 1 and 64");
+			err_note(f, ERR_INVALID, "'signal' is a number between 1 and 64");
 		else
 			exec_tell(e->x, (struct keep_msg){ .type = KEEP_SIGNAL,
 							   .a = (int)sig,
@@ -223,7 +219,7 @@ static void control_do(struct wsexec *e, const json_t *o, struct fault *f)
 		e->x->input_ends = true;
 		exec_input_step(e->x);
 	} else {
-		fault_note(f, 400, "invalid", "there is no message of type '%.40s'", type);
+		err_note(f, ERR_INVALID, "there is no message of type '%.40s'", type);
 	}
 }
 
@@ -236,15 +232,15 @@ static bool control_read(struct wsexec *e, const char *p, size_t n)
 					       { "signal", FIELD_INT, false },
 					       { "group", FIELD_BOOL, false } };
 	json_t *o = object_read(e, p, n, fields, ARRAY_LEN(fields));
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!o)
 		return false;
 	control_do(e, o, &f);
 	json_decref(o);
-	if (f.status)
+	if (f.kind)
 		error_tell(e, &f);
-	return !f.status;
+	return !f.kind;
 }
 
 static void early_read(struct wsexec *e)
@@ -259,10 +255,10 @@ static void early_read(struct wsexec *e)
 static void input_read(struct wsexec *e, const char *p, size_t n)
 {
 	struct exec *x = e->x;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!n || p[0] != 0) {
-		fault_note(&f, 400, "invalid", "a binary message begins with a zero byte");
+		err_note(&f, ERR_INVALID, "a binary message begins with a zero byte");
 		error_tell(e, &f);
 		return;
 	}
@@ -278,7 +274,7 @@ static void input_read(struct wsexec *e, const char *p, size_t n)
 static void message_read(void *arg, bool text, const char *p, size_t n)
 {
 	struct wsexec *e = arg;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!e->asked && text) {
 		e->asked = true;
@@ -286,7 +282,7 @@ static void message_read(void *arg, bool text, const char *p, size_t n)
 		ws_hold(e->w, true);
 		process_begin(e, p, n);
 	} else if (!e->asked) {
-		fault_note(&f, 400, "invalid", "the first message says what to run");
+		err_note(&f, ERR_INVALID, "the first message says what to run");
 		error_tell(e, &f);
 	} else if (e->x && text && !e->x->running) {
 		/* No more is read, but this was: it is not lost, and not for another process. */

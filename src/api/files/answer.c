@@ -236,19 +236,19 @@ static struct request *answer_begin(struct fileop *x)
 	return r;
 }
 
-/* The fault, the object, or nothing. */
+/* The error, the object, or nothing. */
 static void answer_deliver(struct fileop *x)
 {
 	struct request *r = answer_begin(x);
 	char range[48];
 
-	if (r && x->fault.status)
-		reply_fault(r, &x->fault);
+	if (r && x->err.kind)
+		reply_err(r, &x->err);
 	else if (r && x->object)
 		reply_json(r, x->status, json_incref(x->object));
 	else if (r)
 		reply_nothing(r);
-	if (r && x->fault.status == 416) {
+	if (r && x->err.kind == 416) {
 		snprintf(range, sizeof(range), "bytes */%llu", (unsigned long long)x->size);
 		reply_header(r, "Content-Range", range);
 	}
@@ -270,15 +270,15 @@ void fileop_broken(struct fileop *x, const struct err *why)
 	bool runs = c && (c->state == CELL_RUNNING || c->state == CELL_PAUSED);
 
 	if (x->visits && c && cell_state_is_live(c->state))
-		fault_note(&x->fault, 409, "busy", "the cell is being started; try again");
+		err_note(&x->err, ERR_BUSY, "the cell is being started" REMEDY "try again");
 	else if (x->lost || (!x->visits && !runs))
-		fault_note(&x->fault, 409, "ended", "the cell ended meanwhile");
+		err_note(&x->err, ERR_ENDED, "the cell ended meanwhile");
 	else if (why)
-		fault_convert(&x->fault, why);
+		x->err = *why;
 	else
-		fault_note(&x->fault, 500, "failed",
-			   "the operation broke off in the cell; its limits may not allow it, or "
-			   "something in it ended it");
+		err_note(&x->err, ERR_FAILED,
+			 "the operation broke off in the cell; its limits may not allow it, or "
+			 "something in it ended it");
 	fileop_fail(x);
 }
 
@@ -289,11 +289,10 @@ static void fail_told(struct fileop *x)
 	memcpy(&e, x->body, sizeof(e));
 	if (e.code == ERANGE && x->answer == FILEOP_FILE) {
 		x->size = e.size;
-		fault_note(&x->fault, 416, "range",
-			   "the file has %llu bytes, and none in this range",
-			   (unsigned long long)e.size);
+		err_note(&x->err, ERR_RANGE, "the file has %llu bytes, and none in this range",
+			 (unsigned long long)e.size);
 	} else {
-		file_fault(&x->fault, e.code, x->body + sizeof(e));
+		file_err(&x->err, e.code, x->body + sizeof(e));
 	}
 	fileop_fail(x);
 }

@@ -32,9 +32,10 @@ static char *path_get(struct request *r, const char *name)
 		return NULL;
 	if (path && path[0] == '/' && strlen(path) < FILES_LINK)
 		return path;
-	reply_error(r, 400, "invalid",
+	reply_error(r, ERR_INVALID,
 		    path ? "'%s' is a path that begins with a slash and has less than %d bytes"
-			 : "the parameter '%s' is missing; it is a path of less than %d bytes",
+			 : "the parameter '%s' is missing" REMEDY
+			   "it is a path of less than %d bytes",
 		    name, FILES_LINK);
 	free(path);
 	return NULL;
@@ -48,8 +49,7 @@ static bool mode_get(struct request *r, char mode[16])
 
 	if (text && (!*text || strlen(text) > 5 || strspn(text, "01234567") != strlen(text) ||
 		     strtoul(text, NULL, 8) > 07777)) {
-		reply_error(r, 400, "invalid",
-			    "'mode' is written in octal digits and at most 7777");
+		reply_error(r, ERR_INVALID, "'mode' is written in octal digits and at most 7777");
 		bad = true;
 	}
 	snprintf(mode, 16, "%s", text && !bad ? text : "-");
@@ -91,7 +91,7 @@ static bool values_get(struct request *r, const char *const *names, struct value
 	}
 	v->user = request_query(r, "user", &bad);
 	if (v->user && (!*v->user || strlen(v->user) > 64)) {
-		reply_error(r, 400, "invalid", "'user' is a user of the cell, or UID:GID");
+		reply_error(r, ERR_INVALID, "'user' is a user of the cell, or UID:GID");
 		bad = true;
 	}
 	if (!bad && mode_get(r, v->mode) && id_get(r, "uid", v->uid) && id_get(r, "gid", v->gid) &&
@@ -124,15 +124,16 @@ static void files_ask(struct request *r, const char *const *names,
 	s.stored = r->rights.scope == SCOPE_READ;
 	fill(&v, &s);
 	if (c->state == CELL_PAUSED)
-		reply_error(r, 409, "wrong_state", "the cell is paused; resume it first");
+		reply_error(r, ERR_WRONG_STATE, "the cell is paused" REMEDY "resume it first");
 	else if (!c->keeper && (!c->name[0] || cell_state_is_live(c->state) || c->busy))
-		reply_error(r, 409, "wrong_state",
-			    c->name[0] ? "the cell is %s; try again in a moment"
+		reply_error(r, ERR_WRONG_STATE,
+			    c->name[0] ? "the cell is %s" REMEDY "try again in a moment"
 				       : "the cell is %s, and one without a name keeps no files",
 			    cell_state_name(c->state));
 	else if (!c->keeper && s.answer == FILEOP_EVENTS)
-		reply_error(r, 409, "wrong_state",
-			    "the cell does not run, and nothing changes in it; start it first");
+		reply_error(r, ERR_WRONG_STATE,
+			    "the cell does not run, and nothing changes in it" REMEDY
+			    "start it first");
 	else
 		fileop_begin(r, c, &s);
 	values_free(&v);

@@ -62,13 +62,12 @@ json_t *file_json(const struct files_record *rec, const char *path, const char *
 	struct time_text mtime, ctime;
 	char mode[16];
 	json_t *o = json_object();
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	name_set(o, "path", path);
 	if (rec->error) {
-		file_fault(&f, rec->error, "");
-		json_object_set_new(o, "error",
-				    json_pack("{s:s,s:s}", "code", f.code, "message", f.message));
+		file_err(&f, rec->error, "");
+		json_object_set_new(o, "error", json_err(&f));
 		return o;
 	}
 	snprintf(mode, sizeof(mode), "%04o", rec->mode & 07777);
@@ -107,51 +106,54 @@ json_t *file_event_json(const struct files_record *rec, const char *path, const 
 	return o;
 }
 
-void file_fault(struct fault *f, int code, const char *about)
+void file_err(struct err *f, int code, const char *about)
 {
 	static const struct {
-		int code, status;
-		const char *name, *text;
+		int code;
+		enum err_kind kind;
+		const char *text, *remedy;
 	} known[] = {
-		{ ENOENT, 404, "not_found", "there is no such file or directory in the cell" },
-		{ ENOTDIR, 409, "not_directory", "a part of the path is no directory" },
-		{ EISDIR, 409, "is_directory",
-		  "this is a directory; /files/list and /files/tar are for those" },
-		{ ENOTBLK, 409, "not_a_file",
-		  "this is neither a file nor a directory, and has no content that ends" },
-		{ EEXIST, 409, "exists", "there is something at that place already" },
-		{ ENOTEMPTY, 409, "not_empty", "the directory is not empty; ask for recursive=1" },
-		{ ELOOP, 409, "link_loop", "the links lead nowhere" },
-		{ EXDEV, 409, "other_file_system",
-		  "this leads to another file system or out of the directory" },
-		{ EBUSY, 409, "busy", "something is mounted there, or it is in use" },
-		{ ETXTBSY, 409, "busy", "the program is running" },
-		{ ESTALE, 409, "changed", "the file became shorter while it was read" },
-		{ EREMOTE, 403, "forbidden",
+		{ ENOENT, ERR_NOT_FOUND, "there is no such file or directory in the cell", NULL },
+		{ ENOTDIR, ERR_NOT_DIRECTORY, "a part of the path is no directory", NULL },
+		{ EISDIR, ERR_IS_DIRECTORY, "this is a directory",
+		  "use /files/list or /files/tar" },
+		{ ENOTBLK, ERR_NOT_A_FILE,
+		  "this is neither a file nor a directory, and has no content that ends", NULL },
+		{ EEXIST, ERR_EXISTS, "there is something at that place already", NULL },
+		{ ENOTEMPTY, ERR_NOT_EMPTY, "the directory is not empty", "ask for recursive=1" },
+		{ ELOOP, ERR_LINK_LOOP, "the links lead nowhere", NULL },
+		{ EXDEV, ERR_OTHER_FILE_SYSTEM,
+		  "this leads to another file system or out of the directory", NULL },
+		{ EBUSY, ERR_BUSY, "something is mounted there, or it is in use", NULL },
+		{ ETXTBSY, ERR_BUSY, "the program is running", NULL },
+		{ ESTALE, ERR_CHANGED, "the file became shorter while it was read", NULL },
+		{ EREMOTE, ERR_FORBIDDEN,
 		  "a token of scope 'read' sees stored files only, nothing of /proc, /sys and "
-		  "/dev" },
-		{ EACCES, 403, "denied", "the cell's user may not do this" },
-		{ EPERM, 403, "denied", "the cell does not permit this" },
-		{ EROFS, 403, "read_only", "this part of the cell is read-only" },
-		{ EINVAL, 400, "invalid", "this cannot be done with these paths" },
-		{ ENAMETOOLONG, 400, "invalid", "the path is too long" },
-		{ ENOSPC, 507, "no_space", "the cell's disk is full" },
-		{ EDQUOT, 507, "no_space", "the cell's disk is full" },
-		{ EFBIG, 413, "too_large", "the file is larger than the cell allows" },
-		{ EILSEQ, 422, "bad_archive",
-		  "this is no tar archive, or it is damaged; send it uncompressed" },
-		{ ENOTSUP, 422, "unsupported",
-		  "the archive has an entry of a kind that is not read" },
+		  "/dev",
+		  NULL },
+		{ EACCES, ERR_DENIED, "the cell's user may not do this", NULL },
+		{ EPERM, ERR_DENIED, "the cell does not permit this", NULL },
+		{ EROFS, ERR_READ_ONLY, "this part of the cell is read-only", NULL },
+		{ EINVAL, ERR_INVALID, "this cannot be done with these paths", NULL },
+		{ ENAMETOOLONG, ERR_INVALID, "the path is too long", NULL },
+		{ ENOSPC, ERR_NO_SPACE, "the cell's disk is full", NULL },
+		{ EDQUOT, ERR_NO_SPACE, "the cell's disk is full", NULL },
+		{ EFBIG, ERR_TOO_LARGE, "the file is larger than the cell allows", NULL },
+		{ EILSEQ, ERR_BAD_ARCHIVE, "this is no tar archive, or it is damaged",
+		  "send it uncompressed" },
+		{ ENOTSUP, ERR_UNSUPPORTED, "the archive has an entry of a kind that is not read",
+		  NULL },
 	};
 
 	for (unsigned i = 0; i < ARRAY_LEN(known); i++) {
 		if (known[i].code != code)
 			continue;
-		fault_note(f, known[i].status, known[i].name, "%s", known[i].text);
+		err_note(f, known[i].kind, "%s", known[i].text);
+		err_remedy(f, known[i].remedy ? known[i].remedy : "");
 		break;
 	}
-	if (!f->status)
-		fault_note(f, 500, "failed", "the operation failed in the cell: %s",
-			   code > 0 && code < 4096 ? strerror(code) : "for no known reason");
-	fault_cause(f, about);
+	if (!f->kind)
+		err_note(f, ERR_FAILED, "the operation failed in the cell: %s",
+			 code > 0 && code < 4096 ? strerror(code) : "for no known reason");
+	err_cause(f, about);
 }

@@ -95,8 +95,7 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 			fileop_broken(x, NULL);
 		return;
 	}
-	e.kind = m->b ? (enum err_kind)m->b : ERR_FAILED;
-	snprintf(e.text, sizeof(e.text), "%s", m->text);
+	keep_fail_get(m, &e);
 	fileop_broken(x, &e);
 }
 
@@ -155,13 +154,13 @@ static bool fileop_launch(struct fileop *x, struct keeper_link *l)
 		err = -EAGAIN;
 	}
 	if (err == -EAGAIN)
-		fault_note(&x->fault, 503, "busy", "the cell has too much to do; try again");
+		err_note(&x->err, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
 	else
-		fault_note(&x->fault, 409, "ended", "the cell has just ended");
+		err_note(&x->err, ERR_ENDED, "the cell has just ended");
 	return false;
 }
 
-static void visit_ready(struct visitor *w, struct keeper_link *l, const struct fault *f)
+static void visit_ready(struct visitor *w, struct keeper_link *l, const struct err *f)
 {
 	struct fileop *x = container_of(w, struct fileop, visitor);
 
@@ -174,7 +173,7 @@ static void visit_ready(struct visitor *w, struct keeper_link *l, const struct f
 		return;
 	if (!l) {
 		x->visits = false;
-		x->fault = *f;
+		x->err = *f;
 	}
 	fileop_fail(x);
 }
@@ -198,7 +197,8 @@ void fileop_begin(struct request *r, struct cell *c, const struct fileop_spec *s
 	x->body = xalloc(FILES_RECORD_MAX + 1);
 	if (fileop_prepare(x, s) < 0) {
 		fileop_free(x);
-		reply_error(r, 503, "busy", "vivd has too many open files; try again later");
+		reply_error(r, ERR_OVERLOADED,
+			    "vivd has too many open files" REMEDY "try again later");
 		return;
 	}
 	x->op.r = r;

@@ -36,6 +36,6 @@ void fileop_begin(struct request *r, struct cell *c, const struct fileop_spec *s
 json_t *file_json(const struct files_record *rec, const char *path, const char *second);
 json_t *file_event_json(const struct files_record *rec, const char *path, const char *second);
 /* What an errno of an operation means for the client. about: bytes of anybody's. */
-void file_fault(struct fault *f, int code, const char *about);
+void file_err(struct err *f, int code, const char *about);
 
 #endif

@@ -33,7 +33,7 @@ struct fileop {
 	size_t nbody;
 	char *body; /* of frames that are no data; room for FILES_RECORD_MAX and a NUL */
 	json_t *object; /* of FILEOP_RECORD */
-	struct fault fault; /* instead of an answer; status 0: none */
+	struct err err; /* instead of an answer; kind 0: none */
 	uint64_t size; /* with status 416 */
 	unsigned status;
 	bool ended; /* FILES_END was there */
@@ -53,7 +53,7 @@ void fileop_free(struct fileop *x);
 /* ---- fileanswer.c ---- */
 /* Before the request is answered: looks at the frames that are there. */
 void fileop_answer_step(struct fileop *x);
-/* The fault in x is the answer. */
+/* The error in x is the answer. */
 void fileop_fail(struct fileop *x);
 /* It did not come to its end. why: what its keeper says, unless the cell has ended; NULL: nothing. */
 void fileop_broken(struct fileop *x, const struct err *why);

@@ -42,7 +42,7 @@ bool key_begin(struct request *r)
 	const char *key = request_header(r, "Idempotency-Key");
 	char hash[2 * SHA256_DIGEST_LENGTH + 1];
 	bool known = false, same = false;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	unsigned status = 0;
 	char *reply = NULL;
 	sqlite3_stmt *q;
@@ -50,7 +50,7 @@ bool key_begin(struct request *r)
 	if (!key)
 		return true;
 	if (!key_is_valid(key)) {
-		reply_error(r, 400, "invalid", "an Idempotency-Key is 1 to %d characters of ASCII",
+		reply_error(r, ERR_INVALID, "an Idempotency-Key is 1 to %d characters of ASCII",
 			    KEY_MAX);
 		return false;
 	}
@@ -70,19 +70,20 @@ bool key_begin(struct request *r)
 			   "INSERT INTO keys(owner,key,request,status,reply,time) "
 			   "VALUES(?,?,?,0,'',?)",
 			   "ttti", r->rights.token, key, hash, time_now()) < 0) {
-			reply_fault(r, &f);
+			reply_err(r, &f);
 			return false;
 		}
 		r->key = xstrndup(key, strlen(key));
 		return true;
 	}
 	if (!same)
-		reply_error(r, 422, "key_reused",
-			    "this Idempotency-Key came with another request before; use a new one");
+		reply_error(r, ERR_KEY_REUSED,
+			    "this Idempotency-Key came with another request before" REMEDY
+			    "use a new one");
 	else if (!status)
-		reply_error(
-			r, 409, "in_progress",
-			"a request with this Idempotency-Key is being done; wait for its answer");
+		reply_error(r, ERR_IN_PROGRESS,
+			    "a request with this Idempotency-Key is being done" REMEDY
+			    "wait for its answer");
 	else
 		reply_text(r, status, "application/json", reply, strlen(reply));
 	if (same && status)

@@ -54,31 +54,23 @@ void reply_json(struct request *r, unsigned status, json_t *body)
 	free(line);
 }
 
-void reply_fault(struct request *r, const struct fault *f)
+void reply_err(struct request *r, const struct err *e)
 {
-	json_t *o = json_pack("{s:s,s:s}", "code", f->code, "message", f->message);
-
-	if (f->cause[0])
-		json_object_set_new(o, "cause", json_string(f->cause));
-	if (f->remedy[0])
-		json_object_set_new(o, "remedy", json_string(f->remedy));
 	r->d->count.refused++;
-	reply_json(r, (unsigned)f->status, o);
-	if (f->status == 401)
+	reply_json(r, (unsigned)err_http(e), json_err(e));
+	if (e->kind == ERR_UNAUTHORIZED)
 		reply_header(r, "WWW-Authenticate", "Bearer");
 }
 
-void reply_error(struct request *r, int status, const char *code, const char *fmt, ...)
+void reply_error(struct request *r, enum err_kind kind, const char *fmt, ...)
 {
-	struct fault f;
-	char text[700];
+	struct err e;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	err_note_va(&e, kind, fmt, ap);
 	va_end(ap);
-	fault_note(&f, status, code, "%s", text);
-	reply_fault(r, &f);
+	reply_err(r, &e);
 }
 
 void reply_nothing(struct request *r)

@@ -114,11 +114,12 @@ bool request_route(struct request *r, const char *method, const char *url)
 		return true;
 	}
 	if (*allow) {
-		reply_error(r, 405, "method_not_allowed", "this path takes %s", allow);
+		reply_error(r, ERR_METHOD_NOT_ALLOWED, "this path takes %s", allow);
 		reply_header(r, "Allow", allow);
 	} else {
-		reply_error(r, 404, "no_route",
-			    "there is no such path in the API; GET /v1/openapi.json lists them");
+		reply_error(r, ERR_NO_ROUTE,
+			    "there is no such path in the API" REMEDY
+			    "GET /v1/openapi.json lists them");
 	}
 	return false;
 }
@@ -145,7 +146,7 @@ static char *query_value(struct request *r, const char *name, bool (*decode)(cha
 		return s;
 	free(s);
 	*bad = true;
-	reply_error(r, 400, "invalid", "the value of '%s' is not well encoded", name);
+	reply_error(r, ERR_INVALID, "the value of '%s' is not well encoded", name);
 	return NULL;
 }
 
@@ -185,7 +186,7 @@ bool request_query_only(struct request *r, const char *const *names)
 	MHD_get_connection_values(r->conn, MHD_GET_ARGUMENT_KIND, query_name_check, &q);
 	if (!q.unknown)
 		return true;
-	reply_error(r, 400, "invalid", "this path knows no parameter '%.40s'", q.unknown);
+	reply_error(r, ERR_INVALID, "this path knows no parameter '%.40s'", q.unknown);
 	return false;
 }
 
@@ -197,7 +198,7 @@ bool request_query_number(struct request *r, const char *name, uint64_t max, uin
 	if (!s)
 		return !bad;
 	if (!text_number(s, max, ret)) {
-		reply_error(r, 400, "invalid", "'%s' is a whole number", name);
+		reply_error(r, ERR_INVALID, "'%s' is a whole number", name);
 		bad = true;
 	}
 	free(s);
@@ -208,7 +209,7 @@ bool request_query_number(struct request *r, const char *name, uint64_t max, uin
 
 json_t *request_object(struct request *r)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	json_error_t e;
 	json_t *o;
 
@@ -216,27 +217,27 @@ json_t *request_object(struct request *r)
 		return json_object();
 	o = json_loadb((char *)r->body.p, r->body.len, JSON_REJECT_DUPLICATES, &e);
 	if (!o) {
-		fault_note(&f, 400, "invalid_json", "the body is not JSON (line %d, column %d)",
-			   e.line, e.column);
-		fault_cause(&f, e.text);
-		reply_fault(r, &f);
+		err_note(&f, ERR_INVALID_JSON, "the body is not JSON (line %d, column %d)", e.line,
+			 e.column);
+		err_cause(&f, e.text);
+		reply_err(r, &f);
 		return NULL;
 	}
 	if (json_is_object(o))
 		return o;
-	reply_error(r, 400, "wrong_type", "the body must be an object");
+	reply_error(r, ERR_WRONG_TYPE, "the body must be an object");
 	json_decref(o);
 	return NULL;
 }
 
 json_t *request_json(struct request *r, const struct field *fields, unsigned n)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	json_t *o = request_object(r);
 
 	if (!o || fields_check(o, fields, n, "", &f) == 0)
 		return o;
-	reply_fault(r, &f);
+	reply_err(r, &f);
 	json_decref(o);
 	return NULL;
 }

@@ -112,9 +112,8 @@ json_t *request_json(struct request *r, const struct field *fields, unsigned n);
 
 /* Takes body. */
 void reply_json(struct request *r, unsigned status, json_t *body);
-void reply_fault(struct request *r, const struct fault *f);
-void reply_error(struct request *r, int status, const char *code, const char *fmt, ...)
-	printf_like(4, 5);
+void reply_err(struct request *r, const struct err *e);
+void reply_error(struct request *r, enum err_kind kind, const char *fmt, ...) printf_like(3, 4);
 void reply_text(struct request *r, unsigned status, const char *type, const void *text,
 		size_t size);
 void reply_stream(struct request *r, const char *type, const struct stream *s, void *arg);

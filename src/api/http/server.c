@@ -239,11 +239,11 @@ static bool rights_find(struct request *r)
 	free(other);
 	if (valid)
 		return true;
-	reply_error(
-		r, 401, "unauthorized",
-		given ? "this token is not valid; 'viv token create' makes one"
-		      : "a token is needed; send 'Authorization: Bearer TOKEN', which 'viv token "
-			"create' makes");
+	reply_error(r, ERR_UNAUTHORIZED,
+		    given ? "this token is not valid" REMEDY "'viv token create' makes one"
+			  : "a token is needed" REMEDY
+			    "send 'Authorization: Bearer TOKEN', which 'viv token "
+			    "create' makes");
 	return false;
 }
 
@@ -255,12 +255,12 @@ static bool rights_suffice(struct request *r)
 						       : SCOPE_ADMIN;
 
 	if (r->rights.scope < needed) {
-		reply_error(r, 403, "forbidden", "a token of scope '%s' may not do this",
+		reply_error(r, ERR_FORBIDDEN, "a token of scope '%s' may not do this",
 			    scope_name(r->rights.scope));
 		return false;
 	}
 	if (r->rights.cell[0] && !strstr(route->path, "{cell}") && !(route->flags & ROUTE_NARROW)) {
-		reply_error(r, 403, "forbidden", "a token for one cell may not do this");
+		reply_error(r, ERR_FORBIDDEN, "a token for one cell may not do this");
 		return false;
 	}
 	return true;
@@ -317,7 +317,7 @@ static bool framing_is_clear(struct request *r, const char *version)
 		problem = "only a request of HTTP/1.1 has a Transfer-Encoding";
 	if (!problem)
 		return true;
-	reply_error(r, 400, "invalid", "%s", problem);
+	reply_error(r, ERR_INVALID, "%s", problem);
 	reply_header(r, "Connection", "close");
 	return false;
 }
@@ -340,13 +340,13 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 	if (length && !text_number(length, UINT64_MAX, &n))
 		n = UINT64_MAX;
 	if (s->d->ending)
-		reply_error(r, 503, "ending", "vivd is about to end");
+		reply_error(r, ERR_ENDING, "vivd is about to end");
 	else if (!rights_find(r) || !request_route(r, method, url) || !rights_suffice(r))
 		;
 	else if (r->route->flags & ROUTE_UPLOAD)
 		r->route->handle(r);
 	else if (n > MAX_BODY)
-		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
+		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
 	/* A short body is read, and dropped, before the answer: who still writes when the connection is closed may never see it. */
 	if (r->response && n && n <= MAX_BODY && !request_header(r, "Expect"))
 		return MHD_YES;
@@ -402,9 +402,9 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	if (r->response || !r->route)
 		return request_send(r);
 	if (r->too_big)
-		reply_error(r, 413, "too_large", "a body has at most %u bytes", MAX_BODY);
+		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
 	else if (r->body.len && !(r->route->flags & ROUTE_BODY))
-		reply_error(r, 400, "invalid", "this request takes no body");
+		reply_error(r, ERR_INVALID, "this request takes no body");
 	else {
 		if (r->route->flags & ROUTE_FREES)
 			db_room_give(&r->d->db);
@@ -499,7 +499,8 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 		close(o->fd);
 		free(s);
 		err_set(e, ERR_FAILED,
-			o->cert ? "cannot serve HTTPS; check that the certificate and the key are "
+			o->cert ? "cannot serve HTTPS" REMEDY
+				  "check that the certificate and the key are "
 				  "PEM "
 				  "and belong together"
 				: "cannot serve HTTP");
@@ -525,7 +526,7 @@ void server_end(struct server *s)
 		if (r->stream)
 			request_wake(r);
 		else
-			reply_error(r, 503, "ending", "vivd ends; ask again when it is back");
+			reply_error(r, ERR_ENDING, "vivd ends" REMEDY "ask again when it is back");
 	}
 	for (int i = 0; i < RUNS; i++)
 		MHD_run(s->mhd);

@@ -121,30 +121,31 @@ static bool hand_is_valid(struct request *r, const struct ws_user *u)
 
 	if (!r->can_upgrade || !header_has(r, "Upgrade", "websocket") ||
 	    !header_has(r, "Connection", "upgrade")) {
-		reply_error(r, 426, "upgrade_required",
-			    "this is a WebSocket; POST answers without one");
+		reply_error(r, ERR_UPGRADE_REQUIRED,
+			    "this is a WebSocket" REMEDY "POST answers without one");
 		reply_header(r, "Upgrade", "websocket");
 		return false;
 	}
 	if (!version || strcmp(version, "13")) {
-		reply_error(r, 426, "upgrade_required", "the version of WebSockets here is 13");
+		reply_error(r, ERR_UPGRADE_REQUIRED, "the version of WebSockets here is 13");
 		reply_header(r, "Upgrade", "websocket");
 		reply_header(r, "Sec-WebSocket-Version", "13");
 		return false;
 	}
 	if (!key_is_valid(request_header(r, "Sec-WebSocket-Key"))) {
-		reply_error(r, 400, "invalid", "Sec-WebSocket-Key is not 16 bytes in base64");
+		reply_error(r, ERR_INVALID, "Sec-WebSocket-Key is not 16 bytes in base64");
 		return false;
 	}
 	if (request_header(r, "Origin") && !r->rights.token[0]) {
-		reply_error(r, 403, "forbidden",
-			    "a page of the web needs a token here; give it as the subprotocol "
+		reply_error(r, ERR_FORBIDDEN,
+			    "a page of the web needs a token here" REMEDY
+			    "give it as the subprotocol "
 			    "'bearer.TOKEN'");
 		return false;
 	}
 	if (request_header(r, "Sec-WebSocket-Protocol") &&
 	    !header_has(r, "Sec-WebSocket-Protocol", u->protocol)) {
-		reply_error(r, 400, "invalid", "the subprotocol here is '%s'", u->protocol);
+		reply_error(r, ERR_INVALID, "the subprotocol here is '%s'", u->protocol);
 		return false;
 	}
 	return true;
@@ -177,7 +178,7 @@ void ws_accept(struct request *r, const struct ws_user *u, void *arg)
 	m = MHD_create_response_for_upgrade(on_upgrade, NULL);
 	if (!m) {
 		free(arg);
-		reply_error(r, 503, "busy", "vivd has no memory left");
+		reply_error(r, ERR_OVERLOADED, "vivd has no memory left");
 		return;
 	}
 	accept_text(request_header(r, "Sec-WebSocket-Key"), accept);

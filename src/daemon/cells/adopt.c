@@ -122,7 +122,8 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 	c->ended = 0;
 	c->status = -1;
-	c->reason[0] = c->detail[0] = '\0';
+	c->reason[0] = '\0';
+	c->failure.kind = ERR_NONE;
 	c->state = is;
 	db_begin(&c->d->db);
 	cell_save(c);
@@ -195,7 +196,7 @@ static bool is_ours(const struct cell *c)
 static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
 {
 	struct cell *c = cell_by_id(d, id);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	json_t *spec;
 
 	if (c && !cell_state_is_live(c->state)) { /* somebody else started it */
@@ -283,7 +284,7 @@ static void store_compare(struct daemon *d)
 			cell_forget(c, NULL);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		struct fault f = { 0 };
+		struct err f = { 0 };
 
 		json_t *spec;
 
@@ -375,7 +376,7 @@ void cells_look(struct daemon *d)
 	}
 	dir = keep_cells_dir(&e);
 	if (dir >= 0 && has_changed(dir, &d->looked.keepers) && keep_each(keeper_step, d, &e) < 0)
-		log_warn("cells that others started are not seen: %s", e.text);
+		log_warn("cells that others started are not seen: %s", err_line(&e).str);
 	if (dir >= 0)
 		close(dir);
 }

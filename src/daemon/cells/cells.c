@@ -64,7 +64,7 @@ static struct cell *cell_known(struct daemon *d, const char *text)
 	return c ? c : cell_by_name(d, text);
 }
 
-struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
+struct cell *cell_find(struct daemon *d, const char *text, struct err *f)
 {
 	struct cell *c = cell_known(d, text), *found = NULL;
 	size_t n = strlen(text);
@@ -81,16 +81,17 @@ struct cell *cell_find(struct daemon *d, const char *text, struct fault *f)
 			if (strncmp(c->id, text, n))
 				continue;
 			if (found) {
-				fault_note(f, 409, "ambiguous",
-					   "several cells' ids begin with '%s'; give more of it",
-					   text);
+				err_note(f, ERR_AMBIGUOUS,
+					 "several cells' ids begin with '%s'" REMEDY
+					 "give more of it",
+					 text);
 				return NULL;
 			}
 			found = c;
 		}
 	if (!found)
-		fault_note(f, 404, "not_found", "there is no cell '%.80s'; 'viv ls' lists them",
-			   text);
+		err_note(f, ERR_NOT_FOUND, "there is no cell '%.80s'" REMEDY "'viv ls' lists them",
+			 text);
 	return found;
 }
 
@@ -129,7 +130,7 @@ static void cell_free(struct cell *c)
 }
 
 struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
-		      struct fault *f)
+		      struct err *f)
 {
 	char made[CELL_ID_LEN + 1];
 	struct cell *c;
@@ -137,7 +138,7 @@ struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t
 
 	if (d->ncells >= MAX_CELLS) {
 		json_decref(spec);
-		fault_note(f, 409, "too_many", "there are %d cells; remove some", MAX_CELLS);
+		err_note(f, ERR_TOO_MANY, "there are %d cells" REMEDY "remove some", MAX_CELLS);
 		return NULL;
 	}
 	if (!id) {
@@ -162,7 +163,7 @@ struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t
 	return NULL;
 }
 
-int cell_making(struct daemon *d, const char *name, const json_t *spec, struct fault *f)
+int cell_making(struct daemon *d, const char *name, const json_t *spec, struct err *f)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
 	int r = db_run(&d->db, f, "INSERT OR REPLACE INTO making(name,spec) VALUES(?,?)", "tt",
@@ -195,8 +196,8 @@ void cell_save(struct cell *c)
 	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
 	       "restarts=?,seen=?,health=? WHERE id=?",
 	       "tiiiiittiitt", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
-	       c->started, c->ended, (int64_t)c->status, c->reason, c->detail, (int64_t)c->restarts,
-	       (int64_t)c->seen, health ? health : "", c->id);
+	       c->started, c->ended, (int64_t)c->status, c->reason, err_line(&c->failure).str,
+	       (int64_t)c->restarts, (int64_t)c->seen, health ? health : "", c->id);
 	free(health);
 }
 
@@ -208,24 +209,24 @@ static json_t *state_event(const struct cell *c, enum cell_state from)
 	if (c->state == CELL_STOPPED || c->state == CELL_FAILED) {
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 		json_object_set_new(o, "reason", json_clean(c->reason));
-		if (c->detail[0])
-			json_object_set_new(o, "detail", json_clean(c->detail));
+		if (c->failure.kind)
+			json_object_set_new(o, "detail", json_string(err_line(&c->failure).str));
 	}
 	return o;
 }
 
-bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
+bool cell_move(struct cell *c, enum cell_input in, struct err *f)
 {
 	enum cell_state from = c->state, to = cell_state_next(from, in);
-	struct fault unused;
+	struct err unused;
 
 	f = f ? f : &unused;
 	if (to == CELL_NONE || c->busy) {
 		if (c->busy)
-			fault_note(f, 409, "busy", "the cell is being changed; try again");
+			err_note(f, ERR_BUSY, "the cell is being changed" REMEDY "try again");
 		else
-			fault_note(f, 409, "wrong_state", "a cell that is %s cannot be asked to %s",
-				   cell_state_name(from), cell_input_name(in));
+			err_note(f, ERR_WRONG_STATE, "a cell that is %s cannot be asked to %s",
+				 cell_state_name(from), cell_input_name(in));
 		return false;
 	}
 	c->state = to;
@@ -245,7 +246,7 @@ bool cell_move(struct cell *c, enum cell_input in, struct fault *f)
 	return true;
 }
 
-int cell_forget(struct cell *c, struct fault *f)
+int cell_forget(struct cell *c, struct err *f)
 {
 	struct daemon *d = c->d;
 
@@ -265,7 +266,7 @@ int cell_forget(struct cell *c, struct fault *f)
 	return 0;
 }
 
-int cell_rename(struct cell *c, const char *name, struct fault *f)
+int cell_rename(struct cell *c, const char *name, struct err *f)
 {
 	char before[CELL_NAME_LEN + 1];
 
@@ -281,7 +282,7 @@ int cell_rename(struct cell *c, const char *name, struct fault *f)
 	return -1;
 }
 
-int cell_respec(struct cell *c, json_t *spec, struct fault *f)
+int cell_respec(struct cell *c, json_t *spec, struct err *f)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
 
@@ -323,7 +324,8 @@ void cells_read(struct daemon *d)
 		c->ended = db_int(q, 7);
 		c->status = (int)db_int(q, 8);
 		snprintf(c->reason, sizeof(c->reason), "%s", db_text(q, 9));
-		snprintf(c->detail, sizeof(c->detail), "%s", db_text(q, 10));
+		if (*db_text(q, 10))
+			err_note(&c->failure, ERR_FAILED, "%s", db_text(q, 10));
 		c->restarts = (uint32_t)db_int(q, 11);
 		c->seen = (uint64_t)db_int(q, 12);
 		health_read(c, db_text(q, 13));
@@ -378,8 +380,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 	if (c->reason[0])
 		json_object_set_new(o, "reason", json_clean(c->reason));
-	if (c->detail[0])
-		json_object_set_new(o, "detail", json_clean(c->detail));
+	if (c->failure.kind)
+		json_object_set_new(o, "detail", json_string(err_line(&c->failure).str));
 	if (health)
 		json_object_set_new(o, "health", health);
 	if (secrets)

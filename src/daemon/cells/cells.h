@@ -36,7 +36,7 @@ struct cell {
 	int status; /* exit status of the last run; -1: none */
 	char reason
 		[24]; /* why the last run ended: "exited", "asked", "timeout", "idle", "memory", "failed", "lost", "unhealthy" */
-	char detail[256];
+	struct err failure; /* of the last run; kind 0: none */
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */
 	bool busy; /* something slow is being done with it (removed, renamed, set back): no other change meanwhile; its end counts as one */
@@ -66,29 +66,29 @@ void cells_close(struct daemon *d);
 /* Takes note of what others made or started since; before cells are listed, and when one is not known (adopt.c). */
 void cells_look(struct daemon *d);
 
-/* By id, name, or the beginning of one id only (4 characters at least). Borrowed; NULL: a fault 404 (409 for several). */
-struct cell *cell_find(struct daemon *d, const char *text, struct fault *f);
+/* By id, name, or the beginning of one id only (4 characters at least). Borrowed; NULL: an error 404 (409 for several). */
+struct cell *cell_find(struct daemon *d, const char *text, struct err *f);
 struct cell *cell_by_id(struct daemon *d, const char *id);
 struct cell *cell_by_name(struct daemon *d, const char *name);
 
-/* A new one with its row. Takes spec. id: of the disk; NULL: a new one. NULL: a fault. */
+/* A new one with its row. Takes spec. id: of the disk; NULL: a new one. NULL: an error. */
 struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
-		      struct fault *f);
+		      struct err *f);
 /* A named cell is about to get a disk, of which its row cannot know the id yet: what it is to be is noted before. cell_new ends
  * that; cell_making_end when nothing came of it. A vivd that is killed in between leaves the note for the next one. */
-int cell_making(struct daemon *d, const char *name, const json_t *spec, struct fault *f);
+int cell_making(struct daemon *d, const char *name, const json_t *spec, struct err *f);
 void cell_making_end(struct daemon *d, const char *name);
 /* The note on a name; NULL: none. The caller's. */
 json_t *cell_making_read(struct daemon *d, const char *name);
 /* A state change, its row and its event. False: not from this state (409), or it could not be written (507). */
-bool cell_move(struct cell *c, enum cell_input in, struct fault *f);
+bool cell_move(struct cell *c, enum cell_input in, struct err *f);
 /* Writes the row as the struct is now. */
 void cell_save(struct cell *c);
 /* The row goes, and later the struct: who waits is told before. -1: it could not be written, and stays. */
-int cell_forget(struct cell *c, struct fault *f);
-int cell_rename(struct cell *c, const char *name, struct fault *f);
+int cell_forget(struct cell *c, struct err *f);
+int cell_rename(struct cell *c, const char *name, struct err *f);
 /* Another spec for a cell that does not run. Takes it. */
-int cell_respec(struct cell *c, json_t *spec, struct fault *f);
+int cell_respec(struct cell *c, json_t *spec, struct err *f);
 
 /* What is told of it; secrets: the environment too, but for what the spec calls secret. */
 json_t *cell_json(const struct cell *c, bool secrets);

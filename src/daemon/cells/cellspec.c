@@ -11,20 +11,19 @@ static int spec_read(const json_t *spec, struct run_options *ret, struct err *e)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
 	int err = text ? run_options_read(ret, text, strlen(text), e)
-		       : err_set_code(e, "invalid", "the settings of a cell must be an object");
+		       : err_set(e, ERR_INVALID, "the settings of a cell must be an object");
 
 	free(text);
 	return err;
 }
 
-int cellspec_check(const json_t *spec, struct fault *f)
+int cellspec_check(const json_t *spec, struct err *f)
 {
 	struct run_options o = { 0 };
-	struct err e;
-	int err = spec_read(spec, &o, &e);
+	int err = spec_read(spec, &o, f);
 
 	run_options_fini(&o);
-	return err < 0 ? fault_from(f, &e) : 0;
+	return err;
 }
 
 struct restart cellspec_restart(const json_t *spec)

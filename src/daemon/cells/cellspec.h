@@ -10,7 +10,7 @@
 #include "spec/options.h"
 
 /* Checks all of it by the table of settings. */
-int cellspec_check(const json_t *spec, struct fault *f);
+int cellspec_check(const json_t *spec, struct err *f);
 struct restart cellspec_restart(const json_t *spec);
 /* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name: "" or the cell's. */
 void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *ret);

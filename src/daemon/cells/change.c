@@ -102,7 +102,7 @@ static int keeper_tell(struct cell *c, const json_t *spec, unsigned set, ask_fn 
 	return link_ask(c->keeper, &m, NULL, 0, fn, arg);
 }
 
-static int note_set(struct cell *c, unsigned set, struct fault *f)
+static int note_set(struct cell *c, unsigned set, struct err *f)
 {
 	db_begin(&c->d->db);
 	db_run(&c->d->db, f, "INSERT OR REPLACE INTO changing(id,limits) VALUES(?,?)", "ti", c->id,
@@ -129,7 +129,7 @@ void cell_change_again(struct cell *c)
 
 /* ---- the change ---- */
 
-static void change_end(struct change *x, struct cell *c, const struct fault *f)
+static void change_end(struct change *x, struct cell *c, const struct err *f)
 {
 	struct cell *known = cell_by_id(x->d, x->id);
 
@@ -140,7 +140,7 @@ static void change_end(struct change *x, struct cell *c, const struct fault *f)
 	free(x);
 }
 
-static void change_fail(struct change *x, const struct fault *f)
+static void change_fail(struct change *x, const struct err *f)
 {
 	change_end(x, NULL, f);
 }
@@ -163,7 +163,7 @@ static void change_keep(struct change *x, struct cell *c)
 {
 	bool idle = !json_equal(json_object_get(c->spec, "idle_timeout"),
 				json_object_get(x->spec, "idle_timeout"));
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (cell_respec(c, json_incref(x->spec), &f) < 0) {
 		if (c->keeper && x->set && keeper_tell(c, c->spec, x->set, link_ignore, NULL) < 0)
@@ -178,9 +178,9 @@ static void change_keep(struct change *x, struct cell *c)
 	change_end(x, c, NULL);
 }
 
-static void gone_note(struct fault *f)
+static void gone_note(struct err *f)
 {
-	fault_note(f, 404, "not_found", "the cell was removed meanwhile");
+	err_note(f, ERR_NOT_FOUND, "the cell was removed meanwhile");
 }
 
 static void told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
@@ -188,9 +188,8 @@ static void told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 	struct change *x = arg;
 	struct daemon *d = x->d;
 	struct cell *c = cell_by_id(d, x->id);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	char id[CELL_ID_LEN + 1];
-	struct err e;
 
 	(void)fds;
 	(void)nfds;
@@ -202,8 +201,7 @@ static void told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 		/* One that ended meanwhile has it from its next start on. */
 		change_keep(x, c);
 	} else {
-		err_set(&e, m->b ? (enum err_kind)m->b : ERR_FAILED, "%s", m->text);
-		fault_convert(&f, &e);
+		keep_fail_get(m, &f);
 		change_fail(x, &f);
 	}
 	note_end(d, id);
@@ -211,7 +209,7 @@ static void told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 
 static void change_begin(struct change *x, struct cell *c)
 {
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!x->set || !c->keeper || (c->state != CELL_RUNNING && c->state != CELL_PAUSED)) {
 		change_keep(x, c);
@@ -219,7 +217,7 @@ static void change_begin(struct change *x, struct cell *c)
 		change_fail(x, &f);
 	} else if (keeper_tell(c, x->spec, x->set, told, x) < 0) {
 		note_end(c->d, c->id);
-		fault_note(&f, 503, "busy", "the cell has too much to do; try again");
+		err_note(&f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
 		change_fail(x, &f);
 	}
 }
@@ -227,7 +225,7 @@ static void change_begin(struct change *x, struct cell *c)
 static void on_started(struct cell_wait *w, struct cell *c, bool gone)
 {
 	struct change *x = container_of(w, struct change, wait);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!gone && c->state == CELL_STARTING)
 		return;
@@ -243,7 +241,7 @@ static void on_started(struct cell_wait *w, struct cell *c, bool gone)
 void cell_change(struct cell *c, json_t *spec, unsigned named, changed_fn fn, void *arg)
 {
 	struct change *x = xalloc(sizeof(*x));
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	x->d = c->d;
 	strcpy(x->id, c->id);
@@ -253,7 +251,7 @@ void cell_change(struct cell *c, json_t *spec, unsigned named, changed_fn fn, vo
 	x->arg = arg;
 	list_init(&x->wait.link);
 	if (c->busy || c->changing) {
-		fault_note(&f, 409, "busy", "the cell is being changed; try again");
+		err_note(&f, ERR_BUSY, "the cell is being changed" REMEDY "try again");
 		fn(arg, NULL, &f);
 		json_decref(spec);
 		free(x);

@@ -5,8 +5,8 @@
 
 #include "daemon/cells/cells.h"
 
-/* It is changed; or c NULL: a fault, and all is as it was. Called once, at once or later. */
-typedef void (*changed_fn)(void *arg, struct cell *c, const struct fault *f);
+/* It is changed; or c NULL: an error, and all is as it was. Called once, at once or later. */
+typedef void (*changed_fn)(void *arg, struct cell *c, const struct err *f);
 
 /* The limits of wanted need a restart of a cell that was started with those of is. */
 bool change_needs_restart(const json_t *is, const json_t *wanted);

@@ -26,7 +26,7 @@ struct writing {
 	size_t at; /* of files */
 	bool dir_done; /* of that one */
 	int said; /* what viv-files says; -1: none */
-	struct fault f;
+	struct err f;
 	written_fn fn;
 	void *arg;
 };
@@ -42,7 +42,7 @@ static const char *path_of(const struct writing *w)
 
 static void writing_free(struct writing *w)
 {
-	w->fn(w->arg, w->f.status ? &w->f : NULL);
+	w->fn(w->arg, w->f.kind ? &w->f : NULL);
 	free(w);
 }
 
@@ -62,7 +62,7 @@ static void finish(struct writing *w)
 
 static void path_failed(struct writing *w, int err)
 {
-	fault_note(&w->f, 422, "files", "cannot write %.300s: %s", path_of(w), strerror(err));
+	err_note(&w->f, ERR_FILES, "cannot write %.300s: %s", path_of(w), strerror(err));
 	finish(w);
 }
 
@@ -150,8 +150,11 @@ static void ran(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 	if (m && m->type == KEEP_STARTED)
 		return;
 	if (!m || m->type != KEEP_EXITED) {
-		fault_note(&w->f, 500, "failed", "the files cannot be written: %s",
-			   m ? m->text : "the kernel for it ended");
+		err_note(&w->f, ERR_FAILED, "the kernel for it ended");
+		if (m)
+			keep_fail_get(m, &w->f);
+		w->f.kind = ERR_FAILED;
+		err_wrap(&w->f, "the files cannot be written");
 		finish(w);
 		return;
 	}
@@ -195,7 +198,7 @@ static void step(struct writing *w)
 		path_failed(w, err);
 }
 
-static void ready(struct visitor *v, struct keeper_link *l, const struct fault *f)
+static void ready(struct visitor *v, struct keeper_link *l, const struct err *f)
 {
 	struct writing *w = container_of(v, struct writing, visitor);
 

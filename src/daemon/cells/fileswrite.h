@@ -5,7 +5,7 @@
 #include "daemon/cells/cells.h"
 
 /* f NULL: all are written. Called once, later. */
-typedef void (*written_fn)(void *arg, const struct fault *f);
+typedef void (*written_fn)(void *arg, const struct err *f);
 
 /* Of a cell that does not run. files: as of struct project_group; borrowed until fn. Directories above them are made. */
 void cell_files_write(struct cell *c, const json_t *files, written_fn fn, void *arg);

@@ -141,9 +141,9 @@ static void end_note(struct cell *c, const struct keep_msg *m)
 	/* Its own word, however late it is heard: another run may have begun since. */
 	c->ended = MIN((int64_t)m->time, time_now());
 	snprintf(c->reason, sizeof(c->reason), "%s", reason_name(m->b));
-	c->detail[0] = '\0';
+	c->failure.kind = ERR_NONE;
 	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
-		snprintf(c->detail, sizeof(c->detail), "%.250s", m->text);
+		keep_text_get(m->text, ERR_FAILED, &c->failure);
 }
 
 static void on_restart(uv_timer_t *t);
@@ -157,15 +157,15 @@ static void restart_wait(struct cell *c, int64_t ms)
 static void on_restart(uv_timer_t *t)
 {
 	struct cell *c = t->data;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	c->restart_at = 0;
 	cell_timer(c, -1, NULL);
 	if (cell_start(c, &f) == 0)
 		return;
-	log_warn("cell %s is not started again: %s", c->id, f.message);
+	log_warn("cell %s is not started again: %s", c->id, err_line(&f).str);
 	/* There may be room for its state later. */
-	if (f.status == 507)
+	if (f.kind == ERR_STORAGE)
 		restart_wait(c, RESTART_MOST_MS);
 }
 
@@ -174,13 +174,13 @@ bool cell_is_kept(const struct cell *c)
 	return c->name[0] && !json_is_true(json_object_get(c->spec, "auto_remove"));
 }
 
-static void on_removed(void *arg, const struct fault *f)
+static void on_removed(void *arg, const struct err *f)
 {
 	struct cell *c = arg;
 
 	if (!f)
 		return;
-	log_warn("cell %s is not removed yet: %s", c->id, f->message);
+	log_warn("cell %s is not removed yet: %s", c->id, err_line(f).str);
 	if (!cell_state_is_live(c->state))
 		cell_linger(c);
 }
@@ -188,7 +188,7 @@ static void on_removed(void *arg, const struct fault *f)
 static void on_linger(uv_timer_t *t)
 {
 	struct cell *c = t->data;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	cell_timer(c, -1, NULL);
 	if (c->name[0]) {
@@ -267,7 +267,7 @@ static void keeper_gone(void *arg)
 		} else {
 			c->status = 137;
 			strcpy(c->reason, "lost");
-			strcpy(c->detail, "the cell's keeper was killed");
+			err_note(&c->failure, ERR_FAILED, "the cell's keeper was killed");
 			keep_bury(c->id);
 		}
 	}
@@ -284,14 +284,14 @@ void cell_lost(struct cell *c)
 static void on_idle(uv_timer_t *t)
 {
 	struct cell *c = t->data;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	cell_timer(c, -1, NULL);
 	if (c->state != CELL_RUNNING || c->procs)
 		return;
 	c->idled = true;
 	if (cell_stop(c, cell_grace(c), &f) < 0)
-		log_warn("cell %s is idle and cannot be stopped: %s", c->id, f.message);
+		log_warn("cell %s is idle and cannot be stopped: %s", c->id, err_line(&f).str);
 }
 
 /* The number of its processes changed. Its time-out begins when none runs. */
@@ -463,7 +463,8 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 	health_follow(c);
 }
 
-static void spawned(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
+static void spawned(void *arg, const struct keep_hello *h, int ready, int status,
+		    const struct err *e)
 {
 	struct cell *c = arg;
 	struct keep_msg m;
@@ -480,7 +481,7 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 	} else {
 		strcpy(c->reason, "failed");
 		c->status = status;
-		snprintf(c->detail, sizeof(c->detail), "%s", text);
+		c->failure = *e;
 	}
 	cell_over(c);
 }
@@ -495,18 +496,29 @@ void cell_start_cold(struct cell *c)
 	buf_free(&words);
 }
 
-int cell_start(struct cell *c, struct fault *f)
+void cell_start_error(const struct cell *c, const char *text, struct err *e)
+{
+	*e = c->failure;
+	e->kind = ERR_START_FAILED;
+	if (c->failure.kind)
+		err_wrap(e, "%s", text);
+	else
+		err_note(e, ERR_START_FAILED, "%s", text);
+}
+
+int cell_start(struct cell *c, struct err *f)
 {
 	struct cell before = *c;
 
 	if (c->d->ending)
-		return fault_set(f, 503, "ending", "vivd is about to end");
+		return err_set(f, ERR_ENDING, "vivd is about to end");
 	c->wanted = true;
 	c->started = time_now();
 	c->began = uv_hrtime();
 	c->ended = 0;
 	c->status = -1;
-	c->reason[0] = c->detail[0] = c->command[0] = '\0';
+	c->reason[0] = c->command[0] = '\0';
+	c->failure.kind = ERR_NONE;
 	c->seen = 0;
 	if (!cell_move(c, IN_START, f)) {
 		c->wanted = before.wanted;
@@ -514,7 +526,7 @@ int cell_start(struct cell *c, struct fault *f)
 		c->ended = before.ended;
 		c->status = before.status;
 		memcpy(c->reason, before.reason, sizeof(c->reason));
-		memcpy(c->detail, before.detail, sizeof(c->detail));
+		c->failure = before.failure;
 		c->seen = before.seen;
 		return -1;
 	}
@@ -534,7 +546,7 @@ int cell_start(struct cell *c, struct fault *f)
 	return 0;
 }
 
-int cell_stop(struct cell *c, int64_t grace, struct fault *f)
+int cell_stop(struct cell *c, int64_t grace, struct err *f)
 {
 	bool waited = c->restart_at != 0;
 
@@ -549,8 +561,8 @@ int cell_stop(struct cell *c, int64_t grace, struct fault *f)
 	}
 	if (!cell_state_is_live(c->state))
 		return waited ? 0
-			      : fault_set(f, 409, "wrong_state", "the cell does not run; it is %s",
-					  cell_state_name(c->state));
+			      : err_set(f, ERR_WRONG_STATE, "the cell does not run; it is %s",
+					cell_state_name(c->state));
 	c->wanted = false;
 	if (!cell_move(c, IN_STOP, f))
 		return -1;
@@ -572,7 +584,7 @@ struct removal {
 	char name[CELL_NAME_LEN + 1];
 	struct err e;
 	bool failed;
-	void (*done)(void *arg, const struct fault *f);
+	void (*done)(void *arg, const struct err *f);
 	void *arg;
 };
 
@@ -613,33 +625,31 @@ static void removal_work(uv_work_t *w)
 static void removal_done(uv_work_t *w, int status)
 {
 	struct removal *r = w->data;
-	struct fault f = { 0 };
 
 	(void)status;
 	r->c->busy = false;
 	if (r->failed) {
 		cell_changed_soon(r->c);
-		fault_convert(&f, &r->e);
-		r->done(r->arg, &f);
+		r->done(r->arg, &r->e);
 	} else {
 		remains_remove(r->c, REMAINS_ALL);
-		r->done(r->arg, cell_forget(r->c, &f) < 0 ? &f : NULL);
+		r->done(r->arg, cell_forget(r->c, &r->e) < 0 ? &r->e : NULL);
 	}
 	free(r);
 }
 
-void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg)
+void cell_remove(struct cell *c, void (*done)(void *arg, const struct err *f), void *arg)
 {
 	struct removal *r;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (cell_state_next(c->state, IN_REMOVE) == CELL_NONE || c->busy || c->visit) {
 		bool busy = c->busy || c->visit;
 
-		fault_note(&f, 409, busy ? "busy" : "wrong_state",
-			   busy ? "the cell is being changed; try again"
-				: "the cell is %s; stop it first, or remove it with force",
-			   cell_state_name(c->state));
+		err_note(&f, busy ? ERR_BUSY : ERR_WRONG_STATE,
+			 busy ? "the cell is being changed" REMEDY "try again"
+			      : "the cell is %s" REMEDY "stop it first, or remove it with force",
+			 cell_state_name(c->state));
 		done(arg, &f);
 		return;
 	}

@@ -6,15 +6,17 @@
 #include "daemon/cells/cells.h"
 #include "daemon/keepers/link.h"
 
-/* -1: a fault; else it is starting. */
-int cell_start(struct cell *c, struct fault *f);
+/* -1: an error; else it is starting. */
+int cell_start(struct cell *c, struct err *f);
+/* It failed when it was started: text, with what is known as its cause. */
+void cell_start_error(const struct cell *c, const char *text, struct err *e);
 /* Asks it to stop: SIGTERM, and after grace SIGKILL. grace 0: at once. A restart that waits is off. */
-int cell_stop(struct cell *c, int64_t grace_ns, struct fault *f);
+int cell_stop(struct cell *c, int64_t grace_ns, struct err *f);
 /* It is unhealthy: ended if its policy will start it again. */
 void cell_stop_sick(struct cell *c);
 /* Removes it and its files: a cell that has ended. The store's work is done by a thread; done is called later with NULL or a
- * fault. On success the cell is gone before. */
-void cell_remove(struct cell *c, void (*done)(void *arg, const struct fault *f), void *arg);
+ * error. On success the cell is gone before. */
+void cell_remove(struct cell *c, void (*done)(void *arg, const struct err *f), void *arg);
 /* Its idle time-out was changed: what runs in it is counted again. */
 void cell_idle_reset(struct cell *c);
 /* Something of ours begins (1) or ends (-1) in a running cell, which is not idle meanwhile. */

@@ -23,7 +23,7 @@ struct making {
 	bool existed;
 	struct err e;
 	bool failed;
-	struct fault f; /* of what is refused, or cannot be kept and is taken back */
+	struct err f; /* of what is refused, or cannot be kept and is taken back */
 	made_fn fn;
 	void *arg;
 };
@@ -47,23 +47,20 @@ static void making_end(struct making *m, struct cell *c)
 	free(m);
 }
 
-int cell_image(const json_t *spec, char hash[HASH_TEXT], struct fault *f)
+int cell_image(const json_t *spec, char hash[HASH_TEXT], struct err *f)
 {
 	const char *name = json_text(spec, "image");
 	struct store s;
-	struct err e;
 	int r;
 
 	strcpy(hash, "host");
 	if (!name || !strcmp(name, "host"))
 		return 0;
-	r = store_open(&s, &e);
+	r = store_open(&s, f);
 	if (r == 0) {
-		r = image_find(&s, name, hash, &e);
+		r = image_find(&s, name, hash, f);
 		store_close(&s);
 	}
-	if (r < 0)
-		fault_convert(f, &e);
 	return r;
 }
 
@@ -121,23 +118,25 @@ static void unmaking_done(uv_work_t *w, int status)
 	making_end(m, NULL);
 }
 
-static void exists_note(struct fault *f, const char *name)
+static void exists_note(struct err *f, const char *name)
 {
-	fault_note(f, 409, "exists",
-		   "there is a cell '%s' already; choose another name, or ask with \"get\": true",
-		   name);
+	err_note(f, ERR_EXISTS,
+		 "there is a cell '%s' already" REMEDY
+		 "choose another name, or ask with \"get\": true",
+		 name);
 }
 
 /* A cell that is there gets another spec; its files, and so its image, stay. */
 static struct cell *cell_update(struct making *m, struct cell *c)
 {
 	if (cell_state_is_live(c->state) || c->busy)
-		fault_note(&m->f, 409, "in_use", "cell '%s' is in use; stop it first", m->name);
+		err_note(&m->f, ERR_IN_USE, "cell '%s' is in use" REMEDY "stop it first", m->name);
 	else if (m->image && strcmp(m->hash, m->named.image))
-		fault_note(&m->f, 409, "conflict",
-			   "cell '%s' was made from image %.12s and not %.12s; leave the image "
-			   "out, or choose another name",
-			   m->name, m->named.image, m->hash);
+		err_note(&m->f, ERR_CONFLICT,
+			 "cell '%s' was made from image %.12s and not %.12s" REMEDY
+			 "leave the image "
+			 "out, or choose another name",
+			 m->name, m->named.image, m->hash);
 	else {
 		if (!m->image && strcmp(m->named.image, "host"))
 			json_object_set_new(m->spec, "image", json_clean(m->named.image));
@@ -174,7 +173,7 @@ static void making_done(uv_work_t *w, int status)
 	(void)status;
 	list_remove(&m->link);
 	if (m->failed) {
-		fault_convert(&m->f, &m->e);
+		m->f = m->e;
 	} else {
 		c = making_cell(m);
 		if (!c && !m->existed) {
@@ -214,7 +213,7 @@ void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags,
 	snprintf(m->name, sizeof(m->name), "%s", name);
 	if (cell_by_name(d, name) && !flags)
 		exists_note(&m->f, name);
-	if (m->f.status || cell_making(d, name, spec, &m->f) < 0) {
+	if (m->f.kind || cell_making(d, name, spec, &m->f) < 0) {
 		uv_queue_work(&d->loop, &m->work, refused_work, refused_done);
 	} else {
 		list_append(&makings, &m->link);

@@ -5,8 +5,8 @@
 #include "daemon/cells/cells.h"
 #include "store/store.h"
 
-/* c NULL: a fault. existed: there was one of that name already. Called once, later. */
-typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct fault *f);
+/* c NULL: an error. existed: there was one of that name already. Called once, later. */
+typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct err *f);
 
 #define MAKE_GET 1 /* one that is there already is no error */
 #define MAKE_UPDATE 2 /* it gets the spec, unless it runs */
@@ -15,7 +15,7 @@ typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct fa
 bool cell_is_being_made(const char *name);
 /* Takes spec. */
 /* The hash of the image that a spec names, or "host". -1: there is none. */
-int cell_image(const json_t *spec, char hash[HASH_TEXT], struct fault *f);
+int cell_image(const json_t *spec, char hash[HASH_TEXT], struct err *f);
 void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
 	       void *arg);
 

@@ -87,7 +87,7 @@ bool cell_start_pooled(struct cell *c)
 {
 	char image[HASH_TEXT];
 	struct pool_start *s;
-	struct fault f;
+	struct err f;
 
 	/* A name is a disk, which is given to a kernel when it boots. */
 	if (c->name[0] || !c->d->pool || !cellspec_fits_warm(c->spec))

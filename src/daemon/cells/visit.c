@@ -77,7 +77,7 @@ static void visit_over(struct visit *v)
 }
 
 /* Tells everybody that there will be no kernel for them. */
-static void visitors_refuse(struct visit *v, const struct fault *f)
+static void visitors_refuse(struct visit *v, const struct err *f)
 {
 	while (!list_is_empty(&v->visitors)) {
 		struct visitor *w = list_first(&v->visitors, struct visitor, link);
@@ -109,18 +109,21 @@ static void link_is_gone(void *arg)
 	visit_over(v);
 }
 
-static void spawned(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
+static void spawned(void *arg, const struct keep_hello *h, int ready, int status,
+		    const struct err *e)
 {
 	struct link_owner o = { .event = link_event, .gone = link_is_gone, .arg = arg };
 	struct visit *v = arg;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	struct visitor *w, *tmp;
 	int fd = h ? fcntl(ready, F_DUPFD_CLOEXEC, 3) : -1;
 
 	(void)status;
 	if (fd < 0) {
-		fault_note(&f, 422, "start_failed", "the cell's disk cannot be used");
-		fault_cause(&f, h ? "vivd has too many open files" : text);
+		err_note(&f, ERR_FAILED, "vivd has too many open files");
+		f = e ? *e : f;
+		f.kind = ERR_START_FAILED;
+		err_wrap(&f, "the cell's disk cannot be used");
 		visitors_refuse(v, &f);
 		visit_over(v);
 		return;
@@ -164,7 +167,7 @@ static void visit_new(struct cell *c, struct list *visitors)
 }
 
 void visit_begin(struct cell *c, struct visitor *w,
-		 void (*ready)(struct visitor *w, struct keeper_link *l, const struct fault *f))
+		 void (*ready)(struct visitor *w, struct keeper_link *l, const struct err *f))
 {
 	struct list one = LIST_INIT(one);
 
@@ -182,14 +185,16 @@ void visit_begin(struct cell *c, struct visitor *w,
 		ready(w, c->visit->link, NULL);
 }
 
-static void merged(void *arg, const struct keep_hello *h, int ready, int status, const char *text)
+static void merged(void *arg, const struct keep_hello *h, int ready, int status,
+		   const struct err *e)
 {
 	struct visit *v = arg;
 
 	(void)h;
 	(void)ready;
 	if (status)
-		log_warn("cell %s: what only a removed snapshot needed stays: %s", v->c->id, text);
+		log_warn("cell %s: what only a removed snapshot needed stays: %s", v->c->id,
+			 err_line(e).str);
 	visit_over(v);
 }
 
@@ -229,12 +234,12 @@ bool visit_end(struct visitor *w, void (*left)(struct visitor *w))
 static void on_late(uv_timer_t *t)
 {
 	struct visit *v = t->data;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	timer_end(v);
 	stop_send(v);
 	/* Those who use it see its end; nobody else would tell those who still wait for it. */
-	fault_note(&f, 409, "busy", "the cell is being started; try again");
+	err_note(&f, ERR_BUSY, "the cell is being started" REMEDY "try again");
 	if (!v->link)
 		visitors_refuse(v, &f);
 }

@@ -14,13 +14,13 @@ struct visitor {
 	struct list link;
 	struct visit *v; /* NULL: it is not there, or has left */
 	/* Once, later: the kernel runs; or it cannot (l NULL), and the visit is over. */
-	void (*ready)(struct visitor *w, struct keeper_link *l, const struct fault *f);
+	void (*ready)(struct visitor *w, struct keeper_link *l, const struct err *f);
 	void (*left)(struct visitor *w);
 };
 
 /* Of a cell with a name that has no keeper. w stays the caller's. */
 void visit_begin(struct cell *c, struct visitor *w,
-		 void (*ready)(struct visitor *w, struct keeper_link *l, const struct fault *f));
+		 void (*ready)(struct visitor *w, struct keeper_link *l, const struct err *f));
 /* It needs the kernel no more. True: that was all, because others use it, or it is gone already. False: left is called when the disk is
  * free; left NULL: nobody waits for that. */
 bool visit_end(struct visitor *w, void (*left)(struct visitor *w));

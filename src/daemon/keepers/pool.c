@@ -182,7 +182,7 @@ static void idle_add(struct kind *k, const struct keep_hello *hello, int fd)
 }
 
 static void booted(void *arg, const struct keep_hello *hello, int ready, int status,
-		   const char *text)
+		   const struct err *e)
 {
 	struct kind *k = arg;
 	struct pool *p = k->pool;
@@ -198,7 +198,8 @@ static void booted(void *arg, const struct keep_hello *hello, int ready, int sta
 		idle_add(k, hello, fd);
 		kind_give(k);
 	} else {
-		log_warn("no cell of image %s for the pool: %s", k->image, text);
+		log_warn("no cell of image %s for the pool: %s", k->image,
+			 e ? err_line(e).str : "too many open files");
 		k->not_before = uv_now(&p->d->loop) + FAILED_MS;
 		k->want = 0;
 		waits_refuse(k, k->nbooting);

@@ -1,5 +1,4 @@
-/* See spawn.h; the other side of it is keeper/main.c. A keeper says once on a socket whether its cell runs. What it prints meanwhile on
- * standard error goes into a pipe, whose last line tells why it failed when the socket does not. */
+/* See spawn.h; the other side of it is keeper/main.c. A keeper says once on a socket whether its cell runs, or why it does not. */
 #include "daemon/keepers/spawn.h"
 
 #include <errno.h>
@@ -19,15 +18,15 @@
 struct spawn {
 	uv_work_t work;
 	uv_poll_t poll, end; /* of ready, and of the process */
-	int words, ready_out, said_out; /* for the process; -1: none */
-	int ready, said; /* our ends; -1: none */
+	int words, ready_out; /* for the process; -1: none */
+	int ready; /* our end; -1: none */
 	int err; /* of the start */
 	pid_t pid;
 	int pidfd;
 	unsigned nhandles;
 	bool exited, failed;
 	int status; /* of a failure, */
-	char failure[400]; /* and why */
+	struct err failure; /* and why; kind 0: none yet */
 	spawn_fn fn;
 	void *arg;
 };
@@ -47,31 +46,12 @@ static void on_closed(uv_handle_t *h)
 		free(s);
 }
 
-/* The last whole line, without viv's name. */
-static void said_read(struct spawn *s, char *text, size_t size)
-{
-	char all[4096];
-	ssize_t n = s->said >= 0 ? read(s->said, all, sizeof(all) - 1) : -1;
-	char *line;
-
-	text[0] = '\0';
-	if (n <= 0)
-		return;
-	all[n] = '\0';
-	while (n && all[n - 1] == '\n')
-		all[--n] = '\0';
-	line = strrchr(all, '\n');
-	line = line ? line + 1 : all;
-	snprintf(text, size, "%.390s", strncmp(line, "viv: ", 5) ? line : line + 5);
-}
-
 static void spawn_done(struct spawn *s, const struct keep_hello *hello, int status,
-		       const char *text)
+		       const struct err *e)
 {
-	s->fn(s->arg, hello, s->ready, status, text);
+	s->fn(s->arg, hello, s->ready, status, e);
 	/* Now, and not when its process has ended: a keeper in a pool waits for the end of this. */
 	fd_close(&s->ready);
-	fd_close(&s->said);
 }
 
 /* A failure is told when the keeper is gone: it may have something to leave, and has locks. */
@@ -84,18 +64,9 @@ static void on_end(uv_poll_t *p, int status, int events)
 	waitpid(s->pid, NULL, WNOHANG);
 	s->exited = true;
 	if (s->failed)
-		spawn_done(s, NULL, s->status, s->failure);
+		spawn_done(s, NULL, s->status, &s->failure);
 	uv_close((uv_handle_t *)p, on_closed);
 	fd_close(&s->pidfd);
-}
-
-static void spawn_failed(struct spawn *s, int status, const char *text)
-{
-	s->failed = true;
-	s->status = status;
-	snprintf(s->failure, sizeof(s->failure), "%.390s", text);
-	if (s->exited)
-		spawn_done(s, NULL, s->status, s->failure);
 }
 
 static void on_ready(uv_poll_t *p, int status, int events)
@@ -103,7 +74,6 @@ static void on_ready(uv_poll_t *p, int status, int events)
 	struct spawn *s = p->data;
 	struct keep_msg m;
 	ssize_t n = recv(s->ready, &m, sizeof(m), MSG_DONTWAIT);
-	char text[400];
 
 	(void)status;
 	(void)events;
@@ -111,16 +81,19 @@ static void on_ready(uv_poll_t *p, int status, int events)
 		return;
 	uv_close((uv_handle_t *)p, on_closed);
 	if (n == sizeof(m) && m.type == KEEP_HELLO) {
-		spawn_done(s, &m.hello, 0, "");
+		spawn_done(s, &m.hello, 0, NULL);
 		return;
 	}
-	said_read(s, text, sizeof(text));
+	s->failed = true;
+	s->status = 125;
 	if (n == sizeof(m)) {
-		m.text[sizeof(m.text) - 1] = '\0';
-		spawn_failed(s, m.a, m.text[0] ? m.text : text);
+		s->status = m.a;
+		keep_fail_get(&m, &s->failure);
 	} else {
-		spawn_failed(s, 125, text[0] ? text : "the cell's keeper ended at its start");
+		err_note(&s->failure, ERR_FAILED, "the cell's keeper ended at its start");
 	}
+	if (s->exited)
+		spawn_done(s, NULL, s->status, &s->failure);
 }
 
 /* viv-keeper is beside vivd, or where 'make install' puts both. */
@@ -144,7 +117,7 @@ static void spawn_work(uv_work_t *w)
 	posix_spawnattr_t attr;
 	sigset_t set;
 
-	if (s->failure[0])
+	if (s->failure.kind)
 		return;
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
@@ -156,7 +129,7 @@ static void spawn_work(uv_work_t *w)
 	posix_spawnattr_setsigdefault(&attr, &set);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&files, 0, 1);
-	posix_spawn_file_actions_adddup2(&files, s->said_out, 2);
+	posix_spawn_file_actions_adddup2(&files, 0, 2);
 	posix_spawn_file_actions_adddup2(&files, s->words, KEEPER_FD_WORDS);
 	posix_spawn_file_actions_adddup2(&files, s->ready_out, KEEPER_FD_READY);
 	s->err = posix_spawn(&s->pid, path, &files, &attr, argv, environ);
@@ -172,12 +145,10 @@ static void spawn_worked(uv_work_t *w, int status)
 	(void)status;
 	fd_close(&s->words);
 	fd_close(&s->ready_out);
-	fd_close(&s->said_out);
 	if (s->err)
-		snprintf(s->failure, sizeof(s->failure), "cannot start %.150s: %.80s", path,
-			 strerror(s->err));
-	if (s->failure[0]) {
-		spawn_done(s, NULL, 125, s->failure);
+		err_note(&s->failure, ERR_FAILED, "cannot start %s: %s", path, strerror(s->err));
+	if (s->failure.kind) {
+		spawn_done(s, NULL, 125, &s->failure);
 		free(s);
 		return;
 	}
@@ -207,7 +178,7 @@ static int fd_lift(int fd)
 void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg)
 {
 	struct spawn *s = xalloc(sizeof(*s));
-	int pair[2] = { -1, -1 }, said[2] = { -1, -1 }, fd;
+	int pair[2] = { -1, -1 }, fd;
 
 	s->fn = fn;
 	s->arg = arg;
@@ -216,19 +187,13 @@ void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *
 	if (!path[0])
 		path_find();
 	fd = memfd_sealed("viv-words", words->p, words->len);
-	if (fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
-	    pipe2(said, O_CLOEXEC | O_NONBLOCK) < 0)
-		snprintf(s->failure, sizeof(s->failure), "cannot start a keeper: %s",
+	if (fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		err_note(&s->failure, ERR_FAILED, "cannot start a keeper: %s",
 			 strerror(fd < 0 ? -fd : errno));
-	else
-		fcntl(said[1], F_SETFL, 0); /* it may wait for its messages to be read; we do not */
 	s->words = fd_lift(fd);
 	s->ready = pair[0];
 	s->ready_out = fd_lift(pair[1]);
-	s->said = said[0];
-	s->said_out = fd_lift(said[1]);
-	if (!s->failure[0] && (s->words < 0 || s->ready_out < 0 || s->said_out < 0))
-		snprintf(s->failure, sizeof(s->failure), "cannot start a keeper: %s",
-			 strerror(errno));
+	if (!s->failure.kind && (s->words < 0 || s->ready_out < 0))
+		err_note(&s->failure, ERR_FAILED, "cannot start a keeper: %s", strerror(errno));
 	uv_queue_work(&d->loop, &s->work, spawn_work, spawn_worked);
 }

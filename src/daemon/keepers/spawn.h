@@ -6,9 +6,9 @@
 #include "daemon/state/daemon.h"
 #include "keeper/client.h"
 
-/* hello NULL: it could not start; text says why. ready: our end of KEEPER_FD_READY, closed afterwards. Called once, later. */
+/* hello NULL: it could not start, for the reason e; status is the exit status that belongs to it. ready: our end of KEEPER_FD_READY, closed afterwards. Called once, later. */
 typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int ready, int status,
-			 const char *text);
+			 const struct err *e);
 
 /* words: strings, each with its NUL; borrowed. */
 void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg);

@@ -20,11 +20,11 @@ struct building {
 
 static int wrong_name(struct building *b, const struct ynode *at, const char *what)
 {
-	return yaml_wrong(
-		b->r.y.f, &b->r.y.doc, at,
-		"this is no name for a %s; a name is 1 to %d letters, digits, '.', '_' or "
-		"'-', and starts with a letter or a digit",
-		what, CELL_NAME_LEN);
+	return yaml_wrong(b->r.y.f, &b->r.y.doc, at,
+			  "this is no name for a %s" REMEDY
+			  "a name is 1 to %d letters, digits, '.', '_' or "
+			  "'-', and starts with a letter or a digit",
+			  what, CELL_NAME_LEN);
 }
 
 static int name_choose(struct building *b, const json_t *root)
@@ -37,11 +37,13 @@ static int name_choose(struct building *b, const json_t *root)
 		return wrong_name(b, ynode_get(b->r.y.doc.root, "name"), "project");
 	if (!name)
 		return yaml_wrong(b->r.y.f, &b->r.y.doc, b->r.y.doc.root,
-				  "the project has no name; give it one with the key 'name'");
+				  "the project has no name" REMEDY
+				  "give it one with the key 'name'");
 	if (!cell_name_is_valid(name))
-		return fault_set(b->r.y.f, 400, "invalid",
-				 "this is no name for a project; use letters, digits, '.', '_' and "
-				 "'-'");
+		return err_set(b->r.y.f, ERR_INVALID,
+			       "this is no name for a project" REMEDY
+			       "use letters, digits, '.', '_' and "
+			       "'-'");
 	snprintf(b->p->name, sizeof(b->p->name), "%s", name);
 	return 0;
 }
@@ -80,7 +82,7 @@ static const char *volume_similar(const struct project_file *p, const char *name
 static int mounts_check(struct building *b, const struct ynode *cell, unsigned replicas)
 {
 	const struct ynode *mounts = ynode_get(cell, "mounts");
-	struct fault *f = b->r.y.f;
+	struct err *f = b->r.y.f;
 
 	for (const struct ynode *m = mounts ? mounts->first : NULL; m; m = m->next) {
 		const struct ynode *v = ynode_get(m, "volume"), *ro = ynode_get(m, "readonly");
@@ -93,20 +95,21 @@ static int mounts_check(struct building *b, const struct ynode *cell, unsigned r
 			i++;
 		similar = i == b->p->nvolumes ? volume_similar(b->p, v->text) : NULL;
 		if (similar)
-			return yaml_wrong(
-				f, &b->r.y.doc, v,
-				"'volumes' of the file has no '%.64s'; did you mean '%s'?", v->text,
-				similar);
+			return yaml_wrong(f, &b->r.y.doc, v,
+					  "'volumes' of the file has no '%.64s'" REMEDY
+					  "did you mean '%s'?",
+					  v->text, similar);
 		if (i == b->p->nvolumes)
-			return yaml_wrong(
-				f, &b->r.y.doc, v,
-				"'volumes' of the file has no '%.64s'; write it there, with "
-				"'external: true' if it is made elsewhere",
-				v->text);
+			return yaml_wrong(f, &b->r.y.doc, v,
+					  "'volumes' of the file has no '%.64s'" REMEDY
+					  "write it there, with "
+					  "'external: true' if it is made elsewhere",
+					  v->text);
 		if (replicas > 1 && (!ro || strcmp(ro->text, "true")))
 			return yaml_wrong(f, &b->r.y.doc, m,
 					  "a volume that is written to belongs to one cell at a "
-					  "time, and this one has %u replicas; mount it readonly",
+					  "time, and this one has %u replicas" REMEDY
+					  "mount it readonly",
 					  replicas);
 	}
 	return 0;
@@ -124,7 +127,8 @@ static int cell_add(struct building *b, const struct ynode *at, const char *name
 	for (unsigned i = 0; i < p->ncells; i++)
 		if (!strcmp(p->cells[i].name, name))
 			return yaml_wrong(b->r.y.f, &b->r.y.doc, at,
-					  "there are two cells '%s'; replicas are NAME-1, NAME-2 "
+					  "there are two cells '%s'" REMEDY
+					  "replicas are NAME-1, NAME-2 "
 					  "and so on",
 					  name);
 	if (p->ncells == PROJECT_MAX_CELLS)
@@ -198,7 +202,8 @@ static int dep_build(struct building *b, struct project_group *g, const struct y
 		}
 		if (similar)
 			return yaml_wrong(b->r.y.f, &b->r.y.doc, at,
-					  "the file has no cell '%.64s'; did you mean '%.64s'?",
+					  "the file has no cell '%.64s'" REMEDY
+					  "did you mean '%.64s'?",
 					  name, similar);
 		return yaml_wrong(b->r.y.f, &b->r.y.doc, at, "the file has no cell '%.64s'", name);
 	}
@@ -318,7 +323,7 @@ static int project_build(struct building *b, const json_t *root)
 	return order_build(b);
 }
 
-int project_file_read(const struct project_input *in, struct project_file *ret, struct fault *f)
+int project_file_read(const struct project_input *in, struct project_file *ret, struct err *f)
 {
 	struct building b = { .p = ret };
 	json_t *root = NULL, *none = json_object();
@@ -331,7 +336,7 @@ int project_file_read(const struct project_input *in, struct project_file *ret, 
 	err = ydoc_parse(&b.r.y.doc, in->file, in->text, in->size, f);
 	if (!err && (!b.r.y.doc.root || ynode_is_null(b.r.y.doc.root)))
 		err = yaml_wrong(f, &b.r.y.doc, NULL,
-				 "the file is empty; it must have a key 'cells'");
+				 "the file is empty" REMEDY "it must have a key 'cells'");
 	if (!err)
 		root = yschema_read(&b.r.y, b.r.y.doc.root, project_schema());
 	err = root ? project_build(&b, root) : -1;

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "daemon/cells/cells.h"
-#include "daemon/state/fault.h"
+#include "base/err.h"
 
 #define PROJECT_MAX_GROUPS 256
 #define PROJECT_MAX_CELLS 1000
@@ -64,9 +64,9 @@ struct project_file {
 	unsigned nvolumes;
 };
 
-/* 0, or -1 with a fault. project_file_free in any case. */
+/* 0, or -1 with an error. project_file_free in any case. */
 int must_check project_file_read(const struct project_input *in, struct project_file *ret,
-				 struct fault *f);
+				 struct err *f);
 void project_file_free(struct project_file *p);
 
 struct project_group *project_group_find(const struct project_file *p, const char *name);

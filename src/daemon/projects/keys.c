@@ -37,7 +37,7 @@ static const char *text_of(const json_t *o, const char *key)
 	return json_string_value(json_object_get(o, key));
 }
 
-/* A path of the host: absolute, or relative to the file. The caller's; NULL with a fault. */
+/* A path of the host: absolute, or relative to the file. The caller's; NULL with an error. */
 static char *host_path(struct yread *y, const struct ynode *n, const char *key)
 {
 	const char *dir = reader_of(y)->in->dir, *p = n->text;
@@ -103,7 +103,7 @@ static int mode_read(struct yread *y, struct ynode *n, json_t **ret)
 	return 0;
 }
 
-/* The bytes of a file of the host; -1 with a fault. */
+/* The bytes of a file of the host; -1 with an error. */
 static int from_read(struct yread *y, const struct ynode *n, char **ret, size_t *size)
 {
 	char *path = host_path(y, n, "from");
@@ -281,7 +281,7 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 {
 	struct ynode *env = ynode_get(at, "env");
 	json_t *secrets = json_array();
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	json_t *spec;
 	int bad;
 
@@ -303,7 +303,7 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 	json_object_del(spec, "files");
 	bad = cellspec_check(spec, &f) < 0;
 	json_decref(spec);
-	return bad ? yaml_wrong(y->f, &y->doc, at, "%s", f.message) : 0;
+	return bad ? yaml_wrong(y->f, &y->doc, at, "%s" REMEDY "%s", f.message, f.remedy) : 0;
 }
 
 /* The rest of a cell's keys are its settings. */

@@ -202,7 +202,7 @@ static void existing_plan(struct plan_action *a, const struct cell *c, const cha
 }
 
 static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell *pc,
-		     const struct plan_options *o, struct fault *f)
+		     const struct plan_options *o, struct err *f)
 {
 	struct project_group *g = &p->file.groups[pc->group];
 	struct cell *c = cell_by_name(d, pc->name);
@@ -213,16 +213,17 @@ static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell
 	a->group = (int)pc->group;
 	a->spec = spec_wanted(d, p, g);
 	if (c && owner && strcmp(owner, p->project))
-		return fault_set(f, 409, "exists",
-				 "cell '%s' belongs to project '%.64s'; give one of them another "
-				 "name",
-				 pc->name, owner);
+		return err_set(f, ERR_EXISTS,
+			       "cell '%s' belongs to project '%.64s'" REMEDY
+			       "give one of them another "
+			       "name",
+			       pc->name, owner);
 	if (c && !owner)
-		return fault_set(
-			f, 409, "exists",
-			"there is a cell '%s' already that project '%s' did not make; remove it, "
-			"or give one of them another name",
-			pc->name, p->project);
+		return err_set(f, ERR_EXISTS,
+			       "there is a cell '%s' already that project '%s' did not make" REMEDY
+			       "remove it, "
+			       "or give one of them another name",
+			       pc->name, p->project);
 	if (json_array_size(g->files)) {
 		hash = group_files_hash(d, g);
 		written = c ? label_of(c, LABEL_FILES) : NULL;
@@ -253,7 +254,7 @@ static void group_mark(const struct project_file *file, unsigned g, bool *marks)
 
 /* Which cells are meant: marks[i] for each of the file. */
 static int only_mark(const struct project_file *file, const json_t *only, bool *marks,
-		     struct fault *f)
+		     struct err *f)
 {
 	bool groups[PROJECT_MAX_GROUPS] = { false };
 	json_t *v;
@@ -274,7 +275,7 @@ static int only_mark(const struct project_file *file, const json_t *only, bool *
 		while (k < file->ncells && strcmp(file->cells[k].name, name))
 			k++;
 		if (k == file->ncells)
-			return fault_set(f, 404, "not_found", "the file has no cell '%.80s'", name);
+			return err_set(f, ERR_NOT_FOUND, "the file has no cell '%.80s'", name);
 		marks[k] = true;
 		g = &file->groups[file->cells[k].group];
 		for (unsigned n = 0; n < g->ndeps; n++)
@@ -316,7 +317,7 @@ static void others_plan(struct daemon *d, struct plan *p, const struct plan_opti
 
 /* ---- volumes ---- */
 
-int project_volume_note(struct daemon *d, const char *project, const char *volume, struct fault *f)
+int project_volume_note(struct daemon *d, const char *project, const char *volume, struct err *f)
 {
 	return db_run(&d->db, f,
 		      "INSERT OR REPLACE INTO project_volumes(volume,project) VALUES(?,?)", "tt",
@@ -341,16 +342,15 @@ static void volumes_down(struct daemon *d, struct plan *p)
 	db_done(q);
 }
 
-static int volumes_up(struct plan *p, struct fault *f)
+static int volumes_up(struct plan *p, struct err *f)
 {
 	struct store s;
-	struct err e;
 	int ret = 0;
 
 	if (!p->file.nvolumes)
 		return 0;
-	if (store_open(&s, &e) < 0)
-		return fault_from(f, &e);
+	if (store_open(&s, f) < 0)
+		return -1;
 	for (unsigned i = 0; i < p->file.nvolumes && ret == 0; i++) {
 		const struct project_volume *v = &p->file.volumes[i];
 		struct named n;
@@ -358,10 +358,10 @@ static int volumes_up(struct plan *p, struct fault *f)
 		if (named_find(s.fd, NAMED_VOLUME, v->name, &n) == 0)
 			continue;
 		if (v->external)
-			ret = fault_set(f, 404, "not_found",
-					"there is no volume '%s', which the file says is made "
-					"elsewhere; 'viv volume create %s' makes it",
-					v->name, v->name);
+			ret = err_set(f, ERR_NOT_FOUND,
+				      "there is no volume '%s', which the file says is made "
+				      "elsewhere" REMEDY "'viv volume create %s' makes it",
+				      v->name, v->name);
 		else
 			json_array_append_new(p->volumes, json_string(v->name));
 	}
@@ -372,7 +372,7 @@ static int volumes_up(struct plan *p, struct fault *f)
 /* ---- all ---- */
 
 int plan_make(struct daemon *d, struct project_file *file, const char *project,
-	      const struct plan_options *o, struct plan *p, struct fault *f)
+	      const struct plan_options *o, struct plan *p, struct err *f)
 {
 	bool marks[PROJECT_MAX_CELLS];
 	bool all = !json_array_size(o->only);

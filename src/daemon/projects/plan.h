@@ -55,9 +55,9 @@ struct plan {
 	bool refused; /* one of the actions is, so nothing is to be done */
 };
 
-/* Takes file, also when it fails. project: for a plan without a file; else the file's. -1: a fault. plan_free in any case. */
+/* Takes file, also when it fails. project: for a plan without a file; else the file's. -1: an error. plan_free in any case. */
 int must_check plan_make(struct daemon *d, struct project_file *file, const char *project,
-			 const struct plan_options *o, struct plan *ret, struct fault *f);
+			 const struct plan_options *o, struct plan *ret, struct err *f);
 void plan_free(struct plan *p);
 /* {"project", "actions": [{"action", "cell", "changes"}], "volumes"}; no value of anything is in it. */
 json_t *plan_json(const struct plan *p);
@@ -67,7 +67,7 @@ bool plan_does(const struct plan_action *a); /* something */
 unsigned plan_work(const struct plan *p);
 
 /* The volumes that projects made. */
-int project_volume_note(struct daemon *d, const char *project, const char *volume, struct fault *f);
+int project_volume_note(struct daemon *d, const char *project, const char *volume, struct err *f);
 void project_volume_forget(struct daemon *d, const char *volume);
 
 /* The project's name that a cell carries, or NULL. */

@@ -94,15 +94,11 @@ static void action_end(struct run_action *a, enum step how)
 	look_again(a->r);
 }
 
-static void action_fail(struct run_action *a, const struct fault *f)
+static void action_fail(struct run_action *a, const struct err *f)
 {
-	json_t *o = json_pack("{s:s,s:s,s:s}", "type", "failed", "cell", a->plan->cell, "message",
-			      f->message);
+	json_t *o = json_pack("{s:s,s:s}", "type", "failed", "cell", a->plan->cell);
 
-	if (f->cause[0])
-		json_object_set_new(o, "cause", json_string(f->cause));
-	if (f->remedy[0])
-		json_object_set_new(o, "remedy", json_string(f->remedy));
+	json_object_update_new(o, json_err(f));
 	tell(a->r, o);
 	a->r->failed++;
 	action_end(a, STEP_FAILED);
@@ -128,18 +124,18 @@ static bool is_ended(const struct run_action *a)
 
 /* A cell that another depends on: 1 when the condition holds, 0: not yet, -1: it never will. */
 static int condition_holds(struct daemon *d, const char *name, enum dep_condition condition,
-			   struct fault *f)
+			   struct err *f)
 {
 	const struct cell *c = cell_by_name(d, name);
 
 	if (!c)
-		return fault_set(f, 409, "failed", "it depends on '%s', which is not there", name);
+		return err_set(f, ERR_DEPENDENCY, "it depends on '%s', which is not there", name);
 	if (condition == DEP_STARTED)
 		return cell_state_is_live(c->state) || c->restart_at || cell_is_over(c) ||
 				       c->state == CELL_STOPPED
 			       ? 1
-			       : fault_set(f, 409, "failed", "it depends on '%s', which is %s",
-					   name, cell_state_name(c->state));
+			       : err_set(f, ERR_DEPENDENCY, "it depends on '%s', which is %s", name,
+					 cell_state_name(c->state));
 	if (condition == DEP_EXITED && cell_is_over(c))
 		return 1;
 	if (condition == DEP_HEALTHY && health_is_good(c))
@@ -147,28 +143,28 @@ static int condition_holds(struct daemon *d, const char *name, enum dep_conditio
 	/* Nobody starts it again. */
 	if (condition == DEP_HEALTHY && health_is_bad(c) &&
 	    cellspec_restart(c->spec).policy == RESTART_NO)
-		return fault_set(f, 409, "failed", "it depends on '%s', which is unhealthy", name);
+		return err_set(f, ERR_DEPENDENCY, "it depends on '%s', which is unhealthy", name);
 	if (cell_state_is_live(c->state) || c->restart_at)
 		return 0;
-	return fault_set(f, 409, "failed", "it depends on '%s', which ended with status %d", name,
-			 c->status);
+	return err_set(f, ERR_DEPENDENCY, "it depends on '%s', which ended with status %d", name,
+		       c->status);
 }
 
 /* Of one cell of a dependency. */
 static int dep_holds(struct project_run *r, unsigned cell, enum dep_condition condition,
-		     struct fault *f)
+		     struct err *f)
 {
 	const struct run_action *a = r->of_cell[cell];
 	const char *name = r->plan.file.cells[cell].name;
 
 	if (a && a->step == STEP_FAILED)
-		return fault_set(f, 409, "failed", "it depends on '%s', which failed", name);
+		return err_set(f, ERR_DEPENDENCY, "it depends on '%s', which failed", name);
 	return a && !is_ended(a) ? 0 : condition_holds(r->d, name, condition, f);
 }
 
 /* Of all of its cells; looked at once in each round. */
 static int group_holds(struct project_run *r, const struct project_dep *dep, unsigned *ret_cell,
-		       struct fault *f)
+		       struct err *f)
 {
 	const struct project_group *g = &r->plan.file.groups[dep->group];
 	int *known = &r->holds[dep->group * DEP_CONDITIONS + dep->condition];
@@ -185,8 +181,8 @@ static int group_holds(struct project_run *r, const struct project_dep *dep, uns
 	return 1;
 }
 
-/* 1: go on; 0: wait; -1: a fault. */
-static int deps_hold(struct run_action *a, const char **ret_for, struct fault *f)
+/* 1: go on; 0: wait; -1: an error. */
+static int deps_hold(struct run_action *a, const char **ret_for, struct err *f)
 {
 	const struct project_file *file = &a->r->plan.file;
 	const struct project_group *g = &file->groups[a->plan->group];
@@ -233,16 +229,16 @@ static bool dependents_gone(struct run_action *a)
 static void start_begin(struct run_action *a)
 {
 	struct cell *c = cell_of(a);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	a->step = STEP_UP;
 	if (!c)
-		fault_note(&f, 409, "failed", "the cell was removed meanwhile");
+		err_note(&f, ERR_DEPENDENCY, "the cell was removed meanwhile");
 	else if (cell_state_is_live(c->state) && c->state != CELL_STOPPING)
 		look_again(a->r);
 	else
 		a->started = cell_start(c, &f) == 0;
-	if (f.status)
+	if (f.kind)
 		action_fail(a, &f);
 	else
 		tell_step(a, "starting");
@@ -252,10 +248,10 @@ static void start_begin(struct run_action *a)
 static bool respec(struct run_action *a)
 {
 	struct cell *c = cell_of(a);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (!c)
-		fault_note(&f, 409, "failed", "the cell was removed meanwhile");
+		err_note(&f, ERR_DEPENDENCY, "the cell was removed meanwhile");
 	else if (cell_respec(c, json_deep_copy(a->plan->spec), &f) == 0)
 		return true;
 	action_fail(a, &f);
@@ -272,7 +268,7 @@ static bool files_note(struct run_action *a)
 	return respec(a);
 }
 
-static void written(void *arg, const struct fault *f)
+static void written(void *arg, const struct err *f)
 {
 	struct run_action *a = arg;
 
@@ -299,7 +295,7 @@ static void files_begin(struct run_action *a)
 	cell_files_write(c, a->r->plan.file.groups[a->plan->group].files, written, a);
 }
 
-static void made(void *arg, struct cell *c, bool existed, const struct fault *f)
+static void made(void *arg, struct cell *c, bool existed, const struct err *f)
 {
 	struct run_action *a = arg;
 
@@ -320,7 +316,7 @@ static void make_begin(struct run_action *a)
 	cell_make(a->r->d, a->plan->cell, json_deep_copy(a->plan->spec), 0, made, a);
 }
 
-static void removed(void *arg, const struct fault *f)
+static void removed(void *arg, const struct err *f)
 {
 	struct run_action *a = arg;
 
@@ -366,7 +362,7 @@ static void stopped(struct run_action *a)
 static void stop_begin(struct run_action *a)
 {
 	struct cell *c = cell_of(a);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	a->step = STEP_STOP;
 	if (c && (cell_state_is_live(c->state) || c->restart_at)) {
@@ -393,7 +389,7 @@ static void start_when_stopped(struct run_action *a)
 		start_begin(a);
 }
 
-static void changed(void *arg, struct cell *c, const struct fault *f)
+static void changed(void *arg, struct cell *c, const struct err *f)
 {
 	struct run_action *a = arg;
 
@@ -413,14 +409,14 @@ static void changed(void *arg, struct cell *c, const struct fault *f)
 static void change_begin(struct run_action *a)
 {
 	struct cell *c = cell_of(a);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	a->step = STEP_CHANGE;
 	a->r->threads++;
 	if (c)
 		cell_change(c, json_deep_copy(a->plan->spec), 0, changed, a);
 	else {
-		fault_note(&f, 409, "failed", "the cell was removed meanwhile");
+		err_note(&f, ERR_DEPENDENCY, "the cell was removed meanwhile");
 		changed(a, NULL, &f);
 	}
 }
@@ -449,18 +445,17 @@ static void action_begin(struct run_action *a)
 static void up_look(struct run_action *a)
 {
 	struct cell *c = cell_of(a);
-	struct fault f = { 0 };
+	struct err f = { 0 };
 
 	if (c && c->state == CELL_STARTING)
 		return;
 	if (!c) {
-		fault_note(&f, 409, "failed", "the cell was removed meanwhile");
+		err_note(&f, ERR_DEPENDENCY, "the cell was removed meanwhile");
 		action_fail(a, &f);
 	} else if (c->state == CELL_FAILED && !a->started) {
 		start_begin(a);
 	} else if (c->state == CELL_FAILED) {
-		fault_note(&f, 422, "start_failed", "the cell could not start");
-		fault_cause(&f, c->detail);
+		cell_start_error(c, "the cell could not start", &f);
 		action_fail(a, &f);
 	} else {
 		if (c->state == CELL_STOPPED)
@@ -476,7 +471,7 @@ static void up_look(struct run_action *a)
 static void wait_look(struct run_action *a)
 {
 	const char *whom = NULL;
-	struct fault f = { 0 };
+	struct err f = { 0 };
 	int holds = 1;
 
 	if (a->r->left || (a->r->active >= ACTIVE_MAX))
@@ -520,7 +515,7 @@ static void action_look(struct run_action *a)
 
 /* ---- volumes ---- */
 
-static void volumes_told(void *arg, const char *volume, const struct fault *f)
+static void volumes_told(void *arg, const char *volume, const struct err *f)
 {
 	struct project_run *r = arg;
 	json_t *o;
@@ -538,7 +533,8 @@ static void volumes_told(void *arg, const char *volume, const struct fault *f)
 		return;
 	}
 	r->failed++;
-	o = json_pack("{s:s,s:s,s:s}", "type", "failed", "volume", volume, "message", f->message);
+	o = json_pack("{s:s,s:s}", "type", "failed", "volume", volume);
+	json_object_update_new(o, json_err(f));
 	tell(r, o);
 }
 

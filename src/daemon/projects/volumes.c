@@ -54,13 +54,13 @@ static void volumes_done(uv_work_t *w, int status)
 
 	(void)status;
 	for (unsigned i = 0; i < v->n; i++) {
-		struct fault f = { 0 };
+		struct err f = { 0 };
 
 		if (v->list[i].status)
-			fault_convert(&f, &v->list[i].e);
+			f = v->list[i].e;
 		else if (v->drop)
 			project_volume_forget(v->d, v->list[i].name);
-		v->fn(v->arg, v->list[i].name, f.status ? &f : NULL);
+		v->fn(v->arg, v->list[i].name, f.kind ? &f : NULL);
 	}
 	v->fn(v->arg, NULL, NULL);
 	free(v);

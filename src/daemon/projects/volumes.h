@@ -5,7 +5,7 @@
 #include "daemon/projects/plan.h"
 
 /* Called later for each volume, f NULL: it is done; and at last with NULL. */
-typedef void (*volumes_fn)(void *arg, const char *volume, const struct fault *f);
+typedef void (*volumes_fn)(void *arg, const char *volume, const struct err *f);
 
 /* list: their names; copied. drop: removes them, else makes them. */
 void project_volumes_change(struct daemon *d, const char *project, const json_t *list, bool drop,

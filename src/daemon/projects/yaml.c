@@ -17,27 +17,28 @@ struct open {
 
 struct builder {
 	struct ydoc *y;
-	struct fault *f;
+	struct err *f;
 	struct open open[YAML_MAX_DEPTH];
 	unsigned depth;
 	bool started; /* the document */
 };
 
-static void wrong_at(struct fault *f, const char *file, unsigned line, unsigned column,
+static void wrong_at(struct err *f, const char *file, unsigned line, unsigned column,
 		     const char *text)
 {
-	fault_note(f, 400, "invalid_file", "%.200s:%u:%u: %s", file, line, column, text);
+	err_note(f, ERR_INVALID_FILE, "%.200s:%u:%u: %s", file, line, column, text);
 }
 
-void yaml_note(struct fault *f, const struct ydoc *y, const struct ynode *at, const char *fmt, ...)
+void yaml_note(struct err *f, const struct ydoc *y, const struct ynode *at, const char *fmt, ...)
 {
-	char text[400];
+	struct err said;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	err_note_va(&said, ERR_INVALID_FILE, fmt, ap);
 	va_end(ap);
-	wrong_at(f, y->file, at ? at->line : 1, at ? at->column : 1, text);
+	wrong_at(f, y->file, at ? at->line : 1, at ? at->column : 1, said.message);
+	err_remedy(f, said.remedy);
 }
 
 /* ---- the tree ---- */
@@ -180,7 +181,7 @@ static void place_find(const char *text, size_t at, unsigned *line, unsigned *co
 }
 
 static int syntax_wrong(const yaml_parser_t *p, const char *file, const char *text, size_t size,
-			struct fault *f)
+			struct err *f)
 {
 	unsigned line = (unsigned)p->problem_mark.line + 1,
 		 column = (unsigned)p->problem_mark.column + 1;
@@ -195,7 +196,7 @@ static int syntax_wrong(const yaml_parser_t *p, const char *file, const char *te
 	return -1;
 }
 
-int ydoc_parse(struct ydoc *y, const char *file, const char *text, size_t size, struct fault *f)
+int ydoc_parse(struct ydoc *y, const char *file, const char *text, size_t size, struct err *f)
 {
 	struct builder b = { .y = y, .f = f };
 	yaml_parser_t p;
@@ -209,7 +210,7 @@ int ydoc_parse(struct ydoc *y, const char *file, const char *text, size_t size, 
 		return -1;
 	}
 	if (!yaml_parser_initialize(&p))
-		return fault_set(f, 500, "failed", "out of memory");
+		return err_set(f, ERR_FAILED, "out of memory");
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, size);
 	while (!end && ret == 0) {

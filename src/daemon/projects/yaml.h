@@ -5,7 +5,7 @@
 #ifndef VIV_DAEMON_PROJECTS_YAML_H
 #define VIV_DAEMON_PROJECTS_YAML_H
 
-#include "daemon/state/fault.h"
+#include "base/err.h"
 
 #define YAML_MAX_BYTES (1u << 20)
 #define YAML_MAX_DEPTH 16
@@ -33,9 +33,9 @@ struct ydoc {
 	size_t expanded; /* bytes that variables have put into it (yvars.c) */
 };
 
-/* 0; or -1 with a fault 400 "invalid_file" whose message begins with FILE:LINE:COLUMN. ydoc_free in any case. */
+/* 0; or -1 with an error 400 "invalid_file" whose message begins with FILE:LINE:COLUMN. ydoc_free in any case. */
 int must_check ydoc_parse(struct ydoc *y, const char *file, const char *text, size_t size,
-			  struct fault *f);
+			  struct err *f);
 void ydoc_free(struct ydoc *y);
 
 /* The value of a key, or NULL. */
@@ -43,13 +43,13 @@ struct ynode *ynode_get(const struct ynode *map, const char *key);
 /* Nothing, or 'null' without quotes. */
 bool ynode_is_null(const struct ynode *n);
 
-/* Sets such a fault for this node. Always -1. A message tells of keys and never of values: those may be secrets. */
+/* Sets such an error for this node. Always -1. A message tells of keys and never of values: those may be secrets. */
 #define yaml_wrong(...)                 \
 	({                              \
 		yaml_note(__VA_ARGS__); \
 		-1;                     \
 	})
-void yaml_note(struct fault *f, const struct ydoc *y, const struct ynode *at, const char *fmt, ...)
+void yaml_note(struct err *f, const struct ydoc *y, const struct ynode *at, const char *fmt, ...)
 	printf_like(4, 5);
 
 #endif

@@ -74,15 +74,15 @@ static int text_read(struct yread *y, struct ynode *n, const struct ykey *k, jso
 	if (n->plain && !*n->text)
 		return yaml_wrong(y->f, &y->doc, n, "'%s' has no value", k->name);
 	if (other || (number && k->type == YKEY_TEXT))
-		return yaml_wrong(y->f, &y->doc, n, "'%s' must be %s; put it in quotes", k->name,
-				  type_names[k->type]);
+		return yaml_wrong(y->f, &y->doc, n, "'%s' must be %s" REMEDY "put it in quotes",
+				  k->name, type_names[k->type]);
 	if (ynode_expand(n, &y->doc, k->flags & YKEY_VARS ? y->vars : NULL, y->f) < 0)
 		return -1;
 	*ret = json_string(n->text);
 	return *ret ? 0 : yaml_wrong(y->f, &y->doc, n, "'%s' is no UTF-8", k->name);
 }
 
-/* The text of a value that is written without quotes; NULL with a fault. */
+/* The text of a value that is written without quotes; NULL with an error. */
 static const char *plain_read(struct yread *y, struct ynode *n, const struct ykey *k)
 {
 	if (n->kind != YNODE_TEXT || (!n->plain && k->type != YKEY_SIZE &&
@@ -107,8 +107,8 @@ int yread_choice(struct yread *y, struct ynode *n, const char *what, const char 
 	similar = n->kind == YNODE_TEXT ? value_similar(n->text, words, nwords, sizeof(*words))
 					: NULL;
 	if (similar)
-		return yaml_wrong(y->f, &y->doc, n, "%s: no such word; did you mean '%s'?", what,
-				  similar);
+		return yaml_wrong(y->f, &y->doc, n, "%s: no such word" REMEDY "did you mean '%s'?",
+				  what, similar);
 	for (unsigned i = 0; i < nwords; i++) {
 		strncat(all, i == 0 ? "" : i + 1 == nwords ? " or " : ", ", 8);
 		strncat(all, words[i], 30);
@@ -311,11 +311,13 @@ static int key_unknown(struct yread *y, const struct ynode *key, const struct ys
 
 	if (!strcmp(key->text, "services") && key_find(s, "cells"))
 		return yaml_wrong(y->f, &y->doc, key,
-				  "%s has no key 'services'; compose's services are 'cells' here",
+				  "%s has no key 'services'" REMEDY
+				  "compose's services are 'cells' here",
 				  s->what);
 	if (similar)
-		return yaml_wrong(y->f, &y->doc, key, "%s has no key '%.60s'; did you mean '%s'?",
-				  s->what, key->text, similar);
+		return yaml_wrong(y->f, &y->doc, key,
+				  "%s has no key '%.60s'" REMEDY "did you mean '%s'?", s->what,
+				  key->text, similar);
 	return yaml_wrong(y->f, &y->doc, key, "%s has no key '%.60s'", s->what, key->text);
 }
 

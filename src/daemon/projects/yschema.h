@@ -11,7 +11,7 @@
 struct yread {
 	struct ydoc doc;
 	const json_t *vars;
-	struct fault *f;
+	struct err *f;
 };
 
 enum ykey_type {
@@ -53,12 +53,12 @@ struct yschema {
 	int (*check)(struct yread *y, struct ynode *at, json_t *o);
 };
 
-/* An object by its table. NULL with a fault; else the caller's. */
+/* An object by its table. NULL with an error; else the caller's. */
 json_t *yschema_read(struct yread *y, struct ynode *n, const struct yschema *s);
 
 /* A value of one type, for those who read by themselves. key is for messages. */
 int ykey_read(struct yread *y, struct ynode *n, const struct ykey *key, json_t **ret);
-/* One of a few words; where it stands in the list, or -1 with a fault. what: "'restart'". */
+/* One of a few words; where it stands in the list, or -1 with an error. what: "'restart'". */
 int yread_choice(struct yread *y, struct ynode *n, const char *what, const char *const *words,
 		 unsigned nwords);
 

@@ -40,7 +40,7 @@ static const char *variable_parse(const char *p, struct variable *ret)
 }
 
 static int variable_add(struct buf *b, const struct variable *v, struct ynode *n,
-			const struct ydoc *y, const json_t *vars, struct fault *f)
+			const struct ydoc *y, const json_t *vars, struct err *f)
 {
 	const char *value = json_string_value(json_object_get(vars, v->name));
 	size_t size = value ? strlen(value) : 0;
@@ -54,7 +54,8 @@ static int variable_add(struct buf *b, const struct variable *v, struct ynode *n
 				  (int)MIN(v->size, (size_t)200), v->rest);
 	if (!value)
 		return yaml_wrong(f, y, n,
-				  "the variable %s is not set; set it, or write ${%s:-DEFAULT}",
+				  "the variable %s is not set" REMEDY
+				  "set it, or write ${%s:-DEFAULT}",
 				  v->name, v->name);
 	n->variable = true;
 	buf_add(b, value, size);
@@ -62,7 +63,7 @@ static int variable_add(struct buf *b, const struct variable *v, struct ynode *n
 }
 
 static int text_expand(struct buf *b, struct ynode *n, const struct ydoc *y, const json_t *vars,
-		       struct fault *f)
+		       struct err *f)
 {
 	struct variable v;
 
@@ -82,11 +83,12 @@ static int text_expand(struct buf *b, struct ynode *n, const struct ydoc *y, con
 		if (!p)
 			return yaml_wrong(f, y, n,
 					  "a '$' begins ${NAME}, ${NAME:-default} or "
-					  "${NAME:?message}; one that means itself is written $$");
+					  "${NAME:?message}" REMEDY
+					  "one that means itself is written $$");
 		if (!vars)
 			return yaml_wrong(
 				f, y, n,
-				"no variables here, since this is told to everybody; give "
+				"no variables here, since this is told to everybody" REMEDY "give "
 				"${%s} in 'env', where a command finds it",
 				v.name);
 		if (variable_add(b, &v, n, y, vars, f) < 0)
@@ -98,7 +100,7 @@ static int text_expand(struct buf *b, struct ynode *n, const struct ydoc *y, con
 	return 0;
 }
 
-int ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct fault *f)
+int ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct err *f)
 {
 	struct buf b = { 0 };
 

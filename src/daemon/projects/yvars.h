@@ -9,7 +9,7 @@
 
 #include "daemon/projects/yaml.h"
 
-/* Replaces what is in the node's text. vars: the values by name; NULL: the place takes no variables. 0, or -1 with a fault. */
-int must_check ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct fault *f);
+/* Replaces what is in the node's text. vars: the values by name; NULL: the place takes no variables. 0, or -1 with an error. */
+int must_check ynode_expand(struct ynode *n, struct ydoc *y, const json_t *vars, struct err *f);
 
 #endif

@@ -44,18 +44,18 @@ static const char *const migrations[] = {
 	"CREATE TABLE changing(id TEXT PRIMARY KEY, limits INTEGER NOT NULL);",
 };
 
-static int db_failed(struct db *db, struct fault *f, const char *what)
+static int db_failed(struct db *db, struct err *f, const char *what)
 {
 	const char *why = sqlite3_errmsg(db->sql);
 
 	db->failed = true;
 	log_warn("the state database: %s: %s", what, why);
 	if (f) {
-		fault_note(
-			f, 507, "storage",
-			"vivd cannot write its state; check the space and the rights of its state "
-			"directory");
-		fault_cause(f, why);
+		err_note(f, ERR_STORAGE,
+			 "vivd cannot write its state" REMEDY
+			 "check the space and the rights of its state "
+			 "directory");
+		err_cause(f, why);
 	}
 	return -1;
 }
@@ -72,7 +72,8 @@ static int db_migrate(struct db *db, struct err *e)
 	sqlite3_finalize(q);
 	if (version > (int)ARRAY_LEN(migrations))
 		return err_set(e, ERR_FAILED,
-			       "the state was written by a newer vivd; use that one, or another "
+			       "the state was written by a newer vivd" REMEDY
+			       "use that one, or another "
 			       "XDG_STATE_HOME");
 	for (int i = MAX(version, 0); i < (int)ARRAY_LEN(migrations); i++) {
 		snprintf(text, sizeof(text), "PRAGMA user_version=%d; COMMIT", i + 1);
@@ -210,8 +211,7 @@ static void values_bind(sqlite3_stmt *s, const char *fmt, va_list ap)
 	}
 }
 
-static int statement_run(struct db *db, struct fault *f, const char *sql, const char *fmt,
-			 va_list ap)
+static int statement_run(struct db *db, struct err *f, const char *sql, const char *fmt, va_list ap)
 {
 	sqlite3_stmt *s = statement(db, sql);
 	int r;
@@ -230,7 +230,7 @@ static int statement_run(struct db *db, struct fault *f, const char *sql, const 
 	return sqlite3_changes(db->sql);
 }
 
-int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...)
+int db_run(struct db *db, struct err *f, const char *sql, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -283,7 +283,7 @@ const char *db_text(sqlite3_stmt *q, int column)
 }
 
 /* One of the words that steer transactions. */
-static int word_run(struct db *db, struct fault *f, const char *sql, ...)
+static int word_run(struct db *db, struct err *f, const char *sql, ...)
 {
 	va_list ap;
 	int n;
@@ -316,7 +316,7 @@ static int change_end(struct db *db)
 	return word_run(db, NULL, "RELEASE change") < 0 || db->failed ? -1 : 0;
 }
 
-static int commit(struct db *db, struct fault *f)
+static int commit(struct db *db, struct err *f)
 {
 	db->held = false;
 	if (word_run(db, f, "COMMIT") >= 0)
@@ -347,7 +347,7 @@ void db_end_later(struct db *db)
 	}
 }
 
-int db_end(struct db *db, struct fault *f)
+int db_end(struct db *db, struct err *f)
 {
 	if (--db->depth)
 		return db->failed ? -1 : 0;
@@ -357,8 +357,8 @@ int db_end(struct db *db, struct fault *f)
 	} else if (!db->held && !sqlite3_get_autocommit(db->sql)) {
 		word_run(db, NULL, "ROLLBACK");
 	}
-	if (f && !f->status)
-		fault_note(f, 507, "storage",
-			   "vivd cannot write its state; check the space on its disk");
+	if (f && !f->kind)
+		err_note(f, ERR_STORAGE,
+			 "vivd cannot write its state" REMEDY "check the space on its disk");
 	return -1;
 }

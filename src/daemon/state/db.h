@@ -1,6 +1,6 @@
 /* vivd's state: one SQLite database in WAL mode, written by one process. Statements are prepared once.
  *
- * Values are bound by a format of one letter each: t text (NULL: null), i int64_t. A failure (a full disk) is a fault 507 and
+ * Values are bound by a format of one letter each: t text (NULL: null), i int64_t. A failure (a full disk) is an error 507 and
  * leaves the database as it was before the transaction.
  *
  * What nobody waits for to be written (what keepers tell) can be kept for a moment and written together with the next change, or by db_flush:
@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-#include "daemon/state/fault.h"
+#include "base/err.h"
 
 #define DB_STATEMENTS 96
 
@@ -41,7 +41,7 @@ int db_open(struct db *db, const char *path, int store, struct err *e);
 void db_close(struct db *db);
 
 /* Runs one that gives no rows. How many rows changed, or -1. */
-int db_run(struct db *db, struct fault *f, const char *sql, const char *fmt, ...);
+int db_run(struct db *db, struct err *f, const char *sql, const char *fmt, ...);
 /* A query that is ready for db_next; NULL: db_next gives no row. Ends with db_done. */
 sqlite3_stmt *db_query(struct db *db, const char *sql, const char *fmt, ...);
 bool db_next(sqlite3_stmt *q);
@@ -52,7 +52,7 @@ const char *db_text(sqlite3_stmt *q, int column);
 
 /* Everything between is one change. db_end gives 0 or, when anything within failed, -1. */
 void db_begin(struct db *db);
-int db_end(struct db *db, struct fault *f);
+int db_end(struct db *db, struct err *f);
 /* The same, but it may be written later. */
 void db_end_later(struct db *db);
 /* Moves what is in the log to the database, which waits for the disk; by a connection of its own. */

@@ -49,7 +49,7 @@ static const char *const type_names[] = {
 };
 
 int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
-		 struct fault *f)
+		 struct err *f)
 {
 	const char *key;
 	json_t *v;
@@ -61,16 +61,16 @@ int fields_check(const json_t *o, const struct field *fields, unsigned n, const 
 		for (i = 0; i < n && strcmp(fields[i].name, key); i++)
 			;
 		if (i == n)
-			return fault_set(f, 400, "unknown_field", "there is no field '%s%.60s'",
-					 where, key);
+			return err_set(f, ERR_UNKNOWN_FIELD, "there is no field '%s%.60s'", where,
+				       key);
 		if (!field_is(v, fields[i].type))
-			return fault_set(f, 400, "wrong_type", "'%s%s' must be %s", where, key,
-					 type_names[fields[i].type]);
+			return err_set(f, ERR_WRONG_TYPE, "'%s%s' must be %s", where, key,
+				       type_names[fields[i].type]);
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (fields[i].required && !json_object_get(o, fields[i].name))
-			return fault_set(f, 400, "missing_field", "'%s%s' is missing", where,
-					 fields[i].name);
+			return err_set(f, ERR_MISSING_FIELD, "'%s%s' is missing", where,
+				       fields[i].name);
 	return 0;
 }
 
@@ -107,4 +107,18 @@ void json_set_exit(json_t *o, int wait_status, bool timed_out)
 const char *json_text(const json_t *o, const char *name)
 {
 	return json_string_value(json_object_get(o, name));
+}
+
+json_t *json_err(const struct err *e)
+{
+	struct err shown = *e;
+	struct buf b = { 0 };
+	json_t *o;
+
+	if (shown.kind == ERR_USAGE)
+		shown.kind = ERR_INVALID;
+	err_json(&shown, &b);
+	o = json_loadb((char *)b.p, b.len, 0, NULL);
+	buf_free(&b);
+	return o;
 }

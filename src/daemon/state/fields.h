@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "daemon/state/fault.h"
+#include "base/err.h"
 
 enum field_type {
 	FIELD_TEXT,
@@ -25,10 +25,12 @@ struct field {
 
 /* Checks an object against a table of its fields; an unknown one is an error. where: "" or "limits." for messages. */
 int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
-		 struct fault *f);
+		 struct err *f);
 
 /* A text of JSON for anybody's bytes: what is no UTF-8 or a control character becomes '?'. */
 json_t *json_clean(const char *s);
+/* An error as the API has it. */
+json_t *json_err(const struct err *e);
 /* Adds how a process ended, by its wait status, to o. */
 void json_set_exit(json_t *o, int wait_status, bool timed_out);
 /* A member that is a text, or NULL. */

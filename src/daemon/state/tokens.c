@@ -41,7 +41,7 @@ static void secret_hash(const char *secret, char text[2 * SHA256_DIGEST_LENGTH +
 }
 
 int token_create(struct daemon *d, const char *name, enum scope scope, const char *cell,
-		 int64_t expires, char text[TOKEN_TEXT], struct fault *f)
+		 int64_t expires, char text[TOKEN_TEXT], struct err *f)
 {
 	char id[TOKEN_ID_LEN + 1], secret[TOKEN_SECRET_LEN + 1], hash[2 * SHA256_DIGEST_LENGTH + 1];
 	sqlite3_stmt *q = db_query(&d->db, "SELECT count(*) FROM tokens", "");
@@ -49,8 +49,8 @@ int token_create(struct daemon *d, const char *name, enum scope scope, const cha
 
 	db_done(q);
 	if (n >= MAX_TOKENS)
-		return fault_set(f, 409, "too_many", "there are %d tokens; revoke some",
-				 MAX_TOKENS);
+		return err_set(f, ERR_TOO_MANY, "there are %d tokens" REMEDY "revoke some",
+			       MAX_TOKENS);
 	random_hex(id, TOKEN_ID_LEN / 2);
 	random_hex(secret, TOKEN_SECRET_LEN / 2);
 	secret_hash(secret, hash);
@@ -93,7 +93,7 @@ json_t *token_list(struct daemon *d, const char *id)
 	return list;
 }
 
-int token_revoke(struct daemon *d, const char *id, struct fault *f)
+int token_revoke(struct daemon *d, const char *id, struct err *f)
 {
 	int n;
 
@@ -104,8 +104,8 @@ int token_revoke(struct daemon *d, const char *id, struct fault *f)
 	if (db_end(&d->db, f) < 0)
 		return -1;
 	if (!n)
-		return fault_set(f, 404, "not_found",
-				 "there is no token '%s'; 'viv token ls' lists them", id);
+		return err_set(f, ERR_NOT_FOUND,
+			       "there is no token '%s'" REMEDY "'viv token ls' lists them", id);
 	return 0;
 }
 

@@ -29,10 +29,10 @@ bool scope_parse(const char *text, enum scope *ret);
 
 /* Writes the whole token once. cell: an id, or NULL. expires: nanoseconds since 1970; 0: never. */
 int token_create(struct daemon *d, const char *name, enum scope scope, const char *cell,
-		 int64_t expires, char text[TOKEN_TEXT], struct fault *f);
+		 int64_t expires, char text[TOKEN_TEXT], struct err *f);
 /* All, without secrets, as a list of objects; id: only that one (NULL: all). */
 json_t *token_list(struct daemon *d, const char *id);
-int token_revoke(struct daemon *d, const char *id, struct fault *f);
+int token_revoke(struct daemon *d, const char *id, struct err *f);
 /* Those of a cell that was removed. */
 void token_revoke_cell(struct daemon *d, const char *cell);
 /* False: no such token, or its time is over. */
