@@ -45,6 +45,21 @@ static int new_unlinked(void)
 static void exit_files(void) { fill(new_file, FILES); }
 static void exit_unlinked(void) { fill(new_unlinked, FILES / 3); }
 static void exit_mixed(void) { fill(new_pipe, 8192); fill(new_event, 20000); fill(new_timer, 16384); }
+/* Of a thread that has a table of its own, and that goes on after the process has closed its files. */
+static void *own_files(void *arg)
+{
+	unshare(CLONE_FILES);
+	fill(new_file, FILES);
+	return arg;
+}
+static void thread_files(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, own_files, NULL) == 0)
+		pthread_join(t, NULL);
+	usleep(100000);
+}
 static void close_files(void) { fill(new_file, FILES); RAW(SYS_close_range, 3, ~0u, 0); }
 static void exec_files(void)
 {
@@ -587,6 +602,7 @@ static const struct kind kinds[] = {
 	{ "an exit with many files", exit_files },
 	{ "an exit with files that are unlinked", exit_unlinked },
 	{ "an exit with pipes, eventfds and timers", exit_mixed },
+	{ "the end of a thread with files of its own", thread_files },
 	{ "a close of many files", close_files },
 	{ "an exec that closes many files", exec_files },
 	{ "forks with many files", fork_files },

@@ -35,6 +35,7 @@ static struct fdtable *fdtable_of_size(uint32_t size)
 	ft->refs = 1;
 	ft->size = size;
 	ft->lock_id = ++lock_id_last;
+	list_init(&ft->closing_link);
 	return ft;
 }
 
@@ -94,15 +95,8 @@ static struct file *slot_clear(struct fdtable *ft, uint32_t fd)
 	return f;
 }
 
-void fdtable_put(struct fdtable *ft, struct task *t)
+static void fdtable_free(struct fdtable *ft)
 {
-	if (!ft || !ref_put(&ft->refs))
-		return;
-	for (uint32_t i = 0; i < ft->size && ft->open; i++) {
-		struct file *f = slot_clear(ft, i);
-		if (f)
-			file_close(ft, f, t);
-	}
 	blob_free(ft->slots, ft->size * sizeof(*ft->slots));
 	obj_free(&fdtable_type, ft);
 }
@@ -119,6 +113,38 @@ bool fdtable_close(struct fdtable *ft, struct task *t)
 			return !ft->open;
 	}
 	return true;
+}
+
+/* Tables without a user that have more files than fit into one turn: of a thread that had its own, or of a child that never came. Those of a
+ * process are closed before its end is known (cell/leave.c). */
+static struct list closing = LIST_INIT(closing);
+
+static void closing_go_on(struct ktimer *timer)
+{
+	while (!list_is_empty(&closing)) {
+		struct fdtable *ft = list_first(&closing, struct fdtable, closing_link);
+
+		if (!fdtable_close(ft, NULL)) { /* there is room for the timer: it has just run */
+			(void)ktimer_start(timer, now_mono() + 1);
+			return;
+		}
+		list_remove(&ft->closing_link);
+		fdtable_free(ft);
+	}
+}
+KTIMER(closing_timer, closing_go_on);
+
+void fdtable_put(struct fdtable *ft, struct task *t)
+{
+	if (!ft || !ref_put(&ft->refs))
+		return;
+	while (!fdtable_close(ft, t))
+		if (ktimer_is_started(&closing_timer) ||
+		    ktimer_start(&closing_timer, now_mono() + 1) == 0) {
+			list_append(&closing, &ft->closing_link);
+			return;
+		}
+	fdtable_free(ft);
 }
 
 void (*vfs_files_full)(struct fdtable *ft);

@@ -561,6 +561,7 @@ struct fdtable {
 	uint64_t lock_id; /* the owner of POSIX locks, as on Linux; no two tables have the same */
 	bool was_full; /* once: open of what is not there may give EMFILE. vfs_files_full was told */
 	struct fdslot *slots;
+	struct list closing_link; /* in the list of those without a user that have files still */
 };
 
 /* The table has no room left for those who use it, for the first time, if set; set by sys/fast.c. */

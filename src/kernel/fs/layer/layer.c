@@ -46,18 +46,59 @@ static void layer_statfs(struct fs *fs, struct fs_stat *out)
 	out->ffree = free_inodes;
 }
 
-/* Nobody can reach any of it any more, so no counts are kept: everything goes. */
-static void layer_free(struct fs *fs)
+/* Nobody can reach any of it any more, so no counts are kept: everything goes. False: there is more than fits into this turn. */
+static bool nodes_end(struct layer *l)
 {
-	struct layer *l = (struct layer *)fs;
-
-	while (!list_is_empty(&l->nodes))
+	for (uint32_t i = 1; !list_is_empty(&l->nodes); i++) {
 		lnode_destroy(list_first(&l->nodes, struct lnode, all_link));
+		if (i % 16 == 0 && turn_is_long())
+			return list_is_empty(&l->nodes);
+	}
+	return true;
+}
+
+static void layer_end(struct layer *l)
+{
 	ids_free(&l->links);
 	store_close(l);
 	if (l->lower)
 		CHECKED(l->lower->ops)->free(l->lower);
 	obj_free(&layer_type, l);
+}
+
+/* Those that have more nodes than fit into one turn. */
+static struct list ending = LIST_INIT(ending);
+
+static void ending_go_on(struct ktimer *timer)
+{
+	while (!list_is_empty(&ending)) {
+		struct layer *l = list_first(&ending, struct layer, ending_link);
+
+		if (!nodes_end(l)) { /* there is room for the timer: it has just run */
+			(void)ktimer_start(timer, now_mono() + 1);
+			return;
+		}
+		list_remove(&l->ending_link);
+		layer_end(l);
+	}
+}
+KTIMER(ending_timer, ending_go_on);
+
+static void layer_free(struct fs *fs)
+{
+	struct layer *l = (struct layer *)fs;
+
+	if (!nodes_end(l)) {
+		/* A disk goes only with its cell, or after a start that failed. */
+		if (!l->store && (ktimer_is_started(&ending_timer) ||
+				  ktimer_start(&ending_timer, now_mono() + 1) == 0)) {
+			list_append(&ending, &l->ending_link);
+			return;
+		}
+		while (!nodes_end(l))
+			;
+	}
+	layer_end(l);
 }
 
 static int layer_sync(struct fs *fs)
@@ -124,6 +165,7 @@ static struct layer *layer_make(struct image *lower, uint64_t max_bytes, uint64_
 	l->ino_base = lower ? IMAGE_INO_END : 0;
 	l->next_id = 1;
 	list_init(&l->nodes);
+	list_init(&l->ending_link);
 	l->links.by = IDS_BY_IMAGE;
 	root = lower ? lnode_new_mirror(l, lower->root) : lnode_new(l, S_IFDIR | 01777);
 	if (!root) {

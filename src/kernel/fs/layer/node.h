@@ -71,6 +71,7 @@ struct layer {
 	uint64_t ino_base, next_id; /* an own inode's number is ino_base + its id */
 	int64_t replay_time; /* while the log is read: the time of the record; else 0 */
 	struct list nodes; /* all of them */
+	struct list ending_link; /* in the list of layers whose nodes are being freed */
 	struct lids links; /* files with several names in the image */
 };
 
