@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "host/isolate.h"
 
 static const struct sock_filter program[] = {
@@ -28,7 +29,8 @@ static void denied(int sig, siginfo_t *si, void *context)
 	(void)sig;
 	(void)context;
 	snprintf(m.text, sizeof(m.text),
-		 "the cell's kernel made system call %d, which it is not allowed (at %p); please "
+		 "the cell's kernel made system call %d, which it is not allowed (at %p)" REMEDY
+		 "please "
 		 "report this",
 		 si->si_syscall, si->si_call_addr);
 	(void)!sendto(FD_CONTROL, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);

@@ -155,23 +155,28 @@ static void fds_close(const int *fds, unsigned n)
 		close(fds[i]);
 }
 
-static void start_failed(struct kproc *p, enum err_kind kind, int status, const char *text)
+static void start_failed(struct kproc *p, int status, const struct err *e)
 {
-	struct err e;
-
-	err_set(&e, status == EXIT_OWN ? kind : err_kind_of_status(status), "%s", text);
 	if (p->num == KEEP_FIRST)
 		leash_over();
 	if (p->owner)
-		client_err(p->owner, p->owner_id, status, &e);
+		client_err(p->owner, p->owner_id, status, e);
 	/* A cell that was started for this command is not without it; an idle one waits for another. */
 	if (p->num == KEEP_FIRST && !keeper.idle && keeper.status < 0) {
 		keeper.status = status;
 		keeper.reason = KEEP_FAILED;
-		keeper.failure = e;
+		keeper.failure = *e;
 		cell_stop(0);
 	}
 	proc_free(p);
+}
+
+static void start_failed_text(struct kproc *p, const char *text)
+{
+	struct err e;
+
+	err_set(&e, ERR_FAILED, "%s", text);
+	start_failed(p, EXIT_OWN, &e);
 }
 
 void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input,
@@ -215,7 +220,7 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	memcpy(all, fds, nfds * sizeof(int));
 	if (!spec_peek(p, all[0]) || ((flags & KEEP_X_LOG) && !log_make(p, hold_input, all))) {
 		fds_close(fds, nfds);
-		start_failed(p, ERR_FAILED, EXIT_OWN, "cannot prepare the process");
+		start_failed_text(p, "cannot prepare the process");
 		return;
 	}
 	m.id = p->num;
@@ -225,7 +230,7 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	m.a = x->rows;
 	m.b = x->cols;
 	if (!control_put(&m, all, 4 + program))
-		start_failed(p, ERR_FAILED, EXIT_OWN, "the cell does not answer");
+		start_failed_text(p, "the cell does not answer");
 }
 
 /* ---- waiting ---- */
@@ -312,7 +317,8 @@ static void proc_started(struct kproc *p, int pid)
 void procs_message(const struct ctl_msg *m)
 {
 	struct kproc *p = proc_by_num(m->id);
-	char why[400];
+	int status = m->a > 0 && m->a < 256 ? m->a : EXIT_OWN;
+	struct err e;
 
 	if (!p || p->ended)
 		return;
@@ -321,12 +327,13 @@ void procs_message(const struct ctl_msg *m)
 	} else if (m->type == CTL_PROC_EXIT) {
 		proc_ended(p, m->a);
 	} else if (m->type == CTL_EXEC_FAIL) {
-		text_clean(m->text, sizeof(m->text), why, sizeof(why));
-		start_failed(p,
-			     m->b == -ENOENT || m->b == -ENOTDIR ? ERR_NOT_FOUND
-			     : m->b == -EBUSY			 ? ERR_CONFLICT
-								 : ERR_FAILED,
-			     m->a > 0 && m->a < 256 ? m->a : EXIT_OWN, why);
+		text_err(m,
+			 status != EXIT_OWN		       ? err_kind_of_status(status)
+			 : m->b == -ENOENT || m->b == -ENOTDIR ? ERR_NOT_FOUND
+			 : m->b == -EBUSY		       ? ERR_CONFLICT
+							       : ERR_FAILED,
+			 &e);
+		start_failed(p, status, &e);
 	}
 }
 
@@ -428,7 +435,7 @@ void procs_end(void)
 		if (p->pid)
 			proc_ended(p, SIGKILL);
 		else
-			start_failed(p, ERR_FAILED, EXIT_OWN, "the cell ended");
+			start_failed_text(p, "the cell ended");
 	}
 }
 

@@ -60,6 +60,20 @@ void text_clean(const char *text, size_t size, char *line, size_t max)
 	line[n] = '\0';
 }
 
+void text_err(const struct ctl_msg *m, enum err_kind kind, struct err *e)
+{
+	size_t n = strnlen(m->text, sizeof(m->text));
+	const char *mark = memchr(m->text, REMEDY[0], n);
+	char line[4 * sizeof(m->text) + 16];
+
+	text_clean(m->text, mark ? (size_t)(mark - m->text) : n, line, sizeof(line));
+	err_set(e, kind, "%s", line);
+	if (mark) {
+		text_clean(mark + 1, (size_t)(m->text + n - mark) - 1, line, sizeof(line));
+		err_remedy(e, line);
+	}
+}
+
 void text_tell(bool is_result, const char *text, size_t size)
 {
 	char line[4 * sizeof(((struct ctl_msg *)0)->text) + 16];
@@ -235,13 +249,10 @@ static int status_of(int wait_status)
 
 static void cell_failed(const struct ctl_msg *m)
 {
-	char line[sizeof(keeper.failure.message)];
-
 	if (keeper.status < 0) {
 		keeper.status = m->a > 0 && m->a < 256 ? m->a : EXIT_OWN;
 		keeper.reason = KEEP_FAILED;
-		text_clean(m->text, sizeof(m->text), line, sizeof(line));
-		err_set(&keeper.failure, err_kind_of_status(keeper.status), "%s", line);
+		text_err(m, err_kind_of_status(keeper.status), &keeper.failure);
 	}
 	grace_start();
 }

@@ -248,7 +248,7 @@ static void answer_deliver(struct fileop *x)
 		reply_json(r, x->status, json_incref(x->object));
 	else if (r)
 		reply_nothing(r);
-	if (r && x->err.kind == 416) {
+	if (r && x->err.kind == ERR_RANGE) {
 		snprintf(range, sizeof(range), "bytes */%llu", (unsigned long long)x->size);
 		reply_header(r, "Content-Range", range);
 	}

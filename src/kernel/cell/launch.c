@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/arena.h"
 #include "wire/execspec.h"
 #include "host/host.h"
@@ -372,7 +373,8 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	if (!l) {
 		fds_close(fds, nfds);
 		fail_say(m->id, 125, control_is_frozen() ? -EBUSY : -EAGAIN,
-			 control_is_frozen() ? "the cell is paused; 'viv resume' lets it go on"
+			 control_is_frozen() ? "the cell is paused" REMEDY
+					       "'viv resume' lets it go on"
 					     : "the cell has too many processes");
 		return;
 	}

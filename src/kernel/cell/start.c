@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "kernel/cell/boot.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/limits.h"
@@ -25,7 +26,8 @@ int start_user(const char *text, struct user *u, struct start_failure *f)
 	if (ret >= 0)
 		return 0;
 	snprintf(f->text, sizeof(f->text),
-		 "--user %.100s: the cell's %s has no such %s; give numbers (UID:GID) or one of "
+		 "--user %.100s: the cell's %s has no such %s" REMEDY
+		 "give numbers (UID:GID) or one of "
 		 "its own",
 		 text, ret == -ESRCH ? "/etc/group" : "/etc/passwd",
 		 ret == -ESRCH ? "group" : "user");
