@@ -13,9 +13,27 @@
 
 static bool later;
 static struct {
-	struct task t; /* call.aux: it waits */
+	struct task t;
 	unsigned k; /* the operation */
+	bool has_file; /* it keeps one, and does so until it ends */
 } waiting[WAITING_MAX];
+static struct file kept_file;
+
+static bool is_waiting(int i)
+{
+	return waiting[i].t.call.kept.kind == KEPT_SYNC;
+}
+
+/* It has ended: what it kept before is there. */
+static void waiting_end(int i)
+{
+	struct call_kept *k = &waiting[i].t.call.kept;
+
+	if (k->kind != (waiting[i].has_file ? KEPT_FILE : KEPT_NOTHING) ||
+	    (waiting[i].has_file && k->file != &kept_file))
+		_exit(98);
+	k->kind = KEPT_NOTHING;
+}
 
 static uint64_t mix(uint64_t seed, uint64_t k)
 {
@@ -42,7 +60,7 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 	int64_t r;
 	int i;
 
-	for (i = 0; i < WAITING_MAX && waiting[i].t.call.aux; i++)
+	for (i = 0; i < WAITING_MAX && is_waiting(i); i++)
 		;
 	if (i == WAITING_MAX)
 		return real_apply(fs, o);
@@ -54,12 +72,18 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 		list_for_each (n, &l->nodes, all_link)
 			n->unsynced = 1 << 30;
 	waiting[i].k = k;
+	waiting[i].has_file = dice & 8;
 	waiting[i].t.call.may_wait = true;
+	if (waiting[i].has_file)
+		waiting[i].t.call.kept =
+			(struct call_kept){ .kind = KEPT_FILE, .file = &kept_file };
 	task_current = &waiting[i].t;
 	r = real_apply(fs, o);
 	task_current = NULL;
 	if (r == -EINPROGRESS)
 		fake->waits[k] = 1;
+	else
+		waiting_end(i);
 	return r;
 }
 
@@ -82,8 +106,8 @@ static int64_t change_later(struct fs *fs, const struct op *o)
 		fake->besides++;
 		(void)hostwork_wait();
 	}
-	if (t.call.aux)
-		(*t.call.aux_free)(t.call.aux);
+	if (t.call.kept.kind == KEPT_SYNC)
+		layer_sync_drop(t.call.kept.sync.request);
 	return r;
 }
 
@@ -135,13 +159,14 @@ static bool sync_ended(struct fs *fs, unsigned acked)
 	for (int i = 0; i < WAITING_MAX; i++) {
 		int r;
 
-		if (!waiting[i].t.call.aux)
+		if (!is_waiting(i))
 			continue;
 		task_current = &waiting[i].t;
 		r = layer_sync_again();
 		task_current = NULL;
 		if (r == -EINPROGRESS)
 			continue;
+		waiting_end(i);
 		fake->waits[waiting[i].k] = 0;
 		fake->failed[waiting[i].k] = r < 0;
 		if (r < 0 && !fake->fail_at)
@@ -166,9 +191,13 @@ static bool others_go_on(struct fs *fs, unsigned acked, uint64_t dice)
 	if (!sync_ended(fs, acked))
 		return false;
 	for (int i = 0; dice % 23 == 0 && i < WAITING_MAX; i++)
-		if (waiting[i].t.call.aux) {
-			(*waiting[i].t.call.aux_free)(waiting[i].t.call.aux);
-			waiting[i].t.call.aux = NULL;
+		if (is_waiting(i)) {
+			struct call_kept *k = &waiting[i].t.call.kept;
+
+			layer_sync_drop(k->sync.request);
+			if (k->sync.file != (waiting[i].has_file ? &kept_file : NULL))
+				_exit(98);
+			k->kind = KEPT_NOTHING;
 			break;
 		}
 	return true;

@@ -120,12 +120,6 @@ int64_t hc_io_destroy(struct task *t, const struct sysargs *a)
 	return -EINVAL;
 }
 
-/* How much of the request at hand was moved in turns before. */
-static int64_t *moved_of(struct task *t)
-{
-	return t->call.aux;
-}
-
 /* A large request is made in pieces; AGAIN: the rest in the next turn. */
 #define AGAIN INT64_MIN
 
@@ -149,20 +143,17 @@ static int64_t piece_rw(struct file *f, const struct iocb *io, struct uio *u, in
 	return r;
 }
 
-static void moved_free(void *p)
-{
-	blob_free(p, sizeof(int64_t));
-}
-
 static int64_t request_rw(struct task *t, struct file *f, const struct iocb *io, struct uio *u,
 			  bool write)
 {
 	bool stream = f->mode & FMODE_STREAM;
-	int64_t pos = stream ? 0 : io->aio_offset, moved = moved_of(t) ? *moved_of(t) : 0, r;
+	struct call_kept *kept = &t->call.kept; /* how much was moved in turns before */
+	int64_t pos = stream ? 0 : io->aio_offset, moved, r;
 	uint64_t want = MIN(u->left, BYTES_MAX), piece;
 
 	if (pos < 0)
 		return -EINVAL;
+	moved = kept->kind == KEPT_MOVED ? kept->moved : 0;
 	/* The guest may have changed the request meanwhile; what was moved, was. */
 	if ((uint64_t)moved >= want)
 		return (int64_t)want;
@@ -172,13 +163,7 @@ static int64_t request_rw(struct task *t, struct file *f, const struct iocb *io,
 	r = piece_rw(f, io, u, stream ? 0 : pos + moved, write);
 	if (r <= 0 || (uint64_t)r < piece || (uint64_t)(moved + r) == want)
 		return moved ? moved + MAX(r, 0) : r;
-	if (!t->call.aux) {
-		t->call.aux = blob_new(sizeof(int64_t));
-		t->call.aux_free = CALLBACK(moved_free);
-		if (!t->call.aux)
-			return r; /* a short one */
-	}
-	*moved_of(t) = moved + r;
+	*kept = (struct call_kept){ .kind = KEPT_MOVED, .moved = moved + r };
 	return AGAIN;
 }
 
@@ -275,10 +260,7 @@ static int64_t submit_one(struct task *t, struct aio_ctx *c, uaddr_t addr, uint6
 	r = request_do(t, f, &io, &ok);
 	if (!ok || r == AGAIN || (t->call.waits && r == -EINPROGRESS))
 		return r;
-	if (t->call.aux) {
-		moved_free(t->call.aux);
-		t->call.aux = NULL;
-	}
+	t->call.kept.kind = KEPT_NOTHING;
 	*ret_bytes += r > 0 ? (uint64_t)r : 0;
 	c->events[(c->first + c->count++) % c->size] =
 		(struct io_event){ .data = io.aio_data, .obj = addr, .res = r };

@@ -14,6 +14,7 @@
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/kept.h"
 #include "kernel/sys/post.h"
 #include "kernel/sys/seed.h"
 #include "kernel/task/heldsig.h"
@@ -206,8 +207,7 @@ static void call_begin(struct task *t)
 	c->may_wait = false;
 	c->wait_since = 0;
 	c->done = 0;
-	c->aux = NULL;
-	c->aux_free = NULL;
+	c->kept.kind = KEPT_NOTHING;
 }
 
 int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_t ip)
@@ -216,7 +216,7 @@ int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_
 	int64_t ret;
 
 	/* Whatever is going on with it, a call of the usual kind sees to. */
-	if (c->active || t->armed || c->aux || t->sig_inflight || t->proc->stop_request ||
+	if (c->active || t->armed || c->kept.kind || t->sig_inflight || t->proc->stop_request ||
 	    t->proc->state != PROC_RUNNING || t->proc->held_set || t->seccomp || trace_is_on())
 		return PARKED;
 	cell.calls++;
@@ -293,7 +293,7 @@ void dispatch_call(const struct host_call *in)
 	} else {
 		if (c->active && c->way != WAY_NOTIFY)
 			call_cut(t); /* in a handler of the stub's: what it does next is to wait */
-		if (c->active || t->armed || c->aux)
+		if (c->active || t->armed || c->kept.kind)
 			call_drop(t); /* what it waited for was interrupted */
 		call_begin(t);
 	}
@@ -318,4 +318,5 @@ void dispatch_call(const struct host_call *in)
 void dispatch_init(void)
 {
 	call_run = run;
+	call_release = kept_release;
 }

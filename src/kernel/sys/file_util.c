@@ -151,23 +151,16 @@ bool call_written_again(struct task *t, int64_t *ret_)
 	return true;
 }
 
-static void file_unkeep(void *aux)
-{
-	file_put(aux);
-}
-
 void file_keep(struct task *t, struct file *f)
 {
-	if (t->call.aux)
-		return;
-	t->call.aux = file_get(f);
-	t->call.aux_free = CALLBACK(file_unkeep);
+	if (t->call.kept.kind == KEPT_NOTHING)
+		t->call.kept = (struct call_kept){ .kind = KEPT_FILE, .file = file_get(f) };
 }
 
 struct file *file_of_call(struct task *t, int fd)
 {
-	if (t->call.resumed && t->call.aux && *t->call.aux_free == file_unkeep)
-		return t->call.aux;
+	if (t->call.resumed && t->call.kept.kind == KEPT_FILE)
+		return t->call.kept.file;
 	return fd_file(t, fd);
 }
 

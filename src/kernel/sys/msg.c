@@ -34,18 +34,13 @@ int64_t sys_msgget(struct task *t, const struct sysargs *a)
 
 /* ---- sending and receiving ---- */
 
-static void queue_unkeep(void *aux)
-{
-	msg_queue_put(aux);
-}
-
 /* The queue of a first run (checked for mode) or of a later one. */
 static int queue_get(struct task *t, int id, int mode, struct msg_queue **ret_)
 {
 	struct ipc_obj *o;
 
-	if (t->call.resumed && t->call.aux) {
-		*ret_ = t->call.aux;
+	if (t->call.resumed && t->call.kept.kind == KEPT_QUEUE) {
+		*ret_ = t->call.kept.queue;
 		if ((*ret_)->gone)
 			return -EIDRM;
 		return ipc_permission(&(*ret_)->obj, &t->cred, mode);
@@ -59,10 +54,9 @@ static int queue_get(struct task *t, int id, int mode, struct msg_queue **ret_)
 
 static int64_t queue_park(struct task *t, struct msg_queue *q, struct waitq *on)
 {
-	if (!t->call.aux) {
+	if (t->call.kept.kind == KEPT_NOTHING) {
 		ref_get(&q->refs);
-		t->call.aux = q;
-		t->call.aux_free = CALLBACK(queue_unkeep);
+		t->call.kept = (struct call_kept){ .kind = KEPT_QUEUE, .queue = q };
 	}
 	return call_park(t, on, ~0u, PARK_EINTR);
 }

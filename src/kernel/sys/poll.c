@@ -16,6 +16,7 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/kept.h"
 
 /* ---- time ---- */
 
@@ -136,16 +137,16 @@ struct poll_kept {
 };
 OBJ_TYPE(poll_kept_type, struct poll_kept, 65536);
 
-static void poll_kept_free(void *aux)
+void poll_kept_free(struct poll_kept *kept)
 {
-	obj_free(&poll_kept_type, aux);
+	obj_free(&poll_kept_type, kept);
 }
 
 static struct poll_kept *poll_kept_of(const struct task *t)
 {
 	const struct call *c = &t->call;
 
-	return c->resumed && c->aux && *c->aux_free == poll_kept_free ? c->aux : NULL;
+	return c->resumed && c->kept.kind == KEPT_POLL ? c->kept.poll : NULL;
 }
 
 /* Without memory the next run reads it again. */
@@ -153,14 +154,13 @@ static void poll_keep(struct task *t, const struct poll_kept *p)
 {
 	struct poll_kept *kept;
 
-	if (t->call.aux)
+	if (t->call.kept.kind != KEPT_NOTHING)
 		return;
 	kept = obj_new(&poll_kept_type);
 	if (!kept)
 		return;
 	*kept = *p;
-	t->call.aux = kept;
-	t->call.aux_free = CALLBACK(poll_kept_free);
+	t->call.kept = (struct call_kept){ .kind = KEPT_POLL, .poll = kept };
 }
 
 /* Only the answers, as Linux does, and the time that is left. */

@@ -10,6 +10,7 @@
 #include "kernel/ipc/sem.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/kept.h"
 
 static struct sem_set *set_of(struct ipc_obj *o)
 {
@@ -48,10 +49,8 @@ static size_t wait_size(uint32_t nsops)
 	return sizeof(struct sem_wait) + nsops * sizeof(struct linux_sembuf);
 }
 
-static void wait_free(void *aux)
+void sem_wait_free(struct sem_wait *w)
 {
-	struct sem_wait *w = aux;
-
 	list_remove(&w->link);
 	sem_set_put(w->set);
 	blob_free(w, wait_size(w->nsops));
@@ -83,8 +82,7 @@ static int wait_make(struct task *t, int id, uint32_t nsops, const struct linux_
 	memcpy(w->sops, sops, nsops * sizeof(*sops));
 	ref_get(&w->set->refs);
 	list_append(&w->set->waiting, &w->link);
-	t->call.aux = w;
-	t->call.aux_free = CALLBACK(wait_free);
+	t->call.kept = (struct call_kept){ .kind = KEPT_SEM, .sem = w };
 	return 0;
 }
 
@@ -120,9 +118,9 @@ static int64_t sem_do(struct task *t, const struct sysargs *a, const struct linu
 						    ? TIME_NEVER
 						    : timeout->sec * NSEC_PER_SEC + timeout->nsec);
 	}
-	w = t->call.aux;
-	if (!w)
+	if (t->call.kept.kind != KEPT_SEM)
 		return -EINVAL;
+	w = t->call.kept.sem;
 	if (w->set->gone)
 		return -EIDRM;
 	r = sem_try(w, t->proc);

@@ -15,6 +15,7 @@
 #define ERESTARTSYS 512
 
 void (*call_run)(struct task *t) SEALED;
+void (*call_release)(const struct call_kept *kept) SEALED;
 struct task *task_current;
 
 static struct list ready = LIST_INIT(ready);
@@ -191,12 +192,12 @@ void call_resume(struct task *t)
 void call_drop(struct task *t)
 {
 	struct call *c = &t->call;
+	const struct call_kept kept = c->kept;
 
 	unpark(t);
-	if (c->aux && c->aux_free)
-		(*CHECKED(c->aux_free))(c->aux);
-	c->aux = NULL;
-	c->aux_free = NULL;
+	c->kept.kind = KEPT_NOTHING;
+	if (kept.kind != KEPT_NOTHING)
+		call_release(&kept);
 	c->active = false;
 	c->way = WAY_NOTIFY;
 	call_unlisted(t);

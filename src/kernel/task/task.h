@@ -24,9 +24,14 @@
 struct fdtable;
 struct fsctx;
 struct fastmm;
+struct fifo_wait;
 struct file;
 struct inode;
+struct msg_queue;
+struct poll_kept;
 struct proc;
+struct sem_wait;
+struct sync_request;
 struct task;
 
 /* The result of a handler whose call waits. Not an errno that Linux has. */
@@ -45,6 +50,34 @@ enum park_kind {
 	PARK_RESTART, /* goes on after a handler with SA_RESTART, else EINTR: read, write, wait4, flock */
 	PARK_EINTR, /* always EINTR after a handler: poll, select, sleep, pause, sigtimedwait */
 	PARK_NOINTR, /* no signal but a fatal one ends it */
+};
+
+/* What a call keeps for its next run. A handler takes what it has put there, or leaves it: call_drop() releases it. */
+enum kept_kind {
+	KEPT_NOTHING,
+	KEPT_FILE, /* what it works at, whatever becomes of the descriptor (sys/file_util.c) */
+	KEPT_SYNC, /* a layer writes to the disk (fs/layer/flight.c) */
+	KEPT_FIFO, /* a FIFO is being opened (fs/pipe/fifo.c) */
+	KEPT_POLL, /* arguments that were read (sys/poll.c) */
+	KEPT_QUEUE, /* of System V messages (sys/msg.c) */
+	KEPT_SEM, /* operations on System V semaphores (sys/sem.c) */
+	KEPT_MOVED, /* a number of bytes (sys/aio.c) */
+};
+
+struct call_kept {
+	enum kept_kind kind;
+	union {
+		struct file *file; /* counted */
+		struct {
+			struct sync_request *request;
+			struct file *file; /* what the call kept before; NULL: nothing */
+		} sync;
+		struct fifo_wait *fifo;
+		struct poll_kept *poll;
+		struct msg_queue *queue; /* counted */
+		struct sem_wait *sem;
+		int64_t moved;
+	};
 };
 
 #define CALL_WAITERS 2
@@ -82,8 +115,7 @@ struct call {
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
 	int64_t until; /* recvmmsg: the end of its own time, which ends no wait; TIME_NEVER: none given */
 	int64_t done; /* progress: bytes moved so far, or whatever the handler counts */
-	void *aux; /* what else the handler keeps; *aux_free is called with it when the call ends in any way */
-	void (*const *aux_free)(void *aux); /* CALLBACK; set whenever aux is */
+	struct call_kept kept;
 	struct waiter waiters[CALL_WAITERS];
 	struct waiter *more; /* blob of more_count waiters for poll and select */
 	uint32_t more_count, more_used;
@@ -305,6 +337,8 @@ void call_resume(struct task *t);
 void call_drop(struct task *t);
 /* Whose call is being handled; NULL between calls. For file operations whose answer depends on who asks (signalfd). */
 extern struct task *task_current;
+/* Releases what a call kept; of every kind but KEPT_NOTHING. */
+extern void (*call_release)(const struct call_kept *kept);
 /* For the main loop: what dispatch does with a call; runs every call that was woken; cuts short what signals interrupted. */
 extern void (*call_run)(struct task *t);
 void calls_run_ready(void);

@@ -348,10 +348,8 @@ static void request_begin(struct sync_request *q)
 
 /* ---- calls ---- */
 
-static void request_drop(void *aux)
+void layer_sync_drop(struct sync_request *q)
 {
-	struct sync_request *q = aux;
-
 	q->gone = true;
 	if (q->ended)
 		request_free(q);
@@ -359,9 +357,7 @@ static void request_drop(void *aux)
 
 bool layer_sync_waits(void)
 {
-	const struct call *c = &task_current->call;
-
-	return c->aux && *c->aux_free == request_drop;
+	return task_current->call.kept.kind == KEPT_SYNC;
 }
 
 static bool may_wait(void)
@@ -400,31 +396,29 @@ static struct sync_request *request_make(struct layer *l, struct lnode *n, bool 
 
 static int request_new(struct layer *l, struct lnode *n, bool data_only, bool whole)
 {
-	struct call *c = &task_current->call;
-	struct sync_request *q = request_make(l, n, data_only, whole);
+	struct call_kept *k = &task_current->call.kept;
+	struct file *file = k->kind == KEPT_FILE ? k->file : NULL;
+	struct sync_request *q =
+		file || k->kind == KEPT_NOTHING ? request_make(l, n, data_only, whole) : NULL;
 
 	if (!q)
 		return sync_here(l, n, data_only, whole);
-	/* What the call has kept so far it needs no more. */
-	if (c->aux)
-		(*CHECKED(c->aux_free))(c->aux);
-	c->aux = q;
-	c->aux_free = CALLBACK(request_drop);
+	*k = (struct call_kept){ .kind = KEPT_SYNC, .sync = { q, file } };
 	request_begin(q);
 	return layer_sync_again();
 }
 
 int layer_sync_again(void)
 {
-	struct call *c = &task_current->call;
-	struct sync_request *q = c->aux;
+	struct call_kept *k = &task_current->call.kept;
+	struct sync_request *q = k->sync.request;
+	struct file *file = k->sync.file;
 	int r = q->result;
 
 	if (!q->ended)
 		return call_wait(task_current, &q->q);
-	c->aux = NULL;
-	c->aux_free = NULL;
-	request_drop(q);
+	*k = (struct call_kept){ .kind = file ? KEPT_FILE : KEPT_NOTHING, .file = file };
+	layer_sync_drop(q);
 	return r;
 }
 

@@ -37,10 +37,12 @@ void layer_finish(struct fs *fs);
 /* What was changed in the tree is on the host's disk. For other file systems than a layer with a disk, nothing happens. */
 int must_check layer_sync_names(struct fs *fs);
 
-/* Whether the call that runs waits for a sync; the layer keeps it in the call's aux, which others use for what they wait for. */
+/* Whether the call that runs waits for a sync (KEPT_SYNC). */
 bool layer_sync_waits(void);
 /* What became of that sync: the result, or -EINPROGRESS and it waits on. */
 int must_check layer_sync_again(void);
+/* The call that waited for it has ended. */
+void layer_sync_drop(struct sync_request *request);
 
 /* Begins to bring everything to the host's disk while the cell goes on, so that a seal finds little that is not there; no more is promised.
  * told is called when that has come to an end, whatever it is; it may be before this returns. false: it was not begun. */

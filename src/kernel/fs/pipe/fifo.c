@@ -3,7 +3,7 @@
  * Linux lets an open for reading wait until a writer comes (and the other way round), even if that writer is gone
  * again before the reader runs. So a waiting open counts as a reader already and remembers how many writers had come
  * before; it goes on when that number has changed. As the call is run again from its start after a wake-up, this
- * state is kept with the call (call.aux), together with the place that was opened: a rename meanwhile changes nothing. */
+ * state is kept with the call, together with the place that was opened: a rename meanwhile changes nothing. */
 #include <errno.h>
 
 #include "base/arena.h"
@@ -26,18 +26,15 @@ static void fifo_wait_free(struct fifo_wait *w)
 	obj_free(&fifo_wait_type, w);
 }
 
-/* The call ended without its file. */
-static void fifo_wait_cancel(void *aux)
+void fifo_wait_cancel(struct fifo_wait *w)
 {
-	struct fifo_wait *w = aux;
-
 	pipe_drop_end(w->pipe, w->reader, !w->reader);
 	fifo_wait_free(w);
 }
 
 static struct fifo_wait *fifo_wait_of(struct task *t)
 {
-	return t->call.aux && *t->call.aux_free == fifo_wait_cancel ? t->call.aux : NULL;
+	return t->call.kept.kind == KEPT_FIFO ? t->call.kept.fifo : NULL;
 }
 
 bool fifo_wait_path(struct task *t, struct path *ret_)
@@ -69,8 +66,7 @@ static int fifo_open_again(struct fifo_wait *w, struct task *t, struct file *f,
 		return -EAGAIN;
 	}
 	fifo_file_set(f, p); /* takes over what the wait counted */
-	t->call.aux = NULL;
-	t->call.aux_free = NULL;
+	t->call.kept.kind = KEPT_NOTHING;
 	fifo_wait_free(w);
 	return 0;
 }
@@ -93,8 +89,8 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 		return -ENXIO;
 	w = NULL;
 	if (wait) {
-		/* A path is always there: a FIFO is reached by its name. One call has one aux. */
-		if (t->call.aux || !(w = obj_new(&fifo_wait_type)))
+		/* A path is always there: a FIFO is reached by its name. */
+		if (t->call.kept.kind || !(w = obj_new(&fifo_wait_type)))
 			return -ENOMEM;
 	}
 	if (p) {
@@ -126,8 +122,7 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 	path_get(&w->path);
 	w->reader = reader;
 	w->counter = reader ? p->w_counter : p->r_counter;
-	t->call.aux = w;
-	t->call.aux_free = CALLBACK(fifo_wait_cancel);
+	t->call.kept = (struct call_kept){ .kind = KEPT_FIFO, .fifo = w };
 	*ret_q = &p->q;
 	return -EAGAIN;
 }

@@ -40,6 +40,8 @@ int64_t pipe_push(struct pipe *p, struct uio *u, bool packet);
 
 /* A task whose open of a FIFO waits goes on at the place it first found. Returns path ref. */
 bool fifo_wait_path(struct task *t, struct path *ret_);
+/* Its call ended without its file. */
+void fifo_wait_cancel(struct fifo_wait *w);
 /* Hooks FIFOs into the VFS; once at boot. */
 void fifo_register(void);
 
