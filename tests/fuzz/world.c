@@ -11,9 +11,10 @@
 #include "base/arena.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/platform/cell.h"
+#include "kernel/sys/dispatch.h"
 #include "kernel/sys/limits.h"
 #include "kernel/task/cred.h"
-#include "kernel/task/task.h"
+#include "kernel/task/gate.h"
 #include "kernel/vfs/vfs.h"
 
 static struct task *task;
@@ -42,6 +43,7 @@ struct task *world_task(void)
 	if (arena_init() < 0)
 		abort();
 	now_update();
+	dispatch_init();
 	cell.spec.max_files = 4096;
 	cell.spec.max_tasks = 64;
 	cell.spec.cpus = 1;
@@ -71,13 +73,13 @@ int64_t world_call(int64_t (*handler)(struct task *t, const struct sysargs *a), 
 	struct sysargs a = { { a0, a1, a2, a3, a4, a5 } };
 	int64_t ret;
 
-	task->call = (struct call){ .args = a };
+	task->call = (struct call){ .args = a, .active = true };
 	list_init(&task->call.ready_link);
 	list_init(&task->call.waiting_link);
 	task_current = task;
 	ret = handler(task, &a);
 	task_current = NULL;
-	call_drop(task);
+	call_leave(task, CALL_LOST);
 	return ret == PARKED ? -EAGAIN : ret;
 }
 

@@ -4,7 +4,7 @@
 #include "kernel/cell/leave.h"
 
 #include "base/arena.h"
-#include "kernel/task/task.h"
+#include "kernel/task/gate.h"
 #include "kernel/vfs/vfs.h"
 
 struct leaving {
@@ -89,7 +89,7 @@ void proc_leave(struct proc *p, int wait_status, const struct rusage *usage)
 		return;
 	/* It waits for nothing any more, and must take nothing that is for others. */
 	list_for_each (t, &p->threads, thread_link)
-		call_drop(t);
+		call_leave(t, CALL_LOST);
 	p->exiting = true;
 	if (parts_end(p) ||
 	    (!ktimer_is_started(&timer) && ktimer_start(&timer, now_mono() + 1) < 0) ||

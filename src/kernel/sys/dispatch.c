@@ -17,6 +17,7 @@
 #include "kernel/sys/kept.h"
 #include "kernel/sys/post.h"
 #include "kernel/sys/seed.h"
+#include "kernel/task/gate.h"
 #include "kernel/task/heldsig.h"
 #include "stub/stub.h"
 
@@ -151,92 +152,64 @@ static bool is_permitted(const struct task *t)
 			     : seccomp_may_ask(t, c->nr, &c->args);
 }
 
-static void run(struct task *t)
+static int64_t handle(struct task *t)
 {
 	struct call *c = &t->call;
 	int64_t ret;
 
-	if (!c->active) {
-		/* Armed and woken: the stub asks again. */
-		if (t->armed)
-			signal_wake_armed(t);
-		return;
-	}
 	task_current = t;
 	c->waits = false;
 	ret = is_permitted(t) ? row_run(t, row_find(c->nr), &c->args) : -EPERM;
 	task_current = NULL;
-	if (ret == ANSWERED_GONE)
-		return;
 	/* What failed for want of an answer from outside is tried again when that is there. */
-	if (ret < 0 && ret != ANSWERED && c->waits)
-		ret = PARKED;
-	if (ret == PARKED) {
-		if (is_armed_form(c->nr, &c->args)) {
-			(void)notify_answer(c->id, STUB_ARMED);
-			c->active = false;
-			t->armed = true;
-		} else if (t->proc->stop_request) {
-			/* It parked while a stop was on its way: see deliver_stop. */
-			proc_stopped(t->proc, t->proc->stop_request);
-		} else if (t->sig_inflight && c->kind != PARK_NOINTR && c->nr < HC_BASE) {
-			/* A signal is about to arrive: the call is made again after its handler. */
-			call_interrupt(t);
-		}
-		if (c->active)
-			call_listed(t);
+	return c->waits && ret < 0 && ret > PARKED ? PARKED : ret;
+}
+
+/* The call waits: whether something is on its way that ends the wait, and where its thread waits. */
+static void parked(struct task *t)
+{
+	struct call *c = &t->call;
+
+	if (is_armed_form(c->nr, &c->args)) {
+		call_divert(t, WAY_ARMED);
 		return;
 	}
-	t->restart.valid = false;
-	if (trace_is_on())
-		trace_call(t, ret);
-	call_finish(t, ret);
+	if (t->proc->stop_request) {
+		/* It parked while a stop was on its way: see deliver_stop. */
+		proc_stopped(t->proc, t->proc->stop_request);
+	} else if (t->sig_inflight && c->kind != PARK_NOINTR && c->nr < HC_BASE) {
+		/* A signal is about to arrive: the call is made again after its handler. */
+		call_interrupt(t);
+	}
+	call_listed(t);
 }
 
-/* A fresh call of t's. */
-static void call_begin(struct task *t)
+static void run(struct task *t)
 {
-	struct call *c = &t->call;
+	int64_t ret;
 
-	c->posted = false;
-	c->renumbered = false;
-	c->listed = false;
-	c->way = WAY_NOTIFY;
-	c->resumed = false;
-	c->has_deadline = false;
-	c->may_wait = false;
-	c->wait_since = 0;
-	c->done = 0;
-	c->kept.kind = KEPT_NOTHING;
+	if (t->call.way == WAY_ARMED) {
+		signal_wake_armed(t); /* the stub asks again */
+		return;
+	}
+	ret = handle(t);
+	if (ret == PARKED)
+		parked(t);
+	else
+		call_leave(t, ret);
 }
 
-int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_t ip)
+int64_t dispatch_posted(struct task *t, const struct host_call *in)
 {
-	struct call *c = &t->call;
 	int64_t ret;
 
 	/* Whatever is going on with it, a call of the usual kind sees to. */
-	if (c->active || t->armed || c->kept.kind || t->sig_inflight || t->proc->stop_request ||
-	    t->proc->state != PROC_RUNNING || t->proc->held_set || t->seccomp || trace_is_on())
+	if (t->call.active || t->sig_inflight || t->proc->stop_request ||
+	    t->proc->state != PROC_RUNNING || t->proc->held_set || t->seccomp)
 		return PARKED;
-	cell.calls++;
-	t->syscalls++;
-	call_begin(t);
-	c->posted = true;
-	c->id = 0; /* there is no notification to answer */
-	c->nr = nr;
-	c->ip = ip;
-	c->args = *a;
-	c->active = true;
-	c->waits = false;
-	task_current = t;
-	ret = row_run(t, row_find(nr), a);
-	task_current = NULL;
-	if (c->waits && ret < 0)
-		ret = PARKED;
-	if (ret != PARKED)
-		t->restart.valid = false;
-	call_drop(t);
+	call_enter(t, in, in->nr, WAY_POST);
+	ret = handle(t);
+	call_leave(t, ret);
 	return ret;
 }
 
@@ -248,12 +221,35 @@ static int nr_of(const struct task *t, const struct host_call *in)
 	return in->nr < SITE_ODD ? in->nr : fast_site_nr(t, in->ip);
 }
 
+/* The thread is in this call already, and waits for its end in the stub: armed (a guest can ask again without having been woken), or
+ * detached, and it did not come to waiting. */
+static bool is_again(const struct task *t, const struct host_call *in)
+{
+	const struct call *c = &t->call;
+
+	if (!c->active || memcmp(c->args.a, in->args, sizeof(c->args.a)) != 0)
+		return false;
+	if (c->way == WAY_ARMED)
+		return c->nr == in->nr;
+	return call_is_detached(c) && c->raw_nr == in->nr && c->ip == in->ip;
+}
+
+/* By a thread that has no task. */
+static int64_t stranger_call(const struct host_call *in)
+{
+	int64_t ret = in->nr == HC_CHILD ? hc_child(in) : seed_call(in);
+
+	if (ret != CALL_LOST)
+		return ret;
+	log_debug("call %d by unknown thread %d: ended", in->nr, in->tid);
+	(void)host_kill(in->tid, SIGKILL);
+	return -EPERM;
+}
+
 void dispatch_call(const struct host_call *in)
 {
 	struct task *t = task_find(in->tid);
-	struct call *c;
 
-	cell.calls++;
 	/* A new thread with the number of one that died unseen, which only unannounced threads make possible. */
 	if (t && in->nr == HC_CHILD && !host_is_thread(t->proc->pid, t->tid)) {
 		task_free(t);
@@ -262,53 +258,21 @@ void dispatch_call(const struct host_call *in)
 	if (in->nr == HC_EXEC_BOOT)
 		t = exec_survivor(in->tid, t);
 	if (!t) {
-		if (in->nr == HC_CHILD) {
-			(void)notify_answer(in->id, hc_child(in));
-			return;
-		}
-		if (seed_call(in))
-			return;
-		log_debug("call %d by unknown thread %d: ended", in->nr, in->tid);
-		(void)host_kill(in->tid, SIGKILL);
-		(void)notify_answer(in->id, -EPERM);
+		int64_t ret = stranger_call(in);
+
+		if (ret != PARKED)
+			call_reply(in->id, ret);
 		return;
 	}
-	c = &t->call;
 	calls_notified++;
 	if (in->nr == HC_WAIT_END) {
 		call_ask(t, in->id, in->args[0]);
 		return;
 	}
-	t->syscalls++;
-	if (t->armed && c->nr == in->nr &&
-	    is_armed_form(in->nr, (const struct sysargs *)in->args) &&
-	    !memcmp(c->args.a, in->args, sizeof(c->args.a))) {
-		call_resume(t); /* a guest can ask again without having been woken */
-	} else if (c->active && c->way != WAY_NOTIFY && c->raw_nr == in->nr && c->ip == in->ip &&
-		   !memcmp(c->args.a, in->args, sizeof(c->args.a))) {
-		/* Detached, and it did not come to waiting in the stub. */
-		c->way = WAY_NOTIFY;
-		c->listed = false;
-		call_resume(t);
-	} else {
-		if (c->active && c->way != WAY_NOTIFY)
-			call_cut(t); /* in a handler of the stub's: what it does next is to wait */
-		if (c->active || t->armed || c->kept.kind)
-			call_drop(t); /* what it waited for was interrupted */
-		call_begin(t);
-	}
-	t->armed = false;
-	t->raising = 0; /* that is done */
-	call_returned(t);
-	c->id = in->id;
-	c->raw_nr = in->nr;
-	c->nr = nr_of(t, in);
-	c->renumbered = c->nr != in->nr;
-	c->ip = in->ip;
-	memcpy(c->args.a, in->args, sizeof(c->args.a));
-	c->active = true;
-	if (c->nr < HC_BASE && c->args.a[5] != STUB_MAGIC)
-		t->errand = false;
+	if (is_again(t, in))
+		call_enter_again(t, in);
+	else
+		call_enter(t, in, nr_of(t, in), WAY_NOTIFY);
 	if (t->proc->held_set)
 		held_pass_on(t);
 	posts_missed(t);

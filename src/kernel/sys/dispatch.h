@@ -9,16 +9,14 @@ void dispatch_init(void);
 /* A call arrived. */
 void dispatch_call(const struct host_call *in);
 /* A call that was posted (sys/post.c), as far as it ends at once: what it gives; PARKED: it is to be made again, as a notification. */
-int64_t dispatch_posted(struct task *t, int nr, const struct sysargs *a, uint64_t ip);
+int64_t dispatch_posted(struct task *t, const struct host_call *in);
 
 /* Names and formats from the table; NULL: there is no such call. */
 const char *syscall_name(int nr);
 const char *syscall_format(int nr);
 
-/* --trace: one line for each call when it is answered. */
+/* --trace: from now on one line for each call that leaves (task/gate.h). */
 void trace_open(int fd);
-bool trace_is_on(void);
-void trace_call(struct task *t, int64_t ret);
 
 /* Questions of the stub (sys/clone.c, exec.c, mem.c, post.c, seccomp.c, shm.c, signal.c). The first has no task yet. */
 int64_t hc_child(const struct host_call *in);

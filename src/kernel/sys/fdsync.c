@@ -5,7 +5,6 @@
 #include <linux/sockios.h>
 #include <sys/mman.h>
 
-#include "host/notify.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/guestmem.h"
@@ -186,8 +185,7 @@ int64_t sys_msync(struct task *t, const struct sysargs *a)
 
 	if (ret < 0)
 		return ret == -EINPROGRESS ? PARKED : -EIO;
-	(void)notify_continue(t->call.id);
-	return ANSWERED;
+	return CALL_NATIVE;
 }
 
 int64_t sys_syncfs(struct task *t, const struct sysargs *a)

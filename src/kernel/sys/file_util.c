@@ -135,7 +135,7 @@ int64_t call_written(struct task *t, struct file *f, unsigned rwf, int64_t n)
 	int r;
 
 	t->call.done = n;
-	t->call.may_wait = !t->call.posted; /* which has no second run */
+	t->call.may_wait = t->call.way != WAY_POST; /* which has no second run */
 	r = file_written(f, rwf);
 	return r < 0 ? r : n;
 }

@@ -202,8 +202,9 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	if (r)
 		return r;
 	/* Who waits for the other side is seen by it. */
-	if (t->call.posted && (S_ISFIFO(place.name->inode->mode) ||
-			       (rq.flags & O_TRUNC && place.name->inode->size >= TRUNC_LONG))) {
+	if (t->call.way == WAY_POST &&
+	    (S_ISFIFO(place.name->inode->mode) ||
+	     (rq.flags & O_TRUNC && place.name->inode->size >= TRUNC_LONG))) {
 		path_put(&place);
 		return PARKED;
 	}

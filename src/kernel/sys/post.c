@@ -375,6 +375,7 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 {
 	uint32_t tid = POST_TID(state), step = POST_ASK;
 	struct post_slot *s = &p->box->slot[i];
+	struct host_call in = { .tid = (pid_t)tid };
 	struct sysargs args;
 	struct task *t;
 	uint64_t nr;
@@ -391,7 +392,10 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 		windows_open(s, t->tid);
 		slot_stream(p, s, t, nr, &args);
 		bulk += bulk_of(nr, &args);
-		ret = dispatch_posted(t, (int)nr, &args, slot_u64(&s->ip));
+		in.nr = (int)nr;
+		in.ip = slot_u64(&s->ip);
+		memcpy(in.args, args.a, sizeof(in.args));
+		ret = dispatch_posted(t, &in);
 		if (ret != PARKED) {
 			s->ret = ret;
 			s->out_len = (uint32_t)guest_window.out_len;

@@ -261,8 +261,7 @@ int64_t sys_seccomp(struct task *t, const struct sysargs *a)
 	    a->a[2] != FILTER_BASE + (uint64_t)i * FILTER_ROOM)
 		return -EPERM;
 	slots[i].taken = true;
-	(void)notify_continue(t->call.id);
-	return ANSWERED;
+	return CALL_NATIVE;
 }
 
 /* (what the host answered). Said once for each HC_SECCOMP, by the stub at once: code that is filtered cannot take its filter back.

@@ -10,6 +10,7 @@
 #include "host/child.h"
 #include "host/host.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/gate.h"
 #include "stub/stub.h"
 
 #define ORDERS_MAX 1024
@@ -95,7 +96,7 @@ static void seed_next(void)
 	}
 	if (seed.fresh)
 		seed.announce = out.seed_token;
-	(void)notify_answer(seed.call_id, 0);
+	call_reply(seed.call_id, 0);
 }
 
 void seed_init(pid_t pid)
@@ -252,16 +253,13 @@ static int64_t seed_born(const struct host_call *in)
 	return (*CHECKED(o->born))(o, in->tid);
 }
 
-bool seed_call(const struct host_call *in)
+int64_t seed_call(const struct host_call *in)
 {
 	int64_t ret;
 
 	switch (in->nr) {
 	case HC_EXEC_BOOT:
-		if (!seed_is(in->tid))
-			return false;
-		ret = STUB_BE_SEED;
-		break;
+		return seed_is(in->tid) ? STUB_BE_SEED : CALL_LOST;
 	case HC_SEED:
 		ret = seed_asks(in);
 		break;
@@ -275,15 +273,12 @@ bool seed_call(const struct host_call *in)
 		ret = seed_fails(in);
 		break;
 	default:
-		return false;
+		return CALL_LOST;
 	}
-	if (ret == PARKED)
-		return true;
 	/* Made behind our back, or not wanted any more. */
-	if (ret < 0 && in->nr != HC_SEED_FILL)
+	if (ret < 0 && ret != PARKED && in->nr != HC_SEED_FILL)
 		(void)host_kill(in->tid, SIGKILL);
-	(void)notify_answer(in->id, ret);
-	return true;
+	return ret;
 }
 
 bool seed_is_split(const struct task *t)

@@ -40,8 +40,8 @@ void seed_gone(void);
 void seed_thawed(void);
 
 /* ---- for dispatch ---- */
-/* A call of a thread that is in no table. False: it is none of ours. */
-bool seed_call(const struct host_call *in);
+/* A call of a thread that is in no table: the answer; PARKED: it comes later; CALL_LOST: it is none of ours. */
+int64_t seed_call(const struct host_call *in);
 /* HC_EXEC_BOOT of the first process: must it make the seed first? Then what to answer; 0: it is done. */
 bool seed_is_split(const struct task *t);
 int64_t seed_split(struct task *t, const struct sysargs *a);

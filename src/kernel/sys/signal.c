@@ -4,13 +4,13 @@
 #include <signal.h>
 #include <string.h>
 
-#include "host/notify.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/signal.h"
+#include "kernel/task/gate.h"
 #include "kernel/task/heldsig.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
@@ -95,13 +95,7 @@ static bool self_is_native(const struct task *t, int sig)
 
 	return sig >= 1 && sig <= LINUX_NSIG &&
 	       (p->sig_caught & ~(p->sigfd_mask | NOT_NATIVE) & SIGBIT(sig)) && !t->sig_inflight &&
-	       t->cred.uid == RUNNER_UID && !trace_is_on();
-}
-
-static int64_t self_natively(struct task *t)
-{
-	(void)notify_continue(t->call.id);
-	return ANSWERED;
+	       t->cred.uid == RUNNER_UID && !calls_are_watched();
 }
 
 int64_t sys_kill(struct task *t, const struct sysargs *a)
@@ -114,7 +108,7 @@ int64_t sys_kill(struct task *t, const struct sysargs *a)
 	/* Of several threads the host might choose one that waits for us. */
 	if (pid == t->proc->pid && t->proc->nthreads == 1 && !births_has_thread(t->proc) &&
 	    self_is_native(t, sig))
-		return self_natively(t);
+		return CALL_NATIVE;
 	if (pid == INT32_MIN)
 		return -ESRCH;
 	if (pid == -1)
@@ -175,7 +169,7 @@ int64_t sys_tgkill(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	if ((pid_t)a->a[0] == t->proc->pid && (pid_t)a->a[1] == t->tid &&
 	    self_is_native(t, (int)a->a[2]))
-		return self_natively(t);
+		return CALL_NATIVE;
 	return do_tkill(t, (pid_t)a->a[0], (pid_t)a->a[1], (int)a->a[2], &si);
 }
 
@@ -200,8 +194,7 @@ int64_t sys_rt_sigqueueinfo(struct task *t, const struct sysargs *a)
 	if (a->a[5] == STUB_MAGIC && pid == t->proc->pid) {
 		/* The stub makes a travelling signal pending for its own process: natively, only registers count. */
 		signal_raised(t, sig);
-		(void)notify_continue(t->call.id);
-		return ANSWERED;
+		return CALL_NATIVE;
 	}
 	if (sig < 0 || sig > LINUX_NSIG)
 		return -EINVAL;
@@ -224,8 +217,7 @@ int64_t sys_rt_tgsigqueueinfo(struct task *t, const struct sysargs *a)
 
 	if (a->a[5] == STUB_MAGIC && tgid == t->proc->pid && tid == t->tid) {
 		signal_raised(t, sig);
-		(void)notify_continue(t->call.id);
-		return ANSWERED;
+		return CALL_NATIVE;
 	}
 	if (tgid <= 0 || tid <= 0)
 		return -EINVAL;
@@ -298,19 +290,11 @@ int64_t hc_taken(struct task *t, const struct sysargs *a)
 int64_t sys_exit(struct task *t, const struct sysargs *a)
 {
 	struct proc *p = t->proc;
-	uint64_t id = t->call.id;
 
 	(void)a;
 	/* A thread that it made may not have announced itself: then this one is not the last. */
 	if (p->nthreads == 1 && births_has_thread(p) && births_wait(t) == PARKED)
 		return PARKED;
 	/* The last thread's exit is the process's: the host will tell. */
-	if (p->nthreads > 1) {
-		task_free(t);
-		signal_resend(p, p);
-		(void)notify_continue(id);
-		return ANSWERED_GONE;
-	}
-	(void)notify_continue(id);
-	return ANSWERED;
+	return p->nthreads > 1 ? CALL_EXIT : CALL_NATIVE;
 }

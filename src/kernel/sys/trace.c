@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/task/gate.h"
 #include "stub/stub.h"
 
 static int trace_fd = -1;
@@ -19,16 +20,6 @@ struct line {
 	char text[1024];
 	size_t len;
 };
-
-void trace_open(int fd)
-{
-	trace_fd = fd;
-}
-
-bool trace_is_on(void)
-{
-	return trace_fd >= 0;
-}
 
 static void add(struct line *l, const char *fmt, ...) printf_like(2, 3);
 static void add(struct line *l, const char *fmt, ...)
@@ -63,7 +54,7 @@ static void add_bytes(struct line *l, const char *s, size_t n, bool cut)
 	add(l, cut ? "\"..." : "\"");
 }
 
-static void add_arg(struct line *l, struct task *t, char kind, const uint64_t *arg)
+static void add_arg(struct line *l, const struct task *t, char kind, const uint64_t *arg)
 {
 	char buf[65];
 	int n;
@@ -107,7 +98,7 @@ static void add_arg(struct line *l, struct task *t, char kind, const uint64_t *a
 	}
 }
 
-void trace_call(struct task *t, int64_t ret)
+static void trace_call(const struct task *t, int64_t ret)
 {
 	const struct call *c = &t->call;
 	const char *name = syscall_name(c->nr), *fmt = syscall_format(c->nr);
@@ -118,7 +109,8 @@ void trace_call(struct task *t, int64_t ret)
 	    c->nr != HC_SHMAT && c->nr != HC_SHMDT && c->nr != HC_SECCOMP && c->nr != HC_IO_SETUP &&
 	    c->nr != HC_IO_DESTROY)
 		return;
-	if (ret == ANSWERED) /* carried out by the host: a signal on its way */
+	/* Carried out by the host, which does not say how it went. */
+	if (ret == CALL_NATIVE || ret == CALL_EXIT)
 		return;
 	if (c->nr == HC_MMAP) {
 		name = "mmap"; /* the address is the host's to choose */
@@ -138,11 +130,21 @@ void trace_call(struct task *t, int64_t ret)
 			add(&l, ", ");
 		add_arg(&l, t, fmt[i], &c->args.a[i]);
 	}
-	if (ret < 0 && ret > -4096)
+	if (ret == CALL_LOST)
+		add(&l, ") = ?");
+	else if (ret == -ERESTARTSYS)
+		add(&l, ") = ? ERESTARTSYS (Interrupted by a signal)");
+	else if (ret < 0 && ret > -4096)
 		add(&l, ") = -1 %s (%s)%s", errno_name((int)-ret), strerror((int)-ret),
 		    ret == -ENOSYS ? " [not implemented]" : "");
 	else
 		add(&l, ret > 0xffff ? ") = %#llx" : ") = %lld", (unsigned long long)ret);
 	l.text[l.len++] = '\n';
 	(void)host_write(trace_fd, l.text, l.len);
+}
+
+void trace_open(int fd)
+{
+	trace_fd = fd;
+	call_hooks.trace = trace_call;
 }

@@ -8,11 +8,7 @@
 #include <poll.h>
 
 #include "base/arena.h"
-#include "host/notify.h"
-#include "kernel/task/task.h"
-#include "stub/stub.h"
-
-#define ERESTARTSYS 512
+#include "kernel/task/gate.h"
 
 void (*call_run)(struct task *t) SEALED;
 void (*call_release)(const struct call_kept *kept) SEALED;
@@ -52,8 +48,7 @@ static void more_free(struct call *c)
 	c->more_count = c->more_used = 0;
 }
 
-/* Off all queues; what it remembers stays. */
-static void unpark(struct task *t)
+void call_unpark(struct task *t)
 {
 	struct call *c = &t->call;
 
@@ -185,39 +180,8 @@ bool call_is_expired(const struct task *t)
 
 void call_resume(struct task *t)
 {
-	unpark(t);
+	call_unpark(t);
 	t->call.resumed = true;
-}
-
-void call_drop(struct task *t)
-{
-	struct call *c = &t->call;
-	const struct call_kept kept = c->kept;
-
-	unpark(t);
-	c->kept.kind = KEPT_NOTHING;
-	if (kept.kind != KEPT_NOTHING)
-		call_release(&kept);
-	c->active = false;
-	c->way = WAY_NOTIFY;
-	call_unlisted(t);
-	t->armed = false;
-	list_remove(&t->interrupt_link);
-}
-
-void call_finish(struct task *t, int64_t ret)
-{
-	enum call_way way = t->call.way;
-	uint64_t id = t->call.id;
-	bool active = t->call.active;
-
-	call_drop(t);
-	if (!active || ret == ANSWERED)
-		return;
-	if (way == WAY_NOTIFY)
-		(void)notify_answer(id, ret);
-	else
-		call_return(t, way, ret);
 }
 
 bool calls_are_ready(void)
@@ -278,15 +242,14 @@ void call_cut(struct task *t)
 	const struct call *c = &t->call;
 
 	if (c->done > 0) {
-		call_finish(t, c->done);
+		call_leave(t, c->done);
 		return;
 	}
-	if (c->has_deadline) {
+	call_leave(t, -ERESTARTSYS);
+	if (c->has_deadline)
 		t->restart = (struct call_restart){
 			.valid = true, .nr = c->nr, .args = c->args, .deadline = c->deadline
 		};
-	}
-	call_finish(t, -ERESTARTSYS);
 }
 
 void calls_run_interrupts(void)
@@ -296,7 +259,7 @@ void calls_run_interrupts(void)
 		struct call *c = &t->call;
 
 		list_remove(&t->interrupt_link);
-		if (!c->active || !c->parked || c->kind == PARK_NOINTR)
+		if (!call_is_parked(c) || c->kind == PARK_NOINTR)
 			continue;
 		call_cut(t);
 	}

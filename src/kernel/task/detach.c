@@ -7,7 +7,7 @@
  * For the kernel nothing else changes: the call stays parked on its queues, in its place, with its deadline; it is woken, run, cut
  * short and stopped as before. What differs is the way of its answer, struct call's way:
  *
- *   WAY_NOTIFY ── call_detach() ──▶ WAY_SIGNAL ── call_finish(): a reserved signal with the result ──▶ ended
+ *   WAY_NOTIFY ── call_detach() ──▶ WAY_SIGNAL ── call_leave(): a reserved signal with the result ──▶ ended
  *       ▲                               │ │
  *       └─ the thread makes the same ───┘ └──── HC_WAIT_END: a signal of the guest's (or a nudge) found the thread waiting ──▶ ended:
  *          call again: it never waited          cut short, or answered already; or WAY_ASKED, if nothing may cut it short
@@ -22,12 +22,11 @@
 #include <sys/syscall.h>
 
 #include "host/child.h"
-#include "host/notify.h"
 #include "host/procmem.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
-#include "kernel/task/task.h"
+#include "kernel/task/gate.h"
 #include "stub/stub.h"
 
 #define KEEP 32 /* so many may wait as they are */
@@ -118,8 +117,7 @@ static int call_detach(struct task *t)
 		return -EPERM;
 	if (signal_detach(t, &w) < 0)
 		return -EPERM;
-	(void)notify_answer(c->id, STUB_AGAIN);
-	c->way = WAY_SIGNAL;
+	call_divert(t, WAY_SIGNAL);
 	c->sigmask = hs.blocked;
 	return 0;
 }
@@ -193,7 +191,7 @@ void call_return(struct task *t, enum call_way way, int64_t ret)
 		.valid = true, .raw_nr = c->raw_nr, .ip = c->ip, .r9 = c->args.a[5], .ret = ret
 	};
 	if (way == WAY_ASKED) {
-		(void)notify_answer(c->id, end_tell(t, c->ask_addr));
+		call_reply(c->id, end_tell(t, c->ask_addr));
 		return;
 	}
 	if (signal_return(t, &w) != -EAGAIN)
@@ -213,7 +211,7 @@ void call_ask(struct task *t, uint64_t id, uaddr_t addr)
 	struct call *c = &t->call;
 
 	list_remove(&t->end_link);
-	if (c->active && c->way != WAY_NOTIFY) {
+	if (call_is_detached(c)) {
 		c->way = WAY_ASKED;
 		c->id = id;
 		c->ask_addr = addr;
@@ -221,7 +219,7 @@ void call_ask(struct task *t, uint64_t id, uaddr_t addr)
 			call_cut(t);
 		return;
 	}
-	(void)notify_answer(id, end_tell(t, addr));
+	call_reply(id, end_tell(t, addr));
 }
 
 void call_returned(struct task *t)

@@ -240,7 +240,7 @@ void signal_forget(struct proc *p)
 /* To this thread, which has it unblocked or is somewhere in the stub. */
 static int send_caught(struct task *t, int sig, unsigned how, const struct linux_siginfo *info)
 {
-	bool parked = t->call.active && t->call.parked && t->call.kind != PARK_NOINTR;
+	bool parked = call_is_parked(&t->call) && t->call.kind != PARK_NOINTR;
 	unsigned flags = !parked ? 0 : t->call.kind == PARK_RESTART ? SIGF_RESTART : SIGF_EINTR;
 	int ret = send_reserved(t, sig, flags | how, info);
 
@@ -251,7 +251,7 @@ static int send_caught(struct task *t, int sig, unsigned how, const struct linux
 
 static bool is_parked(const struct task *t)
 {
-	return t->call.active && t->call.parked;
+	return call_is_parked(&t->call);
 }
 
 /* Parked, and nothing happens on the host before we answer. A detached call's thread takes signals and stops as if it ran. */

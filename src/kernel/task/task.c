@@ -15,7 +15,7 @@
 #include "kernel/task/heldsig.h"
 #include "kernel/task/pidref.h"
 #include "kernel/task/cputime.h"
-#include "kernel/task/task.h"
+#include "kernel/task/gate.h"
 
 OBJ_TYPE(task_type, struct task, 0);
 OBJ_TYPE(proc_type, struct proc, 0);
@@ -172,7 +172,7 @@ void task_free(struct task *t)
 {
 	struct proc *p = t->proc;
 
-	call_drop(t);
+	call_leave(t, CALL_LOST);
 	call_returned(t);
 	/* First: what it closes may send signals, and send them to it. */
 	if (task_gone)

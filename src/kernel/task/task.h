@@ -36,10 +36,12 @@ struct task;
 
 /* The result of a handler whose call waits. Not an errno that Linux has. */
 #define PARKED (-4097LL)
-/* "No result to give": the platform has answered already or the caller is gone. */
-#define ANSWERED (-4098LL)
-/* The same, and the task itself was freed. */
-#define ANSWERED_GONE (-4099LL)
+/* The host is to carry the call out as it is. Only for calls of which nothing but the registers counts. */
+#define CALL_NATIVE (-4098LL)
+/* The same, and the thread, which is not the last of its process, ends with that. */
+#define CALL_EXIT (-4099LL)
+/* For call_leave(): nobody waits for a result any more. No handler returns it. */
+#define CALL_LOST (-4100LL)
 
 struct sysargs {
 	uint64_t a[6];
@@ -52,7 +54,7 @@ enum park_kind {
 	PARK_NOINTR, /* no signal but a fatal one ends it */
 };
 
-/* What a call keeps for its next run. A handler takes what it has put there, or leaves it: call_drop() releases it. */
+/* What a call keeps for its next run. A handler takes what it has put there, or leaves it: call_leave() releases it. */
 enum kept_kind {
 	KEPT_NOTHING,
 	KEPT_FILE, /* what it works at, whatever becomes of the descriptor (sys/file_util.c) */
@@ -82,15 +84,18 @@ struct call_kept {
 
 #define CALL_WAITERS 2
 
-/* How the answer to a call reaches its thread: see task/detach.c. */
+/* How the answer to a call reaches its thread. */
 enum call_way {
 	WAY_NOTIFY, /* the host's notification is open */
+	WAY_POST, /* it came by a box (sys/post.h): it ends at once, or is made again and has had no effect */
+	WAY_ARMED, /* it has a signal mask and waits in the stub, which is woken to ask again */
+	/* task/detach.c: */
 	WAY_SIGNAL, /* detached: the thread waits in the stub, for a reserved signal */
 	WAY_ASKED, /* detached, and the stub has asked for it (HC_WAIT_END) */
 };
 
 struct call {
-	uint64_t id; /* the notification's id */
+	uint64_t id; /* the notification's id; 0: there is none */
 	int nr;
 	int raw_nr; /* nr as the thread has it: differs for a call that is being rewritten */
 	struct sysargs args;
@@ -101,9 +106,8 @@ struct call {
 	struct list waiting_link; /* in that list */
 	uint64_t sigmask; /* detached: what the thread blocks */
 	uaddr_t ask_addr; /* WAY_ASKED: where the stub wants to be told */
-	bool active; /* the thread waits for an answer */
+	bool active; /* from call_enter() to call_leave() */
 	bool renumbered; /* the host saw another number: the stub's for it (HC_FORWARD), or one of a place being rewritten */
-	bool posted; /* it came by a box (sys/post.h): it ends at once, or is made again and has had no effect */
 	bool parked; /* on wait queues */
 	bool resumed; /* this is not the handler's first run for this call */
 	bool ready; /* woken, on the ready list */
@@ -171,7 +175,6 @@ struct task {
 	struct list travelling; /* ... and what is in them (task/signal.c) */
 	struct list
 		interrupt_link; /* its parked call is to be cut short at the end of this event */
-	bool armed; /* in a call with a signal mask, waiting in the stub (see platform) */
 	struct call_end { /* what became of a detached call, until its thread has made another */
 		bool valid;
 		int raw_nr;
@@ -329,12 +332,18 @@ void call_set_timeout(struct task *t, int64_t rel_ns);
 void call_set_deadline(struct task *t, int64_t abs_ns);
 bool call_is_expired(const struct task *t);
 
-/* Ends the call with ret: frees what it held, answers. */
-void call_finish(struct task *t, int64_t ret);
-/* Before its handler is run again: takes it off all queues. */
+static inline bool call_is_detached(const struct call *c)
+{
+	return c->active && (c->way == WAY_SIGNAL || c->way == WAY_ASKED);
+}
+/* A caught signal ends it, or a stop holds it. The stub sees to signals for an armed call. */
+static inline bool call_is_parked(const struct call *c)
+{
+	return c->active && c->parked && c->way != WAY_ARMED;
+}
+/* Takes it off all queues: it ends, or (call_resume) its handler is run again. */
+void call_unpark(struct task *t);
 void call_resume(struct task *t);
-/* Drops it without an answer: the thread is gone. */
-void call_drop(struct task *t);
 /* Whose call is being handled; NULL between calls. For file operations whose answer depends on who asks (signalfd). */
 extern struct task *task_current;
 /* Releases what a call kept; of every kind but KEPT_NOTHING. */

@@ -125,7 +125,7 @@ static int work_may_begin(struct lnode *n)
 {
 	if (!layer_of(n)->store || n->beside_failed || !may_wait())
 		return 0;
-	if (task_current->call.posted)
+	if (task_current->call.way == WAY_POST)
 		return content_later();
 	return 1;
 }

@@ -673,7 +673,7 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 	if (!l->store && size + CUT_STEP < n->inode.size && n->charged > CUT_STEP &&
 	    content_may_wait()) {
 		/* From its end on, a piece in each turn. A posted call has no next run: it is made again. */
-		if (task_current->call.posted)
+		if (task_current->call.way == WAY_POST)
 			return content_later();
 		size = n->inode.size - CUT_STEP;
 		more = true;

@@ -453,7 +453,7 @@ int store_sync_replacing(struct layer *l, struct lnode *n)
 	if ((!s->flight && !s->sweeping) || !n->scratch || n->content.synced)
 		return 0;
 	/* A posted call cannot wait: it is made again as one that can. */
-	if (may_wait() && task_current->call.posted)
+	if (may_wait() && task_current->call.way == WAY_POST)
 		return call_wait(task_current, NULL);
 	return store_sync_node(l, n, true);
 }

@@ -107,7 +107,8 @@ static int memfd_setattr(struct inode *ino, const struct attr *a)
 		/* A large one from its end on, a piece in each turn of the loop. */
 		if (ino->size > CUT_STEP && size < ino->size - CUT_STEP && m->charged > CUT_STEP &&
 		    task_current && task_current->call.may_wait) {
-			if (task_current->call.posted) /* it has no next run, and is made again */
+			if (task_current->call.way ==
+			    WAY_POST) /* it has no next run, and is made again */
 				return call_wait(task_current, NULL);
 			size = ino->size - CUT_STEP;
 		}
