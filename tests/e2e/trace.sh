@@ -18,6 +18,14 @@ errors_shown() {
 }
 check 'errors are shown by name @r' errors_shown
 
+interrupted() {
+	exits 0 viv --trace -- bash -c 'trap "exit 0" USR1; (sleep 0.3; kill -USR1 $$) & read -r x < <(sleep 20)'
+	like "$(cat err)" '*] read(*) = ? ERESTARTSYS*'
+	exits 0 viv --trace -- python3 -c 'import os, threading, time; r = os.pipe()[0]; threading.Thread(target=os.read, args=(r, 77), daemon=True).start(); time.sleep(0.3); os._exit(0)'
+	like "$(cat err)" '*] read(*, 77) = \?*'
+}
+check 'a call that a signal or the end of its thread cuts short is shown' interrupted
+
 unimplemented() {
 	exits 0 viv --trace -- python3 -c 'import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.syscall(425, 1, 0), ctypes.get_errno())'
 	is "$(cat out)" '-1 38'
