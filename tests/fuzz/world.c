@@ -80,7 +80,7 @@ int64_t world_call(int64_t (*handler)(struct task *t, const struct sysargs *a), 
 	ret = handler(task, &a);
 	task_current = NULL;
 	call_leave(task, CALL_LOST);
-	return ret == PARKED ? -EAGAIN : ret;
+	return ret == WAITING ? -EAGAIN : ret;
 }
 
 static uint32_t count_of(const char *name)

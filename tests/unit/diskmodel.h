@@ -643,8 +643,7 @@ static int64_t file_write_bytes(struct inode *i, size_t off, size_t len, char c)
 	static char buf[DATA_MAX];
 	struct file f = { .ops = &layer_reg_fops, .inode = i, .mode = FMODE_READ | FMODE_WRITE };
 	struct uio u;
-	struct waitq *q;
-	int r = i->ops->open(i, NULL, &f, &q);
+	int r = i->ops->open(i, NULL, &f);
 
 	if (r < 0)
 		return r;
@@ -825,9 +824,8 @@ static const char *content_error;
 static size_t content_read(struct inode *i, char *buf)
 {
 	struct file f = { .ops = &layer_reg_fops, .inode = i, .mode = FMODE_READ };
-	struct waitq *q;
 	struct uio u;
-	int64_t r = i->ops->open(i, NULL, &f, &q);
+	int64_t r = i->ops->open(i, NULL, &f);
 
 	if (r == 0)
 		r = i->ops->getattr(i);

@@ -99,11 +99,16 @@ bool hostwork_is_closing(void)
 	return false;
 }
 
-int call_wait(struct task *t, struct waitq *q)
+int call_wait_outside(struct task *t, struct waitq *q)
 {
 	(void)q;
-	t->call.waits = true;
-	return -EINPROGRESS;
+	t->call.parked = true;
+	return WAITING;
+}
+
+int call_wait_turn(struct task *t)
+{
+	return call_wait_outside(t, NULL);
 }
 
 void waitq_init(struct waitq *q)

@@ -52,7 +52,7 @@ static bool changes_content(enum kind kind)
 	return kind == OP_WRITE || kind == OP_TRUNCATE || kind == OP_MAP || kind == OP_RENAME;
 }
 
-/* -EINPROGRESS: it waits. */
+/* WAITING: it waits. */
 static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_t dice)
 {
 	struct layer *l = (struct layer *)fs;
@@ -80,7 +80,7 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 	task_current = &waiting[i].t;
 	r = real_apply(fs, o);
 	task_current = NULL;
-	if (r == -EINPROGRESS)
+	if (r == WAITING)
 		fake->waits[k] = 1;
 	else
 		waiting_end(i);
@@ -97,11 +97,11 @@ static int64_t change_later(struct fs *fs, const struct op *o)
 	memset(&t, 0, sizeof(t));
 	t.call.may_wait = true;
 	for (;;) {
-		t.call.waits = false;
+		t.call.parked = false;
 		task_current = &t;
 		r = real_apply(fs, o);
 		task_current = NULL;
-		if (r != -EINPROGRESS)
+		if (r != WAITING)
 			break;
 		fake->besides++;
 		(void)hostwork_wait();
@@ -130,7 +130,7 @@ static int64_t seal_later(struct fs *fs, unsigned k)
 	sealing.k = k;
 	sealing.on = true;
 	sealing.synced = !layer_sync_beside(fs, CALLBACK(seal_told));
-	return -EINPROGRESS;
+	return WAITING;
 }
 
 static void seal_finish(struct fs *fs)
@@ -164,7 +164,7 @@ static bool sync_ended(struct fs *fs, unsigned acked)
 		task_current = &waiting[i].t;
 		r = layer_sync_again();
 		task_current = NULL;
-		if (r == -EINPROGRESS)
+		if (r == WAITING)
 			continue;
 		waiting_end(i);
 		fake->waits[waiting[i].k] = 0;
@@ -229,7 +229,7 @@ static int workload(uint64_t seed)
 			    : later && o.kind == OP_SEAL && dice % 4 ? seal_later(fs, k)
 								     : real_apply(fs, &o);
 
-		if (r == -EINPROGRESS)
+		if (r == WAITING)
 			r = 0;
 		if (r < 0 && !fake->fail_at) {
 			printf("# seed %llu op %u %s %s/%s %s/%s: %s\n", (unsigned long long)seed,
@@ -471,7 +471,7 @@ static int replace_run(uint64_t steps)
 	for (size_t i = 0; i < ARRAY_LEN(replace_ops); i++)
 		if (real_apply(fs, &replace_ops[i]) < 0)
 			return 2;
-	if (sync_later(fs, &sync, 100, 2) != -EINPROGRESS)
+	if (sync_later(fs, &sync, 100, 2) != WAITING)
 		return 3;
 	while (steps-- > 0 && hostwork_wait())
 		;
@@ -531,7 +531,7 @@ static int working_run(uint64_t k)
 	task_current = &t;
 	r = real_apply(fs, k % 2 ? &change : &cut);
 	task_current = NULL;
-	if (r != -EINPROGRESS)
+	if (r != WAITING)
 		return 4;
 	/* Made by somebody who cannot wait. */
 	content_limits.piece = 1 << 30;

@@ -42,13 +42,13 @@ struct waitq *births_pending(void)
 
 int64_t births_wait(struct task *t)
 {
-	return birth ? call_park(t, &births, ~0u, PARK_NOINTR) : -ESRCH;
+	return birth ? call_wait(t, &births, ~0u, PARK_NOINTR) : -ESRCH;
 }
 
-int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
+int call_wait(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
 {
 	(void)t, (void)q, (void)events, (void)kind;
-	return PARKED;
+	return WAITING;
 }
 
 struct proc *proc_find(pid_t pid)
@@ -193,7 +193,7 @@ static void test_sessions(void)
 	eq(CALL(getpgid, 0), 7, "group of the caller");
 	eq(CALL(getsid, 55), -ESRCH, "of nobody");
 	birth = true;
-	eq(CALL(setpgid, 55, 0), PARKED, "of somebody who may just be born");
+	eq(CALL(setpgid, 55, 0), WAITING, "of somebody who may just be born");
 	birth = false;
 	eq(CALL(setpgid, 0, MINUS1), -EINVAL, "a negative group");
 	eq(CALL(setpgid, procs[2].pid, 0), -ESRCH, "a stranger");

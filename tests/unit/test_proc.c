@@ -26,13 +26,17 @@ static uint32_t armed;
 static struct hostwatch *armed_watch;
 
 /* ---- what other layers give ---- */
-int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
+int call_wait(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
 {
-	return (void)t, (void)q, (void)events, (void)kind, PARKED;
+	return (void)t, (void)q, (void)events, (void)kind, WAITING;
 }
-int call_wait(struct task *t, struct waitq *q)
+int call_wait_outside(struct task *t, struct waitq *q)
 {
-	return (void)t, (void)q, -EINPROGRESS;
+	return (void)t, (void)q, WAITING;
+}
+int call_wait_turn(struct task *t)
+{
+	return (void)t, WAITING;
 }
 static bool measured;
 void loop_measure(bool on)
@@ -170,7 +174,7 @@ static int64_t slurp_as(struct task *t, const char *path, uint32_t flags)
 	text[0] = 0;
 	if (err)
 		return err;
-	err = file_open(t, &p, flags, &f, NULL);
+	err = file_open(t, &p, flags, &f);
 	path_put(&p);
 	if (err)
 		return err;
@@ -198,7 +202,7 @@ static int64_t spit(const char *path, const char *s)
 
 	if (n)
 		return n;
-	n = file_open(&tasks[0], &p, O_WRONLY | O_TRUNC, &f, NULL);
+	n = file_open(&tasks[0], &p, O_WRONLY | O_TRUNC, &f);
 	path_put(&p);
 	if (n)
 		return n;
@@ -247,7 +251,7 @@ static int list_dir(const char *path)
 
 	list.names[0] = 0;
 	if (!err)
-		err = file_open(&tasks[0], &p, O_RDONLY | O_DIRECTORY, &f, NULL);
+		err = file_open(&tasks[0], &p, O_RDONLY | O_DIRECTORY, &f);
 	if (err)
 		return err;
 	path_put(&p);
@@ -370,7 +374,7 @@ static void test_proc(void)
 	ok(link_of("/pts/self", buf, sizeof(buf)) > 0 && strcmp(buf, path) == 0, "self");
 	ok(link_of("/pts/self/cwd", buf, sizeof(buf)) == 1 && buf[0] == '/', "cwd");
 	eq(path_lookup(&tasks[0], AT_FDCWD, "/zero", 0, &p), 0, "a file");
-	eq(file_open(&tasks[0], &p, O_RDWR, &f, NULL), 0, "opens");
+	eq(file_open(&tasks[0], &p, O_RDWR, &f), 0, "opens");
 	path_put(&p);
 	procmap_note(map_fd, f);
 	eq(fd_install(&tasks[0], f, 5, true), 5, "a descriptor");
@@ -433,7 +437,7 @@ static void test_dev(void)
 	eq(spit("/full", "abc"), -ENOSPC, "full");
 	eq(slurp("/tty"), -ENXIO, "no terminal");
 	path_lookup(&tasks[0], AT_FDCWD, "/zero", 0, &p);
-	eq(file_open(&tasks[0], &p, O_RDWR, &f, NULL), 0, "zero");
+	eq(file_open(&tasks[0], &p, O_RDWR, &f), 0, "zero");
 	path_put(&p);
 	ok(fstat(f->ops->mmap(f, &req, &off), &first) == 0 &&
 		   fstat(f->ops->mmap(f, &req, &off), &second) == 0 &&
@@ -473,7 +477,7 @@ static int stream_child(int in, int out)
 	(*armed_watch->fn)(armed_watch, POLLIN);
 	if (!(file_poll(files[1]) & POLLOUT))
 		return 6;
-	if (file_place(files[1], &p) || file_open(&tasks[0], &p, O_WRONLY, &again, NULL))
+	if (file_place(files[1], &p) || file_open(&tasks[0], &p, O_WRONLY, &again))
 		return 7;
 	path_put(&p);
 	if (file_label(again, buf, sizeof(buf)) < 6 || memcmp(buf, "pipe:[", 6) != 0)

@@ -416,12 +416,12 @@ static void test_files(void)
 	struct newnode n = { .mode = S_IFREG | 0600 };
 
 	path_lookup(&task, AT_FDCWD, "d/f", 0, &p);
-	eq(file_open(&task, &p, O_RDWR | O_CREAT | O_CLOEXEC, &f, NULL), 0, "open");
+	eq(file_open(&task, &p, O_RDWR | O_CREAT | O_CLOEXEC, &f), 0, "open");
 	eq(f->flags, O_RDWR | 0100000, "flags as F_GETFL shows them");
 	eq(p.name->inode->writers, 1, "a writer");
-	eq(file_open(&task, &p, O_RDONLY | OPEN_EXEC, &g, NULL), -EACCES, "not executable");
+	eq(file_open(&task, &p, O_RDONLY | OPEN_EXEC, &g), -EACCES, "not executable");
 	p.name->inode->mode |= 0100;
-	eq(file_open(&task, &p, O_RDONLY | OPEN_EXEC, &g, NULL), -ETXTBSY, "open for writing");
+	eq(file_open(&task, &p, O_RDONLY | OPEN_EXEC, &g), -ETXTBSY, "open for writing");
 	eq(fd_install(&task, f, 0, false), 0, "the lowest number");
 	eq(fd_install(&task, file_get(f), 5, true), 5, "from 5");
 	eq(fd_install(&task, file_get(f), 0, false), 1, "the next one");

@@ -258,7 +258,7 @@ static int64_t submit_one(struct task *t, struct aio_ctx *c, uaddr_t addr, uint6
 	if (guest_write(t->tid, addr + offsetof(struct iocb, aio_key), &key, sizeof(key)) < 0)
 		return -EFAULT;
 	r = request_do(t, f, &io, &ok);
-	if (!ok || r == AGAIN || (t->call.waits && r == -EINPROGRESS))
+	if (!ok || r == AGAIN || r == WAITING)
 		return r;
 	t->call.kept.kind = KEPT_NOTHING;
 	*ret_bytes += r > 0 ? (uint64_t)r : 0;
@@ -281,16 +281,16 @@ int64_t sys_io_submit(struct task *t, const struct sysargs *a)
 	n = MIN(n, (int64_t)c->size);
 	while (t->call.done < n) {
 		if (bytes >= PIECE)
-			return call_later(t);
+			return call_wait_turn(t);
 		if (guest_get(t->tid, &addr, a->a[2] + (uint64_t)t->call.done * sizeof(addr)) < 0)
 			r = -EFAULT;
 		else
 			r = submit_one(t, c, addr, &bytes);
-		if (r < 0 && t->call.waits)
-			return -EINPROGRESS;
+		if (r < 0 && t->call.parked)
+			return WAITING;
 		if (r == AGAIN || (r == 0 && turn_is_long())) {
 			t->call.done += r == 0;
-			return t->call.done < n ? call_later(t) : t->call.done;
+			return t->call.done < n ? call_wait_turn(t) : t->call.done;
 		}
 		if (r < 0)
 			break;
@@ -329,7 +329,7 @@ int64_t sys_io_getevents(struct task *t, const struct sysargs *a)
 	}
 	if (t->call.done >= min || (a->a[4] && (call_is_expired(t) || (!ts.sec && !ts.nsec))))
 		return t->call.done;
-	return call_park(t, &c->q, POLLIN, PARK_EINTR);
+	return call_wait(t, &c->q, POLLIN, PARK_EINTR);
 }
 
 int64_t sys_io_cancel(struct task *t, const struct sysargs *a)

@@ -240,15 +240,15 @@ int64_t sys_utime(struct task *t, const struct sysargs *a)
 static int64_t truncate_keep(struct task *t, const struct path *p)
 {
 	struct file *f;
-	int r = file_open(t, p, O_PATH, &f, NULL);
+	int r = file_open(t, p, O_PATH, &f);
 
 	if (r < 0) {
-		t->call.waits = false;
+		call_unpark(t);
 		return r;
 	}
 	file_keep(t, f);
 	file_put(f);
-	return -EINPROGRESS;
+	return WAITING;
 }
 
 int64_t sys_truncate(struct task *t, const struct sysargs *a)
@@ -266,7 +266,7 @@ int64_t sys_truncate(struct task *t, const struct sysargs *a)
 	if (r < 0)
 		return r;
 	r = vfs_truncate(t, &p, a->a[1]);
-	if (r < 0 && t->call.waits)
+	if (r < 0 && t->call.parked)
 		r = truncate_keep(t, &p);
 	path_put(&p);
 	return r;
@@ -284,7 +284,7 @@ int64_t sys_ftruncate(struct task *t, const struct sysargs *a)
 		return -EBADF;
 	t->call.may_wait = true;
 	r = file_truncate(t, f, a->a[1]);
-	if (r < 0 && t->call.waits)
+	if (r < 0 && t->call.parked)
 		file_keep(t, f);
 	return r;
 }
@@ -363,14 +363,14 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 						    (uint64_t)FALLOC_PIECE));
 	t->call.may_wait = true;
 	int64_t r = CHECKED(f->ops)->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
-	if (r < 0 && t->call.waits) {
+	if (r < 0 && t->call.parked) {
 		file_keep(t, f);
 		return r;
 	}
 	if (r == 0 && next < end) {
 		t->call.done = next - off;
 		file_keep(t, f);
-		return call_later(t);
+		return call_wait_turn(t);
 	}
 	if (r == -EFBIG && !(mode & ~(unsigned)FALLOC_FL_KEEP_SIZE))
 		r = -ENOSPC;

@@ -18,7 +18,7 @@ uint32_t births_count(void);
 /* Threads that are about to have a child in their own memory; of many the last. */
 size_t births_sharers(pid_t *out, size_t max);
 /* For a call that misses a number: -ESRCH when no birth is pending, else parks until the next, but not for ever, as a guest can
- * ask for a birth and never clone. Returns PARKED or -ESRCH. */
+ * ask for a birth and never clone. Returns WAITING or -ESRCH. */
 struct task;
 int64_t births_wait(struct task *t);
 /* Is p about to have another thread? */

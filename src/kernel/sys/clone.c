@@ -183,7 +183,7 @@ int64_t births_wait(struct task *t)
 	    now_mono() - list_last(&births, struct birth, link)->since > BIRTH_WAIT)
 		return -ESRCH;
 	call_set_timeout(t, BIRTH_WAIT);
-	return call_is_expired(t) ? -ESRCH : call_park(t, &births_q, ~0u, PARK_NOINTR);
+	return call_is_expired(t) ? -ESRCH : call_wait(t, &births_q, ~0u, PARK_NOINTR);
 }
 
 uint32_t births_count(void)

@@ -71,8 +71,8 @@ static int64_t dents_read(struct task *t, const struct sysargs *a, bool old)
 		return -ENOENT;
 	/* A child that the caller knows of may be on its way to being listed. */
 	if (!t->call.resumed && f->pos == 0 && f->inode == f->inode->fs->root &&
-	    !strcmp(f->inode->fs->type_name, "proc") && births_wait(t) == PARKED)
-		return PARKED;
+	    !strcmp(f->inode->fs->type_name, "proc") && births_wait(t) == WAITING)
+		return WAITING;
 	int64_t pos = f->pos;
 	d.size = (uint32_t)MIN((uint64_t)ARG_UINT(a, 2), (uint64_t)DENTS_MAX);
 	int r = CHECKED(f->ops)->iterate(f, &d.sink);

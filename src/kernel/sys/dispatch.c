@@ -154,19 +154,17 @@ static bool is_permitted(const struct task *t)
 
 static int64_t handle(struct task *t)
 {
-	struct call *c = &t->call;
+	const struct call *c = &t->call;
 	int64_t ret;
 
 	task_current = t;
-	c->waits = false;
 	ret = is_permitted(t) ? row_run(t, row_find(c->nr), &c->args) : -EPERM;
 	task_current = NULL;
-	/* What failed for want of an answer from outside is tried again when that is there. */
-	return c->waits && ret < 0 && ret > PARKED ? PARKED : ret;
+	return c->parked && ret < 0 && ret > WAITING ? WAITING : ret;
 }
 
 /* The call waits: whether something is on its way that ends the wait, and where its thread waits. */
-static void parked(struct task *t)
+static void waits(struct task *t)
 {
 	struct call *c = &t->call;
 
@@ -193,8 +191,8 @@ static void run(struct task *t)
 		return;
 	}
 	ret = handle(t);
-	if (ret == PARKED)
-		parked(t);
+	if (ret == WAITING)
+		waits(t);
 	else
 		call_leave(t, ret);
 }
@@ -206,7 +204,7 @@ int64_t dispatch_posted(struct task *t, const struct host_call *in)
 	/* Whatever is going on with it, a call of the usual kind sees to. */
 	if (t->call.active || t->sig_inflight || t->proc->stop_request ||
 	    t->proc->state != PROC_RUNNING || t->proc->held_set || t->seccomp)
-		return PARKED;
+		return WAITING;
 	call_enter(t, in, in->nr, WAY_POST);
 	ret = handle(t);
 	call_leave(t, ret);
@@ -260,7 +258,7 @@ void dispatch_call(const struct host_call *in)
 	if (!t) {
 		int64_t ret = stranger_call(in);
 
-		if (ret != PARKED)
+		if (ret != WAITING)
 			call_reply(in->id, ret);
 		return;
 	}

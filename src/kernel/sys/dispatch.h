@@ -8,7 +8,7 @@
 void dispatch_init(void);
 /* A call arrived. */
 void dispatch_call(const struct host_call *in);
-/* A call that was posted (sys/post.c), as far as it ends at once: what it gives; PARKED: it is to be made again, as a notification. */
+/* A call that was posted (sys/post.c), as far as it ends at once: what it gives; WAITING: it is to be made again, as a notification. */
 int64_t dispatch_posted(struct task *t, const struct host_call *in);
 
 /* Names and formats from the table; NULL: there is no such call. */

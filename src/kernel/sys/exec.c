@@ -79,7 +79,6 @@ static int64_t read_at(struct file *f, void *buf, size_t n, uint64_t off)
 static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, struct file **ret_)
 {
 	struct path at;
-	struct waitq *q = NULL;
 	int ret = path_lookup(t, dfd, path, flags, &at);
 
 	if (ret < 0)
@@ -87,7 +86,7 @@ static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, 
 	ret = at.name->inode && inode_is_lnk(at.name->inode) ? -ELOOP : -EACCES;
 	if (!at.name->inode || !inode_is_reg(at.name->inode) || (at.mnt->flags & MNT_NOEXEC))
 		goto out;
-	ret = file_open(t, &at, O_RDONLY | OPEN_EXEC, ret_, &q);
+	ret = file_open(t, &at, O_RDONLY | OPEN_EXEC, ret_);
 out:
 	path_put(&at);
 	return ret;
@@ -426,7 +425,7 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 			return split;
 	}
 	if (!old_close(t))
-		return call_later(t);
+		return call_wait_turn(t);
 	memset(&b, 0, sizeof(b));
 	ret = obj_fill(t, &b, 0, x->file, &x->plan);
 	if (ret == 0 && x->interp)

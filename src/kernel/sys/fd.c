@@ -145,7 +145,7 @@ static int64_t lock_set(struct task *t, int fd, struct file *f, uaddr_t addr, bo
 	if (r != -EAGAIN || !wait)
 		return r;
 	file_keep(t, f);
-	return call_park(t, lock_waitq(f->inode), POLLOUT, PARK_RESTART);
+	return call_wait(t, lock_waitq(f->inode), POLLOUT, PARK_RESTART);
 }
 
 int64_t sys_flock(struct task *t, const struct sysargs *a)
@@ -164,7 +164,7 @@ int64_t sys_flock(struct task *t, const struct sysargs *a)
 	if (r != -EAGAIN || op & LOCK_NB)
 		return r;
 	file_keep(t, f);
-	return call_park(t, lock_waitq(f->inode), POLLOUT, PARK_RESTART);
+	return call_wait(t, lock_waitq(f->inode), POLLOUT, PARK_RESTART);
 }
 
 /* ---- fcntl: owner ---- */

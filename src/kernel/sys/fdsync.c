@@ -158,8 +158,8 @@ static int sync_mounts(struct task *t, int (*fn)(struct fs *fs))
 		if (at++ < t->call.done)
 			continue;
 		r = fn(m->fs);
-		if (t->call.waits)
-			return -EINPROGRESS;
+		if (t->call.parked)
+			return WAITING;
 		t->call.done = at;
 		ret = ret ? ret : r;
 	}
@@ -174,7 +174,7 @@ static int fs_sync(struct fs *fs)
 int64_t sys_sync(struct task *t, const struct sysargs *a)
 {
 	(void)a;
-	return sync_mounts(t, fs_sync) == -EINPROGRESS ? PARKED : 0;
+	return sync_mounts(t, fs_sync) == WAITING ? WAITING : 0; /* whatever went wrong */
 }
 
 /* The pages are the host's to write. Before it does, the logs of disks are synced: a file whose pages are on the disk and whose name is
@@ -184,7 +184,7 @@ int64_t sys_msync(struct task *t, const struct sysargs *a)
 	int ret = ARG_UINT(a, 2) & MS_SYNC ? sync_mounts(t, layer_sync_names) : 0;
 
 	if (ret < 0)
-		return ret == -EINPROGRESS ? PARKED : -EIO;
+		return ret == WAITING ? WAITING : -EIO;
 	return CALL_NATIVE;
 }
 

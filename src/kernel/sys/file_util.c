@@ -39,7 +39,7 @@ int path_missing(struct task *t, int err)
 			false; /* that of births_wait: what the call waits for now has none */
 		return err;
 	}
-	return births_wait(t) == PARKED ? (int)PARKED : err;
+	return births_wait(t) == WAITING ? WAITING : err;
 }
 
 int path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, struct path *ret_)
@@ -175,5 +175,5 @@ int64_t file_park(struct task *t, struct file *f, uint32_t events)
 	if (!q)
 		return -EAGAIN;
 	file_keep(t, f);
-	return call_park(t, q, events, PARK_RESTART);
+	return call_wait(t, q, events, PARK_RESTART);
 }

@@ -21,7 +21,7 @@ int must_check path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, st
 int must_check path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_);
 
 /* err, the result of a walk of path_buf; but when that is -ENOENT for the number of a process below /proc while one is on its
- * way (birth.h), PARKED: the caller returns it and the call is made again. */
+ * way (birth.h), WAITING: the caller returns it and the call is made again. */
 int must_check path_missing(struct task *t, int err);
 
 /* New node attributes for a file that t makes in dir; the umask is applied to the permissions of mode. */

@@ -156,7 +156,7 @@ static int64_t queue_wait(struct task *t, struct file *f, struct waitq *q)
 	if (call_is_expired(t))
 		return -ETIMEDOUT;
 	file_keep(t, f);
-	return call_park(t, q, ~0u, PARK_RESTART);
+	return call_wait(t, q, ~0u, PARK_RESTART);
 }
 
 int64_t sys_mq_timedsend(struct task *t, const struct sysargs *a)

@@ -58,7 +58,7 @@ static int64_t queue_park(struct task *t, struct msg_queue *q, struct waitq *on)
 		ref_get(&q->refs);
 		t->call.kept = (struct call_kept){ .kind = KEPT_QUEUE, .queue = q };
 	}
-	return call_park(t, on, ~0u, PARK_EINTR);
+	return call_wait(t, on, ~0u, PARK_EINTR);
 }
 
 int64_t sys_msgsnd(struct task *t, const struct sysargs *a)

@@ -139,7 +139,7 @@ static int64_t pages_move(struct task *t, const struct sysargs *a)
 	if (guest_write(t->tid, a->a[4] + first * 4, status, some * 4) < 0)
 		return -EFAULT;
 	t->call.done += (int64_t)some;
-	return first + some < n ? call_later(t) : 0;
+	return first + some < n ? call_wait_turn(t) : 0;
 }
 
 static int64_t pages_migrate(struct task *t, const struct sysargs *a)

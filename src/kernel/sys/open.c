@@ -176,7 +176,6 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 			       .flags = (uint32_t)how->flags,
 			       .mode = (uint32_t)how->mode,
 			       .lookup = resolve_to_lookup(how->resolve) };
-	struct waitq *q = NULL;
 	struct file *f = file_of_call(t, -1);
 	struct path place;
 	bool created = false;
@@ -206,7 +205,7 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	    (S_ISFIFO(place.name->inode->mode) ||
 	     (rq.flags & O_TRUNC && place.name->inode->size >= TRUNC_LONG))) {
 		path_put(&place);
-		return PARKED;
+		return WAITING;
 	}
 	uint32_t flags = rq.flags & ~(uint32_t)(O_CLOEXEC | O_CREAT | O_EXCL);
 	if (flags & TMPFILE_BIT)
@@ -216,17 +215,13 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	if (created)
 		flags = (flags & ~(uint32_t)O_TRUNC) | OPEN_CREATED;
 	if (r == 0)
-		r = file_open(t, &place, flags, &f, &q);
+		r = file_open(t, &place, flags, &f);
 	path_put(&place);
-	if (r == -EINPROGRESS && f) {
+	if (r == WAITING && f) {
 		file_keep(t, f);
 		file_put(f);
 		return r;
 	}
-	if (r == -EINPROGRESS && !t->call.waits) /* a large file of the image is copied in pieces */
-		return call_later(t);
-	if (r == -EAGAIN && q)
-		return call_park(t, q, PIPE_EVENT_OPENED, PARK_RESTART);
 	if (r)
 		return r;
 	return fd_give(t, f, rq.flags & O_CLOEXEC);
@@ -287,7 +282,7 @@ int64_t sys_close(struct task *t, const struct sysargs *a)
 
 	if (f && f->refs == 1 && f->ops->finish) {
 		r = CHECKED(f->ops)->finish(f);
-		if (t->call.waits)
+		if (t->call.parked)
 			return r;
 	}
 	closed = fd_close(t, ARG_INT(a, 0));
@@ -315,7 +310,7 @@ int64_t sys_close_range(struct task *t, const struct sysargs *a)
 		else
 			(void)!fd_close(t, (int)fd);
 		if (fd % 8 == 7 && !(flags & CLOSE_RANGE_CLOEXEC) && turn_is_long())
-			return call_later(t);
+			return call_wait_turn(t);
 	}
 	return 0;
 }

@@ -64,7 +64,7 @@ static int64_t memory_move(struct task *t, struct uio *from, struct uio *to)
 			break;
 		if (turn_is_long() && from->left && to->left && done < COPY_MAX) {
 			t->call.done = (int64_t)done;
-			return call_later(t);
+			return call_wait_turn(t);
 		}
 	}
 	return done ? (int64_t)done : -EFAULT;

@@ -36,7 +36,7 @@ int64_t sys_pidfd_open(struct task *t, const struct sysargs *a)
 	return ret < 0 ? ret : fd_give(t, f, true);
 }
 
-/* The process that a descriptor stands for; NULL: it is gone (*ret_gone), or it is init. 0, -EBADF, or PARKED. */
+/* The process that a descriptor stands for; NULL: it is gone (*ret_gone), or it is init. 0, -EBADF, or WAITING. */
 static int64_t process_of_fd(struct task *t, int fd, struct proc **ret_, bool *ret_gone)
 {
 	struct file *f = fd_file(t, fd);

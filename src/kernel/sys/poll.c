@@ -117,15 +117,15 @@ static int64_t poll_park(struct task *t, const struct linux_pollfd *fds, uint32_
 	if (call_reserve(t, n) < 0)
 		return -ENOMEM;
 	/* Parked first: the queues come after. */
-	call_park(t, NULL, 0, PARK_EINTR);
+	call_wait(t, NULL, 0, PARK_EINTR);
 	for (uint32_t i = 0; i < n; i++) {
 		struct file *f = fds[i].fd >= 0 ? fd_file(t, fds[i].fd) : NULL;
 		struct waitq *q = f ? file_poll_q(f) : NULL;
 
 		if (q)
-			call_park_more(t, q, (uint16_t)fds[i].events | POLL_ALWAYS);
+			call_wait_more(t, q, (uint16_t)fds[i].events | POLL_ALWAYS);
 	}
-	return PARKED;
+	return WAITING;
 }
 
 /* What a waiting call remembers, so that it is read once. */
@@ -276,7 +276,7 @@ int64_t sys_ppoll(struct task *t, const struct sysargs *a)
 	if (p.n <= POLL_KEPT)
 		return poll_few(t, a->a[0], a->a[2], &p);
 	r = poll_many(t, a->a[0], p.n, p.ns);
-	if (r != PARKED)
+	if (r != WAITING)
 		timespec_back(t, a->a[2], p.ns);
 	return r;
 }
@@ -351,14 +351,14 @@ static int64_t select_run(struct task *t, struct select_sets *s, size_t bytes, i
 	if (!count && may_wait(t, ns)) {
 		if (call_reserve(t, files) < 0)
 			return -ENOMEM;
-		call_park(t, NULL, 0, PARK_EINTR);
+		call_wait(t, NULL, 0, PARK_EINTR);
 		for_each_asked(s, fd, events)
 		{
 			struct waitq *q = file_poll_q(fd_file(t, fd));
 			if (q)
-				call_park_more(t, q, events);
+				call_wait_more(t, q, events);
 		}
-		return PARKED;
+		return WAITING;
 	}
 	for (int i = 0; i < 3; i++)
 		sets[i] = (struct guest_piece){ s->addr[i], s->found[i], s->addr[i] ? bytes : 0 };
@@ -427,7 +427,7 @@ int64_t sys_select(struct task *t, const struct sysargs *a)
 		ns = timeout_ns(tv.sec, tv.usec * 1000);
 	}
 	r = select_do(t, a, ns);
-	if (r != PARKED && ns && ns != TIME_NEVER) {
+	if (r != WAITING && ns && ns != TIME_NEVER) {
 		int64_t left = time_left(t, ns);
 		tv = (struct linux_timeval){ left / NSEC_PER_SEC, left % NSEC_PER_SEC / 1000 };
 		(void)!guest_put(t->tid, a->a[4], &tv);
@@ -442,7 +442,7 @@ int64_t sys_pselect6(struct task *t, const struct sysargs *a)
 	if (r < 0)
 		return r;
 	r = select_do(t, a, ns);
-	if (r != PARKED)
+	if (r != WAITING)
 		timespec_back(t, a->a[4], ns);
 	return r;
 }
@@ -467,7 +467,7 @@ static int64_t epoll_do(struct task *t, const struct sysargs *a, int64_t ns)
 	if (n || !may_wait(t, ns))
 		return n;
 	file_keep(t, f);
-	return call_park(t, file_poll_q(f), POLLIN, PARK_EINTR);
+	return call_wait(t, file_poll_q(f), POLLIN, PARK_EINTR);
 }
 
 int64_t sys_epoll_wait(struct task *t, const struct sysargs *a)

@@ -396,7 +396,7 @@ static void slot_work(struct post *p, uint32_t i, uint32_t state)
 		in.ip = slot_u64(&s->ip);
 		memcpy(in.args, args.a, sizeof(in.args));
 		ret = dispatch_posted(t, &in);
-		if (ret != PARKED) {
+		if (ret != WAITING) {
 			s->ret = ret;
 			s->out_len = (uint32_t)guest_window.out_len;
 			step = POST_DONE;

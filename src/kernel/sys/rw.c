@@ -60,7 +60,7 @@ static int64_t piece_end(struct task *t, struct file *f, uint64_t want, uint64_t
 	if (r <= 0 || (uint64_t)r < want || !over)
 		return t->call.done ? t->call.done : r;
 	file_keep(t, f);
-	return call_later(t);
+	return call_wait_turn(t);
 }
 
 static int64_t rw_read(struct task *t, struct file *f, struct uio *u, struct rw_pos at,
@@ -130,7 +130,7 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 	t->call.may_wait = true;
 	r = file_write(f, u, pos);
 	f->flags = flags;
-	if (r < 0 && t->call.waits) {
+	if (r < 0 && t->call.parked) {
 		file_keep(t, f);
 		return r;
 	}

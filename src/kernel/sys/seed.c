@@ -178,7 +178,7 @@ static int64_t seed_asks(const struct host_call *in)
 	seed.call_id = in->id;
 	seed.order_at = in->args[0];
 	seed_next();
-	return PARKED;
+	return WAITING;
 }
 
 static int64_t seed_fill(const struct host_call *in)
@@ -276,7 +276,7 @@ int64_t seed_call(const struct host_call *in)
 		return CALL_LOST;
 	}
 	/* Made behind our back, or not wanted any more. */
-	if (ret < 0 && ret != PARKED && in->nr != HC_SEED_FILL)
+	if (ret < 0 && ret != WAITING && in->nr != HC_SEED_FILL)
 		(void)host_kill(in->tid, SIGKILL);
 	return ret;
 }
@@ -299,7 +299,7 @@ int64_t seed_split(struct task *t, const struct sysargs *a)
 	}
 	/* What the token opened is closed before the program runs. */
 	if (!seed.pid && (int64_t)a->a[1] > 0)
-		return call_park(t, &announced, ~0u, PARK_NOINTR);
+		return call_wait(t, &announced, ~0u, PARK_NOINTR);
 	seed.announce = 0;
 	seed.splitter = 0;
 	if (!seed.pid)

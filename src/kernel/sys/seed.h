@@ -40,7 +40,7 @@ void seed_gone(void);
 void seed_thawed(void);
 
 /* ---- for dispatch ---- */
-/* A call of a thread that is in no table: the answer; PARKED: it comes later; CALL_LOST: it is none of ours. */
+/* A call of a thread that is in no table: the answer; WAITING: it comes later; CALL_LOST: it is none of ours. */
 int64_t seed_call(const struct host_call *in);
 /* HC_EXEC_BOOT of the first process: must it make the seed first? Then what to answer; 0: it is done. */
 bool seed_is_split(const struct task *t);

@@ -126,7 +126,7 @@ static int64_t sem_do(struct task *t, const struct sysargs *a, const struct linu
 	r = sem_try(w, t->proc);
 	if (r <= 0)
 		return r;
-	return call_is_expired(t) ? -EAGAIN : call_park(t, &w->set->q, ~0u, PARK_EINTR);
+	return call_is_expired(t) ? -EAGAIN : call_wait(t, &w->set->q, ~0u, PARK_EINTR);
 }
 
 int64_t sys_semop(struct task *t, const struct sysargs *a)

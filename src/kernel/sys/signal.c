@@ -230,7 +230,7 @@ int64_t sys_rt_tgsigqueueinfo(struct task *t, const struct sysargs *a)
 int64_t sys_pause(struct task *t, const struct sysargs *a)
 {
 	(void)a;
-	return call_park(t, NULL, 0, PARK_EINTR);
+	return call_wait(t, NULL, 0, PARK_EINTR);
 }
 
 int64_t hc_sigaction(struct task *t, const struct sysargs *a)
@@ -293,8 +293,8 @@ int64_t sys_exit(struct task *t, const struct sysargs *a)
 
 	(void)a;
 	/* A thread that it made may not have announced itself: then this one is not the last. */
-	if (p->nthreads == 1 && births_has_thread(p) && births_wait(t) == PARKED)
-		return PARKED;
+	if (p->nthreads == 1 && births_has_thread(p) && births_wait(t) == WAITING)
+		return WAITING;
 	/* The last thread's exit is the process's: the host will tell. */
 	return p->nthreads > 1 ? CALL_EXIT : CALL_NATIVE;
 }

@@ -58,8 +58,8 @@ int64_t sock_wait(struct task *t, struct file *f, struct sock *s, struct waitq *
 	if (events & POLLOUT)
 		events |= POLLWRNORM;
 	if (q)
-		(void)call_park(t, q, events, kind);
-	return call_park(t, &s->q, events, kind);
+		(void)call_wait(t, q, events, kind);
+	return call_wait(t, &s->q, events, kind);
 }
 
 /* ---- making ---- */

@@ -13,7 +13,7 @@ int must_check sockname_in(struct task *t, uaddr_t addr, int len, struct socknam
 int must_check sockname_out(struct task *t, uaddr_t addr, uaddr_t len_addr,
 			    const struct sockname *n);
 /* Waits for events on s's queue, and on q too when it is not NULL, for at most timeout ns since the call began (0: for ever).
- * PARKED, or expired when the time is over. */
+ * WAITING, or expired when the time is over. */
 int64_t sock_wait(struct task *t, struct file *f, struct sock *s, struct waitq *q, uint32_t events,
 		  int64_t timeout, int64_t expired);
 

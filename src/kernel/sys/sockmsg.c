@@ -51,7 +51,7 @@ static int64_t send_run(struct task *t, struct file *f, struct sock *s, struct u
 		if (!step)
 			t->call.done = done;
 		r = sock_wait(t, f, s, m->wait_q, POLLOUT, s->sndtimeo, -EAGAIN);
-		if (r == PARKED)
+		if (r == WAITING)
 			return r;
 	}
 	if (r == -EPIPE && !done && sock_is_stream(s) && !(m->flags & MSG_NOSIGNAL))
@@ -75,7 +75,7 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 	if (all && peek && wait && s->queued < u->left && !s->rcv_shut && !s->err &&
 	    s->queued < s->rcvbuf && s->peer) {
 		r = sock_wait(t, f, s, NULL, POLLIN, s->rcvtimeo, 0);
-		if (r == PARKED)
+		if (r == WAITING)
 			return r;
 	}
 	all = all && !peek;
@@ -95,7 +95,7 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 			t->call.done = done;
 		r = sock_wait(t, f, s, NULL, m->flags & MSG_OOB ? POLLPRI : POLLIN, s->rcvtimeo,
 			      -EAGAIN);
-		if (r == PARKED)
+		if (r == WAITING)
 			return r;
 	}
 	return done ? done : r;
@@ -381,7 +381,7 @@ int64_t sys_recvmmsg(struct task *t, const struct sysargs *a)
 
 		t->call.done = i;
 		r = recvmsg_one(t, f, s, at, flags & ~(unsigned)MSG_WAITFORONE, true);
-		if (r == PARKED)
+		if (r == WAITING)
 			return r;
 		if (r >= 0)
 			r = mmsg_len_put(t, at, r);

@@ -115,7 +115,7 @@ static int64_t wait_for(struct task *t, struct file *f, uint32_t events, bool no
 
 	if (!q)
 		return -EAGAIN;
-	return call_park(t, q, events == POLLIN ? POLLIN | POLLRDNORM : POLLOUT | POLLWRNORM,
+	return call_wait(t, q, events == POLLIN ? POLLIN | POLLRDNORM : POLLOUT | POLLWRNORM,
 			 PARK_RESTART);
 }
 

@@ -126,8 +126,8 @@ int64_t sys_timer_create(struct task *t, const struct sysargs *a)
 	if (a->a[1] && ev.notify == LINUX_SIGEV_THREAD_ID && ev.tid > 0) {
 		struct task *target;
 
-		if (target_task(t, ev.tid, &target) == PARKED)
-			return PARKED;
+		if (target_task(t, ev.tid, &target) == WAITING)
+			return WAITING;
 	}
 	id = ptimer_new(t, (int)a->a[0], a->a[1] ? &ev : NULL);
 	if (id < 0)

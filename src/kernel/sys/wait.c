@@ -87,7 +87,7 @@ static void child_consume(const struct found *f, int options)
 		proc_reap(f->child);
 }
 
-/* 0: *f is filled; -ECHILD; PARKED; 1: nothing now (WNOHANG). */
+/* 0: *f is filled; -ECHILD; WAITING; 1: nothing now (WNOHANG). */
 static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, struct found *f)
 {
 	struct waitq *q;
@@ -105,12 +105,12 @@ static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, 
 		call_set_timeout(t, BIRTH_WAIT);
 		if (call_is_expired(t))
 			return -ECHILD;
-		call_park(t, q, ~0u, PARK_RESTART);
+		call_wait(t, q, ~0u, PARK_RESTART);
 	} else {
 		t->call.has_deadline = false;
 	}
-	(void)call_park(t, &t->proc->wait_q, ~0u, PARK_RESTART);
-	return PARKED;
+	(void)call_wait(t, &t->proc->wait_q, ~0u, PARK_RESTART);
+	return WAITING;
 }
 
 int64_t sys_wait4(struct task *t, const struct sysargs *a)
@@ -203,7 +203,7 @@ int64_t sys_waitid(struct task *t, const struct sysargs *a)
 	if (type == P_PGID && id == 0)
 		id = t->proc->pgid;
 	ret = child_wait(t, type, id, options, &f);
-	if (ret == PARKED && pidfd)
+	if (ret == WAITING && pidfd)
 		file_keep(t, pidfd); /* whatever becomes of the descriptor */
 	if (ret == 1 && eagain)
 		return -EAGAIN;

@@ -83,14 +83,12 @@ static void park(struct task *t, enum park_kind kind)
 		call_wake(t);
 }
 
-int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
+int call_wait(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind)
 {
 	struct call *c = &t->call;
 
 	park(t, kind);
-	if (!q)
-		return PARKED;
-	for (int i = 0; i < CALL_WAITERS; i++) {
+	for (int i = 0; q && i < CALL_WAITERS; i++) {
 		struct waiter *w = &c->waiters[i];
 
 		if (!list_is_empty(&w->link))
@@ -99,29 +97,30 @@ int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_ki
 		waitq_add(q, w);
 		break;
 	}
-	return PARKED;
+	return WAITING;
 }
 
-int call_wait(struct task *t, struct waitq *q)
+int call_wait_outside(struct task *t, struct waitq *q)
 {
 	struct call *c = &t->call;
 
-	if (!c->waits) {
-		c->waits = true;
-		c->has_deadline = !q;
-		c->deadline = now_mono();
-		if (!c->wait_since)
-			c->wait_since = now_mono();
-		(void)call_park(t, q, POLLIN, PARK_NOINTR);
-	}
-	return -EINPROGRESS;
+	if (c->parked)
+		return WAITING;
+	c->has_deadline = false;
+	if (!c->wait_since)
+		c->wait_since = now_mono();
+	return call_wait(t, q, POLLIN, PARK_NOINTR);
 }
 
-int64_t call_later(struct task *t)
+int call_wait_turn(struct task *t)
 {
-	t->call.has_deadline = true;
-	t->call.deadline = now_mono();
-	return call_park(t, NULL, 0, PARK_NOINTR);
+	struct call *c = &t->call;
+
+	if (c->parked)
+		return WAITING;
+	c->has_deadline = true;
+	c->deadline = now_mono();
+	return call_wait(t, NULL, 0, PARK_NOINTR);
 }
 
 int call_reserve(struct task *t, uint32_t n)
@@ -140,7 +139,7 @@ int call_reserve(struct task *t, uint32_t n)
 	return 0;
 }
 
-void call_park_more(struct task *t, struct waitq *q, uint32_t events)
+void call_wait_more(struct task *t, struct waitq *q, uint32_t events)
 {
 	struct call *c = &t->call;
 

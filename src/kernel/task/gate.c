@@ -65,7 +65,7 @@ static void answer(struct task *t, enum call_way way, uint64_t id, int64_t ret)
 
 	switch (ret) {
 	case CALL_LOST:
-	case PARKED:
+	case WAITING:
 		return;
 	case CALL_EXIT:
 		task_free(t);
@@ -93,7 +93,7 @@ void call_leave(struct task *t, int64_t ret)
 
 	if (!c->active)
 		return;
-	if (__builtin_expect(call_hooks.trace != NULL, 0) && ret != PARKED)
+	if (__builtin_expect(call_hooks.trace != NULL, 0) && ret != WAITING)
 		call_hooks.trace(t, ret);
 	call_unpark(t);
 	call_unlisted(t);
@@ -101,7 +101,7 @@ void call_leave(struct task *t, int64_t ret)
 	c->kept.kind = KEPT_NOTHING;
 	c->active = false;
 	c->way = WAY_NOTIFY;
-	if (ret != CALL_LOST && ret != PARKED)
+	if (ret != CALL_LOST && ret != WAITING)
 		t->restart.valid = false;
 	if (kept.kind != KEPT_NOTHING)
 		call_release(&kept);

@@ -41,7 +41,7 @@ static inline bool calls_are_watched(void)
 void call_enter(struct task *t, const struct host_call *in, int nr, enum call_way way);
 /* The same call, made again by a thread that waits for its end in the stub. */
 void call_enter_again(struct task *t, const struct host_call *in);
-/* The call ends with ret: frees what it holds, answers. After CALL_EXIT t is gone. PARKED is for a posted call: it has had no effect and
+/* The call ends with ret: frees what it holds, answers. After CALL_EXIT t is gone. WAITING is for a posted call: it has had no effect and
  * is made again. */
 void call_leave(struct task *t, int64_t ret);
 

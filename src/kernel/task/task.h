@@ -5,7 +5,7 @@
  *
  * Life of a system call: the platform fills t->call and calls dispatch_call(). The handler returns
  *   >= 0 or a negative errno   the answer;
- *   PARKED                     the call waits; it was put on wait queues with call_park().
+ *   WAITING                    the call waits, for what one of the call_wait functions was told.
  * When a queue wakes it or its deadline passes, the handler is called AGAIN from the start with
  * call.resumed set. So a handler that can block is written to be run many times: it keeps what it must
  * remember (bytes already moved, a deadline) in t->call, and has no effect before it parks that the
@@ -35,7 +35,7 @@ struct sync_request;
 struct task;
 
 /* The result of a handler whose call waits. Not an errno that Linux has. */
-#define PARKED (-4097LL)
+#define WAITING (-4097)
 /* The host is to carry the call out as it is. Only for calls of which nothing but the registers counts. */
 #define CALL_NATIVE (-4098LL)
 /* The same, and the thread, which is not the last of its process, ends with that. */
@@ -108,13 +108,12 @@ struct call {
 	uaddr_t ask_addr; /* WAY_ASKED: where the stub wants to be told */
 	bool active; /* from call_enter() to call_leave() */
 	bool renumbered; /* the host saw another number: the stub's for it (HC_FORWARD), or one of a place being rewritten */
-	bool parked; /* on wait queues */
+	bool parked; /* it waits: on wait queues, for its deadline, or for its next turn */
 	bool resumed; /* this is not the handler's first run for this call */
 	bool ready; /* woken, on the ready list */
 	bool has_deadline;
-	bool waits; /* this run met something that is on its way: see call_wait */
 	bool may_wait; /* what runs now may wait for another thread: the next run takes up where this one left off */
-	int64_t wait_since; /* when call_wait was first called for this call; 0: never */
+	int64_t wait_since; /* when call_wait_outside() was first called for this call; 0: never */
 	enum park_kind kind;
 	int64_t deadline; /* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */
 	int64_t until; /* recvmmsg: the end of its own time, which ends no wait; TIME_NEVER: none given */
@@ -313,20 +312,21 @@ struct task *proc_leader(struct proc *p);
 pid_t proc_ppid(const struct proc *p);
 bool pgrp_exists(pid_t pgid, pid_t sid); /* sid 0: in any session */
 
-/* ---- parking ---- */
-/* Puts the current call on q (NULL: waits only for its deadline) and returns PARKED. May be called up to
- * CALL_WAITERS times before returning. */
-int64_t call_park(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind);
-/* Runs the handler again after the next event of others: for work that is done in pieces. Not cut by signals. Returns PARKED. */
-int64_t call_later(struct task *t);
-/* For operations of file systems that wait for something outside of the cell: puts the call of t on q and returns -EINPROGRESS,
- * for the operation to return. If the handler then fails, with this or with an error that it made of it, dispatch parks the call
- * instead, and the handler is run again when q is woken; if it can do without, its result stands. q NULL: the operation does its
- * work in pieces, and the next has its turn after the next event of others. */
-int call_wait(struct task *t, struct waitq *q);
-/* Room for n waiters in one call (poll). -ENOMEM; then call_park_more() for each. */
+/* ---- waiting ----
+ *
+ * A handler, or an operation that it calls (of a file, an inode, a file system), returns a result (>= 0), an error (a negative errno),
+ * or WAITING, which it has from one of these. WAITING travels up as an error does. Whoever on its way makes an error of it, or of what it could
+ * not find out, does no harm: a run that has begun to wait and ends with an error waits. If it ends with a result, that stands. */
+
+/* Until q is woken with one of events, or the deadline passes (NULL: only for that). May be called up to CALL_WAITERS times in one run. */
+int call_wait(struct task *t, struct waitq *q, uint32_t events, enum park_kind kind);
+/* For an event outside of the cell or in the other thread: of the first such that a run meets. No signal cuts it short. */
+int call_wait_outside(struct task *t, struct waitq *q);
+/* For the next event of others: work that is done in pieces goes on then. No signal cuts it short. */
+int call_wait_turn(struct task *t);
+/* Room for n waiters in one call (poll). -ENOMEM; then call_wait_more() for each. */
 int must_check call_reserve(struct task *t, uint32_t n);
-void call_park_more(struct task *t, struct waitq *q, uint32_t events);
+void call_wait_more(struct task *t, struct waitq *q, uint32_t events);
 /* On the handler's first run sets the deadline: now + rel_ns (TIME_NEVER: none). Honors a restarted call. */
 void call_set_timeout(struct task *t, int64_t rel_ns);
 void call_set_deadline(struct task *t, int64_t abs_ns);

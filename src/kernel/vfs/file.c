@@ -31,9 +31,8 @@ struct anon_inode {
 OBJ_TYPE(file_type, struct file, FILES_DEFAULT);
 OBJ_TYPE(anon_inode_type, struct anon_inode, 0);
 
-int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f,
-		     struct waitq **ret_q) SEALED;
-int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q) SEALED;
+int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f) SEALED;
+int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f) SEALED;
 void (*vfs_file_gone)(struct file *f) SEALED;
 
 static struct fs anon_fs;
@@ -183,33 +182,28 @@ static int file_count(struct file *f, uint32_t flags)
 	return 0;
 }
 
-static int file_start(struct file *f, struct task *t, struct waitq **ret_q)
+static int file_start(struct file *f, struct task *t)
 {
 	struct inode *ino = f->inode;
 
 	if (ino->ops->open)
-		return CHECKED(ino->ops)->open(ino, t, f, ret_q);
+		return CHECKED(ino->ops)->open(ino, t, f);
 	switch (ino->mode & S_IFMT) {
 	case S_IFIFO:
-		return vfs_fifo_open ? vfs_fifo_open(ino, t, f, ret_q) : -ENXIO;
+		return vfs_fifo_open ? vfs_fifo_open(ino, t, f) : -ENXIO;
 	case S_IFCHR:
 	case S_IFBLK:
-		return vfs_dev_open ? vfs_dev_open(ino, t, f, ret_q) : -ENXIO;
+		return vfs_dev_open ? vfs_dev_open(ino, t, f) : -ENXIO;
 	default:
 		return f->ops && !S_ISSOCK(ino->mode) ? 0 : -ENXIO;
 	}
 }
 
-int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_,
-	      struct waitq **ret_q)
+int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_)
 {
-	struct waitq *ignored = NULL;
 	struct file *f;
 	int err = 0;
 
-	if (!ret_q)
-		ret_q = &ignored;
-	*ret_q = NULL;
 	if (flags & O_PATH)
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW;
 	else
@@ -227,7 +221,7 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 	f->flags |= flags & (O_NOCTTY | O_TRUNC); /* for the kind's own open */
 	err = file_count(f, flags);
 	if (!err)
-		err = file_start(f, t, ret_q);
+		err = file_start(f, t);
 	f->flags &= ~(uint32_t)(O_NOCTTY | O_TRUNC);
 	if (err < 0) { /* never opened: no release */
 		file_free(f);
@@ -236,7 +230,7 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 	path_notify(&f->path, IN_OPEN);
 	if (flags & O_TRUNC) {
 		err = inode_truncate(t, f->inode, 0);
-		if (err == -EINPROGRESS) {
+		if (err == WAITING) {
 			*ret_ = f;
 			return err;
 		}

@@ -9,8 +9,8 @@
  *   file    an open file description: what open() makes and dup() shares. Counted
  *   fdtable numbers to files. Counted (threads share one)
  *
- * Kernel errors are negative errnos. -EINPROGRESS after call_wait(): not known yet; nothing has been changed, the call will be
- * made again. Names are checked before they reach an op: 1..255 bytes, no '/' and no
+ * Kernel errors are negative errnos. WAITING: the call that asks waits (task.h); nothing has been changed, and it
+ * will ask again. Names are checked before they reach an op: 1..255 bytes, no '/' and no
  * NUL, never "." or "..". Ops that change a directory find out themselves whether a name exists.
  * "returns ref": the caller puts it. "borrows": valid during the call only. */
 #ifndef VIV_KERNEL_VFS_VFS_H
@@ -139,9 +139,9 @@ struct inode_ops {
 	int (*getattr)(struct inode *ino);
 	/* Changes attributes (checked and completed by the wrapper). Truncation is ATTR_SIZE. Optional: -EPERM. */
 	int (*setattr)(struct inode *ino, const struct attr *a);
-	/* An open file of it is being made: set f->ops and f->priv, may refuse. -EAGAIN: not now (a FIFO that waits
-	 * for its other end; the caller parks on *ret_q). Optional: ops from the inode's file_ops field. */
-	int (*open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+	/* An open file of it is being made: set f->ops and f->priv, may refuse. WAITING: a FIFO, for its
+	 * other end; a large file that has to be copied first. Optional: ops from the inode's file_ops field. */
+	int (*open)(struct inode *ino, struct task *t, struct file *f);
 	/* Regular file: borrows the host descriptor of its content, good for reading, and for writing if asked
 	 * (copies the content up first where it must). -errno. Optional: not backed by the host. */
 	int (*hostfd)(struct inode *ino, bool write);
@@ -428,7 +428,7 @@ struct file_ops {
 			 uint64_t len); /* Optional: -EOPNOTSUPP */
 	/* One descriptor of it was closed (flush). Optional. */
 	void (*flush)(struct file *f, struct task *t);
-	/* The last descriptor is about to be closed by close(), whose result this is. May call_wait(). Optional. */
+	/* The last descriptor is about to be closed by close(), whose result this is. May call_wait_outside(). Optional. */
 	int (*finish)(struct file *f);
 	/* The last reference went away. Optional. */
 	void (*release)(struct file *f);
@@ -472,10 +472,8 @@ struct file {
 int file_new(struct inode *ino, const struct path *p, uint32_t flags, struct file **ret_);
 struct file *file_get(struct file *f);
 void file_put(struct file *f);
-/* Opens what is at p: permission, ETXTBSY, O_TRUNC, ops->open. -EAGAIN with *ret_q set: park there and try again. -EINPROGRESS with
- * *ret_ set: it is open and being truncated; the next run of the call goes on with inode_truncate(). */
-int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_,
-	      struct waitq **ret_q);
+/* Opens what is at p: permission, ETXTBSY, O_TRUNC, ops->open. WAITING with *ret_ set: it is open and being truncated; the next run of the call goes on with inode_truncate(). */
+int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_);
 /* Or-ed into file_open's flags: this very call created the file, so no permission is asked and nothing truncated. */
 #define OPEN_CREATED 0x80000000u
 /* O_TMPFILE: a file without a name in the directory dir, at a place of its own that shows as "#INO (deleted)"; needs
@@ -483,9 +481,8 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
  * inode's linkable (O_EXCL). (vfs/ops.c) */
 int vfs_tmpfile(struct task *t, const struct path *dir, const struct newnode *n, struct path *ret_);
 /* Opens a FIFO (called by file_open for S_IFIFO inodes, with f complete but for ops and priv); set by fs/pipe. The
- * contract is that of inode_ops.open; on -EAGAIN f is dropped without release. NULL: -ENXIO. */
-extern int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f,
-			    struct waitq **ret_q);
+ * contract is that of inode_ops.open; on WAITING f is dropped without release. NULL: -ENXIO. */
+extern int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f);
 /* Called by the last file_put while f is still whole, before release, if set and f->epoll_links is not empty; set by
  * fs/epoll. */
 extern void (*vfs_file_gone)(struct file *f);
@@ -502,7 +499,7 @@ int file_label(struct file *f, char *buf, size_t size);
 int file_place(struct file *f, struct path *ret_);
 
 /* Opens a device, as vfs_fifo_open does a FIFO; set by fs/dev. NULL: -ENXIO. */
-extern int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+extern int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f);
 
 uint32_t file_poll(struct file *f); /* the wrapper over ops->poll */
 struct waitq *file_poll_q(struct file *f); /* may be NULL */

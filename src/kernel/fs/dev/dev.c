@@ -181,12 +181,11 @@ static const struct {
 	{ 1, 8, &random_fops }, { 1, 9, &random_fops },
 };
 
-int dev_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+int dev_open(struct inode *ino, struct task *t, struct file *f)
 {
 	unsigned maj = major(ino->rdev), min = minor(ino->rdev);
 	struct tty *tty;
 
-	(void)ret_q;
 	if (!S_ISCHR(ino->mode))
 		return -ENXIO;
 	for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {

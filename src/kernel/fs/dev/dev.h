@@ -9,7 +9,7 @@
 struct fs *devfs_new(void);
 /* Opens the device that ino's rdev names: wherever the node is. -ENXIO when there is no such
  * device. */
-int must_check dev_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+int must_check dev_open(struct inode *ino, struct task *t, struct file *f);
 /* Makes dev_open the VFS's way to open device nodes. */
 void dev_register(void);
 

@@ -395,7 +395,7 @@ static int hostdir_getattr(struct inode *ino)
 
 /* Content is opened here, so that a file that loses its name stays readable for those who have it
  * open. */
-static int hostdir_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+static int hostdir_open(struct inode *ino, struct task *t, struct file *f)
 {
 	int r;
 
@@ -409,7 +409,7 @@ static int hostdir_open(struct inode *ino, struct task *t, struct file *f, struc
 			hdnode_refresh(hdnode_of(ino));
 		return r < 0 ? r : 0;
 	case S_IFIFO:
-		return vfs_fifo_open ? vfs_fifo_open(ino, t, f, ret_q) : -ENXIO;
+		return vfs_fifo_open ? vfs_fifo_open(ino, t, f) : -ENXIO;
 	case S_IFSOCK:
 		return -ENXIO;
 	default:

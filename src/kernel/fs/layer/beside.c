@@ -47,7 +47,7 @@ static bool may_wait(void)
 int content_settle(struct lnode *n)
 {
 	if (n->beside && may_wait())
-		return call_wait(task_current, working());
+		return call_wait_outside(task_current, working());
 	while (n->beside && hostwork_wait())
 		;
 	return 0;
@@ -55,7 +55,7 @@ int content_settle(struct lnode *n)
 
 int content_later(void)
 {
-	return call_wait(task_current, NULL);
+	return call_wait_turn(task_current);
 }
 
 bool content_may_wait(void)

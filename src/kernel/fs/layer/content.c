@@ -509,14 +509,14 @@ int layer_copy_up_piece(struct lnode *n, uint64_t keep)
 		return r;
 	layer_uncharge_bytes(l, keep - n->copied); /* counted from the file itself, below */
 	r = copy_up_piece(n, end, keep);
-	if (r == -EINPROGRESS)
+	if (r == WAITING)
 		return r;
 	if (r < 0) {
 		copy_up_forget(n);
 		return r;
 	}
 	n->copied = end;
-	return -EINPROGRESS;
+	return content_later();
 }
 
 static int disk_copy(struct lnode *n, int out, uint64_t keep, bool whole)
@@ -623,8 +623,6 @@ int content_own(struct lnode *n, uint64_t keep)
 	if (r < 0 || lnode_content_is_writable(n))
 		return r;
 	r = content_may_wait() ? layer_copy_up_piece(n, keep) : 0;
-	if (r == -EINPROGRESS)
-		return content_later();
 	return r < 0 ? r : layer_apply_copy_up(n, keep);
 }
 
@@ -687,7 +685,7 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 	n->inode.size = size;
 	if (n->charged > 0)
 		lnode_recount(n);
-	return more ? call_wait(task_current, NULL) : 0;
+	return more ? call_wait_turn(task_current) : 0;
 }
 
 int layer_getattr(struct inode *ino)

@@ -416,7 +416,7 @@ int layer_sync_again(void)
 	int r = q->result;
 
 	if (!q->ended)
-		return call_wait(task_current, &q->q);
+		return call_wait_outside(task_current, &q->q);
 	*k = (struct call_kept){ .kind = file ? KEPT_FILE : KEPT_NOTHING, .file = file };
 	layer_sync_drop(q);
 	return r;
@@ -454,7 +454,7 @@ int store_sync_replacing(struct layer *l, struct lnode *n)
 		return 0;
 	/* A posted call cannot wait: it is made again as one that can. */
 	if (may_wait() && task_current->call.way == WAY_POST)
-		return call_wait(task_current, NULL);
+		return call_wait_turn(task_current);
 	return store_sync_node(l, n, true);
 }
 

@@ -39,7 +39,7 @@ int must_check layer_sync_names(struct fs *fs);
 
 /* Whether the call that runs waits for a sync (KEPT_SYNC). */
 bool layer_sync_waits(void);
-/* What became of that sync: the result, or -EINPROGRESS and it waits on. */
+/* What became of that sync: the result, or WAITING and it waits on. */
 int must_check layer_sync_again(void);
 /* The call that waited for it has ended. */
 void layer_sync_drop(struct sync_request *request);

@@ -490,13 +490,12 @@ static int layer_setattr(struct inode *ino, const struct attr *a)
 }
 
 /* What the image refuses to everybody is refused here, and not only at the first read. */
-static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+static int layer_reg_open(struct inode *ino, struct task *t, struct file *f)
 {
 	struct lnode *n = lnode_of(ino);
 	int r;
 
 	(void)t;
-	(void)ret_q;
 	f->ops = &layer_reg_fops;
 	r = lnode_load(n);
 	if (r < 0)
@@ -505,8 +504,9 @@ static int layer_reg_open(struct inode *ino, struct task *t, struct file *f, str
 		return 0;
 	if (!n->own_content && layer_of(n)->lower->guarded && !(n->lower->mode & 0004))
 		return -EACCES;
-	return (f->mode & FMODE_WRITE) && !(f->flags & O_TRUNC) ? layer_copy_up_piece(n, UINT64_MAX)
-								: 0;
+	if (!(f->mode & FMODE_WRITE) || f->flags & O_TRUNC || !content_may_wait())
+		return 0;
+	return layer_copy_up_piece(n, UINT64_MAX);
 }
 
 /* Regular files have a table of their own: with an open op in it, FIFOs and devices would not be

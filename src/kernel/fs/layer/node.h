@@ -247,7 +247,7 @@ int layer_hostfd(struct inode *ino, bool write);
 /* The content is now ours; the first keep bytes of the image's are copied. */
 int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
 /* Copies the next piece of the first keep bytes of a large file that is about to be changed: 0 nothing (more) to do in pieces,
- * -EINPROGRESS call again. */
+ * WAITING call again. For a call that may wait. */
 int must_check layer_copy_up_piece(struct lnode *n, uint64_t keep);
 int must_check layer_apply_size(struct lnode *n, uint64_t size);
 void lnode_content_free(struct lnode *n); /* and removes it */
@@ -264,7 +264,7 @@ void layer_content_forget(void);
 /* Whether a change of the content needs no copy first. */
 bool lnode_content_is_writable(const struct lnode *n);
 int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole);
-/* The content may be changed now; of one that is copied for that, the first keep bytes. -EINPROGRESS: the call waits. */
+/* The content may be changed now; of one that is copied for that, the first keep bytes. WAITING: the call waits. */
 int must_check content_own(struct lnode *n, uint64_t keep);
 
 /* ---- beside.c: long works at a content, by the other thread ---- */
@@ -274,14 +274,14 @@ extern struct content_limits {
 	uint64_t copy; /* ... and of so many by the other thread */
 	uint64_t cut; /* so many bytes to free are long */
 } content_limits; /* tests have smaller ones */
-/* Nobody works at the content, which is about to be changed: 0. -EINPROGRESS: the call waits for that. */
+/* Nobody works at the content, which is about to be changed: 0. WAITING: the call waits for that. */
 int must_check content_settle(struct lnode *n);
 void content_settle_all(struct layer *l); /* waits here */
-/* Cuts it short; copies the next bytes, of those before end, from in to the file that the copy is made in. -EINPROGRESS: that is on its
+/* Cuts it short; copies the next bytes, of those before end, from in to the file that the copy is made in. WAITING: that is on its
  * way, and the call waits for it. 0: it is to be done here. fds: borrowed. */
 int must_check content_cut_beside(struct lnode *n, int fd, uint64_t size);
 int must_check content_copy_beside(struct lnode *n, int in, int out, uint64_t end);
-/* Whether the call that runs may wait; the call is run again after the events of others: -EINPROGRESS. */
+/* Whether the call that runs may wait; the call is run again after the events of others: WAITING. */
 bool content_may_wait(void);
 int must_check content_later(void);
 

@@ -185,12 +185,12 @@ uint32_t log_header_make(struct log_header *h, const struct lstore *s, uint32_t 
 int must_check log_sync(struct layer *l);
 int must_check store_sync_all_here(struct layer *l); /* everything */
 /* The same; a content; everything. Where the call that runs allows it (call.may_wait) and the host would take long, it waits for the
- * other thread, -EINPROGRESS. */
+ * other thread, WAITING. */
 int must_check store_sync_names(struct layer *l);
 int must_check store_sync_node(struct layer *l, struct lnode *n, bool data_only);
 int must_check store_sync_all(struct layer *l);
 /* n is about to replace another file. Programs expect one of the two after a power cut, so what was never synced is, before the record
- * of it is in a log that is on its way to the disk already. -EINPROGRESS likewise. */
+ * of it is in a log that is on its way to the disk already. WAITING likewise. */
 int must_check store_sync_replacing(struct layer *l, struct lnode *n);
 /* From here on the active layer is on the host's disk, with all that its log says. */
 int must_check store_bear(struct layer *l);

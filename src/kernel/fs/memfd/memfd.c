@@ -109,7 +109,7 @@ static int memfd_setattr(struct inode *ino, const struct attr *a)
 		    task_current && task_current->call.may_wait) {
 			if (task_current->call.way ==
 			    WAY_POST) /* it has no next run, and is made again */
-				return call_wait(task_current, NULL);
+				return call_wait_turn(task_current);
 			size = ino->size - CUT_STEP;
 		}
 		r = size > INT64_MAX ? -EFBIG : host_ftruncate(m->fd, (int64_t)size);
@@ -117,7 +117,7 @@ static int memfd_setattr(struct inode *ino, const struct attr *a)
 			return r;
 		memfd_getattr(ino);
 		if (size != a->size)
-			return call_wait(task_current, NULL);
+			return call_wait_turn(task_current);
 	}
 	inode_set_attr(ino, a);
 	return 0;

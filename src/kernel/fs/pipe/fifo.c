@@ -56,14 +56,12 @@ static void fifo_file_set(struct file *f, struct pipe *p)
 }
 
 /* The second and later runs of an open that waits. */
-static int fifo_open_again(struct fifo_wait *w, struct task *t, struct file *f,
-			   struct waitq **ret_q)
+static int fifo_open_again(struct fifo_wait *w, struct task *t, struct file *f)
 {
 	struct pipe *p = w->pipe;
 
 	if ((w->reader ? p->w_counter : p->r_counter) == w->counter) {
-		*ret_q = &p->q;
-		return -EAGAIN;
+		return call_wait(t, &p->q, PIPE_EVENT_OPENED, PARK_RESTART);
 	}
 	fifo_file_set(f, p); /* takes over what the wait counted */
 	t->call.kept.kind = KEPT_NOTHING;
@@ -71,7 +69,7 @@ static int fifo_open_again(struct fifo_wait *w, struct task *t, struct file *f,
 	return 0;
 }
 
-static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+static int fifo_open(struct inode *ino, struct task *t, struct file *f)
 {
 	uint32_t acc = f->flags & O_ACCMODE;
 	bool reader = acc == O_RDONLY || acc == O_RDWR, writer = acc == O_WRONLY || acc == O_RDWR;
@@ -79,7 +77,7 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 	struct pipe *p = (struct pipe *)ino->fifo;
 
 	if (w && w->ino == ino)
-		return fifo_open_again(w, t, f, ret_q);
+		return fifo_open_again(w, t, f);
 	if (!reader && !writer)
 		return -EINVAL;
 	bool alone =
@@ -123,8 +121,7 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f, struct w
 	w->reader = reader;
 	w->counter = reader ? p->w_counter : p->r_counter;
 	t->call.kept = (struct call_kept){ .kind = KEPT_FIFO, .fifo = w };
-	*ret_q = &p->q;
-	return -EAGAIN;
+	return call_wait(t, &p->q, PIPE_EVENT_OPENED, PARK_RESTART);
 }
 
 void fifo_register(void)

@@ -114,7 +114,7 @@ static int64_t store_drop_caches(struct pinode *pi, struct task *t, char *buf, s
 	(void)pi;
 	if (taken < 0)
 		return taken;
-	return caches_drop((unsigned)what) ? taken : call_wait(t, NULL);
+	return caches_drop((unsigned)what) ? taken : call_wait_turn(t);
 }
 
 static int show_schedstats(struct pinode *pi, struct task *t, struct textbuf *b)

@@ -203,7 +203,7 @@ static int pinode_follow(struct inode *ino, struct task *t, struct path *ret_)
 	return CHECKED(pi->node)->follow(pi, t, ret_);
 }
 
-static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+static int pinode_open(struct inode *ino, struct task *t, struct file *f)
 {
 	struct pinode *pi = container_of(ino, struct pinode, inode);
 	int err = 0;
@@ -218,7 +218,7 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f, struct
 	if (err)
 		return err;
 	if (pnode_is_device(pi->node))
-		return vfs_dev_open ? vfs_dev_open(ino, t, f, ret_q) : -ENXIO;
+		return vfs_dev_open ? vfs_dev_open(ino, t, f) : -ENXIO;
 	f->ops = ino->fops ? ino->fops : &pseudo_fops;
 	return 0;
 }

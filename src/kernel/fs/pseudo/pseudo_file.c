@@ -50,7 +50,7 @@ static int snapshot_take(struct file *f, struct task *t)
 	if (!err && b->failed && b->len == 0)
 		err = -ENOMEM;
 	if (!err && b->more)
-		return call_wait(task_current, NULL);
+		return call_wait_turn(task_current);
 	if (err)
 		snapshot_drop(f);
 	return err;

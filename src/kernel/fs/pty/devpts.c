@@ -32,9 +32,8 @@ static int node_setattr(struct inode *ino, const struct attr *a)
 	return 0;
 }
 
-static int slave_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+static int slave_open(struct inode *ino, struct task *t, struct file *f)
 {
-	(void)ret_q;
 	return pty_slave_open(container_of(ino, struct pty, inode), t, f);
 }
 
@@ -59,9 +58,9 @@ void devpts_inode_init(struct pty *pty, const struct cred *c)
 	pty->inode.gid = SLAVE_GID;
 }
 
-static int node_ptmx_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+static int node_ptmx_open(struct inode *ino, struct task *t, struct file *f)
 {
-	(void)ino, (void)ret_q;
+	(void)ino;
 	return ptmx_open(t, f);
 }
 

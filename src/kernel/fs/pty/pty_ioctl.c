@@ -304,7 +304,7 @@ static int64_t peer_open(struct pty *pty, struct task *t, uint64_t arg)
 	ret = devpts_path(pty, &place);
 	if (ret < 0)
 		return ret;
-	ret = file_open(t, &place, (flags & ~(uint32_t)O_CLOEXEC) | OPEN_CREATED, &f, NULL);
+	ret = file_open(t, &place, (flags & ~(uint32_t)O_CLOEXEC) | OPEN_CREATED, &f);
 	path_put(&place);
 	if (ret < 0)
 		return ret;

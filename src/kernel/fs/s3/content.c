@@ -301,12 +301,11 @@ static void content_changed(struct s3node *n)
 
 /* ---- open files ---- */
 
-int s3_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+int s3_open(struct inode *ino, struct task *t, struct file *f)
 {
 	struct s3node *n = s3node_of(ino);
 
 	(void)t;
-	(void)ret_q;
 	f->ops = ino->fops;
 	if (n->type != S3_FILE || !(f->mode & FMODE_WRITE) || (f->flags & O_TRUNC))
 		return 0;

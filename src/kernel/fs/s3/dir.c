@@ -89,7 +89,7 @@ static int record_take(struct s3node *n)
 }
 
 /* 1: nothing is in the way, the change may be asked for. 0 or an error: the result of the change that this call asked for.
- * -EINPROGRESS: wait. */
+ * WAITING: wait. */
 static int record_ready(struct s3node *n, enum s3_op op)
 {
 	for (;;) {

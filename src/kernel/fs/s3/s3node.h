@@ -116,7 +116,7 @@ int s3_failed(const struct s3node *n);
 /* Sends a request about n, which has none on its way. fd -1: none. to NULL: no second key. */
 int must_check s3_ask(struct s3node *n, enum s3_op op, uint64_t off, uint64_t len, uint32_t flags,
 		      const char *to, size_t to_len);
-/* The call waits for an answer about n: -EINPROGRESS. Where no call runs (boot) it waits here: 0, look again. */
+/* The call waits for an answer about n: WAITING. Where no call runs (boot) it waits here: 0, look again. */
 int s3_wait(struct s3node *n);
 void s3_pump(
 	struct s3fs
@@ -134,10 +134,10 @@ void s3_content_answer(struct s3node *n, uint32_t op, const struct s3_reply *r);
 void s3_content_drop(struct s3node *n);
 void s3_contents_drop(struct s3fs *s); /* all that can be fetched again */
 int s3_upload_start(struct s3node *n);
-/* Until what is written is uploaded: 0, -EINPROGRESS, or why it cannot be. */
+/* Until what is written is uploaded: 0, WAITING, or why it cannot be. */
 int s3_upload(struct s3node *n);
 int s3_setattr(struct inode *ino, const struct attr *a);
-int s3_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+int s3_open(struct inode *ino, struct task *t, struct file *f);
 int s3_hostfd(struct inode *ino, bool write);
 
 /* ---- attributes (dir.c) ---- */

@@ -225,7 +225,7 @@ int s3_wait(struct s3node *n)
 	struct s3fs *s = s3fs_of(n);
 
 	if (task_current)
-		return call_wait(task_current, &n->q);
+		return call_wait_outside(task_current, &n->q);
 	sync_since = now_mono();
 	inode_get(&n->inode);
 	while (n->req_op && !s->dead)

@@ -46,7 +46,7 @@ int console_open(struct file *f)
 {
 	struct stream *s = stream_tty();
 
-	return s ? stream_inode_open(&s->inode, NULL, f, NULL) : -ENXIO;
+	return s ? stream_inode_open(&s->inode, NULL, f) : -ENXIO;
 }
 
 /* ---- reading and writing ---- */

@@ -387,12 +387,12 @@ static const struct file_ops stream_fops = {
 
 /* Opening /dev/stdout or /proc/self/fd/1: another open file of the same stream, in the direction
  * that the caller gave. */
-int stream_inode_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q)
+int stream_inode_open(struct inode *ino, struct task *t, struct file *f)
 {
 	struct stream *s = container_of(ino, struct stream, inode);
 	int flags;
 
-	(void)t, (void)ret_q;
+	(void)t;
 	if (s->fd < 0)
 		return -ENXIO;
 	flags = host_fcntl(s->fd, F_GETFL, 0);
@@ -583,7 +583,7 @@ static int files_make(const int fds[3], bool consoles, uint32_t uid, uint32_t gi
 		err = file_new(&s->inode, NULL, (uint32_t)flags[i] & (O_ACCMODE | O_APPEND),
 			       &out[i]);
 		if (!err)
-			err = stream_inode_open(&s->inode, NULL, out[i], NULL);
+			err = stream_inode_open(&s->inode, NULL, out[i]);
 		/* The file holds the inode now. A terminal stays: /dev/tty may be opened when no
 		 * file is left. */
 		if (s->kind != STREAM_TTY || err)

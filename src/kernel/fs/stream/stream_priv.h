@@ -26,7 +26,7 @@ struct stream {
 struct stream *stream_of(struct file *f);
 /* The stream that is the terminal, NULL when there is none (or it was closed). */
 struct stream *stream_tty(void);
-int stream_inode_open(struct inode *ino, struct task *t, struct file *f, struct waitq **ret_q);
+int stream_inode_open(struct inode *ino, struct task *t, struct file *f);
 
 /* ---- console.c ---- */
 void console_init(void);

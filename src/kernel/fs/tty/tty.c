@@ -124,7 +124,7 @@ static bool is_ignored(const struct task *t, int sig)
 
 static int64_t wait_stopped(struct task *t)
 {
-	return call_park(t, &t->proc->cont_q, ~0u, PARK_RESTART);
+	return call_wait(t, &t->proc->cont_q, ~0u, PARK_RESTART);
 }
 
 /* Stops t's group with sig if it is in the background. */

@@ -36,7 +36,7 @@ void tty_session_ended(struct proc *p);
 /* To the foreground group, if there is one. */
 void tty_signal(const struct tty *tty, int sig);
 
-/* May t (NULL: the kernel itself) read; write; change settings? 0, -EIO, or PARKED: the caller returns it. tostop: a
+/* May t (NULL: the kernel itself) read; write; change settings? 0, -EIO, or WAITING: the caller returns it. tostop: a
  * background process may not write either. */
 int64_t must_check tty_may_read(struct tty *tty, struct task *t);
 int64_t must_check tty_may_write(struct tty *tty, struct task *t, bool tostop);
