@@ -2,19 +2,18 @@
  * process has a terminal of the cell, and viv's own is in raw mode meanwhile, so that everything typed reaches the cell's. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/args.h"
 #include "cli/target.h"
-#include "host/stream.h"
+#include "keeper/stay.h"
+
+#define BACKLOG 4096 /* messages that wait for the keeper */
 
 struct exec {
 	struct target target;
@@ -22,11 +21,12 @@ struct exec {
 	bool interactive, tty, detach, json;
 	char **env;
 	size_t nenv;
-	struct terminal terminal;
+	struct stay stay;
+	struct channel keeper;
+	bool stops; /* viv stops, too, when the keeper has been told */
 	uint32_t id; /* of the request, whose end is waited for */
 	uint32_t proc;
 	uint32_t last; /* request of our own */
-	uint64_t unsent; /* signals that the keeper has no room for yet */
 	int hold; /* the other end of an input that nobody types at; -1 */
 };
 
@@ -128,111 +128,108 @@ static int streams_set(struct exec *x, struct err *e)
 
 static void terminal_raw(const struct exec *x)
 {
-	struct termios raw = x->terminal.saved;
+	struct termios raw = x->stay.terminal.saved;
 
-	if (x->terminal.fd < 0 || !x->interactive)
+	if (x->stay.terminal.fd < 0 || !x->interactive)
 		return;
 	cfmakeraw(&raw);
-	terminal_set(&x->terminal, &raw);
+	terminal_set(&x->stay.terminal, &raw);
 }
 
 /* ---- while it runs ---- */
 
-#define SIGNAL_BIT(sig) (1ULL << ((sig)-1))
-
-/* False: there is no room for it now. */
-static bool request_send(struct exec *x, struct keep_msg *m)
+/* Answers are not waited for: what it was for shows. */
+static void request_send(struct exec *x, struct keep_msg m)
 {
-	m->id = ++x->last | 0x80000000u;
-	m->proc = x->proc;
-	/* Answers are not waited for: what it was for shows. */
-	return keep_send(x->target.fd, m, NULL, 0, KEEP_NOWAIT) != -EAGAIN;
+	m.id = ++x->last | 0x80000000u;
+	m.proc = x->proc;
+	channel_send(&x->keeper, &m, NULL, 0);
 }
 
-/* False: it could not be sent yet. */
-static bool signal_send(struct exec *x, int sig)
+static void sent(struct channel *c)
 {
+	struct exec *x = container_of(c, struct exec, keeper);
+
+	if (x->stops)
+		stay_suspend(&x->stay);
+	x->stops = false;
+}
+
+static void signal_send(struct stay *s, int sig)
+{
+	struct exec *x = container_of(s, struct exec, stay);
 	struct keep_msg m = { .type = KEEP_SIGNAL, .a = sig };
 	uint16_t rows, cols;
 
 	switch (sig) {
 	case SIGWINCH:
+		if (!x->tty)
+			return;
 		window_size(&rows, &cols);
 		m = (struct keep_msg){ .type = KEEP_RESIZE, .a = rows, .b = cols };
+		break;
+	case SIGTSTP:
+		/* Both stop, and both go on when the shell says so. */
+		m.a = SIGSTOP;
+		m.flags = KEEP_TO_GROUP;
 		break;
 	case SIGINT:
 	case SIGQUIT:
 	case SIGCONT:
 		m.flags = KEEP_TO_GROUP;
 		break;
-	case SIGTSTP:
-		/* Both stop, and both go on when the shell says so. */
-		m.a = SIGSTOP;
-		m.flags = KEEP_TO_GROUP;
-		if (!request_send(x, &m))
-			return false;
-		kill(getpid(), SIGSTOP);
-		return true;
 	default:
 		break;
 	}
-	return request_send(x, &m);
+	request_send(x, m);
+	if (sig == SIGTSTP || sig == SIGCONT)
+		x->stops = sig == SIGTSTP;
+	if (!x->keeper.nout)
+		sent(&x->keeper);
 }
 
-static void signals_send(struct exec *x)
-{
-	for (int sig = 1; sig < 32; sig++) {
-		if (!(x->unsent & SIGNAL_BIT(sig)))
-			continue;
-		if (!signal_send(x, sig))
-			return;
-		x->unsent &= ~SIGNAL_BIT(sig);
-	}
-}
+/* Its time is the keeper's to watch. */
+static const struct stay_ops keeper_ops = { .signal = signal_send };
 
-static void signal_pass(struct exec *x, int sig)
+static void message(struct channel *c, void *msg, int *fds, unsigned nfds)
 {
-	if (sig == SIGPIPE || sig == SIGTTIN || sig == SIGTTOU || (sig == SIGWINCH && !x->tty))
+	struct exec *x = container_of(c, struct exec, keeper);
+	const struct keep_msg *m = msg;
+
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+	if (m->type != KEEP_EXITED || m->id != x->id)
 		return;
-	if (sig == SIGTSTP || sig == SIGCONT) /* each takes the other back */
-		x->unsent &= ~(SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGCONT));
-	x->unsent |= SIGNAL_BIT(sig);
-	signals_send(x);
+	x->stay.status = stay_status(m->a);
+	x->stay.timed_out = m->b;
+	x->stay.ended = true;
 }
 
-static int status_of(int wait_status)
+static void gone(struct channel *c)
 {
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	struct exec *x = container_of(c, struct exec, keeper);
+
+	x->stay.status = fail(ERR_FAILED, "the cell's keeper is gone, and the cell with it");
+	x->stay.ended = true;
+	channel_close(c);
 }
 
-static int stay(struct exec *x, int signals)
+static int stay_with(struct exec *x, int signals)
 {
-	struct pollfd p[2] = { { .fd = x->target.fd, .events = POLLIN },
-			       { .fd = signals, .events = POLLIN } };
+	int err = sources_init();
 
-	for (;;) {
-		struct signalfd_siginfo si;
-		struct keep_msg m;
-		int err;
-
-		p[0].events = x->unsent ? POLLIN | POLLOUT : POLLIN;
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return fail(ERR_FAILED, "cannot wait: %s", strerror(errno));
-		signals_send(x);
-		while (read(signals, &si, sizeof(si)) == sizeof(si))
-			signal_pass(x, (int)si.ssi_signo);
-		err = keep_recv(x->target.fd, &m, NULL, NULL, KEEP_NOWAIT);
-		if (err == -EAGAIN)
-			continue;
-		if (err)
-			return fail(ERR_FAILED, "the cell's keeper is gone, and the cell with it");
-		if (m.type == KEEP_EXITED && m.id == x->id) {
-			if (!m.b)
-				return status_of(m.a);
-			warn("the time is up");
-			return EXIT_TIMEOUT;
-		}
-	}
+	x->keeper.in = message;
+	x->keeper.idle = sent;
+	x->keeper.gone = gone;
+	if (!err)
+		err = channel_init(&x->keeper, x->target.fd, BACKLOG);
+	if (!err)
+		err = stay_begin(&x->stay, signals);
+	if (err)
+		x->stay.status = fail(ERR_FAILED, "cannot wait: %s", strerror(-err));
+	while (!err && !x->stay.ended)
+		stay_round(&x->stay, 0);
+	return stay_end(&x->stay, false);
 }
 
 /* Who reads what the process writes is to see its end, whether viv is still there or not. Messages stay possible. */
@@ -250,15 +247,18 @@ static int attached(struct exec *x)
 	struct termios unused;
 	struct keep_msg m;
 	struct err e;
-	int signals = watch_signals(), status;
+	struct keep_wait w = { .signals = stay_signals() };
+	int status;
 
-	if (signals < 0)
+	if (w.signals < 0)
 		return fail(ERR_FAILED, "cannot receive signals: %s", strerror(errno));
-	terminal_save(&x->terminal);
+	x->stay.ops = &keeper_ops;
+	x->stay.status = -1;
+	terminal_save(&x->stay.terminal);
 	if (x->tty)
 		terminal_raw(x);
-	if (keep_exec(x->target.fd, &x->start, signals, &m, &status, &e) < 0) {
-		terminal_restore(&x->terminal, &unused);
+	if (keep_exec(x->target.fd, &x->start, &w, &m, &status, &e) < 0) {
+		terminal_restore(&x->stay.terminal, &unused);
 		report(&e);
 		return status;
 	}
@@ -268,19 +268,18 @@ static int attached(struct exec *x)
 	for (int n = 0; n < 3; n++)
 		close(x->start.fds[n]);
 	streams_leave();
-	status = stay(x, signals);
-	terminal_restore(&x->terminal, &unused);
-	return status;
+	return stay_with(x, w.signals);
 }
 
 static int detached(struct exec *x)
 {
+	struct keep_wait w = { .signals = -1 };
 	struct keep_msg m;
 	struct err e;
 	int status;
 
 	x->start.exec.flags |= KEEP_X_DETACH | KEEP_X_LOG;
-	if (keep_exec(x->target.fd, &x->start, -1, &m, &status, &e) < 0) {
+	if (keep_exec(x->target.fd, &x->start, &w, &m, &status, &e) < 0) {
 		report(&e);
 		return status;
 	}

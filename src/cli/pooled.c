@@ -1,4 +1,4 @@
-/* See pooled.h. The command gets viv's own streams, signals reach it as they would in a cell of viv's own (keeper/watch.c), and the cell ends
+/* See pooled.h. The command gets viv's own streams, signals reach it as they would in a cell of viv's own (keeper/stay.h), and the cell ends
  * with viv: the connection to its keeper is its leash.
  *
  * What a booted cell cannot be given any more (room on its disk, mounts, a name, a terminal as console, a trace, another host name) makes
@@ -7,36 +7,26 @@
 #include "cli/pooled.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wire/bootspec.h"
-#include "host/stream.h"
-#include "keeper/channel.h"
 #include "keeper/client.h"
 #include "keeper/pool.h"
+#include "keeper/stay.h"
 
-#define GRACE (2 * NSEC_PER_SEC)
-/* How long what is said of a cell that was killed may take. */
+#define BACKLOG 4096 /* messages that wait for the keeper */
+/* How long the keeper of a cell that was killed may take to say why. */
 #define LAST_WORDS NSEC_PER_SEC
 
 struct pooled {
+	struct stay stay; /* first */
+	struct channel keeper;
 	const struct run_options *o;
-	int fd; /* of the keeper */
-	int signals;
 	uint32_t exec_id;
-	int64_t deadline; /* by the monotonic clock; 0: none */
-	bool timed_out, asked_to_stop;
-	uint64_t unsent; /* signals that the keeper has no room for yet */
-	int status; /* -1: it runs */
-	bool was_killed; /* and the keeper tells why */
-	bool said_end;
+	bool said_end; /* the keeper has, or it is gone */
 };
 
 static const char *setting(void)
@@ -59,278 +49,196 @@ static bool fits(const struct run_options *o)
 
 /* ---- while it runs ---- */
 
-#define SIGNAL_BIT(sig) (1ULL << ((sig)-1))
-
-/* That the keeper is gone is noticed elsewhere. */
-static void signals_send(struct pooled *r)
+static void signal_send(struct stay *s, int sig)
 {
-	for (int sig = 1; sig < 32; sig++) {
-		struct keep_msg m = { .type = KEEP_SIGNAL, .flags = KEEP_AS_TYPED, .a = sig };
+	struct pooled *r = (struct pooled *)s;
+	const struct keep_msg m = { .type = KEEP_SIGNAL, .flags = KEEP_AS_TYPED, .a = sig };
 
-		if (!(r->unsent & SIGNAL_BIT(sig)))
-			continue;
-		if (keep_send(r->fd, &m, NULL, 0, KEEP_NOWAIT) == -EAGAIN)
-			return;
-		r->unsent &= ~SIGNAL_BIT(sig);
-	}
+	channel_send(&r->keeper, &m, NULL, 0);
 }
 
-static void signal_pass(struct pooled *r, int sig)
+static void time_up(struct stay *s)
 {
-	if (sig == SIGPIPE || sig == SIGTTIN || sig == SIGTTOU)
+	const struct run_options *o = ((struct pooled *)s)->o;
+
+	signal_send(s, o->stop_signal ? o->stop_signal : SIGTERM);
+	signal_send(s, SIGCONT);
+}
+
+/* The cell ends with us. */
+static void overdue(struct stay *s)
+{
+	s->ended = true;
+}
+
+static const struct stay_ops keeper_ops = { .signal = signal_send,
+					    .time_up = time_up,
+					    .overdue = overdue };
+
+static void event(void *arg, struct keep_msg *m)
+{
+	struct pooled *r = arg;
+	struct err e = { 0 };
+
+	if (m->type != KEEP_EVENT)
 		return;
-	if (sig == SIGTSTP || sig == SIGCONT) { /* each takes the other back */
-		r->asked_to_stop = sig == SIGTSTP;
-		r->unsent &= ~(SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGCONT));
-	}
-	r->unsent |= SIGNAL_BIT(sig);
-	signals_send(r);
-}
-
-static void deadline_passed(struct pooled *r)
-{
-	if (r->timed_out) {
-		r->status = EXIT_TIMEOUT; /* and the cell goes with us */
-		return;
-	}
-	r->timed_out = true;
-	r->deadline = clock_mono() + GRACE;
-	signal_pass(r, SIGTERM);
-	signal_pass(r, SIGCONT);
-}
-
-static void ended(struct pooled *r, int wait_status)
-{
-	r->was_killed = WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL;
-	r->status =
-		WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
-static void event(struct pooled *r, const struct keep_msg *m)
-{
-	struct err e;
-
-	switch (m->kind) {
-	case KEEP_EV_LIMIT:
-	case KEEP_EV_LOG:
-	case KEEP_EV_OOM:
-		/* How near a limit is, and what the host killed, is for who asks for events. */
-		if (!r->o->quiet && !(m->kind == KEEP_EV_LIMIT && m->a) &&
-		    !(m->kind == KEEP_EV_OOM && m->b))
-			warn("%s", m->text);
-		break;
-	case KEEP_EV_END:
+	if (m->kind == KEEP_EV_END) {
 		r->said_end = true;
-		if (m->b == KEEP_FAILED) {
+		if (m->b == KEEP_FAILED)
 			keep_text_get(m->text, ERR_FAILED, &e);
-			report(&e);
-			r->status = m->a;
-		} else if (m->b == KEEP_OUT_OF_MEMORY) {
-			warn("the cell was killed: it used more than --memory allows");
-			r->status = m->a;
-		}
-		break;
-	default:
-		break;
+		if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
+			r->stay.status = stay_print_end((enum keep_reason)m->b, m->a, &e);
+	} else if (!r->o->quiet && stay_prints((enum keep_event_kind)m->kind, m->a, m->b)) {
+		warn("%s", m->text);
 	}
 }
 
-/* False: there is no message. */
-static bool message_take(struct pooled *r, struct keep_msg *m)
+static void message(struct channel *c, void *msg, int *fds, unsigned nfds)
 {
-	int err = keep_recv(r->fd, m, NULL, NULL, KEEP_NOWAIT);
+	struct pooled *r = container_of(c, struct pooled, keeper);
+	struct stay *s = &r->stay;
+	struct keep_msg *m = msg;
 
-	if (err == -EAGAIN)
-		return false;
-	if (err) {
-		r->said_end = true;
-		if (r->status < 0)
-			r->status = fail(ERR_FAILED,
-					 "the cell's keeper was killed, and the cell with it");
-		return false;
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]); /* it has none to give */
+	m->text[sizeof(m->text) - 1] = '\0';
+	event(r, m);
+	if (m->type == KEEP_SUSPEND)
+		stay_suspend(s);
+	if (m->type == KEEP_EXITED && m->id == r->exec_id) {
+		s->status = stay_status(m->a);
+		/* Of a process that was killed from outside of the cell there is more to say. */
+		if (WIFSIGNALED(m->a) && WTERMSIG(m->a) == SIGKILL)
+			s->deadline = clock_mono() + LAST_WORDS;
+		else
+			s->ended = true;
 	}
-	if (m->type == KEEP_EVENT) {
-		m->text[sizeof(m->text) - 1] = '\0';
-		event(r, m);
-	} else if (m->type == KEEP_EXITED && m->id == r->exec_id) {
-		ended(r, m->a);
-	} else if (m->type == KEEP_SUSPEND && r->asked_to_stop && !keep_signal_waits(SIGCONT)) {
-		r->asked_to_stop = false;
-		kill(getpid(), SIGSTOP);
-	}
-	return true;
+	s->ended |= r->said_end && s->status >= 0;
 }
 
-static void wait_for(struct pooled *r, int64_t deadline)
+static void gone(struct channel *c)
 {
-	struct pollfd p[2] = { { .fd = r->fd, .events = POLLIN },
-			       { .fd = r->signals, .events = POLLIN } };
-	int64_t left = deadline ? MAX(deadline - clock_mono(), 0) : 0;
-	struct signalfd_siginfo si;
-	struct keep_msg m;
+	struct pooled *r = container_of(c, struct pooled, keeper);
 
-	if (r->unsent)
-		p[0].events |= POLLOUT;
-	poll(p, 2, deadline ? (int)MIN((left + 999999) / 1000000, 3600000) : -1);
-	if (p[0].revents & POLLOUT)
-		signals_send(r);
-	while (p[1].revents && read(r->signals, &si, sizeof(si)) == sizeof(si))
-		signal_pass(r, (int)si.ssi_signo);
-	while (p[0].revents && message_take(r, &m))
-		;
+	if (r->stay.status < 0)
+		r->stay.status = fail(ERR_FAILED, "the cell's keeper was killed, and the cell with it");
+	r->stay.ended = true;
+	channel_close(c);
 }
 
-static int stay(struct pooled *r)
+/* Takes both descriptors. */
+static int stay_with(struct pooled *r, int keeper, int signals)
 {
-	int64_t until;
+	int err = sources_init();
 
-	while (r->status < 0) {
-		wait_for(r, r->deadline);
-		if (r->status < 0 && r->deadline && clock_mono() >= r->deadline)
-			deadline_passed(r);
-	}
-	/* Of a process that was killed from outside of the cell there is more to say. */
-	until = clock_mono() + LAST_WORDS;
-	while (r->was_killed && !r->said_end && clock_mono() < until)
-		wait_for(r, until);
-	if (r->timed_out) {
-		if (!r->o->quiet)
-			warn("the time is up");
-		return EXIT_TIMEOUT;
-	}
-	return r->status;
+	r->keeper.in = message;
+	r->keeper.gone = gone;
+	if (!err)
+		err = channel_init(&r->keeper, keeper, BACKLOG);
+	if (!err)
+		err = stay_begin(&r->stay, signals);
+	if (err)
+		return fail(ERR_FAILED, "cannot watch the cell: %s", strerror(-err));
+	while (!r->stay.ended)
+		stay_round(&r->stay, 0);
+	channel_close(&r->keeper);
+	source_close(&r->stay.signals);
+	return stay_end(&r->stay, r->o->quiet);
 }
 
 /* ---- the start ---- */
 
-/* The answer to request id, or an error. Where a signal ended the wait, the status is set. */
-static int answer_wait(struct pooled *r, uint32_t id, struct keep_msg *m)
-{
-	int err, sig;
-
-	do {
-		sig = keep_await(r->fd, r->signals);
-		if (sig) {
-			fail(ERR_FAILED, "the cell does not answer");
-			r->status = 128 + sig;
-			return -EINTR;
-		}
-		err = keep_recv(r->fd, m, NULL, NULL, 0);
-		if (!err && m->type == KEEP_EVENT) {
-			m->text[sizeof(m->text) - 1] = '\0';
-			event(r, m);
-		}
-	} while (err == -EINTR || (!err && m->id != id));
-	return err;
-}
-
 /* Before anything that there is something to say about. */
-static bool events_ask(struct pooled *r)
+static bool events_ask(int fd)
 {
-	const struct keep_msg m = { .type = KEEP_SUBSCRIBE, .id = 1, .flags = KEEP_SAID };
+	const struct keep_msg m = { .type = KEEP_SUBSCRIBE, .id = UINT32_MAX, .flags = KEEP_SAID };
 
-	return keep_send(r->fd, &m, NULL, 0, 0) == 0;
+	return keep_send(fd, &m, NULL, 0, 0) == 0;
 }
 
 /* False: they are not to be had. */
-static bool limits_send(struct pooled *r)
+static bool limits_send(const struct run_options *o, int fd, struct keep_wait *w)
 {
-	const struct run_options *o = r->o;
 	struct keep_msg m = { .type = KEEP_LIMITS,
-			      .id = 3,
 			      .limits = { .set = KEEP_L_CPUS | KEEP_L_MEMORY | KEEP_L_PIDS,
 					  .cpu_milli = o->cpu_milli,
 					  .memory = o->memory,
-					  .pids = o->pids } };
+					  .pids = o->pids } },
+			answer;
+	struct err e;
 
 	if (!o->cpu_milli && !o->memory && !o->pids)
 		return true;
-	if (keep_send(r->fd, &m, NULL, 0, 0) < 0 || answer_wait(r, 3, &m) || m.type != KEEP_OK)
+	if (keep_ask_by(fd, &m, NULL, 0, KEEP_OK, w, &answer, &e) < 0)
 		return false;
-	if (m.n && !o->quiet)
+	if (answer.n && !o->quiet)
 		warn("--cpus: no cgroup can be had here; the cell gets %u whole processor%s",
-		     (unsigned)m.n, m.n == 1 ? "" : "s");
+		     (unsigned)answer.n, answer.n == 1 ? "" : "s");
 	return true;
 }
 
-/* Sends what is to be run. False: the cell is not to be had. */
-static bool start_send(struct pooled *r, const struct place *p)
+/* 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run, and the status is set. */
+static int start(struct pooled *r, const struct place *p, int fd, struct keep_wait *w)
 {
-	const struct run_options *o = r->o;
-	struct keep_msg m = { .type = KEEP_EXEC, .id = 2, .exec = { .flags = KEEP_X_FIRST } };
-	struct execspec spec = { .flags = EXECSPEC_FILL,
-				 .argv = o->argv,
-				 .envp = o->env,
-				 .cwd = o->workdir,
-				 .user = o->user_text };
-	int fds[4] = { -1, -1, -1, -1 };
-	char user[32];
-	bool tty, ok;
-
-	/* The host image's root is who the cell runs as anyway. */
-	if (!p->stored && (o->uid || o->gid)) {
-		snprintf(user, sizeof(user), "%u:%u", o->uid, o->gid);
-		spec.user = user;
-	}
-	r->exec_id = m.id;
-	fds[0] = execspec_write(&spec);
-	ok = fds[0] >= 0;
-	for (int i = 0; i < 3 && ok; i++)
-		ok = (fds[i + 1] = stream_open(i, &tty)) >= 0;
-	ok = ok && keep_send(r->fd, &m, fds, 4, 0) == 0;
-	for (int i = 0; i < 4; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	return ok;
-}
-
-/* The answer to it. 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run, and the status is set. */
-static int start_answer(struct pooled *r)
-{
-	struct keep_msg m;
+	struct keep_start s = { .exec = { .flags = KEEP_X_FIRST }, .fds = { -1, -1, -1 } };
+	struct keep_msg m = { 0 };
+	struct run_user user;
+	bool tty, ok = true;
+	int status, ret = 0;
 	struct err e;
 
-	if (answer_wait(r, r->exec_id, &m))
-		return 0;
-	if (m.type == KEEP_STARTED)
-		return 1;
-	if (m.type != KEEP_FAIL || !m.a)
-		return 0;
-	keep_fail_get(&m, &e);
-	report(&e);
-	r->status = m.a;
-	return -1;
+	run_execspec(r->o, p->stored, &s.spec, &user);
+	s.spec.flags = EXECSPEC_FILL;
+	for (int i = 0; i < 3 && ok; i++)
+		ok = (s.fds[i] = stream_open(i, &tty)) >= 0;
+	if (ok && keep_exec(fd, &s, w, &m, &status, &e) == 0) {
+		r->exec_id = m.id;
+		ret = 1;
+	} else if (ok && m.type == KEEP_FAIL && m.a) {
+		report(&e);
+		r->stay.status = status;
+		ret = -1;
+	}
+	for (int i = 0; i < 3; i++)
+		if (s.fds[i] >= 0)
+			close(s.fds[i]);
+	return ret;
 }
 
 bool run_pooled(const struct run_options *o, const struct place *p, int *ret_status)
 {
-	struct pooled r = { .o = o, .fd = -1, .signals = -1, .status = -1 };
+	struct pooled r = { .stay = { .ops = &keeper_ops, .terminal.fd = -1, .status = -1 },
+			    .o = o };
+	struct keep_wait w = { .other = event, .arg = &r };
 	sigset_t before;
-	int runs = 0;
+	int fd, runs = 0;
 
 	if (!strcmp(setting(), "0") || !fits(o))
 		return false;
 	streams_fill();
-	r.fd = pool_take(p->stored ? p->image.hash : "host",
-			 !strcmp(setting(), "1") ? POOL_ANY_CGROUP : 0);
-	if (r.fd < 0)
+	fd = pool_take(p->stored ? p->image.hash : "host",
+		       !strcmp(setting(), "1") ? POOL_ANY_CGROUP : 0);
+	if (fd < 0)
 		return false;
 	sigprocmask(SIG_BLOCK, NULL, &before);
-	r.signals = watch_signals();
+	w.signals = stay_signals();
 	if (o->timeout_ns)
-		r.deadline = clock_mono() + o->timeout_ns;
-	if (r.signals >= 0 && events_ask(&r) && limits_send(&r) && start_send(&r, p))
-		runs = start_answer(&r);
-	if (!runs && r.status >= 0)
-		runs = -1;
-	if (runs > 0)
-		*ret_status = stay(&r);
-	else if (runs < 0)
-		*ret_status = r.status;
-	close(r.fd);
-	if (r.signals >= 0)
-		close(r.signals);
-	if (!runs)
+		r.stay.deadline = clock_mono() + o->timeout_ns;
+	if (w.signals >= 0 && events_ask(fd) && limits_send(o, fd, &w))
+		runs = start(&r, p, fd, &w);
+	if (runs > 0) {
+		*ret_status = stay_with(&r, fd, w.signals);
+		return true;
+	}
+	if (w.signal)
+		r.stay.status = (fail(ERR_FAILED, "the cell does not answer"), 128 + w.signal);
+	close(fd);
+	if (w.signals >= 0)
+		close(w.signals);
+	if (r.stay.status < 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-	return runs != 0;
+		return false;
+	}
+	*ret_status = r.stay.status;
+	return true;
 }

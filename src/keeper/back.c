@@ -21,7 +21,7 @@ static const struct disk_layer *snapshot_find(struct client *c, const struct kee
 	if (!p->kept) {
 		client_fail(c, in->id, ERR_CONFLICT, 0,
 			    "the cell keeps no files" REMEDY "snapshots are for cells with --name");
-	} else if (keeper.ended) {
+	} else if (keeper.stay.ended) {
 		client_fail(c, in->id, ERR_CONFLICT, 0,
 			    "the cell is just ending" REMEDY "try again");
 	} else if (!l) {

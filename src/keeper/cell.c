@@ -494,7 +494,7 @@ int run_cell(const struct run_options *options, struct place *place, struct err 
 	if (watch_prepare(&o, place, e) < 0 || id_choose(&o, place, e) < 0 ||
 	    cell_prepare(&c, &o, place, e) < 0)
 		goto out_cgroup;
-	signals = watch_signals();
+	signals = stay_signals();
 	if (signals < 0) {
 		err_set(e, ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 		goto out_cgroup;

@@ -262,42 +262,6 @@ static int lost(struct err *e, int err)
 	return err_set(e, ERR_FAILED, "cannot talk to the cell's keeper: %s", strerror(-err));
 }
 
-static int request_send(int fd, struct keep_msg *m, const int *fds, unsigned nfds)
-{
-	static uint32_t last;
-
-	m->id = ++last ? last : ++last;
-	return keep_send(fd, m, fds, nfds, 0);
-}
-
-/* The answer to request id; err: what came of sending it. */
-static int answer_take(int fd, uint32_t id, uint32_t want, struct keep_msg *ret, int *got,
-		       unsigned *ret_ngot, int err, struct err *e)
-{
-	while (!err) {
-		err = keep_recv(fd, ret, got, ret_ngot, 0);
-		if (err || ret->id != id)
-			continue;
-		if (ret->type == KEEP_FAIL) {
-			keep_fail_get(ret, e);
-			return -1;
-		}
-		if (ret->type == want)
-			return 0;
-		return err_set(e, ERR_FAILED, "the cell was started by another version of viv");
-	}
-	ret->a = 0;
-	return lost(e, err);
-}
-
-static int ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
-	       struct keep_msg *ret, int *got, unsigned *ret_ngot, struct err *e)
-{
-	int err = request_send(fd, m, fds, nfds);
-
-	return answer_take(fd, m->id, want, ret, got, ret_ngot, err, e);
-}
-
 bool keep_signal_waits(int sig)
 {
 	sigset_t set;
@@ -344,10 +308,46 @@ int keep_await(int fd, int signals)
 	}
 }
 
+int keep_ask_by(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
+		struct keep_wait *w, struct keep_msg *ret, struct err *e)
+{
+	static uint32_t last;
+	int err;
+
+	m->id = ++last ? last : ++last;
+	err = keep_send(fd, m, fds, nfds, 0);
+	while (!err) {
+		w->signal = w->signals < 0 ? 0 : keep_await(fd, w->signals);
+		if (w->signal)
+			return err_set(e, ERR_FAILED, "the cell does not answer");
+		err = keep_recv(fd, ret, NULL, NULL, 0);
+		if (err)
+			break;
+		if (ret->type != KEEP_STATS && ret->type != KEEP_HELLO)
+			ret->text[sizeof(ret->text) - 1] = 0;
+		if (ret->id != m->id) {
+			if (w->other)
+				w->other(w->arg, ret);
+			continue;
+		}
+		if (ret->type == KEEP_FAIL) {
+			keep_fail_get(ret, e);
+			return -1;
+		}
+		if (ret->type == want)
+			return 0;
+		return err_set(e, ERR_FAILED, "the cell was started by another version of viv");
+	}
+	ret->type = 0;
+	return lost(e, err);
+}
+
 int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
 	     struct keep_msg *ret, struct err *e)
 {
-	return ask(fd, m, fds, nfds, want, ret, NULL, NULL, e);
+	struct keep_wait w = { .signals = -1 };
+
+	return keep_ask_by(fd, m, fds, nfds, want, &w, ret, e);
 }
 
 /* ---- requests ---- */
@@ -362,27 +362,35 @@ int keep_hello(int fd, struct keep_hello *ret, struct err *e)
 	return 0;
 }
 
-int keep_exec(int fd, const struct keep_start *s, int signals, struct keep_msg *ret,
+int keep_start_fill(const struct keep_start *s, struct keep_msg *m, int fds[KEEP_MAX_FDS])
+{
+	*m = (struct keep_msg){ .type = KEEP_EXEC, .exec = s->exec };
+	fds[0] = execspec_write(&s->spec);
+	if (fds[0] < 0)
+		return fds[0];
+	memcpy(fds + 1, s->fds, sizeof(s->fds));
+	fds[4] = s->program;
+	return s->exec.flags & KEEP_X_LOG ? 1 : s->exec.flags & KEEP_X_PROGRAM ? 5 : 4;
+}
+
+int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct keep_msg *ret,
 	      int *ret_status, struct err *e)
 {
-	struct keep_msg m = { .type = KEEP_EXEC, .exec = s->exec };
-	int fds[4] = { -1, s->fds[0], s->fds[1], s->fds[2] }, r, sig;
+	int fds[KEEP_MAX_FDS], n, r;
+	struct keep_msg m;
 
 	*ret_status = 125;
-	fds[0] = execspec_write(&s->spec);
-	if (fds[0] == -E2BIG)
+	ret->type = 0;
+	n = keep_start_fill(s, &m, fds);
+	if (n == -E2BIG)
 		return err_set(e, ERR_USAGE, "the command and its environment are too long");
-	if (fds[0] < 0)
-		return err_set(e, ERR_FAILED, "cannot prepare the command: %s", strerror(-fds[0]));
-	r = request_send(fd, &m, fds, s->exec.flags & KEEP_X_LOG ? 1 : 4);
+	if (n < 0)
+		return err_set(e, ERR_FAILED, "cannot prepare the command: %s", strerror(-n));
+	r = keep_ask_by(fd, &m, fds, (unsigned)n, KEEP_STARTED, w, ret, e);
 	close(fds[0]);
-	sig = r || signals < 0 ? 0 : keep_await(fd, signals);
-	if (sig) {
-		*ret_status = 128 + sig;
-		return err_set(e, ERR_FAILED, "the cell does not answer");
-	}
-	r = answer_take(fd, m.id, KEEP_STARTED, ret, NULL, NULL, r, e);
-	if (r < 0 && ret->a)
+	if (r < 0 && w->signal)
+		*ret_status = 128 + w->signal;
+	else if (r < 0 && ret->type == KEEP_FAIL && ret->a)
 		*ret_status = ret->a;
 	return r;
 }

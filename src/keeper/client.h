@@ -39,26 +39,43 @@ int must_check keep_send(int fd, const struct keep_msg *m, const int *fds, unsig
 int must_check keep_recv(int fd, struct keep_msg *ret, int *fds, unsigned *ret_nfds, int flags);
 /* Is sig, which is blocked, pending? It stays so. */
 bool keep_signal_waits(int sig);
-/* Waits until there is a message: 0. signals (watch_signals) stay where they are for whoever has the answer; but one that ends a program
+/* Waits until there is a message: 0. signals (stay_signals) stay where they are for whoever has the answer; but one that ends a program
  * does so when nothing came in a moment: its number. */
 int must_check keep_await(int fd, int signals);
 /* Sends a request (which gets its id here) and waits for the answer of type want; others than its own are dropped. */
 int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
 	     struct keep_msg *ret, struct err *e);
+/* How an answer is waited for. */
+struct keep_wait {
+	int signals; /* as for keep_await; -1: none */
+	int signal; /* returned: the one that did not want to wait; 0: none */
+	void (*other)(void *arg,
+		      struct keep_msg *m); /* gets other messages; NULL: they are dropped */
+	void *arg;
+};
+/* The same. On failure ret->type is KEEP_FAIL if that was the answer. */
+int keep_ask_by(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
+		struct keep_wait *w, struct keep_msg *ret, struct err *e);
 
 /* ---- requests ---- */
 
 /* From then on the keeper leaves ID.end (below). */
 int keep_hello(int fd, struct keep_hello *ret, struct err *e);
 
+/* A process that is to be started. */
 struct keep_start {
 	struct execspec spec;
 	struct keep_exec exec;
 	int fds[3]; /* without KEEP_X_LOG; borrowed */
+	int program; /* with KEEP_X_PROGRAM; borrowed */
 };
-/* Starts a process. Its end comes as KEEP_EXITED with the id in ret->id, unless it is detached. On failure *ret_status is what a
- * shell would give: 126, 127, or 125; 128 + N when signal N did not want to wait (signals: as for keep_await, or -1). */
-int keep_exec(int fd, const struct keep_start *s, int signals, struct keep_msg *ret,
+/* The request for it. fds[0] is made here, and the caller's to close; the others are those of s. How many descriptors it has, or -errno
+ * (execspec_write). */
+int must_check keep_start_fill(const struct keep_start *s, struct keep_msg *m,
+			       int fds[KEEP_MAX_FDS]);
+/* Starts it. Its end comes as KEEP_EXITED with the id in ret->id, unless it is detached. On failure *ret_status is what a
+ * shell would give: 126, 127, or 125; 128 + N when signal N did not want to wait. */
+int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct keep_msg *ret,
 	      int *ret_status, struct err *e);
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
 int keep_forget(int fd, const char *snapshot, struct err *e);

@@ -1,6 +1,6 @@
 /* The inside of a keeper: what the process that runs a cell knows of it. One for each process, either a viv-keeper or the viv of
  * 'viv run'. The files of this folder that include this share it:
- *   watch.c   its life: the loop, the kernel's messages, signals, deadlines, the end
+ *   watch.c   its life: the kernel's messages, deadlines, the end (the loop: stay.c)
  *   serve.c   clients and their requests
  *   procs.c   processes that clients started
  *   back.c    snapshots that are forgotten, or gone back to
@@ -10,10 +10,9 @@
 #define VIV_KEEPER_KEEPER_H
 
 #include "wire/bootspec.h"
-#include "host/stream.h"
-#include "keeper/channel.h"
 #include "keeper/client.h"
 #include "keeper/place.h"
+#include "keeper/stay.h"
 
 struct client;
 struct log;
@@ -24,19 +23,15 @@ struct keeper {
 	struct place *place;
 	const struct isolated *kernel;
 	struct cgroup *cgroup;
+	struct stay stay;
 	struct channel control;
-	struct source signals, pidfd;
+	struct source pidfd;
 	struct source memory; /* the host killed something for lack of it */
 	unsigned long oom_kills; /* that were told of */
-	bool ended; /* the kernel is gone */
-	struct terminal terminal;
 	int ready; /* who started us waits here for one struct keep_msg; -1: nobody */
 	bool detached; /* a viv-keeper: nobody sits at a terminal */
-	int64_t deadline; /* of the cell, by the monotonic clock; 0: none */
-	bool timed_out, killed;
+	bool killed;
 	bool finishing; /* CTL_END was sent */
-	bool asked_to_stop; /* by SIGTSTP, since it was stopped last */
-	int status; /* what viv exits with; -1: not known yet */
 	enum keep_state state;
 	enum keep_reason reason; /* 0: not known yet */
 	struct err failure; /* why it failed; kind 0: it did not */

@@ -213,10 +213,10 @@ static void change_undo(bool kernel)
 static void deadline_change(int64_t timeout)
 {
 	/* It counts for something else by now. */
-	if (keeper.timed_out || keeper.finishing || keeper.status >= 0 ||
+	if (keeper.stay.timed_out || keeper.finishing || keeper.stay.status >= 0 ||
 	    keeper.state >= KEEP_STOPPING)
 		return;
-	keeper.deadline = timeout ? keeper.began + timeout : 0;
+	keeper.stay.deadline = timeout ? keeper.began + timeout : 0;
 }
 
 static int change_check(const struct limits *l, struct err *e)

@@ -160,3 +160,16 @@ int run_options_finish(struct run_options *o, bool stored, struct err *e)
 					"for a shell: viv run -- /bin/bash");
 	return 0;
 }
+
+void run_execspec(const struct run_options *o, bool stored, struct execspec *ret,
+		  struct run_user *user)
+{
+	*ret = (struct execspec){
+		.argv = o->argv, .envp = o->env, .cwd = o->workdir, .user = o->user_text
+	};
+	/* The host image's root is who the cell runs as anyway. */
+	if (!stored && (o->uid || o->gid)) {
+		snprintf(user->text, sizeof(user->text), "%u:%u", o->uid, o->gid);
+		ret->user = user->text;
+	}
+}

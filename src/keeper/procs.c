@@ -162,8 +162,8 @@ static void start_failed(struct kproc *p, int status, const struct err *e)
 	if (p->owner)
 		client_err(p->owner, p->owner_id, status, e);
 	/* A cell that was started for this command is not without it; an idle one waits for another. */
-	if (p->num == KEEP_FIRST && !keeper.idle && keeper.status < 0) {
-		keeper.status = status;
+	if (p->num == KEEP_FIRST && !keeper.idle && keeper.stay.status < 0) {
+		keeper.stay.status = status;
 		keeper.reason = KEEP_FAILED;
 		keeper.failure = *e;
 		cell_stop(0);

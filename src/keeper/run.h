@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/report.h"
 #include "spec/options.h"
+#include "wire/execspec.h"
 
 #define EXIT_TIMEOUT 124
 
@@ -23,6 +24,12 @@ struct isolated;
 
 struct place;
 
+/* The command of o as a process of its cell; user is room for what ret->user may point to. */
+struct run_user {
+	char text[32];
+};
+void run_execspec(const struct run_options *o, bool stored, struct execspec *ret,
+		  struct run_user *user);
 /* Sets K=V among the variables of the first process; text is copied. */
 void run_env_set(struct run_options *o, const char *text);
 /* What the command line and the image left open. */
@@ -37,10 +44,8 @@ int s3_start(const struct run_options *o, const char *src, bool readonly, int *r
 	     struct err *e);
 /* The time with a cell (watch.c). First what comes before its kernel is there. */
 int watch_prepare(const struct run_options *o, struct place *place, struct err *e);
-/* From the first message to the exit status; -1: it cannot be watched. Takes control and signals, borrows the others. */
+/* From the first message to the exit status; -1: it cannot be watched. Takes control and signals (stay_signals), borrows the others. */
 int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg,
 	  struct err *e);
-/* The signals that viv forwards to the cell, blocked, as a descriptor; -1 on failure. */
-int watch_signals(void);
 
 #endif

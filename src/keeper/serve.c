@@ -66,7 +66,7 @@ static void client_leave(struct client *c)
 		keeper.leash = NULL;
 		if (!keeper.reason)
 			keeper.reason = KEEP_ASKED;
-		if (!keeper.ended)
+		if (!keeper.stay.ended)
 			kernel_kill();
 	}
 	if (keeper.o->visit)

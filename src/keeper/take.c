@@ -94,17 +94,12 @@ static bool words_take(int fd, struct err *e)
 static int setup_write(void)
 {
 	static char word[] = "cell", *words[] = { word, NULL };
-	struct execspec s = { .argv = words,
-			      .envp = taken.env,
-			      .cwd = taken.workdir,
-			      .user = taken.user_text,
-			      .flags = taken.workdir_make ? EXECSPEC_MAKE_CWD : 0 };
-	char user[32];
+	struct run_user user;
+	struct execspec s;
 
-	if (!keeper.place->stored && (taken.uid || taken.gid)) {
-		snprintf(user, sizeof(user), "%u:%u", taken.uid, taken.gid);
-		s.user = user;
-	}
+	run_execspec(&taken, keeper.place->stored, &s, &user);
+	s.argv = words;
+	s.flags = taken.workdir_make ? EXECSPEC_MAKE_CWD : 0;
 	return execspec_write(&s);
 }
 
@@ -157,7 +152,7 @@ void take_answer(struct client *c, uint32_t id, int err)
 	keeper.leave = taken.leave;
 	keeper.idle = taken.idle;
 	if (taken.timeout_ns > 0)
-		keeper.deadline = keeper.began + taken.timeout_ns;
+		keeper.stay.deadline = keeper.began + taken.timeout_ns;
 	keeper.leash = NULL;
 	client_ok(c, id, 0);
 	if (!taken.idle)

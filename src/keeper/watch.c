@@ -1,5 +1,4 @@
-/* The time with a running cell: forwards signals, takes what the kernel says, watches the clock, serves clients, and turns the end into
- * an exit status. What comes from the kernel is not trusted: messages have one size, and text is cleaned before it is shown.
+/* The time with a running cell (stay.h): takes what the kernel says, serves clients, and turns the end into an exit status. What comes from the kernel is not trusted: messages have one size, and text is cleaned before it is shown.
  *
  * In a 'viv run' the kernel is in a session of its own, so a terminal's Ctrl-C and Ctrl-Z reach viv alone. Ctrl-Z is passed on; when
  * it meant the first process and not a job of a shell in the cell, the kernel says so, and viv stops itself with the terminal as it found
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,26 +19,10 @@
 #include "host/isolate.h"
 #include "keeper/keeper.h"
 
-#define GRACE (2 * NSEC_PER_SEC)
 #define CONTROL_MAX 4096 /* messages that wait for the kernel */
 #define LAST_ROUNDS 1024
 
 struct keeper keeper = { .ready = -1 };
-
-static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGWINCH, SIGTSTP, SIGTTIN,
-				 SIGTTOU, SIGCONT, SIGUSR1, SIGUSR2, SIGALRM,  SIGPIPE };
-
-int watch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (unsigned i = 0; i < ARRAY_LEN(forwarded); i++)
-		sigaddset(&set, forwarded[i]);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /* ---- saying ---- */
 
@@ -79,8 +61,12 @@ void text_tell(bool is_result, const char *text, size_t size)
 	char line[4 * sizeof(((struct ctl_msg *)0)->text) + 16];
 
 	text_clean(text, size, line, sizeof(line));
-	if (!keeper.detached || keeper.ready >= 0)
-		fprintf(stderr, "%s%s\n", is_result ? "" : "viv: ", line);
+	if (keeper.detached && keeper.ready < 0)
+		return;
+	if (is_result)
+		fprintf(stderr, "%s\n", line);
+	else
+		warn("%s", line);
 }
 
 void state_set(enum keep_state state)
@@ -99,8 +85,8 @@ static void ready_tell(void)
 
 	if (keeper.ready < 0)
 		return;
-	if (keeper.status >= 0) {
-		m.a = keeper.status;
+	if (keeper.stay.status >= 0) {
+		m.a = keeper.stay.status;
 		if (!keeper.failure.kind)
 			err_set(&keeper.failure, ERR_FAILED, "the cell ended while it was started");
 		keep_fail_set(&m, &keeper.failure);
@@ -133,17 +119,21 @@ static void ready_tell(void)
 void first_start(void)
 {
 	const struct run_options *o = keeper.o;
-	struct execspec spec = { .argv = o->argv, .envp = o->env, .cwd = o->workdir };
+	struct execspec spec;
+	struct run_user unused;
 	struct keep_exec x = { .flags = KEEP_X_FIRST | KEEP_X_LOG | KEEP_X_DETACH |
 					(o->tty ? KEEP_X_TTY : 0),
 			       .rows = 24,
 			       .cols = 80 };
-	int fd = execspec_write(&spec);
+	int fd;
 
+	run_execspec(o, keeper.place->stored, &spec, &unused);
+	spec.user = NULL; /* the cell's: it was started with it */
+	fd = execspec_write(&spec);
 	if (fd >= 0) {
 		proc_start(NULL, 0, &x, o->interactive, &fd, 1);
 	} else {
-		keeper.status = fd == -E2BIG ? 126 : EXIT_OWN;
+		keeper.stay.status = fd == -E2BIG ? 126 : EXIT_OWN;
 		keeper.reason = KEEP_FAILED;
 		err_set(&keeper.failure, ERR_FAILED, "cannot prepare the command: %s",
 			strerror(-fd));
@@ -156,28 +146,21 @@ bool control_put(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	return channel_send(&keeper.control, m, fds, nfds);
 }
 
-static void signal_send(int sig)
-{
-	struct ctl_msg m = { .type = CTL_SIGNAL, .a = sig };
-
-	control_put(&m, NULL, 0);
-}
-
 void kernel_kill(void)
 {
 	keeper.killed = true;
-	keeper.deadline = 0;
-	if (keeper.status < 0 && keeper.reason == KEEP_ASKED)
-		keeper.status = 128 + SIGKILL;
+	keeper.stay.deadline = 0;
+	if (keeper.stay.status < 0 && keeper.reason == KEEP_ASKED)
+		keeper.stay.status = 128 + SIGKILL;
 	syscall(SYS_pidfd_send_signal, keeper.kernel->pidfd, SIGKILL, NULL, 0);
 }
 
 /* The end was announced. Said twice, it comes no later. */
 static void grace_start(void)
 {
-	int64_t end = clock_mono() + GRACE;
+	int64_t end = clock_mono() + STAY_GRACE;
 
-	keeper.deadline = keeper.deadline ? MIN(keeper.deadline, end) : end;
+	keeper.stay.deadline = keeper.stay.deadline ? MIN(keeper.stay.deadline, end) : end;
 }
 
 /* No process is left, or the time for that is over: the kernel brings the disk in order and ends. */
@@ -188,9 +171,9 @@ static void cell_finish(void)
 	if (keeper.finishing)
 		return;
 	keeper.finishing = true;
-	if (keeper.status < 0)
-		keeper.status = procs_are_running() ? 128 + SIGKILL : 0;
-	keeper.deadline = clock_mono() + GRACE;
+	if (keeper.stay.status < 0)
+		keeper.stay.status = procs_are_running() ? 128 + SIGKILL : 0;
+	keeper.stay.deadline = clock_mono() + STAY_GRACE;
 	control_put(&m, NULL, 0);
 }
 
@@ -200,13 +183,14 @@ void cell_stop(int64_t grace)
 		       term = { .type = CTL_PROC_SIGNAL, .id = KEEP_FIRST };
 	bool was_stopping = keeper.state == KEEP_STOPPING;
 
-	if (keeper.ended || keeper.finishing)
+	if (keeper.stay.ended || keeper.finishing)
 		return;
 	if (keeper.state == KEEP_PAUSED)
 		control_put(&thaw, NULL, 0);
 	if (!keeper.reason)
 		keeper.reason = KEEP_ASKED;
 	state_set(KEEP_STOPPING);
+	keeper.stay.stopping = true;
 	if (!procs_are_running() || grace <= 0) {
 		cell_finish();
 		return;
@@ -220,59 +204,36 @@ void cell_stop(int64_t grace)
 		procs_signal_all(SIGTERM);
 		procs_signal_all(SIGCONT);
 	}
-	keeper.deadline =
-		keeper.deadline ? MIN(keeper.deadline, clock_mono() + grace) : clock_mono() + grace;
-}
-
-static void stop_self(void)
-{
-	struct termios cell_mode;
-
-	if (keeper.leash) {
-		leash_suspend();
-		return;
-	}
-	/* Where nobody could continue it and nobody asked, a kernel would only stop the clock. */
-	if (keeper.detached || !keeper.asked_to_stop || keep_signal_waits(SIGCONT))
-		return;
-	keeper.asked_to_stop = false;
-	terminal_restore(&keeper.terminal, &cell_mode);
-	kill(getpid(), SIGSTOP);
-	/* Continued: the signal for that is still to be read, and passed on. */
-	terminal_set(&keeper.terminal, &cell_mode);
-}
-
-static int status_of(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	keeper.stay.deadline = keeper.stay.deadline
+				       ? MIN(keeper.stay.deadline, clock_mono() + grace)
+				       : clock_mono() + grace;
 }
 
 static void cell_failed(const struct ctl_msg *m)
 {
-	if (keeper.status < 0) {
-		keeper.status = m->a > 0 && m->a < 256 ? m->a : EXIT_OWN;
+	if (keeper.stay.status < 0) {
+		keeper.stay.status = m->a > 0 && m->a < 256 ? m->a : EXIT_OWN;
 		keeper.reason = KEEP_FAILED;
-		text_err(m, err_kind_of_status(keeper.status), &keeper.failure);
+		text_err(m, err_kind_of_status(keeper.stay.status), &keeper.failure);
 	}
 	grace_start();
 }
 
 static void said(const struct ctl_msg *m)
 {
+	enum keep_event_kind kind = m->type == CTL_LOG ? KEEP_EV_LOG
+				    : m->a == 1	       ? KEEP_EV_OOM
+						       : KEEP_EV_LIMIT;
 	char line[400];
 
 	if (m->type == CTL_LOG && m->a == 1) {
 		text_tell(true, m->text, sizeof(m->text));
 		return;
 	}
-	/* How near a limit is, is for who asks for events. */
-	if (!keeper.o->quiet && !(m->type == CTL_EVENT && m->b))
+	if (!keeper.o->quiet && stay_prints(kind, m->b, (int)m->flags))
 		text_tell(false, m->text, sizeof(m->text));
 	text_clean(m->text, sizeof(m->text), line, sizeof(line));
-	event_add(m->type == CTL_LOG ? KEEP_EV_LOG
-		  : m->a == 1	     ? KEEP_EV_OOM
-				     : KEEP_EV_LIMIT,
-		  NULL, m->b, (int)m->flags, line);
+	event_add(kind, NULL, m->b, (int)m->flags, line);
 }
 
 /* The host killed something in it, which need not be the end of the cell. */
@@ -325,8 +286,8 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 			first_start();
 		break;
 	case CTL_EXIT:
-		if (keeper.status < 0)
-			keeper.status = status_of(m->a);
+		if (keeper.stay.status < 0)
+			keeper.stay.status = stay_status(m->a);
 		if (!keeper.reason)
 			keeper.reason = KEEP_ENDED;
 		if (!keeper.finishing)
@@ -342,7 +303,10 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 		said(m);
 		break;
 	case CTL_STOP:
-		stop_self();
+		if (keeper.leash)
+			leash_suspend();
+		else
+			stay_suspend(&keeper.stay);
 		break;
 	case CTL_SEALED:
 		seal_end(m->a < 0 ? m->a : 0);
@@ -375,108 +339,101 @@ static void kernel_gone(struct channel *c)
 static void pidfd_ready(struct source *s, uint32_t events)
 {
 	(void)s, (void)events;
-	keeper.ended = true;
+	keeper.stay.ended = true;
 }
 
 /* ---- signals and the clock ---- */
 
-static void signals_ready(struct source *s, uint32_t events)
+static void signal_send(struct stay *s, int sig)
 {
-	struct signalfd_siginfo si;
+	struct ctl_msg m = { .type = CTL_SIGNAL, .a = sig };
 
-	(void)events;
-	while (read(s->fd, &si, sizeof(si)) == sizeof(si)) {
-		int sig = (int)si.ssi_signo;
-
-		if (sig == SIGPIPE || sig == SIGTTIN || sig == SIGTTOU)
-			continue;
-		/* Nobody types at a keeper: whoever ends it means the cell. */
-		if (keeper.detached) {
-			if (sig == SIGTERM || sig == SIGINT)
-				cell_stop(10 * NSEC_PER_SEC);
-			continue;
-		}
-		if (sig == SIGTSTP || sig == SIGCONT)
-			keeper.asked_to_stop = sig == SIGTSTP;
-		signal_send(sig);
+	if (!keeper.detached) {
+		control_put(&m, NULL, 0);
+		return;
 	}
+	/* Nobody types at a keeper: whoever ends it means the cell, and nobody could continue it. */
+	s->asked_to_stop = false;
+	if (sig == SIGTERM || sig == SIGINT)
+		cell_stop(10 * NSEC_PER_SEC);
 }
 
-static void deadline_passed(void)
+static void time_up(struct stay *s)
 {
-	if (keeper.state == KEEP_STOPPING && !keeper.finishing) {
-		cell_finish();
-		return;
-	}
-	if (keeper.timed_out || keeper.status >= 0) {
-		kernel_kill();
-		return;
-	}
-	keeper.timed_out = true;
+	struct ctl_msg m = { .type = CTL_SIGNAL };
+
+	(void)s;
 	keeper.reason = KEEP_TIME_UP;
-	keeper.deadline = clock_mono() + GRACE;
-	if (proc_by_num(KEEP_FIRST)) {
-		signal_send(keeper.o->stop_signal ? keeper.o->stop_signal : SIGTERM);
-		signal_send(SIGCONT);
-	} else {
+	if (!proc_by_num(KEEP_FIRST)) {
 		procs_signal_all(SIGTERM);
+		return;
 	}
+	m.a = keeper.o->stop_signal ? keeper.o->stop_signal : SIGTERM;
+	control_put(&m, NULL, 0);
+	m.a = SIGCONT;
+	control_put(&m, NULL, 0);
 }
 
-static int64_t next_deadline(void)
+static void overdue(struct stay *s)
 {
-	int64_t a = keeper.deadline, b = procs_deadline();
-
-	return a && b ? MIN(a, b) : a ? a : b;
+	(void)s;
+	if (keeper.state == KEEP_STOPPING && !keeper.finishing)
+		cell_finish();
+	else
+		kernel_kill();
 }
+
+static const struct stay_ops kernel_ops = { .signal = signal_send,
+					    .time_up = time_up,
+					    .overdue = overdue };
 
 /* ---- the end ---- */
 
-/* The kernel is gone: what it left as status, or why there is none. */
-static int status_final(void)
+/* The kernel ended without a status: why. */
+static int status_missing(const siginfo_t *si)
 {
 	struct err *e = &keeper.failure;
-	siginfo_t si = { 0 };
 
-	while (waitid(P_PIDFD, (id_t)keeper.kernel->pidfd, &si, WEXITED | __WALL) < 0 &&
-	       errno == EINTR)
-		;
-	if (keeper.timed_out) {
-		if (!keeper.o->quiet)
-			warn("the time is up");
-		return EXIT_TIMEOUT;
-	}
-	if (keeper.status >= 0)
-		return keeper.status;
 	keeper.reason = KEEP_FAILED;
 	memory_look(false);
 	if (keeper.oom_kills) {
 		keeper.reason = KEEP_OUT_OF_MEMORY;
-		warn("the cell was killed: it used more than --memory allows");
 		return 128 + SIGKILL;
 	}
-	if (si.si_code == CLD_EXITED) {
+	if (si->si_code == CLD_EXITED) {
 		err_set(e, ERR_FAILED, "the cell's kernel ended without a result (status %d)",
-			si.si_status);
+			si->si_status);
 		return EXIT_OWN;
 	}
-	if (si.si_status == SIGKILL) {
+	if (si->si_status == SIGKILL) {
 		err_set(e, ERR_FAILED, "the cell's kernel was killed");
 		return 128 + SIGKILL;
 	}
-	if (si.si_status == SIGSYS)
+	if (si->si_status == SIGSYS)
 		err_set(e, ERR_FAILED,
 			"the cell's kernel was killed for a forbidden system call" REMEDY
 			"please report this");
 	else
 		err_set(e, ERR_FAILED, "the cell's kernel crashed (%s)" REMEDY "please report this",
-			strsignal(si.si_status));
+			strsignal(si->si_status));
 	return EXIT_OWN;
+}
+
+static int status_final(void)
+{
+	struct stay *s = &keeper.stay;
+	siginfo_t si = { 0 };
+
+	while (waitid(P_PIDFD, (id_t)keeper.kernel->pidfd, &si, WEXITED | __WALL) < 0 &&
+	       errno == EINTR)
+		;
+	if (s->status < 0 && !s->timed_out)
+		s->status = status_missing(&si);
+	return stay_end(s, keeper.o->quiet);
 }
 
 static int end(void)
 {
-	struct termios unused;
 	int status;
 
 	/* What was said last; it ends with the end of the channel. */
@@ -487,7 +444,7 @@ static int end(void)
 	seal_end(0);
 	status = status_final();
 	rollback_end();
-	keeper.status = status;
+	keeper.stay.status = status;
 	ready_tell();
 	procs_end();
 	event_end(status, keeper.reason, &keeper.failure);
@@ -496,11 +453,9 @@ static int end(void)
 	state_set(KEEP_STOPPED);
 	serve_close();
 	procs_free();
-	if (!keeper.detached)
-		terminal_restore(&keeper.terminal, &unused);
 	/* Others are told by those who asked for the cell. */
-	if (keeper.failure.kind && !keeper.detached && keeper.o->tell.mode == MODE_RUN)
-		report(&keeper.failure);
+	if (!keeper.detached && keeper.o->tell.mode == MODE_RUN)
+		stay_print_end(keeper.reason, status, &keeper.failure);
 	return status;
 }
 
@@ -514,7 +469,7 @@ int watch_prepare(const struct run_options *o, struct place *place, struct err *
 	keeper.listening.fd = -1;
 	keeper.o = o;
 	keeper.place = place;
-	keeper.status = -1;
+	keeper.stay.status = -1;
 	keeper.state = KEEP_STARTING;
 	keeper.started = clock_real();
 	keeper.began = clock_mono();
@@ -522,8 +477,10 @@ int watch_prepare(const struct run_options *o, struct place *place, struct err *
 	keeper.pooled = o->pool;
 	keeper.leave = o->leave;
 	/* Before there is a command that could change it. */
+	keeper.stay.ops = &kernel_ops;
+	keeper.stay.terminal.fd = -1;
 	if (!keeper.detached)
-		terminal_save(&keeper.terminal);
+		terminal_save(&keeper.stay.terminal);
 	return err ? err_set(e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err)) : 0;
 }
 
@@ -539,7 +496,7 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		proc_first();
 	err = channel_init(&keeper.control, control, CONTROL_MAX);
 	if (!err)
-		err = source_add(&keeper.signals, signals, EPOLLIN, signals_ready);
+		err = stay_begin(&keeper.stay, signals);
 	if (!err)
 		err = source_add(&keeper.pidfd, kernel->pidfd, EPOLLIN, pidfd_ready);
 	if (err) {
@@ -550,11 +507,9 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 	memory_follow();
 	keeper.began = clock_mono();
 	if (keeper.o->timeout_ns)
-		keeper.deadline = keeper.began + keeper.o->timeout_ns;
-	while (!keeper.ended) {
-		sources_wait(next_deadline());
-		if (keeper.deadline && clock_mono() >= keeper.deadline)
-			deadline_passed();
+		keeper.stay.deadline = keeper.began + keeper.o->timeout_ns;
+	while (!keeper.stay.ended) {
+		stay_round(&keeper.stay, procs_deadline());
 		procs_time();
 	}
 	return end();

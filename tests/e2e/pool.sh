@@ -54,6 +54,7 @@ alike() {
 	both --entrypoint /bin/echo -- one two
 	both --timeout 200ms -- sleep 10
 	both --timeout 20s -- true
+	both --timeout 1s --stop-signal USR1 -- sh -c 'trap "echo usr1; exit 9" USR1; sleep 100 & wait'
 	both --quiet --timeout 3s -- sh -c 'trap "echo term; exit 9" TERM; sleep 100 & wait'
 	both -- ps -o pid,ppid,pgid,sid,tty,args
 	both -- sh -c 'cat /proc/self/mounts /proc/self/cgroup; ls -l /proc/self/fd | wc -l'
