@@ -36,7 +36,11 @@ struct cell *request_live(struct request *r)
 	struct cell *c = request_cell(r);
 
 	if (c && !c->keeper) {
-		reply_error(r, ERR_WRONG_STATE, "the cell does not run; it is %s",
+		bool mute = c->state == CELL_RUNNING || c->state == CELL_PAUSED;
+
+		reply_error(r, ERR_WRONG_STATE,
+			    mute ? "the cell is %s, but its keeper does not answer"
+				 : "the cell does not run; it is %s",
 			    cell_state_name(c->state));
 		return NULL;
 	}

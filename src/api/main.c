@@ -98,6 +98,14 @@ static void daemon_end(struct daemon *d)
 	uv_stop(&d->loop);
 }
 
+static void daemon_settled(struct daemon *d)
+{
+	if (local && !d->ending)
+		server_settled(local);
+	if (tcp && !d->ending)
+		server_settled(tcp);
+}
+
 static void on_signal(uv_signal_t *s, int number)
 {
 	(void)number;
@@ -207,6 +215,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	d->started = time_now();
 	d->began = uv_hrtime();
 	d->end = daemon_end;
+	d->settled = daemon_settled;
 	events_open(d);
 	list_init(&d->projects);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");

@@ -139,9 +139,7 @@ static void worked(uv_work_t *w, int status)
 	x->c->busy = false;
 	cell_changed_soon(x->c); /* others may wait to start it */
 	/* Somebody else has started it, of which vivd took no note while it was busy with it. */
-	if (x->runs)
-		cells_look(x->c->d);
-	if (x->runs && cell_state_is_live(x->c->state)) {
+	if (x->runs && (cells_unsettled(x->c->d, x->c->id) || cell_state_is_live(x->c->state))) {
 		x->step = STEP_BEGIN;
 	} else {
 		x->step = STEP_END;

@@ -31,7 +31,7 @@ int target_open(const char *text, struct target *t, struct err *e)
 {
 	if (target_parse(text, t, e) < 0 || keep_find(t->cell, t->id, e) < 0)
 		return -1;
-	t->fd = keep_connect(t->id, e);
+	t->fd = keep_connect(t->id, 0, e);
 	return t->fd < 0 ? -1 : 0;
 }
 

@@ -57,10 +57,11 @@ int keep_cells_dir(struct err *e)
 }
 
 /* A connected socket, or -errno. */
-static int connect_in(int dir, const char *id)
+static int connect_in(int dir, const char *id, int flags)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err;
+	int nowait = flags & KEEP_NOWAIT ? SOCK_NONBLOCK : 0;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | nowait, 0), err;
 
 	if (fd < 0)
 		return -errno;
@@ -75,15 +76,15 @@ static int connect_in(int dir, const char *id)
 
 bool keep_is_heard(int dir, const char *id)
 {
-	int fd = connect_in(dir, id);
+	int fd = connect_in(dir, id, KEEP_NOWAIT);
 
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0;
+	return fd >= 0 || fd == -EAGAIN;
 }
 
 /* What a keeper left that was killed: its socket and its logs. */
-static void remains_remove(int dir, const char *id)
+static void remains_remove(int dir, const char *id, int flags)
 {
 	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 	DIR *d = again < 0 ? NULL : fdopendir(again);
@@ -96,8 +97,8 @@ static void remains_remove(int dir, const char *id)
 		return;
 	}
 	/* Nobody takes the name while we look once more. */
-	if (flock(dir, LOCK_EX) == 0) {
-		fd = connect_in(dir, id);
+	if (flock(dir, LOCK_EX | (flags & KEEP_NOWAIT ? LOCK_NB : 0)) == 0) {
+		fd = connect_in(dir, id, KEEP_NOWAIT);
 		/* The record of an end is for whoever asked that it be left. */
 		while (fd == -ECONNREFUSED && (e = readdir(d)))
 			if (!strncmp(e->d_name, id, n) && e->d_name[n] == '.' &&
@@ -118,8 +119,8 @@ void keep_bury(const char *id)
 
 	if (dir < 0)
 		return;
-	if (flock(dir, LOCK_EX) == 0) {
-		fd = connect_in(dir, id);
+	if (flock(dir, LOCK_EX | LOCK_NB) == 0) {
+		fd = connect_in(dir, id, KEEP_NOWAIT);
 		snprintf(name, sizeof(name), "%s.sock", id);
 		if (fd == -ECONNREFUSED)
 			unlinkat(dir, name, 0);
@@ -129,7 +130,7 @@ void keep_bury(const char *id)
 	close(dir);
 }
 
-int keep_connect(const char *id, struct err *e)
+int keep_connect(const char *id, int flags, struct err *e)
 {
 	int fd, dir;
 
@@ -138,15 +139,18 @@ int keep_connect(const char *id, struct err *e)
 	dir = keep_cells_dir(e);
 	if (dir < 0)
 		return -1;
-	fd = connect_in(dir, id);
+	fd = connect_in(dir, id, flags);
 	if (fd == -ECONNREFUSED)
-		remains_remove(dir, id);
+		remains_remove(dir, id, flags);
 	close(dir);
 	if (fd >= 0)
 		return fd;
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		return err_set(e, ERR_NOT_FOUND, "there is no running cell '%s'", id);
-	return err_set(e, fd == -EACCES || fd == -EPERM ? ERR_DENIED : ERR_FAILED,
+	return err_set(e,
+		       fd == -EACCES || fd == -EPERM ? ERR_DENIED
+		       : fd == -EAGAIN		     ? ERR_CONFLICT
+						     : ERR_FAILED,
 		       "cannot reach the keeper of cell '%s': %s", id, strerror(-fd));
 }
 
@@ -208,7 +212,7 @@ int keep_find(const char *text, char ret_id[KEEP_ID_LEN + 1], struct err *e)
 
 		store_close(&store);
 		if (err == 0) {
-			fd = keep_connect(n.disk, e);
+			fd = keep_connect(n.disk, 0, e);
 			if (fd >= 0)
 				close(fd);
 			if (fd < 0 && e->kind == ERR_NOT_FOUND)

@@ -18,11 +18,12 @@
 int keep_run_dir(struct err *e);
 /* RUN/cells, likewise. */
 int keep_cells_dir(struct err *e);
-/* A connection to the keeper of the cell with this id. Blocking, close-on-exec. */
-int keep_connect(const char *id, struct err *e);
+/* A connection to the keeper of the cell with this id, close-on-exec. flags: KEEP_NOWAIT: it is not waited for until a keeper that takes no
+ * connections does (ERR_CONFLICT), and the connection is non-blocking. */
+int keep_connect(const char *id, int flags, struct err *e);
 /* Somebody listens for this id in the directory RUN/cells. */
 bool keep_is_heard(int dir, const char *id);
-/* Its keeper was killed: removes the socket that it left, and nothing else. */
+/* Its keeper was killed: removes the socket that it left, and nothing else. Does not wait: while somebody else has the directory, it stays. */
 void keep_bury(const char *id);
 /* Calls fn with the id of every cell that has a socket, in no order; its keeper may be gone. fn returns false to stop. */
 int keep_each(bool (*fn)(void *arg, const char *id), void *arg, struct err *e);

@@ -101,7 +101,7 @@ int named_make(const struct store *s, enum named_kind kind, const char *name, co
 static bool is_heard(const char *id)
 {
 	struct err e;
-	int fd = keep_connect(id, &e);
+	int fd = keep_connect(id, 0, &e);
 
 	if (fd >= 0)
 		close(fd);
@@ -219,7 +219,7 @@ static int cell_reach(const struct store *s, const char *cell, struct named *n, 
 	for (int waited = 0; cell_open(s, cell, DISK_EXCLUSIVE, n, d, e) < 0; waited++) {
 		if (e->kind != ERR_CONFLICT)
 			return -1;
-		*ret_fd = keep_connect(n->disk, e);
+		*ret_fd = keep_connect(n->disk, 0, e);
 		if (*ret_fd >= 0)
 			return 0;
 		if (e->kind != ERR_NOT_FOUND)

@@ -163,16 +163,40 @@ def ends_unseen(v):
 
 
 def mute(v):
-    """Keepers that do not answer a new vivd are not taken for gone: one goes on later, the other is killed."""
+    """Keepers that do not answer a new vivd are not taken for gone: one goes on later, the other is killed. Nobody else waits for them."""
     keepers = {}
+    v.call("POST", "/v1/cells", {"name": "c", "start": True}, 201)
     for name in ("a", "b"):
         cell = v.call("POST", "/v1/cells", {"name": name, "start": True, "command": ["sleep", "1000"]}, 201)
         keepers[name] = processes()[cell["pid"]][0]
     for k in keepers.values():
         os.kill(k, signal.SIGSTOP)
     try:
-        v.replace()
-        assert [c["state"] for c in v.cells().values()] == ["running"] * 2, v.cells()
+        pid = v.kill()
+        soon(lambda: gone(pid), "vivd's end")
+        began = time.monotonic()
+        v.start()
+        assert v.exec("c", "echo", "on") == "on\n"
+        v.call("GET", "/v1/version", want=200)
+        took = time.monotonic() - began
+        assert took < 3, f"others waited {took:.2f} s for keepers that do not answer"
+        assert [c["state"] for c in v.cells().values()] == ["running"] * 3, v.cells()
+        # Whoever asks for such a cell waits, but not for ever, and holds up nobody.
+        late = threading.Thread(target=v.call, args=("GET", "/v1/cells/b"))
+        late.start()
+        began = time.monotonic()
+        v.call("GET", "/v1/cells/c", want=200)
+        took = time.monotonic() - began
+        assert took < 1.5, f"another cell took {took:.2f} s"
+        late.join()
+        assert "does not answer" in v.call("POST", "/v1/cells/b/exec", {"command": ["true"]})["message"]
+
+        def listing():
+            began = time.monotonic()
+            v.cells()
+            return time.monotonic() - began
+
+        assert min(listing() for _ in range(5)) < 0.4, "lists still wait for them"
         os.kill(keepers["a"], signal.SIGCONT)
         soon(lambda: "pid" in v.call("GET", "/v1/cells/a", want=200), "its word")
         assert v.exec("a", "echo", "on") == "on\n"

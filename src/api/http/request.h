@@ -41,6 +41,7 @@ struct route {
 	4 /* takes a body of any size, bit by bit: the handler is called when the head is there, and sets r->upload or answers */
 #define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
 #define ROUTE_FREES 8 /* removes something, which works on a full disk as well */
+#define ROUTE_CELLS 16 /* is about all cells, as {cell} in the path is about one */
 
 extern const struct route routes[];
 extern const unsigned nroutes;
@@ -84,6 +85,8 @@ struct request {
 	const struct stream *stream;
 	const struct upload *upload; /* NULL: none, or it is over */
 	bool uploaded; /* its end was told */
+	bool begun; /* of one with an upload: the handler was called */
+	bool settling; /* it waits for what keepers say about their cells */
 	void *arg; /* of the handler or the stream */
 	uv_poll_t *hangup; /* tells when the other side went away */
 	bool gone;

@@ -13,6 +13,7 @@
 #include "api/http/text.h"
 #include "api/http/ws.h"
 #include "base/log.h"
+#include "daemon/cells/cells.h"
 
 #define HEAD_SECONDS 10
 #define BODY_SECONDS 30
@@ -28,7 +29,7 @@ struct server {
 	bool trusted;
 	uv_poll_t poll;
 	uv_prepare_t prepare;
-	uv_timer_t timer, sweep;
+	uv_timer_t timer, sweep, settle;
 	struct list conns; /* struct conn */
 	unsigned nconns;
 	struct list waiting; /* struct request */
@@ -322,6 +323,52 @@ static bool framing_is_clear(struct request *r, const char *version)
 	return false;
 }
 
+/* ---- cells that are not known yet as they are ---- */
+
+void server_settled(struct server *s)
+{
+	struct request *r, *tmp;
+
+	list_for_each_safe (r, tmp, &s->waiting, link)
+		if (r->settling)
+			request_wake(r);
+}
+
+static void on_settle(uv_timer_t *t)
+{
+	server_settled(t->data);
+}
+
+/* Whether it has to wait until the keeper of its cell has answered vivd: whoever saw the cell run is not told that it does not. */
+static bool request_settles(struct request *r)
+{
+	bool one = strstr(r->route->path, "{cell}");
+	struct server *s = r->server;
+	uint64_t ms;
+
+	r->settling = false;
+	if (!one && !(r->route->flags & ROUTE_CELLS))
+		return false;
+	ms = cells_unsettled(r->d, one ? r->param[0] : NULL);
+	if (!ms)
+		return false;
+	r->settling = true;
+	request_wait(r);
+	if (!uv_is_active((uv_handle_t *)&s->settle) || uv_timer_get_due_in(&s->settle) > ms)
+		uv_timer_start(&s->settle, on_settle, ms, 0);
+	return true;
+}
+
+/* ---- from the head to the answer ---- */
+
+static void upload_begin(struct request *r)
+{
+	if (request_settles(r))
+		return;
+	r->begun = true;
+	r->route->handle(r);
+}
+
 /* The head is complete. */
 static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m, const char *url,
 				     const char *method, const char *version, void **context)
@@ -344,7 +391,7 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 	else if (!rights_find(r) || !request_route(r, method, url) || !rights_suffice(r))
 		;
 	else if (r->route->flags & ROUTE_UPLOAD)
-		r->route->handle(r);
+		upload_begin(r);
 	else if (n > MAX_BODY)
 		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
 	/* A short body is read, and dropped, before the answer: who still writes when the connection is closed may never see it. */
@@ -384,8 +431,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 
 	if (!r)
 		return request_begin(arg, m, url, method, version, context);
-	if (r->route && (r->route->flags & ROUTE_UPLOAD))
-		return upload_step(r, m, data, size);
+	if (r->route && (r->route->flags & ROUTE_UPLOAD)) {
+		if (r->begun || r->response)
+			return upload_step(r, m, data, size);
+		if (r->gone)
+			return MHD_NO;
+		upload_begin(r);
+		return r->response ? request_send(r) : MHD_YES;
+	}
 	if (*size) {
 		if (r->response)
 			;
@@ -405,7 +458,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
 	else if (r->body.len && !(r->route->flags & ROUTE_BODY))
 		reply_error(r, ERR_INVALID, "this request takes no body");
-	else {
+	else if (!request_settles(r)) {
 		if (r->route->flags & ROUTE_FREES)
 			db_room_give(&r->d->db);
 		r->route->handle(r);
@@ -510,10 +563,11 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 	uv_prepare_init(&d->loop, &s->prepare);
 	uv_timer_init(&d->loop, &s->timer);
 	uv_timer_init(&d->loop, &s->sweep);
-	s->poll.data = s->prepare.data = s->timer.data = s->sweep.data = s;
+	uv_timer_init(&d->loop, &s->settle);
+	s->poll.data = s->prepare.data = s->timer.data = s->sweep.data = s->settle.data = s;
 	uv_poll_start(&s->poll, UV_READABLE, on_poll);
 	uv_prepare_start(&s->prepare, on_prepare);
-	s->nhandles = 4;
+	s->nhandles = 5;
 	return s;
 }
 
@@ -546,5 +600,6 @@ void server_free(struct server *s)
 	uv_close((uv_handle_t *)&s->prepare, on_closed);
 	uv_close((uv_handle_t *)&s->timer, on_closed);
 	uv_close((uv_handle_t *)&s->sweep, on_closed);
+	uv_close((uv_handle_t *)&s->settle, on_closed);
 	MHD_stop_daemon(s->mhd);
 }

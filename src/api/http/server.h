@@ -20,6 +20,8 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 /* Ends what waits (503) and all streams; then takes no more. Connections get a moment to be told. */
 void server_end(struct server *s);
 void server_free(struct server *s);
+/* d->settled: requests that wait for keepers look again. */
+void server_settled(struct server *s);
 unsigned server_connections(const struct server *s);
 
 #endif

@@ -1,21 +1,17 @@
 /* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
  * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
- * machine; its policy decides. One that is just ending is waited for, and so is the word of
- * one that does not answer. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
+ * machine; its policy decides. One that is just ending is waited for, and so is the answer of
+ * one that is slow (probe.h): its cell is as it was until then. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
  * that others made (named ones of the store, keepers that 'viv run' started) become known: at the start, when their sockets appear, and
  * before anybody is told what cells there are (cells_look). */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -25,6 +21,7 @@
 #include "daemon/cells/life.h"
 #include "daemon/cells/lifepriv.h"
 #include "daemon/cells/make.h"
+#include "daemon/cells/probe.h"
 #include "daemon/cells/visit.h"
 #include "store/named.h"
 #include "store/store.h"
@@ -32,75 +29,10 @@
 /* For a keeper that the vivd before has just started to be heard of. One that needs longer is adopted when it comes. */
 #define START_MS 5000
 #define ENDING_MS 20
+/* How long those who ask for a cell wait for its keeper to answer vivd; and those who ask for all of them. */
+#define ANSWER_MS 2000
+#define ANSWER_ALL_MS 500
 #define YOUNG_NS (50 * 1000000L)
-
-/* A keeper that is there and has not answered: it is stopped, or the machine is slow. Its word is waited for in the loop. */
-struct hearing {
-	struct list link;
-	struct daemon *d;
-	uv_poll_t poll;
-	int fd;
-	char id[KEEP_ID_LEN + 1];
-};
-static struct list hearings = LIST_INIT(hearings);
-
-static void on_heard(uv_poll_t *p, int status, int events);
-
-static bool is_mute(const char *id)
-{
-	const struct hearing *x;
-
-	list_for_each (x, &hearings, link)
-		if (!strcmp(x->id, id))
-			return true;
-	return false;
-}
-
-/* Takes fd, on which the question was asked. */
-static void hearing_begin(struct daemon *d, const char *id, int fd)
-{
-	struct hearing *x = xalloc(sizeof(*x));
-
-	x->d = d;
-	x->fd = fd;
-	snprintf(x->id, sizeof(x->id), "%s", id);
-	if (uv_poll_init(&d->loop, &x->poll, fd)) {
-		close(fd);
-		free(x);
-		return;
-	}
-	x->poll.data = x;
-	list_append(&hearings, &x->link);
-	uv_poll_start(&x->poll, UV_READABLE | UV_DISCONNECT, on_heard);
-}
-
-static bool hello_is_good(const struct keep_hello *h)
-{
-	return h->version == KEEP_VERSION && h->state < KEEP_STOPPED;
-}
-
-/* The keeper's word on its cell, not waited for longer than a moment. It may be mute then. */
-static bool hello_get(struct daemon *d, const char *id, struct keep_hello *ret)
-{
-	const struct timeval wait = { .tv_sec = 2 };
-	struct pollfd p = { .events = POLLIN | POLLRDHUP };
-	struct err e;
-
-	p.fd = keep_connect(id, &e);
-	if (p.fd < 0)
-		return false;
-	setsockopt(p.fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	setsockopt(p.fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-	if (keep_hello(p.fd, ret, &e) == 0) {
-		close(p.fd);
-		return hello_is_good(ret);
-	}
-	if (poll(&p, 1, 0) == 0)
-		hearing_begin(d, id, p.fd);
-	else
-		close(p.fd);
-	return false;
-}
 
 static void cell_adopt(struct cell *c, const struct keep_hello *h)
 {
@@ -132,6 +64,7 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	db_end(&c->d->db, NULL);
 	cell_linked(c, h, c->seen + 1);
 	cell_change_again(c);
+	cell_changed_soon(c);
 }
 
 static void on_ending(uv_timer_t *t);
@@ -151,16 +84,39 @@ static void on_ending(uv_timer_t *t)
 	cell_unheard(t->data);
 }
 
+static void on_unheard(uv_timer_t *t);
+static void known_answer(struct daemon *d, const char *id, struct keep_hello *h);
+
+/* It cannot be reached at all, and is no news to us. */
+static void known_settle(struct cell *c)
+{
+	/* One that does not run has it from its next start on. */
+	cell_change_drop(c);
+	if ((c->state == CELL_STARTING || c->state == CELL_STOPPING) && !cell_has_end(c))
+		cell_timer(c, START_MS, on_unheard);
+	else if (cell_state_is_live(c->state))
+		cell_unheard(c);
+	else if (c->wanted && c->state != CELL_CREATED)
+		cell_policy(c);
+	else if (!cell_is_kept(c) && c->state != CELL_CREATED)
+		cell_linger(c);
+}
+
 static void on_unheard(uv_timer_t *t)
 {
 	struct cell *c = t->data;
-	struct keep_hello h;
 
 	cell_timer(c, -1, NULL);
-	if (hello_get(c->d, c->id, &h))
-		cell_adopt(c, &h);
-	else if (!is_mute(c->id))
+	switch (probe_begin(c->d, c->id, known_answer)) {
+	case PROBE_NONE:
 		cell_unheard(c);
+		break;
+	case PROBE_BUSY:
+		cell_timer(c, START_MS, on_unheard);
+		break;
+	case PROBE_ASKED: /* as it was, until it answers */
+		break;
+	}
 }
 
 static void known_check(struct daemon *d)
@@ -168,22 +124,13 @@ static void known_check(struct daemon *d)
 	struct cell *c, *tmp;
 
 	list_for_each_safe (c, tmp, &d->cells, link) {
-		struct keep_hello h;
+		enum probe p = probe_begin(d, c->id, known_answer);
 
 		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
-		if (hello_get(d, c->id, &h))
-			cell_adopt(c, &h);
-		else if (is_mute(c->id))
-			; /* as it was, until it answers */
-		else if ((c->state == CELL_STARTING || c->state == CELL_STOPPING) &&
-			 !cell_has_end(c))
+		if (p == PROBE_BUSY)
 			cell_timer(c, START_MS, on_unheard);
-		else if (cell_state_is_live(c->state))
-			cell_unheard(c);
-		else if (c->wanted && c->state != CELL_CREATED)
-			cell_policy(c);
-		else if (!cell_is_kept(c) && c->state != CELL_CREATED)
-			cell_linger(c);
+		else if (p == PROBE_NONE)
+			known_settle(c);
 	}
 }
 
@@ -214,42 +161,37 @@ static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
 		cell_adopt(c, h);
 }
 
-static bool keeper_step(void *arg, const char *id)
+/* Of one that was known when vivd started. */
+static void known_answer(struct daemon *d, const char *id, struct keep_hello *h)
 {
-	struct keep_hello h;
+	struct cell *c = cell_by_id(d, id);
 
-	if (!is_ours(cell_by_id(arg, id)) && !is_mute(id) && hello_get(arg, id, &h))
-		keeper_found(arg, id, &h);
-	return true;
-}
-
-static void hearing_closed(uv_handle_t *h)
-{
-	struct hearing *x = h->data;
-
-	close(x->fd);
-	free(x);
-}
-
-static void on_heard(uv_poll_t *p, int status, int events)
-{
-	struct hearing *x = p->data;
-	struct cell *c = cell_by_id(x->d, x->id);
-	struct keep_msg m;
-	int err = keep_recv(x->fd, &m, NULL, NULL, KEEP_NOWAIT);
-
-	(void)status;
-	(void)events;
-	if (err == -EAGAIN)
+	if (!c || is_ours(c))
 		return;
-	list_remove(&x->link);
-	uv_close((uv_handle_t *)p, hearing_closed);
+	if (h)
+		cell_adopt(c, h);
+	else
+		known_settle(c);
+}
+
+/* Of one whose socket was found. */
+static void found_answer(struct daemon *d, const char *id, struct keep_hello *h)
+{
+	struct cell *c = cell_by_id(d, id);
+
 	if (is_ours(c))
 		return;
-	if (!err && m.type == KEEP_HELLO && hello_is_good(&m.hello))
-		keeper_found(x->d, x->id, &m.hello);
+	if (h)
+		keeper_found(d, id, h);
 	else if (c && cell_state_is_live(c->state))
 		cell_unheard(c);
+}
+
+static bool keeper_step(void *arg, const char *id)
+{
+	if (!is_ours(cell_by_id(arg, id)))
+		(void)probe_begin(arg, id, found_answer);
+	return true;
 }
 
 /* Named cells are the store's: those that vivd does not know, and those that are not there any more. */
@@ -314,17 +256,35 @@ static void store_compare(struct daemon *d)
 
 /* Files of cells that nobody knows any more: of those whose removal was under way when vivd was killed. A keeper has its socket's name,
  * which it takes with the directory locked, before it writes anything else. */
-static void remains_sweep(struct daemon *d)
+struct sweep {
+	uv_work_t work;
+	struct daemon *d;
+	int fd;
+};
+
+/* In a thread: somebody may have it locked, and be stopped. */
+static void sweep_lock(uv_work_t *w)
 {
-	struct err e;
-	int fd = keep_cells_dir(&e);
+	struct sweep *x = w->data;
+
+	if (flock(x->fd, LOCK_EX) == 0)
+		return;
+	close(x->fd);
+	x->fd = -1;
+}
+
+static void sweep_locked(uv_work_t *w, int status)
+{
+	struct sweep *x = w->data;
+	struct daemon *d = x->d;
+	int fd = x->fd;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *f;
 
-	if (!dir || flock(fd, LOCK_EX) < 0) {
-		if (dir)
-			closedir(dir);
-		else if (fd >= 0)
+	(void)status;
+	free(x);
+	if (!dir) {
+		if (fd >= 0)
 			close(fd);
 		return;
 	}
@@ -341,6 +301,21 @@ static void remains_sweep(struct daemon *d)
 			unlinkat(fd, f->d_name, 0);
 	}
 	closedir(dir);
+}
+
+static void remains_sweep(struct daemon *d)
+{
+	struct sweep *x = xalloc(sizeof(*x));
+	struct err e;
+
+	x->work.data = x;
+	x->d = d;
+	x->fd = keep_cells_dir(&e);
+	if (x->fd < 0 || uv_queue_work(&d->loop, &x->work, sweep_lock, sweep_locked)) {
+		if (x->fd >= 0)
+			close(x->fd);
+		free(x);
+	}
 }
 
 /* Whether a directory may have changed since it was looked at last. A change in the same tick of the host's clock leaves no trace, so one
@@ -379,6 +354,18 @@ void cells_look(struct daemon *d)
 		log_warn("cells that others started are not seen: %s", err_line(&e).str);
 	if (dir >= 0)
 		close(dir);
+}
+
+uint64_t cells_unsettled(struct daemon *d, const char *text)
+{
+	struct err f = { 0 };
+	struct cell *c = text ? cell_find(d, text, &f) : NULL;
+
+	if (!text)
+		cells_look(d);
+	if (c)
+		return c->keeper ? 0 : probe_left(d, c->id, ANSWER_MS);
+	return probe_left(d, NULL, ANSWER_ALL_MS);
 }
 
 /* A keeper that somebody else started while we run. */
@@ -443,8 +430,6 @@ int cells_open(struct daemon *d, struct err *e)
 	/* Of what was being made and has no disk either, nothing came. */
 	db_run(&d->db, NULL, "DELETE FROM making", "");
 	known_check(d);
-	/* Who does not run has it from its next start on. */
-	db_run(&d->db, NULL, "DELETE FROM changing", "");
 	/* Watched first: what comes after the look is seen. */
 	sockets_watch(d);
 	if (keep_each(keeper_step, d, e) < 0)

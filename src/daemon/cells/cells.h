@@ -63,8 +63,12 @@ void cells_read(struct daemon *d);
 int cells_open(struct daemon *d, struct err *e);
 void cells_close(struct daemon *d);
 
-/* Takes note of what others made or started since; before cells are listed, and when one is not known (adopt.c). */
+/* Takes note of what others made or started since; before cells are listed, and when one is not known (adopt.c). Keepers of cells that
+ * are not known are asked, and their cells come later. */
 void cells_look(struct daemon *d);
+/* Does so if need be, and gives the milliseconds for which it is worth waiting until this cell (by what cell_find takes; NULL: each one) is
+ * known as it is; 0: it is, or its keeper does not answer. d->settled is called when that may have changed. */
+uint64_t cells_unsettled(struct daemon *d, const char *cell);
 
 /* By id, name, or the beginning of one id only (4 characters at least). Borrowed; NULL: an error 404 (409 for several). */
 struct cell *cell_find(struct daemon *d, const char *text, struct err *f);

@@ -115,12 +115,25 @@ static void note_end(struct daemon *d, const char *id)
 	db_run(&d->db, NULL, "DELETE FROM changing WHERE id=?", "t", id);
 }
 
-void cell_change_again(struct cell *c)
+static unsigned note_get(struct cell *c)
 {
 	sqlite3_stmt *q = db_query(&c->d->db, "SELECT limits FROM changing WHERE id=?", "t", c->id);
 	unsigned set = db_next(q) ? (unsigned)db_int(q, 0) : 0;
 
 	db_done(q);
+	return set;
+}
+
+void cell_change_drop(struct cell *c)
+{
+	if (note_get(c))
+		note_end(c->d, c->id);
+}
+
+void cell_change_again(struct cell *c)
+{
+	unsigned set = note_get(c);
+
 	if (set && c->keeper && keeper_tell(c, c->spec, set, link_ignore, NULL) < 0)
 		log_warn("cell %s: its keeper does not take a message", c->id);
 	if (set)

@@ -17,5 +17,7 @@ void cell_change(struct cell *c, json_t *spec, unsigned named, changed_fn fn, vo
 unsigned change_names(const json_t *part);
 /* A vivd before us may have been killed in the middle of it: the keeper of an adopted cell is told again what is to be. */
 void cell_change_again(struct cell *c);
+/* The same for one that does not run: there is nobody to tell. */
+void cell_change_drop(struct cell *c);
 
 #endif

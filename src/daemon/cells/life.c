@@ -445,7 +445,7 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 {
 	struct err e;
-	int fd = keep_connect(c->id, &e);
+	int fd = keep_connect(c->id, KEEP_NOWAIT, &e);
 
 	snprintf(c->command, sizeof(c->command), "%.*s", (int)sizeof(h->command) - 1, h->command);
 	cell_linked_by(c, h, fd, since);
