@@ -369,9 +369,9 @@ int keep_hello(int fd, struct keep_hello *ret, struct err *e)
 int keep_start_fill(const struct keep_start *s, struct keep_msg *m, int fds[KEEP_MAX_FDS])
 {
 	*m = (struct keep_msg){ .type = KEEP_EXEC, .exec = s->exec };
-	fds[0] = execspec_write(&s->spec);
+	fds[0] = s->made ? fcntl(s->made, F_DUPFD_CLOEXEC, 3) : execspec_write(&s->spec);
 	if (fds[0] < 0)
-		return fds[0];
+		return s->made ? -errno : fds[0];
 	memcpy(fds + 1, s->fds, sizeof(s->fds));
 	fds[4] = s->program;
 	return s->exec.flags & KEEP_X_LOG ? 1 : s->exec.flags & KEEP_X_PROGRAM ? 5 : 4;

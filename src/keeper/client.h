@@ -66,6 +66,7 @@ int keep_hello(int fd, struct keep_hello *ret, struct err *e);
 /* A process that is to be started. */
 struct keep_start {
 	struct execspec spec;
+	int made; /* such a spec, written before (execspec_write); borrowed. 0: spec counts */
 	struct keep_exec exec;
 	int fds[3]; /* without KEEP_X_LOG; borrowed */
 	int program; /* with KEEP_X_PROGRAM; borrowed */

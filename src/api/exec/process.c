@@ -12,7 +12,7 @@
 #include "api/cells.h"
 #include "api/exec/exec.h"
 #include "api/http/text.h"
-#include "wire/execspec.h"
+#include "daemon/state/fields.h"
 
 static struct list execs = LIST_INIT(execs);
 
@@ -180,42 +180,6 @@ const struct field exec_fields[] = {
 };
 const unsigned nexec_fields = ARRAY_LEN(exec_fields);
 
-/* The command as the kernel wants it: a descriptor, or -1. */
-static int spec_make(const json_t *o, struct err *f)
-{
-	const json_t *command = json_object_get(o, "command");
-	json_t *env = json_object_get(o, "env"), *v;
-	size_t n = json_array_size(command), i;
-	char **argv = xalloc((n + 1) * sizeof(*argv));
-	char **envp = xalloc((json_object_size(env) + 1) * sizeof(*envp));
-	struct execspec s = { .flags = EXECSPEC_CELL_ENV,
-			      .argv = argv,
-			      .envp = envp,
-			      .cwd = json_text(o, "workdir"),
-			      .user = json_text(o, "user") };
-	const char *key;
-	size_t nenv = 0;
-	int fd = -EINVAL;
-
-	json_array_foreach(command, i, v) argv[i] = (char *)(uintptr_t)json_string_value(v);
-	json_object_foreach(env, key, v) if (*key && !strchr(key, '=') &&
-					     asprintf(&envp[nenv], "%s=%s", key,
-						      json_string_value(v)) >= 0) nenv++;
-	if (n && argv[0][0] && nenv == json_object_size(env))
-		fd = execspec_write(&s);
-	for (i = 0; i < nenv; i++)
-		free(envp[i]);
-	free(envp);
-	free(argv);
-	if (fd >= 0)
-		return fd;
-	if (fd == -E2BIG)
-		return err_set(f, ERR_TOO_LARGE, "the command and its environment are too long");
-	return err_set(f, ERR_INVALID,
-		       "'command' is a list that begins with a program, and names of variables "
-		       "have no '='");
-}
-
 static int input_make(struct exec *x, const json_t *o, struct err *f)
 {
 	const char *text = json_text(o, "stdin"), *coded = json_text(o, "stdin_base64");
@@ -262,38 +226,91 @@ static int streams_make(struct exec *x, bool tty, int fds[3], struct err *f)
 	return 0;
 }
 
+/* {"NAME": VALUE} as words, of which each is to be freed; NULL: a name is wrong. */
+static char **env_make(const json_t *env)
+{
+	char **envp = xalloc((json_object_size(env) + 1) * sizeof(*envp));
+	size_t n = 0;
+
+	for (void *i = json_object_iter((json_t *)(uintptr_t)env); i;
+	     i = json_object_iter_next((json_t *)(uintptr_t)env, i)) {
+		const char *key = json_object_iter_key(i);
+
+		if (*key && !strchr(key, '=') &&
+		    asprintf(&envp[n], "%s=%s", key,
+			     json_string_value(json_object_iter_value(i))) >= 0)
+			n++;
+	}
+	if (n == json_object_size(env))
+		return envp;
+	while (n)
+		free(envp[--n]);
+	free(envp);
+	return NULL;
+}
+
+static int start_failed(int err, struct err *f)
+{
+	if (err == -EAGAIN)
+		return err_set(f, ERR_OVERLOADED,
+			       "the cell has too much to do" REMEDY "try again");
+	if (err == -E2BIG)
+		return err_set(f, ERR_TOO_LARGE,
+				 "the command and its environment are too long");
+	if (err == -EINVAL)
+		return err_set(
+			f, ERR_INVALID,
+			"'command' is a list that begins with a program, and names of variables "
+			"have no '='");
+	return err_set(f, ERR_ENDED, "the cell has just ended");
+}
+
+static int start_send(struct exec *x, struct cell *c, const json_t *o, struct keep_start *s)
+{
+	char **argv = json_words(json_object_get(o, "command"));
+	char **envp = env_make(json_object_get(o, "env"));
+	int err = -EINVAL;
+
+	s->spec = (struct execspec){ .flags = EXECSPEC_CELL_ENV,
+				     .argv = argv,
+				     .envp = envp,
+				     .cwd = json_text(o, "workdir"),
+				     .user = json_text(o, "user") };
+	if (envp && argv[0] && argv[0][0])
+		err = link_exec(c->keeper, s, exec_answer, x);
+	for (size_t i = 0; envp && envp[i]; i++)
+		free(envp[i]);
+	free(envp);
+	free(argv);
+	return err;
+}
+
 int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f)
 {
 	bool tty = json_is_true(json_object_get(o, "tty"));
-	struct keep_msg m = { .type = KEEP_EXEC };
-	int fds[4] = { -1, -1, -1, -1 }, err;
+	struct keep_start s = { .fds = { -1, -1, -1 } };
 	double seconds = json_number_value(json_object_get(o, "timeout"));
+	int err;
 
 	x->detached = json_is_true(json_object_get(o, "detach"));
-	m.exec.flags = (tty ? KEEP_X_TTY : 0) | (x->detached ? KEEP_X_DETACH | KEEP_X_LOG : 0);
-	m.exec.rows = (uint16_t)MIN(json_integer_value(json_object_get(o, "rows")), 10000);
-	m.exec.cols = (uint16_t)MIN(json_integer_value(json_object_get(o, "cols")), 10000);
-	m.exec.timeout_ns = seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * NSEC_PER_SEC) : 0;
+	s.exec.flags = (tty ? KEEP_X_TTY : 0) | (x->detached ? KEEP_X_DETACH | KEEP_X_LOG : 0);
+	s.exec.rows = (uint16_t)MIN(json_integer_value(json_object_get(o, "rows")), 10000);
+	s.exec.cols = (uint16_t)MIN(json_integer_value(json_object_get(o, "cols")), 10000);
+	s.exec.timeout_ns = seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * NSEC_PER_SEC) : 0;
 	if (x->detached && (json_object_get(o, "stdin") || json_object_get(o, "stdin_base64")))
 		return err_set(f, ERR_INVALID, "a detached process has no input");
 	if (c->state == CELL_PAUSED)
 		return err_set(f, ERR_WRONG_STATE, "the cell is paused" REMEDY "resume it first");
 	err = input_make(x, o, f);
-	if (!err && (fds[0] = spec_make(o, f)) < 0)
-		err = -1;
 	if (!err && !x->detached)
-		err = streams_make(x, tty, fds + 1, f);
+		err = streams_make(x, tty, s.fds, f);
 	if (!err) {
-		int sent = link_ask(c->keeper, &m, fds, x->detached ? 1 : 4, exec_answer, x);
+		int sent = start_send(x, c, o, &s);
 
-		if (sent == -EAGAIN)
-			err = err_set(f, ERR_OVERLOADED,
-				      "the cell has too much to do" REMEDY "try again");
-		else if (sent)
-			err = err_set(f, ERR_ENDED, "the cell has just ended");
+		err = sent ? start_failed(sent, f) : 0;
 	}
-	for (int i = 0; i < 4; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	for (int i = 0; i < 3; i++)
+		if (s.fds[i] >= 0)
+			close(s.fds[i]);
 	return err;
 }

@@ -10,13 +10,12 @@
 
 #include "api/files/private.h"
 #include "daemon/cells/filesprogram.h"
-#include "wire/execspec.h"
 
 /* ---- its end ---- */
 
 static void fds_close(struct fileop *x)
 {
-	for (int i = 0; i < 4; i++) { /* the program stays */
+	for (unsigned i = 0; i < ARRAY_LEN(x->fds); i++) {
 		if (x->fds[i] >= 0)
 			close(x->fds[i]);
 		x->fds[i] = -1;
@@ -115,24 +114,22 @@ static int pipes_make(struct fileop *x, int fds[3])
 
 static int spec_make(const struct fileop_spec *s)
 {
-	char *argv[FILEOP_WORDS + 3] = { (char *)(uintptr_t) "viv-files" };
-	struct execspec e = { .argv = argv, .cwd = "/", .user = s->user ? s->user : "0:0" };
-	unsigned at = 1;
+	const char *words[FILEOP_WORDS + 2] = { NULL };
+	unsigned at = 0;
 
 	if (s->stored)
-		argv[at++] = (char *)(uintptr_t) "stored";
+		words[at++] = "stored";
 	for (unsigned i = 0; i < FILEOP_WORDS && s->words[i]; i++)
-		argv[at++] = (char *)(uintptr_t)s->words[i];
-	return execspec_write(&e);
+		words[at++] = s->words[i];
+	_Static_assert(FILEOP_WORDS + 1 <= FILES_WORDS, "all of them fit");
+	return files_spec(words, s->user);
 }
 
 /* What the exec will need: 0 or -errno. */
 static int fileop_prepare(struct fileop *x, const struct fileop_spec *s)
 {
-	int err;
+	int err = pipes_make(x, x->fds + 1);
 
-	x->fds[4] = files_program();
-	err = x->fds[4] < 0 ? x->fds[4] : pipes_make(x, x->fds + 1);
 	if (!err && (x->fds[0] = spec_make(s)) < 0)
 		err = x->fds[0];
 	if (!err && !x->upload)
@@ -143,8 +140,7 @@ static int fileop_prepare(struct fileop *x, const struct fileop_spec *s)
 /* Asks the keeper for it. False: it does not take it. */
 static bool fileop_launch(struct fileop *x, struct keeper_link *l)
 {
-	struct keep_msg m = { .type = KEEP_EXEC, .exec.flags = KEEP_X_PROGRAM | KEEP_X_QUIET };
-	int err = link_ask(l, &m, x->fds, 5, keeper_answer, x);
+	int err = files_run(l, x->fds[0], x->fds + 1, keeper_answer, x);
 
 	fds_close(x);
 	if (err == 0) {
@@ -191,7 +187,7 @@ void fileop_begin(struct request *r, struct cell *c, const struct fileop_spec *s
 	x->sse = s->answer == FILEOP_EVENTS && accept && strstr(accept, "text/event-stream");
 	pipe_end_init(&x->in, &x->d->loop, in_ready, x);
 	pipe_end_init(&x->out, &x->d->loop, out_ready, x);
-	for (int i = 0; i < 5; i++)
+	for (unsigned i = 0; i < ARRAY_LEN(x->fds); i++)
 		x->fds[i] = -1;
 	strcpy(x->cell, c->id);
 	x->body = xalloc(FILES_RECORD_MAX + 1);

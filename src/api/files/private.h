@@ -17,7 +17,7 @@ struct fileop {
 	bool ranged, upload, sse;
 	const char *type;
 	char cell[CELL_ID_LEN + 1];
-	int fds[5]; /* for the exec: the spec, the streams, the program; -1: gone there */
+	int fds[4]; /* for the exec: the spec, the streams; -1: gone there */
 	struct visitor visitor; /* when the cell does not run */
 	bool visits, held;
 	uint32_t proc; /* 0: not started */

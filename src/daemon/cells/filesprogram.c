@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "wire/memfd.h"
 
 extern const char files_blob[], files_blob_end[];
@@ -25,4 +27,24 @@ int files_program(void)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	close(made);
 	return fd < 0 ? -errno : fd;
+}
+
+int files_spec(const char *const words[], const char *user)
+{
+	char *argv[FILES_WORDS + 2] = { (char *)(uintptr_t) "viv-files" };
+	struct execspec s = { .argv = argv, .cwd = "/", .user = user ? user : "0:0" };
+
+	for (unsigned i = 0; i < FILES_WORDS && words[i]; i++)
+		argv[i + 1] = (char *)(uintptr_t)words[i];
+	return execspec_write(&s);
+}
+
+int files_run(struct keeper_link *l, int spec, const int fds[3], ask_fn fn, void *arg)
+{
+	struct keep_start s = { .made = spec,
+				.exec.flags = KEEP_X_PROGRAM | KEEP_X_QUIET,
+				.fds = { fds[0], fds[1], fds[2] },
+				.program = files_program() };
+
+	return s.program < 0 ? s.program : link_exec(l, &s, fn, arg);
 }

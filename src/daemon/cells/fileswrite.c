@@ -14,7 +14,6 @@
 #include "daemon/cells/filesprogram.h"
 #include "daemon/cells/visit.h"
 #include "wire/files.h"
-#include "wire/execspec.h"
 #include "wire/memfd.h"
 
 #define SAID_MAX 65536
@@ -101,19 +100,15 @@ static int input_make(const json_t *file)
 static int spec_make(const struct writing *w)
 {
 	const json_t *mode = json_object_get(json_array_get(w->files, w->at), "mode");
-	char name[] = "viv-files", write[] = "write", mkdir[] = "mkdir", none[] = "-", on[] = "1",
-	     octal[16], *dir = xstrndup(path_of(w), strlen(path_of(w)));
-	char *write_argv[] = { name, write, dir, octal, none, none, on, on, NULL };
-	char *mkdir_argv[] = { name, mkdir, dir, on, none, none, none, NULL };
-	struct execspec e = { .argv = w->dir_done ? write_argv : mkdir_argv,
-			      .cwd = "/",
-			      .user = "0:0" };
+	char octal[16], *dir = xstrndup(path_of(w), strlen(path_of(w)));
+	const char *const write[] = { "write", dir, octal, "-", "-", "1", "1", NULL };
+	const char *const mkdir[] = { "mkdir", dir, "1", "-", "-", "-", NULL };
 	int fd;
 
 	snprintf(octal, sizeof(octal), "%o", mode ? (unsigned)json_integer_value(mode) : 0644);
 	if (!w->dir_done) /* the directory; of a file in the root, that */
 		dir[MAX(strrchr(dir, '/') - dir, 1)] = '\0';
-	fd = execspec_write(&e);
+	fd = files_spec(w->dir_done ? write : mkdir, NULL);
 	free(dir);
 	return fd;
 }
@@ -173,8 +168,7 @@ static void ran(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 
 static void step(struct writing *w)
 {
-	struct keep_msg m = { .type = KEEP_EXEC, .exec.flags = KEEP_X_PROGRAM | KEEP_X_QUIET };
-	int fds[5] = { -1, -1, -1, -1, -1 }, err = 0;
+	int fds[4], err = 0; /* the spec, and streams */
 
 	if (w->at == json_array_size(w->files)) {
 		finish(w);
@@ -185,13 +179,12 @@ static void step(struct writing *w)
 			     : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	w->said = fds[2] = memfd_create("viv-said", MFD_CLOEXEC);
 	fds[3] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	fds[4] = files_program();
 	for (unsigned i = 0; i < ARRAY_LEN(fds); i++)
 		if (fds[i] < 0)
 			err = fds[i] < -1 ? -fds[i] : EMFILE;
 	if (!err)
-		err = -link_ask(w->link, &m, fds, ARRAY_LEN(fds), ran, w);
-	for (unsigned i = 0; i < 4; i++)
+		err = -files_run(w->link, fds[0], fds + 1, ran, w);
+	for (unsigned i = 0; i < ARRAY_LEN(fds); i++)
 		if (i != 2 && fds[i] >= 0)
 			close(fds[i]);
 	if (err)

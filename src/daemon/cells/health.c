@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "daemon/cells/cellspec.h"
 #include "daemon/cells/life.h"
-#include "wire/execspec.h"
+#include "daemon/state/fields.h"
 
 #define OUTPUT_MAX 1024 /* the end of it is kept */
 #define STARTING_MS 1000 /* between checks in the start period, at most */
@@ -254,48 +254,36 @@ static void check_answer(void *arg, const struct keep_msg *m, int *fds, unsigned
 	}
 }
 
-static int spec_write(const json_t *command)
-{
-	size_t n = json_array_size(command), i;
-	char **argv = xalloc((n + 1) * sizeof(*argv)), *none = NULL;
-	struct execspec s = { .flags = EXECSPEC_CELL_ENV, .argv = argv, .envp = &none };
-	json_t *v;
-	int fd;
-
-	json_array_foreach(command, i, v) argv[i] = (char *)(uintptr_t)json_string_value(v);
-	fd = execspec_write(&s);
-	free(argv);
-	return fd;
-}
-
 /* False: not now. */
 static bool check_begin(struct health *h)
 {
 	struct cell *c = h->c;
 	int64_t timeout = spec_ms(c, "timeout", 30000);
-	struct keep_msg m = { .type = KEEP_EXEC };
-	int fds[4] = { -1, -1, -1, -1 }, out[2] = { -1, -1 };
+	char **argv = json_words(json_object_get(spec_of(c), "command"));
+	/* The time-out is for when we are gone by then. */
+	struct keep_start s = { .spec = { .flags = EXECSPEC_CELL_ENV, .argv = argv },
+				.exec = { .flags = KEEP_X_QUIET,
+					  .timeout_ns = (timeout + 1000) * 1000000 },
+				.fds = { -1, -1, -1 } };
+	int out[2] = { -1, -1 };
 	struct check *k = NULL;
 	bool ok = false;
 
-	m.exec.flags = KEEP_X_QUIET;
-	/* Should we be gone by then. */
-	m.exec.timeout_ns = (timeout + 1000) * 1000000;
-	fds[0] = spec_write(json_object_get(spec_of(c), "command"));
-	fds[1] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (fds[0] >= 0 && fds[1] >= 0 && pipe2(out, O_CLOEXEC) == 0 &&
-	    (fds[3] = fcntl(out[1], F_DUPFD_CLOEXEC, 3)) >= 0) {
-		fds[2] = out[1];
+	s.fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (s.fds[0] >= 0 && pipe2(out, O_CLOEXEC) == 0) {
+		s.fds[1] = s.fds[2] = out[1];
 		fcntl(out[0], F_SETFL, O_NONBLOCK);
 		k = xalloc(sizeof(*k));
 		k->h = h;
 		k->link = c->keeper;
 		k->out = out[0];
-		ok = link_ask(c->keeper, &m, fds, 4, check_answer, k) == 0;
+		ok = link_exec(c->keeper, &s, check_answer, k) == 0;
 	}
-	for (int i = 0; i < 4; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	free(argv);
+	if (s.fds[0] >= 0)
+		close(s.fds[0]);
+	if (out[1] >= 0)
+		close(out[1]);
 	if (!ok) {
 		free(k);
 		if (out[0] >= 0)

@@ -266,6 +266,19 @@ int link_ask(struct keeper_link *l, struct keep_msg *m, const int *fds, unsigned
 	return 0;
 }
 
+int link_exec(struct keeper_link *l, const struct keep_start *s, ask_fn fn, void *arg)
+{
+	int fds[KEEP_MAX_FDS], n, err;
+	struct keep_msg m;
+
+	n = keep_start_fill(s, &m, fds);
+	if (n < 0)
+		return n;
+	err = link_ask(l, &m, fds, (unsigned)n, fn, arg);
+	close(fds[0]);
+	return err;
+}
+
 void link_forget(struct keeper_link *l, const void *arg)
 {
 	struct ask *a;

@@ -27,6 +27,8 @@ struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t 
  * -errno, then fn is not called. */
 int must_check link_ask(struct keeper_link *l, struct keep_msg *m, const int *fds, unsigned nfds,
 			ask_fn fn, void *arg);
+/* Asks for a process. Borrows everything. Also -errno of keep_start_fill. */
+int must_check link_exec(struct keeper_link *l, const struct keep_start *s, ask_fn fn, void *arg);
 /* For an answer that nobody waits for. */
 void link_ignore(void *arg, const struct keep_msg *m, int *fds, unsigned nfds);
 /* No more calls for arg. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/buf.h"
 #include "keeper/run.h"
 
 static bool field_is(const json_t *v, enum field_type type)
@@ -121,4 +122,14 @@ json_t *json_err(const struct err *e)
 	o = json_loadb((char *)b.p, b.len, 0, NULL);
 	buf_free(&b);
 	return o;
+}
+
+char **json_words(const json_t *list)
+{
+	size_t n = json_array_size(list);
+	char **words = xalloc((n + 1) * sizeof(*words));
+
+	for (size_t i = 0; i < n; i++)
+		words[i] = (char *)(uintptr_t)json_string_value(json_array_get(list, i));
+	return words;
 }

@@ -36,4 +36,7 @@ void json_set_exit(json_t *o, int wait_status, bool timed_out);
 /* A member that is a text, or NULL. */
 const char *json_text(const json_t *o, const char *name);
 
+/* A list of strings as words, with a NULL at the end; the strings are those of list. The caller's to free. */
+char **json_words(const json_t *list);
+
 #endif
