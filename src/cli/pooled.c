@@ -121,7 +121,8 @@ static void gone(struct channel *c)
 	struct pooled *r = container_of(c, struct pooled, keeper);
 
 	if (r->stay.status < 0)
-		r->stay.status = fail(ERR_FAILED, "the cell's keeper was killed, and the cell with it");
+		r->stay.status =
+			fail(ERR_FAILED, "the cell's keeper was killed, and the cell with it");
 	r->stay.ended = true;
 	channel_close(c);
 }

@@ -252,11 +252,9 @@ static char **env_make(const json_t *env)
 static int start_failed(int err, struct err *f)
 {
 	if (err == -EAGAIN)
-		return err_set(f, ERR_OVERLOADED,
-			       "the cell has too much to do" REMEDY "try again");
+		return err_set(f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
 	if (err == -E2BIG)
-		return err_set(f, ERR_TOO_LARGE,
-				 "the command and its environment are too long");
+		return err_set(f, ERR_TOO_LARGE, "the command and its environment are too long");
 	if (err == -EINVAL)
 		return err_set(
 			f, ERR_INVALID,

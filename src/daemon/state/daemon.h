@@ -22,7 +22,9 @@ struct daemon {
 	uint64_t began; /* the same by uv_hrtime() */
 	bool ending;
 	void (*end)(struct daemon *d); /* begins the end; set by main */
-	void (*settled)(struct daemon *d); /* a keeper that was asked about its cell has answered; set by main */
+	void (*settled)(
+		struct daemon
+			*d); /* a keeper that was asked about its cell has answered; set by main */
 	struct list watches; /* struct event_watch */
 	int64_t last_event; /* number of the newest */
 	struct list cells; /* struct cell, oldest first */
