@@ -89,7 +89,7 @@ static void answered(void *arg, const struct keep_msg *m, int *fds, unsigned nfd
 /* A keeper that ends by itself answers what it has read: only one that was killed may have done it. */
 static void unheard(struct rollback *x)
 {
-	if (x->c->started != x->run || strcmp(x->c->reason, "lost")) {
+	if (x->c->started != x->run || x->c->reason != REASON_LOST) {
 		x->step = STEP_BEGIN;
 		go_on(x);
 		return;

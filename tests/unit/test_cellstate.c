@@ -42,6 +42,66 @@ static void states(void)
 	eq(cell_state_parse("asleep"), CELL_NONE, "no such name");
 }
 
+static void reasons(void)
+{
+	unsigned odd = 0;
+
+	for (unsigned r = 0; r < CELL_REASONS; r++) {
+		enum cell_input in = cell_reason_input(r);
+
+		odd += cell_reason_parse(cell_reason_name(r)) != r;
+		for (unsigned s = CELL_STARTING; s <= CELL_STOPPING; s++)
+			odd += cell_state_next(s, in) !=
+			       (r == REASON_FAILED || r == REASON_LOST ? CELL_FAILED : CELL_STOPPED);
+	}
+	eq(odd, 0, "each reason has a name, and ends every cell that runs");
+	ok(!*cell_reason_name(REASON_NONE), "one that has not ended has none");
+	eq(cell_reason_parse("bored"), REASON_FAILED, "one of another version");
+}
+
+/* The rules of restarts as the manual has them, against all that can be asked of them. */
+static int64_t restart_model(const struct restart *r, uint32_t *row, bool asked, bool failed, int status,
+			     int64_t ran_ms)
+{
+	bool good = ran_ms >= RESTART_GOOD_MS, wanted = r->policy == RESTART_ALWAYS ||
+						       (r->policy == RESTART_ON_FAILURE && (failed || status));
+	uint32_t before = good ? 0 : *row;
+
+	*row = before;
+	if (asked || !wanted || (r->max && before >= r->max))
+		return -1;
+	++*row;
+	return before > 9 ? RESTART_MOST_MS : MIN((int64_t)RESTART_FIRST_MS << before, (int64_t)RESTART_MOST_MS);
+}
+
+static void restarts_by_model(void)
+{
+	static const int64_t ran[] = { 0, RESTART_GOOD_MS - 1, RESTART_GOOD_MS };
+	unsigned wrong = 0, tried = 0;
+
+	for (unsigned i = 0; i < 3 * 5 * 2 * 2 * 2 * 3 * 14; i++) {
+		unsigned n = i;
+		struct restart r = { (enum restart_policy)(n % 3), n / 3 % 5 };
+		uint32_t row, model_row;
+		bool asked, failed;
+		int status;
+		int64_t ran_ms;
+
+		n /= 15;
+		asked = n % 2;
+		failed = n / 2 % 2;
+		status = n / 4 % 2;
+		ran_ms = ran[n / 8 % 3];
+		row = model_row = n / 24 % 14;
+		wrong += restart_delay(&r, &row, asked, failed, status, ran_ms) !=
+				 restart_model(&r, &model_row, asked, failed, status, ran_ms) ||
+			 row != model_row;
+		tried++;
+	}
+	eq(wrong, 0, "restarts are as the model has them");
+	eq(tried, 5040, "in all cases");
+}
+
 static void restarts(void)
 {
 	struct restart always = { RESTART_ALWAYS, 0 }, failure = { RESTART_ON_FAILURE, 3 },
@@ -74,6 +134,8 @@ static void restarts(void)
 int main(void)
 {
 	states();
+	reasons();
 	restarts();
+	restarts_by_model();
 	return tap_end();
 }

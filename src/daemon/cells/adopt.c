@@ -54,7 +54,7 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 	c->ended = 0;
 	c->status = -1;
-	c->reason[0] = '\0';
+	c->reason = REASON_NONE;
 	c->failure.kind = ERR_NONE;
 	c->state = is;
 	db_begin(&c->d->db);

@@ -196,8 +196,9 @@ void cell_save(struct cell *c)
 	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
 	       "restarts=?,seen=?,health=? WHERE id=?",
 	       "tiiiiittiitt", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
-	       c->started, c->ended, (int64_t)c->status, c->reason, err_line(&c->failure).str,
-	       (int64_t)c->restarts, (int64_t)c->seen, health ? health : "", c->id);
+	       c->started, c->ended, (int64_t)c->status, cell_reason_name(c->reason),
+	       err_line(&c->failure).str, (int64_t)c->restarts, (int64_t)c->seen,
+	       health ? health : "", c->id);
 	free(health);
 }
 
@@ -208,7 +209,7 @@ static json_t *state_event(const struct cell *c, enum cell_state from)
 
 	if (c->state == CELL_STOPPED || c->state == CELL_FAILED) {
 		json_object_set_new(o, "exit_code", json_integer(c->status));
-		json_object_set_new(o, "reason", json_clean(c->reason));
+		json_object_set_new(o, "reason", json_string(cell_reason_name(c->reason)));
 		if (c->failure.kind)
 			json_object_set_new(o, "detail", json_string(err_line(&c->failure).str));
 	}
@@ -323,7 +324,7 @@ void cells_read(struct daemon *d)
 		c->started = db_int(q, 6);
 		c->ended = db_int(q, 7);
 		c->status = (int)db_int(q, 8);
-		snprintf(c->reason, sizeof(c->reason), "%s", db_text(q, 9));
+		c->reason = cell_reason_parse(db_text(q, 9));
 		if (*db_text(q, 10))
 			err_note(&c->failure, ERR_FAILED, "%s", db_text(q, 10));
 		c->restarts = (uint32_t)db_int(q, 11);
@@ -378,8 +379,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "command", json_clean(c->command));
 	if (c->status >= 0)
 		json_object_set_new(o, "exit_code", json_integer(c->status));
-	if (c->reason[0])
-		json_object_set_new(o, "reason", json_clean(c->reason));
+	if (c->reason)
+		json_object_set_new(o, "reason", json_string(cell_reason_name(c->reason)));
 	if (c->failure.kind)
 		json_object_set_new(o, "detail", json_string(err_line(&c->failure).str));
 	if (health)

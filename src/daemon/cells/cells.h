@@ -34,8 +34,7 @@ struct cell {
 	int64_t ran_ms; /* how long the last run was */
 	bool spawning; /* its keeper was started by us and has not answered yet */
 	int status; /* exit status of the last run; -1: none */
-	char reason
-		[24]; /* why the last run ended: "exited", "asked", "timeout", "idle", "memory", "failed", "lost", "unhealthy" */
+	enum cell_reason reason; /* why the last run ended */
 	struct err failure; /* of the last run; kind 0: none */
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */

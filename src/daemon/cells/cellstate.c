@@ -40,6 +40,30 @@ static const uint8_t table[CELL_STATES][CELL_INPUTS] = {
 	[CELL_FAILED] = { [IN_START] = CELL_STARTING, [IN_REMOVE] = CELL_REMOVED },
 };
 
+static const char *const reason_names[CELL_REASONS] = {
+	[REASON_NONE] = "",	      [REASON_EXITED] = "exited", [REASON_ASKED] = "asked",
+	[REASON_TIMEOUT] = "timeout", [REASON_IDLE] = "idle",	  [REASON_MEMORY] = "memory",
+	[REASON_FAILED] = "failed",   [REASON_LOST] = "lost",	  [REASON_UNHEALTHY] = "unhealthy",
+};
+
+const char *cell_reason_name(enum cell_reason r)
+{
+	return reason_names[r < CELL_REASONS ? r : REASON_FAILED];
+}
+
+enum cell_reason cell_reason_parse(const char *name)
+{
+	for (unsigned i = 0; i < CELL_REASONS; i++)
+		if (!strcmp(name, reason_names[i]))
+			return (enum cell_reason)i;
+	return REASON_FAILED;
+}
+
+enum cell_input cell_reason_input(enum cell_reason r)
+{
+	return r == REASON_FAILED ? IN_BROKE : r == REASON_LOST ? IN_LOST : IN_END;
+}
+
 const char *cell_state_name(enum cell_state s)
 {
 	return s < CELL_STATES && state_names[s] ? state_names[s] : "none";

@@ -44,6 +44,27 @@ enum cell_input {
 	CELL_INPUTS,
 };
 
+/* Why a run ended. */
+enum cell_reason {
+	REASON_NONE, /* it has not */
+	REASON_EXITED, /* its command did, or nothing ran in it any more */
+	REASON_ASKED,
+	REASON_TIMEOUT,
+	REASON_IDLE, /* it was stopped after its idle time-out */
+	REASON_MEMORY,
+	REASON_FAILED, /* it could not start, or its kernel broke down */
+	REASON_LOST, /* its keeper was killed */
+	REASON_UNHEALTHY,
+	CELL_REASONS,
+};
+
+/* "" for REASON_NONE. */
+const char *cell_reason_name(enum cell_reason r);
+/* What another version wrote and we do not know is REASON_FAILED. */
+enum cell_reason cell_reason_parse(const char *name);
+/* What the end of a run is for its state: IN_END, IN_BROKE or IN_LOST. */
+enum cell_input cell_reason_input(enum cell_reason r);
+
 const char *cell_state_name(enum cell_state s);
 /* CELL_NONE: no such state. */
 enum cell_state cell_state_parse(const char *name);

@@ -124,15 +124,16 @@ bool cell_is_ending(const struct cell *c)
 
 /* ---- the end ---- */
 
-static const char *reason_name(int reason)
+static enum cell_reason reason_of(int reason)
 {
-	static const char *const names[] = { [KEEP_ENDED] = "exited",
-					     [KEEP_ASKED] = "asked",
-					     [KEEP_TIME_UP] = "timeout",
-					     [KEEP_OUT_OF_MEMORY] = "memory",
-					     [KEEP_FAILED] = "failed" };
+	static const uint8_t reasons[] = { [KEEP_ENDED] = REASON_EXITED,
+					   [KEEP_ASKED] = REASON_ASKED,
+					   [KEEP_TIME_UP] = REASON_TIMEOUT,
+					   [KEEP_OUT_OF_MEMORY] = REASON_MEMORY,
+					   [KEEP_FAILED] = REASON_FAILED };
 
-	return reason > 0 && reason < (int)ARRAY_LEN(names) ? names[reason] : "failed";
+	return reason > 0 && reason < (int)ARRAY_LEN(reasons) ? (enum cell_reason)reasons[reason]
+							      : REASON_FAILED;
 }
 
 static void end_note(struct cell *c, const struct keep_msg *m)
@@ -140,7 +141,7 @@ static void end_note(struct cell *c, const struct keep_msg *m)
 	c->status = m->a;
 	/* Its own word, however late it is heard: another run may have begun since. */
 	c->ended = MIN((int64_t)m->time, time_now());
-	snprintf(c->reason, sizeof(c->reason), "%s", reason_name(m->b));
+	c->reason = reason_of(m->b);
 	c->failure.kind = ERR_NONE;
 	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
 		keep_text_get(m->text, ERR_FAILED, &c->failure);
@@ -209,8 +210,8 @@ void cell_linger(struct cell *c)
 void cell_policy(struct cell *c)
 {
 	struct restart r = cellspec_restart(c->spec);
-	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || !strcmp(c->reason, "asked"),
-				      c->state == CELL_FAILED || !strcmp(c->reason, "unhealthy"),
+	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || c->reason == REASON_ASKED,
+				      c->state == CELL_FAILED || c->reason == REASON_UNHEALTHY,
 				      c->status, health_was_good(c) ? c->ran_ms : 0);
 
 	if (delay >= 0) {
@@ -235,21 +236,17 @@ static bool is_sick(const struct cell *c)
 /* No keeper any more, and why is noted: the state follows. */
 static void cell_over(struct cell *c)
 {
-	enum cell_input in = !strcmp(c->reason, "failed") ? IN_BROKE
-			     : !strcmp(c->reason, "lost") ? IN_LOST
-							  : IN_END;
-
-	if (c->idled && !strcmp(c->reason, "asked"))
-		strcpy(c->reason, "idle");
-	else if (is_sick(c) && c->wanted && !strcmp(c->reason, "asked"))
-		strcpy(c->reason, "unhealthy");
+	if (c->idled && c->reason == REASON_ASKED)
+		c->reason = REASON_IDLE;
+	else if (is_sick(c) && c->wanted && c->reason == REASON_ASKED)
+		c->reason = REASON_UNHEALTHY;
 	c->idled = false;
 	c->keeper = NULL;
 	c->kernel_pid = 0;
 	c->ended = c->ended ? c->ended : time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
 	db_begin(&c->d->db);
-	cell_move(c, in, NULL);
+	cell_move(c, cell_reason_input(c->reason), NULL);
 	cell_policy(c);
 	/* What the keeper left is needed until this is written. */
 	if (db_end(&c->d->db, NULL) == 0)
@@ -261,12 +258,12 @@ static void keeper_gone(void *arg)
 	struct cell *c = arg;
 	struct keep_msg m;
 
-	if (!c->reason[0]) {
+	if (!c->reason) {
 		if (end_read(c, &m)) {
 			end_note(c, &m);
 		} else {
 			c->status = 137;
-			strcpy(c->reason, "lost");
+			c->reason = REASON_LOST;
 			err_note(&c->failure, ERR_FAILED, "the cell's keeper was killed");
 			keep_bury(c->id);
 		}
@@ -479,7 +476,7 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 	if (end_read(c, &m) && m.b != KEEP_FAILED) {
 		end_note(c, &m);
 	} else {
-		strcpy(c->reason, "failed");
+		c->reason = REASON_FAILED;
 		c->status = status;
 		c->failure = *e;
 	}
@@ -517,7 +514,8 @@ int cell_start(struct cell *c, struct err *f)
 	c->began = uv_hrtime();
 	c->ended = 0;
 	c->status = -1;
-	c->reason[0] = c->command[0] = '\0';
+	c->reason = REASON_NONE;
+	c->command[0] = '\0';
 	c->failure.kind = ERR_NONE;
 	c->seen = 0;
 	if (!cell_move(c, IN_START, f)) {
@@ -525,7 +523,7 @@ int cell_start(struct cell *c, struct err *f)
 		c->started = before.started;
 		c->ended = before.ended;
 		c->status = before.status;
-		memcpy(c->reason, before.reason, sizeof(c->reason));
+		c->reason = before.reason;
 		c->failure = before.failure;
 		c->seen = before.seen;
 		return -1;

@@ -36,7 +36,7 @@ const char *cell_project(const struct cell *c)
 
 bool cell_is_over(const struct cell *c)
 {
-	return c->state == CELL_STOPPED && !c->restart_at && !strcmp(c->reason, "exited") &&
+	return c->state == CELL_STOPPED && !c->restart_at && c->reason == REASON_EXITED &&
 	       c->status == 0 && cellspec_restart(c->spec).policy != RESTART_ALWAYS;
 }
 
