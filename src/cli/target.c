@@ -34,10 +34,3 @@ int target_open(const char *text, struct target *t, struct err *e)
 	t->fd = keep_connect(t->id, 0, e);
 	return t->fd < 0 ? -1 : 0;
 }
-
-void target_close(struct target *t)
-{
-	if (t->fd >= 0)
-		close(t->fd);
-	t->fd = -1;
-}

@@ -16,6 +16,5 @@ struct target {
 int target_parse(const char *text, struct target *ret, struct err *e);
 /* And connects to its keeper. ERR_NOT_FOUND: it does not run. */
 int target_open(const char *text, struct target *ret, struct err *e);
-void target_close(struct target *t);
 
 #endif

@@ -39,13 +39,6 @@ int vivd_connect(struct viv_client **ret)
 	return report(&e);
 }
 
-struct viv_client *vivd_open(void)
-{
-	struct viv_client *c;
-
-	return vivd_connect(&c) ? NULL : c;
-}
-
 void vivd_refusal(const struct viv_reply *reply, struct err *e)
 {
 	struct json_doc d;

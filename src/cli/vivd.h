@@ -8,8 +8,6 @@
 #include "base/jsontext.h"
 #include "client/vivarium.h"
 
-/* A connection, vivd started if need be; NULL with the message printed. */
-struct viv_client *vivd_open(void);
 /* The same: 0, or the exit status. */
 int vivd_connect(struct viv_client **ret);
 /* Asks and checks: 0 when the status is below 300. Else the message is printed, and what is returned is the exit status. doc (may be

@@ -356,16 +356,6 @@ int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t
 
 /* ---- requests ---- */
 
-int keep_hello(int fd, struct keep_hello *ret, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_HELLO, .n = KEEP_VERSION, .flags = KEEP_WORD }, answer;
-
-	if (keep_ask(fd, &m, NULL, 0, KEEP_HELLO, &answer, e) < 0)
-		return -1;
-	*ret = answer.hello;
-	return 0;
-}
-
 int keep_start_fill(const struct keep_start *s, struct keep_msg *m, int fds[KEEP_MAX_FDS])
 {
 	*m = (struct keep_msg){ .type = KEEP_EXEC, .exec = s->exec };
@@ -416,14 +406,4 @@ int keep_forget(int fd, const char *snapshot, struct err *e)
 
 	snprintf(m.text, sizeof(m.text), "%s", snapshot);
 	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
-}
-
-int keep_stats(int fd, struct keep_stats *ret, struct err *e)
-{
-	struct keep_msg m = { .type = KEEP_STATS }, answer;
-
-	if (keep_ask(fd, &m, NULL, 0, KEEP_STATS, &answer, e) < 0)
-		return -1;
-	*ret = answer.stats;
-	return 0;
 }

@@ -60,9 +60,6 @@ int keep_ask_by(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint3
 
 /* ---- requests ---- */
 
-/* From then on the keeper leaves ID.end (below). */
-int keep_hello(int fd, struct keep_hello *ret, struct err *e);
-
 /* A process that is to be started. */
 struct keep_start {
 	struct execspec spec;
@@ -81,7 +78,6 @@ int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct ke
 	      int *ret_status, struct err *e);
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
 int keep_forget(int fd, const char *snapshot, struct err *e);
-int keep_stats(int fd, struct keep_stats *ret, struct err *e);
 
 /* ---- starting a keeper (spawn.c) ---- */
 

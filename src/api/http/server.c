@@ -46,11 +46,6 @@ struct conn {
 	const char *uri_end; /* of the current request: where its URI ends as a C string */
 };
 
-unsigned server_connections(const struct server *s)
-{
-	return s->nconns;
-}
-
 /* ---- inside the loop ---- */
 
 static void on_timer(uv_timer_t *t)

@@ -22,6 +22,5 @@ void server_end(struct server *s);
 void server_free(struct server *s);
 /* d->settled: requests that wait for keepers look again. */
 void server_settled(struct server *s);
-unsigned server_connections(const struct server *s);
 
 #endif

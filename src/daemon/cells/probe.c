@@ -30,11 +30,6 @@ static struct probing *probing_find(const char *id)
 	return NULL;
 }
 
-bool probe_runs(const char *id)
-{
-	return probing_find(id) != NULL;
-}
-
 uint64_t probe_left(struct daemon *d, const char *id, uint64_t ms)
 {
 	uint64_t now = uv_now(&d->loop), left = 0;

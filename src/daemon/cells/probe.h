@@ -16,8 +16,6 @@ enum probe {
 typedef void (*probe_fn)(struct daemon *d, const char *id, struct keep_hello *h);
 
 enum probe probe_begin(struct daemon *d, const char *id, probe_fn fn);
-/* It was asked and has not answered. */
-bool probe_runs(const char *id);
 /* How many milliseconds are left until the keeper of this cell (NULL: each one) was given ms to answer; 0: it has answered, or had them. */
 uint64_t probe_left(struct daemon *d, const char *id, uint64_t ms);
 

@@ -19,11 +19,6 @@ static const char *const kind_names[] = {
 	[PLAN_LATER] = "needs-restart", [PLAN_REFUSED] = "needs-recreate",
 };
 
-const char *plan_kind_name(enum plan_kind k)
-{
-	return kind_names[k];
-}
-
 static const char *label_of(const struct cell *c, const char *name)
 {
 	return json_string_value(json_object_get(json_object_get(c->spec, "labels"), name));
@@ -433,13 +428,4 @@ bool plan_does(const struct plan_action *a)
 	if (a->kind == PLAN_LATER) /* some of it */
 		return json_array_size(a->changes) > json_array_size(a->restart);
 	return a->kind != PLAN_KEEP && a->kind != PLAN_ORPHAN && a->kind != PLAN_REFUSED;
-}
-
-unsigned plan_work(const struct plan *p)
-{
-	unsigned n = (unsigned)json_array_size(p->volumes);
-
-	for (unsigned i = 0; i < p->n; i++)
-		n += plan_does(&p->actions[i]);
-	return n;
 }

@@ -61,10 +61,7 @@ int must_check plan_make(struct daemon *d, struct project_file *file, const char
 void plan_free(struct plan *p);
 /* {"project", "actions": [{"action", "cell", "changes"}], "volumes"}; no value of anything is in it. */
 json_t *plan_json(const struct plan *p);
-const char *plan_kind_name(enum plan_kind k);
 bool plan_does(const struct plan_action *a); /* something */
-/* How many things are to be done. */
-unsigned plan_work(const struct plan *p);
 
 /* The volumes that projects made. */
 int project_volume_note(struct daemon *d, const char *project, const char *volume, struct err *f);

@@ -27,11 +27,6 @@ _Static_assert(offsetof(struct rusage, ru_nivcsw) == LINUX_RUSAGE_SIZE - 8, "rus
 
 static char hostname[UTS_LEN + 1], domainname[UTS_LEN + 1] = UTS_DOMAIN;
 
-const char *uts_domainname(void)
-{
-	return domainname;
-}
-
 int64_t uts_set(struct task *t, const struct sysargs *a, bool domain)
 {
 	int len = (int)a->a[1];

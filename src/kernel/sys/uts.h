@@ -8,6 +8,5 @@
 
 /* sethostname, or setdomainname when domain is set. */
 int64_t uts_set(struct task *t, const struct sysargs *a, bool domain);
-const char *uts_domainname(void);
 
 #endif

@@ -238,7 +238,6 @@ bool must_check lnode_map_fits(struct lnode *n, uint64_t size);
 uint64_t layer_write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *ret_grows);
 /* A content without a node, which somebody may have mapped. Takes the descriptor, opened for reading. */
 void layer_orphan_add(struct layer *l, int fd, uint64_t bytes);
-void layer_orphans_free(struct layer *l);
 
 /* ---- content.c ---- */
 /* How many descriptors may stay open, by what the host allows. */

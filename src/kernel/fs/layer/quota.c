@@ -75,14 +75,6 @@ static void orphans_sort_out(struct layer *l)
 			orphan_free(l, o);
 }
 
-void layer_orphans_free(struct layer *l)
-{
-	struct orphan *o, *tmp;
-
-	list_for_each_safe (o, tmp, &l->store->orphans, link)
-		orphan_free(l, o);
-}
-
 void layer_orphan_add(struct layer *l, int fd, uint64_t bytes)
 {
 	struct orphan *o = NULL;
