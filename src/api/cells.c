@@ -16,19 +16,24 @@ bool request_sees_secrets(const struct request *r)
 	return r->rights.scope > SCOPE_READ;
 }
 
-struct cell *request_cell(struct request *r)
+static struct cell *cell_named(struct request *r, const char *name)
 {
 	struct err f = { 0 };
-	struct cell *c = cell_find(r->d, r->param[0], &f);
+	struct cell *c = cell_find(r->d, name, &f);
 
 	if (c && r->rights.cell[0] && strcmp(r->rights.cell, c->id)) {
 		c = NULL;
 		err_note(&f, ERR_NOT_FOUND, "there is no cell '%.80s'" REMEDY "'viv ls' lists them",
-			 r->param[0]);
+			 name);
 	}
 	if (!c)
 		reply_err(r, &f);
 	return c;
+}
+
+struct cell *request_cell(struct request *r)
+{
+	return cell_named(r, r->param[0]);
 }
 
 struct cell *request_live(struct request *r)
@@ -49,7 +54,12 @@ struct cell *request_live(struct request *r)
 
 struct cell *request_kept(struct request *r)
 {
-	struct cell *c = request_cell(r);
+	return request_kept_named(r, r->param[0]);
+}
+
+struct cell *request_kept_named(struct request *r, const char *name)
+{
+	struct cell *c = cell_named(r, name);
 
 	if (c && !c->name[0]) {
 		reply_error(r, ERR_NO_DISK, "a cell without a name keeps no files");

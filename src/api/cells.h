@@ -21,6 +21,8 @@ void reply_keeper(struct request *r, const struct keep_msg *m);
 void cell_start_wait(struct request *r, struct cell *c, unsigned status);
 /* The cell of the path, if it has files that stay; NULL: answered. */
 struct cell *request_kept(struct request *r);
+/* The same for the cell of another parameter. */
+struct cell *request_kept_named(struct request *r, const char *name);
 /* What "grace" in the body o says, else the cell's own. False: answered. */
 bool request_grace(struct request *r, const struct cell *c, const json_t *o, int64_t *ret);
 /* Whether it may see the environment. */

@@ -63,6 +63,12 @@ static void finish(struct rollback *x)
 
 static void go_on(struct rollback *x);
 
+static void set_back(const struct rollback *x)
+{
+	event_add(x->c->d, "cell.rolledback", x->c->id,
+		  json_pack("{s:s,s:s}", "name", x->c->name, "snapshot", x->snapshot));
+}
+
 /* ---- one that runs ---- */
 
 static void answered(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
@@ -77,6 +83,8 @@ static void answered(void *arg, const struct keep_msg *m, int *fds, unsigned nfd
 		return;
 	}
 	x->step = m ? STEP_END : STEP_UNHEARD;
+	if (m && m->type != KEEP_FAIL)
+		set_back(x);
 	if (m && m->type == KEEP_FAIL) {
 		keep_fail_get(m, &x->f);
 		x->f.kind = ERR_FAILED;
@@ -145,6 +153,8 @@ static void worked(uv_work_t *w, int status)
 		x->step = STEP_END;
 		if (x->failed)
 			x->f = x->e;
+		else
+			set_back(x);
 	}
 	go_on(x);
 }

@@ -60,8 +60,25 @@ void logs_get(struct request *r);
 void projects_list(struct request *r);
 void project_up(struct request *r);
 void project_down(struct request *r);
-/* store.c */
+/* disks.c */
+void cell_diff_get(struct request *r);
+void cell_commit_post(struct request *r);
+void cell_verify_post(struct request *r);
+/* images.c */
 void images_list(struct request *r);
+void images_import(struct request *r);
+void images_import_path(struct request *r);
+void images_gc(struct request *r);
+void images_verify_post(struct request *r);
+void image_get(struct request *r);
+void image_delete(struct request *r);
+void image_tag_post(struct request *r);
+void image_tar_get(struct request *r);
+void image_verify_post(struct request *r);
+/* prune.c */
+void prune_post(struct request *r);
+/* store.c */
+void cell_fork_post(struct request *r);
 void volumes_list(struct request *r);
 void volumes_create(struct request *r);
 void volume_delete(struct request *r);

@@ -1,4 +1,4 @@
-/* What lies in the store: /v1/images, /v1/volumes, /v1/cells/{cell}/snapshots. Changes wait for locks and disks, so a thread makes them. */
+/* What lies in the store: /v1/volumes, /v1/cells/{cell}/snapshots, /v1/cells/{cell}/fork. Changes wait for locks and disks, so a thread makes them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,51 +8,10 @@
 #include "api/cells.h"
 #include "api/http/keys.h"
 #include "api/routes.h"
+#include "api/store.h"
 #include "daemon/cells/visit.h"
 #include "keeper/named.h"
 #include "store/store.h"
-
-/* Opens the store for a request; false: answered. */
-static bool store_begin(struct request *r, struct store *s)
-{
-	struct err e;
-
-	if (store_open(s, &e) == 0)
-		return true;
-	reply_err(r, &e);
-	return false;
-}
-
-void images_list(struct request *r)
-{
-	char(*hashes)[HASH_TEXT] = NULL;
-	struct tag *tags = NULL;
-	size_t nhashes = 0, ntags = 0;
-	json_t *list;
-	struct store s;
-	struct err e;
-
-	if (!store_begin(r, &s))
-		return;
-	if (image_list(&s, &hashes, &nhashes, &e) < 0 || tag_list(&s, &tags, &ntags, &e) < 0) {
-		reply_err(r, &e);
-	} else {
-		list = json_pack("[{s:s,s:[s]}]", "id", "host", "tags", "host");
-		for (size_t i = 0; i < nhashes; i++) {
-			json_t *names = json_array();
-
-			for (size_t j = 0; j < ntags; j++)
-				if (!strcmp(tags[j].hash, hashes[i]))
-					json_array_append_new(names, json_clean(tags[j].name));
-			json_array_append_new(list, json_pack("{s:s,s:o}", "id", hashes[i], "tags",
-							      names));
-		}
-		reply_json(r, 200, json_pack("{s:o}", "images", list));
-	}
-	free(hashes);
-	free(tags);
-	store_close(&s);
-}
 
 void volumes_list(struct request *r)
 {
@@ -63,7 +22,7 @@ void volumes_list(struct request *r)
 	unsigned n = 0;
 	int err;
 
-	if (!store_begin(r, &s))
+	if (!request_store(r, &s))
 		return;
 	err = named_list(s.fd, NAMED_VOLUME, &list, &n);
 	if (err) {
@@ -88,10 +47,13 @@ struct change {
 	struct op op;
 	uv_work_t work;
 	int (*fn)(struct change *x, struct store *s, struct err *e);
-	char name[DISK_NAME_MAX + 1], cell[CELL_NAME_LEN + 1];
+	char name[DISK_NAME_MAX + 1], cell[CELL_NAME_LEN + 1], snapshot[DISK_NAME_MAX + 1];
+	char id[CELL_ID_LEN + 1]; /* of the cell; "": none */
+	const char *event;
 	bool made; /* 201 with the name, else 204 */
-	void (*then)(
-		struct change *x); /* when it is done, answers later; NULL: there is nothing else */
+	struct layer_ref layer; /* of a snapshot that was made */
+	/* When it is done, answers later; NULL: there is nothing else. */
+	void (*then)(struct change *x);
 	struct daemon *d;
 	struct visitor visitor;
 	struct err e;
@@ -116,6 +78,10 @@ static void change_answer(struct change *x)
 
 	if (r && x->failed)
 		reply_err(r, &x->e);
+	else if (r && x->layer.n)
+		reply_json(r, 201,
+			   json_pack("{s:s,s:I}", "name", x->name, "layer",
+				     (json_int_t)x->layer.n));
 	else if (r && x->made)
 		reply_json(r, 201, json_pack("{s:s}", "name", x->name));
 	else if (r)
@@ -128,41 +94,50 @@ static void change_done(uv_work_t *w, int status)
 	struct change *x = w->data;
 
 	(void)status;
+	if (!x->failed && x->event)
+		event_add(x->d, x->event, x->id[0] ? x->id : NULL,
+			  x->id[0] ? json_pack("{s:s,s:s}", "name", x->cell, "snapshot", x->name)
+				   : json_pack("{s:s}", "name", x->name));
 	if (x->then && !x->failed)
 		x->then(x);
 	else
 		change_answer(x);
 }
 
-static struct change *change_begin(struct request *r, const char *name, const char *cell, bool made,
+/* c: the cell it is about, or NULL. */
+static struct change *change_begin(struct request *r, const char *name, const struct cell *c,
+				   const char *event,
 				   int (*fn)(struct change *x, struct store *s, struct err *e))
 {
 	struct change *x = xalloc(sizeof(*x));
 
 	x->fn = fn;
-	x->made = made;
+	x->event = event;
 	x->d = r->d;
 	x->work.data = x;
 	snprintf(x->name, sizeof(x->name), "%s", name);
-	snprintf(x->cell, sizeof(x->cell), "%s", cell);
+	snprintf(x->cell, sizeof(x->cell), "%s", c ? c->name : "");
+	snprintf(x->id, sizeof(x->id), "%s", c ? c->id : "");
 	op_begin(r, &x->op);
 	uv_queue_work(&r->d->loop, &x->work, change_work, change_done);
 	return x;
 }
 
-/* {"name": NAME}; false: answered. */
-static bool name_read(struct request *r, const char *what, char name[DISK_NAME_MAX + 1])
+/* {"name": NAME}, "" if it need not be given; false: answered. */
+static bool name_read(struct request *r, const char *what, bool required,
+		      char name[DISK_NAME_MAX + 1])
 {
-	static const struct field fields[] = { { "name", FIELD_TEXT, true } };
+	const struct field fields[] = { { "name", FIELD_TEXT, required } };
 	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
 	const char *text = o ? json_text(o, "name") : NULL;
 	struct err e;
 
 	if (!o)
 		return false;
-	if (name_check(what, text, &e) < 0)
+	name[0] = '\0';
+	if (text && name_check(what, text, &e) < 0)
 		reply_err(r, &e);
-	else
+	else if (text)
 		strcpy(name, text);
 	json_decref(o);
 	return r->response == NULL;
@@ -177,8 +152,8 @@ void volumes_create(struct request *r)
 {
 	char name[DISK_NAME_MAX + 1];
 
-	if (name_read(r, "volume", name) && key_begin(r))
-		change_begin(r, name, "", true, volume_add);
+	if (name_read(r, "volume", true, name) && key_begin(r))
+		change_begin(r, name, NULL, "volume.created", volume_add)->made = true;
 }
 
 static int volume_take(struct change *x, struct store *s, struct err *e)
@@ -191,7 +166,7 @@ void volume_delete(struct request *r)
 	if (!disk_name_is_valid(r->param[0]))
 		reply_error(r, ERR_NOT_FOUND, "there is no volume '%.80s'", r->param[0]);
 	else
-		change_begin(r, r->param[0], "", false, volume_take);
+		change_begin(r, r->param[0], NULL, "volume.removed", volume_take);
 }
 
 /* ---- snapshots ---- */
@@ -205,7 +180,7 @@ void snapshots_list(struct request *r)
 	struct err e;
 	json_t *list;
 
-	if (!c || !store_begin(r, &s))
+	if (!c || !request_store(r, &s))
 		return;
 	if (cell_open(&s, c->name, DISK_PEEK, &n, &d, &e) < 0) {
 		reply_err(r, &e);
@@ -226,9 +201,9 @@ void snapshots_list(struct request *r)
 /* Running or not: whoever has the disk is asked. */
 static int snapshot_make(struct change *x, struct store *s, struct err *e)
 {
-	struct layer_ref sealed;
-
-	return cell_seal(s, x->cell, x->name, &sealed, e);
+	if (!x->name[0] && cell_snapshot_name(s, x->cell, x->name, e) < 0)
+		return -1;
+	return cell_seal(s, x->cell, x->name, &x->layer, e);
 }
 
 void snapshots_create(struct request *r)
@@ -236,8 +211,8 @@ void snapshots_create(struct request *r)
 	char name[DISK_NAME_MAX + 1];
 	struct cell *c = request_kept(r);
 
-	if (c && name_read(r, "snapshot", name) && key_begin(r))
-		change_begin(r, name, c->name, true, snapshot_make);
+	if (c && name_read(r, "snapshot", false, name) && key_begin(r))
+		change_begin(r, name, c, "snapshot.created", snapshot_make);
 }
 
 static int snapshot_take(struct change *x, struct store *s, struct err *e)
@@ -270,5 +245,54 @@ void snapshot_delete(struct request *r)
 		reply_error(r, ERR_NOT_FOUND, "cell '%s' has no snapshot '%.80s'", c->name,
 			    r->param[1]);
 	else if (c)
-		change_begin(r, r->param[1], c->name, false, snapshot_take)->then = snapshot_merge;
+		change_begin(r, r->param[1], c, "snapshot.removed", snapshot_take)->then =
+			snapshot_merge;
+}
+
+/* ---- forks ---- */
+
+static int fork_make(struct change *x, struct store *s, struct err *e)
+{
+	return cell_fork(s, x->cell, x->snapshot, x->name, e);
+}
+
+static void fork_made(struct change *x)
+{
+	struct request *r = op_end(&x->op);
+	struct cell *c;
+
+	cells_look(x->d);
+	c = cell_by_name(x->d, x->name);
+	if (c)
+		event_add(x->d, "cell.forked", c->id,
+			  json_pack("{s:s,s:s,s:s*}", "name", x->name, "from", x->id, "snapshot",
+				    x->snapshot[0] ? x->snapshot : NULL));
+	if (r && c)
+		reply_json(r, 201, cell_json(c, request_sees_secrets(r)));
+	else if (r)
+		reply_error(r, ERR_STORAGE, "the new cell could not be recorded");
+	free(x);
+}
+
+void cell_fork_post(struct request *r)
+{
+	static const struct field fields[] = { { "name", FIELD_TEXT, true },
+					       { "snapshot", FIELD_TEXT, false } };
+	struct cell *c = request_kept(r);
+	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
+	const char *name = o ? json_text(o, "name") : "", *snapshot = json_text(o, "snapshot");
+	struct change *x;
+	struct err e;
+
+	if (!o)
+		return;
+	if (name_check("cell", name, &e) < 0 ||
+	    (snapshot && name_check("snapshot", snapshot, &e) < 0)) {
+		reply_err(r, &e);
+	} else if (key_begin(r)) {
+		x = change_begin(r, name, c, NULL, fork_make);
+		x->then = fork_made;
+		snprintf(x->snapshot, sizeof(x->snapshot), "%s", snapshot ? snapshot : "");
+	}
+	json_decref(o);
 }

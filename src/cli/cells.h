@@ -14,4 +14,9 @@ struct cell_ref {
 /* CELL or CELL@SNAPSHOT. */
 int cell_ref_parse(const char *text, struct cell_ref *ret, struct err *e);
 
+/* Prints what an image that was made is called: its hash, or an object with its tag. */
+struct args;
+struct json;
+void image_print(const struct args *a, const struct json *image);
+
 #endif

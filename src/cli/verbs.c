@@ -128,7 +128,6 @@ static const struct opt import_opts[] = {
 	{ 0, "owner", "UID[:GID]", "owner of all files" },
 	{ 0, "max-size", "SIZE", "maximum size of the content (64G)" },
 	{ 0, "max-entries", "N", "maximum number of files (4000000)" },
-	{ 0, "base", "IMAGE", NULL },
 };
 
 static const struct opt bootstrap_opts[] = {
@@ -299,7 +298,7 @@ const struct verb verbs[] = {
 	  .about = "Images are immutable file trees, identified by a hash of their content and by "
 		   "tags. IMAGE is a tag, a hash, or at least\n"
 		   "the first 6 digits of a hash." },
-	{ "image import", "create an image from files", image_main, .args = "SRC|-", .min = 1,
+	{ "image import", "create an image from files", image_import_main, .args = "SRC|-", .min = 1,
 	  .max = 1, OPTS(import_opts),
 	  .about = "SRC is a directory; a tar archive, plain or compressed with gzip, bzip2, xz or "
 		   "zstd; a container image (an OCI layout, an\n"
@@ -316,13 +315,13 @@ const struct verb verbs[] = {
 	  .max = 1 },
 	{ "image export", "write an image as a tar archive or OCI layout", image_main,
 	  .args = "IMAGE", .min = 1, .max = 1, OPTS(export_opts) },
-	{ "image tag", "add a tag to an image", image_main, .args = "IMAGE NAME", .min = 2,
+	{ "image tag", "add a tag to an image", image_tag_main, .args = "IMAGE NAME", .min = 2,
 	  .max = 2 },
-	{ "image rm", "remove tags and images", image_main, .args = "IMAGE...", .min = 1,
+	{ "image rm", "remove tags and images", image_rm_main, .args = "IMAGE...", .min = 1,
 	  .max = ANY, OPTS(image_rm_opts),
 	  .about = "Removes tags. An image is removed with its last tag, or when given by hash. "
 		   "Images in use by cells or disks are kept." },
-	{ "image gc", "remove content that no image uses", image_main, .max = 0, OPTS(gc_opts) },
+	{ "image gc", "remove content that no image uses", image_gc_main, .max = 0, OPTS(gc_opts) },
 	{ "image verify", "check the content of images against its hashes", image_main,
 	  .args = "[IMAGE...]", .max = ANY, OPTS(verify_opts) },
 	{ "snapshot", "save, list or delete snapshots of a cell's files", snapshot_main,

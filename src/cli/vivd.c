@@ -2,9 +2,12 @@
 #include "cli/vivd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/bar.h"
 #include "base/jsontext.h"
 #include "cli/cli.h"
 
@@ -52,6 +55,14 @@ void vivd_refusal(const struct viv_reply *reply, struct err *e)
 	json_free(&d);
 }
 
+int refused_print(const struct json *error)
+{
+	struct err e;
+
+	json_get_err(error, 0, &e);
+	return report(&e);
+}
+
 int vivd_refused(const struct viv_reply *reply)
 {
 	struct err e;
@@ -80,28 +91,134 @@ int vivd_ask(struct viv_client *c, const char *method, const char *path, const c
 	return status;
 }
 
-struct cell_path cell_path(const char *cell, const char *tail)
+static bool is_plain(unsigned char c)
 {
-	static const char prefix[] = "/v1/cells/", hex[] = "0123456789ABCDEF";
-	struct cell_path p = { 0 };
-	size_t n = sizeof(prefix) - 1;
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_' || c == '-';
+}
 
-	memcpy(p.str, prefix, n);
-	/* A longer one is no cell's. */
-	for (; *cell && n < 600; cell++) {
-		unsigned char c = (unsigned char)*cell;
+struct cell_path vivd_path(const char *prefix, const char *name, const char *tail)
+{
+	struct cell_path p;
+	size_t begin = (size_t)snprintf(p.str, sizeof(p.str), "%s", prefix), n = begin;
 
-		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		    c == '_' || c == '-' || (c == '.' && n > sizeof(prefix) - 1)) {
-			p.str[n++] = (char)c;
-		} else {
-			p.str[n++] = '%';
-			p.str[n++] = hex[c >> 4];
-			p.str[n++] = hex[c & 15];
-		}
-	}
+	/* A longer one is nobody's. */
+	for (; *name && n < 600; name++)
+		if (is_plain((unsigned char)*name) || (*name == '.' && n > begin))
+			p.str[n++] = *name;
+		else
+			n += (size_t)snprintf(p.str + n, 4, "%%%02X", (unsigned char)*name);
 	snprintf(p.str + n, sizeof(p.str) - n, "%s", tail);
 	return p;
+}
+
+struct cell_path cell_path(const char *cell, const char *tail)
+{
+	return vivd_path("/v1/cells/", cell, tail);
+}
+
+void query_add(struct buf *path, const char *name, const char *value)
+{
+	char c[4];
+
+	if (!value)
+		return;
+	buf_add_text(path, path->len && memchr(path->p, '?', path->len) ? "&" : "?");
+	buf_add_text(path, name);
+	buf_add_text(path, "=");
+	for (; *value; value++) {
+		snprintf(c, sizeof(c), is_plain((unsigned char)*value) ? "%c" : "%%%02X",
+			 (unsigned char)*value);
+		buf_add_text(path, c);
+	}
+}
+
+/* ---- long work ---- */
+
+void interrupt_allow(void)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
+struct work {
+	const char *what;
+	bool bar;
+	int64_t began;
+	struct json_doc *result;
+	int status;
+	bool ended;
+};
+
+static uint64_t number_of(const struct json *v, const char *key)
+{
+	uint64_t n = 0;
+
+	json_get_u64(v, key, &n);
+	return n;
+}
+
+static int work_line(void *arg, const char *line, size_t size)
+{
+	struct work *w = arg;
+	struct json_doc d;
+	struct err e;
+	const char *type;
+
+	if (json_parse(&d, line, size, &e) < 0)
+		return 0;
+	type = json_show(d.root, "type");
+	if (!strcmp(type, "progress") && w->bar) {
+		bar_print(w->what, number_of(d.root, "files"), number_of(d.root, "bytes"),
+			  number_of(d.root, "done"), number_of(d.root, "total"), w->began);
+	} else if (!strcmp(type, "end")) {
+		w->ended = true;
+		*w->result = d;
+		return 0;
+	} else if (!strcmp(type, "error")) {
+		if (w->bar)
+			bar_clear();
+		w->ended = true;
+		w->status = refused_print(d.root);
+	}
+	json_free(&d);
+	return 0;
+}
+
+void warnings_print(const struct json *result)
+{
+	const struct json *list = json_get(result, "warnings", JSON_LIST);
+
+	for (const struct json *w = list ? list->first : NULL; w; w = w->next)
+		if (w->text)
+			warn("%s", w->text);
+}
+
+int vivd_work(struct viv_client *c, const char *path, struct buf *body, const char *what,
+	      bool quiet, struct json_doc *doc)
+{
+	struct work w = { .what = what,
+			  .bar = !quiet && isatty(STDERR_FILENO),
+			  .began = bar_now(),
+			  .result = doc };
+	struct viv_error error;
+	struct viv_reply reply;
+	int r;
+
+	interrupt_allow();
+	json_member_add(body, "progress", "true");
+	buf_add(body, "}", 2);
+	r = viv_stream(c, "POST", path, (char *)body->p, work_line, &w, &reply, &error);
+	if (w.bar)
+		bar_clear();
+	if (r < 0)
+		w.status = report_viv(&error);
+	else if (reply.status != 200)
+		w.status = vivd_refused(&reply);
+	else if (!w.ended)
+		w.status = fail(ERR_FAILED, "vivd ended before the work did");
+	viv_reply_free(&reply);
+	return w.status;
 }
 
 static void line_begin(FILE *to, bool indent, unsigned depth)

@@ -1,4 +1,4 @@
-/* viv-store: the program that writes the store. 'viv image' runs it; it is a program of its own
+/* viv-store: the program that writes the store. vivd runs it, and 'viv image' for what only reads; it is a program of its own
  * because it links OpenSSL and libarchive, which viv, the starter of cells, does without. viv has looked at the words before (its table of
  * verbs has all options, and the help). */
 #include <locale.h>
@@ -47,6 +47,8 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
 		if (!strcmp(argv[i], "--json"))
 			report_json(true);
+		else if (!strcmp(argv[i], "--progress"))
+			progress_json();
 	for (unsigned i = 0; i < ARRAY_LEN(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			v = &verbs[i];

@@ -47,7 +47,8 @@ int options_parse(int argc, char **argv, const struct option *options, unsigned 
 			continue;
 		}
 		o = option_find(argv[i], options, n, &value);
-		if (!o && !strcmp(argv[i], "--json")) /* every verb has it; main() saw it */
+		/* Every verb has these; main() saw them. */
+		if (!o && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "--progress")))
 			continue;
 		if (!o) {
 			fail(ERR_USAGE,

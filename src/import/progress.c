@@ -5,37 +5,36 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/bar.h"
+#include "base/report.h"
 #include "base/utf8.h"
 
 #define PERIOD_NS (100 * 1000000LL)
-#define BAR 24
+
+static bool as_json;
 
 static struct {
-	bool on, drawn;
+	bool on;
 	const char *what;
 	uint64_t bytes, files, done, total;
-	int64_t started, shown;
+	int64_t began, shown;
 } bar;
 
 static volatile sig_atomic_t caught;
 
-static int64_t now(void)
+void progress_json(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+	as_json = true;
 }
 
 void progress_start(const char *what, bool quiet)
 {
 	memset(&bar, 0, sizeof(bar));
-	bar.on = !quiet && isatty(2);
+	bar.on = as_json || (!quiet && isatty(2));
 	bar.what = what;
-	bar.started = now();
+	bar.began = bar_now();
 }
 
 void progress_add(uint64_t bytes, uint64_t files)
@@ -54,34 +53,21 @@ void progress_source(uint64_t done, uint64_t total)
 void progress_show(void)
 {
 	int64_t t;
-	double seconds;
-	char graph[4 * BAR] = "";
 
 	if (!bar.on)
 		return;
-	t = now();
+	t = bar_now();
 	if (t - bar.shown < PERIOD_NS)
 		return;
 	bar.shown = t;
-	bar.drawn = true;
-	seconds = (double)(t - bar.started) / NSEC_PER_SEC;
-	if (bar.total) {
-		unsigned full = (unsigned)(MIN(bar.done, bar.total) * BAR / bar.total);
-
-		snprintf(graph, sizeof(graph), "[%.*s%.*s] %3u%% ", (int)full,
-			 "########################", (int)(BAR - full), "........................",
-			 (unsigned)(MIN(bar.done, bar.total) * 100 / bar.total));
+	if (!as_json) {
+		bar_print(bar.what, bar.files, bar.bytes, bar.done, bar.total, bar.began);
+		return;
 	}
-	fprintf(stderr, "\r%s %s%llu files, %.1f MB, %.1f MB/s\033[K", bar.what, graph,
-		(unsigned long long)bar.files, (double)bar.bytes / 1e6,
-		(double)bar.bytes / 1e6 / MAX(seconds, 0.01));
-}
-
-static void bar_clear(void)
-{
-	if (bar.drawn)
-		fprintf(stderr, "\r\033[K");
-	bar.drawn = false;
+	fprintf(stderr,
+		"{\"progress\":{\"files\":%llu,\"bytes\":%llu,\"done\":%llu,\"total\":%llu}}\n",
+		(unsigned long long)bar.files, (unsigned long long)bar.bytes,
+		(unsigned long long)MIN(bar.done, bar.total), (unsigned long long)bar.total);
 }
 
 void progress_end(void)
@@ -98,6 +84,10 @@ void progress_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	if (as_json) {
+		warn("%s", line);
+		return;
+	}
 	text_hide_controls(line);
 	bar_clear();
 	fprintf(stderr, "viv: %s\n", line);
@@ -108,7 +98,7 @@ void progress_warn(const char *fmt, ...)
 static void on_signal(int signo)
 {
 	static int64_t first;
-	int64_t t = now();
+	int64_t t = bar_now();
 
 	if (!caught) {
 		caught = signo;

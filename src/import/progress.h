@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+/* From now on progress and warnings are lines of JSON, whatever standard error is: {"progress":{...}} and {"code":"warning",...}. */
+void progress_json(void);
 /* what: "import". Shown only when standard error is a terminal and not quiet. */
 void progress_start(const char *what, bool quiet);
 /* What was done: bytes of contents and files; done of total (0: unknown) of the source. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/program.h"
+#include "keeper/disk/tool.h"
 #include "keeper/keeper.h"
 #include "keeper/merge.h"
 
@@ -42,8 +43,13 @@ int main(int argc, char **argv)
 	struct err e;
 	int n, status;
 
-	(void)argv;
-	if (program_seal() < 0 || argc != 1 || fcntl(KEEPER_FD_READY, F_SETFD, FD_CLOEXEC) < 0 ||
+	if (program_seal() < 0) {
+		fprintf(stderr, "viv-keeper cannot seal its memory\n");
+		return EXIT_OWN;
+	}
+	if (argc > 1)
+		return disk_tool(argc, argv);
+	if (fcntl(KEEPER_FD_READY, F_SETFD, FD_CLOEXEC) < 0 ||
 	    !(argv = words_read(KEEPER_FD_WORDS, &n))) {
 		fprintf(stderr,
 			"viv-keeper is started by viv and vivd; 'viv run --detach' does so\n");

@@ -307,3 +307,69 @@ int cell_rollback(const struct store *s, const char *cell, const char *snapshot,
 		return snapshot_missing(cell, snapshot, e);
 	return err ? disk_failed("cell", cell, err, e) : 0;
 }
+
+int cell_snapshot_name(const struct store *s, const char *cell, char name[DISK_NAME_MAX + 1],
+		       struct err *e)
+{
+	struct named n;
+	struct disk d;
+
+	if (cell_open(s, cell, DISK_PEEK, &n, &d, e) < 0)
+		return -1;
+	for (unsigned i = 1;; i++) {
+		snprintf(name, DISK_NAME_MAX, "s%u", i);
+		if (!disk_snapshot_find(&d, name))
+			break;
+	}
+	disk_close(&d);
+	return 0;
+}
+
+static int fork_of(const struct store *s, const char *cell, const char *snapshot, const char *to,
+		   struct err *e)
+{
+	const struct disk_layer *l;
+	struct layer_ref parent = { 0 };
+	struct named n, new;
+	struct disk d;
+
+	if (cell_open(s, cell, DISK_PEEK, &n, &d, e) < 0)
+		return -1;
+	if (snapshot[0]) {
+		l = disk_snapshot_find(&d, snapshot);
+		if (l) {
+			strcpy(parent.disk, d.id);
+			parent.n = l->n;
+		}
+		disk_close(&d);
+		if (!l)
+			return snapshot_missing(cell, snapshot, e);
+	} else {
+		disk_close(&d);
+		if (cell_seal(s, cell, "", &parent, e) < 0)
+			return -1;
+	}
+	if (named_make(s, NAMED_CELL, to, n.image, &parent, &new, &d, e) < 0)
+		return -1;
+	disk_close(&d);
+	return 0;
+}
+
+int cell_fork(const struct store *s, const char *cell, const char *snapshot, const char *to,
+	      struct err *e)
+{
+	struct named new;
+	int lock, ret;
+
+	if (name_check("cell", to, e) < 0)
+		return -1;
+	if (named_find(s->fd, NAMED_CELL, to, &new) != -ENOENT)
+		return named_failed("cell", to, -EEXIST, e);
+	/* From the look at the layer on until the fork stands on it, nobody collects it. */
+	lock = store_lock(s, false, NULL, e);
+	if (lock < 0)
+		return -1;
+	ret = fork_of(s, cell, snapshot, to, e);
+	close(lock);
+	return ret;
+}

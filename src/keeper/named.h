@@ -38,6 +38,12 @@ int cell_snapshot_remove(const struct store *s, const char *cell, const char *na
 /* Sets the files of a cell that does not run back. *ret_runs: somebody runs it, and nothing was done (-1 with ERR_CONFLICT). */
 int cell_rollback(const struct store *s, const char *cell, const char *snapshot, bool *ret_runs,
 		  struct err *e);
+/* The first of s1, s2, ... that no snapshot of the cell has. */
+int cell_snapshot_name(const struct store *s, const char *cell, char name[DISK_NAME_MAX + 1],
+		       struct err *e);
+/* A new cell with the files of another one, as they are now or, unless it is "", at a snapshot. ERR_CONFLICT: the name is taken. */
+int cell_fork(const struct store *s, const char *cell, const char *snapshot, const char *to,
+	      struct err *e);
 /* Always -1. */
 int snapshot_missing(const char *cell, const char *name, struct err *e);
 

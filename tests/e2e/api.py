@@ -5,11 +5,14 @@ Every route of the server's table is in the document and the reverse; every oper
 names for it, and its body is what the document's schema says. The steps below are one walk through the API."""
 
 import http.client
+import io
 import json
 import re
 import socket
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 
 import jsonschema
@@ -374,6 +377,193 @@ def named():
     call("DELETE", f"/v1/cells/{c['id']}", want=204)
 
 
+def put(path, data, want, headers=None):
+    """A body that is no JSON, checked against the document."""
+    c = Unix(SOCKET)
+    c.request("PUT", path, data, {"Content-Type": "application/x-tar", **(headers or {})})
+    r = c.getresponse()
+    out = r.read()
+    c.close()
+    what = f"PUT {path}: {r.status}"
+    template, op = operation("PUT", path)
+    if r.status != want:
+        problems.append(f"{what}, wanted {want}: {out[:300]!r}")
+    if r.status < 300:
+        used.add(("PUT", template))
+    if str(r.status) not in op["responses"]:
+        problems.append(f"{what}: the document does not name this status")
+        return None
+    value = json.loads(out)
+    check(op["responses"][str(r.status)]["content"]["application/json"]["schema"], value, what)
+    return value
+
+
+def archive(files):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as t:
+        for name, data in files.items():
+            i = tarfile.TarInfo(name)
+            i.size = len(data)
+            t.addfile(i, io.BytesIO(data))
+    return out.getvalue()
+
+
+def events_of(*types):
+    return [e for e in call("GET", "/v1/events?since=0&follow=0", want=200) if e.get("type") in types]
+
+
+def disks():
+    """Forks, differences, checks and images of a cell, whether it runs or not."""
+    call("POST", "/v1/cells", {"name": "d1", "start": True}, 201)
+    at = "/v1/cells/d1"
+    call("POST", at + "/exec", {"command": ["sh", "-c", "echo one >/root/f; rm /etc/hostname; printf x >/root/$(printf '\\377')"]}, 200)
+    want = [{"kind": "D", "path": "/etc/hostname"}, {"kind": "A", "path": "/root/f"}, {"kind": "A", "path_base64": "L3Jvb3Qv/w=="}]
+    if call("GET", at + "/diff", want=200) != want:
+        problems.append(f"diff: {call('GET', at + '/diff')}")
+    if call("POST", at + "/snapshots", {}, 201)["name"] != "s1":
+        problems.append("a snapshot without a name")
+    call("POST", at + "/exec", {"command": ["sh", "-c", "echo two >/root/f"]}, 200)
+    if call("GET", at + "/diff?snapshot=s1", want=200) != [{"kind": "C", "path": "/root/f"}]:
+        problems.append("diff since a snapshot")
+    patch = call("GET", at + "/diff?snapshot=s1&format=patch", want=200)
+    if "-one\n+two\n" not in patch:
+        problems.append(f"patch: {patch}")
+    f = call("POST", at + "/fork", {"name": "d2", "snapshot": "s1"}, 201, {"Idempotency-Key": "fork"})
+    if call("POST", at + "/fork", {"name": "d2", "snapshot": "s1"}, 201, {"Idempotency-Key": "fork"}) != f or f["name"] != "d2":
+        problems.append(f"fork: {f}")
+    call("POST", at + "/fork", {"name": "d2"}, 409)
+    call("POST", at + "/fork", {"name": "d3", "snapshot": "none"}, 404)
+    for bad in ({}, {"name": "a/b"}, {"name": "x" * 65}, {"name": "x" * 100000}, {"name": "d3", "snapshot": "../x"}, {"name": 1}, {"name": "d3", "more": 1}):
+        call("POST", at + "/fork", bad, 400)
+    call("POST", "/v1/cells/nobody/fork", {"name": "d3"}, 404)
+    call("POST", at + "/fork", {"name": "d3"}, 201)
+    if call("GET", "/v1/cells/d2/diff?to=d1", want=200) != [{"kind": "C", "path": "/root/f"}] or call("GET", at + "/diff?to=d3", want=200):
+        problems.append("diff between cells")
+    if call("GET", at + "/diff?snapshot=s1&to_snapshot=s1", want=200):
+        problems.append("diff of a snapshot with itself")
+    for bad in ("format=x", "snapshot=..%2f", "other=1", "to_snapshot=" + "y" * 1000, "snapshot=%ff"):
+        call("GET", at + "/diff?" + bad, want=400)
+    for gone in ("snapshot=none", "to=nobody", "to_snapshot=none"):
+        call("GET", at + "/diff?" + gone, want=404)
+    if call("POST", at + "/verify", {}, 200) != {"sound": True, "problems": []} or not call("POST", at + "/verify", {"snapshot": "s1"}, 200)["sound"]:
+        problems.append("verify")
+    call("POST", at + "/verify", {"snapshot": "none"}, 404)
+    call("POST", at + "/verify", {"snapshot": "a/b"}, 400)
+    c = call("POST", "/v1/cells", {}, 201)
+    for method, tail in (("GET", "/diff"), ("POST", "/fork"), ("POST", "/verify"), ("POST", "/commit")):
+        call(method, f"/v1/cells/{c['id']}{tail}", {"name": "d9"} if tail == "/fork" else None, 409)
+    if [e["data"].get("from") for e in events_of("cell.forked")] != [call("GET", at)["id"]] * 2 or not events_of("snapshot.created"):
+        problems.append("events of forks and snapshots")
+    for n in ("d2", "d3"):
+        call("DELETE", "/v1/cells/" + n, want=204)
+    call("DELETE", at + "?force=1", want=204)
+
+
+def images():
+    files = {"bin/tool": b"#!/x\n", "etc/note": b"hello"}
+    a = put("/v1/images?tag=small", archive(files), 201)
+    if put("/v1/images", archive(files), 201)["id"] != a["id"]:
+        problems.append("the same archive gives another image")
+    for bad in (b"", b"x", b"\0" * 100, archive({"../out": b""}), archive({"a": b"b" * 9000})[:5000], b"\x1f\x8b" + b"z" * 1000):
+        put("/v1/images?tag=bad", bad, 422)
+    for bad in ("tag=..", "tag=" + "t" * 129, "format=zip", "owner=root", "max_size=x", "other=1", "tag=%ff", "tag=a%00b"):
+        put("/v1/images?" + bad, archive(files), 400)
+    put("/v1/images?max_size=3", archive(files), 422)
+    call("POST", "/v1/images", {"path": "relative"}, 400)
+    call("POST", "/v1/images", {"path": "/no/such/file"}, 404)
+    call("POST", "/v1/images", {"path": "/etc/passwd"}, 422)
+    call("POST", "/v1/images", {"path": "/", "max_size": "1"}, 400)
+    with tempfile.TemporaryDirectory() as d:
+        open(d + "/f", "w").write("host")
+        b = call("POST", "/v1/images", {"path": d, "tag": "dir"}, 201)
+        lines = call("POST", "/v1/images", {"path": d, "progress": True}, 200)
+    if lines[-1] != {"type": "end", "id": b["id"]}:
+        problems.append(f"import with progress: {lines}")
+    if call("GET", "/v1/images/small", want=200)["id"] != a["id"]:
+        problems.append("inspect")
+    call("GET", "/v1/images/none", want=404)
+    call("GET", "/v1/images/" + "x" * 3000, want=404)
+    call("GET", "/v1/images/--json", want=404)
+    call("POST", "/v1/images/small/tag", {"tag": "org/small:1"}, 200)
+    call("POST", "/v1/images/none/tag", {"tag": "other"}, 404)
+    for bad in ({}, {"tag": ""}, {"tag": "a//b"}, {"tag": "host"}, {"tag": "t" * 5000}):
+        call("POST", "/v1/images/small/tag", bad, 400)
+    r, out = raw("GET", "/v1/images/org%2Fsmall:1/tar")
+    with tarfile.open(fileobj=io.BytesIO(out)) as t:
+        if t.extractfile(next(n for n in t.getnames() if n.endswith("etc/note"))).read() != b"hello":
+            problems.append("export")
+    if put("/v1/images", out, 201)["id"] != a["id"]:
+        problems.append("what is exported gives another image")
+    call("GET", "/v1/images/small/tar", want=200)
+    call("GET", "/v1/images/none/tar", want=404)
+    if call("POST", "/v1/images/small/verify", {}, 200)["damaged"] or call("POST", "/v1/images/verify", {}, 200)["problems"]:
+        problems.append("verify of images")
+    call("POST", "/v1/images/verify", {"progress": True, "repair": True}, 200)
+    call("POST", "/v1/images/none/verify", {}, 404)
+    call("POST", "/v1/cells", {"name": "i1", "image": "small"}, 201)
+    made = call("POST", "/v1/cells/i1/commit", {"tag": "again"}, 201)
+    if made["tag"] != "again":
+        problems.append(f"commit: {made}")
+    if call("POST", "/v1/cells/i1/commit", {"tag": "again", "progress": True}, 200)[-1] != {"type": "end", **made}:
+        problems.append("commit with progress")
+    for bad in ({}, {"tag": ""}, {"tag": "host"}, {"tag": "again", "snapshot": "a b"}, {"tag": "again", "progress": 1}):
+        call("POST", "/v1/cells/i1/commit", bad, 400)
+    call("POST", "/v1/cells/i1/commit", {"tag": "again", "snapshot": "none"}, 404)
+    call("DELETE", "/v1/images/none", want=404)
+    call("DELETE", "/v1/images/small?force=2", want=400)
+    call("DELETE", "/v1/images/" + a["id"], want=409)
+    for tag in ("small", "again", "dir"):
+        call("DELETE", "/v1/images/" + tag, want=204)
+    call("DELETE", "/v1/images/org%2Fsmall:1", want=409)
+    call("DELETE", "/v1/cells/i1", want=204)
+    call("DELETE", "/v1/images/org%2Fsmall:1", want=204)
+    call("POST", "/v1/images/gc", {"untagged": 1}, 400)
+    call("POST", "/v1/images/gc", {"untagged": True}, 200)
+    if [i["id"] for i in call("GET", "/v1/images", want=200)["images"]] != ["host"]:
+        problems.append("images are left")
+    kinds = {e["type"] for e in events_of("image.created", "image.tagged", "image.removed", "image.collected", "volume.created", "volume.removed", "cell.rolledback", "snapshot.removed")}
+    if len(kinds) != 8:
+        problems.append(f"events of the store: {kinds}")
+
+
+def prune():
+    put("/v1/images", archive({"f": b"unused"}), 201)
+    c = call("POST", "/v1/cells", {"start": True}, 201)
+    call("POST", f"/v1/cells/{c['id']}/stop", {"grace": 0}, 200)
+    found = call("POST", "/v1/prune", {"dry_run": True}, 200)
+    if c["id"] not in found["cells"] or len(found["images"]) != 1 or found["removed"]:
+        problems.append(f"prune: {found}")
+    if call("POST", "/v1/prune", {}, 200) != {**found, "removed": True}:
+        problems.append("prune removes something else than it says")
+    again = call("POST", "/v1/prune", {"dry_run": True}, 200)
+    if again["cells"] or again["images"] or again["files"]:
+        problems.append(f"prune leaves: {again}")
+    call("POST", "/v1/prune", {"dry_run": 1}, 400)
+
+
+def store_rights():
+    """Who may only look changes nothing and exports nothing; a token for a cell sees no other one."""
+    call("POST", "/v1/cells", {"name": "r1"}, 201)
+    call("POST", "/v1/cells", {"name": "r2"}, 201)
+    put("/v1/images?tag=mine", archive({"f": b"x"}), 201)
+    admin_only = [("POST", "/v1/cells/r1/fork", {"name": "r3"}), ("POST", "/v1/cells/r1/commit", {"tag": "t"}), ("POST", "/v1/images", {"path": "/etc"}),
+                  ("POST", "/v1/images/gc", {}), ("POST", "/v1/images/verify", {}), ("GET", "/v1/images/mine", None), ("GET", "/v1/images/mine/tar", None),
+                  ("DELETE", "/v1/images/mine", None), ("POST", "/v1/images/mine/tag", {"tag": "x"}), ("POST", "/v1/images/mine/verify", {}), ("POST", "/v1/prune", {})]
+    for spec in ({"scope": "read"}, {"scope": "cell", "cell": "r1"}, {"scope": "read", "cell": "r1"}):
+        t = call("POST", "/v1/tokens", spec, 201)
+        h = {"Authorization": "Bearer " + t["token"]}
+        for method, path, body in admin_only:
+            call(method, path, body, 403, h)
+        put("/v1/images?tag=x", archive({"f": b"y"}), 403, h)
+        call("POST", "/v1/cells/r1/verify", {}, 200 if spec["scope"] == "cell" else 403, h)
+        call("GET", "/v1/cells/r1/diff", want=200, headers=h)
+        if "cell" in spec:
+            call("GET", "/v1/cells/r2/diff", want=404, headers=h)
+            call("GET", "/v1/cells/r1/diff?to=r2", want=404, headers=h)
+    for path in ("/v1/cells/r1", "/v1/cells/r2", "/v1/images/mine"):
+        call("DELETE", path, want=204)
+
+
 def store():
     call("GET", "/v1/images", want=200)
     call("POST", "/v1/volumes", {"name": "v1"}, 201)
@@ -480,7 +670,7 @@ def files():
     call("DELETE", f"/v1/cells/{c['id']}?force=1", want=204)
 
 
-MORE = [cells, interactive, named, store, one_cell, projects, files]
+MORE = [cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
 
 if __name__ == "__main__":
     main()

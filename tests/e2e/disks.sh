@@ -1,8 +1,7 @@
 # A cell's own disk: what it keeps, and what a kernel that is killed leaves. shellcheck shell=bash
 
 # Every test has a store of its own, with one cell; D is the directory of its disk.
-own_store() { export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run; mkdir -p data run; D='data/vivarium/disks/*'; }
-v() { timeout -k 5 60 "$VIV" "$@"; }
+own_store() { own_vivd; D='data/vivarium/disks/*'; }
 
 # Prints all that is known of a tree, so that two looks at it can be compared.
 look='
@@ -120,6 +119,7 @@ full() {
 	at_end 'umount small'
 	own_store
 	export XDG_DATA_HOME=$PWD/small
+	at_end vivd_end
 	exits 0 viv --name d -- sh -c '
 		head -c 1M /dev/zero >/root/a; sync
 		for i in $(seq 100); do head -c 200k /dev/zero >/root/b$i 2>/dev/shm/err || break; done
@@ -337,7 +337,7 @@ closed() {
 	ln -s usr/bin usr/lib usr/lib64 h
 	cp "$(command -v busybox)" h/bin/
 	for x in sh cat ls mv rm umount; do ln -s busybox "h/bin/$x"; done
-	for lib in $(ldd "${VIV%/*}/viv-store" | grep -o '/[^ ]*'); do
+	for lib in $(ldd "${VIV%/*}/viv-store" "${VIV%/*}/vivd" | grep -v ':$' | grep -o '/[^ ]*'); do
 		mkdir -p "h${lib%/*}"
 		cp -L "$lib" "h$lib"
 	done
@@ -355,6 +355,7 @@ closed() {
 		/b/viv diff --patch c | busybox grep Files
 		/b/viv commit -q --tag t c >/dev/null
 		/b/viv run --image t -- /bin/sh -c 'ls -A /opt /moved; cat /opt/open /x'
+		/b/viv daemon stop
 	EOF
 	# shellcheck disable=SC2016
 	exits 0 unshare -m sh -ec 'mount --make-rprivate /; mount --bind h h; for d in proc sys dev; do mount --rbind /$d h/$d; done

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 
 own_store() {
-	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run
-	mkdir -p data run tree/t/d/e tree/t/f tree/m
+	own_vivd
+	mkdir -p tree/t/d/e tree/t/f tree/m
 	for i in $(seq 20); do
 		echo "file $i" >"tree/t/d/$i"
 		ln "tree/t/d/$i" "tree/t/f/also$i"
@@ -13,7 +13,6 @@ own_store() {
 	cp "$E2E_DIR/merge.py" tree/m/
 	v image import -q --tag small tree >/dev/null
 }
-v() { timeout -k 5 60 "$VIV" "$@"; }
 cell() { viv --name "$1" --image small --mount /usr:/usr:ro -- python3 /m/merge.py "${@:2}"; }
 layers() { set -- data/vivarium/disks/*/data/*; echo $#; }
 
@@ -194,10 +193,10 @@ check 'no link is followed' linked
 
 # The host's file that the cell has changed is gone: its layers stay as they are, and nothing is wrong with them.
 changed() {
-	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run
-	mkdir -p data run
+	own_vivd
 	# shellcheck disable=SC2016
 	VIV=$VIV unshare -m bash -ec '
+		trap "\"$VIV\" daemon stop" EXIT
 		mount -t tmpfs none /usr/local
 		echo one >/usr/local/a
 		timeout 60 "$VIV" run --name c -- sh -c "chmod 600 /usr/local/a; head -c 1000000 /dev/urandom >/usr/local/big"
@@ -216,10 +215,12 @@ check 'layers over files of the host that are gone stay as they are' changed
 # The host has no room for a layer more: that is said, and a later time does what could not be done.
 full() {
 	own_store
+	v daemon stop
 	export XDG_DATA_HOME=$PWD/small
 	mkdir small
 	# shellcheck disable=SC2016
 	VIV=$VIV unshare -m bash -ec '
+		trap "\"$VIV\" daemon stop" EXIT
 		mount -t tmpfs -o size=8M none small
 		"$VIV" image import -q --tag small tree >/dev/null
 		for i in 1 2 3; do
@@ -228,15 +229,15 @@ full() {
 		done
 		dd if=/dev/zero of=small/fill bs=4k 2>/dev/null || true
 		truncate -s -20k small/fill
-		"$VIV" snapshot --rm c s1 2>err
+		"$VIV" snapshot --rm c s1
 		timeout 60 "$VIV" verify c
 		rm small/fill
 		"$VIV" snapshot --rm c s2
 		timeout 60 "$VIV" run --name c --mount /usr:/usr:ro -- cat /t/1 /t/2 /t/3
 		ls small/vivarium/disks/*/data | wc -l' >out
 	is "$(tr '\n' ' ' <out)" '1 2 3 2 '
-	grep -q 'No space left' err
-	! grep damaged err
+	grep -q 'No space left' state/vivarium/vivd.log
+	! grep damaged state/vivarium/vivd.log
 }
 check 'a full host is no damage' full
 

@@ -18,7 +18,7 @@ wrong = []
 
 
 def viv(*words, **more):
-    return subprocess.run([VIV, "image", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+    return subprocess.run([os.path.dirname(VIV) + "/viv-store", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
                           env=dict(os.environ, **more))
 
 

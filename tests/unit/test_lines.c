@@ -1,10 +1,10 @@
 /* Comparing texts: what is left unchanged is the same in both, as much as there can be, and no text takes long. */
-/* objects: src/cli/lines.c */
+/* objects: src/keeper/disk/lines.c */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/lines.h"
+#include "keeper/disk/lines.h"
 #include "tap.h"
 
 #define SMALL 40

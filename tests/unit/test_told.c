@@ -1,10 +1,10 @@
 /* What a kernel says about a disk, read as the word of a stranger. */
-/* objects: src/cli/told.c src/base/err.c src/base/buf.c src/base/jsontext.c src/base/utf8.c */
+/* objects: src/keeper/disk/told.c src/base/err.c src/base/buf.c src/base/jsontext.c src/base/utf8.c */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/told.h"
+#include "keeper/disk/told.h"
 #include "tap.h"
 
 static const char *bytes;

@@ -111,6 +111,9 @@ json_t *request_object(struct request *r);
 /* The body as a checked object (json_decref it), an empty one when there is no body; NULL: answered. */
 json_t *request_json(struct request *r, const struct field *fields, unsigned n);
 
+/* Whether it came over the Unix socket from a process of vivd's own user, with no token that narrows its rights. */
+bool request_is_owner(const struct request *r);
+
 /* ---- answers ---- */
 
 /* Takes body. */

@@ -243,6 +243,18 @@ static bool rights_find(struct request *r)
 	return false;
 }
 
+bool request_is_owner(const struct request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return r->server->trusted && r->rights.scope == SCOPE_ADMIN && !r->rights.cell[0] && info &&
+	       getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       peer.uid == geteuid();
+}
+
 static bool rights_suffice(struct request *r)
 {
 	const struct route *route = r->route;

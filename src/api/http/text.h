@@ -1,9 +1,10 @@
-/* Bytes from the network and back: percent-encoding, base64. Nothing here trusts its input. */
+/* Bytes from the network and back: percent-encoding, lists, numbers. Nothing here trusts its input. */
 #ifndef VIV_API_HTTP_TEXT_H
 #define VIV_API_HTTP_TEXT_H
 
 #include <sys/types.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
 
 /* Decodes %XX in place. False: a broken escape, a NUL, or a result that is no UTF-8. */
@@ -20,11 +21,5 @@ const char *text_bearer(const char *header);
 /* The item of a list with commas, as headers have them, that is word; a word that ends with a dot is the begin of one. Case does not
  * count. A copy, or NULL: none (or no memory). */
 char *text_list_find(const char *list, const char *word);
-
-#define BASE64_SIZE(n) (((n) + 2) / 3 * 4)
-/* Writes BASE64_SIZE(n) characters and no NUL. */
-void base64_encode(char *to, const void *data, size_t n);
-/* Decodes n characters; to has room for n / 4 * 3. How many bytes, or -1: not base64. */
-ssize_t base64_decode(void *to, const char *text, size_t n);
 
 #endif

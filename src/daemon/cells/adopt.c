@@ -273,22 +273,16 @@ static void sweep_lock(uv_work_t *w)
 	x->fd = -1;
 }
 
-static void sweep_locked(uv_work_t *w, int status)
+/* The names of such files in the locked directory fd, which is closed. */
+static json_t *remains_take(struct daemon *d, int fd, bool clear)
 {
-	struct sweep *x = w->data;
-	struct daemon *d = x->d;
-	int fd = x->fd;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	json_t *list = json_array();
+	DIR *dir = fdopendir(fd);
 	struct dirent *f;
 
-	(void)status;
-	free(x);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((f = readdir(dir))) {
+	if (!dir)
+		close(fd);
+	while (dir && (f = readdir(dir))) {
 		size_t n = strcspn(f->d_name, ".");
 		char id[KEEP_ID_LEN + 1], sock[KEEP_ID_LEN + 8];
 
@@ -297,10 +291,38 @@ static void sweep_locked(uv_work_t *w, int status)
 		snprintf(id, sizeof(id), "%.*s", (int)n, f->d_name);
 		snprintf(sock, sizeof(sock), "%s.sock", id);
 		if (!strcmp(f->d_name + n, ".new") ||
-		    (!cell_by_id(d, id) && faccessat(fd, sock, F_OK, 0) < 0))
-			unlinkat(fd, f->d_name, 0);
+		    (!cell_by_id(d, id) && faccessat(fd, sock, F_OK, 0) < 0)) {
+			json_array_append_new(list, json_clean(f->d_name));
+			if (clear)
+				unlinkat(fd, f->d_name, 0);
+		}
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
+	return list;
+}
+
+/* Whoever has the directory locked is not waited for. */
+json_t *cells_remains(struct daemon *d, bool clear)
+{
+	struct err e;
+	int fd = keep_cells_dir(&e);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return remains_take(d, fd, clear);
+	if (fd >= 0)
+		close(fd);
+	return json_array();
+}
+
+static void sweep_locked(uv_work_t *w, int status)
+{
+	struct sweep *x = w->data;
+
+	(void)status;
+	if (x->fd >= 0)
+		json_decref(remains_take(x->d, x->fd, true));
+	free(x);
 }
 
 static void remains_sweep(struct daemon *d)

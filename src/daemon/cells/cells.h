@@ -69,6 +69,10 @@ void cells_look(struct daemon *d);
  * known as it is; 0: it is, or its keeper does not answer. d->settled is called when that may have changed. */
 uint64_t cells_unsettled(struct daemon *d, const char *cell);
 
+/* Files of cells that nobody knows any more, in RUN/cells: of those whose keeper was killed, or whose removal was under way when vivd was.
+ * Their names; clear: they are removed. */
+json_t *cells_remains(struct daemon *d, bool clear);
+
 /* By id, name, or the beginning of one id only (4 characters at least). Borrowed; NULL: an error 404 (409 for several). */
 struct cell *cell_find(struct daemon *d, const char *text, struct err *f);
 struct cell *cell_by_id(struct daemon *d, const char *id);

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/keepers/program.h"
 #include "wire/memfd.h"
 
 struct spawn {
@@ -20,8 +19,7 @@ struct spawn {
 	uv_poll_t poll, end; /* of ready, and of the process */
 	int words, ready_out; /* for the process; -1: none */
 	int ready; /* our end; -1: none */
-	int err; /* of the start */
-	pid_t pid;
+	pid_t pid; /* or -errno */
 	int pidfd;
 	unsigned nhandles;
 	bool exited, failed;
@@ -96,45 +94,19 @@ static void on_ready(uv_poll_t *p, int status, int events)
 		spawn_done(s, NULL, s->status, &s->failure);
 }
 
-/* viv-keeper is beside vivd, or where 'make install' puts both. */
-static char path[4096];
-
-static void path_find(void)
-{
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
-
-	path[MAX(n, 0)] = '\0';
-	strcpy(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, "viv-keeper");
-}
-
-/* In a thread: it returns when the program has been executed, which on a busy machine takes its time. Nothing of vivd is copied for it. */
+/* In a thread. Nothing of vivd is copied for it. */
 static void spawn_work(uv_work_t *w)
 {
 	static char name[] = "viv-keeper";
 	struct spawn *s = w->data;
 	char *argv[] = { name, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t set;
+	int fds[PROGRAM_FDS] = { -1, -1, -1 };
 
 	if (s->failure.kind)
 		return;
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSIGDEF);
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(&attr, &set);
-	sigfillset(&set);
-	posix_spawnattr_setsigdefault(&attr, &set);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&files, 0, 1);
-	posix_spawn_file_actions_adddup2(&files, 0, 2);
-	posix_spawn_file_actions_adddup2(&files, s->words, KEEPER_FD_WORDS);
-	posix_spawn_file_actions_adddup2(&files, s->ready_out, KEEPER_FD_READY);
-	s->err = posix_spawn(&s->pid, path, &files, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
+	fds[KEEPER_FD_WORDS] = s->words;
+	fds[KEEPER_FD_READY] = s->ready_out;
+	s->pid = program_spawn(name, argv, fds);
 }
 
 static void spawn_worked(uv_work_t *w, int status)
@@ -145,8 +117,8 @@ static void spawn_worked(uv_work_t *w, int status)
 	(void)status;
 	fd_close(&s->words);
 	fd_close(&s->ready_out);
-	if (s->err)
-		err_note(&s->failure, ERR_FAILED, "cannot start %s: %s", path, strerror(s->err));
+	if (s->pid < 0)
+		err_note(&s->failure, ERR_FAILED, "cannot start viv-keeper: %s", strerror(-s->pid));
 	if (s->failure.kind) {
 		spawn_done(s, NULL, 125, &s->failure);
 		free(s);
@@ -165,16 +137,6 @@ static void spawn_worked(uv_work_t *w, int status)
 	}
 }
 
-/* Takes fd; the same with a number that is in nobody's way in the process. */
-static int fd_lift(int fd)
-{
-	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10);
-
-	if (fd >= 0)
-		close(fd);
-	return high;
-}
-
 void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg)
 {
 	struct spawn *s = xalloc(sizeof(*s));
@@ -184,15 +146,13 @@ void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *
 	s->arg = arg;
 	s->pidfd = -1;
 	s->work.data = s;
-	if (!path[0])
-		path_find();
 	fd = memfd_sealed("viv-words", words->p, words->len);
 	if (fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		err_note(&s->failure, ERR_FAILED, "cannot start a keeper: %s",
 			 strerror(fd < 0 ? -fd : errno));
-	s->words = fd_lift(fd);
+	s->words = program_fd(fd);
 	s->ready = pair[0];
-	s->ready_out = fd_lift(pair[1]);
+	s->ready_out = program_fd(pair[1]);
 	if (!s->failure.kind && (s->words < 0 || s->ready_out < 0))
 		err_note(&s->failure, ERR_FAILED, "cannot start a keeper: %s", strerror(errno));
 	uv_queue_work(&d->loop, &s->work, spawn_work, spawn_worked);

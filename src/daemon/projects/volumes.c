@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "daemon/state/events.h"
 #include "keeper/named.h"
 
 struct volumes {
@@ -17,6 +18,7 @@ struct volumes {
 	struct volume_change {
 		char name[CELL_NAME_LEN + 1];
 		int status; /* 0, or an enum err_kind */
+		bool changed; /* by us */
 		struct err e;
 	} list[];
 };
@@ -41,6 +43,7 @@ static void volumes_work(uv_work_t *w)
 		int err =
 			v->drop ? volume_drop(&s, c->name, &c->e) : volume_make(&s, c->name, &c->e);
 
+		c->changed = err == 0;
 		/* Somebody else was faster, which is as good. */
 		if (err < 0 && c->e.kind != (v->drop ? ERR_NOT_FOUND : ERR_CONFLICT))
 			c->status = c->e.kind;
@@ -60,6 +63,9 @@ static void volumes_done(uv_work_t *w, int status)
 			f = v->list[i].e;
 		else if (v->drop)
 			project_volume_forget(v->d, v->list[i].name);
+		if (v->list[i].changed)
+			event_add(v->d, v->drop ? "volume.removed" : "volume.created", NULL,
+				  json_pack("{s:s}", "name", v->list[i].name));
 		v->fn(v->arg, v->list[i].name, f.kind ? &f : NULL);
 	}
 	v->fn(v->arg, NULL, NULL);

@@ -1,7 +1,8 @@
 /* The one ordered stream of what happened. Events are numbered from 1 and kept in the database, the last EVENTS_KEPT of them, so
  * that a reader who comes back can go on where it was.
  *
- * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting, cell.adopted, cell.health, process.started, process.exited, limit, oom,
+ * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting, cell.adopted, cell.health, cell.forked, cell.rolledback, snapshot.created,
+ * snapshot.removed, image.created, image.tagged, image.removed, image.collected, volume.created, volume.removed, process.started, process.exited, limit, oom,
  * warning, token.created, token.revoked, daemon.started, daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H
 #define VIV_DAEMON_STATE_EVENTS_H

@@ -1,5 +1,5 @@
 /* See told.h. */
-#include "cli/told.h"
+#include "keeper/disk/told.h"
 
 #include <errno.h>
 #include <fcntl.h>

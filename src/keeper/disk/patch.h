@@ -1,8 +1,8 @@
 /* Differences as a patch, in the form of git's. */
-#ifndef VIV_CLI_PATCH_H
-#define VIV_CLI_PATCH_H
+#ifndef VIV_KEEPER_DISK_PATCH_H
+#define VIV_KEEPER_DISK_PATCH_H
 
-#include "cli/told.h"
+#include "keeper/disk/told.h"
 
 /* Prints what became of path. old or new may be "not there" (type 0), not both. False: there is no memory. */
 bool must_check patch_print(const char *path, const struct told_side *old,

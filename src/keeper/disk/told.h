@@ -2,12 +2,12 @@
  *
  * It is the word of a stranger: bounded, and refused unless every path is one that a tree can have and comes after the
  * one before it in the order of a walk. */
-#ifndef VIV_CLI_TOLD_H
-#define VIV_CLI_TOLD_H
+#ifndef VIV_KEEPER_DISK_TOLD_H
+#define VIV_KEEPER_DISK_TOLD_H
 
 #include <stdio.h>
 
-#include "cli/tell.h"
+#include "keeper/disk/view.h"
 #include "wire/bootspec.h"
 
 struct told_side {

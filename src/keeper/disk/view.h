@@ -1,9 +1,13 @@
 /* Which tree a kernel is asked about (keeper/teller.h). */
-#ifndef VIV_CLI_TELL_H
-#define VIV_CLI_TELL_H
+#ifndef VIV_KEEPER_DISK_VIEW_H
+#define VIV_KEEPER_DISK_VIEW_H
 
-#include "cli/cells.h"
 #include "keeper/teller.h"
+
+struct cell_ref {
+	char name[DISK_NAME_MAX + 1];
+	char snapshot[DISK_NAME_MAX + 1]; /* "": as it is now */
+};
 
 /* The tree of a cell as it is now, or at a snapshot. DISK_PEEK is enough for what is sealed, and for a log that only grows; with
  * DISK_SHARED nobody changes it meanwhile. */

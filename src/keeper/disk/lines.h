@@ -1,6 +1,6 @@
 /* Which lines of two texts differ. */
-#ifndef VIV_CLI_LINES_H
-#define VIV_CLI_LINES_H
+#ifndef VIV_KEEPER_DISK_LINES_H
+#define VIV_KEEPER_DISK_LINES_H
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
-/* See tell.h. */
-#include "cli/tell.h"
+/* See view.h. */
+#include "keeper/disk/view.h"
 
 #include <string.h>
 

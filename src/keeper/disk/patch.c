@@ -6,40 +6,22 @@
  *   All else                        lines that start with "# ": directories, devices, owners. Both programs pass over them.
  * Times and extended attributes are not told.
  *
- * Names are quoted as git quotes them, and also when there is a space in them, where patch would see the end. Contents are printed as they are
- * for a program; a terminal gets nothing of them that could steer it. */
-#include "cli/patch.h"
+ * Names are quoted as git quotes them, and also when there is a space in them, where patch would see the end. Contents are printed as they
+ * are: whoever shows them on a terminal hides what could steer it. */
+#include "keeper/disk/patch.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "cli/lines.h"
+#include "keeper/disk/lines.h"
 
 #define CONTEXT 3u
 #define EMPTY_BLOB \
 	"e69de29" /* git's name for the empty content; patch tells by it that a file goes */
 
 /* ---- bytes ---- */
-
-static void content_print(const char *p, size_t len)
-{
-	const char *end = p + len;
-	unsigned n;
-
-	if (!isatty(STDOUT_FILENO)) {
-		fwrite(p, 1, len, stdout);
-		return;
-	}
-	for (; p < end; p += n ? n : 1) {
-		n = text_printable(p, (size_t)(end - p));
-		if (n || *p == '\n' || *p == '\t')
-			fwrite(p, 1, n ? n : 1, stdout);
-		else
-			printf("\\x%02x", (unsigned char)*p);
-	}
-}
 
 static bool name_is_plain(const char *s)
 {
@@ -80,7 +62,7 @@ static void line_print(char mark, const struct lines *l, uint32_t i)
 	uint32_t at = l->at[i], end = l->at[i + 1];
 
 	putchar(mark);
-	content_print(l->data + at, end - at);
+	fwrite(l->data + at, 1, end - at, stdout);
 	if (l->data[end - 1] != '\n')
 		printf("\n\\ No newline at end of file\n");
 }
