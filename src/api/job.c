@@ -199,6 +199,13 @@ static void said_line(struct job *j, const char *line, size_t n)
 	const char *code = json_string_value(json_object_get(o, "code"));
 	const char *message = json_string_value(json_object_get(o, "message"));
 
+	/* What a kernel says comes as the line that a terminal would get. */
+	if (!o && n > 5 && !strncmp(line, "viv: ", 5)) {
+		char *text = xstrndup(line + 5, n - 5);
+
+		text_append(&j->warnings, text);
+		free(text);
+	}
 	if (json_is_object(json_object_get(o, "progress")))
 		progress_take(j, json_object_get(o, "progress"));
 	else if (code && message && !strcmp(code, "warning"))

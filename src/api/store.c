@@ -104,9 +104,9 @@ static void change_done(uv_work_t *w, int status)
 		change_answer(x);
 }
 
-/* c: the cell it is about, or NULL. */
+/* c: the cell it is about, or NULL. What the thread needs is all given here: it may run before this returns. */
 static struct change *change_begin(struct request *r, const char *name, const struct cell *c,
-				   const char *event,
+				   const char *snapshot, const char *event,
 				   int (*fn)(struct change *x, struct store *s, struct err *e))
 {
 	struct change *x = xalloc(sizeof(*x));
@@ -118,6 +118,7 @@ static struct change *change_begin(struct request *r, const char *name, const st
 	snprintf(x->name, sizeof(x->name), "%s", name);
 	snprintf(x->cell, sizeof(x->cell), "%s", c ? c->name : "");
 	snprintf(x->id, sizeof(x->id), "%s", c ? c->id : "");
+	snprintf(x->snapshot, sizeof(x->snapshot), "%s", snapshot ? snapshot : "");
 	op_begin(r, &x->op);
 	uv_queue_work(&r->d->loop, &x->work, change_work, change_done);
 	return x;
@@ -153,7 +154,7 @@ void volumes_create(struct request *r)
 	char name[DISK_NAME_MAX + 1];
 
 	if (name_read(r, "volume", true, name) && key_begin(r))
-		change_begin(r, name, NULL, "volume.created", volume_add)->made = true;
+		change_begin(r, name, NULL, NULL, "volume.created", volume_add)->made = true;
 }
 
 static int volume_take(struct change *x, struct store *s, struct err *e)
@@ -166,7 +167,7 @@ void volume_delete(struct request *r)
 	if (!disk_name_is_valid(r->param[0]))
 		reply_error(r, ERR_NOT_FOUND, "there is no volume '%.80s'", r->param[0]);
 	else
-		change_begin(r, r->param[0], NULL, "volume.removed", volume_take);
+		change_begin(r, r->param[0], NULL, NULL, "volume.removed", volume_take);
 }
 
 /* ---- snapshots ---- */
@@ -212,7 +213,7 @@ void snapshots_create(struct request *r)
 	struct cell *c = request_kept(r);
 
 	if (c && name_read(r, "snapshot", false, name) && key_begin(r))
-		change_begin(r, name, c, "snapshot.created", snapshot_make);
+		change_begin(r, name, c, NULL, "snapshot.created", snapshot_make);
 }
 
 static int snapshot_take(struct change *x, struct store *s, struct err *e)
@@ -245,7 +246,7 @@ void snapshot_delete(struct request *r)
 		reply_error(r, ERR_NOT_FOUND, "cell '%s' has no snapshot '%.80s'", c->name,
 			    r->param[1]);
 	else if (c)
-		change_begin(r, r->param[1], c, "snapshot.removed", snapshot_take)->then =
+		change_begin(r, r->param[1], c, NULL, "snapshot.removed", snapshot_take)->then =
 			snapshot_merge;
 }
 
@@ -281,7 +282,6 @@ void cell_fork_post(struct request *r)
 	struct cell *c = request_kept(r);
 	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	const char *name = o ? json_text(o, "name") : "", *snapshot = json_text(o, "snapshot");
-	struct change *x;
 	struct err e;
 
 	if (!o)
@@ -290,9 +290,7 @@ void cell_fork_post(struct request *r)
 	    (snapshot && name_check("snapshot", snapshot, &e) < 0)) {
 		reply_err(r, &e);
 	} else if (key_begin(r)) {
-		x = change_begin(r, name, c, NULL, fork_make);
-		x->then = fork_made;
-		snprintf(x->snapshot, sizeof(x->snapshot), "%s", snapshot ? snapshot : "");
+		change_begin(r, name, c, snapshot, NULL, fork_make)->then = fork_made;
 	}
 	json_decref(o);
 }

@@ -14,6 +14,8 @@ static const char *words_kind(const struct verb *v)
 		return strcmp(v->name, "volume rm") ? "none" : "volume";
 	if (!strncmp(v->name, "image ", 6))
 		return strstr(a, "IMAGE") ? "image" : strstr(a, "SRC") ? "file" : "none";
+	if (!strcmp(a, "CELL SNAPSHOT"))
+		return "snapshot";
 	if (!strncmp(a, "CELL", 4) || !strncmp(a, "[CELL", 5))
 		return strchr(a, '@') ? "named" : "cell";
 	if (strstr(a, "COMMAND]") || strstr(a, "COMMAND ["))
@@ -136,6 +138,9 @@ static void lists_print(void)
 	       "\tcell) viv daemon status >/dev/null 2>&1 && viv ls -q 2>/dev/null ;;\n"
 	       "\tnamed) viv daemon status >/dev/null 2>&1 && viv ls --json 2>/dev/null | sed -n "
 	       "'s/.*\"name\":\"\\([^\"]*\\)\".*/\\1/p' ;;\n"
+	       "\tsnapshot) _viv_list named ;;\n"
+	       "\tsnapshots) viv daemon status >/dev/null 2>&1 && viv snapshot --ls \"$2\" "
+	       "2>/dev/null ;;\n"
 	       "\timage) echo host; viv image ls 2>/dev/null | sed '1d; s/ .*//' ;;\n"
 	       "\tvolume) viv volume ls -q 2>/dev/null ;;\n"
 	       "\tverb) echo \"$_viv_verbs\" ;;\n"
@@ -169,6 +174,12 @@ static const char bash_tail[] =
 	"\tfi\n"
 	"\tif [[ -z $kind ]]; then\n"
 	"\t\tkind=$(_viv_words \"$verb\")\n"
+	"\t\t# Of rollback, the second word is a snapshot of the first.\n"
+	"\t\tif [[ $kind == snapshot && $COMP_CWORD -gt $first ]]; then\n"
+	"\t\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_viv_list snapshots \"$prev\")\" -- "
+	"\"$cur\")\n"
+	"\t\t\treturn\n"
+	"\t\tfi\n"
 	"\t\t# Of exec, only the first word is a cell.\n"
 	"\t\tif [[ $verb == exec ]]; then\n"
 	"\t\t\tfor ((i = first; i < COMP_CWORD; i++)); do\n"
@@ -206,6 +217,10 @@ static const char zsh_tail[] =
 	"\tfi\n"
 	"\tif [[ -z $kind ]]; then\n"
 	"\t\tkind=$(_viv_words \"$verb\")\n"
+	"\t\tif [[ $kind == snapshot ]] && (( CURRENT > first )); then\n"
+	"\t\t\tcompadd -- ${=$(_viv_list snapshots \"$prev\")}\n"
+	"\t\t\treturn\n"
+	"\t\tfi\n"
 	"\t\tif [[ $verb == exec ]]; then\n"
 	"\t\t\tfor (( i = first; i < CURRENT; i++ )); do\n"
 	"\t\t\t\t[[ ${words[i]} == -* || -n $(_viv_value exec \"${words[i-1]}\") ]] || kind=file\n"

@@ -448,6 +448,10 @@ completion_bash() {
 	is "$(complete_of stop --t)" '--time '
 	is "$(complete_of run --image de)" 'debian '
 	is "$(complete_of volume '')" 'create ls rm '
+	v snapshot alpha >/dev/null
+	v snapshot alpha before >/dev/null
+	is "$(complete_of rollback al)" 'alpha '
+	is "$(complete_of rollback alpha '')" 'before s1 '
 	is "$(complete_of volume rm '')" 'vol '
 	is "$(complete_of run --restart '')" 'always no on-failure '
 	like "$(complete_of run --)" '*--cpus *--memory *'

@@ -101,6 +101,13 @@ document() {
 }
 check 'every route and answer is as the OpenAPI document says @r' document
 
+jobs() {
+	own_vivd
+	v daemon start
+	timeout 300 python3 "$E2E_DIR/jobs.py" "$sock" "$XDG_DATA_HOME/vivarium"
+}
+check 'long work ends with its client, and leaves nothing @r' jobs
+
 following() {
 	own_vivd
 	v daemon start

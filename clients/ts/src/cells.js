@@ -35,6 +35,9 @@ function execSpec(command, o) {
 	return spec;
 }
 
+/** @param {import('./types.js').DiffOptions} o */
+const diffQuery = (o) => ({ snapshot: o.snapshot, to: o.to, to_snapshot: o.toSnapshot });
+
 export class Cells {
 	#transport;
 
@@ -104,6 +107,16 @@ export class Cells {
 	 */
 	rollback(id, snapshot, o) {
 		return this.#change(id, 'rollback', o?.grace === undefined ? { snapshot } : { snapshot, grace: o.grace }, o);
+	}
+
+	/**
+	 * Makes a cell with the files of another one.
+	 * @param {string} id
+	 * @param {string} name of the new one
+	 * @param {Abortable & {snapshot?: string}} [o] snapshot: its files at that time
+	 */
+	fork(id, name, o) {
+		return this.#change(id, 'fork', o?.snapshot === undefined ? { name } : { name, snapshot: o.snapshot }, o);
 	}
 
 	/** @param {string} id @param {string} name @param {Abortable} [o] */
@@ -209,6 +222,44 @@ export class Cell {
 	/** @param {string} snapshot @param {Abortable & {grace?: number}} [o] */
 	rollback(snapshot, o) {
 		return this.#take(this.#cells.rollback(this.id, snapshot, o));
+	}
+
+	/** A new cell with its files. @param {string} name @param {Abortable & {snapshot?: string}} [o] */
+	fork(name, o) {
+		return this.#cells.fork(this.id, name, o);
+	}
+
+	/**
+	 * What it changed, path by path: since its image, since `snapshot`, or compared with another cell or snapshot.
+	 * @param {Abortable & import('./types.js').DiffOptions} [o]
+	 * @returns {AsyncGenerator<import('./types.js').Change, void, void>}
+	 */
+	async *diff(o = {}) {
+		for await (const line of this.#transport.lines(`${at(this.id)}/diff`, { query: diffQuery(o), signal: o.signal })) {
+			if (line.type === 'error')
+				throw new VivariumError(line);
+			yield line;
+		}
+	}
+
+	/** The same as a patch in git's form. @param {Abortable & import('./types.js').DiffOptions} [o] @returns {Promise<string>} */
+	async patch(o = {}) {
+		const answer = await this.#transport.request('GET', `${at(this.id)}/diff`, { query: { ...diffQuery(o), format: 'patch' }, signal: o.signal });
+		/** @type {Buffer[]} */
+		const all = [];
+		for await (const part of parts(answer, o.signal))
+			all.push(part);
+		return Buffer.concat(all).toString();
+	}
+
+	/** Makes an image of its files. @param {string} tag @param {Abortable & {snapshot?: string}} [o] @returns {Promise<import('./types.js').ImageMade>} */
+	commit(tag, o = {}) {
+		return this.#transport.json('POST', `${at(this.id)}/commit`, { body: { tag, snapshot: o.snapshot }, signal: o.signal });
+	}
+
+	/** Checks its disk. @param {Abortable & {snapshot?: string}} [o] @returns {Promise<{sound: boolean, problems: string[]}>} */
+	verify(o = {}) {
+		return this.#transport.json('POST', `${at(this.id)}/verify`, { body: { snapshot: o.snapshot }, signal: o.signal });
 	}
 
 	/** @param {CellPatch} change @param {Abortable} [o] */
@@ -349,7 +400,7 @@ export class Snapshots {
 		return (await this.#transport.json('GET', this.#at, { signal: o.signal })).snapshots;
 	}
 
-	/** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot>} */
+	/** @param {string} [name] by default s1, s2, ... @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot>} */
 	create(name, o = {}) {
 		return this.#transport.json('POST', this.#at, { body: { name }, signal: o.signal });
 	}

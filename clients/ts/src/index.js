@@ -8,10 +8,11 @@
 import { Cell, Cells, Snapshots } from './cells.js';
 import { events } from './events.js';
 import { Transport } from './http.js';
+import { Images } from './images.js';
 
 /** @typedef {import('./types.js').Abortable} Abortable */
 
-export { Cell, Cells, Snapshots };
+export { Cell, Cells, Images, Snapshots };
 export { VivariumError } from './errors.js';
 export { Files } from './files.js';
 export { defaultSocket } from './http.js';
@@ -30,6 +31,13 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').FileEntry} FileEntry */
 /** @typedef {import('./types.js').FileInfo} FileInfo */
 /** @typedef {import('./types.js').Image} Image */
+/** @typedef {import('./types.js').Change} Change */
+/** @typedef {import('./types.js').Collected} Collected */
+/** @typedef {import('./types.js').DiffOptions} DiffOptions */
+/** @typedef {import('./types.js').ImageCheck} ImageCheck */
+/** @typedef {import('./types.js').ImageMade} ImageMade */
+/** @typedef {import('./types.js').ImportOptions} ImportOptions */
+/** @typedef {import('./types.js').Pruned} Pruned */
 /** @typedef {import('./types.js').LogEntry} LogEntry */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
@@ -49,10 +57,7 @@ export class Vivarium {
 		const transport = new Transport(options);
 		this.#transport = transport;
 		this.cells = new Cells(transport);
-		this.images = {
-			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Image[]>} */
-			list: async (o = {}) => (await transport.json('GET', '/v1/images', { signal: o.signal })).images,
-		};
+		this.images = new Images(transport);
 		this.volumes = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
 			list: async (o = {}) => (await transport.json('GET', '/v1/volumes', { signal: o.signal })).volumes,
@@ -84,6 +89,11 @@ export class Vivarium {
 	 */
 	events(o = {}) {
 		return events(this.#transport, o);
+	}
+
+	/** Removes what nobody needs any more. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').Pruned>} */
+	prune(o = {}) {
+		return this.#transport.json('POST', '/v1/prune', { body: { dry_run: o.dryRun }, signal: o.signal });
 	}
 
 	/** Closes connections that wait for further requests. */

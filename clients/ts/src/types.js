@@ -230,5 +230,47 @@
  * @property {string} [path_base64]
  * @property {{code: string, message: string}} error of one that could not be looked at
  * @typedef {FileInfo | FileError} FileEntry
+ *
+ * @typedef {object} DiffOptions
+ * @property {string} [snapshot] of the cell
+ * @property {string} [to] another cell of the same image
+ * @property {string} [toSnapshot] of that one, or of the same cell
+ *
+ * @typedef {object} Change
+ * @property {'A' | 'C' | 'D'} kind added, changed, deleted
+ * @property {string} [path]
+ * @property {string} [path_base64] instead, when that is no UTF-8
+ *
+ * @typedef {object} ImportOptions
+ * @property {string} [tag]
+ * @property {'auto' | 'dir' | 'tar' | 'oci' | 'docker' | 'nix'} [format]
+ * @property {string} [ref] one of several container images
+ * @property {string} [owner] UID or UID:GID of all files
+ * @property {number} [maxSize] bytes of content
+ * @property {number} [maxEntries] files
+ *
+ * @typedef {object} ImageMade
+ * @property {string} id
+ * @property {string} [tag]
+ * @property {string[]} [warnings]
+ *
+ * @typedef {object} ImageCheck
+ * @property {number} images
+ * @property {number} objects
+ * @property {number} damaged
+ * @property {number} repaired
+ * @property {string[]} problems
+ *
+ * @typedef {object} Collected
+ * @property {number} images
+ * @property {number} objects
+ * @property {number} bytes
+ * @property {number} abandoned
+ *
+ * @typedef {object} Pruned
+ * @property {string[]} cells
+ * @property {string[]} images
+ * @property {string[]} files
+ * @property {boolean} removed
  */
 export {};

@@ -95,6 +95,16 @@ test('the life of a cell', async () => {
 	assert.equal(c.state, 'stopped');
 	assert.equal((await c.wait()).info.reason, 'asked');
 	await c.snapshots.create('one');
+	await c.files.write('/root/new', 'text\n');
+	/** @type {import('../src/index.js').Change[]} */
+	const changes = [];
+	for await (const change of c.diff({ snapshot: 'one' }))
+		changes.push(change);
+	assert.deepEqual(changes, [{ kind: 'A', path: '/root/new' }]);
+	assert.match(await c.patch({ snapshot: 'one' }), /\+text\n/);
+	const fork = await c.fork(`fork-${randomUUID()}`, { snapshot: 'one' });
+	assert.deepEqual(await fork.verify(), { sound: true, problems: [] });
+	await fork.remove();
 	assert.ok((await c.snapshots.list()).some((s) => s.name === 'one'));
 	await c.snapshots.remove('one');
 	assert.deepEqual(await c.snapshots.list(), []);
@@ -332,4 +342,26 @@ test('files', async () => {
 	await f.write('/root/tree/new', 'x');
 	assert.equal((await seen.next()).done, false);
 	stop.abort();
+});
+
+test('images', async () => {
+	const empty = Buffer.alloc(1024);
+	const made = await viv.images.import(empty, { tag: 'ts/empty' });
+	assert.equal(made.tag, 'ts/empty');
+	assert.equal((await viv.images.get('ts/empty')).id, made.id);
+	assert.equal((await viv.images.tag(made.id, 'ts/other')).id, made.id);
+	let size = 0;
+	for await (const part of viv.images.export('ts/other'))
+		size += part.length;
+	assert.ok(size > 0);
+	assert.equal((await viv.images.verify('ts/other')).damaged, 0);
+	await assert.rejects(viv.images.import(Buffer.from('no archive')), refused('not_imported', 422));
+	const c = await viv.cells.create({ name: `of-image-${randomUUID()}`, image: 'ts/other' });
+	assert.equal((await c.commit('ts/again')).tag, 'ts/again');
+	await c.remove();
+	for (const tag of ['ts/again', 'ts/other', 'ts/empty'])
+		if ((await viv.images.list()).some((i) => i.tags.includes(tag)))
+			await viv.images.remove(tag);
+	assert.ok((await viv.prune({ dryRun: true })).removed === false);
+	assert.equal((await viv.images.gc({ untagged: true })).abandoned, 0);
 });

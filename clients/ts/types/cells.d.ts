@@ -46,6 +46,15 @@ export class Cells {
     rollback(id: string, snapshot: string, o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<Cell>;
+    /**
+     * Makes a cell with the files of another one.
+     * @param {string} id
+     * @param {string} name of the new one
+     * @param {Abortable & {snapshot?: string}} [o] snapshot: its files at that time
+     */
+    fork(id: string, name: string, o?: (import("./types.js").Abortable & {
+        snapshot?: string;
+    }) | undefined): Promise<Cell>;
     /** @param {string} id @param {string} name @param {Abortable} [o] */
     rename(id: string, name: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
     /** Limits and settings, while it runs or not: what is named is set, null takes it away. @param {string} id @param {CellPatch} change @param {Abortable} [o] */
@@ -96,6 +105,29 @@ export class Cell {
     rollback(snapshot: string, o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<this>;
+    /** A new cell with its files. @param {string} name @param {Abortable & {snapshot?: string}} [o] */
+    fork(name: string, o?: (import("./types.js").Abortable & {
+        snapshot?: string;
+    }) | undefined): Promise<Cell>;
+    /**
+     * What it changed, path by path: since its image, since `snapshot`, or compared with another cell or snapshot.
+     * @param {Abortable & import('./types.js').DiffOptions} [o]
+     * @returns {AsyncGenerator<import('./types.js').Change, void, void>}
+     */
+    diff(o?: (import("./types.js").Abortable & import("./types.js").DiffOptions) | undefined): AsyncGenerator<import('./types.js').Change, void, void>;
+    /** The same as a patch in git's form. @param {Abortable & import('./types.js').DiffOptions} [o] @returns {Promise<string>} */
+    patch(o?: (import("./types.js").Abortable & import("./types.js").DiffOptions) | undefined): Promise<string>;
+    /** Makes an image of its files. @param {string} tag @param {Abortable & {snapshot?: string}} [o] @returns {Promise<import('./types.js').ImageMade>} */
+    commit(tag: string, o?: (import("./types.js").Abortable & {
+        snapshot?: string;
+    }) | undefined): Promise<import('./types.js').ImageMade>;
+    /** Checks its disk. @param {Abortable & {snapshot?: string}} [o] @returns {Promise<{sound: boolean, problems: string[]}>} */
+    verify(o?: (import("./types.js").Abortable & {
+        snapshot?: string;
+    }) | undefined): Promise<{
+        sound: boolean;
+        problems: string[];
+    }>;
     /** @param {CellPatch} change @param {Abortable} [o] */
     update(change: CellPatch, o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {string} name @param {Abortable} [o] */
@@ -167,8 +199,8 @@ export class Snapshots {
     constructor(transport: Transport, id: string);
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot[]>} */
     list(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot[]>;
-    /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot>} */
-    create(name: string, o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot>;
+    /** @param {string} [name] by default s1, s2, ... @param {Abortable} [o] @returns {Promise<import('./types.js').Snapshot>} */
+    create(name?: string | undefined, o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Snapshot>;
     /** @param {string} name @param {Abortable} [o] */
     remove(name: string, o?: import("./types.js").Abortable | undefined): Promise<void>;
     #private;

@@ -16,6 +16,13 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').FileEntry} FileEntry */
 /** @typedef {import('./types.js').FileInfo} FileInfo */
 /** @typedef {import('./types.js').Image} Image */
+/** @typedef {import('./types.js').Change} Change */
+/** @typedef {import('./types.js').Collected} Collected */
+/** @typedef {import('./types.js').DiffOptions} DiffOptions */
+/** @typedef {import('./types.js').ImageCheck} ImageCheck */
+/** @typedef {import('./types.js').ImageMade} ImageMade */
+/** @typedef {import('./types.js').ImportOptions} ImportOptions */
+/** @typedef {import('./types.js').Pruned} Pruned */
 /** @typedef {import('./types.js').LogEntry} LogEntry */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
@@ -30,10 +37,7 @@ export class Vivarium {
     /** @param {import('./http.js').ClientOptions} [options] */
     constructor(options?: import("./http.js").ClientOptions | undefined);
     cells: Cells;
-    images: {
-        /** @param {Abortable} [o] @returns {Promise<import('./types.js').Image[]>} */
-        list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Image[]>;
-    };
+    images: Images;
     volumes: {
         /** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
         list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Volume[]>;
@@ -61,6 +65,10 @@ export class Vivarium {
      * @param {import('./events.js').EventOptions} [o]
      */
     events(o?: import("./events.js").EventOptions | undefined): AsyncGenerator<import("./types.js").VivariumEvent, void, void>;
+    /** Removes what nobody needs any more. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').Pruned>} */
+    prune(o?: (import("./types.js").Abortable & {
+        dryRun?: boolean;
+    }) | undefined): Promise<import('./types.js').Pruned>;
     /** Closes connections that wait for further requests. */
     close(): void;
     #private;
@@ -80,6 +88,13 @@ export type Exit = import('./types.js').Exit;
 export type FileEntry = import('./types.js').FileEntry;
 export type FileInfo = import('./types.js').FileInfo;
 export type Image = import('./types.js').Image;
+export type Change = import('./types.js').Change;
+export type Collected = import('./types.js').Collected;
+export type DiffOptions = import('./types.js').DiffOptions;
+export type ImageCheck = import('./types.js').ImageCheck;
+export type ImageMade = import('./types.js').ImageMade;
+export type ImportOptions = import('./types.js').ImportOptions;
+export type Pruned = import('./types.js').Pruned;
 export type LogEntry = import('./types.js').LogEntry;
 export type ProcessInfo = import('./types.js').ProcessInfo;
 export type Snapshot = import('./types.js').Snapshot;
@@ -92,5 +107,6 @@ export type VivariumEvent = import('./types.js').VivariumEvent;
 export type Volume = import('./types.js').Volume;
 import { Cell } from './cells.js';
 import { Cells } from './cells.js';
+import { Images } from './images.js';
 import { Snapshots } from './cells.js';
-export { Cell, Cells, Snapshots };
+export { Cell, Cells, Images, Snapshots };

@@ -10,32 +10,53 @@ export type EndReason = 'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'fa
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type Limits = {
+    /**
+     * processors that the cell may use and sees
+     */
     cpus?: number;
     /**
-     * bytes
+     * memory that the cell may use and sees, in bytes
      */
     memory?: number;
+    /**
+     * processes and threads that may exist at the same time
+     */
     pids?: number;
     /**
-     * bytes
+     * bytes that the cell may keep in its own files, in bytes
      */
     disk?: number;
+    /**
+     * files that the cell may create
+     */
     inodes?: number;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type Mount = {
-    target: string;
     /**
-     * a directory of the host, or s3://BUCKET/PREFIX
+     * directory or regular file of the host, by its absolute path, or s3://BUCKET/PREFIX
      */
     source?: string;
+    /**
+     * name of a volume
+     */
     volume?: string;
+    /**
+     * an empty file system in memory
+     */
     tmpfs?: boolean;
+    /**
+     * absolute path in the cell
+     */
+    target: string;
+    /**
+     * the cell cannot write to it
+     */
     readonly?: boolean;
     /**
-     * of a tmpfs, bytes
+     * of a tmpfs: the bytes that it can hold, in bytes
      */
     size?: number;
 };
@@ -54,25 +75,25 @@ export type Restart = {
  */
 export type HealthSpec = {
     /**
-     * run again and again; it is healthy when that exits with 0
+     * command that sh runs in the cell again and again; the cell is healthy while it exits with 0
      */
     command: string[];
     /**
-     * 30 by default
+     * time from the end of one health check to the next (default: 30), in seconds
      */
     interval?: number;
     /**
-     * 30 by default
+     * a health check that takes longer is killed and has failed (default: 30), in seconds
      */
     timeout?: number;
     /**
-     * failures in a row that make it unhealthy; 3 by default
-     */
-    retries?: number;
-    /**
-     * in which failures do not count until one check has passed
+     * time after the start in which failures do not count until a check has passed (default: 0), in seconds
      */
     start_period?: number;
+    /**
+     * failures in a row that make the cell unhealthy (default: 3)
+     */
+    retries?: number;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
@@ -95,54 +116,92 @@ export type Health = {
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type CellSpec = {
+    /**
+     * root file system: an image of the store, or 'host' (the default), which shows the host's /usr, /bin and /lib
+     */
     image?: string;
     /**
-     * absent: the cell waits for execs; empty: the image's own
+     * remove the cell and its files when it ends (always so without a name)
      */
-    command?: string[];
-    entrypoint?: string;
-    env?: Record<string, string>;
-    workdir?: string;
-    user?: string;
-    hostname?: string;
-    labels?: Record<string, string>;
-    limits?: Limits;
-    mounts?: Mount[];
-    restart?: Restart;
+    auto_remove?: boolean;
     /**
-     * seconds, then it is killed
+     * run this program instead of the image's entry point; empty: none
+     */
+    entrypoint?: string;
+    limits?: Limits;
+    /**
+     * end the cell after this time, 10s or 5m; the exit status is 124, in seconds
      */
     timeout?: number;
     /**
-     * seconds between SIGTERM and SIGKILL
+     * set an environment variable; a name alone passes the host's value on
+     */
+    env?: Record<string, string>;
+    /**
+     * directory that the command starts in (default: the image's, or /)
+     */
+    workdir?: string;
+    /**
+     * user of the image (of 'host': root, agent or nobody), UID or UID:GID
+     */
+    user?: string;
+    /**
+     * show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST
+     */
+    mounts?: Mount[];
+    /**
+     * server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)
+     */
+    s3_endpoint?: string;
+    /**
+     * host name of the cell (default: cell)
+     */
+    hostname?: string;
+    /**
+     * program in the cell that runs WebAssembly modules (default: node's WASI)
+     */
+    binfmt_wasm?: string;
+    /**
+     * keep the command's input open (in the foreground it always reads viv's)
+     */
+    stdin_open?: boolean;
+    /**
+     * give the command a terminal, or fail without one
+     */
+    tty?: boolean;
+    /**
+     * how calls avoid a switch to the kernel: on (the default), off, check, eager or detach
+     */
+    fast?: 'on' | 'off' | 'check' | 'eager' | 'detach';
+    /**
+     * a label, for 'viv ps --filter'
+     */
+    labels?: Record<string, string>;
+    /**
+     * no, on-failure, on-failure:N, always or unless-stopped (the same as always)
+     */
+    restart?: Restart;
+    /**
+     * time between SIGTERM and SIGKILL when the cell is stopped (default: 10), in seconds
      */
     stop_grace?: number;
     /**
-     * seconds without a process, then it is stopped
+     * signal that asks the command to end when the cell is stopped (default: the image's, or TERM)
+     */
+    stop_signal?: string;
+    /**
+     * stop the cell after this time without a process in it, in seconds
      */
     idle_timeout?: number;
     health?: HealthSpec;
     /**
-     * variables of env whose values nobody is told
+     * first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command
+     */
+    command?: string[];
+    /**
+     * variables of env whose values are never shown
      */
     secrets?: string[];
-    /**
-     * the command has a terminal of the cell
-     */
-    tty?: boolean;
-    /**
-     * the command's input stays open
-     */
-    stdin_open?: boolean;
-    /**
-     * the server of s3:// mounts
-     */
-    s3_endpoint?: string;
-    /**
-     * program of the cell that runs WebAssembly modules
-     */
-    binfmt_wasm?: string;
-    fast?: 'on' | 'off' | 'check' | 'eager' | 'detach';
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
@@ -168,16 +227,25 @@ export type CellCreate = CellSpec & CellCreateOnly;
 export type CellPatch = {
     labels?: Record<string, string | null> | null;
     limits?: {
+        /**
+         * processors that the cell may use and sees
+         */
         cpus?: number | null;
         /**
-         * bytes
+         * memory that the cell may use and sees, in bytes
          */
         memory?: number | null;
+        /**
+         * processes and threads that may exist at the same time
+         */
         pids?: number | null;
         /**
-         * bytes
+         * bytes that the cell may keep in its own files, in bytes
          */
         disk?: number | null;
+        /**
+         * files that the cell may create
+         */
         inodes?: number | null;
     } | null;
     restart?: Partial<Restart> | null;
@@ -478,3 +546,93 @@ export type FileError = {
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type FileEntry = FileInfo | FileError;
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type DiffOptions = {
+    /**
+     * of the cell
+     */
+    snapshot?: string;
+    /**
+     * another cell of the same image
+     */
+    to?: string;
+    /**
+     * of that one, or of the same cell
+     */
+    toSnapshot?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Change = {
+    /**
+     * added, changed, deleted
+     */
+    kind: 'A' | 'C' | 'D';
+    path?: string;
+    /**
+     * instead, when that is no UTF-8
+     */
+    path_base64?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type ImportOptions = {
+    tag?: string;
+    format?: 'auto' | 'dir' | 'tar' | 'oci' | 'docker' | 'nix';
+    /**
+     * one of several container images
+     */
+    ref?: string;
+    /**
+     * UID or UID:GID of all files
+     */
+    owner?: string;
+    /**
+     * bytes of content
+     */
+    maxSize?: number;
+    /**
+     * files
+     */
+    maxEntries?: number;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type ImageMade = {
+    id: string;
+    tag?: string;
+    warnings?: string[];
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type ImageCheck = {
+    images: number;
+    objects: number;
+    damaged: number;
+    repaired: number;
+    problems: string[];
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Collected = {
+    images: number;
+    objects: number;
+    bytes: number;
+    abandoned: number;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Pruned = {
+    cells: string[];
+    images: string[];
+    files: string[];
+    removed: boolean;
+};
