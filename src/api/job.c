@@ -105,9 +105,12 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* The client went away. Its input stays open: what it got must not look whole. */
+/* The client went away. The process's input stays open: what it got must not look whole. Its output is closed where nobody reads it any more, or a write
+ * that waits for room would never see the signal. */
 static void job_leave(struct job *j)
 {
+	bool exited = j->exited;
+
 	j->op.r = NULL;
 	j->r = NULL;
 	j->cancelled = true;
@@ -115,6 +118,8 @@ static void job_leave(struct job *j)
 		job_free(j);
 	else if (j->pid > 0)
 		kill(-j->pid, SIGTERM);
+	if (!exited && j->o.answer >= JOB_LINES)
+		pipe_end_close(&j->out);
 }
 
 static void op_gone(struct op *op)
@@ -488,7 +493,8 @@ static void spawned(uv_work_t *w, int status)
 	if (j->cancelled)
 		kill(-j->pid, SIGTERM);
 	pipe_end_wait(&j->said);
-	pipe_end_wait(&j->out);
+	if (j->out.fd >= 0)
+		pipe_end_wait(&j->out);
 }
 
 /* ---- the body of the request ---- */

@@ -298,8 +298,8 @@ const struct verb verbs[] = {
 	  .about = "Images are immutable file trees, identified by a hash of their content and by "
 		   "tags. IMAGE is a tag, a hash, or at least\n"
 		   "the first 6 digits of a hash." },
-	{ "image import", "create an image from files", image_import_main, .args = "SRC|-", .min = 1,
-	  .max = 1, OPTS(import_opts),
+	{ "image import", "create an image from files", image_import_main, .args = "SRC|-",
+	  .min = 1, .max = 1, OPTS(import_opts),
 	  .about = "SRC is a directory; a tar archive, plain or compressed with gzip, bzip2, xz or "
 		   "zstd; a container image (an OCI layout, an\n"
 		   "archive of one, or the output of 'docker save'); or, with --format nix, a list "

@@ -1,5 +1,5 @@
 /* Paths, escapes, numbers, base64 and UTF-8 as they come from the network. */
-/* objects: src/api/http/chunk.c src/api/http/text.c src/base/utf8.c */
+/* objects: src/api/http/chunk.c src/api/http/text.c src/base/base64.c src/base/utf8.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
