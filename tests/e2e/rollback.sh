@@ -167,10 +167,17 @@ fork_and_forget() {
 	viv --name a -- sh -c 'echo 2 >/root/f'
 	v snapshot a two
 	v rollback a base
-	exits 0 timeout 60 strace -f -o calls -e trace=openat,flock -e inject=flock:delay_enter=500000 "$VIV" fork a@two b &
+	pid=$(pid_of)
+	strace -f -o calls -e trace=openat,flock -e inject=flock:delay_enter=500000 -p "$pid" 2>/dev/null &
+	tracer=$!
+	soon grep -q 'TracerPid:.*[1-9]' "/proc/$pid/status"
+	exits 0 v fork a@two b &
+	fork=$!
 	soon grep -q '"tree"' calls
 	v snapshot --rm a two
-	wait
+	wait "$fork"
+	kill "$tracer"
+	wait "$tracer" || true
 	is "$(viv --name b -- cat /root/f)" 2
 	is "$(viv --name a -- cat /root/f)" 1
 }
