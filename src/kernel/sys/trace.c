@@ -1,4 +1,4 @@
-/* --trace: calls in the manner of strace, one line each when it is answered:
+/* --trace: calls in the manner of strace, one line each when it leaves (task/gate.h):
  *     [2] openat(AT_FDCWD, "/etc/passwd", 0x80000, 00) = 3
  * Calls that never reach the kernel (NATIVE rows) do not appear. A reader that is slow slows the cell down, as with strace: no line
  * is lost. */

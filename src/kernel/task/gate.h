@@ -3,18 +3,18 @@
  * Every call of a thread enters through call_enter(), however it came, and leaves exactly once through call_leave(), whichever way its
  * answer takes:
  *
- *   notified by the host, from guest code or from the stub (HC_*) ─┐                ┌─▶ the notification is answered
- *   posted into a box (sys/post.c) ────────────────────────────────┴─ call_enter()  ├─▶ the slot of the box
- *                                                                     handler, often│─▶ a reserved signal, to a thread that was sent to
- *                                                                     call_leave() ─┤   wait in the stub (task/detach.c)
- *                                                                                   ├─▶ the host carries the call out
- *                                                                                   └─▶ nobody: the thread is gone
+ *   notified by the host, from guest code or from the stub (HC_*) ─┐              ┌▶ the notification is answered
+ *   posted into a box (sys/post.c) ────────────────────────────────┤              ├▶ the slot of the box
+ *                                                                  ▼              ├▶ a reserved signal, to a thread that was sent to
+ *                             call_enter() ─▶ handler, maybe often ─▶ call_leave()┤  wait in the stub (task/detach.c)
+ *                                                                                 ├▶ the host carries the call out
+ *                                                                                 └▶ nobody: the thread is gone
  *
  * At both ends the task, the call, its arguments (t->call) and, at the second, the result are known. So this is the place for whatever
  * sees all calls: call_hooks has a slot for each.
  *
- * What is no call of a task has no way through here but call_reply(): the first word of a new thread, the seed's questions, and those of
- * the stub about a call that waits elsewhere. */
+ * What is not a call of a task is answered with call_reply(): the announcement of a new thread, the seed's questions, and those of the
+ * stub about a call that waits elsewhere. */
 #ifndef VIV_KERNEL_TASK_GATE_H
 #define VIV_KERNEL_TASK_GATE_H
 
