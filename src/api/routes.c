@@ -27,6 +27,7 @@ const struct route routes[] = {
 	{ "GET", "/v1/cells/{cell}/logs", NEED_READ, logs_get, 0 },
 	{ "POST", "/v1/cells/{cell}/pause", NEED_CELL, cell_pause_post, 0 },
 	{ "GET", "/v1/cells/{cell}/processes", NEED_READ, processes_list, 0 },
+	{ "GET", "/v1/cells/{cell}/processes/{proc}/attach", NEED_CELL, process_attach, 0 },
 	{ "POST", "/v1/cells/{cell}/processes/{proc}/input", NEED_CELL, process_input, ROUTE_BODY },
 	{ "POST", "/v1/cells/{cell}/processes/{proc}/resize", NEED_CELL, process_resize,
 	  ROUTE_BODY },

@@ -52,6 +52,7 @@ void processes_list(struct request *r);
 void process_signal(struct request *r);
 void process_resize(struct request *r);
 void process_input(struct request *r);
+void process_attach(struct request *r);
 void process_wait(struct request *r);
 void cell_stats_get(struct request *r);
 /* exec/logs.c */

@@ -155,11 +155,15 @@ struct kproc {
 
 struct kproc *proc_by_num(uint32_t num);
 /* KEEP_EXEC. Takes fds. c NULL: the keeper's own, detached. */
-void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input,
-		const int *fds, unsigned nfds);
+void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const int *fds,
+		unsigned nfds);
 /* The first process of the spec, which the kernel starts by itself. */
 void proc_first(void);
 void proc_wait(struct client *c, uint32_t id, struct kproc *p);
+/* KEEP_ATTACH. */
+void proc_attach(struct client *c, uint32_t id, struct kproc *p);
+/* KEEP_CLOSE_INPUT. */
+void proc_close_input(struct kproc *p);
 void procs_message(const struct ctl_msg *m); /* CTL_STARTED, CTL_EXEC_FAIL, CTL_PROC_EXIT */
 void procs_client_gone(struct client *c);
 void procs_signal_all(int sig);
@@ -189,6 +193,8 @@ struct log *log_new(uint32_t proc, int out, int err);
 void log_end(struct log *l);
 /* The same, and its files go, unless they were to be left. */
 void log_free(struct log *l);
+/* How many bytes went to it. */
+uint64_t log_position(const struct log *l);
 /* Read-only descriptors of the files, newest first: how many (0 to 2). */
 unsigned log_open(uint32_t proc, int fds[2]);
 

@@ -19,6 +19,7 @@ struct log {
 	uint32_t proc;
 	int fd;
 	uint64_t size;
+	uint64_t position; /* bytes of output that went to it, over all files */
 };
 
 static int dir_fd(void)
@@ -60,13 +61,15 @@ static void rotate(struct log *l)
 
 static void record_put(struct log *l, int stream, const char *bytes, size_t n)
 {
-	struct log_head h = { .time = clock_real(),
+	struct log_head h = { .at = l->position,
+			      .time = clock_real(),
 			      .len = (uint32_t)n,
 			      .stream = (uint16_t)stream,
 			      .magic = LOG_MAGIC };
 	struct iovec iov[2] = { { &h, sizeof(h) }, { (void *)(uintptr_t)bytes, n } };
 	ssize_t put;
 
+	l->position += n;
 	if (l->size + sizeof(h) + n > LOG_FILE_MAX)
 		rotate(l);
 	if (l->fd < 0)
@@ -155,6 +158,11 @@ void log_free(struct log *l)
 		unlinkat(dir_fd(), name, 0);
 	}
 	free(l);
+}
+
+uint64_t log_position(const struct log *l)
+{
+	return l->position;
 }
 
 unsigned log_open(uint32_t proc, int fds[2])

@@ -31,6 +31,19 @@ struct kproc *proc_by_num(uint32_t num)
 	return NULL;
 }
 
+void proc_close_input(struct kproc *p)
+{
+	if (p->input >= 0)
+		close(p->input);
+	p->input = -1;
+}
+
+/* For a client that writes the input itself; -1: it is closed. */
+static int input_dup(const struct kproc *p)
+{
+	return p->input >= 0 ? fcntl(p->input, F_DUPFD_CLOEXEC, 3) : -1;
+}
+
 static void proc_free(struct kproc *p)
 {
 	struct wait *w, *tmp;
@@ -39,8 +52,7 @@ static void proc_free(struct kproc *p)
 		free(w);
 	if (p->log)
 		log_free(p->log);
-	if (p->input >= 0)
-		close(p->input);
+	proc_close_input(p);
 	list_remove(&p->link);
 	keeper.nprocs--;
 	free(p);
@@ -118,16 +130,19 @@ static bool spec_peek(struct kproc *p, int fd)
 	return true;
 }
 
-/* Empty input, and pipes for what it writes. fds[1..3] are for the cell. */
-static bool log_make(struct kproc *p, bool hold_input, int *fds)
+/* Input that is empty or held open, and pipes for what it writes. fds[1..3] are for the cell. */
+static bool log_make(struct kproc *p, int *fds)
 {
 	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	bool tty = p->flags & KEEP_X_TTY;
 
-	if (hold_input ? pipe2(in, O_CLOEXEC | O_NONBLOCK) < 0
-		       : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
+	if (p->flags & KEEP_X_INPUT ? pipe2(in, O_CLOEXEC) < 0
+				    : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
 		return false;
 	p->input = in[1];
+	/* Whoever writes to it; the process's end is as the process expects it. */
+	if (in[1] >= 0)
+		fcntl(in[1], F_SETFL, O_NONBLOCK);
 	if (pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0 ||
 	    (!tty && pipe2(err, O_CLOEXEC | O_NONBLOCK) < 0)) {
 		close(in[0]);
@@ -179,8 +194,8 @@ static void start_failed_text(struct kproc *p, const char *text)
 	start_failed(p, EXIT_OWN, &e);
 }
 
-void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool hold_input,
-		const int *fds, unsigned nfds)
+void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const int *fds,
+		unsigned nfds)
 {
 	int all[CTL_MAX_FDS] = { -1, -1, -1, -1, -1 };
 	struct ctl_msg m = { .type = CTL_EXEC };
@@ -189,7 +204,8 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	struct kproc *p;
 
 	if (nfds != (flags & KEEP_X_LOG ? 1u : 4u + program) || (flags & ~(uint32_t)KEEP_X_ALL) ||
-	    (program && (flags & KEEP_X_LOG))) {
+	    (program && (flags & KEEP_X_LOG)) ||
+	    ((flags & KEEP_X_INPUT) && !(flags & KEEP_X_LOG))) {
 		fds_close(fds, nfds);
 		client_fail(c, id, ERR_USAGE, EXIT_OWN, "the request for a process is damaged");
 		return;
@@ -218,7 +234,7 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, bool h
 	if (x->timeout_ns > 0)
 		p->deadline = clock_mono() + x->timeout_ns;
 	memcpy(all, fds, nfds * sizeof(int));
-	if (!spec_peek(p, all[0]) || ((flags & KEEP_X_LOG) && !log_make(p, hold_input, all))) {
+	if (!spec_peek(p, all[0]) || ((flags & KEEP_X_LOG) && !log_make(p, all))) {
 		fds_close(fds, nfds);
 		start_failed_text(p, "cannot prepare the process");
 		return;
@@ -263,6 +279,22 @@ void proc_wait(struct client *c, uint32_t id, struct kproc *p)
 	list_append(&p->waiters, &w->link);
 }
 
+void proc_attach(struct client *c, uint32_t id, struct kproc *p)
+{
+	struct keep_msg m = {
+		.type = KEEP_ATTACH, .proc = p->num, .pid = p->pid, .flags = p->flags
+	};
+	int fd = input_dup(p);
+
+	if (!p->log) {
+		client_fail(c, id, ERR_CONFLICT, 0,
+			    "the streams of this process belong to the client that started it");
+		return;
+	}
+	m.n = log_position(p->log);
+	client_send(c, id, &m, &fd, fd >= 0);
+}
+
 static void proc_ended(struct kproc *p, int status)
 {
 	struct wait *w;
@@ -272,9 +304,7 @@ static void proc_ended(struct kproc *p, int status)
 	p->deadline = 0;
 	if (p->log)
 		log_end(p->log);
-	if (p->input >= 0)
-		close(p->input);
-	p->input = -1;
+	proc_close_input(p);
 	if (!(p->flags & KEEP_X_QUIET))
 		event_add(KEEP_EV_EXIT, p, status, p->termed, NULL);
 	if (p->num == KEEP_FIRST)
@@ -303,7 +333,9 @@ static void proc_started(struct kproc *p, int pid)
 	if (p->num == KEEP_FIRST)
 		state_set(KEEP_RUNNING);
 	if (p->owner) {
-		client_send(p->owner, p->owner_id, &m, NULL, 0);
+		int fd = input_dup(p);
+
+		client_send(p->owner, p->owner_id, &m, &fd, fd >= 0);
 		if (p->flags & KEEP_X_DETACH)
 			p->owner = NULL;
 	} else if (!(p->flags & KEEP_X_DETACH)) {

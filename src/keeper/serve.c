@@ -397,6 +397,13 @@ static void proc_request(struct client *c, const struct keep_msg *in)
 	case KEEP_LOGS:
 		logs(c, in, p);
 		return;
+	case KEEP_ATTACH:
+		proc_attach(c, in->id, p);
+		return;
+	case KEEP_CLOSE_INPUT:
+		proc_close_input(p);
+		client_ok(c, in->id, 0);
+		return;
 	case KEEP_SIGNAL:
 		m.type = CTL_PROC_SIGNAL;
 		m.b = in->flags & KEEP_TO_GROUP ? 1 : 0;
@@ -419,7 +426,7 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		return;
 	}
 	if (in->type == KEEP_EXEC && pool_leave(c, in)) {
-		proc_start(c, in->id, &in->exec, false, fds, nfds);
+		proc_start(c, in->id, &in->exec, fds, nfds);
 		return;
 	}
 	for (unsigned i = 0; i < nfds; i++)
@@ -434,6 +441,8 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	case KEEP_SIGNAL:
 	case KEEP_RESIZE:
 	case KEEP_LOGS:
+	case KEEP_ATTACH:
+	case KEEP_CLOSE_INPUT:
 		proc_request(c, in);
 		break;
 	case KEEP_STOP:

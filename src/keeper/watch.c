@@ -122,7 +122,8 @@ void first_start(void)
 	struct execspec spec;
 	struct run_user unused;
 	struct keep_exec x = { .flags = KEEP_X_FIRST | KEEP_X_LOG | KEEP_X_DETACH |
-					(o->tty ? KEEP_X_TTY : 0),
+					(o->tty ? KEEP_X_TTY : 0) |
+					(o->interactive ? KEEP_X_INPUT : 0),
 			       .rows = 24,
 			       .cols = 80 };
 	int fd;
@@ -131,7 +132,7 @@ void first_start(void)
 	spec.user = NULL; /* the cell's: it was started with it */
 	fd = execspec_write(&spec);
 	if (fd >= 0) {
-		proc_start(NULL, 0, &x, o->interactive, &fd, 1);
+		proc_start(NULL, 0, &x, &fd, 1);
 	} else {
 		keeper.stay.status = fd == -E2BIG ? 126 : EXIT_OWN;
 		keeper.reason = KEEP_FAILED;

@@ -7,7 +7,8 @@
  *   KEEP_HELLO      n: KEEP_VERSION, flags: KEEP_WORD        KEEP_HELLO     hello
  *   KEEP_EXEC       exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set, then the
  *                   program if KEEP_X_PROGRAM is set
- *                                                            KEEP_STARTED   proc, pid; and unless KEEP_X_DETACH is set, at its end
+ *                                                            KEEP_STARTED   proc, pid; descriptor with KEEP_X_INPUT: to write its
+ *                                                                           input to. And unless KEEP_X_DETACH is set, at its end
  *                                                            KEEP_EXITED    proc, a: wait status, b is 1: its time was up
  *   KEEP_WAIT       proc                                     KEEP_EXITED    the same, when it has ended
  *   KEEP_SIGNAL     proc, a: signal, flags: KEEP_TO_GROUP    KEEP_OK
@@ -23,6 +24,9 @@
  *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
  *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
  *                                                                           if there is one
+ *   KEEP_ATTACH     proc, whose output goes to a log         KEEP_ATTACH    proc, pid, flags: KEEP_X_, n: bytes that it has written so far;
+ *                                                                           descriptor: to write its input to, while that is open
+ *   KEEP_CLOSE_INPUT proc                                    KEEP_OK        its input ends when every holder of a descriptor has closed it
  *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next;      KEEP_OK        n: the first one that follows (later, when some are
  *                   flags: KEEP_SAID                                        gone already); then KEEP_EVENTs for good, with that id
  *   KEEP_TAKE       of a cell in a pool; descriptor: words   KEEP_OK        it is that cell now; its command is being started
@@ -77,6 +81,8 @@ enum keep_type {
 	KEEP_LIMITS,
 	KEEP_FORGET,
 	KEEP_ROLLBACK,
+	KEEP_ATTACH,
+	KEEP_CLOSE_INPUT,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -89,14 +95,15 @@ enum keep_type {
 
 /* Of KEEP_EXEC. */
 #define KEEP_X_DETACH 1 /* it goes on when the client goes; its end is kept for KEEP_WAIT */
-#define KEEP_X_LOG 2 /* output goes to a log of the keeper's, input is empty */
+#define KEEP_X_LOG 2 /* output goes to a log of the keeper's, input is empty without KEEP_X_INPUT */
 #define KEEP_X_TTY \
 	4 /* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
 #define KEEP_X_FIRST 8 /* of an idle cell: process KEEP_FIRST; the cell ends with it */
 #define KEEP_X_PROGRAM 16 /* runs a sealed memory file, whatever the cell's image has */
 #define KEEP_X_QUIET \
 	32 /* a tool of ours or a health check, no process that anybody asked for: no event tells of it, and KEEP_PROCS does not */
-#define KEEP_X_ALL 63
+#define KEEP_X_INPUT 64 /* with KEEP_X_LOG: its input is held open, for KEEP_ATTACH */
+#define KEEP_X_ALL 127
 
 /* Of KEEP_SIGNAL. */
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */

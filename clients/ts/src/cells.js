@@ -24,12 +24,12 @@ const words = (command) => (typeof command === 'string' ? ['sh', '-c', command] 
 /**
  * What of the options vivd gets.
  * @param {Command} command
- * @param {ExecOptions & import('./types.js').TerminalOptions} o
+ * @param {ExecOptions & import('./types.js').TerminalOptions & import('./types.js').SpawnOptions} o
  */
 function execSpec(command, o) {
 	/** @type {Record<string, unknown>} */
 	const spec = { command: words(command) };
-	for (const key of /** @type {const} */ (['env', 'workdir', 'user', 'timeout', 'tty', 'rows', 'cols']))
+	for (const key of /** @type {const} */ (['env', 'workdir', 'user', 'timeout', 'tty', 'rows', 'cols', 'detachable']))
 		if (o[key] !== undefined)
 			spec[key] = o[key];
 	return spec;
@@ -326,20 +326,42 @@ export class Cell {
 	/**
 	 * Starts a process, with streams both ways.
 	 * @param {Command} command
-	 * @param {ExecOptions & import('./types.js').TerminalOptions & Abortable} [o] signal hangs up on it, also later
+	 * @param {ExecOptions & import('./types.js').TerminalOptions & import('./types.js').SpawnOptions & Abortable} [o] signal hangs up on it, also later
 	 */
 	spawn(command, o = {}) {
 		return processStart(this.#transport, `${at(this.id)}/exec`, execSpec(command, o), o.signal);
 	}
 
 	/**
+	 * Attaches to a process that outlives its clients: one of detach(), of spawn() with detachable, or the cell's command (1).
+	 * @param {number} proc
+	 * @param {Abortable & {cursor?: number | 'end'}} [o] cursor: where its output begins; by default with the oldest that is kept
+	 */
+	attach(proc, o = {}) {
+		const query = o.cursor === undefined ? '' : `?cursor=${o.cursor}`;
+		return processStart(this.#transport, `${at(this.id)}/processes/${proc}/attach${query}`, undefined, o.signal);
+	}
+
+	/**
+	 * Gives input to a process whose input is open; resolves when it was taken.
+	 * @param {number} proc
+	 * @param {string | Uint8Array} data
+	 * @param {Abortable & {close?: boolean}} [o] close: its input ends after it
+	 */
+	async input(proc, data, o = {}) {
+		await this.#transport.json('POST', `${at(this.id)}/processes/${proc}/input`, {
+			body: { base64: Buffer.from(/** @type {string} */ (data)).toString('base64'), close: o.close === true }, signal: o.signal,
+		});
+	}
+
+	/**
 	 * Starts a process that goes on by itself; its output is in the logs.
 	 * @param {Command} command
-	 * @param {ExecOptions & import('./types.js').TerminalOptions & Abortable} [o]
+	 * @param {ExecOptions & import('./types.js').TerminalOptions & import('./types.js').DetachOptions & Abortable} [o]
 	 * @returns {Promise<{proc: number, pid: number}>}
 	 */
 	detach(command, o = {}) {
-		return this.#transport.json('POST', `${at(this.id)}/exec`, { body: { ...execSpec(command, o), detach: true }, signal: o.signal });
+		return this.#transport.json('POST', `${at(this.id)}/exec`, { body: { ...execSpec(command, o), detach: true, stdin_open: o.stdinOpen === true }, signal: o.signal });
 	}
 
 	/**
@@ -367,14 +389,14 @@ export class Cell {
 
 	/**
 	 * What a detached process (by default the cell's first) wrote.
-	 * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: Date}} [o] tail: lines
+	 * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: Date, cursor?: number}} [o] tail: lines; cursor: only what follows it
 	 * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
 	 */
 	async *logs(o = {}) {
 		const { signal, since, ...query } = o;
 		for await (const line of this.#transport.lines(`${at(this.id)}/logs`, { query: { ...query, since: since?.toISOString() }, signal })) {
 			const data = line.base64 === undefined ? Buffer.from(line.text) : Buffer.from(line.base64, 'base64');
-			yield { time: line.time, stream: line.stream, data, text: data.toString('utf8') };
+			yield { time: line.time, stream: line.stream, cursor: line.cursor, data, text: data.toString('utf8') };
 		}
 	}
 

@@ -34,20 +34,21 @@ export function exitOf(o) {
 }
 
 /**
- * Starts one; resolves when it runs.
+ * Starts one, or attaches to one; resolves when it runs.
  * @param {import('./http.js').Transport} transport
  * @param {string} at
- * @param {Record<string, unknown>} spec
+ * @param {Record<string, unknown> | undefined} spec undefined: at is that of a process that is there
  * @param {AbortSignal} [signal] hangs up on it
  */
 export async function processStart(transport, at, spec, signal) {
 	signal?.throwIfAborted();
 	const ws = await webSocketOpen(transport, at, 'vivarium.exec.v1', signal);
-	const p = new Process(ws, spec.tty === true);
+	const p = new Process(ws, spec?.tty === true);
 	const abort = () => p.hangUp(signal?.reason);
 	signal?.addEventListener('abort', abort, { once: true });
 	p.exit.catch(() => {}).finally(() => signal?.removeEventListener('abort', abort));
-	ws.sendObject(spec);
+	if (spec)
+		ws.sendObject(spec);
 	await p.started;
 	return p;
 }
@@ -61,6 +62,10 @@ export class Process {
 	proc = 0;
 	/** What the cell itself calls it. */
 	pid = 0;
+	/** Position after the output that came so far, for attach(). */
+	cursor = 0;
+	/** Bytes of its output that this side was too slow for. */
+	dropped = 0;
 	#ws;
 	#over = false;
 	/** Streams that take no more at the moment. @type {Set<Readable>} */
@@ -134,7 +139,7 @@ export class Process {
 	}
 
 	/**
-	 * Goes away: the process gets SIGHUP.
+	 * Goes away: the process gets SIGHUP, unless it is detachable or was attached to.
 	 * @param {unknown} [reason]
 	 */
 	hangUp(reason) {
@@ -171,6 +176,7 @@ export class Process {
 	/** @param {Buffer} data */
 	#output(data) {
 		const stream = data[0] === 2 ? this.stderr : this.stdout;
+		this.cursor += data.length - 1;
 		if (!stream.destroyed && !stream.push(data.subarray(1))) {
 			this.#full.add(stream);
 			this.#ws.socket.pause();
@@ -179,14 +185,19 @@ export class Process {
 
 	/** @param {{type: string} & Record<string, any>} o */
 	#told(o) {
-		if (o.type === 'started') {
+		if (o.type === 'started' || o.type === 'attached') {
 			this.proc = o.proc;
 			this.pid = o.pid;
+			this.cursor = o.cursor ?? 0;
+			this.tty = o.tty ?? this.tty;
 			this.#settleStart();
 		} else if (o.type === 'exit') {
 			this.#end(undefined, exitOf(o));
 		} else if (o.type === 'error') {
 			this.#lost(errorFrom(o.status, JSON.stringify(o)));
+		} else if (o.type === 'dropped') {
+			this.dropped += o.bytes;
+			this.cursor = o.cursor;
 		} else if (o.type === 'stdin_closed') {
 			this.stdin.destroy();
 		}

@@ -177,6 +177,7 @@
  * @typedef {object} LogEntry
  * @property {string} time
  * @property {'stdout' | 'stderr'} stream
+ * @property {number} cursor position in the output after it
  * @property {Buffer} data
  * @property {string} text the same, as UTF-8
  *
@@ -197,6 +198,12 @@
  * @property {boolean} [tty]
  * @property {number} [rows]
  * @property {number} [cols]
+ *
+ * @typedef {object} SpawnOptions
+ * @property {boolean} [detachable] the process goes on when this side goes, and can be attached to again
+ *
+ * @typedef {object} DetachOptions
+ * @property {boolean} [stdinOpen] its input stays open, for input() and attach()
  *
  * @typedef {object} Exit
  * @property {number} exitCode 128 + the signal, when one ended it; 124 when its time was up

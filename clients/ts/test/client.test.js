@@ -207,6 +207,27 @@ test('spawn: a terminal, sizes, signals, hanging up', async () => {
 	assert.equal((await closed.exit).signal, 9);
 });
 
+test('attach: a process that outlives its clients', async () => {
+	const p = await cell.spawn('while read x; do echo "got $x"; done; exit 3', { detachable: true });
+	p.stdin.write('1\n');
+	assert.equal(String((await once(p.stdout, 'data'))[0]), 'got 1\n');
+	const { proc, cursor } = p;
+	assert.equal(cursor, 6);
+	p.hangUp();
+	await cell.input(proc, '2\n');
+	const q = await cell.attach(proc, { cursor });
+	assert.equal(q.proc, proc);
+	q.stdin.end('3\n');
+	assert.equal(await text(q.stdout), 'got 2\ngot 3\n');
+	assert.deepEqual([(await q.exit).exitCode, q.cursor, q.dropped], [3, 18, 0]);
+	assert.equal(await text((await cell.attach(proc)).stdout), 'got 1\ngot 2\ngot 3\n');
+	await assert.rejects(cell.input(proc, 'x'), refused('closed', 409));
+	await assert.rejects(cell.attach(999), refused('not_found', 404));
+	const d = await cell.detach(['cat'], { stdinOpen: true });
+	await cell.input(d.proc, 'in', { close: true });
+	assert.equal(await text((await cell.attach(d.proc)).stdout), 'in');
+});
+
 test('detached processes, logs, figures', async () => {
 	const { proc } = await cell.detach('echo kept; echo error >&2; exit 6');
 	assert.deepEqual(await cell.waitFor(proc), { exitCode: 6 });

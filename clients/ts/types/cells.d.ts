@@ -152,16 +152,33 @@ export class Cell {
     /**
      * Starts a process, with streams both ways.
      * @param {Command} command
-     * @param {ExecOptions & import('./types.js').TerminalOptions & Abortable} [o] signal hangs up on it, also later
+     * @param {ExecOptions & import('./types.js').TerminalOptions & import('./types.js').SpawnOptions & Abortable} [o] signal hangs up on it, also later
      */
-    spawn(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").TerminalOptions & import("./types.js").Abortable) | undefined): Promise<import("./process.js").Process>;
+    spawn(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").TerminalOptions & import("./types.js").SpawnOptions & import("./types.js").Abortable) | undefined): Promise<import("./process.js").Process>;
+    /**
+     * Attaches to a process that outlives its clients: one of detach(), of spawn() with detachable, or the cell's command (1).
+     * @param {number} proc
+     * @param {Abortable & {cursor?: number | 'end'}} [o] cursor: where its output begins; by default with the oldest that is kept
+     */
+    attach(proc: number, o?: (import("./types.js").Abortable & {
+        cursor?: number | "end" | undefined;
+    }) | undefined): Promise<import("./process.js").Process>;
+    /**
+     * Gives input to a process whose input is open; resolves when it was taken.
+     * @param {number} proc
+     * @param {string | Uint8Array} data
+     * @param {Abortable & {close?: boolean}} [o] close: its input ends after it
+     */
+    input(proc: number, data: string | Uint8Array, o?: (import("./types.js").Abortable & {
+        close?: boolean | undefined;
+    }) | undefined): Promise<void>;
     /**
      * Starts a process that goes on by itself; its output is in the logs.
      * @param {Command} command
-     * @param {ExecOptions & import('./types.js').TerminalOptions & Abortable} [o]
+     * @param {ExecOptions & import('./types.js').TerminalOptions & import('./types.js').DetachOptions & Abortable} [o]
      * @returns {Promise<{proc: number, pid: number}>}
      */
-    detach(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").TerminalOptions & import("./types.js").Abortable) | undefined): Promise<{
+    detach(command: Command, o?: (import("./types.js").ExecOptions & import("./types.js").TerminalOptions & import("./types.js").DetachOptions & import("./types.js").Abortable) | undefined): Promise<{
         proc: number;
         pid: number;
     }>;
@@ -183,7 +200,7 @@ export class Cell {
     }) | undefined): Promise<void>;
     /**
      * What a detached process (by default the cell's first) wrote.
-     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: Date}} [o] tail: lines
+     * @param {Abortable & {proc?: number, follow?: boolean, tail?: number, since?: Date, cursor?: number}} [o] tail: lines; cursor: only what follows it
      * @returns {AsyncGenerator<import('./types.js').LogEntry, void, void>}
      */
     logs(o?: (import("./types.js").Abortable & {
@@ -191,6 +208,7 @@ export class Cell {
         follow?: boolean;
         tail?: number;
         since?: Date;
+        cursor?: number;
     }) | undefined): AsyncGenerator<import('./types.js').LogEntry, void, void>;
     #private;
 }

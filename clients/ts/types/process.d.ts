@@ -11,13 +11,13 @@ export function signalNumber(signal: SignalName | number): number;
  */
 export function exitOf(o: Record<string, any>): Exit;
 /**
- * Starts one; resolves when it runs.
+ * Starts one, or attaches to one; resolves when it runs.
  * @param {import('./http.js').Transport} transport
  * @param {string} at
- * @param {Record<string, unknown>} spec
+ * @param {Record<string, unknown> | undefined} spec undefined: at is that of a process that is there
  * @param {AbortSignal} [signal] hangs up on it
  */
-export function processStart(transport: import('./http.js').Transport, at: string, spec: Record<string, unknown>, signal?: AbortSignal | undefined): Promise<Process>;
+export function processStart(transport: import('./http.js').Transport, at: string, spec: Record<string, unknown> | undefined, signal?: AbortSignal | undefined): Promise<Process>;
 /**
  * One that runs. Both of its outputs come over one connection: one that nobody reads holds up the other one as well, and in the end the
  * process. `resume()` what is not wanted.
@@ -32,6 +32,10 @@ export class Process {
     proc: number;
     /** What the cell itself calls it. */
     pid: number;
+    /** Position after the output that came so far, for attach(). */
+    cursor: number;
+    /** Bytes of its output that this side was too slow for. */
+    dropped: number;
     /** Whether it has a terminal: then all of its output is in stdout. */
     tty: boolean;
     /** @type {Promise<void>} */
@@ -56,7 +60,7 @@ export class Process {
      */
     resize(rows: number, cols: number): void;
     /**
-     * Goes away: the process gets SIGHUP.
+     * Goes away: the process gets SIGHUP, unless it is detachable or was attached to.
      * @param {unknown} [reason]
      */
     hangUp(reason?: unknown): void;

@@ -426,6 +426,10 @@ export type VivariumEvent = HappenedEvent | GapEvent;
 export type LogEntry = {
     time: string;
     stream: 'stdout' | 'stderr';
+    /**
+     * position in the output after it
+     */
+    cursor: number;
     data: Buffer;
     /**
      * the same, as UTF-8
@@ -470,6 +474,24 @@ export type TerminalOptions = {
     tty?: boolean;
     rows?: number;
     cols?: number;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type SpawnOptions = {
+    /**
+     * the process goes on when this side goes, and can be attached to again
+     */
+    detachable?: boolean;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type DetachOptions = {
+    /**
+     * its input stays open, for input() and attach()
+     */
+    stdinOpen?: boolean;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).

@@ -8,8 +8,13 @@
  * 'x' exit), three zeros, the length in four bytes (most significant first), and so many bytes; those of 's' and 'x' are the lines above.
  *
  * Its streams are pipes whose other ends the cell has, and vivd reads one when the client takes more: nothing is kept in between, and
- * a client that does not read stops the process at its next write. When the client goes, the process gets SIGHUP. With "detach" the output
- * goes to a log (GET .../logs?proc=N) and the answer comes at once. */
+ * a client that does not read stops the process at its next write. When the client goes, the process gets SIGHUP.
+ *
+ * With "detach" the output goes to a log (GET .../logs?proc=N) and the answer comes at once. With "detachable" it goes to a log as well, from which
+ * the client gets it: the process outlives the client and vivd, and GET .../processes/N/attach gives what was missed and what follows. A log keeps the
+ * last output only; who reads too slowly for it gets
+ *
+ *	{"type":"dropped","bytes":1048576,"cursor":9437184}      in a frame 'd'; the output goes on at the position cursor */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +29,8 @@
 #define SMALLEST 512 /* room that there is always */
 
 /* ---- output ---- */
+
+static const char *const heads[] = { NULL, "{\"type\":\"stdout\"", "{\"type\":\"stderr\"" };
 
 static void frame_head(char *buf, char type, size_t n)
 {
@@ -53,7 +60,6 @@ static ssize_t output_frame(struct exec *x, int i, char *buf, size_t size)
 /* A line with some output; 0: there is none now. */
 static ssize_t output_read(struct exec *x, int i, char *buf, size_t size)
 {
-	static const char *const heads[] = { NULL, "{\"type\":\"stdout\"", "{\"type\":\"stderr\"" };
 	struct pipe_end *e = &x->end[i];
 	char data[READ_MAX + 4];
 	size_t room = MIN(chunk_room(size), (size_t)READ_MAX), kept, n = x->kept[i].n;
@@ -91,16 +97,42 @@ static ssize_t line_give(const struct exec *x, char type,
 	return n + FRAME_HEAD;
 }
 
+static ssize_t record_give(struct exec *x, char *buf, size_t size)
+{
+	struct log_reader *l = &x->log->reader;
+	size_t n = MIN(l->len - l->given, size - FRAME_HEAD), head = x->framed ? FRAME_HEAD : 0;
+	ssize_t dropped = exec_dropped_line(x, buf + head, size - head);
+	bool err = l->head.stream == 2;
+
+	if (dropped) {
+		if (x->framed)
+			frame_head(buf, 'd', (size_t)dropped);
+		return dropped + (ssize_t)head;
+	}
+	if (!x->framed)
+		return follow_line(x->log, heads[err ? 2 : 1], false, buf, size);
+	frame_head(buf, err ? 'e' : 'o', n);
+	memcpy(buf + FRAME_HEAD, l->data + l->given, n);
+	log_reader_take(l, n);
+	return (ssize_t)(n + FRAME_HEAD);
+}
+
 static ssize_t exec_read(struct request *r, char *buf, size_t size)
 {
 	struct exec *x = r->arg;
 	ssize_t n;
+	int some;
 
 	if (x->told_exit || size < SMALLEST)
 		return -1;
 	if (!x->told_start) {
 		x->told_start = true;
 		return line_give(x, 's', exec_start_line, buf, size);
+	}
+	if (x->log) {
+		some = follow_next(x->log);
+		if (some >= 0)
+			return some ? record_give(x, buf, size) : 0;
 	}
 	/* In turns, so that one does not starve the other. */
 	x->turn ^= 1;
@@ -141,9 +173,12 @@ static void request_started(struct exec *x)
 	if (x->detached && r)
 		reply_json(r, 201,
 			   json_pack("{s:I,s:i}", "proc", (json_int_t)x->proc, "pid", (int)x->pid));
+	if (x->detached && x->input_at < x->input.len) {
+		x->told_start = true; /* it stays until that is written */
+		return;
+	}
 	if (x->detached || !r) {
-		if (!x->detached) /* nobody is there any more */
-			exec_hangup(x);
+		exec_hangup(x); /* nobody is there any more */
 		exec_free(x);
 		return;
 	}
@@ -164,22 +199,35 @@ static void request_ready(struct exec *x)
 	request_wake(x->r);
 }
 
+static void request_drained(struct exec *x)
+{
+	if (x->detached && x->told_start)
+		exec_free(x);
+}
+
 static const struct exec_ops request_ops = { .started = request_started,
 					     .failed = request_failed,
-					     .ready = request_ready };
+					     .ready = request_ready,
+					     .drained = request_drained };
+
+static bool wants_frames(struct request *r)
+{
+	const char *accept = request_header(r, "Accept");
+
+	return accept && strstr(accept, FRAMES);
+}
 
 void exec_post(struct request *r)
 {
 	struct cell *c = request_live(r);
 	json_t *o = c ? request_json(r, exec_fields, nexec_fields) : NULL;
 	struct err f = { 0 };
-	const char *accept = request_header(r, "Accept");
 	struct exec *x;
 
 	if (!o)
 		return;
 	x = exec_new(r->d, c, &request_ops);
-	x->framed = accept && strstr(accept, FRAMES);
+	x->framed = wants_frames(r);
 	if (exec_start(x, c, o, &f) < 0) {
 		exec_free(x);
 		reply_err(r, &f);
@@ -187,4 +235,18 @@ void exec_post(struct request *r)
 		op_begin(r, &x->op);
 	}
 	json_decref(o);
+}
+
+void exec_attach_stream(struct request *r, struct cell *c, uint32_t proc, uint64_t cursor)
+{
+	struct exec *x = exec_new(r->d, c, &request_ops);
+	struct err f = { 0 };
+
+	x->framed = wants_frames(r);
+	if (exec_attach(x, c, proc, cursor, &f) < 0) {
+		exec_free(x);
+		reply_err(r, &f);
+	} else {
+		op_begin(r, &x->op);
+	}
 }

@@ -39,7 +39,6 @@ struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_
 	list_append(&execs, &x->entry);
 	for (int i = 0; i < 3; i++)
 		pipe_end_init(&x->end[i], &d->loop, i ? output_ready : input_ready, x);
-	d->count.execs++;
 	return x;
 }
 
@@ -47,6 +46,8 @@ void exec_free(struct exec *x)
 {
 	if (x->link)
 		link_forget(x->link, x);
+	if (x->log)
+		follow_free(x->log);
 	for (int i = 0; i < 3; i++)
 		pipe_end_close(&x->end[i]);
 	list_remove(&x->entry);
@@ -59,12 +60,33 @@ struct exec *exec_find(const struct cell *c, uint32_t proc)
 	struct exec *x;
 
 	list_for_each (x, &execs, entry)
-		if (x->proc == proc && !strcmp(x->cell, c->id))
+		if (x->proc == proc && (x->running || x->input_done) && !strcmp(x->cell, c->id))
 			return x;
 	return NULL;
 }
 
 /* ---- input ---- */
+
+/* Ends an input that others may write to: their descriptors of it go as well, and the keeper's. */
+static void input_end(struct exec *x)
+{
+	struct exec *other, *tmp;
+
+	if (x->end[0].fd < 0)
+		return;
+	exec_tell(x, (struct keep_msg){ .type = KEEP_CLOSE_INPUT });
+	pipe_end_close(&x->end[0]);
+	list_for_each_safe (other, tmp, &execs, entry) {
+		if (other == x || !other->outlives || other->proc != x->proc ||
+		    strcmp(other->cell, x->cell) != 0)
+			continue;
+		other->input_over = true; /* also for a descriptor that is on its way */
+		if (other->end[0].fd >= 0) {
+			pipe_end_close(&other->end[0]);
+			exec_input_step(other);
+		}
+	}
+}
 
 void exec_input_step(struct exec *x)
 {
@@ -80,7 +102,9 @@ void exec_input_step(struct exec *x)
 		x->input_at += (size_t)n;
 	}
 	x->input.len = x->input_at = 0;
-	if (x->input_ends)
+	if (x->input_ends && x->outlives)
+		input_end(x);
+	else if (x->input_ends)
 		pipe_end_close(e);
 	if (x->input_done) {
 		void (*done)(struct exec * x) = x->input_done;
@@ -93,6 +117,18 @@ void exec_input_step(struct exec *x)
 }
 
 /* ---- what is told of it ---- */
+
+ssize_t exec_dropped_line(struct exec *x, char *buf, size_t size)
+{
+	struct log_reader *l = x->log ? &x->log->reader : NULL;
+	uint64_t n = l ? l->dropped : 0;
+
+	if (!n)
+		return 0;
+	l->dropped = 0;
+	return snprintf(buf, size, "{\"type\":\"dropped\",\"bytes\":%llu,\"cursor\":%llu}\n",
+			(unsigned long long)n, (unsigned long long)l->position);
+}
 
 ssize_t exec_exit_line(const struct exec *x, char *buf, size_t size)
 {
@@ -113,6 +149,13 @@ ssize_t exec_exit_line(const struct exec *x, char *buf, size_t size)
 
 ssize_t exec_start_line(const struct exec *x, char *buf, size_t size)
 {
+	if (x->attached)
+		return snprintf(buf, size,
+				"{\"type\":\"attached\",\"proc\":%u,\"pid\":%d,\"tty\":%s,"
+				"\"stdin_open\":%s,\"cursor\":%llu}\n",
+				x->proc, x->pid, x->tty ? "true" : "false",
+				x->end[0].fd >= 0 ? "true" : "false",
+				(unsigned long long)x->cursor);
 	return snprintf(buf, size, "{\"type\":\"started\",\"proc\":%u,\"pid\":%d}\n", x->proc,
 			x->pid);
 }
@@ -129,6 +172,8 @@ void exec_tell(struct exec *x, struct keep_msg m)
 
 void exec_hangup(struct exec *x)
 {
+	if (x->outlives)
+		return;
 	exec_tell(x, (struct keep_msg){ .type = KEEP_SIGNAL, .a = SIGHUP, .flags = KEEP_TO_GROUP });
 	exec_tell(x,
 		  (struct keep_msg){ .type = KEEP_SIGNAL, .a = SIGCONT, .flags = KEEP_TO_GROUP });
@@ -136,13 +181,37 @@ void exec_hangup(struct exec *x)
 
 /* ---- the start ---- */
 
+static void output_more(void *arg)
+{
+	struct exec *x = arg;
+
+	x->ops->ready(x);
+}
+
+static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds);
+
+/* Its output and its end, from the keeper. */
+static int log_follow(struct exec *x, uint64_t cursor, struct err *f)
+{
+	struct keep_msg m = { .type = KEEP_WAIT, .proc = x->proc };
+
+	x->log = follow_new(&x->d->loop, x->cell, x->proc, cursor, true, output_more, x);
+	if (!x->log)
+		return err_set(f, ERR_NO_LOG, "the output of process %u is not kept any more",
+			       x->proc);
+	x->cursor = x->log->reader.position;
+	if (!x->link || link_ask(x->link, &m, NULL, 0, exec_answer, x) < 0)
+		return err_set(f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
+	return 0;
+}
+
 static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct exec *x = arg;
 	struct err f = { 0 };
 
-	(void)fds;
-	(void)nfds;
+	for (unsigned i = 1; i < nfds; i++)
+		close(fds[i]);
 	if (!m)
 		x->link = NULL;
 	if (x->running) {
@@ -158,6 +227,13 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 		x->running = true;
 		x->proc = m->proc;
 		x->pid = m->pid;
+		if (nfds)
+			pipe_end_adopt(&x->end[0], fds[0], false);
+		if (x->outlives && !x->detached && log_follow(x, 0, &f) < 0) {
+			x->ops->failed(x, &f);
+			exec_free(x);
+			return;
+		}
 		exec_input_step(x);
 		x->ops->started(x);
 		return;
@@ -177,6 +253,7 @@ const struct field exec_fields[] = {
 	{ "stdin_base64", FIELD_TEXT, false }, { "stdin_open", FIELD_BOOL, false },
 	{ "detach", FIELD_BOOL, false },       { "tty", FIELD_BOOL, false },
 	{ "rows", FIELD_INT, false },	       { "cols", FIELD_INT, false },
+	{ "detachable", FIELD_BOOL, false },
 };
 const unsigned nexec_fields = ARRAY_LEN(exec_fields);
 
@@ -291,16 +368,18 @@ int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f)
 	int err;
 
 	x->detached = json_is_true(json_object_get(o, "detach"));
-	s.exec.flags = (tty ? KEEP_X_TTY : 0) | (x->detached ? KEEP_X_DETACH | KEEP_X_LOG : 0);
+	x->outlives = x->detached || json_is_true(json_object_get(o, "detachable"));
+	s.exec.flags = (tty ? KEEP_X_TTY : 0) | (x->outlives ? KEEP_X_DETACH | KEEP_X_LOG : 0);
 	s.exec.rows = (uint16_t)MIN(json_integer_value(json_object_get(o, "rows")), 10000);
 	s.exec.cols = (uint16_t)MIN(json_integer_value(json_object_get(o, "cols")), 10000);
 	s.exec.timeout_ns = seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * NSEC_PER_SEC) : 0;
-	if (x->detached && (json_object_get(o, "stdin") || json_object_get(o, "stdin_base64")))
-		return err_set(f, ERR_INVALID, "a detached process has no input");
 	if (c->state == CELL_PAUSED)
 		return err_set(f, ERR_WRONG_STATE, "the cell is paused" REMEDY "resume it first");
 	err = input_make(x, o, f);
-	if (!err && !x->detached)
+	if (x->outlives && (x->input.len || !x->input_ends))
+		s.exec.flags |= KEEP_X_INPUT;
+	x->d->count.execs++;
+	if (!err && !x->outlives)
 		err = streams_make(x, tty, s.fds, f);
 	if (!err) {
 		int sent = start_send(x, c, o, &s);
@@ -311,4 +390,109 @@ int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f)
 		if (s.fds[i] >= 0)
 			close(s.fds[i]);
 	return err;
+}
+
+/* ---- attaching ---- */
+
+/* Clients of one process, so that a log is not read any number of times. */
+#define ATTACHED_MAX 64
+
+static bool is_crowded(const struct exec *x, uint32_t proc)
+{
+	const struct exec *other;
+	unsigned n = 0;
+
+	list_for_each (other, &execs, entry)
+		n += other->outlives && other->proc == proc && !strcmp(other->cell, x->cell);
+	return n >= ATTACHED_MAX;
+}
+
+static void attach_fail(struct exec *x, const struct keep_msg *m, struct err *f)
+{
+	if (!f->kind)
+		keeper_err(m, f);
+	x->ops->failed(x, f);
+	exec_free(x);
+}
+
+static void input_adopt(struct exec *x, int *fds, unsigned nfds)
+{
+	for (unsigned i = 0; i < nfds; i++)
+		if (i || x->input_over)
+			close(fds[i]);
+	if (nfds && !x->input_over)
+		pipe_end_adopt(&x->end[0], fds[0], false);
+}
+
+static void attach_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct exec *x = arg;
+	struct err f = { 0 };
+
+	input_adopt(x, fds, nfds);
+	if (!m)
+		x->link = NULL;
+	if (!m || m->type != KEEP_ATTACH) {
+		attach_fail(x, m, &f);
+		return;
+	}
+	x->pid = m->pid;
+	x->tty = m->flags & KEEP_X_TTY;
+	if (x->cursor == EXEC_NOW)
+		x->cursor = m->n;
+	if (x->cursor != LOG_OLDEST && x->cursor > m->n)
+		err_note(&f, ERR_INVALID, "'cursor' is %llu, but the process wrote %llu bytes",
+			 (unsigned long long)x->cursor, (unsigned long long)m->n);
+	if (f.kind || log_follow(x, x->cursor, &f) < 0) {
+		attach_fail(x, m, &f);
+		return;
+	}
+	x->running = true;
+	x->ops->started(x);
+}
+
+static void attach_input_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct exec *x = arg;
+	struct err f = { 0 };
+
+	input_adopt(x, fds, nfds);
+	if (!m)
+		x->link = NULL;
+	if (!m || m->type != KEEP_ATTACH || x->end[0].fd < 0) {
+		if (m && m->type == KEEP_ATTACH)
+			err_note(&f, ERR_CLOSED, "the input of the process is closed");
+		attach_fail(x, m, &f);
+		return;
+	}
+	x->running = true;
+	exec_input_step(x);
+}
+
+static int attach_ask(struct exec *x, struct cell *c, uint32_t proc, ask_fn fn, struct err *f)
+{
+	struct keep_msg m = { .type = KEEP_ATTACH, .proc = proc };
+	int sent;
+
+	if (is_crowded(x, proc))
+		return err_set(f, ERR_OVERLOADED,
+			       "process %u has %d clients" REMEDY "detach from it elsewhere first",
+			       proc, ATTACHED_MAX);
+	x->proc = proc;
+	x->attached = x->outlives = true;
+	sent = link_ask(c->keeper, &m, NULL, 0, fn, x);
+	if (sent == -EAGAIN)
+		return err_set(f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
+	return sent ? err_set(f, ERR_ENDED, "the cell has just ended") : 0;
+}
+
+int exec_attach(struct exec *x, struct cell *c, uint32_t proc, uint64_t cursor, struct err *f)
+{
+	x->cursor = cursor;
+	return attach_ask(x, c, proc, attach_answer, f);
+}
+
+int exec_attach_input(struct exec *x, struct cell *c, uint32_t proc, struct err *f)
+{
+	return attach_ask(x, c, proc, attach_input_answer, f);
 }

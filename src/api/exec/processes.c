@@ -1,4 +1,4 @@
-/* /v1/cells/{cell}/processes: what runs in a cell; input, signals and window sizes for it; waiting for its end. And /v1/cells/{cell}/stats. */
+/* /v1/cells/{cell}/processes: what runs in a cell; attaching to it; input, signals and window sizes for it; waiting for its end. And /v1/cells/{cell}/stats. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static bool proc_number(struct request *r, uint32_t *ret)
 {
 	uint64_t n;
 
-	if (text_number(r->param[1], UINT32_MAX, &n)) {
+	if (text_number(r->param[1], UINT32_MAX, &n) && n) {
 		*ret = (uint32_t)n;
 		return true;
 	}
@@ -190,33 +190,64 @@ static void input_done(struct exec *x)
 	free(op);
 }
 
-static void input_begin(struct request *r, struct exec *x, const json_t *o)
+/* The request waits until this input is written. False: answered. */
+static bool input_take(struct request *r, struct exec *x, const json_t *o)
 {
 	const char *text = json_text(o, "text"), *coded = json_text(o, "base64");
 	size_t before = x->input.len;
 
-	if (x->input_done) {
-		reply_error(r, ERR_BUSY,
-			    "the input before is not read yet" REMEDY "wait for its answer");
-		return;
-	}
-	/* Or it will be, after what is still to be written. */
-	if (x->end[0].fd < 0 || x->input_ends) {
-		reply_error(r, ERR_CLOSED, "the input of the process is closed");
-		return;
-	}
 	if (text)
 		buf_add(&x->input, text, strlen(text));
 	if (coded && exec_input_decode(x, coded) < 0) {
 		x->input.len = before;
 		reply_error(r, ERR_INVALID, "'base64' is not base64");
-		return;
+		return false;
 	}
 	x->input_ends = json_is_true(json_object_get(o, "close"));
 	x->input_op = xalloc(sizeof(*x->input_op));
 	op_begin(r, x->input_op);
 	x->input_done = input_done;
-	exec_input_step(x);
+	return true;
+}
+
+static void input_failed(struct exec *x, const struct err *f)
+{
+	struct op *op = x->input_op;
+	struct request *r = op_end(op);
+
+	x->input_op = NULL;
+	x->input_done = NULL;
+	if (r)
+		reply_err(r, f);
+	free(op);
+}
+
+static const struct exec_ops input_ops = { .failed = input_failed, .drained = exec_free };
+
+/* For a process that nobody is attached to, but whose keeper holds its input open. */
+static void input_detached(struct request *r, struct cell *c, uint32_t proc, const json_t *o)
+{
+	struct exec *x = exec_new(r->d, c, &input_ops);
+	struct err f = { 0 };
+
+	if (!input_take(r, x, o)) {
+		exec_free(x);
+	} else if (exec_attach_input(x, c, proc, &f) < 0) {
+		input_failed(x, &f);
+		exec_free(x);
+	}
+}
+
+static void input_begin(struct request *r, struct exec *x, const json_t *o)
+{
+	if (x->input_done)
+		reply_error(r, ERR_BUSY,
+			    "the input before is not read yet" REMEDY "wait for its answer");
+	/* Or it will be, after what is still to be written. */
+	else if (x->end[0].fd < 0 || x->input_ends)
+		reply_error(r, ERR_CLOSED, "the input of the process is closed");
+	else if (input_take(r, x, o))
+		exec_input_step(x);
 }
 
 void process_input(struct request *r)
@@ -236,11 +267,45 @@ void process_input(struct request *r)
 		if (x)
 			input_begin(r, x, o);
 		else
-			reply_error(r, ERR_NOT_FOUND,
-				    "there is no process %u whose input is attached to a request",
-				    proc);
+			input_detached(r, c, proc, o);
 	}
 	json_decref(o);
+}
+
+/* ---- attaching ---- */
+
+/* False: answered. */
+static bool cursor_read(struct request *r, uint64_t *ret)
+{
+	bool bad = false;
+	char *text = request_query(r, "cursor", &bad);
+
+	if (text && !strcmp(text, "end")) {
+		*ret = EXEC_NOW;
+	} else if (text && !text_number(text, INT64_MAX, ret)) {
+		reply_error(r, ERR_INVALID, "'cursor' is a position in the output, or 'end'");
+		bad = true;
+	}
+	free(text);
+	return !bad;
+}
+
+void process_attach(struct request *r)
+{
+	static const char *const names[] = { "cursor", "ping", NULL };
+	uint64_t cursor = LOG_OLDEST;
+	struct cell *c;
+	uint32_t proc;
+
+	if (!request_query_only(r, names) || !cursor_read(r, &cursor))
+		return;
+	c = request_live(r);
+	if (!c || !proc_number(r, &proc))
+		return;
+	if (request_header(r, "Upgrade"))
+		exec_attach_socket(r, c, proc, cursor);
+	else
+		exec_attach_stream(r, c, proc, cursor);
 }
 
 /* ---- figures ---- */

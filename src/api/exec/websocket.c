@@ -1,15 +1,17 @@
-/* GET /v1/cells/{cell}/exec: a process in a running cell, over a WebSocket, both ways at once. Subprotocol "vivarium.exec.v1":
+/* GET /v1/cells/{cell}/exec: a process in a running cell, over a WebSocket, both ways at once; and GET .../processes/{proc}/attach: one that
+ * outlives its clients, for which the first message of the client is left out. Subprotocol "vivarium.exec.v1":
  *
  *	client: text     first the object that POST .../exec takes (input stays open unless "stdin_open" is false), then any of
  *	                 {"type":"resize","rows":N,"cols":N}  {"type":"signal","signal":N,"group":true}  {"type":"stdin_close"}
  *	        binary   a zero byte, then input
- *	server: text     {"type":"started",...}, and as the last {"type":"exit",...}, as POST gives them
+ *	server: text     {"type":"started",...} or {"type":"attached",...}, and as the last {"type":"exit",...}, as POST gives them
  *	                 {"type":"stdin_closed"}      it reads no more; what is sent from now on is dropped
+ *	                 {"type":"dropped","bytes":N,"cursor":N}      bytes that the client was too slow for
  *	                 {"type":"error","status":404,"code":...,"message":...}      then a close frame with 4000 + status
  *	        binary   a byte 1 (output) or 2 (errors), then what it wrote
  *
  * Back-pressure both ways: its pipe is read when the client takes more, and the socket when the process has read what came before. When
- * the client goes, with a close frame or without, the process gets SIGHUP. */
+ * the client goes, with a close frame or without, the process gets SIGHUP, unless it outlives its client. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,8 @@ struct wsexec {
 	struct daemon *d;
 	char cell[CELL_ID_LEN + 1];
 	struct exec *x; /* NULL: none yet, or none any more */
+	uint32_t proc; /* that is attached to; 0: one is started */
+	uint64_t cursor;
 	/* Texts that came in one piece with the first, each with a NUL, until the process is there. */
 	struct buf early;
 	bool asked, told_exit, told_closed;
@@ -82,6 +86,10 @@ static void process_started(struct exec *x)
 		return;
 	}
 	line_tell(x->ws, exec_start_line);
+	if (x->attached) {
+		x->ws->told_closed = x->end[0].fd < 0;
+		input_tell(x);
+	}
 	ws_kick(x->ws->w);
 	early_read(x->ws);
 }
@@ -104,6 +112,19 @@ static const struct exec_ops process_ops = { .started = process_started,
 					     .ready = process_ready,
 					     .drained = input_tell };
 
+static bool record_give(struct wsexec *e)
+{
+	struct log_reader *l = &e->x->log->reader;
+	char text[128];
+	ssize_t n = exec_dropped_line(e->x, text, sizeof(text));
+
+	if (n)
+		ws_text(e->w, text, (size_t)n - 1);
+	ws_bytes(e->w, l->head.stream == 2 ? 2 : 1, l->data + l->given, l->len - l->given);
+	log_reader_take(l, l->len - l->given);
+	return true;
+}
+
 static bool process_room(void *arg)
 {
 	struct wsexec *e = arg;
@@ -111,6 +132,12 @@ static bool process_room(void *arg)
 
 	if (!x || !x->running || e->told_exit)
 		return false;
+	if (x->log) {
+		int some = follow_next(x->log);
+
+		if (some >= 0)
+			return some && record_give(e);
+	}
 	/* In turns, so that one does not starve the other. */
 	x->turn ^= 1;
 	for (int i = 0; i < 2; i++) {
@@ -176,14 +203,14 @@ static void process_begin(struct wsexec *e, const char *p, size_t n)
 		err_note(&f, ERR_INVALID, "a detached process has no WebSocket" REMEDY "use POST");
 		c = NULL;
 	}
+	if (!json_object_get(o, "stdin_open"))
+		json_object_set_new(o, "stdin_open", json_true());
 	if (c) {
 		x = exec_new(e->d, c, &process_ops);
 		if (exec_start(x, c, o, &f) < 0) {
 			exec_free(x);
 			c = NULL;
 		} else {
-			if (!json_object_get(o, "stdin_open"))
-				x->input_ends = false;
 			x->ws = e;
 			e->x = x;
 		}
@@ -296,11 +323,35 @@ static void message_read(void *arg, bool text, const char *p, size_t n)
 
 /* ---- the connection ---- */
 
+static void attach_begin(struct wsexec *e)
+{
+	struct err f = { 0 };
+	struct cell *c = cell_find(e->d, e->cell, &f);
+	struct exec *x;
+
+	e->asked = true;
+	ws_hold(e->w, true);
+	if (c && !c->keeper) {
+		err_note(&f, ERR_ENDED, "the cell has just ended");
+	} else if (c) {
+		x = exec_new(e->d, c, &process_ops);
+		x->ws = e;
+		e->x = x;
+		if (exec_attach(x, c, e->proc, e->cursor, &f) == 0)
+			return;
+		e->x = NULL;
+		exec_free(x);
+	}
+	error_tell(e, &f);
+}
+
 static void exec_opened(void *arg, struct ws *w)
 {
 	struct wsexec *e = arg;
 
 	e->w = w;
+	if (e->proc)
+		attach_begin(e);
 }
 
 static void exec_gone(void *arg)
@@ -320,20 +371,28 @@ static void exec_gone(void *arg)
 	free(e);
 }
 
+#define USER(takes)                                                                  \
+	{                                                                            \
+		.protocol = "vivarium.exec.v1", .query = takes, .open = exec_opened, \
+		.message = message_read, .room = process_room, .gone = exec_gone     \
+	}
+
+void exec_attach_socket(struct request *r, struct cell *c, uint32_t proc, uint64_t cursor)
+{
+	static const struct ws_user starts = USER(NULL), attaches = USER("cursor");
+	struct wsexec *e = xalloc(sizeof(*e));
+
+	e->d = r->d;
+	e->proc = proc;
+	e->cursor = cursor;
+	strcpy(e->cell, c->id);
+	ws_accept(r, proc ? &attaches : &starts, e);
+}
+
 void exec_get(struct request *r)
 {
-	static const struct ws_user user = { .protocol = "vivarium.exec.v1",
-					     .open = exec_opened,
-					     .message = message_read,
-					     .room = process_room,
-					     .gone = exec_gone };
 	struct cell *c = request_live(r);
-	struct wsexec *e;
 
-	if (!c)
-		return;
-	e = xalloc(sizeof(*e));
-	e->d = r->d;
-	strcpy(e->cell, c->id);
-	ws_accept(r, &user, e);
+	if (c)
+		exec_attach_socket(r, c, 0, 0);
 }

@@ -7,7 +7,7 @@
 #include "api/http/text.h"
 
 /* For the head and what is around the bytes. */
-#define FRAME 160
+#define FRAME 240
 
 size_t chunk_room(size_t size)
 {

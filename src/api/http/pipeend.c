@@ -29,6 +29,13 @@ int pipe_end_open(struct pipe_end *e, bool reads)
 	return p[reads ? 1 : 0];
 }
 
+void pipe_end_adopt(struct pipe_end *e, int fd, bool reads)
+{
+	pipe_end_close(e);
+	e->reads = reads;
+	e->fd = fd;
+}
+
 void pipe_end_widen(struct pipe_end *e)
 {
 	fcntl(e->fd, F_SETPIPE_SZ, WIDE);

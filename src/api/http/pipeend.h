@@ -23,6 +23,8 @@ void pipe_end_init(struct pipe_end *e, uv_loop_t *loop, void (*ready)(struct pip
 		   void *owner);
 /* Makes the pipe. Returns the process's end, which is the caller's, or -errno. */
 int pipe_end_open(struct pipe_end *e, bool reads);
+/* Makes it the end of a pipe that is there already. Takes fd, which does not block. */
+void pipe_end_adopt(struct pipe_end *e, int fd, bool reads);
 /* Gives it more room than usual. That pays for much data only, and such pages of a user are counted (pipe-user-pages-soft in proc(5)). */
 void pipe_end_widen(struct pipe_end *e);
 /* Also one that is closed. ready() is not called any more. */

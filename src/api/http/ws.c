@@ -247,6 +247,16 @@ void ws_text(struct ws *w, const char *text, size_t n)
 }
 
 /* The rest of a frame whose bytes are in a pipe. */
+void ws_bytes(struct ws *w, char channel, const char *p, size_t n)
+{
+	char buf[WS_BYTES_MAX + 1];
+
+	buf[0] = channel;
+	n = MIN(n, (size_t)WS_BYTES_MAX);
+	memcpy(buf + 1, p, n);
+	queue(w, WSLAY_BINARY_FRAME, buf, n + 1);
+}
+
 static void pipe_send(struct ws *w)
 {
 	while (w->left) {

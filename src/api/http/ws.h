@@ -24,6 +24,7 @@ struct ws;
 
 struct ws_user {
 	const char *protocol; /* the subprotocol's name */
+	const char *query; /* a parameter that the route takes, besides ping; NULL: none */
 	void (*open)(void *arg, struct ws *w);
 	/* A whole message; p has a NUL behind it. */
 	void (*message)(void *arg, bool text, const char *p, size_t n);
@@ -38,6 +39,9 @@ void ws_accept(struct request *r, const struct ws_user *u, void *arg);
 char *ws_token(struct request *r);
 
 void ws_text(struct ws *w, const char *text, size_t n);
+/* A binary message: a byte that names the channel, then n bytes, at most WS_BYTES_MAX. */
+#define WS_BYTES_MAX 16384
+void ws_bytes(struct ws *w, char channel, const char *p, size_t n);
 /* What is in the pipe, as a binary message: a byte that names the channel, then the bytes. Only from within room(). 1: something;
  * 0: there is nothing at the moment; -1: nor will there be. */
 int ws_forward(struct ws *w, char channel, int fd);

@@ -164,7 +164,7 @@ static void hand_end(struct request *r)
 void ws_accept(struct request *r, const struct ws_user *u, void *arg)
 {
 	static const struct stream never = { .end = hand_end };
-	static const char *const names[] = { "ping", NULL };
+	const char *const names[] = { "ping", u->query, NULL };
 	char accept[BASE64_SIZE(20) + 1];
 	struct MHD_Response *m;
 	uint64_t ping = PING_SECONDS;
