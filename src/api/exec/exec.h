@@ -36,6 +36,7 @@ struct exec {
 	struct buf input; /* that is still to be written, from input_at on */
 	size_t input_at;
 	bool input_ends; /* after it */
+	unsigned resizing; /* window sizes that are not set yet: input that came after them waits */
 	bool input_over; /* another client ended it */
 	void (*input_done)(struct exec *x); /* who waits for that; once */
 	struct op *input_op;
@@ -94,6 +95,8 @@ ssize_t exec_exit_line(const struct exec *x, char *buf, size_t size);
 
 /* Asks its keeper for something about it; nobody waits for the answer. */
 void exec_tell(struct exec *x, struct keep_msg m);
+/* A window size, which is set before input that comes later is read. */
+void exec_resize(struct exec *x, int rows, int cols);
 /* SIGHUP and SIGCONT, if it still runs and does not outlive its client. */
 void exec_hangup(struct exec *x);
 

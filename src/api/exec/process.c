@@ -92,6 +92,8 @@ void exec_input_step(struct exec *x)
 {
 	struct pipe_end *e = &x->end[0];
 
+	if (x->resizing && x->input_at < x->input.len)
+		return;
 	while (x->input_at < x->input.len) {
 		ssize_t n = pipe_end_write(e, x->input.p + x->input_at, x->input.len - x->input_at);
 
@@ -170,6 +172,25 @@ void exec_tell(struct exec *x, struct keep_msg m)
 		return;
 }
 
+static void resize_answer(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct exec *x = arg;
+
+	(void)m;
+	(void)fds;
+	(void)nfds;
+	x->resizing--;
+	exec_input_step(x);
+}
+
+void exec_resize(struct exec *x, int rows, int cols)
+{
+	struct keep_msg m = { .type = KEEP_RESIZE, .proc = x->proc, .a = rows, .b = cols };
+
+	if (!x->exited && x->link && link_ask(x->link, &m, NULL, 0, resize_answer, x) == 0)
+		x->resizing++;
+}
+
 void exec_hangup(struct exec *x)
 {
 	if (x->outlives)
@@ -212,17 +233,20 @@ static void exec_answer(void *arg, const struct keep_msg *m, int *fds, unsigned 
 
 	for (unsigned i = 1; i < nfds; i++)
 		close(fds[i]);
-	if (!m)
-		x->link = NULL;
 	if (x->running) {
 		x->exited = true;
-		x->link = NULL; /* nobody tells us of its end any more */
+		if (x->link) /* nobody tells us of its end any more */
+			link_forget(x->link, x);
+		x->link = NULL;
+		x->resizing = 0;
 		x->lost = !m || m->type != KEEP_EXITED;
 		x->status = x->lost ? 0 : m->a;
 		x->timed_out = !x->lost && m->b;
 		x->ops->ready(x);
 		return;
 	}
+	if (!m)
+		x->link = NULL;
 	if (m && m->type == KEEP_STARTED) {
 		x->running = true;
 		x->proc = m->proc;

@@ -232,9 +232,7 @@ static void control_do(struct wsexec *e, const json_t *o, struct err *f)
 		if (rows < 1 || cols < 1 || rows > 10000 || cols > 10000)
 			err_note(f, ERR_INVALID, "'rows' and 'cols' are between 1 and 10000");
 		else
-			exec_tell(e->x, (struct keep_msg){ .type = KEEP_RESIZE,
-							   .a = (int)rows,
-							   .b = (int)cols });
+			exec_resize(e->x, (int)rows, (int)cols);
 	} else if (!strcmp(type, "signal")) {
 		if (sig < 1 || sig > 64)
 			err_note(f, ERR_INVALID, "'signal' is a number between 1 and 64");
