@@ -81,6 +81,8 @@ static const struct opt cp_opts[] = {
 	  "keep user and group ids (default: root in the cell, you on the host)" },
 	{ 'L', "follow-link", NULL, "copy the target of a symbolic link instead of the link" },
 	{ 'q', "quiet", NULL, "accepted for compatibility; nothing is printed anyway" },
+	{ 'r', "recursive", NULL,
+	  "accepted for compatibility; directories are always copied with their contents" },
 };
 
 static const struct opt events_opts[] = {

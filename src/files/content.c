@@ -284,7 +284,9 @@ int write_op(char **words)
 	int fd, ret;
 
 	umask(0);
-	ret = target_find(path, &t);
+	ret = word_is_on(words[6]) ? parents_make(path) : 0;
+	if (ret == 0)
+		ret = target_find(path, &t);
 	if (ret == 0 && t.exists && !replace)
 		ret = -EEXIST;
 	if (ret < 0)

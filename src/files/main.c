@@ -16,7 +16,7 @@ struct operation {
 };
 
 static const struct operation operations[] = {
-	{ "read", read_op, 4 },	    { "write", write_op, 6 }, { "stat", stat_op, 2 },
+	{ "read", read_op, 4 },	    { "write", write_op, 7 }, { "stat", stat_op, 2 },
 	{ "list", list_op, 2 },	    { "mkdir", mkdir_op, 5 }, { "move", move_op, 3 },
 	{ "remove", remove_op, 2 }, { "tar", tar_op, 2 },     { "untar", untar_op, 3 },
 	{ "watch", watch_op, 2 },

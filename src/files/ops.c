@@ -108,8 +108,7 @@ static int attributes_set(int dir, const char *name, mode_t mode, int64_t uid, i
 	return fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-/* The directories above the last name of path, those that are missing made with 0755. */
-static int parents_make(const char *path)
+int parents_make(const char *path)
 {
 	char *copy = strdup(path);
 	int ret = 0;

@@ -28,4 +28,7 @@ bool word_is_on(const char *word);
  * one); -errno. name has room for 256 bytes. */
 int must_check parent_open(int dir, const char *path, char *name);
 
+/* Makes the directories above the last name of path that are missing, with 0755. 0 or -errno. */
+int must_check parents_make(const char *path);
+
 #endif

@@ -3,7 +3,7 @@
  * viv-files is a program that runs in a cell, for one operation each time. Its words say what to do:
  *
  *   read PATH all|from|last A B     A: first byte, B: last one; or A: how many of the last
- *   write PATH MODE UID GID REPLACE SYNC
+ *   write PATH MODE UID GID REPLACE SYNC PARENTS
  *   stat PATH FOLLOW
  *   list PATH RECURSIVE
  *   mkdir PATH PARENTS MODE UID GID

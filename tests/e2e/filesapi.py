@@ -121,6 +121,13 @@ def content():
     same(files("PUT", 409, path="/root", body=b"x")["code"], "is_directory", "code")
     same(files("PUT", 404, path="/no/where/x", body=b"x")["code"], "not_found", "code")
     same(files("PUT", 409, path="/etc/passwd/x", body=b"x")["code"], "not_directory", "code")
+    # With the directories above it, which may be there, or cannot be.
+    files("PUT", 201, path="/root/new/deep/f", body=b"deep", parents=1)
+    files("PUT", 200, path="/root/new/deep/f", body=b"deeper", parents=1)
+    same(shell("cat /root/new/deep/f; stat -c %a /root/new/deep"), b"deeper755\n", "parents")
+    same(files("PUT", 409, path="/etc/passwd/x/y", body=b"x", parents=1)["code"], "not_directory", "code")
+    same(files("PUT", 409, path="/root/new", body=b"x", parents=1)["code"], "is_directory", "code")
+    same(files("PUT", 403, path="/root/not/mine", body=b"x", user="1000:1000", parents=1)["code"], "denied", "code")
     same(files("GET", 403, path="/root/a", user="1000:1000")["code"], "denied", "code")
     files("PUT", 201, path="/tmp/theirs", body=b"x", user="1000:1000")
     same(shell("stat -c '%u %g' /tmp/theirs"), b"1000 1000\n", "of another user")

@@ -328,7 +328,7 @@ json_everywhere() {
 	is "$(cat out)" '{"cell":"m","to":"/root","from":"files","entries":3,"bytes":2}'
 	lines 1 cp --json files/. m:/root
 	is "$(cat out)" '{"cell":"m","to":"/root","from":"files/.","entries":2,"bytes":2}'
-	lines 1 cp --json m:/root/files back
+	lines 1 cp -r --json m:/root/files back
 	is "$(cat out)" '{"cell":"m","from":"/root/files","to":"back","entries":3,"bytes":2}'
 	lines 1 cp --json m:/root/files/. back
 	is "$(cat out)" '{"cell":"m","from":"/root/files/.","to":"back","entries":2,"bytes":2}'

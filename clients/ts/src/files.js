@@ -49,10 +49,10 @@ export class Files {
 	 * Makes or replaces a file: who reads it sees the old or the new one.
 	 * @param {string} path
 	 * @param {Content} content
-	 * @param {AsUser & {mode?: number, uid?: number, gid?: number}} [o] what is not given stays as it is, in a new file it is 0644 and the user's
+	 * @param {AsUser & {mode?: number, uid?: number, gid?: number, parents?: boolean}} [o] what is not given stays as it is, in a new file it is 0644 and the user's; parents: directories above it that are missing are made
 	 */
 	async write(path, content, o = {}) {
-		const query = { path, user: o.user, uid: o.uid, gid: o.gid, mode: o.mode?.toString(8) };
+		const query = { path, user: o.user, uid: o.uid, gid: o.gid, mode: o.mode?.toString(8), parents: o.parents };
 		await this.#transport.json('PUT', this.#at, { query, content, signal: o.signal });
 	}
 

@@ -32,7 +32,7 @@ export class Files {
      * Makes or replaces a file: who reads it sees the old or the new one.
      * @param {string} path
      * @param {Content} content
-     * @param {AsUser & {mode?: number, uid?: number, gid?: number}} [o] what is not given stays as it is, in a new file it is 0644 and the user's
+     * @param {AsUser & {mode?: number, uid?: number, gid?: number, parents?: boolean}} [o] what is not given stays as it is, in a new file it is 0644 and the user's; parents: directories above it that are missing are made
      */
     write(path: string, content: Content, o?: (import("./types.js").Abortable & {
         user?: string;
@@ -40,6 +40,7 @@ export class Files {
         mode?: number;
         uid?: number;
         gid?: number;
+        parents?: boolean;
     }) | undefined): Promise<void>;
     /** @param {string} path @param {AsUser & {follow?: boolean}} [o] follow: of a link, what it leads to @returns {Promise<FileInfo>} */
     stat(path: string, o?: (import("./types.js").Abortable & {

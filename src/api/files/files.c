@@ -197,13 +197,14 @@ void files_get(struct request *r)
 
 static void write_fill(const struct values *v, struct fileop_spec *s)
 {
-	WORDS(s, "write", v->path, v->mode, v->uid, v->gid, on(v->replace), on(v->sync));
+	WORDS(s, "write", v->path, v->mode, v->uid, v->gid, on(v->replace), on(v->sync),
+	      on(v->parents));
 }
 
 void files_put(struct request *r)
 {
-	static const char *const names[] = { "path", "user",	"mode", "uid",
-					     "gid",  "replace", "sync", NULL };
+	static const char *const names[] = { "path",	"user", "mode",	   "uid", "gid",
+					     "replace", "sync", "parents", NULL };
 
 	files_ask(r, names, write_fill,
 		  (struct fileop_spec){ .answer = FILEOP_RECORD, .upload = true });

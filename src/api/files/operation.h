@@ -16,7 +16,7 @@ enum fileop_answer {
 };
 
 /* The words for viv-files after its name; what they point to stays the caller's. */
-#define FILEOP_WORDS 8
+#define FILEOP_WORDS 9
 
 struct fileop_spec {
 	enum fileop_answer answer;

@@ -101,7 +101,7 @@ static int spec_make(const struct writing *w)
 {
 	const json_t *mode = json_object_get(json_array_get(w->files, w->at), "mode");
 	char octal[16], *dir = xstrndup(path_of(w), strlen(path_of(w)));
-	const char *const write[] = { "write", dir, octal, "-", "-", "1", "1", NULL };
+	const char *const write[] = { "write", dir, octal, "-", "-", "1", "1", "-", NULL };
 	const char *const mkdir[] = { "mkdir", dir, "1", "-", "-", "-", NULL };
 	int fd;
 
