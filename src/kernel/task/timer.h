@@ -16,7 +16,7 @@ struct ktimer {
 
 #define ktimer_init(timer, function) ktimer_init_with(timer, CALLBACK(function))
 /* The same of a file's own timer, at its definition. */
-#define KTIMER(timer, function)                                       \
+#define KTIMER(timer, function)                                      \
 	static void (*const timer##_fn)(struct ktimer *) = function; \
 	static struct ktimer timer = { .fn = &timer##_fn }
 void ktimer_init_with(struct ktimer *timer, void (*const *fn)(struct ktimer *));
