@@ -666,7 +666,7 @@ static void group_chain(void *arg)
 		group_of_many();
 		signal(SIGCHLD, caught);
 		for (int i = 0; i < CHAIN; i++)
-			if (fork() != 0)
+			if (fork() > 0)
 				for (;;)
 					pause();
 		(void)!write(made[1], "", 1);

@@ -509,7 +509,8 @@ attack ghost ""
 attack seccomp ""
 attack mounttree ""
 attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
-for part in shm mounts unix fifo groups stub; do attack "lifetimes:$part" "" "$part"; done
+for part in shm mounts unix fifo stub; do attack "lifetimes:$part" "" "$part"; done
+attack lifetimes:groups "--pids 4096" groups
 attack stubseq "" $((12 * scale)) "${FUZZ_SEED:-1}"
 attack holders "" $((3 * scale)) "${FUZZ_SEED:-1}"
 attack holders:eager "--fast eager" $((2 * scale)) "$((${FUZZ_SEED:-1} + 7))"
