@@ -312,7 +312,7 @@ void cell_rename_post(struct request *r)
 		return;
 	other = cell_by_name(r->d, name);
 	if (!cell_name_is_valid(name)) {
-		reply_error(r, ERR_INVALID, "this is no name for a cell");
+		reply_error(r, ERR_INVALID, "this is not a valid name for a cell");
 	} else if (other) {
 		reply_error(r, ERR_EXISTS, "there is a cell '%s' already", name);
 	} else if (!c->name[0] || cell_state_is_live(c->state) || c->busy || c->visit) {

@@ -138,7 +138,7 @@ static int file_read(struct asking *x, struct err *f)
 	}
 	if (!project || !cell_name_is_valid(project))
 		return err_set(f, ERR_INVALID,
-			       project ? "this is no name for a project"
+			       project ? "this is not a valid name for a project"
 				       : "one of 'yaml' and 'project' is needed");
 	strcpy(x->project, project);
 	return 0;

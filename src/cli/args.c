@@ -138,7 +138,7 @@ int args_take(struct args *a, int argc, char **argv)
 	if (a->n < a->verb->min)
 		return args_wrong(a->verb, "missing argument");
 	if (a->verb->max >= 0 && a->n > a->verb->max)
-		return args_wrong(a->verb, "'%s' is too much", a->words[a->verb->max]);
+		return args_wrong(a->verb, "unexpected argument: '%s'", a->words[a->verb->max]);
 	return 0;
 }
 
@@ -194,6 +194,6 @@ bool arg_time(const struct args *a, const char *name, int64_t *ret)
 	}
 	if (value_duration(text, ret))
 		return true;
-	args_wrong(a->verb, "--%s '%s' is no time such as 500ms, 10s or 5m", name, text);
+	args_wrong(a->verb, "--%s '%s': must be a time such as 500ms, 10s or 5m", name, text);
 	return false;
 }

@@ -250,7 +250,7 @@ int completion_main(int argc, char **argv)
 		return status;
 	zsh = !strcmp(a.words[0], "zsh");
 	if (!zsh && strcmp(a.words[0], "bash"))
-		return args_wrong(a.verb, "'%s' is no shell that can be helped", a.words[0]);
+		return args_wrong(a.verb, "there is no completion for the shell '%s'", a.words[0]);
 	if (zsh)
 		printf("#compdef viv\n");
 	printf("# Made by 'viv completion %s' of viv %s.\n", a.words[0], VIV_VERSION);

@@ -199,9 +199,11 @@ int create_main(int argc, char **argv)
 		return report(&e);
 	for (int i = 1; i < argc; i++)
 		if (!text_is_utf8(argv[i], strlen(argv[i])))
-			return fail(ERR_USAGE, "'%s' is no UTF-8, which vivd needs", argv[i]);
+			return fail(ERR_USAGE, "'%s' is not valid UTF-8, which vivd requires",
+				    argv[i]);
 	if (env_unsayable(&o))
-		return fail(ERR_USAGE, "the variable '%.*s' is no UTF-8, which vivd needs",
+		return fail(ERR_USAGE,
+			    "the variable '%.*s' is not valid UTF-8, which vivd requires",
 			    (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
 	status = vivd_connect(&c);
 	if (status)

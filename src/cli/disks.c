@@ -133,7 +133,7 @@ int diff_main(int argc, char **argv)
 		return status;
 	patch = arg_is_on(&a, "patch");
 	if (patch && a.json)
-		return args_wrong(a.verb, "--patch is no JSON");
+		return args_wrong(a.verb, "--patch cannot be combined with --json");
 	if (cell_ref_parse(a.words[0], &from, &e) < 0 ||
 	    (a.words[1] && cell_ref_parse(a.words[1], &to, &e) < 0))
 		return report(&e);
@@ -218,7 +218,7 @@ int commit_main(int argc, char **argv)
 		return status;
 	tag = arg_value(&a, "tag");
 	if (!tag || !*tag)
-		return args_wrong(a.verb, "--tag is missing");
+		return args_wrong(a.verb, "missing option: --tag NAME");
 	status = ref_begin(&a, &ref, &body, &c);
 	if (status)
 		return status;

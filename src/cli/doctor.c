@@ -176,7 +176,8 @@ static void ptrace_check(struct finding *f)
 	else if (scope >= 3)
 		found(f, FAIL,
 		      "set kernel.yama.ptrace_scope to 0 or 1, and start the machine again",
-		      "kernel.yama.ptrace_scope is %ld: nobody may read another process's memory",
+		      "kernel.yama.ptrace_scope is %ld: no process may read another process's "
+		      "memory",
 		      scope);
 	else if (scope == 2 && geteuid())
 		found(f, WARN, "as root: sysctl kernel.yama.ptrace_scope=1",
@@ -389,7 +390,8 @@ static void vivd_check(struct finding *f)
 	if (!c && (error.code == ENOENT || error.code == ECONNREFUSED)) {
 		found(f, OK, "", "vivd does not run; the first command that needs it starts it");
 	} else if (!c || viv_call(c, "GET", "/v1/version", NULL, &reply, &error) < 0) {
-		found(f, FAIL, "'viv daemon restart', or look at who runs it", "%s", error.text);
+		found(f, FAIL, "'viv daemon restart', or check which user runs it", "%s",
+		      error.text);
 	} else {
 		if (reply.status != 200 || json_parse(&d, reply.body, reply.size, &e) < 0) {
 			found(f, FAIL, "end what listens there, or set VIVARIUM_SOCKET",

@@ -49,7 +49,7 @@ int events_main(int argc, char **argv)
 		return status;
 	since = arg_value(&a, "since");
 	if (since && (!*since || strspn(since, "0123456789") != strlen(since)))
-		return args_wrong(a.verb, "--since '%s' is no number of an event", since);
+		return args_wrong(a.verb, "--since '%s': must be the number of an event", since);
 	status = vivd_connect(&c);
 	if (status)
 		return status;

@@ -295,8 +295,8 @@ static int exec_run(struct exec *x, const struct args *a, char **argv)
 	if (options_apply(x, a, &e) < 0)
 		return report(&e);
 	if (x->tty && !x->detach && !isatty(x->interactive ? 0 : 1))
-		return fail(ERR_USAGE,
-			    "-t: there is no terminal to show it at" REMEDY "leave -t out");
+		return fail(ERR_USAGE, "-t: standard input and output are not a terminal" REMEDY
+				       "leave -t out");
 	if (target_open(a->words[0], &x->target, &e) < 0)
 		return report(&e);
 	x->start.spec.flags = EXECSPEC_CELL_ENV;
@@ -321,7 +321,7 @@ int exec_main(int argc, char **argv)
 	/* As before the command of viv run. */
 	command = a.words + (strcmp(a.words[1], "--") ? 1 : 2);
 	if (!*command)
-		return args_wrong(a.verb, "something is missing");
+		return args_wrong(a.verb, "missing argument: COMMAND");
 	x.interactive = arg_is_on(&a, "interactive");
 	x.tty = arg_is_on(&a, "tty");
 	x.detach = arg_is_on(&a, "detach");

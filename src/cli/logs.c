@@ -146,7 +146,7 @@ int logs_main(int argc, char **argv)
 	r.json = a.json;
 	if (tail && strcmp(tail, "all")) {
 		if (!value_u32(tail, &wanted))
-			return args_wrong(a.verb, "--tail '%s' is no number of lines", tail);
+			return args_wrong(a.verb, "--tail '%s': must be a number of lines", tail);
 		snprintf(query, sizeof(query), "&tail=%u", wanted);
 	}
 	if (since) {
@@ -154,7 +154,7 @@ int logs_main(int argc, char **argv)
 
 		if (!since_write(since, query + n, sizeof(query) - n))
 			return args_wrong(a.verb,
-					  "--since '%s' is no time such as 10m or "
+					  "--since '%s': must be a time such as 10m or "
 					  "2026-01-31T12:00:00Z",
 					  since);
 	}

@@ -50,7 +50,10 @@ static bool is_wanted(const struct args *a, const struct json_doc *found, int *s
 	}
 	fflush(stdout);
 	if (!force && (a->json || !isatty(0)))
-		*status = fail(ERR_USAGE, "nobody can be asked" REMEDY "--force removes this");
+		*status =
+			fail(ERR_USAGE,
+			     "cannot ask for confirmation: standard input is not a terminal" REMEDY
+			     "--force removes this");
 	return force || (!*status && is_agreed());
 }
 

@@ -389,14 +389,14 @@ int top_main(int argc, char **argv)
 		return status;
 	text = arg_value(&a, "iterations");
 	if (text && (!value_u32(text, &t.left) || !t.left))
-		return args_wrong(a.verb, "--iterations '%s' is no number of looks", text);
+		return args_wrong(a.verb, "--iterations '%s': must be a number", text);
 	if (!arg_time(&a, "delay", &t.delay))
 		return ERR_USAGE;
 	t.delay = MAX(t.delay, NSEC_PER_SEC / 10);
 	text = arg_value(&a, "sort");
 	for (t.key = 0; text && strcmp(text, keys[t.key].name); t.key++)
 		if (t.key + 1 == ARRAY_LEN(keys))
-			return args_wrong(a.verb, "--sort '%s' is no column", text);
+			return args_wrong(a.verb, "--sort '%s': unknown column", text);
 	t.json = a.json;
 	status = vivd_connect(&t.c);
 	if (status)

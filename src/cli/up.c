@@ -65,7 +65,7 @@ static int file_load(const char *name, struct buf *b)
 			line += b->p[i] == '\n';
 		if (b->len > FILE_MAX)
 			return fail(ERR_USAGE, "'%s' has more than 1 MiB", name);
-		return fail(ERR_USAGE, "%s:%u: this is no UTF-8", name, line);
+		return fail(ERR_USAGE, "%s:%u: not valid UTF-8", name, line);
 	}
 	return 0;
 }
@@ -102,7 +102,7 @@ static int variables_add(struct buf *b, const char *text)
 		if (!value || seen)
 			continue;
 		if (!text_is_utf8(value, strlen(value)))
-			status = fail(ERR_USAGE, "the variable %s is no UTF-8", name);
+			status = fail(ERR_USAGE, "the variable %s is not valid UTF-8", name);
 		json_member_text(&v, name, value);
 	}
 	buf_add(&v, "}", 2);

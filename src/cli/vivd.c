@@ -38,7 +38,7 @@ int vivd_connect(struct viv_client **ret)
 	if (e.kind == ERR_DENIED)
 		err_remedy(&e, "is the vivd another user's?");
 	else
-		err_wrap(&e, "vivd cannot be reached" REMEDY "'viv doctor' tells what is missing");
+		err_wrap(&e, "vivd cannot be reached" REMEDY "'viv doctor' shows what is missing");
 	return report(&e);
 }
 

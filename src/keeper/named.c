@@ -24,7 +24,8 @@ int name_check(const char *what, const char *name, struct err *e)
 {
 	if (disk_name_is_valid(name) && name[0] != '_')
 		return 0;
-	return err_set(e, ERR_USAGE, "'%s' is no name for a %s" REMEDY "%s", name, what, name_rule);
+	return err_set(e, ERR_USAGE, "'%s' is not a valid name for a %s" REMEDY "%s", name, what,
+		       name_rule);
 }
 
 int disk_failed(const char *what, const char *name, int err, struct err *e)

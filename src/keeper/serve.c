@@ -252,7 +252,8 @@ static void seal_start(struct client *c, const struct keep_msg *in)
 		return;
 	}
 	if (in->text[0] && !disk_name_is_valid(in->text)) {
-		client_fail(c, in->id, ERR_USAGE, 0, "'%.64s' is no name for a snapshot", in->text);
+		client_fail(c, in->id, ERR_USAGE, 0, "'%.64s' is not a valid name for a snapshot",
+			    in->text);
 		return;
 	}
 	keeper.sealing = c;
@@ -352,7 +353,8 @@ static void logs(struct client *c, const struct keep_msg *in, const struct kproc
 
 	if (!n)
 		client_fail(c, in->id, ERR_NOT_FOUND, 0,
-			    "the output of this process is not kept; it went to who started it");
+			    "the output of this process is not kept; it went to the client that "
+			    "started it");
 	else
 		client_send(c, in->id, &m, fds, n);
 }

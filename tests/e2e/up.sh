@@ -208,7 +208,7 @@ wrong() {
 	try_file 'cells:\n  a: {env: {X: "${NOT_SET_AT_ALL}"}}\n' '2:16: the variable NOT_SET_AT_ALL is not set; set it, or write ${NOT_SET_AT_ALL:-DEFAULT}'
 	printf 'cells:\n  a: {}\n  \xff: {}\n' >vivarium.yaml
 	exits 2 v up
-	is "$(cat err)" 'viv: vivarium.yaml:3: this is no UTF-8'
+	is "$(cat err)" 'viv: vivarium.yaml:3: not valid UTF-8'
 	head -c 1100000 /dev/zero | tr '\0' x >vivarium.yaml
 	exits 2 v up
 	echo 'cells: {a: {}}' | exits 2 v up --many

@@ -21,7 +21,7 @@ struct building {
 static int wrong_name(struct building *b, const struct ynode *at, const char *what)
 {
 	return yaml_wrong(b->r.y.f, &b->r.y.doc, at,
-			  "this is no name for a %s" REMEDY
+			  "this is not a valid name for a %s" REMEDY
 			  "a name is 1 to %d letters, digits, '.', '_' or "
 			  "'-', and starts with a letter or a digit",
 			  what, CELL_NAME_LEN);
@@ -41,7 +41,7 @@ static int name_choose(struct building *b, const json_t *root)
 				  "give it one with the key 'name'");
 	if (!cell_name_is_valid(name))
 		return err_set(b->r.y.f, ERR_INVALID,
-			       "this is no name for a project" REMEDY
+			       "this is not a valid name for a project" REMEDY
 			       "use letters, digits, '.', '_' and "
 			       "'-'");
 	snprintf(b->p->name, sizeof(b->p->name), "%s", name);

@@ -75,7 +75,7 @@ static int mount_check(struct yread *y, struct ynode *at, json_t *o)
 		return yaml_wrong(y->f, &y->doc, ynode_get(at, "size"), "'size' is for a tmpfs");
 	if (volume && !cell_name_is_valid(volume))
 		return yaml_wrong(y->f, &y->doc, ynode_get(at, "volume"),
-				  "this is no name for a volume");
+				  "this is not a valid name for a volume");
 	if (!source || !strncmp(source, "s3://", 5))
 		return 0;
 	path = host_path(y, ynode_get(at, "source"), "source");
