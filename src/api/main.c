@@ -22,7 +22,7 @@
 #include "client/vivarium.h"
 #include "daemon/cells/cells.h"
 #include "daemon/state/events.h"
-#include "daemon/keepers/place.h"
+#include "daemon/keepers/instance.h"
 #include "daemon/keepers/pool.h"
 #include "store/files.h"
 #include "store/store.h"

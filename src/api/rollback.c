@@ -1,6 +1,6 @@
 /* POST /v1/cells/{cell}/rollback: the files of a named cell are set back to a snapshot.
  *
- * A cell that runs is ended for it, and its keeper does the rest before it lets go of the disk (keeper/back.c). Then it is started again, if it was
+ * A cell that runs is ended for it, and its keeper does the rest before it lets go of the disk (keeper/snapshots.c). Then it is started again, if it was
  * vivd that ran it; what somebody else runs, and waits for, cannot be. Nothing is ended before the keeper has found the snapshot, and what fails
  * later leaves the files as they were and the cell running again. A cell that does not run is set back by a thread; one that waits for its
  * restart is started at once. Who goes away before the answer changes nothing of that. */

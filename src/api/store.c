@@ -9,7 +9,7 @@
 #include "api/http/keys.h"
 #include "api/routes.h"
 #include "api/store.h"
-#include "daemon/cells/visit.h"
+#include "daemon/cells/offline.h"
 #include "keeper/named.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
  *   watch.c   its life: the kernel's messages, deadlines, the end (the loop: stay.c)
  *   serve.c   clients and their requests
  *   procs.c   processes that clients started
- *   back.c    snapshots that are forgotten, or gone back to
+ *   snapshots.c    snapshots that are forgotten, or gone back to
  *   events.c  numbered events, the last of which are kept
  *   log.c     output that is kept */
 #ifndef VIV_KEEPER_KEEPER_H
@@ -105,7 +105,7 @@ bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, con
 	     unsigned nfds);
 void client_ok(struct client *c, uint32_t id, uint64_t n);
 
-/* ---- back.c ---- */
+/* ---- snapshots.c ---- */
 /* KEEP_FORGET. */
 void forget_request(struct client *c, const struct keep_msg *in);
 /* KEEP_ROLLBACK. */
@@ -124,7 +124,7 @@ void limits_answer(struct client *c, uint32_t id, int err);
 /* For a cell in which nothing ran yet: the cgroup is made, and m is what the kernel is to be told. */
 int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e);
 
-/* ---- take.c ---- */
+/* ---- pooled.c ---- */
 /* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or there is no memory. */
 char **words_read(int fd, int *ret_n);
 /* The first request to a cell of a pool. False: it cannot be used, which was answered. */

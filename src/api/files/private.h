@@ -5,7 +5,7 @@
 
 #include "api/files/operation.h"
 #include "api/http/pipeend.h"
-#include "daemon/cells/visit.h"
+#include "daemon/cells/offline.h"
 
 struct fileop {
 	struct op op; /* first: until it is answered */

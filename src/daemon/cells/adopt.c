@@ -22,7 +22,7 @@
 #include "daemon/cells/lifepriv.h"
 #include "daemon/cells/make.h"
 #include "daemon/cells/probe.h"
-#include "daemon/cells/visit.h"
+#include "daemon/cells/offline.h"
 #include "store/named.h"
 #include "store/store.h"
 

@@ -42,7 +42,7 @@ struct cell {
 	bool changing; /* its keeper is being told of other limits (change.h) */
 	struct keeper_link *keeper; /* NULL: none */
 	struct visit *
-		visit; /* its files are being used while it does not run (visit.h); NULL: they are not */
+		visit; /* its files are being used while it does not run (offline.h); NULL: they are not */
 	int32_t kernel_pid;
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "daemon/cells/filesprogram.h"
-#include "daemon/cells/visit.h"
+#include "daemon/cells/offline.h"
 #include "wire/files.h"
 #include "wire/memfd.h"
 

@@ -1,4 +1,4 @@
-/* Files that a cell is to have before it is started: written by viv-files, with a kernel that runs on the cell's disk for that time (visit.h). */
+/* Files that a cell is to have before it is started: written by viv-files, with a kernel that runs on the cell's disk for that time (offline.h). */
 #ifndef VIV_DAEMON_CELLS_FILESWRITE_H
 #define VIV_DAEMON_CELLS_FILESWRITE_H
 

@@ -20,7 +20,7 @@
 #include "daemon/keepers/spawn.h"
 #include "daemon/cells/usage.h"
 #include "keeper/named.h"
-#include "daemon/cells/visit.h"
+#include "daemon/cells/offline.h"
 #include "store/named.h"
 #include "store/store.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "keeper/disk/lines.h"
+#include "keeper/disk/textdiff.h"
 
 #define CONTEXT 3u
 #define EMPTY_BLOB \

@@ -58,7 +58,7 @@ enum park_kind {
 enum kept_kind {
 	KEPT_NOTHING,
 	KEPT_FILE, /* what it works at, whatever becomes of the descriptor (sys/file_util.c) */
-	KEPT_SYNC, /* a layer writes to the disk (fs/layer/flight.c) */
+	KEPT_SYNC, /* a layer writes to the disk (fs/layer/sync_work.c) */
 	KEPT_FIFO, /* a FIFO is being opened (fs/pipe/fifo.c) */
 	KEPT_POLL, /* arguments that were read (sys/poll.c) */
 	KEPT_QUEUE, /* of System V messages (sys/msg.c) */

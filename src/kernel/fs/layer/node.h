@@ -111,7 +111,7 @@ struct lnode {
 	uint64_t copied; /* of the image's content, while that is copied in pieces */
 	uint32_t copied_in; /* the layer of the disk that they were copied to */
 	struct content_work
-		*beside; /* what another thread does with the content; NULL: nothing (beside.c) */
+		*beside; /* what another thread does with the content; NULL: nothing (content_work.c) */
 	bool beside_failed; /* the loop has to do it */
 	uint64_t id; /* its number in the log and of its content on a disk; 0: none yet */
 	uint32_t names; /* OWN entries that lead to it */
@@ -266,7 +266,7 @@ int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole);
 /* The content may be changed now; of one that is copied for that, the first keep bytes. WAITING: the call waits. */
 int must_check content_own(struct lnode *n, uint64_t keep);
 
-/* ---- beside.c: long works at a content, by the other thread ---- */
+/* ---- content_work.c: long works at a content, by the other thread ---- */
 extern struct content_limits {
 	uint64_t
 		piece; /* a larger file is copied in pieces: of so many bytes here, one after each event of others ... */

@@ -128,7 +128,7 @@ struct lstore {
 	struct sync_request *own_request; /* of nobody, store_sync_beside(); NULL: none */
 	uint32_t
 		long_row; /* how many of the last ones took the host long, in a row; up to LONG_ROW */
-	uint32_t working; /* contents that the other thread works at (beside.c) */
+	uint32_t working; /* contents that the other thread works at (content_work.c) */
 	uint64_t content_bytes; /* of used_bytes */
 	uint64_t clean_bytes; /* what REC_CLEAN says */
 	uint32_t missing; /* nodes that the image has no more */

@@ -2,7 +2,7 @@
  *
  * One sync is a row of steps, each a call of the host: contents, the directories with their names, what is ordered before the log, the
  * log. Gathering finds them, settling does what follows from their results. Between the two they are made here, one by one (what is
- * expected to be short, and all that cannot wait), or by another thread (flight.c). */
+ * expected to be short, and all that cannot wait), or by another thread (sync_work.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

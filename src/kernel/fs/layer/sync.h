@@ -1,4 +1,4 @@
-/* One sync of a disk: what sync.c and flight.c share. See there. */
+/* One sync of a disk: what sync.c and sync_work.c share. See there. */
 #ifndef VIV_KERNEL_FS_LAYER_SYNC_H
 #define VIV_KERNEL_FS_LAYER_SYNC_H
 
@@ -52,7 +52,7 @@ void sync_took(struct lstore *s, int64_t ns);
 #define LONG_ROW \
 	2 /* after so many long ones the next is expected to be one: a single one may be chance */
 
-/* ---- flight.c ---- */
+/* ---- sync_work.c ---- */
 /* What waits is on its way, if it can be and nothing is yet. */
 void flight_start(struct layer *l);
 

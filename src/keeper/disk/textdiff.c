@@ -6,7 +6,7 @@
  *   boxes     What is left is a box to be crossed from corner to corner. The middle of a shortest way is searched from both ends at
  *             once and cuts the box in two, until one side of each is empty.
  * The search has a budget of steps. What is not decided when it is spent counts as changed: right, but longer than it had to be. */
-#include "keeper/disk/lines.h"
+#include "keeper/disk/textdiff.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* See place.h. The lock decides who is vivd for this RUN; a socket without a lock belongs to nobody. */
-#include "daemon/keepers/place.h"
+/* See instance.h. The lock decides who is vivd for this RUN; a socket without a lock belongs to nobody. */
+#include "daemon/keepers/instance.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

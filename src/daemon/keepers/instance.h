@@ -1,6 +1,6 @@
 /* vivd's place: its lock, its sockets, its state directory. */
-#ifndef VIV_DAEMON_KEEPERS_PLACE_H
-#define VIV_DAEMON_KEEPERS_PLACE_H
+#ifndef VIV_DAEMON_KEEPERS_INSTANCE_H
+#define VIV_DAEMON_KEEPERS_INSTANCE_H
 
 #include "daemon/state/daemon.h"
 

@@ -1,5 +1,5 @@
-/* See visit.h. */
-#include "daemon/cells/visit.h"
+/* See offline.h. */
+#include "daemon/cells/offline.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Which lines of two texts differ. */
-#ifndef VIV_KEEPER_DISK_LINES_H
-#define VIV_KEEPER_DISK_LINES_H
+#ifndef VIV_KEEPER_DISK_TEXTDIFF_H
+#define VIV_KEEPER_DISK_TEXTDIFF_H
 
 #include "base/base.h"
 

@@ -2,8 +2,8 @@
  * cell's state stays what it is, and nobody but vivd can reach that kernel, which ends with its last visitor, or with vivd.
  *
  * A cell that is to be started meanwhile waits for that, and after VISIT_SECONDS its visitors are sent away. */
-#ifndef VIV_DAEMON_CELLS_VISIT_H
-#define VIV_DAEMON_CELLS_VISIT_H
+#ifndef VIV_DAEMON_CELLS_OFFLINE_H
+#define VIV_DAEMON_CELLS_OFFLINE_H
 
 #include "daemon/cells/cells.h"
 #include "daemon/keepers/link.h"

@@ -1,10 +1,10 @@
 /* Comparing texts: what is left unchanged is the same in both, as much as there can be, and no text takes long. */
-/* objects: src/keeper/disk/lines.c */
+/* objects: src/keeper/disk/textdiff.c */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "keeper/disk/lines.h"
+#include "keeper/disk/textdiff.h"
 #include "tap.h"
 
 #define SMALL 40
