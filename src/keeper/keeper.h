@@ -3,7 +3,7 @@
  *   watch.c   its life: the kernel's messages, deadlines, the end (the loop: stay.c)
  *   serve.c   clients and their requests
  *   procs.c   processes that clients started
- *   snapshots.c    snapshots that are forgotten, or gone back to
+ *   snapshots.c  snapshots that are forgotten, or gone back to
  *   events.c  numbered events, the last of which are kept
  *   log.c     output that is kept */
 #ifndef VIV_KEEPER_KEEPER_H

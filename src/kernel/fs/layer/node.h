@@ -110,8 +110,8 @@ struct lnode {
 	uint64_t unsynced; /* about as many bytes were written since its content was synced */
 	uint64_t copied; /* of the image's content, while that is copied in pieces */
 	uint32_t copied_in; /* the layer of the disk that they were copied to */
-	struct content_work
-		*beside; /* what another thread does with the content; NULL: nothing (content_work.c) */
+	struct content_work *
+		beside; /* what another thread does with the content; NULL: nothing (content_work.c) */
 	bool beside_failed; /* the loop has to do it */
 	uint64_t id; /* its number in the log and of its content on a disk; 0: none yet */
 	uint32_t names; /* OWN entries that lead to it */
