@@ -209,7 +209,10 @@ static void gone(struct channel *c)
 {
 	struct exec *x = container_of(c, struct exec, keeper);
 
-	x->stay.status = fail(ERR_FAILED, "the cell's keeper is gone, and the cell with it");
+	/* A keeper that ends with its cell says how the command ended before it goes. */
+	if (!x->stay.ended)
+		x->stay.status =
+			fail(ERR_FAILED, "the cell's keeper is gone, and the cell with it");
 	x->stay.ended = true;
 	channel_close(c);
 }

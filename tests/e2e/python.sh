@@ -54,7 +54,7 @@ if __name__ == '__main__':
     with m.Pool(4) as p:
         print(p.map(sq, range(200))[-1], sum(p.imap_unordered(sq, range(100))), p.apply_async(sq, (9,)).get(10))
     q = m.Queue(); ps = [m.Process(target=put, args=(q, i)) for i in range(8)]; [p.start() for p in ps]
-    print(sorted(q.get(timeout=20) for _ in ps)); [p.join() for p in ps]; print([p.exitcode for p in ps])
+    print(sorted(q.get(timeout=300) for _ in ps)); [p.join() for p in ps]; print([p.exitcode for p in ps])
     v, l = m.Value('i', 0), m.Lock(); ps = [m.Process(target=inc, args=(v, l)) for _ in range(4)]; [p.start() for p in ps]; [p.join() for p in ps]; print(v.value)
     a, b = m.Pipe(); p = m.Process(target=pipe, args=(b,)); p.start(); a.send('abc'); print(a.recv()); p.join()
     e = m.Event(); p = m.Process(target=e.wait); p.start(); e.set(); p.join(10); print(p.exitcode)
@@ -90,12 +90,12 @@ EOF
 same 'sqlite3 on a file, with a journal and with a WAL' python3 <<'EOF'
 import sqlite3, os, threading
 for mode in 'delete', 'wal':
-    n = mode + '.db'; c = sqlite3.connect(n, timeout=20); print(c.execute('pragma journal_mode=' + mode).fetchone())
+    n = mode + '.db'; c = sqlite3.connect(n, timeout=300); print(c.execute('pragma journal_mode=' + mode).fetchone())
     c.execute('create table t(id integer primary key, v text)'); c.executemany('insert into t(v) values(?)', ((str(i) * 5,) for i in range(2000))); c.commit()
     c.execute('create index i on t(v)'); print(c.execute('select count(*), max(id), sum(length(v)) from t').fetchone())
     c.execute('delete from t where id % 2'); c.rollback(); print(c.execute('select count(*) from t').fetchone())
     def w(k):
-        d = sqlite3.connect(n, timeout=20)
+        d = sqlite3.connect(n, timeout=300)
         for j in range(10):
             with d: d.execute('insert into t(v) values(?)', (f'{k}-{j}',))
         d.close()
