@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/cells.h"
 #include "cli/color.h"
+#include "cli/format.h"
 #include "cli/target.h"
 #include "cli/vivd.h"
 
@@ -18,8 +19,7 @@ const char *cell_shown(const struct json *cell)
 	return *name ? name : json_show(cell, "id");
 }
 
-/* Up to max bytes, and how many there were. */
-static unsigned text_print(FILE *to, const char *s, unsigned max)
+unsigned text_print(FILE *to, const char *s, unsigned max)
 {
 	unsigned n = 0;
 
@@ -135,7 +135,9 @@ int list_show(const struct args *a, const struct listing *l)
 	if (status)
 		return status;
 	list = json_get(d.root, l->member, JSON_LIST);
-	if (!a->json && !quiet)
+	if (l->format)
+		format_row(l->format, NULL);
+	else if (!a->json && !quiet)
 		l->heading();
 	for (const struct json *item = list ? list->first : NULL; item; item = item->next) {
 		if (l->is_shown && !l->is_shown(item))
@@ -145,10 +147,14 @@ int list_show(const struct args *a, const struct listing *l)
 			putchar('\n');
 		} else if (quiet) {
 			printf("%s\n", l->name(item));
+		} else if (l->format) {
+			format_row(l->format, item);
 		} else {
 			l->row(item);
 		}
 	}
+	if (l->format)
+		format_end(l->format);
 	json_free(&d);
 	return 0;
 }
@@ -163,11 +169,14 @@ static int list_main(int argc, char **argv, bool all)
 			     .name = cell_shown };
 	const char *text;
 	unsigned at = 0;
+	struct format format;
 	struct args a;
 	int status = args_take(&a, argc, argv);
 
+	status = status ? status : format_read(&format, &a);
 	if (status)
 		return status;
+	l.format = format.template ? &format : NULL;
 	while ((text = arg_next(&a, "filter", &at)))
 		if (strlen(query) > 2000 || filter_add(query, sizeof(query), text) < 0)
 			return args_wrong(a.verb,

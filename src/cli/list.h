@@ -9,8 +9,12 @@
 
 /* Its name, else its id. */
 const char *cell_shown(const struct json *cell);
+/* Up to max characters, without bytes that could steer a terminal; returns how many there were. */
+unsigned text_print(FILE *to, const char *s, unsigned max);
 /* What it runs: one line without bytes that could steer a terminal. */
 void command_print(FILE *to, const struct json *cell, unsigned max);
+
+struct format;
 
 /* Something of which vivd has a list: a table of it, or JSON, or, with --quiet, the names alone. */
 struct listing {
@@ -19,6 +23,7 @@ struct listing {
 	void (*row)(const struct json *item);
 	const char *(*name)(const struct json *item);
 	bool (*is_shown)(const struct json *item); /* NULL: all are */
+	struct format *format; /* prints instead of heading() and row(); NULL: none was given */
 };
 /* The exit status. The verb has --quiet. */
 int list_show(const struct args *a, const struct listing *l);

@@ -65,6 +65,9 @@ static const struct opt ps_opts[] = {
 	{ 'a', "all", NULL, "include cells that are not running" },
 	{ 'f', "filter", "NAME=VALUE",
 	  "show only matching cells: state=STATE (or status=), name=NAME, label=NAME[=VALUE]" },
+	{ 0, "format", "TEMPLATE",
+	  "print fields such as {{.ID}}\\t{{.Names}} (after 'table ': aligned, with headings), "
+	  "or 'json'" },
 	{ 'q', "quiet", NULL, "print only names (ids of unnamed cells)" },
 };
 

@@ -367,6 +367,29 @@ for l in sys.stdin: print(json.loads(l)["name"])' >names
 }
 check 'help of every verb, from one table @r' help_of_all
 
+formats() {
+	world
+	v create --name one --label a=1 --label b=2 -- sh -c 'exec sleep 1000' >/dev/null
+	v create --name twotwo -- true >/dev/null
+	id=$(v inspect --json one | field id)
+	is "$(v ps -a -f name=one --format '{{.ID}} {{ .Names }}\t{{.State}}: {{.Command}}')" "$id one	created: sh -c exec sleep 1000"
+	is "$(v ps -a -f name=one --format '{{.Image}}|{{.Labels}}|{{.Status}}\n{{.CreatedAt}}')" "host|a=1,b=2|Created
+$(v inspect --json one | field created)"
+	is "$(v ls --format 'table {{.Names}}\t{{.State}}' | sort)" "$(printf '%s\n' 'NAMES    STATE' 'one      created' 'twotwo   created')"
+	is "$(v ls --format json)" "$(v ls --json)"
+	is "$(v ps --format '{{.Names}}')" ''
+	v start one twotwo >/dev/null
+	soon state_is twotwo stopped
+	v ls --format '{{.Names}} {{.Status}}' | sort >out
+	grep -qE '^one Up [0-9]+ (second|minute)s?$' out
+	grep -qE '^twotwo Exited \(0\) [0-9]+ (second|minute)s? ago$' out
+	exits 2 v ps --format '{{.ID}} {{.Ports}}'
+	like "$(cat err)" "viv: --format: '{{.Ports}}' is not supported; the fields are {{.ID}}, {{.Names}}, *{{.Labels}}; usage: viv ps *"
+	for bad in '{{' '{{.ID' '{{.ID}' '{{ID}}' '{{json .ID}}' 'table {{.X}}'; do exits 2 v ps --format "$bad"; done
+	exits 2 v ps -q --format '{{.ID}}'
+}
+check 'ps --format: fields, tables and wrong templates @r' formats
+
 logs_of() {
 	world
 	c=$(v run -d -- sh -c 'echo one; sleep 1; printf "two\nthree\n"; exec sleep 1000')
