@@ -70,6 +70,9 @@ const struct route routes[] = {
 	{ "GET", "/v1/version", NEED_READ, version_get, ROUTE_NARROW },
 	{ "GET", "/v1/volumes", NEED_READ, volumes_list, 0 },
 	{ "POST", "/v1/volumes", NEED_ADMIN, volumes_create, ROUTE_BODY },
+	{ "POST", "/v1/volumes/prune", NEED_ADMIN, volumes_prune,
+	  ROUTE_BODY | ROUTE_FREES | ROUTE_CELLS },
+	{ "GET", "/v1/volumes/{volume}", NEED_READ, volume_get, ROUTE_CELLS },
 	{ "DELETE", "/v1/volumes/{volume}", NEED_ADMIN, volume_delete, ROUTE_FREES },
 };
 const unsigned nroutes = ARRAY_LEN(routes);

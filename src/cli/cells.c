@@ -296,6 +296,30 @@ int volume_ls_main(int argc, char **argv)
 	return 0;
 }
 
+int volume_inspect_main(int argc, char **argv)
+{
+	struct viv_client *c;
+	struct args a;
+	int status = args_take(&a, argc, argv), r;
+
+	status = status ? status : vivd_connect(&c);
+	if (status)
+		return status;
+	for (int i = 0; i < a.n; i++) {
+		struct json_doc d = { 0 };
+
+		r = vivd_ask(c, "GET", vivd_path("/v1/volumes/", a.words[i], "").str, NULL, &d);
+		if (!r) {
+			json_value_print(stdout, d.root, !a.json);
+			putchar('\n');
+		}
+		json_free(&d);
+		status = status ? status : r;
+	}
+	viv_close(c);
+	return status;
+}
+
 int volume_rm_main(int argc, char **argv)
 {
 	struct viv_client *c;

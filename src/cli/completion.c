@@ -11,7 +11,7 @@ static const char *words_kind(const struct verb *v)
 	const char *a = v->args ? v->args : "";
 
 	if (!strncmp(v->name, "volume ", 7))
-		return strcmp(v->name, "volume rm") ? "none" : "volume";
+		return strstr(a, "...") ? "volume" : "none";
 	if (!strncmp(v->name, "image ", 6))
 		return strstr(a, "IMAGE") ? "image" : strstr(a, "SRC") ? "file" : "none";
 	if (!strcmp(a, "CELL SNAPSHOT"))

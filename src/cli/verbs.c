@@ -360,13 +360,22 @@ const struct verb verbs[] = {
 		   "snapshot are lost; all snapshots are kept.\n"
 		   "A running cell is stopped first, and started again if vivd started it; the "
 		   "cell of a 'viv run' in the foreground only ends." },
-	{ "volume", "create, list and remove volumes", .args = "", .flags = VERB_GROUP,
+	{ "volume", "create, inspect, list and remove volumes", .args = "", .flags = VERB_GROUP,
 	  .about = "A volume is a disk that cells mount: viv run --volume NAME:/data -- ... One "
 		   "cell at a time can write to it, or many can\n"
 		   "read it (NAME:/data:ro)." },
 	{ "volume create", "create a volume", volume_create_main, .args = "NAME", .min = 1,
 	  .max = 1 },
 	{ "volume ls", "list volumes", volume_ls_main, .max = 0, OPTS(quiet_opts) },
+	{ "volume inspect", "show the details of volumes", volume_inspect_main, .args = "NAME...",
+	  .min = 1, .max = ANY,
+	  .about = "Prints name, size, disk and cells of each volume as JSON; with --json on one "
+		   "line." },
+	{ "volume prune", "remove unused volumes", volume_prune_main, .max = 0, OPTS(prune_opts),
+	  .about = "Removes the volumes that no cell mounts, running or not, and that no project "
+		   "created. Shows what it will remove and\n"
+		   "asks first. A cell that only 'viv run' in the foreground gave a volume counts "
+		   "while it runs." },
 	{ "volume rm", "remove volumes and their files", volume_rm_main, .args = "NAME...",
 	  .min = 1, .max = ANY },
 	{ "up", "create and start the cells of a project", up_main, .args = "[CELL...]", .max = ANY,

@@ -548,7 +548,7 @@ def store_rights():
     put("/v1/images?tag=mine", archive({"f": b"x"}), 201)
     admin_only = [("POST", "/v1/cells/r1/fork", {"name": "r3"}), ("POST", "/v1/cells/r1/commit", {"tag": "t"}), ("POST", "/v1/images", {"path": "/etc"}),
                   ("POST", "/v1/images/gc", {}), ("POST", "/v1/images/verify", {}), ("GET", "/v1/images/mine", None), ("GET", "/v1/images/mine/tar", None),
-                  ("DELETE", "/v1/images/mine", None), ("POST", "/v1/images/mine/tag", {"tag": "x"}), ("POST", "/v1/images/mine/verify", {}), ("POST", "/v1/prune", {})]
+                  ("DELETE", "/v1/images/mine", None), ("POST", "/v1/images/mine/tag", {"tag": "x"}), ("POST", "/v1/images/mine/verify", {}), ("POST", "/v1/prune", {}), ("POST", "/v1/volumes/prune", {})]
     for spec in ({"scope": "read"}, {"scope": "cell", "cell": "r1"}, {"scope": "read", "cell": "r1"}):
         t = call("POST", "/v1/tokens", spec, 201)
         h = {"Authorization": "Bearer " + t["token"]}
@@ -571,6 +571,19 @@ def store():
     call("POST", "/v1/volumes", {"name": "a b"}, 400)
     if [v["name"] for v in call("GET", "/v1/volumes", want=200)["volumes"]] != ["v1"]:
         problems.append("volumes")
+    call("POST", "/v1/cells", {"name": "mounts", "mounts": [{"volume": "v1", "target": "/v"}]}, 201)
+    if (v := call("GET", "/v1/volumes/v1", want=200))["cells"] != ["mounts"] or v["in_use"] or v["size"] <= 0:
+        problems.append(f"volume: {v}")
+    call("GET", "/v1/volumes/none", want=404)
+    call("GET", "/v1/volumes/%0a", want=404)
+    call("POST", "/v1/volumes", {"name": "v2"}, 201)
+    found = call("POST", "/v1/volumes/prune", {"dry_run": True}, 200)
+    if [v["name"] for v in found["volumes"]] != ["v2"] or found["removed"] or found["size"] != found["volumes"][0]["size"]:
+        problems.append(f"volumes/prune: {found}")
+    if call("POST", "/v1/volumes/prune", {}, 200) != {**found, "removed": True}:
+        problems.append("volumes/prune removes something else than it says")
+    call("POST", "/v1/volumes/prune", {"dry_run": 1}, 400)
+    call("DELETE", "/v1/cells/mounts", want=204)
     call("DELETE", "/v1/volumes/v1", want=204)
     call("DELETE", "/v1/volumes/v1", want=404)
 

@@ -131,7 +131,7 @@ def zsh(directory):
     t.type(b'al\t')
     t.until(rb'alpha')
     t.type(b'\x15viv volume \t')
-    t.until(rb'create +ls +rm')
+    t.until(rb'create +inspect +ls +prune +rm')
     t.type(b'\x15viv stop --ti\t')
     t.until(rb'--time')
     t.type(b'\x15exit\r')

@@ -309,7 +309,9 @@ json_everywhere() {
 	lines 1 create --json --name m -- true
 	lines 1 volume create --json v1
 	lines 1 volume ls --json
+	lines 1 volume inspect --json v1
 	lines 1 volume rm --json v1
+	lines 1 volume prune --json -f
 	lines 1 token create --json
 	lines 1 token ls --json
 	lines 1 token rm --json "$(v token ls -q)"
@@ -428,6 +430,32 @@ pruning() {
 }
 check 'prune says what it removes and keeps what has a name @r' pruning
 
+volumes_of() {
+	world
+	for n in mounted free1 free2 running; do v volume create "$n" >/dev/null; done
+	v create --name keeps -v mounted:/data -- true >/dev/null
+	v run -d --name has -v running:/data -- sh -c 'head -c 1000000 /dev/zero >/data/x; sync; touch /run/up; exec sleep 1000' >/dev/null
+	soon v exec has test -e /run/up
+	v volume inspect --json running >out
+	is "$(field name <out) $(field in_use <out) $(field cells <out)" 'running true ["has"]'
+	[[ $(field size <out) -ge 1000000 ]]
+	is "$(v volume inspect mounted | field in_use) $(v volume inspect mounted | field cells.0)" 'false keeps'
+	exits 3 v volume inspect none
+	# Nobody can be asked: shown, and nothing happens.
+	exits 2 v volume prune
+	like "$(cat out)" 'Volumes that no cell mounts:*free1 *free2 *'
+	! grep -qE 'mounted|running' out
+	is "$(v volume ls -q | wc -l)" 4
+	like "$(v volume prune -f | tail -n 1)" 'Removed 2 volumes (*B).'
+	is "$(v volume ls -q | tr '\n' ' ')" 'mounted running '
+	is "$(v volume prune -f)" 'There is nothing to remove.'
+	is "$(v volume prune -f --json)" '{"volumes":[],"removed":true,"size":0}'
+	v rm keeps >/dev/null
+	v volume prune -f >/dev/null
+	is "$(v volume ls -q)" running
+}
+check 'volume inspect, and prune of those that no cell mounts @r' volumes_of
+
 doctor() {
 	world
 	exits 0 v doctor
@@ -470,7 +498,7 @@ completion_bash() {
 	is "$(complete_of exec al)" 'alpha '
 	is "$(complete_of stop --t)" '--time '
 	is "$(complete_of run --image de)" 'debian '
-	is "$(complete_of volume '')" 'create ls rm '
+	is "$(complete_of volume '')" 'create inspect ls prune rm '
 	v snapshot alpha >/dev/null
 	v snapshot alpha before >/dev/null
 	is "$(complete_of rollback al)" 'alpha '

@@ -63,6 +63,10 @@ export class Vivarium {
 			list: async (o = {}) => (await transport.json('GET', '/v1/volumes', { signal: o.signal })).volumes,
 			/** @param {string} name @param {Abortable} [o] @returns {Promise<{name: string}>} */
 			create: (name, o = {}) => transport.json('POST', '/v1/volumes', { body: { name }, signal: o.signal }),
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').VolumeDetails>} */
+			get: (name, o = {}) => transport.json('GET', `/v1/volumes/${encodeURIComponent(name)}`, { signal: o.signal }),
+			/** Removes the volumes that no cell mounts and no project made. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').VolumesPruned>} */
+			prune: (o = {}) => transport.json('POST', '/v1/volumes/prune', { body: { dry_run: o.dryRun }, signal: o.signal }),
 			/** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
 			remove: (name, o = {}) => transport.json('DELETE', `/v1/volumes/${encodeURIComponent(name)}`, { signal: o.signal }),
 		};

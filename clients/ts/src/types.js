@@ -137,6 +137,19 @@
  * @property {string} name
  * @property {string} created
  *
+ * @typedef {object} VolumeDetails
+ * @property {string} name
+ * @property {string} created
+ * @property {string} disk
+ * @property {boolean} in_use
+ * @property {number} size
+ * @property {string[]} cells
+ *
+ * @typedef {object} VolumesPruned
+ * @property {{name: string, size: number}[]} volumes
+ * @property {number} size
+ * @property {boolean} removed
+ *
  * @typedef {'admin' | 'cell' | 'read'} Scope
  *
  * @typedef {object} TokenSpec

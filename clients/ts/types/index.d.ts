@@ -45,6 +45,12 @@ export class Vivarium {
         create: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<{
             name: string;
         }>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').VolumeDetails>} */
+        get: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').VolumeDetails>;
+        /** Removes the volumes that no cell mounts and no project made. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').VolumesPruned>} */
+        prune: (o?: (import("./types.js").Abortable & {
+            dryRun?: boolean;
+        }) | undefined) => Promise<import('./types.js').VolumesPruned>;
         /** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
         remove: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
     };

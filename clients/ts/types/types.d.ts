@@ -352,6 +352,22 @@ export type Volume = {
     name: string;
     created: string;
 };
+export type VolumeDetails = {
+    name: string;
+    created: string;
+    disk: string;
+    in_use: boolean;
+    size: number;
+    cells: string[];
+};
+export type VolumesPruned = {
+    volumes: {
+        name: string;
+        size: number;
+    }[];
+    size: number;
+    removed: boolean;
+};
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */

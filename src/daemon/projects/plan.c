@@ -326,6 +326,17 @@ void project_volume_forget(struct daemon *d, const char *volume)
 	db_run(&d->db, NULL, "DELETE FROM project_volumes WHERE volume=?", "t", volume);
 }
 
+json_t *project_volumes(struct daemon *d)
+{
+	sqlite3_stmt *q = db_query(&d->db, "SELECT volume FROM project_volumes", "");
+	json_t *o = json_object();
+
+	while (db_next(q))
+		json_object_set_new(o, db_text(q, 0), json_true());
+	db_done(q);
+	return o;
+}
+
 static void volumes_down(struct daemon *d, struct plan *p)
 {
 	sqlite3_stmt *q =

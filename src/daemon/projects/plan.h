@@ -65,6 +65,8 @@ bool plan_does(const struct plan_action *a); /* something */
 
 /* The volumes that projects made. */
 int project_volume_note(struct daemon *d, const char *project, const char *volume, struct err *f);
+/* All of them, as an object with their names; the caller's. */
+json_t *project_volumes(struct daemon *d);
 void project_volume_forget(struct daemon *d, const char *volume);
 
 /* The project's name that a cell carries, or NULL. */
