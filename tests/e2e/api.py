@@ -210,7 +210,7 @@ def cells():
     if (b"o", b"\0\xff") not in frames or (b"e", b"e") not in frames or json.loads(frames[-1][1]) != {"type": "exit", "exit_code": 2}:
         problems.append(f"frames: {frames}")
     for bad in ({}, {"command": []}, {"command": [""]}, {"command": ["x"], "env": {"a=b": ""}}, {"command": ["x"], "stdin_base64": "!"},
-                {"command": ["x"], "stdin": "", "stdin_base64": ""}, {"command": "x"}, {"command": ["x"], "detach": True, "stdin": "y"}):
+                {"command": ["x"], "stdin": "", "stdin_base64": ""}, {"command": "x"}):
         call("POST", at + "/exec", bad, 400)
     call("POST", at + "/exec", {"command": ["/no/such"]}, 422)
     p = call("POST", at + "/exec", {"command": ["sh", "-c", "echo kept; exec sleep 60"], "detach": True}, 201)
@@ -236,7 +236,7 @@ def cells():
         problems.append("logs as text")
     call("GET", f"{at}/logs?proc=77", want=404)
     call("GET", f"{at}/logs?tail=-1", want=400)
-    call("POST", f"{at}/processes/{p['proc']}/input", {"text": "x"}, 404)
+    call("POST", f"{at}/processes/{p['proc']}/input", {"text": "x"}, 409)
     call("GET", at + "/stats", want=200)
     call("POST", at + "/pause", want=200)
     call("POST", at + "/pause", want=409)
@@ -284,6 +284,16 @@ def websocket(at):
     if kinds != ["started", "stdin_closed", "exit", "error"]:
         problems.append(f"WebSocket: {kinds}")
     used.add(("GET", "/v1/cells/{cell}/exec"))
+    proc = call("POST", at + "/exec", {"command": ["sleep", "100"], "detach": True}, 201)["proc"]
+    w = WebSocket(SOCKET, f"{at}/processes/{proc}/attach")
+    said = [w.message()[1]]
+    call("POST", f"{at}/processes/{proc}/signal", {"signal": 15}, 204)
+    said += w.rest()[2]
+    for o in said:
+        check({"$ref": "#/components/schemas/ExecEvent"}, o, "attach over a WebSocket")
+    if [o["type"] for o in said] != ["attached", "exit"]:
+        problems.append(f"attach: {said}")
+    used.add(("GET", "/v1/cells/{cell}/processes/{proc}/attach"))
 
 
 def interactive():
