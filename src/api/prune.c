@@ -50,8 +50,7 @@ static bool image_is_used(const char *hash, const struct tag *tags, size_t ntags
 	return false;
 }
 
-/* Those that only disks use are among them, and stay. */
-static json_t *images_find(const struct store *s, struct err *e)
+json_t *images_unused(const struct store *s, struct err *e)
 {
 	char(*hashes)[HASH_TEXT] = NULL;
 	struct tag *tags = NULL;
@@ -144,7 +143,7 @@ void prune_post(struct request *r)
 	json_decref(o);
 	if (!o || !request_store(r, &s))
 		return;
-	images = images_find(&s, &e);
+	images = images_unused(&s, &e);
 	store_close(&s);
 	if (!images) {
 		reply_err(r, &e);

@@ -62,6 +62,7 @@ const struct route routes[] = {
 	{ "GET", "/v1/openapi.json", NEED_READ, openapi_get, ROUTE_NARROW },
 	{ "GET", "/v1/projects", NEED_READ, projects_list, ROUTE_CELLS },
 	{ "POST", "/v1/prune", NEED_ADMIN, prune_post, ROUTE_BODY | ROUTE_FREES | ROUTE_CELLS },
+	{ "GET", "/v1/system/df", NEED_READ, system_df, ROUTE_CELLS },
 	{ "GET", "/v1/tokens", NEED_ADMIN, tokens_list, 0 },
 	{ "POST", "/v1/tokens", NEED_ADMIN, tokens_create, ROUTE_BODY | ROUTE_CELLS },
 	{ "GET", "/v1/tokens/{token}", NEED_ADMIN, token_get, 0 },

@@ -78,6 +78,8 @@ void image_tar_get(struct request *r);
 void image_verify_post(struct request *r);
 /* prune.c */
 void prune_post(struct request *r);
+/* df.c */
+void system_df(struct request *r);
 /* volumes.c */
 void volume_get(struct request *r);
 void volumes_prune(struct request *r);

@@ -38,7 +38,7 @@ static void mounts_each(const struct cell *c,
 	}
 }
 
-static uint64_t disk_usage(const struct store *s, const char *disk)
+uint64_t disk_usage(const struct store *s, const char *disk)
 {
 	char path[16 + DISK_ID_LEN];
 
@@ -195,12 +195,21 @@ static void kept_note(const char *volume, const struct cell *c, void *arg)
 	json_object_set_new(arg, volume, json_true());
 }
 
+json_t *volumes_kept(struct daemon *d)
+{
+	json_t *kept = project_volumes(d);
+	struct cell *c;
+
+	list_for_each (c, &d->cells, link)
+		mounts_each(c, kept_note, kept);
+	return kept;
+}
+
 void volumes_prune(struct request *r)
 {
 	static const struct field fields[] = { { "dry_run", FIELD_BOOL, false } };
 	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
 	struct volume_work *x;
-	struct cell *c;
 
 	if (!o)
 		return;
@@ -208,9 +217,7 @@ void volumes_prune(struct request *r)
 	x->dry = json_is_true(json_object_get(o, "dry_run"));
 	json_decref(o);
 	x->out = json_pack("{s:[],s:b}", "volumes", "removed", !x->dry);
-	x->kept = project_volumes(r->d);
 	cells_look(r->d);
-	list_for_each (c, &r->d->cells, link)
-		mounts_each(c, kept_note, x->kept);
+	x->kept = volumes_kept(r->d);
 	work_begin(r, x, prune_work, prune_done);
 }

@@ -72,6 +72,7 @@ int volume_create_main(int argc, char **argv);
 int volume_ls_main(int argc, char **argv);
 int volume_inspect_main(int argc, char **argv);
 int volume_prune_main(int argc, char **argv);
+int system_df_main(int argc, char **argv);
 int volume_rm_main(int argc, char **argv);
 int token_create_main(int argc, char **argv);
 int token_ls_main(int argc, char **argv);

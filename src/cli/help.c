@@ -36,7 +36,7 @@ static const struct {
 	{ "Images and volumes", { "image", "volume" } },
 	{ "Projects (vivarium.yaml)", { "up", "apply", "down" } },
 	{ "Daemon and API", { "daemon", "token" } },
-	{ "This machine", { "doctor", "prune", "completion", "help", "version" } },
+	{ "This machine", { "doctor", "system", "prune", "completion", "help", "version" } },
 };
 
 static bool is_in(const struct verb *v, unsigned group)

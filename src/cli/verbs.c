@@ -407,6 +407,14 @@ const struct verb verbs[] = {
 	{ "daemon restart", "restart vivd with the same options", daemon_restart_main, .max = 0 },
 	{ "daemon status", "show whether vivd is running (exit status 3 if not)",
 	  daemon_status_main, .max = 0 },
+	{ "system", "show disk usage", .args = "", .flags = VERB_GROUP },
+	{ "system df", "show how much disk space is used", system_df_main, .max = 0,
+	  .about = "Shows how many cells with files of their own, snapshots, images and volumes "
+		   "there "
+		   "are, how much space they take, and how\n"
+		   "much of it is in use by no running cell: 0 for snapshots that another snapshot "
+		   "or "
+		   "cell is based on." },
 	{ "doctor", "check whether this machine can run cells", doctor_main, .max = 0,
 	  .about = "Checks the kernel, limits, control groups, the disk and vivd, and says what to "
 		   "do. Exit status 1 means that a requirement\n"

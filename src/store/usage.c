@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static uint64_t usage_below(int dir, const char *path, unsigned depth)
+/* names: 0, or only files with at most that many count. */
+static uint64_t usage_below(int dir, const char *path, unsigned depth, unsigned names)
 {
 	struct dirent *e;
 	struct stat st;
@@ -18,6 +19,10 @@ static uint64_t usage_below(int dir, const char *path, unsigned depth)
 	if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	n = (uint64_t)st.st_blocks * 512;
+	if (names && !S_ISDIR(st.st_mode))
+		return st.st_nlink <= names ? n : 0;
+	if (names)
+		n = 0;
 	if (!S_ISDIR(st.st_mode))
 		return n / MAX(st.st_nlink, 1u);
 	if (!depth)
@@ -28,7 +33,7 @@ static uint64_t usage_below(int dir, const char *path, unsigned depth)
 		close(fd);
 	while (d && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			n += usage_below(dirfd(d), e->d_name, depth - 1);
+			n += usage_below(dirfd(d), e->d_name, depth - 1, names);
 	if (d)
 		closedir(d);
 	return n;
@@ -36,5 +41,10 @@ static uint64_t usage_below(int dir, const char *path, unsigned depth)
 
 uint64_t tree_usage(int dir, const char *path)
 {
-	return usage_below(dir, path, USAGE_DEPTH);
+	return usage_below(dir, path, USAGE_DEPTH, 0);
+}
+
+uint64_t tree_usage_alone(int dir, const char *path, unsigned names)
+{
+	return usage_below(dir, path, USAGE_DEPTH, names);
 }

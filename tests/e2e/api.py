@@ -587,6 +587,9 @@ def store():
     call("GET", "/v1/volumes/none", want=404)
     call("GET", "/v1/volumes/%0a", want=404)
     call("POST", "/v1/volumes", {"name": "v2"}, 201)
+    df = call("GET", "/v1/system/df", want=200)
+    if df["volumes"]["count"] != 2 or not 0 < df["volumes"]["reclaimable"] < df["volumes"]["size"] or df["cells"]["size"] <= 0:
+        problems.append(f"df: {df}")
     found = call("POST", "/v1/volumes/prune", {"dry_run": True}, 200)
     if [v["name"] for v in found["volumes"]] != ["v2"] or found["removed"] or found["size"] != found["volumes"][0]["size"]:
         problems.append(f"volumes/prune: {found}")

@@ -312,6 +312,7 @@ json_everywhere() {
 	lines 1 volume inspect --json v1
 	lines 1 volume rm --json v1
 	lines 1 volume prune --json -f
+	lines 1 system df --json
 	lines 1 token create --json
 	lines 1 token ls --json
 	lines 1 token rm --json "$(v token ls -q)"
@@ -455,6 +456,38 @@ volumes_of() {
 	is "$(v volume ls -q)" running
 }
 check 'volume inspect, and prune of those that no cell mounts @r' volumes_of
+
+disk_usage() {
+	world
+	df() { v system df --json | field "$1.$2"; }
+	is "$(df cells count) $(df snapshots count) $(df images count) $(df volumes count)" '0 0 0 0'
+	mkdir files
+	head -c 500000 /dev/urandom >files/x
+	v image import -q --tag t files >/dev/null
+	is "$(df images count) $(df images reclaimable)" '1 0'
+	[[ $(df images size) -ge 500000 ]]
+	v image tag t kept >/dev/null
+	v image rm t >/dev/null
+	is "$(df images reclaimable)" 0
+	v volume create vol >/dev/null
+	[[ $(df volumes reclaimable) -gt 0 && $(df volumes reclaimable) == "$(df volumes size)" ]]
+	v run --name a -- sh -c 'head -c 600000 /dev/zero | tr "\0" x >/root/big'
+	[[ $(df cells size) -ge 600000 && $(df cells reclaimable) == "$(df cells size)" ]]
+	v snapshot a one >/dev/null
+	is "$(df cells count) $(df snapshots count) $(df snapshots reclaimable)" '1 1 0'
+	[[ $(df cells size) -lt 600000 && $(df snapshots size) -ge 600000 ]]
+	v run -d --name b -- sleep 1000 >/dev/null
+	is "$(df cells count)" 2
+	[[ $(df cells reclaimable) -lt $(df cells size) ]]
+	is "$(v system df | awk '{print $1, $2}' | tr '\n' ' ')" 'TYPE COUNT cells 2 snapshots 1 images 1 volumes 1 '
+	# An untagged image is what prune removes.
+	head -c 500000 /dev/urandom >files/y
+	v image import -q files >/dev/null
+	[[ $(df images count) == 2 && $(df images reclaimable) -ge 500000 && $(df images reclaimable) -lt 600000 ]]
+	v prune -f >/dev/null
+	is "$(df images count) $(df images reclaimable)" '1 0'
+}
+check 'system df: what takes how much room, and what could go @r' disk_usage
 
 doctor() {
 	world
