@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "api/http/keys.h"
+#include "api/page.h"
 #include "api/routes.h"
+#include "base/buf.h"
 #include "daemon/cells/cellspec.h"
 #include "daemon/cells/make.h"
 
@@ -115,41 +117,72 @@ static bool label_matches(const struct cell *c, char *text)
 	return value && !strcmp(value, equals + 1);
 }
 
-void cells_list(struct request *r)
+static int id_compare(const void *a, const void *b)
 {
-	static const char *const names[] = { "state", "label", "name", NULL };
-	bool bad = false;
-	char *state, *label = NULL, *name = NULL;
-	json_t *list;
+	return strcmp((*(struct cell *const *)a)->id, (*(struct cell *const *)b)->id);
+}
+
+struct cell_filter {
+	char *state, *label, *name; /* NULL: any */
+	struct page page;
+};
+
+static bool cell_matches(const struct request *r, const struct cell *c, const struct cell_filter *f)
+{
+	return (!f->state || !strcmp(f->state, cell_state_name(c->state))) &&
+	       (!f->label || label_matches(c, f->label)) &&
+	       (!f->name || !strcmp(f->name, c->name)) &&
+	       (!f->page.cursor || strcmp(c->id, f->page.cursor) > 0) &&
+	       (!r->rights.cell[0] || !strcmp(r->rights.cell, c->id));
+}
+
+/* The oldest first; pages are in the order of ids. */
+static json_t *cells_found(const struct request *r, const struct cell_filter *f)
+{
+	json_t *out = json_pack("{s:[]}", "cells");
+	struct buf found = { 0 };
 	struct cell *c;
 
-	if (!request_query_only(r, names))
+	list_for_each (c, &r->d->cells, link)
+		if (cell_matches(r, c, f))
+			buf_add(&found, &c, sizeof(c));
+	if (page_is_asked(&f->page) && found.len)
+		qsort(found.p, BUF_COUNT(&found, struct cell *), sizeof(c), id_compare);
+	for (size_t i = 0; i < BUF_COUNT(&found, struct cell *); i++)
+		if (!page_add(&f->page, out, "cells",
+			      cell_json(*BUF_ITEM(&found, struct cell *, i),
+					request_sees_secrets(r))))
+			break;
+	buf_free(&found);
+	return out;
+}
+
+void cells_list(struct request *r)
+{
+	static const char *const names[] = { "state", "label", "name", "limit", "cursor", NULL };
+	struct cell_filter f = { 0 };
+	bool bad = false;
+
+	if (!request_query_only(r, names) || !page_read(r, cell_id_is_valid, &f.page))
 		return;
 	cells_look(r->d);
-	state = request_query(r, "state", &bad);
+	f.state = request_query(r, "state", &bad);
 	if (!bad)
-		label = request_query(r, "label", &bad);
+		f.label = request_query(r, "label", &bad);
 	if (!bad)
-		name = request_query(r, "name", &bad);
-	if (!bad && state && cell_state_parse(state) == CELL_NONE) {
+		f.name = request_query(r, "name", &bad);
+	if (!bad && f.state && cell_state_parse(f.state) == CELL_NONE) {
 		reply_error(r, ERR_INVALID,
 			    "there is no such state" REMEDY "it is one of created, starting, "
 			    "running, paused, stopping, stopped and failed");
 		bad = true;
 	}
-	if (!bad) {
-		list = json_array();
-		list_for_each (c, &r->d->cells, link)
-			if ((!state || !strcmp(state, cell_state_name(c->state))) &&
-			    (!label || label_matches(c, label)) &&
-			    (!name || !strcmp(name, c->name)) &&
-			    (!r->rights.cell[0] || !strcmp(r->rights.cell, c->id)))
-				json_array_append_new(list, cell_json(c, request_sees_secrets(r)));
-		reply_json(r, 200, json_pack("{s:o}", "cells", list));
-	}
-	free(state);
-	free(label);
-	free(name);
+	if (!bad)
+		reply_json(r, 200, cells_found(r, &f));
+	free(f.state);
+	free(f.label);
+	free(f.name);
+	page_free(&f.page);
 }
 
 void cell_get(struct request *r)

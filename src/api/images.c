@@ -6,6 +6,7 @@
 #include "api/http/keys.h"
 #include "api/http/server.h"
 #include "api/job.h"
+#include "api/page.h"
 #include "api/routes.h"
 #include "api/store.h"
 #include "daemon/state/events.h"
@@ -20,34 +21,59 @@ bool request_store(struct request *r, struct store *s)
 	return false;
 }
 
+static bool cursor_is_valid(const char *cursor)
+{
+	return !strcmp(cursor, "host") || hash_is_valid(cursor);
+}
+
+/* 'host' is the first, and the others follow by their hashes. */
+static bool is_on_page(const struct page *p, const char *hash)
+{
+	return !p->cursor || !strcmp(p->cursor, "host") || strcmp(hash, p->cursor) > 0;
+}
+
 void images_list(struct request *r)
 {
+	static const char *const allowed[] = { "limit", "cursor", NULL };
 	char(*hashes)[HASH_TEXT] = NULL;
 	struct tag *tags = NULL;
 	size_t nhashes = 0, ntags = 0;
-	json_t *list;
+	json_t *out;
+	struct page page;
 	struct store s;
 	struct err e;
 
-	if (!request_store(r, &s))
+	if (!request_query_only(r, allowed) || !page_read(r, cursor_is_valid, &page))
 		return;
+	if (!request_store(r, &s)) {
+		page_free(&page);
+		return;
+	}
 	if (image_list(&s, &hashes, &nhashes, &e) < 0 || tag_list(&s, &tags, &ntags, &e) < 0) {
 		reply_err(r, &e);
 	} else {
-		list = json_pack("[{s:s,s:[s]}]", "id", "host", "tags", "host");
+		out = json_pack("{s:[]}", "images");
+		if (!page.cursor)
+			page_add(&page, out, "images",
+				 json_pack("{s:s,s:[s]}", "id", "host", "tags", "host"));
 		for (size_t i = 0; i < nhashes; i++) {
-			json_t *names = json_array();
+			json_t *names;
 
+			if (!is_on_page(&page, hashes[i]))
+				continue;
+			names = json_array();
 			for (size_t j = 0; j < ntags; j++)
 				if (!strcmp(tags[j].hash, hashes[i]))
 					json_array_append_new(names, json_clean(tags[j].name));
-			json_array_append_new(list, json_pack("{s:s,s:o}", "id", hashes[i], "tags",
-							      names));
+			if (!page_add(&page, out, "images",
+				      json_pack("{s:s,s:o}", "id", hashes[i], "tags", names)))
+				break;
 		}
-		reply_json(r, 200, json_pack("{s:o}", "images", list));
+		reply_json(r, 200, out);
 	}
 	free(hashes);
 	free(tags);
+	page_free(&page);
 	store_close(&s);
 }
 

@@ -173,6 +173,23 @@ def main():
     sys.exit(1 if problems else 0)
 
 
+def pages(what, ids):
+    """All of a list, in pages of each size, is each item once and in order."""
+    for limit in (1, 2, len(ids) - 1, len(ids), len(ids) + 1):
+        found, query = [], f"?limit={limit}"
+        while query:
+            page = call("GET", f"/v1/{what}{query}", want=200)
+            if len(page[what]) != limit and "next" in page or len(page[what]) > limit:
+                problems.append(f"{what}{query}: {len(page[what])}")
+            found += [x["id"] for x in page[what]]
+            query = f"?limit={limit}&cursor={page['next']}" if "next" in page else None
+        if found != sorted(ids, key=lambda x: (x != "host", x)):
+            problems.append(f"pages of {limit} {what}: {found}, wanted {ids}")
+    rest = call("GET", f"/v1/{what}?cursor={found[0]}", want=200)
+    if [x["id"] for x in rest[what]] != found[1:] or "next" in rest:
+        problems.append(f"{what} after the first: {rest}")
+
+
 def cells():
     c = call("POST", "/v1/cells", {"labels": {"a": "b"}, "env": {"V": "cell"}, "start": True, "health": {"command": ["true"], "interval": 0.1}}, 201)
     at = f"/v1/cells/{c['id']}"
@@ -183,8 +200,14 @@ def cells():
         found = call("GET", "/v1/cells?" + query, want=200)["cells"]
         if len(found) != n:
             problems.append(f"{query}: {len(found)} cells, wanted {n}")
-    for bad in ("state=asleep", "other=1", "label=%ff"):
+    for bad in ("state=asleep", "other=1", "label=%ff", "limit=0", "limit=1001", "limit=x", "cursor=", "cursor=../x"):
         call("GET", "/v1/cells?" + bad, want=400)
+    for bad in ("limit=0", "cursor=x", "other=1"):
+        call("GET", "/v1/images?" + bad, want=400)
+    more = [call("POST", "/v1/cells", {}, 201)["id"] for _ in range(4)]
+    pages("cells", [x["id"] for x in call("GET", "/v1/cells", want=200)["cells"]])
+    for x in more:
+        call("DELETE", "/v1/cells/" + x, want=204)
     lines = call("POST", at + "/exec", {"command": ["sh", "-c", "echo $V $W; cat; echo e >&2; exit 3"], "env": {"W": "w"}, "stdin": "in"}, 200)
     text = "".join(x["text"] for x in lines if x["type"] == "stdout")
     if text != "cell w\nin" or lines[-1] != {"type": "exit", "exit_code": 3}:
@@ -472,6 +495,7 @@ def disks():
 def images():
     files = {"bin/tool": b"#!/x\n", "etc/note": b"hello"}
     a = put("/v1/images?tag=small", archive(files), 201)
+    pages("images", ["host", a["id"]])
     if put("/v1/images", archive(files), 201)["id"] != a["id"]:
         problems.append("the same archive gives another image")
     for bad in (b"", b"x", b"\0" * 100, archive({"../out": b""}), archive({"a": b"b" * 9000})[:5000], b"\x1f\x8b" + b"z" * 1000):

@@ -74,6 +74,17 @@ export class Cells {
 		return /** @type {CellInfo[]} */ (answer.cells).map((info) => this.#cell(info));
 	}
 
+	/**
+	 * A part of list(), in the order of ids; next is the cursor of the next one, unless this was the last.
+	 * @param {Abortable & {state?: import('./types.js').CellState, label?: string, name?: string, limit?: number, cursor?: string}} [o]
+	 */
+	async page(o = {}) {
+		const { signal, ...query } = o;
+		const answer = await this.#transport.json('GET', '/v1/cells', { query, signal });
+		const cells = /** @type {CellInfo[]} */ (answer.cells).map((info) => this.#cell(info));
+		return { cells, next: /** @type {string | undefined} */ (answer.next) };
+	}
+
 	/** @param {string} id @param {Abortable} [o] */
 	start(id, o) {
 		return this.#change(id, 'start', undefined, o);

@@ -24,6 +24,16 @@ export class Images {
 		return (await this.#transport.json('GET', '/v1/images', { signal: o.signal })).images;
 	}
 
+	/**
+	 * A part of list(); next is the cursor of the next one, unless this was the last.
+	 * @param {Abortable & {limit?: number, cursor?: string}} [o]
+	 * @returns {Promise<{images: import('./types.js').Image[], next?: string}>}
+	 */
+	page(o = {}) {
+		const { signal, ...query } = o;
+		return this.#transport.json('GET', '/v1/images', { query, signal });
+	}
+
 	/** Its details. @param {string} image @param {Abortable} [o] @returns {Promise<Record<string, unknown> & {id: string}>} */
 	get(image, o = {}) {
 		return this.#transport.json('GET', at(image), { signal: o.signal });

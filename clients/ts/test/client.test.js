@@ -247,6 +247,8 @@ test('detached processes, logs, figures', async () => {
 
 test('images, volumes, tokens', async () => {
 	assert.ok(Array.isArray(await viv.images.list()));
+	assert.deepEqual((await viv.images.page({ limit: 1 })).images.map((i) => i.id), ['host']);
+	assert.ok((await viv.cells.page({ limit: 1 })).cells.length <= 1);
 	await viv.volumes.create('ts-volume');
 	assert.ok((await viv.volumes.list()).some((v) => v.name === 'ts-volume'));
 	assert.deepEqual((await viv.volumes.get('ts-volume')).cells, []);

@@ -23,6 +23,20 @@ export class Cells {
         label?: string;
         name?: string;
     }) | undefined): Promise<Cell[]>;
+    /**
+     * A part of list(), in the order of ids; next is the cursor of the next one, unless this was the last.
+     * @param {Abortable & {state?: import('./types.js').CellState, label?: string, name?: string, limit?: number, cursor?: string}} [o]
+     */
+    page(o?: (import("./types.js").Abortable & {
+        state?: import('./types.js').CellState;
+        label?: string;
+        name?: string;
+        limit?: number;
+        cursor?: string;
+    }) | undefined): Promise<{
+        cells: Cell[];
+        next: string | undefined;
+    }>;
     /** @param {string} id @param {Abortable} [o] */
     start(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
     /** @param {string} id @param {Abortable & {grace?: number}} [o] grace: seconds between SIGTERM and SIGKILL */

@@ -3,6 +3,18 @@ export class Images {
     constructor(transport: import('./http.js').Transport);
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').Image[]>} */
     list(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Image[]>;
+    /**
+     * A part of list(); next is the cursor of the next one, unless this was the last.
+     * @param {Abortable & {limit?: number, cursor?: string}} [o]
+     * @returns {Promise<{images: import('./types.js').Image[], next?: string}>}
+     */
+    page(o?: (import("./types.js").Abortable & {
+        limit?: number;
+        cursor?: string;
+    }) | undefined): Promise<{
+        images: import('./types.js').Image[];
+        next?: string;
+    }>;
     /** Its details. @param {string} image @param {Abortable} [o] @returns {Promise<Record<string, unknown> & {id: string}>} */
     get(image: string, o?: import("./types.js").Abortable | undefined): Promise<Record<string, unknown> & {
         id: string;
