@@ -95,6 +95,11 @@ export class Vivarium {
 		return events(this.#transport, o);
 	}
 
+	/** The disk space that cells, snapshots, images and volumes take. @param {Abortable} [o] @returns {Promise<import('./types.js').DiskUsage>} */
+	diskUsage(o = {}) {
+		return this.#transport.json('GET', '/v1/system/df', { signal: o.signal });
+	}
+
 	/** Removes what nobody needs any more. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').Pruned>} */
 	prune(o = {}) {
 		return this.#transport.json('POST', '/v1/prune', { body: { dry_run: o.dryRun }, signal: o.signal });

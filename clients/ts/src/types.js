@@ -145,6 +145,14 @@
  * @property {number} size
  * @property {string[]} cells
  *
+ * @typedef {{count: number, size: number, reclaimable: number}} DiskUsageKind
+ *
+ * @typedef {object} DiskUsage
+ * @property {DiskUsageKind} cells
+ * @property {DiskUsageKind} snapshots
+ * @property {DiskUsageKind} images
+ * @property {DiskUsageKind} volumes
+ *
  * @typedef {object} VolumesPruned
  * @property {{name: string, size: number}[]} volumes
  * @property {number} size

@@ -253,6 +253,7 @@ test('images, volumes, tokens', async () => {
 	assert.ok((await viv.volumes.list()).some((v) => v.name === 'ts-volume'));
 	assert.deepEqual((await viv.volumes.get('ts-volume')).cells, []);
 	assert.ok((await viv.volumes.prune({ dryRun: true })).volumes.some((v) => v.name === 'ts-volume'));
+	assert.ok((await viv.diskUsage()).volumes.size > 0);
 	await viv.volumes.remove('ts-volume');
 	const made = await viv.tokens.create({ scope: 'cell', cell: cell.id, name: 'ts' });
 	assert.match(made.token, /^viv_/);

@@ -71,6 +71,8 @@ export class Vivarium {
      * @param {import('./events.js').EventOptions} [o]
      */
     events(o?: import("./events.js").EventOptions | undefined): AsyncGenerator<import("./types.js").VivariumEvent, void, void>;
+    /** The disk space that cells, snapshots, images and volumes take. @param {Abortable} [o] @returns {Promise<import('./types.js').DiskUsage>} */
+    diskUsage(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').DiskUsage>;
     /** Removes what nobody needs any more. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').Pruned>} */
     prune(o?: (import("./types.js").Abortable & {
         dryRun?: boolean;

@@ -360,6 +360,17 @@ export type VolumeDetails = {
     size: number;
     cells: string[];
 };
+export type DiskUsageKind = {
+    count: number;
+    size: number;
+    reclaimable: number;
+};
+export type DiskUsage = {
+    cells: DiskUsageKind;
+    snapshots: DiskUsageKind;
+    images: DiskUsageKind;
+    volumes: DiskUsageKind;
+};
 export type VolumesPruned = {
     volumes: {
         name: string;
