@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -345,6 +346,8 @@ static int detach(const struct options *o)
 {
 	int status = ERR_CONFLICT;
 
+	/* What the caller has open is not ours to keep: somebody may wait for the end of a pipe. */
+	(void)syscall(SYS_close_range, 3, ~0U, 0);
 	for (int ms = 0; status == ERR_CONFLICT && ms < WAIT_OTHER_MS; ms += WAIT_ANSWER_MS) {
 		status = detach_once(o);
 		if (status == ERR_CONFLICT && other_answers())
