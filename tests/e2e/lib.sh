@@ -101,7 +101,8 @@ descendants() {
 # A cell and all its processes are descendants of the theme, even when their viv is dead.
 alone() { [[ -z $(descendants) ]]; }
 cgroups_of_ours() {
-	find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null | while read -r d; do
+	find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null |
+		grep -vxFf "$E2E_RESULT/cgroups.before" | while read -r d; do
 		p=${d##*/viv.} p=${p%%.*}
 		# Other people's cells may run as well: theirs have a living viv.
 		[[ -d /proc/$p ]] && ! descendants | grep -q "^$p " && continue

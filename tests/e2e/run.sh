@@ -90,6 +90,8 @@ shared_state() { # what all of a machine shares and a cell could leave behind
 	find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*viv*' ! -name 'viv-*' -printf 'file %p\n' 2>/dev/null
 }
 shared_state | sort >"$work/before"
+# What somebody else's killed viv left in a cgroup that is not ours stays there for ever.
+find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null >"$E2E_RESULT/cgroups.before"
 
 start() { # theme, user: in the background order of the batch
 	local as=()
