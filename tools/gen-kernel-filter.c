@@ -3,11 +3,12 @@
  * as a tree: installing a plain list costs half a millisecond, because the host tries every call
  * number on the filter once.
  *
- * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on the
- * control channel only, clone for a thread of its own only, kcmp for memory only, no memory becomes executable, no file gets a set-id bit, openat2 takes
- * its arguments from memory that does not change (host/openhow.h), and huge pages stay the host's. What no mistake of ours would
- * call, and a captured kernel would want, kills; these come first, so that no comment can allow them. The rest is trapped, and
- * host/filter.c says which call it was. */
+ * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on
+ * the control channel only, clone for a thread of its own only, kcmp for memory only, no memory
+ * becomes executable, no file gets a set-id bit, openat2 takes its arguments from memory that does
+ * not change (host/openhow.h), and huge pages stay the host's. What no mistake of ours would call,
+ * and a captured kernel would want, kills; these come first, so that no comment can allow them. The
+ * rest is trapped, and host/filter.c says which call it was. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
@@ -118,8 +119,9 @@ static bool is_allowed(int nr)
 	return false;
 }
 
-/* Set-id bits: a host directory that was granted belongs to somebody, and files with such a bit would run with his rights. What
- * guests set is in the records of the cell's disk, or not kept. Which argument the mode is: */
+/* Set-id bits: a host directory that was granted belongs to somebody, and files with such a bit
+ * would run with his rights. What guests set is in the records of the cell's disk, or not kept.
+ * Which argument the mode is: */
 static const struct {
 	int nr;
 	unsigned arg;

@@ -1,15 +1,18 @@
-/* Writes the seccomp filter of the runners as a C array, from the system call table and the rules below.
- * It runs at build time, so that a cell spends no time on it.
+/* Writes the seccomp filter of the runners as a C array, from the system call table and the rules
+ * below. It runs at build time, so that a cell spends no time on it.
  *
- * Three answers. NATIVE rows of the table: allowed, in the forms below. Calls that go to our kernel at once (notify): those in
- * "notified", and the numbers that no Linux has (HC_). A kernel that was taken over can answer a notification with "go on", and
- * then the host makes the call for the runner; so only calls are in there that give such a kernel nothing that it could not do
- * itself (docs/security.md, "What breaking one kernel gives"). Everything else is trapped: the stub does it, or asks for it under a
- * number that no Linux has (HC_FORWARD). What the stub's mark opens is harmless from anywhere (docs/security.md lists each).
+ * Three answers. NATIVE rows of the table: allowed, in the forms below. Calls that go to our kernel
+ * at once (notify): those in "notified", and the numbers that no Linux has (HC_). A kernel that was
+ * taken over can answer a notification with "go on", and then the host makes the call for the
+ * runner; so only calls are in there that give such a kernel nothing that it could not do itself
+ * (docs/security.md, "What breaking one kernel gives"). Everything else is trapped: the stub does
+ * it, or asks for it under a number that no Linux has (HC_FORWARD). What the stub's mark opens is
+ * harmless from anywhere (docs/security.md lists each).
  *
- * The program is a tree over ranges of numbers with the same answer, then a few instructions for each call whose arguments
- * matter. Installing it takes the host as long as it is (translation), so answers are shared. Native calls without a look at
- * arguments are in the host's bitmap and cost nothing; for that only loads, masks, jumps and returns are used. */
+ * The program is a tree over ranges of numbers with the same answer, then a few instructions for
+ * each call whose arguments matter. Installing it takes the host as long as it is (translation), so
+ * answers are shared. Native calls without a look at arguments are in the host's bitmap and cost
+ * nothing; for that only loads, masks, jumps and returns are used. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -66,7 +69,8 @@ static const int notified[] = {
 	SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_shmctl, SYS_mq_timedsend, SYS_mq_timedreceive,
 };
 
-/* What the kernel's own filter allows as well, and what is without effect on a terminal that is not the caller's own. */
+/* What the kernel's own filter allows as well, and what is without effect on a terminal that is not
+ * the caller's own. */
 static const unsigned long ioctls[] = {
 	TCGETS, TCSETS, TCSETSW, TCSETSF, TCXONC, TCFLSH, TIOCGWINSZ, TIOCSWINSZ, TIOCGETD, TIOCOUTQ, FIONREAD, FIONBIO,
 	FIOCLEX, FIONCLEX, TIOCGPGRP, TIOCSPGRP, TIOCGSID, FICLONE,
@@ -132,7 +136,8 @@ static void allow_marked(uint32_t other)
 
 /* ---- calls whose arguments matter ---- */
 
-/* The stub's descriptor stays, so what execveat executes is the stub. The host looks at the lower half only. */
+/* The stub's descriptor stays, so what execveat executes is the stub. The host looks at the lower
+ * half only. */
 static void rule_close(void)
 {
 	load(0);
@@ -152,7 +157,8 @@ static void rule_pause(void)
 	allow_marked(NOTIFY);
 }
 
-/* Without a new action: what it says is right, but for those that the stub may have (stub/guard.c) and from SIGCONT on. */
+/* Without a new action: what it says is right, but for those that the stub may have (stub/guard.c)
+ * and from SIGCONT on. */
 static void rule_sigaction(void)
 {
 	load_high(0);
@@ -183,7 +189,8 @@ static void rule_sigprocmask(void)
 	answer(ALLOW);
 }
 
-/* The process's own settings. Not those of core scheduling (62) and of merging memory (67), and nothing new. */
+/* The process's own settings. Not those of core scheduling (62) and of merging memory (67), and
+ * nothing new. */
 static void rule_prctl(void)
 {
 	load(0);
@@ -234,8 +241,9 @@ static void rule_execveat(void)
 	allow_marked(TRAP);
 }
 
-/* Advice about the own memory. Not: MERGEABLE and UNMERGEABLE (12, 13), which have the host compare it with everybody's; HWPOISON and
- * SOFT_OFFLINE (100, 101), which take pages from the host; what will be invented. */
+/* Advice about the own memory. Not: MERGEABLE and UNMERGEABLE (12, 13), which have the host compare
+ * it with everybody's; HWPOISON and SOFT_OFFLINE (100, 101), which take pages from the host; what
+ * will be invented. */
 static void rule_madvise(void)
 {
 	load(2);
@@ -250,8 +258,8 @@ static void rule_madvise(void)
 	if_ge(0 /* NORMAL to DONTNEED */, 1, 0);
 	answer(TRAP);
 	answer(ALLOW);
-	/* Where the host reads filters from (stub/fast.h), no child may have something else: not if the range begins before the end of
-	 * that and ends behind its begin. */
+	/* Where the host reads filters from (stub/fast.h), no child may have something else: not if
+	 * the range begins before the end of that and ends behind its begin. */
 	load_high(0);
 	if_ge((FILTER_END >> 32) + 1, 23, 0);
 	if_eq(FILTER_END >> 32, 0, 2);
@@ -290,8 +298,9 @@ static void rule_robust_list(void)
 	answer(ALLOW);
 }
 
-/* A filter of the guest's own can only narrow what this one lets through. The kernel sees to it that it is one that it wrapped. No
- * listener: there is one already. No log: it would be the host's. */
+/* A filter of the guest's own can only narrow what this one lets through. The kernel sees to it
+ * that it is one that it wrapped. No listener: there is one already. No log: it would be the
+ * host's. */
 static void rule_seccomp(void)
 {
 	load(0);
@@ -437,8 +446,9 @@ static void answers_fill(void)
 		answers[special[i].nr] = rule_number(special[i].rule);
 }
 
-/* The tree over ranges of numbers, first[lo] ... first[hi] - 1. Its nodes lie one behind the other, a node's lower half right behind it;
- * behind all of them one instruction for each answer. So no jump is longer than all of it. */
+/* The tree over ranges of numbers, first[lo] ... first[hi] - 1. Its nodes lie one behind the other,
+ * a node's lower half right behind it; behind all of them one instruction for each answer. So no
+ * jump is longer than all of it. */
 static unsigned node_target(const unsigned *first, unsigned lo, unsigned hi, unsigned node, unsigned answers_at)
 {
 	return hi - lo == 1 ? answers_at + answers[first[lo]] : node;
@@ -465,7 +475,8 @@ static void program(void)
 	if_eq(AUDIT_ARCH_X86_64, 1, 0);
 	answer(SECCOMP_RET_KILL_PROCESS);
 	put(BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
-	/* Numbers of x32, which the host may have: as on a Linux without them. Our own. Those that no call has. */
+	/* Numbers of x32, which the host may have: as on a Linux without them. Our own. Those that
+	 * no call has. */
 	if_ge(NRS, 0, 5);
 	if_ge(X32_BIT, 0, 1);
 	answer(SECCOMP_RET_ERRNO | ENOSYS);

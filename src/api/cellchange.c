@@ -1,5 +1,5 @@
-/* PATCH /v1/cells/{cell}: changing what can be changed while a cell runs. The body is a merge patch (RFC 7396) of those fields of its spec: what it
- * names is set, null takes away, the rest stays. */
+/* PATCH /v1/cells/{cell}: changing what can be changed while a cell runs. The body is a merge patch
+ * (RFC 7396) of those fields of its spec: what it names is set, null takes away, the rest stays. */
 #include <stdlib.h>
 
 #include "api/cells.h"
@@ -34,8 +34,7 @@ static void member_merge(json_t *spec, const char *key, json_t *patch)
 		return;
 	}
 	to = json_is_object(is) ? json_copy(is) : json_object();
-	json_object_foreach(patch, name, v)
-	{
+	json_object_foreach(patch, name, v) {
 		if (json_is_null(v))
 			json_object_del(to, name);
 		else
@@ -50,8 +49,7 @@ static json_t *spec_merge(const json_t *spec, json_t *patch, struct err *f)
 	json_t *to = json_copy((json_t *)(uintptr_t)spec), *v;
 	const char *key;
 
-	json_object_foreach(patch, key, v)
-	{
+	json_object_foreach(patch, key, v) {
 		if (!setting_is_live(key)) {
 			err_note(f, ERR_UNKNOWN_FIELD,
 				 "'%.60s' is nothing that is changed in a cell that is there", key);

@@ -1,5 +1,6 @@
-/* What changes a cell's state: start, stop, restart, pause, resume, kill, rename; and waiting for its end. An answer comes when it is done:
- * a start when the cell runs or has failed to, a stop when it has ended. */
+/* What changes a cell's state: start, stop, restart, pause, resume, kill, rename; and waiting for
+ * its end. An answer comes when it is done: a start when the cell runs or has failed to, a stop
+ * when it has ended. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

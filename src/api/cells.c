@@ -1,4 +1,5 @@
-/* /v1/cells: making, listing, looking at and removing cells. What changes their state is in cellops.c. */
+/* /v1/cells: making, listing, looking at and removing cells. What changes their state is in
+ * cellops.c. */
 #include "api/cells.h"
 
 #include <errno.h>
@@ -143,7 +144,7 @@ static json_t *cells_found(const struct request *r, const struct cell_filter *f)
 	struct buf found = { 0 };
 	struct cell *c;
 
-	list_for_each (c, &r->d->cells, link)
+	list_for_each(c, &r->d->cells, link)
 		if (cell_matches(r, c, f))
 			buf_add(&found, &c, sizeof(c));
 	if (page_is_asked(&f->page) && found.len)

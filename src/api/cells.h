@@ -9,8 +9,8 @@
 struct cell *request_cell(struct request *r);
 /* The same, with a keeper; else answered with 409. */
 struct cell *request_live(struct request *r);
-/* Sends m to the cell's keeper for the request, which waits; fn gets the answer with op as its argument. On failure it is answered and op
- * freed. */
+/* Sends m to the cell's keeper for the request, which waits; fn gets the answer with op as its
+ * argument. On failure it is answered and op freed. */
 void request_ask(struct request *r, struct cell *c, struct keep_msg *m, const int *fds,
 		 unsigned nfds, ask_fn fn, struct op *op);
 /* What a KEEP_FAIL says, or that the cell ended (m NULL). */

@@ -1,9 +1,11 @@
-/* GET /v1/system/df: how much room cells, snapshots, images and volumes take, and how much of it removing what is not in use would give
- * back. A thread counts.
+/* GET /v1/system/df: how much room cells, snapshots, images and volumes take, and how much of it
+ * removing what is not in use would give back. A thread counts.
  *
  *   cells      the active layers of their disks; reclaimable: of those that do not run
- *   snapshots  sealed layers, also of cells that are gone and have forks; reclaimable: those that no other layer stands on
- *   images     their content and indexes; reclaimable: what 'prune' and 'gc' would remove, without what several such images share
+ *   snapshots  sealed layers, also of cells that are gone and have forks; reclaimable: those
+ *              that no other layer stands on
+ *   images     their content and indexes; reclaimable: what 'prune' and 'gc' would remove,
+ *              without what several such images share
  *   volumes    their disks; reclaimable: what 'volumes/prune' would remove */
 #include <dirent.h>
 #include <fcntl.h>
@@ -120,8 +122,7 @@ static void images_count(struct df *x)
 	}
 	x->images.size = tree_usage(x->s.fd, "objects") + tree_usage(x->s.fd, "images");
 	x->images.reclaimable = tree_usage_alone(x->s.fd, "objects", 1);
-	json_array_foreach(unused, i, v)
-	{
+	json_array_foreach(unused, i, v) {
 		char path[16 + HASH_TEXT];
 
 		if (json_object_get(x->based_on, json_string_value(v)))

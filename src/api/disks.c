@@ -1,4 +1,5 @@
-/* What viv-keeper does with the disk of a named cell, running or not (job.h, keeper/disk/tool.h): differences, a check, an image of it. */
+/* What viv-keeper does with the disk of a named cell, running or not (job.h, keeper/disk/tool.h):
+ * differences, a check, an image of it. */
 #include <stdlib.h>
 #include <string.h>
 

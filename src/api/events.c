@@ -1,8 +1,10 @@
-/* GET /v1/events: what happened, in order, from an event on: as lines of JSON, or as server-sent events where the client asks for
- * text/event-stream. Without 'since' it begins with what comes next; with follow=0 it ends with the newest. When what a reader
- * asks for is not kept any more, the first line says so: {"type":"gap","from":..,"to":..}.
+/* GET /v1/events: what happened, in order, from an event on: as lines of JSON, or as server-sent
+ * events where the client asks for text/event-stream. Without 'since' it begins with what comes
+ * next; with follow=0 it ends with the newest. When what a reader asks for is not kept any more,
+ * the first line says so: {"type":"gap","from":..,"to":..}.
  *
- * Nothing is kept for a reader but a number; events are read from the database when there is room for them. */
+ * Nothing is kept for a reader but a number; events are read from the database when there is room
+ * for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

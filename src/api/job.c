@@ -1,4 +1,5 @@
-/* See job.h. The process is started by a thread. Its end is seen by its descriptor; what is left in its pipes then is still read. */
+/* See job.h. The process is started by a thread. Its end is seen by its descriptor; what is left in
+ * its pipes then is still read. */
 #include "api/job.h"
 
 #include <errno.h>
@@ -105,8 +106,9 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* The client went away. The process's input stays open: what it got must not look whole. Its output is closed where nobody reads it any more, or a write
- * that waits for room would never see the signal. */
+/* The client went away. The process's input stays open: what it got must not look whole. Its output
+ * is closed where nobody reads it any more, or a write that waits for room would never see the
+ * signal. */
 static void job_leave(struct job *j)
 {
 	bool exited = j->exited;

@@ -1,9 +1,11 @@
-/* Slow work for a request, in a process of its own: viv-store works on images, viv-keeper on disks (keeper/disk/tool.h).
+/* Slow work for a request, in a process of its own: viv-store works on images, viv-keeper on disks
+ * (keeper/disk/tool.h).
  *
- * The process writes its result to standard output: one object of JSON, or what becomes the body of the answer as it is. To standard error it
- * writes lines of JSON: {"progress":{...}}, and {"code","message"} for warnings and for why it failed. A client that goes away ends it: its
- * group gets SIGTERM, and it removes what it began. The job stays until the process has ended, and done() is called if it succeeded all
- * the same. */
+ * The process writes its result to standard output: one object of JSON, or what becomes the body of
+ * the answer as it is. To standard error it writes lines of JSON: {"progress":{...}}, and
+ * {"code","message"} for warnings and for why it failed. A client that goes away ends it: its group
+ * gets SIGTERM, and it removes what it began. The job stays until the process has ended, and done()
+ * is called if it succeeded all the same. */
 #ifndef VIV_API_JOB_H
 #define VIV_API_JOB_H
 
@@ -13,7 +15,9 @@ struct job;
 
 enum job_answer {
 	JOB_OBJECT, /* the object, when the process has ended */
-	JOB_PROGRESS, /* lines of progress, then the object, as NDJSON; an error before the first line is an answer of its own */
+	/* lines of progress, then the object, as NDJSON; an error before the first line is an
+	 * answer of its own */
+	JOB_PROGRESS,
 	JOB_LINES, /* what it writes are lines of JSON; one more tells why they end early */
 	JOB_BYTES, /* what it writes; the connection breaks if it ends early */
 };
@@ -24,9 +28,11 @@ struct job_options {
 	const char *type; /* of JOB_BYTES */
 	unsigned status; /* of JOB_OBJECT: 200, 201 or 204 */
 	enum err_kind failed; /* what "failed" means; 0: that itself */
-	bool verdict; /* an object is the answer whatever the exit status is, with "problems" for what it said */
+	/* an object is the answer whatever the exit status is, with "problems" for what it said */
+	bool verdict;
 	bool upload; /* the body of the request is its standard input */
-	/* It has succeeded; result is the object (NULL: none) and may be added to. cell: id of job_cell, or "". */
+	/* It has succeeded; result is the object (NULL: none) and may be added to. cell: id of
+	 * job_cell, or "". */
 	void (*done)(struct job *j, json_t *result);
 };
 

@@ -1,8 +1,10 @@
-/* vivd: the daemon. Takes its place (lock, socket, state), then runs one loop until SIGTERM or SIGINT.
+/* vivd: the daemon. Takes its place (lock, socket, state), then runs one loop until SIGTERM or
+ * SIGINT.
  *
- * With --detach it forks before anything is opened: the parent stays until the child answers requests or has said on standard error why it
- * cannot, and the child goes on in a session of its own, with its messages in vivd.log of the state directory. When another vivd has
- * the place, --detach waits for that one to answer, so that any number of clients may start it at once. */
+ * With --detach it forks before anything is opened: the parent stays until the child answers
+ * requests or has said on standard error why it cannot, and the child goes on in a session of its
+ * own, with its messages in vivd.log of the state directory. When another vivd has the place,
+ * --detach waits for that one to answer, so that any number of clients may start it at once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -263,7 +265,8 @@ static int daemon_run(const struct options *o, int ready)
 	struct err e = { 0 };
 	sigset_t none;
 
-	/* A program that starts vivd may block signals itself: viv does while it stays with a cell. */
+	/* A program that starts vivd may block signals itself: viv does while it stays with a
+	 * cell. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -290,7 +293,8 @@ static int daemon_run(const struct options *o, int ready)
 
 /* ---- in the background ---- */
 
-/* Whether the one that has the place answers, now or in a moment. One that is dying still lets others connect. */
+/* Whether the one that has the place answers, now or in a moment. One that is dying still lets
+ * others connect. */
 static bool other_answers(void)
 {
 	struct viv_error error = { 0 };
@@ -341,7 +345,8 @@ static int detach_once(const struct options *o)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ERR_FAILED;
 }
 
-/* One that was killed has its place until its last thread has come back from the disk, and never answers: so it is tried again. */
+/* One that was killed has its place until its last thread has come back from the disk, and never
+ * answers: so it is tried again. */
 static int detach(const struct options *o)
 {
 	int status = ERR_CONFLICT;

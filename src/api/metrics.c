@@ -1,5 +1,5 @@
-/* GET /metrics: figures of vivd and of every running cell, as Prometheus reads them. Those of cells are at most a second old, or as old as the
- * cell's last answer when it does not answer. */
+/* GET /metrics: figures of vivd and of every running cell, as Prometheus reads them. Those of cells
+ * are at most a second old, or as old as the cell's last answer when it does not answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void states_put(struct daemon *d, struct buf *b)
 	struct cell *c;
 	char line[128];
 
-	list_for_each (c, &d->cells, link)
+	list_for_each(c, &d->cells, link)
 		count[c->state]++;
 	head(b, "cells", "gauge", "Cells by state.");
 	for (unsigned i = CELL_CREATED; i < CELL_REMOVED; i++) {
@@ -115,7 +115,7 @@ static void cells_put(struct daemon *d, struct buf *b)
 
 	for (unsigned i = 0; i < ARRAY_LEN(figures); i++) {
 		head(b, figures[i].name, figures[i].type, figures[i].help);
-		list_for_each (c, &d->cells, link) {
+		list_for_each(c, &d->cells, link) {
 			const struct usage *u = c->keeper ? usage_get(c) : NULL;
 
 			if (!u)

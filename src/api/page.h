@@ -1,5 +1,6 @@
-/* Pages of a list: limit= and cursor= in a query, and "next" in the answer while there is more. Pages are in an order that stays, and a
- * cursor is the id of the last item before it, which may be gone since. */
+/* Pages of a list: limit= and cursor= in a query, and "next" in the answer while there is more.
+ * Pages are in an order that stays, and a cursor is the id of the last item before it, which may be
+ * gone since. */
 #ifndef VIV_API_PAGE_H
 #define VIV_API_PAGE_H
 

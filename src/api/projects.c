@@ -1,5 +1,6 @@
-/* /v1/up, /v1/down, /v1/projects: cells as a file says (daemon/projects/file.h). An answer is lines of JSON: the plan, what is done, and the
- * end. A file that is wrong is answered with 400, and nothing is done. */
+/* /v1/up, /v1/down, /v1/projects: cells as a file says (daemon/projects/file.h). An answer is lines
+ * of JSON: the plan, what is done, and the end. A file that is wrong is answered with 400, and
+ * nothing is done. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +184,7 @@ void projects_list(struct request *r)
 	const char *name;
 	struct cell *c;
 
-	list_for_each (c, &r->d->cells, link) {
+	list_for_each(c, &r->d->cells, link) {
 		name = cell_project(c);
 		if (!name || !c->name[0])
 			continue;

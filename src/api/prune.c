@@ -1,5 +1,6 @@
-/* POST /v1/prune: removes what nobody needs any more: ended cells without a name, images without a tag that no cell uses, files of cells that are
- * gone. With "dry_run" it only says what that would be. */
+/* POST /v1/prune: removes what nobody needs any more: ended cells without a name, images without a
+ * tag that no cell uses, files of cells that are gone. With "dry_run" it only says what that would
+ * be. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static json_t *cells_find(struct daemon *d)
 	struct cell *c;
 
 	cells_look(d);
-	list_for_each (c, &d->cells, link)
+	list_for_each(c, &d->cells, link)
 		if (cell_is_over(c))
 			json_array_append_new(list, json_string(c->id));
 	return list;
@@ -124,7 +125,7 @@ static void remove_begin(struct request *r, json_t *found)
 	x->pending = 1;
 	op_begin(r, &x->op);
 	json_decref(cells_remains(r->d, true));
-	list_for_each_safe (c, tmp, &x->d->cells, link)
+	list_for_each_safe(c, tmp, &x->d->cells, link)
 		if (cell_is_over(c)) {
 			x->pending++;
 			cell_remove(c, cell_gone, x);

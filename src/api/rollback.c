@@ -1,9 +1,11 @@
 /* POST /v1/cells/{cell}/rollback: the files of a named cell are set back to a snapshot.
  *
- * A cell that runs is ended for it, and its keeper does the rest before it lets go of the disk (keeper/snapshots.c). Then it is started again, if it was
- * vivd that ran it; what somebody else runs, and waits for, cannot be. Nothing is ended before the keeper has found the snapshot, and what fails
- * later leaves the files as they were and the cell running again. A cell that does not run is set back by a thread; one that waits for its
- * restart is started at once. Who goes away before the answer changes nothing of that. */
+ * A cell that runs is ended for it, and its keeper does the rest before it lets go of the disk
+ * (keeper/snapshots.c). Then it is started again, if it was vivd that ran it; what somebody else
+ * runs, and waits for, cannot be. Nothing is ended before the keeper has found the snapshot, and
+ * what fails later leaves the files as they were and the cell running again. A cell that does not
+ * run is set back by a thread; one that waits for its restart is started at once. Who goes away
+ * before the answer changes nothing of that. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +96,8 @@ static void answered(void *arg, const struct keep_msg *m, int *fds, unsigned nfd
 	go_on(x);
 }
 
-/* A keeper that ends by itself answers what it has read: only one that was killed may have done it. */
+/* A keeper that ends by itself answers what it has read: only one that was killed may have done
+ * it. */
 static void unheard(struct rollback *x)
 {
 	if (x->c->started != x->run || x->c->reason != REASON_LOST) {

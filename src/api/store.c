@@ -1,4 +1,5 @@
-/* What lies in the store: /v1/volumes, /v1/cells/{cell}/snapshots, /v1/cells/{cell}/fork. Changes wait for locks and disks, so a thread makes them. */
+/* What lies in the store: /v1/volumes, /v1/cells/{cell}/snapshots, /v1/cells/{cell}/fork. Changes
+ * wait for locks and disks, so a thread makes them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,8 @@ static void change_done(uv_work_t *w, int status)
 		change_answer(x);
 }
 
-/* c: the cell it is about, or NULL. What the thread needs is all given here: it may run before this returns. */
+/* c: the cell it is about, or NULL. What the thread needs is all given here: it may run before this
+ * returns. */
 static struct change *change_begin(struct request *r, const char *name, const struct cell *c,
 				   const char *snapshot, const char *event,
 				   int (*fn)(struct change *x, struct store *s, struct err *e))
@@ -226,7 +228,8 @@ static void snapshot_merged(struct visitor *w)
 	change_answer(container_of(w, struct change, visitor));
 }
 
-/* The snapshot is forgotten; this is about the room that it took. The disk of a cell that runs is its kernel's. */
+/* The snapshot is forgotten; this is about the room that it took. The disk of a cell that runs is
+ * its kernel's. */
 static void snapshot_merge(struct change *x)
 {
 	struct daemon *d = x->d;

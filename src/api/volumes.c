@@ -1,5 +1,6 @@
-/* GET /v1/volumes/{volume} and POST /v1/volumes/prune. What cells and projects say of volumes is looked up here, and a thread does what
- * waits for the disk: counting the files of volumes, and removing them. */
+/* GET /v1/volumes/{volume} and POST /v1/volumes/prune. What cells and projects say of volumes is
+ * looked up here, and a thread does what waits for the disk: counting the files of volumes, and
+ * removing them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,7 @@ static void mounts_each(const struct cell *c,
 	const json_t *m;
 	size_t i;
 
-	json_array_foreach(json_object_get(c->spec, "mounts"), i, m)
-	{
+	json_array_foreach(json_object_get(c->spec, "mounts"), i, m) {
 		const char *volume = json_string_value(json_object_get(m, "volume"));
 
 		if (volume)
@@ -122,7 +122,7 @@ void volume_get(struct request *r)
 	snprintf(x->name, sizeof(x->name), "%s", r->param[0]);
 	x->out = json_pack("{s:[]}", "cells");
 	cells_look(r->d);
-	list_for_each (c, &r->d->cells, link)
+	list_for_each(c, &r->d->cells, link)
 		mounts_each(c, cell_note, x);
 	work_begin(r, x, get_work, get_done);
 }
@@ -200,7 +200,7 @@ json_t *volumes_kept(struct daemon *d)
 	json_t *kept = project_volumes(d);
 	struct cell *c;
 
-	list_for_each (c, &d->cells, link)
+	list_for_each(c, &d->cells, link)
 		mounts_each(c, kept_note, kept);
 	return kept;
 }

@@ -1,14 +1,17 @@
 /* The arena's allocator.
  *
- * The region has three zones with gaps between them that can never be touched: objects, blobs, and large blobs, each of which has
- * such a page behind it. So what runs past the end of a blob of a guest's bytes does not reach an object. A zone grows from its start
- * by a bump pointer, and is made accessible in steps; pages that were never reached are never touched, so a small kernel stays
- * small. Nothing is split or joined, so memory never moves between kinds, and each operation is a few instructions.
+ * The region has three zones with gaps between them that can never be touched: objects, blobs, and
+ * large blobs, each of which has such a page behind it. So what runs past the end of a blob of a
+ * guest's bytes does not reach an object. A zone grows from its start by a bump pointer, and is
+ * made accessible in steps; pages that were never reached are never touched, so a small kernel
+ * stays small. Nothing is split or joined, so memory never moves between kinds, and each operation
+ * is a few instructions.
  *
- * Freed memory is of its type or class for ever. It begins with a link to the next one of its list and a mark that says that it is
- * free; both depend on where it lies and on random keys of the cell, so that they can be neither made up nor copied from elsewhere.
- * The rest of it, or of something large the beginning, is zero, and must be so when it is used again. What was freed last is not
- * used first: it rests until another one that is freed takes its place by chance.
+ * Freed memory is of its type or class for ever. It begins with a link to the next one of its list
+ * and a mark that says that it is free; both depend on where it lies and on random keys of the
+ * cell, so that they can be neither made up nor copied from elsewhere. The rest of it, or of
+ * something large the beginning, is zero, and must be so when it is used again. What was freed last
+ * is not used first: it rests until another one that is freed takes its place by chance.
  *
  * Behind the bytes of a blob stands a canary that depends on its address, its size and the keys.
  *
@@ -17,9 +20,9 @@
  * before it is used again, behind everything that is handed out lies poison too, instead of the
  * canary, and freeing twice is a find.
  *
- * With ARENA_TIGHT, which is a kernel for the fuzzer, there are at most so many objects of each type that has a limit, and
- * now and then there is no memory at all: what happens at limits happens all the time.
- * #syscalls: mmap madvise mprotect getrandom */
+ * With ARENA_TIGHT, which is a kernel for the fuzzer, there are at most so many objects of each
+ * type that has a limit, and now and then there is no memory at all: what happens at limits happens
+ * all the time. #syscalls: mmap madvise mprotect getrandom */
 #include "base/arena.h"
 
 #include <errno.h>
@@ -56,8 +59,8 @@
 #define CLEAR_HEAD 256UL /* else so many */
 
 #define LARGE_MIN 65536UL
-#define GUARDS_MAX \
-	8192u /* each is an area of the host's, of which a process may have some 65,000 */
+/* each is an area of the host's, of which a process may have some 65,000 */
+#define GUARDS_MAX 8192u
 #define CLASSES 84u
 #define OPEN_FIRST (512UL << 10)
 #define OPEN_STEP (32UL << 20)
@@ -65,7 +68,8 @@
 #define ZONE_SIZE ARENA_SIZE
 #define ZONE_GAP (16UL << 20)
 #define RESERVED (3 * ZONE_SIZE + 4 * ZONE_GAP)
-/* Any page in these 64 TiB: nothing else is here, neither programs and libraries nor what a sanitizer keeps. */
+/* Any page in these 64 TiB: nothing else is here, neither programs and libraries nor what a
+ * sanitizer keeps. */
 #define PLACES_START 0x110000000000UL
 #define PLACES_END 0x510000000000UL
 _Static_assert(RESERVED / UNIT < UINT32_MAX, "references are 32 bits");
@@ -109,7 +113,8 @@ int arena_init_at(const struct arena_place *place)
 		return -errno;
 	if (p != want) /* a host that does not know FIXED_NOREPLACE takes it as a hint */
 		return -EEXIST;
-	/* A huge page for the first byte of each two megabytes would cost more than the whole kernel. */
+	/* A huge page for the first byte of each two megabytes would cost more than the whole
+	 * kernel. */
 	if (madvise(p, RESERVED, MADV_NOHUGEPAGE) < 0 && errno != EINVAL)
 		return -errno;
 	arena.region = p;
@@ -488,9 +493,9 @@ void obj_free(struct obj_type *type, void *obj)
 
 /* ---- blobs ---- */
 
-/* The class of a blob, and how many bytes those of it have: multiples of 16, from 128 on a quarter, a half and three quarters between
- * two powers of two. A large one has a page behind it that cannot be touched, and may fill its memory; the others have room for what
- * stands behind them. */
+/* The class of a blob, and how many bytes those of it have: multiples of 16, from 128 on a quarter,
+ * a half and three quarters between two powers of two. A large one has a page behind it that cannot
+ * be touched, and may fill its memory; the others have room for what stands behind them. */
 static unsigned blob_class(size_t size, size_t *room)
 {
 	size_t need = size > LARGE_MIN - CANARY - REDZONE ? size : size + CANARY + REDZONE;

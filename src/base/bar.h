@@ -6,7 +6,8 @@
 
 /* The clock that bars measure with. */
 int64_t bar_now(void);
-/* Draws it on standard error: what is done, how many files and bytes, since when. total 0: not known. */
+/* Draws it on standard error: what is done, how many files and bytes, since when. total 0: not
+ * known. */
 void bar_print(const char *what, uint64_t files, uint64_t bytes, uint64_t done, uint64_t total,
 	       int64_t began);
 /* Takes it away, if it was drawn. */

@@ -12,8 +12,8 @@ typedef uint64_t uaddr_t;
 #define must_check __attribute__((warn_unused_result))
 #define printf_like(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* A variable that is written at the start only: program_seal() makes it read-only. Not where the C library has done so for its
- * neighbours before main() runs. */
+/* A variable that is written at the start only: program_seal() makes it read-only. Not where the C
+ * library has done so for its neighbours before main() runs. */
 #ifdef VIV_SEAL_LATE
 #define SEALED __attribute__((section(".data.rel.ro.sealed")))
 #else

@@ -1,5 +1,6 @@
-/* CRC-32C, eight bytes at a time from tables that are made at the first use. The processor may have an instruction for it, but
- * asking whether it does costs more in a virtual machine than the tables do for a few records: it is asked when there were many. */
+/* CRC-32C, eight bytes at a time from tables that are made at the first use. The processor may have
+ * an instruction for it, but asking whether it does costs more in a virtual machine than the tables
+ * do for a few records: it is asked when there were many. */
 #include "base/crc32c.h"
 
 #include <cpuid.h>

@@ -78,7 +78,8 @@ static size_t text_add(char *to, size_t size, size_t len, const char *text)
 	return len + n;
 }
 
-/* Formats the message, and gives the remedy to ret_remedy when there is one: "". What is formatted may be a part of e. */
+/* Formats the message, and gives the remedy to ret_remedy when there is one: "". What is formatted
+ * may be a part of e. */
 static printf_like(5, 0) void text_format(char *text, size_t size, char *remedy, size_t remedy_size,
 					  const char *fmt, va_list ap)
 {

@@ -1,9 +1,11 @@
-/* The error of the trusted side: what went wrong (message), why (cause), what to do about it (remedy), and its kind, which is a code for
- * programs, an exit status and a status of HTTP. Functions that take a struct err return 0 or -1.
+/* The error of the trusted side: what went wrong (message), why (cause), what to do about it
+ * (remedy), and its kind, which is a code for programs, an exit status and a status of HTTP.
+ * Functions that take a struct err return 0 or -1.
  *
- * An error that travels up is wrapped: err_wrap puts a message of the caller before it, and what was said before becomes its cause.
- * All texts are one line of UTF-8 that can be printed: what a terminal should not see is replaced by '?' where a text is set. One that
- * is too long ends with "...". No memory is allocated. */
+ * An error that travels up is wrapped: err_wrap puts a message of the caller before it, and what
+ * was said before becomes its cause. All texts are one line of UTF-8 that can be printed: what a
+ * terminal should not see is replaced by '?' where a text is set. One that is too long ends with
+ * "...". No memory is allocated. */
 #ifndef VIV_BASE_ERR_H
 #define VIV_BASE_ERR_H
 
@@ -11,7 +13,8 @@
 
 #include "base/base.h"
 
-/* kind, code, exit status, HTTP status. The numbers cross process boundaries (wire/keeper.h): new ones are added at the end. */
+/* kind, code, exit status, HTTP status. The numbers cross process boundaries (wire/keeper.h): new
+ * ones are added at the end. */
 #define ERR_KINDS(X)                                         \
 	X(FAILED, "failed", 1, 500)                          \
 	X(USAGE, "usage", 2, 400) /* "invalid" in the API */ \
@@ -72,8 +75,8 @@ enum err_kind { ERR_NONE, ERR_KINDS(ERR_ENUM) ERR_END };
 struct err {
 	enum err_kind kind; /* ERR_NONE: there is no error */
 	char message[640];
-	char cause
-		[768]; /* "": none is known; several are separated by ": ", the innermost is the last */
+	/* "": none is known; several are separated by ": ", the innermost is the last */
+	char cause[768];
 	char remedy[512]; /* "": none is known */
 };
 
@@ -90,7 +93,8 @@ struct err {
 void err_note(struct err *e, enum err_kind kind, const char *fmt, ...) printf_like(3, 4);
 void err_note_va(struct err *e, enum err_kind kind, const char *fmt, va_list ap) printf_like(3, 0);
 
-/* Puts a message before an error that is set, which becomes its cause; kind and remedy stay. Always -1. */
+/* Puts a message before an error that is set, which becomes its cause; kind and remedy stay. Always
+ * -1. */
 #define err_wrap(...)                       \
 	({                                  \
 		err_wrap_note(__VA_ARGS__); \
@@ -108,7 +112,8 @@ const char *err_code(const struct err *e);
 /* The reverse, by the status of HTTP as well (0: any), which decides when the code is not known. */
 enum err_kind err_kind_of(const char *code, int http);
 int err_exit(const struct err *e);
-/* Of a command that ends with a guest's status otherwise: 126 or 127 as a shell has them, else EXIT_OWN. */
+/* Of a command that ends with a guest's status otherwise: 126 or 127 as a shell has them, else
+ * EXIT_OWN. */
 #define EXIT_OWN 125
 int err_exit_guest(const struct err *e);
 enum err_kind err_kind_of_status(int guest_status); /* the reverse */

@@ -32,7 +32,8 @@ void json_free(struct json_doc *d);
 const struct json *json_get(const struct json *v, const char *key, enum json_type type);
 /* The text of such a member, or NULL. */
 const char *json_get_text(const struct json *v, const char *key);
-/* An object as err_json writes it. What is not in it is not known; http: the status that it came with; 0: none. */
+/* An object as err_json writes it. What is not in it is not known; http: the status that it came
+ * with; 0: none. */
 void json_get_err(const struct json *v, int http, struct err *ret);
 /* A member that is a whole number; false when there is none. */
 bool json_get_u64(const struct json *v, const char *key, uint64_t *ret);

@@ -14,7 +14,8 @@ void json_quoted(FILE *to, const char *text);
 
 /* Writes text as a JSON text, with its quotes, into b. */
 void json_text_add(struct buf *b, const char *text);
-/* A member of an object: its name and, unless it is NULL, its value as it stands. The first one has no comma before it. */
+/* A member of an object: its name and, unless it is NULL, its value as it stands. The first one has
+ * no comma before it. */
 void json_member_add(struct buf *b, const char *name, const char *value);
 /* The same for a text; nothing when it is NULL. */
 void json_member_text(struct buf *b, const char *name, const char *text);

@@ -1,5 +1,5 @@
-/* Intrusive doubly linked lists. A link that is in no list points at itself, so removing it twice is
- * harmless and list_is_empty(link) tells whether an object is queued. */
+/* Intrusive doubly linked lists. A link that is in no list points at itself, so removing it twice
+ * is harmless and list_is_empty(link) tells whether an object is queued. */
 #ifndef VIV_BASE_LIST_H
 #define VIV_BASE_LIST_H
 

@@ -1,5 +1,5 @@
-/* See program.h. The linker puts read-only parts first: headers, code, constants, tables, then variables. Where each ends is in the
- * program headers, which are part of the program's memory.
+/* See program.h. The linker puts read-only parts first: headers, code, constants, tables, then
+ * variables. Where each ends is in the program headers, which are part of the program's memory.
  *
  * #syscalls: mprotect write */
 #include "base/program.h"

@@ -1,5 +1,6 @@
-/* Counts of references. What nobody holds any more cannot be held again: a count that starts from nothing, goes below it or runs over
- * is a mistake that would end as a use of memory that belongs to somebody else by then, so the program ends there instead. */
+/* Counts of references. What nobody holds any more cannot be held again: a count that starts from
+ * nothing, goes below it or runs over is a mistake that would end as a use of memory that belongs
+ * to somebody else by then, so the program ends there instead. */
 #ifndef VIV_BASE_REF_H
 #define VIV_BASE_REF_H
 

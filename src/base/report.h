@@ -1,4 +1,5 @@
-/* Errors and warnings of a command as its user gets them: on standard error, as a line that begins with "viv: ", or as an object of JSON for each. */
+/* Errors and warnings of a command as its user gets them: on standard error, as a line that begins
+ * with "viv: ", or as an object of JSON for each. */
 #ifndef VIV_BASE_REPORT_H
 #define VIV_BASE_REPORT_H
 

@@ -11,8 +11,8 @@ bool text_is_utf8(const char *s, size_t n);
 size_t text_utf8_head(const char *s, size_t n);
 /* How many bytes at the end of s could be the begin of a character that goes on; 0 to 3. */
 size_t text_utf8_tail(const char *s, size_t n);
-/* Length of the character at s, of at most n bytes, if a terminal only shows it: 0 for controls of both sets, marks that turn the
- * direction of what follows, and bytes that are no UTF-8. */
+/* Length of the character at s, of at most n bytes, if a terminal only shows it: 0 for controls of
+ * both sets, marks that turn the direction of what follows, and bytes that are no UTF-8. */
 unsigned text_printable(const char *s, size_t n);
 /* Replaces every other byte by '?', so that anybody's text can be part of a message. */
 void text_hide_controls(char *s);

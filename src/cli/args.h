@@ -1,5 +1,6 @@
-/* The words of a verb, parsed as its row of the table says. Options stand before, between or after the other words, unless these are a
- * command (VERB_COMMAND); "--" ends them. Every verb has --json and --help. */
+/* The words of a verb, parsed as its row of the table says. Options stand before, between or after
+ * the other words, unless these are a command (VERB_COMMAND); "--" ends them. Every verb has --json
+ * and --help. */
 #ifndef VIV_CLI_ARGS_H
 #define VIV_CLI_ARGS_H
 
@@ -21,7 +22,8 @@ struct args {
 
 #define ARGS_HELP (-1)
 
-/* 0; else what the verb returns: the exit status, with the message printed, or ARGS_HELP, with the help printed. */
+/* 0; else what the verb returns: the exit status, with the message printed, or ARGS_HELP, with the
+ * help printed. */
 int must_check args_take(struct args *a, int argc, char **argv);
 
 /* name is one of the verb's options. */

@@ -1,4 +1,5 @@
-/* The verbs that work on disks, whether their cells run or not: snapshot, fork, rollback, volume. vivd makes all changes. */
+/* The verbs that work on disks, whether their cells run or not: snapshot, fork, rollback, volume.
+ * vivd makes all changes. */
 #include "cli/cells.h"
 
 #include <errno.h>
@@ -184,7 +185,8 @@ static bool state_is_live(const char *state)
 	return !strcmp(state, "starting") || !strcmp(state, "running") || !strcmp(state, "paused");
 }
 
-/* Says what it came to. One that was started again and has ended by itself since has another reason. */
+/* Says what it came to. One that was started again and has ended by itself since has another
+ * reason. */
 static void rollback_print(const struct args *a, const struct json *cell, bool live)
 {
 	const char *state = json_show(cell, "state");

@@ -1,13 +1,14 @@
-/* What the verbs of viv share. A verb is a row of the table in verbs.c, which describes it once: its parser (args.c), its help (help.c),
- * the completion of shells (completion.c) and the synopsis of the man page are made from that row. */
+/* What the verbs of viv share. A verb is a row of the table in verbs.c, which describes it once:
+ * its parser (args.c), its help (help.c), the completion of shells (completion.c) and the synopsis
+ * of the man page are made from that row. */
 #ifndef VIV_CLI_CLI_H
 #define VIV_CLI_CLI_H
 
 #include "keeper/run.h"
 
 /* Of a verb. */
-#define VERB_GUEST \
-	1 /* ends with a guest's status; viv's own failures are 125 to 127, as docker has them */
+/* ends with a guest's status; viv's own failures are 125 to 127, as docker has them */
+#define VERB_GUEST 1
 #define VERB_COMMAND 2 /* options end with the first word: what follows is a command's */
 #define VERB_OWN 4 /* parses its words itself; what is said here is for help and completion */
 #define VERB_GROUP 8 /* only a head: the verbs follow as "NAME SECOND" */

@@ -1,5 +1,5 @@
-/* viv completion: a script for bash or zsh, made from the table of verbs. What cells, images, volumes and snapshots there are, viv itself is
- * asked when it is needed. */
+/* viv completion: a script for bash or zsh, made from the table of verbs. What cells, images,
+ * volumes and snapshots there are, viv itself is asked when it is needed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -78,7 +78,8 @@ static bool is_shown(const struct verb *v)
 	return !strchr(v->name, ' ');
 }
 
-/* A function that prints, for each verb, its options; and one for the kinds of values and words. bash and zsh both read it. */
+/* A function that prints, for each verb, its options; and one for the kinds of values and words.
+ * bash and zsh both read it. */
 static void tables_print(void)
 {
 	printf("_viv_verbs='");

@@ -1,11 +1,15 @@
 /* viv cp: files between a cell and the host, by way of vivd, as docker cp does it:
  *
- *   a file      into a directory that is there, under its own name; else as that path, whose directory must be there
- *   a directory becomes that path when nothing is there; into a directory that is there under its own name, or, with "/." behind it, what is in it
+ *   a file      into a directory that is there, under its own name; else as that path, whose
+ *               directory must be there
+ *   a directory becomes that path when nothing is there; into a directory that is there under
+ *   its own name, or, with "/." behind it, what is in it
  *   -           a tar archive from standard input or to standard output
  *
- * Between the two goes a tar archive (files/tar.h). What comes from a cell is a stranger's: all of it goes to the one name that was asked for, whatever
- * names and links it has (with "/." behind it: into the directory), and gives nobody rights here, unless -a asks for all that there is. A link is copied itself, unless -L says otherwise; where it is the destination, it is followed. */
+ * Between the two goes a tar archive (files/tar.h). What comes from a cell is a stranger's: all of
+ * it goes to the one name that was asked for, whatever names and links it has (with "/." behind it:
+ * into the directory), and gives nobody rights here, unless -a asks for all that there is. A link
+ * is copied itself, unless -L says otherwise; where it is the destination, it is followed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -123,7 +127,8 @@ static char *request_path(const struct copy *c, const char *what, const char *pa
 
 /* ---- looking ---- */
 
-/* What is at a path of the cell. 0 or an exit status; the target of a link is the caller's to free, NULL: it is none. */
+/* What is at a path of the cell. 0 or an exit status; the target of a link is the caller's to free,
+ * NULL: it is none. */
 static int cell_stat(struct copy *c, const char *path, bool follow, struct there *t, char **target)
 {
 	char *request = request_path(c, "stat", path, follow ? "&follow=1" : "");

@@ -1,8 +1,9 @@
 /* viv create, and run --detach: the options of run as a specification for vivd.
  *
- * Two things cannot be said over the API: words that are no UTF-8, and the credentials of s3:// mounts, which are viv's own and are to be
- * in no database. A detached cell with one of these is started by a keeper of viv's, and vivd adopts it: it has every verb, but nobody
- * starts it again. */
+ * Two things cannot be said over the API: words that are no UTF-8, and the credentials of s3://
+ * mounts, which are viv's own and are to be in no database. A detached cell with one of these is
+ * started by a keeper of viv's, and vivd adopts it: it has every verb, but nobody starts it
+ * again. */
 #include "cli/create.h"
 
 #include <errno.h>
@@ -38,7 +39,8 @@ static int mounts_absolute(struct run_options *o)
 	return 0;
 }
 
-/* run: a cell of that name gets the specification. idle: no command at all, it waits for what exec brings; else none is the image's. */
+/* run: a cell of that name gets the specification. idle: no command at all, it waits for what exec
+ * brings; else none is the image's. */
 static int spec_write(struct buf *b, struct run_options *o, bool run, bool idle)
 {
 	if (mounts_absolute(o))

@@ -4,7 +4,8 @@
 
 #include "keeper/run.h"
 
-/* run --detach: makes the cell, starts it and prints its name or id. words: what run was given, for what the API cannot say. */
+/* run --detach: makes the cell, starts it and prints its name or id. words: what run was given, for
+ * what the API cannot say. */
 int detached_run(struct run_options *o, char **words);
 
 #endif

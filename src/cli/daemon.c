@@ -15,7 +15,8 @@
 #define STOP_MS 15000
 #define CMDLINE_MAX 16384
 
-/* The running one's /v1/version: 0 with the document, ERR_NOT_FOUND, or ERR_FAILED with a message. */
+/* The running one's /v1/version: 0 with the document, ERR_NOT_FOUND, or ERR_FAILED with a
+ * message. */
 static int vivd_about(struct json_doc *doc, char **ret_text)
 {
 	struct viv_error error;
@@ -88,7 +89,8 @@ int daemon_status_main(int argc, char **argv)
 	return status ? status : status_show(a.json);
 }
 
-/* The words of the running vivd after the first, without those of viv_start; they point into text. */
+/* The words of the running vivd after the first, without those of viv_start; they point into
+ * text. */
 static void options_of(int pid, char *text, size_t size, const char **ret, unsigned max)
 {
 	char path[64];
@@ -108,7 +110,8 @@ static void options_of(int pid, char *text, size_t size, const char **ret, unsig
 	ret[n] = NULL;
 }
 
-/* Ends the running one and waits for that. ret_pid (may be NULL) is called before, to look at it. */
+/* Ends the running one and waits for that. ret_pid (may be NULL) is called before, to look at
+ * it. */
 static int stop(char *text, size_t size, const char **options, unsigned max)
 {
 	struct json_doc d;

@@ -1,4 +1,5 @@
-/* viv diff, verify and commit: vivd has the work done, whether the cell runs or not (api/disks.c). */
+/* viv diff, verify and commit: vivd has the work done, whether the cell runs or not
+ * (api/disks.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,8 @@ static int list_ask(struct viv_client *c, const char *path, bool json)
 	return l.status;
 }
 
-/* Contents are printed as they are for a program; a terminal gets nothing of them that could steer it. */
+/* Contents are printed as they are for a program; a terminal gets nothing of them that could steer
+ * it. */
 static int patch_ask(struct viv_client *c, const char *path)
 {
 	bool terminal = isatty(STDOUT_FILENO);
@@ -155,7 +157,8 @@ int diff_main(int argc, char **argv)
 
 /* ---- verify and commit ---- */
 
-/* What both begin with: the cell, and an object with the snapshot. 0: c is open; else what the verb returns. */
+/* What both begin with: the cell, and an object with the snapshot. 0: c is open; else what the verb
+ * returns. */
 static int ref_begin(const struct args *a, struct cell_ref *ref, struct buf *body,
 		     struct viv_client **c)
 {

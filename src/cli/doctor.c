@@ -1,5 +1,6 @@
-/* viv doctor: what cells need of this machine, one line for each: ok; warn, something is slower or not kept; fail, cells do not run. What to
- * do about it follows. Each check tries the thing itself where that leaves nothing behind, and the last one runs a cell. */
+/* viv doctor: what cells need of this machine, one line for each: ok; warn, something is slower or
+ * not kept; fail, cells do not run. What to do about it follows. Each check tries the thing itself
+ * where that leaves nothing behind, and the last one runs a cell. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>

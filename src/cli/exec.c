@@ -1,5 +1,6 @@
-/* viv exec: another process in a running cell. Its streams are viv's own, handed over: no byte goes through viv or the keeper. With -t the
- * process has a terminal of the cell, and viv's own is in raw mode meanwhile, so that everything typed reaches the cell's. */
+/* viv exec: another process in a running cell. Its streams are viv's own, handed over: no byte goes
+ * through viv or the keeper. With -t the process has a terminal of the cell, and viv's own is in
+ * raw mode meanwhile, so that everything typed reaches the cell's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -235,7 +236,8 @@ static int stay_with(struct exec *x, int signals)
 	return stay_end(&x->stay, false);
 }
 
-/* Who reads what the process writes is to see its end, whether viv is still there or not. Messages stay possible. */
+/* Who reads what the process writes is to see its end, whether viv is still there or not. Messages
+ * stay possible. */
 static void streams_leave(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -332,7 +334,8 @@ int exec_main(int argc, char **argv)
 	return exec_run(&x, &a, command);
 }
 
-/* The shell of the user that it runs as, by the cell's own /etc/passwd. Only sh is needed, and nothing else of the cell. */
+/* The shell of the user that it runs as, by the cell's own /etc/passwd. Only sh is needed, and
+ * nothing else of the cell. */
 static const char shell_script[] =
 	"while read -r k u r; do [ \"$k\" = Uid: ] && break; done </proc/self/status\n"
 	"while IFS=: read -r n p i g c h s; do [ \"$i\" = \"$u\" ] && break; s=; done "

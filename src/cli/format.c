@@ -216,7 +216,8 @@ static unsigned width_of(const char *s, size_t n)
 	return w;
 }
 
-/* Goes through all rows: once for the widths, once to print. What is behind the last tab of a row needs no width. */
+/* Goes through all rows: once for the widths, once to print. What is behind the last tab of a row
+ * needs no width. */
 static void rows_walk(const struct buf *rows, unsigned widths[COLUMNS_MAX], bool print)
 {
 	const char *s = (const char *)rows->p, *end = s + rows->len;

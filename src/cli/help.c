@@ -1,4 +1,5 @@
-/* viv help and version; and the synopsis of the man page, which 'viv help --man' prints and a check compares with docs/viv.1. */
+/* viv help and version; and the synopsis of the man page, which 'viv help --man' prints and a check
+ * compares with docs/viv.1. */
 #include "cli/help.h"
 
 #include <string.h>

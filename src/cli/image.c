@@ -1,5 +1,6 @@
-/* viv image. What only reads the store is done by viv-store, which links the libraries that viv does without: the words are looked at here, as those of
- * every verb, and then handed on as they are. vivd makes all changes. */
+/* viv image. What only reads the store is done by viv-store, which links the libraries that viv
+ * does without: the words are looked at here, as those of every verb, and then handed on as they
+ * are. vivd makes all changes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

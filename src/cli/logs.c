@@ -1,4 +1,5 @@
-/* viv logs and start --attach: kept output, as vivd tells it line by line (api/exec/logs.c), split again into the two streams. */
+/* viv logs and start --attach: kept output, as vivd tells it line by line (api/exec/logs.c), split
+ * again into the two streams. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

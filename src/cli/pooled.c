@@ -1,9 +1,10 @@
-/* See pooled.h. The command gets viv's own streams, signals reach it as they would in a cell of viv's own (keeper/stay.h), and the cell ends
- * with viv: the connection to its keeper is its leash.
+/* See pooled.h. The command gets viv's own streams, signals reach it as they would in a cell of
+ * viv's own (keeper/stay.h), and the cell ends with viv: the connection to its keeper is its leash.
  *
- * What a booted cell cannot be given any more (room on its disk, mounts, a name, a terminal as console, a trace, another host name) makes
- * viv start a cell of its own, as does a vivd that does not run, has none to give, or lives in other surroundings. VIV_POOL=0 forbids the
- * pool; VIV_POOL=1 allows it when the cell would be counted in another cgroup than viv. */
+ * What a booted cell cannot be given any more (room on its disk, mounts, a name, a terminal as
+ * console, a trace, another host name) makes viv start a cell of its own, as does a vivd that does
+ * not run, has none to give, or lives in other surroundings. VIV_POOL=0 forbids the pool;
+ * VIV_POOL=1 allows it when the cell would be counted in another cgroup than viv. */
 #include "cli/pooled.h"
 
 #include <errno.h>
@@ -178,7 +179,8 @@ static bool limits_send(const struct run_options *o, int fd, struct keep_wait *w
 	return true;
 }
 
-/* 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run, and the status is set. */
+/* 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run, and the status is
+ * set. */
 static int start(struct pooled *r, const struct place *p, int fd, struct keep_wait *w)
 {
 	struct keep_start s = { .exec = { .flags = KEEP_X_FIRST }, .fds = { -1, -1, -1 } };

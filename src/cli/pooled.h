@@ -5,8 +5,8 @@
 #include "keeper/place.h"
 #include "keeper/run.h"
 
-/* Runs the command in an idle cell of vivd's, if there is one and nobody could tell it from a cell of our own; o is complete. False: nothing was
- * done. True: *ret_status is the exit status. */
+/* Runs the command in an idle cell of vivd's, if there is one and nobody could tell it from a cell
+ * of our own; o is complete. False: nothing was done. True: *ret_status is the exit status. */
 bool run_pooled(const struct run_options *o, const struct place *p, int *ret_status);
 
 #endif

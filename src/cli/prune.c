@@ -1,4 +1,5 @@
-/* viv prune and viv volume prune: remove what nobody needs any more. They show what that is, and ask at a terminal; elsewhere --force is the answer. */
+/* viv prune and viv volume prune: remove what nobody needs any more. They show what that is, and
+ * ask at a terminal; elsewhere --force is the answer. */
 #include <stdio.h>
 #include <unistd.h>
 

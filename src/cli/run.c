@@ -1,5 +1,5 @@
-/* viv run: the options are in spec/settings.tbl.h, the cell in keeper/cell.c, the time with it in keeper/watch.c. With --detach the cell is
- * vivd's (create.c). */
+/* viv run: the options are in spec/settings.tbl.h, the cell in keeper/cell.c, the time with it in
+ * keeper/watch.c. With --detach the cell is vivd's (create.c). */
 #include <string.h>
 
 #include "cli/args.h"

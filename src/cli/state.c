@@ -1,5 +1,6 @@
-/* Verbs that change the state of cells, by way of vivd: start, stop, restart, kill, pause, resume, wait, rm, rename. Each takes several cells;
- * the first failure decides the exit status, but all are tried. */
+/* Verbs that change the state of cells, by way of vivd: start, stop, restart, kill, pause, resume,
+ * wait, rm, rename. Each takes several cells; the first failure decides the exit status, but all
+ * are tried. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,7 +179,8 @@ int rename_main(int argc, char **argv)
 
 /* ---- signals ---- */
 
-/* body NULL: the whole cell at once. A stop without a grace does that, also when it is paused, and nobody starts it again. */
+/* body NULL: the whole cell at once. A stop without a grace does that, also when it is paused, and
+ * nobody starts it again. */
 static int kill_one(const struct change *x, const char *word, const struct target *t)
 {
 	char tail[64];

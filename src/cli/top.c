@@ -1,6 +1,7 @@
-/* viv top: what running cells use, looked at again and again. At a terminal it has the whole screen, with plain ANSI sequences: the
- * alternate screen, so that what was there comes back. Every signal that could end it is read from a descriptor, so the terminal is
- * restored on every way out but SIGKILL. Elsewhere the tables are printed one after the other. */
+/* viv top: what running cells use, looked at again and again. At a terminal it has the whole
+ * screen, with plain ANSI sequences: the alternate screen, so that what was there comes back. Every
+ * signal that could end it is read from a descriptor, so the terminal is restored on every way out
+ * but SIGKILL. Elsewhere the tables are printed one after the other. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -187,7 +188,8 @@ static void rows_json(const struct top *t)
 	}
 }
 
-/* A line of at most cols columns: at a terminal what is longer is cut, what is left of an older line goes. */
+/* A line of at most cols columns: at a terminal what is longer is cut, what is left of an older
+ * line goes. */
 static void line_put(const struct top *t, const char *line, unsigned cols, const char *on,
 		     const char *off)
 {

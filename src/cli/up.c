@@ -1,5 +1,6 @@
-/* viv up, apply, down: cells as vivarium.yaml says. vivd reads the file and does the work; sent are its text and the values of those variables
- * that it names, and no others. What is printed has no values in it. */
+/* viv up, apply, down: cells as vivarium.yaml says. vivd reads the file and does the work; sent are
+ * its text and the values of those variables that it names, and no others. What is printed has no
+ * values in it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -124,7 +125,8 @@ static void name_make(const char *dir, char *name, size_t size)
 		name[0] = 'p';
 }
 
-/* What relative paths in the file are relative to, absolute; NULL with the message printed. The caller's. */
+/* What relative paths in the file are relative to, absolute; NULL with the message printed. The
+ * caller's. */
 static char *dir_of(const char *file)
 {
 	char *copy = xstrndup(file, strlen(file));

@@ -1,5 +1,6 @@
-/* viv update: changes what can be changed while a cell runs, in one request for each cell. Values are checked here as those of 'viv run' are, so
- * that what is wrong is said in viv's words; 0 takes a limit or a time away. */
+/* viv update: changes what can be changed while a cell runs, in one request for each cell. Values
+ * are checked here as those of 'viv run' are, so that what is wrong is said in viv's words; 0 takes
+ * a limit or a time away. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The verbs of viv, each described once: what parses its words, its help, what shells complete and the synopsis in the man page come from
- * here. Every verb has --json and --help besides. */
+/* The verbs of viv, each described once: what parses its words, its help, what shells complete and
+ * the synopsis in the man page come from here. Every verb has --json and --help besides. */
 #include "cli/cli.h"
 
 #define OPTS(list) .opts = list, .nopts = ARRAY_LEN(list)

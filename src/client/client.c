@@ -1,4 +1,5 @@
-/* libvivarium; see vivarium.h. One connection, opened again when vivd closed it between two requests. */
+/* libvivarium; see vivarium.h. One connection, opened again when vivd closed it between two
+ * requests. */
 #include "client/vivarium.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The little of HTTP/1.1 that a client of vivd needs: a request with a known body, and a reply whose body has a length, comes in
- * chunks, or ends with the connection. */
+/* The little of HTTP/1.1 that a client of vivd needs: a request with a known body, and a reply
+ * whose body has a length, comes in chunks, or ends with the connection. */
 #ifndef VIV_CLIENT_HTTP_H
 #define VIV_CLIENT_HTTP_H
 

@@ -1,5 +1,6 @@
-/* Starting vivd. It is beside the program that asks, or where 'make install' puts it, or in PATH. 'vivd --detach' returns when
- * it answers, or says on standard error why it does not; one that finds another one running waits for that one's answer. */
+/* Starting vivd. It is beside the program that asks, or where 'make install' puts it, or in PATH.
+ * 'vivd --detach' returns when it answers, or says on standard error why it does not; one that
+ * finds another one running waits for that one's answer. */
 #include "client/start.h"
 
 #include <errno.h>

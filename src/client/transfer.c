@@ -1,4 +1,5 @@
-/* libvivarium: answers and bodies of any size; see vivarium.h. A body goes in chunks, so that its size need not be known. */
+/* libvivarium: answers and bodies of any size; see vivarium.h. A body goes in chunks, so that its
+ * size need not be known. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

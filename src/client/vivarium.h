@@ -1,4 +1,5 @@
-/* libvivarium: talking to vivd from C. This header is all of it, and needs nothing but the C library.
+/* libvivarium: talking to vivd from C. This header is all of it, and needs nothing but the C
+ * library.
  *
  *	struct viv_client *c = viv_open(NULL, VIV_START, &error);
  *	struct viv_reply reply;
@@ -10,8 +11,9 @@
  *	}
  *	viv_close(c);
  *
- * What is asked and answered is JSON, described by GET /v1/openapi.json. A client is used by one thread at a time. It waits
- * for each answer; no signal handler is installed and SIGPIPE is not raised. */
+ * What is asked and answered is JSON, described by GET /v1/openapi.json. A client is used by one
+ * thread at a time. It waits for each answer; no signal handler is installed and SIGPIPE is not
+ * raised. */
 #ifndef VIVARIUM_H
 #define VIVARIUM_H
 
@@ -37,39 +39,41 @@ struct viv_reply {
 	size_t size;
 };
 
-/* Connects to the vivd at this socket; NULL: where VIVARIUM_SOCKET or the environment's directories say. NULL with an error:
- * code ENOENT or ECONNREFUSED when none runs. */
+/* Connects to the vivd at this socket; NULL: where VIVARIUM_SOCKET or the environment's directories
+ * say. NULL with an error: code ENOENT or ECONNREFUSED when none runs. */
 struct viv_client *viv_open(const char *socket, int flags, struct viv_error *error);
 void viv_close(struct viv_client *c);
 
-/* One request and its whole answer, of any status. json: the body, or NULL. 0, or -1 with an error. */
+/* One request and its whole answer, of any status. json: the body, or NULL. 0, or -1 with an
+ * error. */
 int viv_call(struct viv_client *c, const char *method, const char *path, const char *json,
 	     struct viv_reply *reply, struct viv_error *error);
 void viv_reply_free(struct viv_reply *reply);
 
-/* The same for answers that come line by line, as NDJSON does: line is called for each (without its newline, NUL-terminated) until it
- * returns other than 0 (which is returned, and ends the connection) or the answer ends. An answer whose status is not 200 is
- * put into reply instead. */
+/* The same for answers that come line by line, as NDJSON does: line is called for each (without its
+ * newline, NUL-terminated) until it returns other than 0 (which is returned, and ends the
+ * connection) or the answer ends. An answer whose status is not 200 is put into reply instead. */
 typedef int (*viv_line_fn)(void *arg, const char *line, size_t size);
 int viv_stream(struct viv_client *c, const char *method, const char *path, const char *json,
 	       viv_line_fn line, void *arg, struct viv_reply *reply, struct viv_error *error);
 
-/* Answers of any size, such as files. viv_get_begin asks; 0 with a reply whose status is not 200: that is all. Else viv_get_data gives
- * some bytes: how many, 0 at the end, -1 with an error, also when the answer was broken off. Until then nothing else is asked. */
+/* Answers of any size, such as files. viv_get_begin asks; 0 with a reply whose status is not 200:
+ * that is all. Else viv_get_data gives some bytes: how many, 0 at the end, -1 with an error, also
+ * when the answer was broken off. Until then nothing else is asked. */
 int viv_get_begin(struct viv_client *c, const char *path, struct viv_reply *reply,
 		  struct viv_error *error);
 long viv_get_data(struct viv_client *c, void *buf, size_t size, struct viv_error *error);
 
-/* Requests (PUT) with a body of any size, in pieces. When viv_put_data fails, viv_put_end may still tell why; without viv_put_end, viv_close() breaks
- * the request off. */
+/* Requests (PUT) with a body of any size, in pieces. When viv_put_data fails, viv_put_end may still
+ * tell why; without viv_put_end, viv_close() breaks the request off. */
 int viv_put_begin(struct viv_client *c, const char *path, struct viv_error *error);
 int viv_put_data(struct viv_client *c, const void *data, size_t size, struct viv_error *error);
 int viv_put_end(struct viv_client *c, struct viv_reply *reply, struct viv_error *error);
 
 /* The socket that viv_open(NULL) uses. 0, or -1 with an error. */
 int viv_socket_path(char *path, size_t size, struct viv_error *error);
-/* Starts vivd with these options (NULL-terminated; NULL: none) and waits until it answers. One that runs already is left alone:
- * 0 as well. */
+/* Starts vivd with these options (NULL-terminated; NULL: none) and waits until it answers. One that
+ * runs already is left alone: 0 as well. */
 int viv_start(const char *const options[], struct viv_error *error);
 
 #ifdef __cplusplus

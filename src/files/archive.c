@@ -20,7 +20,8 @@ static int out_write(void *arg, const void *data, size_t n)
 	return 0;
 }
 
-/* As docker: names begin with the last one of the path; with "." for a path that ends in "/." or is "/". A link can stand for what it leads to. */
+/* As docker: names begin with the last one of the path; with "." for a path that ends in "/." or is
+ * "/". A link can stand for what it leads to. */
 int tar_op(char **words)
 {
 	const struct tar_out o = { .write = out_write };

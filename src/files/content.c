@@ -1,11 +1,13 @@
 /* viv-files: the bytes of a file, out and in.
  *
- * Only regular files have bytes here: a FIFO would wait for somebody, a device has no end. One that is said to be empty (those of /proc are)
- * is read until it ends. A file that shrinks while it is read is an error, one that grows ends where it ended before.
+ * Only regular files have bytes here: a FIFO would wait for somebody, a device has no end. One that
+ * is said to be empty (those of /proc are) is read until it ends. A file that shrinks while it is
+ * read is an error, one that grows ends where it ended before.
  *
- * A file is written under no name (O_TMPFILE), or where the file system has none of that, under a name of its own beside its place; when all is
- * there it is renamed: who opens it sees the old one or the new one. With a name, signals that tell of a client's end are ignored
- * meanwhile, as the end of the input tells the same, and what was begun is removed. */
+ * A file is written under no name (O_TMPFILE), or where the file system has none of that, under a
+ * name of its own beside its place; when all is there it is renamed: who opens it sees the old one
+ * or the new one. With a name, signals that tell of a client's end are ignored meanwhile, as the
+ * end of the input tells the same, and what was begun is removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -150,7 +152,8 @@ struct target {
 	struct stat st;
 };
 
-/* Where the bytes go: what path is, or what the links lead to that are there, whether that exists or not. */
+/* Where the bytes go: what path is, or what the links lead to that are there, whether that exists
+ * or not. */
 static int target_find(const char *path, struct target *t)
 {
 	char text[FILES_LINK + 1];

@@ -1,5 +1,6 @@
-/* viv-files: file operations of vivd, done inside of a cell. vivd carries this program and has the cell's kernel execute it (KEEP_X_PROGRAM), so
- * that paths, links, mounts, permissions and limits are the cell's own, and the trusted side walks no tree of a guest. See wire.h. */
+/* viv-files: file operations of vivd, done inside of a cell. vivd carries this program and has the
+ * cell's kernel execute it (KEEP_X_PROGRAM), so that paths, links, mounts, permissions and limits
+ * are the cell's own, and the trusted side walks no tree of a guest. See wire.h. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The operations of viv-files (wire.h): each takes its words and gives the exit status, after the last word. */
+/* The operations of viv-files (wire.h): each takes its words and gives the exit status, after the
+ * last word. */
 #ifndef VIV_FILES_OPS_H
 #define VIV_FILES_OPS_H
 
@@ -24,8 +25,8 @@ int watch_op(char **words);
 /* A number of a word; "-": other. */
 int64_t word_number(const char *word, int base, int64_t other);
 bool word_is_on(const char *word);
-/* The directory that the last name of path is in, opened with O_PATH, and that name ("." for a path that ends in a slash or is
- * one); -errno. name has room for 256 bytes. */
+/* The directory that the last name of path is in, opened with O_PATH, and that name ("." for a path
+ * that ends in a slash or is one); -errno. name has room for 256 bytes. */
 int must_check parent_open(int dir, const char *path, char *name);
 
 /* Makes the directories above the last name of path that are missing, with 0755. 0 or -errno. */

@@ -1,4 +1,5 @@
-/* The frames of viv-files: what it hears and says. When vivd is gone, the program ends: there is nobody to tell. */
+/* The frames of viv-files: what it hears and says. When vivd is gone, the program ends: there is
+ * nobody to tell. */
 #ifndef VIV_FILES_SAY_H
 #define VIV_FILES_SAY_H
 

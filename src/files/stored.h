@@ -1,6 +1,8 @@
-/* What an operation of viv-files may look at. After stored_restrict(): stored files only, as a client that may read a cell's files need not be one
- * that may read the environment and the memory maps of its processes. Refused are the file systems that the kernel makes up (/proc, /sys, /dev,
- * /dev/pts), wherever they are mounted, and every path that leads through a link of /proc (/proc/PID/fd, cwd, root). */
+/* What an operation of viv-files may look at. After stored_restrict(): stored files only, as a
+ * client that may read a cell's files need not be one that may read the environment and the memory
+ * maps of its processes. Refused are the file systems that the kernel makes up (/proc, /sys, /dev,
+ * /dev/pts), wherever they are mounted, and every path that leads through a link of /proc
+ * (/proc/PID/fd, cwd, root). */
 #ifndef VIV_FILES_STORED_H
 #define VIV_FILES_STORED_H
 

@@ -1,8 +1,9 @@
-/* Tar archives of trees of files: made of what is there, and unpacked without ever leaving a directory. Used by viv-files in cells, and by
- * viv outside.
+/* Tar archives of trees of files: made of what is there, and unpacked without ever leaving a
+ * directory. Used by viv-files in cells, and by viv outside.
  *
- * What is written is POSIX (ustar, with pax headers where something does not fit, and for extended attributes). What is read: that, archives of
- * GNU tar (but not its sparse files), and older ones. Times have seconds. */
+ * What is written is POSIX (ustar, with pax headers where something does not fit, and for extended
+ * attributes). What is read: that, archives of GNU tar (but not its sparse files), and older ones.
+ * Times have seconds. */
 #ifndef VIV_FILES_TAR_H
 #define VIV_FILES_TAR_H
 
@@ -25,7 +26,8 @@ struct tar_out {
 	struct tar_count *count; /* added to; NULL: nobody wants to know */
 };
 
-/* Packs what is called name in dir, under the name shown. about (TAR_ABOUT bytes) gets the path that failed. 0 or -errno. */
+/* Packs what is called name in dir, under the name shown. about (TAR_ABOUT bytes) gets the path
+ * that failed. 0 or -errno. */
 int must_check tar_pack(const struct tar_out *o, int dir, const char *name, const char *shown,
 			char *about);
 
@@ -39,12 +41,15 @@ struct tar_rules {
 	bool owners; /* files get the owners that the archive says */
 	int64_t uid, gid; /* or these; -1: not given */
 	const char *rename; /* the first name of every path becomes this one; NULL: it stays */
-	bool plain; /* nothing that gives rights: no setuid and setgid bits, no devices (-EPERM), no extended attributes but those of users */
+	/* nothing that gives rights: no setuid and setgid bits, no devices (-EPERM), no extended
+	 * attributes but those of users */
+	bool plain;
 	bool in_root; /* the directory is the root of all: absolute links lead into it */
 };
 
-/* Unpacks all of it into dir. No entry, and no link of the archive or of the tree, leads out of dir: -EXDEV. -EILSEQ: it is no
- * archive; -ENOTSUP: it has something that is not read. about as above. What was unpacked before a failure stays. 0 or -errno. */
+/* Unpacks all of it into dir. No entry, and no link of the archive or of the tree, leads out of
+ * dir: -EXDEV. -EILSEQ: it is no archive; -ENOTSUP: it has something that is not read. about as
+ * above. What was unpacked before a failure stays. 0 or -errno. */
 int must_check tar_unpack(const struct tar_in *i, int dir, const struct tar_rules *r, char *about);
 
 /* ---- the format (tarhead.c) ---- */

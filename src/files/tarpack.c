@@ -1,6 +1,7 @@
-/* Making tar archives; see tar.h. The tree is walked once, and what is written depends on what is there at that moment: a file
- * that shrinks is filled up with zeros, one that grows is cut off, one that vanishes is left out. Files with several links are remembered, as many as there
- * is room for; more of them are packed as files of their own. Sockets are left out. */
+/* Making tar archives; see tar.h. The tree is walked once, and what is written depends on what is
+ * there at that moment: a file that shrinks is filled up with zeros, one that grows is cut off, one
+ * that vanishes is left out. Files with several links are remembered, as many as there is room for;
+ * more of them are packed as files of their own. Sockets are left out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

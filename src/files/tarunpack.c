@@ -1,9 +1,12 @@
-/* Unpacking tar archives; see tar.h. An archive is a stranger's: its names, its links and its sizes.
+/* Unpacking tar archives; see tar.h. An archive is a stranger's: its names, its links and its
+ * sizes.
  *
- * A path is taken apart: a leading slash and "." are dropped, ".." is refused. Where its last name belongs is opened with openat2() and
- * RESOLVE_BENEATH, so that links in the tree are followed as far as they stay in it, whether they were there before or the archive made them. In that
- * directory the last name is made, and never followed: what is there and is no directory is removed before. A directory stays what it is, and so does a link to
- * one (a link /lib of an image is not replaced because an archive has a directory of that name).
+ * A path is taken apart: a leading slash and "." are dropped, ".." is refused. Where its last name
+ * belongs is opened with openat2() and RESOLVE_BENEATH, so that links in the tree are followed as
+ * far as they stay in it, whether they were there before or the archive made them. In that
+ * directory the last name is made, and never followed: what is there and is no directory is removed
+ * before. A directory stays what it is, and so does a link to one (a link /lib of an image is not
+ * replaced because an archive has a directory of that name).
  *
  * Modes and times of directories are set at the end. */
 #include <errno.h>
@@ -41,7 +44,8 @@ struct unpack {
 	char path[TEXT_MAX + 1], link[TEXT_MAX + 1]; /* of the entry; "": as in the header */
 	int64_t uid, gid, mtime, size; /* of a pax header; -1: not given */
 	bool has_mtime;
-	char *pax; /* the header of the entry, whose attributes are set when it is there; NULL: none */
+	/* the header of the entry, whose attributes are set when it is there; NULL: none */
+	char *pax;
 	size_t npax;
 	int parent; /* the directory of the entry before; -1 */
 	char parent_path[TEXT_MAX + 1];
@@ -145,7 +149,8 @@ static int pax_apply(struct unpack *u, const char *key, const char *value, size_
 	return ok ? 0 : -EILSEQ;
 }
 
-/* The records of a pax header, one after the other, given to fn. They are cut into pieces in place, and can be read once more. */
+/* The records of a pax header, one after the other, given to fn. They are cut into pieces in place,
+ * and can be read once more. */
 static int
 pax_each(struct unpack *u,
 	 int (*fn)(struct unpack *u, const char *key, const char *value, size_t n, int fd), int fd)
@@ -324,7 +329,8 @@ static int dir_make(struct unpack *u, char *path)
 	return above;
 }
 
-/* Opens where the last name of a clean path belongs (borrowed: it stays open for the next entry), and finds that name. */
+/* Opens where the last name of a clean path belongs (borrowed: it stays open for the next entry),
+ * and finds that name. */
 static int parent_find(struct unpack *u, char *path, char **name)
 {
 	char *slash = strrchr(path, '/');
@@ -456,7 +462,8 @@ static int dir_entry(struct unpack *u, int dir, const char *name)
 		if (errno != EEXIST || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
 		if (!S_ISDIR(st.st_mode)) {
-			/* Another path to a directory of the tree is as good; other links are not. */
+			/* Another path to a directory of the tree is as good; other links are
+			 * not. */
 			fd = S_ISLNK(st.st_mode) ? beneath_open(u, u->path, O_PATH | O_DIRECTORY)
 						 : -EEXIST;
 			if (fd >= 0)
@@ -522,7 +529,8 @@ static int node_make(struct unpack *u, int dir, const char *name)
 	return named_finish(u, dir, name);
 }
 
-/* The directories whose modes and times waited for what is in them. The last one first: one that is above others came before them. */
+/* The directories whose modes and times waited for what is in them. The last one first: one that is
+ * above others came before them. */
 static int later_apply(struct unpack *u)
 {
 	int ret = 0;

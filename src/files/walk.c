@@ -1,5 +1,5 @@
-/* See walk.h. One open directory for each level; a level more than the limits allow is an entry with an error, like one that may not
- * be read. */
+/* See walk.h. One open directory for each level; a level more than the limits allow is an entry
+ * with an error, like one that may not be read. */
 #include "files/walk.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* Walking a tree of files without recursion and without following links, in memory that depends on its depth alone. */
+/* Walking a tree of files without recursion and without following links, in memory that depends on
+ * its depth alone. */
 #ifndef VIV_FILES_WALK_H
 #define VIV_FILES_WALK_H
 
@@ -18,8 +19,8 @@ enum walk_when {
 struct walk_entry {
 	int dir; /* where it is */
 	const char *name; /* in dir */
-	const char *
-		path; /* from the beginning on: what the walk was told it is called, and the names */
+	/* from the beginning on: what the walk was told it is called, and the names */
+	const char *path;
 	size_t len; /* of path */
 	struct stat st; /* not with WALK_ERROR */
 	int err;
@@ -32,7 +33,8 @@ struct walk_entry {
 /* fn returns 0, one of the words above, or -errno, which ends the walk. */
 typedef int (*walk_fn)(void *arg, const struct walk_entry *e, enum walk_when when);
 
-/* Walks what is called name in dir, and is to be called shown. 0, or -errno of fn, or of the first entry. */
+/* Walks what is called name in dir, and is to be called shown. 0, or -errno of fn, or of the first
+ * entry. */
 int must_check walk_tree(int dir, const char *name, const char *shown, walk_fn fn, void *arg);
 
 #endif

@@ -1,9 +1,11 @@
 /* viv-files: changes of a file or a directory, with inotify.
  *
- * With recursive, each directory below is watched by itself, those that come later too; what is in them by then is told as created, perhaps twice. Directories
- * of other file systems are not entered. A directory that is moved takes its path along, because a watch knows only its name and the one above it. A move
- * is told when both ends are seen; else it is a removal or a creation. What the kernel drops, and directories for which there is no watch, are
- * told as an overflow: who wants to know lists again. */
+ * With recursive, each directory below is watched by itself, those that come later too; what is in
+ * them by then is told as created, perhaps twice. Directories of other file systems are not
+ * entered. A directory that is moved takes its path along, because a watch knows only its name and
+ * the one above it. A move is told when both ends are seen; else it is a removal or a creation.
+ * What the kernel drops, and directories for which there is no watch, are told as an overflow: who
+ * wants to know lists again. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +97,8 @@ static int node_above(int i)
 	return w.nodes[above].life == w.nodes[i].above_life ? above : NONE;
 }
 
-/* The path of name in node i (NULL: of the node itself); false: it is too long, or the way up is gone. */
+/* The path of name in node i (NULL: of the node itself); false: it is too long, or the way up is
+ * gone. */
 static bool path_make(int i, const char *name, char *path)
 {
 	size_t at = FILES_PATH;

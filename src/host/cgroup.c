@@ -140,7 +140,8 @@ static bool own_dir(const char *controller, char *out)
 
 /* ---- making and removing ---- */
 
-/* A viv in another PID namespace looks dead from here, and its cgroup is empty until its cell is there. */
+/* A viv in another PID namespace looks dead from here, and its cgroup is empty until its cell is
+ * there. */
 #define STALE_AGE 5 /* s */
 
 static bool is_old(int dir, const char *name)
@@ -272,7 +273,8 @@ static bool v1_limit(const char *dir, const struct cgroup_limits *l, enum cgroup
 
 	switch (c) {
 	case CGROUP_MEMORY:
-		/* That with swap is never the smaller one: it goes first when both grow, and last when they shrink. */
+		/* That with swap is never the smaller one: it goes first when both grow, and last
+		 * when they shrink. */
 		limit_write(dir, "memory.memsw.limit_in_bytes", l->memory, "-1");
 		ok = limit_write(dir, "memory.limit_in_bytes", l->memory, "-1");
 		err = errno;
@@ -366,7 +368,8 @@ static int pid_compare(const void *a, const void *b)
 	return *(const pid_t *)a - *(const pid_t *)b;
 }
 
-/* Children of what was moved are born where it is; of what was not, they are found in the next pass. */
+/* Children of what was moved are born where it is; of what was not, they are found in the next
+ * pass. */
 static bool procs_move(const char *dir, pid_t kernel)
 {
 	pid_t *now = calloc(PROCS_MAX, sizeof(*now)), *moved = calloc(PROCS_MAX, sizeof(*moved));

@@ -30,15 +30,17 @@ struct cgroup {
 /* Makes what can be made and removes what dead cells left there. Never fails: enforced says what
  * is. */
 void cgroup_create(struct cgroup *cg, const struct cgroup_limits *limits);
-/* Another limit where one of this kind is enforced; 0: none. -errno: it stays as it was; -EBUSY: more is in use (memory, v1). */
+/* Another limit where one of this kind is enforced; 0: none. -errno: it stays as it was; -EBUSY:
+ * more is in use (memory, v1). */
 int must_check cgroup_set(const struct cgroup *cg, const struct cgroup_limits *limits,
 			  enum cgroup_controller c);
-/* The same where none is, for a cell that runs: the group is made, and the kernel and all that it started are moved there. What memory they
- * have is not moved with them, so a limit of memory counts only what comes. False: it cannot be had; what was made goes with
- * cgroup_remove. */
+/* The same where none is, for a cell that runs: the group is made, and the kernel and all that it
+ * started are moved there. What memory they have is not moved with them, so a limit of memory
+ * counts only what comes. False: it cannot be had; what was made goes with cgroup_remove. */
 bool cgroup_add(struct cgroup *cg, const struct cgroup_limits *limits, enum cgroup_controller c,
 		pid_t kernel);
-/* Moves the kernel of a cell and all that it started into groups that were made for it. False: some could not be. */
+/* Moves the kernel of a cell and all that it started into groups that were made for it. False: some
+ * could not be. */
 bool cgroup_enter(const struct cgroup *cg, pid_t kernel);
 /* Whether a process has to be moved into some of them, because it cannot be born there: all of
  * v1; v2 when root starts the cell under another uid, which may not write there (born_fd < 0
@@ -48,7 +50,8 @@ bool cgroup_is_joined_late(const struct cgroup *cg, int born_fd);
 int must_check cgroup_join(const struct cgroup *cg, int born_fd, pid_t pid);
 /* How often the host killed something in it for lack of memory. */
 unsigned long cgroup_oom_kills(const struct cgroup *cg);
-/* A descriptor that can be read, without blocking, when that may have happened; -1: none. The caller's. */
+/* A descriptor that can be read, without blocking, when that may have happened; -1: none. The
+ * caller's. */
 int cgroup_oom_watch(const struct cgroup *cg);
 /* After the last process ended. */
 void cgroup_remove(struct cgroup *cg);

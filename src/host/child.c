@@ -104,9 +104,10 @@ int host_thread_sigs(int proc_fd, pid_t pid, pid_t tid, struct host_sigs *out)
 
 /* ---- the short way ----
  *
- * task/TID/stat costs the host half of what status does, and a descriptor that is still open half of the rest. It has the
- * first 31 signals only; the reserved one is blocked in the stub alone, where all of them are. A descriptor belongs to its
- * thread for good: when that has ended, it says so, whoever has the number now. */
+ * task/TID/stat costs the host half of what status does, and a descriptor that is still open half
+ * of the rest. It has the first 31 signals only; the reserved one is blocked in the stub alone,
+ * where all of them are. A descriptor belongs to its thread for good: when that has ended, it says
+ * so, whoever has the number now. */
 
 #define STATS_KEPT 16
 /* What is blocked when everything is, or all that a guest can block. */

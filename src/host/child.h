@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 
-/* siginfo is 128 bytes as Linux lays them out; si_code must be what the host allows to another process (SI_QUEUE). */
+/* siginfo is 128 bytes as Linux lays them out; si_code must be what the host allows to another
+ * process (SI_QUEUE). */
 int host_tgsigqueue(pid_t tgid, pid_t tid, int sig, const void *siginfo);
 int host_sigqueue(pid_t pid, int sig, const void *siginfo);
 int host_kill(pid_t pid, int sig);
@@ -31,7 +32,8 @@ struct host_sigs {
 	uint64_t blocked, ignored, caught;
 };
 int host_thread_sigs(int proc_fd, pid_t pid, pid_t tid, struct host_sigs *out);
-/* The same for a quarter of the cost, true of sig (1 to 64) and the reserved signal; other signals above 31 may be missing. */
+/* The same for a quarter of the cost, true of sig (1 to 64) and the reserved signal; other signals
+ * above 31 may be missing. */
 int host_thread_sigs_of(int proc_fd, pid_t pid, pid_t tid, int sig, struct host_sigs *out);
 /* Closes what it keeps open of the last threads that were asked for. */
 void host_thread_sigs_forget(void);

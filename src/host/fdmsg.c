@@ -35,8 +35,8 @@ int fdmsg_send(int fd, const void *buf, size_t n, const int *fds, unsigned nfds,
 	return sent < 0 ? -errno : sent == (ssize_t)n ? 0 : -EPIPE;
 }
 
-/* The kernel's filter lets recvmsg through for its control channel only (tools/gen-kernel-filter.c).
- * #syscalls: recvmsg close */
+/* The kernel's filter lets recvmsg through for its control channel only
+ * (tools/gen-kernel-filter.c). #syscalls: recvmsg close */
 int64_t fdmsg_recv(int fd, void *buf, size_t n, int *fds, unsigned max, unsigned *ret_nfds,
 		   int flags)
 {
@@ -51,7 +51,8 @@ int64_t fdmsg_recv(int fd, void *buf, size_t n, int *fds, unsigned max, unsigned
 	ssize_t got;
 
 	*ret_nfds = 0;
-	/* Of a peer that closed with something of ours unread, the host tells that first, once; then what it had said comes. */
+	/* Of a peer that closed with something of ours unread, the host tells that first, once;
+	 * then what it had said comes. */
 	for (;;) {
 		got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | flags);
 		if (got >= 0 || (errno != EINTR && (errno != ECONNRESET || reset)))

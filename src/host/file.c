@@ -392,8 +392,8 @@ int host_fgetxattr(int fd, const char *name, void *buf, size_t size)
 	return result(fgetxattr(fd, name, buf, size));
 }
 
-/* Of the entry name of a directory, which is not followed when it is a link. -ENOSYS before Linux 6.13.
- * #syscalls: getxattrat */
+/* Of the entry name of a directory, which is not followed when it is a link. -ENOSYS before Linux
+ * 6.13. #syscalls: getxattrat */
 int host_getxattrat(int dirfd, const char *name, const char *attr, void *buf, size_t size)
 {
 	struct {

@@ -1,8 +1,9 @@
-/* The only door to the host's system calls. Every function returns a result or a negative errno; the host's errno is
- * read nowhere else. Each function of the .c files that the kernel uses carries a comment
+/* The only door to the host's system calls. Every function returns a result or a negative errno;
+ * the host's errno is read nowhere else. Each function of the .c files that the kernel uses carries
+ * a comment
  *     #syscalls: name [name...]
- * from which the kernel's own seccomp allowlist is generated (tools/gen-seccomp). Paths given here never come from a guest
- * with more than one component, except to host_open_beneath. */
+ * from which the kernel's own seccomp allowlist is generated (tools/gen-seccomp). Paths given here
+ * never come from a guest with more than one component, except to host_open_beneath. */
 #ifndef VIV_HOST_HOST_H
 #define VIV_HOST_HOST_H
 
@@ -24,13 +25,15 @@ int64_t host_write(int fd, const void *buf, size_t n);
 int must_check host_write_all(int fd, const void *buf, size_t n);
 int64_t host_pread(int fd, void *buf, size_t n, int64_t off);
 int64_t host_pwrite(int fd, const void *buf, size_t n, int64_t off);
-/* openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | O_CLOEXEC: path may have several
- * components, none of which may be a link or lead out of dirfd. flags: an access mode or O_PATH, O_NOFOLLOW, O_NONBLOCK | O_NOCTTY,
- * O_DIRECTORY; or exactly O_RDWR | O_CREAT | O_EXCL, with the mode 0644. */
+/* openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | O_CLOEXEC: path may
+ * have several components, none of which may be a link or lead out of dirfd. flags: an access mode
+ * or O_PATH, O_NOFOLLOW, O_NONBLOCK | O_NOCTTY, O_DIRECTORY; or exactly O_RDWR | O_CREAT | O_EXCL,
+ * with the mode 0644. */
 int host_open_beneath(int dirfd, const char *path, int flags, mode_t mode);
 /* The same, and no mount below dirfd is crossed either (-EXDEV). Makes nothing. */
 int host_open_beneath_xdev(int dirfd, const char *path, int flags);
-/* In the kernel, before it is sealed: from here on the arguments are where nobody can change them (host/openhow.h). */
+/* In the kernel, before it is sealed: from here on the arguments are where nobody can change them
+ * (host/openhow.h). */
 int must_check host_open_prepare(void);
 /* Plain openat (O_CLOEXEC added), for paths of the operator or of one component. */
 int host_openat(int dirfd, const char *path, int flags, mode_t mode);
@@ -91,7 +94,8 @@ void host_unmap(void *p, size_t n);
 void host_discard(void *p, size_t n); /* madvise DONTNEED */
 int64_t host_clock(int clock_id); /* ns */
 void host_random(void *buf, size_t n);
-/* On: we move to another processor than the one we are on, and stay away from that; off: we are no longer bound. */
+/* On: we move to another processor than the one we are on, and stay away from that; off: we are no
+ * longer bound. */
 void host_cpu_leave(bool on);
 /* The processors that are ours, also while we stay away from one; 0 or -errno. */
 int host_cpus_get(uint64_t *mask, size_t bytes);

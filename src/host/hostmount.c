@@ -1,7 +1,7 @@
-/* Host directories and files for a cell. When viv is root, a cell runs under a uid that owns nothing on
- * the host; to let it use a directory, a detached copy of the mount is made whose id mapping
- * shows the owner of that directory as the cell's uid, and what the cell creates belongs to that
- * owner. Files of other owners in there stay foreign. Submounts are left out. The mapping is
+/* Host directories and files for a cell. When viv is root, a cell runs under a uid that owns
+ * nothing on the host; to let it use a directory, a detached copy of the mount is made whose id
+ * mapping shows the owner of that directory as the cell's uid, and what the cell creates belongs to
+ * that owner. Files of other owners in there stay foreign. Submounts are left out. The mapping is
  * carried by a user namespace, which a short-lived child lends. */
 #include "host/hostmount.h"
 

@@ -105,8 +105,9 @@ static bool file_put(const char *path, const char *text)
 	return ok;
 }
 
-/* What the host counts for a user. A user namespace takes over the soft limits of who makes it, as what its processes may make of
- * the user's own counts: so they are lowered around the clone, and the rest is kept for the user. */
+/* What the host counts for a user. A user namespace takes over the soft limits of who makes it, as
+ * what its processes may make of the user's own counts: so they are lowered around the clone, and
+ * the rest is kept for the user. */
 struct quotas {
 	struct rlimit signals, processes; /* as they were */
 	long watches; /* of inotify, for this cell */
@@ -179,8 +180,9 @@ static void isolate_stage_maps(const struct isolate_spawn *s, int control)
 		spawn_fail(control, "setresuid", EPERM);
 }
 
-/* Quotas that the host keeps for each user and user namespace, and that cells of one user share with all else that he runs. A new
- * user namespace has none of its own. Where /proc/sys is not to be written, as in some containers, the filters are alone. */
+/* Quotas that the host keeps for each user and user namespace, and that cells of one user share
+ * with all else that he runs. A new user namespace has none of its own. Where /proc/sys is not to
+ * be written, as in some containers, the filters are alone. */
 static void isolate_stage_quotas(const struct quotas *q)
 {
 	char text[24];
@@ -428,8 +430,9 @@ static int tree_copy(const char *path, unsigned attributes)
 	return err;
 }
 
-/* viv opened the directory, before any namespace; it is found again by path in our own and replaced by a copy of the
- * mount that starts there. -ESTALE: not possible, as it moved meanwhile or the path is closed to us. */
+/* viv opened the directory, before any namespace; it is found again by path in our own and replaced
+ * by a copy of the mount that starts there. -ESTALE: not possible, as it moved meanwhile or the
+ * path is closed to us. */
 static int mount_adopt(struct frame *f, int fd, const char *name, bool readonly)
 {
 	char link[32], path[4096];
@@ -452,8 +455,8 @@ static int mount_adopt(struct frame *f, int fd, const char *name, bool readonly)
 	return err;
 }
 
-/* A disk's directories. Other than with a directory of the host, nothing less will do than mounts of their own: layers are written
- * by kernels. */
+/* A disk's directories. Other than with a directory of the host, nothing less will do than mounts
+ * of their own: layers are written by kernels. */
 static int disk_mounts(struct frame *f, const struct bootspec *spec, const struct disk_spec *d,
 		       unsigned id)
 {
@@ -475,8 +478,9 @@ static int disk_mounts(struct frame *f, const struct bootspec *spec, const struc
 	return err;
 }
 
-/* The content of a mounted file is opened now, as nothing leads from an O_PATH descriptor to it later: for reading, and for
- * writing beside it unless the host refuses that. A kernel has no more of the host than these. */
+/* The content of a mounted file is opened now, as nothing leads from an O_PATH descriptor to it
+ * later: for reading, and for writing beside it unless the host refuses that. A kernel has no more
+ * of the host than these. */
 static int file_open(const struct mount_spec *m)
 {
 	static const int modes[2] = { O_RDONLY, O_RDWR };
@@ -508,7 +512,8 @@ static int file_open(const struct mount_spec *m)
 	return err;
 }
 
-/* A host directory that cannot be adopted keeps viv's descriptor, and only host_open_beneath confines it. */
+/* A host directory that cannot be adopted keeps viv's descriptor, and only host_open_beneath
+ * confines it. */
 static int isolate_stage_mounts(struct frame *f, const struct bootspec *spec)
 {
 	int err = disk_mounts(f, spec, &spec->disk, SPEC_MAX_MOUNTS);
@@ -570,7 +575,8 @@ static int host_view_add(struct frame *f, int dir, const char *name)
 	return err;
 }
 
-/* FD_IMAGE becomes the image's directory as a mount of its own, or a directory with what the host image may show. */
+/* FD_IMAGE becomes the image's directory as a mount of its own, or a directory with what the host
+ * image may show. */
 static int isolate_stage_view(struct frame *f, const struct bootspec *spec)
 {
 	int dir, err = 0;
@@ -637,8 +643,8 @@ static int rlimit_set(int which, rlim_t soft, rlim_t hard)
 	return setrlimit(which, &new) < 0 ? -errno : 0;
 }
 
-/* Signals that wait, of all processes of the cell together: as many as one process is told that it may have,
- * but not more than a third of what all cells of the user may have. */
+/* Signals that wait, of all processes of the cell together: as many as one process is told that it
+ * may have, but not more than a third of what all cells of the user may have. */
 static int signals_set(void)
 {
 	struct rlimit l;
@@ -652,8 +658,8 @@ static int signals_set(void)
 
 static int isolate_stage_rlimits(const struct bootspec *spec)
 {
-	/* Counted for this user namespace alone. The slack is for processes that are being born
-	 * or reaped. The kernel follows a change of max_tasks with the soft limit of each runner. */
+	/* Counted for this user namespace alone. The slack is for processes that are being born or
+	 * reaped. The kernel follows a change of max_tasks with the soft limit of each runner. */
 	rlim_t soft = (rlim_t)spec->max_tasks + TASKS_SLACK,
 	       hard = (rlim_t)MAX(spec->max_tasks, spec->most_tasks) + TASKS_SLACK;
 	int err = spec->max_tasks ? rlimit_set(RLIMIT_NPROC, soft, hard) : 0;

@@ -1,6 +1,6 @@
-/* The host's view of other processes of the cell (procmem.h). The text files of /proc are read into a buffer of fixed
- * size with one read each and parsed without libc's scanners: the command name in stat is chosen by nobody we trust, so
- * everything is counted from its last ')'. */
+/* The host's view of other processes of the cell (procmem.h). The text files of /proc are read into
+ * a buffer of fixed size with one read each and parsed without libc's scanners: the command name in
+ * stat is chosen by nobody we trust, so everything is counted from its last ')'. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -150,7 +150,8 @@ int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out)
 	err = read_text(proc_fd, path, text, sizeof(text));
 	if (err < 0)
 		return err;
-	/* The name is on the first line, with its newlines escaped, so it cannot imitate another line. */
+	/* The name is on the first line, with its newlines escaped, so it cannot imitate another
+	 * line. */
 	for (line = text; line; line = strchr(line, '\n')) {
 		if (*line == '\n')
 			line++;

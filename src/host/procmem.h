@@ -1,5 +1,5 @@
-/* The host's view of other processes of the cell: their memory, figures, limits and scheduling. The numbers are those
- * of the cell's PID namespace, which the kernel shares with its runners. */
+/* The host's view of other processes of the cell: their memory, figures, limits and scheduling. The
+ * numbers are those of the cell's PID namespace, which the kernel shares with its runners. */
 #ifndef VIV_HOST_PROCMEM_H
 #define VIV_HOST_PROCMEM_H
 
@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 
-/* process_vm_readv / process_vm_writev: the bytes moved (up to the first page that is not there), or -errno
- * (-EFAULT: not even the first; -ESRCH: no such process). */
+/* process_vm_readv / process_vm_writev: the bytes moved (up to the first page that is not there),
+ * or -errno (-EFAULT: not even the first; -ESRCH: no such process). */
 int64_t host_vm_readv(pid_t pid, const struct iovec *local, unsigned nlocal,
 		      const struct iovec *remote, unsigned nremote);
 int64_t host_vm_writev(pid_t pid, const struct iovec *local, unsigned nlocal,
@@ -29,7 +29,8 @@ struct host_stat {
 int host_proc_stat(int proc_fd, pid_t pid, struct host_stat *out);
 int host_task_stat(int proc_fd, pid_t pid, pid_t tid, struct host_stat *out);
 
-/* Numbers of all processes that the cell's /proc shows, the kernel's own included; or of the threads of one. As many as fit; -errno. */
+/* Numbers of all processes that the cell's /proc shows, the kernel's own included; or of the
+ * threads of one. As many as fit; -errno. */
 int64_t host_pids(int proc_fd, pid_t *out, size_t max);
 int64_t host_tids(int proc_fd, pid_t pid, pid_t *out, size_t max);
 
@@ -45,7 +46,8 @@ struct host_status {
 	uint64_t sig_blk, sig_ign, sig_cgt;
 };
 int host_task_status(int proc_fd, pid_t pid, pid_t tid, struct host_status *out);
-/* Of a process, for its memory: a first thread that has ended shows none, so then any other is asked. Thread sets are not filled in. */
+/* Of a process, for its memory: a first thread that has ended shows none, so then any other is
+ * asked. Thread sets are not filled in. */
 int host_proc_status(int proc_fd, pid_t pid, struct host_status *out);
 
 /* Whether two processes have one address space. False also where the host does not tell. */
@@ -56,12 +58,14 @@ int host_thread_sp(int proc_fd, pid_t pid, pid_t tid, uint64_t *ret_sp);
 /* Bytes of stack that a signal may take on this host. */
 uint64_t host_signal_frame(void);
 
-/* CPU time of a process (all its threads) in ns, exact to the host's scheduler clock; which: see below. -errno. */
+/* CPU time of a process (all its threads) in ns, exact to the host's scheduler clock; which: see
+ * below. -errno. */
 enum host_cpuclock { HOST_CPU_PROF, HOST_CPU_VIRT, HOST_CPU_SCHED };
 int64_t host_proc_cputime(pid_t pid, enum host_cpuclock which);
 
-/* Sets the soft limit of a runner to cur and its hard limit to max, both cut to the hard limit it has already: a
- * limit of the host is never raised. RLIM_INFINITY for max leaves the hard limit as it is. */
+/* Sets the soft limit of a runner to cur and its hard limit to max, both cut to the hard limit it
+ * has already: a limit of the host is never raised. RLIM_INFINITY for max leaves the hard limit as
+ * it is. */
 int host_prlimit(pid_t pid, int resource, uint64_t cur, uint64_t max);
 
 /* Nice value of one thread. -EACCES: the host does not let it go down again. */

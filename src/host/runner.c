@@ -1,10 +1,11 @@
 /* The first runner.
  *
- * It is cloned with the kernel's memory and descriptors shared and the kernel waiting (as vfork does), so the listener that the
- * filter gives it appears in the kernel's own table: no descriptor has to be sent from a process that may not send. Its
- * execve of the stub then gives it a table of its own, in which nothing is left but the stub: every other descriptor is
- * close-on-exec. The stub has a fixed number there, which in the kernel's table may be anything's, one of a disk's many layers
- * say: that file makes way for the time of the clone. */
+ * It is cloned with the kernel's memory and descriptors shared and the kernel waiting (as vfork
+ * does), so the listener that the filter gives it appears in the kernel's own table: no descriptor
+ * has to be sent from a process that may not send. Its execve of the stub then gives it a table of
+ * its own, in which nothing is left but the stub: every other descriptor is close-on-exec. The stub
+ * has a fixed number there, which in the kernel's table may be anything's, one of a disk's many
+ * layers say: that file makes way for the time of the clone. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +49,8 @@ struct spawn {
 	int err;
 };
 
-/* The stub's program header for shared memory gets its place in the file, behind everything else. It has none as it was linked. */
+/* The stub's program header for shared memory gets its place in the file, behind everything else.
+ * It has none as it was linked. */
 static int shared_segment(int fd, const char *elf, uint64_t addr, uint64_t off, uint64_t size)
 {
 	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)elf;
@@ -68,8 +70,9 @@ static int shared_segment(int fd, const char *elf, uint64_t addr, uint64_t off, 
 	return -ENOEXEC;
 }
 
-/* Nobody can write to the file any more, or map it shared and writable, but through the mapping made here before that. A private
- * mapping, which execve makes, shows what we write as long as its owner does not write there himself. */
+/* Nobody can write to the file any more, or map it shared and writable, but through the mapping
+ * made here before that. A private mapping, which execve makes, shows what we write as long as its
+ * owner does not write there himself. */
 int runner_stub_install(const void *elf, size_t size, uint64_t shared_addr, size_t shared_size,
 			void **ret_shared)
 {
@@ -142,8 +145,9 @@ static int spawn_child(void *arg)
 		sigaction(sig, &sa, NULL);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* In the kernel's session, which has no terminal, and in a group that is not the kernel's: so the host does not take it for
-	 * orphaned, and stops it by a stop signal that it unblocks (kernel/task/signal.c). */
+	/* In the kernel's session, which has no terminal, and in a group that is not the kernel's:
+	 * so the host does not take it for orphaned, and stops it by a stop signal that it unblocks
+	 * (kernel/task/signal.c). */
 	setpgid(0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
 		s->err = errno;
@@ -157,7 +161,8 @@ static int spawn_child(void *arg)
 		s->err = errno;
 		_exit(1);
 	}
-	/* From here on every call but the filter's own list would wait for the kernel, which waits for us. */
+	/* From here on every call but the filter's own list would wait for the kernel, which waits
+	 * for us. */
 	syscall(SYS_execveat, STUB_FD, "", s->argv, s->envp, AT_EMPTY_PATH, STUB_MAGIC);
 	s->err = errno;
 	syscall(SYS_exit_group, 1);
@@ -167,7 +172,8 @@ static int spawn_child(void *arg)
 pid_t runner_spawn(char *const argv[], char *const envp[], int *ret_listener)
 {
 	static char stack[65536] __attribute__((aligned(64)));
-	/* Set from here: before, the listener needs a number that the kernel has free, and later it waits for us. */
+	/* Set from here: before, the listener needs a number that the kernel has free, and later it
+	 * waits for us. */
 	struct rlimit nofile = { STUB_SLOT_FD + STUB_SLOTS + 8, STUB_SLOT_FD + STUB_SLOTS + 8 };
 	struct spawn s = { .argv = argv, .envp = envp, .listener = -1 };
 	int moved, ret;

@@ -1,14 +1,18 @@
 /* See worker.h.
  *
- * The ring has three counters that only grow: put (by the caller, seen at the kick), done (by the thread) and taken (by the caller). The
- * thread sleeps in a futex on the first, whoever waits for it in one on the second.
+ * The ring has three counters that only grow: put (by the caller, seen at the kick), done (by the
+ * thread) and taken (by the caller). The thread sleeps in a futex on the first, whoever waits for
+ * it in one on the second.
  *
- * The thread shares memory, descriptors and signal handlers with the process and is of its thread group, so that it ends with it. It
- * runs on a stack of its own, with a page at each end that cannot be touched, and with the thread register of its maker, which
- * nothing in here uses: calls are made without libc, as errno is the other thread's. All signals that the process blocks it blocks, too.
+ * The thread shares memory, descriptors and signal handlers with the process and is of its thread
+ * group, so that it ends with it. It runs on a stack of its own, with a page at each end that
+ * cannot be touched, and with the thread register of its maker, which nothing in here uses: calls
+ * are made without libc, as errno is the other thread's. All signals that the process blocks it
+ * blocks, too.
  *
- * "alive" says who is in charge of the ring: 1 the thread, 0 nobody. A thread that leaves sets it to 0 and looks once more; who
- * finds work and 0 and can make it a 1 again has to see to the work. */
+ * "alive" says who is in charge of the ring: 1 the thread, 0 nobody. A thread that leaves sets it
+ * to 0 and looks once more; who finds work and 0 and can make it a 1 again has to see to the
+ * work. */
 #include "host/worker.h"
 
 #include <errno.h>
@@ -150,8 +154,8 @@ NO_RUNTIME static void thread_main(void)
 	__builtin_trap();
 }
 
-/* The clone itself, allowed by tools/gen-kernel-filter.c for these flags alone. The new thread begins on an empty stack, so it cannot
- * return from here. */
+/* The clone itself, allowed by tools/gen-kernel-filter.c for these flags alone. The new thread
+ * begins on an empty stack, so it cannot return from here. */
 NO_RUNTIME static long thread_clone(void)
 {
 	register long ctid __asm__("r10") = (long)&q.there;

@@ -1,8 +1,10 @@
-/* A second thread for calls of the host that take long: syncing, copying, cutting files short, and closing what frees gigabytes (docs/decisions/0027).
+/* A second thread for calls of the host that take long: syncing, copying, cutting files short, and
+ * closing what frees gigabytes (docs/decisions/0027).
  *
- * The caller puts work into a ring, by value, and takes it out again when it is done, in the same order. The thread is made when
- * there is work and ends when there was none for a while. It touches nothing but the ring and its stack: it knows of no object of
- * the caller's, allocates nothing, uses no libc. Where it cannot be made, the caller's own thread does the work. */
+ * The caller puts work into a ring, by value, and takes it out again when it is done, in the same
+ * order. The thread is made when there is work and ends when there was none for a while. It touches
+ * nothing but the ring and its stack: it knows of no object of the caller's, allocates nothing,
+ * uses no libc. Where it cannot be made, the caller's own thread does the work. */
 #ifndef VIV_HOST_WORKER_H
 #define VIV_HOST_WORKER_H
 
@@ -12,7 +14,8 @@
 
 #define WORK_RING 256
 
-/* What the thread is made with: a thread of this process and nothing else. The kernel's filter allows a clone with exactly these. */
+/* What the thread is made with: a thread of this process and nothing else. The kernel's filter
+ * allows a clone with exactly these. */
 #define WORKER_CLONE_FLAGS                                                                  \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | \
 	 CLONE_CHILD_CLEARTID)
@@ -22,10 +25,12 @@ enum work_op {
 	WORK_FSYNC,
 	WORK_FDATASYNC,
 	WORK_SYNCFS,
-	WORK_FLUSH, /* writes out len bytes of content from off on, and waits for that: sync_file_range */
+	/* writes out len bytes of content from off on, and waits for that: sync_file_range */
+	WORK_FLUSH,
 	WORK_FORGET, /* the host need not hold its content in memory any more: fadvise */
 	WORK_CUT, /* cuts it to len bytes: ftruncate */
-	WORK_COPY, /* copies len bytes from off on to the same place of the file "to": copy_file_range */
+	/* copies len bytes from off on to the same place of the file "to": copy_file_range */
+	WORK_COPY,
 };
 
 #define WORK_CLOSE 1u /* fd is the work's: closed after it, whatever becomes of it */

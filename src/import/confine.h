@@ -5,8 +5,9 @@
 #include "store/store.h"
 
 /* From now on this process and its children write below the store's directory only, and open no
- * connections. Descriptors that are open stay as they are. Where the host cannot do it (no Landlock),
- * nothing happens: it is a second line, the first is that no name of an archive is ever a path. */
+ * connections. Descriptors that are open stay as they are. Where the host cannot do it (no
+ * Landlock), nothing happens: it is a second line, the first is that no name of an archive is ever
+ * a path. */
 void confine_to_store(const struct store *s);
 
 #endif

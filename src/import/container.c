@@ -2,8 +2,8 @@
  *
  * OCI: index.json leads by digest to a manifest (over further indexes), that by digest to the
  * configuration and the layers. Docker: manifest.json names them; the configuration has the digests
- * of the layers when they are not compressed. Every digest is compared before anything is published.
- * Only SHA-256, only linux on this processor. */
+ * of the layers when they are not compressed. Every digest is compared before anything is
+ * published. Only SHA-256, only linux on this processor. */
 #include "import/container.h"
 
 #include <archive.h>
@@ -343,8 +343,9 @@ static bool digest_is(const struct json *a, const struct json *b)
 	return x && y && !strcmp(x, y);
 }
 
-/* The descriptor of an index that is meant. top: of index.json, whose entries are different images unless they have one digest; in
- * others they are one image for several platforms, and the first that fits is the one. */
+/* The descriptor of an index that is meant. top: of index.json, whose entries are different images
+ * unless they have one digest; in others they are one image for several platforms, and the first
+ * that fits is the one. */
 static const struct json *manifest_choose(const struct json *index, const char *ref, bool top,
 					  struct err *e)
 {

@@ -1,4 +1,5 @@
-/* Container images: OCI layouts (a directory or an archive of one) and what 'docker save' writes. */
+/* Container images: OCI layouts (a directory or an archive of one) and what 'docker save'
+ * writes. */
 #ifndef VIV_IMPORT_CONTAINER_H
 #define VIV_IMPORT_CONTAINER_H
 
@@ -9,12 +10,14 @@ struct archive_entry;
 
 /* Whether the directory is an OCI layout. */
 bool layout_is(int dir);
-/* Imports one. ref: which image of several, by its name; may be NULL. docker: what 'docker save' writes, unpacked. */
+/* Imports one. ref: which image of several, by its name; may be NULL. docker: what 'docker save'
+ * writes, unpacked. */
 int import_layout(struct import *im, int dir, const char *ref, bool docker, struct err *e);
 
 /* Whether an archive whose first file has this name holds a container image and not a root. */
 bool container_is(const char *name);
-/* Unpacks the rest of an open archive, from an entry on, into the work directory, and imports it. */
+/* Unpacks the rest of an open archive, from an entry on, into the work directory, and imports
+ * it. */
 int import_container(struct import *im, struct archive *a, struct archive_entry *first,
 		     const char *ref, struct err *e);
 

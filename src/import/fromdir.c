@@ -388,8 +388,8 @@ int import_directory(struct import *im, int dir, const char *shown, struct err *
 /* ---- Nix ---- */
 
 /* One path, as 'nix-store --query --requisites' prints them, or one below another root: what counts
- * is that it ends in /nix/store/NAME. Nix may have made equal files hard links of each other, on this
- * machine and not on the next: here each is a file of its own. */
+ * is that it ends in /nix/store/NAME. Nix may have made equal files hard links of each other, on
+ * this machine and not on the next: here each is a file of its own. */
 static int nix_path(struct import *im, char *path, uint32_t store, struct err *e)
 {
 	char *name = strrchr(path, '/');

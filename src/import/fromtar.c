@@ -1,7 +1,7 @@
-/* A tar stream as a source, plain or compressed, by libarchive. Entries go into the tree in memory and
- * their contents into objects: no name of an archive is ever a name of the host's. The last of several
- * entries of one name counts. A layer of a container image is a tar stream as well; its whiteouts
- * (.wh.NAME, .wh..wh..opq) take away what earlier layers put. */
+/* A tar stream as a source, plain or compressed, by libarchive. Entries go into the tree in memory
+ * and their contents into objects: no name of an archive is ever a name of the host's. The last of
+ * several entries of one name counts. A layer of a container image is a tar stream as well; its
+ * whiteouts (.wh.NAME, .wh..wh..opq) take away what earlier layers put. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -190,9 +190,9 @@ static int content_of(struct tar *t, struct archive *a, struct archive_entry *ae
 	return 0;
 }
 
-/* A content that is named by its number in the index of the base, as viv's own kernel does it when a cell becomes an image: true with
- * the number. Nobody's word but a number is taken, and what it stands for is looked up in that index: an object of that image, whatever
- * the sender wants. */
+/* A content that is named by its number in the index of the base, as viv's own kernel does it when
+ * a cell becomes an image: true with the number. Nobody's word but a number is taken, and what it
+ * stands for is looked up in that index: an object of that image, whatever the sender wants. */
 static bool object_named(const struct tar *t, struct archive_entry *ae, uint64_t *ret)
 {
 	const char *name;
@@ -335,8 +335,8 @@ static bool container_found(struct tar *t, struct archive_entry *ae)
 	return container_is(path);
 }
 
-/* A header with a fault. One that is not in UTF-8 is taken as it is. Of one with attributes that cannot be read nobody knows which file
- * it is. Others are parts that are not kept. */
+/* A header with a fault. One that is not in UTF-8 is taken as it is. Of one with attributes that
+ * cannot be read nobody knows which file it is. Others are parts that are not kept. */
 static int header_warned(struct tar *t, struct archive *a, struct archive_entry *ae, struct err *e)
 {
 	const char *why = archive_error_string(a), *path = archive_entry_pathname(ae);
@@ -421,8 +421,8 @@ int import_tar(struct import *im, const struct tar_source *src, struct err *e)
 
 	if (a) {
 		result = entries_read(&t, a, e);
-		/* What comes behind the end counts for the hash and the checksum, and the sender of a
-		 * pipe expects that somebody reads it. */
+		/* What comes behind the end counts for the hash and the checksum, and the sender of
+		 * a pipe expects that somebody reads it. */
 		while (!result && n > 0) {
 			n = stream_read(a, &t, &block);
 			if (n < 0)

@@ -1,6 +1,7 @@
-/* A gzip stream by zlib, which compares checksum and length at the end of each member: a tar archive has no checksum of its contents,
- * so that of gzip is the only one there is. Members follow each other, as gzip -c a b makes them; what follows the last one and is
- * none is read and ignored, as gzip does it. */
+/* A gzip stream by zlib, which compares checksum and length at the end of each member: a tar
+ * archive has no checksum of its contents, so that of gzip is the only one there is. Members follow
+ * each other, as gzip -c a b makes them; what follows the last one and is none is read and ignored,
+ * as gzip does it. */
 #define ZLIB_CONST
 #include "import/gunzip.h"
 

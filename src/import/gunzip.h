@@ -17,8 +17,8 @@ bool gunzip_is(const uint8_t magic[GUNZIP_MAGIC]);
 /* source is asked for what comes next. */
 struct gunzip *gunzip_new(gunzip_source *source, void *arg);
 void gunzip_free(struct gunzip *g);
-/* The next bytes, valid until the next call; 0 when the source has ended and all of it was right. -1: why tells what is wrong with
- * the stream, NULL when the source failed. */
+/* The next bytes, valid until the next call; 0 when the source has ended and all of it was right.
+ * -1: why tells what is wrong with the stream, NULL when the source failed. */
 ssize_t gunzip_read(struct gunzip *g, const void **block, const char **why);
 
 #endif

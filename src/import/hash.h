@@ -19,7 +19,8 @@ void hash_fini(struct hash *h);
 
 void hash_text(const uint8_t hash[INDEX_HASH], char text[HASH_TEXT]);
 bool hash_parse(const char *text, uint8_t hash[INDEX_HASH]);
-/* Of a file from where it stands to its end; size (may be NULL): how much that was. -1 with errno. */
+/* Of a file from where it stands to its end; size (may be NULL): how much that was. -1 with
+ * errno. */
 int hash_file(int fd, uint8_t out[INDEX_HASH], uint64_t *size);
 
 #endif

@@ -4,8 +4,8 @@
  *   import_directory | import_tar | ...   fills the tree, writes objects as it goes
  *   image_publish      normalises, numbers, writes the index, links the objects, syncs, and makes
  *                      the image visible by one rename
- *   import_fini        removes what is left of the work, whatever happened; contents only stay for the
- *                      image, and when we were interrupted, for the next time */
+ *   import_fini        removes what is left of the work, whatever happened; contents only stay
+ *                      for the image, and when we were interrupted, for the next time */
 #ifndef VIV_IMPORT_IMPORT_H
 #define VIV_IMPORT_IMPORT_H
 
@@ -57,7 +57,8 @@ void import_fini(struct import *im);
 
 /* The image's hash. */
 int image_publish(struct import *im, char hash[HASH_TEXT], struct err *e);
-/* Takes it back, for what follows has failed; one that was there before stays, or that others use by now. */
+/* Takes it back, for what follows has failed; one that was there before stays, or that others use
+ * by now. */
 void image_unpublish(struct import *im, const char *hash);
 
 /* Warns, but not more than a few times. */

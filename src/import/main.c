@@ -1,6 +1,7 @@
-/* viv-store: the program that writes the store. vivd runs it, and 'viv image' for what only reads; it is a program of its own
- * because it links OpenSSL and libarchive, which viv, the starter of cells, does without. viv has looked at the words before (its table of
- * verbs has all options, and the help). */
+/* viv-store: the program that writes the store. vivd runs it, and 'viv image' for what only reads;
+ * it is a program of its own because it links OpenSSL and libarchive, which viv, the starter of
+ * cells, does without. viv has looked at the words before (its table of verbs has all options, and
+ * the help). */
 #include <locale.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -122,8 +122,8 @@ static void pyc_normalise(struct objects *o)
 		memcpy(o->small + 8, &now, 4);
 }
 
-/* The file that becomes the next object. The content of one that the store had already may still be there, so the mode given here
- * is not the one that counts: see object_keep(). */
+/* The file that becomes the next object. The content of one that the store had already may still be
+ * there, so the mode given here is not the one that counts: see object_keep(). */
 static int work_open(struct objects *o)
 {
 	o->fd = openat(o->work, "w", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -267,7 +267,8 @@ static int object_keep(struct objects *o, const uint8_t hash[INDEX_HASH], uint64
 	hash_text(hash, name);
 	if (dir < 0)
 		return write_failed(o, e);
-	/* With one link it is what an interrupted import left: what is whole needs not be written again. */
+	/* With one link it is what an interrupted import left: what is whole needs not be written
+	 * again. */
 	if (fstatat(dir, name + 2, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	    (uint64_t)st.st_size == size &&
 	    (st.st_nlink > 1 || (o->fd < 0 && small_is(o, dir, name + 2)))) {
@@ -412,8 +413,9 @@ int object_link(struct objects *o, uint32_t number, int dir, const char *path, s
 	char name[HASH_TEXT];
 
 	hash_text(object->hash, name);
-	/* Another import may put its own copy in the place of this one between the host's look at the name and its link: the name is
-	 * there all the time, but the file it stood for has no links any more. */
+	/* Another import may put its own copy in the place of this one between the host's look at
+	 * the name and its link: the name is there all the time, but the file it stood for has no
+	 * links any more. */
 	for (int tries = 0; tries < LINK_TRIES; tries++) {
 		if (linkat(object_dir(o, object->hash[0]), name + 2, dir, path, 0) == 0)
 			return 0;

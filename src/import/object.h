@@ -45,18 +45,20 @@ static inline bool object_readable(const struct stat *st)
 
 void objects_init(struct objects *o, const struct store *s, int work, uint64_t max_total);
 void objects_fini(struct objects *o);
-/* Removes those of them that no image links to. Only for one who has the store's lock exclusively: another import may have found them. */
+/* Removes those of them that no image links to. Only for one who has the store's lock exclusively:
+ * another import may have found them. */
 void objects_drop(struct objects *o);
 
 /* Starts one; size: as far as it is known, to refuse early. pyc: see object_end. */
 int object_start(struct objects *o, uint64_t size, bool pyc, struct err *e);
 /* Bytes at an offset that never goes back; what is left out becomes a hole. */
 int object_write(struct objects *o, const void *data, size_t n, uint64_t offset, struct err *e);
-/* Ends it with size bytes. number: OBJECT_NONE when it is empty. pyc_time (may be NULL): the time of
- * its source that a .pyc file had recorded before it was normalised, else PYC_NONE. */
+/* Ends it with size bytes. number: OBJECT_NONE when it is empty. pyc_time (may be NULL): the time
+ * of its source that a .pyc file had recorded before it was normalised, else PYC_NONE. */
 int object_end(struct objects *o, uint64_t size, uint32_t *number, int64_t *pyc_time,
 	       struct err *e);
-/* An object that an image of the store has: neither copied nor hashed again. The image is kept open. */
+/* An object that an image of the store has: neither copied nor hashed again. The image is kept
+ * open. */
 int object_take(struct objects *o, const struct index_object *object, bool pyc, uint32_t *number,
 		int64_t *pyc_time, struct err *e);
 /* An object from a block of memory. */

@@ -1,5 +1,5 @@
-/* An image as an OCI layout: one layer, a configuration and what leads to them. All of it follows from
- * the image, so the same image gives the same files. */
+/* An image as an OCI layout: one layer, a configuration and what leads to them. All of it follows
+ * from the image, so the same image gives the same files. */
 #include <archive.h>
 #include <errno.h>
 #include <fcntl.h>

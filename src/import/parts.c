@@ -1,7 +1,7 @@
 /* The parts of a container image by name: files of a directory, or of an archive. An archive's are
- * unpacked into the work directory under numbers, as they may come in any order and the list of them
- * last. Symbolic and hard links between them (old versions of docker save make them) are followed by
- * name, never by the host. */
+ * unpacked into the work directory under numbers, as they may come in any order and the list of
+ * them last. Symbolic and hard links between them (old versions of docker save make them) are
+ * followed by name, never by the host. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>

@@ -93,8 +93,8 @@ void progress_warn(const char *fmt, ...)
 	fprintf(stderr, "viv: %s\n", line);
 }
 
-/* One who asks again a second later is not to wait for the end of the work. At once it does not count:
- * timeout(1) for example sends its signal twice. */
+/* One who asks again a second later is not to wait for the end of the work. At once it does not
+ * count: timeout(1) for example sends its signal twice. */
 static void on_signal(int signo)
 {
 	static int64_t first;

@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-/* From now on progress and warnings are lines of JSON, whatever standard error is: {"progress":{...}} and {"code":"warning",...}. */
+/* From now on progress and warnings are lines of JSON, whatever standard error is:
+ * {"progress":{...}} and {"code":"warning",...}. */
 void progress_json(void);
 /* what: "import". Shown only when standard error is a terminal and not quiet. */
 void progress_start(const char *what, bool quiet);
@@ -19,8 +20,9 @@ void progress_end(void);
 /* A line to standard error, with the bar out of its way. */
 void progress_warn(const char *fmt, ...) printf_like(1, 2);
 
-/* From now on SIGINT, SIGTERM and SIGHUP only make interrupted() true and calls return EINTR; another
- * one a second later ends the program. A broken pipe and a file that may not grow are errors. */
+/* From now on SIGINT, SIGTERM and SIGHUP only make interrupted() true and calls return EINTR;
+ * another one a second later ends the program. A broken pipe and a file that may not grow are
+ * errors. */
 void interrupt_catch(void);
 bool interrupted(void);
 /* Ends the program by the signal that came, if one came. */

@@ -321,8 +321,8 @@ static int objects_link(struct import *im, int dir, const struct numbering *nb, 
 	return 0;
 }
 
-/* Whether the image that is there is what we made: its index by its hash, its links by the sizes of their objects. What is in those is
- * for 'viv image verify' to say. */
+/* Whether the image that is there is what we made: its index by its hash, its links by the sizes of
+ * their objects. What is in those is for 'viv image verify' to say. */
 static bool image_is_whole(const struct import *im, int dir, const struct numbering *nb,
 			   const uint8_t want[INDEX_HASH])
 {
@@ -375,7 +375,8 @@ void image_unpublish(struct import *im, const char *hash)
 	image_remove(im->store, hash, &ignored);
 }
 
-/* Gives the finished directory its name, or finds that another import was faster; held in both cases. */
+/* Gives the finished directory its name, or finds that another import was faster; held in both
+ * cases. */
 static int image_show(struct import *im, int dir, const char *hash, struct err *e)
 {
 	const struct timespec moment = { .tv_nsec = 5 * 1000 * 1000 };

@@ -1,6 +1,6 @@
 /* .pyc files: Python compiles a source again when its time is not the one that the .pyc records. In
- * an image every source has the same time, so object.c writes that time into each .pyc. One that did
- * not fit its source before must not fit it now: it gets the time 0 instead. */
+ * an image every source has the same time, so object.c writes that time into each .pyc. One that
+ * did not fit its source before must not fit it now: it gets the time 0 instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -59,8 +59,8 @@ void tree_fini(struct tree *t)
 
 /* ---- names ---- */
 
-/* FNV-1a with a last mix. An attacker who makes names collide slows down his own import, which can be
- * interrupted; the key of the table is random all the same. */
+/* FNV-1a with a last mix. An attacker who makes names collide slows down his own import, which can
+ * be interrupted; the key of the table is random all the same. */
 static uint32_t name_hash(const struct tree *t, uint32_t dir, const char *name, size_t len)
 {
 	uint64_t h =

@@ -1,9 +1,9 @@
 /* The tree of an image while it is made: in memory, by node number, about 100 bytes for each file.
  *
- * Names lead to nodes through one hash table for the whole tree, keyed by directory and name. A name
- * that is put twice replaces the first (a directory over a directory keeps what is in it). Symbolic
- * links on the way to a name are followed as a cell would follow them, inside of this tree: nothing
- * here ever touches a file of the host. */
+ * Names lead to nodes through one hash table for the whole tree, keyed by directory and name. A
+ * name that is put twice replaces the first (a directory over a directory keeps what is in it).
+ * Symbolic links on the way to a name are followed as a cell would follow them, inside of this
+ * tree: nothing here ever touches a file of the host. */
 #ifndef VIV_IMPORT_TREE_H
 #define VIV_IMPORT_TREE_H
 
@@ -69,9 +69,9 @@ static inline struct tree_node *tree_node(const struct tree *t, uint32_t n)
 	return BUF_ITEM(&t->nodes, struct tree_node, n);
 }
 
-/* Where a path leads: its directory (made with its parents when it is not there) and last name, which
- * is not followed; name NULL: the path is the root itself. The name is valid until the next walk.
- * Refuses '..' in the path and names that are too long. */
+/* Where a path leads: its directory (made with its parents when it is not there) and last name,
+ * which is not followed; name NULL: the path is the root itself. The name is valid until the next
+ * walk. Refuses '..' in the path and names that are too long. */
 int tree_walk(struct tree *t, const char *path, size_t len, uint32_t *ret_dir,
 	      const char **ret_name, size_t *ret_len, struct err *e);
 /* The same without making anything: the node, TREE_NONE when it is not there. */

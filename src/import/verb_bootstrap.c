@@ -1,6 +1,7 @@
-/* viv image bootstrap: a Debian root made by mmdebstrap, which does it reproducibly: its tar stream is
- * imported as it comes. Packages are taken from where this host's apt takes them; a release that the
- * host does not use comes from the same mirror. Needs no root rights where mmdebstrap needs none. */
+/* viv image bootstrap: a Debian root made by mmdebstrap, which does it reproducibly: its tar stream
+ * is imported as it comes. Packages are taken from where this host's apt takes them; a release that
+ * the host does not use comes from the same mirror. Needs no root rights where mmdebstrap needs
+ * none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,7 +59,8 @@ static void target_use(struct bootstrap *b, char *line, char **mirror)
 		*mirror = strdup(uri);
 }
 
-/* Where the host's apt gets Debian from; nothing when there is no apt: mmdebstrap knows a mirror. */
+/* Where the host's apt gets Debian from; nothing when there is no apt: mmdebstrap knows a
+ * mirror. */
 static void sources_find(struct bootstrap *b)
 {
 	FILE *f = popen("apt-get indextargets --format "

@@ -261,10 +261,12 @@ static int export_to(const struct image *i, int fd, const char *name, struct err
 	return result;
 }
 
-/* The file that is written: one beside the one that was asked for, which takes its place when it is whole. */
+/* The file that is written: one beside the one that was asked for, which takes its place when it is
+ * whole. */
 struct output {
-	char *path,
-		*partial; /* partial NULL: path itself, a device or a pipe, or in a directory that nothing can be made in */
+	/* partial NULL: path itself, a device or a pipe, or in a directory that nothing can be made
+	 * in */
+	char *path, *partial;
 	int fd;
 };
 

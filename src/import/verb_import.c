@@ -63,8 +63,8 @@ struct source {
 	struct stat st;
 	enum format format;
 	const char *ref;
-	const char *
-		base; /* an image whose configuration the new one gets, and whose contents it may name; or NULL */
+	/* an image whose configuration the new one gets, and whose contents it may name; or NULL */
+	const char *base;
 };
 
 static int source_import(struct import *im, const struct source *src, const struct image *base,

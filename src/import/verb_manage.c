@@ -102,7 +102,8 @@ static int rm_one(struct store *s, const char *name, bool force, struct err *e)
 	} else {
 		int fd = image_seize(s, hash, e);
 
-		/* When it is in use its tags stay. Else they go first: an image without a tag is whole, a tag without an image is not. */
+		/* When it is in use its tags stay. Else they go first: an image without a tag is
+		 * whole, a tag without an image is not. */
 		if (fd < 0)
 			users_tell(s, hash, e);
 		if (fd < 0 && !(by_tag && e->kind == ERR_NOT_FOUND))

@@ -1,7 +1,8 @@
 /* viv image verify: hashes everything again. First the objects by their names; then each image: its
- * index by its name and as a whole, and its links to objects. What an image has as its own copy (see
- * object_link) is hashed as well. Then whether the tags name images. One line on standard output for
- * each damage. --repair mends what needs no second copy: objects that a cell may not read. */
+ * index by its name and as a whole, and its links to objects. What an image has as its own copy
+ * (see object_link) is hashed as well. Then whether the tags name images. One line on standard
+ * output for each damage. --repair mends what needs no second copy: objects that a cell may not
+ * read. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -213,8 +213,8 @@ static int mounts_prepare(struct cell *c, const struct run_options *o, struct er
 	return 0;
 }
 
-/* A directory of the store as the kernel gets it. When viv is root, the cell's uid cannot walk the path to it, so it
- * becomes a mount of its own here; else the kernel does that. */
+/* A directory of the store as the kernel gets it. When viv is root, the cell's uid cannot walk the
+ * path to it, so it becomes a mount of its own here; else the kernel does that. */
 static int store_dir_open(int dir, const char *path, bool readonly, bool *ret_detached)
 {
 	int fd = openat(dir, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), tree;
@@ -456,7 +456,8 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret, struct e
 	return 0;
 }
 
-/* What others find it by: a named cell has the id of its disk. Without a name and a keeper of its own nobody can ask for it. */
+/* What others find it by: a named cell has the id of its disk. Without a name and a keeper of its
+ * own nobody can ask for it. */
 static int id_choose(const struct run_options *o, const struct place *p, struct err *e)
 {
 	uint8_t bytes[6];

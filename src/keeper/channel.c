@@ -1,4 +1,5 @@
-/* See channel.h. A source that is closed while others of the same round are still to be called is forgotten by them too. */
+/* See channel.h. A source that is closed while others of the same round are still to be called is
+ * forgotten by them too. */
 #include "keeper/channel.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* The keeper's event loop, and its channels: sockets with messages of one size that carry descriptors. What does not fit
- * is kept, up to a bound; nothing here ever waits for the other side. */
+/* The keeper's event loop, and its channels: sockets with messages of one size that carry
+ * descriptors. What does not fit is kept, up to a bound; nothing here ever waits for the other
+ * side. */
 #ifndef VIV_KEEPER_CHANNEL_H
 #define VIV_KEEPER_CHANNEL_H
 

@@ -65,7 +65,8 @@ static int connect_in(int dir, const char *id, int flags)
 
 	if (fd < 0)
 		return -errno;
-	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's
+	 * address. */
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s.sock", dir, id);
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
 		return fd;
@@ -279,8 +280,9 @@ static bool signal_ends(int sig)
 	       sig == SIGALRM || sig == SIGUSR1 || sig == SIGUSR2;
 }
 
-/* Takes one out of signals that ends us. 0: there is none; the others stay for whoever passes them on. The descriptor gives the lowest
- * number first: SIGPIPE, which nobody passes on, comes before some of those, and the others after all of them. */
+/* Takes one out of signals that ends us. 0: there is none; the others stay for whoever passes them
+ * on. The descriptor gives the lowest number first: SIGPIPE, which nobody passes on, comes before
+ * some of those, and the others after all of them. */
 static int signal_take(int signals)
 {
 	struct signalfd_siginfo si;

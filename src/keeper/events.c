@@ -1,5 +1,5 @@
-/* Numbered events; the last KEEP_EVENTS are kept, so that who comes late, or again, misses nothing. The very last is left in a file for who
- * comes after the end. */
+/* Numbered events; the last KEEP_EVENTS are kept, so that who comes late, or again, misses nothing.
+ * The very last is left in a file for who comes after the end. */
 #include "keeper/keeper.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* The inside of a keeper: what the process that runs a cell knows of it. One for each process, either a viv-keeper or the viv of
- * 'viv run'. The files of this folder that include this share it:
+/* The inside of a keeper: what the process that runs a cell knows of it. One for each process,
+ * either a viv-keeper or the viv of 'viv run'. The files of this folder that include this share it:
  *   watch.c   its life: the kernel's messages, deadlines, the end (the loop: stay.c)
  *   serve.c   clients and their requests
  *   procs.c   processes that clients started
@@ -75,7 +75,8 @@ void cell_stop(int64_t grace);
 void text_clean(const char *text, size_t size, char *line, size_t max);
 /* The same as an error: what follows the mark REMEDY is its remedy. */
 void text_err(const struct ctl_msg *m, enum err_kind kind, struct err *e);
-/* For a warning or a failure of the cell: shown to who sits at the terminal, or kept as an event. */
+/* For a warning or a failure of the cell: shown to who sits at the terminal, or kept as an
+ * event. */
 void text_tell(bool is_result, const char *text, size_t size);
 
 /* ---- serve.c ---- */
@@ -83,7 +84,8 @@ void text_tell(bool is_result, const char *text, size_t size);
 int serve_open(struct err *e);
 /* The first client of a cell in a pool, whose end is the cell's. Takes fd. */
 int serve_leash(int fd);
-/* The first process is over, and whoever has the cell on the leash goes when he hears it: he may remove the image then. */
+/* The first process is over, and whoever has the cell on the leash goes when he hears it: he may
+ * remove the image then. */
 void leash_over(void);
 /* CTL_STOP, for who asked for it. */
 void leash_suspend(void);
@@ -100,7 +102,8 @@ void clients_events(void); /* there are new ones */
 void pending_answer(const struct ctl_msg *m);
 void seal_end(int err);
 
-/* To the kernel, whose answer comes to pending_answer. Takes fds. False: it does not take it, which was answered. */
+/* To the kernel, whose answer comes to pending_answer. Takes fds. False: it does not take it, which
+ * was answered. */
 bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
 	     unsigned nfds);
 void client_ok(struct client *c, uint32_t id, uint64_t n);
@@ -121,11 +124,13 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 void limits_request(struct client *c, const struct keep_msg *in);
 /* The kernel has taken them (0), or -errno. c NULL: who asked is gone. */
 void limits_answer(struct client *c, uint32_t id, int err);
-/* For a cell in which nothing ran yet: the cgroup is made, and m is what the kernel is to be told. */
+/* For a cell in which nothing ran yet: the cgroup is made, and m is what the kernel is to be
+ * told. */
 int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e);
 
 /* ---- pooled.c ---- */
-/* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or there is no memory. */
+/* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or
+ * there is no memory. */
 char **words_read(int fd, int *ret_n);
 /* The first request to a cell of a pool. False: it cannot be used, which was answered. */
 bool pool_leave(struct client *c, const struct keep_msg *in);
@@ -183,7 +188,8 @@ void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, c
 uint64_t events_next(void); /* the number of the next one */
 uint64_t events_first(void); /* the oldest one that is kept */
 const struct keep_msg *event_get(uint64_t n); /* of those that are kept */
-/* The last one becomes RUN/cells/ID.end, if it is to be left. Locked until we are gone, and with us the locks of our disks. */
+/* The last one becomes RUN/cells/ID.end, if it is to be left. Locked until we are gone, and with us
+ * the locks of our disks. */
 void event_leave(void);
 
 /* ---- log.c ---- */

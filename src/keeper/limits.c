@@ -1,12 +1,14 @@
 /* Limits of a cell: what it starts with, and other ones while it runs (KEEP_LIMITS).
  *
- * Who enforces what: a cgroup processor time, memory and, with one of those, processes, where one can be made; else whole processors by
- * affinity, and the kernel by counting. The kernel always counts processes and files, and shows all of it. A cell that has no cgroup gets one
- * for its processor time when that is limited later; memory is then counted by its kernel, since what is in use does not move to a cgroup
- * with the processes.
+ * Who enforces what: a cgroup processor time, memory and, with one of those, processes, where one
+ * can be made; else whole processors by affinity, and the kernel by counting. The kernel always
+ * counts processes and files, and shows all of it. A cell that has no cgroup gets one for its
+ * processor time when that is limited later; memory is then counted by its kernel, since what is in
+ * use does not move to a cgroup with the processes.
  *
- * A change is made in an order in which only the first steps can be refused, and taken back if one is: processor time, the kernel's part (which
- * refuses less memory than is in use), the cgroup's memory and processes. One change is made at a time. */
+ * A change is made in an order in which only the first steps can be refused, and taken back if one
+ * is: processor time, the kernel's part (which refuses less memory than is in use), the cgroup's
+ * memory and processes. One change is made at a time. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -150,7 +152,8 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 
 /* ---- a change ---- */
 
-/* Makes it so, as far as it is the host's scheduler's business. place: the processors that the kernel is to put everything on. */
+/* Makes it so, as far as it is the host's scheduler's business. place: the processors that the
+ * kernel is to put everything on. */
 static void cpus_apply(const struct limits *l, struct ctl_msg *m)
 {
 	struct cgroup_limits c = cgroup_wants(l);
@@ -247,7 +250,8 @@ static int change_check(const struct limits *l, struct err *e)
 	return 0;
 }
 
-/* What is there is only the kernel and a runner that never ran a program: they can be moved, and nothing is in use yet. */
+/* What is there is only the kernel and a runner that never ran a program: they can be moved, and
+ * nothing is in use yet. */
 int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e)
 {
 	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };

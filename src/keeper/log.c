@@ -1,6 +1,7 @@
-/* Keeping output: what a detached process writes goes through pipes to files in RUN/cells, ID.PROC.log and ID.PROC.log.old (log.h has
- * the format). The pipes are read as fast as the files take it, so a process waits for the disk at most. What cannot be written,
- * because the disk is full, is dropped: a log never stops a process. */
+/* Keeping output: what a detached process writes goes through pipes to files in RUN/cells,
+ * ID.PROC.log and ID.PROC.log.old (log.h has the format). The pipes are read as fast as the files
+ * take it, so a process waits for the disk at most. What cannot be written, because the disk is
+ * full, is dropped: a log never stops a process. */
 #include "keeper/log.h"
 
 #include <errno.h>

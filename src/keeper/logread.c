@@ -1,5 +1,6 @@
-/* See log.h. The files are read where they lie, with descriptors of the reader's own. A file that was made the old one meanwhile is read to its
- * end first; when the keeper has replaced both since, the position of the next record tells how much was missed. */
+/* See log.h. The files are read where they lie, with descriptors of the reader's own. A file that
+ * was made the old one meanwhile is read to its end first; when the keeper has replaced both since,
+ * the position of the next record tells how much was missed. */
 #include "keeper/log.h"
 
 #include <errno.h>
@@ -58,8 +59,9 @@ static bool is_same(int a, int b)
 	return a >= 0 && b >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino;
 }
 
-/* Both files, the current one first: if it becomes the old one meanwhile, that is seen, and no file is missed in between. seen: the one that
- * was read last, and needs not be read again; -1: none. False: there is no current one but seen. */
+/* Both files, the current one first: if it becomes the old one meanwhile, that is seen, and no file
+ * is missed in between. seen: the one that was read last, and needs not be read again; -1: none.
+ * False: there is no current one but seen. */
 static bool files_open(struct log_reader *r, int seen)
 {
 	int now = file_open(r, false), old;

@@ -1,6 +1,7 @@
-/* viv-keeper: runs one cell without a terminal, as long as it lives, whoever asked for it. Started by keep_spawn (client.h) with what
- * 'viv run' takes as words, and with nothing in its command line that others could read. It has no policy: who may do what is decided by
- * those who can open its socket. */
+/* viv-keeper: runs one cell without a terminal, as long as it lives, whoever asked for it. Started
+ * by keep_spawn (client.h) with what 'viv run' takes as words, and with nothing in its command line
+ * that others could read. It has no policy: who may do what is decided by those who can open its
+ * socket. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>

@@ -1,7 +1,8 @@
 /* See merge.h.
  *
- * A kernel writes the log of the new layer and says which contents it needs; they are linked here. Before the disk stands on it, a second
- * kernel reads the new chain and looks for every content: what a file without a name at that time keeps, for example, is in no tree. */
+ * A kernel writes the log of the new layer and says which contents it needs; they are linked here.
+ * Before the disk stands on it, a second kernel reads the new chain and looks for every content:
+ * what a file without a name at that time keeps, for example, is in no tree. */
 #include "keeper/merge.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #define CONTENTS_MAX (16u << 20)
 #define WORTH_BYTES 1024 /* that are to be freed for each content that is linked */
 #define COPY_MAX (256ULL << 20) /* for a chain that becomes short */
-/* What a kernel may take; a start waits for it, and it reads what a guest has made. 50,000 files take it one second. */
+/* What a kernel may take; a start waits for it, and it reads what a guest has made. 50,000 files
+ * take it one second. */
 #define MOST_NS (600 * NSEC_PER_SEC)
 
 struct contents {
@@ -67,8 +69,8 @@ static int merge_failed(const struct place *p, struct err *e)
 	return err_wrap(e, "the layers of cell '%s' cannot be made one", p->cell.name);
 }
 
-/* The log of the new layer, which has the tree of the first n of the chain, and which contents it needs. 1: the host's image has changed
- * meanwhile, so that the layers stay as they are. */
+/* The log of the new layer, which has the tree of the first n of the chain, and which contents it
+ * needs. 1: the host's image has changed meanwhile, so that the layers stay as they are. */
 static int merge_tell(struct place *p, unsigned n, const struct merged *m, struct contents *c,
 		      struct err *e)
 {
@@ -167,8 +169,8 @@ static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan,
 	return err ? disk_failed("cell", p->cell.name, err, e) : merge_check(p, e);
 }
 
-/* The disk stands on the new layer. 1: done; 0: somebody has made a fork, which would lose what it stands on while it runs. Whoever forks
- * has the store locked from his look at the layers on. */
+/* The disk stands on the new layer. 1: done; 0: somebody has made a fork, which would lose what it
+ * stands on while it runs. Whoever forks has the store locked from his look at the layers on. */
 static int merge_end(struct place *p, const struct merge_plan *plan, uint32_t n, struct err *e)
 {
 	int lock = plan->instead ? store_lock_try(&p->store) : -1, err = 0;
@@ -190,8 +192,8 @@ static int merge_end(struct place *p, const struct merge_plan *plan, uint32_t n,
 	return err;
 }
 
-/* One layer in the place of plan->instead and all that it stands on; 0: of all that the active layer stands on. The chain of the place is of no
- * use after it. 1: done; 0: it is not worth it. */
+/* One layer in the place of plan->instead and all that it stands on; 0: of all that the active
+ * layer stands on. The chain of the place is of no use after it. 1: done; 0: it is not worth it. */
 static int merge_do(struct place *p, const struct merge_plan *plan, struct err *e)
 {
 	struct disk *d = &p->disk;

@@ -9,10 +9,12 @@
 
 #include "keeper/client.h"
 
-/* Some hold a disk only for a moment: who lists volumes, collects garbage, takes a snapshot of a cell that does not run. */
+/* Some hold a disk only for a moment: who lists volumes, collects garbage, takes a snapshot of a
+ * cell that does not run. */
 #define PATIENCE_STEPS 100
 #define PATIENCE_STEP_US 5000
-/* For a cell that is to be started, as long as nobody listens for it: that is no running one, and what it is done with may wait for the host's disk. */
+/* For a cell that is to be started, as long as nobody listens for it: that is no running one, and
+ * what it is done with may wait for the host's disk. */
 #define PATIENCE_LONG 2000
 
 static const char *const name_rule = "a name is 1 to 64 letters, digits, '.', '_' or '-', and "
@@ -212,7 +214,8 @@ int volume_drop(const struct store *s, const char *name, struct err *e)
 	return disks_collect(s, "volume", name, e);
 }
 
-/* The disk of the cell, locked to be changed (*ret_fd is -1); or a connection to who runs it and has it: a named cell has the id of its disk. */
+/* The disk of the cell, locked to be changed (*ret_fd is -1); or a connection to who runs it and
+ * has it: a named cell has the id of its disk. */
 static int cell_reach(const struct store *s, const char *cell, struct named *n, struct disk *d,
 		      int *ret_fd, struct err *e)
 {

@@ -19,29 +19,33 @@ int named_make(const struct store *s, enum named_kind kind, const char *name, co
 /* A cell that must exist, and its disk. ERR_CONFLICT: somebody uses it. */
 int cell_open(const struct store *s, const char *name, enum disk_lock lock, struct named *ret,
 	      struct disk *d, struct err *e);
-/* The same, made if it does not exist. image: hash or "host"; NULL: whatever it has, "host" for a new one. */
+/* The same, made if it does not exist. image: hash or "host"; NULL: whatever it has, "host" for a
+ * new one. */
 int cell_open_or_make(const struct store *s, const char *name, const char *image, struct named *ret,
 		      struct disk *d, struct err *e);
 int volume_open_or_make(const struct store *s, const char *name, bool readonly, struct disk *d,
 			struct err *e);
 /* ERR_CONFLICT: there is one. */
 int volume_make(const struct store *s, const char *name, struct err *e);
-/* ERR_CONFLICT: somebody uses it. ERR_NOT_FOUND: there is none. Waits for locks and disks, as making one does. */
+/* ERR_CONFLICT: somebody uses it. ERR_NOT_FOUND: there is none. Waits for locks and disks, as
+ * making one does. */
 int volume_drop(const struct store *s, const char *name, struct err *e);
 
 /* Seals the cell's active layer, whether it runs or not, under a name or "". The sealed layer. */
 int cell_seal(const struct store *s, const char *cell, const char *name, struct layer_ref *ret,
 	      struct err *e);
-/* Forgets a snapshot of the cell, likewise. What nothing leads to any more goes, unless it runs: later then. ERR_NOT_FOUND: there is none of
- * that name. */
+/* Forgets a snapshot of the cell, likewise. What nothing leads to any more goes, unless it runs:
+ * later then. ERR_NOT_FOUND: there is none of that name. */
 int cell_snapshot_remove(const struct store *s, const char *cell, const char *name, struct err *e);
-/* Sets the files of a cell that does not run back. *ret_runs: somebody runs it, and nothing was done (-1 with ERR_CONFLICT). */
+/* Sets the files of a cell that does not run back. *ret_runs: somebody runs it, and nothing was
+ * done (-1 with ERR_CONFLICT). */
 int cell_rollback(const struct store *s, const char *cell, const char *snapshot, bool *ret_runs,
 		  struct err *e);
 /* The first of s1, s2, ... that no snapshot of the cell has. */
 int cell_snapshot_name(const struct store *s, const char *cell, char name[DISK_NAME_MAX + 1],
 		       struct err *e);
-/* A new cell with the files of another one, as they are now or, unless it is "", at a snapshot. ERR_CONFLICT: the name is taken. */
+/* A new cell with the files of another one, as they are now or, unless it is "", at a snapshot.
+ * ERR_CONFLICT: the name is taken. */
 int cell_fork(const struct store *s, const char *cell, const char *snapshot, const char *to,
 	      struct err *e);
 /* Always -1. */

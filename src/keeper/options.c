@@ -1,4 +1,5 @@
-/* What the command line and the image left open: the environment and the user of the first process. */
+/* What the command line and the image left open: the environment and the user of the first
+ * process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static void env_put(struct run_options *o, char *text)
 
 static void env_begin(struct run_options *o)
 {
-	/* Before what the image says. A name without a value is filled in when the user is known. */
+	/* Before what the image says. A name without a value is filled in when the user is
+	 * known. */
 	static const char *const begin[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=",

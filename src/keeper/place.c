@@ -82,7 +82,8 @@ static int setting_apply(struct run_options *o, struct settings *st, const struc
 	return err;
 }
 
-/* ENTRYPOINT and CMD as docker has them: words of the command line take the place of CMD, --entrypoint that of both. */
+/* ENTRYPOINT and CMD as docker has them: words of the command line take the place of CMD,
+ * --entrypoint that of both. */
 static int command_make(struct run_options *o, struct settings *st, struct err *e)
 {
 	char **words = NULL;

@@ -18,7 +18,8 @@ struct place {
 	struct disk volumes[SPEC_MAX_MOUNTS]; /* by the number of the mount; dir is -1: none */
 };
 
-/* Opens what the options name and completes them from the image's configuration. place_close in any case. */
+/* Opens what the options name and completes them from the image's configuration. place_close in any
+ * case. */
 int place_open(struct place *p, struct run_options *o, struct err *e);
 /* Completes the options of one that is open likewise. */
 int place_settings(const struct place *p, struct run_options *o, struct err *e);

@@ -1,5 +1,6 @@
-/* See pool.h. A cell that another process started must not be told from one that we would start, so everything that is handed down from
- * process to process and that a guest could notice goes into the comparison. */
+/* See pool.h. A cell that another process started must not be told from one that we would start, so
+ * everything that is handed down from process to process and that a guest could notice goes into
+ * the comparison. */
 #include "keeper/pool.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-/* Taking a cell from vivd's pool (docs/decisions/0026): vivd listens on RUN/pool.sock (SOCK_SEQPACKET), is asked once on a connection, and
- * answers with the descriptor of a booted, idle cell's keeper, or without one. Whoever has the descriptor has the cell (wire/keeper.h). */
+/* Taking a cell from vivd's pool (docs/decisions/0026): vivd listens on RUN/pool.sock
+ * (SOCK_SEQPACKET), is asked once on a connection, and answers with the descriptor of a booted,
+ * idle cell's keeper, or without one. Whoever has the descriptor has the cell (wire/keeper.h). */
 #ifndef VIV_KEEPER_POOL_H
 #define VIV_KEEPER_POOL_H
 
@@ -22,12 +23,13 @@ struct pool_answer {
 	uint32_t given; /* and with it comes a descriptor */
 };
 
-/* What a cell has from the process that started it, as two numbers that are the same for two processes if all of it is: processors, limits,
- * groups, priority, the view of the file system; and the cgroup, by itself. */
+/* What a cell has from the process that started it, as two numbers that are the same for two
+ * processes if all of it is: processors, limits, groups, priority, the view of the file system; and
+ * the cgroup, by itself. */
 void pool_surroundings(uint64_t *ret_around, uint64_t *ret_cgroup);
 
-/* A connection to the keeper of an idle cell with this image, blocking and close-on-exec; -1: there is none, for whatever reason. Never waits
- * for longer than a cell takes to start. */
+/* A connection to the keeper of an idle cell with this image, blocking and close-on-exec; -1: there
+ * is none, for whatever reason. Never waits for longer than a cell takes to start. */
 int pool_take(const char *image, unsigned flags);
 
 #endif

@@ -1,6 +1,7 @@
-/* Cells of a pool (docs/decisions/0026). One that is taken is given the words that a keeper would have been started with, and reads them as that one
- * would: so what they mean is the same. What can still be had is made so by its kernel (CTL_SETUP); what cannot is refused before
- * anything was changed, and whoever asked starts a cell of its own. */
+/* Cells of a pool (docs/decisions/0026). One that is taken is given the words that a keeper would
+ * have been started with, and reads them as that one would: so what they mean is the same. What can
+ * still be had is made so by its kernel (CTL_SETUP); what cannot is refused before anything was
+ * changed, and whoever asked starts a cell of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,7 +49,8 @@ char **words_read(int fd, int *ret_n)
 static struct run_options taken;
 static bool taking;
 
-/* Nobody keeps the image for those who wait: it may have been removed, or removed and made again. From here on it is kept. */
+/* Nobody keeps the image for those who wait: it may have been removed, or removed and made again.
+ * From here on it is kept. */
 static bool image_is_there(void)
 {
 	const struct place *p = keeper.place;

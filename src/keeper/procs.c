@@ -1,7 +1,8 @@
 /* Processes that clients started in the cell, and the first one.
  *
- * A number belongs to one process for good. An attached process is forgotten when its end was told to its client; a detached one is kept
- * with its end and its log until the cell ends, or KEEP_MAX_PROCS younger ones need the room. */
+ * A number belongs to one process for good. An attached process is forgotten when its end was told
+ * to its client; a detached one is kept with its end and its log until the cell ends, or
+ * KEEP_MAX_PROCS younger ones need the room. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +26,7 @@ struct kproc *proc_by_num(uint32_t num)
 {
 	struct kproc *p;
 
-	list_for_each (p, &keeper.procs, link)
+	list_for_each(p, &keeper.procs, link)
 		if (p->num == num)
 			return p;
 	return NULL;
@@ -48,7 +49,7 @@ static void proc_free(struct kproc *p)
 {
 	struct wait *w, *tmp;
 
-	list_for_each_safe (w, tmp, &p->waiters, link)
+	list_for_each_safe(w, tmp, &p->waiters, link)
 		free(w);
 	if (p->log)
 		log_free(p->log);
@@ -68,7 +69,7 @@ static struct kproc *proc_new(uint32_t num, uint32_t flags)
 	struct kproc *p, *tmp;
 
 	if (keeper.nprocs >= KEEP_MAX_PROCS)
-		list_for_each_safe (p, tmp, &keeper.procs, link)
+		list_for_each_safe(p, tmp, &keeper.procs, link)
 			if (p->ended && p->num != KEEP_FIRST) {
 				proc_free(p);
 				break;
@@ -176,7 +177,8 @@ static void start_failed(struct kproc *p, int status, const struct err *e)
 		leash_over();
 	if (p->owner)
 		client_err(p->owner, p->owner_id, status, e);
-	/* A cell that was started for this command is not without it; an idle one waits for another. */
+	/* A cell that was started for this command is not without it; an idle one waits for
+	 * another. */
 	if (p->num == KEEP_FIRST && !keeper.idle && keeper.stay.status < 0) {
 		keeper.stay.status = status;
 		keeper.reason = KEEP_FAILED;
@@ -374,8 +376,8 @@ void procs_client_gone(struct client *c)
 	struct kproc *p, *ptmp;
 	struct wait *w, *tmp;
 
-	list_for_each_safe (p, ptmp, &keeper.procs, link) {
-		list_for_each_safe (w, tmp, &p->waiters, link)
+	list_for_each_safe(p, ptmp, &keeper.procs, link) {
+		list_for_each_safe(w, tmp, &p->waiters, link)
 			if (w->client == c) {
 				list_remove(&w->link);
 				free(w);
@@ -402,7 +404,7 @@ void procs_signal_all(int sig)
 {
 	struct kproc *p;
 
-	list_for_each (p, &keeper.procs, link)
+	list_for_each(p, &keeper.procs, link)
 		if (p->pid && !p->ended)
 			signal_put(p, sig, false);
 }
@@ -411,7 +413,7 @@ bool procs_are_running(void)
 {
 	struct kproc *p;
 
-	list_for_each (p, &keeper.procs, link)
+	list_for_each(p, &keeper.procs, link)
 		if (!p->ended)
 			return true;
 	return false;
@@ -422,7 +424,7 @@ int64_t procs_deadline(void)
 	int64_t next = 0;
 	struct kproc *p;
 
-	list_for_each (p, &keeper.procs, link)
+	list_for_each(p, &keeper.procs, link)
 		if (p->pid && p->deadline && (!next || p->deadline < next))
 			next = p->deadline;
 	return next;
@@ -433,12 +435,12 @@ void procs_time(void)
 	int64_t now = clock_mono();
 	struct kproc *p;
 
-	list_for_each (p, &keeper.procs, link) {
+	list_for_each(p, &keeper.procs, link) {
 		/* One that is still on its way has its time to end when it is there. */
 		if (!p->pid || !p->deadline || p->deadline > now || p->ended)
 			continue;
-		/* With what it started: a shell's command would go on, and keep the streams open. The group at a terminal is that of the
-		 * command in front. */
+		/* With what it started: a shell's command would go on, and keep the streams open.
+		 * The group at a terminal is that of the command in front. */
 		signal_put(p, p->termed ? SIGKILL : SIGTERM, true);
 		if (p->flags & KEEP_X_TTY)
 			signal_put(p, p->termed ? SIGKILL : SIGTERM, false);
@@ -461,7 +463,7 @@ void procs_end(void)
 {
 	struct kproc *p, *tmp;
 
-	list_for_each_safe (p, tmp, &keeper.procs, link) {
+	list_for_each_safe(p, tmp, &keeper.procs, link) {
 		if (p->ended)
 			continue;
 		if (p->pid)
@@ -475,6 +477,6 @@ void procs_free(void)
 {
 	struct kproc *p, *tmp;
 
-	list_for_each_safe (p, tmp, &keeper.procs, link)
+	list_for_each_safe(p, tmp, &keeper.procs, link)
 		proc_free(p);
 }

@@ -11,7 +11,8 @@
 
 #define EXIT_TIMEOUT 124
 
-/* Another program of the project ("viv-kernel"), as a descriptor to be executed, or -1 (program.c). */
+/* Another program of the project ("viv-kernel"), as a descriptor to be executed, or -1
+ * (program.c). */
 int program_open(const char *program, struct err *e);
 /* Becomes it. Returns the exit status when that fails, which was reported. */
 int program_run(const char *program, char **argv);
@@ -44,7 +45,8 @@ int s3_start(const struct run_options *o, const char *src, bool readonly, int *r
 	     struct err *e);
 /* The time with a cell (watch.c). First what comes before its kernel is there. */
 int watch_prepare(const struct run_options *o, struct place *place, struct err *e);
-/* From the first message to the exit status; -1: it cannot be watched. Takes control and signals (stay_signals), borrows the others. */
+/* From the first message to the exit status; -1: it cannot be watched. Takes control and signals
+ * (stay_signals), borrows the others. */
 int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg,
 	  struct err *e);
 

@@ -1,5 +1,5 @@
-/* --mount s3://BUCKET[/PREFIX]:DST: starts the viv-s3 that shows it, and hands its socket to the cell. viv-s3 has viv's environment, where
- * the credentials are; the cell has neither. */
+/* --mount s3://BUCKET[/PREFIX]:DST: starts the viv-s3 that shows it, and hands its socket to the
+ * cell. viv-s3 has viv's environment, where the credentials are; the cell has neither. */
 #include "keeper/run.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* Clients of a keeper: the socket, and what they ask for (wire.h). A client is of the same user or root; it is believed, but
- * what it sends is checked, and a client that does not read is sent away. */
+/* Clients of a keeper: the socket, and what they ask for (wire.h). A client is of the same user or
+ * root; it is believed, but what it sends is checked, and a client that does not read is sent
+ * away. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static void client_leave(struct client *c)
 		return;
 	c->gone = true;
 	procs_client_gone(c);
-	list_for_each (p, &keeper.pending, link)
+	list_for_each(p, &keeper.pending, link)
 		if (p->client == c)
 			p->client = NULL;
 	if (keeper.sealing == c)
@@ -78,7 +79,7 @@ static void clients_sweep(void)
 {
 	struct client *c, *tmp;
 
-	list_for_each_safe (c, tmp, &keeper.clients, link)
+	list_for_each_safe(c, tmp, &keeper.clients, link)
 		if (c->gone)
 			client_free(c);
 }
@@ -145,7 +146,7 @@ void clients_events(void)
 {
 	struct client *c;
 
-	list_for_each (c, &keeper.clients, link)
+	list_for_each(c, &keeper.clients, link)
 		events_pump(&c->ch);
 }
 
@@ -202,7 +203,7 @@ void pending_answer(const struct ctl_msg *m)
 {
 	struct pending *p, *found = NULL;
 
-	list_for_each (p, &keeper.pending, link)
+	list_for_each(p, &keeper.pending, link)
 		if (p->request == m->request)
 			found = p;
 	if (!found)
@@ -232,8 +233,8 @@ static void seal_answer(const struct err *e)
 	keeper.sealing = NULL;
 }
 
-/* What the tree file says comes first: a layer that it names and nobody made yet is an empty one, but one that it does
- * not name is lost. */
+/* What the tree file says comes first: a layer that it names and nobody made yet is an empty one,
+ * but one that it does not name is lost. */
 static void seal_start(struct client *c, const struct keep_msg *in)
 {
 	struct place *p = keeper.place;
@@ -329,7 +330,7 @@ static void procs_list(struct client *c, const struct keep_msg *in)
 {
 	struct kproc *p;
 
-	list_for_each (p, &keeper.procs, link) {
+	list_for_each(p, &keeper.procs, link) {
 		if (p->flags & KEEP_X_QUIET)
 			continue;
 		struct keep_msg m = { .type = KEEP_PROC, .proc = p->num, .pid = p->pid };
@@ -562,8 +563,9 @@ static void client_accept(struct source *s, uint32_t events)
 		close(fd);
 }
 
-/* A socket under its name has somebody who listens: it gets the name last. Who finds one that has not may remove it (client.c),
- * with the directory locked as here, so that it is not a new one's by then. */
+/* A socket under its name has somebody who listens: it gets the name last. Who finds one that has
+ * not may remove it (client.c), with the directory locked as here, so that it is not a new one's by
+ * then. */
 int serve_open(struct err *e)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -575,7 +577,8 @@ int serve_open(struct err *e)
 		return -1;
 	snprintf(name, sizeof(name), "%s.sock", keeper.id);
 	snprintf(new, sizeof(new), "%s.new", keeper.id);
-	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's
+	 * address. */
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, new);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	taken = flock(dir, LOCK_EX) == 0 && keep_is_heard(dir, keeper.id);
@@ -603,7 +606,7 @@ static bool clients_wait(void)
 {
 	struct client *c;
 
-	list_for_each (c, &keeper.clients, link)
+	list_for_each(c, &keeper.clients, link)
 		if (!c->gone && c->ch.nout)
 			return true;
 	return false;
@@ -618,7 +621,7 @@ void serve_close(void)
 	struct err e;
 	int dir;
 
-	list_for_each_safe (p, ptmp, &keeper.pending, link) {
+	list_for_each_safe(p, ptmp, &keeper.pending, link) {
 		client_fail(p->client, p->id, ERR_FAILED, 0, "the cell ended while it was asked");
 		list_remove(&p->link);
 		free(p);
@@ -634,6 +637,6 @@ void serve_close(void)
 	}
 	while (clients_wait() && clock_mono() < until)
 		sources_wait(until);
-	list_for_each_safe (c, tmp, &keeper.clients, link)
+	list_for_each_safe(c, tmp, &keeper.clients, link)
 		client_free(c);
 }

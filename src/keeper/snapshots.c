@@ -1,11 +1,13 @@
-/* What a client asks of the snapshots of a cell that runs. The keeper has its disk locked, so nobody else can do it.
+/* What a client asks of the snapshots of a cell that runs. The keeper has its disk locked, so
+ * nobody else can do it.
  *
- * One is forgotten by taking its name out of the tree file. Its layer stays: the kernel stands on it, or a collector finds it when the disk is
- * free.
+ * One is forgotten by taking its name out of the tree file. Its layer stays: the kernel stands on
+ * it, or a collector finds it when the disk is free.
  *
- * Going back to one ends the cell, because no process can go on with another tree under it: as KEEP_STOP does, once it is known that there is such
- * a snapshot. When the kernel is gone, the active layer is exchanged, and only then is the disk let go, so nobody starts the cell in between. Whether
- * it is started again is the business of who started it. */
+ * Going back to one ends the cell, because no process can go on with another tree under it: as
+ * KEEP_STOP does, once it is known that there is such a snapshot. When the kernel is gone, the
+ * active layer is exchanged, and only then is the disk let go, so nobody starts the cell in
+ * between. Whether it is started again is the business of who started it. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Starting a viv-keeper: its words in a sealed memory file, and a socket on which it says when its cell runs. */
+/* Starting a viv-keeper: its words in a sealed memory file, and a socket on which it says when its
+ * cell runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

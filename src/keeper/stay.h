@@ -1,8 +1,10 @@
-/* Staying with a command in a cell until it ends, as if it were run by hand: signals are forwarded, a command that is suspended suspends viv
- * too, with the terminal as viv found it, and a deadline ends it.
+/* Staying with a command in a cell until it ends, as if it were run by hand: signals are forwarded,
+ * a command that is suspended suspends viv too, with the terminal as viv found it, and a deadline
+ * ends it.
  *
- * What is on the other side differs, and is an ops table: the kernel that this process started (watch.c), or a keeper that it talks to by
- * messages (cli/pooled.c and cli/exec.c). The loop is that of channel.h. */
+ * What is on the other side differs, and is an ops table: the kernel that this process started
+ * (watch.c), or a keeper that it talks to by messages (cli/pooled.c and cli/exec.c). The loop is
+ * that of channel.h. */
 #ifndef VIV_KEEPER_STAY_H
 #define VIV_KEEPER_STAY_H
 
@@ -18,7 +20,8 @@ struct stay_ops {
 	void (*signal)(struct stay *s, int sig);
 	/* The deadline has passed: asks the command to end. Required with a deadline. */
 	void (*time_up)(struct stay *s);
-	/* The time for that has passed, too, or the deadline of one that has a status or is stopping. Required with a deadline. */
+	/* The time for that has passed, too, or the deadline of one that has a status or is
+	 * stopping. Required with a deadline. */
 	void (*overdue)(struct stay *s);
 };
 
@@ -50,9 +53,11 @@ int stay_end(struct stay *s, bool quiet);
 
 /* What viv exits with for a wait status. */
 int stay_status(int wait_status);
-/* Whether 'viv run' prints such an event: how near a limit is, and what the host killed, is for those who ask for events. */
+/* Whether 'viv run' prints such an event: how near a limit is, and what the host killed, is for
+ * those who ask for events. */
 bool stay_prints(enum keep_event_kind kind, int a, int b);
-/* Prints how a cell ended that did not end by itself; e->kind 0: its reason says all. Returns the status. */
+/* Prints how a cell ended that did not end by itself; e->kind 0: its reason says all. Returns the
+ * status. */
 int stay_print_end(enum keep_reason reason, int status, const struct err *e);
 
 #endif

@@ -51,7 +51,8 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 	if (t->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(pipefd[0]);
-		/* A keeper that is about to start a cell is another one: who waits for that is not told of this. */
+		/* A keeper that is about to start a cell is another one: who waits for that is not
+		 * told of this. */
 		if (keeper.ready >= 0)
 			close(keeper.ready);
 		keeper = (struct keeper){ .ready = -1 };

@@ -1,8 +1,11 @@
-/* The time with a running cell (stay.h): takes what the kernel says, serves clients, and turns the end into an exit status. What comes from the kernel is not trusted: messages have one size, and text is cleaned before it is shown.
+/* The time with a running cell (stay.h): takes what the kernel says, serves clients, and turns the
+ * end into an exit status. What comes from the kernel is not trusted: messages have one size, and
+ * text is cleaned before it is shown.
  *
- * In a 'viv run' the kernel is in a session of its own, so a terminal's Ctrl-C and Ctrl-Z reach viv alone. Ctrl-Z is passed on; when
- * it meant the first process and not a job of a shell in the cell, the kernel says so, and viv stops itself with the terminal as it found
- * it; 'fg' undoes both. A viv-keeper has no terminal, and what is said becomes events. */
+ * In a 'viv run' the kernel is in a session of its own, so a terminal's Ctrl-C and Ctrl-Z reach viv
+ * alone. Ctrl-Z is passed on; when it meant the first process and not a job of a shell in the cell,
+ * the kernel says so, and viv stops itself with the terminal as it found it; 'fg' undoes both. A
+ * viv-keeper has no terminal, and what is said becomes events. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -164,7 +167,8 @@ static void grace_start(void)
 	keeper.stay.deadline = keeper.stay.deadline ? MIN(keeper.stay.deadline, end) : end;
 }
 
-/* No process is left, or the time for that is over: the kernel brings the disk in order and ends. */
+/* No process is left, or the time for that is over: the kernel brings the disk in order and
+ * ends. */
 static void cell_finish(void)
 {
 	struct ctl_msg m = { .type = CTL_END };
@@ -353,7 +357,8 @@ static void signal_send(struct stay *s, int sig)
 		control_put(&m, NULL, 0);
 		return;
 	}
-	/* Nobody types at a keeper: whoever ends it means the cell, and nobody could continue it. */
+	/* Nobody types at a keeper: whoever ends it means the cell, and nobody could continue
+	 * it. */
 	s->asked_to_stop = false;
 	if (sig == SIGTERM || sig == SIGINT)
 		cell_stop(10 * NSEC_PER_SEC);

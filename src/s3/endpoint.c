@@ -1,5 +1,6 @@
-/* Where the objects are and who we are there: from viv's arguments, its environment, and the file of credentials that other tools
- * of AWS use. Endpoints of amazonaws.com get the bucket's name in front of the host's, all others in the path. */
+/* Where the objects are and who we are there: from viv's arguments, its environment, and the file
+ * of credentials that other tools of AWS use. Endpoints of amazonaws.com get the bucket's name in
+ * front of the host's, all others in the path. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

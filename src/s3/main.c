@@ -1,8 +1,9 @@
 /* viv-s3 SOCKET BUCKET PREFIX ENDPOINT ro|rw, started by viv for each S3 mount.
  *
- * The first thread takes requests from the socket and puts them into a queue of bounded length; a few others work on them, each
- * with a connection of its own, so that a look-up does not wait for an upload. The kernel's end of the socket being closed ends the process, and so
- * does viv's end. */
+ * The first thread takes requests from the socket and puts them into a queue of bounded length; a
+ * few others work on them, each with a connection of its own, so that a look-up does not wait for
+ * an upload. The kernel's end of the socket being closed ends the process, and so does viv's
+ * end. */
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* What a kernel can ask for. A request is as untrusted as the kernel: its operation, keys and lengths are checked here; whatever it says,
- * the key begins with the mount's prefix, the bucket is the mount's, and a read-only mount changes nothing. */
+/* What a kernel can ask for. A request is as untrusted as the kernel: its operation, keys and
+ * lengths are checked here; whatever it says, the key begins with the mount's prefix, the bucket is
+ * the mount's, and a read-only mount changes nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,7 +56,8 @@ struct lister {
 	char last[sizeof(((struct listing_entry *)0)->key)]; /* the greatest key so far */
 };
 
-/* Set when the server cannot give a page of the newer form of listings (ListObjectsV2), but can of the older one. */
+/* Set when the server cannot give a page of the newer form of listings (ListObjectsV2), but can of
+ * the older one. */
 static _Atomic bool lists_older;
 
 static void lister_flush(struct lister *l, bool more)
@@ -99,8 +101,8 @@ static bool on_entry(struct listing *ls, const struct listing_entry *in)
 	return true;
 }
 
-/* One page, from where ls says. older: by the key that it comes after; not every server can make the newer form's tokens, and where no next
- * page is asked for there is no need of them. */
+/* One page, from where ls says. older: by the key that it comes after; not every server can make
+ * the newer form's tokens, and where no next page is asked for there is no need of them. */
 static int list_page(struct op *o, struct lister *l, struct listing *ls, bool older, unsigned max,
 		     bool *ret_refused)
 {
@@ -129,7 +131,8 @@ static int list_page(struct op *o, struct lister *l, struct listing *ls, bool ol
 	return r;
 }
 
-/* Where the next page begins. A page that cannot be asked for, or does not lead on, would be asked for again and again. */
+/* Where the next page begins. A page that cannot be asked for, or does not lead on, would be asked
+ * for again and again. */
 static int list_on(struct lister *l, struct listing *ls, bool older, char *before)
 {
 	if (!older)
@@ -190,7 +193,8 @@ static void op_list(struct op *o, struct s3_reply *r)
 	r->err = list_all(o, l);
 	if (r->err == 0 && l->reply.nbytes)
 		lister_flush(l, true);
-	/* A directory that nothing lies in and that has no marker is not there; the one that is mounted always is. */
+	/* A directory that nothing lies in and that has no marker is not there; the one that is
+	 * mounted always is. */
 	if (r->err == 0 && !l->seen && !l->marker && l->dir_len > strlen(place.prefix))
 		r->err = -ENOENT;
 	r->flags = l->marker ? S3_MARKER : 0;

@@ -1,6 +1,7 @@
-/* One request to the server: signed, sent with libcurl, tried again with growing pauses when the failure may pass (a server that
- * does not answer, 5xx, 429). Redirects are not followed: a signature is for one host. Answers are bounded; the body of a successful S3_GET
- * goes to its file as it comes. */
+/* One request to the server: signed, sent with libcurl, tried again with growing pauses when the
+ * failure may pass (a server that does not answer, 5xx, 429). Redirects are not followed: a
+ * signature is for one host. Answers are bounded; the body of a successful S3_GET goes to its file
+ * as it comes. */
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
@@ -98,7 +99,8 @@ static size_t on_body(char *data, size_t one, size_t n, void *arg)
 
 	n *= one;
 	if (a->fd >= 0 && status_of(c) / 100 == 2) {
-		/* The whole object although a part was asked for: good only if that is how it begins. */
+		/* The whole object although a part was asked for: good only if that is how it
+		 * begins. */
 		if (status_of(c) == 200 && a->off) {
 			a->too_long = true;
 			return 0;

@@ -1,4 +1,5 @@
-/* viv-s3: the trusted side of an S3 mount. One process for each mount; it holds the credentials and speaks to the server. */
+/* viv-s3: the trusted side of an S3 mount. One process for each mount; it holds the credentials and
+ * speaks to the server. */
 #ifndef VIV_S3_S3_H
 #define VIV_S3_S3_H
 
@@ -56,10 +57,12 @@ struct ask {
 
 struct conn; /* a connection that is used again; one for each thread */
 struct conn *conn_new(void);
-/* Makes the request, again after failures that may pass. 0 for every answer with status 2xx, else -errno. The answer is to be freed. */
+/* Makes the request, again after failures that may pass. 0 for every answer with status 2xx, else
+ * -errno. The answer is to be freed. */
 int conn_ask(struct conn *c, const struct ask *q, struct answer *out);
 void answer_free(struct answer *a);
-/* For a query or a path: percent signs for all but the unreserved (and '/' if keep_slash). False: no room. */
+/* For a query or a path: percent signs for all but the unreserved (and '/' if keep_slash). False:
+ * no room. */
 bool url_encode(const char *s, size_t len, bool keep_slash, char *out, size_t size);
 
 /* ---- SigV4 (sign.c) ---- */

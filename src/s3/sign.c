@@ -1,5 +1,6 @@
-/* AWS Signature Version 4, as "Authenticating Requests (AWS Signature Version 4)" describes it. The body is always hashed: parts
- * are in memory, and a server then notices what was changed on its way. */
+/* AWS Signature Version 4, as "Authenticating Requests (AWS Signature Version 4)" describes it. The
+ * body is always hashed: parts are in memory, and a server then notices what was changed on its
+ * way. */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>

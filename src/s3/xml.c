@@ -1,6 +1,7 @@
-/* A reader of S3's answers: one pass over the text, tag by tag, no tree and no recursion. Attributes, comments, declarations and
- * unknown elements are stepped over. An element counts by its name and by whether it lies in <Contents> or <CommonPrefixes>; names that do not fit
- * or cannot be keys are left out. Of entities, the five of XML and numbers are known. */
+/* A reader of S3's answers: one pass over the text, tag by tag, no tree and no recursion.
+ * Attributes, comments, declarations and unknown elements are stepped over. An element counts by
+ * its name and by whether it lies in <Contents> or <CommonPrefixes>; names that do not fit or
+ * cannot be keys are left out. Of entities, the five of XML and numbers are known. */
 #include "s3/xml.h"
 
 #include <stdio.h>
@@ -128,7 +129,8 @@ static uint32_t entity(const char *s, size_t left, size_t *ret_len)
 	return c;
 }
 
-/* Entities, then (if the server said so) percent signs. The length, or SIZE_MAX: too long or broken. */
+/* Entities, then (if the server said so) percent signs. The length, or SIZE_MAX: too long or
+ * broken. */
 static size_t text_decode(struct span t, bool url, char *out, size_t size)
 {
 	size_t n = 0;

@@ -1,4 +1,5 @@
-/* The little of XML that S3 answers with. The text comes from a server: nothing in it is trusted. */
+/* The little of XML that S3 answers with. The text comes from a server: nothing in it is
+ * trusted. */
 #ifndef VIV_S3_XML_H
 #define VIV_S3_XML_H
 
@@ -16,8 +17,8 @@ struct listing_entry {
 struct listing {
 	bool truncated;
 	char token[2048]; /* of the next page */
-	char marker
-		[1025]; /* in the older form: where the next page begins, if the server says it */
+	/* in the older form: where the next page begins, if the server says it */
+	char marker[1025];
 	/* Called for each entry; false ends the reading. */
 	bool (*entry)(struct listing *l, const struct listing_entry *e);
 	void *arg;

@@ -1,4 +1,5 @@
-/* The command line of viv run, and the words that a keeper is started with, by the table of settings. */
+/* The command line of viv run, and the words that a keeper is started with, by the table of
+ * settings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

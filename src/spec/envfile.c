@@ -1,5 +1,6 @@
-/* --env-file, as docker has it: each line is NAME=VALUE, the value as it stands, or NAME for the value that viv has. Blanks before a name
- * are left out, and so are empty lines and those that begin with '#'. Nothing is unquoted, and no line goes on in the next one. */
+/* --env-file, as docker has it: each line is NAME=VALUE, the value as it stands, or NAME for the
+ * value that viv has. Blanks before a name are left out, and so are empty lines and those that
+ * begin with '#'. Nothing is unquoted, and no line goes on in the next one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

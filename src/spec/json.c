@@ -1,5 +1,5 @@
-/* A cell's settings as JSON: the form in which they travel to vivd, are kept there, and reach a keeper. Every field is checked by its row of the
- * table, once, whoever wrote it. */
+/* A cell's settings as JSON: the form in which they travel to vivd, are kept there, and reach a
+ * keeper. Every field is checked by its row of the table, once, whoever wrote it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -410,7 +410,8 @@ static void words_write(struct buf *b, const char *name, char *const *words)
 	buf_add_text(b, "]");
 }
 
-/* NAME=VALUE, the last of a name. NAME alone has the value that viv has, if values of viv's are wanted. */
+/* NAME=VALUE, the last of a name. NAME alone has the value that viv has, if values of viv's are
+ * wanted. */
 static void map_write(struct buf *b, const char *name, const struct texts *t, bool host)
 {
 	json_member_add(b, name, "{");

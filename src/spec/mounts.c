@@ -1,5 +1,6 @@
-/* Options of viv run that mount something: SRC:DST[:ro|rw], or fields with commas between them, as docker's --mount has them. A source with a
- * '/' in it is a directory or file of the host, for --volume too. */
+/* Options of viv run that mount something: SRC:DST[:ro|rw], or fields with commas between them, as
+ * docker's --mount has them. A source with a '/' in it is a directory or file of the host, for
+ * --volume too. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What a cell is to be: the settings of settings.tbl.h, each as a member, and what only the command line and keepers have. Filled from the words of a
- * command line or from JSON; written as JSON. */
+/* What a cell is to be: the settings of settings.tbl.h, each as a member, and what only the command
+ * line and keepers have. Filled from the words of a command line or from JSON; written as JSON. */
 #ifndef VIV_SPEC_OPTIONS_H
 #define VIV_SPEC_OPTIONS_H
 
@@ -55,7 +55,8 @@ struct run_options {
 	unsigned nenv_file; /* the first so many of env_given are of files */
 	bool keeper; /* we are a viv-keeper, which has options of its own */
 	bool pool; /* of viv-keeper: it waits for somebody who takes it */
-	bool merge; /* of viv-keeper: no cell; only the room is given back that the disk need not take */
+	/* of viv-keeper: no cell; only the room is given back that the disk need not take */
+	bool merge;
 	const char *id; /* of viv-keeper; NULL: it chooses */
 	bool workdir_make; /* it is the image's: as docker has it, it need not be there */
 	uint32_t uid, gid; /* of one of the host image's users */
@@ -89,11 +90,14 @@ char *run_keep_text(struct run_options *o, const char *text);
 /* Frees what o holds. */
 void run_options_fini(struct run_options *o);
 
-/* From the words of a command line, of which argv[0] is the verb. 0; -1 with an error; 1: help was asked for. */
+/* From the words of a command line, of which argv[0] is the verb. 0; -1 with an error; 1: help was
+ * asked for. */
 int must_check run_options_parse(struct run_options *o, int argc, char **argv, struct err *e);
-/* From an object of JSON, whose fields are checked and added to what o has. 0, or -1 with an error whose code is unknown_field, wrong_type, missing_field or invalid. */
+/* From an object of JSON, whose fields are checked and added to what o has. 0, or -1 with an error
+ * whose code is unknown_field, wrong_type, missing_field or invalid. */
 int must_check run_options_read(struct run_options *o, const char *json, size_t len, struct err *e);
-/* As members of an object of JSON that has begun in b. what: settings with these flags (S_) only; 0: all. */
+/* As members of an object of JSON that has begun in b. what: settings with these flags (S_) only;
+ * 0: all. */
 void run_options_write(const struct run_options *o, unsigned what, struct buf *b);
 
 /* Can a cell that has booted with nothing but its image become this one? */

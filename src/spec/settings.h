@@ -1,4 +1,5 @@
-/* The table of a cell's settings (settings.tbl.h) as data. Whatever reads, writes, explains or compares settings walks over it. */
+/* The table of a cell's settings (settings.tbl.h) as data. Whatever reads, writes, explains or
+ * compares settings walks over it. */
 #ifndef VIV_SPEC_SETTINGS_H
 #define VIV_SPEC_SETTINGS_H
 

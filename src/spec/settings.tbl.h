@@ -1,18 +1,21 @@
-/* A cell's settings, one row for each: from here come the parsers of the command line, of JSON and of vivarium.yaml, the help, the man page, the
- * completion, the schemas of the API and of the YAML file, the types of the TypeScript client, and the answers to "can it change while the cell
- * runs?" and "can a cell that has booted already become this?". To add a setting is to add a row.
+/* A cell's settings, one row for each: from here come the parsers of the command line, of JSON and
+ * of vivarium.yaml, the help, the man page, the completion, the schemas of the API and of the YAML
+ * file, the types of the TypeScript client, and the answers to "can it change while the cell runs?"
+ * and "can a cell that has booted already become this?". To add a setting is to add a row.
  *
  *   SETTING(ID, TYPE, member, JSON, OPTION, LETTER, VALUE, MIN, MAX, FLAGS, HELP)
  *
- * TYPE     TEXT, PATH (absolute, in the cell), FLAG, CHOICE (of the words in settings_choices), COUNT, CPUS, SIZE (bytes), TIME (nanoseconds; in
- *          JSON seconds), WORDS (a list; as an option a line for /bin/sh), MAP (NAME=VALUE), MOUNTS, RESTART, OWN (code of its own in args.c)
- * member   of struct run_options; none: OWN has none of its own
- * JSON     the field, also the key in YAML; limits.memory is in an object of its own. NULL: on the command line only
- * OPTION   without the dashes; NULL: not on the command line. VALUE is what its value is called in help
- * MIN, MAX in the unit of JSON; MAX 0: none
- * HELP     one line; NULL: not for people (words between viv and its keepers)
+ * TYPE TEXT, PATH (absolute, in the cell), FLAG, CHOICE (of the words in settings_choices), COUNT,
+ * CPUS, SIZE (bytes), TIME (nanoseconds; in
+ *          JSON seconds), WORDS (a list; as an option a line for /bin/sh), MAP (NAME=VALUE),
+ *          MOUNTS, RESTART, OWN (code of its own in args.c)
+ * member of struct run_options; none: OWN has none of its own JSON the field, also the key in YAML;
+ * limits.memory is in an object of its own. NULL: on the command line only OPTION without the
+ * dashes; NULL: not on the command line. VALUE is what its value is called in help MIN, MAX in the
+ * unit of JSON; MAX 0: none HELP one line; NULL: not for people (words between viv and its keepers)
  *
- * The order is that of the help. Rows of one object in JSON stand together. Rows without an option come last. */
+ * The order is that of the help. Rows of one object in JSON stand together. Rows without an option
+ * come last. */
 
 #define YEARS (366.0 * 24 * 3600)
 

@@ -1,4 +1,5 @@
-/* Values of options: sizes, durations, numbers, signals, and what a mistyped word was meant to be. */
+/* Values of options: sizes, durations, numbers, signals, and what a mistyped word was meant to
+ * be. */
 #include "spec/values.h"
 
 #include <signal.h>
@@ -197,7 +198,8 @@ bool value_instant(const char *s, int64_t now, int64_t *ret)
 	return true;
 }
 
-/* How many letters have to be changed, added, removed or swapped with their neighbour, for short words. */
+/* How many letters have to be changed, added, removed or swapped with their neighbour, for short
+ * words. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][33], la = (unsigned)strlen(a), lb = (unsigned)strlen(b);

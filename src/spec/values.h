@@ -1,4 +1,5 @@
-/* Values as people write them: sizes, times, numbers, signals, and the word that was probably meant. */
+/* Values as people write them: sizes, times, numbers, signals, and the word that was probably
+ * meant. */
 #ifndef VIV_SPEC_VALUES_H
 #define VIV_SPEC_VALUES_H
 
@@ -8,8 +9,8 @@
 bool value_size(const char *s, uint64_t *ret);
 /* 500ms, 10s, 5m, 1h, 2.5 (seconds): nanoseconds. */
 bool value_duration(const char *s, int64_t *ret);
-/* An instant, in nanoseconds since 1970: as RFC 3339 has it (2026-01-31T12:00:00.5Z, or with +01:00), in seconds since 1970, or a duration with its
- * unit before now ("10m"). */
+/* An instant, in nanoseconds since 1970: as RFC 3339 has it (2026-01-31T12:00:00.5Z, or with
+ * +01:00), in seconds since 1970, or a duration with its unit before now ("10m"). */
 bool value_instant(const char *s, int64_t now, int64_t *ret);
 /* A decimal fraction as thousandths: 1.5 is 1500. */
 bool value_milli(const char *s, uint64_t *ret);

@@ -96,8 +96,8 @@ static void census_free(struct census *c)
 	free(c->used);
 }
 
-/* Is there the directory of a layer that the tree file does not name? remove: it goes. Whoever removes layers takes them out of the file
- * first, and may end in between. */
+/* Is there the directory of a layer that the tree file does not name? remove: it goes. Whoever
+ * removes layers takes them out of the file first, and may end in between. */
 static bool strays_find(struct disk *d, bool remove)
 {
 	int fd = openat(d->dir, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

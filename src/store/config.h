@@ -1,6 +1,6 @@
 /* The configuration of an image: how to start what is in it. Tagged values in the last table of its
- * index: tag (u32), length (u32), bytes, zeros up to a multiple of 8. Tags ascend; those that may be
- * repeated keep their order. Read without allocation, every length checked. */
+ * index: tag (u32), length (u32), bytes, zeros up to a multiple of 8. Tags ascend; those that may
+ * be repeated keep their order. Read without allocation, every length checked. */
 #ifndef VIV_STORE_CONFIG_H
 #define VIV_STORE_CONFIG_H
 

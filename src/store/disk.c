@@ -20,8 +20,8 @@
 void disk_close(struct disk *d)
 {
 	if (d->lock >= 0) {
-		/* Now, and not when the last copy of the descriptor goes: a process that another thread has just
-		 * forked has one until it executes its program. */
+		/* Now, and not when the last copy of the descriptor goes: a process that another
+		 * thread has just forked has one until it executes its program. */
 		flock(d->lock, LOCK_UN);
 		close(d->lock);
 	}
@@ -211,7 +211,8 @@ static int layer_start(struct disk *d, uint32_t parent)
 
 	strcpy(l.parent.disk, d->id);
 	l.parent.n = parent;
-	/* One of that number may have been garbage, and who removed it may have ended before it was gone. */
+	/* One of that number may have been garbage, and who removed it may have ended before it was
+	 * gone. */
 	err = layer_drop(d, l.n);
 	if (!err)
 		err = layer_append(d, &l);

@@ -1,11 +1,11 @@
 /* Disks: the trusted side of what docs/decisions/0017 describes.
  *
- * A disk is a directory disks/ID of the store. Its file "tree" says which layers there are, what each stands on, and
- * which one is active; it is only ever replaced whole. Kernels write below data/ and nowhere else, and nothing that
- * they wrote is read here.
+ * A disk is a directory disks/ID of the store. Its file "tree" says which layers there are, what
+ * each stands on, and which one is active; it is only ever replaced whole. Kernels write below
+ * data/ and nowhere else, and nothing that they wrote is read here.
  *
- * A disk in use is locked: exclusively by who may change it, shared by readers. All functions return 0 or -errno;
- * -EBUSY: somebody else uses it; -EBADMSG: its tree file is damaged. */
+ * A disk in use is locked: exclusively by who may change it, shared by readers. All functions
+ * return 0 or -errno; -EBUSY: somebody else uses it; -EBADMSG: its tree file is damaged. */
 #ifndef VIV_STORE_DISK_H
 #define VIV_STORE_DISK_H
 
@@ -57,12 +57,13 @@ struct disk_chain { /* begins as zeros */
 	unsigned n, room;
 };
 
-/* Makes a disk for image, its first layer standing on parent (n is 0: on the image alone), opened and locked
- * exclusively. */
+/* Makes a disk for image, its first layer standing on parent (n is 0: on the image alone), opened
+ * and locked exclusively. */
 int must_check disk_create(int store, const char *image, const struct layer_ref *parent,
 			   struct disk *ret);
-/* The same in steps, for who has more to sync: until it is published collectors take it for unfinished. Before, "tree" and "." of its
- * directory are to be synced, "disks" of the store after. Discarding what is not published closes it. */
+/* The same in steps, for who has more to sync: until it is published collectors take it for
+ * unfinished. Before, "tree" and "." of its directory are to be synced, "disks" of the store after.
+ * Discarding what is not published closes it. */
 int must_check disk_draft(int store, const char *image, const struct layer_ref *parent,
 			  struct disk *ret);
 int must_check disk_publish(int store, struct disk *d);
@@ -74,7 +75,8 @@ bool disk_is_used(int store, const char *id);
 /* The disk and everything in it. It is locked exclusively; closes it. */
 int disk_remove(int store, struct disk *d);
 
-/* The layers that layer n stands on, without those that nothing was ever written to. -ELOOP: too many. */
+/* The layers that layer n stands on, without those that nothing was ever written to. -ELOOP: too
+ * many. */
 int must_check disk_chain(int store, const struct disk *d, uint32_t n, struct disk_chain *ret);
 /* The same, and layer n itself last: what a reader needs. */
 int must_check disk_chain_with(int store, const struct disk *d, uint32_t n, struct disk_chain *ret);
@@ -86,11 +88,12 @@ void disk_chain_close(struct disk_chain *c);
 const struct disk_layer *disk_snapshot_find(const struct disk *d, const char *name);
 bool disk_name_is_valid(const char *name);
 
-/* What is decided before a kernel seals, and what follows: the active layer gets the name, a new one stands on it.
- * Name "": no snapshot, only sealed (for a fork). -EEXIST: the name is taken. -ELOOP: the chain is too long. */
+/* What is decided before a kernel seals, and what follows: the active layer gets the name, a new
+ * one stands on it. Name "": no snapshot, only sealed (for a fork). -EEXIST: the name is taken.
+ * -ELOOP: the chain is too long. */
 int must_check disk_seal(int store, struct disk *d, const char *name);
-/* The same in two steps, for a kernel that syncs the whole file system between them, before it goes on in the new layer: the second has
- * little left to do. */
+/* The same in two steps, for a kernel that syncs the whole file system between them, before it goes
+ * on in the new layer: the second has little left to do. */
 int must_check disk_seal_start(int store, struct disk *d, const char *name);
 int must_check disk_seal_end(struct disk *d);
 /* Takes the last disk_seal back: the kernel refused. */
@@ -98,24 +101,28 @@ int disk_unseal(struct disk *d);
 /* A layer that nothing stands on, without a directory: a collector takes it for garbage. */
 int must_check disk_layer_reserve(struct disk *d, uint32_t *ret_n);
 int disk_layer_forget(struct disk *d, uint32_t n);
-/* Layer n, which was reserved and is on the host's disk now, takes the place of layer instead, as what others of the disk stand on and as a
- * snapshot. 0: only the active layer stands on it. It has the same tree. */
+/* Layer n, which was reserved and is on the host's disk now, takes the place of layer instead, as
+ * what others of the disk stand on and as a snapshot. 0: only the active layer stands on it. It has
+ * the same tree. */
 int must_check disk_stand_on(struct disk *d, uint32_t n, uint32_t instead);
-/* A new active layer on top of the snapshot's; the old active one goes. -ENOENT: no such snapshot. On other errors d is to be closed. */
+/* A new active layer on top of the snapshot's; the old active one goes. -ENOENT: no such snapshot.
+ * On other errors d is to be closed. */
 int must_check disk_rollback(int store, struct disk *d, const char *name);
 int must_check disk_snapshot_remove(struct disk *d, const char *name);
 
-/* A layer in whose place one that stands on nothing (merge.h) would set others free. -ENOENT: there is none. */
+/* A layer in whose place one that stands on nothing (merge.h) would set others free. -ENOENT: there
+ * is none. */
 struct merge_plan {
 	uint32_t instead;
 	uint32_t top; /* the last one above it, as nothing branches off between the two */
 	unsigned frees; /* how many of its chain would be garbage, from itself down */
 };
-/* It may be another one as soon as somebody forks: who changes the disk asks again, with the store locked exclusively. */
+/* It may be another one as soon as somebody forks: who changes the disk asks again, with the store
+ * locked exclusively. */
 int must_check disk_merge_find(int store, const struct disk *d, struct merge_plan *ret);
 
-/* Removes every layer and disk that nothing leads to. roots: the ids of disks that a cell or a volume has. Disks in
- * use keep what they use. */
+/* Removes every layer and disk that nothing leads to. roots: the ids of disks that a cell or a
+ * volume has. Disks in use keep what they use. */
 int disk_collect(int store, char (*roots)[DISK_ID_LEN + 1], unsigned nroots);
 
 #endif

@@ -1,10 +1,12 @@
-/* The tree file of a disk: which layers there are, what each stands on, and which one is active. See disk.h.
+/* The tree file of a disk: which layers there are, what each stands on, and which one is active.
+ * See disk.h.
  *
  *   vivarium-disk 1
  *   image HASH | host | none
  *   uid UID
  *   active N
- *   layer N PARENT TIME NAME       PARENT is DISK/N or "-", NAME that of a snapshot or "-"; a line for each */
+ *   layer N PARENT TIME NAME       PARENT is DISK/N or "-", NAME that of a snapshot or "-"; a
+ *                                  line for each */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

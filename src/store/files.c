@@ -190,7 +190,8 @@ struct remover {
 	unsigned long moved;
 };
 
-/* Makes a directory readable for us. Not by its name: whoever made the tree may put a link there meanwhile. */
+/* Makes a directory readable for us. Not by its name: whoever made the tree may put a link there
+ * meanwhile. */
 static int dir_unlock(int parent, const char *name)
 {
 	int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), r;
@@ -223,8 +224,8 @@ static int level_enter(struct remover *r, int parent, const char *name)
 	return 0;
 }
 
-/* One entry of the deepest open directory. A directory that is too deep is moved up to the first, where it is found
- * again. */
+/* One entry of the deepest open directory. A directory that is too deep is moved up to the first,
+ * where it is found again. */
 static int entry_remove(struct remover *r, const char *name)
 {
 	int dir = dirfd(r->at[r->depth - 1]);
@@ -267,8 +268,8 @@ int tree_remove(int dir, const char *path)
 		}
 		parent = r.depth > 1 ? dirfd(r.at[r.depth - 2]) : dir;
 		if (unlinkat(parent, r.depth > 1 ? r.names[r.depth - 1] : path, AT_REMOVEDIR) < 0) {
-			/* Something was moved here after it had been read. Not for ever: somebody may
-			 * be filling it. */
+			/* Something was moved here after it had been read. Not for ever: somebody
+			 * may be filling it. */
 			if ((errno == ENOTEMPTY || errno == EEXIST) && rewinds++ < REWINDS_MAX) {
 				rewinddir(top);
 				continue;

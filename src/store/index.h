@@ -56,8 +56,8 @@ struct index_node {
 	uint32_t uid, gid;
 	uint32_t nlink;
 	uint64_t size; /* of a file or the text of a link; else 0 */
-	/* File: number of its object + 1, 0 when it is empty. Directory: its first entry. Link: offset
-	 * of its text. Device: its number as Linux's st_rdev has it (new_encode_dev). */
+	/* File: number of its object + 1, 0 when it is empty. Directory: its first entry. Link:
+	 * offset of its text. Device: its number as Linux's st_rdev has it (new_encode_dev). */
 	uint64_t a;
 	uint32_t b; /* directory: number of entries; link: length of the text; else 0 */
 	uint32_t xattr; /* 0: none; else offset / 8 + 1 */
@@ -110,7 +110,8 @@ int must_check index_entry(const struct index *ix, uint32_t dir, uint32_t i,
 int must_check index_lookup(const struct index *ix, uint32_t dir, const char *name, size_t len,
 			    uint32_t *ret_node, uint32_t *ret_i);
 
-/* The text of a symbolic link, in the map, not terminated and without NUL. -EINVAL: n is no link. */
+/* The text of a symbolic link, in the map, not terminated and without NUL. -EINVAL: n is no
+ * link. */
 int must_check index_link_text(const struct index *ix, uint32_t n, const char **ret, uint32_t *len);
 
 /* Object number n (not n + 1). */

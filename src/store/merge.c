@@ -15,7 +15,8 @@
 
 #include "store/files.h"
 
-/* What is below data/ was written by a kernel: no link is followed, and no kernel makes one there that is sound. */
+/* What is below data/ was written by a kernel: no link is followed, and no kernel makes one there
+ * that is sound. */
 static int open_beneath(int dir, const char *path, int flags)
 {
 	struct open_how how = { .flags = (unsigned)flags | O_CLOEXEC,
@@ -136,7 +137,8 @@ static int content_copy(int from, int to, const char *name, const struct stat *s
 	return err == -EEXIST ? 0 : err;
 }
 
-/* Could the kernel of the disk write to a file of another one, if it had a link to it? Without root all disks are of one user. */
+/* Could the kernel of the disk write to a file of another one, if it had a link to it? Without root
+ * all disks are of one user. */
 static bool is_exposed(const struct disk *d, const struct disk_link *l, const struct stat *st)
 {
 	return l->fd >= 0 && st->st_uid == d->uid;

@@ -1,8 +1,10 @@
-/* One layer in the place of several that stand on each other: it has the same tree, and hard links to the same contents. What
- * is another disk's is copied if its owner is that of this disk, whose kernel could write to it otherwise.
+/* One layer in the place of several that stand on each other: it has the same tree, and hard links
+ * to the same contents. What is another disk's is copied if its owner is that of this disk, whose
+ * kernel could write to it otherwise.
  *
- * Chains become short by that, and layers that no snapshot needs can go. What the log of the new layer is and which contents it needs
- * is a kernel's word (kernel/cell/maintain.c); a content is linked only if it is a regular file of the chain. */
+ * Chains become short by that, and layers that no snapshot needs can go. What the log of the new
+ * layer is and which contents it needs is a kernel's word (kernel/cell/maintain.c); a content is
+ * linked only if it is a regular file of the chain. */
 #ifndef VIV_STORE_MERGE_H
 #define VIV_STORE_MERGE_H
 
@@ -21,7 +23,8 @@ struct merged {
 /* Makes its directory. The disk is locked exclusively. 0 or -errno. */
 int must_check merge_start(struct disk *d, struct merged *m);
 void merge_sort(struct merge_content *contents, size_t n);
-/* How many bytes go with the last so many layers of the chain, as the sorted contents are all that is needed of it. */
+/* How many bytes go with the last so many layers of the chain, as the sorted contents are all that
+ * is needed of it. */
 uint64_t merge_gain(const struct disk *d, const struct disk_chain *chain, unsigned last,
 		    const struct merge_content *contents, size_t n);
 /* How many bytes of the sorted contents would be copied. */

@@ -95,8 +95,9 @@ int named_add(int store, enum named_kind kind, const struct named *n)
 	return err ? err : dir_sync(store, folders[kind]);
 }
 
-/* Both are written and synced where nobody sees them, then put in their places, first the disk: two transactions of the host. Journals
- * keep the order, so a name that is on the host's disk leads to a disk that is, too. */
+/* Both are written and synced where nobody sees them, then put in their places, first the disk: two
+ * transactions of the host. Journals keep the order, so a name that is on the host's disk leads to
+ * a disk that is, too. */
 int named_create(int store, enum named_kind kind, struct named *n, const struct layer_ref *parent,
 		 struct disk *d)
 {

@@ -1,5 +1,5 @@
-/* Cells and volumes by name: which disk each has. A name is a small file, cells/NAME or volumes/NAME of the store, made
- * once and never changed. All return 0 or -errno. */
+/* Cells and volumes by name: which disk each has. A name is a small file, cells/NAME or
+ * volumes/NAME of the store, made once and never changed. All return 0 or -errno. */
 #ifndef VIV_STORE_NAMED_H
 #define VIV_STORE_NAMED_H
 
@@ -18,7 +18,8 @@ struct named {
 int must_check named_find(int store, enum named_kind kind, const char *name, struct named *ret);
 /* -EEXIST: the name is taken. */
 int must_check named_add(int store, enum named_kind kind, const struct named *n);
-/* A new disk for n->image, standing on parent, and the name for it, all or nothing; n->disk is set. */
+/* A new disk for n->image, standing on parent, and the name for it, all or nothing; n->disk is
+ * set. */
 int must_check named_create(int store, enum named_kind kind, struct named *n,
 			    const struct layer_ref *parent, struct disk *ret);
 int must_check named_rename(int store, enum named_kind kind, const char *from, const char *to);
@@ -26,8 +27,8 @@ int must_check named_remove(int store, enum named_kind kind, const char *name);
 /* All of a kind, sorted by name, as a new array. */
 int must_check named_list(int store, enum named_kind kind, struct named **ret_list,
 			  unsigned *ret_n);
-/* Removes the disks and layers that no name leads to any more, and names that were never finished. With the store locked for
- * this process alone. */
+/* Removes the disks and layers that no name leads to any more, and names that were never finished.
+ * With the store locked for this process alone. */
 int named_collect(int store);
 
 #endif

@@ -21,7 +21,8 @@ struct store {
 
 /* The path, by XDG_DATA_HOME, HOME, or for root /var/lib; nothing is made. */
 int store_path(char *path, size_t size, struct err *e);
-/* RUN, where the sockets of running things are: $XDG_RUNTIME_DIR/vivarium, /run/vivarium for root, else "run" in the store. Nothing is made. */
+/* RUN, where the sockets of running things are: $XDG_RUNTIME_DIR/vivarium, /run/vivarium for root,
+ * else "run" in the store. Nothing is made. */
 int store_run_path(char *path, size_t size, struct err *e);
 /* Opens the store; makes it when it is not there. */
 int store_open(struct store *s, struct err *e);
@@ -30,8 +31,8 @@ void store_close(struct store *s);
 /* Opens (and makes) a directory of the store: "tags", "objects/ab". -1 with errno. */
 int store_dir(const struct store *s, const char *name);
 
-/* What take() makes of the files of such a directory (false: leave it out), sorted: entries of size bytes, in *ret for
- * free(). A directory that is not there has none. */
+/* What take() makes of the files of such a directory (false: leave it out), sorted: entries of size
+ * bytes, in *ret for free(). A directory that is not there has none. */
 int store_list(const struct store *s, const char *name, size_t size,
 	       bool (*take)(int dir, const char *file, void *entry),
 	       int (*compare)(const void *, const void *), void **ret, size_t *ret_n,
@@ -51,7 +52,8 @@ struct work {
 };
 
 int work_new(const struct store *s, struct work *w, struct err *e);
-/* The same of a directory that is there, whose descriptor is locked; taken when all goes well. -1 with errno. */
+/* The same of a directory that is there, whose descriptor is locked; taken when all goes well. -1
+ * with errno. */
 int work_adopt(const struct store *s, struct work *w, const char *path, int fd);
 /* Removes it, unless it was renamed away. */
 void work_free(const struct store *s, struct work *w);
@@ -65,8 +67,8 @@ struct tag {
 	char hash[HASH_TEXT];
 };
 
-/* Letters, digits and . _ - : / + with a letter or digit first, no '..' nor '//'; not "host", not 64
- * hex digits. */
+/* Letters, digits and . _ - : / + with a letter or digit first, no '..' nor '//'; not "host", not
+ * 64 hex digits. */
 bool tag_is_valid(const char *name);
 int tag_get(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e);
 /* Replaces an older tag of that name at once. */
@@ -92,15 +94,16 @@ bool hash_is_valid(const char *hash);
 int image_find(const struct store *s, const char *name, char hash[HASH_TEXT], struct err *e);
 int image_open(const struct store *s, const char *name, struct image *ret, struct err *e);
 void image_close(struct image *i);
-/* A descriptor that keeps the image of that hash from being removed, until it is closed. -1: ERR_NOT_FOUND, ERR_CONFLICT when it is
- * being removed. */
+/* A descriptor that keeps the image of that hash from being removed, until it is closed. -1:
+ * ERR_NOT_FOUND, ERR_CONFLICT when it is being removed. */
 int image_hold(const struct store *s, const char *hash, struct err *e);
 /* The hashes of all images, sorted; free() the list. */
 int image_list(const struct store *s, char (**ret)[HASH_TEXT], size_t *n, struct err *e);
-/* An image that is to be removed: ERR_CONFLICT when a cell or a disk uses it. Returns a descriptor, until which is closed nobody can
- * open it. */
+/* An image that is to be removed: ERR_CONFLICT when a cell or a disk uses it. Returns a descriptor,
+ * until which is closed nobody can open it. */
 int image_seize(const struct store *s, const char *hash, struct err *e);
-/* Removes a seized one, and closes its descriptor. Needs no space on the disk: it becomes work in progress first. */
+/* Removes a seized one, and closes its descriptor. Needs no space on the disk: it becomes work in
+ * progress first. */
 int image_discard(const struct store *s, const char *hash, int fd, struct err *e);
 /* Both. Tags stay. */
 int image_remove(const struct store *s, const char *hash, struct err *e);

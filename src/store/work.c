@@ -1,5 +1,5 @@
-/* Directories for work in progress. A maker holds a lock on its directory for as long as it lives, so
- * one without a lock belongs to nobody and whoever finds it removes it. */
+/* Directories for work in progress. A maker holds a lock on its directory for as long as it lives,
+ * so one without a lock belongs to nobody and whoever finds it removes it. */
 #include "store/store.h"
 
 #include <dirent.h>

@@ -1,11 +1,14 @@
 /* fork, vfork, posix_spawn and threads: native clones inside the trap handler.
  *
- * Two questions each: HC_CLONE_PREP before (limits, a copy of the tables; the answer is a token), HC_CHILD(token) by the child.
+ * Two questions each: HC_CLONE_PREP before (limits, a copy of the tables; the answer is a token),
+ * HC_CHILD(token) by the child.
  *   own memory (fork)       the child returns through this handler
- *   shared, with a stack    (threads) the signal frame is copied to the new stack and the child returns from it: registers,
- *                           mask and floating point state in one step
- *   shared, parent waits    (vfork) the frame and the stack below it belong to the child meanwhile, so the parent keeps a
- *                           copy of the frame in a slot of its own and waits on the slot's stack */
+ *   shared, with a stack    (threads) the signal frame is copied to the new stack and the child
+ *                           returns from it: registers, mask and floating point state in one
+ *                           step
+ *   shared, parent waits    (vfork) the frame and the stack below it belong to the child
+ *                           meanwhile, so the parent keeps a copy of the frame in a slot of its
+ *                           own and waits on the slot's stack */
 #include "stub/sys.h"
 
 #define CLONE_VM_ 0x100UL
@@ -80,8 +83,8 @@ static struct vfork_slot *slot_take(void)
 	return s;
 }
 
-/* A new thread has no alternate stack; nor has a child that shares our memory on a stack of its own: its traps would overwrite what
- * we have on ours. */
+/* A new thread has no alternate stack; nor has a child that shares our memory on a stack of its
+ * own: its traps would overwrite what we have on ours. */
 static void no_altstack(struct k_ucontext *uc)
 {
 	uc->ss_flags = 2; /* SS_DISABLE */
@@ -92,8 +95,8 @@ static void no_altstack(struct k_ucontext *uc)
 static long clone_thread(struct k_frame *f, size_t size, uint64_t flags, uint64_t stack,
 			 uint64_t ptid, uint64_t ctid, uint64_t tls, uint64_t token)
 {
-	/* Of the extended state only what every processor has: a stack may be smaller than the rest, and no program that clones
-	 * counts on the upper halves of vector registers. */
+	/* Of the extended state only what every processor has: a stack may be smaller than the
+	 * rest, and no program that clones counts on the upper halves of vector registers. */
 	uint64_t fp = f->uc.fpstate - (uint64_t)f, at;
 	struct k_frame *nf;
 
@@ -136,15 +139,17 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 	token = hyper(HC_CLONE_PREP, flags, flags & 0xff, ptid, 0);
 	if (token < 0)
 		return token;
-	/* A signal that came before the kernel knew of the child is not sent to it, so it is seen to first: it may be our end, and
-	 * then there is to be no child. Those that come later reach both. */
+	/* A signal that came before the kernel knew of the child is not sent to it, so it is seen
+	 * to first: it may be our end, and then there is to be no child. Those that come later
+	 * reach both. */
 	if (stub_is_interrupted(&f->uc)) {
 		hyper(HC_CLONE_CANCEL, token, 1, 0, 0);
 		if (pidfd)
 			*(int *)ptid = before;
 		return -ERESTART_;
 	}
-	/* The signal at its end and the parent are the kernel's business; the host is to make it the kernel's child. */
+	/* The signal at its end and the parent are the kernel's business; the host is to make it
+	 * the kernel's child. */
 	flags = (flags & ~(0xffUL | CLONE_PIDFD_)) | 17;
 	if (!(flags & CLONE_THREAD_))
 		flags |= CLONE_PARENT_;
@@ -153,7 +158,8 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 
 	if ((flags & CLONE_VM_) && (flags & CLONE_VFORK_)) {
 		slot = slot_take();
-		if (!slot) /* a plain fork has the same meaning for a program that obeys vfork's rules */
+		/* a plain fork has the same meaning for a program that obeys vfork's rules */
+		if (!slot)
 			flags &= ~CLONE_VM_;
 	}
 	if (slot) {
@@ -175,8 +181,9 @@ long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid
 	} else {
 		ret = sys6(NR_CLONE, flags, 0, ptid, ctid, tls, (long)STUB_MAGIC);
 		if (ret == 0) {
-			/* From when it is known it can be signalled: the first that ends it does so when it is sent, as on Linux,
-			 * and not when we get to run. What the guest catches is not sent before we are gone. */
+			/* From when it is known it can be signalled: the first that ends it does so
+			 * when it is sent, as on Linux, and not when we get to run. What the guest
+			 * catches is not sent before we are gone. */
 			uint64_t mask =
 				f->uc.sigmask | BIT(SIGSYS_) | BIT(STUB_SIG) | BIT(SIGCONT_);
 

@@ -1,21 +1,25 @@
-/* Calls that are answered here, from the memory that the kernel shares (stub/fast.h), and how they get here.
+/* Calls that are answered here, from the memory that the kernel shares (stub/fast.h), and how they
+ * get here.
  *
  * A place in the program's code that reads
  *     mov $nr, %eax ; syscall               (or, in libc's syscall(): mov 8(%rsp), %r9 ; syscall)
- * and that asked the kernel for what it could have found here, or often, is rewritten, when the kernel says so (SIGF_PATCH): the
- * first instruction, five bytes, becomes a jump to a few bytes of ours in the unused end of the code's last page (struct way), which do
- * what it did and go on to stub_fast (entry.S). That answers, and goes on behind the system call; or it cannot, and goes on
- * at the system call instruction, which is where it was, with all registers as they were. So restarts, unwinding and whoever
- * jumps to that instruction see what they always saw.
+ * and that asked the kernel for what it could have found here, or often, is rewritten, when the
+ * kernel says so (SIGF_PATCH): the first instruction, five bytes, becomes a jump to a few bytes of
+ * ours in the unused end of the code's last page (struct way), which do what it did and go on to
+ * stub_fast (entry.S). That answers, and goes on behind the system call; or it cannot, and goes on
+ * at the system call instruction, which is where it was, with all registers as they were. So
+ * restarts, unwinding and whoever jumps to that instruction see what they always saw.
  *
- * read() has xor %eax, %eax, two bytes, in the place of the first: they become a short jump to the unused bytes behind the function
- * (pad_find), where there is a long one.
+ * read() has xor %eax, %eax, two bytes, in the place of the first: they become a short jump to the
+ * unused bytes behind the function (pad_find), where there is a long one.
  *
- * Other threads may run there meanwhile: then the code stays executable while it is written, word by word (code_change).
+ * Other threads may run there meanwhile: then the code stays executable while it is written, word
+ * by word (code_change).
  *
- * The answering code is ordinary code on the guest's stack, in a section of its own. A guest's signal handler never sees
- * it: fast_leave() takes the context out of it first, back to the system call instruction. For that it has no effect but on
- * the caller's buffer, and keeps r15 for the frame that entry.S made. */
+ * The answering code is ordinary code on the guest's stack, in a section of its own. A guest's
+ * signal handler never sees it: fast_leave() takes the context out of it first, back to the system
+ * call instruction. For that it has no effect but on the caller's buffer, and keeps r15 for the
+ * frame that entry.S made. */
 #include "stub/fast.h"
 #include "stub/fastpath.h"
 
@@ -354,7 +358,8 @@ void stub_stack_note(uint64_t sp)
 	stub_stack_top = sp;
 }
 
-/* Code ends with zeros to the end of its page: what is behind it in the file is elsewhere in memory. */
+/* Code ends with zeros to the end of its page: what is behind it in the file is elsewhere in
+ * memory. */
 static int ways_find(struct code *c)
 {
 	const uint64_t *p = (const uint64_t *)(c->end - WAYS * WAY_SIZE);
@@ -369,7 +374,8 @@ static int ways_find(struct code *c)
 	return 1;
 }
 
-/* Bytes of the instruction before the system call, if it is one that can make room for a jump; else 0. */
+/* Bytes of the instruction before the system call, if it is one that can make room for a jump; else
+ * 0. */
 static uint32_t site_size(const uint8_t *ip)
 {
 	const uint8_t *b = ip - 7;
@@ -391,13 +397,15 @@ static int is_same(const uint8_t *b, const uint8_t *what, uint32_t n)
 	return 1;
 }
 
-/* A jump of two bytes reaches a place near by, where a longer one has to be. Five bytes that are no instruction anybody gets to: what
- * fills up behind the end of libc's read(), read instruction by instruction from the system call on. 0: it is another read(). */
+/* A jump of two bytes reaches a place near by, where a longer one has to be. Five bytes that are no
+ * instruction anybody gets to: what fills up behind the end of libc's read(), read instruction by
+ * instruction from the system call on. 0: it is another read(). */
 static uint64_t pad_find(const uint8_t *ip)
 {
 	/* cmp $-4096, %rax ; ja ... ; ret */
 	static const uint8_t cmp[] = { 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0x77 };
-	/* ... mov %r8d, %edi ; mov %rax, 8(%rsp) ; call ... ; mov 8(%rsp), %rax ; add $40, %rsp ; ret */
+	/* ... mov %r8d, %edi ; mov %rax, 8(%rsp) ; call ... ; mov 8(%rsp), %rax ; add $40, %rsp ;
+	 * ret */
 	static const uint8_t mov[] = { 0x44, 0x89, 0xc7, 0x48, 0x89, 0x44, 0x24, 0x08, 0xe8 };
 	static const uint8_t end[] = { 0x48, 0x8b, 0x44, 0x24, 0x08, 0x48, 0x83, 0xc4, 0x28, 0xc3 };
 	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
@@ -430,7 +438,8 @@ static void jump_write(uint8_t *at, uint64_t to)
 	copy(at + 1, &d, 4);
 }
 
-/* Bytes of code that lie in one aligned word: whoever runs there sees all of them change at once. */
+/* Bytes of code that lie in one aligned word: whoever runs there sees all of them change at
+ * once. */
 static void code_swap(uint64_t at, const uint8_t *bytes, uint32_t n)
 {
 	uint64_t *word = (uint64_t *)(at & ~7UL), w = *word;
@@ -451,8 +460,9 @@ static int code_sync(void)
 	return native(NR_MEMBARRIER, 32 /* PRIVATE_EXPEDITED_SYNC_CORE */, 0, 0, 0) == 0;
 }
 
-/* The instruction becomes a jump while others may run it. If it lies in two words, the second comes first: until the first follows,
- * it loads a number that is no system call's, and the kernel knows what is meant by where it is asked from. */
+/* The instruction becomes a jump while others may run it. If it lies in two words, the second comes
+ * first: until the first follows, it loads a number that is no system call's, and the kernel knows
+ * what is meant by where it is asked from. */
 static int code_change(uint64_t site, const uint8_t *jump, uint32_t size, int single)
 {
 	uint32_t first = 8 - (site & 7);
@@ -547,8 +557,8 @@ static void leave_way(struct k_ucontext *uc)
 	}
 }
 
-/* Whatever the answering code was about, the context becomes that of its caller: at the system call instruction, or behind it
- * when the answer is complete. */
+/* Whatever the answering code was about, the context becomes that of its caller: at the system call
+ * instruction, or behind it when the answer is complete. */
 void stub_fast_leave(struct k_ucontext *uc)
 {
 	struct fast_frame *f = (struct fast_frame *)uc->r15;

@@ -1,18 +1,23 @@
-/* Answers that a runner finds for itself: the format of the memory that the kernel shares with its runners, and how it is
- * read. The kernel writes it (kernel/platform/fastmem.c), the stub reads it (stub/fast.c); both use what is below.
+/* Answers that a runner finds for itself: the format of the memory that the kernel shares with its
+ * runners, and how it is read. The kernel writes it (kernel/platform/fastmem.c), the stub reads it
+ * (stub/fast.c); both use what is below.
  *
- * One region for each cell, mapped read-only in every runner. It holds results of path look-ups as records:
- *   key      the context (who asks, from which directories: a number that the kernel gives out), the kind of question,
- *            the path as the program wrote it
+ * One region for each cell, mapped read-only in every runner. It holds results of path look-ups as
+ * records:
+ *   key      the context (who asks, from which directories: a number that the kernel gives out),
+ *            the kind of question, the path as the program wrote it
  *   result   an errno, what stat says, or the text of a link
- *   deps     pairs of a stamp's number and its value. The kernel has a stamp for each name and each inode that a record was
- *            made from, and counts it up before it answers the call that changed one of them
- * A record counts while all its stamps have the values noted in it. Records are appended and never changed; the index, a hash
- * table of their places, is the only way to them. When there is no room left, all are dropped at once.
+ *   deps     pairs of a stamp's number and its value. The kernel has a stamp for each name and
+ *            each inode that a record was made from, and counts it up before it answers the call
+ *            that changed one of them
+ * A record counts while all its stamps have the values noted in it. Records are appended and never
+ * changed; the index, a hash table of their places, is the only way to them. When there is no room
+ * left, all are dropped at once.
  *
- * A reader looks at the epoch first: odd means that the index is being rearranged. It takes the record, checks it, copies what it
- * needs and looks at the epoch again: if it is another, what it copied may be anything, and it asks the kernel instead. So every
- * number is checked against its bounds before it is used. */
+ * A reader looks at the epoch first: odd means that the index is being rearranged. It takes the
+ * record, checks it, copies what it needs and looks at the epoch again: if it is another, what it
+ * copied may be anything, and it asks the kernel instead. So every number is checked against its
+ * bounds before it is used. */
 #ifndef VIV_STUB_FAST_H
 #define VIV_STUB_FAST_H
 
@@ -21,8 +26,9 @@
 #define FAST_BASE (STUB_BASE + 0x100000)
 #define FAST_SIZE 0x300000
 
-/* At its end, programs of guests' seccomp filters on their way to the host (kernel/sys/seccomp.c). The stub seals this part of the
- * address space, so that what the kernel wrote there is what the host reads. */
+/* At its end, programs of guests' seccomp filters on their way to the host (kernel/sys/seccomp.c).
+ * The stub seals this part of the address space, so that what the kernel wrote there is what the
+ * host reads. */
 #define FILTER_SLOTS 8
 #define FILTER_ROOM 0x9000 /* bytes of one: struct filter_slot */
 #define FILTER_SIZE (FILTER_SLOTS * FILTER_ROOM)
@@ -53,8 +59,9 @@ _Static_assert(sizeof(struct filter_slot) == FILTER_ROOM, "filter_slot");
 struct fast_region {
 	uint32_t epoch; /* odd: being rearranged */
 	uint32_t mask; /* slots of the index in use, less one */
-	uint32_t
-		awake; /* the kernel looks at the boxes (stub/post.h), on this processor, counted from 1; 0: it does not */
+	/* the kernel looks at the boxes (stub/post.h), on this processor, counted from 1; 0: it
+	 * does not */
+	uint32_t awake;
 	uint32_t unused[13];
 	uint32_t stamps[FAST_STAMPS]; /* 0 is nobody's */
 	uint32_t index[FAST_INDEX]; /* places of records in area, 0 none */
@@ -75,7 +82,8 @@ struct fast_dep {
 	uint32_t stamp, value;
 };
 
-/* Followed by its deps, then what it says (struct fast_stat, or the text padded to words), then the path padded to words. */
+/* Followed by its deps, then what it says (struct fast_stat, or the text padded to words), then the
+ * path padded to words. */
 struct fast_rec {
 	uint32_t hash;
 	uint32_t ctx;
@@ -100,7 +108,8 @@ struct fast_stat {
 };
 _Static_assert(sizeof(struct fast_stat) == 112, "fast_stat");
 
-/* What a runner has for itself: how its address space is known to the kernel, which writes it. 0: ask the kernel. */
+/* What a runner has for itself: how its address space is known to the kernel, which writes it. 0:
+ * ask the kernel. */
 struct fast_own {
 	uint32_t abs,
 		rel; /* contexts for absolute paths and for those from the working directory */
@@ -140,13 +149,15 @@ static inline uint32_t fast_hash_end(uint32_t h, uint32_t ctx, uint32_t kind)
 	return h ^ h >> 13;
 }
 
-/* What the record says, and behind it its path; both inside of the area once fast_find() has returned it. */
+/* What the record says, and behind it its path; both inside of the area once fast_find() has
+ * returned it. */
 static inline const void *fast_said(const struct fast_rec *rec, uint32_t ndeps)
 {
 	return &rec->dep[ndeps];
 }
 
-/* The record for a key, as fields that were checked: a reader never takes them from the record again. NULL: none. */
+/* The record for a key, as fields that were checked: a reader never takes them from the record
+ * again. NULL: none. */
 struct fast_found {
 	const struct fast_rec *rec;
 	uint32_t ndeps;

@@ -1,8 +1,8 @@
-/* What code on a rewritten call's way has in common (stub/fast.c, stub/post.c): the frame that entry.S made, which r15 points to
- * throughout, and trials of guest pointers.
+/* What code on a rewritten call's way has in common (stub/fast.c, stub/post.c): the frame that
+ * entry.S made, which r15 points to throughout, and trials of guest pointers.
  *
- * What lies between the stack pointer and the first stack pointer of the program is there. Anything else is tried by a native call
- * that touches it and changes nothing. */
+ * What lies between the stack pointer and the first stack pointer of the program is there. Anything
+ * else is tried by a native call that touches it and changes nothing. */
 #ifndef VIV_STUB_FASTPATH_H
 #define VIV_STUB_FASTPATH_H
 
@@ -64,10 +64,11 @@ struct stream {
 	uint32_t far;
 };
 struct post_slot;
-/* st has the buffer. False: it is not a call for this. Else it is posted, with a stream or, if kind is STREAM_NONE, for the kernel to move
- * the bytes. */
+/* st has the buffer. False: it is not a call for this. Else it is posted, with a stream or, if kind
+ * is STREAM_NONE, for the kernel to move the bytes. */
 FAST int stream_begin(struct stream *st, uint32_t tid, uint64_t fd, uint32_t kind);
-/* Something that there is to do. False: there is nothing at the moment. worked: the kernel is at work on the call. */
+/* Something that there is to do. False: there is nothing at the moment. worked: the kernel is at
+ * work on the call. */
 FAST int stream_step(struct stream *st, struct post_slot *s, int worked);
 /* The kernel does not do this with such a file. */
 FAST void stream_refused(uint64_t fd);
@@ -82,7 +83,8 @@ extern char guard_copy_at[], guard_copy_end[];
 
 /* The call through the box (stub/post.h): what it gives, or MISS. */
 FAST long post_call(void);
-/* A signal came while the answering code was at work: a posted call is taken back, or its end waited for. */
+/* A signal came while the answering code was at work: a posted call is taken back, or its end
+ * waited for. */
 void stub_post_leave(struct fast_frame *f);
 
 #endif

@@ -1,15 +1,17 @@
-/* A copy that survives a bad address (guard_copy() in entry.S), for what is too large to be tried page by page.
+/* A copy that survives a bad address (guard_copy() in entry.S), for what is too large to be tried
+ * page by page.
  *
- * For as long as the guest leaves SIGSEGV and SIGBUS at their default, which is to die of them, they are caught here instead. A fault of
- * that copy ends the copy. Any other is the guest's, and so is a signal that was sent: the default is put back, and it happens again, or
- * is sent again, to end the process as it would have.
+ * For as long as the guest leaves SIGSEGV and SIGBUS at their default, which is to die of them,
+ * they are caught here instead. A fault of that copy ends the copy. Any other is the guest's, and
+ * so is a signal that was sent: the default is put back, and it happens again, or is sent again, to
+ * end the process as it would have.
  *
- * A program that has a handler of its own for one of the two, or blocks one, has no guard: its faults never come here. What it is shown of
- * the two signals is the default. */
+ * A program that has a handler of its own for one of the two, or blocks one, has no guard: its
+ * faults never come here. What it is shown of the two signals is the default. */
 #include "stub/fastpath.h"
 
-static uint64_t
-	guarded; /* the process that has it; 0: none. A vfork child has signals of its own, and our memory */
+/* the process that has it; 0: none. A vfork child has signals of its own, and our memory */
+static uint64_t guarded;
 static int busy; /* the signals are being changed */
 
 #define GUARDS (BIT(SIGBUS_) | BIT(SIGSEGV_))
@@ -48,14 +50,16 @@ void stub_guard_open(void)
 	};
 
 	lock();
-	/* What a fork copied can be of a process that its parent had nothing but memory in common with. */
+	/* What a fork copied can be of a process that its parent had nothing but memory in common
+	 * with. */
 	guarded = 0;
 	if (is_default(SIGBUS_) && is_default(SIGSEGV_) &&
 	    native(NR_SIGACTION, SIGBUS_, &sa, 0, 8) == 0 &&
 	    native(NR_SIGACTION, SIGSEGV_, &sa, 0, 8) == 0)
 		guarded = (uint64_t)native(NR_GETPID, 0, 0, 0, 0);
 	unlock();
-	/* From now on it is sent as one with a handler is, so that it comes also in the middle of a call. */
+	/* From now on it is sent as one with a handler is, so that it comes also in the middle of a
+	 * call. */
 	if (guarded) {
 		hyper(HC_SIGACTION, SIGBUS_, sa.handler, sa.flags, 1);
 		hyper(HC_SIGACTION, SIGSEGV_, sa.handler, sa.flags, 1);

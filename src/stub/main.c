@@ -1,8 +1,9 @@
-/* The first words of every program: after the host's execve of the stub, asks the kernel what to load, maps it, puts the
- * stack into the shape that the program expects, and jumps.
+/* The first words of every program: after the host's execve of the stub, asks the kernel what to
+ * load, maps it, puts the stack into the shape that the program expects, and jumps.
  *
- * The host has already replaced the memory, built the stack from the guest's own argv and envp, and ended the other threads.
- * What it cannot know is repaired: the auxiliary vector speaks of the stub, argv of a #! script lacks its interpreter. */
+ * The host has already replaced the memory, built the stack from the guest's own argv and envp, and
+ * ended the other threads. What it cannot know is repaired: the auxiliary vector speaks of the
+ * stub, argv of a #! script lacks its interpreter. */
 #include "stub/fast.h"
 #include "stub/sys.h"
 
@@ -149,8 +150,9 @@ static uint64_t aux_value(const uint64_t *pair, const struct stub_done *done, ui
 	}
 }
 
-/* Builds the program's view of the stack below the host's: the strings that are new, then argc, argv, envp and auxv. The
- * arguments of a script are all laid out anew, so that they lie in one piece. Returns the new stack pointer. */
+/* Builds the program's view of the stack below the host's: the strings that are new, then argc,
+ * argv, envp and auxv. The arguments of a script are all laid out anew, so that they lie in one
+ * piece. Returns the new stack pointer. */
 static uint64_t *stack_arrange(const uint64_t *sp, struct stub_done *done, uint64_t bias,
 			       uint64_t interp_base)
 {
@@ -213,7 +215,8 @@ static uint64_t *stack_arrange(const uint64_t *sp, struct stub_done *done, uint6
 	return out;
 }
 
-/* Tells the host where things are: brk starts behind the program, its /proc/PID shows the right ranges. */
+/* Tells the host where things are: brk starts behind the program, its /proc/PID shows the right
+ * ranges. */
 static void mm_describe(const struct stub_done *done, uint64_t bias)
 {
 	struct {

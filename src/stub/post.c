@@ -1,12 +1,14 @@
 /* The runner's side of posted calls (stub/post.h).
  *
- * Which thread posts is asked of the host, unless there has never been but one. A fork's child starts without a box.
+ * Which thread posts is asked of the host, unless there has never been but one. A fork's child
+ * starts without a box.
  *
- * What a call reads is copied into its slot, and what it writes from there, with ordinary instructions: so the addresses are
- * tried before, and where they are bad, or the call has more of them than we look at, the kernel moves the bytes itself.
+ * What a call reads is copied into its slot, and what it writes from there, with ordinary
+ * instructions: so the addresses are tried before, and where they are bad, or the call has more of
+ * them than we look at, the kernel moves the bytes itself.
  *
- * The wait is short by nature: the kernel is at work or about to be. If it is not, as the host lets somebody else run in its place,
- * we stop waiting and make the call. */
+ * The wait is short by nature: the kernel is at work or about to be. If it is not, as the host lets
+ * somebody else run in its place, we stop waiting and make the call. */
 #include "stub/post.h"
 #include "stub/fast.h"
 #include "stub/fastpath.h"
@@ -241,7 +243,8 @@ FAST static int plan_make(struct plan *p)
 
 /* ---- posting ---- */
 
-/* On another processor than this thread. The host keeps our processor's number in the limit of a segment. */
+/* On another processor than this thread. The host keeps our processor's number in the limit of a
+ * segment. */
 FAST_INLINE int kernel_is_awake(void)
 {
 	uint32_t there = fast_load(&REGION->awake), here;
@@ -257,8 +260,8 @@ FAST_INLINE int state_swap(uint32_t *at, uint32_t from, uint32_t to)
 	return __atomic_compare_exchange_n(at, &from, to, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* It was made: what it wrote is put where it belongs, but for the first bytes of a stream that are there already, and what it gave into
- * the frame. */
+/* It was made: what it wrote is put where it belongs, but for the first bytes of a stream that are
+ * there already, and what it gave into the frame. */
 FAST_INLINE void take_result(struct fast_frame *f, const struct post_slot *s, uint32_t copied)
 {
 	uint32_t n = s->out_len < s->out_room ? s->out_len : s->out_room;

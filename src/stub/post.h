@@ -1,27 +1,33 @@
-/* Calls that are posted: a box of memory that one address space shares with the kernel, and how a call goes through it.
+/* Calls that are posted: a box of memory that one address space shares with the kernel, and how a
+ * call goes through it.
  *
- * While the kernel is awake and looks at the boxes (fast_region.awake), a rewritten call (stub/fast.c) need not switch to it and
- * back: the stub writes the call into a slot and waits for the moment that it takes. A posted call never waits for anything
- * else: what cannot be answered at once, and whatever is unusual, the kernel sends back (POST_ASK), and it is made as a system
- * call.
+ * While the kernel is awake and looks at the boxes (fast_region.awake), a rewritten call
+ * (stub/fast.c) need not switch to it and back: the stub writes the call into a slot and waits for
+ * the moment that it takes. A posted call never waits for anything else: what cannot be answered at
+ * once, and whatever is unusual, the kernel sends back (POST_ASK), and it is made as a system call.
  *
  *   FREE -> TAKEN (stub) -> POSTED (stub) -> WORKED (kernel) -> DONE or ASK (kernel) -> FREE (stub)
  *                           POSTED -> FREE (stub: it waits no longer)
  *
- * What the call reads and writes goes through the slot as well, as far as there is room: the stub copies what the call reads
- * into it (in), and the kernel leaves there what the call writes (out), instead of reaching into the other's memory.
+ * What the call reads and writes goes through the slot as well, as far as there is room: the stub
+ * copies what the call reads into it (in), and the kernel leaves there what the call writes (out),
+ * instead of reaching into the other's memory.
  *
- * What is too large for a slot goes as a *stream*, through the area: more memory that is shared, made for the address spaces that have
- * use for it. Both sides work at it at the same time. What the call reads is copied into the area by the stub, and "ready" says how much
- * is there; what it writes is put there by the kernel, "filled" says how much, and the stub copies it on, having told in "ready" how far
- * the place for it can be written. Where either does not go on, the kernel moves the rest without its help. Processors that take turns at
- * the same memory are slow as long as it is in the cache of one of them, so the streams of one call after the other lie in different parts
- * of the area, which is larger than the caches near to one processor. That does not help where the processors have no cache in common:
- * who writes the area and finds it slow says so ("far"), and who reads takes what it has read out of its caches.
+ * What is too large for a slot goes as a *stream*, through the area: more memory that is shared,
+ * made for the address spaces that have use for it. Both sides work at it at the same time. What
+ * the call reads is copied into the area by the stub, and "ready" says how much is there; what it
+ * writes is put there by the kernel, "filled" says how much, and the stub copies it on, having told
+ * in "ready" how far the place for it can be written. Where either does not go on, the kernel moves
+ * the rest without its help. Processors that take turns at the same memory are slow as long as it
+ * is in the cache of one of them, so the streams of one call after the other lie in different parts
+ * of the area, which is larger than the caches near to one processor. That does not help where the
+ * processors have no cache in common: who writes the area and finds it slow says so ("far"), and
+ * who reads takes what it has read out of its caches.
  *
- * Both sides write a box, so the kernel trusts nothing in it: it copies what it needs of a slot once and checks the copy. A guest
- * that writes nonsense there makes calls that it could have made anyway; one that posts in the name of another of its threads
- * does nothing that it could not do to that thread's memory. */
+ * Both sides write a box, so the kernel trusts nothing in it: it copies what it needs of a slot
+ * once and checks the copy. A guest that writes nonsense there makes calls that it could have made
+ * anyway; one that posts in the name of another of its threads does nothing that it could not do to
+ * that thread's memory. */
 #ifndef VIV_STUB_POST_H
 #define VIV_STUB_POST_H
 
@@ -39,15 +45,16 @@
 #define POST_SLOTS 15
 #define POST_INS 4
 #define POST_ROOM 1864
-#define POST_LEN_MAX \
-	65536 /* longer reads and writes are posted only with a stream: the switch is little of what they cost */
+/* longer reads and writes are posted only with a stream: the switch is little of what they cost */
+#define POST_LEN_MAX 65536
 #define STREAM_MAX AREA_SIZE /* longer ones are not */
 #define STREAM_MIN 32768 /* shorter ones have no stream */
 
 #define READY_NO_MORE 0x80000000u
 enum post_stream { STREAM_NONE, STREAM_IN, STREAM_OUT };
 
-/* In the low bits of a slot's state; above them the number of the thread whose call it is. A free slot's state is 0. */
+/* In the low bits of a slot's state; above them the number of the thread whose call it is. A free
+ * slot's state is 0. */
 enum post_step { POST_FREE, POST_TAKEN, POST_POSTED, POST_WORKED, POST_DONE, POST_ASK };
 #define POST_STATE(tid, step) ((uint32_t)(tid) << 3 | (step))
 #define POST_STEP(state) ((state)&7)
@@ -78,8 +85,8 @@ struct post_slot {
 _Static_assert(sizeof(struct post_slot) == 2048, "post_slot");
 
 struct post_box {
-	uint32_t state
-		[16]; /* of each slot: in one line, all that the kernel looks at while it waits */
+	/* of each slot: in one line, all that the kernel looks at while it waits */
+	uint32_t state[16];
 	uint32_t area_owner; /* the thread whose stream it is; 0: nobody's */
 	uint8_t unused[2048 - 64 - 4];
 	struct post_slot slot[POST_SLOTS];

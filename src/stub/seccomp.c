@@ -1,10 +1,12 @@
 /* Seccomp filters of the guest's own, and its SIGSYS.
  *
- * The kernel keeps a copy of each filter and shows us the form that the host is to have; the host then judges every call by it. What
- * comes here as a trap is either ours (execve, clone, mmap of a file ...) or the guest's filter's, or both: the kernel says which.
- * The mark lets our own calls pass; the list of them is in src/kernel/task/seccomp.c.
+ * The kernel keeps a copy of each filter and shows us the form that the host is to have; the host
+ * then judges every call by it. What comes here as a trap is either ours (execve, clone, mmap of a
+ * file ...) or the guest's filter's, or both: the kernel says which. The mark lets our own calls
+ * pass; the list of them is in src/kernel/task/seccomp.c.
  *
- * The guest's handler gets the very frame that the host made for ours: it holds the guest's registers after the call, as on Linux. */
+ * The guest's handler gets the very frame that the host made for ours: it holds the guest's
+ * registers after the call, as on Linux. */
 #include "stub/fast.h"
 #include "stub/sys.h"
 
@@ -44,7 +46,8 @@ static int is_within(uint64_t p, const struct k_ucontext *uc)
 	return !(uc->ss_flags & SS_DISABLE_) && p >= uc->ss_sp && p - uc->ss_sp < uc->ss_size;
 }
 
-/* Our handler runs on the alternate stack where there is one; the guest's only if it asked for it. */
+/* Our handler runs on the alternate stack where there is one; the guest's only if it asked for
+ * it. */
 static struct k_frame *frame_move(struct k_frame *f)
 {
 	size_t size = stub_frame_size(f);
@@ -73,7 +76,8 @@ void stub_guest_sigsys(struct k_frame *f, int forced)
 	if (sa->handler <= 1 || !f)
 		for (;;)
 			hyper(HC_SIGSYS_DIE, 0, 0, 0, 0);
-	/* One step for stack, registers and mask: a return into the handler, whose own return is the guest's. */
+	/* One step for stack, registers and mask: a return into the handler, whose own return is
+	 * the guest's. */
 	go = f->uc;
 	go.rip = sa->handler;
 	go.rsp = (uint64_t)f;

@@ -1,9 +1,12 @@
-/* The seed: a runner that never runs a program, from which further processes of the cell are forked.
+/* The seed: a runner that never runs a program, from which further processes of the cell are
+ * forked.
  *
- * A sealed kernel can make no process. The seed can, as every runner can, and it has nothing that a program could have changed before. It
- * waits in HC_SEED until a process is wanted, makes room for its words, lets the kernel write them there, and forks; the child
- * announces itself and executes the stub, as after any execve. With 'split' the roles are exchanged: the child is the seed from
- * then on and the parent becomes the process, so that an idle cell has one runner only and its first process the lowest number. */
+ * A sealed kernel can make no process. The seed can, as every runner can, and it has nothing that a
+ * program could have changed before. It waits in HC_SEED until a process is wanted, makes room for
+ * its words, lets the kernel write them there, and forks; the child announces itself and executes
+ * the stub, as after any execve. With 'split' the roles are exchanged: the child is the seed from
+ * then on and the parent becomes the process, so that an idle cell has one runner only and its
+ * first process the lowest number. */
 #include "stub/sys.h"
 
 #define SIGCHLD_FLAG 17UL

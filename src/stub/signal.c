@@ -1,25 +1,28 @@
 /* Signals in the runner.
  *
- * The kernel never sends a signal that has a handler directly: it would land inside a system call with the wrong result. It
- * sends STUB_SIG to exactly one thread; stub_signal() takes the real signal out of it and raises it on itself, so the host
- * delivers it at the return from here, between two instructions of the guest, with the host's own frame, mask and alternate
- * stack. If the kernel cut a parked call short for it, the call is either restarted (the host has already set that up) or made
- * to return EINTR here.
+ * The kernel never sends a signal that has a handler directly: it would land inside a system call
+ * with the wrong result. It sends STUB_SIG to exactly one thread; stub_signal() takes the real
+ * signal out of it and raises it on itself, so the host delivers it at the return from here,
+ * between two instructions of the guest, with the host's own frame, mask and alternate stack. If
+ * the kernel cut a parked call short for it, the call is either restarted (the host has already set
+ * that up) or made to return EINTR here.
  *
- * STUB_SIG and SIGSYS are ours: a guest that sets a handler for them is told that it did. A SIGSYS that is the guest's own reaches
- * its handler by way of ours (stub/seccomp.c); it can be caught and ignored, but not blocked. STUB_SIG never reaches it. */
+ * STUB_SIG and SIGSYS are ours: a guest that sets a handler for them is told that it did. A SIGSYS
+ * that is the guest's own reaches its handler by way of ours (stub/seccomp.c); it can be caught and
+ * ignored, but not blocked. STUB_SIG never reaches it. */
 #include "stub/sys.h"
 
 static struct k_sigaction fake[2]; /* what the guest believes of SIGSYS and STUB_SIG */
-/* Which of the two the guest has in the masks of its handlers, where the host must not have them; shown back when a
- * handler is replaced (valgrind checks that they are still there). By signal: 1 SIGSYS, 2 STUB_SIG. */
+/* Which of the two the guest has in the masks of its handlers, where the host must not have them;
+ * shown back when a handler is replaced (valgrind checks that they are still there). By signal: 1
+ * SIGSYS, 2 STUB_SIG. */
 static uint8_t believed[STUB_SIG + 1];
 #define SA_KNOWN_ 0xdc000807ull
 
 static struct k_sigaction cont; /* what the guest does with SIGCONT, if it catches it */
 
-/* Signals whose handler the kernel knows of, for one process: a vfork child shares our memory while other threads of its parent
- * run, so both words change in one step. */
+/* Signals whose handler the kernel knows of, for one process: a vfork child shares our memory while
+ * other threads of its parent run, so both words change in one step. */
 static struct told {
 	uint64_t pid, set;
 } told __attribute__((aligned(16)));
@@ -59,8 +62,8 @@ static void reraise(struct k_siginfo *si, int process_wide)
 {
 	long pid = native(NR_GETPID, 0, 0, 0, 0), tid = native(NR_GETTID, 0, 0, 0, 0);
 
-	/* For the process, the host lets only its first thread use the codes of kill and of the kernel: others mark it as the
-	 * kernel does (pack_direct). */
+	/* For the process, the host lets only its first thread use the codes of kill and of the
+	 * kernel: others mark it as the kernel does (pack_direct). */
 	if (process_wide && tid != pid && (si->code >= 0 || si->code == -6 /* SI_TKILL */)) {
 		si->err = (int32_t)SIG_PACK(si->signo, 0, si->code);
 		si->code = -1;
@@ -116,17 +119,18 @@ static void collect(uint64_t set, int thread)
 
 /* ---- calls that wait for long ----
  *
- * Such a call waits in stub_wait(), on nobody's stack: the guest's context itself is there. Whoever interrupts it is a handler of
- * ours, with everything blocked, and takes the context out first, so no guest's handler sees it. What the context was comes from
- * the kernel, with the result or for the asking, so nothing has to be kept here. */
+ * Such a call waits in stub_wait(), on nobody's stack: the guest's context itself is there. Whoever
+ * interrupts it is a handler of ours, with everything blocked, and takes the context out first, so
+ * no guest's handler sees it. What the context was comes from the kernel, with the result or for
+ * the asking, so nothing has to be kept here. */
 
 static int is_waiting(const struct k_ucontext *uc)
 {
 	return uc->rip >= (uint64_t)stub_wait && uc->rip < (uint64_t)stub_wait_end;
 }
 
-/* The call was cut short, and the host set it up to be made again. If that is not what is interrupted here (SIGCONT's handler
- * is about to run), it is made again. */
+/* The call was cut short, and the host set it up to be made again. If that is not what is
+ * interrupted here (SIGCONT's handler is about to run), it is made again. */
 static void wait_enter(struct k_ucontext *uc, const struct stub_wait *w)
 {
 	if (uc->rip + 2 != w->ip || (int)uc->rax != (int)w->nr || uc->r9 != w->r9)
@@ -149,8 +153,8 @@ static void wait_leave(struct k_ucontext *uc, const struct stub_wait *w)
 	}
 }
 
-/* Out of the wait without having been called: the call ends, if it has not yet. True: with a result, which counts more than
- * the signal. */
+/* Out of the wait without having been called: the call ends, if it has not yet. True: with a
+ * result, which counts more than the signal. */
 static int wait_ask(struct k_ucontext *uc)
 {
 	struct stub_wait w;
@@ -162,7 +166,8 @@ static int wait_ask(struct k_ucontext *uc)
 	return w.ret != STUB_AGAIN;
 }
 
-/* The kernel's wake-up when no reserved signal can be queued: SIGSYS, which arrives without a word. */
+/* The kernel's wake-up when no reserved signal can be queued: SIGSYS, which arrives without a
+ * word. */
 void stub_nudged(struct k_ucontext *uc)
 {
 	struct suspend *s;
@@ -182,8 +187,9 @@ static void nothing(void)
 {
 }
 
-/* SIGCONT is the host's own signal even if it is caught (nothing else continues a process), so the kernel's mark is in it: the
- * real code, and whether it cut a call short that ends with EINTR whatever the handler's flags say. */
+/* SIGCONT is the host's own signal even if it is caught (nothing else continues a process), so the
+ * kernel's mark is in it: the real code, and whether it cut a call short that ends with EINTR
+ * whatever the handler's flags say. */
 uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 {
 	const uint64_t ours = BIT(STUB_SIG);
@@ -253,12 +259,13 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 	answered = is_waiting(uc) && wait_ask(uc);
 	settle(&si, flags & SIGF_THREAD ? 0 : s ? s->mask : uc->sigmask);
 	if (s)
-		s->woken =
-			1; /* settling made the kernel forget the question: ask again unless a handler ran */
+		s->woken = 1; /* settling made the kernel forget the question: ask again unless a
+				 handler ran */
 	if (s || answered || (uc->sigmask & BIT(si.signo)))
 		return;
 
-	/* The host rewound the call: rip is at its syscall instruction. A native futex wait is treated like a parked call. */
+	/* The host rewound the call: rip is at its syscall instruction. A native futex wait is
+	 * treated like a parked call. */
 	if (!(flags & (SIGF_RESTART | SIGF_EINTR)) && uc->rax != NR_FUTEX)
 		return;
 	if (!can_read(uc->rip & ~7UL) || *(const uint16_t *)uc->rip != 0x050f)
@@ -337,7 +344,8 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 			uint64_t pid = (uint64_t)native(NR_GETPID, 0, 0, 0, 0);
 
 			told_swap(&now, now);
-			/* Of SIGCHLD the kernel must know all: it decides whether zombies are left. */
+			/* Of SIGCHLD the kernel must know all: it decides whether zombies are
+			 * left. */
 			if (now.pid != pid || !(now.set & BIT(sig)) || sig == SIGCHLD_) {
 				hyper(HC_SIGACTION, sig, sa.handler, sa.flags, 0);
 				while (!told_swap(&now,
@@ -347,8 +355,9 @@ long stub_sigaction(const struct k_ucontext *uc, long sig, uint64_t act, uint64_
 					;
 			}
 		}
-		/* What came before the change is the old handler's. A trap takes long enough for a signal to come in the middle
-		 * of it, and programs (bash, when it starts to wait for a child) count on the moment being short. */
+		/* What came before the change is the old handler's. A trap takes long enough for a
+		 * signal to come in the middle of it, and programs (bash, when it starts to wait
+		 * for a child) count on the moment being short. */
 		if (stub_is_interrupted(uc))
 			return -ERESTART_;
 		shown = cont;
@@ -423,8 +432,8 @@ static int wait_masked(struct suspend *s)
 		stub_suspend(&mask, s);
 		if (!s->by64)
 			return 1;
-		/* Raised a moment ago: the next wait delivers it. One that is ignored would end no wait, and the kernel wakes
-		 * us only once. */
+		/* Raised a moment ago: the next wait delivers it. One that is ignored would end no
+		 * wait, and the kernel wakes us only once. */
 		if (native(NR_SIGPENDING, &pending, 8, 0, 0) == 0 && ends_wait(pending & ~mask))
 			continue;
 		if (s->woken)
@@ -447,8 +456,9 @@ long stub_sigsuspend(uint64_t set, uint64_t size)
 	return -EINTR_;
 }
 
-/* ppoll and its kin with a mask: ask the kernel with everything blocked; if there is nothing yet, it remembers the question
- * and wakes us by the reserved signal while we wait with the guest's mask. No moment is left in which a signal is lost. */
+/* ppoll and its kin with a mask: ask the kernel with everything blocked; if there is nothing yet,
+ * it remembers the question and wakes us by the reserved signal while we wait with the guest's
+ * mask. No moment is left in which a signal is lost. */
 long stub_masked_call(struct k_ucontext *uc)
 {
 	uint64_t a[6] = { uc->rdi, uc->rsi, uc->rdx, uc->r10, uc->r8, uc->r9 };
@@ -505,7 +515,8 @@ static long now_ns(void)
 	return ts[0] * 1000000000L + ts[1];
 }
 
-/* Natively, with the reserved signal in the set: what comes by it is either what the guest waits for or is settled here. */
+/* Natively, with the reserved signal in the set: what comes by it is either what the guest waits
+ * for or is settled here. */
 long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout,
 		       uint64_t size)
 {

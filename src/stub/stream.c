@@ -1,8 +1,10 @@
-/* The runner's side of a stream (stub/post.h): large buffers, a chunk at a time, while the kernel is at work on the call.
+/* The runner's side of a stream (stub/post.h): large buffers, a chunk at a time, while the kernel
+ * is at work on the call.
  *
- * What is to be written is tried in large pieces by having the host fill in the pages (they are about to be written), a little ahead of
- * the kernel. What is to be read needs no trial under a guard (stub/guard.c), and is not streamed without. One call of an address space has
- * the area at a time; another that comes meanwhile goes without a stream. */
+ * What is to be written is tried in large pieces by having the host fill in the pages (they are
+ * about to be written), a little ahead of the kernel. What is to be read needs no trial under a
+ * guard (stub/guard.c), and is not streamed without. One call of an address space has the area at a
+ * time; another that comes meanwhile goes without a stream. */
 #include "stub/post.h"
 #include "stub/fastpath.h"
 

@@ -144,7 +144,8 @@ void stub_wait(void);
 extern char stub_wait_end[];
 extern char stub_suspend_ret[];
 
-/* Where a rewritten call arrives: rax is its number, rcx the address of its system call instruction (fast.c). */
+/* Where a rewritten call arrives: rax is its number, rcx the address of its system call instruction
+ * (fast.c). */
 void stub_fast(void);
 extern char stub_fast_in[], stub_fast_out[], stub_fast_end[];
 extern char __start_fasttext[], __stop_fasttext[];
@@ -154,14 +155,16 @@ extern struct stub_boot stub_boot_data;
 void stub_code_note(uint64_t start, uint64_t len);
 void stub_stack_note(uint64_t sp);
 void stub_rewrite(uint64_t ip, int single);
-/* The box: asked for; not there for a child that has a copy of our memory. The second thread is about to be made. */
+/* The box: asked for; not there for a child that has a copy of our memory. The second thread is
+ * about to be made. */
 void stub_post_open(void);
 void stub_post_forked(void);
 void stub_post_threads(void);
 /* More memory for it. */
 void stub_area_open(void);
 void stub_area_forked(void);
-/* Faults of the stub's own (guard.c). stub_guard_sigaction is a native sigaction that shows nothing of it. */
+/* Faults of the stub's own (guard.c). stub_guard_sigaction is a native sigaction that shows nothing
+ * of it. */
 void stub_guard_open(void);
 void stub_guard_forked(void);
 long stub_guard_sigaction(long sig, const struct k_sigaction *sa, struct k_sigaction *prev);
@@ -190,21 +193,24 @@ long stub_sigsuspend(uint64_t set, uint64_t size);
 long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint64_t timeout,
 		       uint64_t size);
 long stub_masked_call(struct k_ucontext *uc);
-/* This process (or one that shared its memory) has a seccomp filter of its own: the host's trap is not the last word on a call, and
- * whatever answers calls without asking must not. May be set without need, never the other way. */
+/* This process (or one that shared its memory) has a seccomp filter of its own: the host's trap is
+ * not the last word on a call, and whatever answers calls without asking must not. May be set
+ * without need, never the other way. */
 extern int stub_filtered;
 long stub_seccomp(long op, long flags, uint64_t arg);
-/* What the guest's filters say of a trapped call: 1 it goes on; 0 it has its result in uc, or a handler runs at the return. */
+/* What the guest's filters say of a trapped call: 1 it goes on; 0 it has its result in uc, or a
+ * handler runs at the return. */
 int stub_seccomp_pass(struct k_frame *f);
-/* Runs the guest's handler of SIGSYS on the frame that the host made for ours. Returns only if it is ignored. */
+/* Runs the guest's handler of SIGSYS on the frame that the host made for ours. Returns only if it
+ * is ignored. */
 void stub_guest_sigsys(struct k_frame *f, int forced);
 size_t stub_frame_size(const struct k_frame *f);
 struct k_sigaction *stub_sigsys_action(void);
 
 #pragma GCC visibility pop
 
-/* Guest pointers are tried with a call that has no effect while everything is blocked: a bad one gives EFAULT and not a
- * fault in the stub. Both try eight bytes. */
+/* Guest pointers are tried with a call that has no effect while everything is blocked: a bad one
+ * gives EFAULT and not a fault in the stub. Both try eight bytes. */
 static inline int can_read(uint64_t p)
 {
 	return native(NR_SIGPROCMASK, 0, p, 0, 8) == 0;

@@ -1,14 +1,16 @@
 /* The SIGSYS handler: calls that must happen in the caller's own address space.
  *
- * The filter turns these into a trap. All signals are blocked here, so a guest's handler never runs on top of the stub
- * (but for rt_sigsuspend and its kin, whose purpose that is); signals come at the return, with the guest's own context. */
+ * The filter turns these into a trap. All signals are blocked here, so a guest's handler never runs
+ * on top of the stub (but for rt_sigsuspend and its kin, whose purpose that is); signals come at
+ * the return, with the guest's own context. */
 #include "stub/sys.h"
 
 #define AT_FDCWD_ (-100)
 #define MAP_FIXED_NOREPLACE_ 0x100000
 #define MAP_PROBE_ (MAP_FIXED_NOREPLACE_ | 0x22) /* private, anonymous */
 
-/* Of two things that are wrong Linux tells this one first: asked where a file was refused already. */
+/* Of two things that are wrong Linux tells this one first: asked where a file was refused
+ * already. */
 static int place_is_taken(uint64_t addr, uint64_t len)
 {
 	long ret = sys6(NR_MMAP, addr, len, 0, MAP_PROBE_, (uint64_t)-1, 0);
@@ -93,8 +95,8 @@ static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t a
 	return ret;
 }
 
-/* The kernel's to answer: the instruction runs again, in the program's own context, so that the call can wait, be interrupted and
- * be restarted as any other. */
+/* The kernel's to answer: the instruction runs again, in the program's own context, so that the
+ * call can wait, be interrupted and be restarted as any other. */
 static void forward(struct k_ucontext *uc)
 {
 	uint32_t nr = (uint32_t)uc->rax; /* the host looks at no more either */

@@ -1,6 +1,6 @@
-/* The boot spec in a sealed memfd. Layout: struct bootspec as it is, then the pointer arrays,
- * the layers, then the strings; every pointer is written as an offset from the start. The reader maps the
- * file privately and turns offsets into pointers in place, so that nothing is copied and the
+/* The boot spec in a sealed memfd. Layout: struct bootspec as it is, then the pointer arrays, the
+ * layers, then the strings; every pointer is written as an offset from the start. The reader maps
+ * the file privately and turns offsets into pointers in place, so that nothing is copied and the
  * strings live as long as the mapping. Both sides are of one build. */
 #include "wire/bootspec.h"
 

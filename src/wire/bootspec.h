@@ -1,14 +1,17 @@
 /* What viv tells a kernel at its start, and on which descriptors.
  *
- * viv (trusted) starts viv-kernel as process 1 of fresh namespaces with these descriptors and no others:
+ * viv (trusted) starts viv-kernel as process 1 of fresh namespaces with these descriptors and no
+ * others:
  *   0 1 2  the caller's streams
  *   3      control: a SOCK_SEQPACKET pair; messages below
  *   4      the spec: a sealed memfd with a struct bootspec and then strings
  *   5      the image: the host's root directory, or the directory of an image of the store; O_PATH
- *   6...   one O_PATH directory for each host mount, in the spec's order; likewise what disks need: the directory with the layers of a
- *          disk (data/), and one for each layer of another disk in its chain
+ *   6...   one O_PATH directory for each host mount, in the spec's order; likewise what disks
+ *          need: the directory with the layers of a disk (data/), and one for each layer of
+ *          another disk in its chain
  *   then   with --trace: where the trace goes (trace_fd says which number)
- * The spec is written by bootspec_write in viv and read by bootspec_read in the kernel. It comes from the operator and is trusted, but it is still bounded. */
+ * The spec is written by bootspec_write in viv and read by bootspec_read in the kernel. It comes
+ * from the operator and is trusted, but it is still bounded. */
 #ifndef VIV_WIRE_BOOTSPEC_H
 #define VIV_WIRE_BOOTSPEC_H
 
@@ -26,7 +29,8 @@
 #define SPEC_MAX_LAYERS 16384 /* sealed ones, of all disks together */
 #define SPEC_FDS 640 /* numbers below it are for what viv gives; it may be more */
 
-/* A disk (docs/decisions/0017). Its chain is layers[first ... first + nsealed) of the spec, from the root on, then the active one. */
+/* A disk (docs/decisions/0017). Its chain is layers[first ... first + nsealed) of the spec, from
+ * the root on, then the active one. */
 struct disk_spec {
 	bool present;
 	bool readonly; /* the chain alone: active does not count */
@@ -47,7 +51,8 @@ struct mount_spec {
 	const char *kind; /* "host" (a directory), "file", "tmpfs", "disk" or "s3" */
 	bool readonly;
 	int fd; /* of a host directory or file; of s3: the socket of its viv-s3 (wire/s3.h) */
-	int32_t write_fd; /* of a file that is not read-only: a number of its own, for the descriptor that writes */
+	/* of a file that is not read-only: a number of its own, for the descriptor that writes */
+	int32_t write_fd;
 	bool detached; /* fd is a mount of its own already, so that ".." leads nowhere */
 	uint64_t size; /* of a tmpfs; 0: default */
 	struct disk_spec disk;
@@ -59,22 +64,25 @@ enum fast_mode {
 	FAST_OFF,
 	FAST_CHECK, /* no, but what they would have said is compared with the truth */
 	FAST_EAGER, /* as on, but from the first call on and whether it pays or not: for tests */
-	FAST_DETACH, /* as on, and every call that waits is detached at once (kernel/task/detach.c): for tests */
+	/* as on, and every call that waits is detached at once (kernel/task/detach.c): for tests */
+	FAST_DETACH,
 	FAST_LAST = FAST_DETACH,
 };
 
-/* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is told to out_fd; see
- * kernel/cell/maintain.c. argv is not used then, but not empty. */
+/* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is
+ * told to out_fd; see kernel/cell/maintain.c. argv is not used then, but not empty. */
 enum spec_mode { MODE_RUN, MODE_LIST, MODE_CONTENTS, MODE_TAR, MODE_CHECK, MODE_MERGE };
 #define TELL_CONTENT_MAX (4u << 20) /* MODE_CONTENTS: larger ones are not told */
 
 struct bootspec {
 	uint32_t mode; /* enum spec_mode */
-	bool idle; /* no first process: it waits for CTL_EXEC, and ends by CTL_END, or with a process that CTL_X_FIRST started */
+	/* no first process: it waits for CTL_EXEC, and ends by CTL_END, or with a process that
+	 * CTL_X_FIRST started */
+	bool idle;
 	bool seed; /* further processes can be started; an idle cell always has this */
 	int32_t out_fd; /* of a mode that tells something */
-	uint32_t
-		from_layers; /* differences are to the first so many layers of the chain; 0: to the image */
+	/* differences are to the first so many layers of the chain; 0: to the image */
+	uint32_t from_layers;
 	int32_t log_fd; /* of MODE_MERGE: an empty file */
 	uint32_t log_layer; /* and the number of its layer */
 	bool tar_whole; /* not only what differs */
@@ -85,8 +93,9 @@ struct bootspec {
 	bool workdir_make; /* when it is not there */
 	const char *hostname; /* the cell's */
 	uint32_t uid, gid; /* of the first process, inside */
-	const char *
-		user; /* instead: "NAME", "UID", with ":GROUP" or not, by the cell's own /etc/passwd and /etc/group; or NULL */
+	/* instead: "NAME", "UID", with ":GROUP" or not, by the cell's own /etc/passwd and
+	 * /etc/group; or NULL */
+	const char *user;
 	const char *
 		wasm; /* command that runs WebAssembly modules; NULL: node, where the cell has it */
 	bool image_stored; /* FD_IMAGE is an image of the store */
@@ -96,7 +105,9 @@ struct bootspec {
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */
-	bool changes; /* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the path */
+	/* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the
+	 * path */
+	bool changes;
 	bool quiet; /* no warnings and events, only failures */
 	bool tty[3]; /* which streams are terminals */
 	uint32_t cpus; /* that the cell sees; at least 1 */
@@ -106,8 +117,9 @@ struct bootspec {
 	uint32_t max_tasks; /* processes and threads */
 	uint32_t most_tasks; /* that a change of max_tasks can reach while it runs */
 	uint32_t max_files; /* open files of the whole cell */
-	uint64_t
-		disk_bytes; /* that may be written to the cell's own layer and tmpfs together; a disk has a quota of its own */
+	/* that may be written to the cell's own layer and tmpfs together; a disk has a quota of its
+	 * own */
+	uint64_t disk_bytes;
 	uint64_t disk_inodes;
 	int64_t timeout_ns; /* 0: none; enforced by viv, shown for completeness */
 	uint32_t nmounts;
@@ -126,33 +138,58 @@ int bootspec_read(int fd, struct bootspec *out);
 
 /* ---- control messages, both ways; one struct each, fixed size ---- */
 enum ctl_type {
-	CTL_SIGNAL =
-		1, /* viv -> kernel: signal a, for the foreground group if it is a terminal's (SIGINT, SIGWINCH, ...), else for the first process */
-	CTL_EXIT, /* kernel -> viv: the first process ended with wait status a; sent once, then the kernel ends */
-	CTL_FAIL, /* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
-	CTL_LOG, /* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when quiet */
-	CTL_EVENT, /* kernel -> viv: a limit was hit or neared: text; a is 1: of memory, and a process was ended for it */
-	CTL_SEAL, /* viv -> kernel: seal the root's active layer, layer a goes on; text "sync": bring all to the host's disk before. viv has noted that
-		     a is the active one before it asks (a layer that is not there yet is an empty one), and takes it back if that fails */
+	/* viv -> kernel: signal a, for the foreground group if it is a terminal's (SIGINT,
+	 * SIGWINCH, ...), else for the first process */
+	CTL_SIGNAL = 1,
+	/* kernel -> viv: the first process ended with wait status a; sent once, then the kernel
+	 * ends */
+	CTL_EXIT,
+	/* kernel -> viv: the cell could not start or go on; text says why; a: exit status to use */
+	CTL_FAIL,
+	/* kernel -> viv: text; a is 1: a result that was asked for, shown as it is and also when
+	 * quiet */
+	CTL_LOG,
+	/* kernel -> viv: a limit was hit or neared: text; a is 1: of memory, and a process was
+	 * ended for it */
+	CTL_EVENT,
+	/* viv -> kernel: seal the root's active layer, layer a goes on; text "sync": bring all to
+	 * the host's disk before. viv has noted that a is the active one before it asks (a layer
+	 * that is not there yet is an empty one), and takes it back if that fails */
+	CTL_SEAL,
 	CTL_SEALED, /* kernel -> viv: a is 0 or -errno; text: how many microseconds it took */
-	CTL_STOP, /* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
+	/* kernel -> viv: SIGTSTP came for the first process: viv stops, for its shell to go on */
+	CTL_STOP,
 	CTL_READY, /* kernel -> viv: the cell runs; an idle one waits */
-	/* Further processes. id is viv's number for one, from 1 on and never used twice; the first process that the spec starts is 1. */
-	CTL_EXEC, /* viv -> kernel: start process id, flags CTL_X_*; rows a, columns b with a terminal; descriptors: a spec (wire/execspec.h), 0, 1, 2, and with CTL_X_PROGRAM the program */
+	/* Further processes. id is viv's number for one, from 1 on and never used twice; the first
+	 * process that the spec starts is 1. */
+	/* viv -> kernel: start process id, flags CTL_X_*; rows a, columns b with a terminal;
+	 * descriptors: a spec (wire/execspec.h), 0, 1, 2, and with CTL_X_PROGRAM the program */
+	CTL_EXEC,
 	CTL_STARTED, /* kernel -> viv: process id has number a in the cell */
-	CTL_EXEC_FAIL, /* kernel -> viv: it could not; a: exit status as a shell has it (125, 126, 127), b: -errno; text */
+	/* kernel -> viv: it could not; a: exit status as a shell has it (125, 126, 127), b: -errno;
+	 * text */
+	CTL_EXEC_FAIL,
 	CTL_PROC_EXIT, /* kernel -> viv: process id ended with wait status a */
-	CTL_PROC_SIGNAL, /* viv -> kernel: signal a for process id; b is 1: for the foreground group of its terminal, else for its group */
+	/* viv -> kernel: signal a for process id; b is 1: for the foreground group of its terminal,
+	 * else for its group */
+	CTL_PROC_SIGNAL,
 	CTL_RESIZE, /* viv -> kernel: the terminal of process id has a rows and b columns */
-	CTL_HANG_UP, /* viv -> kernel: who had process id at its terminal or pipes is gone: SIGHUP and SIGCONT */
+	/* viv -> kernel: who had process id at its terminal or pipes is gone: SIGHUP and SIGCONT */
+	CTL_HANG_UP,
 	CTL_FREEZE, /* viv -> kernel: nothing of the cell runs any more, until ... */
 	CTL_THAW,
 	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
 	CTL_STATS, /* both: figures are asked for; stats */
-	CTL_DONE, /* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE, CTL_THAW, CTL_SETUP and CTL_LIMITS, by the request's number: a is 0 or -errno */
-	CTL_SETUP, /* viv -> kernel: an idle cell in which nothing ran yet becomes another one: limits, and the environment, directory and user of its
-		      processes by a spec (wire/execspec.h) whose argv does not count; answered by CTL_DONE */
-	CTL_LIMITS, /* viv -> kernel: other limits; -EBUSY: more memory is in use than that, and nothing has changed */
+	/* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE, CTL_THAW, CTL_SETUP and
+	 * CTL_LIMITS, by the request's number: a is 0 or -errno */
+	CTL_DONE,
+	/* viv -> kernel: an idle cell in which nothing ran yet becomes another one: limits, and the
+	 * environment, directory and user of its processes by a spec (wire/execspec.h) whose argv
+	 * does not count; answered by CTL_DONE */
+	CTL_SETUP,
+	/* viv -> kernel: other limits; -EBUSY: more memory is in use than that, and nothing has
+	 * changed */
+	CTL_LIMITS,
 };
 
 #define CTL_X_FIRST 1u /* the cell ends with it */

@@ -1,4 +1,5 @@
-/* See execspec.h. The reader copies nothing: the file is sealed, so what was checked stays as it is. */
+/* See execspec.h. The reader copies nothing: the file is sealed, so what was checked stays as it
+ * is. */
 #include "wire/execspec.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
-/* What a process that is started in a running cell is to be: a sealed memfd, written by execspec_write on the trusted side and
- * read by execspec_read in the kernel. It comes from the operator, but a keeper only passes it on, so it is checked like the word of a stranger.
+/* What a process that is started in a running cell is to be: a sealed memfd, written by
+ * execspec_write on the trusted side and read by execspec_read in the kernel. It comes from the
+ * operator, but a keeper only passes it on, so it is checked like the word of a stranger.
  *
- * Layout: struct execspec_wire, then argc + envc strings, each with its NUL, then cwd and user likewise. Nothing in it is a
- * pointer or an offset. */
+ * Layout: struct execspec_wire, then argc + envc strings, each with its NUL, then cwd and user
+ * likewise. Nothing in it is a pointer or an offset. */
 #ifndef VIV_WIRE_EXECSPEC_H
 #define VIV_WIRE_EXECSPEC_H
 
@@ -23,10 +24,12 @@ struct execspec {
 	const char *user; /* NULL: the cell's; else as bootspec's user */
 };
 
-/* The descriptor, or -E2BIG, -EINVAL (no argv, a string with '=' missing in envp), another -errno. */
+/* The descriptor, or -E2BIG, -EINVAL (no argv, a string with '=' missing in envp), another
+ * -errno. */
 int must_check execspec_write(const struct execspec *s);
 
-/* The checked content of a mapping. The strings follow each other from words on: argc of argv, envc of envp. */
+/* The checked content of a mapping. The strings follow each other from words on: argc of argv, envc
+ * of envp. */
 struct execspec_view {
 	uint32_t flags, argc, envc;
 	const char *words;
@@ -36,8 +39,8 @@ struct execspec_view {
 
 /* Checks size bytes: 0 or -EINVAL. */
 int must_check execspec_check(const void *bytes, size_t size, struct execspec_view *ret);
-/* Maps the file, which must be sealed against every change, and checks it. The mapping is the caller's, to be given back with
- * execspec_unmap. 0 or -errno. */
+/* Maps the file, which must be sealed against every change, and checks it. The mapping is the
+ * caller's, to be given back with execspec_unmap. 0 or -errno. */
 int must_check execspec_map(int fd, struct execspec_view *ret, void **ret_map, size_t *ret_size);
 void execspec_unmap(void *map, size_t size);
 

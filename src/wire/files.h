@@ -1,6 +1,7 @@
 /* What vivd and viv-files say to each other (docs/decisions/0023).
  *
- * viv-files is a program that runs in a cell, for one operation each time. Its words say what to do:
+ * viv-files is a program that runs in a cell, for one operation each time. Its words say what to
+ * do:
  *
  *   read PATH all|from|last A B     A: first byte, B: last one; or A: how many of the last
  *   write PATH MODE UID GID REPLACE SYNC PARENTS
@@ -15,13 +16,15 @@
  *
  * "stored" before them: stored files only, nothing of /proc, /sys and /dev (stored.h).
  *
- * "-" stands for a value that is not given; MODE is octal; switches are 0 or 1. Its input and its output are frames: a struct
- * files_frame and so many bytes. It gets FILES_DATA (write, untar) and, when that was all, FILES_END; an input that ends before is
- * a client that went away, and nothing of a 'write' is left. It gives FILES_RECORD (stat, list, write, watch; of read, the file whose bytes
- * follow), FILES_DATA (read, tar), and last either FILES_END or FILES_ERROR.
+ * "-" stands for a value that is not given; MODE is octal; switches are 0 or 1. Its input and its
+ * output are frames: a struct files_frame and so many bytes. It gets FILES_DATA (write, untar) and,
+ * when that was all, FILES_END; an input that ends before is a client that went away, and nothing
+ * of a 'write' is left. It gives FILES_RECORD (stat, list, write, watch; of read, the file whose
+ * bytes follow), FILES_DATA (read, tar), and last either FILES_END or FILES_ERROR.
  *
- * Everything that is in a cell can be another's doing, so vivd takes what it says as the word of a stranger: sizes are checked before
- * anything is read, and no value is used for more than to be told to the client. */
+ * Everything that is in a cell can be another's doing, so vivd takes what it says as the word of a
+ * stranger: sizes are checked before anything is read, and no value is used for more than to be
+ * told to the client. */
 #ifndef VIV_WIRE_FILES_H
 #define VIV_WIRE_FILES_H
 
@@ -46,8 +49,9 @@ struct files_frame {
 };
 
 struct files_error {
-	int32_t code; /* errno. EILSEQ: a broken archive; ENOTSUP: one of a kind that is not read; ENOTBLK: neither a file nor a directory; EREMOTE: not a
-		       * stored file (stored.h) */
+	/* errno. EILSEQ: a broken archive; ENOTSUP: one of a kind that is not read; ENOTBLK:
+	 * neither a file nor a directory; EREMOTE: not a stored file (stored.h) */
+	int32_t code;
 	uint64_t size; /* of the file, with ERANGE */
 };
 
@@ -70,8 +74,8 @@ struct files_record {
 	uint32_t event; /* enum files_event */
 	uint32_t created; /* of write: it was not there before */
 	int32_t error; /* of list: errno of an entry that cannot be looked at */
-	uint32_t npath,
-		nlink_text; /* bytes of the path and of the second text: a link's target, where it was moved to */
+	/* bytes of the path and of the second text: a link's target, where it was moved to */
+	uint32_t npath, nlink_text;
 };
 
 #define FILES_RECORD_MAX (sizeof(struct files_record) + FILES_PATH + FILES_PATH)

@@ -1,4 +1,5 @@
-/* See keeper.h. An error's texts lie one after the other, each with its NUL: message, remedy, cause. Who knows the message only, finds it. */
+/* See keeper.h. An error's texts lie one after the other, each with its NUL: message, remedy,
+ * cause. Who knows the message only, finds it. */
 #include "wire/keeper.h"
 
 #include <string.h>

@@ -1,50 +1,75 @@
 /* What a keeper and its clients say to each other (docs/decisions/0019).
  *
- * A keeper listens on a SOCK_SEQPACKET socket, RUN/cells/ID.sock. Every packet is one struct keep_msg of one size, with at most
- * KEEP_MAX_FDS descriptors by SCM_RIGHTS. A request has an id that the client chose (not 0); what answers it carries that id. Each
- * request gets one answer, in any order, KEEP_FAIL among them, except where it says otherwise:
+ * A keeper listens on a SOCK_SEQPACKET socket, RUN/cells/ID.sock. Every packet is one struct
+ * keep_msg of one size, with at most KEEP_MAX_FDS descriptors by SCM_RIGHTS. A request has an id
+ * that the client chose (not 0); what answers it carries that id. Each request gets one answer, in
+ * any order, KEEP_FAIL among them, except where it says otherwise:
  *
  *   KEEP_HELLO      n: KEEP_VERSION, flags: KEEP_WORD        KEEP_HELLO     hello
- *   KEEP_EXEC       exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless KEEP_X_LOG is set, then the
- *                   program if KEEP_X_PROGRAM is set
- *                                                            KEEP_STARTED   proc, pid; descriptor with KEEP_X_INPUT: to write its
- *                                                                           input to. And unless KEEP_X_DETACH is set, at its end
- *                                                            KEEP_EXITED    proc, a: wait status, b is 1: its time was up
- *   KEEP_WAIT       proc                                     KEEP_EXITED    the same, when it has ended
+ *   KEEP_EXEC       exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless
+ *                   KEEP_X_LOG is set, then the program if KEEP_X_PROGRAM is set
+ *                                                            KEEP_STARTED proc, pid; descriptor
+ *                                                            with KEEP_X_INPUT: to write its
+ *                                                                           input to. And unless
+ *                                                                           KEEP_X_DETACH is
+ *                                                                           set, at its end
+ *                                                            KEEP_EXITED proc, a: wait status, b
+ *                                                            is 1: its time was up
+ *   KEEP_WAIT       proc KEEP_EXITED the same, when it has ended
  *   KEEP_SIGNAL     proc, a: signal, flags: KEEP_TO_GROUP    KEEP_OK
  *   KEEP_RESIZE     proc, a: rows, b: columns                KEEP_OK
- *   KEEP_STOP       n: grace in nanoseconds                  KEEP_OK        at once; the end is an event, and what waiters get
+ *   KEEP_STOP       n: grace in nanoseconds KEEP_OK at once; the end is an event, and what
+ *                   waiters get
  *   KEEP_KILL                                                KEEP_OK        the same
  *   KEEP_FREEZE, KEEP_THAW                                   KEEP_OK        when it is done
- *   KEEP_SEAL       text: name of the snapshot, or ""        KEEP_OK        n: the layer that was sealed
+ *   KEEP_SEAL       text: name of the snapshot, or "" KEEP_OK n: the layer that was sealed
  *   KEEP_FORGET     text: name of a snapshot                 KEEP_OK        it is none any more
- *   KEEP_ROLLBACK   text: name of a snapshot; n: grace       KEEP_OK        as KEEP_STOP, but the files are set back then, and the answer comes
- *                                                                           after that; KEEP_FAIL: all is as it was, but with a 1 the cell has ended
+ *   KEEP_ROLLBACK   text: name of a snapshot; n: grace KEEP_OK as KEEP_STOP, but the files are
+ *                   set back then, and the answer comes
+ *                                                                           after that;
+ *                                                                           KEEP_FAIL: all is as
+ *                                                                           it was, but with a 1
+ *                                                                           the cell has ended
  *   KEEP_STATS                                               KEEP_STATS     stats
- *   KEEP_PROCS                                               KEEP_PROC ...  one for each, then KEEP_OK
- *   KEEP_LOGS       proc                                     KEEP_LOGS      descriptors, read-only: the log, and the one before it
+ *   KEEP_PROCS                                               KEEP_PROC ... one for each, then
+ *                                                            KEEP_OK
+ *   KEEP_LOGS       proc KEEP_LOGS descriptors, read-only: the log, and the one before it
  *                                                                           if there is one
- *   KEEP_ATTACH     proc, whose output goes to a log         KEEP_ATTACH    proc, pid, flags: KEEP_X_, n: bytes that it has written so far;
- *                                                                           descriptor: to write its input to, while that is open
- *   KEEP_CLOSE_INPUT proc                                    KEEP_OK        its input ends when every holder of a descriptor has closed it
- *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next;      KEEP_OK        n: the first one that follows (later, when some are
- *                   flags: KEEP_SAID                                        gone already); then KEEP_EVENTs for good, with that id
- *   KEEP_TAKE       of a cell in a pool; descriptor: words   KEEP_OK        it is that cell now; its command is being started
- *   KEEP_LIMITS     limits                                   KEEP_OK        when they are in force; n: so many whole processors instead of
- *                                                                           a part; KEEP_FAIL: all is as it was
+ *   KEEP_ATTACH     proc, whose output goes to a log KEEP_ATTACH proc, pid, flags: KEEP_X_, n:
+ *                   bytes that it has written so far;
+ *                                                                           descriptor: to write
+ *                                                                           its input to, while
+ *                                                                           that is open
+ *   KEEP_CLOSE_INPUT proc                                    KEEP_OK its input ends when every
+ *                                                            holder of a descriptor has closed
+ *                                                            it
+ *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next; KEEP_OK n: the first one that follows
+ *                   (later, when some are
+ *                   flags: KEEP_SAID gone already); then KEEP_EVENTs for good, with that id
+ *   KEEP_TAKE       of a cell in a pool; descriptor: words KEEP_OK it is that cell now; its
+ *                   command is being started
+ *   KEEP_LIMITS     limits KEEP_OK when they are in force; n: so many whole processors instead
+ *                   of
+ *                                                                           a part; KEEP_FAIL:
+ *                                                                           all is as it was
  *
- * A process is named by its number proc, which is never used twice: 1 is the cell's first process (which an idle cell gets
- * by KEEP_X_FIRST), the others count up. pid is what the cell itself calls it.
+ * A process is named by its number proc, which is never used twice: 1 is the cell's first process
+ * (which an idle cell gets by KEEP_X_FIRST), the others count up. pid is what the cell itself calls
+ * it.
  *
- * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0 but for a rollback; b and text are the error (keep_fail_get).
+ * KEEP_FAIL: a is what a shell would give (126, 127) for an exec, else 0 but for a rollback; b and
+ * text are the error (keep_fail_get).
  *
- * A keeper that was started for a pool has no socket of its own. It has one client from the beginning, at the other end of KEEPER_FD_READY,
- * and when that one goes, so does the cell: with whoever has the descriptor. KEEP_TAKE makes it a cell like others, by the words of 'viv run' that a
- * keeper is started with, --id among them; KEEP_FAIL: these cannot be had any more, nothing has changed, and it is for another to take. Who keeps
- * it on the leash may send KEEP_LIMITS before its command.
+ * A keeper that was started for a pool has no socket of its own. It has one client from the
+ * beginning, at the other end of KEEPER_FD_READY, and when that one goes, so does the cell: with
+ * whoever has the descriptor. KEEP_TAKE makes it a cell like others, by the words of 'viv run' that
+ * a keeper is started with, --id among them; KEEP_FAIL: these cannot be had any more, nothing has
+ * changed, and it is for another to take. Who keeps it on the leash may send KEEP_LIMITS before its
+ * command.
  *
- * When a client goes away: its execs without KEEP_X_DETACH get SIGHUP and SIGCONT, as if their terminal had gone; what it waited
- * for is forgotten. A client that does not read what it asked for (KEEP_BACKLOG answers or events) is sent away. */
+ * When a client goes away: its execs without KEEP_X_DETACH get SIGHUP and SIGCONT, as if their
+ * terminal had gone; what it waited for is forgotten. A client that does not read what it asked for
+ * (KEEP_BACKLOG answers or events) is sent away. */
 #ifndef VIV_WIRE_KEEPER_H
 #define VIV_WIRE_KEEPER_H
 
@@ -90,18 +115,21 @@ enum keep_type {
 	KEEP_EXITED,
 	KEEP_PROC,
 	KEEP_EVENT,
-	KEEP_SUSPEND, /* to who signals with KEEP_AS_TYPED: SIGTSTP stopped the first process; stop as well */
+	/* to who signals with KEEP_AS_TYPED: SIGTSTP stopped the first process; stop as well */
+	KEEP_SUSPEND,
 };
 
 /* Of KEEP_EXEC. */
 #define KEEP_X_DETACH 1 /* it goes on when the client goes; its end is kept for KEEP_WAIT */
-#define KEEP_X_LOG 2 /* output goes to a log of the keeper's, input is empty without KEEP_X_INPUT */
-#define KEEP_X_TTY \
-	4 /* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
+/* output goes to a log of the keeper's, input is empty without KEEP_X_INPUT */
+#define KEEP_X_LOG 2
+/* a pseudo-terminal of the cell; what it shows goes to descriptor 1, what is typed comes from 0 */
+#define KEEP_X_TTY 4
 #define KEEP_X_FIRST 8 /* of an idle cell: process KEEP_FIRST; the cell ends with it */
 #define KEEP_X_PROGRAM 16 /* runs a sealed memory file, whatever the cell's image has */
-#define KEEP_X_QUIET \
-	32 /* a tool of ours or a health check, no process that anybody asked for: no event tells of it, and KEEP_PROCS does not */
+/* a tool of ours or a health check, no process that anybody asked for: no event tells of it, and
+ * KEEP_PROCS does not */
+#define KEEP_X_QUIET 32
 #define KEEP_X_INPUT 64 /* with KEEP_X_LOG: its input is held open, for KEEP_ATTACH */
 #define KEEP_X_ALL 127
 
@@ -109,7 +137,8 @@ enum keep_type {
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
 #define KEEP_AS_TYPED 2 /* to the first process, as if it were run by hand; not answered */
 
-/* Of KEEP_HELLO: who asks wants to know how it ends, and may not be there in time. ID.end is left. */
+/* Of KEEP_HELLO: who asks wants to know how it ends, and may not be there in time. ID.end is
+ * left. */
 #define KEEP_WORD 1
 
 /* Of KEEP_SUBSCRIBE. */
@@ -129,8 +158,11 @@ enum keep_event_kind {
 	KEEP_EV_START, /* proc, pid; text: the command */
 	KEEP_EV_EXIT, /* proc, pid, a: wait status, b is 1: its time was up */
 	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
-	KEEP_EV_OOM, /* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
-	KEEP_EV_END, /* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason; text: an error (keep_text_get) */
+	/* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
+	KEEP_EV_OOM,
+	/* of the cell. a: exit status as viv gives it (124: time was up), b: enum keep_reason;
+	 * text: an error (keep_text_get) */
+	KEEP_EV_END,
 	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
 };
 
@@ -214,8 +246,8 @@ static inline int64_t keep_grace(const struct keep_msg *m)
 	return (int64_t)MIN(m->n, (uint64_t)INT64_MAX / 4);
 }
 
-/* An error in the text of a message. What was read is anybody's bytes: it is bounded, and cleaned as every error is. One that does not fit is
- * cut, first of all its causes. */
+/* An error in the text of a message. What was read is anybody's bytes: it is bounded, and cleaned
+ * as every error is. One that does not fit is cut, first of all its causes. */
 void keep_text_set(char text[KEEP_TEXT], const struct err *e);
 void keep_text_get(const char text[KEEP_TEXT], enum err_kind kind, struct err *ret);
 /* A KEEP_FAIL; a stays as it is. */

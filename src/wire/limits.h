@@ -15,7 +15,8 @@ struct cell_limits {
 	uint32_t tasks;
 	uint32_t cpus; /* that it sees */
 	bool memory_enforced; /* by a cgroup */
-	bool place; /* on these processors of the host, and no others: where no cgroup limits time */
+	/* on these processors of the host, and no others: where no cgroup limits time */
+	bool place;
 	uint64_t cpu_mask[LIMITS_CPU_WORDS];
 };
 

@@ -1,4 +1,5 @@
-/* Sealed memory files: how one program gives another a block of bytes that nobody changes afterwards. */
+/* Sealed memory files: how one program gives another a block of bytes that nobody changes
+ * afterwards. */
 #ifndef VIV_WIRE_MEMFD_H
 #define VIV_WIRE_MEMFD_H
 

@@ -1,8 +1,9 @@
 /* What a kernel and its viv-s3 say to each other, over a SOCK_SEQPACKET pair for each mount.
  *
- * The kernel sends a request of fixed head and one or two keys; S3_GET and S3_PUT carry a descriptor of a regular file. viv-s3
- * answers each with one reply, S3_LIST with several (S3_MORE in all but the last). Keys are names below the mount's prefix, in
- * the form "a/b/c", never with a slash at an end. Neither side trusts the other. */
+ * The kernel sends a request of fixed head and one or two keys; S3_GET and S3_PUT carry a
+ * descriptor of a regular file. viv-s3 answers each with one reply, S3_LIST with several (S3_MORE
+ * in all but the last). Keys are names below the mount's prefix, in the form "a/b/c", never with a
+ * slash at an end. Neither side trusts the other. */
 #ifndef VIV_WIRE_S3_H
 #define VIV_WIRE_S3_H
 
@@ -24,8 +25,8 @@ enum s3_op {
 	S3_LAST,
 };
 
-#define S3_KEEP_PARENT \
-	1u /* with S3_DELETE, S3_RENAME, S3_RMDIR: key's parent gets a marker before */
+/* with S3_DELETE, S3_RENAME, S3_RMDIR: key's parent gets a marker before */
+#define S3_KEEP_PARENT 1u
 
 struct s3_request {
 	uint32_t op, id;

@@ -1,7 +1,8 @@
 /* What threads that wait cost those that do not:
  *   blocked call THREADS COUNT [ROUNDS]    getppid while THREADS threads wait in read()
- *   blocked pool THREADS COUNT [ROUNDS]    a request to each of THREADS threads in turn, each with a connection of its own,
- *                                          as a server with a thread for each connection has them
+ *   blocked pool THREADS COUNT [ROUNDS]    a request to each of THREADS threads in turn, each
+ *                                          with a connection of its own, as a server with a
+ *                                          thread for each connection has them
  * Prints nanoseconds for each operation, one line each round. */
 #include <errno.h>
 #include <pthread.h>

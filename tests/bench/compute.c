@@ -1,6 +1,7 @@
 /* Work that needs no kernel:
  *   compute cpu ROUNDS    arithmetic in registers
- *   compute memory ROUNDS random and sequential access to 64 MiB, allocated and first touched within the time
+ *   compute memory ROUNDS random and sequential access to 64 MiB, allocated and first touched
+ *   within the time
  * Prints nanoseconds, one line each round. */
 #include <stdint.h>
 #include <stdio.h>

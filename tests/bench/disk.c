@@ -3,8 +3,8 @@
  *   disk write FILE MIB ROUNDS   writes it anew; with the argument "sync" also to the host's disk
  *   disk read FILE ROUNDS        reads all of it
  *   disk mmap FILE COUNT ROUNDS  maps it and copies COUNT pages of it, in no order
- * The last three print what each round took, in nanoseconds: of the whole, or of one page. Blocks are as large as those of cp
- * and cat. */
+ * The last three print what each round took, in nanoseconds: of the whole, or of one page. Blocks
+ * are as large as those of cp and cat. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,9 +1,12 @@
-/* How long others wait while one process does something to a large file: the longest that a process waited between two of its own small
- * calls, in nanoseconds.
+/* How long others wait while one process does something to a large file: the longest that a process
+ * waited between two of its own small calls, in nanoseconds.
  *   gap VERB FILE MIB ROUNDS
- * The verbs: none (nothing, for a moment), fsync, osync (one write with O_SYNC), osync4k (1,000 small ones), unlink, truncate, trunc (open
- * with O_TRUNC), shrink (to its half), punch, fallocate, first (its first byte is written, after a line on stdin: a snapshot can be made
- * before), log (of 1,000 files for each MiB the mode is changed until their log was written anew), watch (until a line on stdin). What happened before the verb is on the disk. A second figure tells what the verb itself took. */
+ * The verbs: none (nothing, for a moment), fsync, osync (one write with O_SYNC), osync4k (1,000
+ * small ones), unlink, truncate, trunc (open with O_TRUNC), shrink (to its half), punch, fallocate,
+ * first (its first byte is written, after a line on stdin: a snapshot can be made before), log (of
+ * 1,000 files for each MiB the mode is changed until their log was written anew), watch (until a
+ * line on stdin). What happened before the verb is on the disk. A second figure tells what the verb
+ * itself took. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

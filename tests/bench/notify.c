@@ -1,8 +1,9 @@
 /* The bare cost of a notified system call, to compare a cell's with:   notify COUNT [ROUNDS]
  *
- * A child calls getppid in a loop under a filter that sends it to us; we do the least that a supervisor can do: poll,
- * receive, answer. Flags as in a cell: WAIT_KILLABLE_RECV, and SYNC_WAKE_UP where the host has it. Prints nanoseconds
- * for each call, as the child sees it, one line each round. */
+ * A child calls getppid in a loop under a filter that sends it to us; we do the least that a
+ * supervisor can do: poll, receive, answer. Flags as in a cell: WAIT_KILLABLE_RECV, and
+ * SYNC_WAKE_UP where the host has it. Prints nanoseconds for each call, as the child sees it, one
+ * line each round. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

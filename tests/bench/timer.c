@@ -1,7 +1,8 @@
-/* Runs a command some times, one after the other, and prints what each run took, in nanoseconds, one line each:
+/* Runs a command some times, one after the other, and prints what each run took, in nanoseconds,
+ * one line each:
  *   timer [-n RUNS] [-w WARMUPS] COMMAND [ARGUMENT...]
- * It runs where the command runs, so that the start of a cell or a container is not counted. The command's output
- * is thrown away; if it fails, so does the timer. */
+ * It runs where the command runs, so that the start of a cell or a container is not counted. The
+ * command's output is thrown away; if it fails, so does the timer. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

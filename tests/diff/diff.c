@@ -1,11 +1,13 @@
-/* The differential runner's program: makes the same variations of system calls wherever it runs and prints one line for each.
- * run.sh runs it on the host's kernel and in a cell, in equal empty directories, and compares.
+/* The differential runner's program: makes the same variations of system calls wherever it runs and
+ * prints one line for each. run.sh runs it on the host's kernel and in a cell, in equal empty
+ * directories, and compares.
  *
  *   diff [--seed N] [--count N] [family...]     an exact name, or a part of one
  *   diff --list
  *
- * Each family runs in a child, so that a crash or a hang costs one variation: it is reported and the next child goes on behind
- * it. A family is repeated with another user's rights where its row says so. */
+ * Each family runs in a child, so that a crash or a hang costs one variation: it is reported and
+ * the next child goes on behind it. A family is repeated with another user's rights where its row
+ * says so. */
 #include "diff.h"
 
 #include <sched.h>
@@ -244,7 +246,8 @@ int main(int argc, char **argv)
 	/* The same on both sides. */
 	int p[2];
 
-	/* A pipe and no device: a variation as root may change the owner of what a descriptor is. */
+	/* A pipe and no device: a variation as root may change the owner of what a descriptor
+	 * is. */
 	close(0);
 	close(1);
 	if (pipe(p) || p[0] != 0 || p[1] != 1)

@@ -1,11 +1,13 @@
-/* What the families of the differential runner share. A family is a function that makes one variation of its calls: all choices
- * come from rnd(), which diff.c seeds from the run's seed, the family and the number of the variation, so that a variation is
- * the same wherever it runs and does not depend on earlier ones. Each writes its line (or lines) with call(), res() and the
- * digest functions:
+/* What the families of the differential runner share. A family is a function that makes one
+ * variation of its calls: all choices come from rnd(), which diff.c seeds from the run's seed, the
+ * family and the number of the variation, so that a variation is the same wherever it runs and does
+ * not depend on earlier ones. Each writes its line (or lines) with call(), res() and the digest
+ * functions:
  *
  *   family number: call(arguments) = result errno [out-data]
  *
- * Values that may differ between two kernels (process numbers, inodes, times, addresses) are printed as relations. */
+ * Values that may differ between two kernels (process numbers, inodes, times, addresses) are
+ * printed as relations. */
 #ifndef TESTS_DIFF_H
 #define TESTS_DIFF_H
 
@@ -48,7 +50,8 @@ const struct sym *pick_from(const struct sym *s, size_t n);
 /* A random subset, ored; each with the given chance. Its names go to text. */
 long pick_flags(const struct sym *s, size_t n, int percent, char *text, size_t size);
 
-/* The arguments as text, before the call is made, so that a call that never returns is still named. */
+/* The arguments as text, before the call is made, so that a call that never returns is still
+ * named. */
 void call(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The result of the call: must directly follow it, errno is read. Returns r. */
 long res(long r);

@@ -1,4 +1,5 @@
-/* Families about descriptors: fcntl, dup, pipes, readiness, epoll, eventfd, timerfd, memfd, locks, ioctl. */
+/* Families about descriptors: fcntl, dup, pipes, readiness, epoll, eventfd, timerfd, memfd, locks,
+ * ioctl. */
 #include "diff.h"
 
 #include <linux/memfd.h>
@@ -175,7 +176,8 @@ static void fam_pipe(void)
 	static const struct sym flags[] = { S(O_NONBLOCK), S(O_NONBLOCK), S(O_NONBLOCK | O_CLOEXEC), S(O_NONBLOCK | O_DIRECT), S(O_NONBLOCK | O_APPEND),
 					    S(O_NONBLOCK | O_RDWR) };
 	static const struct sym caps[] = { S(0), S(1), S(4096), S(4097), S(65536), S(8192), S(1 << 20), S((1 << 20) + 1), S(-1) };
-	/* Linux counts pages, of which half-filled ones take more room than their bytes: so whole pages, or little altogether. */
+	/* Linux counts pages, of which half-filled ones take more room than their bytes: so whole
+	 * pages, or little altogether. */
 	static const struct sym pages[] = { S(0), S(4096), S(4096), S(8192), S(12288), S(65536), S(69632), S(131072) };
 	static const struct sym little[] = { S(0), S(1), S(2), S(100), S(400), S(511) };
 	static char big[1 << 17];
@@ -376,7 +378,8 @@ static void fam_timerfd(void)
 
 		switch (rnd(3)) {
 		case 0:
-			/* A first time of nanoseconds, or in the past, has come by the next call; an interval that short never ends. */
+			/* A first time of nanoseconds, or in the past, has come by the next call;
+			 * an interval that short never ends. */
 			if (si->v == 0 && ni->v > 0 && ni->v < 10000)
 				it.it_interval.tv_nsec = 0;
 			call("timerfd_settime(%s, %s.%s every %s.%ld)", sf->name, s->name, n->name, si->name, it.it_interval.tv_nsec);

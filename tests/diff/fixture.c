@@ -1,5 +1,6 @@
-/* The directory that variations start in, made anew for each, and odd paths into it. The way up is bounded: a path has at most
- * two "..", and the fixture lies three levels below the run's directory. */
+/* The directory that variations start in, made anew for each, and odd paths into it. The way up is
+ * bounded: a path has at most two "..", and the fixture lies three levels below the run's
+ * directory. */
 #include "diff.h"
 
 #include <dirent.h>
@@ -74,7 +75,8 @@ void fixture_make(void)
 	file_make("d/g", "inner", 0444, 0);
 	file_make("du/h", "mine", 0, USER_ID);
 	file_make("t/r", "root's", 0644, 0);
-	/* Absolute, and never out of the run's own directory: a variation as root would change the host. */
+	/* Absolute, and never out of the run's own directory: a variation as root would change the
+	 * host. */
 	snprintf(way, sizeof(way), "%s/x/y/z/u", top);
 	if (symlink("f", "l") || symlink("d", "ld") || symlink("nope", "dang") || symlink("loop", "loop") || symlink("l", "ll") ||
 	    symlink("../f", "d/up") || symlink("d/", "lds") || symlink(way, "labs") || link("f", "hard") ||

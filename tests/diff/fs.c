@@ -147,7 +147,8 @@ static void fam_path(void)
 		break;
 	case 6:
 		flags = pick_flags(at_flags, COUNT(at_flags), 10, text, sizeof(text));
-		/* Since Linux 6.10 who opened a file may give it a name; before nobody without the capability. */
+		/* Since Linux 6.10 who opened a file may give it a name; before nobody without the
+		 * capability. */
 		if (as_user)
 			flags &= ~(long)AT_EMPTY_PATH;
 		call("linkat(%s, %s, %s, %s, %s)", dn, show(a), dn2, show(b), text);
@@ -181,7 +182,8 @@ static void fam_path(void)
 		if (chance(3))
 			flags |= 8;
 		call("renameat2(%s, %s, %s, %s, %lx)", dn, show(a), dn2, show(b), flags);
-		/* A whiteout is a device on Linux; what may be made of it is not the question here. */
+		/* A whiteout is a device on Linux; what may be made of it is not the question
+		 * here. */
 		res(sys(SYS_renameat2, dfd, a, dfd2, b, flags & ~4L));
 		break;
 	case 14:

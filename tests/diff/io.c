@@ -322,7 +322,8 @@ static void fam_mmap(void)
 	int fd;
 
 	sparse_make();
-	/* Nothing of the allocator's may change inside of the region's neighbours while it is watched. */
+	/* Nothing of the allocator's may change inside of the region's neighbours while it is
+	 * watched. */
 	mprotect(base, PAGE, PROT_NONE);
 	fd = thing(&name);
 	for (int i = 0; i < 3; i++) {
@@ -338,7 +339,8 @@ static void fam_mmap(void)
 			fl = pick_flags(more, 6, 22, text, sizeof(text)) | f->v | MAP_FIXED;
 			if (fl & MAP_FIXED_NOREPLACE)
 				fl &= ~MAP_FIXED;
-			/* A socket says no after Linux has emptied the place for it; nobody wants that. */
+			/* A socket says no after Linux has emptied the place for it; nobody wants
+			 * that. */
 			if (!strcmp(name, "socket"))
 				fl &= ~MAP_FIXED;
 			off = chance(70) ? 0 : chance(60) ? PAGE * (long)rnd(12) : chance(50) ? 100 : -PAGE;

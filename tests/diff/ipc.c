@@ -1,5 +1,5 @@
-/* Families between processes and about memory: System V objects, POSIX queues, many messages at once, signal descriptors, other
- * processes' memory, locked memory. */
+/* Families between processes and about memory: System V objects, POSIX queues, many messages at
+ * once, signal descriptors, other processes' memory, locked memory. */
 #include "diff.h"
 
 #include <mqueue.h>

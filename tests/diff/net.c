@@ -1,5 +1,5 @@
-/* Families about sockets: creation, options, names, messages, on unix sockets and on the loopback of each side. Ports are the
- * kernel's choice and appear only as "a port". */
+/* Families about sockets: creation, options, names, messages, on unix sockets and on the loopback
+ * of each side. Ports are the kernel's choice and appear only as "a port". */
 #include "diff.h"
 
 #include <arpa/inet.h>
@@ -323,7 +323,8 @@ static void fam_sockmsg(void)
 		const struct sym *s = pick(sizes), *s2 = pick(sizes);
 		long f = pick_flags(msg_flags, COUNT(msg_flags), 10, text, sizeof(text)) | MSG_DONTWAIT | MSG_NOSIGNAL;
 
-		/* For a stream it only asks to wait for more before a segment is sent: when bytes arrive, and nothing else. */
+		/* For a stream it only asks to wait for more before a segment is sent: when bytes
+		 * arrive, and nothing else. */
 		if (!strcmp(name, "tcp"))
 			f &= ~(long)MSG_MORE;
 		urgent |= f & MSG_OOB && !strcmp(name, "unix");
@@ -376,7 +377,8 @@ static void fam_sockmsg(void)
 			break;
 		default:
 			if (chance(70)) {
-				/* Linux 6.17 and later count an urgent byte that was passed over. */
+				/* Linux 6.17 and later count an urgent byte that was passed
+				 * over. */
 				if (urgent)
 					continue;
 				call("siocinq(%s)", name);

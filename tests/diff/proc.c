@@ -60,7 +60,8 @@ static void fam_sigaction(void)
 		long f = pick_flags(flags, COUNT(flags), 20, text, sizeof(text));
 
 		if (chance(50)) {
-			/* Without a restorer, as it is only set and read back; given a real one by the library below. */
+			/* Without a restorer, as it is only set and read back; given a real one by
+			 * the library below. */
 			set.handler = (void (*)(int))h->v;
 			set.flags = (unsigned long)f & ~0x04000000ul;
 			set.mask = (rnd(1ull << 40) << rnd(24)) & ~(1ul << 30) & ~(1ul << 63); /* SIGSYS, 64: reserved */
@@ -239,7 +240,8 @@ static void fam_wait(void)
 			note(" %x", status);
 		} else {
 			call("waitid(%d %s, %s, %s)", how, k->name, real ? "child" : w->name, text);
-			/* A group's id as P_PGID of a child that is in ours: only our own number means something. */
+			/* A group's id as P_PGID of a child that is in ours: only our own number
+			 * means something. */
 			r = sys(SYS_waitid, k->v, k->v == P_PGID && real ? 0 : k->v == P_PIDFD ? 77 : who, &info, opt, NULL);
 			res(r);
 			if (!r)
@@ -355,7 +357,8 @@ static void fam_rlimit(void)
 			if (a->v == 500)
 				set.rlim_cur = 1 << 30;
 		}
-		/* A host's root may lack CAP_SYS_RESOURCE, and hard limits of two hosts differ: only downwards. */
+		/* A host's root may lack CAP_SYS_RESOURCE, and hard limits of two hosts differ:
+		 * only downwards. */
 		if (!sys(SYS_prlimit64, 0, r->v, NULL, &get) && set.rlim_max > get.rlim_max && set.rlim_max != RLIM_INFINITY - 1) {
 			call("prlimit64(%s) upwards", r->name);
 			continue;

@@ -1,5 +1,5 @@
-/* Makes one call of viv-store fail, by LD_PRELOAD: FAIL_CALL names it, FAIL_AT which one of them, FAIL_ERRNO how. FAIL_MARK is a file that
- * is removed then. */
+/* Makes one call of viv-store fail, by LD_PRELOAD: FAIL_CALL names it, FAIL_AT which one of them,
+ * FAIL_ERRNO how. FAIL_MARK is a file that is removed then. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,13 @@
-/* The fuzzers' common half: makes inputs, remembers those that reached something new, and keeps the one that crashed.
+/* The fuzzers' common half: makes inputs, remembers those that reached something new, and keeps the
+ * one that crashed.
  *
  *   NAME [--runs N] [--seconds N] [--seed N] [--corpus DIR] [--crash DIR] [FILE...]
  *
- * Every file of the corpus is run as it is, then mutations of what is known. The parsers' objects are compiled with
- * -fsanitize-coverage=trace-pc,trace-cmp: edges tell what is new, constants that were compared with become a dictionary. With
- * --runs the same seed makes the same inputs. With FILEs only those are run. A find is written to the crash folder and the
- * process ends with the sanitizer's status; an input that takes ten seconds is a find too. */
+ * Every file of the corpus is run as it is, then mutations of what is known. The parsers' objects
+ * are compiled with -fsanitize-coverage=trace-pc,trace-cmp: edges tell what is new, constants that
+ * were compared with become a dictionary. With --runs the same seed makes the same inputs. With
+ * FILEs only those are run. A find is written to the crash folder and the process ends with the
+ * sanitizer's status; an input that takes ten seconds is a find too. */
 #include "fuzz.h"
 
 #include <dirent.h>

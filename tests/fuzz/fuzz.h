@@ -1,7 +1,8 @@
 /* What a fuzzer is: a function that takes bytes. driver.c makes the bytes and knows how to stop.
  *
- * A fuzzer links the kernel's own objects (sanitized). What it gives them must look as a guest or an operator could make it: a
- * crash that needs more is no find. An input that crashed stays in tests/fuzz/corpus/NAME for ever. */
+ * A fuzzer links the kernel's own objects (sanitized). What it gives them must look as a guest or
+ * an operator could make it: a crash that needs more is no find. An input that crashed stays in
+ * tests/fuzz/corpus/NAME for ever. */
 #ifndef VIV_TESTS_FUZZ_H
 #define VIV_TESTS_FUZZ_H
 
@@ -19,7 +20,8 @@ void fuzz_one(const uint8_t *data, size_t size);
 #define FUZZ_CHECK(cond) ((cond) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #cond))
 _Noreturn void fuzz_fail(const char *file, int line, const char *what);
 
-/* ---- world.c: a small cell with one process, which is this one, so that guest addresses are our own ---- */
+/* ---- world.c: a small cell with one process, which is this one, so that guest addresses are our
+ * own ---- */
 struct task;
 struct sysargs;
 /* The task; its root is an empty tmpfs, its numbers are ours. The first call makes it. */

@@ -1,5 +1,6 @@
-/* The boot spec: bytes in a sealed memfd, as viv gives them. A first byte of 0 or 1: the input is a whole spec; else it is patched
- * over one that is well made (offset, length, bytes), which reaches what lies behind the checks of the head. */
+/* The boot spec: bytes in a sealed memfd, as viv gives them. A first byte of 0 or 1: the input is a
+ * whole spec; else it is patched over one that is well made (offset, length, bytes), which reaches
+ * what lies behind the checks of the head. */
 /* objects: src/wire/bootspec.c src/wire/memfd.c */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ void fuzz_init(void)
 	close(fd);
 }
 
-/* Every string must end inside what was mapped; the sanitizer does not know mappings, a fault does. */
+/* Every string must end inside what was mapped; the sanitizer does not know mappings, a fault
+ * does. */
 static size_t string_use(const char *s)
 {
 	return s ? strlen(s) : 0;
@@ -77,7 +79,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < out.nmounts; i++)
 			used += string_use(out.mounts[i].dst) + string_use(out.mounts[i].kind);
 		FUZZ_CHECK(used < 1ul << 40);
-		/* The mapping is private to this input: a spec is read once by a kernel, many times here. */
+		/* The mapping is private to this input: a spec is read once by a kernel, many times
+		 * here. */
 		munmap(out.map, out.map_size);
 	}
 	close(fd);

@@ -1,5 +1,6 @@
-/* Control messages of sendmsg, and what recvmsg makes of them. The first three bytes: kind of socket, room for the answer's control
- * messages, flags; the rest is the control buffer. A socket of each kind has the numbers 0 to 3, so that SCM_RIGHTS finds files. */
+/* Control messages of sendmsg, and what recvmsg makes of them. The first three bytes: kind of
+ * socket, room for the answer's control messages, flags; the rest is the control buffer. A socket
+ * of each kind has the numbers 0 to 3, so that SCM_RIGHTS finds files. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* ELF headers: the bytes are the start of a file. What is planned must lie inside the file and the address space. */
+/* ELF headers: the bytes are the start of a file. What is planned must lie inside the file and the
+ * address space. */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ static void plan_check(const struct elf_plan *p, uint64_t file_size)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	/* The kernel reads the head into a buffer and the program headers, wherever they are, into another. */
+	/* The kernel reads the head into a buffer and the program headers, wherever they are, into
+	 * another. */
 	size_t head = MIN(size, (size_t)ELF_HEAD);
 	char phdrs[ELF_MAX_PHDRS * 56];
 	struct elf_plan plan;

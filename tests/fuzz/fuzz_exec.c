@@ -1,5 +1,5 @@
-/* execve of a file with these bytes: #! lines and the programs that they lead to, ELF programs and their interpreters. The file is
- * /s, /i is another program; a script may name both. */
+/* execve of a file with these bytes: #! lines and the programs that they lead to, ELF programs and
+ * their interpreters. The file is /s, /i is another program; a script may name both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

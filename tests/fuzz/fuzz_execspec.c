@@ -1,5 +1,5 @@
-/* The spec of a process in a running cell, as a keeper passes it on. A first byte of 0 or 1: the input is a whole spec; else it is patched
- * over one that is well made (offset, length, bytes). */
+/* The spec of a process in a running cell, as a keeper passes it on. A first byte of 0 or 1: the
+ * input is a whole spec; else it is patched over one that is well made (offset, length, bytes). */
 /* objects: src/wire/execspec.c src/wire/memfd.c */
 #include <stdlib.h>
 #include <string.h>

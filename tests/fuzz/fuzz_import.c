@@ -1,5 +1,6 @@
-/* The importer of tar archives: the input is an archive, plain or compressed, or (by the first byte) a layer over a small tree, or a
- * container image. What is accepted must become an image whose index passes the whole check, and must not leave anything in tmp. */
+/* The importer of tar archives: the input is an archive, plain or compressed, or (by the first
+ * byte) a layer over a small tree, or a container image. What is accepted must become an image
+ * whose index passes the whole check, and must not leave anything in tmp. */
 /* objects: src/import/import.c src/import/fromtar.c src/import/gunzip.c src/import/container.c src/import/parts.c src/base/json.c src/import/tree.c src/import/order.c src/import/object.c src/import/publish.c src/import/pyc.c src/base/buf.c src/import/hash.c src/import/progress.c src/store/config.c src/store/files.c src/store/image.c src/store/index.c src/store/store.c src/store/tags.c src/store/work.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c src/base/bar.c */
 /* libraries: -larchive -lcrypto -lz */
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The reader of an image's index, as a kernel uses it: everything that can be asked is asked of whatever opens. What passes the whole
- * check must answer every question. */
+/* The reader of an image's index, as a kernel uses it: everything that can be asked is asked of
+ * whatever opens. What passes the whole check must answer every question. */
 /* objects: src/store/index.c src/store/config.c */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* mount(2) and umount2(2) as root of a cell calls them: a byte of flags, then source, target, type and options, each ended by a line
- * end. What was mounted is detached again. */
+/* mount(2) and umount2(2) as root of a cell calls them: a byte of flags, then source, target, type
+ * and options, each ended by a line end. What was mounted is detached again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Requests to a netlink socket as a guest sends them, and the answers as it reads them. The first byte says which protocol and how
- * the message is sent; the rest is the message. */
+/* Requests to a netlink socket as a guest sends them, and the answers as it reads them. The first
+ * byte says which protocol and how the message is sent; the rest is the message. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be sane: mounts below /, sizes
- * that are not 0. */
+/* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be
+ * sane: mounts below /, sizes that are not 0. */
 /* objects: src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
 #include <fcntl.h>
 #include <stdio.h>

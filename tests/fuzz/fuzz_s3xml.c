@@ -1,4 +1,5 @@
-/* What an S3 server answers to a listing. What is read of it must be bounded, and a key a string. */
+/* What an S3 server answers to a listing. What is read of it must be bounded, and a key a
+ * string. */
 /* objects: src/s3/xml.c */
 #include <stdlib.h>
 #include <string.h>

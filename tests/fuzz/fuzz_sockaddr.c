@@ -1,5 +1,6 @@
-/* Addresses: a socket of a family and type that the first byte chooses; then records of a length, an operation and an address.
- * Another socket of the same kind listens, so that connecting can succeed. */
+/* Addresses: a socket of a family and type that the first byte chooses; then records of a length,
+ * an operation and an address. Another socket of the same kind listens, so that connecting can
+ * succeed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -24,7 +25,8 @@ static void operate(int64_t fd, int op, const uint8_t *addr, size_t len)
 {
 	struct sockaddr_storage back[2];
 	uint32_t n = sizeof(back);
-	/* Bytes that are not the input's own follow in the same buffer: a length must be believed as given. */
+	/* Bytes that are not the input's own follow in the same buffer: a length must be believed
+	 * as given. */
 	int64_t r;
 
 	switch (op & 3) {

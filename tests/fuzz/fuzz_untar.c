@@ -1,5 +1,6 @@
-/* Unpacking tar archives (viv-files, viv cp): the input is an archive, by the first byte with its sums made right, unpacked with other
- * rules, or into a root of its own. Whatever it is, nothing outside of the directory may change. */
+/* Unpacking tar archives (viv-files, viv cp): the input is an archive, by the first byte with its
+ * sums made right, unpacked with other rules, or into a root of its own. Whatever it is, nothing
+ * outside of the directory may change. */
 /* objects: src/files/tarhead.c src/files/tarunpack.c src/store/files.c src/base/log.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/buf.c */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* The least of a cell that handlers need: one process with this program's number, so that its memory is the guest's, on an empty
- * tmpfs. Contents of files lie in a new folder in TMPDIR, which whoever starts the fuzzer removes. */
+/* The least of a cell that handlers need: one process with this program's number, so that its
+ * memory is the guest's, on an empty tmpfs. Contents of files lie in a new folder in TMPDIR, which
+ * whoever starts the fuzzer removes. */
 #include "fuzz.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Pipes, sockets and memory files belong to whoever made them, and are opened again by their mode; eventfds and their kin
- * belong to nobody in particular. */
+/* Pipes, sockets and memory files belong to whoever made them, and are opened again by their mode;
+ * eventfds and their kin belong to nobody in particular. */
 /* needs: root */
 #include "guest.h"
 #include <sys/epoll.h>

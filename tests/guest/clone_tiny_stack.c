@@ -1,4 +1,5 @@
-/* A thread on a stack of two kilobytes that uses none of it: what lies below the stack is not touched. */
+/* A thread on a stack of two kilobytes that uses none of it: what lies below the stack is not
+ * touched. */
 #include "guest.h"
 
 #include <linux/futex.h>

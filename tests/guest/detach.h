@@ -1,7 +1,8 @@
 /*
- * For programs about calls that wait for long while others are made: in a cell such calls leave their usual place once there
- * are many of them (src/kernel/task/detach.c), and nothing of that is to be seen. With viv run --fast detach every call does so
- * at once; these programs are run both ways.
+ * For programs about calls that wait for long while others are made: in a cell such calls leave
+ * their usual place once there are many of them (src/kernel/task/detach.c), and nothing of that is
+ * to be seen. With viv run --fast detach every call does so at once; these programs are run both
+ * ways.
  */
 #ifndef DETACH_H
 #define DETACH_H

@@ -1,5 +1,6 @@
 /*
- * A process with many threads that have waited for long ends, in each of the ways there are, or runs another program.
+ * A process with many threads that have waited for long ends, in each of the ways there are, or
+ * runs another program.
  */
 #include "detach.h"
 #include <linux/filter.h>

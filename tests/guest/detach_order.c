@@ -1,6 +1,6 @@
 /*
- * Threads that have waited for long are served in the order in which they came: readers of a pipe, accept, semop, msgrcv; and
- * somebody who comes later does not overtake them.
+ * Threads that have waited for long are served in the order in which they came: readers of a pipe,
+ * accept, semop, msgrcv; and somebody who comes later does not overtake them.
  */
 #include "detach.h"
 #include <sys/msg.h>

@@ -1,6 +1,7 @@
 /*
- * A signal's handler after a long wait: which calls go on, which end with EINTR, what they had done until then; a signal that is
- * blocked or ignored ends none; one for the process reaches the thread that does not block it.
+ * A signal's handler after a long wait: which calls go on, which end with EINTR, what they had done
+ * until then; a signal that is blocked or ignored ends none; one for the process reaches the thread
+ * that does not block it.
  */
 #include "detach.h"
 #include <sys/epoll.h>

@@ -1,6 +1,6 @@
 /*
- * Threads that wait for long with next to no stack left, before a page that cannot be touched; on an alternate stack; and with one.
- * On the host a call that waits takes no stack.
+ * Threads that wait for long with next to no stack left, before a page that cannot be touched; on
+ * an alternate stack; and with one. On the host a call that waits takes no stack.
  */
 #include "detach.h"
 #include <sys/mman.h>

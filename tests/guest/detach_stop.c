@@ -1,6 +1,6 @@
 /*
- * A process whose threads have waited for long is stopped: it takes nothing until it is continued, its parent hears of it, and it
- * can be killed; a handler for SIGCONT ends poll and not read.
+ * A process whose threads have waited for long is stopped: it takes nothing until it is continued,
+ * its parent hears of it, and it can be killed; a handler for SIGCONT ends poll and not read.
  */
 #include "detach.h"
 #include <sys/ioctl.h>

@@ -1,5 +1,6 @@
 /*
- * Calls with a time limit that wait for long: not too short, and the limit goes on over a stop that nobody handles.
+ * Calls with a time limit that wait for long: not too short, and the limit goes on over a stop that
+ * nobody handles.
  */
 #include "detach.h"
 #include <mqueue.h>

@@ -1,6 +1,7 @@
 /*
- * wait4 after a long wait: a child's end both answers it and sends SIGCHLD, whose handler has no SA_RESTART; the answer wins. A stop
- * and a continuation of the child do not end it, but their handler does.
+ * wait4 after a long wait: a child's end both answers it and sends SIGCHLD, whose handler has no
+ * SA_RESTART; the answer wins. A stop and a continuation of the child do not end it, but their
+ * handler does.
  */
 #include "detach.h"
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
-/* A thread in epoll_wait is woken by another; a descriptor added meanwhile counts; close of the watched file. */
+/* A thread in epoll_wait is woken by another; a descriptor added meanwhile counts; close of the
+ * watched file. */
 #include "guest.h"
 #include <pthread.h>
 #include <sys/epoll.h>

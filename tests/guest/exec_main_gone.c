@@ -1,6 +1,6 @@
 /*
- * exec in a thread after the first thread has left: the new program has the process's number, and what the calling thread
- * had is what goes on.
+ * exec in a thread after the first thread has left: the new program has the process's number, and
+ * what the calling thread had is what goes on.
  */
 #include "guest.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * What execve keeps and resets of the ties to parent and children: PR_SET_PDEATHSIG stays, SA_NOCLDWAIT goes, an ignored
- * SIGCHLD stays ignored; a new thread has no signal of its own.
+ * What execve keeps and resets of the ties to parent and children: PR_SET_PDEATHSIG stays,
+ * SA_NOCLDWAIT goes, an ignored SIGCHLD stays ignored; a new thread has no signal of its own.
  */
 #include "guest.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Real-time signals that are sent while a process replaces its program again and again, with a handler
- * and without, are all there in the end, in their order.
+ * Real-time signals that are sent while a process replaces its program again and again, with a
+ * handler and without, are all there in the end, in their order.
  */
 #include "guest.h"
 

@@ -1,5 +1,6 @@
 /*
- * The first thread leaves at once after it made another: the process goes on in that one, which gets its signals.
+ * The first thread leaves at once after it made another: the process goes on in that one, which
+ * gets its signals.
  */
 #include "guest.h"
 #include <pthread.h>

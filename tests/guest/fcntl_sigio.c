@@ -1,5 +1,6 @@
 /*
- * O_ASYNC: SIGIO for pipes, sockets and terminals, a signal of one's own with what it says, the owner, and what cannot.
+ * O_ASYNC: SIGIO for pipes, sockets and terminals, a signal of one's own with what it says, the
+ * owner, and what cannot.
  */
 #include "guest.h"
 #include <signal.h>

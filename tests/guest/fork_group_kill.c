@@ -1,5 +1,5 @@
-/* A signal to a process group leaves nobody behind: a member that is in the middle of fork either has its child already, which then
- * gets the signal too, or ends before it makes one. */
+/* A signal to a process group leaves nobody behind: a member that is in the middle of fork either
+ * has its child already, which then gets the signal too, or ends before it makes one. */
 #include "guest.h"
 #include <time.h>
 

@@ -102,7 +102,8 @@ static inline pid_t xfork(void)
 	return pid;
 }
 
-/* In a child of xfork: signals its parent. Once that is gone, process 1 would be hit in its place. */
+/* In a child of xfork: signals its parent. Once that is gone, process 1 would be hit in its
+ * place. */
 static inline void kill_parent(int sig)
 {
 	if (getppid() != forked_by)

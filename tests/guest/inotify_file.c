@@ -1,4 +1,5 @@
-/* Watches on files themselves: unlink while open, hard links, one shot, masks, errors, limits of the buffer. */
+/* Watches on files themselves: unlink while open, hard links, one shot, masks, errors, limits of
+ * the buffer. */
 #include "guest.h"
 #include <poll.h>
 #include <sys/inotify.h>

@@ -1,4 +1,5 @@
-/* Equal events in a row are one; a full queue ends with an overflow event; a user has so many instances. */
+/* Equal events in a row are one; a full queue ends with an overflow event; a user has so many
+ * instances. */
 #include "guest.h"
 #include <sys/inotify.h>
 

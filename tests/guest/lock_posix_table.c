@@ -1,5 +1,5 @@
-/* POSIX locks belong to a table of descriptors: processes that share one share the locks, and a lock that was waited for while
- * its descriptor was closed is not kept. */
+/* POSIX locks belong to a table of descriptors: processes that share one share the locks, and a
+ * lock that was waited for while its descriptor was closed is not kept. */
 #include "guest.h"
 
 #include <pthread.h>

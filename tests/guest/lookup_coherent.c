@@ -1,6 +1,7 @@
 /*
- * What one process changes, another sees at its next look, however often it has looked before: by the same path, in a
- * tight loop. Each change is made and undone many times, and the other process is asked after each.
+ * What one process changes, another sees at its next look, however often it has looked before: by
+ * the same path, in a tight loop. Each change is made and undone many times, and the other process
+ * is asked after each.
  */
 #include "guest.h"
 #include <sys/mman.h>
@@ -225,7 +226,8 @@ static void attributes(void)
 	unlink("in");
 }
 
-/* The size may grow by another's truncate while it is mapped; times follow the mapping at the host's pace only. */
+/* The size may grow by another's truncate while it is mapped; times follow the mapping at the
+ * host's pace only. */
 static void mapped(void)
 {
 	int fd = open("m", O_RDWR | O_CREAT, 0644);

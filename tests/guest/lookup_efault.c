@@ -1,6 +1,6 @@
 /*
- * Bad addresses and odd buffers in calls that were made from the same place, with the same path, many times before: EFAULT and
- * not SIGSEGV, and not a byte more is written than the call says.
+ * Bad addresses and odd buffers in calls that were made from the same place, with the same path,
+ * many times before: EFAULT and not SIGSEGV, and not a byte more is written than the call says.
  */
 #include "guest.h"
 #include <sys/mman.h>

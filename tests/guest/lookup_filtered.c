@@ -1,4 +1,5 @@
-/* A seccomp filter sees look-ups that were made many times before it: of the caller, of its other thread, of its child. */
+/* A seccomp filter sees look-ups that were made many times before it: of the caller, of its other
+ * thread, of its child. */
 #include "guest.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>

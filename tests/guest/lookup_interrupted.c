@@ -1,6 +1,6 @@
 /*
- * Signals that come while paths are looked up in a loop: results and registers stay right, the handler may look up paths
- * itself or leave by siglongjmp, and sees no call interrupted.
+ * Signals that come while paths are looked up in a loop: results and registers stay right, the
+ * handler may look up paths itself or leave by siglongjmp, and sees no call interrupted.
  */
 #include "guest.h"
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Paths that were looked up often, while mounts come, go and change above, below and beside them, in a tree of the process's own. */
+/* Paths that were looked up often, while mounts come, go and change above, below and beside them,
+ * in a tree of the process's own. */
 /* needs: root */
 #include "guest.h"
 #include <sched.h>

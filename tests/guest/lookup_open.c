@@ -1,4 +1,5 @@
-/* open of what is not there, again and again: ENOENT until it is there, EMFILE as soon as there is no descriptor for it. */
+/* open of what is not there, again and again: ENOENT until it is there, EMFILE as soon as there is
+ * no descriptor for it. */
 #include "guest.h"
 #include <sys/resource.h>
 

@@ -1,6 +1,7 @@
 /*
- * Every byte that stat and statx give is the same whether a look-up is the first or was made often before: libc's calls, after many
- * rounds, against the same calls made by an instruction of our own.
+ * Every byte that stat and statx give is the same whether a look-up is the first or was made often
+ * before: libc's calls, after many rounds, against the same calls made by an instruction of our
+ * own.
  */
 #include "guest.h"
 #include <sys/syscall.h>

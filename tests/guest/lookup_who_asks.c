@@ -1,6 +1,6 @@
 /*
- * The same path, asked again and again from the same place in the program, while it is the asker that changes: its working
- * directory, root and ids, alone, with threads, in a vfork child.
+ * The same path, asked again and again from the same place in the program, while it is the asker
+ * that changes: its working directory, root and ids, alone, with threads, in a vfork child.
  */
 /* needs: root */
 #include "guest.h"
@@ -115,7 +115,8 @@ static void threads(void)
 	printf("a thread sees %ld %ld %ld %ld\n", seen[0], seen[1], seen[2], seen[3]);
 }
 
-/* Without CLONE_FS threads have a directory each; ids of the file system are a thread's own anyway. */
+/* Without CLONE_FS threads have a directory each; ids of the file system are a thread's own
+ * anyway. */
 static void *thread_fsuid(void *arg)
 {
 	(void)arg;

@@ -1,5 +1,5 @@
-/* A shared mapping through a descriptor that was opened for reading cannot be made writable, whoever owns the file; one that was
- * opened for both can. */
+/* A shared mapping through a descriptor that was opened for reading cannot be made writable,
+ * whoever owns the file; one that was opened for both can. */
 #include "guest.h"
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 /*
- * Mounts in a tree of the process's own: tmpfs and its options, bind, move, remount, umount, detached
- * trees, pivot_root; who may, and which errors come first.
+ * Mounts in a tree of the process's own: tmpfs and its options, bind, move, remount, umount,
+ * detached trees, pivot_root; who may, and which errors come first.
  */
 /* needs: root */
 #include "guest.h"

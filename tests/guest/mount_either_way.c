@@ -1,6 +1,6 @@
 /*
- * Mounting as mount(8) of util-linux 2.39 and later does it: with the calls that work on descriptors where there are
- * some, with mount(2) where they give ENOSYS. Both lead to the same.
+ * Mounting as mount(8) of util-linux 2.39 and later does it: with the calls that work on
+ * descriptors where there are some, with mount(2) where they give ENOSYS. Both lead to the same.
  */
 /* needs: root */
 #include "guest.h"

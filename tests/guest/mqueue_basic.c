@@ -1,4 +1,5 @@
-/* POSIX message queues: priorities, limits, waiting with a deadline, readiness, notification, names. */
+/* POSIX message queues: priorities, limits, waiting with a deadline, readiness, notification,
+ * names. */
 #include "guest.h"
 #include <mqueue.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /*
- * What the programs about sockets share: loopback addresses, pairs of connected sockets, readiness. Ports are ephemeral and are
- * never printed.
+ * What the programs about sockets share: loopback addresses, pairs of connected sockets, readiness.
+ * Ports are ephemeral and are never printed.
  */
 #ifndef GUEST_NET_H
 #define GUEST_NET_H

@@ -1,5 +1,6 @@
 /*
- * move_pages and migrate_pages on the one node that every machine has: asking, staying, and what is refused.
+ * move_pages and migrate_pages on the one node that every machine has: asking, staying, and what is
+ * refused.
  */
 #include "guest.h"
 #include <linux/mempolicy.h>

@@ -1,6 +1,6 @@
 /*
- * Descriptors of a child: kcmp compares them, pidfd_getfd takes them, and an open /proc/PID is good for
- * pidfd_send_signal.
+ * Descriptors of a child: kcmp compares them, pidfd_getfd takes them, and an open /proc/PID is good
+ * for pidfd_send_signal.
  */
 #include "guest.h"
 #include <linux/kcmp.h>

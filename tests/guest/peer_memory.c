@@ -1,5 +1,6 @@
 /*
- * process_vm_readv and process_vm_writev with a child: what moves, where it stops, and who is refused.
+ * process_vm_readv and process_vm_writev with a child: what moves, where it stops, and who is
+ * refused.
  */
 #include "guest.h"
 #include <signal.h>

@@ -1,7 +1,8 @@
 /*
  * When a group becomes orphaned and a member is stopped, all its members get SIGHUP, then SIGCONT.
  */
-/* differs: a caught SIGCONT is the host's own and overtakes the signals that travel inside the reserved one */
+/* differs: a caught SIGCONT is the host's own and overtakes the signals that travel inside the
+ * reserved one */
 #include "guest.h"
 
 static int out[2];

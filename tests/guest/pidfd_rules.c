@@ -1,4 +1,5 @@
-/* pidfds: O_NONBLOCK waiting, epoll, fdinfo, siginfo of the sender, a number that is gone, errors. */
+/* pidfds: O_NONBLOCK waiting, epoll, fdinfo, siginfo of the sender, a number that is gone,
+ * errors. */
 #include "guest.h"
 #include <pthread.h>
 #include <sys/epoll.h>

@@ -1,7 +1,8 @@
 /*
- * poll and ppoll read what they are asked once: another thread that changes the array meanwhile changes neither what
- * is waited for nor is its change undone, as only the answers are written. A time that cannot be written back is no
- * error; one that cannot be read is, before the array is looked at.
+ * poll and ppoll read what they are asked once: another thread that changes the array meanwhile
+ * changes neither what is waited for nor is its change undone, as only the answers are written. A
+ * time that cannot be written back is no error; one that cannot be read is, before the array is
+ * looked at.
  */
 #include "guest.h"
 #include <poll.h>

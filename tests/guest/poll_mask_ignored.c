@@ -1,6 +1,6 @@
 /*
- * ppoll, pselect and epoll_pwait with a mask, while signals arrive that nobody handles: they neither end
- * the wait nor make it miss what it waits for.
+ * ppoll, pselect and epoll_pwait with a mask, while signals arrive that nobody handles: they
+ * neither end the wait nor make it miss what it waits for.
  */
 #include "guest.h"
 #include <poll.h>

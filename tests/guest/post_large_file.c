@@ -1,7 +1,7 @@
 /*
- * Large reads and writes of files, each so often that it goes the shortest way there is: sizes around
- * the pieces in which they are moved, at odd places of memory, at the file's position and at a given
- * one, beyond its end, appended, with a limit on its size, and by two threads at a time.
+ * Large reads and writes of files, each so often that it goes the shortest way there is: sizes
+ * around the pieces in which they are moved, at odd places of memory, at the file's position and at
+ * a given one, beyond its end, appended, with a limit on its size, and by two threads at a time.
  */
 #include "guest.h"
 #include <pthread.h>

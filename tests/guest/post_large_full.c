@@ -1,7 +1,7 @@
 /* needs: root */
 /*
- * Large writes to a small file system: the last that fits is short, the next fails, and what was written is
- * there. Each so often that it goes the shortest way there is.
+ * Large writes to a small file system: the last that fits is short, the next fails, and what was
+ * written is there. Each so often that it goes the shortest way there is.
  */
 #include "guest.h"
 #include <sched.h>

@@ -1,7 +1,8 @@
 /*
- * Large reads and writes whose buffers are not all there, each so often that it goes the shortest way
- * there is: what was moved before the bad page counts, and the file's position tells the same. And what
- * a program that makes them does with SIGSEGV and SIGBUS, sent, caught, blocked or its own fault.
+ * Large reads and writes whose buffers are not all there, each so often that it goes the shortest
+ * way there is: what was moved before the bad page counts, and the file's position tells the same.
+ * And what a program that makes them does with SIGSEGV and SIGBUS, sent, caught, blocked or its own
+ * fault.
  */
 #include "guest.h"
 #include <setjmp.h>
@@ -17,7 +18,8 @@
 static char *mem; /* 512 KiB, of which the page at 256 KiB is bad, and after which there is nothing */
 static char *good; /* 1 MiB */
 static int fd;
-/* So much of addr keeps what is put there: the host zeroes what lies behind the end of a mapped file when it writes the page out. */
+/* So much of addr keeps what is put there: the host zeroes what lies behind the end of a mapped
+ * file when it writes the page out. */
 static long kept = SPAN;
 
 static size_t kept_of(long n)

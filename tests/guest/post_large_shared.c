@@ -1,7 +1,8 @@
 /*
  * Large reads and writes by processes that have an open file in common: its position moves by whole
- * calls, so every block is written and read once, with and without O_APPEND. And what becomes of those
- * of a process while another thread of it replaces the program, or makes processes in its memory.
+ * calls, so every block is written and read once, with and without O_APPEND. And what becomes of
+ * those of a process while another thread of it replaces the program, or makes processes in its
+ * memory.
  */
 #include "guest.h"
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
- * Signals in the middle of large reads and writes of files: with and without SA_RESTART such a call is
- * never cut short and never fails, and its bytes and its position are right. Children that fork, run
- * another program or are killed in the middle leave nothing behind for the others.
+ * Signals in the middle of large reads and writes of files: with and without SA_RESTART such a call
+ * is never cut short and never fails, and its bytes and its position are right. Children that fork,
+ * run another program or are killed in the middle leave nothing behind for the others.
  */
 #include "guest.h"
 #include <sys/mman.h>

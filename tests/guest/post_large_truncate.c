@@ -1,7 +1,8 @@
 /*
- * Large reads of a file that another process cuts short and writes again all the time: each gives what is
- * there, be it little or nothing, and the position tells how much; nobody dies of it. Then of a file that is
- * replaced by another under the same name and descriptor, and of one that is mapped and changed there.
+ * Large reads of a file that another process cuts short and writes again all the time: each gives
+ * what is there, be it little or nothing, and the position tells how much; nobody dies of it. Then
+ * of a file that is replaced by another under the same name and descriptor, and of one that is
+ * mapped and changed there.
  */
 #include "guest.h"
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /*
  * Reads and writes whose buffers are at odd places, each so often that it goes the shortest way
- * there is: across pages, at the end of a mapping, into memory that cannot be written, into nothing.
- * What does not fit is not lost, and nothing beside the buffer changes.
+ * there is: across pages, at the end of a mapping, into memory that cannot be written, into
+ * nothing. What does not fit is not lost, and nothing beside the buffer changes.
  */
 #include "guest.h"
 #include <sys/epoll.h>

@@ -1,4 +1,5 @@
-/* /proc/sys/vm/drop_caches: who may write it, and what it takes. 4 is the one good value that drops nothing on Linux. */
+/* /proc/sys/vm/drop_caches: who may write it, and what it takes. 4 is the one good value that drops
+ * nothing on Linux. */
 /* needs: root */
 #include "guest.h"
 

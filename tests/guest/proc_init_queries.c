@@ -1,6 +1,6 @@
 /*
- * Questions about process 1, which everybody may ask: scheduling, affinity, capabilities. None of the changes is for a
- * process without privileges.
+ * Questions about process 1, which everybody may ask: scheduling, affinity, capabilities. None of
+ * the changes is for a process without privileges.
  */
 /* needs: root */
 #include "guest.h"

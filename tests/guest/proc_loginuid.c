@@ -1,4 +1,5 @@
-/* /proc/self/loginuid: written by pam_loginuid, inherited, kept by exec, and not changed by just anybody. */
+/* /proc/self/loginuid: written by pam_loginuid, inherited, kept by exec, and not changed by just
+ * anybody. */
 /* needs: root */
 #include "guest.h"
 #include <pthread.h>

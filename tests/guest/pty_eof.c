@@ -1,4 +1,5 @@
-/* Ends of lines: VEOF alone, within a line and between; VEOL and VEOL2; reads shorter than a line. */
+/* Ends of lines: VEOF alone, within a line and between; VEOL and VEOL2; reads shorter than a
+ * line. */
 #include "pty.h"
 
 int main(void)

@@ -1,4 +1,5 @@
-/* The master closes: the session's leader gets SIGHUP and SIGCONT, and every file of the slave is dead. */
+/* The master closes: the session's leader gets SIGHUP and SIGCONT, and every file of the slave is
+ * dead. */
 #include "pty.h"
 
 static volatile sig_atomic_t hup, cont;

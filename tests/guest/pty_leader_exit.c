@@ -1,4 +1,5 @@
-/* The session's leader ends: its foreground group gets SIGHUP, the others nothing, and the terminal is free. */
+/* The session's leader ends: its foreground group gets SIGHUP, the others nothing, and the terminal
+ * is free. */
 #include "pty.h"
 
 static volatile sig_atomic_t hup;

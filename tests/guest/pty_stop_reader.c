@@ -1,4 +1,5 @@
-/* A reader that VSUSP stopped takes nothing that is typed for another, and reads on when it is back in front. */
+/* A reader that VSUSP stopped takes nothing that is typed for another, and reads on when it is back
+ * in front. */
 #include "pty.h"
 
 static void session(void)

@@ -1,5 +1,6 @@
 /*
- * TIOCSLCKTRMIOS: locked settings of a terminal stay as they are, from either end, until they are unlocked.
+ * TIOCSLCKTRMIOS: locked settings of a terminal stay as they are, from either end, until they are
+ * unlocked.
  */
 /* needs: root */
 #include "guest.h"

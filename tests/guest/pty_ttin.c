@@ -1,4 +1,5 @@
-/* A background reader is stopped by SIGTTIN and reads when it is in front; ignored, blocked or orphaned it gets EIO. */
+/* A background reader is stopped by SIGTTIN and reads when it is in front; ignored, blocked or
+ * orphaned it gets EIO. */
 #include "pty.h"
 
 static volatile sig_atomic_t caught;

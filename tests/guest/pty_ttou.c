@@ -1,4 +1,5 @@
-/* A background writer is stopped only with TOSTOP, who changes the terminal always; ignored or blocked it may. */
+/* A background writer is stopped only with TOSTOP, who changes the terminal always; ignored or
+ * blocked it may. */
 #include "pty.h"
 
 /* Shown a moment later: what the parent says of the child comes first. */

@@ -1,5 +1,6 @@
 /*
- * reboot with the wrong magic: EINVAL for who has the right, EPERM for others. Nothing is ever rebooted here.
+ * reboot with the wrong magic: EINVAL for who has the right, EPERM for others. Nothing is ever
+ * rebooted here.
  */
 /* needs: root */
 #include "guest.h"

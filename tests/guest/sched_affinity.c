@@ -22,7 +22,8 @@ int main(void)
 	SHOW(sched_setaffinity(0, sizeof(one), &one));
 	sched_getaffinity(0, sizeof(got), &got);
 	CHECK(CPU_EQUAL(&got, &one));
-	/* Always the same one. Which number it has is the host's affair: a cell's are counted from 0. */
+	/* Always the same one. Which number it has is the host's affair: a cell's are counted from
+	 * 0. */
 	cpu = sched_getcpu();
 	for (int i = 0; i < 100; i++) {
 		sched_yield();

@@ -1,6 +1,6 @@
 /*
- * Every answer of a filter, on calls of every kind: some of them a cell's host runs itself, some are
- * answered by the cell's kernel, some need the help of the code beside the program.
+ * Every answer of a filter, on calls of every kind: some of them a cell's host runs itself, some
+ * are answered by the cell's kernel, some need the help of the code beside the program.
  */
 #include "seccomp.h"
 

@@ -1,6 +1,6 @@
 /*
- * SECCOMP_RET_TRAP: the handler learns which call it was, may put a result in its place, runs with the
- * right mask and on the right stack, and can be interrupted.
+ * SECCOMP_RET_TRAP: the handler learns which call it was, may put a result in its place, runs with
+ * the right mask and on the right stack, and can be interrupted.
  */
 #include "seccomp.h"
 

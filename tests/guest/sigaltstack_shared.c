@@ -1,8 +1,9 @@
 /*
- * Threads that share one alternate stack, as varnish has them: only one of them will ever crash. Nothing runs on it as
- * long as none does.
+ * Threads that share one alternate stack, as varnish has them: only one of them will ever crash.
+ * Nothing runs on it as long as none does.
  */
-/* differs: the stub's own handler runs on the alternate stack, so threads that share one overwrite each other */
+/* differs: the stub's own handler runs on the alternate stack, so threads that share one overwrite
+ * each other */
 #include "guest.h"
 #include <pthread.h>
 #include <sys/mman.h>

@@ -38,7 +38,8 @@ int main(void)
 		raise(SIGUSR1);
 	printf("jumps %d, blocked %d\n", jumps, blocked());
 	sigprocmask(SIG_SETMASK, &set, NULL);
-	/* Out of a blocking call, again and again; the mask saved keeps the signal out elsewhere. */
+	/* Out of a blocking call, again and again; the mask saved keeps the signal out
+	 * elsewhere. */
 	signal(SIGCHLD, SIG_DFL);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_SETMASK, &set, NULL);

@@ -1,6 +1,6 @@
 /*
- * A signal for a process that blocks it in all threads, while the first thread waits and another runs: it is pending for
- * the process, and whoever waits for it gets it.
+ * A signal for a process that blocks it in all threads, while the first thread waits and another
+ * runs: it is pending for the process, and whoever waits for it gets it.
  */
 #include "guest.h"
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* The signals that end a process with a core end one that waits in a read, too; ignored they do not. */
+/* The signals that end a process with a core end one that waits in a read, too; ignored they do
+ * not. */
 #include "guest.h"
 #include <sys/resource.h>
 

@@ -1,5 +1,6 @@
-/* No signal to a group is lost, whatever its members do at that moment: fork, vfork, execve, wait, change the handler or the mask,
- * sleep, end. The sender waits for each before it sends the next, so none may be merged with another. */
+/* No signal to a group is lost, whatever its members do at that moment: fork, vfork, execve, wait,
+ * change the handler or the mask, sleep, end. The sender waits for each before it sends the next,
+ * so none may be merged with another. */
 #include "guest.h"
 #include <poll.h>
 #include <sched.h>

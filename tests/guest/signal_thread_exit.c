@@ -1,6 +1,6 @@
 /*
- * Signals to a process whose threads come and go: one that was on its way to a thread that ends goes to somebody else. All
- * are counted, as real-time signals queue.
+ * Signals to a process whose threads come and go: one that was on its way to a thread that ends
+ * goes to somebody else. All are counted, as real-time signals queue.
  */
 #include "guest.h"
 #include <pthread.h>

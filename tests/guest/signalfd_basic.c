@@ -1,4 +1,5 @@
-/* signalfd: blocked signals are read with their siginfo, in order of their numbers; errors, mask update, readiness. */
+/* signalfd: blocked signals are read with their siginfo, in order of their numbers; errors, mask
+ * update, readiness. */
 #include "guest.h"
 #include <poll.h>
 #include <sys/signalfd.h>

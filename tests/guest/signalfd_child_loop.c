@@ -1,4 +1,5 @@
-/* A daemon's main loop: SIGCHLD and SIGTERM by signalfd in an epoll set, children that end, then the end itself. */
+/* A daemon's main loop: SIGCHLD and SIGTERM by signalfd in an epoll set, children that end, then
+ * the end itself. */
 #include "guest.h"
 #include <sys/epoll.h>
 #include <sys/signalfd.h>

@@ -1,4 +1,5 @@
-/* A signalfd reads what was pending before it was made, or before its mask was widened; for the process and for the thread. */
+/* A signalfd reads what was pending before it was made, or before its mask was widened; for the
+ * process and for the thread. */
 #include "guest.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* Timers whose signals are read from a signalfd: POSIX timers with their value and overrun, ITIMER_REAL, realtime order. */
+/* Timers whose signals are read from a signalfd: POSIX timers with their value and overrun,
+ * ITIMER_REAL, realtime order. */
 #include "guest.h"
 #include <sys/signalfd.h>
 #include <sys/time.h>

@@ -1,4 +1,5 @@
-/* A signal that was not read from a signalfd reaches its handler when it is unblocked, or ends the process. */
+/* A signal that was not read from a signalfd reaches its handler when it is unblocked, or ends the
+ * process. */
 #include "guest.h"
 #include <pthread.h>
 #include <sys/signalfd.h>

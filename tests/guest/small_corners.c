@@ -1,6 +1,6 @@
 /*
- * Corners of calls that programs probe: who a thread is, devices that are sent from, lengths that are none,
- * O_ASYNC by the kind of file, vectors for an eventfd, owners of pipes, flags of statx.
+ * Corners of calls that programs probe: who a thread is, devices that are sent from, lengths that
+ * are none, O_ASYNC by the kind of file, vectors for an eventfd, owners of pipes, flags of statx.
  */
 /* needs: root */
 #include "guest.h"

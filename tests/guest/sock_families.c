@@ -1,4 +1,5 @@
-/* socket(): families, types and protocols that there are, and the errors for those that there are not. */
+/* socket(): families, types and protocols that there are, and the errors for those that there are
+ * not. */
 #include "net.h"
 
 int main(void)

@@ -1,4 +1,5 @@
-/* recvmmsg looks at its timeout after each message only: nobody is woken by it, and a message that comes later ends the call. */
+/* recvmmsg looks at its timeout after each message only: nobody is woken by it, and a message that
+ * comes later ends the call. */
 #include "net.h"
 #include <sys/time.h>
 

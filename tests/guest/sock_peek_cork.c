@@ -1,4 +1,5 @@
-/* SO_PEEK_OFF on streams and datagrams; MSG_MORE and UDP_CORK; datagrams between IPv6 and IPv4; an end that only who waits is told. */
+/* SO_PEEK_OFF on streams and datagrams; MSG_MORE and UDP_CORK; datagrams between IPv6 and IPv4; an
+ * end that only who waits is told. */
 #include "guest.h"
 #include "net.h"
 

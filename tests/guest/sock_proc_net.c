@@ -1,4 +1,5 @@
-/* /proc/net: a listener, a connection, a datagram socket and a unix socket are found by their inodes. */
+/* /proc/net: a listener, a connection, a datagram socket and a unix socket are found by their
+ * inodes. */
 #include "net.h"
 
 /* The line of path that has the inode of fd, or NULL. */

@@ -1,4 +1,5 @@
-/* A signal during a waiting recv: EINTR, a restart with SA_RESTART, EINTR always with a timeout; SIGPIPE. */
+/* A signal during a waiting recv: EINTR, a restart with SA_RESTART, EINTR always with a timeout;
+ * SIGPIPE. */
 #include "net.h"
 
 static volatile int got;

@@ -1,4 +1,5 @@
-/* socketpair: stream, datagram and packet pairs, their ends, readiness, options, passed descriptors. */
+/* socketpair: stream, datagram and packet pairs, their ends, readiness, options, passed
+ * descriptors. */
 #include "guest.h"
 #include <poll.h>
 #include <sys/ioctl.h>

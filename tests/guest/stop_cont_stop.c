@@ -1,4 +1,5 @@
-/* A process that is continued and stopped again at once is stopped: it takes nothing, and its parent is told of the stop. */
+/* A process that is continued and stopped again at once is stopped: it takes nothing, and its
+ * parent is told of the stop. */
 #include "guest.h"
 
 #include <poll.h>

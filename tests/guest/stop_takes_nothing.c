@@ -1,4 +1,5 @@
-/* A process that is stopped while it waits in read does not take what arrives meanwhile; it does when it is continued. */
+/* A process that is stopped while it waits in read does not take what arrives meanwhile; it does
+ * when it is continued. */
 #include "guest.h"
 #include <sys/ioctl.h>
 

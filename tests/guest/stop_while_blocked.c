@@ -1,6 +1,7 @@
 /*
- * A stop signal that comes while it is blocked waits and stops the process when it is unblocked, however that happens; unless
- * the group is orphaned by then, or something took it before: sigwait, SIGCONT, SIG_IGN.
+ * A stop signal that comes while it is blocked waits and stops the process when it is unblocked,
+ * however that happens; unless the group is orphaned by then, or something took it before: sigwait,
+ * SIGCONT, SIG_IGN.
  */
 #include "guest.h"
 #include <poll.h>

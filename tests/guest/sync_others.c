@@ -1,6 +1,7 @@
-/* Syncing while others go on: several threads at once, on one file and on several; a signal does not cut it short; whoever waits in it
- * can be killed, and what it synced be closed, replaced or unlinked meanwhile. Most files are small; some
- * are so large that the kernel of a cell leaves them to another thread. */
+/* Syncing while others go on: several threads at once, on one file and on several; a signal does
+ * not cut it short; whoever waits in it can be killed, and what it synced be closed, replaced or
+ * unlinked meanwhile. Most files are small; some are so large that the kernel of a cell leaves them
+ * to another thread. */
 /* disk: yes */
 #include "guest.h"
 

@@ -1,5 +1,6 @@
-/* Numbers that are no calls: behind the last one, of x32, negative, with something in the upper half of the register. Those from 0x7600
- * to 0xf5ff are left out: in a cell they are between the stub and the kernel. */
+/* Numbers that are no calls: behind the last one, of x32, negative, with something in the upper
+ * half of the register. Those from 0x7600 to 0xf5ff are left out: in a cell they are between the
+ * stub and the kernel. */
 #include "guest.h"
 
 static long call(unsigned long nr)

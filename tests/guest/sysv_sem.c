@@ -1,4 +1,5 @@
-/* SysV semaphores: atomic operations, waiting, undo at exit, counts of waiters, removal under a waiter. */
+/* SysV semaphores: atomic operations, waiting, undo at exit, counts of waiters, removal under a
+ * waiter. */
 #include "guest.h"
 #include <sys/ipc.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
-/* SysV shared memory: one memory for those who attach it, through fork and by key; what is counted; when it goes. */
+/* SysV shared memory: one memory for those who attach it, through fork and by key; what is counted;
+ * when it goes. */
 #include "guest.h"
 #include <sys/ipc.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
-/* A connection over loopback: names of both ends, data both ways, peek, waitall, trunc, FIONREAD. */
+/* A connection over loopback: names of both ends, data both ways, peek, waitall, trunc,
+ * FIONREAD. */
 #include "net.h"
 
 int main(void)

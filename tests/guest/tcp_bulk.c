@@ -1,4 +1,5 @@
-/* Megabytes through a connection in uneven pieces arrive whole and in order; a blocking write takes all. */
+/* Megabytes through a connection in uneven pieces arrive whole and in order; a blocking write takes
+ * all. */
 #include "net.h"
 
 #define TOTAL (8 << 20)

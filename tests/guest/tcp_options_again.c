@@ -1,4 +1,5 @@
-/* Options that are read from a connected socket can be set to the same values again, as clients of message queues do. */
+/* Options that are read from a connected socket can be set to the same values again, as clients of
+ * message queues do. */
 #include "net.h"
 
 int main(void)

@@ -1,4 +1,5 @@
-/* Resets: a close with unread bytes, SO_LINGER 0, a listener that closes with connections waiting. */
+/* Resets: a close with unread bytes, SO_LINGER 0, a listener that closes with connections
+ * waiting. */
 #include "net.h"
 
 static void both(const char *what, int fd)

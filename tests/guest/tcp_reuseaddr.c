@@ -1,4 +1,5 @@
-/* Who may share a port: SO_REUSEADDR, SO_REUSEPORT, different addresses, wildcards, after a close. */
+/* Who may share a port: SO_REUSEADDR, SO_REUSEPORT, different addresses, wildcards, after a
+ * close. */
 #include "net.h"
 
 static int on(int type, uint32_t addr, int port, int reuse, int reuseport)

@@ -1,5 +1,5 @@
-/* A thread with descriptors of its own ends, and with it the master of the process's terminal. The hang-up that comes of it is for the
- * process: not for the thread that is no more. */
+/* A thread with descriptors of its own ends, and with it the master of the process's terminal. The
+ * hang-up that comes of it is for the process: not for the thread that is no more. */
 #include "pty.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * What a periodic timer missed while its signal was pending comes with that signal, also if the timer
- * is due again in the moment in which the signal is taken.
+ * What a periodic timer missed while its signal was pending comes with that signal, also if the
+ * timer is due again in the moment in which the signal is taken.
  */
 #include "guest.h"
 #include <time.h>

@@ -1,5 +1,6 @@
-/* A large file is cut short while others use it: by ftruncate, truncate and O_TRUNC, to nothing and to a half. Reads, writes and other cuts
- * that come meanwhile, a name that leads elsewhere meanwhile, a descriptor that is closed, a caller that is killed. */
+/* A large file is cut short while others use it: by ftruncate, truncate and O_TRUNC, to nothing and
+ * to a half. Reads, writes and other cuts that come meanwhile, a name that leads elsewhere
+ * meanwhile, a descriptor that is closed, a caller that is killed. */
 /* disk: yes */
 #include "guest.h"
 

@@ -1,4 +1,5 @@
-/* Who gets a datagram: the exact address before the wildcard, the connected before both; IPv4 on an IPv6 socket. */
+/* Who gets a datagram: the exact address before the wildcard, the connected before both; IPv4 on an
+ * IPv6 socket. */
 #include "net.h"
 
 static int on(uint32_t addr, int port)

@@ -1,4 +1,5 @@
-/* The mode of a socket before bind, and the umask, make the mode of its name: one that was meant to be private is. */
+/* The mode of a socket before bind, and the umask, make the mode of its name: one that was meant to
+ * be private is. */
 /* needs: root */
 #include "net.h"
 

@@ -1,4 +1,5 @@
-/* Datagrams between named sockets: sender's name, connect, EPERM for strangers, closed receivers. */
+/* Datagrams between named sockets: sender's name, connect, EPERM for strangers, closed
+ * receivers. */
 #include "net.h"
 
 int main(void)

@@ -1,4 +1,5 @@
-/* The urgent byte of a unix stream: MSG_OOB, the mark, SO_OOBINLINE, SIGURG, what FIONREAD counts. */
+/* The urgent byte of a unix stream: MSG_OOB, the mark, SO_OOBINLINE, SIGURG, what FIONREAD
+ * counts. */
 #include "guest.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* Sockets that carry each other and are closed: thousands of such cycles leave nothing behind that counts against anybody. */
+/* Sockets that carry each other and are closed: thousands of such cycles leave nothing behind that
+ * counts against anybody. */
 #include "net.h"
 
 static int give(int s, int fd)

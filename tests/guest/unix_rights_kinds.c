@@ -1,4 +1,5 @@
-/* Descriptors of every kind travel; they share their offset; MSG_PEEK copies them; unread ones are closed. */
+/* Descriptors of every kind travel; they share their offset; MSG_PEEK copies them; unread ones are
+ * closed. */
 #include "net.h"
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

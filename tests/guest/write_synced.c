@@ -1,6 +1,7 @@
-/* Writes that sync (O_SYNC, O_DSYNC, RWF_SYNC and RWF_DSYNC): their results and positions are those of any write, also of one so large
- * that the kernel of a cell leaves the syncing to another thread, with others that write at the same time. No signal cuts them short, and
- * whoever waits in one can be killed, or find its descriptor closed. */
+/* Writes that sync (O_SYNC, O_DSYNC, RWF_SYNC and RWF_DSYNC): their results and positions are those
+ * of any write, also of one so large that the kernel of a cell leaves the syncing to another
+ * thread, with others that write at the same time. No signal cuts them short, and whoever waits in
+ * one can be killed, or find its descriptor closed. */
 /* disk: yes */
 #include "guest.h"
 

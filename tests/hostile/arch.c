@@ -1,5 +1,6 @@
-/* Other doors into the host's kernel: int 0x80, x32 numbers, sysenter, the vsyscall page, huge and negative numbers, and the calls
- * that the cell refuses. The caller may die of it; nothing may be answered by the host. */
+/* Other doors into the host's kernel: int 0x80, x32 numbers, sysenter, the vsyscall page, huge and
+ * negative numbers, and the calls that the cell refuses. The caller may die of it; nothing may be
+ * answered by the host. */
 #include "hostile.h"
 
 #include <sys/uio.h>

@@ -1,7 +1,8 @@
 /* links: libviv.a */
-/* Stands in for viv-kernel as one that was taken over, in the place that viv made for it: the same namespaces, mounts, limits and
- * filters. It tries to leave something of the owner's on the host that runs with the owner's rights, first by calls of its own,
- * then by a runner whose calls it lets through (SECCOMP_USER_NOTIF_FLAG_CONTINUE). It wants one mount, read-write. Started by
+/* Stands in for viv-kernel as one that was taken over, in the place that viv made for it: the same
+ * namespaces, mounts, limits and filters. It tries to leave something of the owner's on the host
+ * that runs with the owner's rights, first by calls of its own, then by a runner whose calls it
+ * lets through (SECCOMP_USER_NOTIF_FLAG_CONTINUE). It wants one mount, read-write. Started by
  * run.sh, which looks at the directory afterwards. */
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -119,8 +120,8 @@ static void by_memory(void)
 	no_set_id("mapped", "openat2 from other memory");
 }
 
-/* Rights of a program's own: its capabilities, and what else attributes can say. Not security.selinux, which the owner of a file may
- * set where the host's policy does not object. */
+/* Rights of a program's own: its capabilities, and what else attributes can say. Not
+ * security.selinux, which the owner of a file may set where the host's policy does not object. */
 static void by_attribute(void)
 {
 	static const char *const names[] = { "security.capability", "security.evm", "security.ima", "trusted.x",
@@ -129,7 +130,8 @@ static void by_attribute(void)
 				       .data = { { .permitted = ~0u }, { .permitted = ~0u } } };
 	struct vfs_cap_data cap2 = { .magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
 				     .data = { { .permitted = ~0u }, { .permitted = ~0u } } };
-	/* user::rwx user:0:rwx user:4711:rwx group::rwx mask::rwx other::rwx, by ids that are not the cell's */
+	/* user::rwx user:0:rwx user:4711:rwx group::rwx mask::rwx other::rwx, by ids that are not
+	 * the cell's */
 	static const uint32_t acl[] = { 2,	   0x70001, ~0u,      0x70002, 4711,	0x70004,
 					~0u, 0x70010, ~0u, 0x70020, ~0u };
 	long fd = RAW(SYS_openat, mount_fd, "attributes", O_CREAT | O_RDWR, 0755), n;
@@ -154,7 +156,8 @@ static void memory(void)
 	      "%s: no huge pages of the host's by mmap", who);
 }
 
-/* In a runner: nothing is trapped that the kernel lets through, so each of these is made if the filter has no say. */
+/* In a runner: nothing is trapped that the kernel lets through, so each of these is made if the
+ * filter has no say. */
 static void runner(void)
 {
 	static const struct {

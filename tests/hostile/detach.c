@@ -1,7 +1,8 @@
-/* Calls that wait for long leave the kernel's hands (src/kernel/task/detach.c): guests that do not play along. They block or replace the
- * reserved signal, forge it, ask without having been sent to wait, go there by themselves, use up all room for signals, wreck what
- * it needs. Their own calls may suffer; beside them a process with threads that wait for long goes on answering.
- * usage: detach [seconds] */
+/* Calls that wait for long leave the kernel's hands (src/kernel/task/detach.c): guests that do not
+ * play along. They block or replace the reserved signal, forge it, ask without having been sent to
+ * wait, go there by themselves, use up all room for signals, wreck what it needs. Their own calls
+ * may suffer; beside them a process with threads that wait for long goes on answering. usage:
+ * detach [seconds] */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-/* Uses up each kind of kernel object. Each ends with an errno of Linux for it, within its time, and afterwards, with everything
- * given back, the cell works. usage: exhaust [part of a name] */
+/* Uses up each kind of kernel object. Each ends with an errno of Linux for it, within its time, and
+ * afterwards, with everything given back, the cell works. usage: exhaust [part of a name] */
 #include <dirent.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -33,8 +33,8 @@ static void limits_up(void)
 	setrlimit(RLIMIT_NOFILE, &r);
 }
 
-/* Descriptors of one process run out first (EMFILE); many processes then meet the cell's own limit (ENFILE). Each child keeps
- * what it has until told. */
+/* Descriptors of one process run out first (EMFILE); many processes then meet the cell's own limit
+ * (ENFILE). Each child keeps what it has until told. */
 static void with_children(int out, int (*open_one)(int i))
 {
 	long total = 0;

@@ -1,6 +1,6 @@
-/* The memory that runners answer look-ups from: it cannot be written by any of them, by no way of mapping it; who changes his own
- * copy, his own contexts or the rewritten code fools himself and nobody else.
- * usage: fastmem */
+/* The memory that runners answer look-ups from: it cannot be written by any of them, by no way of
+ * mapping it; who changes his own copy, his own contexts or the rewritten code fools himself and
+ * nobody else. usage: fastmem */
 #include "hostile.h"
 
 #include "../../src/stub/fast.h"

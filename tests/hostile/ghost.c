@@ -1,6 +1,7 @@
-/* A process that announces itself as a child although the kernel knows its number: its first thread has ended, another one takes over
- * the number by executing a file of the guest's in place of the stub, and shows a token. No second process with that number may
- * come to be, as the host would tell of the end of one of them only. */
+/* A process that announces itself as a child although the kernel knows its number: its first thread
+ * has ended, another one takes over the number by executing a file of the guest's in place of the
+ * stub, and shows a token. No second process with that number may come to be, as the host would
+ * tell of the end of one of them only. */
 #include <pthread.h>
 
 #include "hostile.h"

@@ -1,6 +1,7 @@
-/* Everything that holds something else, at random: files on mounts that go, sockets in messages in sockets, waiting opens, watches,
- * working directories, trees of mounts, locks, mappings, segments, with caches dropped and processes killed in between. Nothing of it
- * means anything; the kernel must not stand on what it let go of. The sanitized kernel ends at the first use of what is gone.
+/* Everything that holds something else, at random: files on mounts that go, sockets in messages in
+ * sockets, waiting opens, watches, working directories, trees of mounts, locks, mappings, segments,
+ * with caches dropped and processes killed in between. Nothing of it means anything; the kernel
+ * must not stand on what it let go of. The sanitized kernel ends at the first use of what is gone.
  *
  *   holders ROUNDS SEED [DIR]     DIR: a directory to do it in, instead of a tmpfs of its own */
 #include <pthread.h>

@@ -1,7 +1,8 @@
-/* Single files of the host in a cell, and FIFOs, sockets and owners in a directory of the host: nothing leads to the files beside
- * them, to the host's own FIFOs and sockets, or past what the cell's users may do.
- * usage: hostfile RW RO DIR SECRET: RW and RO are mounted files, DIR is a directory with "host.fifo", into which a process of
- * the host writes SECRET, and "host.sock", at which one listens. */
+/* Single files of the host in a cell, and FIFOs, sockets and owners in a directory of the host:
+ * nothing leads to the files beside them, to the host's own FIFOs and sockets, or past what the
+ * cell's users may do. usage: hostfile RW RO DIR SECRET: RW and RO are mounted files, DIR is a
+ * directory with "host.fifo", into which a process of the host writes SECRET, and "host.sock", at
+ * which one listens. */
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>

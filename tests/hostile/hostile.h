@@ -1,8 +1,8 @@
 /* What the hostile programs share: raw calls, checks that print TAP, children that may die.
  *
- * Each program attacks one thing from inside a cell and prints a line for each check. run.sh runs it, then a normal
- * command in the same cell, and looks at the host's side. A child's death is an acceptable answer to an attack; the end
- * of the cell is not. */
+ * Each program attacks one thing from inside a cell and prints a line for each check. run.sh runs
+ * it, then a normal command in the same cell, and looks at the host's side. A child's death is an
+ * acceptable answer to an attack; the end of the cell is not. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -96,7 +96,8 @@ __attribute__((unused)) static void naptime(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Runs fn in a child that may die, for at most ms, and ends what it made if it leads a group; the wait status, or -1 when it had to be killed. */
+/* Runs fn in a child that may die, for at most ms, and ends what it made if it leads a group; the
+ * wait status, or -1 when it had to be killed. */
 __attribute__((unused)) static int in_child(void (*fn)(void *), void *arg, int ms)
 {
 	pid_t pid = fork();

@@ -1,5 +1,6 @@
-/* The stub's own calls, by a guest: marked clones that are never announced or announced twice or as something else, execs without
- * a plan, boots without an exec, births that never come, closed and foreign descriptors, wrecked stubs. Children may die. */
+/* The stub's own calls, by a guest: marked clones that are never announced or announced twice or as
+ * something else, execs without a plan, boots without an exec, births that never come, closed and
+ * foreign descriptors, wrecked stubs. Children may die. */
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -364,7 +365,8 @@ static void mm_and_name(void *arg)
 	execl("/bin/cat", "cat", "/proc/self/maps", "/proc/self/stat", "/proc/self/status", NULL);
 }
 
-/* Asks for a birth, which copies the table of files, and dies before the clone: the pipe must end all the same. */
+/* Asks for a birth, which copies the table of files, and dies before the clone: the pipe must end
+ * all the same. */
 static int orphan_lets_go(void)
 {
 	struct pollfd p = { .events = POLLIN };

@@ -1,5 +1,6 @@
-/* Stands in for viv-kernel as one that was taken over: it says without end that it stops, ends and has something to tell, and
- * reads nothing. viv must end it when the time is up all the same. Started by run.sh, in the place of the kernel. */
+/* Stands in for viv-kernel as one that was taken over: it says without end that it stops, ends and
+ * has something to tell, and reads nothing. viv must end it when the time is up all the same.
+ * Started by run.sh, in the place of the kernel. */
 #include <sys/socket.h>
 
 #include "hostile.h"

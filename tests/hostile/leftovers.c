@@ -1,5 +1,6 @@
-/* What ended processes leave behind in the kernel: nothing. Each of these ends in a way in which something was kept for a process that was
- * gone; the kernel's own counts (/proc/slabinfo) must be the same before and after. */
+/* What ended processes leave behind in the kernel: nothing. Each of these ends in a way in which
+ * something was kept for a process that was gone; the kernel's own counts (/proc/slabinfo) must be
+ * the same before and after. */
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 
@@ -21,7 +22,8 @@ static long objects(const char *type)
 	return found;
 }
 
-/* The end of a session's leader sends SIGHUP to the leader itself, of which a signalfd asks to keep it. */
+/* The end of a session's leader sends SIGHUP to the leader itself, of which a signalfd asks to keep
+ * it. */
 static void hung_up(void *arg)
 {
 	int zero = 0, master;

@@ -1,8 +1,12 @@
-/* Objects of the kernel that a guest lets go of while a call still stands on them, or whose last holder it makes an unusual one.
+/* Objects of the kernel that a guest lets go of while a call still stands on them, or whose last
+ * holder it makes an unusual one.
  *
- *   lifetimes shm       System V segments: attachments asked for and never confirmed, around the segment's removal
- *   lifetimes mounts    file systems, binds of their directories, and their ends in every order, with caches dropped in between
- *   lifetimes unix      listeners that only reach themselves, collected while somebody connects to them
+ *   lifetimes shm       System V segments: attachments asked for and never confirmed, around the
+ *                       segment's removal
+ *   lifetimes mounts    file systems, binds of their directories, and their ends in every order,
+ *                       with caches dropped in between
+ *   lifetimes unix      listeners that only reach themselves, collected while somebody connects
+ *                       to them
  *   lifetimes fifo      an open that waits on a file system that is unmounted
  *   lifetimes groups    signals to groups of hundreds, while their processes end and are waited for
  *   lifetimes stub      questions of the stub in an order that it never has: filters, signals
@@ -234,7 +238,8 @@ static void mounts_plain(void *arg)
 	_exit(0);
 }
 
-/* Two processes stand in a mount that is detached, one with its root, one with its working directory. Each takes a tree of its own. */
+/* Two processes stand in a mount that is detached, one with its root, one with its working
+ * directory. Each takes a tree of its own. */
 static void mounts_detached(void *arg)
 {
 	static const char place[] = "/tmp/lt";
@@ -302,7 +307,8 @@ static int fd_send(int over, int fd)
 	return (int)sendmsg(over, &m, 0);
 }
 
-/* A listener that is held only by a message in the queue of a connection that nobody has accepted from it. It is bound still. */
+/* A listener that is held only by a message in the queue of a connection that nobody has accepted
+ * from it. It is bound still. */
 static int garbage_listener(int n, int type)
 {
 	socklen_t len;
@@ -511,7 +517,8 @@ static void caught(int sig)
 	(void)sig;
 }
 
-/* Sending a signal to a process that catches it and waits is work: to hundreds of them takes more than one turn of the loop. */
+/* Sending a signal to a process that catches it and waits is work: to hundreds of them takes more
+ * than one turn of the loop. */
 static void group_of_many(void)
 {
 	static const int sigs[] = { SIGUSR1, SIGHUP, SIGCONT };
@@ -561,7 +568,8 @@ static void group_zombies(void *arg)
 	_exit(0);
 }
 
-/* The end of a session whose terminal is gone tells the group that was in its foreground, of which its leader is itself. */
+/* The end of a session whose terminal is gone tells the group that was in its foreground, of which
+ * its leader is itself. */
 static void group_session(void *arg)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY), told[2];
@@ -601,8 +609,8 @@ static void *ends_at_once(void *arg)
 	return arg;
 }
 
-/* The youngest of a large group gets its signal last. Meanwhile its threads end, or it becomes another program, which are reasons to hand on
- * what was sent to it. */
+/* The youngest of a large group gets its signal last. Meanwhile its threads end, or it becomes
+ * another program, which are reasons to hand on what was sent to it. */
 static void group_endings(void *arg)
 {
 	pid_t leader;
@@ -638,7 +646,8 @@ static void group_endings(void *arg)
 	_exit(0);
 }
 
-/* The program that the youngest becomes, over and over, with the signals of its group on their way. */
+/* The program that the youngest becomes, over and over, with the signals of its group on their
+ * way. */
 static void youngest(void)
 {
 	pthread_t other;
@@ -651,7 +660,8 @@ static void youngest(void)
 	_exit(0);
 }
 
-/* A chain of parents in one group: each that stops is news for its parent, which has its own stop still to come. */
+/* A chain of parents in one group: each that stops is news for its parent, which has its own stop
+ * still to come. */
 static void group_chain(void *arg)
 {
 	pid_t leader;

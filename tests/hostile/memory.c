@@ -1,7 +1,7 @@
-/* Memory that is hidden from the kernel's own accounting, where no cgroup counts it: each way may hold little more than the limit. Run with a
- * limit of 64 MiB; what holds 400 MiB for a second has passed it.
- * usage: memory [part of a name]; the
- * last one, which can end the cell, only if it is named */
+/* Memory that is hidden from the kernel's own accounting, where no cgroup counts it: each way may
+ * hold little more than the limit. Run with a limit of 64 MiB; what holds 400 MiB for a second has
+ * passed it. usage: memory [part of a name]; the last one, which can end the cell, only if it is
+ * named */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -84,7 +84,8 @@ static void *thread_uses(void *arg)
 /* The first thread is ended by the host, which the kernel does not hear of. */
 static void no_first_thread(void)
 {
-	/* A filter that kills the thread at its next getppid; the mark makes it the host's alone. */
+	/* A filter that kills the thread at its next getppid; the mark makes it the host's
+	 * alone. */
 	static const struct {
 		uint16_t code;
 		uint8_t jt, jf;
@@ -120,7 +121,8 @@ static void page_tables(void)
 	pause();
 }
 
-/* Handed on from process to process, each of which is gone soon: they share one address space, and are known to nobody. */
+/* Handed on from process to process, each of which is gone soon: they share one address space, and
+ * are known to nobody. */
 static void handed_on(void)
 {
 	char *p = mmap(NULL, MUCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,6 +1,7 @@
-/* Tries to write, and to read, outside of a mounted host directory.
- * usage: mounts ro|rw MOUNT SECRET: MOUNT in the cell holds files, "out" (a link to the host's OUTSIDE directory, absolute),
- * "up" (a link to ../outside), "inside/". Nothing may change in OUTSIDE; SECRET stands in a file there and must not be seen. */
+/* Tries to write, and to read, outside of a mounted host directory. usage: mounts ro|rw MOUNT
+ * SECRET: MOUNT in the cell holds files, "out" (a link to the host's OUTSIDE directory, absolute),
+ * "up" (a link to ../outside), "inside/". Nothing may change in OUTSIDE; SECRET stands in a file
+ * there and must not be seen. */
 #include <pthread.h>
 #include <sys/xattr.h>
 

@@ -1,5 +1,6 @@
-/* Root of the cell does everything to its tree of mounts, at random: new ones, binds of trees into themselves, moves, detaching what is in use,
- * trees of its own, pivots, with files, working directories and watches held open. The kernel must go on, and forget all of it. */
+/* Root of the cell does everything to its tree of mounts, at random: new ones, binds of trees into
+ * themselves, moves, detaching what is in use, trees of its own, pivots, with files, working
+ * directories and watches held open. The kernel must go on, and forget all of it. */
 #include <sys/inotify.h>
 #include <sys/mount.h>
 

@@ -1,6 +1,7 @@
-/* Processor time behind the kernel's back, for a cell that is paused meanwhile (run.sh does that, and looks from outside): a process that was
- * never announced, one that has a thread which waits for the kernel, and a thread that was never announced beside a first thread
- * which waits for the kernel. Only the first two can be told by the host to stop as a whole. */
+/* Processor time behind the kernel's back, for a cell that is paused meanwhile (run.sh does that,
+ * and looks from outside): a process that was never announced, one that has a thread which waits
+ * for the kernel, and a thread that was never announced beside a first thread which waits for the
+ * kernel. Only the first two can be told by the host to stop as a whole. */
 #include <sys/file.h>
 
 #include "hostile.h"

@@ -1,6 +1,6 @@
-/* The box through which calls are posted: whatever is written there, in the names of all of our threads and of others, makes calls
- * that we could have made, harms nobody else, and costs no more boxes than there are.
- * usage: post [seconds] */
+/* The box through which calls are posted: whatever is written there, in the names of all of our
+ * threads and of others, makes calls that we could have made, harms nobody else, and costs no more
+ * boxes than there are. usage: post [seconds] */
 #include "hostile.h"
 
 #include <pthread.h>
@@ -150,8 +150,8 @@ static void other(void *arg)
 	_exit(box && status == 0 && fcntl(p[0], F_GETFD) == 0 ? 7 : 9);
 }
 
-/* How much room a slot has, said while the kernel looks: now less, now more than there is. Nothing comes to lie behind the last slot, where
- * the box of another may be. */
+/* How much room a slot has, said while the kernel looks: now less, now more than there is. Nothing
+ * comes to lie behind the last slot, where the box of another may be. */
 static void flip(void *arg)
 {
 	static struct post_box none;

@@ -1,4 +1,5 @@
-/* /proc/self/mem and friends: the ways in Linux that lead through /proc to memory, descriptors, roots and settings. */
+/* /proc/self/mem and friends: the ways in Linux that lead through /proc to memory, descriptors,
+ * roots and settings. */
 #include <dirent.h>
 #include <sys/sysmacros.h>
 

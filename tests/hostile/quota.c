@@ -1,6 +1,7 @@
-/* What the host counts for a user, used up from inside a cell: pending signals, inotify's watches. Started by run.sh, in a cell as
- * "fill DIRECTORY", with a directory of the host's mounted, and meanwhile on the host, as the same user, as "probe DIRECTORY
- * SIGNALS WATCHES": so much must be left. */
+/* What the host counts for a user, used up from inside a cell: pending signals, inotify's watches.
+ * Started by run.sh, in a cell as "fill DIRECTORY", with a directory of the host's mounted, and
+ * meanwhile on the host, as the same user, as "probe DIRECTORY SIGNALS WATCHES": so much must be
+ * left. */
 #include <sys/inotify.h>
 
 #include "hostile.h"

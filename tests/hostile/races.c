@@ -1,5 +1,6 @@
-/* Another thread changes a path, an iovec, a sockaddr, a sigset, a poll set while the kernel reads it. What is checked must be
- * what is used: a path is one of the two, never a mixture that leads elsewhere; counts are right; the kernel lives. */
+/* Another thread changes a path, an iovec, a sockaddr, a sigset, a poll set while the kernel reads
+ * it. What is checked must be what is used: a path is one of the two, never a mixture that leads
+ * elsewhere; counts are right; the kernel lives. */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>

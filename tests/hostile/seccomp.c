@@ -1,5 +1,6 @@
-/* A program that has put itself behind a seccomp filter and is then taken over: its code knows the stub, its mark and its numbers.
- * What names a resource must stay behind the filter. Children may die. */
+/* A program that has put itself behind a seccomp filter and is then taken over: its code knows the
+ * stub, its mark and its numbers. What names a resource must stay behind the filter. Children may
+ * die. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -153,7 +154,8 @@ __attribute__((noinline)) static long one_place(long nr, const char *path)
 	return RAW(nr, AT_FDCWD, path, 0);
 }
 
-/* Numbers that stand for others: the filter refuses two calls, and everything that is not a call on Linux passes it. */
+/* Numbers that stand for others: the filter refuses two calls, and everything that is not a call on
+ * Linux passes it. */
 static void other_numbers(void *arg)
 {
 	struct sock_filter f[] = {
@@ -186,7 +188,8 @@ static void other_numbers(void *arg)
 	_exit(verdict());
 }
 
-/* The host's own programs for what it logs, by the stub's mark and without a question, or with one that was about another. */
+/* The host's own programs for what it logs, by the stub's mark and without a question, or with one
+ * that was about another. */
 static void raw_filters(void *arg)
 {
 	struct sock_filter log[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG) };
@@ -212,7 +215,8 @@ static void raw_filters(void *arg)
 	_exit(verdict());
 }
 
-/* The memory that the host reads a program from is replaced, made writable, or left out of a child. */
+/* The memory that the host reads a program from is replaced, made writable, or left out of a
+ * child. */
 static void other_memory(void *arg)
 {
 	static char page[4096] __attribute__((aligned(4096)));

@@ -1,6 +1,6 @@
-/* Looks for what belongs to the host: files, sockets, processes.
- * usage: secrets MARK HOST_PID TCP_PORT ABSTRACT_NAME MOUNT PATH...
- * MARK: text that stands in every decoy. PATH: decoys of the host, files and sockets. MOUNT: a directory with a host's socket. */
+/* Looks for what belongs to the host: files, sockets, processes. usage: secrets MARK HOST_PID
+ * TCP_PORT ABSTRACT_NAME MOUNT PATH... MARK: text that stands in every decoy. PATH: decoys of the
+ * host, files and sockets. MOUNT: a directory with a host's socket. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>

@@ -1,5 +1,6 @@
-/* What makes further processes of a cell, attacked from inside: a runner that is in no table, and the tokens of those that it is about to
- * make. Runs until its time is up, as the first process of a detached cell, while run.sh starts processes from outside. */
+/* What makes further processes of a cell, attacked from inside: a runner that is in no table, and
+ * the tokens of those that it is about to make. Runs until its time is up, as the first process of
+ * a detached cell, while run.sh starts processes from outside. */
 #include <poll.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -42,7 +43,8 @@ static int ask(void)
 	return bad;
 }
 
-/* Who is a process that we know: ourselves, and what was started from outside, which is there in /proc. */
+/* Who is a process that we know: ourselves, and what was started from outside, which is there in
+ * /proc. */
 static int is_listed(int pid)
 {
 	char path[32];

@@ -1,6 +1,6 @@
-/* A handler that returns with SIGSYS, the reserved signal and all others blocked, by the mask in its frame: no call can do that, the
- * return can. Such a process may end by its next trapped call (the host ends what blocks SIGSYS); it must not stay for ever, get
- * away, or hurt another. */
+/* A handler that returns with SIGSYS, the reserved signal and all others blocked, by the mask in
+ * its frame: no call can do that, the return can. Such a process may end by its next trapped call
+ * (the host ends what blocks SIGSYS); it must not stay for ever, get away, or hurt another. */
 #include <ucontext.h>
 
 #include "hostile.h"

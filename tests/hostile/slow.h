@@ -1,8 +1,10 @@
-/* What the programs slow*.c share. Each makes calls of a size that a guest chooses, and exits with much in its tables: none may keep the
- * kernel for long, as everybody else waits for it. What counts is the CPU time of the longest turn of its loop, which it measures
- * itself and tells as that of process 1: how long somebody really waits also depends on the machine, and is the benchmark's to
- * say. A machine that is busy can make a turn look longer, never shorter, so of a few tries the best one counts.
- * usage: slow... [part of a name [scale [milliseconds]]]; scale 2: as much as a cell's limits allow */
+/* What the programs slow*.c share. Each makes calls of a size that a guest chooses, and exits with
+ * much in its tables: none may keep the kernel for long, as everybody else waits for it. What
+ * counts is the CPU time of the longest turn of its loop, which it measures itself and tells as
+ * that of process 1: how long somebody really waits also depends on the machine, and is the
+ * benchmark's to say. A machine that is busy can make a turn look longer, never shorter, so of a
+ * few tries the best one counts. usage: slow... [part of a name [scale [milliseconds]]]; scale 2:
+ * as much as a cell's limits allow */
 #ifndef SLOW_H
 #define SLOW_H
 

@@ -1,4 +1,5 @@
-/* Exits, closes, unmounts and wake-ups with much in the kernel's tables, and long queues that are searched: see slow.h. */
+/* Exits, closes, unmounts and wake-ups with much in the kernel's tables, and long queues that are
+ * searched: see slow.h. */
 #include <dirent.h>
 #include <linux/aio_abi.h>
 #include <mqueue.h>
@@ -45,7 +46,8 @@ static int new_unlinked(void)
 static void exit_files(void) { fill(new_file, FILES); }
 static void exit_unlinked(void) { fill(new_unlinked, FILES / 3); }
 static void exit_mixed(void) { fill(new_pipe, 8192); fill(new_event, 20000); fill(new_timer, 16384); }
-/* Of a thread that has a table of its own, and that goes on after the process has closed its files. */
+/* Of a thread that has a table of its own, and that goes on after the process has closed its
+ * files. */
 static void *own_files(void *arg)
 {
 	unshare(CLONE_FILES);

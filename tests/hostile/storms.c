@@ -1,5 +1,6 @@
-/* Storms inside a cell: bombs of forks and threads, signals to everybody, stops and continues, process 1, and children that block
- * everything and never ask. The first process stays and looks on. */
+/* Storms inside a cell: bombs of forks and threads, signals to everybody, stops and continues,
+ * process 1, and children that block everything and never ask. The first process stays and looks
+ * on. */
 #include <pthread.h>
 
 #include "hostile.h"

@@ -1,6 +1,6 @@
-/* Streams of large reads and writes (src/stub/post.h): whatever the box says of them and however it changes in the middle, the calls do
- * what they could have done anyway, and nobody waits for a runner that does not go on.
- * usage: stream [seconds] */
+/* Streams of large reads and writes (src/stub/post.h): whatever the box says of them and however it
+ * changes in the middle, the calls do what they could have done anyway, and nobody waits for a
+ * runner that does not go on. usage: stream [seconds] */
 #include "hostile.h"
 
 #include <pthread.h>
@@ -90,7 +90,8 @@ static void attack(void *arg)
 	_exit(7);
 }
 
-/* A read of a megabyte whose place is said to be tried as far as ready says: what it gave, or -1 if it was never made. */
+/* A read of a megabyte whose place is said to be tried as far as ready says: what it gave, or -1 if
+ * it was never made. */
 static long posted(uint32_t kind, uint64_t nr, uint32_t ready)
 {
 	struct post_slot *s = &box->slot[0];

@@ -1,5 +1,5 @@
-/* Guest code jumps into the stub: to every syscall instruction and to random places, with random registers; then wrecks it.
- * usage: stubjump [jumps [seed]] */
+/* Guest code jumps into the stub: to every syscall instruction and to random places, with random
+ * registers; then wrecks it. usage: stubjump [jumps [seed]] */
 #include "hostile.h"
 
 static unsigned char *const stub = (unsigned char *)STUB_BASE;

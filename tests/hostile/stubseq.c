@@ -1,6 +1,7 @@
-/* The stub's questions in any order and any number, from several threads and processes that share what they are about: births and
- * tokens, programs that are about to run, attachments, filters, contexts of asynchronous input, boxes, signals on their way. What
- * hyper.c tries one by one is tried here together. Children may die; the kernel must not stand on what they let go of.
+/* The stub's questions in any order and any number, from several threads and processes that share
+ * what they are about: births and tokens, programs that are about to run, attachments, filters,
+ * contexts of asynchronous input, boxes, signals on their way. What hyper.c tries one by one is
+ * tried here together. Children may die; the kernel must not stand on what they let go of.
  *
  *   stubseq ROUNDS SEED */
 #include <linux/aio_abi.h>

@@ -1,6 +1,6 @@
-/* Every system call number, with hostile arguments: null, huge, kernel addresses, unaligned, read-only and unreadable memory,
- * pointers into the stub. Each round is a child, whose death is allowed; the cell must live, and answer.
- * usage: sysfuzz [rounds [seed [number]]] */
+/* Every system call number, with hostile arguments: null, huge, kernel addresses, unaligned,
+ * read-only and unreadable memory, pointers into the stub. Each round is a child, whose death is
+ * allowed; the cell must live, and answer. usage: sysfuzz [rounds [seed [number]]] */
 #include "hostile.h"
 
 static char *ro, *none, *rw, *edge;

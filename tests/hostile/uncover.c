@@ -1,5 +1,6 @@
-/* Root of the cell tries to see what a mount of the operator covers.
- * usage: uncover HIDDEN: a directory of the root file system with something in it, on which the operator mounted an empty one. */
+/* Root of the cell tries to see what a mount of the operator covers. usage: uncover HIDDEN: a
+ * directory of the root file system with something in it, on which the operator mounted an empty
+ * one. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <sys/mount.h>

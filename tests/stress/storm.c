@@ -1,8 +1,9 @@
-/* The storms of the stress test, run inside a cell (run.py). Each mode starts from nothing, makes much trouble for about the
- * given number of milliseconds, waits for all that it started, and says how much it did. Exit status 1: something that cannot
- * happen on Linux happened.
+/* The storms of the stress test, run inside a cell (run.py). Each mode starts from nothing, makes
+ * much trouble for about the given number of milliseconds, waits for all that it started, and says
+ * how much it did. Exit status 1: something that cannot happen on Linux happened.
  *
- *   storm fork|exec|threads|kill|files|sockets MILLISECONDS [SEED]          storm child: what 'exec' executes */
+ *   storm fork|exec|threads|kill|files|sockets MILLISECONDS [SEED] storm child: what 'exec'
+ *   executes */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -194,7 +195,8 @@ static void storm_threads(void)
 		}
 		ending = 1;
 		for (int i = 0; i < n; i++) {
-			/* A thread that waits for its byte is woken by its own write or by the poll's end. */
+			/* A thread that waits for its byte is woken by its own write or by the
+			 * poll's end. */
 			if (pthread_join(th[i], NULL))
 				fail("pthread_join");
 		}

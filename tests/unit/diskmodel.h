@@ -1,5 +1,5 @@
-/* A tree to try disks with: random operations, the same on a layer and on a model, and both as text. For the tests that include it, on
- * the host of fakehost.h. */
+/* A tree to try disks with: random operations, the same on a layer and on a model, and both as
+ * text. For the tests that include it, on the host of fakehost.h. */
 #ifndef VIV_TESTS_UNIT_DISKMODEL_H
 #define VIV_TESTS_UNIT_DISKMODEL_H
 

@@ -1,11 +1,13 @@
-/* A host in memory, for tests that pull its plug: the functions of host/host.h that a layer with a disk uses, on files that lie in
- * memory shared with child processes, so that a child can die in the middle of a call and another can look at what is left.
+/* A host in memory, for tests that pull its plug: the functions of host/host.h that a layer with a
+ * disk uses, on files that lie in memory shared with child processes, so that a child can die in
+ * the middle of a call and another can look at what is left.
  *
- * For each file and directory it knows what was synced and which changes came after. After a power cut there is what was synced, a
- * prefix of the later changes of each file (the last one possibly torn), and any of the later changes of each directory.
+ * For each file and directory it knows what was synced and which changes came after. After a power
+ * cut there is what was synced, a prefix of the later changes of each file (the last one possibly
+ * torn), and any of the later changes of each directory.
  *
- * fake->die_at: the call with this number never returns (a write may be half done). fake->fail_at: it returns fake->fail_with; with
- * fake->fail_on all later ones that write do, too. */
+ * fake->die_at: the call with this number never returns (a write may be half done). fake->fail_at:
+ * it returns fake->fail_with; with fake->fail_on all later ones that write do, too. */
 #ifndef VIV_TESTS_UNIT_FAKEHOST_H
 #define VIV_TESTS_UNIT_FAKEHOST_H
 
@@ -404,7 +406,8 @@ static void fake_add(struct fino *d, const char *name, struct fino *i)
 	o->ino = i;
 }
 
-/* An entry of a directory that is there, for a call: the directory, its name there and the entry; or -errno. */
+/* An entry of a directory that is there, for a call: the directory, its name there and the entry;
+ * or -errno. */
 static int fake_entry(int dirfd, const char *path, bool changes, struct fino **d, char last[40],
 		      struct fent **e)
 {

@@ -1,5 +1,6 @@
-/* The other thread (kernel/platform/hostwork.h) for tests: what it is given is done when the test says so, a step at a time, so that
- * anything can come between two steps, always in the same order. While it is off it has no room, and everything is done at once. */
+/* The other thread (kernel/platform/hostwork.h) for tests: what it is given is done when the test
+ * says so, a step at a time, so that anything can come between two steps, always in the same order.
+ * While it is off it has no room, and everything is done at once. */
 #ifndef VIV_TESTS_UNIT_FAKEWORK_H
 #define VIV_TESTS_UNIT_FAKEWORK_H
 

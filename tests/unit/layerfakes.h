@@ -1,5 +1,5 @@
-/* What layers need of other parts of the kernel, for tests without those: no timer fires, everything is allowed, no guest has
- * memory. */
+/* What layers need of other parts of the kernel, for tests without those: no timer fires,
+ * everything is allowed, no guest has memory. */
 #ifndef VIV_TESTS_UNIT_LAYERFAKES_H
 #define VIV_TESTS_UNIT_LAYERFAKES_H
 

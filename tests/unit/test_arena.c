@@ -1,4 +1,5 @@
-/* The arena: counts, limits, reuse, clearing, blobs, its place, and the mistakes that end the program. */
+/* The arena: counts, limits, reuse, clearing, blobs, its place, and the mistakes that end the
+ * program. */
 /* objects: src/base/arena.c src/base/program.c */
 #include <string.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-/* The keeper's channels: what the other side said last is heard, whatever it was to be told meanwhile. */
+/* The keeper's channels: what the other side said last is heard, whatever it was to be told
+ * meanwhile. */
 /* objects: src/keeper/channel.c src/host/fdmsg.c */
 #include <errno.h>
 #include <string.h>

@@ -1,14 +1,16 @@
-/* A disk under a random workload, killed, cut from its power, or refused by the host, at every host call in turn; then opened
- * again and compared with a model. See fakehost.h. Of the power cuts, some leave nothing but what was synced.
+/* A disk under a random workload, killed, cut from its power, or refused by the host, at every host
+ * call in turn; then opened again and compared with a model. See fakehost.h. Of the power cuts,
+ * some leave nothing but what was synced.
  *   test_crash                    some seeds and some of the points
  *   test_crash SEEDS [FIRST [STEP]]  every STEP-th point of these seeds ('make crash')
- * Each seed is run with all syncs at once, and with syncs that are on their way while others go on. */
+ * Each seed is run with all syncs at once, and with syncs that are on their way while others go
+ * on. */
 /* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "diskmodel.h"
 #include "tap.h"
 
-/* Syncs that are on their way while others go on: some of the operations are made by tasks that may wait, and the other thread makes
- * some of its steps after each operation. */
+/* Syncs that are on their way while others go on: some of the operations are made by tasks that may
+ * wait, and the other thread makes some of its steps after each operation. */
 #define WAITING_MAX 6
 
 static bool later;
@@ -87,8 +89,8 @@ static int64_t sync_later(struct fs *fs, const struct op *o, unsigned k, uint64_
 	return r;
 }
 
-/* A change that the other thread is asked to make a part of, which is waited for before the next operation: with what else is on
- * its way. */
+/* A change that the other thread is asked to make a part of, which is waited for before the next
+ * operation: with what else is on its way. */
 static int64_t change_later(struct fs *fs, const struct op *o)
 {
 	static struct task t;
@@ -111,8 +113,8 @@ static int64_t change_later(struct fs *fs, const struct op *o)
 	return r;
 }
 
-/* A seal that begins with a sync of everything, while others go on: k is the operation, 0 none is on its way. As the trusted side
- * does, the new layer is written down first. */
+/* A seal that begins with a sync of everything, while others go on: k is the operation, 0 none is
+ * on its way. As the trusted side does, the new layer is written down first. */
 static struct {
 	unsigned k;
 	bool on, synced;
@@ -309,7 +311,8 @@ static bool recovered(struct fs *fs)
 	const char *last = "";
 	struct lnode *n;
 
-	/* After an end in peace nothing is looked for; a power cut then may have undone a removal. */
+	/* After an end in peace nothing is looked for; a power cut then may have undone a
+	 * removal. */
 	if (!l->store->recovering)
 		return true;
 	while (store_recover_step(l))
@@ -385,7 +388,8 @@ static bool contents_are_synced(struct fs *fs, const struct mnode *final, int in
 			printf("# %s: %s\n", path, content_error);
 			return false;
 		}
-		/* What replaced another file is there, if the log was synced with that: nobody finds an empty one. */
+		/* What replaced another file is there, if the log was synced with that: nobody
+		 * finds an empty one. */
 		if (fake->bare && nodes[places[k].node].replaced &&
 		    nodes[places[k].node].replaced == m->version && places[k].node != in_flight &&
 		    !m->unknown && (n != m->size || memcmp(buf, m->data, n))) {
@@ -448,7 +452,8 @@ static int verify_power(uint64_t seed)
 	return 1;
 }
 
-/* One file replaces another while a sync is on its way, which brings the log to the disk with the record of that. */
+/* One file replaces another while a sync is on its way, which brings the log to the disk with the
+ * record of that. */
 static const struct op replace_ops[] = {
 	{ .kind = OP_CREATE, .name = "x", .mode = 0644 },
 	{ .kind = OP_WRITE, .name = "x", .len = 300, .fill = 'A' },
@@ -688,7 +693,8 @@ int main(int argc, char **argv)
 		one(seed, 0, false, false);
 		one(seed, 0, true, false);
 	}
-	/* Three seals, the last two with hardly anything between: a layer that is sealed before it was born. */
+	/* Three seals, the last two with hardly anything between: a layer that is sealed before it
+	 * was born. */
 	later = false;
 	for (unsigned at = 160; argc == 1 && at < 190 && bad < 3; at++)
 		one(902, at, true, false);

@@ -1,4 +1,5 @@
-/* Disks, their layers and names: in a directory of its own. What a kernel would write is written by hand. */
+/* Disks, their layers and names: in a directory of its own. What a kernel would write is written by
+ * hand. */
 /* objects: src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/store/named.c src/host/isolate.c src/host/filter.c src/base/log.c */
 #include <errno.h>
 #include <fcntl.h>

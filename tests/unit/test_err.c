@@ -1,4 +1,5 @@
-/* The error type: what is set, wrapped, cut, cleaned and printed; and how it crosses a process boundary, also from a damaged message. */
+/* The error type: what is set, wrapped, cut, cleaned and printed; and how it crosses a process
+ * boundary, also from a damaged message. */
 /* objects: src/base/err.c src/base/jsontext.c src/base/json.c src/base/buf.c src/base/utf8.c src/base/log.c src/wire/keeper.c */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the kernel remembers for runners and how they read it: keys, stamps, the index as it grows, the end of the memory, and a
- * region full of nonsense, which a reader must survive. */
+/* What the kernel remembers for runners and how they read it: keys, stamps, the index as it grows,
+ * the end of the memory, and a region full of nonsense, which a reader must survive. */
 /* objects: src/kernel/platform/fastmem.c */
 #include <stdio.h>
 #include <stdlib.h>

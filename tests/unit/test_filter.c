@@ -1,6 +1,7 @@
-/* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small interpreter: which calls are native,
- * trapped, notified or fatal. libseccomp, which makes the kernel's, does not go back from a branch that fails; and the runners' is
- * made of jumps over counted instructions. So every combination of the arguments that rules look at is tried. */
+/* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small
+ * interpreter: which calls are native, trapped, notified or fatal. libseccomp, which makes the
+ * kernel's, does not go back from a branch that fails; and the runners' is made of jumps over
+ * counted instructions. So every combination of the arguments that rules look at is tried. */
 /* objects: src/base/log.c */
 #include <errno.h>
 #include <signal.h>
@@ -209,7 +210,8 @@ static void try_mmap(void)
 
 		want(good ? ALLOW : TRAP, SYS_madvise, P, 4096, advice, 0, 0, 0);
 		want(good ? ALLOW : TRAP, SYS_madvise, P, 4096, advice | 1UL << 40, 0, 0, M);
-		/* No advice but DONTFORK can take what the host reads filters from out of a child. */
+		/* No advice but DONTFORK can take what the host reads filters from out of a
+		 * child. */
 		if (advice != 10)
 			want(good ? ALLOW : TRAP, SYS_madvise, FILTER_BASE, FILTER_SIZE, advice, 0, 0, M);
 	}
@@ -250,8 +252,8 @@ static void try_modes(uint64_t mark)
 	want(TRAP, SYS_openat2, 3, P, P, 24, 0, mark);
 }
 
-/* What goes to the kernel at once is what it could let through without harm; everything else has to come by the stub, or by a number
- * that no Linux has. */
+/* What goes to the kernel at once is what it could let through without harm; everything else has to
+ * come by the stub, or by a number that no Linux has. */
 static void try_default(void)
 {
 	static const int plain[] = { SYS_read, SYS_write, SYS_stat, SYS_newfstatat, SYS_sendmsg, SYS_kill, SYS_tgkill, SYS_wait4,
@@ -305,7 +307,8 @@ static void try_kernel(void)
 	want(TRAP, SYS_mmap, 0, 4096, 7, 0x22, UINT64_MAX, 0);
 }
 
-/* Memory: openat2 reads from one page, which is out of reach for the calls that change memory. No huge pages. */
+/* Memory: openat2 reads from one page, which is out of reach for the calls that change memory. No
+ * huge pages. */
 static void try_kernel_memory(void)
 {
 	static const uint64_t low[] = { 0, 1, 0x1000, 0x10000, OPENHOW_BASE - 0x1000, OPENHOW_BASE, OPENHOW_BASE + 0xfff };

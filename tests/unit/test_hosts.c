@@ -54,7 +54,8 @@ int main(void)
 	     "localhost is missing");
 	same(complete("127.0.0.1\tlocalhost\r\n10.0.0.1\tbox\r\n", "box"),
 	     "127.0.0.1\tlocalhost\r\n10.0.0.1\tbox\r\n", "lines of another system");
-	/* Whatever there is and wherever it ends, it stays within its room and keeps what was there. */
+	/* Whatever there is and wherever it ends, it stays within its room and keeps what was
+	 * there. */
 	srand(7);
 	bool good = true;
 	for (int i = 0; i < 20000; i++) {

@@ -1,6 +1,6 @@
-/* The reader of a log on damaged and on forged logs: bytes that are changed with and without the checksums made right again, records that
- * are cut, doubled, moved. It refuses or gives a tree that can be walked and written; it never crashes, hangs or takes memory
- * without bound.
+/* The reader of a log on damaged and on forged logs: bytes that are changed with and without the
+ * checksums made right again, records that are cut, doubled, moved. It refuses or gives a tree that
+ * can be walked and written; it never crashes, hangs or takes memory without bound.
  *   test_logfuzz [COUNT [FIRST]] */
 /* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "base/crc32c.h"

@@ -1,4 +1,5 @@
-/* The program in memory: what counts as one of its constants, and what is read-only once it is sealed. */
+/* The program in memory: what counts as one of its constants, and what is read-only once it is
+ * sealed. */
 /* objects: src/base/program.c */
 #include <signal.h>
 #include <stdlib.h>

@@ -217,7 +217,8 @@ static void test_alarm(void)
 	ok(ktimer_next() == TIME_NEVER, "until the end");
 }
 
-/* By the clock that the timer counts with: the others differ from it by what the host's ticks happened to meet. */
+/* By the clock that the timer counts with: the others differ from it by what the host's ticks
+ * happened to meet. */
 static void burn(clockid_t clock)
 {
 	volatile unsigned x = 0;

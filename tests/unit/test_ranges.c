@@ -1,4 +1,5 @@
-/* The set of ranges against a plain array, with random changes: same members, same order, and a tree that is not deep. */
+/* The set of ranges against a plain array, with random changes: same members, same order, and a
+ * tree that is not deep. */
 /* objects: src/kernel/vfs/ranges.c */
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Signatures: the examples that Amazon publishes for SigV4 with S3, and what a mount's address becomes. */
+/* Signatures: the examples that Amazon publishes for SigV4 with S3, and what a mount's address
+ * becomes. */
 #include <stdlib.h>
 #include <string.h>
 

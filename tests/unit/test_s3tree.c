@@ -1,5 +1,6 @@
-/* The tree of an S3 file system when it is larger than is kept: what a listing no longer names goes, and making room for that drops
- * other nodes meanwhile. The server is made up here; so is the clock. */
+/* The tree of an S3 file system when it is larger than is kept: what a listing no longer names
+ * goes, and making room for that drops other nodes meanwhile. The server is made up here; so is the
+ * clock. */
 /* objects: src/base/arena.c src/base/log.c src/base/program.c src/base/utf8.c src/kernel/fs/s3/content.c src/kernel/fs/s3/dir.c src/kernel/fs/s3/node.c src/kernel/fs/s3/wire.c src/kernel/platform/cell.c src/kernel/vfs/inode.c src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/platform/fastmem.c */
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* The table of a cell's settings, and that all forms of a setting agree: the command line, JSON, and back. */
+/* The table of a cell's settings, and that all forms of a setting agree: the command line, JSON,
+ * and back. */
 /* objects: src/spec/ src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/store/disktree.c src/store/files.c src/base/crc32c.c src/base/log.c */
 #include <stdio.h>
 #include <stdlib.h>

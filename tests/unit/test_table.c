@@ -1,5 +1,5 @@
-/* The system call table: every row that says KERNEL has a handler, every REFUSED one has an answer and a reason, and no
- * number stands twice. Linked with the whole kernel. */
+/* The system call table: every row that says KERNEL has a handler, every REFUSED one has an answer
+ * and a reason, and no number stands twice. Linked with the whole kernel. */
 #include <stdio.h>
 #include <string.h>
 

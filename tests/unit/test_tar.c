@@ -1,4 +1,5 @@
-/* Tar archives: numbers of headers, and trees that are packed and unpacked again, with names around every limit of the format. */
+/* Tar archives: numbers of headers, and trees that are packed and unpacked again, with names around
+ * every limit of the format. */
 /* objects: src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/stored.c src/files/walk.c src/base/buf.c src/base/log.c */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Comparing texts: what is left unchanged is the same in both, as much as there can be, and no text takes long. */
+/* Comparing texts: what is left unchanged is the same in both, as much as there can be, and no text
+ * takes long. */
 /* objects: src/keeper/disk/textdiff.c */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The state database: changes that are written at once and changes that are kept for a moment, seen by another connection. */
+/* The state database: changes that are written at once and changes that are kept for a moment, seen
+ * by another connection. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
-/* vivarium.yaml: what is wrong is found, told with its place, and told without values; what is right becomes specs.
+/* vivarium.yaml: what is wrong is found, told with its place, and told without values; what is
+ * right becomes specs.
  *
- * yaml-bad.txt has wrong files, each followed by a line "=> LINE:COLUMN: MESSAGE". The variable SECRET is set for all of them. */
+ * yaml-bad.txt has wrong files, each followed by a line "=> LINE:COLUMN: MESSAGE". The variable
+ * SECRET is set for all of them. */
 #include <stdlib.h>
 #include <string.h>
 

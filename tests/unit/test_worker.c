@@ -1,4 +1,5 @@
-/* The thread for long calls of the host: order, chains, results, descriptors, its end and its return. */
+/* The thread for long calls of the host: order, chains, results, descriptors, its end and its
+ * return. */
 /* objects: src/host/worker.c src/host/file.c src/host/sys.c src/host/fdmsg.c src/base/log.c */
 #include <dirent.h>
 #include <errno.h>

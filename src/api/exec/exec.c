@@ -1,20 +1,27 @@
-/* POST /v1/cells/{cell}/exec: a process in a running cell. Attached (the default), its output comes as lines of JSON while it runs:
+/* POST /v1/cells/{cell}/exec: a process in a running cell. Attached (the default), its output comes
+ * as lines of JSON while it runs:
  *
  *	{"type":"started","proc":5,"pid":17}
- *	{"type":"stdout","text":"hello\n"}        or "base64" for what is no UTF-8; "stderr" likewise
- *	{"type":"exit","exit_code":0}             with "signal" when one ended it, "timed_out" when its time was up; the last line
+ *	{"type":"stdout","text":"hello\n"}        or "base64" for what is no UTF-8; "stderr"
+ *	                                          likewise
+ *	{"type":"exit","exit_code":0}             with "signal" when one ended it, "timed_out"
+ *	                                          when its time was up; the last line
  *
- * With Accept: application/vnd.vivarium.frames the same comes in frames, without an encoding: one byte of type ('s' started, 'o' output, 'e' errors,
- * 'x' exit), three zeros, the length in four bytes (most significant first), and so many bytes; those of 's' and 'x' are the lines above.
+ * With Accept: application/vnd.vivarium.frames the same comes in frames, without an encoding: one
+ * byte of type ('s' started, 'o' output, 'e' errors, 'x' exit), three zeros, the length in four
+ * bytes (most significant first), and so many bytes; those of 's' and 'x' are the lines above.
  *
- * Its streams are pipes whose other ends the cell has, and vivd reads one when the client takes more: nothing is kept in between, and
- * a client that does not read stops the process at its next write. When the client goes, the process gets SIGHUP.
+ * Its streams are pipes whose other ends the cell has, and vivd reads one when the client takes
+ * more: nothing is kept in between, and a client that does not read stops the process at its next
+ * write. When the client goes, the process gets SIGHUP.
  *
- * With "detach" the output goes to a log (GET .../logs?proc=N) and the answer comes at once. With "detachable" it goes to a log as well, from which
- * the client gets it: the process outlives the client and vivd, and GET .../processes/N/attach gives what was missed and what follows. A log keeps the
- * last output only; who reads too slowly for it gets
+ * With "detach" the output goes to a log (GET .../logs?proc=N) and the answer comes at once. With
+ * "detachable" it goes to a log as well, from which the client gets it: the process outlives the
+ * client and vivd, and GET .../processes/N/attach gives what was missed and what follows. A log
+ * keeps the last output only; who reads too slowly for it gets
  *
- *	{"type":"dropped","bytes":1048576,"cursor":9437184}      in a frame 'd'; the output goes on at the position cursor */
+ *	{"type":"dropped","bytes":1048576,"cursor":9437184}      in a frame 'd'; the output goes
+ *	                                                         on at the position cursor */
 #include <stdio.h>
 #include <string.h>
 

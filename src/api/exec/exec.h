@@ -1,9 +1,11 @@
-/* Processes that something outside is attached to. Their streams are pipes whose other ends the cell has (pipeend.h), and they are hung up when
- * the client goes; or they outlive it: then their output goes to a log of the keeper's (follow.h), and only their input is a pipe, which others may
+/* Processes that something outside is attached to. Their streams are pipes whose other ends the
+ * cell has (pipeend.h), and they are hung up when the client goes; or they outlive it: then their
+ * output goes to a log of the keeper's (follow.h), and only their input is a pipe, which others may
  * write to as well.
  *
- * exec_new, exec_start, and then, by way of the ops: failed (it is freed), or started, and ready as often as one of its ends was waited
- * for and once when the process has ended. Who goes away calls exec_hangup and exec_free. */
+ * exec_new, exec_start, and then, by way of the ops: failed (it is freed), or started, and ready as
+ * often as one of its ends was waited for and once when the process has ended. Who goes away calls
+ * exec_hangup and exec_free. */
 #ifndef VIV_API_EXEC_EXEC_H
 #define VIV_API_EXEC_EXEC_H
 
@@ -18,9 +20,8 @@ struct exec_ops {
 	void (*started)(struct exec *x);
 	void (*failed)(struct exec *x, const struct err *f); /* x is freed after it */
 	void (*ready)(struct exec *x); /* its output can be read, or it has ended; it runs */
-	void (*drained)(
-		struct
-		exec *x); /* its input is written, or it reads no more; NULL: nobody wants to know */
+	/* its input is written, or it reads no more; NULL: nobody wants to know */
+	void (*drained)(struct exec *x);
 };
 
 struct exec {
@@ -40,8 +41,8 @@ struct exec {
 	bool input_over; /* another client ended it */
 	void (*input_done)(struct exec *x); /* who waits for that; once */
 	struct op *input_op;
-	struct follow *
-		log; /* where the output of one that outlives its client is; NULL: it is in the pipes */
+	/* where the output of one that outlives its client is; NULL: it is in the pipes */
+	struct follow *log;
 	uint64_t cursor; /* where that was begun with */
 	bool outlives; /* its client, and vivd */
 	bool attached; /* somebody else started it */
@@ -61,7 +62,8 @@ struct exec {
 	struct wsexec *ws; /* NULL: gone */
 };
 
-/* GET .../attach, as a stream (exec.c) and over a WebSocket (websocket.c; proc 0: the client's first message says what to start). */
+/* GET .../attach, as a stream (exec.c) and over a WebSocket (websocket.c; proc 0: the client's
+ * first message says what to start). */
 void exec_attach_stream(struct request *r, struct cell *c, uint32_t proc, uint64_t cursor);
 void exec_attach_socket(struct request *r, struct cell *c, uint32_t proc, uint64_t cursor);
 
@@ -70,10 +72,11 @@ extern const struct field exec_fields[];
 extern const unsigned nexec_fields;
 
 struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_ops *ops);
-/* Begins to start it in c, which has a keeper. o: checked by exec_fields. On failure it stays the caller's to free. */
+/* Begins to start it in c, which has a keeper. o: checked by exec_fields. On failure it stays the
+ * caller's to free. */
 int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f);
-/* Begins to attach to a process that outlives its clients, instead; the output begins at the cursor (LOG_OLDEST; EXEC_NOW: what it writes from
- * now on). */
+/* Begins to attach to a process that outlives its clients, instead; the output begins at the cursor
+ * (LOG_OLDEST; EXEC_NOW: what it writes from now on). */
 #define EXEC_NOW (UINT64_MAX - 1)
 int exec_attach(struct exec *x, struct cell *c, uint32_t proc, uint64_t cursor, struct err *f);
 /* The same for its input only: exec_input_step() follows, and then drained(). */

@@ -1,4 +1,5 @@
-/* See follow.h. inotify tells of new records; it is asked again for each file that the log goes on in. */
+/* See follow.h. inotify tells of new records; it is asked again for each file that the log goes on
+ * in. */
 #include "api/exec/follow.h"
 
 #include <stdio.h>
@@ -9,8 +10,8 @@
 #include "base/utf8.h"
 
 #define POLL_MS 100
-#define LOOK_MS \
-	1000 /* also where inotify is there: whether somebody still writes is asked by the user */
+/* also where inotify is there: whether somebody still writes is asked by the user */
+#define LOOK_MS 1000
 
 static void on_event(uv_fs_event_t *e, const char *name, int events, int status)
 {

@@ -1,5 +1,6 @@
-/* The kept output of a process (keeper/log.h), read inside the loop: whoever follows it is told when there is more. The process never waits for a
- * reader: one that is too slow for the log misses bytes, and reader.dropped says how many. */
+/* The kept output of a process (keeper/log.h), read inside the loop: whoever follows it is told
+ * when there is more. The process never waits for a reader: one that is too slow for the log misses
+ * bytes, and reader.dropped says how many. */
 #ifndef VIV_API_EXEC_FOLLOW_H
 #define VIV_API_EXEC_FOLLOW_H
 
@@ -17,15 +18,17 @@ struct follow {
 	void *arg;
 };
 
-/* NULL: nothing is kept of this process. ready() is called when follow_next() is worth another try; without live only to go on with what
- * is there already. */
+/* NULL: nothing is kept of this process. ready() is called when follow_next() is worth another try;
+ * without live only to go on with what is there already. */
 struct follow *follow_new(uv_loop_t *loop, const char *cell, uint32_t proc, uint64_t position,
 			  bool live, void (*ready)(void *arg), void *arg);
 void follow_free(struct follow *f);
-/* 1: there is something in the reader; 0: not now, and ready() follows; -1: nor in what is there already. */
+/* 1: there is something in the reader; 0: not now, and ready() follows; -1: nor in what is there
+ * already. */
 int follow_next(struct follow *f);
 
-/* A line of JSON with some of the record, which is taken: head, then "cursor" if wanted, then its bytes. */
+/* A line of JSON with some of the record, which is taken: head, then "cursor" if wanted, then its
+ * bytes. */
 ssize_t follow_line(struct follow *f, const char *head, bool cursor, char *buf, size_t size);
 
 #endif

@@ -1,7 +1,9 @@
-/* GET /v1/cells/{cell}/logs: what a process wrote whose output is kept: the cell's first one, or proc=N. Lines of JSON, or the bytes as they
- * were for Accept: text/plain. The keeper's files are read where they lie (keeper/log.h), whether the cell runs or not, one record when the
- * client takes more. follow=1 goes on until the process ends; tail=N begins with the last N lines;
- * since=TIME leaves out what was written before; cursor=N, which each line has, goes on after that line. */
+/* GET /v1/cells/{cell}/logs: what a process wrote whose output is kept: the cell's first one, or
+ * proc=N. Lines of JSON, or the bytes as they were for Accept: text/plain. The keeper's files are
+ * read where they lie (keeper/log.h), whether the cell runs or not, one record when the client
+ * takes more. follow=1 goes on until the process ends; tail=N begins with the last N lines;
+ * since=TIME leaves out what was written before; cursor=N, which each line has, goes on after that
+ * line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

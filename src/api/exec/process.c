@@ -1,5 +1,6 @@
-/* Processes that something outside is attached to: their pipes, their input, their start and end. Who is attached (a request, exec.c; a WebSocket, execws.c)
- * reads the output when it has room for it. See exec.h. */
+/* Processes that something outside is attached to: their pipes, their input, their start and end.
+ * Who is attached (a request, exec.c; a WebSocket, execws.c) reads the output when it has room for
+ * it. See exec.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -59,7 +60,7 @@ struct exec *exec_find(const struct cell *c, uint32_t proc)
 {
 	struct exec *x;
 
-	list_for_each (x, &execs, entry)
+	list_for_each(x, &execs, entry)
 		if (x->proc == proc && (x->running || x->input_done) && !strcmp(x->cell, c->id))
 			return x;
 	return NULL;
@@ -76,7 +77,7 @@ static void input_end(struct exec *x)
 		return;
 	exec_tell(x, (struct keep_msg){ .type = KEEP_CLOSE_INPUT });
 	pipe_end_close(&x->end[0]);
-	list_for_each_safe (other, tmp, &execs, entry) {
+	list_for_each_safe(other, tmp, &execs, entry) {
 		if (other == x || !other->outlives || other->proc != x->proc ||
 		    strcmp(other->cell, x->cell) != 0)
 			continue;
@@ -426,7 +427,7 @@ static bool is_crowded(const struct exec *x, uint32_t proc)
 	const struct exec *other;
 	unsigned n = 0;
 
-	list_for_each (other, &execs, entry)
+	list_for_each(other, &execs, entry)
 		n += other->outlives && other->proc == proc && !strcmp(other->cell, x->cell);
 	return n >= ATTACHED_MAX;
 }

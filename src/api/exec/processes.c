@@ -1,4 +1,5 @@
-/* /v1/cells/{cell}/processes: what runs in a cell; attaching to it; input, signals and window sizes for it; waiting for its end. And /v1/cells/{cell}/stats. */
+/* /v1/cells/{cell}/processes: what runs in a cell; attaching to it; input, signals and window sizes
+ * for it; waiting for its end. And /v1/cells/{cell}/stats. */
 #include <stdlib.h>
 #include <string.h>
 

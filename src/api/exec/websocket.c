@@ -1,17 +1,26 @@
-/* GET /v1/cells/{cell}/exec: a process in a running cell, over a WebSocket, both ways at once; and GET .../processes/{proc}/attach: one that
- * outlives its clients, for which the first message of the client is left out. Subprotocol "vivarium.exec.v1":
+/* GET /v1/cells/{cell}/exec: a process in a running cell, over a WebSocket, both ways at once; and
+ * GET .../processes/{proc}/attach: one that outlives its clients, for which the first message of
+ * the client is left out. Subprotocol "vivarium.exec.v1":
  *
- *	client: text     first the object that POST .../exec takes (input stays open unless "stdin_open" is false), then any of
- *	                 {"type":"resize","rows":N,"cols":N}  {"type":"signal","signal":N,"group":true}  {"type":"stdin_close"}
+ *	client: text     first the object that POST .../exec takes (input stays open unless
+ *	                 "stdin_open" is false), then any of
+ *	                 {"type":"resize","rows":N,"cols":N}
+ *{"type":"signal","signal":N,"group":true}
+ *	                                                      {"type":"stdin_close"}
  *	        binary   a zero byte, then input
- *	server: text     {"type":"started",...} or {"type":"attached",...}, and as the last {"type":"exit",...}, as POST gives them
- *	                 {"type":"stdin_closed"}      it reads no more; what is sent from now on is dropped
- *	                 {"type":"dropped","bytes":N,"cursor":N}      bytes that the client was too slow for
- *	                 {"type":"error","status":404,"code":...,"message":...}      then a close frame with 4000 + status
+ *	server: text     {"type":"started",...} or {"type":"attached",...}, and as the last
+ *	                 {"type":"exit",...}, as POST gives them
+ *	                 {"type":"stdin_closed"}      it reads no more; what is sent from now on
+ *	                                              is dropped
+ *	                 {"type":"dropped","bytes":N,"cursor":N} bytes that the client was too
+ *	                 slow for
+ *	                 {"type":"error","status":404,"code":...,"message":...} then a close
+ *	                 frame with 4000 + status
  *	        binary   a byte 1 (output) or 2 (errors), then what it wrote
  *
- * Back-pressure both ways: its pipe is read when the client takes more, and the socket when the process has read what came before. When
- * the client goes, with a close frame or without, the process gets SIGHUP, unless it outlives its client. */
+ * Back-pressure both ways: its pipe is read when the client takes more, and the socket when the
+ * process has read what came before. When the client goes, with a close frame or without, the
+ * process gets SIGHUP, unless it outlives its client. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +36,8 @@ struct wsexec {
 	struct exec *x; /* NULL: none yet, or none any more */
 	uint32_t proc; /* that is attached to; 0: one is started */
 	uint64_t cursor;
-	/* Texts that came in one piece with the first, each with a NUL, until the process is there. */
+	/* Texts that came in one piece with the first, each with a NUL, until the process is
+	 * there. */
 	struct buf early;
 	bool asked, told_exit, told_closed;
 };

@@ -1,8 +1,8 @@
 /* What viv-files says, as the answer to a request; see fileop.h.
  *
- * What comes out of a cell is a stranger's word: a frame that is too large, or that does not belong where it is, ends the operation. The
- * first frame decides about the status of the answer; what goes wrong after that breaks the connection, so that no client takes a part for the
- * whole. */
+ * What comes out of a cell is a stranger's word: a frame that is too large, or that does not belong
+ * where it is, ends the operation. The first frame decides about the status of the answer; what
+ * goes wrong after that breaks the connection, so that no client takes a part for the whole. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static bool frame_is_sane(const struct files_frame *f)
 	}
 }
 
-/* 1: there is a frame, with all of its bytes if it is no data; 0: not yet; -1: there is none, or it is not one. */
+/* 1: there is a frame, with all of its bytes if it is no data; 0: not yet; -1: there is none, or it
+ * is not one. */
 static int frame_get(struct fileop *x)
 {
 	ssize_t n;
@@ -62,7 +63,8 @@ static void frame_done(struct fileop *x)
 	x->nhead = 0;
 }
 
-/* The record that was read, with its two texts (in place, for the caller to free()). False: it is none. */
+/* The record that was read, with its two texts (in place, for the caller to free()). False: it is
+ * none. */
 static bool record_get(struct fileop *x, struct files_record *rec, char **path, char **second)
 {
 	const char *text = x->body + sizeof(*rec);
@@ -105,7 +107,8 @@ static void visit_left(struct visitor *w)
 		answer_deliver(x);
 }
 
-/* Who sees the end of an answer may use the cell's disk: a visit is over before it. False: visit_left() tells later. */
+/* Who sees the end of an answer may use the cell's disk: a visit is over before it. False:
+ * visit_left() tells later. */
 static bool disk_is_free(struct fileop *x)
 {
 	if (x->visits && !x->leaving) {
@@ -206,7 +209,8 @@ static ssize_t fileop_read(struct request *r, char *buf, size_t size)
 
 	while (!x->broken && n < size && (some = bytes_give(x, buf + n, size - n)) > 0)
 		n += (size_t)some;
-	/* What comes behind it is not looked at any more, also when there is something to give before. */
+	/* What comes behind it is not looked at any more, also when there is something to give
+	 * before. */
 	x->broken |= some == STREAM_BROKEN;
 	if (n)
 		return (ssize_t)n;

@@ -1,5 +1,6 @@
-/* /v1/cells/{cell}/files: the files of a cell. Paths are parameters of the query and begin with a slash; percent-encoding carries every byte that a
- * name can have. What is asked is done by viv-files in the cell (fileop.h), as root unless 'user' says otherwise. */
+/* /v1/cells/{cell}/files: the files of a cell. Paths are parameters of the query and begin with a
+ * slash; percent-encoding carries every byte that a name can have. What is asked is done by
+ * viv-files in the cell (fileop.h), as root unless 'user' says otherwise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

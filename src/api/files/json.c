@@ -1,4 +1,5 @@
-/* What viv-files tells, as JSON: files, events, errors. Names that are no UTF-8 come as base64, under another key. */
+/* What viv-files tells, as JSON: files, events, errors. Names that are no UTF-8 come as base64,
+ * under another key. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

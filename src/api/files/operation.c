@@ -1,5 +1,6 @@
-/* See operation.h: the life of an operation. The input and the output of viv-files are pipes (pipeend.h): who does not read stops the other side. A client
- * that goes away closes them, and viv-files undoes what it began. */
+/* See operation.h: the life of an operation. The input and the output of viv-files are pipes
+ * (pipeend.h): who does not read stops the other side. A client that goes away closes them, and
+ * viv-files undoes what it began. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* One operation on the files of a cell, done for one request by viv-files in that cell (wire/files.h). */
+/* One operation on the files of a cell, done for one request by viv-files in that cell
+ * (wire/files.h). */
 #ifndef VIV_API_FILES_OPERATION_H
 #define VIV_API_FILES_OPERATION_H
 

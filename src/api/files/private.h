@@ -1,5 +1,5 @@
-/* The inside of an operation on files, which fileop.c (its life), fileanswer.c (what comes out of it) and fileupload.c (what goes into it)
- * share. */
+/* The inside of an operation on files, which fileop.c (its life), fileanswer.c (what comes out of
+ * it) and fileupload.c (what goes into it) share. */
 #ifndef VIV_API_FILES_PRIVATE_H
 #define VIV_API_FILES_PRIVATE_H
 
@@ -55,7 +55,8 @@ void fileop_free(struct fileop *x);
 void fileop_answer_step(struct fileop *x);
 /* The error in x is the answer. */
 void fileop_fail(struct fileop *x);
-/* It did not come to its end. why: what its keeper says, unless the cell has ended; NULL: nothing. */
+/* It did not come to its end. why: what its keeper says, unless the cell has ended; NULL:
+ * nothing. */
 void fileop_broken(struct fileop *x, const struct err *why);
 
 /* ---- fileupload.c ---- */

@@ -17,14 +17,16 @@ size_t chunk_room(size_t size)
 #define EACH(byte) ((uint64_t)(byte)*0x0101010101010101)
 #define ANY_ZERO(x) (((x)-EACH(1)) & ~(x)&EACH(0x80))
 
-/* Eight bytes that stand for themselves in a text of JSON: none below a space, no quote, no backslash, no DEL. */
+/* Eight bytes that stand for themselves in a text of JSON: none below a space, no quote, no
+ * backslash, no DEL. */
 static bool all_plain(uint64_t x)
 {
 	return !((((x)-EACH(' ')) & ~x & EACH(0x80)) | ANY_ZERO(x ^ EACH('"')) |
 		 ANY_ZERO(x ^ EACH('\\')) | ANY_ZERO(x ^ EACH(0x7f)));
 }
 
-/* Writes s as the inside of a text of JSON; false: it would be more than max bytes. Up to eight more may be written to. */
+/* Writes s as the inside of a text of JSON; false: it would be more than max bytes. Up to eight
+ * more may be written to. */
 static bool text_put(char **to, size_t max, const char *s, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";

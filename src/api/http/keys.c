@@ -1,4 +1,5 @@
-/* See keys.h. A key in use has status 0. vivd's end leaves such rows, which its next start removes. */
+/* See keys.h. A key in use has status 0. vivd's end leaves such rows, which its next start
+ * removes. */
 #include "api/http/keys.h"
 
 #include <openssl/sha.h>

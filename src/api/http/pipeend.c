@@ -1,4 +1,5 @@
-/* See pipeend.h. The handle that watches an end outlives it until the loop lets go of it, so it has memory of its own. */
+/* See pipeend.h. The handle that watches an end outlives it until the loop lets go of it, so it has
+ * memory of its own. */
 #include "api/http/pipeend.h"
 
 #include <errno.h>

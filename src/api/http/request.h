@@ -1,8 +1,9 @@
 /* A request, from its head to its answer, as the routes see it.
  *
- * A handler is called when the whole body is there, and answers with one of reply_*, at once or later: one that cannot answer yet calls
- * request_wait() and keeps the request, which stays until it is answered. A request that waits costs a connection and nothing else.
- * Bodies are bounded, and JSON in them is checked by a table of fields. */
+ * A handler is called when the whole body is there, and answers with one of reply_*, at once or
+ * later: one that cannot answer yet calls request_wait() and keeps the request, which stays until
+ * it is answered. A request that waits costs a connection and nothing else. Bodies are bounded, and
+ * JSON in them is checked by a table of fields. */
 #ifndef VIV_API_HTTP_REQUEST_H
 #define VIV_API_HTTP_REQUEST_H
 
@@ -21,10 +22,11 @@
 struct request;
 struct server;
 
-/* Who may use a route. A token of a narrower scope gets 403; one for another cell, 404, as if that cell were not there. */
+/* Who may use a route. A token of a narrower scope gets 403; one for another cell, 404, as if that
+ * cell were not there. */
 enum need {
-	NEED_READ =
-		1, /* any token; one for a cell only if the route has a {cell} or knows to show it alone */
+	/* any token; one for a cell only if the route has a {cell} or knows to show it alone */
+	NEED_READ = 1,
 	NEED_CELL, /* not a read-only one */
 	NEED_ADMIN,
 	NEED_NOTHING,
@@ -37,8 +39,9 @@ struct route {
 	unsigned flags; /* ROUTE_ */
 };
 #define ROUTE_BODY 1 /* takes JSON */
-#define ROUTE_UPLOAD \
-	4 /* takes a body of any size, bit by bit: the handler is called when the head is there, and sets r->upload or answers */
+/* takes a body of any size, bit by bit: the handler is called when the head is there, and sets
+ * r->upload or answers */
+#define ROUTE_UPLOAD 4
 #define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
 #define ROUTE_FREES 8 /* removes something, which works on a full disk as well */
 #define ROUTE_CELLS 16 /* is about all cells, as {cell} in the path is about one */
@@ -48,8 +51,8 @@ extern const unsigned nroutes;
 
 /* What gives the body of an answer bit by bit. */
 struct stream {
-	/* Up to size bytes; 0: none now (request_wake() when there are some); -1: that was all; STREAM_BROKEN: the client is to see
-	 * that it was not. */
+	/* Up to size bytes; 0: none now (request_wake() when there are some); -1: that was all;
+	 * STREAM_BROKEN: the client is to see that it was not. */
 	ssize_t (*read)(struct request *r, char *buf, size_t size);
 	/* The request is over, whether all was read or not. */
 	void (*end)(struct request *r);
@@ -57,9 +60,11 @@ struct stream {
 
 #define STREAM_BROKEN (-2)
 
-/* What takes the body of a request bit by bit. Once the request is answered, the rest is thrown away. */
+/* What takes the body of a request bit by bit. Once the request is answered, the rest is thrown
+ * away. */
 struct upload {
-	/* How many of these bytes were taken; less than size: the request waits (request_wake() when there is room). */
+	/* How many of these bytes were taken; less than size: the request waits (request_wake()
+	 * when there is room). */
 	size_t (*take)(struct request *r, const char *data, size_t size);
 	/* The body is there: the answer is due, at once or later. */
 	void (*end)(struct request *r);
@@ -108,10 +113,12 @@ const char *request_header(struct request *r, const char *name);
 
 /* The body as an object that is not checked yet, otherwise the same as request_json. */
 json_t *request_object(struct request *r);
-/* The body as a checked object (json_decref it), an empty one when there is no body; NULL: answered. */
+/* The body as a checked object (json_decref it), an empty one when there is no body; NULL:
+ * answered. */
 json_t *request_json(struct request *r, const struct field *fields, unsigned n);
 
-/* Whether it came over the Unix socket from a process of vivd's own user, with no token that narrows its rights. */
+/* Whether it came over the Unix socket from a process of vivd's own user, with no token that
+ * narrows its rights. */
 bool request_is_owner(const struct request *r);
 
 /* ---- answers ---- */
@@ -136,14 +143,16 @@ void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *u
 /* The handler returns without an answer; it comes by reply_* later. */
 void request_wait(struct request *r);
 
-/* Something that is done for a request that waits. It is the first member of what its handler allocates, and may outlive the request. */
+/* Something that is done for a request that waits. It is the first member of what its handler
+ * allocates, and may outlive the request. */
 struct op {
 	struct request *r; /* NULL: gone */
 	/* The request went, and frees the op by this; NULL: it goes on without. */
 	void (*gone)(struct op *op);
 };
 void op_begin(struct request *r, struct op *op);
-/* The request, to be answered now; NULL: nobody waits for the answer. The op is the caller's to free. */
+/* The request, to be answered now; NULL: nobody waits for the answer. The op is the caller's to
+ * free. */
 struct request *op_end(struct op *op);
 /* A stream has more. */
 void request_wake(struct request *r);

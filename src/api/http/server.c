@@ -93,7 +93,7 @@ static void on_sweep(uv_timer_t *t)
 
 	if (!s->nconns)
 		uv_timer_stop(t);
-	list_for_each (c, &s->conns, link)
+	list_for_each(c, &s->conns, link)
 		if (c->deadline && now >= c->deadline) {
 			c->deadline = 0;
 			shutdown(c->fd, SHUT_RDWR);
@@ -294,7 +294,8 @@ static enum MHD_Result framing_add(void *arg, enum MHD_ValueKind kind, const cha
 	return MHD_YES;
 }
 
-/* MHD keeps URI and version in one buffer, with blanks between them. A NUL in the URI ends it early, and what follows would be ignored. */
+/* MHD keeps URI and version in one buffer, with blanks between them. A NUL in the URI ends it
+ * early, and what follows would be ignored. */
 static bool uri_is_whole(const struct conn *c, const char *version)
 {
 	const char *p = c ? c->uri_end : NULL;
@@ -307,8 +308,8 @@ static bool uri_is_whole(const struct conn *c, const char *version)
 	return true;
 }
 
-/* Whether it is clear what was asked and where the body ends: a proxy before us must not see another request than we do. False: answered,
- * and nothing more is read from the connection. */
+/* Whether it is clear what was asked and where the body ends: a proxy before us must not see
+ * another request than we do. False: answered, and nothing more is read from the connection. */
 static bool framing_is_clear(struct request *r, const char *version)
 {
 	struct framing f = { 0 };
@@ -336,7 +337,7 @@ void server_settled(struct server *s)
 {
 	struct request *r, *tmp;
 
-	list_for_each_safe (r, tmp, &s->waiting, link)
+	list_for_each_safe(r, tmp, &s->waiting, link)
 		if (r->settling)
 			request_wake(r);
 }
@@ -346,7 +347,8 @@ static void on_settle(uv_timer_t *t)
 	server_settled(t->data);
 }
 
-/* Whether it has to wait until the keeper of its cell has answered vivd: whoever saw the cell run is not told that it does not. */
+/* Whether it has to wait until the keeper of its cell has answered vivd: whoever saw the cell run
+ * is not told that it does not. */
 static bool request_settles(struct request *r)
 {
 	bool one = strstr(r->route->path, "{cell}");
@@ -401,13 +403,15 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 		upload_begin(r);
 	else if (n > MAX_BODY)
 		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
-	/* A short body is read, and dropped, before the answer: who still writes when the connection is closed may never see it. */
+	/* A short body is read, and dropped, before the answer: who still writes when the
+	 * connection is closed may never see it. */
 	if (r->response && n && n <= MAX_BODY && !request_header(r, "Expect"))
 		return MHD_YES;
 	return r->response ? request_send(r) : MHD_YES;
 }
 
-/* Some of a body that is taken bit by bit, or its end. Its time runs anew with each bit, and not while we wait for room. */
+/* Some of a body that is taken bit by bit, or its end. Its time runs anew with each bit, and not
+ * while we wait for room. */
 static enum MHD_Result upload_step(struct request *r, struct MHD_Connection *m, const char *data,
 				   size_t *size)
 {
@@ -583,7 +587,7 @@ void server_end(struct server *s)
 	struct request *r, *tmp;
 
 	ws_end_all(s);
-	list_for_each_safe (r, tmp, &s->waiting, link) {
+	list_for_each_safe(r, tmp, &s->waiting, link) {
 		if (r->stream)
 			request_wake(r);
 		else

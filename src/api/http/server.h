@@ -1,8 +1,10 @@
-/* HTTP: libmicrohttpd inside vivd's loop. MHD has an epoll descriptor of its own, which the loop watches, and a time-out, which
- * a timer of the loop keeps; no thread is used. There is one server for the Unix socket and one for TCP.
+/* HTTP: libmicrohttpd inside vivd's loop. MHD has an epoll descriptor of its own, which the loop
+ * watches, and a time-out, which a timer of the loop keeps; no thread is used. There is one server
+ * for the Unix socket and one for TCP.
  *
- * Against clients that are slow or many: connections are counted; a head has 10 s to be complete and a body 30 s, by the clock and not
- * from byte to byte; an idle connection is closed after a minute. */
+ * Against clients that are slow or many: connections are counted; a head has 10 s to be complete
+ * and a body 30 s, by the clock and not from byte to byte; an idle connection is closed after a
+ * minute. */
 #ifndef VIV_API_HTTP_SERVER_H
 #define VIV_API_HTTP_SERVER_H
 
@@ -17,7 +19,8 @@ struct listen_options {
 };
 
 struct server *server_new(struct daemon *d, const struct listen_options *o, struct err *e);
-/* Ends what waits (503) and all streams; then takes no more. Connections get a moment to be told. */
+/* Ends what waits (503) and all streams; then takes no more. Connections get a moment to be
+ * told. */
 void server_end(struct server *s);
 void server_free(struct server *s);
 /* d->settled: requests that wait for keepers look again. */

@@ -1,11 +1,13 @@
 /* Connections that are WebSockets; see ws.h. The handshake is in wshand.c.
  *
- * libmicrohttpd gives the socket away (with TLS it is one end of a pair, whose other end wstls.c serves), and the loop watches it from then
- * on. wslay reads and checks frames and writes all but one kind: of a frame with output of a process only the head is made here, and its bytes are
+ * libmicrohttpd gives the socket away (with TLS it is one end of a pair, whose other end wstls.c
+ * serves), and the loop watches it from then on. wslay reads and checks frames and writes all but
+ * one kind: of a frame with output of a process only the head is made here, and its bytes are
  * spliced from the pipe. While such a frame is on its way, what wslay has to say waits.
  *
- * wslay sends control frames first, so a close frame is not given to it until everything else has left. Nothing is freed inside of
- * its callbacks: what happens there leaves marks, and ws_step() draws the conclusions. */
+ * wslay sends control frames first, so a close frame is not given to it until everything else has
+ * left. Nothing is freed inside of its callbacks: what happens there leaves marks, and ws_step()
+ * draws the conclusions. */
 #include "api/http/ws.h"
 
 #include <errno.h>
@@ -190,7 +192,8 @@ void ws_hold(struct ws *w, bool hold)
 
 /* ---- out ---- */
 
-/* Sends the head that was kept, if any, and this; how many bytes of this. -1: none now, or failed. */
+/* Sends the head that was kept, if any, and this; how many bytes of this. -1: none now, or
+ * failed. */
 static ssize_t both_send(struct ws *w, const uint8_t *data, size_t len)
 {
 	struct iovec parts[] = { { w->head, w->nhead }, { (void *)(uintptr_t)data, len } };
@@ -401,7 +404,8 @@ static void ws_end(struct ws *w, bool now)
 
 static void on_poll(uv_poll_t *p, int status, int events);
 
-/* The time for a farewell begins when it is said, or at once when the other side is not to be trusted with more. */
+/* The time for a farewell begins when it is said, or at once when the other side is not to be
+ * trusted with more. */
 static void farewell_set(struct ws *w)
 {
 	bool said = w->closing && wslay_event_get_close_sent(w->wslay);
@@ -534,7 +538,7 @@ void ws_end_all(struct server *s)
 {
 	struct ws *w, *tmp;
 
-	list_for_each_safe (w, tmp, &all, link) {
+	list_for_each_safe(w, tmp, &all, link) {
 		if (w->r->server != s)
 			continue;
 		ws_close(w, WS_GOING, "vivd ends");

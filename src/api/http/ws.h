@@ -1,11 +1,13 @@
-/* WebSockets (RFC 6455), the server's side: the handshake, framing by wslay, pings, closing (docs/decisions/0024-websockets.md).
+/* WebSockets (RFC 6455), the server's side: the handshake, framing by wslay, pings, closing
+ * (docs/decisions/0024-websockets.md).
  *
- * A route answers with ws_accept(); when the connection is one, open() is called.
- * Nothing is kept for a client that does not read: room() is called when all that was given before is on its way, and output of
- * processes goes from its pipe to the socket without a copy. Nor is much kept of what it sends: with ws_hold() no more is read
- * until its user has dealt with what came.
+ * A route answers with ws_accept(); when the connection is one, open() is called. Nothing is kept
+ * for a client that does not read: room() is called when all that was given before is on its way,
+ * and output of processes goes from its pipe to the socket without a copy. Nor is much kept of what
+ * it sends: with ws_hold() no more is read until its user has dealt with what came.
  *
- * A client that answers no ping is gone after PINGS of them, unless it is one that does not read at the moment, or is not read from. */
+ * A client that answers no ping is gone after PINGS of them, unless it is one that does not read at
+ * the moment, or is not read from. */
 #ifndef VIV_API_HTTP_WS_H
 #define VIV_API_HTTP_WS_H
 
@@ -33,17 +35,19 @@ struct ws_user {
 	void (*gone)(void *arg); /* no more calls with w after it */
 };
 
-/* Checks the handshake of a GET and answers: 101 or 4xx. Takes arg, which free() frees if it comes to no WebSocket. */
+/* Checks the handshake of a GET and answers: 101 or 4xx. Takes arg, which free() frees if it comes
+ * to no WebSocket. */
 void ws_accept(struct request *r, const struct ws_user *u, void *arg);
-/* The token in the subprotocols ("bearer.TOKEN": browsers can send no Authorization), to be freed; NULL: none. */
+/* The token in the subprotocols ("bearer.TOKEN": browsers can send no Authorization), to be freed;
+ * NULL: none. */
 char *ws_token(struct request *r);
 
 void ws_text(struct ws *w, const char *text, size_t n);
 /* A binary message: a byte that names the channel, then n bytes, at most WS_BYTES_MAX. */
 #define WS_BYTES_MAX 16384
 void ws_bytes(struct ws *w, char channel, const char *p, size_t n);
-/* What is in the pipe, as a binary message: a byte that names the channel, then the bytes. Only from within room(). 1: something;
- * 0: there is nothing at the moment; -1: nor will there be. */
+/* What is in the pipe, as a binary message: a byte that names the channel, then the bytes. Only
+ * from within room(). 1: something; 0: there is nothing at the moment; -1: nor will there be. */
 int ws_forward(struct ws *w, char channel, int fd);
 /* What there is to send has changed. */
 void ws_kick(struct ws *w);

@@ -1,8 +1,10 @@
-/* The handshake of a WebSocket: an ordinary request that asks for an upgrade, checked as RFC 6455 says, and answered with 101.
+/* The handshake of a WebSocket: an ordinary request that asks for an upgrade, checked as RFC 6455
+ * says, and answered with 101.
  *
- * Browsers let any page open a WebSocket to any address, with no question asked before it, so who it is for must be sure: a request that comes
- * from a page (it has an Origin) needs a token, also where others need none. Pages cannot send Authorization; they give the token as
- * a subprotocol, "bearer.TOKEN", which is never given back. */
+ * Browsers let any page open a WebSocket to any address, with no question asked before it, so who
+ * it is for must be sure: a request that comes from a page (it has an Origin) needs a token, also
+ * where others need none. Pages cannot send Authorization; they give the token as a subprotocol,
+ * "bearer.TOKEN", which is never given back. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>

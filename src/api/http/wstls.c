@@ -1,9 +1,11 @@
-/* WebSockets over TLS. libmicrohttpd serves an upgraded connection's TLS itself, but has no memory left for it by then (the answer's
- * head took what the connection had), and passes four bytes at a time. So its session is taken over: this end of a pair of sockets is
- * served with a buffer for each direction, and the other end is used as a socket without TLS would be.
+/* WebSockets over TLS. libmicrohttpd serves an upgraded connection's TLS itself, but has no memory
+ * left for it by then (the answer's head took what the connection had), and passes four bytes at a
+ * time. So its session is taken over: this end of a pair of sockets is served with a buffer for
+ * each direction, and the other end is used as a socket without TLS would be.
  *
- * libmicrohttpd still watches the connection and asks the session for bytes. The functions through which the session gets and sends
- * them are ours, and have none for anybody but us (turn) until the end. There is one thread, so that is sure. */
+ * libmicrohttpd still watches the connection and asks the session for bytes. The functions through
+ * which the session gets and sends them are ours, and have none for anybody but us (turn) until the
+ * end. There is one thread, so that is sure. */
 #include "api/http/wstls.h"
 
 #include <errno.h>
@@ -296,7 +298,7 @@ void tls_relay_end_all(struct server *s)
 {
 	struct tls_relay *t, *tmp;
 
-	list_for_each_safe (t, tmp, &all, link)
+	list_for_each_safe(t, tmp, &all, link)
 		if (t->r->server == s)
 			relay_finish(t);
 }

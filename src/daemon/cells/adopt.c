@@ -1,9 +1,11 @@
-/* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted, and its events since the last that was
- * taken are asked for. One that should have a keeper and has none ended meanwhile: its record says how, or it was lost with the
- * machine; its policy decides. One that is just ending is waited for, and so is the answer of
- * one that is slow (probe.h): its cell is as it was until then. One whose start was under way may have a keeper that is not heard yet, and is given some time. Cells
- * that others made (named ones of the store, keepers that 'viv run' started) become known: at the start, when their sockets appear, and
- * before anybody is told what cells there are (cells_look). */
+/* vivd's start: what it knew is compared with what is there. A cell whose keeper runs is adopted,
+ * and its events since the last that was taken are asked for. One that should have a keeper and has
+ * none ended meanwhile: its record says how, or it was lost with the machine; its policy decides.
+ * One that is just ending is waited for, and so is the answer of one that is slow (probe.h): its
+ * cell is as it was until then. One whose start was under way may have a keeper that is not heard
+ * yet, and is given some time. Cells that others made (named ones of the store, keepers that 'viv
+ * run' started) become known: at the start, when their sockets appear, and before anybody is told
+ * what cells there are (cells_look). */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,10 +28,12 @@
 #include "store/named.h"
 #include "store/store.h"
 
-/* For a keeper that the vivd before has just started to be heard of. One that needs longer is adopted when it comes. */
+/* For a keeper that the vivd before has just started to be heard of. One that needs longer is
+ * adopted when it comes. */
 #define START_MS 5000
 #define ENDING_MS 20
-/* How long those who ask for a cell wait for its keeper to answer vivd; and those who ask for all of them. */
+/* How long those who ask for a cell wait for its keeper to answer vivd; and those who ask for all
+ * of them. */
 #define ANSWER_MS 2000
 #define ANSWER_ALL_MS 500
 #define YOUNG_NS (50 * 1000000L)
@@ -69,7 +73,8 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 
 static void on_ending(uv_timer_t *t);
 
-/* It has no keeper that could be reached. One at its end is waited for: how it ends is written, and its disk is not free. */
+/* It has no keeper that could be reached. One at its end is waited for: how it ends is written, and
+ * its disk is not free. */
 static void cell_unheard(struct cell *c)
 {
 	bool ending = cell_is_ending(c);
@@ -123,7 +128,7 @@ static void known_check(struct daemon *d)
 {
 	struct cell *c, *tmp;
 
-	list_for_each_safe (c, tmp, &d->cells, link) {
+	list_for_each_safe(c, tmp, &d->cells, link) {
 		enum probe p = probe_begin(d, c->id, known_answer);
 
 		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
@@ -194,7 +199,8 @@ static bool keeper_step(void *arg, const char *id)
 	return true;
 }
 
-/* Named cells are the store's: those that vivd does not know, and those that are not there any more. */
+/* Named cells are the store's: those that vivd does not know, and those that are not there any
+ * more. */
 static void store_compare(struct daemon *d)
 {
 	struct named *list = NULL;
@@ -209,7 +215,7 @@ static void store_compare(struct daemon *d)
 		store_close(&s);
 		return;
 	}
-	list_for_each_safe (c, tmp, &d->cells, link) {
+	list_for_each_safe(c, tmp, &d->cells, link) {
 		unsigned i;
 
 		for (i = 0; i < n && strcmp(list[i].disk, c->id); i++)
@@ -254,8 +260,9 @@ static void store_compare(struct daemon *d)
 	store_close(&s);
 }
 
-/* Files of cells that nobody knows any more: of those whose removal was under way when vivd was killed. A keeper has its socket's name,
- * which it takes with the directory locked, before it writes anything else. */
+/* Files of cells that nobody knows any more: of those whose removal was under way when vivd was
+ * killed. A keeper has its socket's name, which it takes with the directory locked, before it
+ * writes anything else. */
 struct sweep {
 	uv_work_t work;
 	struct daemon *d;
@@ -340,8 +347,9 @@ static void remains_sweep(struct daemon *d)
 	}
 }
 
-/* Whether a directory may have changed since it was looked at last. A change in the same tick of the host's clock leaves no trace, so one
- * that is that young counts as changed the next time, too. */
+/* Whether a directory may have changed since it was looked at last. A change in the same tick of
+ * the host's clock leaves no trace, so one that is that young counts as changed the next time,
+ * too. */
 static bool has_changed(int dir, int64_t *seen)
 {
 	struct timespec now;
@@ -431,7 +439,8 @@ static void sockets_watch(struct daemon *d)
 		close(dir);
 	snprintf(path, sizeof(path), "%s/cells", d->run);
 	d->sockets.data = d;
-	/* A socket gets its name last, by a rename; of logs, which are written there all the time, nothing is to be heard. */
+	/* A socket gets its name last, by a rename; of logs, which are written there all the time,
+	 * nothing is to be heard. */
 	d->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (d->inotify >= 0 && inotify_add_watch(d->inotify, path, IN_MOVED_TO) >= 0 &&
 	    uv_poll_init(&d->loop, &d->sockets, d->inotify) == 0)
@@ -464,7 +473,7 @@ void cells_close(struct daemon *d)
 {
 	struct cell *c;
 
-	list_for_each (c, &d->cells, link) {
+	list_for_each(c, &d->cells, link) {
 		if (c->keeper)
 			link_close(c->keeper);
 		c->keeper = NULL;

@@ -51,7 +51,7 @@ struct cell *cell_by_name(struct daemon *d, const char *name)
 {
 	struct cell *c;
 
-	list_for_each (c, &d->cells, link)
+	list_for_each(c, &d->cells, link)
 		if (c->name[0] && !strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -77,7 +77,7 @@ struct cell *cell_find(struct daemon *d, const char *text, struct err *f)
 	if (c)
 		return c;
 	if (n >= PREFIX_MIN)
-		list_for_each (c, &d->cells, link) {
+		list_for_each(c, &d->cells, link) {
 			if (strncmp(c->id, text, n))
 				continue;
 			if (found) {
@@ -235,7 +235,8 @@ bool cell_move(struct cell *c, enum cell_input in, struct err *f)
 	cell_save(c);
 	if (from != to)
 		event_add(c->d, "cell.state", c->id, state_event(c, from));
-	/* What a keeper told is so, whether it can be written or not; and what is to end must not run on because that cannot be noted. */
+	/* What a keeper told is so, whether it can be written or not; and what is to end must not
+	 * run on because that cannot be noted. */
 	if (in >= IN_UP) {
 		db_end_later(&c->d->db);
 	} else if (db_end(&c->d->db, f) < 0 && in == IN_START) {
@@ -257,7 +258,8 @@ int cell_forget(struct cell *c, struct err *f)
 	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
 	if (db_end(&d->db, f) < 0)
 		return -1;
-	/* Whoever is at work with it now still has it; who waits is told in the next round, and then it goes. */
+	/* Whoever is at work with it now still has it; who waits is told in the next round, and
+	 * then it goes. */
 	c->state = CELL_REMOVED;
 	cell_timer(c, -1, NULL);
 	bucket_leave(c);
@@ -353,7 +355,8 @@ static void env_hide(json_t *spec)
 	if (!secrets)
 		return;
 	env = json_copy(json_object_get(spec, "env"));
-	json_array_foreach(secrets, i, name) json_object_del(env, json_string_value(name));
+	json_array_foreach(secrets, i, name)
+		json_object_del(env, json_string_value(name));
 	json_object_set_new(spec, "env", env ? env : json_object());
 }
 
@@ -412,7 +415,7 @@ static void cell_changed(struct cell *c, bool gone)
 {
 	struct cell_wait *w, *tmp;
 
-	list_for_each_safe (w, tmp, &c->waits, link)
+	list_for_each_safe(w, tmp, &c->waits, link)
 		w->fn(w, c, gone);
 }
 

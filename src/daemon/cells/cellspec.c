@@ -1,4 +1,5 @@
-/* See cellspec.h. The settings themselves are those of src/spec; here they are kept as the JSON that they came in. */
+/* See cellspec.h. The settings themselves are those of src/spec; here they are kept as the JSON
+ * that they came in. */
 #include "daemon/cells/cellspec.h"
 
 #include <stdlib.h>
@@ -66,7 +67,8 @@ static void spec_words(const json_t *spec, unsigned what, struct buf *b)
 	struct buf text = { 0 };
 	struct err e;
 
-	/* They were checked when they came; what an older vivd took and we do not is for the keeper to refuse, with a reason. */
+	/* They were checked when they came; what an older vivd took and we do not is for the keeper
+	 * to refuse, with a reason. */
 	if (spec_read(spec, &o, &e) == 0) {
 		buf_add_text(&text, "{");
 		run_options_write(&o, what, &text);

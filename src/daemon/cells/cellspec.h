@@ -1,4 +1,5 @@
-/* What a cell is to be, as JSON: checked when it is made, kept as it is, and turned into words for its keeper at each start. */
+/* What a cell is to be, as JSON: checked when it is made, kept as it is, and turned into words for
+ * its keeper at each start. */
 #ifndef VIV_DAEMON_CELLS_CELLSPEC_H
 #define VIV_DAEMON_CELLS_CELLSPEC_H
 
@@ -12,7 +13,8 @@
 /* Checks all of it by the table of settings. */
 int cellspec_check(const json_t *spec, struct err *f);
 struct restart cellspec_restart(const json_t *spec);
-/* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name: "" or the cell's. */
+/* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name:
+ * "" or the cell's. */
 void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *ret);
 /* Can a cell that has booted with nothing but its image become this one? */
 bool cellspec_fits_warm(const json_t *spec);

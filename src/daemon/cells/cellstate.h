@@ -1,4 +1,5 @@
-/* The states of a cell, what leads from one to another, and when a cell that ended is started again. Nothing here has a side effect.
+/* The states of a cell, what leads from one to another, and when a cell that ended is started
+ * again. Nothing here has a side effect.
  *
  *                start              up              pause
  *   created ───────────▶ starting ──────▶ running ◀───────▶ paused
@@ -8,8 +9,9 @@
  *      stopped, failed ◀───┴── stopping ◀────┴─────────────────┘
  *          end (from starting, running, paused, stopping), broke likewise
  *
- * A cell is removed from created, stopped or failed. stopped: it ended, by itself or because it was asked to, with an exit status.
- * failed: it could not start, its kernel broke down, or its keeper was lost. */
+ * A cell is removed from created, stopped or failed. stopped: it ended, by itself or because it was
+ * asked to, with an exit status. failed: it could not start, its kernel broke down, or its keeper
+ * was lost. */
 #ifndef VIV_DAEMON_CELLS_CELLSTATE_H
 #define VIV_DAEMON_CELLS_CELLSTATE_H
 
@@ -81,8 +83,9 @@ bool cell_state_is_live(enum cell_state s);
 /* A cell that ran as long as this begins anew with the first delay. */
 #define RESTART_GOOD_MS 10000
 
-/* After how many milliseconds a cell that ended is started again; -1: not. *row counts restarts in a row: it is set to 0 when
- * the cell ran long enough, and counted up when it is started again. asked: somebody stopped it. */
+/* After how many milliseconds a cell that ended is started again; -1: not. *row counts restarts in
+ * a row: it is set to 0 when the cell ran long enough, and counted up when it is started again.
+ * asked: somebody stopped it. */
 int64_t restart_delay(const struct restart *r, uint32_t *row, bool asked, bool failed, int status,
 		      int64_t ran_ms);
 

@@ -1,5 +1,6 @@
-/* See change.h. The order is: a note that the keeper is being told (table 'changing'), the keeper, the row. Killed in between, the next vivd finds
- * the note and tells the keeper what the row says, so that a change is made as a whole or not at all. */
+/* See change.h. The order is: a note that the keeper is being told (table 'changing'), the keeper,
+ * the row. Killed in between, the next vivd finds the note and tells the keeper what the row says,
+ * so that a change is made as a whole or not at all. */
 #include "daemon/cells/change.h"
 
 #include <stdlib.h>

@@ -8,7 +8,8 @@
 
 /* A memory file that nobody can write, made once and kept: its descriptor, or -errno. */
 int files_program(void);
-/* What it is to do: its words, NULL-terminated, and as whom (NULL: root). A descriptor as execspec_write gives it, or -errno. */
+/* What it is to do: its words, NULL-terminated, and as whom (NULL: root). A descriptor as
+ * execspec_write gives it, or -errno. */
 int files_spec(const char *const words[], const char *user);
 /* Runs it with such a spec and these streams, all of them borrowed; as link_exec. */
 int files_run(struct keeper_link *l, int spec, const int fds[3], ask_fn fn, void *arg);

@@ -1,5 +1,6 @@
-/* See fileswrite.h. One run of viv-files after the other: the directory of a file, then the file. Its input and what it says are memory files, so nothing has
- * to be passed on meanwhile; when it has ended, what it said is read as the word of a stranger. */
+/* See fileswrite.h. One run of viv-files after the other: the directory of a file, then the file.
+ * Its input and what it says are memory files, so nothing has to be passed on meanwhile; when it
+ * has ended, what it said is read as the word of a stranger. */
 #include "daemon/cells/fileswrite.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* See health.h. One check at a time for each cell; the next is waited for from the end of the one before, so a slow cell is not asked more and
- * more. A check is attached: it goes when vivd does, and the keeper's own time-out ends one that does not. */
+/* See health.h. One check at a time for each cell; the next is waited for from the end of the one
+ * before, so a slow cell is not asked more and more. A check is attached: it goes when vivd does,
+ * and the keeper's own time-out ends one that does not. */
 #include "daemon/cells/health.h"
 
 #include <errno.h>

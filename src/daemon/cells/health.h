@@ -1,9 +1,11 @@
-/* Health checks: a command that vivd runs in a cell again and again, as an exec that nobody sees. What it finds is 'starting', 'healthy' or
- * 'unhealthy', kept in the cell's row, so that a new vivd goes on with it; a change is an event, and a cell that is unhealthy is stopped if its
- * restart policy will start it again.
+/* Health checks: a command that vivd runs in a cell again and again, as an exec that nobody sees.
+ * What it finds is 'starting', 'healthy' or 'unhealthy', kept in the cell's row, so that a new vivd
+ * goes on with it; a change is an event, and a cell that is unhealthy is stopped if its restart
+ * policy will start it again.
  *
- * Times are in seconds: every 'interval' (30) after the end of the one before; a check that takes longer than 'timeout' (30) is killed and has failed;
- * 'retries' (3) failures in a row make it unhealthy. In the first 'start_period' (0) failures do not count, and it is looked more often. */
+ * Times are in seconds: every 'interval' (30) after the end of the one before; a check that takes
+ * longer than 'timeout' (30) is killed and has failed; 'retries' (3) failures in a row make it
+ * unhealthy. In the first 'start_period' (0) failures do not count, and it is looked more often. */
 #ifndef VIV_DAEMON_CELLS_HEALTH_H
 #define VIV_DAEMON_CELLS_HEALTH_H
 

@@ -410,7 +410,8 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 		break;
 	}
 	cell_save(c);
-	/* Until it is written, the keeper has it: it is asked for what comes after the last that was. */
+	/* Until it is written, the keeper has it: it is asked for what comes after the last that
+	 * was. */
 	db_end_later(&d->db);
 }
 

@@ -10,7 +10,8 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since);
 void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t since);
 /* A keeper of its own is started for it. */
 void cell_start_cold(struct cell *c);
-/* A cell of the pool becomes it, or cell_start_cold follows. False: no such cell fits (poolstart.c). */
+/* A cell of the pool becomes it, or cell_start_cold follows. False: no such cell fits
+ * (poolstart.c). */
 bool cell_start_pooled(struct cell *c);
 /* It is to stop, and its keeper is told (again). */
 void cell_stop_again(struct cell *c);

@@ -34,7 +34,7 @@ bool cell_is_being_made(const char *name)
 {
 	struct making *m;
 
-	list_for_each (m, &makings, link)
+	list_for_each(m, &makings, link)
 		if (!strcmp(m->name, name))
 			return true;
 	return false;

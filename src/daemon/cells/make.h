@@ -1,4 +1,5 @@
-/* Making cells. A named cell has a disk from the beginning, whose id is its own; a thread makes it. */
+/* Making cells. A named cell has a disk from the beginning, whose id is its own; a thread makes
+ * it. */
 #ifndef VIV_DAEMON_CELLS_MAKE_H
 #define VIV_DAEMON_CELLS_MAKE_H
 

@@ -133,7 +133,7 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 		stop_send(v);
 		return;
 	}
-	list_for_each_safe (w, tmp, &v->visitors, link)
+	list_for_each_safe(w, tmp, &v->visitors, link)
 		w->ready(w, v->link, NULL);
 }
 

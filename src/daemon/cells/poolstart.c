@@ -1,5 +1,6 @@
-/* Starting a cell with what waits in the pool. It is given the words that a keeper of its own would have, and reads them itself: its command is
- * started as ever. Whatever it refuses leads to a start without the pool, of which nobody sees more than the time it takes. */
+/* Starting a cell with what waits in the pool. It is given the words that a keeper of its own would
+ * have, and reads them itself: its command is started as ever. Whatever it refuses leads to a start
+ * without the pool, of which nobody sees more than the time it takes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ static struct probing *probing_find(const char *id)
 {
 	struct probing *x;
 
-	list_for_each (x, &probings, link)
+	list_for_each(x, &probings, link)
 		if (!strcmp(x->id, id))
 			return x;
 	return NULL;
@@ -35,7 +35,7 @@ uint64_t probe_left(struct daemon *d, const char *id, uint64_t ms)
 	uint64_t now = uv_now(&d->loop), left = 0;
 	struct probing *x;
 
-	list_for_each (x, &probings, link)
+	list_for_each(x, &probings, link)
 		if ((!id || !strcmp(x->id, id)) && x->asked + ms > now)
 			left = MAX(left, x->asked + ms - now);
 	return left;

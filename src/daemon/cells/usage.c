@@ -56,7 +56,8 @@ struct waiter {
 	void *arg;
 };
 
-/* One round of questions. It stays until the last cell has answered, which may be after its waiters were told. */
+/* One round of questions. It stays until the last cell has answered, which may be after its waiters
+ * were told. */
 struct round {
 	struct daemon *d;
 	char (*ids)[CELL_ID_LEN + 1];
@@ -169,7 +170,7 @@ void usage_refresh(struct daemon *d, void (*done)(void *arg), void *arg)
 	list_init(&r->waiters);
 	list_append(&r->waiters, &w->link);
 	r->ids = xalloc((d->ncells + 1) * sizeof(*r->ids));
-	list_for_each (c, &d->cells, link)
+	list_for_each(c, &d->cells, link)
 		if (c->keeper && r->n < d->ncells)
 			strcpy(r->ids[r->n++], c->id);
 	uv_timer_init(&d->loop, &r->timer);

@@ -1,5 +1,6 @@
-/* What cells use, as their keepers told last. For /metrics all cells are asked, some at a time, and what is known is used again for a
- * second: however many ask, and however many cells there are, the loop does a bounded amount of work at once. */
+/* What cells use, as their keepers told last. For /metrics all cells are asked, some at a time, and
+ * what is known is used again for a second: however many ask, and however many cells there are, the
+ * loop does a bounded amount of work at once. */
 #ifndef VIV_DAEMON_CELLS_USAGE_H
 #define VIV_DAEMON_CELLS_USAGE_H
 
@@ -21,7 +22,8 @@ const struct usage *usage_get(const struct cell *c);
 /* A run is over, or begins. */
 void usage_drop(struct cell *c);
 
-/* Calls done(arg) when the figures of all running cells are at most a second old, or the cells do not answer; at once or later. */
+/* Calls done(arg) when the figures of all running cells are at most a second old, or the cells do
+ * not answer; at once or later. */
 void usage_refresh(struct daemon *d, void (*done)(void *arg), void *arg);
 
 #endif

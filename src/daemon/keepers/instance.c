@@ -1,4 +1,5 @@
-/* See instance.h. The lock decides who is vivd for this RUN; a socket without a lock belongs to nobody. */
+/* See instance.h. The lock decides who is vivd for this RUN; a socket without a lock belongs to
+ * nobody. */
 #include "daemon/keepers/instance.h"
 
 #include <arpa/inet.h>
@@ -87,7 +88,8 @@ int place_listen(struct daemon *d, struct err *e)
 		return err_set(e, ERR_FAILED, "cannot make a socket in '%s': %s", d->run,
 			       strerror(err));
 	}
-	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's
+	 * address. */
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/" VIVD_SOCKET, dir);
 	unlinkat(dir, VIVD_SOCKET, 0);
 	mask = umask(0177);

@@ -13,7 +13,8 @@ void place_notify(const char *text);
 /* Removes the socket (unless it is systemd's) and gives the lock back. */
 void place_leave(struct daemon *d);
 
-/* A listening TCP socket at ADDR:PORT or [ADDR]:PORT. Addresses other than loopback only if tls is set. */
+/* A listening TCP socket at ADDR:PORT or [ADDR]:PORT. Addresses other than loopback only if tls is
+ * set. */
 int tcp_listen(const char *text, bool tls, struct err *e);
 
 #endif

@@ -93,7 +93,7 @@ static struct ask *ask_find(struct keeper_link *l, uint32_t id)
 {
 	struct ask *a;
 
-	list_for_each (a, &l->asks, link)
+	list_for_each(a, &l->asks, link)
 		if (a->id == id)
 			return a;
 	return NULL;
@@ -217,12 +217,13 @@ struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t 
 	return l;
 }
 
-/* A question for the end of a process that was asked already, rather one that was forgotten; NULL: none. */
+/* A question for the end of a process that was asked already, rather one that was forgotten; NULL:
+ * none. */
 static struct ask *wait_find(struct keeper_link *l, uint32_t proc)
 {
 	struct ask *a, *found = NULL;
 
-	list_for_each (a, &l->asks, link) {
+	list_for_each(a, &l->asks, link) {
 		if (a->type != KEEP_WAIT || a->proc != proc)
 			continue;
 		found = a;
@@ -283,7 +284,7 @@ void link_forget(struct keeper_link *l, const void *arg)
 {
 	struct ask *a;
 
-	list_for_each (a, &l->asks, link)
+	list_for_each(a, &l->asks, link)
 		if (a->arg == arg)
 			a->fn = NULL;
 }

@@ -1,7 +1,8 @@
-/* A connection to the keeper of a cell, inside the loop: requests with answers in any order, and the keeper's events.
+/* A connection to the keeper of a cell, inside the loop: requests with answers in any order, and
+ * the keeper's events.
  *
- * The keeper is believed in what it says, and still only messages of the fixed size are taken. Nothing waits here: a keeper that does not
- * read makes a request fail with -EAGAIN. */
+ * The keeper is believed in what it says, and still only messages of the fixed size are taken.
+ * Nothing waits here: a keeper that does not read makes a request fail with -EAGAIN. */
 #ifndef VIV_DAEMON_KEEPERS_LINK_H
 #define VIV_DAEMON_KEEPERS_LINK_H
 
@@ -10,7 +11,8 @@
 
 struct keeper_link;
 
-/* An answer; m NULL: the keeper is gone, or the request was dropped. fds are the callee's to close. */
+/* An answer; m NULL: the keeper is gone, or the request was dropped. fds are the callee's to
+ * close. */
 typedef void (*ask_fn)(void *arg, const struct keep_msg *m, int *fds, unsigned nfds);
 
 struct link_owner {
@@ -19,12 +21,12 @@ struct link_owner {
 	void *arg;
 };
 
-/* Takes fd. keeper_pid: whose end is the keeper's. Events from number since on follow. fd -1: it cannot be asked any more, and only its
- * end is waited for; NULL: it has ended before. */
+/* Takes fd. keeper_pid: whose end is the keeper's. Events from number since on follow. fd -1: it
+ * cannot be asked any more, and only its end is waited for; NULL: it has ended before. */
 struct keeper_link *link_new(struct daemon *d, int fd, int keeper_pid, uint64_t since,
 			     const struct link_owner *o);
-/* Asks. Borrows the descriptors. fn may be called more than once: for KEEP_EXEC first with KEEP_STARTED, then with KEEP_EXITED. 0 or
- * -errno, then fn is not called. */
+/* Asks. Borrows the descriptors. fn may be called more than once: for KEEP_EXEC first with
+ * KEEP_STARTED, then with KEEP_EXITED. 0 or -errno, then fn is not called. */
 int must_check link_ask(struct keeper_link *l, struct keep_msg *m, const int *fds, unsigned nfds,
 			ask_fn fn, void *arg);
 /* Asks for a process. Borrows everything. Also -errno of keep_start_fill. */

@@ -226,7 +226,7 @@ static void on_refill(uv_timer_t *t)
 	uint64_t now = uv_now(&p->d->loop);
 	struct kind *k;
 
-	list_for_each (k, &p->kinds, link) {
+	list_for_each(k, &p->kinds, link) {
 		unsigned want = MAX(k->want, k->nwaits);
 
 		while (k->nready + k->nbooting < want && k->not_before <= now &&
@@ -259,7 +259,7 @@ static void on_tick(uv_timer_t *t)
 	uint64_t now = uv_now(&p->d->loop);
 	struct kind *k, *tmp;
 
-	list_for_each_safe (k, tmp, &p->kinds, link) {
+	list_for_each_safe(k, tmp, &p->kinds, link) {
 		if (now - k->asked >= p->unused_ms) {
 			k->want = 0;
 			if (!k->nbooting) {
@@ -282,7 +282,7 @@ static struct kind *kind_get(struct pool *p, const char *image)
 {
 	struct kind *k;
 
-	list_for_each (k, &p->kinds, link)
+	list_for_each(k, &p->kinds, link)
 		if (!strcmp(k->image, image))
 			return k;
 	if (p->nkinds == KINDS)
@@ -449,7 +449,8 @@ static int listen_at(const char *run)
 	int dir = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, err = 0;
 
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* By way of the directory's descriptor: the path itself may be longer than a socket's address. */
+	/* By way of the directory's descriptor: the path itself may be longer than a socket's
+	 * address. */
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/" POOL_SOCKET, dir);
 	unlinkat(dir, POOL_SOCKET, 0);
 	if (dir < 0 || fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
@@ -503,7 +504,7 @@ void pool_close(struct daemon *d)
 	p->closed = true;
 	snprintf(path, sizeof(path), "%s/" POOL_SOCKET, d->run);
 	unlink(path);
-	list_for_each (k, &p->kinds, link) {
+	list_for_each(k, &p->kinds, link) {
 		waits_refuse(k, 0);
 		while (k->nready)
 			idle_end(list_first(&k->ready, struct idle, link));

@@ -1,4 +1,5 @@
-/* See spawn.h; the other side of it is keeper/main.c. A keeper says once on a socket whether its cell runs, or why it does not. */
+/* See spawn.h; the other side of it is keeper/main.c. A keeper says once on a socket whether its
+ * cell runs, or why it does not. */
 #include "daemon/keepers/spawn.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Starting keepers without waiting for them. The keeper is in a session of its own and goes on when vivd does not. */
+/* Starting keepers without waiting for them. The keeper is in a session of its own and goes on when
+ * vivd does not. */
 #ifndef VIV_DAEMON_KEEPERS_SPAWN_H
 #define VIV_DAEMON_KEEPERS_SPAWN_H
 
@@ -6,7 +7,8 @@
 #include "daemon/state/daemon.h"
 #include "keeper/client.h"
 
-/* hello NULL: it could not start, for the reason e; status is the exit status that belongs to it. ready: our end of KEEPER_FD_READY, closed afterwards. Called once, later. */
+/* hello NULL: it could not start, for the reason e; status is the exit status that belongs to it.
+ * ready: our end of KEEPER_FD_READY, closed afterwards. Called once, later. */
 typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int ready, int status,
 			 const struct err *e);
 

@@ -1,5 +1,5 @@
-/* See file.h. The keys are read by their tables (keys.c); here the whole is looked at: names, replicas, volumes, and what
- * depends on what. */
+/* See file.h. The keys are read by their tables (keys.c); here the whole is looked at: names,
+ * replicas, volumes, and what depends on what. */
 #include "daemon/projects/file.h"
 
 #include <stdio.h>
@@ -78,7 +78,8 @@ static const char *volume_similar(const struct project_file *p, const char *name
 	return value_similar(name, words, n, sizeof(*words));
 }
 
-/* A volume that is mounted is one of the file's, and one that is written to belongs to one cell at a time. */
+/* A volume that is mounted is one of the file's, and one that is written to belongs to one cell at
+ * a time. */
 static int mounts_check(struct building *b, const struct ynode *cell, unsigned replicas)
 {
 	const struct ynode *mounts = ynode_get(cell, "mounts");
@@ -244,7 +245,8 @@ static bool deps_ordered(const struct project_file *p, const struct project_grou
 	return true;
 }
 
-/* g is on a cycle or leads to one: every one without an order depends on such a one. Names the cycle. */
+/* g is on a cycle or leads to one: every one without an order depends on such a one. Names the
+ * cycle. */
 static int cycle_wrong(struct building *b, unsigned from)
 {
 	struct project_file *p = b->p;

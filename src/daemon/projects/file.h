@@ -1,7 +1,8 @@
-/* vivarium.yaml: what cells there are to be. docs/yaml.md describes it, docs/decisions/0025-vivarium-yaml.md says why it is read here.
+/* vivarium.yaml: what cells there are to be. docs/yaml.md describes it,
+ * docs/decisions/0025-vivarium-yaml.md says why it is read here.
  *
- * What is read is checked whole before anything is done: a cell of the file becomes a spec as POST /v1/cells takes it, for each of its
- * replicas. */
+ * What is read is checked whole before anything is done: a cell of the file becomes a spec as POST
+ * /v1/cells takes it, for each of its replicas. */
 #ifndef VIV_DAEMON_PROJECTS_FILE_H
 #define VIV_DAEMON_PROJECTS_FILE_H
 

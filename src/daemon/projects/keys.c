@@ -1,5 +1,6 @@
-/* The keys of vivarium.yaml. They are those of POST /v1/cells where that has them, so that one is learnt with the other; sizes and times may
- * have units, and what people write in several ways is taken in each. */
+/* The keys of vivarium.yaml. They are those of POST /v1/cells where that has them, so that one is
+ * learnt with the other; sizes and times may have units, and what people write in several ways is
+ * taken in each. */
 #include "daemon/projects/keys.h"
 
 #include <errno.h>

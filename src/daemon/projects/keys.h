@@ -1,4 +1,5 @@
-/* The keys of vivarium.yaml: between keys.c, which has their tables, and file.c, which makes cells of what was read. */
+/* The keys of vivarium.yaml: between keys.c, which has their tables, and file.c, which makes cells
+ * of what was read. */
 #ifndef VIV_DAEMON_PROJECTS_KEYS_H
 #define VIV_DAEMON_PROJECTS_KEYS_H
 

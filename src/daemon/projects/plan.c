@@ -1,4 +1,5 @@
-/* See plan.h. What is there is compared with what is to be, key by key, and the kind of a difference decides what it takes. */
+/* See plan.h. What is there is compared with what is to be, key by key, and the kind of a
+ * difference decides what it takes. */
 #include "daemon/projects/plan.h"
 
 #include <stdio.h>
@@ -38,7 +39,8 @@ bool cell_is_over(const struct cell *c)
 /* It is not what it is to be: running, or done with its work. */
 static bool needs_start(const struct cell *c)
 {
-	/* One that is being started is waited for: whoever did that may be gone, and it with them. */
+	/* One that is being started is waited for: whoever did that may be gone, and it with
+	 * them. */
 	if (c->state == CELL_STOPPING || c->state == CELL_STARTING)
 		return true;
 	return !cell_state_is_live(c->state) && !c->restart_at && !cell_is_over(c);
@@ -63,11 +65,12 @@ static void members_compare(const char *key, json_t *is, json_t *wanted, json_t 
 	const char *name;
 	json_t *v;
 
-	json_object_foreach(is, name,
-			    v) if (!is_ours(name) && !json_equal(v, json_object_get(wanted, name)))
-		change_add(to, key, name);
-	json_object_foreach(wanted, name, v) if (!is_ours(name) && !json_object_get(is, name))
-		change_add(to, key, name);
+	json_object_foreach(is, name, v)
+		if (!is_ours(name) && !json_equal(v, json_object_get(wanted, name)))
+			change_add(to, key, name);
+	json_object_foreach(wanted, name, v)
+		if (!is_ours(name) && !json_object_get(is, name))
+			change_add(to, key, name);
 }
 
 static void key_compare(const char *key, json_t *is, json_t *wanted, json_t *to)
@@ -89,9 +92,11 @@ static json_t *specs_compare(json_t *is, json_t *wanted)
 	json_t *to = json_array(), *v;
 	const char *key;
 
-	json_object_foreach(is, key, v) key_compare(key, v, json_object_get(wanted, key), to);
-	json_object_foreach(wanted, key, v) if (!json_object_get(is, key))
-		key_compare(key, NULL, v, to);
+	json_object_foreach(is, key, v)
+		key_compare(key, v, json_object_get(wanted, key), to);
+	json_object_foreach(wanted, key, v)
+		if (!json_object_get(is, key))
+			key_compare(key, NULL, v, to);
 	return to;
 }
 
@@ -100,7 +105,9 @@ static bool changes_have(const json_t *changes, const char *name)
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(changes, i, v) if (!strcmp(json_string_value(v), name)) return true;
+	json_array_foreach(changes, i, v)
+		if (!strcmp(json_string_value(v), name))
+			return true;
 	return false;
 }
 
@@ -111,8 +118,7 @@ static json_t *changes_hard(const json_t *changes, bool more_pids)
 	char key[64];
 	size_t i;
 
-	json_array_foreach(changes, i, v)
-	{
+	json_array_foreach(changes, i, v) {
 		const char *name = json_string_value(v);
 
 		snprintf(key, sizeof(key), "%.60s", name);
@@ -144,9 +150,12 @@ static json_t *spec_in_place(const struct cell *c, const json_t *wanted, bool mo
 	json_t *spec = json_copy(c->spec), *labels, *limits, *v;
 	const char *key, *was = label_of(c, LABEL_SPEC), *files = label_of(c, LABEL_FILES);
 
-	json_object_foreach(c->spec, key, v) if (setting_is_live(key)) json_object_del(spec, key);
-	json_object_foreach((json_t *)(uintptr_t)wanted, key, v) if (setting_is_live(key))
-		json_object_set(spec, key, v);
+	json_object_foreach(c->spec, key, v)
+		if (setting_is_live(key))
+			json_object_del(spec, key);
+	json_object_foreach((json_t *)(uintptr_t)wanted, key, v)
+		if (setting_is_live(key))
+			json_object_set(spec, key, v);
 	if (more_pids) {
 		limits = json_copy(json_object_get(wanted, "limits"));
 		v = json_object_get(json_object_get(c->spec, "limits"), "pids");
@@ -257,8 +266,7 @@ static int only_mark(const struct project_file *file, const json_t *only, bool *
 
 	for (unsigned k = 0; k < file->ncells; k++)
 		marks[k] = !json_array_size(only);
-	json_array_foreach(only, i, v)
-	{
+	json_array_foreach(only, i, v) {
 		const char *name = json_string_value(v);
 		const struct project_group *g = project_group_find(file, name);
 		unsigned k = 0;
@@ -289,12 +297,13 @@ static bool file_has(const struct project_file *file, const char *cell)
 	return false;
 }
 
-/* Cells of the project that are not in the file: surplus replicas go, others are orphans. With down, all go. */
+/* Cells of the project that are not in the file: surplus replicas go, others are orphans. With
+ * down, all go. */
 static void others_plan(struct daemon *d, struct plan *p, const struct plan_options *o)
 {
 	struct cell *c;
 
-	list_for_each (c, &d->cells, link) {
+	list_for_each(c, &d->cells, link) {
 		const char *owner = cell_project(c), *name = label_of(c, LABEL_CELL);
 		const struct project_group *g;
 		struct plan_action *a;

@@ -1,7 +1,9 @@
-/* What is to be done so that the machine is as a file says, cell by cell. Making a plan changes nothing.
+/* What is to be done so that the machine is as a file says, cell by cell. Making a plan changes
+ * nothing.
  *
- * The cells of a project carry its name in a label, and a keyed hash of what the file says of them: keyed, because labels are shown to
- * those who may not see the environment, and must not help them to guess it. */
+ * The cells of a project carry its name in a label, and a keyed hash of what the file says of them:
+ * keyed, because labels are shown to those who may not see the environment, and must not help them
+ * to guess it. */
 #ifndef VIV_DAEMON_PROJECTS_PLAN_H
 #define VIV_DAEMON_PROJECTS_PLAN_H
 
@@ -55,11 +57,13 @@ struct plan {
 	bool refused; /* one of the actions is, so nothing is to be done */
 };
 
-/* Takes file, also when it fails. project: for a plan without a file; else the file's. -1: an error. plan_free in any case. */
+/* Takes file, also when it fails. project: for a plan without a file; else the file's. -1: an
+ * error. plan_free in any case. */
 int must_check plan_make(struct daemon *d, struct project_file *file, const char *project,
 			 const struct plan_options *o, struct plan *ret, struct err *f);
 void plan_free(struct plan *p);
-/* {"project", "actions": [{"action", "cell", "changes"}], "volumes"}; no value of anything is in it. */
+/* {"project", "actions": [{"action", "cell", "changes"}], "volumes"}; no value of anything is in
+ * it. */
 json_t *plan_json(const struct plan *p);
 bool plan_does(const struct plan_action *a); /* something */
 
@@ -73,7 +77,8 @@ void project_volume_forget(struct daemon *d, const char *volume);
 const char *cell_project(const struct cell *c);
 /* It did what it was to do, and is not started again. */
 bool cell_is_over(const struct cell *c);
-/* Keyed hashes, as text, of a group's spec and of its files. Made once: all of its replicas have the same. */
+/* Keyed hashes, as text, of a group's spec and of its files. Made once: all of its replicas have
+ * the same. */
 const char *group_spec_hash(struct daemon *d, struct project_group *g);
 const char *group_files_hash(struct daemon *d, struct project_group *g);
 

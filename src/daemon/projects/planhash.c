@@ -1,4 +1,5 @@
-/* Hashes of what a file says, for labels; see plan.h. The key is made once, stays in the state, and is nobody else's. */
+/* Hashes of what a file says, for labels; see plan.h. The key is made once, stays in the state, and
+ * is nobody else's. */
 #include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,7 @@ const char *group_files_hash(struct daemon *d, struct project_group *g)
 
 	if (g->files_hash[0])
 		return g->files_hash;
-	json_array_foreach(g->files, i, file)
-	{
+	json_array_foreach(g->files, i, file) {
 		const json_t *bytes = json_object_get(file, "bytes"),
 			     *mode = json_object_get(file, "mode");
 		char head[64];

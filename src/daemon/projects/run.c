@@ -1,5 +1,5 @@
-/* See run.h. Every event of vivd makes the run look at all of its actions again, in the next round of the loop. Cells are looked up by their names
- * each time: others may remove them meanwhile. */
+/* See run.h. Every event of vivd makes the run look at all of its actions again, in the next round
+ * of the loop. Cells are looked up by their names each time: others may remove them meanwhile. */
 #include "daemon/projects/run.h"
 
 #include <stdio.h>
@@ -45,7 +45,9 @@ struct project_run {
 	struct plan plan;
 	struct run_action *actions;
 	struct run_action **of_cell; /* of the file's cells, in their order; NULL: none */
-	int *holds; /* of the file's groups, for each condition: it holds for all of their cells, in this round */
+	/* of the file's groups, for each condition: it holds for all of their cells, in this
+	 * round */
+	int *holds;
 	unsigned active, changed, failed;
 	unsigned threads; /* that work for it */
 	bool volumes_done, volumes_begun;
@@ -694,7 +696,7 @@ enum project_busy project_busy(struct daemon *d, const char *project)
 	enum project_busy busy = PROJECT_FREE;
 	struct project_run *r;
 
-	list_for_each (r, &d->projects, link)
+	list_for_each(r, &d->projects, link)
 		if (!r->over && !strcmp(r->plan.project, project))
 			busy = MAX(busy, r->left ? PROJECT_ENDING : PROJECT_BUSY);
 	return busy;

@@ -1,8 +1,9 @@
 /* Doing what a plan says. What is done is told as lines of JSON, which wait for their reader.
  *
- * Each action takes its steps by itself, several at once; one waits for what its cell depends on. Nothing is remembered between runs: a
- * run that was broken off, by whatever, leaves cells with labels, and the next plan begins with those. When the reader goes away, what has
- * begun comes to its end, and nothing else is begun. */
+ * Each action takes its steps by itself, several at once; one waits for what its cell depends on.
+ * Nothing is remembered between runs: a run that was broken off, by whatever, leaves cells with
+ * labels, and the next plan begins with those. When the reader goes away, what has begun comes to
+ * its end, and nothing else is begun. */
 #ifndef VIV_DAEMON_PROJECTS_RUN_H
 #define VIV_DAEMON_PROJECTS_RUN_H
 
@@ -12,7 +13,8 @@
 
 struct project_run;
 
-/* Takes plan. news is called when there is something to read; not from within project_run_read. dry: nothing is done but telling. */
+/* Takes plan. news is called when there is something to read; not from within project_run_read.
+ * dry: nothing is done but telling. */
 struct project_run *project_run_new(struct daemon *d, struct plan *plan, bool dry,
 				    void (*news)(void *arg), void *arg);
 /* Some bytes; 0: none now; -1: that was all. */
@@ -21,7 +23,8 @@ ssize_t project_run_read(struct project_run *r, char *buf, size_t size);
 void project_run_leave(struct project_run *r);
 
 enum project_busy { PROJECT_FREE, PROJECT_ENDING, PROJECT_BUSY };
-/* Whether something is being done for a project: by a run that is read, or by one that comes to its end without a reader. */
+/* Whether something is being done for a project: by a run that is read, or by one that comes to its
+ * end without a reader. */
 enum project_busy project_busy(struct daemon *d, const char *project);
 
 #endif

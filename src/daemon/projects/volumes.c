@@ -1,4 +1,5 @@
-/* See volumes.h. That a volume is a project's is noted before it is made: killed in between, the next run makes it, and it is still the project's. */
+/* See volumes.h. That a volume is a project's is noted before it is made: killed in between, the
+ * next run makes it, and it is still the project's. */
 #include "daemon/projects/volumes.h"
 
 #include <stdio.h>
@@ -85,8 +86,7 @@ void project_volumes_change(struct daemon *d, const char *project, const json_t 
 	v->fn = fn;
 	v->arg = arg;
 	v->work.data = v;
-	json_array_foreach(list, i, name)
-	{
+	json_array_foreach(list, i, name) {
 		snprintf(v->list[v->n++].name, sizeof(v->list[0].name), "%s",
 			 json_string_value(name));
 		if (!drop)

@@ -1,4 +1,5 @@
-/* See yaml.h. libyaml gives events; the tree is built from them with a stack of open lists and maps. */
+/* See yaml.h. libyaml gives events; the tree is built from them with a stack of open lists and
+ * maps. */
 #include "daemon/projects/yaml.h"
 
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* YAML as a tree whose nodes know where they stand in the text.
  *
- * The text is anybody's: its size, depth and number of nodes are bounded. What makes documents hard to read or small texts large is refused:
- * anchors and aliases, tags, several documents, keys that are no texts, a key that comes twice. */
+ * The text is anybody's: its size, depth and number of nodes are bounded. What makes documents hard
+ * to read or small texts large is refused: anchors and aliases, tags, several documents, keys that
+ * are no texts, a key that comes twice. */
 #ifndef VIV_DAEMON_PROJECTS_YAML_H
 #define VIV_DAEMON_PROJECTS_YAML_H
 
@@ -33,7 +34,8 @@ struct ydoc {
 	size_t expanded; /* bytes that variables have put into it (yvars.c) */
 };
 
-/* 0; or -1 with an error 400 "invalid_file" whose message begins with FILE:LINE:COLUMN. ydoc_free in any case. */
+/* 0; or -1 with an error 400 "invalid_file" whose message begins with FILE:LINE:COLUMN. ydoc_free
+ * in any case. */
 int must_check ydoc_parse(struct ydoc *y, const char *file, const char *text, size_t size,
 			  struct err *f);
 void ydoc_free(struct ydoc *y);
@@ -43,7 +45,8 @@ struct ynode *ynode_get(const struct ynode *map, const char *key);
 /* Nothing, or 'null' without quotes. */
 bool ynode_is_null(const struct ynode *n);
 
-/* Sets such an error for this node. Always -1. A message tells of keys and never of values: those may be secrets. */
+/* Sets such an error for this node. Always -1. A message tells of keys and never of values: those
+ * may be secrets. */
 #define yaml_wrong(...)                 \
 	({                              \
 		yaml_note(__VA_ARGS__); \

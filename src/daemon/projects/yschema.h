@@ -1,6 +1,8 @@
-/* A tree of YAML, checked by tables of keys and turned into JSON with the same keys: types, what must be there, and that nothing else is.
+/* A tree of YAML, checked by tables of keys and turned into JSON with the same keys: types, what
+ * must be there, and that nothing else is.
  *
- * What can be written in several ways has a function of its own. Sizes become bytes, times become seconds. */
+ * What can be written in several ways has a function of its own. Sizes become bytes, times become
+ * seconds. */
 #ifndef VIV_DAEMON_PROJECTS_YSCHEMA_H
 #define VIV_DAEMON_PROJECTS_YSCHEMA_H
 

@@ -22,9 +22,8 @@ struct daemon {
 	uint64_t began; /* the same by uv_hrtime() */
 	bool ending;
 	void (*end)(struct daemon *d); /* begins the end; set by main */
-	void (*settled)(
-		struct daemon
-			*d); /* a keeper that was asked about its cell has answered; set by main */
+	/* a keeper that was asked about its cell has answered; set by main */
+	void (*settled)(struct daemon *d);
 	struct list watches; /* struct event_watch */
 	int64_t last_event; /* number of the newest */
 	struct list cells; /* struct cell, oldest first */
@@ -36,8 +35,8 @@ struct daemon {
 	uv_poll_t sockets; /* of that */
 	struct pool *pool; /* NULL: none */
 	struct list projects; /* struct project_run: what is being done for projects */
-	struct
-	{ /* when the directories of names and of sockets were changed last, as far as it was seen */
+	/* when the directories of names and of sockets were changed last, as far as it was seen */
+	struct {
 		int64_t names, keepers;
 	} looked;
 	uv_timer_t flush; /* of what the database has kept */

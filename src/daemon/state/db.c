@@ -106,8 +106,8 @@ static int on_wal(void *arg, sqlite3 *sql, const char *name, int pages)
 	db->pages = pages;
 	if (pages < db->next || db->shortening)
 		return SQLITE_OK;
-	/* While we write on, another thread never gets to the log's end, and it can only begin anew when somebody did. What is left for us is
-	 * little. */
+	/* While we write on, another thread never gets to the log's end, and it can only begin anew
+	 * when somebody did. What is left for us is little. */
 	if (!db->full || pages >= LOG_MOST)
 		return sqlite3_wal_checkpoint_v2(sql, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	db->next = pages + LOG_PAGES;
@@ -142,7 +142,8 @@ int db_open(struct db *db, const char *path, int store, struct err *e)
 	db_room_give(db);
 	r = sqlite3_open_v2(db->file, &db->sql,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-	/* Killed at any moment, nothing acknowledged is lost; a power cut may take the last moments and no more. */
+	/* Killed at any moment, nothing acknowledged is lost; a power cut may take the last moments
+	 * and no more. */
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(db->sql,
 				 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
@@ -150,7 +151,8 @@ int db_open(struct db *db, const char *path, int store, struct err *e)
 				 "temp_store=MEMORY;"
 				 "PRAGMA journal_size_limit=8388608",
 				 NULL, NULL, NULL);
-	/* The log stays when vivd ends: with its place on the disk, the state can be opened and changed when there is no other. */
+	/* The log stays when vivd ends: with its place on the disk, the state can be opened and
+	 * changed when there is no other. */
 	if (r == SQLITE_OK)
 		sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sqlite3_wal_hook(db->sql, on_wal, db);

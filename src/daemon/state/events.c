@@ -45,7 +45,7 @@ void event_add(struct daemon *d, const char *type, const char *cell, json_t *dat
 	if (d->last_event % SWEEP == 0)
 		db_run(&d->db, NULL, "DELETE FROM events WHERE seq<=?", "i",
 		       d->last_event - EVENTS_KEPT);
-	list_for_each_safe (w, tmp, &d->watches, link)
+	list_for_each_safe(w, tmp, &d->watches, link)
 		w->fn(w);
 }
 

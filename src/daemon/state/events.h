@@ -1,9 +1,11 @@
-/* The one ordered stream of what happened. Events are numbered from 1 and kept in the database, the last EVENTS_KEPT of them, so
- * that a reader who comes back can go on where it was.
+/* The one ordered stream of what happened. Events are numbered from 1 and kept in the database, the
+ * last EVENTS_KEPT of them, so that a reader who comes back can go on where it was.
  *
- * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting, cell.adopted, cell.health, cell.forked, cell.rolledback, snapshot.created,
- * snapshot.removed, image.created, image.tagged, image.removed, image.collected, volume.created, volume.removed, process.started, process.exited, limit, oom,
- * warning, token.created, token.revoked, daemon.started, daemon.stopping. */
+ * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting,
+ * cell.adopted, cell.health, cell.forked, cell.rolledback, snapshot.created, snapshot.removed,
+ * image.created, image.tagged, image.removed, image.collected, volume.created, volume.removed,
+ * process.started, process.exited, limit, oom, warning, token.created, token.revoked,
+ * daemon.started, daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H
 #define VIV_DAEMON_STATE_EVENTS_H
 
@@ -13,7 +15,8 @@
 
 #define EVENTS_KEPT 10000
 
-/* Within the caller's transaction, if there is one. cell: its id, or NULL. Takes data; NULL: none. */
+/* Within the caller's transaction, if there is one. cell: its id, or NULL. Takes data; NULL:
+ * none. */
 void event_add(struct daemon *d, const char *type, const char *cell, json_t *data);
 /* Removes old ones; at the start. */
 void events_open(struct daemon *d);
@@ -28,8 +31,8 @@ struct event_watch {
 void event_watch_add(struct daemon *d, struct event_watch *w, void (*fn)(struct event_watch *w));
 void event_watch_remove(struct event_watch *w);
 
-/* The next event after number *seq, of this cell (id; "": of all), as one line of JSON without a newline (free() it), and moves *seq; NULL:
- * none yet. */
+/* The next event after number *seq, of this cell (id; "": of all), as one line of JSON without a
+ * newline (free() it), and moves *seq; NULL: none yet. */
 char *event_next(struct daemon *d, int64_t *seq, const char *cell);
 
 #endif

@@ -28,11 +28,14 @@ static bool field_is(const json_t *v, enum field_type type)
 	case FIELD_LIST:
 		return json_is_array(v);
 	case FIELD_TEXTS:
-		json_array_foreach(v, i, item) if (!json_is_string(item)) return false;
+		json_array_foreach(v, i, item)
+			if (!json_is_string(item))
+				return false;
 		return json_is_array(v);
 	case FIELD_MAP:
-		json_object_foreach((json_t *)(uintptr_t)v, key,
-				    item) if (!json_is_string(item)) return false;
+		json_object_foreach((json_t *)(uintptr_t)v, key, item)
+			if (!json_is_string(item))
+				return false;
 		return json_is_object(v);
 	}
 	return false;
@@ -55,8 +58,7 @@ int fields_check(const json_t *o, const struct field *fields, unsigned n, const 
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)(uintptr_t)o, key, v)
-	{
+	json_object_foreach((json_t *)(uintptr_t)o, key, v) {
 		unsigned i;
 
 		for (i = 0; i < n && strcmp(fields[i].name, key); i++)

@@ -1,4 +1,5 @@
-/* Objects of JSON, checked by a table of their fields: types, what must be there, and that nothing else is. */
+/* Objects of JSON, checked by a table of their fields: types, what must be there, and that nothing
+ * else is. */
 #ifndef VIV_DAEMON_STATE_FIELDS_H
 #define VIV_DAEMON_STATE_FIELDS_H
 
@@ -23,7 +24,8 @@ struct field {
 	bool required;
 };
 
-/* Checks an object against a table of its fields; an unknown one is an error. where: "" or "limits." for messages. */
+/* Checks an object against a table of its fields; an unknown one is an error. where: "" or
+ * "limits." for messages. */
 int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
 		 struct err *f);
 
@@ -36,7 +38,8 @@ void json_set_exit(json_t *o, int wait_status, bool timed_out);
 /* A member that is a text, or NULL. */
 const char *json_text(const json_t *o, const char *name);
 
-/* A list of strings as words, with a NULL at the end; the strings are those of list. The caller's to free. */
+/* A list of strings as words, with a NULL at the end; the strings are those of list. The caller's
+ * to free. */
 char **json_words(const json_t *list);
 
 #endif

@@ -1,8 +1,9 @@
-/* Bearer tokens: "viv_ID_SECRET". ID is public and finds the row; of the secret (256 random bits) only the hash is kept, and it is compared in
- * constant time.
+/* Bearer tokens: "viv_ID_SECRET". ID is public and finds the row; of the secret (256 random bits)
+ * only the hash is kept, and it is compared in constant time.
  *
- * Scopes: admin may do everything. cell may use one cell (start, stop, exec, files) and sees no other; it makes, renames and
- * removes none. read may look and not change; with a cell, at that one only. */
+ * Scopes: admin may do everything. cell may use one cell (start, stop, exec, files) and sees no
+ * other; it makes, renames and removes none. read may look and not change; with a cell, at that one
+ * only. */
 #ifndef VIV_DAEMON_STATE_TOKENS_H
 #define VIV_DAEMON_STATE_TOKENS_H
 

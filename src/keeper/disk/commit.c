@@ -33,8 +33,8 @@ static int import_run(int in, const char *tag, const char *image)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ERR_FAILED;
 }
 
-/* The tree has to stand still: the cell is sealed first. One that cannot be, as there are too many layers, is held instead, if it
- * does not run. */
+/* The tree has to stand still: the cell is sealed first. One that cannot be, as there are too many
+ * layers, is held instead, if it does not run. */
 static int commit_view(struct view *v, const struct store *s, const struct cell_ref *ref,
 		       struct err *e)
 {

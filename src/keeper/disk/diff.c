@@ -1,8 +1,9 @@
 /* Differences between two trees of disks, as kernels tell them (told.h).
  *
- * Two trees are compared with what they both stand on: the image, or the layers that the chains of both begin with. A kernel for each
- * tells the differences to that, in one order, and they are merged here path by path. Where one of them is itself what both stand on, the
- * other's differences are the answer. */
+ * Two trees are compared with what they both stand on: the image, or the layers that the chains of
+ * both begin with. A kernel for each tells the differences to that, in one order, and they are
+ * merged here path by path. Where one of them is itself what both stand on, the other's differences
+ * are the answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,8 @@ static int change_print(struct merge *m, const char *path, const struct told_sid
 	return 0;
 }
 
-/* A content that is the base's is given by the other one, if at all: it tells the base's when it has another. */
+/* A content that is the base's is given by the other one, if at all: it tells the base's when it
+ * has another. */
 static struct told_side content_find(const struct told_side *s, const struct told_side *other,
 				     const struct told_side *base)
 {

@@ -1,13 +1,18 @@
 /* Differences as a patch that "patch -p1" and "git apply" take.
  *
- *   Text files and symbolic links   git's headers, hunks with three lines around each change; a link's text is its content, as it is to git.
- *                                   A link with another text, or a path that was one of both and is the other, goes and comes.
- *   Binary files, very large ones   one line, as diff prints it. It has no header, or git would refuse all of the patch.
- *   All else                        lines that start with "# ": directories, devices, owners. Both programs pass over them.
+ *   Text files and symbolic links   git's headers, hunks with three lines around each change; a
+ *                                   link's text is its content, as it is to git. A link with
+ *                                   another text, or a path that was one of both and is the
+ *                                   other, goes and comes.
+ *   Binary files, very large ones   one line, as diff prints it. It has no header, or git would
+ *                                   refuse all of the patch.
+ *   All else                        lines that start with "# ": directories, devices, owners.
+ *                                   Both programs pass over them.
  * Times and extended attributes are not told.
  *
- * Names are quoted as git quotes them, and also when there is a space in them, where patch would see the end. Contents are printed as they
- * are: whoever shows them on a terminal hides what could steer it. */
+ * Names are quoted as git quotes them, and also when there is a space in them, where patch would
+ * see the end. Contents are printed as they are: whoever shows them on a terminal hides what could
+ * steer it. */
 #include "keeper/disk/patch.h"
 
 #include <string.h>
@@ -18,8 +23,8 @@
 #include "keeper/disk/textdiff.h"
 
 #define CONTEXT 3u
-#define EMPTY_BLOB \
-	"e69de29" /* git's name for the empty content; patch tells by it that a file goes */
+/* git's name for the empty content; patch tells by it that a file goes */
+#define EMPTY_BLOB "e69de29"
 
 /* ---- bytes ---- */
 
@@ -74,7 +79,8 @@ static void range_print(char mark, uint32_t from, uint32_t to)
 		printf(",%u", to - from);
 }
 
-/* From line i of a and j of b on, which are not changed or the first: the next change, skipping what is the same. */
+/* From line i of a and j of b on, which are not changed or the first: the next change, skipping
+ * what is the same. */
 static void same_skip(const struct lines *a, const struct lines *b, uint32_t *i, uint32_t *j,
 		      uint32_t most)
 {

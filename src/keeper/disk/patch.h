@@ -4,7 +4,8 @@
 
 #include "keeper/disk/told.h"
 
-/* Prints what became of path. old or new may be "not there" (type 0), not both. False: there is no memory. */
+/* Prints what became of path. old or new may be "not there" (type 0), not both. False: there is no
+ * memory. */
 bool must_check patch_print(const char *path, const struct told_side *old,
 			    const struct told_side *new);
 

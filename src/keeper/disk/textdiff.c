@@ -1,11 +1,15 @@
-/* Comparing two texts line by line, with the algorithm of Myers ("An O(ND) Difference Algorithm", 1986) in linear space.
+/* Comparing two texts line by line, with the algorithm of Myers ("An O(ND) Difference Algorithm",
+ * 1986) in linear space.
  *
- *   classes   Equal lines get equal numbers, through a hash table whose key is drawn anew each time: the texts are a guest's, and
- *             must not be able to choose lines that collide.
- *   sifting   A line that the other text does not have at all is changed, and is not looked at any further.
- *   boxes     What is left is a box to be crossed from corner to corner. The middle of a shortest way is searched from both ends at
- *             once and cuts the box in two, until one side of each is empty.
- * The search has a budget of steps. What is not decided when it is spent counts as changed: right, but longer than it had to be. */
+ *   classes   Equal lines get equal numbers, through a hash table whose key is drawn anew each
+ *             time: the texts are a guest's, and must not be able to choose lines that collide.
+ *   sifting   A line that the other text does not have at all is changed, and is not looked at
+ *             any further.
+ *   boxes     What is left is a box to be crossed from corner to corner. The middle of a
+ *             shortest way is searched from both ends at once and cuts the box in two, until one
+ *             side of each is empty.
+ * The search has a budget of steps. What is not decided when it is spent counts as changed: right,
+ * but longer than it had to be. */
 #include "keeper/disk/textdiff.h"
 
 #include <stdlib.h>
@@ -167,8 +171,9 @@ static void box_change(struct compare *c, const struct box *b)
 		c->b->changed[c->first + c->bi[i]] = 1;
 }
 
-/* One more change on all diagonals, from the corner at the beginning or (back) at the end, from where the box looks the same. True
- * with the place where this way meets the one from the other corner. */
+/* One more change on all diagonals, from the corner at the beginning or (back) at the end, from
+ * where the box looks the same. True with the place where this way meets the one from the other
+ * corner. */
 static bool box_extend(struct compare *c, const struct box *box, int32_t d, bool back, uint32_t *x_,
 		       uint32_t *y_)
 {
@@ -198,7 +203,8 @@ static bool box_extend(struct compare *c, const struct box *box, int32_t d, bool
 				 : c->ax[box->a0 + (uint32_t)x] != c->bx[box->b0 + (uint32_t)y])
 				break;
 		v[k] = x;
-		/* The other comes from its corner along the same diagonal, which it calls delta - k. */
+		/* The other comes from its corner along the same diagonal, which it calls delta -
+		 * k. */
 		if (((delta & 1) != 0) == back || delta - k > reach || delta - k < -reach ||
 		    x + other[delta - k] < n)
 			continue;
@@ -263,7 +269,8 @@ bool lines_compare(struct lines *a, struct lines *b)
 		memset(b->changed + c.first, 1, c.bn);
 		return true;
 	}
-	/* Classes, those that are left, their lines; and both ways by diagonal, with one more at each end. */
+	/* Classes, those that are left, their lines; and both ways by diagonal, with one more at
+	 * each end. */
 	words = 3 * all + 2 * (all + 8);
 	memory = malloc(words * sizeof(*memory));
 	if (!memory)

@@ -15,8 +15,8 @@ struct lines {
 bool must_check lines_init(struct lines *l, const char *data, size_t len);
 void lines_fini(struct lines *l);
 
-/* Sets changed in both, so that what is left is the same in both. The fewest changes are found unless that takes too long. False:
- * there is no memory. */
+/* Sets changed in both, so that what is left is the same in both. The fewest changes are found
+ * unless that takes too long. False: there is no memory. */
 bool must_check lines_compare(struct lines *a, struct lines *b);
 
 #endif

@@ -69,8 +69,8 @@ static bool number_is_valid(const char *s)
 	return !strcmp(s, "-") || (*s && !s[strspn(s, "0123456789")]);
 }
 
-/* The chain's places mean nothing to another chain: the content gets the name of its file. That of its layer would be another one after
- * layers were made one (store/merge.h). */
+/* The chain's places mean nothing to another chain: the content gets the name of its file. That of
+ * its layer would be another one after layers were made one (store/merge.h). */
 static bool id_make(struct told_side *s, int layer, const char *number, const struct place *p)
 {
 	const struct disk_link *l;

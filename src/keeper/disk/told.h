@@ -1,7 +1,8 @@
-/* What a kernel says about the differences of a tree (kernel/cell/maintain.c: MODE_LIST, MODE_CONTENTS), path by path.
+/* What a kernel says about the differences of a tree (kernel/cell/maintain.c: MODE_LIST,
+ * MODE_CONTENTS), path by path.
  *
- * It is the word of a stranger: bounded, and refused unless every path is one that a tree can have and comes after the
- * one before it in the order of a walk. */
+ * It is the word of a stranger: bounded, and refused unless every path is one that a tree can have
+ * and comes after the one before it in the order of a walk. */
 #ifndef VIV_KEEPER_DISK_TOLD_H
 #define VIV_KEEPER_DISK_TOLD_H
 
@@ -16,7 +17,8 @@ struct told_side {
 	uint64_t size; /* of a device: its number */
 	char id[96]; /* of the content: its layer and its number there */
 	char when[40];
-	char content; /* '+': data, '=': as on the other side, '!': too large to be told, '-': none */
+	/* '+': data, '=': as on the other side, '!': too large to be told, '-': none */
+	char content;
 	char *data; /* size bytes, or NULL */
 };
 

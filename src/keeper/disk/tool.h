@@ -1,11 +1,13 @@
-/* What viv-keeper does with the disk of a cell, running or not, without starting the cell: compare, check, make an image of it.
+/* What viv-keeper does with the disk of a cell, running or not, without starting the cell: compare,
+ * check, make an image of it.
  *
  *	viv-keeper diff list|patch CELL SNAPSHOT [CELL SNAPSHOT]
  *	viv-keeper verify CELL SNAPSHOT
  *	viv-keeper commit CELL SNAPSHOT TAG
  *
- * vivd starts it so for a request (api/job.h). SNAPSHOT "" stands for the files as they are now. The result goes to standard output, errors and
- * progress go to standard error, both as lines of JSON. Only a patch is text. */
+ * vivd starts it so for a request (api/job.h). SNAPSHOT "" stands for the files as they are now.
+ * The result goes to standard output, errors and progress go to standard error, both as lines of
+ * JSON. Only a patch is text. */
 #ifndef VIV_KEEPER_DISK_TOOL_H
 #define VIV_KEEPER_DISK_TOOL_H
 

@@ -9,8 +9,8 @@ struct cell_ref {
 	char snapshot[DISK_NAME_MAX + 1]; /* "": as it is now */
 };
 
-/* The tree of a cell as it is now, or at a snapshot. DISK_PEEK is enough for what is sealed, and for a log that only grows; with
- * DISK_SHARED nobody changes it meanwhile. */
+/* The tree of a cell as it is now, or at a snapshot. DISK_PEEK is enough for what is sealed, and
+ * for a log that only grows; with DISK_SHARED nobody changes it meanwhile. */
 struct view {
 	struct place place;
 	uint32_t layer;

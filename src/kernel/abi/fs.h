@@ -1,4 +1,5 @@
-/* Arguments of file calls that lie in guest memory: openat2, fcntl locks and owners, epoll, sockets. */
+/* Arguments of file calls that lie in guest memory: openat2, fcntl locks and owners, epoll,
+ * sockets. */
 #ifndef VIV_KERNEL_ABI_FS_H
 #define VIV_KERNEL_ABI_FS_H
 

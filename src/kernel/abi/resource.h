@@ -1,4 +1,5 @@
-/* Sizes of structs whose beginning is the same in every C library, but whose end some libraries pad. */
+/* Sizes of structs whose beginning is the same in every C library, but whose end some libraries
+ * pad. */
 #ifndef VIV_KERNEL_ABI_RESOURCE_H
 #define VIV_KERNEL_ABI_RESOURCE_H
 

@@ -26,8 +26,8 @@ struct linux_siginfo {
 		struct {
 			int32_t tid, overrun;
 			uint64_t value;
-			uint32_t
-				seq; /* Linux's si_sys_private: which of the timer's signals it is */
+			/* Linux's si_sys_private: which of the timer's signals it is */
+			uint32_t seq;
 		} timer;
 		struct {
 			uint64_t addr;

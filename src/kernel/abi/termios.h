@@ -1,5 +1,5 @@
-/* Terminal settings as they lie in guest memory: the kernel's structs, not libc's. The constants come from the host's
- * own headers, which cannot be included together with libc's <termios.h>. */
+/* Terminal settings as they lie in guest memory: the kernel's structs, not libc's. The constants
+ * come from the host's own headers, which cannot be included together with libc's <termios.h>. */
 #ifndef VIV_KERNEL_ABI_TERMIOS_H
 #define VIV_KERNEL_ABI_TERMIOS_H
 

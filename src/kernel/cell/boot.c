@@ -1,11 +1,13 @@
 /* Building a cell.
  *
- *   boot_tree    the image with the cell's own layer above it, then /proc, /sys, /dev, /dev/pts, /dev/shm, then the mounts of the spec
- *                in order
- *   boot_first   the first process: looked up in the cell's own tree with the cell's own PATH, started as process 2; or, in an idle
- *                cell, the seed that all processes are made from (sys/seed.h)
+ *   boot_tree    the image with the cell's own layer above it, then /proc, /sys, /dev, /dev/pts,
+ *                /dev/shm, then the mounts of the spec in order
+ *   boot_first   the first process: looked up in the cell's own tree with the cell's own PATH,
+ *                started as process 2; or, in an idle cell, the seed that all processes are made
+ *                from (sys/seed.h)
  *
- * Hooks that free what a thread or process holds in the layers above are set here, where all layers are known. */
+ * Hooks that free what a thread or process holds in the layers above are set here, where all layers
+ * are known. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -265,8 +267,9 @@ static int root_mount(void)
 	return 0;
 }
 
-/* Mounts of the host's and the caller's streams belong to the user of the first process, who may be one that only the cell's
- * own files know. One that they do not know is told when the process is to start. */
+/* Mounts of the host's and the caller's streams belong to the user of the first process, who may be
+ * one that only the cell's own files know. One that they do not know is told when the process is to
+ * start. */
 static void owner_find(void)
 {
 	static struct user u;

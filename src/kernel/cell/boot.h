@@ -5,9 +5,11 @@
 #include "base/base.h"
 #include "kernel/vfs/vfs.h"
 
-/* Mounts the root, /proc, /sys, /dev and what the spec asks for. 0 or -errno with a message said. */
+/* Mounts the root, /proc, /sys, /dev and what the spec asks for. 0 or -errno with a message
+ * said. */
 int must_check boot_tree(void);
-/* Makes the first process, or the seed of an idle cell, and starts it. 0, or the exit status that viv is to give (125, 126, 127) with a message said. */
+/* Makes the first process, or the seed of an idle cell, and starts it. 0, or the exit status that
+ * viv is to give (125, 126, 127) with a message said. */
 int must_check boot_first(void);
 /* The layer that holds what the cell writes: for the list of changes. */
 struct fs *boot_layer(void);
@@ -20,8 +22,8 @@ uint64_t boot_shm_size(void);
 const struct cred *boot_cred(void);
 /* At the root of the tree; returns ref, or NULL. */
 struct fsctx *boot_fsctx(void);
-/* Other ones for all that is started from now on. The texts and the list stay the caller's and must not go away. user as in struct bootspec; NULL: root.
- * make: the directory, when it is not there.
+/* Other ones for all that is started from now on. The texts and the list stay the caller's and must
+ * not go away. user as in struct bootspec; NULL: root. make: the directory, when it is not there.
  * 0, or -errno: there is no such user, and nothing has changed. */
 int must_check boot_become(char **envp, const char *workdir, bool make, const char *user);
 /* Walks paths as the cell's root. Borrowed; NULL: no memory. */

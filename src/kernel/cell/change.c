@@ -1,8 +1,11 @@
-/* See change.h. Its keeper has decided that these limits can be had, and has set or will set what the host's cgroups enforce; here is what the
- * kernel itself counts and shows. Limits below what is in use are taken as Linux's cgroups and quotas take them: nothing goes away, and nothing
- * more is given. Memory is the exception: what is over its limit would be killed at once, so that is refused.
+/* See change.h. Its keeper has decided that these limits can be had, and has set or will set what
+ * the host's cgroups enforce; here is what the kernel itself counts and shows. Limits below what is
+ * in use are taken as Linux's cgroups and quotas take them: nothing goes away, and nothing more is
+ * given. Memory is the exception: what is over its limit would be killed at once, so that is
+ * refused.
  *
- * Sizes that follow from a limit at boot follow it here, too: /dev/shm is half of the memory. What a guest mounted itself stays as it is. */
+ * Sizes that follow from a limit at boot follow it here, too: /dev/shm is half of the memory. What
+ * a guest mounted itself stays as it is. */
 #include "kernel/cell/change.h"
 
 #include <errno.h>

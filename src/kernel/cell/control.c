@@ -1,5 +1,6 @@
-/* The channel to viv: signals, processes and questions in; log lines, events, answers and the result out. The kernel never waits for viv
- * to read: of log lines and events, what does not fit into the socket is lost; answers are kept and sent later. */
+/* The channel to viv: signals, processes and questions in; log lines, events, answers and the
+ * result out. The kernel never waits for viv to read: of log lines and events, what does not fit
+ * into the socket is lost; answers are kept and sent later. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -134,9 +135,10 @@ static void stop_tell(void)
 	control_tell(&m);
 }
 
-/* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is orphaned, and nothing would stop it; but
- * viv has a shell that can continue it. So each does with the signal what it would do were it run by hand, now or when it unblocks it,
- * and when the first process stops, viv stops with it (docs/decisions/0035). */
+/* Ctrl-Z for the group of the first process (group 0: for it alone). In the cell that group is
+ * orphaned, and nothing would stop it; but viv has a shell that can continue it. So each does with
+ * the signal what it would do were it run by hand, now or when it unblocks it, and when the first
+ * process stops, viv stops with it (docs/decisions/0035). */
 static void stop_in(struct proc *first, pid_t group)
 {
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
@@ -151,7 +153,8 @@ static void stop_in(struct proc *first, pid_t group)
 		stop_tell();
 }
 
-/* Terminal signals go to the foreground group, the others to the first process, as they would to a program run by hand. */
+/* Terminal signals go to the foreground group, the others to the first process, as they would to a
+ * program run by hand. */
 static void signal_in(int sig)
 {
 	const struct tty *tty = console_tty();
@@ -176,7 +179,8 @@ static void signal_in(int sig)
 	(void)signal_send_proc(p, sig, NULL);
 }
 
-/* The new layer goes to the host's disk a little later, when who asked for the seal has done what it needed it for. */
+/* The new layer goes to the host's disk a little later, when who asked for the seal has done what
+ * it needed it for. */
 #define SEAL_END_NS (100 * 1000000LL)
 
 static struct ktimer seal_timer;
@@ -187,8 +191,9 @@ static void seal_later(struct ktimer *timer)
 	layer_seal_end(boot_layer());
 }
 
-/* Before a seal that syncs, everything is brought to the host's disk while the cell goes on. What it wrote meanwhile is to be synced, too: that
- * is done again if there can be much of it, but not for ever. The rest is for the seal, which the cell waits for. */
+/* Before a seal that syncs, everything is brought to the host's disk while the cell goes on. What
+ * it wrote meanwhile is to be synced, too: that is done again if there can be much of it, but not
+ * for ever. The rest is for the seal, which the cell waits for. */
 #define SEAL_SYNCS 3
 #define SEAL_SHORT_NS (10 * 1000000LL)
 
@@ -265,7 +270,7 @@ static void freeze(bool on)
 	births_thawed(since);
 	strays_thaw();
 	procs_thaw();
-	list_for_each_safe (h, tmp, &hang_ups, link) {
+	list_for_each_safe(h, tmp, &hang_ups, link) {
 		launch_hang_up(h->id);
 		list_remove(&h->link);
 		obj_free(&hang_up_type, h);

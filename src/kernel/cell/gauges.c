@@ -1,5 +1,5 @@
-/* See gauges.h. A guest decides how often it comes near a limit or runs into it, so each kind is told at most once in PAUSE, and nearness only
- * again after a tenth of the limit was given back. */
+/* See gauges.h. A guest decides how often it comes near a limit or runs into it, so each kind is
+ * told at most once in PAUSE, and nearness only again after a tenth of the limit was given back. */
 #include "kernel/cell/gauges.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* How near the cell is to its limits: events when four fifths of one are used, and when something was refused because of one. */
+/* How near the cell is to its limits: events when four fifths of one are used, and when something
+ * was refused because of one. */
 #ifndef VIV_KERNEL_CELL_GAUGES_H
 #define VIV_KERNEL_CELL_GAUGES_H
 

@@ -1,8 +1,10 @@
 /* See launch.h.
  *
- * A launch is read and checked when it comes (the spec, the user, the streams), then waits for a runner from the seed. Its words, argv
- * and envp, are laid out for the place that the seed has for them. When the runner is there, its tables are made as those of the first
- * process are, and only then the program is looked up: what fails there ends the runner and is told as a shell would tell it. */
+ * A launch is read and checked when it comes (the spec, the user, the streams), then waits for a
+ * runner from the seed. Its words, argv and envp, are laid out for the place that the seed has for
+ * them. When the runner is there, its tables are made as those of the first process are, and only
+ * then the program is looked up: what fails there ends the runner and is told as a shell would tell
+ * it. */
 #include "kernel/cell/launch.h"
 
 #include <errno.h>
@@ -57,7 +59,7 @@ static struct launch *launch_find(uint32_t id)
 {
 	struct launch *l;
 
-	list_for_each (l, &launches, link)
+	list_for_each(l, &launches, link)
 		if (l->id == id)
 			return l;
 	return NULL;
@@ -122,8 +124,8 @@ static bool has_variable(const char *const *list, size_t n, const char *text)
 	return false;
 }
 
-/* The next variable that the process gets, after *at, which starts at 0; NULL: no more. First the cell's that nobody replaces, then a
- * named user's own, then those that were given. */
+/* The next variable that the process gets, after *at, which starts at 0; NULL: no more. First the
+ * cell's that nobody replaces, then a named user's own, then those that were given. */
 static const char *variable_next(const struct launch *l, size_t *at)
 {
 	const char *const *given = l->words + l->view.argc;
@@ -315,7 +317,7 @@ static bool first_is_taken(void)
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
 		if (p->is_first)
 			return true;
-	list_for_each (l, &launches, link)
+	list_for_each(l, &launches, link)
 		if (l->flags & CTL_X_FIRST)
 			return true;
 	return false;
@@ -457,7 +459,7 @@ bool launch_lingers(int wait_status)
 {
 	struct launch *l;
 
-	list_for_each (l, &launches, link) {
+	list_for_each(l, &launches, link) {
 		if (!(l->flags & CTL_X_FIRST) || !l->bridge)
 			continue;
 		l->status = wait_status;
@@ -484,7 +486,7 @@ void launch_signal_first(int sig)
 {
 	struct launch *l;
 
-	list_for_each (l, &launches, link)
+	list_for_each(l, &launches, link)
 		if ((l->flags & CTL_X_FIRST) && l->map)
 			early_add(l, sig);
 }

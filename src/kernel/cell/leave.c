@@ -1,6 +1,7 @@
-/* See leave.h. A process can have tens of thousands of files open, and closing one can mean work: locks go, others are woken, contents are
- * freed. As on Linux that is done before its parent hears of the end, and as there the others go on meanwhile: a process that is not
- * done in one turn stays in a list, without calls, and is gone on with after each event. */
+/* See leave.h. A process can have tens of thousands of files open, and closing one can mean work:
+ * locks go, others are woken, contents are freed. As on Linux that is done before its parent hears
+ * of the end, and as there the others go on meanwhile: a process that is not done in one turn stays
+ * in a list, without calls, and is gone on with after each event. */
 #include "kernel/cell/leave.h"
 
 #include "base/arena.h"
@@ -22,7 +23,7 @@ static uint32_t sharers(const struct proc *p, const struct fdtable *ft)
 	struct task *t;
 	uint32_t n = 0;
 
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		n += t->files == ft;
 	return n;
 }
@@ -33,13 +34,14 @@ static bool is_own(const struct proc *p, const struct fdtable *ft)
 	return ft->refs == 1 || (ft->refs <= p->nthreads && ft->refs == sharers(p, ft));
 }
 
-/* False: there is more. A table that others have too stays as it is; threads go but for the last, whose name and owner its zombie shows. */
+/* False: there is more. A table that others have too stays as it is; threads go but for the last,
+ * whose name and owner its zombie shows. */
 static bool parts_end(struct proc *p)
 {
 	const struct fdtable *others = NULL;
 	struct task *t, *tmp;
 
-	list_for_each (t, &p->threads, thread_link) {
+	list_for_each(t, &p->threads, thread_link) {
 		if (!t->files || !t->files->open || t->files == others)
 			continue;
 		if (!is_own(p, t->files))
@@ -49,7 +51,7 @@ static bool parts_end(struct proc *p)
 		if (turn_is_long())
 			return false;
 	}
-	list_for_each_safe (t, tmp, &p->threads, thread_link) {
+	list_for_each_safe(t, tmp, &p->threads, thread_link) {
 		if (p->nthreads == 1)
 			break;
 		if (t->tid == p->pid)
@@ -65,7 +67,7 @@ static void go_on(struct ktimer *timer)
 {
 	struct leaving *l, *tmp;
 
-	list_for_each_safe (l, tmp, &leaving, link) {
+	list_for_each_safe(l, tmp, &leaving, link) {
 		struct proc *p = proc_find(l->pid);
 
 		if (turn_is_long() || (p && !parts_end(p)))
@@ -88,7 +90,7 @@ void proc_leave(struct proc *p, int wait_status, const struct rusage *usage)
 	if (p->state == PROC_ZOMBIE || p->leaving)
 		return;
 	/* It waits for nothing any more, and must take nothing that is for others. */
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		call_leave(t, CALL_LOST);
 	p->exiting = true;
 	if (parts_end(p) ||

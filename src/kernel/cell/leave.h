@@ -6,7 +6,8 @@
 
 struct proc;
 
-/* proc_exit(), at once or after its files were closed in several turns of the loop: nobody learns of its end before that. */
+/* proc_exit(), at once or after its files were closed in several turns of the loop: nobody learns
+ * of its end before that. */
 void proc_leave(struct proc *p, int wait_status, const struct rusage *usage);
 
 #endif

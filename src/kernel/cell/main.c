@@ -1,7 +1,10 @@
-/* viv-kernel: one cell's kernel. Process 1 of the cell's PID namespace; viv starts it with the descriptors of wire/bootspec.h.
+/* viv-kernel: one cell's kernel. Process 1 of the cell's PID namespace; viv starts it with the
+ * descriptors of wire/bootspec.h.
  *
- * Start: read the spec, lock ourselves in, build the tree, start the first process, seal. Then the loop: one event at a time, no
- * locks, and no thread but the one that makes long calls of the host (host/worker.h). After each event the calls that it woke are run, then those that a signal interrupts. */
+ * Start: read the spec, lock ourselves in, build the tree, start the first process, seal. Then the
+ * loop: one event at a time, no locks, and no thread but the one that makes long calls of the host
+ * (host/worker.h). After each event the calls that it woke are run, then those that a signal
+ * interrupts. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +44,8 @@ static void change_say(void *arg, char kind, const char *path)
 	control_say(CTL_LOG, 1, "%c %s", kind, path);
 }
 
-/* Nothing of a guest runs any more that could still change them: no call is answered from here on. */
+/* Nothing of a guest runs any more that could still change them: no call is answered from here
+ * on. */
 static void disks_finish(void)
 {
 	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))

@@ -1,16 +1,20 @@
-/* The memory limit by our own accounting: where the host gives us no cgroup, memory is summed fifty times a second, and when it is over
- * the limit the largest process is ended with SIGKILL, as Linux's own out-of-memory killer would. A process can exceed the limit
- * for the length of one period; a cgroup does not allow that and is used where it can be had.
+/* The memory limit by our own accounting: where the host gives us no cgroup, memory is summed fifty
+ * times a second, and when it is over the limit the largest process is ended with SIGKILL, as
+ * Linux's own out-of-memory killer would. A process can exceed the limit for the length of one
+ * period; a cgroup does not allow that and is used where it can be had.
  *
- * Who is summed is the host's word, not our tables': every process of the private /proc, whether it announced itself or not, and of a
- * process whose first thread has ended the others. Of each, what is in no file (swapped out or not), what is shared, and its page tables, which
- * a process can have without any memory in them. Pages of files of the host and of disks are not counted: the host takes them back
- * when it needs them. To that comes of what files hold (the cell's layer, its tmpfs, shared memory, memfds) as much as is not
- * mapped and so is in no process's sum; and the kernel's own objects, beyond what every cell has.
+ * Who is summed is the host's word, not our tables': every process of the private /proc, whether it
+ * announced itself or not, and of a process whose first thread has ended the others. Of each, what
+ * is in no file (swapped out or not), what is shared, and its page tables, which a process can have
+ * without any memory in them. Pages of files of the host and of disks are not counted: the host
+ * takes them back when it needs them. To that comes of what files hold (the cell's layer, its
+ * tmpfs, shared memory, memfds) as much as is not mapped and so is in no process's sum; and the
+ * kernel's own objects, beyond what every cell has.
  *
- * A round looks at a few processes in each turn of the loop, those first that were not there in the last one: who hands its memory
- * to a new process again and again is met all the same. When the sum is over the limit, memory that processes share (vfork) is taken out
- * of it before anybody is ended. */
+ * A round looks at a few processes in each turn of the loop, those first that were not there in the
+ * last one: who hands its memory to a new process again and again is met all the same. When the sum
+ * is over the limit, memory that processes share (vfork) is taken out of it before anybody is
+ * ended. */
 #include <signal.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -36,8 +40,8 @@
 #define TURN (2 * 1000000L) /* of looking, in one turn of the loop */
 #define REST 4 /* of the time: who has thousands of processes is not looked at all the time */
 #define PIDS_MAX 16384
-#define KERNEL_FREE \
-	(16UL << 20) /* caches and tables that a cell's kernel has without anybody's doing */
+/* caches and tables that a cell's kernel has without anybody's doing */
+#define KERNEL_FREE (16UL << 20)
 #define DYING NSEC_PER_SEC /* what was killed has so long to give its memory back */
 #define SHARERS 16
 #define GROUPS 1024
@@ -87,7 +91,8 @@ static uint64_t file_bytes(void)
 	return n;
 }
 
-/* In live objects: what was freed is used again, and no guest's end would give it back to the host. */
+/* In live objects: what was freed is used again, and no guest's end would give it back to the host.
+ */
 static uint64_t kernel_bytes(void)
 {
 	struct arena_stats st;
@@ -173,8 +178,8 @@ static uint64_t round_total(void)
 	return census.sum + (files > census.shmem ? files - census.shmem : 0) + kernel_bytes();
 }
 
-/* How much of the round's sum is there twice: processes that have one address space, as a child of vfork and its parent. Our tables say who
- * could, the host whether it is so. */
+/* How much of the round's sum is there twice: processes that have one address space, as a child of
+ * vfork and its parent. Our tables say who could, the host whether it is so. */
 static uint64_t shared_bytes(void)
 {
 	static struct {

@@ -4,9 +4,11 @@
 
 #include "base/base.h"
 
-/* Starts to watch, if there is a limit: enforces it where no cgroup does, and tells when it is near. Also when it was changed. */
+/* Starts to watch, if there is a limit: enforces it where no cgroup does, and tells when it is
+ * near. Also when it was changed. */
 void memory_watch(void);
-/* Bytes that the cell uses, as they were last counted, or counted now; 0: not known, as the host's /proc is closed to us. */
+/* Bytes that the cell uses, as they were last counted, or counted now; 0: not known, as the host's
+ * /proc is closed to us. */
 uint64_t memory_used(bool fresh);
 
 #endif

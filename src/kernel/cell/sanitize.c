@@ -1,5 +1,6 @@
-/* How the sanitized kernel (MODE=asan) reports: with a stack for every kind of error, as addresses in the program. It cannot look for
- * names: there are no files where it lives, and no process to start. */
+/* How the sanitized kernel (MODE=asan) reports: with a stack for every kind of error, as addresses
+ * in the program. It cannot look for names: there are no files where it lives, and no process to
+ * start. */
 #ifdef __SANITIZE_ADDRESS__
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);

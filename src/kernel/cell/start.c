@@ -56,7 +56,8 @@ static int workdir_enter(struct task *t, const char *cwd, struct start_failure *
 	return 0;
 }
 
-/* As a shell does: a name with a slash is a path, others are searched for; the most telling error wins. */
+/* As a shell does: a name with a slash is a path, others are searched for; the most telling error
+ * wins. */
 static int command_find(struct task *t, const char *name, const char *search)
 {
 	const char *path = search ? search : "/usr/bin:/bin", *end;

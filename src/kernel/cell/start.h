@@ -7,8 +7,8 @@
 
 struct start {
 	const char *program; /* a path, or a name that is searched for in search */
-	struct file *
-		given; /* the program itself, of which program is only the name; NULL: none. borrowed */
+	/* the program itself, of which program is only the name; NULL: none. borrowed */
+	struct file *given;
 	const char *search; /* a value of PATH; NULL: the usual places */
 	const char *cwd;
 	const struct cred *cred;

@@ -1,5 +1,5 @@
-/* See users.h. The files are the image's or the guest's own, so nothing about them is taken for granted; only their
- * first 64 KiB are looked at. */
+/* See users.h. The files are the image's or the guest's own, so nothing about them is taken for
+ * granted; only their first 64 KiB are looked at. */
 #include "kernel/cell/users.h"
 
 #include <errno.h>
@@ -109,7 +109,8 @@ static bool is_member(const char *list, const char *name)
 	return false;
 }
 
-/* The groups that list the user, and the one called name, if that is not NULL: false if it is not there. */
+/* The groups that list the user, and the one called name, if that is not NULL: false if it is not
+ * there. */
 static bool groups_find(struct task *t, const char *name, struct user *u)
 {
 	char *at = file_text(t, "/etc/group"), *f[FIELDS];

@@ -11,8 +11,8 @@ struct user {
 	char name[64], home[256];
 };
 
-/* text is NAME, UID, NAME:GROUP ... as for docker's --user. t walks the paths. 0, -ENOENT: no such user, -ESRCH: no
- * such group. */
+/* text is NAME, UID, NAME:GROUP ... as for docker's --user. t walks the paths. 0, -ENOENT: no such
+ * user, -ESRCH: no such group. */
 int must_check user_find(struct task *t, const char *text, struct user *ret);
 
 #endif

@@ -1,5 +1,6 @@
-/* Tables of IPC objects. A number is a place in the table and a count of how often the places were all gone through, so that
- * an old number is not taken for a new object. Keys are found by a walk: there are few. */
+/* Tables of IPC objects. A number is a place in the table and a count of how often the places were
+ * all gone through, so that an old number is not taken for a new object. Keys are found by a walk:
+ * there are few. */
 #include "kernel/ipc/ipc.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ struct ipc_obj *ipc_find_key(const struct ipc_table *tb, int32_t key)
 {
 	struct ipc_obj *o;
 
-	list_for_each (o, &tb->all, link)
+	list_for_each(o, &tb->all, link)
 		if (o->key == key)
 			return o;
 	return NULL;
@@ -40,7 +41,7 @@ int ipc_highest(const struct ipc_table *tb)
 	int highest = 0;
 	struct ipc_obj *o;
 
-	list_for_each (o, &tb->all, link)
+	list_for_each(o, &tb->all, link)
 		highest = MAX(highest, o->id % SEQ_STEP);
 	return highest;
 }

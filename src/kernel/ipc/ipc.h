@@ -1,5 +1,5 @@
-/* What shared memory, semaphores and message queues have in common: keys, numbers, owners, permissions. The cell is one IPC
- * namespace. */
+/* What shared memory, semaphores and message queues have in common: keys, numbers, owners,
+ * permissions. The cell is one IPC namespace. */
 #ifndef VIV_KERNEL_IPC_IPC_H
 #define VIV_KERNEL_IPC_IPC_H
 
@@ -40,8 +40,9 @@ struct ipc_obj *ipc_find_key(const struct ipc_table *tb, int32_t key);
 struct ipc_obj *ipc_at(const struct ipc_table *tb, int place);
 int ipc_highest(const struct ipc_table *tb); /* the highest place in use; 0 when there is none */
 
-/* The beginning of a get call. 0 and *ret_: found and allowed; 1: the caller is to make a new one; else -errno. The
- * caller checks sizes between this and the permission: too_small tells of an object found. */
+/* The beginning of a get call. 0 and *ret_: found and allowed; 1: the caller is to make a new one;
+ * else -errno. The caller checks sizes between this and the permission: too_small tells of an
+ * object found. */
 int ipc_get(const struct ipc_table *tb, const struct cred *c, int32_t key, int flags,
 	    bool (*too_small)(const struct ipc_obj *o, uint64_t size), uint64_t size,
 	    struct ipc_obj **ret_);

@@ -104,7 +104,7 @@ struct msg *msg_find(struct msg_queue *q, int64_t type, bool except)
 	struct msg *m, *best = NULL;
 	int64_t limit = type == INT64_MIN ? INT64_MAX : -type;
 
-	list_for_each (m, &q->msgs, link) {
+	list_for_each(m, &q->msgs, link) {
 		if (type == 0 || (type > 0 && (m->type == type) != except))
 			return m;
 		if (type < 0 && m->type <= limit && (!best || m->type < best->type))

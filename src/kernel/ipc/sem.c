@@ -1,8 +1,9 @@
 /* Semaphore sets.
  *
- * A call's operations are tried one after the other and taken back when one has to wait. Whoever waits is woken at each change
- * of the set and tries again, in the order in which the calls came. SEM_UNDO: each process has, for each set that it used so, the
- * values to add at its end; threads share them. */
+ * A call's operations are tried one after the other and taken back when one has to wait. Whoever
+ * waits is woken at each change of the set and tries again, in the order in which the calls came.
+ * SEM_UNDO: each process has, for each set that it used so, the values to add at its end; threads
+ * share them. */
 #include "kernel/ipc/sem.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ void sem_changed(struct sem_set *s, int num)
 {
 	struct sem_undo *u;
 
-	list_for_each (u, &s->undos, link) {
+	list_for_each(u, &s->undos, link) {
 		if (num < 0)
 			memset(u->adj, 0, s->nsems * sizeof(*u->adj));
 		else
@@ -189,7 +190,7 @@ uint32_t sem_waiters(const struct sem_set *s, uint32_t num, bool zero)
 	struct sem_wait *w;
 	uint32_t n = 0;
 
-	list_for_each (w, &s->waiting, link)
+	list_for_each(w, &s->waiting, link)
 		n += w->on == num && w->on_zero == zero;
 	return n;
 }

@@ -44,10 +44,12 @@ int sem_new(struct task *t, int32_t key, uint32_t nsems, int flags,
 uint32_t sem_total(void);
 void sem_set_put(struct sem_set *s);
 void sem_remove(struct sem_set *s); /* waiting calls get EIDRM */
-/* Its values were changed from outside: the undo values of one (or of all: -1) are forgotten, waiting calls look again. */
+/* Its values were changed from outside: the undo values of one (or of all: -1) are forgotten,
+ * waiting calls look again. */
 void sem_changed(struct sem_set *s, int num);
 
-/* All of w's operations by p, or none. 0; 1: it has to wait (w says for what); -EAGAIN (IPC_NOWAIT), -ERANGE, -ENOMEM. */
+/* All of w's operations by p, or none. 0; 1: it has to wait (w says for what); -EAGAIN
+ * (IPC_NOWAIT), -ERANGE, -ENOMEM. */
 int sem_try(struct sem_wait *w, struct proc *p);
 /* How many calls wait for semaphore num. */
 uint32_t sem_waiters(const struct sem_set *s, uint32_t num, bool zero);

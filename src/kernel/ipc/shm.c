@@ -1,10 +1,10 @@
 /* Shared memory segments.
  *
- * The content is a file without a name on the cell's private tmpfs of the host, with one descriptor for writing and one for
- * reading, so that who may only read cannot map it for writing, whatever code it runs. The runner maps it itself (stub); we only
- * count. Attachments are copied by fork and dropped by exec and exit.
- * Left out: huge pages; SHM_LOCK only shows; an attachment that is removed by munmap and not by shmdt counts until the process
- * ends or executes another program. */
+ * The content is a file without a name on the cell's private tmpfs of the host, with one descriptor
+ * for writing and one for reading, so that who may only read cannot map it for writing, whatever
+ * code it runs. The runner maps it itself (stub); we only count. Attachments are copied by fork and
+ * dropped by exec and exit. Left out: huge pages; SHM_LOCK only shows; an attachment that is
+ * removed by munmap and not by shmdt counts until the process ends or executes another program. */
 #include "kernel/ipc/shm.h"
 
 #include <errno.h>
@@ -131,7 +131,8 @@ int shm_attach_begin(struct task *t, struct shm *s)
 {
 	struct shm_map *m;
 
-	/* Counted before anything else: ending an attachment that was never finished may be the end of this very segment. */
+	/* Counted before anything else: ending an attachment that was never finished may be the end
+	 * of this very segment. */
 	s->nattch++;
 	shm_attach_end(t, 0);
 	m = obj_new(&shm_map_type);
@@ -156,7 +157,8 @@ void shm_attach_end(struct task *t, uaddr_t addr)
 	if (!mine)
 		return;
 	for (at = &t->proc->shm_maps; (m = *at);) {
-		/* What it covers now (SHM_REMAP) is gone, and so is itself when nothing was mapped. */
+		/* What it covers now (SHM_REMAP) is gone, and so is itself when nothing was
+		 * mapped. */
 		if (m == mine ? !addr : m->addr && addr && m->addr == addr) {
 			*at = m->next;
 			map_free(m, t->proc->pid);

@@ -26,8 +26,8 @@ uint64_t shm_total_pages(void);
 /* It goes when nobody has it attached any more. */
 void shm_destroy(struct shm *s);
 
-/* An attachment by t whose address is not known yet; ends one that t has not finished. On success s lives at least until t's
- * shm_attach_end(); on -ENOMEM it may be gone. */
+/* An attachment by t whose address is not known yet; ends one that t has not finished. On success s
+ * lives at least until t's shm_attach_end(); on -ENOMEM it may be gone. */
 int must_check shm_attach_begin(struct task *t, struct shm *s);
 /* The address at which t has mapped it; 0: it could not. The segment may go with it. */
 void shm_attach_end(struct task *t, uaddr_t addr);

@@ -1,4 +1,5 @@
-/* AF_INET and AF_INET6: making sockets, addresses, binding. TCP and UDP are in files of their own. */
+/* AF_INET and AF_INET6: making sockets, addresses, binding. TCP and UDP are in files of their
+ * own. */
 #include "kernel/net/inet.h"
 
 #include <errno.h>

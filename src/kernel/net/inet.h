@@ -1,4 +1,5 @@
-/* AF_INET and AF_INET6 sockets: what TCP and UDP share. Addresses are IPv6 inside, IPv4 as mapped; ports in host order. */
+/* AF_INET and AF_INET6 sockets: what TCP and UDP share. Addresses are IPv6 inside, IPv4 as mapped;
+ * ports in host order. */
 #ifndef VIV_KERNEL_NET_INET_H
 #define VIV_KERNEL_NET_INET_H
 
@@ -68,7 +69,8 @@ extern const struct sock_ops tcp_ops, udp_ops;
 /* ---- inet.c ---- */
 struct inet_sock *inet_new(struct task *t, int family, int type, int protocol);
 void inet_free(struct inet_sock *i);
-/* An address argument as i sees it: -EINVAL, -EAFNOSUPPORT; -ENETUNREACH for IPv4 on a socket for IPv6 only. */
+/* An address argument as i sees it: -EINVAL, -EAFNOSUPPORT; -ENETUNREACH for IPv4 on a socket for
+ * IPv6 only. */
 int inet_addr_in(const struct inet_sock *i, const struct sockname *n, struct ipaddr *ret_a,
 		 uint16_t *ret_port);
 /* The same the other way. */

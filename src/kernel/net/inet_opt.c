@@ -1,7 +1,7 @@
 /* Options of IP, IPv6, TCP and UDP.
  *
- * Most have nothing to do inside a cell: they are checked, remembered and told again. Those with a meaning are IPV6_V6ONLY, the
- * requests for control messages, and TCP_INFO. */
+ * Most have nothing to do inside a cell: they are checked, remembered and told again. Those with a
+ * meaning are IPV6_V6ONLY, the requests for control messages, and TCP_INFO. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/tcp.h>
@@ -12,8 +12,8 @@
 #include "kernel/net/route.h"
 
 #define MSS_V4 65483
-/* What TCP_MAXSEG says of a connection: Linux keeps to half of the peer's first window. Programs set it on a socket again
- * (py-amqp), and more than 32767 cannot be set. */
+/* What TCP_MAXSEG says of a connection: Linux keeps to half of the peer's first window. Programs
+ * set it on a socket again (py-amqp), and more than 32767 cannot be set. */
 #define MAXSEG_V4 32741
 #define MAXSEG_V6 32732
 #define MSS_UNKNOWN 536
@@ -125,7 +125,8 @@ static bool level_fits(const struct inet_sock *i, int level)
 	return false;
 }
 
-/* Options whose value is no number, and those that need more than remembering. 1: it is none of them. */
+/* Options whose value is no number, and those that need more than remembering. 1: it is none of
+ * them. */
 static int set_special(struct inet_sock *i, struct task *t, int level, int opt, const void *v,
 		       uint32_t len)
 {

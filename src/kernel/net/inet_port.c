@@ -1,9 +1,10 @@
 /* Ports: who has which, Linux's rules for sharing them, and who is meant by a destination.
  *
- * Two tables for each protocol: sockets by local port, and listeners (TCP) by port. A connection that was closed first on this side
- * leaves a mark on its port for TIME_WAIT_NS, which keeps others from binding it without SO_REUSEADDR; that is all there is of
- * TIME_WAIT here, since no packet can be late. Left out: the same port for connections to different destinations (each connect
- * takes a free one). */
+ * Two tables for each protocol: sockets by local port, and listeners (TCP) by port. A connection
+ * that was closed first on this side leaves a mark on its port for TIME_WAIT_NS, which keeps others
+ * from binding it without SO_REUSEADDR; that is all there is of TIME_WAIT here, since no packet can
+ * be late. Left out: the same port for connections to different destinations (each connect takes a
+ * free one). */
 #include <errno.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static bool wait_conflicts(const struct inet_sock *i, uint16_t port)
 	struct time_wait *w;
 
 	waits_expire();
-	list_for_each (w, &waits, link)
+	list_for_each(w, &waits, link)
 		if (w->port == port && !(w->reuse && i->s.reuseaddr) &&
 		    addrs_meet(&i->laddr, i->v6only, &w->addr, w->v6only))
 			return true;
@@ -104,7 +105,7 @@ static bool port_is_taken(const struct inet_sock *i, uint16_t port)
 	struct list *bucket = ports_of(i, port);
 	struct inet_sock *o;
 
-	list_for_each (o, bucket, bind_link)
+	list_for_each(o, bucket, bind_link)
 		if (o != i && o->lport == port && socks_conflict(i, o))
 			return true;
 	return inet_is_tcp(i) && wait_conflicts(i, port);
@@ -116,7 +117,7 @@ static bool port_is_free(const struct inet_sock *i, uint16_t port)
 	struct list *bucket = ports_of(i, port);
 	struct inet_sock *o;
 
-	list_for_each (o, bucket, bind_link)
+	list_for_each(o, bucket, bind_link)
 		if (o->lport == port)
 			return false;
 	return true;
@@ -171,7 +172,7 @@ int port_listen(struct inet_sock *i)
 	struct list *bucket = &listeners[i->lport % BUCKETS];
 	struct inet_sock *o;
 
-	list_for_each (o, bucket, listen_link)
+	list_for_each(o, bucket, listen_link)
 		if (o->lport == i->lport && listeners_conflict(i, o))
 			return -EADDRINUSE;
 	i->state = TCPS_LISTEN;
@@ -216,7 +217,7 @@ struct inet_sock *port_listener(const struct ipaddr *a, uint16_t port, uint32_t 
 	int best_score = -1;
 
 	tables_init();
-	list_for_each (o, bucket, listen_link) {
+	list_for_each(o, bucket, listen_link) {
 		int score = fit(o, a, port);
 
 		if (score < 0 || score < best_score)
@@ -239,7 +240,7 @@ struct inet_sock *port_udp(const struct ipaddr *dst, uint16_t dport, const struc
 	int best_score = -1;
 
 	tables_init();
-	list_for_each (o, bucket, bind_link) {
+	list_for_each(o, bucket, bind_link) {
 		int score = fit_udp(o, dst, dport, src, sport);
 
 		if (score < 0 || score < best_score)
@@ -261,7 +262,7 @@ uint32_t port_udp_all(const struct ipaddr *dst, uint16_t dport, const struct ipa
 	uint32_t n = 0;
 
 	tables_init();
-	list_for_each (o, bucket, bind_link) {
+	list_for_each(o, bucket, bind_link) {
 		if (n == max)
 			break;
 		if (fit_udp(o, dst, dport, src, sport) >= 0)
@@ -276,7 +277,7 @@ bool port_connected(const struct ipaddr *l, uint16_t lport, const struct ipaddr 
 	struct inet_sock *o;
 
 	tables_init();
-	list_for_each (o, bucket, bind_link)
+	list_for_each(o, bucket, bind_link)
 		if (o->lport == lport && o->rport == rport && ipaddr_is_same(&o->laddr, l) &&
 		    ipaddr_is_same(&o->raddr, r) && o->state != TCPS_CLOSE &&
 		    o->state != TCPS_LISTEN)

@@ -1,9 +1,11 @@
 /* Multicast on the one interface that a cell has, lo.
  *
- * A socket joins a group by naming lo, by its address or its index; without a name Linux asks its routes, which a cell has none of for
- * groups, so the answer is ENODEV as on a machine without a network. What is sent to a group leaves through lo when IP_MULTICAST_IF
- * or the sender's own address says so (udp.c), and reaches every socket bound to the port that is a member, or that has
- * IP_MULTICAST_ALL on (the default). Left out: sources (IP_ADD_SOURCE_MEMBERSHIP), sending to groups of IPv6. */
+ * A socket joins a group by naming lo, by its address or its index; without a name Linux asks its
+ * routes, which a cell has none of for groups, so the answer is ENODEV as on a machine without a
+ * network. What is sent to a group leaves through lo when IP_MULTICAST_IF or the sender's own
+ * address says so (udp.c), and reaches every socket bound to the port that is a member, or that has
+ * IP_MULTICAST_ALL on (the default). Left out: sources (IP_ADD_SOURCE_MEMBERSHIP), sending to
+ * groups of IPv6. */
 #include <errno.h>
 #include <string.h>
 
@@ -77,7 +79,7 @@ bool mcast_is_joined(const struct ipaddr *g)
 	struct sock *s;
 
 	if (joined_total)
-		list_for_each (s, &sock_all_inet, all_link)
+		list_for_each(s, &sock_all_inet, all_link)
 			if (group_at(inet_sk(s), g) >= 0)
 				return true;
 	return false;

@@ -1,4 +1,5 @@
-/* Questions about interfaces by ioctl: SIOCGIFCONF and the SIOCGIF family. There is one interface, lo; nobody may change it. */
+/* Questions about interfaces by ioctl: SIOCGIFCONF and the SIOCGIF family. There is one interface,
+ * lo; nobody may change it. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <string.h>

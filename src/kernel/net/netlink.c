@@ -1,9 +1,11 @@
-/* AF_NETLINK: the route family as far as programs ask what interfaces, addresses and routes there are.
+/* AF_NETLINK: the route family as far as programs ask what interfaces, addresses and routes there
+ * are.
  *
- * A request is answered while it is sent: the answers lie in the sender's own queue afterwards. A cell has one interface, lo. What
- * would change something is refused with EPERM, what is not known with EOPNOTSUPP. Groups may be joined; nothing ever happens there
- * (NETLINK_KOBJECT_UEVENT is accepted for the same reason: it stays silent). NETLINK_SOCK_DIAG is in
- * netlink_diag.c. Left out: all other families, user to user messages. */
+ * A request is answered while it is sent: the answers lie in the sender's own queue afterwards. A
+ * cell has one interface, lo. What would change something is refused with EPERM, what is not known
+ * with EOPNOTSUPP. Groups may be joined; nothing ever happens there (NETLINK_KOBJECT_UEVENT is
+ * accepted for the same reason: it stays silent). NETLINK_SOCK_DIAG is in netlink_diag.c. Left out:
+ * all other families, user to user messages. */
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -59,7 +61,7 @@ static bool port_used(uint32_t port, uint16_t protocol)
 {
 	struct sock *s;
 
-	list_for_each (s, &sock_all_netlink, all_link)
+	list_for_each(s, &sock_all_netlink, all_link)
 		if (netlink_sk(s)->port == port && s->protocol == protocol)
 			return true;
 	return false;
@@ -302,7 +304,8 @@ static void dump(struct answer *a, const struct nlmsghdr *req, uint8_t family)
 	answer_done(a);
 }
 
-/* The attribute of type in the len bytes at p: its data, at least min bytes; NULL: there is none. */
+/* The attribute of type in the len bytes at p: its data, at least min bytes; NULL: there is
+ * none. */
 static const char *attr_find(const char *p, size_t len, uint16_t type, size_t min)
 {
 	struct rtattr h;

@@ -1,9 +1,10 @@
 /* NETLINK_SOCK_DIAG: the lists of sockets that ss(8) shows.
  *
- * A question names a family, a protocol and a set of states, and gets every such socket of the cell: TCP and UDP of both families,
- * and unix sockets. The answers go into the asker's queue in packets; a queue that is full ends the list with ENOBUFS, as a lost
- * answer does on Linux. Left out: single sockets by their address, filters in bytecode, SOCK_DESTROY, extensions such as TCP_INFO and
- * memory. */
+ * A question names a family, a protocol and a set of states, and gets every such socket of the
+ * cell: TCP and UDP of both families, and unix sockets. The answers go into the asker's queue in
+ * packets; a queue that is full ends the list with ENOBUFS, as a lost answer does on Linux. Left
+ * out: single sockets by their address, filters in bytecode, SOCK_DESTROY, extensions such as
+ * TCP_INFO and memory. */
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
@@ -61,7 +62,7 @@ static int inet_list(struct sock *asker, struct answer *a, const struct inet_dia
 {
 	struct sock *s;
 
-	list_for_each (s, &sock_all_inet, all_link) {
+	list_for_each(s, &sock_all_inet, all_link) {
 		const struct inet_sock *i = inet_sk(s);
 
 		a->looks++;
@@ -113,7 +114,7 @@ static int unix_list(struct sock *asker, struct answer *a, const struct unix_dia
 {
 	struct sock *s;
 
-	list_for_each (s, &sock_all_unix, all_link) {
+	list_for_each(s, &sock_all_unix, all_link) {
 		a->looks++;
 		if (!(q->udiag_states & STATE_BIT(unix_state(unix_sk(s)))))
 			continue;

@@ -1,7 +1,8 @@
 /* Packets: what was sent and not yet read.
  *
- * A packet is a header and a blob of bytes, possibly with open files. The bytes of all packets of the cell together are
- * bounded. A packet that is charged to its sender hangs in that sender's list as well, so that either may go first. */
+ * A packet is a header and a blob of bytes, possibly with open files. The bytes of all packets of
+ * the cell together are bounded. A packet that is charged to its sender hangs in that sender's list
+ * as well, so that either may go first. */
 #include <errno.h>
 #include <string.h>
 
@@ -52,8 +53,8 @@ int packet_fill(struct packet *pk, struct uio *u, uint32_t n)
 	return 0;
 }
 
-/* A packet may hold the last reference to a socket that has packets itself: what is to be freed waits on a list for the
- * outermost call, so that a chain of them needs no stack. */
+/* A packet may hold the last reference to a socket that has packets itself: what is to be freed
+ * waits on a list for the outermost call, so that a chain of them needs no stack. */
 static struct list dead = LIST_INIT(dead);
 
 void packet_drop_files(struct packet *pk)

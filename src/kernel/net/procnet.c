@@ -1,4 +1,5 @@
-/* The socket tables of /proc/net, in Linux's columns. Pointers are shown as zeros, as to those who may not see them. */
+/* The socket tables of /proc/net, in Linux's columns. Pointers are shown as zeros, as to those who
+ * may not see them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,14 +42,15 @@ static void inet_line(struct textbuf *b, const struct inet_sock *i, unsigned n, 
 	text_puts(b, "\n");
 }
 
-/* In parts: b->at counts the sockets that were gone through. Those that come and go meanwhile may shift the others. */
+/* In parts: b->at counts the sockets that were gone through. Those that come and go meanwhile may
+ * shift the others. */
 static void inet_table(struct textbuf *b, int family, bool tcp)
 {
 	struct sock *s;
 	unsigned n = 0;
 	uint64_t seen = 0;
 
-	list_for_each (s, &sock_all_inet, all_link) {
+	list_for_each(s, &sock_all_inet, all_link) {
 		const struct inet_sock *i = inet_sk(s);
 		bool shown = s->family == family && inet_is_tcp(i) == tcp && i->lport;
 
@@ -69,7 +71,7 @@ static void unix_table(struct textbuf *b)
 	struct sock *s;
 	uint64_t seen = 0;
 
-	list_for_each (s, &sock_all_unix, all_link) {
+	list_for_each(s, &sock_all_unix, all_link) {
 		const struct unix_sock *u = unix_sk(s);
 		bool connected = u->connected || s->peer;
 
@@ -101,7 +103,7 @@ static void netlink_table(struct textbuf *b)
 	struct sockname n;
 	struct sock *s;
 
-	list_for_each (s, &sock_all_netlink, all_link) {
+	list_for_each(s, &sock_all_netlink, all_link) {
 		(void)!CHECKED(s->ops)->name(s, 0, &n);
 		text_printf(b, "%016lx %-3d %-10u %08x %-8d %-8d %-5d %-8d %-8u %-8llu\n", 0ul,
 			    s->protocol, n.u.nl.nl_pid, n.u.nl.nl_groups, (int)s->queued_true, 0, 0,
@@ -114,11 +116,11 @@ static void sockstat(struct textbuf *b)
 	unsigned tcp = 0, udp = 0, all = 0;
 	struct sock *s;
 
-	list_for_each (s, &sock_all_unix, all_link)
+	list_for_each(s, &sock_all_unix, all_link)
 		all++;
-	list_for_each (s, &sock_all_netlink, all_link)
+	list_for_each(s, &sock_all_netlink, all_link)
 		all++;
-	list_for_each (s, &sock_all_inet, all_link) {
+	list_for_each(s, &sock_all_inet, all_link) {
 		all++;
 		if (s->type == SOCK_STREAM)
 			tcp++;

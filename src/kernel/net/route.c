@@ -1,5 +1,6 @@
-/* Destinations. A cell has its own loopback and nothing else: 127.0.0.0/8 and ::1 are inside, all others are outside and
- * refused with ENETUNREACH where route_dest is asked. A gateway to the outside has its place here. */
+/* Destinations. A cell has its own loopback and nothing else: 127.0.0.0/8 and ::1 are inside, all
+ * others are outside and refused with ENETUNREACH where route_dest is asked. A gateway to the
+ * outside has its place here. */
 #include "kernel/net/route.h"
 
 #include <string.h>

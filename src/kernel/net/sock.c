@@ -1,7 +1,8 @@
-/* What all sockets share: their making by family and type, the open file, the common part of their life.
+/* What all sockets share: their making by family and type, the open file, the common part of their
+ * life.
  *
- * Left out: families other than AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK; raw and packet sockets, which nobody in a cell
- * may have (a cell's root is root of nothing on the wire). */
+ * Left out: families other than AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK; raw and packet sockets,
+ * which nobody in a cell may have (a cell's root is root of nothing on the wire). */
 #include "kernel/net/sock.h"
 
 #include <asm/ioctls.h>
@@ -129,7 +130,7 @@ struct packet *sock_next_packet(struct sock *s, struct sockmsg *m)
 	bool any = m->flags & MSG_PEEK && s->peek_off >= 0;
 	struct packet *pk;
 
-	list_for_each (pk, &s->queue, link) {
+	list_for_each(pk, &s->queue, link) {
 		if (!any || skip < pk->len || (!skip && !pk->peeked)) {
 			m->skip = skip;
 			return pk;

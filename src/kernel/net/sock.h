@@ -1,11 +1,13 @@
 /* Sockets: what all families share.
  *
- * A sock is the state behind an open file of kind "socket:"; it is embedded first in the struct of its family (unix.h,
- * inet.h, netlink.c) and reached through const ops. No op blocks: what cannot go on gives -EAGAIN and the caller parks on
- * the sock's queue, or on the one that the op names. Everything stays inside the cell: no host socket exists.
+ * A sock is the state behind an open file of kind "socket:"; it is embedded first in the struct of
+ * its family (unix.h, inet.h, netlink.c) and reached through const ops. No op blocks: what cannot
+ * go on gives -EAGAIN and the caller parks on the sock's queue, or on the one that the op names.
+ * Everything stays inside the cell: no host socket exists.
  *
- * What was sent and not yet read lies in the RECEIVER's queue as packets (packet.c). A unix packet is charged to its sender
- * until it is read; TCP and UDP are bounded by the receiver's queue. All packets together are bounded by NET_MEM_MAX.
+ * What was sent and not yet read lies in the RECEIVER's queue as packets (packet.c). A unix packet
+ * is charged to its sender until it is read; TCP and UDP are bounded by the receiver's queue. All
+ * packets together are bounded by NET_MEM_MAX.
  *
  * A sock without a file is one that waits in a listener's accept queue; the listener owns it. */
 #ifndef VIV_KERNEL_NET_SOCK_H
@@ -75,7 +77,8 @@ struct packet {
 struct packet *must_check packet_new(uint32_t cap);
 /* Adds n bytes of u: 0 or -EFAULT (some of u may be used). */
 int must_check packet_fill(struct packet *pk, struct uio *u, uint32_t n);
-/* The packet is in no queue. Its files may be the last references to sockets that hold packets: safe at any depth. */
+/* The packet is in no queue. Its files may be the last references to sockets that hold packets:
+ * safe at any depth. */
 void packet_free(struct packet *pk);
 void packet_drop_files(struct packet *pk);
 uint64_t net_mem_used(void);
@@ -120,7 +123,8 @@ struct sockmsg {
 
 /* A value of an option on its way to the guest. */
 struct optval {
-	int32_t room; /* what the guest gave as its length: each level has its own rules for a wrong one */
+	/* what the guest gave as its length: each level has its own rules for a wrong one */
+	int32_t room;
 	bool byte; /* IP: a small number goes into one byte when there is no room for all four */
 	uint32_t len;
 	union {
@@ -132,17 +136,21 @@ struct optval {
 struct sock_ops {
 	/* Gives it a name. Optional: -EOPNOTSUPP. */
 	int (*bind)(struct sock *s, struct task *t, const struct sockname *n);
-	/* 0; -EINPROGRESS (just begun) and -EALREADY: wait on s->q and call again; -EAGAIN: wait on *ret_q and call again. With
-	 * nonblock what is done at once may be told as begun, as Linux does. Optional: -EOPNOTSUPP. */
+	/* 0; -EINPROGRESS (just begun) and -EALREADY: wait on s->q and call again; -EAGAIN: wait on
+	 * *ret_q and call again. With nonblock what is done at once may be told as begun, as Linux
+	 * does. Optional: -EOPNOTSUPP. */
 	int (*connect)(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
 		       struct waitq **ret_q);
 	/* Optional: -EOPNOTSUPP. */
 	int (*listen)(struct sock *s, struct task *t, uint32_t backlog);
-	/* The next connection: a sock that has no file yet, the caller's from now on. -EAGAIN. Optional: -EOPNOTSUPP. */
+	/* The next connection: a sock that has no file yet, the caller's from now on. -EAGAIN.
+	 * Optional: -EOPNOTSUPP. */
 	int (*accept)(struct sock *s, struct sock **ret_);
-	/* Its own name (which 0), its peer's (1), or its peer's though that may be gone (2): -ENOTCONN. */
+	/* Its own name (which 0), its peer's (1), or its peer's though that may be gone (2):
+	 * -ENOTCONN. */
 	int (*name)(struct sock *s, int which, struct sockname *out);
-	/* Moves what is possible now. The count (files of x that were taken are cleared from x), -EAGAIN, -errno. */
+	/* Moves what is possible now. The count (files of x that were taken are cleared from x),
+	 * -EAGAIN, -errno. */
 	int64_t (*send)(struct sock *s, struct uio *u, struct sockmsg *m);
 	int64_t (*recv)(struct sock *s, struct uio *u, struct sockmsg *m);
 	int (*shutdown)(struct sock *s, int how);
@@ -156,11 +164,13 @@ struct sock_ops {
 	int (*getopt)(struct sock *s, int level, int opt, struct optval *out);
 	/* SIOCATMARK: is the next byte the one after the urgent mark? Optional: -ENOTTY. */
 	bool (*atmark)(struct sock *s);
-	/* What is refused before control messages are looked at: 0, -errno; 1: they are not looked at. Optional. */
+	/* What is refused before control messages are looked at: 0, -errno; 1: they are not looked
+	 * at. Optional. */
 	int (*send_check)(struct sock *s, const struct sockmsg *m);
 	/* Two new socks become a pair. Optional: -EOPNOTSUPP. */
 	void (*pair)(struct sock *a, struct sock *b);
-	/* The file is gone, or the listener that owned it: undoes everything and frees the memory. */
+	/* The file is gone, or the listener that owned it: undoes everything and frees the
+	 * memory. */
 	void (*release)(struct sock *s);
 };
 
@@ -225,13 +235,15 @@ int sock_take_err(struct sock *s);
 void sock_set_err(struct sock *s, int err);
 /* An urgent byte came: POLLPRI, and SIGURG for the file's owner. */
 void sock_tell_urgent(struct sock *s);
-/* SO_PEEK_OFF: the offset that a receive with these flags begins at, and what a receive of n bytes does to it. */
+/* SO_PEEK_OFF: the offset that a receive with these flags begins at, and what a receive of n bytes
+ * does to it. */
 static inline uint32_t sock_peek_at(const struct sock *s, unsigned flags)
 {
 	return flags & MSG_PEEK && s->peek_off > 0 ? (uint32_t)s->peek_off : 0;
 }
 void sock_peek_moved(struct sock *s, unsigned flags, uint32_t n);
-/* Bytes of a message that the buffer holds: recv side of all message sockets. Copies, tells the rest in m, dequeues. */
+/* Bytes of a message that the buffer holds: recv side of all message sockets. Copies, tells the
+ * rest in m, dequeues. */
 /* The message that a receive is about, SO_PEEK_OFF counted; sets m->skip. NULL: there is none. */
 struct packet *sock_next_packet(struct sock *s, struct sockmsg *m);
 int64_t sock_recv_packet(struct sock *s, struct uio *u, struct sockmsg *m, struct packet *pk);

@@ -1,11 +1,15 @@
 /* TCP inside the cell: streams between two sockets that know each other.
  *
- * Nothing is ever lost or late here, so there are no segments: a send puts bytes into the other end's queue, which is the window,
- * and what Linux's handshakes would lead to happens at once. The states, and which error comes when, are Linux's:
- *   close with unread bytes, or with SO_LINGER 0, is a reset: the peer gets ECONNRESET after what it has;
- *   else the peer gets the end of the stream; if it still sends, that is swallowed and the next send gives EPIPE.
- * A connect is answered when there is room in the accept queue; until then it waits in the listener's list. Keep-alive and all other
- * timers have nothing to do. Left out: a connect that meets another connect (both sides active), fast open, MD5. */
+ * Nothing is ever lost or late here, so there are no segments: a send puts bytes into the other
+ * end's queue, which is the window, and what Linux's handshakes would lead to happens at once. The
+ * states, and which error comes when, are Linux's:
+ *   close with unread bytes, or with SO_LINGER 0, is a reset: the peer gets ECONNRESET after
+ *   what it has;
+ *   else the peer gets the end of the stream; if it still sends, that is swallowed and the next
+ *   send gives EPIPE.
+ * A connect is answered when there is room in the accept queue; until then it waits in the
+ * listener's list. Keep-alive and all other timers have nothing to do. Left out: a connect that
+ * meets another connect (both sides active), fast open, MD5. */
 #include <errno.h>
 #include <string.h>
 
@@ -387,7 +391,8 @@ static int send_check(struct sock *s)
 	return 0;
 }
 
-/* What is sent before the answer comes that nobody is there to take it: a bufferful, as Linux's loopback does. */
+/* What is sent before the answer comes that nobody is there to take it: a bufferful, as Linux's
+ * loopback does. */
 static int64_t send_away(const struct sock *s, struct uio *u)
 {
 	static char away[CHUNK_MAX];
@@ -463,8 +468,9 @@ static void head_consume(struct inet_sock *i, struct packet *pk, uint32_t n)
 		sock_dequeue(&i->s, pk);
 }
 
-/* The last byte of u, and only that is left, is the urgent one. It lies in the stream as all others do, and is left out by the read
- * that comes to it. An older one that was not passed yet becomes an ordinary byte, unless the next read would begin with it. */
+/* The last byte of u, and only that is left, is the urgent one. It lies in the stream as all others
+ * do, and is left out by the read that comes to it. An older one that was not passed yet becomes an
+ * ordinary byte, unless the next read would begin with it. */
 static int64_t send_urgent(struct sock *s, struct uio *u)
 {
 	struct inet_sock *to = inet_sk(s->peer);
@@ -613,7 +619,7 @@ static int64_t tcp_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 		return recv_empty(s);
 	if (!u->left)
 		return 0;
-	list_for_each_safe (pk, tmp, &s->queue, link) {
+	list_for_each_safe(pk, tmp, &s->queue, link) {
 		uint64_t left = pk->len - pk->off, n;
 		const char *data = pk->data + pk->off;
 

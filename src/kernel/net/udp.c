@@ -1,7 +1,8 @@
-/* UDP inside the cell. A datagram goes at once into the queue of whoever is bound to its destination; a full queue drops it, and a
- * destination without anybody tells a connected sender ECONNREFUSED at its next call, as ICMP would; with IP_RECVERR the datagram comes
- * back through the error queue. With MSG_MORE or UDP_CORK a datagram grows until it is said to be whole. Broadcasts and multicasts
- * (mcast.c) reach those on this loopback. Left out: fragments, checksums. */
+/* UDP inside the cell. A datagram goes at once into the queue of whoever is bound to its
+ * destination; a full queue drops it, and a destination without anybody tells a connected sender
+ * ECONNREFUSED at its next call, as ICMP would; with IP_RECVERR the datagram comes back through the
+ * error queue. With MSG_MORE or UDP_CORK a datagram grows until it is said to be whole. Broadcasts
+ * and multicasts (mcast.c) reach those on this loopback. Left out: fragments, checksums. */
 #include <errno.h>
 #include <linux/udp.h>
 #include <string.h>
@@ -38,7 +39,8 @@ struct way {
 	bool many; /* to all who are bound there */
 };
 
-/* The address of a message, as Linux reads it: 0, 1: none was given, 2: one that says none, -errno. */
+/* The address of a message, as Linux reads it: 0, 1: none was given, 2: one that says none,
+ * -errno. */
 static int dest_in(struct inet_sock *i, const struct sockname *to, struct way *w)
 {
 	struct sockname n;
@@ -58,7 +60,8 @@ static int dest_in(struct inet_sock *i, const struct sockname *to, struct way *w
 	return inet_addr_in(i, &n, &w->dst, &w->port);
 }
 
-/* Completes the way to w->dst. Datagrams to many leave through lo, when something says that they should. */
+/* Completes the way to w->dst. Datagrams to many leave through lo, when something says that they
+ * should. */
 static int way_find(struct inet_sock *i, struct way *w)
 {
 	bool own = route_is_own(&i->laddr) && ipaddr_is_v4(&i->laddr);
@@ -86,7 +89,8 @@ static int udp_way(struct inet_sock *i, const struct sockmsg *m, struct way *w)
 		w->dst = i->raddr;
 		w->port = i->rport;
 	}
-	/* What IPv6 hands to IPv4 is looked at once more; without an address it is not even handed on. */
+	/* What IPv6 hands to IPv4 is looked at once more; without an address it is not even handed
+	 * on. */
 	if (i->s.family == AF_INET6 && ipaddr_is_v4(&w->dst)) {
 		if (r == 2)
 			return -ENETUNREACH;

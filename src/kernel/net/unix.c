@@ -1,10 +1,10 @@
-/* AF_UNIX sockets: how they are made, connected, asked and ended. What moves through them is in unix_stream.c and
- * unix_dgram.c.
+/* AF_UNIX sockets: how they are made, connected, asked and ended. What moves through them is in
+ * unix_stream.c and unix_dgram.c.
  *
- * Connected streams and packets know each other by peer, datagrams each its own peer only; a socket that others have as
- * their peer lists them as clients, to tell them when it has room again or goes away. A connection is made at connect():
- * the other end is a new socket in the listener's accept queue, to which may be written at once. Left out: SO_PEERSEC,
- * SO_PASSPIDFD. */
+ * Connected streams and packets know each other by peer, datagrams each its own peer only; a socket
+ * that others have as their peer lists them as clients, to tell them when it has room again or goes
+ * away. A connection is made at connect(): the other end is a new socket in the listener's accept
+ * queue, to which may be written at once. Left out: SO_PEERSEC, SO_PASSPIDFD. */
 #include "kernel/net/unix.h"
 
 #include <errno.h>

@@ -37,15 +37,18 @@ static inline struct unix_sock *unix_sk(const struct sock *s)
 struct unix_sock *unix_of(const struct file *f);
 
 /* ---- packets (unix_packet.c) ---- */
-/* One of the next n bytes, with the sender, its name and the files of m; on failure uio is where it was. */
+/* One of the next n bytes, with the sender, its name and the files of m; on failure uio is where it
+ * was. */
 int must_check unix_packet_make(struct unix_sock *u, struct uio *uio, uint32_t n, struct sockmsg *m,
 				struct packet **ret_);
-/* The files and the sender of pk for who reads m; with a peek the packet keeps its own references. */
+/* The files and the sender of pk for who reads m; with a peek the packet keeps its own
+ * references. */
 void unix_packet_take(struct packet *pk, struct sockmsg *m);
 /* The name that m came from: NULL, none. */
 void unix_from_put(struct sockmsg *m, const struct unix_name *n);
 
-/* ---- operations of streams (unix_stream.c), of datagrams and sequenced packets (unix_dgram.c) ---- */
+/* ---- operations of streams (unix_stream.c), of datagrams and sequenced packets (unix_dgram.c)
+ * ---- */
 int64_t unix_stream_send(struct sock *s, struct uio *u, struct sockmsg *m);
 int64_t unix_stream_recv(struct sock *s, struct uio *u, struct sockmsg *m);
 bool unix_atmark(struct sock *s);
@@ -61,8 +64,8 @@ struct unix_name *unix_name_get(struct unix_name *n); /* NULL is fine */
 void unix_name_put(struct unix_name *n); /* NULL is fine */
 int unix_bind(struct sock *s, struct task *t, const struct sockname *n);
 int unix_autobind(struct unix_sock *u); /* 0 when it has a name already */
-/* Who is bound to n: returns ref, as nobody else may hold it but a cycle that the next unix_gc() ends. -ECONNREFUSED, -ENOENT,
- * -EACCES, -EPROTOTYPE, ... */
+/* Who is bound to n: returns ref, as nobody else may hold it but a cycle that the next unix_gc()
+ * ends. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ... */
 int must_check unix_find(struct task *t, const struct sockname *n, int type,
 			 struct unix_sock **ret_);
 /* Puts what unix_find gave. */
@@ -72,11 +75,13 @@ void unix_unbind(struct unix_sock *u);
 int unix_name_check(const struct sockname *n);
 
 /* ---- descriptors on their way (unix_gc.c) ---- */
-/* A file goes into a packet: 0, or -ETOOMANYREFS when too many travel. landed: it left the packet. */
+/* A file goes into a packet: 0, or -ETOOMANYREFS when too many travel. landed: it left the
+ * packet. */
 int must_check unix_file_sent(struct file *f, struct task *t);
 void unix_file_landed(struct file *f);
-/* A socket was closed: looks for sockets that only reach each other, when that is worth it. Ends them: a socket that is used across
- * this, across unix_new() and across any file_put() has to be held by its file. */
+/* A socket was closed: looks for sockets that only reach each other, when that is worth it. Ends
+ * them: a socket that is used across this, across unix_new() and across any file_put() has to be
+ * held by its file. */
 void unix_gc(bool force);
 
 #endif

@@ -1,5 +1,6 @@
-/* Datagrams and sequenced packets of Unix sockets: a message is one packet. The two differ in whom they reach: a packet goes to
- * the other end of its connection, a datagram to a name or to the peer that connect() has set. */
+/* Datagrams and sequenced packets of Unix sockets: a message is one packet. The two differ in whom
+ * they reach: a packet goes to the other end of its connection, a datagram to a name or to the peer
+ * that connect() has set. */
 #include <errno.h>
 
 #include "kernel/net/unix.h"
@@ -103,7 +104,7 @@ static void dgram_tell_space(struct unix_sock *u)
 	if (u->s.npackets != DGRAM_QUEUE)
 		return;
 	waitq_wake(&u->s.space_q, SOCK_POLL_OUT);
-	list_for_each (c, &u->clients, client_link)
+	list_for_each(c, &u->clients, client_link)
 		waitq_wake(&c->s.q, SOCK_POLL_OUT);
 }
 
@@ -125,7 +126,8 @@ int64_t unix_dgram_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 		return s->rcv_shut && s->type == SOCK_SEQPACKET ? 0 : -EAGAIN;
 	}
 	unix_from_put(m, pk->from_unix);
-	/* Before the packet goes; a failing copy keeps it, files and all, so they are looked at afterwards only. */
+	/* Before the packet goes; a failing copy keeps it, files and all, so they are looked at
+	 * afterwards only. */
 	uint32_t len = pk->len - MIN(m->skip, pk->len);
 	uint32_t n = (uint32_t)MIN(u->left, (uint64_t)len);
 	m->whole = len;

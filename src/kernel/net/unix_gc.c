@@ -1,12 +1,14 @@
 /* Descriptors that travel, and sockets that only reach each other.
  *
- * A unix socket whose file lies in a packet of another one's queue lives as long as the packet. Two sockets that carry each
- * other and that nobody has open would live for ever; so, as on Linux, sockets that travel are counted (inflight), and those
- * all of whose references are such travels are candidates. From the candidates, those that something outside reaches are
- * taken away again with all that lies in their queues; the queues of the rest are emptied, which ends them.
+ * A unix socket whose file lies in a packet of another one's queue lives as long as the packet. Two
+ * sockets that carry each other and that nobody has open would live for ever; so, as on Linux,
+ * sockets that travel are counted (inflight), and those all of whose references are such travels
+ * are candidates. From the candidates, those that something outside reaches are taken away again
+ * with all that lies in their queues; the queues of the rest are emptied, which ends them.
  *
- * The search is bounded by the number of files that travel, which is bounded itself; it runs at the close of a socket, and
- * only when it is cheap or when the number has doubled since the last time. */
+ * The search is bounded by the number of files that travel, which is bounded itself; it runs at the
+ * close of a socket, and only when it is cheap or when the number has doubled since the last
+ * time. */
 #include <errno.h>
 #include <linux/capability.h>
 
@@ -51,7 +53,7 @@ static void queue_scan(struct sock *s, void (*fn)(struct unix_sock *u))
 {
 	struct packet *pk;
 
-	list_for_each (pk, &s->queue, link)
+	list_for_each(pk, &s->queue, link)
 		for (uint32_t i = 0; i < pk->nfiles; i++) {
 			struct unix_sock *u = unix_of(pk->files[i]);
 
@@ -66,7 +68,7 @@ static void sock_scan(struct unix_sock *u, void (*fn)(struct unix_sock *u))
 	struct sock *end;
 
 	queue_scan(&u->s, fn);
-	list_for_each (end, &u->s.acceptq, accept_link)
+	list_for_each(end, &u->s.acceptq, accept_link)
 		queue_scan(end, fn);
 }
 
@@ -92,19 +94,19 @@ static void garbage_find(void)
 {
 	struct unix_sock *u, *tmp;
 
-	list_for_each (u, &travelling, inflight_link) {
+	list_for_each(u, &travelling, inflight_link) {
 		if (!u->s.file || u->s.file->refs != u->inflight)
 			continue;
 		u->gc_refs = u->inflight;
 		list_append(&candidates, &u->gc_link);
 	}
-	list_for_each (u, &candidates, gc_link)
+	list_for_each(u, &candidates, gc_link)
 		sock_scan(u, forget_one);
-	list_for_each_safe (u, tmp, &candidates, gc_link)
+	list_for_each_safe(u, tmp, &candidates, gc_link)
 		if (u->gc_refs)
 			reach(u);
 	/* Grows while it is walked. */
-	list_for_each (u, &reached, gc_link)
+	list_for_each(u, &reached, gc_link)
 		sock_scan(u, reach);
 	while (!list_is_empty(&reached))
 		list_remove(reached.next);
@@ -115,7 +117,7 @@ static void queue_take(struct sock *s, struct list *to)
 {
 	struct packet *pk, *tmp;
 
-	list_for_each_safe (pk, tmp, &s->queue, link) {
+	list_for_each_safe(pk, tmp, &s->queue, link) {
 		list_remove(&pk->link);
 		list_remove(&pk->owner_link);
 		if (pk->owner)
@@ -134,9 +136,9 @@ static void garbage_end(void)
 	struct sock *end;
 
 	/* All packets first, so that no socket ends while another one's queue is looked at. */
-	list_for_each (u, &candidates, gc_link) {
+	list_for_each(u, &candidates, gc_link) {
 		queue_take(&u->s, &packets);
-		list_for_each (end, &u->s.acceptq, accept_link)
+		list_for_each(end, &u->s.acceptq, accept_link)
 			queue_take(end, &packets);
 	}
 	while (!list_is_empty(&candidates))

@@ -1,7 +1,7 @@
 /* Names of AF_UNIX sockets: paths, abstract names, names made up by the kernel.
  *
- * A path becomes an inode of type S_IFSOCK whose sock field leads to the bound socket as long as that lives; the socket holds
- * the place. An abstract name lies in a hash table. */
+ * A path becomes an inode of type S_IFSOCK whose sock field leads to the bound socket as long as
+ * that lives; the socket holds the place. An abstract name lies in a hash table. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static struct unix_sock *abstract_find(const struct sockname *n, uint32_t hash, 
 	struct list *bucket = bucket_of(hash);
 	struct unix_sock *u;
 
-	list_for_each (u, bucket, hash_link)
+	list_for_each(u, bucket, hash_link)
 		if (u->name->hash == hash && u->name->n.len == n->len &&
 		    (!type || u->s.type == type) && !memcmp(u->name->n.u.raw, n->u.raw, n->len))
 			return u;

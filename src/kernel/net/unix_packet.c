@@ -1,4 +1,5 @@
-/* What a packet of a Unix socket carries besides its bytes: who sent it, from which name, and files (SCM_RIGHTS). */
+/* What a packet of a Unix socket carries besides its bytes: who sent it, from which name, and files
+ * (SCM_RIGHTS). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Streams of Unix sockets.
  *
- * A read goes across packets, but never past one that carries files, nor, with SO_PASSCRED, on to another sender. An
- * urgent byte is a packet of its own in the stream; taken by MSG_OOB it stays there, empty, as the mark where reads
- * end. */
+ * A read goes across packets, but never past one that carries files, nor, with SO_PASSCRED, on to
+ * another sender. An urgent byte is a packet of its own in the stream; taken by MSG_OOB it stays
+ * there, empty, as the mark where reads end. */
 #include <errno.h>
 
 #include "kernel/net/unix.h"
@@ -78,8 +78,9 @@ static uint32_t packet_left(const struct packet *pk)
 	return pk->len - pk->off;
 }
 
-/* The packet to read instead of pk, which may be the urgent byte or the mark that one left: NULL: none now. A read ends before an
- * urgent byte; one that begins there throws it away, unless it belongs to the stream (SO_OOBINLINE). */
+/* The packet to read instead of pk, which may be the urgent byte or the mark that one left: NULL:
+ * none now. A read ends before an urgent byte; one that begins there throws it away, unless it
+ * belongs to the stream (SO_OOBINLINE). */
 static struct packet *stream_skip_oob(struct unix_sock *u, struct packet *pk, bool peek, bool moved)
 {
 	struct sock *s = &u->s;

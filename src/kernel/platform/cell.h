@@ -1,4 +1,5 @@
-/* The cell: what was asked for, and facts and counters that every layer reads. One for each kernel. */
+/* The cell: what was asked for, and facts and counters that every layer reads. One for each
+ * kernel. */
 #ifndef VIV_KERNEL_PLATFORM_CELL_H
 #define VIV_KERNEL_PLATFORM_CELL_H
 
@@ -7,7 +8,8 @@
 struct cell_state {
 	struct bootspec spec;
 	int proc_fd; /* the cell's own /proc of the host (its PID namespace), or -1 */
-	int scratch_fd; /* directory on a private tmpfs of the host: contents of layer and tmpfs files */
+	/* directory on a private tmpfs of the host: contents of layer and tmpfs files */
+	int scratch_fd;
 	uint64_t boot_mono, boot_real; /* ns */
 	uint64_t calls; /* answered system calls */
 	uint64_t unknown; /* answered with ENOSYS */

@@ -1,4 +1,5 @@
-/* Parsers of programs. Every number comes from a hostile file: sums are checked for overflow, addresses for the user's range. */
+/* Parsers of programs. Every number comes from a hostile file: sums are checked for overflow,
+ * addresses for the user's range. */
 #include <elf.h>
 #include <errno.h>
 #include <string.h>

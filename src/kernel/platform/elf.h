@@ -1,5 +1,5 @@
-/* Programs: what an ELF file asks to be loaded, and what a #! line says. Parsers of hostile bytes: no file access, no
- * allocation, everything bounded. */
+/* Programs: what an ELF file asks to be loaded, and what a #! line says. Parsers of hostile bytes:
+ * no file access, no allocation, everything bounded. */
 #ifndef VIV_KERNEL_PLATFORM_ELF_H
 #define VIV_KERNEL_PLATFORM_ELF_H
 
@@ -24,14 +24,14 @@ struct elf_plan {
 	uint32_t interp_len; /* 0: none */
 };
 
-/* head holds the first len bytes of the file, phdrs the program headers (phnum of them, as elf_phdr_range said).
- * 0, or -ENOEXEC. */
+/* head holds the first len bytes of the file, phdrs the program headers (phnum of them, as
+ * elf_phdr_range said). 0, or -ENOEXEC. */
 int must_check elf_phdr_range(const void *head, size_t len, uint64_t *ret_off, uint32_t *ret_size);
 int must_check elf_plan(const void *head, size_t len, const void *phdrs, uint32_t size,
 			uint64_t file_size, struct elf_plan *out);
 
-/* "#! interpreter [argument]" in the first len bytes. 0; -ENOEXEC when it is none or makes no sense. The strings are cut out
- * of line (which must hold 256 bytes); *ret_arg may be NULL. */
+/* "#! interpreter [argument]" in the first len bytes. 0; -ENOEXEC when it is none or makes no
+ * sense. The strings are cut out of line (which must hold 256 bytes); *ret_arg may be NULL. */
 int must_check shebang_parse(const void *head, size_t len, char line[256], char **ret_interp,
 			     char **ret_arg);
 

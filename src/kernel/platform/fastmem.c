@@ -1,8 +1,10 @@
-/* See fastmem.h. The region is filled from its start, so only what is used of it is memory: the first page has the first
- * thousand stamps, the index starts with one page and doubles when it is three quarters full.
+/* See fastmem.h. The region is filled from its start, so only what is used of it is memory: the
+ * first page has the first thousand stamps, the index starts with one page and doubles when it is
+ * three quarters full.
  *
- * Stamps are handed out in turn and used again when all have an owner: two things with one stamp only forget more than they
- * had to. A stamp that comes round to a value it had is 2^32 changes later; by then everything was forgotten. */
+ * Stamps are handed out in turn and used again when all have an owner: two things with one stamp
+ * only forget more than they had to. A stamp that comes round to a value it had is 2^32 changes
+ * later; by then everything was forgotten. */
 #include "kernel/platform/fastmem.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Guest memory (guestmem.h) through the host's process_vm_readv and process_vm_writev.
  *
- * An address range that cannot be a guest's is refused without asking the host. The host moves whole pages up to the
- * first that is not there, so a partial count is exact to where the bad page begins. A process that has just died
- * reads as a bad address: its call is answered to nobody. */
+ * An address range that cannot be a guest's is refused without asking the host. The host moves
+ * whole pages up to the first that is not there, so a partial count is exact to where the bad page
+ * begins. A process that has just died reads as a bad address: its call is answered to nobody. */
 #include <errno.h>
 #include <string.h>
 

@@ -14,8 +14,8 @@ int must_check guest_write(pid_t tid, uaddr_t dst, const void *src, size_t n);
 /* As many bytes as are there: the count (0 when the first is not). */
 size_t guest_read_some(pid_t tid, void *dst, uaddr_t src, size_t n);
 size_t guest_write_some(pid_t tid, uaddr_t dst, const void *src, size_t n);
-/* Several places with one host call: all bytes of all pieces, or -EFAULT, when some may have moved. An empty piece moves
- * nothing, wherever it lies. More than GUEST_PIECES: -EFAULT. */
+/* Several places with one host call: all bytes of all pieces, or -EFAULT, when some may have moved.
+ * An empty piece moves nothing, wherever it lies. More than GUEST_PIECES: -EFAULT. */
 #define GUEST_PIECES 16u
 struct guest_piece {
 	uaddr_t addr;
@@ -24,13 +24,15 @@ struct guest_piece {
 };
 int must_check guest_read_pieces(pid_t tid, const struct guest_piece *p, unsigned count);
 int must_check guest_write_pieces(pid_t tid, const struct guest_piece *p, unsigned count);
-/* A NUL-terminated string into dst of size bytes: its length, -EFAULT, or -ENAMETOOLONG when there is no NUL in size. */
+/* A NUL-terminated string into dst of size bytes: its length, -EFAULT, or -ENAMETOOLONG when there
+ * is no NUL in size. */
 int must_check guest_read_str(pid_t tid, char *dst, uaddr_t src, size_t size);
 
-/* ---- windows ----
- * While a posted call (stub/post.h) is worked on, parts of its thread's memory are at hand in the slot. All of the above, and
- * struct uio, move bytes there instead of asking the host where they can: what is read from an in-window, and what is written from the
- * start of the out-window on without a gap. Everything else goes to the guest's memory, and what was in the out-window before it. */
+/* ---- windows ---- While a posted call (stub/post.h) is worked on, parts of its thread's memory
+ * are at hand in the slot. All of the above, and struct uio, move bytes there instead of asking the
+ * host where they can: what is read from an in-window, and what is written from the start of the
+ * out-window on without a gap. Everything else goes to the guest's memory, and what was in the
+ * out-window before it. */
 #define GUEST_WINDOWS 4
 struct guest_window {
 	pid_t tid; /* 0: none */

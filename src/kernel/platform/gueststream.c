@@ -1,7 +1,8 @@
 /* See gueststream.h.
  *
- * What "ready" says is read once for each decision and bounded by the stream's length. It can say too much: then the bytes are those that
- * happen to be there, which are the guest's own, or the guest is shown none of those that it was given. */
+ * What "ready" says is read once for each decision and bounded by the stream's length. It can say
+ * too much: then the bytes are those that happen to be there, which are the guest's own, or the
+ * guest is shown none of those that it was given. */
 #include "kernel/platform/gueststream.h"
 
 #include <time.h>

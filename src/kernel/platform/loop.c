@@ -9,10 +9,12 @@
 #define BATCH 16
 
 static int epoll_fd = -1;
-/* What fired and was not yet told: a watch that is told may end another one, and free what holds it. */
+/* What fired and was not yet told: a watch that is told may end another one, and free what holds
+ * it. */
 static void *batch[BATCH];
 static int batch_len;
-/* No thread is left under the filter: what remains is to reap them. The listener would say so in every poll. */
+/* No thread is left under the filter: what remains is to reap them. The listener would say so in
+ * every poll. */
 static bool notify_hung;
 
 int loop_init(void)

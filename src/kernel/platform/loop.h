@@ -1,13 +1,15 @@
-/* What the kernel waits for: notifications from runners, and host descriptors that somebody watches.
+/* What the kernel waits for: notifications from runners, and host descriptors that somebody
+ * watches.
  *
- * Notifications are by far the most frequent, so the loop polls two descriptors only: the listener, and one epoll that holds
- * all the others. */
+ * Notifications are by far the most frequent, so the loop polls two descriptors only: the listener,
+ * and one epoll that holds all the others. */
 #ifndef VIV_KERNEL_PLATFORM_LOOP_H
 #define VIV_KERNEL_PLATFORM_LOOP_H
 
 #include "base/program.h"
 
-/* Interest in a host descriptor. One-shot: after fn was called it is armed again by whoever still waits. */
+/* Interest in a host descriptor. One-shot: after fn was called it is armed again by whoever still
+ * waits. */
 struct hostwatch {
 	int fd;
 	bool added;
@@ -25,11 +27,12 @@ int hostwatch_arm(struct hostwatch *w, uint32_t events);
 /* Before the descriptor is closed. */
 void hostwatch_fini(struct hostwatch *w);
 
-/* Waits until deadline (CLOCK_MONOTONIC ns); calls the watches that fired. True: a notification can be received. */
+/* Waits until deadline (CLOCK_MONOTONIC ns); calls the watches that fired. True: a notification can
+ * be received. */
 bool loop_wait(int64_t now, int64_t deadline);
 
-/* How long others wait for the loop: the CPU time of its turns, each from the end of a wait to the next. Taken only where it is
- * asked for, as it costs two calls of the host for each turn. */
+/* How long others wait for the loop: the CPU time of its turns, each from the end of a wait to the
+ * next. Taken only where it is asked for, as it costs two calls of the host for each turn. */
 void loop_measure(bool on); /* from now on, or no longer; what was measured is forgotten */
 bool loop_is_measured(void);
 int64_t loop_longest_turn(void); /* ns, since then */

@@ -1,5 +1,6 @@
-/* Descriptors that runners hold; see slots.h. Slots are handed out first come, first served, and never taken back: a cell that
- * maps more than STUB_SLOTS different image files pays for the rest each time. */
+/* Descriptors that runners hold; see slots.h. Slots are handed out first come, first served, and
+ * never taken back: a cell that maps more than STUB_SLOTS different image files pays for the rest
+ * each time. */
 #include <errno.h>
 
 #include "host/notify.h"

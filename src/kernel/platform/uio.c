@@ -1,7 +1,8 @@
 /* The caller's side of a read or write (uio.h).
  *
- * Bytes of a guest move with one host call for up to BATCH of its buffers. The vectors were copied from the guest once
- * and checked; that a guest unmaps a buffer meanwhile only makes the count smaller. */
+ * Bytes of a guest move with one host call for up to BATCH of its buffers. The vectors were copied
+ * from the guest once and checked; that a guest unmaps a buffer meanwhile only makes the count
+ * smaller. */
 #include <errno.h>
 #include <string.h>
 
@@ -38,8 +39,8 @@ void uio_init_kernel(struct uio *u, void *buf, size_t n)
 void uio_init_guest(struct uio *u, pid_t tid, uaddr_t buf, uint64_t len)
 {
 	uio_reset(u, tid);
-	/* Linux refuses a range that ends outside before it looks at the file. Here the first byte that moves
-	 * fails: a base that no guest has. */
+	/* Linux refuses a range that ends outside before it looks at the file. Here the first byte
+	 * that moves fails: a base that no guest has. */
 	if (!guest_range_ok(buf, len))
 		buf = GUEST_END;
 	u->one = (struct uio_vec){ buf, MIN(len, UIO_MAX_BYTES) };

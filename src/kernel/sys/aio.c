@@ -1,11 +1,12 @@
 /* io_setup, io_submit, io_getevents, io_cancel, io_destroy: Linux's native asynchronous I/O.
  *
- * A request is carried out when it is submitted, as Linux itself does for files whose pages are at hand; its result waits in the
- * context until it is asked for. So nothing is ever in flight: io_cancel finds nothing, io_getevents waits only for requests that
- * another thread submits. A request on a pipe, socket or terminal that would wait ends with EAGAIN.
+ * A request is carried out when it is submitted, as Linux itself does for files whose pages are at
+ * hand; its result waits in the context until it is asked for. So nothing is ever in flight:
+ * io_cancel finds nothing, io_getevents waits only for requests that another thread submits. A
+ * request on a pipe, socket or terminal that would wait ends with EAGAIN.
  *
- * The name of a context is an address, at which libaio looks for a ring that it can read itself. The stub maps a page of zeros
- * there: no ring, so libaio asks us.
+ * The name of a context is an address, at which libaio looks for a ring that it can read itself.
+ * The stub maps a page of zeros there: no ring, so libaio asks us.
  *
  * Left out: IOCB_CMD_POLL (EINVAL, as before Linux 4.18), io_pgetevents. */
 #include "kernel/sys/aio.h"
@@ -167,7 +168,8 @@ static int64_t request_rw(struct task *t, struct file *f, const struct iocb *io,
 	return AGAIN;
 }
 
-/* What is wrong with a request before it is made is told by io_submit: *ret_ok false. Else the result is for its event. */
+/* What is wrong with a request before it is made is told by io_submit: *ret_ok false. Else the
+ * result is for its event. */
 static int64_t request_do(struct task *t, struct file *f, const struct iocb *io, bool *ret_ok)
 {
 	bool write =

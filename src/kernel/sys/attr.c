@@ -236,7 +236,8 @@ int64_t sys_utime(struct task *t, const struct sysargs *a)
 
 /* ---- size ---- */
 
-/* While it waits for the host, the call keeps the file that it is about: the name may lead to another one when it is run again. */
+/* While it waits for the host, the call keeps the file that it is about: the name may lead to
+ * another one when it is run again. */
 static int64_t truncate_keep(struct task *t, const struct path *p)
 {
 	struct file *f;
@@ -289,8 +290,9 @@ int64_t sys_ftruncate(struct task *t, const struct sysargs *a)
 	return r;
 }
 
-/* Ranges that are allocated, emptied or zeroed are worked through in pieces, so that others need not wait for all of it; but only
- * if there is room for the whole, as a failure leaves nothing behind. */
+/* Ranges that are allocated, emptied or zeroed are worked through in pieces, so that others need
+ * not wait for all of it; but only if there is room for the whole, as a failure leaves nothing
+ * behind. */
 #define FALLOC_PIECE (4L << 20)
 
 static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
@@ -347,7 +349,8 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		if (room < len)
 			return vfs_write_limit(t, (uint64_t)(off + room), (uint64_t)(len - room));
 	}
-	/* Behind the end there is nothing to punch, and the host's files may end before a cell's. */
+	/* Behind the end there is nothing to punch, and the host's files may end before a
+	 * cell's. */
 	if (mode & FALLOC_FL_PUNCH_HOLE) {
 		uint64_t last = ALIGN_UP(f->inode->size, (uint64_t)PAGE_SIZE);
 

@@ -8,17 +8,18 @@
 
 /* How long others wait for a number that may never come. */
 #define BIRTH_WAIT (10 * NSEC_PER_SEC)
-/* How long a child may take to announce itself, with its first instructions. What has not come by then was never cloned, or is not
- * going to say so. */
+/* How long a child may take to announce itself, with its first instructions. What has not come by
+ * then was never cloned, or is not going to say so. */
 #define BIRTH_AGE (30 * NSEC_PER_SEC)
 
-/* NULL when no birth is pending; else the queue that is woken at each: whoever misses a number parks there. */
+/* NULL when no birth is pending; else the queue that is woken at each: whoever misses a number
+ * parks there. */
 struct waitq *births_pending(void);
 uint32_t births_count(void);
 /* Threads that are about to have a child in their own memory; of many the last. */
 size_t births_sharers(pid_t *out, size_t max);
-/* For a call that misses a number: -ESRCH when no birth is pending, else parks until the next, but not for ever, as a guest can
- * ask for a birth and never clone. Returns WAITING or -ESRCH. */
+/* For a call that misses a number: -ESRCH when no birth is pending, else parks until the next, but
+ * not for ever, as a guest can ask for a birth and never clone. Returns WAITING or -ESRCH. */
 struct task;
 int64_t births_wait(struct task *t);
 /* Is p about to have another thread? */

@@ -1,8 +1,9 @@
 /* New processes and threads.
  *
- * The stub asks before the host's clone (limits, a copy of the tables); the answer is a token. The child shows it when it announces
- * itself, which proves whose child it is. While a birth is pending, questions about unknown numbers wait for it instead of
- * failing: the parent may know the child's number before we do, and what is sent to its group is kept for it. */
+ * The stub asks before the host's clone (limits, a copy of the tables); the answer is a token. The
+ * child shows it when it announces itself, which proves whose child it is. While a birth is
+ * pending, questions about unknown numbers wait for it instead of failing: the parent may know the
+ * child's number before we do, and what is sent to its group is kept for it. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -47,7 +48,8 @@ struct birth {
 	uint32_t mm_mark;
 	struct pidref *pidref; /* counted; CLONE_PIDFD: of the child to be */
 	int pidfd; /* its number */
-	/* What the child takes over, as it was when clone was called: the parent may be gone or changed when it announces itself. */
+	/* What the child takes over, as it was when clone was called: the parent may be gone or
+	 * changed when it announces itself. */
 	struct proc seed; /* exe is counted; stranded is what its group was sent meanwhile */
 	struct task maker;
 };
@@ -86,18 +88,19 @@ static void births_expire(void)
 {
 	struct birth *b, *tmp;
 
-	list_for_each_safe (b, tmp, &births, link)
+	list_for_each_safe(b, tmp, &births, link)
 		if (now_mono() - b->since > (task_find(b->parent_tid) ? BIRTH_NEED : BIRTH_ORPHAN))
 			birth_free(b);
 }
 
-/* The same when nobody needs the room: a birth that never comes hides a process that was never announced. */
+/* The same when nobody needs the room: a birth that never comes hides a process that was never
+ * announced. */
 static void births_age(struct ktimer *timer)
 {
 	struct birth *b, *tmp;
 	bool any = false;
 
-	list_for_each_safe (b, tmp, &births, link) { /* the oldest are the first */
+	list_for_each_safe(b, tmp, &births, link) { /* the oldest are the first */
 		if (now_mono() - b->since < BIRTH_AGE) {
 			(void)ktimer_start(timer, b->since + BIRTH_AGE);
 			break;
@@ -114,20 +117,21 @@ void births_thawed(int64_t since)
 {
 	struct birth *b;
 
-	list_for_each (b, &births, link) {
+	list_for_each(b, &births, link) {
 		b->since += now_mono() - since;
 		if (b->orphaned)
 			b->orphaned += now_mono() - since;
 	}
 }
 
-/* Those whose maker was ended: it may have been before the host's clone, and the copy of its files must not stay open for ever. */
+/* Those whose maker was ended: it may have been before the host's clone, and the copy of its files
+ * must not stay open for ever. */
 static void orphans_expire(struct ktimer *timer)
 {
 	int64_t next = TIME_NEVER;
 	struct birth *b, *tmp;
 
-	list_for_each_safe (b, tmp, &births, link) {
+	list_for_each_safe(b, tmp, &births, link) {
 		if (b->orphaned && now_mono() - b->orphaned >= BIRTH_ORPHAN)
 			birth_free(b);
 		else if (b->orphaned)
@@ -138,8 +142,8 @@ static void orphans_expire(struct ktimer *timer)
 }
 KTIMER(orphan_timer, orphans_expire);
 
-/* Whose maker ended before the host's clone never comes: when everybody who is there has announced itself, nobody need wait for
- * the others. */
+/* Whose maker ended before the host's clone never comes: when everybody who is there has announced
+ * itself, nobody need wait for the others. */
 static void orphans_settle(void)
 {
 	static int64_t
@@ -155,7 +159,7 @@ static void orphans_settle(void)
 	next = took > SETTLE_LONG ? start + 20 * took : 0;
 	if (possible)
 		return;
-	list_for_each_safe (b, tmp, &births, link)
+	list_for_each_safe(b, tmp, &births, link)
 		if (b->orphaned)
 			birth_free(b);
 }
@@ -165,7 +169,7 @@ bool births_has_thread(const struct proc *p)
 	struct birth *b;
 
 	if (p->pending_births)
-		list_for_each (b, &births, link)
+		list_for_each(b, &births, link)
 			if (b->parent_pid == p->pid && (b->flags & CLONE_THREAD))
 				return true;
 	return false;
@@ -196,7 +200,7 @@ size_t births_sharers(pid_t *out, size_t max)
 	struct birth *b;
 	size_t n = 0;
 
-	list_for_each (b, &births, link)
+	list_for_each(b, &births, link)
 		if ((b->flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM)
 			out[n++ % max] = b->parent_tid;
 	return MIN(n, max);
@@ -323,7 +327,7 @@ bool births_signal(pid_t pgid, const struct task *from, int sig, const struct li
 	struct birth *b;
 	bool any = false;
 
-	list_for_each (b, &births, link) {
+	list_for_each(b, &births, link) {
 		const struct cred *c = &b->maker.cred;
 
 		if ((b->flags & CLONE_THREAD) || (pgid && b->seed.pgid != pgid) ||
@@ -340,7 +344,7 @@ void births_stop(pid_t pgid)
 {
 	struct birth *b;
 
-	list_for_each (b, &births, link)
+	list_for_each(b, &births, link)
 		if (!(b->flags & CLONE_THREAD) && b->seed.pgid == pgid) {
 			b->seed.stop_asked = true;
 			(void)signal_strand(&b->seed, SIGTSTP, NULL);
@@ -353,12 +357,12 @@ void births_reparent(struct proc *p)
 	struct birth *b, *tmp;
 	bool any = false;
 
-	list_for_each_safe (b, tmp, &births, link) {
+	list_for_each_safe(b, tmp, &births, link) {
 		if (b->parent_pid != p->pid)
 			continue;
 		if (b->flags & CLONE_THREAD) {
-			birth_free(
-				b); /* it died with the others, and must not keep their files open */
+			/* it died with the others, and must not keep their files open */
+			birth_free(b);
 			continue;
 		}
 		to = b->flags & CLONE_PARENT ? p->parent : reaper;
@@ -379,7 +383,7 @@ void births_exec(struct proc *p)
 {
 	struct birth *b, *tmp;
 
-	list_for_each_safe (b, tmp, &births, link)
+	list_for_each_safe(b, tmp, &births, link)
 		if (b->parent_pid == p->pid && (b->flags & CLONE_THREAD))
 			birth_free(b);
 }
@@ -388,7 +392,7 @@ static struct birth *birth_find(uint64_t token)
 {
 	struct birth *b;
 
-	list_for_each (b, &births, link)
+	list_for_each(b, &births, link)
 		if ((uint64_t)b->token == token)
 			return b;
 	return NULL;
@@ -418,9 +422,10 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	const struct proc *from = &b->seed;
 	struct proc *parent = pp && pp->state != PROC_ZOMBIE ? pp : NULL;
 
-	/* The host gave out a number that a zombie of ours still has: its parent never asked for it in a whole round of numbers. One
-	 * that lives has it still: a thread of it executed a file behind our back. The host tells of one end only, so there is
-	 * to be one process of that number. */
+	/* The host gave out a number that a zombie of ours still has: its parent never asked for it
+	 * in a whole round of numbers. One that lives has it still: a thread of it executed a file
+	 * behind our back. The host tells of one end only, so there is to be one process of that
+	 * number. */
 	if (old && old->state != PROC_ZOMBIE)
 		return NULL;
 	if (old)
@@ -463,7 +468,8 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	return p;
 }
 
-/* As its maker had them; or what was given to all threads meanwhile, on the host to this one too. */
+/* As its maker had them; or what was given to all threads meanwhile, on the host to this one
+ * too. */
 static void seccomp_inherit(struct task *t, const struct birth *b)
 {
 	struct seccomp_filter *f = b->maker.seccomp, *all = t->proc->seccomp_synced;
@@ -482,8 +488,8 @@ int64_t hc_child(const struct host_call *in)
 
 	if (!b)
 		goto kill;
-	/* It must be what was asked for: the host tells of the end of processes only, and a number that is a thread of somebody
-	 * else would stay in the tables for ever. */
+	/* It must be what was asked for: the host tells of the end of processes only, and a number
+	 * that is a thread of somebody else would stay in the tables for ever. */
 	if (!host_is_thread(b->flags & CLONE_THREAD ? b->parent_pid : in->tid, in->tid)) {
 		birth_free(b);
 		goto kill;

@@ -1,5 +1,5 @@
-/* Making, removing, linking and renaming names. The rules are in vfs/ops.c; here paths become a directory and a last
- * component, to which a '/' is appended when the path had one. */
+/* Making, removing, linking and renaming names. The rules are in vfs/ops.c; here paths become a
+ * directory and a last component, to which a '/' is appended when the path had one. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
@@ -192,7 +192,8 @@ static bool last_is_long(const char *path)
 	return end - at > NAME_MAX_LEN;
 }
 
-/* What comes before a last component that is too long: the way to the other name, and the old file itself. */
+/* What comes before a last component that is too long: the way to the other name, and the old file
+ * itself. */
 static int rename_long(struct task *t, int odfd, int ndfd, bool old_is_long)
 {
 	char last[LAST_SIZE];
@@ -215,7 +216,8 @@ static int64_t rename_at(struct task *t, int odfd, uaddr_t oaddr, int ndfd, uadd
 	/* RENAME_WHITEOUT is for overlay file systems; ours answer as those that lack it. */
 	if (flags & ~RENAME_FLAGS || flags == RENAME_FLAGS)
 		return -EINVAL;
-	/* Both names are copied first, but what is wrong with the new one is said after the old one's walk. */
+	/* Both names are copied first, but what is wrong with the new one is said after the old
+	 * one's walk. */
 	r = path_arg(t, oaddr, path_buf, false);
 	r2 = path_arg(t, naddr, path_buf2, false);
 	if (r == 0) {

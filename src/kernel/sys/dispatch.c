@@ -1,7 +1,8 @@
 /* Dispatch: finds the task and the row, runs the handler, answers.
  *
- * A thread that is not in our tables can only announce itself; whatever else it asks for, it is ended: it was made behind our back.
- * The rows are dense up to the last number; HC_ numbers have a table of their own. Both are bounds-checked before they are indexed. */
+ * A thread that is not in our tables can only announce itself; whatever else it asks for, it is
+ * ended: it was made behind our back. The rows are dense up to the last number; HC_ numbers have a
+ * table of their own. Both are bounds-checked before they are indexed. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -30,7 +31,8 @@ struct row {
 	handler_fn handler;
 };
 
-/* What a trace prints. Apart from the rows, and without pointers: only what has pointers is private memory of each kernel. */
+/* What a trace prints. Apart from the rows, and without pointers: only what has pointers is private
+ * memory of each kernel. */
 struct row_text {
 	char name[24];
 	char format[8];
@@ -38,7 +40,8 @@ struct row_text {
 
 #define MAX_NR 512
 
-/* Handlers are in memory that is read-only once the program is loaded, and the rest of a row is constant. */
+/* Handlers are in memory that is read-only once the program is loaded, and the rest of a row is
+ * constant. */
 static const handler_fn handlers[MAX_NR] = {
 #define SYSCALL(nr, name, status, format) [nr] = sys_##name,
 #include "kernel/sys/syscalls.tbl.h"
@@ -141,7 +144,8 @@ static bool is_armed_form(int nr, const struct sysargs *a)
 	       a->a[5] == STUB_MAGIC;
 }
 
-/* What a guest's own filters say of the call. The host's copies of them may have seen another number. */
+/* What a guest's own filters say of the call. The host's copies of them may have seen another
+ * number. */
 static bool is_permitted(const struct task *t)
 {
 	const struct call *c = &t->call;
@@ -163,7 +167,8 @@ static int64_t handle(struct task *t)
 	return c->parked && ret < 0 && ret > WAITING ? WAITING : ret;
 }
 
-/* The call waits: whether something is on its way that ends the wait, and where its thread waits. */
+/* The call waits: whether something is on its way that ends the wait, and where its thread
+ * waits. */
 static void waits(struct task *t)
 {
 	struct call *c = &t->call;
@@ -219,8 +224,8 @@ static int nr_of(const struct task *t, const struct host_call *in)
 	return in->nr < SITE_ODD ? in->nr : fast_site_nr(t, in->ip);
 }
 
-/* The thread is in this call already, and waits for its end in the stub: armed (a guest can ask again without having been woken), or
- * detached, and it did not come to waiting. */
+/* The thread is in this call already, and waits for its end in the stub: armed (a guest can ask
+ * again without having been woken), or detached, and it did not come to waiting. */
 static bool is_again(const struct task *t, const struct host_call *in)
 {
 	const struct call *c = &t->call;
@@ -248,7 +253,8 @@ void dispatch_call(const struct host_call *in)
 {
 	struct task *t = task_find(in->tid);
 
-	/* A new thread with the number of one that died unseen, which only unannounced threads make possible. */
+	/* A new thread with the number of one that died unseen, which only unannounced threads make
+	 * possible. */
 	if (t && in->nr == HC_CHILD && !host_is_thread(t->proc->pid, t->tid)) {
 		task_free(t);
 		t = NULL;

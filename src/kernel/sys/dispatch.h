@@ -8,7 +8,8 @@
 void dispatch_init(void);
 /* A call arrived. */
 void dispatch_call(const struct host_call *in);
-/* A call that was posted (sys/post.c), as far as it ends at once: what it gives; WAITING: it is to be made again, as a notification. */
+/* A call that was posted (sys/post.c), as far as it ends at once: what it gives; WAITING: it is to
+ * be made again, as a notification. */
 int64_t dispatch_posted(struct task *t, const struct host_call *in);
 
 /* Names and formats from the table; NULL: there is no such call. */
@@ -18,7 +19,8 @@ const char *syscall_format(int nr);
 /* --trace: from now on one line for each call that leaves (task/gate.h). */
 void trace_open(int fd);
 
-/* Questions of the stub (sys/clone.c, exec.c, mem.c, post.c, seccomp.c, shm.c, signal.c). The first has no task yet. */
+/* Questions of the stub (sys/clone.c, exec.c, mem.c, post.c, seccomp.c, shm.c, signal.c). The first
+ * has no task yet. */
 int64_t hc_child(const struct host_call *in);
 int64_t hc_clone_prep(struct task *t, const struct sysargs *a);
 int64_t hc_clone_cancel(struct task *t, const struct sysargs *a);
@@ -36,7 +38,8 @@ int64_t hc_hold(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_done(struct task *t, const struct sysargs *a);
 int64_t hc_seccomp_ask(struct task *t, const struct sysargs *a);
-/* The memory that runners have from us (stub/fast.h), where programs wait for the host. A thread that ends waits no more. */
+/* The memory that runners have from us (stub/fast.h), where programs wait for the host. A thread
+ * that ends waits no more. */
 struct fast_region;
 void seccomp_init(struct fast_region *region);
 void seccomp_gone(const struct task *t);

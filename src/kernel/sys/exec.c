@@ -1,9 +1,10 @@
 /* execve.
  *
- * HC_EXEC_PREP decides while the old program still runs: looks the file up, checks that it may be executed, follows #! lines,
- * reads the ELF headers of the program and of its interpreter. Then the stub makes the host's execve of itself, after which it
- * cannot fail any more; the new stub asks HC_EXEC_BOOT for the plan. There the effects happen: other threads are forgotten (the
- * host has ended them), close-on-exec descriptors closed, names and handlers reset.
+ * HC_EXEC_PREP decides while the old program still runs: looks the file up, checks that it may be
+ * executed, follows #! lines, reads the ELF headers of the program and of its interpreter. Then the
+ * stub makes the host's execve of itself, after which it cannot fail any more; the new stub asks
+ * HC_EXEC_BOOT for the plan. There the effects happen: other threads are forgotten (the host has
+ * ended them), close-on-exec descriptors closed, names and handlers reset.
  *
  * Setuid bits are not honored: a program never gains rights by being executed. */
 #include <errno.h>
@@ -75,7 +76,8 @@ static int64_t read_at(struct file *f, void *buf, size_t n, uint64_t off)
 	return CHECKED(f->ops)->read(f, &u, (int64_t)off);
 }
 
-/* Opens what path leads to as a program: a regular file that t may execute, on a mount that allows it. */
+/* Opens what path leads to as a program: a regular file that t may execute, on a mount that allows
+ * it. */
 static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, struct file **ret_)
 {
 	struct path at;
@@ -137,7 +139,8 @@ static int extra_add(struct exec_state *x, const char *s)
 	return 0;
 }
 
-/* The strings in front of what is there already (but behind the execfn): interpreters of interpreters come first. */
+/* The strings in front of what is there already (but behind the execfn): interpreters of
+ * interpreters come first. */
 static int prefix_add(struct exec_state *x, const char *const *words, unsigned count,
 		      const char *script)
 {
@@ -288,7 +291,8 @@ int64_t hc_exec_prep(struct task *t, const struct sysargs *a)
 	if (flags & AT_EMPTY_PATH)
 		lookup |= LOOKUP_EMPTY;
 	if (path[0] == 0 && (flags & AT_EMPTY_PATH)) {
-		/* fexecve: the program is known by its descriptor; an interpreter finds a script as /dev/fd/N, if it is open then. */
+		/* fexecve: the program is known by its descriptor; an interpreter finds a script as
+		 * /dev/fd/N, if it is open then. */
 		char name[32];
 
 		if (!fd_file_or_path(t, dfd))
@@ -351,7 +355,7 @@ static bool old_close(struct task *t)
 	struct task *o, *tmp;
 
 	fast_leave(p);
-	list_for_each_safe (o, tmp, &p->threads, thread_link)
+	list_for_each_safe(o, tmp, &p->threads, thread_link)
 		if (o != t) {
 			task_free(o);
 			if (turn_is_long())
@@ -433,8 +437,8 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 	if (ret < 0)
 		goto fatal;
 	host_random(rnd, sizeof(rnd));
-	/* Like Linux: a program with an interpreter goes to the middle of the address space, a lone one (the loader called by
-	 * hand, static PIE) to the mmap area. */
+	/* Like Linux: a program with an interpreter goes to the middle of the address space, a lone
+	 * one (the loader called by hand, static PIE) to the mmap area. */
 	if (x->plan.dynamic_base && x->interp)
 		b.obj[0].hint = PIE_BASE + ((uint64_t)(rnd[0] & 0xfffffff) << 12);
 	b.brk_gap = ((uint64_t)rnd[1] << 12) & 0x1fff000;

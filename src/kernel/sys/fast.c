@@ -1,19 +1,22 @@
 /* See fast.h.
  *
- * Contexts. What a path leads to depends on the root and working directory and on the caller's credentials. A context is a number
- * for one combination of them: without a working directory for absolute paths, with it for the others. The same combination gets
- * the same number as long as it is in a small table, so that processes profit from each other; a number never gets another
- * meaning. The numbers for an address space lie in it (struct fast_own), written at execve, copied by fork, written again when
- * they change. Threads that do not agree (one has its own fsuid, a vfork child changed its directory) share memory, so as long as
- * that lasts 0 is there, and every call comes here.
+ * Contexts. What a path leads to depends on the root and working directory and on the caller's
+ * credentials. A context is a number for one combination of them: without a working directory for
+ * absolute paths, with it for the others. The same combination gets the same number as long as it
+ * is in a small table, so that processes profit from each other; a number never gets another
+ * meaning. The numbers for an address space lie in it (struct fast_own), written at execve, copied
+ * by fork, written again when they change. Threads that do not agree (one has its own fsuid, a
+ * vfork child changed its directory) share memory, so as long as that lasts 0 is there, and every
+ * call comes here.
  *
- * Users. Every runner can read the whole region. While all of a cell has been of one user that gives nothing away. At the first
- * change of credentials everything in it is erased, and from then on only look-ups are remembered which went through directories
- * that everybody may search: what such a path leads to, anybody can ask.
+ * Users. Every runner can read the whole region. While all of a cell has been of one user that
+ * gives nothing away. At the first change of credentials everything in it is erased, and from then
+ * on only look-ups are remembered which went through directories that everybody may search: what
+ * such a path leads to, anybody can ask.
  *
- * Rewriting. Which call instructions are worth it shows when they ask for what they could have found: at the second time such a
- * call is made from one place, the stub is told to rewrite that place (stub/fast.c). Programs that are gone before that pay
- * nothing. */
+ * Rewriting. Which call instructions are worth it shows when they ask for what they could have
+ * found: at the second time such a call is made from one place, the stub is told to rewrite that
+ * place (stub/fast.c). Programs that are gone before that pay nothing. */
 #include "kernel/sys/fast.h"
 
 #include <errno.h>
@@ -127,12 +130,13 @@ static void own_make(const struct task *t, struct fast_own *out)
 	out->egid = t->cred.egid;
 }
 
-/* Whether a call can be posted in the name of a thread: all of them are of one process. A vfork child is in its parent's place. */
+/* Whether a call can be posted in the name of a thread: all of them are of one process. A vfork
+ * child is in its parent's place. */
 static bool is_one_process(const struct fastmm *mm)
 {
 	const struct task *first = list_first(&mm->tasks, struct task, mm_link), *t;
 
-	list_for_each (t, &mm->tasks, mm_link)
+	list_for_each(t, &mm->tasks, mm_link)
 		if (t->proc != first->proc)
 			return false;
 	return true;
@@ -157,18 +161,19 @@ static void publish(struct fastmm *mm)
 		return;
 	first = list_first(&mm->tasks, struct task, mm_link);
 	own_make(first, &own);
-	list_for_each (t, &mm->tasks, mm_link)
+	list_for_each(t, &mm->tasks, mm_link)
 		if (!tasks_agree(first, t))
 			memset(&own, 0, sizeof(own));
-	list_for_each (t, &mm->tasks, mm_link)
+	list_for_each(t, &mm->tasks, mm_link)
 		own.opens &= t->files && !t->files->was_full;
 	own.post = mm->post && is_one_process(mm);
 	if (!memcmp(&own, &mm->published, sizeof(own)))
 		return;
 	mm->mark++;
 	mm->published = own;
-	/* One of them may be dying. If none has the page any more, they have wrecked the stub, and only themselves. */
-	list_for_each (t, &mm->tasks, mm_link)
+	/* One of them may be dying. If none has the page any more, they have wrecked the stub, and
+	 * only themselves. */
+	list_for_each(t, &mm->tasks, mm_link)
 		if (guest_put(t->tid, mm->own, &own) == 0)
 			break;
 }
@@ -180,7 +185,7 @@ static void on_files_full(struct fdtable *ft)
 	struct task *t;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			if (t->files == ft && t->mm != last)
 				publish(last = t->mm);
 }
@@ -229,7 +234,8 @@ void fast_gone(struct task *t)
 	list_remove(&t->mm_link);
 	if (!list_is_empty(&mm->tasks)) {
 		post_forget(mm->post, t->tid);
-		/* Perhaps the others agree; of a process that ends, who is left when its last thread goes. */
+		/* Perhaps the others agree; of a process that ends, who is left when its last
+		 * thread goes. */
 		if ((!mm->published.abs || !mm->published.post) &&
 		    !(t->proc->exiting && t->proc->nthreads > 1))
 			publish(mm);
@@ -243,7 +249,7 @@ void fast_leave(struct proc *p)
 	struct fastmm *mm = NULL;
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link) {
+	list_for_each(t, &p->threads, thread_link) {
 		if (!t->mm)
 			continue;
 		mm = t->mm; /* the same for all of them */
@@ -316,7 +322,7 @@ void fast_fs_changed(struct fsctx *fs)
 	if (!fastmem)
 		return;
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			if (t->fs == fs) {
 				publish(t->mm); /* that of all its threads */
 				break;
@@ -327,7 +333,7 @@ void fast_limit_changed(struct proc *p)
 {
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		if (t->files && t->files->open >= p->limits[RLIMIT_NOFILE].cur)
 			fdtable_note_full(t->files);
 }

@@ -1,4 +1,5 @@
-/* Descriptors: dup, fcntl, flock. Leases are never granted (EAGAIN), directory notification neither. */
+/* Descriptors: dup, fcntl, flock. Leases are never granted (EAGAIN), directory notification
+ * neither. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/file.h>
@@ -136,7 +137,8 @@ static int64_t lock_set(struct task *t, int fd, struct file *f, uaddr_t addr, bo
 	if (ofd && fl.pid)
 		return -EINVAL;
 	r = lock_posix_set(f, t, ofd, &lr, wait);
-	/* Another thread has closed the descriptor while this one waited: nothing would ever release it. */
+	/* Another thread has closed the descriptor while this one waited: nothing would ever
+	 * release it. */
 	if (r == 0 && !ofd && lr.type != F_UNLCK && fd_file(t, fd) != f) {
 		lr.type = F_UNLCK;
 		(void)lock_posix_set(f, t, ofd, &lr, false);
@@ -283,7 +285,8 @@ static int64_t fcntl_file(struct task *t, struct file *f, int fd, int cmd, uint6
 		return memfd_add_seals(f, (unsigned)arg);
 	case F_GET_SEALS:
 		return memfd_get_seals(f);
-	case F_NOTIFY: /* inotify has taken its place; to take away what is not there works everywhere */
+	/* inotify has taken its place; to take away what is not there works everywhere */
+	case F_NOTIFY:
 		if (!((uint32_t)arg & ~DN_MULTISHOT_))
 			return 0;
 		return inode_is_dir(f->inode) ? -EINVAL : -ENOTDIR;

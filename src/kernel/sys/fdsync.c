@@ -45,7 +45,8 @@ static int64_t ioctl_async(struct task *t, struct file *f, int fd, uaddr_t arg)
 	return ret;
 }
 
-/* Sharing of extents: refused as by a file system that has none, after the checks that come first. */
+/* Sharing of extents: refused as by a file system that has none, after the checks that come
+ * first. */
 static int64_t ioctl_clone(struct task *t, struct file *f, int src_fd)
 {
 	struct file *src = fd_file(t, src_fd);
@@ -121,8 +122,8 @@ int64_t sys_ioctl(struct task *t, const struct sysargs *a)
 
 /* ---- to the disk ---- */
 
-/* A call that syncs a layer waits while the host writes, and is then run again: about the same file, whatever its number stands for
- * by then. */
+/* A call that syncs a layer waits while the host writes, and is then run again: about the same
+ * file, whatever its number stands for by then. */
 static int64_t sync_fd(struct task *t, int fd, bool data_only)
 {
 	struct file *f = fd_file(t, fd);
@@ -177,8 +178,8 @@ int64_t sys_sync(struct task *t, const struct sysargs *a)
 	return sync_mounts(t, fs_sync) == WAITING ? WAITING : 0; /* whatever went wrong */
 }
 
-/* The pages are the host's to write. Before it does, the logs of disks are synced: a file whose pages are on the disk and whose name is
- * not would be lost. */
+/* The pages are the host's to write. Before it does, the logs of disks are synced: a file whose
+ * pages are on the disk and whose name is not would be lost. */
 int64_t sys_msync(struct task *t, const struct sysargs *a)
 {
 	int ret = ARG_UINT(a, 2) & MS_SYNC ? sync_mounts(t, layer_sync_names) : 0;

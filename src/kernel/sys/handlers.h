@@ -1,5 +1,6 @@
-/* Every handler of the system call table, declared from it. Weak: a row may exist before its handler does; dispatch
- * answers ENOSYS then, and tests/unit/test_table fails for a row that says KERNEL and has none. */
+/* Every handler of the system call table, declared from it. Weak: a row may exist before its
+ * handler does; dispatch answers ENOSYS then, and tests/unit/test_table fails for a row that says
+ * KERNEL and has none. */
 #ifndef VIV_KERNEL_SYS_HANDLERS_H
 #define VIV_KERNEL_SYS_HANDLERS_H
 

@@ -1,6 +1,7 @@
-/* Users, groups and capabilities of a thread. As on Linux they belong to the thread; libc changes all threads of a
- * process one by one. A change of an effective or file system id makes the process undumpable and forgets the
- * parent-death signal. A cell keeps at most NGROUPS_IN_CELL supplementary groups. */
+/* Users, groups and capabilities of a thread. As on Linux they belong to the thread; libc changes
+ * all threads of a process one by one. A change of an effective or file system id makes the process
+ * undumpable and forgets the parent-death signal. A cell keeps at most NGROUPS_IN_CELL
+ * supplementary groups. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
@@ -283,8 +284,8 @@ int64_t sys_setgroups(struct task *t, const struct sysargs *a)
 
 /* ---- capabilities ---- */
 
-/* Checks the version in the header: the number of 32-bit words of each set, or -EINVAL with the version we like best
- * written back. */
+/* Checks the version in the header: the number of 32-bit words of each set, or -EINVAL with the
+ * version we like best written back. */
 static int cap_words(struct task *t, uaddr_t header, struct __user_cap_header_struct *h)
 {
 	uint32_t best = _LINUX_CAPABILITY_VERSION_3;

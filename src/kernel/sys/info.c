@@ -1,5 +1,6 @@
-/* What programs ask about their machine and themselves: uname, sysinfo, getrusage, personality. Figures of memory and
- * CPU time come from the host's view of the cell's processes, cut to what the cell may see. */
+/* What programs ask about their machine and themselves: uname, sysinfo, getrusage, personality.
+ * Figures of memory and CPU time come from the host's view of the cell's processes, cut to what the
+ * cell may see. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* Resource limits and nice values.
  *
- * Most limits are the kernel's own and are looked at where the resource is given out. Those that the host must enforce,
- * because memory and CPU time are its own, are passed on to the runner: as soft limits only, so that root of the cell
- * can raise them again; the hard limits of the host stay as the cell was started with. RLIMIT_CPU passes both, as the
- * hard one kills. Fork and exec keep them on the host as here. The nice value is the process's, not the thread's. */
+ * Most limits are the kernel's own and are looked at where the resource is given out. Those that
+ * the host must enforce, because memory and CPU time are its own, are passed on to the runner: as
+ * soft limits only, so that root of the cell can raise them again; the hard limits of the host stay
+ * as the cell was started with. RLIMIT_CPU passes both, as the hard one kills. Fork and exec keep
+ * them on the host as here. The nice value is the process's, not the thread's. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/resource.h>
@@ -244,7 +245,7 @@ static int64_t priority_set_one(struct task *t, struct proc *p, int nice)
 		return -EACCES;
 	p->nice = nice;
 	/* The host lets it go up only; then the scheduler knows less than we do. */
-	list_for_each (thread, &p->threads, thread_link)
+	list_for_each(thread, &p->threads, thread_link)
 		(void)host_setpriority(thread->tid, nice);
 	return 0;
 }
@@ -268,8 +269,8 @@ int64_t sys_setpriority(struct task *t, const struct sysargs *a)
 		if (!priority_matches(t, p, which, (uint32_t)a->a[1]))
 			continue;
 		err = priority_set_one(t, p, nice);
-		/* As Linux: one failure stays, success replaces only "nobody". A group is asked from its youngest on, so that of
-		 * several failures the oldest's stays. */
+		/* As Linux: one failure stays, success replaces only "nobody". A group is asked
+		 * from its youngest on, so that of several failures the oldest's stays. */
 		if (result == -ESRCH || (err < 0 && (which == PRIO_USER || result == 0)))
 			result = err;
 	}

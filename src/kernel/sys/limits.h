@@ -7,7 +7,8 @@
 /* The limits of the cell's first process; fork copies them. */
 void limits_init(struct proc *p);
 
-/* Another number of processes and threads for the whole cell. Those that had the old one as their own limit get the new one. */
+/* Another number of processes and threads for the whole cell. Those that had the old one as their
+ * own limit get the new one. */
 void limits_tasks_set(uint32_t max);
 /* Another number of CPUs; mask: where they are on the host, NULL: anywhere. */
 void sched_cpus_set(uint32_t cpus, const uint64_t *mask_or_NULL);

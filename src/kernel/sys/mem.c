@@ -1,4 +1,5 @@
-/* mmap of files: the stub asks which descriptor to map; everything else about memory is the host's. */
+/* mmap of files: the stub asks which descriptor to map; everything else about memory is the
+ * host's. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,8 +38,9 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 		procmap_note(fd, f);
 		ino->noted = immutable; /* others can be renamed */
 	}
-	/* Who opened a file for reading gets a descriptor that can do no more: a shared mapping must not become writable by mprotect,
-	 * and the number in the runner is the guest's to try. */
+	/* Who opened a file for reading gets a descriptor that can do no more: a shared mapping
+	 * must not become writable by mprotect, and the number in the runner is the guest's to
+	 * try. */
 	if (!immutable && !(f->mode & FMODE_WRITE) &&
 	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
@@ -52,8 +54,8 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	return slot_give_fd(t->proc->slots, t->call.id, fd, immutable ? ino->ino : 0, ret_keep);
 }
 
-/* A library that is not unloaded again, and that others make their calls through. By its name alone: the stub looks at each
- * instruction before it rewrites it. */
+/* A library that is not unloaded again, and that others make their calls through. By its name
+ * alone: the stub looks at each instruction before it rewrites it. */
 static bool is_libc(const struct file *f)
 {
 	const struct name *n = f->path.name;
@@ -85,7 +87,8 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 		return -EBADF;
 	if (!req.len)
 		return -EINVAL;
-	/* What is wrong with the place is told before what is wrong with the file; the rest of it is the host's to say. */
+	/* What is wrong with the place is told before what is wrong with the file; the rest of it
+	 * is the host's to say. */
 	if (req.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE_) && a->a[0] & (PAGE_SIZE - 1))
 		return -EINVAL;
 	if (req.len > MAP_LEN_MAX)

@@ -4,7 +4,8 @@
 
 #include "kernel/vfs/vfs.h"
 
-/* Gives the runner of t's current call a descriptor to map f by. Its number there, or -errno; *ret_keep: it stays open. */
+/* Gives the runner of t's current call a descriptor to map f by. Its number there, or -errno;
+ * *ret_keep: it stays open. */
 int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool *ret_keep);
 
 #endif

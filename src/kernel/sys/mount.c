@@ -1,8 +1,10 @@
 /* mount, umount2, pivot_root: what root of the cell can do to its tree of mounts.
  *
- * A guest can mount tmpfs (and ramfs, which is one), show proc, sysfs, devtmpfs and devpts once more, bind, move and remount. Nothing of it
- * reaches the host: a mount here is a row in the kernel's own tree. What the operator mounted stays: its flags cannot be cleared, it
- * cannot be unmounted or moved (EINVAL, as for a locked mount on Linux). Propagation is accepted and does nothing, as every tree is private.
+ * A guest can mount tmpfs (and ramfs, which is one), show proc, sysfs, devtmpfs and devpts once
+ * more, bind, move and remount. Nothing of it reaches the host: a mount here is a row in the
+ * kernel's own tree. What the operator mounted stays: its flags cannot be cleared, it cannot be
+ * unmounted or moved (EINVAL, as for a locked mount on Linux). Propagation is accepted and does
+ * nothing, as every tree is private.
  *
  * Left out: file systems on devices and images (ENODEV), the calls of the new mount interface. */
 #include <errno.h>
@@ -413,13 +415,13 @@ static void places_swap(const struct mntns *ns, const struct path *from, const s
 	struct task *o;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
-		list_for_each (o, &p->threads, thread_link)
+		list_for_each(o, &p->threads, thread_link)
 			if (o->fs && o->fs->ns == ns) {
 				place_swap(&o->fs->root, from, to);
 				place_swap(&o->fs->cwd, from, to);
 			}
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
-		list_for_each (o, &p->threads, thread_link)
+		list_for_each(o, &p->threads, thread_link)
 			fast_changed(o);
 }
 

@@ -36,7 +36,8 @@ static int name_arg(struct task *t, uaddr_t addr, char *name)
 	return 0;
 }
 
-/* What the queues of a user may hold: counted as Linux does, with the room that a full queue needs. */
+/* What the queues of a user may hold: counted as Linux does, with the room that a full queue
+ * needs. */
 static int attr_check(const struct task *t, const struct mq_attr_ *at)
 {
 	bool free = cred_has_cap(&t->cred, CAP_SYS_RESOURCE);

@@ -1,4 +1,5 @@
-/* msgget, msgsnd, msgrcv, msgctl. A call that waits keeps its queue; it finds out there that the queue was removed. */
+/* msgget, msgsnd, msgrcv, msgctl. A call that waits keeps its queue; it finds out there that the
+ * queue was removed. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/ipc.h>

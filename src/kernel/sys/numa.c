@@ -1,7 +1,8 @@
-/* Memory policy on a machine that has one node, number 0. A policy that names no other node is accepted and changes
- * nothing; the default is what can be asked back. A process may "move" its own pages to where they are, and ask where
- * that is: node 0 for memory that can be read, -EFAULT for any other (Linux tells memory that was never touched apart,
- * as -ENOENT). The pages of others are refused. */
+/* Memory policy on a machine that has one node, number 0. A policy that names no other node is
+ * accepted and changes nothing; the default is what can be asked back. A process may "move" its own
+ * pages to where they are, and ask where that is: node 0 for memory that can be read, -EFAULT for
+ * any other (Linux tells memory that was never touched apart, as -ENOENT). The pages of others are
+ * refused. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/mempolicy.h>

@@ -1,8 +1,8 @@
 /* open, openat, openat2, creat, close, close_range.
  *
- * The flags are checked as Linux's build_open_flags does, strictly for openat2 and forgivingly for the others. A
- * descriptor must be free before anything happens, so that a full table never leaves a new file behind. An open that
- * waits (a FIFO without its other end) is parked and run again. */
+ * The flags are checked as Linux's build_open_flags does, strictly for openat2 and forgivingly for
+ * the others. A descriptor must be free before anything happens, so that a full table never leaves
+ * a new file behind. An open that waits (a FIFO without its other end) is parked and run again. */
 #include <errno.h>
 #include <linux/close_range.h>
 #include <linux/openat2.h>
@@ -66,7 +66,8 @@ static unsigned resolve_to_lookup(uint64_t resolve)
 	       (resolve & RESOLVE_IN_ROOT ? LOOKUP_IN_ROOT : 0);
 }
 
-/* Finds the place, making the file when O_CREAT asks for it; *ret_created tells. returns path ref. */
+/* Finds the place, making the file when O_CREAT asks for it; *ret_created tells. returns path
+ * ref. */
 static int open_find_or_create(struct task *t, const struct open_req *rq, struct path *ret_,
 			       bool *ret_created)
 {
@@ -87,7 +88,8 @@ static int open_find_or_create(struct task *t, const struct open_req *rq, struct
 		return r;
 	}
 	dir = (struct path){ .mnt = place.mnt, .name = place.name->parent };
-	/* On Linux the look-up itself fails in /proc, before anybody asks whether a file may be made. */
+	/* On Linux the look-up itself fails in /proc, before anybody asks whether a file may be
+	 * made. */
 	if (!dir.name || !dir.name->inode || !strcmp(dir.mnt->fs->type_name, "proc")) {
 		path_put(&place);
 		return -ENOENT;

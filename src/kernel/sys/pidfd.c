@@ -1,4 +1,5 @@
-/* pidfd_open and pidfd_send_signal, which takes an open directory /proc/PID as well; waitid(P_PIDFD) is in wait.c, CLONE_PIDFD in clone.c. */
+/* pidfd_open and pidfd_send_signal, which takes an open directory /proc/PID as well;
+ * waitid(P_PIDFD) is in wait.c, CLONE_PIDFD in clone.c. */
 #include <errno.h>
 #include <signal.h>
 
@@ -36,7 +37,8 @@ int64_t sys_pidfd_open(struct task *t, const struct sysargs *a)
 	return ret < 0 ? ret : fd_give(t, f, true);
 }
 
-/* The process that a descriptor stands for; NULL: it is gone (*ret_gone), or it is init. 0, -EBADF, or WAITING. */
+/* The process that a descriptor stands for; NULL: it is gone (*ret_gone), or it is init. 0, -EBADF,
+ * or WAITING. */
 static int64_t process_of_fd(struct task *t, int fd, struct proc **ret_, bool *ret_gone)
 {
 	struct file *f = fd_file(t, fd);

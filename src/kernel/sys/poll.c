@@ -1,11 +1,12 @@
 /* poll, select and epoll_wait in all their forms.
  *
- * Each run asks every file what is ready; if nothing is and there is time left, the call waits on all their queues. The
- * mask of the p-forms is the platform's affair and was dealt with before. As on Linux the time that is left is written
- * back for select, pselect6 and ppoll.
+ * Each run asks every file what is ready; if nothing is and there is time left, the call waits on
+ * all their queues. The mask of the p-forms is the platform's affair and was dealt with before. As
+ * on Linux the time that is left is written back for select, pselect6 and ppoll.
  *
- * A copy to or from the guest costs a fifth of a whole call, so a poll of few descriptors, which is nearly every one, makes two:
- * all that it asks for is read at once and kept while it waits, and all that it tells is written at once. */
+ * A copy to or from the guest costs a fifth of a whole call, so a poll of few descriptors, which is
+ * nearly every one, makes two: all that it asks for is read at once and kept while it waits, and
+ * all that it tells is written at once. */
 #include <errno.h>
 #include <string.h>
 
@@ -325,7 +326,8 @@ static int select_ask(struct task *t, struct select_sets *s, uint32_t *ret_files
 		struct file *f = fd_file_or_path(t, fd);
 		if (!f)
 			return -EBADF;
-		/* An O_PATH descriptor is open but cannot be asked: Linux says that all is ready. */
+		/* An O_PATH descriptor is open but cannot be asked: Linux says that all is
+		 * ready. */
 		uint32_t ready = f->mode & FMODE_PATH ? ~0u : file_poll(f) & events;
 		++*ret_files;
 		for (int i = 0; i < 3; i++) {

@@ -1,12 +1,14 @@
 /* See post.h.
  *
- * When to be awake. To look at boxes takes a processor, and who is answered by notification meanwhile is woken on another one, which is
- * slow. So it has to pay, and whether it does is measured: how many calls the cell makes in a millisecond while the kernel sleeps,
- * and while it is awake. A cell that makes few has no use for it. Where it does not pay it is tried again at longer and longer
- * intervals; where it does, the other measure is taken again now and then.
+ * When to be awake. To look at boxes takes a processor, and who is answered by notification
+ * meanwhile is woken on another one, which is slow. So it has to pay, and whether it does is
+ * measured: how many calls the cell makes in a millisecond while the kernel sleeps, and while it is
+ * awake. A cell that makes few has no use for it. Where it does not pay it is tried again at longer
+ * and longer intervals; where it does, the other measure is taken again now and then.
  *
- * What a slot says is copied before it is looked at. What remains in the slot and is read later is the bytes of the call's own
- * buffers: as in any memory of the guest's, they are what they are at the moment of reading. */
+ * What a slot says is copied before it is looked at. What remains in the slot and is read later is
+ * the bytes of the call's own buffers: as in any memory of the guest's, they are what they are at
+ * the moment of reading. */
 #include "kernel/sys/post.h"
 
 #include <errno.h>
@@ -39,8 +41,8 @@
 #define IDLE (200 * USEC) /* without a post: back to sleep. Who is woken takes its time to come */
 #define HOST_TURN (6 * USEC) /* the host's descriptors are looked at so often while awake ... */
 #define HOST_TURN_BULK (40 * USEC) /* ... and so often between large transfers */
-#define TAKEN_AWAY \
-	(1000 * USEC) /* who gives a turn and has not got it back by then is on a busy processor */
+/* who gives a turn and has not got it back by then is on a busy processor */
+#define TAKEN_AWAY (1000 * USEC)
 #define BULK 16384 /* bytes of a large transfer that count as much as a call */
 #define REST_FIRST (2000 * USEC)
 #define REST_MAX (256000 * USEC)
@@ -64,7 +66,9 @@ static struct {
 	int64_t since; /* the start of the window ... */
 	uint64_t calls; /* ... and of how many calls the cell had made by then */
 	uint32_t posts; /* in it */
-	bool bulky; /* a large transfer is made in the usual way: it takes longer than nothing to do for who waits for posts */
+	/* a large transfer is made in the usual way: it takes longer than nothing to do for who
+	 * waits for posts */
+	bool bulky;
 	uint64_t asleep; /* calls in a millisecond, measured last */
 	int64_t last; /* when something was posted, or the reason to be awake */
 	int64_t host; /* when the host's descriptors were looked at ... */
@@ -267,20 +271,23 @@ static bool write_waits(uint64_t nr, const struct file *f)
 	return (nr == SYS_write || nr == SYS_pwrite64) && f->flags & O_DSYNC;
 }
 
-/* Whether a transfer of a size that only streams have is to be posted: of a file whose bytes are the host's. */
+/* Whether a transfer of a size that only streams have is to be posted: of a file whose bytes are
+ * the host's. */
 static bool is_streamed(const struct file *f, uint64_t len)
 {
 	return len <= STREAM_MAX && S_ISREG(f->inode->mode) && f->inode->ops->hostfd &&
 	       !file_waits(f);
 }
 
-/* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and waits in the middle is not so. */
+/* Whether it ends at its first run, or has had no effect when it does not. What moves bytes and
+ * waits in the middle is not so. */
 static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 {
 	const struct file *f = follows_path(nr) ? NULL : fd_file(t, (int)a->a[0]);
 	bool is_file, nonblock;
 
-	/* A change there is asked for once by each call, which has to be the one that takes the answer. */
+	/* A change there is asked for once by each call, which has to be the one that takes the
+	 * answer. */
 	if (fs_waiting && (!f || file_waits(f)))
 		return false;
 	if (nr == SYS_fcntl)
@@ -310,8 +317,8 @@ static bool ends_at_once(struct task *t, uint64_t nr, const struct sysargs *a)
 	}
 }
 
-/* A word of a slot, which can be another the next time that it is read. For variables alone: a macro such as MIN() asks for its argument
- * twice. */
+/* A word of a slot, which can be another the next time that it is read. For variables alone: a
+ * macro such as MIN() asks for its argument twice. */
 static uint32_t slot_u32(const uint32_t *at)
 {
 	return __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -448,7 +455,8 @@ static void awake_tell(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* While awake: whom we answer is not to wait for our processor, and who made us awake is to have the one we were on. */
+/* While awake: whom we answer is not to wait for our processor, and who made us awake is to have
+ * the one we were on. */
 static void awake_set(bool on)
 {
 	if (awake.on == on)
@@ -533,7 +541,8 @@ void posts_missed(struct task *t)
 	awake_set(true);
 }
 
-/* Others have their turn: those on our processor, and the host's descriptors, which the loop looks at next. */
+/* Others have their turn: those on our processor, and the host's descriptors, which the loop looks
+ * at next. */
 static bool turn_give(void)
 {
 	int64_t before = now_mono();

@@ -1,5 +1,6 @@
-/* prctl: the options that programs use. Each checks its unused arguments as Linux does. Options that belong to other
- * architectures or to features a cell does not have give EINVAL, as on a Linux without them. */
+/* prctl: the options that programs use. Each checks its unused arguments as Linux does. Options
+ * that belong to other architectures or to features a cell does not have give EINVAL, as on a Linux
+ * without them. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/prctl.h>
@@ -244,8 +245,9 @@ int64_t sys_prctl(struct task *t, const struct sysargs *a)
 	case PR_SET_VMA: /* names of anonymous memory are not kept */
 		return 0;
 	default:
-		/* Among them: PR_SET_SECCOMP (the stub takes it), PR_GET_TID_ADDRESS, PR_SET_TAGGED_ADDR_CTRL, PR_MPX_*, PR_SVE_*,
-		 * PR_PAC_*, PR_SET_FP_MODE, PR_SET_SYSCALL_USER_DISPATCH, PR_SCHED_CORE, PR_SET_MDWE. */
+		/* Among them: PR_SET_SECCOMP (the stub takes it), PR_GET_TID_ADDRESS,
+		 * PR_SET_TAGGED_ADDR_CTRL, PR_MPX_*, PR_SVE_*, PR_PAC_*, PR_SET_FP_MODE,
+		 * PR_SET_SYSCALL_USER_DISPATCH, PR_SCHED_CORE, PR_SET_MDWE. */
 		return -EINVAL;
 	}
 }

@@ -1,8 +1,10 @@
-/* Looking into other processes of the cell: process_vm_readv and process_vm_writev, kcmp, pidfd_getfd.
+/* Looking into other processes of the cell: process_vm_readv and process_vm_writev, kcmp,
+ * pidfd_getfd.
  *
- * Who may is Linux's rule for debuggers (proc_may_look); the rights of memory are those of the other process's pages,
- * and the stub's range is not there. Memory is moved through a buffer of the kernel, bounded for one call, as the
- * kernel does nothing else meanwhile; a short count is a legal answer. Left out: ptrace. */
+ * Who may is Linux's rule for debuggers (proc_may_look); the rights of memory are those of the
+ * other process's pages, and the stub's range is not there. Memory is moved through a buffer of the
+ * kernel, bounded for one call, as the kernel does nothing else meanwhile; a short count is a legal
+ * answer. Left out: ptrace. */
 #include <errno.h>
 #include <linux/kcmp.h>
 

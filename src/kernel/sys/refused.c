@@ -1,7 +1,7 @@
 /* Calls that a cell refuses, each with what Linux answers a caller without the right, and why.
  *
- * A few of them have a form that is harmless and that programs use: it works (reading the clock's discipline, leaving a
- * shared descriptor table, a single memory node, naming the cell). */
+ * A few of them have a form that is harmless and that programs use: it works (reading the clock's
+ * discipline, leaving a shared descriptor table, a single memory node, naming the cell). */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/reboot.h>

@@ -4,7 +4,8 @@
 
 #include "kernel/task/task.h"
 
-/* The answer to a REFUSED call: what an unprivileged caller gets on Linux. Some have a harmless form that works. */
+/* The answer to a REFUSED call: what an unprivileged caller gets on Linux. Some have a harmless
+ * form that works. */
 int64_t refused_call(struct task *t, int nr, const struct sysargs *a);
 /* Why, for documentation and traces; NULL: nr is not in the list. */
 const char *refused_reason(int nr);

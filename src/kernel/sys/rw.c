@@ -1,8 +1,9 @@
 /* read, write and their vector, positional and flagged forms; lseek.
  *
- * A call that finds nothing to do is parked on the file's poll queue and run again. A blocking write to a stream goes
- * on until all is written: what was moved so far is in call.done, so that the next run skips it and a signal in
- * between gives the partial count. A write that syncs (O_SYNC, RWF_SYNC) does so once, after its last byte, and then only waits. */
+ * A call that finds nothing to do is parked on the file's poll queue and run again. A blocking
+ * write to a stream goes on until all is written: what was moved so far is in call.done, so that
+ * the next run skips it and a signal in between gives the partial count. A write that syncs
+ * (O_SYNC, RWF_SYNC) does so once, after its last byte, and then only waits. */
 #include <errno.h>
 #include <linux/fs.h>
 
@@ -36,8 +37,8 @@ struct rw_pos {
 	int64_t pos;
 };
 
-/* A transfer of any size that the guest likes must not keep everybody else waiting: beyond this it is made in pieces, one after each
- * event of others. call.done is what was moved so far. */
+/* A transfer of any size that the guest likes must not keep everybody else waiting: beyond this it
+ * is made in pieces, one after each event of others. call.done is what was moved so far. */
 #define PIECE (2UL << 20)
 _Static_assert(STREAM_MAX <= PIECE, "a posted call ends at once");
 
@@ -121,7 +122,8 @@ static int64_t rw_write(struct task *t, struct file *f, struct uio *u, struct rw
 	want = u->left;
 	if ((at.given ? at.pos : f->pos) > INT64_MAX - (int64_t)(want + over))
 		return -EINVAL;
-	/* The flags of this one call, seen by the file's own code as if they were set on the file. */
+	/* The flags of this one call, seen by the file's own code as if they were set on the
+	 * file. */
 	if (rwf & RWF_APPEND)
 		f->flags |= O_APPEND;
 	if (rwf & RWF_NOAPPEND)
@@ -225,7 +227,8 @@ int64_t sys_pwrite64(struct task *t, const struct sysargs *a)
 	return rw_at(t, a, true);
 }
 
-/* The place, then the flags. Files of which Linux has only the plain form know no flags: directories, writing to /dev/full. */
+/* The place, then the flags. Files of which Linux has only the plain form know no flags:
+ * directories, writing to /dev/full. */
 static int vec_check(const struct file *f, const struct uio *u, struct rw_pos at, unsigned rwf,
 		     bool write)
 {

@@ -1,8 +1,9 @@
 /* Scheduling: affinity, policies, I/O priorities.
  *
- * The cell has the CPUs 0..cpus-1. An affinity is kept for each thread, and passed on to the host with the cell's CPU i
- * standing for the i-th CPU that the kernel itself may use. Policies and priorities are kept and shown, checked as
- * Linux checks them, and not passed on: a cell is one client among others to the host's scheduler. */
+ * The cell has the CPUs 0..cpus-1. An affinity is kept for each thread, and passed on to the host
+ * with the cell's CPU i standing for the i-th CPU that the kernel itself may use. Policies and
+ * priorities are kept and shown, checked as Linux checks them, and not passed on: a cell is one
+ * client among others to the host's scheduler. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -32,7 +33,8 @@ static bool may_schedule(const struct task *t, const struct task *target)
 	return cred_is_same_user(&t->cred, &target->cred) || cred_has_cap(&t->cred, CAP_SYS_NICE);
 }
 
-/* The thread that a question is about. NULL: the cell's init, which has what every process starts with. */
+/* The thread that a question is about. NULL: the cell's init, which has what every process starts
+ * with. */
 static int64_t asked_task(struct task *t, pid_t pid, struct task **ret_)
 {
 	*ret_ = NULL;
@@ -76,7 +78,8 @@ static void affinity_get(const struct task *t, uint64_t mask[CPU_WORDS])
 	bool any = false;
 
 	mask_all(all);
-	/* The cell may have lost some: whoever has none left has all that there are, as Linux does it. */
+	/* The cell may have lost some: whoever has none left has all that there are, as Linux does
+	 * it. */
 	for (uint32_t i = 0; i < CPU_WORDS; i++) {
 		mask[i] = t->affinity.w[i] & all[i];
 		any |= mask[i] != 0;
@@ -130,7 +133,7 @@ void sched_cpus_set(uint32_t cpus, const uint64_t *host)
 	if (seed_pid() > 0)
 		(void)host_sched_setaffinity(seed_pid(), host, CPU_WORDS * sizeof(*host));
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			sched_born(t);
 }
 
@@ -453,7 +456,7 @@ int64_t sys_ioprio_set(struct task *t, const struct sysargs *a)
 	for (p = proc_next(NULL); p; p = proc_next(p)) {
 		if (!ioprio_matches(t, p, which, (uint32_t)a->a[1]))
 			continue;
-		list_for_each (target, &p->threads, thread_link) {
+		list_for_each(target, &p->threads, thread_link) {
 			result = ioprio_set_one(t, target, (uint16_t)ioprio);
 			if (result < 0)
 				return result;

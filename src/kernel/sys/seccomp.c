@@ -1,14 +1,17 @@
 /* seccomp(2) and prctl(PR_SET_SECCOMP): filters of a guest's own.
  *
- * The stub traps the call and asks HC_SECCOMP. The program is copied, checked and kept with the thread (with all threads for TSYNC),
- * and its wrapped form is put into a slot of the memory that runners can only read (stub/fast.h), from where the stub has the host take
- * it: by a call that is notified, and that the host carries out for the address of that very slot only. No process can have
- * anything else there, as the stub has sealed those addresses. HC_SECCOMP_DONE says whether the host took it, and
- * takes it back if not. The copy comes first, so that no call is judged by the host and unknown here. HC_SECCOMP_ASK judges a call that the host made a trap.
- * See task/seccomp.c and docs/decisions/0015-guest-seccomp.md.
+ * The stub traps the call and asks HC_SECCOMP. The program is copied, checked and kept with the
+ * thread (with all threads for TSYNC), and its wrapped form is put into a slot of the memory that
+ * runners can only read (stub/fast.h), from where the stub has the host take it: by a call that is
+ * notified, and that the host carries out for the address of that very slot only. No process can
+ * have anything else there, as the stub has sealed those addresses. HC_SECCOMP_DONE says whether
+ * the host took it, and takes it back if not. The copy comes first, so that no call is judged by
+ * the host and unknown here. HC_SECCOMP_ASK judges a call that the host made a trap. See
+ * task/seccomp.c and docs/decisions/0015-guest-seccomp.md.
  *
- * Not there: SECCOMP_RET_USER_NOTIF with a listener (the host has room for one listener in a chain of filters, and it is ours). Such a
- * filter gets EINVAL; the action without a listener gives ENOSYS, as on Linux. */
+ * Not there: SECCOMP_RET_USER_NOTIF with a listener (the host has room for one listener in a chain
+ * of filters, and it is ours). Such a filter gets EINVAL; the action without a listener gives
+ * ENOSYS, as on Linux. */
 #include "kernel/task/seccomp.h"
 
 #include <errno.h>
@@ -78,12 +81,13 @@ static void filter_set(struct task *t, struct seccomp_filter *f, int mode)
 	fast_disable(t);
 }
 
-/* Can every thread take over t's filters? The number of the first that cannot, as Linux says it; 0. */
+/* Can every thread take over t's filters? The number of the first that cannot, as Linux says it;
+ * 0. */
 static pid_t sync_obstacle(const struct task *t)
 {
 	struct task *o;
 
-	list_for_each (o, &t->proc->threads, thread_link)
+	list_for_each(o, &t->proc->threads, thread_link)
 		if (o != t && o->seccomp_mode != SECCOMP_MODE_DISABLED &&
 		    (o->seccomp_mode != SECCOMP_MODE_FILTER ||
 		     !seccomp_is_older(o->seccomp, t->seccomp)))
@@ -121,8 +125,9 @@ static void slot_drop(struct task *t)
 	t->seccomp_slot = 0;
 }
 
-/* A free one; or one that the stub should have been done with long ago: before its call to the host, anybody else's, as that call
- * then fails and is made again, else after a second. -1: none. */
+/* A free one; or one that the stub should have been done with long ago: before its call to the
+ * host, anybody else's, as that call then fails and is made again, else after a second. -1:
+ * none. */
 static int slot_find(void)
 {
 	int asked = -1, old = -1;
@@ -196,7 +201,7 @@ static int64_t install(struct task *t, const struct sock_filter *prog, uint32_t 
 	seccomp_filter_put(t->seccomp_fresh);
 	t->seccomp_fresh = seccomp_filter_get(f);
 	if (flags & SECCOMP_FILTER_FLAG_TSYNC) {
-		list_for_each (o, &t->proc->threads, thread_link)
+		list_for_each(o, &t->proc->threads, thread_link)
 			if (o != t)
 				filter_set(o, f, mode);
 		seccomp_filter_put(t->proc->seccomp_synced);
@@ -250,7 +255,8 @@ int64_t hc_seccomp(struct task *t, const struct sysargs *a)
 	}
 }
 
-/* The stub has the host take the program of its slot. Everything that matters is in registers, and in memory that only we write. */
+/* The stub has the host take the program of its slot. Everything that matters is in registers, and
+ * in memory that only we write. */
 int64_t sys_seccomp(struct task *t, const struct sysargs *a)
 {
 	int i = t->seccomp_slot - 1;
@@ -264,8 +270,9 @@ int64_t sys_seccomp(struct task *t, const struct sysargs *a)
 	return CALL_NATIVE;
 }
 
-/* (what the host answered). Said once for each HC_SECCOMP, by the stub at once: code that is filtered cannot take its filter back.
- * Other threads may have put filters on top of this one meanwhile (TSYNC): they stay. */
+/* (what the host answered). Said once for each HC_SECCOMP, by the stub at once: code that is
+ * filtered cannot take its filter back. Other threads may have put filters on top of this one
+ * meanwhile (TSYNC): they stay. */
 int64_t hc_seccomp_done(struct task *t, const struct sysargs *a)
 {
 	struct seccomp_filter *bad = t->seccomp_fresh, *prev;
@@ -277,7 +284,7 @@ int64_t hc_seccomp_done(struct task *t, const struct sysargs *a)
 	slot_drop(t);
 	prev = bad->prev;
 	if (a->a[0]) {
-		list_for_each (o, &t->proc->threads, thread_link) {
+		list_for_each(o, &t->proc->threads, thread_link) {
 			if (o->seccomp == bad)
 				filter_set(o, prev,
 					   prev ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED);

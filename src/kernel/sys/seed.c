@@ -1,7 +1,8 @@
 /* The seed and the orders that it is given; see seed.h.
  *
- * An order waits in the queue, is sent when the seed asks, has its words written, and then is about to be born until a process
- * announces itself with its token. A seed or a child that the host ended before that is noticed by the clock. */
+ * An order waits in the queue, is sent when the seed asks, has its words written, and then is about
+ * to be born until a process announces itself with its token. A seed or a child that the host ended
+ * before that is noticed by the clock. */
 #include "kernel/sys/seed.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ static int64_t list_expire(struct list *list, int64_t next)
 {
 	struct seed_order *o, *tmp;
 
-	list_for_each_safe (o, tmp, list, link) {
+	list_for_each_safe(o, tmp, list, link) {
 		if (now_mono() - o->since >= ORDER_AGE)
 			order_end(o, -ENOMEM);
 		else
@@ -148,7 +149,7 @@ void seed_gone(void)
 
 	seed.pid = 0;
 	seed.waits = false;
-	list_for_each_safe (o, tmp, &queue, link)
+	list_for_each_safe(o, tmp, &queue, link)
 		order_end(o, -EIO);
 }
 
@@ -156,9 +157,9 @@ void seed_thawed(void)
 {
 	struct seed_order *o;
 
-	list_for_each (o, &queue, link)
+	list_for_each(o, &queue, link)
 		o->since = now_mono();
-	list_for_each (o, &births, link)
+	list_for_each(o, &births, link)
 		o->since = now_mono();
 }
 
@@ -212,7 +213,7 @@ static struct seed_order *order_find(uint64_t token)
 
 	if (seed.current && seed.current->token == token)
 		return seed.current;
-	list_for_each (o, &births, link)
+	list_for_each(o, &births, link)
 		if (o->token == token)
 			return o;
 	return NULL;

@@ -1,7 +1,9 @@
-/* Further processes of the cell, that no guest forks: they come from the seed, a runner that waits for orders (stub/seed.c).
+/* Further processes of the cell, that no guest forks: they come from the seed, a runner that waits
+ * for orders (stub/seed.c).
  *
- * The seed and those it is about to make are in no table of processes: no guest can name, see or signal them. What an order's child may
- * become is in the order, and a token that only the seed was told ties the two together. */
+ * The seed and those it is about to make are in no table of processes: no guest can name, see or
+ * signal them. What an order's child may become is in the order, and a token that only the seed was
+ * told ties the two together. */
 #ifndef VIV_KERNEL_SYS_SEED_H
 #define VIV_KERNEL_SYS_SEED_H
 
@@ -14,7 +16,8 @@ struct seed_order {
 	uint64_t size, envp; /* of the words, as struct stub_order has them */
 	/* The words, to be written to addr in the memory of the seed. 0 or -errno. */
 	int (*const *fill)(struct seed_order *o, pid_t seed, uint64_t addr);
-	/* The child is there: it is to be put into the tables, ready to execute. 0, or -errno: it ends. Last call either way. */
+	/* The child is there: it is to be put into the tables, ready to execute. 0, or -errno: it
+	 * ends. Last call either way. */
 	int (*const *born)(struct seed_order *o, pid_t pid);
 	/* There will be none. Last call. */
 	void (*const *failed)(struct seed_order *o, int err);
@@ -28,7 +31,8 @@ struct seed_order {
 /* At boot: runner pid is the seed; or, the first process pid makes it before its program starts. */
 void seed_init(pid_t pid);
 void seed_init_split(pid_t pid);
-/* Queues an order, which stays the caller's. -ENOSYS: this cell has no seed; -EAGAIN: too many wait. */
+/* Queues an order, which stays the caller's. -ENOSYS: this cell has no seed; -EAGAIN: too many
+ * wait. */
 int must_check seed_start(struct seed_order *o);
 /* For tables: is it the seed; how many children are on their way. */
 bool seed_is(pid_t pid);
@@ -40,9 +44,11 @@ void seed_gone(void);
 void seed_thawed(void);
 
 /* ---- for dispatch ---- */
-/* A call of a thread that is in no table: the answer; WAITING: it comes later; CALL_LOST: it is none of ours. */
+/* A call of a thread that is in no table: the answer; WAITING: it comes later; CALL_LOST: it is
+ * none of ours. */
 int64_t seed_call(const struct host_call *in);
-/* HC_EXEC_BOOT of the first process: must it make the seed first? Then what to answer; 0: it is done. */
+/* HC_EXEC_BOOT of the first process: must it make the seed first? Then what to answer; 0: it is
+ * done. */
 bool seed_is_split(const struct task *t);
 int64_t seed_split(struct task *t, const struct sysargs *a);
 

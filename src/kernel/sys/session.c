@@ -1,5 +1,5 @@
-/* Process groups and sessions, and the parent's number. The cell's init (process 1) is the kernel itself: it leads its
- * own session and group and cannot be changed. */
+/* Process groups and sessions, and the parent's number. The cell's init (process 1) is the kernel
+ * itself: it leads its own session and group and cannot be changed. */
 #include <errno.h>
 
 #include "kernel/sys/handlers.h"

@@ -1,8 +1,11 @@
-/* shmget and shmctl, and the stub's questions for shmat and shmdt: the mapping itself is made in the runner.
+/* shmget and shmctl, and the stub's questions for shmat and shmdt: the mapping itself is made in
+ * the runner.
  *
- *   HC_SHMAT(id, addr, flags, struct stub_shm *)   checks, counts an attachment and gives the descriptor to map
+ *   HC_SHMAT(id, addr, flags, struct stub_shm *)   checks, counts an attachment and gives the
+ *                                                  descriptor to map
  *   HC_SHMAT_DONE(addr)                            where it was mapped; 0: it was not
- *   HC_SHMDT(addr)                                 drops the attachment and says how much to unmap */
+ *   HC_SHMDT(addr)                                 drops the attachment and says how much to
+ *                                                  unmap */
 #include <errno.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -16,8 +19,8 @@
 #include "stub/stub.h"
 
 #define SHM_HUGETLB_ 04000
-#define SHM_SHOWN_MAX \
-	18446744073692774399UL /* as /proc/sys/kernel/shmmax shows it; less is given */
+/* as /proc/sys/kernel/shmmax shows it; less is given */
+#define SHM_SHOWN_MAX 18446744073692774399UL
 
 static struct shm *shm_of(struct ipc_obj *o)
 {

@@ -1,5 +1,5 @@
-/* Sending signals, and the stub's questions about them. Dispositions, masks and pending sets are the host's; see
- * src/stub/signal.c and src/kernel/task/signal.c. */
+/* Sending signals, and the stub's questions about them. Dispositions, masks and pending sets are
+ * the host's; see src/stub/signal.c and src/kernel/task/signal.c. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -87,8 +87,9 @@ static int64_t kill_many(struct task *t, pid_t pgid, int sig)
 	 SIGBIT(SIGCONT) | SIGBIT(SIGSYS) | SIGBIT(STUB_SIG))
 #define RUNNER_UID 0 /* in the cell's user namespace */
 
-/* A signal that t sends to itself and catches: the host carries the call out, and all of it is as it is to be: the order, the mask, what
- * the handler is told of the sender. Only registers count, so the guest has no part in it. */
+/* A signal that t sends to itself and catches: the host carries the call out, and all of it is as
+ * it is to be: the order, the mask, what the handler is told of the sender. Only registers count,
+ * so the guest has no part in it. */
 static bool self_is_native(const struct task *t, int sig)
 {
 	const struct proc *p = t->proc;
@@ -173,7 +174,8 @@ int64_t sys_tgkill(struct task *t, const struct sysargs *a)
 	return do_tkill(t, (pid_t)a->a[0], (pid_t)a->a[1], (int)a->a[2], &si);
 }
 
-/* Copies the siginfo of a sender; to another process only codes that do not claim to be the kernel's. */
+/* Copies the siginfo of a sender; to another process only codes that do not claim to be the
+ * kernel's. */
 static int siginfo_get(struct task *t, uaddr_t addr, int sig, bool self, struct linux_siginfo *out)
 {
 	if (guest_get(t->tid, out, addr) < 0)
@@ -192,7 +194,8 @@ int64_t sys_rt_sigqueueinfo(struct task *t, const struct sysargs *a)
 	struct proc *p;
 
 	if (a->a[5] == STUB_MAGIC && pid == t->proc->pid) {
-		/* The stub makes a travelling signal pending for its own process: natively, only registers count. */
+		/* The stub makes a travelling signal pending for its own process: natively, only
+		 * registers count. */
 		signal_raised(t, sig);
 		return CALL_NATIVE;
 	}

@@ -1,4 +1,5 @@
-/* Socket calls: making, naming and connecting them. Moving bytes is in sockmsg.c, options are in sockopt.c. */
+/* Socket calls: making, naming and connecting them. Moving bytes is in sockmsg.c, options are in
+ * sockopt.c. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

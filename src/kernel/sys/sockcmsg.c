@@ -1,5 +1,6 @@
-/* Control messages of sockets: descriptors, credentials, times and addresses beside the bytes. What comes from the guest is copied
- * once and bounded; lengths are checked before anything is looked at. */
+/* Control messages of sockets: descriptors, credentials, times and addresses beside the bytes. What
+ * comes from the guest is copied once and bounded; lengths are checked before anything is looked
+ * at. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
@@ -104,7 +105,8 @@ struct control {
 	bool cut;
 };
 
-/* Room for a control message with up to len bytes of data: how many there is room for, 0 with cut set. */
+/* Room for a control message with up to len bytes of data: how many there is room for, 0 with cut
+ * set. */
 static size_t control_begin(struct control *c, int level, int type, size_t len, char **ret_data)
 {
 	struct linux_cmsghdr h = { .level = level, .type = type };

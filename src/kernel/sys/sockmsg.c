@@ -1,8 +1,9 @@
 /* Bytes and messages through sockets: send, recv and their many forms, and read and write for rw.c.
  *
- * A blocking send to a stream goes on until all is taken: what was moved is in call.done. Of sendmmsg only the first message waits:
- * once one was sent, a message that cannot go at once ends the call with the count so far, which callers must expect anyway. recvmmsg
- * counts its finished messages in call.done. */
+ * A blocking send to a stream goes on until all is taken: what was moved is in call.done. Of
+ * sendmmsg only the first message waits: once one was sent, a message that cannot go at once ends
+ * the call with the count so far, which callers must expect anyway. recvmmsg counts its finished
+ * messages in call.done. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,7 +86,8 @@ static int64_t recv_run(struct task *t, struct file *f, struct sock *s, struct u
 		done += r > 0 ? r : 0;
 	} while (r > 0 && u->left && all && !m->end);
 	all = all && !m->end;
-	/* A datagram socket that was shut down is at its end only for who waits; the error queue is never waited for. */
+	/* A datagram socket that was shut down is at its end only for who waits; the error queue is
+	 * never waited for. */
 	if (r == -EAGAIN && wait && s->rcv_shut && s->type == SOCK_DGRAM)
 		r = 0;
 	if (m->flags & MSG_ERRQUEUE && (s->family == AF_INET || s->family == AF_INET6))
@@ -325,7 +327,8 @@ int64_t sys_sendmmsg(struct task *t, const struct sysargs *a)
 	return i ? i : n ? r : 0;
 }
 
-/* Linux looks at this timeout after each message only: nobody is woken by it (recvmmsg(2), BUGS). */
+/* Linux looks at this timeout after each message only: nobody is woken by it (recvmmsg(2),
+ * BUGS). */
 static int mmsg_timeout(struct task *t, uaddr_t addr)
 {
 	struct linux_timespec ts;

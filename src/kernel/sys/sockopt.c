@@ -1,4 +1,5 @@
-/* Options of sockets at SOL_SOCKET; other levels are the family's. Options that mean nothing inside a cell are remembered. */
+/* Options of sockets at SOL_SOCKET; other levels are the family's. Options that mean nothing inside
+ * a cell are remembered. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>

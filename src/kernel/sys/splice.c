@@ -1,8 +1,10 @@
-/* splice, tee, vmsplice, sendfile, copy_file_range: bytes from file to file through one buffer of the kernel.
+/* splice, tee, vmsplice, sendfile, copy_file_range: bytes from file to file through one buffer of
+ * the kernel.
  *
- * Nothing is taken from a source before the sink has it: a pipe is peeked at and consumed afterwards, a file's position
- * moves by what was written, and into a pipe only as much is read as it has room for. One run of a call moves at most
- * RUN_MAX bytes, so that it cannot hold up the loop; a shorter count is allowed for all of these calls. */
+ * Nothing is taken from a source before the sink has it: a pipe is peeked at and consumed
+ * afterwards, a file's position moves by what was written, and into a pipe only as much is read as
+ * it has room for. One run of a call moves at most RUN_MAX bytes, so that it cannot hold up the
+ * loop; a shorter count is allowed for all of these calls. */
 #include <errno.h>
 
 #include "kernel/fs/pipe/pipe.h"
@@ -328,7 +330,8 @@ int64_t sys_vmsplice(struct task *t, const struct sysargs *a)
 
 /* ---- sendfile ---- */
 
-/* Moves up to len bytes; the caller's offset follows at once, so that a call cut short by a signal leaves it right. */
+/* Moves up to len bytes; the caller's offset follows at once, so that a call cut short by a signal
+ * leaves it right. */
 static int64_t sendfile_run(struct task *t, struct side *from, struct side *to, uint64_t len)
 {
 	int64_t done = t->call.resumed ? t->call.done : 0, r = 0;

@@ -1,12 +1,14 @@
 /* Processes that were made behind the kernel's back (strays.h).
  *
- * A guest can make the stub's marked clone itself. Such a child cannot ask for anything, its first question ends it, but it can
- * hold a place in the host's table and compute. Every child that was asked for has a birth pending until it announces itself, so
- * when the host's /proc shows more unknown processes than there are births, some are strays. Which ones cannot be told, so all
- * unknown ones are ended; a child that is about to announce itself may be among them, in a cell that is under attack from inside.
- * A guest can also ask for births that it never makes. So each unknown process has its time: one that was there BIRTH_AGE ago and still has
- * not announced itself is ended whatever is pending. Rounds are repeated because strays can make more meanwhile. Without a /proc
- * there is no way to find them; the host's limit on processes still bounds them. */
+ * A guest can make the stub's marked clone itself. Such a child cannot ask for anything, its first
+ * question ends it, but it can hold a place in the host's table and compute. Every child that was
+ * asked for has a birth pending until it announces itself, so when the host's /proc shows more
+ * unknown processes than there are births, some are strays. Which ones cannot be told, so all
+ * unknown ones are ended; a child that is about to announce itself may be among them, in a cell
+ * that is under attack from inside. A guest can also ask for births that it never makes. So each
+ * unknown process has its time: one that was there BIRTH_AGE ago and still has not announced itself
+ * is ended whatever is pending. Rounds are repeated because strays can make more meanwhile. Without
+ * a /proc there is no way to find them; the host's limit on processes still bounds them. */
 #include <signal.h>
 #include <string.h>
 
@@ -106,8 +108,8 @@ void strays_end(void)
 #define FREEZE_ROUNDS 50
 #define FREEZE_WAIT 1000000 /* ns */
 
-/* Stops every thread of pid that is in no table. The host hands the stop of a process to one thread, and that may wait for our answer,
- * so each is told itself. True: one of them ran. */
+/* Stops every thread of pid that is in no table. The host hands the stop of a process to one
+ * thread, and that may wait for our answer, so each is told itself. True: one of them ran. */
 static bool threads_stop(pid_t pid)
 {
 	const struct linux_siginfo si = { .signo = SIGSTOP, .code = SI_QUEUE };

@@ -1,16 +1,18 @@
-/* Every system call of x86-64 Linux and what a cell does with it: the one table behind dispatch, names, the trace
- * format, docs/syscalls.md and the coverage report.
+/* Every system call of x86-64 Linux and what a cell does with it: the one table behind dispatch,
+ * names, the trace format, docs/syscalls.md and the coverage report.
  *
  *   SYSCALL(number, name, status, format)
  *
  * status:  KERNEL   answered by our kernel: int64_t sys_NAME(struct task *, const struct sysargs *)
  *          NATIVE   runs on the host: touches only the caller's own memory, threads or time
- *          STUB     handled by the stub in the caller's context, with questions to the kernel; where the kernel is
- *                   asked under the call's own number, sys_NAME is the answer
- *          REFUSED  answered as Linux answers an unprivileged caller (mostly EPERM), see sys/refused.c
+ *          STUB     handled by the stub in the caller's context, with questions to the kernel;
+ *                   where the kernel is asked under the call's own number, sys_NAME is the
+ *                   answer
+ *          REFUSED  answered as Linux answers an unprivileged caller (mostly EPERM), see
+ *                   sys/refused.c
  *          NONE     ENOSYS, counted
- * format (for --trace), a letter for each argument: d int, u unsigned, x hex, o octal, p pointer, s string in guest
- * memory, f descriptor, b buffer whose length is the next argument. */
+ * format (for --trace), a letter for each argument: d int, u unsigned, x hex, o octal, p pointer, s
+ * string in guest memory, f descriptor, b buffer whose length is the next argument. */
 SYSCALL(0, read, KERNEL, "fpu")
 SYSCALL(1, write, KERNEL, "fbu")
 SYSCALL(2, open, KERNEL, "sxo")

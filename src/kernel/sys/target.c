@@ -1,5 +1,6 @@
-/* Finding the process or thread that a call names (target.h). A parent learns its child's number from the host, possibly
- * before the child's first message to us: then the call waits for the message instead of failing. */
+/* Finding the process or thread that a call names (target.h). A parent learns its child's number
+ * from the host, possibly before the child's first message to us: then the call waits for the
+ * message instead of failing. */
 #include <errno.h>
 
 #include "kernel/sys/birth.h"

@@ -4,8 +4,8 @@
 
 #include "kernel/task/task.h"
 
-/* 0 and the process (0: the caller's own; a thread's number finds its process), or -ESRCH, or WAITING while a new
- * process that may have this number has not announced itself. Borrows. */
+/* 0 and the process (0: the caller's own; a thread's number finds its process), or -ESRCH, or
+ * WAITING while a new process that may have this number has not announced itself. Borrows. */
 int64_t target_proc(struct task *t, pid_t pid, struct proc **ret_);
 /* The same for a thread; a process that is a zombie has none. */
 int64_t target_task(struct task *t, pid_t tid, struct task **ret_);

@@ -1,5 +1,6 @@
-/* Alarms, interval timers, POSIX timers and times. The clocks themselves run natively; the timers are in
- * task/itimer.c and task/ptimer.c. Reading one's clock never fails; starting one can, when there are too many. */
+/* Alarms, interval timers, POSIX timers and times. The clocks themselves run natively; the timers
+ * are in task/itimer.c and task/ptimer.c. Reading one's clock never fails; starting one can, when
+ * there are too many. */
 #include <errno.h>
 #include <limits.h>
 #include <sys/time.h>

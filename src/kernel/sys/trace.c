@@ -1,7 +1,7 @@
 /* --trace: calls in the manner of strace, one line each when it leaves (task/gate.h):
  *     [2] openat(AT_FDCWD, "/etc/passwd", 0x80000, 00) = 3
- * Calls that never reach the kernel (NATIVE rows) do not appear. A reader that is slow slows the cell down, as with strace: no line
- * is lost. */
+ * Calls that never reach the kernel (NATIVE rows) do not appear. A reader that is slow slows the
+ * cell down, as with strace: no line is lost. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,7 +104,8 @@ static void trace_call(const struct task *t, int64_t ret)
 	const char *name = syscall_name(c->nr), *fmt = syscall_format(c->nr);
 	struct line l = { .len = 0 };
 
-	/* The stub's own bookkeeping is not the guest's doing; what it stands for has a name of its own. */
+	/* The stub's own bookkeeping is not the guest's doing; what it stands for has a name of its
+	 * own. */
 	if (c->nr > HC_BASE && c->nr != HC_MMAP && c->nr != HC_EXEC_PREP && c->nr != HC_PSELECT6 &&
 	    c->nr != HC_SHMAT && c->nr != HC_SHMDT && c->nr != HC_SECCOMP && c->nr != HC_IO_SETUP &&
 	    c->nr != HC_IO_DESTROY)

@@ -33,14 +33,15 @@ static bool is_wanted(const struct proc *c, idtype_t type, pid_t id, int options
 	return true;
 }
 
-/* True: *f says what happened to a child that is asked for. *any: there are such children at all. */
+/* True: *f says what happened to a child that is asked for. *any: there are such children at
+ * all. */
 static bool child_find(struct proc *p, idtype_t type, pid_t id, int options, struct found *f,
 		       bool *any)
 {
 	struct proc *c;
 
 	*any = false;
-	list_for_each (c, &p->children, sibling_link) {
+	list_for_each(c, &p->children, sibling_link) {
 		if (!is_wanted(c, type, id, options))
 			continue;
 		/* One that has ended will neither stop nor go on. */
@@ -101,7 +102,8 @@ static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, 
 	if (options & WNOHANG)
 		return 1; /* a child on its way has not ended */
 	if (!any) {
-		/* Only a child that has not announced itself. It may never come: its maker was killed before the host's clone. */
+		/* Only a child that has not announced itself. It may never come: its maker was
+		 * killed before the host's clone. */
 		call_set_timeout(t, BIRTH_WAIT);
 		if (call_is_expired(t))
 			return -ECHILD;
@@ -147,8 +149,8 @@ int64_t sys_wait4(struct task *t, const struct sysargs *a)
 	return pid;
 }
 
-/* P_PIDFD as P_PID: the number in *id, the file in *ret_f. A process that was waited for is nobody's child any more; for one that
- * has not announced itself yet the call waits. */
+/* P_PIDFD as P_PID: the number in *id, the file in *ret_f. A process that was waited for is
+ * nobody's child any more; for one that has not announced itself yet the call waits. */
 static int64_t pidfd_target(struct task *t, int fd, pid_t *id, struct file **ret_f)
 {
 	struct file *f = fd < 0 ? NULL : file_of_call(t, fd);

@@ -1,17 +1,22 @@
-/* WebAssembly modules as programs: execve of a file that begins with "\0asm" runs it by a runtime, as binfmt_misc would.
+/* WebAssembly modules as programs: execve of a file that begins with "\0asm" runs it by a runtime,
+ * as binfmt_misc would.
  *
- * The runtime is the operator's (--binfmt-wasm COMMAND, words at blanks, the module's path and arguments behind them) or node's WASI. For the latter
- * the launcher is an argument and not a file, so that it works in every root that has node: the module gets its arguments, the environment, the streams, the
- * directories of "/" and the working directory, and its exit status is the process's. A file that is no module for WASI ends with 126.
+ * The runtime is the operator's (--binfmt-wasm COMMAND, words at blanks, the module's path and
+ * arguments behind them) or node's WASI. For the latter the launcher is an argument and not a file,
+ * so that it works in every root that has node: the module gets its arguments, the environment, the
+ * streams, the directories of "/" and the working directory, and its exit status is the process's.
+ * A file that is no module for WASI ends with 126.
  *
- * Without a runtime execve gives ENOEXEC, as a Linux without an entry for it, and the operator is told once what to do. */
+ * Without a runtime execve gives ENOEXEC, as a Linux without an entry for it, and the operator is
+ * told once what to do. */
 #include "kernel/sys/wasm.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* libc of WASI takes leading slashes off and then the longest match, so "/" and "." would be the same to it: each directory of "/" is opened by its
- * name, and what is left is the working directory's. */
+/* libc of WASI takes leading slashes off and then the longest match, so "/" and "." would be the
+ * same to it: each directory of "/" is opened by its name, and what is left is the working
+ * directory's. */
 /* clang-format off */
 static const char launcher[] =
 	"const{WASI:W}=require('wasi'),s=require('fs'),p=process,A=WebAssembly,f=p.argv[1],o={'.':'.'};"

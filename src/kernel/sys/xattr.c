@@ -1,4 +1,5 @@
-/* Extended attributes: the four verbs, each by path, by path without following, and by descriptor. */
+/* Extended attributes: the four verbs, each by path, by path without following, and by
+ * descriptor. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>

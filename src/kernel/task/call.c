@@ -1,9 +1,10 @@
 /* The life of a system call that cannot be answered at once.
  *
- * Parking puts the call's waiters on queues; a wake-up or the deadline puts the task on the ready list; the main loop then runs
- * the handler again. A signal that the guest catches puts the task on the interrupt list: after the ready calls have had their
- * chance (a child's end both answers wait4 and sends SIGCHLD), what is still parked ends. The answer is the host's ERESTARTSYS in
- * all cases: the stub, which knows the handler's flags, makes it a restart or EINTR. */
+ * Parking puts the call's waiters on queues; a wake-up or the deadline puts the task on the ready
+ * list; the main loop then runs the handler again. A signal that the guest catches puts the task on
+ * the interrupt list: after the ready calls have had their chance (a child's end both answers wait4
+ * and sends SIGCHLD), what is still parked ends. The answer is the host's ERESTARTSYS in all cases:
+ * the stub, which knows the handler's flags, makes it a restart or EINTR. */
 #include <errno.h>
 #include <poll.h>
 
@@ -190,7 +191,8 @@ bool calls_are_ready(void)
 
 void calls_run_ready(void)
 {
-	/* What becomes ready while this runs is for the next round: two calls that wake each other do not starve the rest. */
+	/* What becomes ready while this runs is for the next round: two calls that wake each other
+	 * do not starve the rest. */
 	struct list batch = LIST_INIT(batch);
 
 	while (!list_is_empty(&ready)) {
@@ -202,7 +204,8 @@ void calls_run_ready(void)
 	while (!list_is_empty(&batch)) {
 		struct task *t = list_first(&batch, struct task, call.ready_link);
 
-		/* A stopped process takes nothing out of a pipe or terminal: it stays ready until it is continued. */
+		/* A stopped process takes nothing out of a pipe or terminal: it stays ready until
+		 * it is continued. */
 		if (t->proc->state == PROC_STOPPED) {
 			list_remove(&t->call.ready_link);
 			continue;
@@ -225,7 +228,7 @@ void calls_continue(struct proc *p)
 {
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		if (t->call.parked && t->call.ready && list_is_empty(&t->call.ready_link))
 			list_append(&ready, &t->call.ready_link);
 }

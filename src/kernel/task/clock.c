@@ -1,6 +1,6 @@
-/* The clock as the kernel sees it: the main loop calls now_update() before each event, and whatever the event asks
- * first reads the host's clock, once. All that happens in one event happens at one time, and an event that does not
- * ask costs nothing. */
+/* The clock as the kernel sees it: the main loop calls now_update() before each event, and whatever
+ * the event asks first reads the host's clock, once. All that happens in one event happens at one
+ * time, and an event that does not ask costs nothing. */
 #include <time.h>
 
 #include "host/host.h"

@@ -1,8 +1,9 @@
 /* CPU time and other figures of processes (cputime.h).
  *
- * The host's clock of a process is exact but does not say how much was user and how much system time; that ratio comes
- * from its tick counts. The sum is split by the ratio the way Linux does it, and what was shown before is remembered so
- * that neither part goes back. Peak memory and context switches are read from the host's status file. */
+ * The host's clock of a process is exact but does not say how much was user and how much system
+ * time; that ratio comes from its tick counts. The sum is split by the ratio the way Linux does it,
+ * and what was shown before is remembered so that neither part goes back. Peak memory and context
+ * switches are read from the host's status file. */
 #include <time.h>
 
 #include "host/procmem.h"

@@ -1,8 +1,9 @@
 /* Credentials: the questions (task.h) and what follows from a change of user (cred.h).
  *
- * Root of a cell has every capability inside it. Leaving uid 0 loses them as on Linux: the effective set with the
- * effective uid, all sets when no uid is 0 any more (unless PR_SET_KEEPCAPS kept the permitted one), and the
- * capabilities over files with fsuid. File capabilities do not exist. */
+ * Root of a cell has every capability inside it. Leaving uid 0 loses them as on Linux: the
+ * effective set with the effective uid, all sets when no uid is 0 any more (unless PR_SET_KEEPCAPS
+ * kept the permitted one), and the capabilities over files with fsuid. File capabilities do not
+ * exist. */
 #include <linux/capability.h>
 #include <linux/securebits.h>
 

@@ -1,5 +1,6 @@
-/* Changes of credentials that follow from others (capabilities(7), credentials(7)). The capabilities are the cell's
- * own: they decide what our kernel allows and mean nothing to the host. */
+/* Changes of credentials that follow from others (capabilities(7), credentials(7)). The
+ * capabilities are the cell's own: they decide what our kernel allows and mean nothing to the
+ * host. */
 #ifndef VIV_KERNEL_TASK_CRED_H
 #define VIV_KERNEL_TASK_CRED_H
 
@@ -15,8 +16,8 @@ void cred_init(struct cred *c, uint32_t uid, uint32_t gid);
 void cred_follow_uids(struct cred *c, const struct cred *old);
 /* Only fsuid was changed from old's. */
 void cred_follow_fsuid(struct cred *c, const struct cred *old);
-/* The program is replaced. euid and egid are those of the new program (set-user-ID applied by the caller); saved and
- * file system ids and capabilities follow. */
+/* The program is replaced. euid and egid are those of the new program (set-user-ID applied by the
+ * caller); saved and file system ids and capabilities follow. */
 void cred_exec(struct cred *c);
 /* c may act on a thing of target as its owner does (same user): kill-like rules are elsewhere. */
 bool cred_is_same_user(const struct cred *c, const struct cred *target);

@@ -1,23 +1,31 @@
 /* Calls that wait for long leave the host's list of open notifications.
  *
- * The host walks that list three times for each call (poll, receive, answer), so each call that waits makes all others slower. A call
- * that has waited while many others were made is *detached*: its thread gets the reserved signal, its notification is answered with
- * ERESTARTSYS, and the stub's handler, finding the call about to be made again, has the thread wait in stub_wait() instead, natively.
+ * The host walks that list three times for each call (poll, receive, answer), so each call that
+ * waits makes all others slower. A call that has waited while many others were made is *detached*:
+ * its thread gets the reserved signal, its notification is answered with ERESTARTSYS, and the
+ * stub's handler, finding the call about to be made again, has the thread wait in stub_wait()
+ * instead, natively.
  *
- * For the kernel nothing else changes: the call stays parked on its queues, in its place, with its deadline; it is woken, run, cut
- * short and stopped as before. What differs is the way of its answer, struct call's way:
+ * For the kernel nothing else changes: the call stays parked on its queues, in its place, with its
+ * deadline; it is woken, run, cut short and stopped as before. What differs is the way of its
+ * answer, struct call's way:
  *
- *   WAY_NOTIFY ── call_detach() ──▶ WAY_SIGNAL ── call_leave(): a reserved signal with the result ──▶ ended
- *       ▲                               │ │
- *       └─ the thread makes the same ───┘ └──── HC_WAIT_END: a signal of the guest's (or a nudge) found the thread waiting ──▶ ended:
- *          call again: it never waited          cut short, or answered already; or WAY_ASKED, if nothing may cut it short
+ *   WAY_NOTIFY ── call_detach() ──▶ WAY_SIGNAL ── call_leave(): a reserved signal
+ *       ▲                               │ │            with the result ──▶ ended
+ *       └─ the thread makes the same ───┘ │
+ *          call again: it never waited    └──── HC_WAIT_END: a signal of the guest's (or a nudge)
+ *                                               found the thread waiting ──▶ ended: cut short, or
+ *                                               answered already; or WAY_ASKED, if nothing may
+ *                                               cut it short
  *
- * No wake-up is lost: the signals that send a thread to wait and that fetch it are reserved ones, which the host keeps in order for
- * each thread, and the wait is a place in the code, not an act: whoever is fetched from there need not have fallen asleep yet. When
- * the host has no room for a signal, the end is kept and the thread nudged from time to time until it asks.
+ * No wake-up is lost: the signals that send a thread to wait and that fetch it are reserved ones,
+ * which the host keeps in order for each thread, and the wait is a place in the code, not an act:
+ * whoever is fetched from there need not have fallen asleep yet. When the host has no room for a
+ * signal, the end is kept and the thread nudged from time to time until it asks.
  *
- * What a thread says of itself is not believed: the kernel keeps number, place and arguments of the call, and a thread that does not
- * do as it is told has only its own call ended. docs/decisions/0032-long-waits.md has the reasons. */
+ * What a thread says of itself is not believed: the kernel keeps number, place and arguments of the
+ * call, and a thread that does not do as it is told has only its own call ended.
+ * docs/decisions/0032-long-waits.md has the reasons. */
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -30,8 +38,9 @@
 #include "stub/stub.h"
 
 #define KEEP 32 /* so many may wait as they are */
-/* How many calls are made before one that waits is detached: about as many as make up for what it costs. The longer the list is,
- * the dearer is each entry, as fewer of them are in the processor's cache. */
+/* How many calls are made before one that waits is detached: about as many as make up for what it
+ * costs. The longer the list is, the dearer is each entry, as fewer of them are in the processor's
+ * cache. */
 #define AGE_SUM (1u << 18)
 #define AGE_MIN 256
 #define AGE_MAX 4096
@@ -83,8 +92,9 @@ static struct stub_wait wait_of(const struct call *c, int64_t ret)
 	};
 }
 
-/* A handler runs on the thread's stack if it has no other. Where there is a guard page and not a signal's length before it, the
- * call stays as it is; on the host it would not have taken any stack either. */
+/* A handler runs on the thread's stack if it has no other. Where there is a guard page and not a
+ * signal's length before it, the call stays as it is; on the host it would not have taken any stack
+ * either. */
 static bool has_room(const struct task *t)
 {
 	uint64_t need = RED_ZONE + host_signal_frame() + STUB_ROOM, sp;
@@ -110,7 +120,8 @@ static int call_detach(struct task *t)
 	if (c->ready || t->sig_inflight || t->proc->state != PROC_RUNNING ||
 	    t->proc->stop_request || t->proc->exiting)
 		return -EAGAIN;
-	/* The stub's own calls are made with everything blocked; and what it does before it waits may be calls. */
+	/* The stub's own calls are made with everything blocked; and what it does before it waits
+	 * may be calls. */
 	if (c->kind == PARK_NOINTR || t->errand || c->ip - STUB_BASE < STUB_SPAN ||
 	    cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, t->proc->pid, t->tid, &hs) < 0 ||
 	    (hs.blocked & SIGBIT(STUB_SIG)) || !(hs.caught & SIGBIT(STUB_SIG)) || !has_room(t))

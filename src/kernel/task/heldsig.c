@@ -1,14 +1,17 @@
 /* Signals kept for signalfd.
  *
- * Pending signals live in the host's queues of the runner, where only the runner itself can take them out. So a signal that is
- * in the mask of one of the process's signalfds (proc.sigfd_mask) and that every thread blocks is not sent on: it waits here and
- * a read of the signalfd takes it. It is sent on after all when a thread does not block it any more or when the last signalfd
- * for it is closed; that is looked at whenever the process makes a call that reaches the kernel.
+ * Pending signals live in the host's queues of the runner, where only the runner itself can take
+ * them out. So a signal that is in the mask of one of the process's signalfds (proc.sigfd_mask) and
+ * that every thread blocks is not sent on: it waits here and a read of the signalfd takes it. It is
+ * sent on after all when a thread does not block it any more or when the last signalfd for it is
+ * closed; that is looked at whenever the process makes a call that reaches the kernel.
  *
- * What was pending before the signalfd was made or widened is fetched by the stub of the thread that does so (signal_collect()).
+ * What was pending before the signalfd was made or widened is fetched by the stub of the thread
+ * that does so (signal_collect()).
  *
- * Differences from Linux: what was pending before for another thread alone is not read; what is held is not seen by sigpending and
- * sigtimedwait, and a thread that unblocks it gets it with its next call. SIGCONT and SIGSTOP are never held. */
+ * Differences from Linux: what was pending before for another thread alone is not read; what is
+ * held is not seen by sigpending and sigtimedwait, and a thread that unblocks it gets it with its
+ * next call. SIGCONT and SIGSTOP are never held. */
 #include "kernel/task/heldsig.h"
 
 #include <errno.h>
@@ -30,7 +33,8 @@ struct held {
 };
 OBJ_TYPE(held_type, struct held, 65536);
 
-/* A thread inside the stub blocks everything for the moment: what it will do is found out at its next call. */
+/* A thread inside the stub blocks everything for the moment: what it will do is found out at its
+ * next call. */
 static bool is_blocked(const struct proc *p, const struct task *only, int sig)
 {
 	struct host_sigs hs;
@@ -38,7 +42,7 @@ static bool is_blocked(const struct proc *p, const struct task *only, int sig)
 
 	if (cell.proc_fd < 0)
 		return true;
-	list_for_each (t, &p->threads, thread_link) {
+	list_for_each(t, &p->threads, thread_link) {
 		if (only && t != only)
 			continue;
 		if (host_thread_sigs_of(cell.proc_fd, p->pid, t->tid, sig, &hs) == 0 &&
@@ -55,7 +59,7 @@ int held_add(struct proc *p, const struct task *only, int sig, const struct linu
 	uint32_t count = 0;
 	struct held *h;
 
-	list_for_each (h, &p->held, link) {
+	list_for_each(h, &p->held, link) {
 		if (h->tid == tid && h->info.signo == sig && sig < 32)
 			return 1; /* a standard signal is pending once */
 		count++;
@@ -83,8 +87,9 @@ static void held_unlink(struct proc *p, struct held *h)
 	struct held *o;
 
 	list_remove(&h->link);
-	list_for_each (o, &p->held, link)
-		/* The analyzer takes the head of another list for an entry. NOLINTNEXTLINE(clang-analyzer-core.*) */
+	list_for_each(o, &p->held, link)
+		/* The analyzer takes the head of another list for an entry.
+		 * NOLINTNEXTLINE(clang-analyzer-core.*) */
 		if (o->info.signo == h->info.signo)
 			return;
 	p->held_set &= ~SIGBIT(h->info.signo);
@@ -101,7 +106,7 @@ uint64_t held_pending(const struct task *t)
 	uint64_t set = 0;
 	struct held *h;
 
-	list_for_each (h, &t->proc->held, link)
+	list_for_each(h, &t->proc->held, link)
 		if (!h->tid || h->tid == t->tid)
 			set |= SIGBIT(h->info.signo);
 	return set;
@@ -111,7 +116,7 @@ bool held_next(struct task *t, uint64_t mask, struct linux_siginfo *out)
 {
 	struct held *h, *best = NULL;
 
-	list_for_each (h, &t->proc->held, link) {
+	list_for_each(h, &t->proc->held, link) {
 		if ((h->tid && h->tid != t->tid) || !(mask & SIGBIT(h->info.signo)))
 			continue;
 		if (!best || (h->tid && !best->tid) ||
@@ -138,14 +143,15 @@ void held_pass_on(struct task *t)
 	struct held *h, *tmp;
 	uint64_t out;
 
-	/* One look at the caller: it is the threads that unblock something which make calls afterwards. */
+	/* One look at the caller: it is the threads that unblock something which make calls
+	 * afterwards. */
 	if ((p->held_set & p->sigfd_mask) && cell.proc_fd >= 0)
 		(void)host_thread_sigs_of(cell.proc_fd, p->pid, t->tid, p->held_set >> 31 ? 64 : 1,
 					  &hs);
 	out = p->held_set & ~(hs.blocked & p->sigfd_mask);
 	if (!out)
 		return;
-	list_for_each_safe (h, tmp, &p->held, link) {
+	list_for_each_safe(h, tmp, &p->held, link) {
 		if (!(out & SIGBIT(h->info.signo)) ||
 		    (h->tid && h->tid != t->tid && (p->sigfd_mask & SIGBIT(h->info.signo))))
 			continue;
@@ -170,7 +176,7 @@ void held_free(struct proc *p)
 {
 	struct held *h, *tmp;
 
-	list_for_each_safe (h, tmp, &p->held, link) {
+	list_for_each_safe(h, tmp, &p->held, link) {
 		list_remove(&h->link);
 		obj_free(&held_type, h);
 	}

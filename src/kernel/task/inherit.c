@@ -1,5 +1,5 @@
-/* What a new thread takes over from the one that made it, as far as only the scheduling calls care about it. The host
- * gives its own threads the same CPUs and nice value by itself. */
+/* What a new thread takes over from the one that made it, as far as only the scheduling calls care
+ * about it. The host gives its own threads the same CPUs and nice value by itself. */
 #include <sched.h>
 
 #include "kernel/task/task.h"

@@ -1,8 +1,9 @@
 /* The interval timers of a process (itimer.h).
  *
- * ITIMER_REAL is proc->alarm. The two that count CPU time watch the host's clock of the process: it cannot have moved
- * by more than the wall clock times the number of CPUs, so the next look is planned for the earliest moment at which
- * the timer can be due, never sooner than 2 ms. They may be late by about that. */
+ * ITIMER_REAL is proc->alarm. The two that count CPU time watch the host's clock of the process: it
+ * cannot have moved by more than the wall clock times the number of CPUs, so the next look is
+ * planned for the earliest moment at which the timer can be due, never sooner than 2 ms. They may
+ * be late by about that. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -13,7 +14,8 @@
 #include "kernel/task/itimer.h"
 #include "kernel/task/ptimer.h"
 
-/* A repeating timer runs no oftener than this, so that a guest cannot keep the main loop busy with one. */
+/* A repeating timer runs no oftener than this, so that a guest cannot keep the main loop busy with
+ * one. */
 #define REPEAT_MIN 100000LL
 #define INTERVAL_MAX \
 	(INT64_MAX / 4) /* a longer one, though it is told as it was set, ends no later */

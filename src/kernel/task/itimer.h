@@ -1,5 +1,5 @@
-/* The three interval timers of a process: ITIMER_REAL (also alarm), ITIMER_VIRTUAL and ITIMER_PROF. They survive
- * exec; fork does not copy them. Times in ns. */
+/* The three interval timers of a process: ITIMER_REAL (also alarm), ITIMER_VIRTUAL and ITIMER_PROF.
+ * They survive exec; fork does not copy them. Times in ns. */
 #ifndef VIV_KERNEL_TASK_ITIMER_H
 #define VIV_KERNEL_TASK_ITIMER_H
 

@@ -1,5 +1,5 @@
-/* Handles on processes; see pidref.h. A process holds one reference to its handle from the first time that somebody asks for it
- * until it has been waited for. */
+/* Handles on processes; see pidref.h. A process holds one reference to its handle from the first
+ * time that somebody asks for it until it has been waited for. */
 #include <poll.h>
 
 #include "base/arena.h"

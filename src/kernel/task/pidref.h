@@ -1,6 +1,7 @@
-/* A counted handle on one process, for those who must not mix it up with a later one of the same number (pidfd). It outlives
- * the struct proc: once the process has been waited for, proc is NULL and stays so. A handle can be made before the process is
- * there (CLONE_PIDFD): it is unborn until pidref_attach() or pidref_cancel(). */
+/* A counted handle on one process, for those who must not mix it up with a later one of the same
+ * number (pidfd). It outlives the struct proc: once the process has been waited for, proc is NULL
+ * and stays so. A handle can be made before the process is there (CLONE_PIDFD): it is unborn until
+ * pidref_attach() or pidref_cancel(). */
 #ifndef VIV_KERNEL_TASK_PIDREF_H
 #define VIV_KERNEL_TASK_PIDREF_H
 

@@ -1,15 +1,17 @@
 /* POSIX timers (ptimer.h).
  *
- * A timer on a clock of time is a ktimer; one on a clock of CPU time looks at the host's clock from time to time, as the
- * interval timers do. At most one signal of a timer is on its way: when a repeating timer is due while its last signal
- * has not been taken (it travels, or is blocked and pending on the host), the expiry is counted, and the next signal
- * carries the count as si_overrun. Repeating timers run at most every 100 us; what lies between is overrun too.
+ * A timer on a clock of time is a ktimer; one on a clock of CPU time looks at the host's clock from
+ * time to time, as the interval timers do. At most one signal of a timer is on its way: when a
+ * repeating timer is due while its last signal has not been taken (it travels, or is blocked and
+ * pending on the host), the expiry is counted, and the next signal carries the count as si_overrun.
+ * Repeating timers run at most every 100 us; what lies between is overrun too.
  *
- * Who takes a signal with sigtimedwait or from a signalfd asks for its count then, by the signal's number (seq): the stub takes it
- * from the host first and asks after that, so the timer may have sent the next one in between.
+ * Who takes a signal with sigtimedwait or from a signalfd asks for its count then, by the signal's
+ * number (seq): the stub takes it from the host first and asks after that, so the timer may have
+ * sent the next one in between.
  *
- * Left out: a step of the host's wall clock does not move absolute timers on CLOCK_REALTIME that run already, and the
- * CPU clocks of other processes cannot be used. */
+ * Left out: a step of the host's wall clock does not move absolute timers on CLOCK_REALTIME that
+ * run already, and the CPU clocks of other processes cannot be used. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -47,7 +49,8 @@ struct ptimer {
 	int64_t overrun; /* expiries since the last signal that got none */
 	int64_t before; /* what the signal before the last one missed in all */
 	int64_t last_overrun; /* carried by the last signal */
-	bool told; /* ptimer_taken() says when a signal is taken: the overrun is counted up to then */
+	/* ptimer_taken() says when a signal is taken: the overrun is counted up to then */
+	bool told;
 	bool sent; /* a signal was sent since it was set */
 	bool taken; /* ptimer_taken() said so of the last one */
 };
@@ -104,7 +107,7 @@ static bool ptimer_signal_pending(const struct ptimer *pt)
 	struct task *t, *any = NULL;
 	uint64_t bit = SIGBIT(pt->signo);
 
-	list_for_each (t, &pt->proc->threads, thread_link) {
+	list_for_each(t, &pt->proc->threads, thread_link) {
 		if (pt->notify == LINUX_SIGEV_THREAD_ID && t->tid != pt->tid)
 			continue;
 		any = t;
@@ -113,7 +116,8 @@ static bool ptimer_signal_pending(const struct ptimer *pt)
 	}
 	if (pt->proc->held_set & bit) /* it waits for a signalfd to be read */
 		return true;
-	/* A blocked signal waits on the host. It is worth asking only for those that would queue up. */
+	/* A blocked signal waits on the host. It is worth asking only for those that would queue
+	 * up. */
 	if (!any || pt->signo < RT_FIRST)
 		return false;
 	if (host_task_status(cell.proc_fd, pt->proc->pid, any->tid, &status) < 0)
@@ -121,7 +125,8 @@ static bool ptimer_signal_pending(const struct ptimer *pt)
 	return (status.sig_pnd | status.shd_pnd) & bit;
 }
 
-/* A repeating timer whose time has come: to the next moment after now. Returns how many were skipped. */
+/* A repeating timer whose time has come: to the next moment after now. Returns how many were
+ * skipped. */
 static int64_t ptimer_forward(struct ptimer *pt, int64_t now)
 {
 	int64_t missed = (now - pt->due) / pt->interval;
@@ -185,7 +190,8 @@ static void ptimer_signal(struct ptimer *pt, int64_t late)
 		return;
 	}
 	pt->seq++;
-	/* If somebody has just taken the signal before and not said so yet, what came since the last look was most likely its. */
+	/* If somebody has just taken the signal before and not said so yet, what came since the
+	 * last look was most likely its. */
 	pt->before = pt->late + pt->overrun + (unsaid ? late : 0);
 	pt->late = unsaid ? 0 : late;
 	pt->overrun = 0;
@@ -244,7 +250,8 @@ static int ptimer_set_clock(struct ptimer *pt, struct task *t, int clock)
 	default:
 		break;
 	}
-	/* The CPU clock of a process or thread by number: ~number << 3, 4 for a thread, and which of the three. */
+	/* The CPU clock of a process or thread by number: ~number << 3, 4 for a thread, and which
+	 * of the three. */
 	if (clock >= 0 || (clock & 3) == 3)
 		return -EINVAL;
 	pid = ~(clock >> 3);
@@ -410,7 +417,8 @@ int ptimer_taken(struct proc *p, int id, uint32_t seq)
 	if (!pt->sent)
 		return (int)pt->last_overrun;
 	pt->told = true;
-	/* A standard signal that is pending stays the first one that was sent, however often it is sent again. */
+	/* A standard signal that is pending stays the first one that was sent, however often it is
+	 * sent again. */
 	if (pt->signo >= RT_FIRST && seq + 1 == pt->seq) {
 		pt->last_overrun = MIN(pt->before, (int64_t)INT_MAX);
 	} else {

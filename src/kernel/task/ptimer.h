@@ -6,12 +6,13 @@
 #include "kernel/task/itimer.h"
 #include "kernel/task/task.h"
 
-/* A new timer on clock; ev NULL: SIGALRM with the timer's number. Its number, or -EINVAL, -EOPNOTSUPP,
- * -EAGAIN (too many). */
+/* A new timer on clock; ev NULL: SIGALRM with the timer's number. Its number, or -EINVAL,
+ * -EOPNOTSUPP, -EAGAIN (too many). */
 int ptimer_new(struct task *t, int clock, const struct linux_sigevent *ev);
 struct ptimer *ptimer_find(struct proc *p, int id); /* borrows; NULL: none */
 void ptimer_get(struct ptimer *pt, struct itimer_ns *out);
-/* absolute: value is a moment on the timer's clock. -ENOMEM: too many timers; it is stopped then. */
+/* absolute: value is a moment on the timer's clock. -ENOMEM: too many timers; it is stopped
+ * then. */
 int ptimer_set(struct ptimer *pt, bool absolute, const struct itimer_ns *value);
 /* What the last signal that was taken missed. */
 int ptimer_overrun(struct ptimer *pt);

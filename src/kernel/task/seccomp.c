@@ -1,12 +1,17 @@
-/* Seccomp filters of guests: the classic BPF of seccomp, and what is done to it before the host gets it.
+/* Seccomp filters of guests: the classic BPF of seccomp, and what is done to it before the host
+ * gets it.
  *
- * The host runs every filter of a runner, ours and the guest's, and takes the strictest answer. So a guest's filter cannot weaken
- * ours; what does not fit is put right here:
- *   the stub's calls     would be judged as if the program made them: a prefix lets them through, by their marks and numbers only;
- *   KILL_THREAD          ends a thread without our hearing of it: becomes a trap, and the stub asks;
- *   TRACE                is weaker than our "notify": becomes a notification without a listener, ENOSYS like a tracer that is not there;
+ * The host runs every filter of a runner, ours and the guest's, and takes the strictest answer. So
+ * a guest's filter cannot weaken ours; what does not fit is put right here:
+ *   the stub's calls     would be judged as if the program made them: a prefix lets them
+ *                        through, by their marks and numbers only;
+ *   KILL_THREAD          ends a thread without our hearing of it: becomes a trap, and the stub
+ *                        asks;
+ *   TRACE                is weaker than our "notify": becomes a notification without a listener,
+ *                        ENOSYS like a tracer that is not there;
  *   LOG                  would write into the host's log: becomes ALLOW.
- * For calls that our own filter traps the host's answer is ours alone; there the stub asks, and the copy kept here is run. */
+ * For calls that our own filter traps the host's answer is ours alone; there the stub asks, and the
+ * copy kept here is run. */
 #include "kernel/task/seccomp.h"
 
 #include <linux/audit.h>
@@ -27,8 +32,8 @@ uint32_t seccomp_alive, seccomp_dropped;
 
 OBJ_TYPE(filter_type, struct seccomp_filter, FILTERS_MAX);
 
-/* What the stub calls natively or asks with its mark. Each is harmless from a guest that has a filter (seccomp_may_ask() sees to
- * those that reach us). */
+/* What the stub calls natively or asks with its mark. Each is harmless from a guest that has a
+ * filter (seccomp_may_ask() sees to those that reach us). */
 static const uint16_t stub_calls[] = {
 	SYS_close,	   SYS_mprotect,	SYS_munmap,
 	SYS_rt_sigaction,  SYS_rt_sigprocmask,	SYS_rt_sigreturn,

@@ -1,13 +1,14 @@
 /* Who is sent what, and how it reaches the runner.
  *
- * A signal without a handler goes to the host as it is: it ends the process, is ignored or stays pending there, as its mask and
- * dispositions (which are the host's) say. A signal with a handler travels inside the reserved signal to exactly one thread; see
- * src/stub/signal.c. A stop is the host's SIGSTOP, as a thread that waits for our answer takes no other; a stop signal that is
+ * A signal without a handler goes to the host as it is: it ends the process, is ignored or stays
+ * pending there, as its mask and dispositions (which are the host's) say. A signal with a handler
+ * travels inside the reserved signal to exactly one thread; see src/stub/signal.c. A stop is the
+ * host's SIGSTOP, as a thread that waits for our answer takes no other; a stop signal that is
  * blocked is left to the host, which stops the process when it is unblocked (docs/decisions/0035).
  *
- * Which signals have a handler: p->sig_caught is a superset that the stub reports; the host's own sets (/proc/PID/task/TID/status)
- * are read only for those. Without a /proc every thread is assumed to have the signal unblocked; the stub sends it back
- * (HC_REROUTE) where that is wrong. */
+ * Which signals have a handler: p->sig_caught is a superset that the stub reports; the host's own
+ * sets (/proc/PID/task/TID/status) are read only for those. Without a /proc every thread is assumed
+ * to have the signal unblocked; the stub sends it back (HC_REROUTE) where that is wrong. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -23,7 +24,8 @@
 
 #define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 #define IGNORED (SIGBIT(SIGCHLD) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH)) /* by default */
-/* Signals that end a process with a core: the host makes a thread that waits for our answer see them only after it. */
+/* Signals that end a process with a core: the host makes a thread that waits for our answer see
+ * them only after it. */
 #define CORES                                                                                    \
 	(SIGBIT(SIGQUIT) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGABRT) | SIGBIT(SIGFPE) | \
 	 SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGXCPU) | SIGBIT(SIGXFSZ))
@@ -49,7 +51,7 @@ static bool is_travelling(const struct task *t, int sig, bool shared)
 
 	if (sig < 32 && !(t->sig_sent & SIGBIT(sig)))
 		return false;
-	list_for_each (v, &t->travelling, link)
+	list_for_each(v, &t->travelling, link)
 		if (v->info.signo == sig && v->shared == shared)
 			return true;
 	return false;
@@ -69,7 +71,8 @@ static bool travel_add(struct list *to, int sig, bool shared, const struct linux
 	return true;
 }
 
-/* One that is not noted (no room, or far too many of those that queue) only cannot be saved when its thread ends. */
+/* One that is not noted (no room, or far too many of those that queue) only cannot be saved when
+ * its thread ends. */
 static void travel_note(struct task *t, int sig, bool shared, const struct linux_siginfo *info)
 {
 	if (sig < 32 || t->sig_inflight <= TRAVEL_MAX)
@@ -82,8 +85,8 @@ static void travel_free(struct travel *v)
 	obj_free(&travel_type, v);
 }
 
-/* The siginfo for a signal that goes to the host directly: its code must be SI_QUEUE; the real one rides in si_errno for
- * sigtimedwait. */
+/* The siginfo for a signal that goes to the host directly: its code must be SI_QUEUE; the real one
+ * rides in si_errno for sigtimedwait. */
 static void pack_direct(struct linux_siginfo *out, int sig, const struct linux_siginfo *info)
 {
 	memset(out, 0, sizeof(*out));
@@ -111,8 +114,8 @@ static int send_reserved(struct task *t, int sig, unsigned flags, const struct l
 	return ret;
 }
 
-/* A reserved signal without a signal in it: the thread comes by the stub. Queues can be full; then SIGSYS, of which the host
- * delivers one without its siginfo. */
+/* A reserved signal without a signal in it: the thread comes by the stub. Queues can be full; then
+ * SIGSYS, of which the host delivers one without its siginfo. */
 static void nudge(struct task *t, unsigned flags)
 {
 	if (send_reserved(t, 0, flags, NULL) == -EAGAIN)
@@ -186,7 +189,7 @@ void signal_taken(struct task *t, int sig)
 
 	if (t->sig_inflight)
 		t->sig_inflight--;
-	list_for_each (v, &t->travelling, link)
+	list_for_each(v, &t->travelling, link)
 		if (v->info.signo == sig) {
 			travel_free(v);
 			break;
@@ -205,7 +208,7 @@ void signal_task_gone(struct task *t)
 {
 	struct travel *v, *tmp;
 
-	list_for_each_safe (v, tmp, &t->travelling, link) {
+	list_for_each_safe(v, tmp, &t->travelling, link) {
 		if (!v->shared) {
 			travel_free(v);
 			continue;
@@ -221,8 +224,9 @@ bool signal_strand(struct proc *p, int sig, const struct linux_siginfo *info)
 	uint32_t count = 0;
 	struct travel *v;
 
-	list_for_each (v, &p->stranded, link) {
-		/* As Linux does it where a queue is full: what is pending already is not pending twice. */
+	list_for_each(v, &p->stranded, link) {
+		/* As Linux does it where a queue is full: what is pending already is not pending
+		 * twice. */
 		if (v->info.signo == sig && (sig < 32 || count >= UNBORN_MAX))
 			return true;
 		count++;
@@ -254,13 +258,15 @@ static bool is_parked(const struct task *t)
 	return call_is_parked(&t->call);
 }
 
-/* Parked, and nothing happens on the host before we answer. A detached call's thread takes signals and stops as if it ran. */
+/* Parked, and nothing happens on the host before we answer. A detached call's thread takes signals
+ * and stops as if it ran. */
 static bool is_held(const struct task *t)
 {
 	return is_parked(t) && t->call.way != WAY_SIGNAL;
 }
 
-/* As host_thread_sigs_of(): what a detached call's thread blocks is known, and it may be on its way to where it blocks that. */
+/* As host_thread_sigs_of(): what a detached call's thread blocks is known, and it may be on its way
+ * to where it blocks that. */
 static int task_sigs(const struct task *t, int sig, struct host_sigs *out)
 {
 	if (is_parked(t) && t->call.way == WAY_SIGNAL) {
@@ -271,13 +277,14 @@ static int task_sigs(const struct task *t, int sig, struct host_sigs *out)
 				: host_thread_sigs_of(cell.proc_fd, t->proc->pid, t->tid, sig, out);
 }
 
-/* The thread to which a signal of this number travels, of those that queue: the next must not overtake it on another way. */
+/* The thread to which a signal of this number travels, of those that queue: the next must not
+ * overtake it on another way. */
 static struct task *travels_to(struct proc *p, const struct task *only, int sig)
 {
 	struct task *t;
 
 	if (sig >= 32)
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			if ((!only || t == only) &&
 			    (t->raising == sig || is_travelling(t, sig, !only)))
 				return t;
@@ -295,19 +302,20 @@ static int deliver_caught(struct proc *p, struct task *only, int sig,
 
 	/* A standard signal that is already on its way is not sent twice. */
 	if (sig < 32)
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			if ((!only || t == only) && is_travelling(t, sig, !only))
 				return 0;
-	/* There is no choice, and the thread runs: it takes it or makes it pending itself. What its mask is costs more to find out
-	 * than all the rest. */
+	/* There is no choice, and the thread runs: it takes it or makes it pending itself. What its
+	 * mask is costs more to find out than all the rest. */
 	t = only ? only : p->nthreads == 1 ? proc_leader(p) : NULL;
 	if (t && !is_parked(t)) {
 		ret = send_reserved(t, sig, how, info);
 		if (ret != -EAGAIN || sig >= 32)
 			return ret;
 	}
-	/* The analyzer takes not_this for an entry also where it is none. NOLINTNEXTLINE(clang-analyzer-core.*) */
-	list_for_each (t, &p->threads, thread_link) {
+	/* The analyzer takes not_this for an entry also where it is none.
+	 * NOLINTNEXTLINE(clang-analyzer-core.*) */
+	list_for_each(t, &p->threads, thread_link) {
 		if ((only && t != only) || t == not_this)
 			continue;
 		ret = task_sigs(t, sig, &hs);
@@ -331,7 +339,8 @@ static int deliver_caught(struct proc *p, struct task *only, int sig,
 			return ret;
 		running = NULL; /* a standard signal never fails for want of room */
 	}
-	/* Blocked everywhere. A thread that runs makes it pending itself, with its true siginfo; a parked one is not disturbed. */
+	/* Blocked everywhere. A thread that runs makes it pending itself, with its true siginfo; a
+	 * parked one is not disturbed. */
 	if (running)
 		return send_reserved(running, sig, how, info);
 	pack_direct(&direct, sig, info);
@@ -363,9 +372,10 @@ void pgrp_hangup_if_orphaned(pid_t pgid)
 	(void)signal_send_pgrp(pgid, SIGCONT, NULL);
 }
 
-/* A parked thread that was told to stop has its host's pending mark set already, so the host does not wake it for a later signal,
- * not even a fatal one. If something is pending that it does not block, the call is cut short: the host then acts on it. What is
- * pending for the process may be another thread's by then, so the thread gets a signal of its own: without any, the host would
+/* A parked thread that was told to stop has its host's pending mark set already, so the host does
+ * not wake it for a later signal, not even a fatal one. If something is pending that it does not
+ * block, the call is cut short: the host then acts on it. What is pending for the process may be
+ * another thread's by then, so the thread gets a signal of its own: without any, the host would
  * show our ERESTARTSYS to the guest. */
 static void parked_nudge(struct proc *p, int sig)
 {
@@ -375,7 +385,7 @@ static void parked_nudge(struct proc *p, int sig)
 	if ((!p->was_stopped && !(CORES & SIGBIT(sig))) || p->state != PROC_RUNNING ||
 	    cell.proc_fd < 0)
 		return;
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		if (is_held(t) && host_task_status(cell.proc_fd, p->pid, t->tid, &st) == 0 &&
 		    ((st.sig_pnd | st.shd_pnd) & ~st.sig_blk)) {
 			nudge(t, 0);
@@ -390,15 +400,16 @@ static void task_stop(struct task *t)
 	(void)host_tgsigqueue(t->proc->pid, t->tid, SIGSTOP, &si);
 }
 
-/* The host hands a stop to one thread, which stops the others. It may choose one that waits for our answer, and that does nothing
- * before it has it: the others would run on. So they are told themselves; what of that is left over goes with SIGCONT. */
+/* The host hands a stop to one thread, which stops the others. It may choose one that waits for our
+ * answer, and that does nothing before it has it: the others would run on. So they are told
+ * themselves; what of that is left over goes with SIGCONT. */
 static int proc_stop(struct proc *p)
 {
 	int ret = host_kill(p->pid, SIGSTOP);
 	struct task *t;
 
 	if (p->nthreads > 1)
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			if (!is_held(t))
 				task_stop(t);
 	return ret;
@@ -418,13 +429,14 @@ static enum stop stop_does(struct proc *p, const struct task *only, int sig)
 	struct host_sigs hs;
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link) {
+	list_for_each(t, &p->threads, thread_link) {
 		if (only && t != only)
 			continue;
 		if (cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0)
 			return STOP_NOW;
-		/* In the stub everything is blocked, which says nothing of the guest's mask. The host can be left to find out
-		 * unless another thread waits for our answer: see proc_stop(). */
+		/* In the stub everything is blocked, which says nothing of the guest's mask. The
+		 * host can be left to find out unless another thread waits for our answer: see
+		 * proc_stop(). */
 		if ((hs.blocked & SIGBIT(sig)) &&
 		    (!(hs.blocked & SIGBIT(STUB_SIG)) || p->nthreads == 1))
 			continue;
@@ -453,9 +465,9 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 		return 0;
 	p->stop_request = sig;
 	ret = proc_stop(p);
-	/* A thread that waits for our answer does not stop on the host before it gets it, so the host would not report a stop: we
-	 * say it ourselves. */
-	list_for_each (t, &p->threads, thread_link)
+	/* A thread that waits for our answer does not stop on the host before it gets it, so the
+	 * host would not report a stop: we say it ourselves. */
+	list_for_each(t, &p->threads, thread_link)
 		if (is_parked(t)) {
 			proc_stopped(p, sig);
 			break;
@@ -463,7 +475,8 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 	return ret;
 }
 
-/* The host's SIGCONT that continues p and that the guest does not see. It would take back stop signals that are pending. */
+/* The host's SIGCONT that continues p and that the guest does not see. It would take back stop
+ * signals that are pending. */
 static void proc_thaw(const struct proc *p)
 {
 	const struct linux_siginfo direct = { .signo = SIGCONT,
@@ -495,7 +508,7 @@ static bool is_open(struct proc *p, const struct task *only, int sig)
 	struct host_sigs hs;
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		if ((!only || t == only) &&
 		    (cell.proc_fd < 0 || host_thread_sigs(cell.proc_fd, p->pid, t->tid, &hs) < 0 ||
 		     !((hs.blocked | hs.ignored) & SIGBIT(sig))))
@@ -503,8 +516,8 @@ static bool is_open(struct proc *p, const struct task *only, int sig)
 	return false;
 }
 
-/* To the host as it is. A stopped process takes it after SIGCONT; but what we call stopped may not be so on the host yet (see
- * deliver_stop()), which would end it at once. */
+/* To the host as it is. A stopped process takes it after SIGCONT; but what we call stopped may not
+ * be so on the host yet (see deliver_stop()), which would end it at once. */
 static int deliver_default(struct proc *p, struct task *t, int sig,
 			   const struct linux_siginfo *info)
 {
@@ -531,8 +544,9 @@ static void send_held(struct proc *p)
 		(void)host_kill(p->pid, __builtin_ctzll(p->stop_held) + 1);
 }
 
-/* Always the host's own: it continues the whole process. Sent to one thread if there is a handler, so that we know whose parked
- * call the host will restart or end; the stub's handler (stub_cont) finds the real code in it, and whether the call ends. */
+/* Always the host's own: it continues the whole process. Sent to one thread if there is a handler,
+ * so that we know whose parked call the host will restart or end; the stub's handler (stub_cont)
+ * finds the real code in it, and whether the call ends. */
 static int deliver_cont(struct proc *p, struct task *t, bool caught,
 			const struct linux_siginfo *info)
 {
@@ -569,8 +583,8 @@ static int deliver_cont(struct proc *p, struct task *t, bool caught,
 	return ret;
 }
 
-/* sig_caught remembers handlers that are gone (a shell's child resets what the shell caught). For a stop the difference counts:
- * only we can stop a process. */
+/* sig_caught remembers handlers that are gone (a shell's child resets what the shell caught). For a
+ * stop the difference counts: only we can stop a process. */
 static bool stop_is_caught(struct proc *p, int sig)
 {
 	struct task *t = proc_leader(p);
@@ -599,7 +613,8 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	if (!info)
 		info = &kernel_info;
 	if (sig == SIGKILL || (sig == SIGSYS && !caught) || sig == STUB_SIG) {
-		/* The last two are ours in the runner; by default they end a process. A SIGSYS with a handler reaches it by the stub's. */
+		/* The last two are ours in the runner; by default they end a process. A SIGSYS with
+		 * a handler reaches it by the stub's. */
 		proc_kill(p, sig == SIGKILL ? 0 : sig);
 		return 0;
 	}
@@ -617,11 +632,12 @@ static int deliver(struct proc *p, struct task *t, int sig, const struct linux_s
 	return deliver_default(p, t, sig, info);
 }
 
-/* Those who have yet to get a signal that was sent to many. Who they are is decided when it is sent; before anything else happens to
- * one of them, it gets it. */
+/* Those who have yet to get a signal that was sent to many. Who they are is decided when it is
+ * sent; before anything else happens to one of them, it gets it. */
 static struct list late = LIST_INIT(late);
-/* One of them is just getting its signals. What that makes others send (a child stops, its parent hears of it) waits with what they have to
- * get themselves, or a chain of parents would be a chain of calls here. */
+/* One of them is just getting its signals. What that makes others send (a child stops, its parent
+ * hears of it) waits with what they have to get themselves, or a chain of parents would be a chain
+ * of calls here. */
 static bool hurrying;
 
 void signal_resend(struct proc *from, struct proc *to)
@@ -708,7 +724,7 @@ bool signal_reroute(struct task *t, int sig, const struct linux_siginfo *info)
 	struct task *o;
 	struct host_sigs hs;
 
-	list_for_each (o, &p->threads, thread_link) {
+	list_for_each(o, &p->threads, thread_link) {
 		if (o == t || task_sigs(o, sig, &hs) < 0)
 			continue;
 		if ((hs.blocked & SIGBIT(STUB_SIG)) || (hs.blocked & SIGBIT(sig)))

@@ -1,8 +1,8 @@
 /* Tables of threads and processes, and how they come and go.
  *
- * The host tells of a process's end once, by waitid; the host's zombie is collected then. Ours stays until the guest's parent
- * waits for it. Children of a process that ends go to the nearest subreaper, or to the kernel itself, which is the cell's process 1
- * and collects them at once. */
+ * The host tells of a process's end once, by waitid; the host's zombie is collected then. Ours
+ * stays until the guest's parent waits for it. Children of a process that ends go to the nearest
+ * subreaper, or to the kernel itself, which is the cell's process 1 and collects them at once. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -49,7 +49,7 @@ struct task *task_find(pid_t tid)
 {
 	struct task *t;
 
-	list_for_each (t, bucket(task_hash, tid), hash_link)
+	list_for_each(t, bucket(task_hash, tid), hash_link)
 		if (t->tid == tid)
 			return t;
 	return NULL;
@@ -59,7 +59,7 @@ struct proc *proc_find(pid_t pid)
 {
 	struct proc *p;
 
-	list_for_each (p, bucket(proc_hash, pid), hash_link)
+	list_for_each(p, bucket(proc_hash, pid), hash_link)
 		if (p->pid == pid)
 			return p;
 	return NULL;
@@ -91,7 +91,7 @@ struct task *proc_leader(struct proc *p)
 {
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		if (t->tid == p->pid)
 			return t;
 	return list_is_empty(&p->threads) ? NULL
@@ -246,7 +246,8 @@ struct proc *proc_reaper(struct proc *p)
 	return NULL;
 }
 
-/* Each look goes through all processes; who leaves thousands of groups behind has the rest looked at in later turns. */
+/* Each look goes through all processes; who leaves thousands of groups behind has the rest looked
+ * at in later turns. */
 static struct list unchecked = LIST_INIT(unchecked);
 
 static void orphans_check(struct ktimer *timer)
@@ -275,14 +276,14 @@ static void children_adopt(struct proc *p)
 {
 	struct proc *to = proc_reaper(p), *c, *tmp;
 
-	list_for_each_safe (c, tmp, &p->children, sibling_link) {
+	list_for_each_safe(c, tmp, &p->children, sibling_link) {
 		struct task *t;
 
 		list_remove(&c->sibling_link);
 		list_append(to ? &to->children : &orphans, &c->sibling_link);
 		c->parent = to;
 		c->exit_signal = SIGCHLD;
-		list_for_each (t, &c->threads, thread_link)
+		list_for_each(t, &c->threads, thread_link)
 			if (t->pdeathsig) {
 				signal_send_proc(c, t->pdeathsig, NULL);
 				break;
@@ -314,7 +315,7 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	p->exiting = true;
 	p->wait_status = wait_status;
 	p->usage = *usage;
-	list_for_each_safe (t, tmp, &p->threads, thread_link)
+	list_for_each_safe(t, tmp, &p->threads, thread_link)
 		task_free(t);
 	ktimer_stop(&p->alarm);
 	if (proc_gone)

@@ -1,8 +1,8 @@
 /* Timers of the kernel (timer.h): a binary heap of pointers in a blob that grows by doubling.
  *
- * Each timer knows its slot, so that stopping or moving one costs no search. The number is bounded; a guest that
- * starts too many gets ENOMEM from the call that wanted one more. Timers that are due at the same moment run in no
- * particular order. */
+ * Each timer knows its slot, so that stopping or moving one costs no search. The number is bounded;
+ * a guest that starts too many gets ENOMEM from the call that wanted one more. Timers that are due
+ * at the same moment run in no particular order. */
 #include <errno.h>
 
 #include "base/arena.h"
@@ -129,8 +129,9 @@ int64_t ktimer_next(void)
 
 void ktimer_run(int64_t now)
 {
-	/* Not more than a few at a time, and not those that start themselves again at once: a thousand fast timers
-	 * must not keep the main loop here. The rest has its turn after the next event. */
+	/* Not more than a few at a time, and not those that start themselves again at once: a
+	 * thousand fast timers must not keep the main loop here. The rest has its turn after the
+	 * next event. */
 	uint32_t budget = MIN(heap_count, ROUND_MAX);
 
 	while (budget-- && heap_count && heap[0]->expires <= now) {

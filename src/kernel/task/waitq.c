@@ -1,8 +1,9 @@
 /* Wait queues (waitq.h).
  *
- * A wake-up first takes the whole list off the queue and then hands the waiters over one by one, each put back on
- * the queue before its function runs. So the function may remove any waiter, its own or another of the same call
- * (poll of one file twice), and a waiter that is added meanwhile is not called in the same round. */
+ * A wake-up first takes the whole list off the queue and then hands the waiters over one by one,
+ * each put back on the queue before its function runs. So the function may remove any waiter, its
+ * own or another of the same call (poll of one file twice), and a waiter that is added meanwhile is
+ * not called in the same round. */
 #include <poll.h>
 
 #include "kernel/task/waitq.h"

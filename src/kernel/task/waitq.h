@@ -1,9 +1,10 @@
 /* Wait queues: the one way to learn that something changed.
  *
- * A queue belongs to the object whose state changes (a pipe, a process's children, an inode's locks).
- * A waiter asks for some events (POLLIN, POLLOUT, ...) and has a function that is called at a wake-up.
- * The function may remove its own waiter and put work on a list; it does nothing else, so a wake-up never
- * recurses into a file system. A parked system call, an epoll item and a timer are all clients of this. */
+ * A queue belongs to the object whose state changes (a pipe, a process's children, an inode's
+ * locks). A waiter asks for some events (POLLIN, POLLOUT, ...) and has a function that is called at
+ * a wake-up. The function may remove its own waiter and put work on a list; it does nothing else,
+ * so a wake-up never recurses into a file system. A parked system call, an epoll item and a timer
+ * are all clients of this. */
 #ifndef VIV_KERNEL_TASK_WAITQ_H
 #define VIV_KERNEL_TASK_WAITQ_H
 
@@ -34,7 +35,8 @@ void waiter_init_with(struct waiter *w, uint32_t events,
 		      void (*const *fn)(struct waiter *, uint32_t));
 void waitq_add(struct waitq *q, struct waiter *w);
 void waiter_remove(struct waiter *w); /* harmless when it is in no queue */
-/* Calls every waiter that asked for one of events; of the exclusive ones, in the order of adding, up to the first that took it. */
+/* Calls every waiter that asked for one of events; of the exclusive ones, in the order of adding,
+ * up to the first that took it. */
 void waitq_wake(struct waitq *q, uint32_t events);
 /* The queue's owner goes away: wakes everyone with POLLHUP and POLLERR and empties the queue. */
 void waitq_fini(struct waitq *q);

@@ -1,9 +1,12 @@
 /* Signal-driven input and output.
  *
- * A file with O_ASYNC has a waiter on its own poll queue, which stays there. A wake-up only puts it on a list; after the
- * event the owner of each file on the list gets SIGIO, or the signal that F_SETSIG chose. Several wake-ups in one event are
- * one signal, as they are on Linux when the signal is still pending. The rights are those of who set the owner. The kinds are those of Linux (file_ops.async): pipes, terminals and inotify tell of all
- * input (ASYNC_ALWAYS), sockets only of what no waiting reader has taken (ASYNC_LEFT); the others have no O_ASYNC. Left out: an owner that is a single thread gets its signals as a process. */
+ * A file with O_ASYNC has a waiter on its own poll queue, which stays there. A wake-up only puts it
+ * on a list; after the event the owner of each file on the list gets SIGIO, or the signal that
+ * F_SETSIG chose. Several wake-ups in one event are one signal, as they are on Linux when the
+ * signal is still pending. The rights are those of who set the owner. The kinds are those of Linux
+ * (file_ops.async): pipes, terminals and inotify tell of all input (ASYNC_ALWAYS), sockets only of
+ * what no waiting reader has taken (ASYNC_LEFT); the others have no O_ASYNC. Left out: an owner
+ * that is a single thread gets its signals as a process. */
 #include "kernel/vfs/async.h"
 
 #include <errno.h>

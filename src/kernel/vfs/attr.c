@@ -46,7 +46,8 @@ static int check_owner_change(const struct cred *c, const struct inode *ino, con
 	return 0;
 }
 
-/* Which event a change of attributes is: both times are a utimes call, one alone is what moves it. */
+/* Which event a change of attributes is: both times are a utimes call, one alone is what moves
+ * it. */
 static uint32_t attr_event(uint32_t valid)
 {
 	const uint32_t times = ATTR_ATIME | ATTR_MTIME;

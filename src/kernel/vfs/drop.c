@@ -1,6 +1,8 @@
-/* Emptying the caches, as /proc/sys/vm/drop_caches asks for: names that nobody holds, with the inodes that only they held, what file
- * systems keep of their own, and descriptors of threads that may be gone. What is in use stays. Names are dropped some at a time, as
- * there may be very many where each holds its parent; each file system's own work is bounded by its contract (fs_ops.drop). */
+/* Emptying the caches, as /proc/sys/vm/drop_caches asks for: names that nobody holds, with the
+ * inodes that only they held, what file systems keep of their own, and descriptors of threads that
+ * may be gone. What is in use stays. Names are dropped some at a time, as there may be very many
+ * where each holds its parent; each file system's own work is bounded by its contract
+ * (fs_ops.drop). */
 #include "host/child.h"
 #include "kernel/vfs/vfs_priv.h"
 

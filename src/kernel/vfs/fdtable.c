@@ -3,8 +3,8 @@
  *
  * The slots are one blob that doubles. hint is a lower bound of the lowest free number, so the
  * usual open-close-open costs no search. Closing a descriptor drops the table's POSIX locks on the
- * file, as Linux has it, whichever descriptor took them: also where the last to hold the table is the birth of a thread
- * whose process was killed. */
+ * file, as Linux has it, whichever descriptor took them: also where the last to hold the table is
+ * the birth of a thread whose process was killed. */
 #include <errno.h>
 #include <string.h>
 
@@ -115,8 +115,9 @@ bool fdtable_close(struct fdtable *ft, struct task *t)
 	return true;
 }
 
-/* Tables without a user that have more files than fit into one turn: of a thread that had its own, or of a child that never came. Those of a
- * process are closed before its end is known (cell/leave.c). */
+/* Tables without a user that have more files than fit into one turn: of a thread that had its own,
+ * or of a child that never came. Those of a process are closed before its end is known
+ * (cell/leave.c). */
 static struct list closing = LIST_INIT(closing);
 
 static void closing_go_on(struct ktimer *timer)

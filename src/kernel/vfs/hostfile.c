@@ -2,10 +2,10 @@
  * and every operation is the host's on that descriptor. Nothing is cached here, so a mapping of the
  * same descriptor is coherent.
  *
- * Bytes go through memory that is shared with the guest, or else through one bounce buffer, as the host
- * cannot move them from its page cache to another process directly. The position is always explicit: the descriptor's own is not used (SEEK_DATA
- * and SEEK_HOLE move it, harmlessly). Size and times of the inode after a write are kept by
- * file_write(). */
+ * Bytes go through memory that is shared with the guest, or else through one bounce buffer, as the
+ * host cannot move them from its page cache to another process directly. The position is always
+ * explicit: the descriptor's own is not used (SEEK_DATA and SEEK_HOLE move it, harmlessly). Size
+ * and times of the inode after a write are kept by file_write(). */
 #include <errno.h>
 #include <linux/falloc.h>
 #include <sys/mman.h>
@@ -123,7 +123,8 @@ static int hostfile_fsync(struct file *f, bool data_only)
 	return fd < 0 ? fd : host_fsync(fd, data_only);
 }
 
-/* A host file system without ZERO_RANGE (tmpfs): a hole reads as zeros, and the range is given its blocks again. */
+/* A host file system without ZERO_RANGE (tmpfs): a hole reads as zeros, and the range is given its
+ * blocks again. */
 static int fallocate_zero(int fd, int mode, int64_t off, int64_t len)
 {
 	int err = host_fallocate(fd, mode, off, len);

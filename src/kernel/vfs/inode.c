@@ -3,8 +3,8 @@
  * The memory of an inode and of a file system is the file system's own; here are only their common
  * fields and counts. An inode does not hold its file system: whoever reaches an inode got there
  * through a name of its tree, which does; who keeps an inode without a name also keeps the file
- * system (fs_get), or the path, and puts the inode first. ACLs do not exist: the nine mode bits and the capabilities decide,
- * in Linux's order. */
+ * system (fs_get), or the path, and puts the inode first. ACLs do not exist: the nine mode bits and
+ * the capabilities decide, in Linux's order. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/sysmacros.h>

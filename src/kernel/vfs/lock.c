@@ -1,9 +1,9 @@
 /* File locks: flock, POSIX byte ranges, open file descriptions' byte ranges.
  *
- * An inode that has locks has a flock_list: a list, a set of ranges and the queue on which all that want
- * one wait. It goes away with its last lock, which wakes the waiters; they run their call again and
- * look anew. An owner is a number: the lock_id of the file for flock and OFD locks, of the table of descriptors for
- * POSIX locks. The locks of one owner never overlap.
+ * An inode that has locks has a flock_list: a list, a set of ranges and the queue on which all that
+ * want one wait. It goes away with its last lock, which wakes the waiters; they run their call
+ * again and look anew. An owner is a number: the lock_id of the file for flock and OFD locks, of
+ * the table of descriptors for POSIX locks. The locks of one owner never overlap.
  *
  * Deadlocks are looked for as Linux does: only among POSIX locks, along at most ten waiting
  * processes. Who waits for whom is kept in the task as a process number, which cannot dangle. Left
@@ -83,7 +83,7 @@ static struct lock *flock_find(struct flock_list *l, uint64_t owner)
 {
 	struct lock *lk;
 
-	list_for_each (lk, &l->flocks, link)
+	list_for_each(lk, &l->flocks, link)
 		if (lk->owner == owner)
 			return lk;
 	return NULL;
@@ -114,7 +114,7 @@ int lock_flock(struct file *f, int op)
 		return -ENOLCK;
 	}
 	bool conflict = false;
-	list_for_each (lk, &l->flocks, link)
+	list_for_each(lk, &l->flocks, link)
 		conflict |= (lk->exclusive || want == LOCK_EX) && lk != own;
 	if (own)
 		lock_free(own);
@@ -284,7 +284,7 @@ static pid_t proc_waits_for(const struct proc *p)
 {
 	struct task *t;
 
-	list_for_each (t, &p->threads, thread_link)
+	list_for_each(t, &p->threads, thread_link)
 		if (t->locks_waiting && t->call.parked && t->call.nr == SYS_fcntl)
 			return (pid_t)(uintptr_t)t->locks_waiting;
 	return 0;

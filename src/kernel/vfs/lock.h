@@ -21,11 +21,11 @@ int lock_flock(struct file *f, int op);
 /* The range of struct flock's fields: base is the position that l_whence means. -EINVAL,
  * -EOVERFLOW. */
 int lock_range_init(struct lock_range *r, int type, int64_t base, int64_t start, int64_t len);
-/* Replaces *r by the first lock that conflicts with it, or for F_UNLCK by the first of its own in the range; r->type = F_UNLCK when
- * there is none. */
+/* Replaces *r by the first lock that conflicts with it, or for F_UNLCK by the first of its own in
+ * the range; r->type = F_UNLCK when there is none. */
 void lock_posix_get(struct file *f, const struct fdtable *ft, bool ofd, struct lock_range *r);
-/* The caller has looked at the open mode. 0, -EAGAIN, -ENOLCK; when wait is set (F_SETLKW), -EDEADLK
- * instead of -EAGAIN if waiting would never end. */
+/* The caller has looked at the open mode. 0, -EAGAIN, -ENOLCK; when wait is set (F_SETLKW),
+ * -EDEADLK instead of -EAGAIN if waiting would never end. */
 int lock_posix_set(struct file *f, struct task *t, bool ofd, const struct lock_range *r, bool wait);
 /* Woken (POLLOUT) when locks of the inode change. Only after -EAGAIN; borrowed. */
 struct waitq *lock_waitq(struct inode *ino);

@@ -38,7 +38,7 @@ static struct name *fs_root_name(struct fs *fs)
 {
 	struct mount *m;
 
-	list_for_each (m, &mounts, link)
+	list_for_each(m, &mounts, link)
 		if (m->fs == fs && name_top(m->root)->inode == fs->root)
 			return name_get(name_top(m->root));
 	struct name *n = name_new_root(inode_get(fs->root));
@@ -126,7 +126,7 @@ struct mount *mount_covering(const struct mount *parent, const struct name *poin
 
 	if (!m || (m->parent == parent && m->point == point))
 		return m;
-	list_for_each (m, &mounts, link)
+	list_for_each(m, &mounts, link)
 		if (m->parent == parent && m->point == point)
 			return m;
 	return NULL;
@@ -140,7 +140,7 @@ void mount_unhook(struct mount *m)
 	if (!m->point || m->point->mounted != m)
 		return;
 	m->point->mounted = NULL;
-	list_for_each (other, &mounts, link)
+	list_for_each(other, &mounts, link)
 		if (other != m && other->point == m->point)
 			m->point->mounted = other;
 }
@@ -189,7 +189,7 @@ static void kept_release(struct mount *parent, struct list *to)
 {
 	struct mount *m, *tmp;
 
-	list_for_each_safe (m, tmp, &mounts, link) {
+	list_for_each_safe(m, tmp, &mounts, link) {
 		if (!m->kept || m->parent != parent)
 			continue;
 		mount_unhook(m);
@@ -213,10 +213,10 @@ void mount_put(struct mount *m)
 		bool shared = false;
 
 		kept_release(m, &released);
-		list_for_each (other, &mounts, link)
+		list_for_each(other, &mounts, link)
 			shared |= other->fs == m->fs;
-		/* Its inodes must not outlive the file system. The root that it showed goes first: nobody may hold it any more, and
-		 * then it is one of the names that are cached. */
+		/* Its inodes must not outlive the file system. The root that it showed goes first:
+		 * nobody may hold it any more, and then it is one of the names that are cached. */
 		name_put(m->root);
 		if (!shared)
 			name_shrink_tree(top);

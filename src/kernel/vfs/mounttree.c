@@ -1,11 +1,13 @@
 /* Changing the tree of mounts: bind, move, detach, pivot, and trees of a process's own.
  *
- * A mount is found by its parent and the name it covers, so two trees can share file systems and names and still differ. All mounts are in one
- * list; a tree of a process's own (mntns) is those that say so. The first tree is the cell's, which is never freed.
+ * A mount is found by its parent and the name it covers, so two trees can share file systems and
+ * names and still differ. All mounts are in one list; a tree of a process's own (mntns) is those
+ * that say so. The first tree is the cell's, which is never freed.
  *
- * What the operator mounted is fixed: a guest can put something on top of it, but not take it away or look below it. A mount that is
- * detached while it is in use has neither parent nor place, and goes with its last user; what is fixed on it stays on it so long (kept),
- * as who still stands there is not to see below it either. */
+ * What the operator mounted is fixed: a guest can put something on top of it, but not take it away
+ * or look below it. A mount that is detached while it is in use has neither parent nor place, and
+ * goes with its last user; what is fixed on it stays on it so long (kept), as who still stands
+ * there is not to see below it either. */
 #include <errno.h>
 #include <string.h>
 
@@ -61,8 +63,8 @@ static bool mount_copy(struct mount *m, struct mntns *ns)
 	return true;
 }
 
-/* Marks what is mounted on from's mount below its name, level by level (list order does not matter), with a copy on the copies,
- * or with itself if dry. How many; -ENOSPC. */
+/* Marks what is mounted on from's mount below its name, level by level (list order does not
+ * matter), with a copy on the copies, or with itself if dry. How many; -ENOSPC. */
 static int children_mark(const struct path *from, struct mount *top, struct mntns *ns, bool dry)
 {
 	struct mount *m, *last = NULL;
@@ -180,7 +182,8 @@ static void mount_cut(struct mount *m)
 		mount_put(parent);
 }
 
-/* A fixed one whose parent goes out of the tree. The list's reference stays, its own on the parent goes. */
+/* A fixed one whose parent goes out of the tree. The list's reference stays, its own on the parent
+ * goes. */
 static void mount_keep(struct mount *m)
 {
 	m->kept = true;
@@ -194,7 +197,8 @@ void mount_detach(struct mount *top)
 	struct mount *m, *next;
 
 	mount_get(top);
-	/* Leaves first would need an order; the marks say who belongs to it before anything is cut. */
+	/* Leaves first would need an order; the marks say who belongs to it before anything is
+	 * cut. */
 	for (m = mount_next(NULL); m; m = mount_next(m))
 		m->copy = mount_is_below(m, top) ? m : NULL;
 	for (m = mount_next(NULL); m; m = next) {
@@ -206,7 +210,8 @@ void mount_detach(struct mount *top)
 			mount_keep(m);
 			continue;
 		}
-		/* Putting m may free its parents, never the next of the list: each has the list's own reference until its turn. */
+		/* Putting m may free its parents, never the next of the list: each has the list's
+		 * own reference until its turn. */
 		list_remove(&m->link);
 		m->ns = &nowhere;
 		mount_cut(m);

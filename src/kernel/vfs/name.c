@@ -10,8 +10,8 @@
  * file systems that change by themselves (fs->nocache) are in the table only while somebody holds
  * them, and are asked for again at each look-up.
  *
- * A look-up that a runner remembers hangs on the stamps of the names it met (platform/fastmem.h): what changes where a name
- * leads, and what drops it, counts its stamp up.
+ * A look-up that a runner remembers hangs on the stamps of the names it met (platform/fastmem.h):
+ * what changes where a name leads, and what drops it, counts its stamp up.
  *
  * The table starts small and doubles with the number of names. */
 #include <errno.h>
@@ -70,7 +70,7 @@ static bool table_grow(void)
 		list_init(&fresh[i]);
 	for (uint32_t i = 0; i < table_size; i++) {
 		struct name *n, *tmp;
-		list_for_each_safe (n, tmp, &table[i], hash_link) {
+		list_for_each_safe(n, tmp, &table[i], hash_link) {
 			list_remove(&n->hash_link);
 			list_append(&fresh[n->hash & (size - 1)], &n->hash_link);
 		}
@@ -109,7 +109,7 @@ static struct name *name_find(const struct name *dir, const char *str, size_t le
 	if (!table)
 		return NULL;
 	uint32_t hash = name_hash(dir, str, len);
-	list_for_each (n, &table[hash & (table_size - 1)], hash_link)
+	list_for_each(n, &table[hash & (table_size - 1)], hash_link)
 		if (n->hash == hash && n->parent == dir && n->len == len &&
 		    memcmp(n->str, str, len) == 0)
 			return n;
@@ -258,8 +258,8 @@ static struct name *name_new(struct name *parent, const char *str, size_t len, s
 	return n;
 }
 
-/* Names hold their parents, so this one goes last of its tree: with it the tree keeps its file system, whatever became of the mounts
- * that showed it. */
+/* Names hold their parents, so this one goes last of its tree: with it the tree keeps its file
+ * system, whatever became of the mounts that showed it. */
 struct name *name_new_root(struct inode *root)
 {
 	struct name *n = name_new(NULL, "", 0, root);
@@ -332,7 +332,7 @@ static void name_drop_children(struct name *dir)
 {
 	struct name *n, *tmp;
 
-	list_for_each_safe (n, tmp, &dir->children, sibling_link) {
+	list_for_each_safe(n, tmp, &dir->children, sibling_link) {
 		if (n->refs)
 			name_unhash(n);
 		else

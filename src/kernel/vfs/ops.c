@@ -332,7 +332,8 @@ static int rename_check(struct task *t, const struct path *odir, const struct na
 		return err;
 	if (o->mounted || n->mounted)
 		return -EBUSY;
-	/* Another mount may show the new place and not the old one: there nothing would cover what the operator hid. */
+	/* Another mount may show the new place and not the old one: there nothing would cover what
+	 * the operator hid. */
 	if (moves && ((o_is_dir && mount_covers_below(o)) ||
 		      (exchange && n_is_dir && mount_covers_below(n))))
 		return -EBUSY;

@@ -1,5 +1,6 @@
-/* A treap: a search tree by start, a heap by random weights, so that it is balanced whatever the order of insertions. Each node
- * knows the largest end below it, which says where not to look. No recursion. */
+/* A treap: a search tree by start, a heap by random weights, so that it is balanced whatever the
+ * order of insertions. Each node knows the largest end below it, which says where not to look. No
+ * recursion. */
 #include "kernel/vfs/ranges.h"
 
 static uint32_t weight_next(void)

@@ -21,7 +21,8 @@ bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
 uint32_t inode_suid_to_kill(const struct inode *ino, const struct cred *c);
 
 /* ---- for mounttree.c ---- */
-/* A copy of from that shows root, in no place yet; in the list of all. NULL: no memory. Borrowed (the list has it). */
+/* A copy of from that shows root, in no place yet; in the list of all. NULL: no memory. Borrowed
+ * (the list has it). */
 struct mount *must_check mount_clone(struct mount *from, struct name *root);
 uint32_t mounts_room(void); /* how many more there can be */
 void mount_hook(struct mount *m, const struct path *at); /* in no place -> at */

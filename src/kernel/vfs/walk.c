@@ -333,7 +333,8 @@ int path_text(const struct path *p, const struct path *root, bool mark_deleted, 
 	while (!(root && path_is_same(&cur, root))) {
 		if (cur.name == cur.mnt->root) {
 			if (!cur.mnt->parent) {
-				/* At the top of a tree: the real root, or outside of what root shows. */
+				/* At the top of a tree: the real root, or outside of what root
+				 * shows. */
 				if (root || list_is_empty(&cur.mnt->link))
 					return -ENOENT;
 				break;

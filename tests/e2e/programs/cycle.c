@@ -1,9 +1,11 @@
-/* Cycles through vivd's API: a cell is created and started, /bin/true runs in it, the cell is removed.
+/* Cycles through vivd's API: a cell is created and started, /bin/true runs in it, the cell is
+ * removed.
  *
  *	cycle SOCKET CYCLES CLIENTS
  *
- * Each client is a process with one connection. Prints for each cycle the nanoseconds from the request for the cell to the end of its process,
- * and at last "rate N": cycles in a second, with the removal, of all clients together. */
+ * Each client is a process with one connection. Prints for each cycle the nanoseconds from the
+ * request for the cell to the end of its process, and at last "rate N": cycles in a second, with
+ * the removal, of all clients together. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A static musl program: threads, posix_spawn (musl clones with CLONE_VM), popen, signals, qsort. */
+/* A static musl program: threads, posix_spawn (musl clones with CLONE_VM), popen, signals,
+ * qsort. */
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,5 +1,6 @@
 /* What a Go runtime does, without a C library: threads by a raw clone with Go's flags on stacks of
- * its own, futexes between them, sigaltstack and rt_sigaction with a restorer, vfork+execve by hand. */
+ * its own, futexes between them, sigaltstack and rt_sigaction with a restorer, vfork+execve by
+ * hand. */
 #define SYS_read 0
 #define SYS_write 1
 #define SYS_mmap 9

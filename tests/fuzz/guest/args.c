@@ -1,5 +1,6 @@
-/* How arguments are made: each kind from the step's own random numbers and the places of the world, so that the same step gives the
- * same arguments. Now and then a pointer is wrong, a number absurd, a descriptor of another kind. */
+/* How arguments are made: each kind from the step's own random numbers and the places of the world,
+ * so that the same step gives the same arguments. Now and then a pointer is wrong, a number absurd,
+ * a descriptor of another kind. */
 #include "guest.h"
 
 #include <arpa/inet.h>

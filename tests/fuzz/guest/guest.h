@@ -1,10 +1,12 @@
 /* Random sequences of system calls from inside a cell, from a seed.
  *
- * A *round* is a list of steps that is computed from its seed alone: which row of which table, which worker makes the call, and a
- * seed for its arguments. The workers are threads and processes of a few kinds; a director hands them one step after the other
- * and does not wait for one that blocks, so the order in which the kernel sees the calls is nearly always the same, and calls
- * meet others that wait. Every object that a call makes gets a fixed place (a descriptor number, a slot for an id), and arguments
- * name places, so a list with steps left out still means the same: that is what makes it possible to minimise one.
+ * A *round* is a list of steps that is computed from its seed alone: which row of which table,
+ * which worker makes the call, and a seed for its arguments. The workers are threads and processes
+ * of a few kinds; a director hands them one step after the other and does not wait for one that
+ * blocks, so the order in which the kernel sees the calls is nearly always the same, and calls meet
+ * others that wait. Every object that a call makes gets a fixed place (a descriptor number, a slot
+ * for an id), and arguments name places, so a list with steps left out still means the same: that
+ * is what makes it possible to minimise one.
  *
  *   places.c    descriptors: where they are, and how one of each kind is made
  *   args.c      how arguments are made and printed
@@ -12,7 +14,8 @@
  *   round.c     workers, the director, what is tidied up after a round
  *   main.c      options
  *
- * The kernel of a cell has one thread, so nearly everything that two threads can do to it at once is some order of calls. */
+ * The kernel of a cell has one thread, so nearly everything that two threads can do to it at once
+ * is some order of calls. */
 #ifndef FUZZ_GUEST_H
 #define FUZZ_GUEST_H
 

@@ -1,10 +1,14 @@
-/* guest-fuzz: rounds of random calls until the time is over. Prints TAP; on standard error the seed of each round before it begins, so
- * that the last one is known when the kernel does not survive it.
+/* guest-fuzz: rounds of random calls until the time is over. Prints TAP; on standard error the seed
+ * of each round before it begins, so that the last one is known when the kernel does not survive
+ * it.
  *
- *   guest-fuzz [--seconds N] [--seed N] [--rounds N] [--steps N] [--dir DIR] [--tables NAMES] [--only STEPS] [--leaks] [--verbose]
+ *   guest-fuzz [--seconds N] [--seed N] [--rounds N] [--steps N] [--dir DIR] [--tables NAMES]
+ *   [--only STEPS] [--leaks] [--verbose]
  *
- * --leaks counts the kernel's objects after each round, for which nobody else may be in the cell. --only 3,7-9 makes these steps of the round alone; with --verbose every call is printed before it is made, and its result.
- * tests/fuzz/campaign.py runs it in cells of all kinds and minimises what it finds. */
+ * --leaks counts the kernel's objects after each round, for which nobody else may be in the cell.
+ * --only 3,7-9 makes these steps of the round alone; with --verbose every call is printed before it
+ * is made, and its result. tests/fuzz/campaign.py runs it in cells of all kinds and minimises what
+ * it finds. */
 #include "guest.h"
 
 #include <getopt.h>

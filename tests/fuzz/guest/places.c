@@ -1,5 +1,5 @@
-/* The places of descriptors: which numbers probably hold something in this process, and how one of each kind is made when an argument asks
- * for it and there is none. */
+/* The places of descriptors: which numbers probably hold something in this process, and how one of
+ * each kind is made when an argument asks for it and there is none. */
 #include "guest.h"
 
 #include <sys/ioctl.h>

@@ -1,4 +1,5 @@
-/* A round: what its seed makes of it, the workers, the director that hands out steps, and tidying up. */
+/* A round: what its seed makes of it, the workers, the director that hands out steps, and tidying
+ * up. */
 #include "guest.h"
 
 #include <dirent.h>
@@ -48,7 +49,8 @@ static bool is_named(const char *list, const char *name)
 	return false;
 }
 
-/* Few tables at a time, and not all of their rows: calls that have to do with each other come close together. */
+/* Few tables at a time, and not all of their rows: calls that have to do with each other come close
+ * together. */
 static void rows_choose(struct run *run, const char *list)
 {
 	uint32_t sum = 0, hot = 0;
@@ -321,8 +323,9 @@ static void dead_note(void)
 			}
 }
 
-/* Cuts short what takes long; who does not listen is gone, or stopped, or blocks all signals. A process of its own, as to signal somebody who is
- * gone may take its time while births are pending. */
+/* Cuts short what takes long; who does not listen is gone, or stopped, or blocks all signals. A
+ * process of its own, as to signal somebody who is gone may take its time while births are
+ * pending. */
 static void kicker_start(void)
 {
 	if (fork())

@@ -1,4 +1,5 @@
-/* System V, message queues, things to wait for: removed while others wait for them, in sets of sets, at their limits. */
+/* System V, message queues, things to wait for: removed while others wait for them, in sets of
+ * sets, at their limits. */
 #include "guest.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* Sockets: unix ones with descriptors on their way, those of the loopback, netlink. And terminals. */
+/* Sockets: unix ones with descriptors on their way, those of the loopback, netlink. And
+ * terminals. */
 #include "guest.h"
 
 #include <linux/netlink.h>
@@ -76,7 +77,8 @@ static void rights_cycle(struct run *run)
 		RAW(SYS_close, more);
 }
 
-/* A listener that lies in the queue of a connection that nobody has accepted from it; both may be closed then. It has its name still. */
+/* A listener that lies in the queue of a connection that nobody has accepted from it; both may be
+ * closed then. It has its name still. */
 static void listener_inside(struct run *run)
 {
 	struct arg name = ADDR(K_UNIX);
@@ -144,7 +146,8 @@ static void sockets_all(struct run *run)
 	}
 }
 
-/* A listener that has connections, of which some carry descriptors, and that is itself on its way. */
+/* A listener that has connections, of which some carry descriptors, and that is itself on its
+ * way. */
 static void listener_sent(struct run *run)
 {
 	int l = fd_any(run, K_UNIX), to = fd_any(run, K_UNIX), fds[2] = { l, to };

@@ -1,4 +1,5 @@
-/* Processes, threads, their ids and limits, signals, timers, memory. Some rows end who makes the call. */
+/* Processes, threads, their ids and limits, signals, timers, memory. Some rows end who makes the
+ * call. */
 #include "guest.h"
 
 #include <linux/seccomp.h>

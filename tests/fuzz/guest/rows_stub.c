@@ -1,5 +1,6 @@
-/* The stub's own questions in any order, never confirmed, confirmed twice or by another thread; calls that are posted; and floods, which
- * make one call very often, to where there is no more of something. */
+/* The stub's own questions in any order, never confirmed, confirmed twice or by another thread;
+ * calls that are posted; and floods, which make one call very often, to where there is no more of
+ * something. */
 #include "guest.h"
 
 #include <linux/seccomp.h>
@@ -10,7 +11,8 @@
 #define BIRTH OF(SIGCHLD, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, CLONE_VFORK | CLONE_VM | SIGCHLD, CLONE_FILES | SIGCHLD, \
 		 CLONE_FS | SIGCHLD, CLONE_PARENT | SIGCHLD, CLONE_PIDFD | SIGCHLD, CLONE_NEWNS | SIGCHLD)
 
-/* A process that is made behind the kernel's back, and then says who it is, or says something else first. */
+/* A process that is made behind the kernel's back, and then says who it is, or says something else
+ * first. */
 static void native_clone(struct run *run)
 {
 	uint64_t token = r(run, 3) ? world->tokens[r(run, SLOTS)] : (uint64_t)RAW(HC_CLONE_PREP, SIGCHLD, SIGCHLD, 0);
@@ -163,7 +165,8 @@ static void busy(struct run *run)
 		RAW(SYS_lseek, FD_FIRST, 0, 1);
 }
 
-/* The same call from the same place of libc, which is what the stub rewrites, answers by itself and posts. Large ones go as streams. */
+/* The same call from the same place of libc, which is what the stub rewrites, answers by itself and
+ * posts. Large ones go as streams. */
 static void libc_calls(struct run *run)
 {
 	int fd = fd_any(run, r(run, 3) ? K_FILE : K_ANY), other = fd_any(run, K_PIPE);

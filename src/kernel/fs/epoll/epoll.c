@@ -1,14 +1,16 @@
 /* epoll: level, edge and one-shot, nested.
  *
- * Each watched descriptor is an item: a waiter on the file's poll queue. A wake-up puts the item on the set's ready
- * list and wakes the set's own queue; nothing else happens then. epoll_wait asks each file on the ready list again
- * what is true now; items that are not edge-triggered go back to the end of the list while they are ready.
+ * Each watched descriptor is an item: a waiter on the file's poll queue. A wake-up puts the item on
+ * the set's ready list and wakes the set's own queue; nothing else happens then. epoll_wait asks
+ * each file on the ready list again what is true now; items that are not edge-triggered go back to
+ * the end of the list while they are ready.
  *
- * An item does not hold its file: when the last reference to the file goes, the VFS tells us and the item is dropped.
- * Sets may watch sets: the depth is bounded and loops are refused when an item is added, so that asking a nested set
- * (which asks its own files) ends; the number of questions for one answer is bounded as well.
- * An exclusive item takes an event from the others behind it when somebody waits in its set and was not woken yet.
- * Left out: EPOLLWAKEUP means nothing here. */
+ * An item does not hold its file: when the last reference to the file goes, the VFS tells us and
+ * the item is dropped. Sets may watch sets: the depth is bounded and loops are refused when an item
+ * is added, so that asking a nested set (which asks its own files) ends; the number of questions
+ * for one answer is bounded as well. An exclusive item takes an event from the others behind it
+ * when somebody waits in its set and was not woken yet. Left out: EPOLLWAKEUP means nothing
+ * here. */
 #include "kernel/fs/epoll/epoll.h"
 
 #include <errno.h>
@@ -65,7 +67,7 @@ static struct epoll_item *item_find(const struct epoll *ep, const struct file *f
 	struct epoll_item *it;
 	struct list *bucket = item_bucket(ep, f, fd);
 
-	list_for_each (it, bucket, hash_link)
+	list_for_each(it, bucket, hash_link)
 		if (it->ep == ep && it->file == f && it->fd == fd)
 			return it;
 	return NULL;
@@ -129,7 +131,7 @@ static uint32_t epoll_poll(struct file *f)
 	if (poll_nesting > EP_MAX_NESTS)
 		return 0;
 	poll_nesting++;
-	list_for_each_safe (it, tmp, &ep->ready, ready_link) {
+	list_for_each_safe(it, tmp, &ep->ready, ready_link) {
 		if (item_poll(it)) {
 			ready = POLLIN | POLLRDNORM;
 			break;
@@ -156,7 +158,7 @@ int epoll_collect(struct epoll *ep, struct task *t, uaddr_t addr, uint32_t max)
 	max = MIN(max, EPOLL_BATCH);
 	poll_budget = EP_POLL_BUDGET;
 	poll_nesting = 1;
-	list_for_each_safe (it, tmp, &ep->ready, ready_link) {
+	list_for_each_safe(it, tmp, &ep->ready, ready_link) {
 		if (n == max)
 			break;
 		uint32_t events = item_poll(it);
@@ -202,9 +204,9 @@ static void chain_frame_init(struct chain_frame *c, struct epoll *ep, bool down)
 	c->best = 0;
 }
 
-/* The longest chain of sets that starts at ep and goes down (what it watches) or up (what watches it), not counting
- * ep itself; EP_MAX_NESTS + 1 when it is longer than allowed or meets avoid. Each set is visited once; the stack is
- * as deep as the chain may be. */
+/* The longest chain of sets that starts at ep and goes down (what it watches) or up (what watches
+ * it), not counting ep itself; EP_MAX_NESTS + 1 when it is longer than allowed or meets avoid. Each
+ * set is visited once; the stack is as deep as the chain may be. */
 static int chain_depth(struct epoll *ep, bool down, const struct epoll *avoid)
 {
 	struct chain_frame stack[EP_MAX_NESTS + 2];
@@ -322,7 +324,7 @@ static void epoll_release(struct file *f)
 	struct epoll *ep = f->priv;
 	struct epoll_item *it, *tmp;
 
-	list_for_each_safe (it, tmp, &ep->items, link)
+	list_for_each_safe(it, tmp, &ep->items, link)
 		item_free(it);
 	waitq_fini(&ep->q);
 	obj_free(&epoll_type, ep);
@@ -334,7 +336,7 @@ static void epoll_fdinfo(struct file *f, struct uio *u)
 	struct epoll_item *it;
 	char line[160];
 
-	list_for_each (it, &ep->items, link) {
+	list_for_each(it, &ep->items, link) {
 		int n = snprintf(line, sizeof(line),
 				 "tfd: %8d events: %8x data: %16llx  pos:%lli ino:%llx sdev:%x\n",
 				 it->fd, it->ev.events, (unsigned long long)it->ev.data,

@@ -23,8 +23,8 @@ int must_check epoll_mod(struct file *ef, struct file *target, int fd,
 			 const struct linux_epoll_event *ev);
 int must_check epoll_del(struct file *ef, struct file *target, int fd);
 
-/* Lays up to max events of what is ready at addr in t's memory: the count (0: nothing is ready), or -EFAULT, after
- * which nothing counts as delivered. */
+/* Lays up to max events of what is ready at addr in t's memory: the count (0: nothing is ready), or
+ * -EFAULT, after which nothing counts as delivered. */
 int epoll_collect(struct epoll *ep, struct task *t, uaddr_t addr, uint32_t max);
 
 /* Hooks epoll into the VFS; once at boot. */

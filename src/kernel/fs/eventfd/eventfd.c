@@ -1,5 +1,5 @@
-/* eventfd: write adds to a 64-bit counter, read takes all of it (or one, for a semaphore). The largest value is
- * never reached by a write: one that would has to wait. */
+/* eventfd: write adds to a 64-bit counter, read takes all of it (or one, for a semaphore). The
+ * largest value is never reached by a write: one that would has to wait. */
 #include "kernel/fs/eventfd/eventfd.h"
 
 #include <errno.h>

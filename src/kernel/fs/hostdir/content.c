@@ -18,7 +18,8 @@ static int open_by_name(struct hdnode *n, int flags)
 	struct stat st;
 	int fd, r;
 
-	if (!n->parent) /* a file that is mounted itself was opened then, as far as the host allowed it */
+	/* a file that is mounted itself was opened then, as far as the host allowed it */
+	if (!n->parent)
 		return &n->inode == n->inode.fs->root ? -EACCES : -ESTALE;
 	fd = host_open_beneath_xdev(n->parent->fd, n->name,
 				    flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -130,8 +131,8 @@ static int hostdir_mmap(struct file *f, const struct mapping_req *req, uint64_t 
 {
 	struct hdnode *n = hdnode_of(f->inode);
 
-	/* A write takes a file's set-id bits away, but one through a mapping does not. Nobody in the cell may change what runs on the
-	 * host with the owner's rights. */
+	/* A write takes a file's set-id bits away, but one through a mapping does not. Nobody in
+	 * the cell may change what runs on the host with the owner's rights. */
 	if ((req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE)) {
 		hdnode_refresh(n);
 		if ((f->inode->mode & (S_ISUID | S_ISGID)) && set_mode(n, f->inode->mode) < 0)

@@ -76,13 +76,14 @@ struct rights {
 	struct hdnode *n; /* NULL: nothing is lent. Borrowed */
 	uint32_t mode;
 };
-/* After a host call failed with err: true if it was for bits that n's mode denies its owner, which are lent now; the call is to be
- * made again, and then rights_return. n NULL: false. */
+/* After a host call failed with err: true if it was for bits that n's mode denies its owner, which
+ * are lent now; the call is to be made again, and then rights_return. n NULL: false. */
 bool rights_lend(struct rights *r, struct hdnode *n, uint32_t bits, int64_t err);
 void rights_return(struct rights *r);
 
 /* ---- owner.c ---- */
-/* For a new node that has its place and its fields: what the host remembers of its owner. hdnode_refresh follows. */
+/* For a new node that has its place and its fields: what the host remembers of its owner.
+ * hdnode_refresh follows. */
 void owner_load(struct hdnode *n);
 /* It belongs to these from now on. 0, also where the host cannot remember it; -errno. */
 int must_check owner_set(struct hdnode *n, uint32_t uid, uint32_t gid);

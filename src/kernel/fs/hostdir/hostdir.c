@@ -11,16 +11,17 @@
  * The same (device, inode) is the same inode while it is held. Content is opened by the name under
  * which the file was last seen and compared with the inode. Symbolic links are text that the
  * guest's own path walk follows. FIFOs and sockets are names on the host and nothing more: those of
- * the cell that open one meet in the cell's own kernel, and nobody outside. Devices are shown, but cannot be
- * opened or made.
+ * the cell that open one meet in the cell's own kernel, and nobody outside. Devices are shown, but
+ * cannot be opened or made.
  *
- * Owners: files of our own host user look like the cell's user, or whomever chown gave them to (owner.c), all others like
- * nobody, and chown of those fails. New files get permission bits only, and set-id bits are never set: such a file
- * would be a trap for the host's users.
+ * Owners: files of our own host user look like the cell's user, or whomever chown gave them to
+ * (owner.c), all others like nobody, and chown of those fails. New files get permission bits only,
+ * and set-id bits are never set: such a file would be a trap for the host's users.
  *
- * A single file can be mounted as well: its content was opened by the host's side at the start, and there is no name to find
- * another by. Left out: crossing into mounts inside of the directory (EXDEV), O_TMPFILE; a FIFO or socket that is reached
- * through two mounts of one directory is two. */
+ * A single file can be mounted as well: its content was opened by the host's side at the start, and
+ * there is no name to find another by. Left out: crossing into mounts inside of the directory
+ * (EXDEV), O_TMPFILE; a FIFO or socket that is reached through two mounts of one directory is
+ * two. */
 #include "kernel/fs/hostdir/hostdir.h"
 
 #include <errno.h>
@@ -85,7 +86,7 @@ int hdnode_from_fd(struct hostdir *hd, struct hdnode *dir, const char *name, siz
 
 	if (r < 0)
 		goto out_close;
-	list_for_each (n, bucket_of(hd, st.st_ino), hash_link) {
+	list_for_each(n, bucket_of(hd, st.st_ino), hash_link) {
 		if (n->host_ino != st.st_ino || n->dev != st.st_dev)
 			continue;
 		host_close(fd);

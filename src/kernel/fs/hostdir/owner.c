@@ -1,17 +1,20 @@
 /* Owners of files in a mounted directory, as the cell sees them (docs/decisions/0033).
  *
- * On the host all that a cell makes belongs to one user, who looks like the user of the cell. A file that belongs to
- * somebody else in the cell, because that user made it or chown said so, has the attribute OWNER_ATTR on the host, "UID:GID",
- * which the next cell reads again. The guest does not see it. It changes nothing for the host's users, and set-id bits are not
- * kept in a mount, so it is worth no more than a name outside of a cell.
+ * On the host all that a cell makes belongs to one user, who looks like the user of the cell. A
+ * file that belongs to somebody else in the cell, because that user made it or chown said so, has
+ * the attribute OWNER_ATTR on the host, "UID:GID", which the next cell reads again. The guest does
+ * not see it. It changes nothing for the host's users, and set-id bits are not kept in a mount, so
+ * it is worth no more than a name outside of a cell.
  *
- * Most mounts have no such file, and none of them is to pay for the question. So the directory that is mounted has a mark, too,
- * OWNERS_ATTR, from the first chown on; without it no attribute is read. Another cell may set it at any time: it is looked for once in a
- * second while files are looked up.
+ * Most mounts have no such file, and none of them is to pay for the question. So the directory that
+ * is mounted has a mark, too, OWNERS_ATTR, from the first chown on; without it no attribute is
+ * read. Another cell may set it at any time: it is looked for once in a second while files are
+ * looked up.
  *
- * Only files and directories can have attributes. FIFOs and sockets with an owner are held in memory, at most KEPT_MAX of them, and
- * have none for the next cell; a link has none at all, and chown of one succeeds. So it does on a file system of the host without
- * attributes, where it changes nothing: what unpacks and copies as root must go on. */
+ * Only files and directories can have attributes. FIFOs and sockets with an owner are held in
+ * memory, at most KEPT_MAX of them, and have none for the next cell; a link has none at all, and
+ * chown of one succeeds. So it does on a file system of the host without attributes, where it
+ * changes nothing: what unpacks and copies as root must go on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -98,7 +101,8 @@ static int attr_read(struct hdnode *n, const char *attr, char *buf, size_t size)
 	return attr_read_slowly(n, attr, buf, size);
 }
 
-/* Whether files of the mount can have owners of their own. The root of one that is being made always can. */
+/* Whether files of the mount can have owners of their own. The root of one that is being made
+ * always can. */
 static bool mount_has_owners(struct hostdir *hd)
 {
 	int64_t now = now_mono();

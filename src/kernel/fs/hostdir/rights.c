@@ -1,11 +1,13 @@
 /* What a mode denies to the owner of a file.
  *
- * The VFS has decided who in the cell may do what, by the cell's owners and capabilities, before anything here is asked. The host asks
- * the mode again, of the one host user that we are, who has no capability: root of the cell could not empty a directory of mode 0555 or
- * read a file of mode 0000, nor a member of its group a file of mode 0060. That user owns the file, so what the mode denies is
- * its own to grant: the bits are lent for the one call and taken back after it. A kernel that is killed between the two leaves them set, for
- * that user alone. Not on hosts before Linux 6.6, which change no mode through our descriptors, and not where the host's user has set
- * set-id bits, which we may not set again. */
+ * The VFS has decided who in the cell may do what, by the cell's owners and capabilities, before
+ * anything here is asked. The host asks the mode again, of the one host user that we are, who has
+ * no capability: root of the cell could not empty a directory of mode 0555 or read a file of mode
+ * 0000, nor a member of its group a file of mode 0060. That user owns the file, so what the mode
+ * denies is its own to grant: the bits are lent for the one call and taken back after it. A kernel
+ * that is killed between the two leaves them set, for that user alone. Not on hosts before Linux
+ * 6.6, which change no mode through our descriptors, and not where the host's user has set set-id
+ * bits, which we may not set again. */
 #include <errno.h>
 
 #include "host/host.h"

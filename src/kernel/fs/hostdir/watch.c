@@ -1,15 +1,18 @@
 /* inotify of what other programs of the host do in a mounted directory.
  *
- * What the cell itself does there the VFS tells whoever watches, as for every file system. The host's own inotify tells of that too, so
- * it has to be told apart. It queues an event within the call that makes it: what is in the queue before a call of ours is the others', and
- * what comes with it and has the name or the node that the call was about is ours, and dropped. If somebody else changed the same file in that
- * moment, the watchers hear of the file all the same.
+ * What the cell itself does there the VFS tells whoever watches, as for every file system. The
+ * host's own inotify tells of that too, so it has to be told apart. It queues an event within the
+ * call that makes it: what is in the queue before a call of ours is the others', and what comes
+ * with it and has the name or the node that the call was about is ours, and dropped. If somebody
+ * else changed the same file in that moment, the watchers hear of the file all the same.
  *
- * There is one such queue for the cell, made with the first watch of a file in a mounted directory, and a watch of the host's for each inode
- * that somebody in the cell watches. Both count towards the limits of the host's user: where there is no more, ENOSPC.
+ * There is one such queue for the cell, made with the first watch of a file in a mounted directory,
+ * and a watch of the host's for each inode that somebody in the cell watches. Both count towards
+ * the limits of the host's user: where there is no more, ENOSPC.
  *
- * Left out: who reads (IN_ACCESS, IN_OPEN, IN_CLOSE_NOWRITE), the end of a directory itself (its parent is told), and file systems on
- * which the host does not notice it (what another machine does on a network file system). */
+ * Left out: who reads (IN_ACCESS, IN_OPEN, IN_CLOSE_NOWRITE), the end of a directory itself (its
+ * parent is told), and file systems on which the host does not notice it (what another machine does
+ * on a network file system). */
 #include <errno.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -57,7 +60,7 @@ static void node_forget(struct hdnode *n, bool gone)
 	n->wd = 0;
 	list_remove(&n->wd_link);
 	nwatched--;
-	list_for_each (other, bucket_of(wd), wd_link)
+	list_for_each(other, bucket_of(wd), wd_link)
 		if (other->wd == wd)
 			return;
 	if (!gone)
@@ -94,7 +97,7 @@ static void event_take(const struct inotify_event *e, const struct change *own)
 		return;
 	}
 	/* Who is told may end its watch, and with it the node. */
-	list_for_each (n, bucket_of(e->wd), wd_link)
+	list_for_each(n, bucket_of(e->wd), wd_link)
 		if (n->wd == e->wd && nfound < SAME) {
 			inode_get(&n->inode);
 			found[nfound++] = n;
@@ -168,7 +171,8 @@ static int queue_open(void)
 	return 0;
 }
 
-/* A file is watched by its name, which may be another's by now: then there is nothing of it to be heard. */
+/* A file is watched by its name, which may be another's by now: then there is nothing of it to be
+ * heard. */
 static int node_watch(struct hdnode *n)
 {
 	bool is_dir = inode_is_dir(&n->inode);

@@ -95,8 +95,8 @@ static const struct shown {
 	/* Parts of what is in /usr that links of it lead to. */
 	{ "var/lib", "ghc" },
 	{ "var/lib", "texmf" },
-	/* What is installed in /usr, so that dependencies of packages resolve. Not statoverride: it names groups of the
-	 * host that a cell has not. */
+	/* What is installed in /usr, so that dependencies of packages resolve. Not statoverride: it
+	 * names groups of the host that a cell has not. */
 	{ "var/lib/dpkg", "alternatives" },
 	{ "var/lib/dpkg", "arch" },
 	{ "var/lib/dpkg", "diversions" },
@@ -331,8 +331,8 @@ static int make_host_conf(char *buf, size_t size)
 	return text(buf, size, "multi on\n");
 }
 
-/* The host's rules of PAM name modules with parameters that can be secrets, and look at files that a
- * cell has not. These are the plain ones: a password is asked for, except by what root runs to
+/* The host's rules of PAM name modules with parameters that can be secrets, and look at files that
+ * a cell has not. These are the plain ones: a password is asked for, except by what root runs to
  * become somebody or to change an account. Accounts do not expire: there is no shadow to say so. */
 #define PAM_RULES                                                     \
 	"auth required pam_unix.so\naccount required pam_permit.so\n" \

@@ -13,8 +13,8 @@ struct etc_file {
 	const char *target; /* instead: a symbolic link */
 };
 
-/* Adds what an image's own /etc/hosts lacks to the len bytes in buf, which has room for size: lines for localhost and for the
- * cell's name. At most ETC_HOSTS_ADD bytes; the new length. */
+/* Adds what an image's own /etc/hosts lacks to the len bytes in buf, which has room for size: lines
+ * for localhost and for the cell's name. At most ETC_HOSTS_ADD bytes; the new length. */
 size_t etc_hosts_complete(char *buf, size_t len, size_t size);
 #define ETC_HOSTS_ADD 256
 

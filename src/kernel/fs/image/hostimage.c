@@ -211,7 +211,7 @@ static struct hnode *made_child(struct hnode *dir, const char *name, size_t len)
 {
 	struct hnode *c;
 
-	list_for_each (c, &dir->children, sibling)
+	list_for_each(c, &dir->children, sibling)
 		if (c->len == len && memcmp(c->name, name, len) == 0)
 			return c;
 	return NULL;
@@ -323,7 +323,7 @@ static int hostimage_iterate(struct image *img, struct image_node *dirn, struct 
 
 	if (!dir->made)
 		return host_iterate(hi, dir, sink);
-	list_for_each (c, &dir->children, sibling)
+	list_for_each(c, &dir->children, sibling)
 		if (!sink->emit(sink, c->name, c->len, c->n.ino, dtype_of(c->n.mode)))
 			return 0;
 	/* Only these have entries of the host's. */

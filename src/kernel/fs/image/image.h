@@ -53,9 +53,11 @@ struct image_ops {
 	 * Brings the node's attributes up to date. -EACCES for a file that not everybody may read.
 	 */
 	int (*open)(struct image *img, struct image_node *node);
-	/* Moves to the node's next attribute: 0, or -ENOENT behind the last. NULL: there are none. */
+	/* Moves to the node's next attribute: 0, or -ENOENT behind the last. NULL: there are
+	 * none. */
 	int (*xattr)(struct image *img, struct image_node *node, struct image_xattr *x);
-	/* The number of a regular file's content among the objects of an image of the store; -1: it has none. NULL: there are none. */
+	/* The number of a regular file's content among the objects of an image of the store; -1: it
+	 * has none. NULL: there are none. */
 	int64_t (*object)(struct image *img, struct image_node *node);
 	void (*drop)(struct image *img, struct image_node *node);
 	/* Everything was dropped but the root. */
@@ -73,7 +75,8 @@ struct image {
 
 /* The host image below root_fd (FD_IMAGE). Borrows the descriptor. NULL: no memory. */
 struct image *must_check hostimage_new(int root_fd);
-/* The image of the store in the directory dir_fd, which is borrowed. 0 or -errno; -EBADMSG: its index is broken. */
+/* The image of the store in the directory dir_fd, which is borrowed. 0 or -errno; -EBADMSG: its
+ * index is broken. */
 int must_check indeximage_new(int dir_fd, struct image **ret_);
 
 #endif

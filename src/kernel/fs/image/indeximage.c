@@ -1,13 +1,15 @@
-/* An image of the store: its index is mapped and searched in place, its contents are files of the image's own
- * directory (docs/decisions/0016).
+/* An image of the store: its index is mapped and searched in place, its contents are files of the
+ * image's own directory (docs/decisions/0016).
  *
- * A look-up costs no host call; a node is a few words in the arena while the layer holds it. The index was written by
- * the trusted side, but from what strangers packed, and the reader believes none of it: a broken one gives EIO.
+ * A look-up costs no host call; a node is a few words in the arena while the layer holds it. The
+ * index was written by the trusted side, but from what strangers packed, and the reader believes
+ * none of it: a broken one gives EIO.
  *
- * A few files belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf): whatever file or link the
- * image has there, the cell's is shown, as container engines do. The image's own lines of hosts are kept, and those that
- * a cell needs are added; a file of more than HOSTS_MAX bytes is left alone. Made, too, are the directories that every
- * cell has something mounted on. All of them are part of what the layer stands on, so what a guest makes of them is
+ * A few files belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf):
+ * whatever file or link the image has there, the cell's is shown, as container engines do. The
+ * image's own lines of hosts are kept, and those that a cell needs are added; a file of more than
+ * HOSTS_MAX bytes is left alone. Made, too, are the directories that every cell has something
+ * mounted on. All of them are part of what the layer stands on, so what a guest makes of them is
  * kept like any other change.
  *
  * Left out: two names of one file in the image are two files once one of them is changed. */
@@ -125,8 +127,9 @@ static const char *made_text(const struct indeximage *xi, uint32_t which, size_t
 	return buf;
 }
 
-/* Whether the image's own entry, if there is one, gives way: a link or an empty file does, and in a kernel that runs guests
- * every other file. What is told of a cell, and images made from one, have the image's own. */
+/* Whether the image's own entry, if there is one, gives way: a link or an empty file does, and in a
+ * kernel that runs guests every other file. What is told of a cell, and images made from one, have
+ * the image's own. */
 static bool made_takes(struct indeximage *xi, uint32_t dir, const char *name, size_t len)
 {
 	struct index_node in;
@@ -399,7 +402,8 @@ static int index_map(struct indeximage *xi)
 	return r;
 }
 
-/* The image's own hosts with what it lacks. Where that does not work out, the image's own is shown as it is. */
+/* The image's own hosts with what it lacks. Where that does not work out, the image's own is shown
+ * as it is. */
 static void hosts_make(struct indeximage *xi)
 {
 	struct index_node in;

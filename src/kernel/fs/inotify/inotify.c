@@ -1,11 +1,15 @@
-/* inotify on every file system of the cell: events come from the VFS (vfs_notify), so they need nothing of the file system.
+/* inotify on every file system of the cell: events come from the VFS (vfs_notify), so they need
+ * nothing of the file system.
  *
- * A watch holds its inode and hangs on it (inode->watches, a chain of all instances' watches). An event is queued for each watch
- * that asked for it, unless it equals the last one in the queue. While there is no instance, vfs_notify is NULL and costs nothing.
+ * A watch holds its inode and hangs on it (inode->watches, a chain of all instances' watches). An
+ * event is queued for each watch that asked for it, unless it equals the last one in the queue.
+ * While there is no instance, vfs_notify is NULL and costs nothing.
  *
- * What other programs of the host do in a mounted directory its file system tells in the same way (fs/hostdir/watch.c).
+ * What other programs of the host do in a mounted directory its file system tells in the same way
+ * (fs/hostdir/watch.c).
  *
- * Left out: content that is changed through mappings (as on Linux); IN_UNMOUNT: a watch keeps its file system. */
+ * Left out: content that is changed through mappings (as on Linux); IN_UNMOUNT: a watch keeps its
+ * file system. */
 #include "kernel/fs/inotify/inotify.h"
 
 #include <errno.h>
@@ -190,7 +194,7 @@ static void notify(struct inode *dir, const char *name, struct inode *ino, uint3
 	struct inotify *in;
 
 	if (mask & IN_Q_OVERFLOW)
-		list_for_each (in, &instances, link)
+		list_for_each(in, &instances, link)
 			event_overflow(in);
 	/* The last watch may be what holds the inode. */
 	if (dir && dir->watches) {
@@ -210,7 +214,7 @@ static uint32_t watches_of_user(uint32_t uid)
 	struct inotify *in;
 	uint32_t n = 0;
 
-	list_for_each (in, &instances, link)
+	list_for_each(in, &instances, link)
 		if (in->uid == uid)
 			n += in->nwatches;
 	return n;
@@ -259,7 +263,7 @@ int inotify_unwatch(struct inotify *in, int wd)
 {
 	struct watch *w;
 
-	list_for_each (w, &in->watches, link)
+	list_for_each(w, &in->watches, link)
 		if (w->wd == wd) {
 			watch_end(w);
 			return 0;
@@ -314,7 +318,7 @@ static int64_t inotify_ioctl(struct file *f, struct task *t, unsigned cmd, uint6
 
 	if (cmd != FIONREAD)
 		return -ENOTTY;
-	list_for_each (e, &in->events, link)
+	list_for_each(e, &in->events, link)
 		n += (int)event_size(e);
 	return guest_put(t->tid, arg, &n);
 }
@@ -340,7 +344,7 @@ static void inotify_fdinfo(struct file *f, struct uio *u)
 	struct watch *w;
 	char line[96];
 
-	list_for_each (w, &in->watches, link) {
+	list_for_each(w, &in->watches, link) {
 		int n = snprintf(line, sizeof(line),
 				 "inotify wd:%x ino:%llx sdev:%x mask:%x ignored_mask:0 \n",
 				 (unsigned)w->wd, (unsigned long long)w->ino->ino, w->ino->fs->dev,
@@ -372,7 +376,7 @@ int inotify_make(uint32_t uid, uint32_t flags, struct file **ret_)
 	uint32_t n = 0;
 	int r;
 
-	list_for_each (in, &instances, link)
+	list_for_each(in, &instances, link)
 		n += in->uid == uid;
 	if (n >= MAX_INSTANCES)
 		return -EMFILE;

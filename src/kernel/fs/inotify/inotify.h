@@ -10,7 +10,8 @@ struct inotify;
 int must_check inotify_make(uint32_t uid, uint32_t flags, struct file **ret_);
 /* The instance of an open file, borrowed; NULL when it is none. */
 struct inotify *inotify_of(const struct file *f);
-/* Watches ino, or changes the watch (mask with IN_MASK_ADD and IN_MASK_CREATE). The watch's number; -EEXIST, -ENOSPC, -ENOMEM. */
+/* Watches ino, or changes the watch (mask with IN_MASK_ADD and IN_MASK_CREATE). The watch's number;
+ * -EEXIST, -ENOSPC, -ENOMEM. */
 int must_check inotify_watch(struct inotify *in, struct inode *ino, uint32_t mask);
 int must_check inotify_unwatch(struct inotify *in, int wd); /* -EINVAL: no such watch */
 

@@ -1,8 +1,10 @@
-/* What the layers above a merge need of those that it is made of, besides the tree that they stand on.
+/* What the layers above a merge need of those that it is made of, besides the tree that they stand
+ * on.
  *
- * A file without a name is in no tree, and may get one in a later layer (O_TMPFILE). Then the log of that layer says where its content is. It
- * is looked for in the logs and not in the tree at their end, because the file may have lost its name again by then, and there are snapshots
- * in between; and of logs that tell everything (compact.c) those below them count as well. */
+ * A file without a name is in no tree, and may get one in a later layer (O_TMPFILE). Then the log
+ * of that layer says where its content is. It is looked for in the logs and not in the tree at
+ * their end, because the file may have lost its name again by then, and there are snapshots in
+ * between; and of logs that tell everything (compact.c) those below them count as well. */
 #include <errno.h>
 
 #include "base/arena.h"
@@ -77,7 +79,7 @@ int layer_contents(struct fs *fs, uint32_t layers, struct fs *merged,
 	struct lnode *n;
 	int r = 0;
 
-	list_for_each (n, &m->nodes, all_link)
+	list_for_each(n, &m->nodes, all_link)
 		if (r == 0 && inode_is_reg(&n->inode) && n->own_content && n->scratch)
 			r = ids_add(&m->store->ids, n);
 	for (uint32_t i = layers; i < l->store->nchain && r == 0; i++)

@@ -1,13 +1,16 @@
 /* Writing a log anew when it has outgrown its tree.
  *
- * The new one tells the whole tree as it differs from the image, in the fewest records, so the logs of the layers below do not
- * count any more; their contents still do. It is written beside the old one, synced and renamed: at each instant one of the two
- * is there. In three walks over what is ours:
- *   1  every directory, every file by its first name (of a file of the image: the name it has there), and what was removed
+ * The new one tells the whole tree as it differs from the image, in the fewest records, so the logs
+ * of the layers below do not count any more; their contents still do. It is written beside the old
+ * one, synced and renamed: at each instant one of the two is there. In three walks over what is
+ * ours:
+ *   1  every directory, every file by its first name (of a file of the image: the name it has
+ *      there), and what was removed
  *   2  further names of files of the image
  *   3  contents, attributes and times, which come last because links change them
- * Files of the image of which only such names are left as the log does not tell (links.c) are in none of them, and come at the end.
- * The time it takes grows with the tree; it happens when the log has at least four times the bytes that it needs. */
+ * Files of the image of which only such names are left as the log does not tell (links.c) are in
+ * none of them, and come at the end. The time it takes grows with the tree; it happens when the log
+ * has at least four times the bytes that it needs. */
 #include <errno.h>
 
 #include "base/log.h"
@@ -29,7 +32,8 @@ struct tree_walk {
 	struct list *at; /* the entry that is next */
 };
 
-/* The next entry, parents before their children; NULL at the end. Needs no memory, as directories know where they are. */
+/* The next entry, parents before their children; NULL at the end. Needs no memory, as directories
+ * know where they are. */
 static struct lentry *walk_next(struct layer *l, struct tree_walk *w, struct lnode **ret_dir)
 {
 	struct lentry *e;
@@ -153,7 +157,7 @@ static int put_nameless(struct layer *l)
 
 	if (!l->links.count)
 		return 0;
-	list_for_each (n, &l->nodes, all_link) {
+	list_for_each(n, &l->nodes, all_link) {
 		if (!n->held || n->names || r < 0)
 			continue;
 		if (!n->origin)
@@ -244,7 +248,8 @@ void store_compact_if_worth(struct layer *l)
 	if (s->flight || end < WORTH_BYTES || end < s->compact_at ||
 	    end / WORTH_TIMES < s->live * NODE_BYTES)
 		return;
-	/* It begins with a sync of what is ordered before the log: if that is much, it is written out beside the loop first. */
+	/* It begins with a sync of what is ordered before the log: if that is much, it is written
+	 * out beside the loop first. */
 	if (!s->compact_waits && store_order_is_long(l) && store_sync_beside(l))
 		s->compact_waits = true;
 	if (s->compact_waits && s->own_request)
@@ -257,13 +262,14 @@ void store_compact_if_worth(struct layer *l)
 		log_debug("the log could not be written anew: %d", r);
 }
 
-/* Contents that a power cut left incomplete are settled first, as nothing is to lie behind those of the new layer. */
+/* Contents that a power cut left incomplete are settled first, as nothing is to lie behind those of
+ * the new layer. */
 static int contents_settle(struct layer *l)
 {
 	struct lnode *n;
 	int r = 0;
 
-	list_for_each (n, &l->nodes, all_link)
+	list_for_each(n, &l->nodes, all_link)
 		if (r == 0 && inode_is_reg(&n->inode))
 			r = lnode_load(n);
 	return r;

@@ -95,8 +95,9 @@ static int disk_create(struct lnode *n)
 	return fd;
 }
 
-/* Takes fd (CONTENT_NONE in where: there is none, the content is empty). Tells the log that this is the node's content now, and
- * makes it so. On failure the file is gone, and the content is what it was. */
+/* Takes fd (CONTENT_NONE in where: there is none, the content is empty). Tells the log that this is
+ * the node's content now, and makes it so. On failure the file is gone, and the content is what it
+ * was. */
 static int disk_adopt(struct lnode *n, int fd, uint32_t before, uint64_t hint)
 {
 	struct layer *l = layer_of(n);
@@ -261,7 +262,8 @@ static void lnode_take_stat(struct lnode *n, const struct stat *st)
 	n->wrote = n->unloaded = false;
 }
 
-/* A copy that a power cut kept from the disk: what it was copied from counts again. Whether that is to be loaded too. */
+/* A copy that a power cut kept from the disk: what it was copied from counts again. Whether that is
+ * to be loaded too. */
 static bool content_revert(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
@@ -435,8 +437,9 @@ static int disk_piece_fd(struct lnode *n)
 	return n->copied ? store_content_open(s, n->copied_in, n->id, true) : disk_create(n);
 }
 
-/* What is to be copied. Borrowed, and only until other files are opened: making a file or room for one on a disk may sync others, and
- * the look for room opens them. So it is asked for right before it is read. */
+/* What is to be copied. Borrowed, and only until other files are opened: making a file or room for
+ * one on a disk may sync others, and the look for room opens them. So it is asked for right before
+ * it is read. */
 static int old_fd(struct lnode *n)
 {
 	return n->own_content ? own_fd(n, false) : lower_fd(n);
@@ -670,7 +673,8 @@ int layer_apply_size(struct lnode *n, uint64_t size)
 		return fd;
 	if (!l->store && size + CUT_STEP < n->inode.size && n->charged > CUT_STEP &&
 	    content_may_wait()) {
-		/* From its end on, a piece in each turn. A posted call has no next run: it is made again. */
+		/* From its end on, a piece in each turn. A posted call has no next run: it is made
+		 * again. */
 		if (task_current->call.way == WAY_POST)
 			return content_later();
 		size = n->inode.size - CUT_STEP;

@@ -1,11 +1,12 @@
-/* Long works of the host at the content of one file, made by the other thread (docs/decisions/0027): copying it for the first change, and
- * cutting it short.
+/* Long works of the host at the content of one file, made by the other thread
+ * (docs/decisions/0027): copying it for the first change, and cutting it short.
  *
- * A content has one at a time. Whoever wants to change the content meanwhile waits: the host would hold the change up, too, and the loop
- * with it. Readers go on; they find one size or the other. The work holds its inode and has descriptors of its own, so it need not
- * know what becomes of its caller: a call that waits is run again from its start and finds that the content is as it should be. If the
- * host has failed, the call finds the content as it was, and a mark that says that this is for the loop to do: that meets the same error and
- * tells the caller.
+ * A content has one at a time. Whoever wants to change the content meanwhile waits: the host would
+ * hold the change up, too, and the loop with it. Readers go on; they find one size or the other.
+ * The work holds its inode and has descriptors of its own, so it need not know what becomes of its
+ * caller: a call that waits is run again from its start and finds that the content is as it should
+ * be. If the host has failed, the call finds the content as it was, and a mark that says that this
+ * is for the loop to do: that meets the same error and tells the caller.
  *
  * A seal waits for all of them: what is sealed changes no more. */
 #include <errno.h>
@@ -120,7 +121,8 @@ static int work_begin(struct lnode *n, struct work *w, uint64_t copied)
 	return content_settle(n);
 }
 
-/* Whether the call may wait, and has not come here before for the same. A posted call has no next run: it is made again. */
+/* Whether the call may wait, and has not come here before for the same. A posted call has no next
+ * run: it is made again. */
 static int work_may_begin(struct lnode *n)
 {
 	if (!layer_of(n)->store || n->beside_failed || !may_wait())

@@ -1,9 +1,9 @@
 /* The difference of two layers above the same image, path by path.
  *
- * Both trees are walked together, with a stack of our own. Where both show the same directory of the image in its place, only the names
- * that one of them has changed are looked at, so that the image is not walked, unless a changed file may have further names there;
- * elsewhere all of both. Names are sorted, so the same
- * trees give the same order. */
+ * Both trees are walked together, with a stack of our own. Where both show the same directory of
+ * the image in its place, only the names that one of them has changed are looked at, so that the
+ * image is not walked, unless a changed file may have further names there; elsewhere all of both.
+ * Names are sorted, so the same trees give the same order. */
 #include "kernel/fs/layer/diff.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ struct level {
 
 struct diff {
 	struct fs *from, *to;
-	bool whole; /* what was changed may have names that only the image has, so all of it is walked */
+	/* what was changed may have names that only the image has, so all of it is walked */
+	bool whole;
 	int (*fn)(void *arg, const struct tree_visit *v);
 	void *arg;
 	struct level *levels; /* blob of TREE_DEPTH_MAX */
@@ -148,7 +149,7 @@ static int names_changed(struct names *ns, struct inode *dir)
 {
 	struct lentry *e;
 
-	list_for_each (e, &lnode_of(dir)->table.order, order)
+	list_for_each(e, &lnode_of(dir)->table.order, order)
 		if (e->kind != ENTRY_MIRROR && !names_add(ns, e->str, e->len))
 			return -ENOMEM;
 	return 0;
@@ -162,7 +163,8 @@ static int names_collect(struct diff *d, struct level *lv)
 	ns->sink.emit = names_emit;
 	if (lv->from)
 		r = lv->same && !d->whole ? names_changed(ns, lv->from) : names_all(ns, lv->from);
-	/* A directory of the host that not everybody may read: that much is told of it as can be. */
+	/* A directory of the host that not everybody may read: that much is told of it as can
+	 * be. */
 	if (r == -EACCES)
 		r = 0;
 	if (r == 0 && lv->to)
@@ -230,7 +232,8 @@ bool layer_content_is_same(struct inode *a, struct inode *b)
 
 	if (x.layer != y.layer || x.number != y.number)
 		return false;
-	/* The image's own: in both the same path of it, or not told apart by what is cheap to ask. */
+	/* The image's own: in both the same path of it, or not told apart by what is cheap to
+	 * ask. */
 	return x.layer != -1 || x.number != UINT64_MAX || (a->ino == b->ino && a->size == b->size);
 }
 
@@ -363,7 +366,8 @@ static int step(struct diff *d)
 	return r ? r : visit(d, lv, (uint32_t)(at + len), from, to);
 }
 
-/* The host's own files are too many to be walked: of those, the names by which a file was changed are told. */
+/* The host's own files are too many to be walked: of those, the names by which a file was changed
+ * are told. */
 static bool has_loose(struct fs *fs)
 {
 	const struct layer *l = (const struct layer *)fs;
@@ -413,7 +417,7 @@ int64_t layer_check(struct fs *fs, void (*fn)(void *arg, uint32_t layer, uint64_
 	struct lnode *n;
 	struct stat st;
 
-	list_for_each (n, &l->nodes, all_link) {
+	list_for_each(n, &l->nodes, all_link) {
 		const struct lcontent *c = &n->content;
 		int r;
 

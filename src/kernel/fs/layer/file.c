@@ -1,5 +1,5 @@
-/* Open files of a layer: the host's operations on their content (vfs/hostfile.c), after what the layer has to do first: make the content
- * its own, keep to the limits, note what changed. */
+/* Open files of a layer: the host's operations on their content (vfs/hostfile.c), after what the
+ * layer has to do first: make the content its own, keep to the limits, note what changed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>

@@ -1,5 +1,6 @@
-/* Nodes by a number: a hash table. By the number that the log has for them, while a log is read and while what a crash left is looked
- * for; by the number that a file has in the image, for those that have several names there (links.c). */
+/* Nodes by a number: a hash table. By the number that the log has for them, while a log is read and
+ * while what a crash left is looked for; by the number that a file has in the image, for those that
+ * have several names there (links.c). */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static uint64_t key_of(const struct lids *t, const struct lnode *n)
 	return t->by == IDS_BY_IMAGE ? n->inode.ino : n->id;
 }
 
-/* Numbers that follow each other lie side by side, which is how logs use them; where a run of them lies is no log's to choose. */
+/* Numbers that follow each other lie side by side, which is how logs use them; where a run of them
+ * lies is no log's to choose. */
 static uint32_t ids_slot(const struct lids *t, uint64_t id)
 {
 	uint64_t key;

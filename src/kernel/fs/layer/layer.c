@@ -14,8 +14,8 @@
 
 OBJ_TYPE(layer_type, struct layer, 256);
 
-/* Without a limit of its own it is as large as what it is on: with a disk the host's file system, else what is left of the scratch
- * directory. */
+/* Without a limit of its own it is as large as what it is on: with a disk the host's file system,
+ * else what is left of the scratch directory. */
 static void layer_statfs(struct fs *fs, struct fs_stat *out)
 {
 	struct layer *l = (struct layer *)fs;
@@ -46,7 +46,8 @@ static void layer_statfs(struct fs *fs, struct fs_stat *out)
 	out->ffree = free_inodes;
 }
 
-/* Nobody can reach any of it any more, so no counts are kept: everything goes. False: there is more than fits into this turn. */
+/* Nobody can reach any of it any more, so no counts are kept: everything goes. False: there is more
+ * than fits into this turn. */
 static bool nodes_end(struct layer *l)
 {
 	for (uint32_t i = 1; !list_is_empty(&l->nodes); i++) {
@@ -221,7 +222,8 @@ void layer_finish(struct fs *fs)
 	content_settle_all(l); /* what it frees is counted */
 	while (store_recover_step(l))
 		;
-	/* Files without a name go now; the next start looks for none. A sync that this waits for may end nodes. */
+	/* Files without a name go now; the next start looks for none. A sync that this waits for
+	 * may end nodes. */
 	s->recount_at = list_first(&l->nodes, struct lnode, all_link);
 	while ((n = store_recount_next(l))) {
 		if (n->names || n->held || !n->scratch)

@@ -1,16 +1,18 @@
 /* Files that have several names in the image.
  *
- * Such a file is one node, whichever of its names it was looked up by, so a change through one of them is seen through all. The layer
- * knows it by the number that it has in the image. A name by which it was found while it was known already has no entry in
- * its directory: it is "loose", and each lookup asks the image and then the table here. It gets an entry when it is
- * removed or renamed (tree_entry).
+ * Such a file is one node, whichever of its names it was looked up by, so a change through one of
+ * them is seen through all. The layer knows it by the number that it has in the image. A name by
+ * which it was found while it was known already has no entry in its directory: it is "loose", and
+ * each lookup asks the image and then the table here. It gets an entry when it is removed or
+ * renamed (tree_entry).
  *
- * While the file is the image's, it comes and goes like every mirror, with the one entry that is its home. From its first change on,
- * which may be the loss of a name, it is held until it has lost all of its names: a loose one leads to it without counting.
- * Its records in the log say so (PIN_SEVERAL), so that it is kept when the log is read, whatever the image looks like by then.
+ * While the file is the image's, it comes and goes like every mirror, with the one entry that is
+ * its home. From its first change on, which may be the loss of a name, it is held until it has lost
+ * all of its names: a loose one leads to it without counting. Its records in the log say so
+ * (PIN_SEVERAL), so that it is kept when the log is read, whatever the image looks like by then.
  *
- * An image may tell a wrong number of names. Then a file goes too early, and the name that is left shows it as the image has it,
- * or it stays until the cell ends. */
+ * An image may tell a wrong number of names. Then a file goes too early, and the name that is left
+ * shows it as the image has it, or it stays until the cell ends. */
 #include <errno.h>
 
 #include "kernel/fs/layer/store.h"
@@ -87,7 +89,7 @@ bool links_have_loose(const struct layer *l)
 
 	if (!l->links.count)
 		return false;
-	list_for_each (n, &l->nodes, all_link)
+	list_for_each(n, &l->nodes, all_link)
 		if (n->held && n->inode.nlink > n->names)
 			return true;
 	return false;

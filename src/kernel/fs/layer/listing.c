@@ -107,7 +107,7 @@ static int listing_fill(struct listing *ls, struct lnode *dir)
 	int r;
 
 	listing_clear(ls);
-	list_for_each (e, &dir->table.order, order)
+	list_for_each(e, &dir->table.order, order)
 		if (e->kind == ENTRY_OWN && !listing_add(ls, e->str, e->len, e->node->inode.ino,
 							 dtype_of(&e->node->inode), false))
 			return -ENOMEM;

@@ -1,10 +1,12 @@
 /* The log of a layer, as it is written. store.h has the format.
  *
- * The records of one change are gathered in memory and written by one call at the end of the log, before the change is made. A
- * group that could not be written whole is cut off again. Each checksum goes on from the one before, so that what an earlier,
- * longer file left behind the end is never taken for a record.
+ * The records of one change are gathered in memory and written by one call at the end of the log,
+ * before the change is made. A group that could not be written whole is cut off again. Each
+ * checksum goes on from the one before, so that what an earlier, longer file left behind the end is
+ * never taken for a record.
  *
- * Space is reserved ahead. RESERVE of it is only for changes that make room: a full disk can be cleaned up. */
+ * Space is reserved ahead. RESERVE of it is only for changes that make room: a full disk can be
+ * cleaned up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -251,7 +253,8 @@ void log_attr(struct layer *l, const struct lnode *n, const struct attr *a)
 {
 	struct rec r = rec_begin(gathering(l), REC_ATTR, 61);
 	struct inode i = n->inode;
-	/* The content's own mtime counts while it can be set there. Linking one for a merge changes its other times. */
+	/* The content's own mtime counts while it can be set there. Linking one for a merge changes
+	 * its other times. */
 	bool set = n->mtime_set || (!n->unloaded && (!lnode_content_is_writable(n) ||
 						     (l->store && l->store->merging)));
 
@@ -371,7 +374,8 @@ int log_reserve(struct llog *g, uint64_t need, bool frees)
 		g->no_reserve = true;
 		return 0;
 	}
-	/* What an earlier kernel reserved is still there, behind the end of the file: that much can be had of a full disk. */
+	/* What an earlier kernel reserved is still there, behind the end of the file: that much can
+	 * be had of a full disk. */
 	if (r < 0)
 		r = reserve_up_to(g, want);
 	if (r < 0 && frees && g->end + need <= g->reserved)
@@ -497,8 +501,9 @@ int log_create_begin(struct layer *l, uint32_t index, uint32_t flags, struct llo
 	return 0;
 }
 
-/* r: what became of the records. Synced, then renamed into place: 0 or -errno, with the old one back in its place. That of a layer which
- * is not born yet is only renamed: there is no other that it could spoil. */
+/* r: what became of the records. Synced, then renamed into place: 0 or -errno, with the old one
+ * back in its place. That of a layer which is not born yet is only renamed: there is no other that
+ * it could spoil. */
 int log_create_end(struct layer *l, uint32_t index, struct llog *old, int r)
 {
 	struct lstore *s = l->store;

@@ -122,7 +122,8 @@ void lnode_destroy(struct lnode *n)
 {
 	struct layer *l = layer_of(n);
 
-	/* A node that has a name goes with the whole layer, and its content is for the next time. */
+	/* A node that has a name goes with the whole layer, and its content is for the next
+	 * time. */
 	if (l->store && (n->names || n->held))
 		lnode_content_close(n);
 	else

@@ -18,7 +18,8 @@
  *
  * Every change of the tree is made by one of the layer_apply_ functions (tree.c, content.c,
  * xattr.c). In a layer with a disk (store.h) each first gathers its records and has them written to
- * the log, and then changes the tree, which cannot fail any more. So memory and log always agree. */
+ * the log, and then changes the tree, which cannot fail any more. So memory and log always
+ * agree. */
 #ifndef VIV_KERNEL_FS_LAYER_NODE_H
 #define VIV_KERNEL_FS_LAYER_NODE_H
 
@@ -79,8 +80,8 @@ struct layer {
 struct lcontent {
 	uint32_t where; /* index in the store's chain */
 	uint32_t before; /* where the content was before it was copied; CONTENT_IMAGE, _NONE */
-	uint64_t
-		hint; /* bytes that were copied and not cut off since: a shorter file is incomplete */
+	/* bytes that were copied and not cut off since: a shorter file is incomplete */
+	uint64_t hint;
 	uint32_t epoch; /* of the store when the file was made: a later one has it synced */
 	bool synced; /* it may be on the host's disk, so it is removed only after the log says so */
 	bool logged; /* a record names it */
@@ -110,13 +111,13 @@ struct lnode {
 	uint64_t unsynced; /* about as many bytes were written since its content was synced */
 	uint64_t copied; /* of the image's content, while that is copied in pieces */
 	uint32_t copied_in; /* the layer of the disk that they were copied to */
-	struct content_work *
-		beside; /* what another thread does with the content; NULL: nothing (content_work.c) */
+	/* what another thread does with the content; NULL: nothing (content_work.c) */
+	struct content_work *beside;
 	bool beside_failed; /* the loop has to do it */
 	uint64_t id; /* its number in the log and of its content on a disk; 0: none yet */
 	uint32_t names; /* OWN entries that lead to it */
-	/* A name of it: of a directory the only one, of a node of the image the one it has there, as
-	 * long as it is. */
+	/* A name of it: of a directory the only one, of a node of the image the one it has there,
+	 * as long as it is. */
 	struct lnode *up;
 	struct lentry *at;
 	/* With a disk: */
@@ -214,7 +215,8 @@ void dir_count_link(struct lnode *dir, int by);
 void lnode_linked(struct lnode *n, bool extra);
 void uncharge_link(struct lnode *n);
 int must_check layer_apply_add(struct lnode *dir, const char *name, size_t len, struct lnode *n);
-/* The entry that leads to n. A name that only the image has of it gets one that is a whiteout until it is settled. */
+/* The entry that leads to n. A name that only the image has of it gets one that is a whiteout until
+ * it is settled. */
 int must_check tree_entry(struct lnode *dir, const char *name, size_t len, struct lnode *n,
 			  struct lentry **ret_);
 /* The entry leads to n, counted, if it does not yet. */
@@ -236,7 +238,8 @@ bool must_check lnode_map_begins(struct lnode *n);
 bool must_check lnode_map_fits(struct lnode *n, uint64_t size);
 /* How many of len bytes at pos may be written; *ret_grows: blocks may be added. */
 uint64_t layer_write_room(struct lnode *n, uint64_t pos, uint64_t len, bool *ret_grows);
-/* A content without a node, which somebody may have mapped. Takes the descriptor, opened for reading. */
+/* A content without a node, which somebody may have mapped. Takes the descriptor, opened for
+ * reading. */
 void layer_orphan_add(struct layer *l, int fd, uint64_t bytes);
 
 /* ---- content.c ---- */
@@ -245,8 +248,8 @@ void layer_content_init(void);
 int layer_hostfd(struct inode *ino, bool write);
 /* The content is now ours; the first keep bytes of the image's are copied. */
 int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
-/* Copies the next piece of the first keep bytes of a large file that is about to be changed: 0 nothing (more) to do in pieces,
- * WAITING call again. For a call that may wait. */
+/* Copies the next piece of the first keep bytes of a large file that is about to be changed: 0
+ * nothing (more) to do in pieces, WAITING call again. For a call that may wait. */
 int must_check layer_copy_up_piece(struct lnode *n, uint64_t keep);
 int must_check layer_apply_size(struct lnode *n, uint64_t size);
 void lnode_content_free(struct lnode *n); /* and removes it */
@@ -254,7 +257,8 @@ void lnode_content_close(struct lnode *n); /* it stays */
 int layer_getattr(struct inode *ino);
 /* Size, blocks and mtime are those of the content file. 0 or -errno. */
 int must_check lnode_load(struct lnode *n);
-/* A file that is cut shorter than what was copied is not one whose copy is incomplete: to be said before it is cut to size. */
+/* A file that is cut shorter than what was copied is not one whose copy is incomplete: to be said
+ * before it is cut to size. */
 int must_check lnode_hint(struct lnode *n, uint64_t size);
 /* Counts the blocks that the content file has now. Over the limit is counted too: it happened. */
 void lnode_recount(struct lnode *n);
@@ -263,24 +267,29 @@ void layer_content_forget(void);
 /* Whether a change of the content needs no copy first. */
 bool lnode_content_is_writable(const struct lnode *n);
 int copy_content(int in, int out, uint64_t off, uint64_t size, bool whole);
-/* The content may be changed now; of one that is copied for that, the first keep bytes. WAITING: the call waits. */
+/* The content may be changed now; of one that is copied for that, the first keep bytes. WAITING:
+ * the call waits. */
 int must_check content_own(struct lnode *n, uint64_t keep);
 
 /* ---- content_work.c: long works at a content, by the other thread ---- */
 extern struct content_limits {
-	uint64_t
-		piece; /* a larger file is copied in pieces: of so many bytes here, one after each event of others ... */
+	/* a larger file is copied in pieces: of so many bytes here, one after each event of others
+	 * ... */
+	uint64_t piece;
 	uint64_t copy; /* ... and of so many by the other thread */
 	uint64_t cut; /* so many bytes to free are long */
 } content_limits; /* tests have smaller ones */
-/* Nobody works at the content, which is about to be changed: 0. WAITING: the call waits for that. */
+/* Nobody works at the content, which is about to be changed: 0. WAITING: the call waits for
+ * that. */
 int must_check content_settle(struct lnode *n);
 void content_settle_all(struct layer *l); /* waits here */
-/* Cuts it short; copies the next bytes, of those before end, from in to the file that the copy is made in. WAITING: that is on its
- * way, and the call waits for it. 0: it is to be done here. fds: borrowed. */
+/* Cuts it short; copies the next bytes, of those before end, from in to the file that the copy is
+ * made in. WAITING: that is on its way, and the call waits for it. 0: it is to be done here. fds:
+ * borrowed. */
 int must_check content_cut_beside(struct lnode *n, int fd, uint64_t size);
 int must_check content_copy_beside(struct lnode *n, int in, int out, uint64_t end);
-/* Whether the call that runs may wait; the call is run again after the events of others: WAITING. */
+/* Whether the call that runs may wait; the call is run again after the events of others:
+ * WAITING. */
 bool content_may_wait(void);
 int must_check content_later(void);
 

@@ -1,4 +1,5 @@
-/* What a kernel without guests writes to its pipe, in large blocks. What is not taken at once is waited for. */
+/* What a kernel without guests writes to its pipe, in large blocks. What is not taken at once is
+ * waited for. */
 #ifndef VIV_KERNEL_FS_LAYER_OUTSTREAM_H
 #define VIV_KERNEL_FS_LAYER_OUTSTREAM_H
 

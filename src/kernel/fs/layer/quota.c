@@ -1,10 +1,12 @@
 /* How many bytes a layer may still take, where others than the kernel can make them grow.
  *
- * used_bytes is what the host says that the files of content have. On a disk with a limit, two things count besides, which a mapping can do
- * without any call of ours. A hole in a file that is mapped shared and writable can be filled at any time, so it counts as filled; a mapping for
- * which there is no room that way is refused, where Linux would let the writer die of SIGBUS later. And a file that lost its last name and
- * descriptor while it is mapped keeps its blocks on the host: it stays counted (an orphan) until nobody has it mapped. Whether that is
- * so is asked only when room is short.
+ * used_bytes is what the host says that the files of content have. On a disk with a limit, two
+ * things count besides, which a mapping can do without any call of ours. A hole in a file that is
+ * mapped shared and writable can be filled at any time, so it counts as filled; a mapping for which
+ * there is no room that way is refused, where Linux would let the writer die of SIGBUS later. And a
+ * file that lost its last name and descriptor while it is mapped keeps its blocks on the host: it
+ * stays counted (an orphan) until nobody has it mapped. Whether that is so is asked only when room
+ * is short.
  *
  * Files in the scratch directory are bounded by the size of that file system. */
 #include <errno.h>
@@ -43,7 +45,7 @@ static uint64_t room_now(const struct layer *l)
 	const struct lnode *n;
 
 	if (layer_counts_maps(l))
-		list_for_each (n, &l->store->mapped, mapped_link)
+		list_for_each(n, &l->store->mapped, mapped_link)
 			taken += MIN(holes(n), UINT64_MAX - taken);
 	return taken < l->max_bytes ? l->max_bytes - taken : 0;
 }
@@ -70,7 +72,7 @@ static void orphans_sort_out(struct layer *l)
 {
 	struct orphan *o, *tmp;
 
-	list_for_each_safe (o, tmp, &l->store->orphans, link)
+	list_for_each_safe(o, tmp, &l->store->orphans, link)
 		if (is_alone(o->fd))
 			orphan_free(l, o);
 }

@@ -1,5 +1,5 @@
-/* The records of a log, one after the other, and the parts of one. Both were written by a stranger: what is missing or makes no sense is
- * told by cursor.bad, once at the end. */
+/* The records of a log, one after the other, and the parts of one. Both were written by a stranger:
+ * what is missing or makes no sense is told by cursor.bad, once at the end. */
 #ifndef VIV_KERNEL_FS_LAYER_RECORD_H
 #define VIV_KERNEL_FS_LAYER_RECORD_H
 

@@ -1,8 +1,10 @@
-/* After a kernel that did not end in peace: counting again what is used, and removing contents that nobody refers to.
+/* After a kernel that did not end in peace: counting again what is used, and removing contents that
+ * nobody refers to.
  *
- * Both need a look at every file, so they are done in small steps between other events, while the cell already runs. Until then the
- * quota lacks what was not counted yet. Numbers that the log does not know may have been given to files without a name: a start
- * goes on far beyond them, so that what lies there is known to be old. */
+ * Both need a look at every file, so they are done in small steps between other events, while the
+ * cell already runs. Until then the quota lacks what was not counted yet. Numbers that the log does
+ * not know may have been given to files without a name: a start goes on far beyond them, so that
+ * what lies there is known to be old. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

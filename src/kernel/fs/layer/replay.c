@@ -1,11 +1,12 @@
 /* Reading a log: the tree as it was.
  *
- * A log was written by a kernel, and a kernel may have been broken into: every length, number and name is checked, nothing
- * recurses, and memory is that of the tree at its largest. The first record that is incomplete or whose checksum is wrong ends
- * the log: that is how a write looks that was cut short. A record that is whole and does not fit the tree is an error.
+ * A log was written by a kernel, and a kernel may have been broken into: every length, number and
+ * name is checked, nothing recurses, and memory is that of the tree at its largest. The first
+ * record that is incomplete or whose checksum is wrong ends the log: that is how a write looks that
+ * was cut short. A record that is whole and does not fit the tree is an error.
  *
- * Nodes of the image are found again by name. What the image has no more becomes an empty directory, or is dropped at the end, in
- * the log as well, so that later records apply. */
+ * Nodes of the image are found again by name. What the image has no more becomes an empty
+ * directory, or is dropped at the end, in the log as well, so that later records apply. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,8 +76,9 @@ static void take_when(struct replay *rp)
 	rp->l->replay_time = t ? t : 1;
 }
 
-/* Is n dir itself or above it? A directory that nobody has linked yet ends the way up as the root does. One that is empty is above
- * nothing: new ones are linked so, and the way up is not gone for each level of a deep tree. */
+/* Is n dir itself or above it? A directory that nobody has linked yet ends the way up as the root
+ * does. One that is empty is above nothing: new ones are linked so, and the way up is not gone for
+ * each level of a deep tree. */
 static bool is_inside(const struct lnode *dir, const struct lnode *n)
 {
 	if (n->table.own == 0)
@@ -322,8 +324,8 @@ static int apply_link(struct replay *rp)
 	return 0;
 }
 
-/* An entry for a name that only the image has: it leads to a node that has further names there, or else is gone for the layer. NULL: the
- * image does not have it. */
+/* An entry for a name that only the image has: it leads to a node that has further names there, or
+ * else is gone for the layer. NULL: the image does not have it. */
 static int image_entry(struct layer *l, struct lnode *dir, struct name_ref name,
 		       struct lentry **ret_)
 {
@@ -470,7 +472,8 @@ static int apply_content(struct replay *rp)
 
 	if (rp->c.bad || !inode_is_reg(&n->inode))
 		return -EINVAL;
-	/* The first one may stand for all that were below it when the log was written (layer_merge()). */
+	/* The first one may stand for all that were below it when the log was written
+	 * (layer_merge()). */
 	where = rp->index - MIN(back, rp->index);
 	c = &n->content;
 	n->missing = false;
@@ -679,17 +682,17 @@ static int missing_drop(struct layer *l)
 
 	log_warn("%u files or directories of the image that the cell had changed are gone",
 		 l->store->missing);
-	list_for_each (n, &l->nodes, all_link)
+	list_for_each(n, &l->nodes, all_link)
 		if (n->missing)
 			inode_get(&n->inode);
-	list_for_each (n, &l->nodes, all_link) {
+	list_for_each(n, &l->nodes, all_link) {
 		if (!inode_is_dir(&n->inode) || r < 0)
 			continue;
-		list_for_each_safe (e, tmp, &n->table.order, order)
+		list_for_each_safe(e, tmp, &n->table.order, order)
 			if (e->kind == ENTRY_OWN && e->node->missing && r == 0)
 				r = missing_entry_drop(l, n, e);
 	}
-	list_for_each_safe (n, next, &l->nodes, all_link)
+	list_for_each_safe(n, next, &l->nodes, all_link)
 		if (n->missing) {
 			n->missing = false;
 			n->own_content = inode_is_reg(&n->inode);
@@ -706,11 +709,11 @@ int store_replay_end(struct layer *l, char *why, size_t why_size)
 	int r = 0;
 
 	/* What has no further names after all was held for what the log might have said of it. */
-	list_for_each_safe (n, next, &l->nodes, all_link)
+	list_for_each_safe(n, next, &l->nodes, all_link)
 		if (n->held && (!n->several || n->inode.nlink == 0))
 			links_drop(n);
 	/* Made and never linked: the group was cut short. */
-	list_for_each_safe (n, next, &l->nodes, all_link) {
+	list_for_each_safe(n, next, &l->nodes, all_link) {
 		if (!n->fresh)
 			continue;
 		n->fresh = false;

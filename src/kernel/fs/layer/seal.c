@@ -1,10 +1,12 @@
-/* Sealing the active layer of a disk: it never changes again, and a new one above it takes what comes. Nothing is copied, so it
- * takes the same time for a small tree and for a large one, with one exception: a file that is mapped shared and writable changes
- * without our doing. The mapped file moves into the new layer, and the sealed one gets a copy.
+/* Sealing the active layer of a disk: it never changes again, and a new one above it takes what
+ * comes. Nothing is copied, so it takes the same time for a small tree and for a large one, with
+ * one exception: a file that is mapped shared and writable changes without our doing. The mapped
+ * file moves into the new layer, and the sealed one gets a copy.
  *
- * The order leaves a whole layer at each instant, whichever of the two the trusted side takes for the active one after a crash: the
- * mapped file first gets a second name in the new layer, then the copy replaces the first one. The trusted side writes down that the
- * new layer is the active one before it asks for it: a layer that is not there yet is an empty one. */
+ * The order leaves a whole layer at each instant, whichever of the two the trusted side takes for
+ * the active one after a crash: the mapped file first gets a second name in the new layer, then the
+ * copy replaces the first one. The trusted side writes down that the new layer is the active one
+ * before it asks for it: a layer that is not there yet is an empty one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +27,8 @@ static bool is_mapped(struct lnode *n)
 	return false;
 }
 
-/* A copy of the node's content in a directory of the layer that is being sealed, under a name of its own. */
+/* A copy of the node's content in a directory of the layer that is being sealed, under a name of
+ * its own. */
 static int copy_make(struct lnode *n, int dir)
 {
 	int in = layer_hostfd(&n->inode, false), out, r;
@@ -97,7 +100,7 @@ void store_mapped_sort_out(struct layer *l)
 {
 	struct lnode *n, *tmp;
 
-	list_for_each_safe (n, tmp, &l->store->mapped, mapped_link)
+	list_for_each_safe(n, tmp, &l->store->mapped, mapped_link)
 		if (!n->scratch || n->content.where != store_active(l->store) || !is_mapped(n)) {
 			list_remove(&n->mapped_link);
 			n->mapped_shared = false;
@@ -113,7 +116,7 @@ static void mapped_move_back(struct layer *l, const struct lnode *end, int from,
 {
 	struct lnode *n;
 
-	list_for_each (n, &l->store->mapped, mapped_link) {
+	list_for_each(n, &l->store->mapped, mapped_link) {
 		struct store_path p = store_path(n->scratch);
 		int r;
 
@@ -130,7 +133,7 @@ static int mapped_move_all(struct layer *l, int from, int to)
 	struct lnode *n;
 	int r = 0;
 
-	list_for_each (n, &l->store->mapped, mapped_link) {
+	list_for_each(n, &l->store->mapped, mapped_link) {
 		r = mapped_move(l, n, from, to);
 		if (r < 0)
 			break;
@@ -140,7 +143,8 @@ static int mapped_move_all(struct layer *l, int from, int to)
 	return r;
 }
 
-/* The last word of the sealed log, so that whoever stands on it need not count. Not needed for anything else. */
+/* The last word of the sealed log, so that whoever stands on it need not count. Not needed for
+ * anything else. */
 static void sealed_clean(struct layer *l, struct llog *sealed)
 {
 	struct lstore *s = l->store;
@@ -215,7 +219,7 @@ static int seal(struct layer *l, uint32_t number, bool sync)
 	for (int i = 0; i < 4; i++)
 		s->dirs_dirty[i] = list_is_empty(&s->mapped) ? 0 : UINT64_MAX;
 	s->c_dirty = true;
-	list_for_each (n, &s->mapped, mapped_link) {
+	list_for_each(n, &s->mapped, mapped_link) {
 		n->content.before = n->content.where;
 		n->content.where = store_active(s);
 		n->content.hint = 0;

@@ -1,7 +1,8 @@
-/* The disk below a layer: its directories, contents on the host. See store.h; sync.c has what is synced when.
+/* The disk below a layer: its directories, contents on the host. See store.h; sync.c has what is
+ * synced when.
  *
- * Everything is opened below the descriptors that the trusted side gave; no link is followed, as sealed layers of other disks
- * were written by other kernels. */
+ * Everything is opened below the descriptors that the trusted side gave; no link is followed, as
+ * sealed layers of other disks were written by other kernels. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -137,8 +138,9 @@ int store_content_open(struct lstore *s, uint32_t where, uint64_t number, bool w
 	return -EIO;
 }
 
-/* Only opening can say "no links on the way": what makes and removes names works below this. Who wrote a volume last may have
- * left links instead of directories, and they lead to the other disks of this cell. */
+/* Only opening can say "no links on the way": what makes and removes names works below this. Who
+ * wrote a volume last may have left links instead of directories, and they lead to the other disks
+ * of this cell. */
 int store_dir_open(int layer, uint64_t number)
 {
 	char name[8];
@@ -147,8 +149,8 @@ int store_dir_open(int layer, uint64_t number)
 	return host_open_beneath(layer, name, O_PATH | O_DIRECTORY, 0);
 }
 
-/* bytes: about as many the host has to free, which takes it long if they are many. Whoever lets go of the file last does that, so it
- * is held until the other thread does. */
+/* bytes: about as many the host has to free, which takes it long if they are many. Whoever lets go
+ * of the file last does that, so it is held until the other thread does. */
 static int content_unlink(int layer, uint64_t number, uint64_t bytes)
 {
 	int dir = store_dir_open(layer, number), held = -1, r;
@@ -213,7 +215,8 @@ int store_content_stat(struct lstore *s, uint32_t where, uint64_t number, struct
 	return r < 0 ? r : S_ISREG(st->st_mode) ? 0 : -EIO;
 }
 
-/* Nobody reads it any more, but it stays for a while: that need not cost memory for which others would have to wait. */
+/* Nobody reads it any more, but it stays for a while: that need not cost memory for which others
+ * would have to wait. */
 static void content_forget(struct lstore *s, uint32_t where, uint64_t number)
 {
 	struct store_path p = store_path(number);
@@ -226,7 +229,8 @@ static void content_forget(struct lstore *s, uint32_t where, uint64_t number)
 		hostwork_close(fd, true);
 }
 
-/* A content that may be on the host's disk is needed there until the record that drops it is there too. */
+/* A content that may be on the host's disk is needed there until the record that drops it is there
+ * too. */
 void store_content_drop(struct layer *l, struct lnode *n)
 {
 	struct lstore *s = l->store;
@@ -341,15 +345,17 @@ static int chain_open(struct layer *l, const struct layer_disk *d, char *why, si
 	return 0;
 }
 
-/* Whether the log of chain[i] may be missing: that of the active layer, and, as long as that is not there either, that of the one below.
- * A seal brings the layer to the disk that it seals, before it makes the next one, so it was cut from its power before that: nothing
- * was promised in the layer, and it is an empty one. */
+/* Whether the log of chain[i] may be missing: that of the active layer, and, as long as that is not
+ * there either, that of the one below. A seal brings the layer to the disk that it seals, before it
+ * makes the next one, so it was cut from its power before that: nothing was promised in the layer,
+ * and it is an empty one. */
 static bool log_may_miss(const struct lstore *s, uint32_t i, bool active, bool above)
 {
 	return active && (i == s->nchain - 1 || (i + 2 == s->nchain && !above && s->chain[i].own));
 }
 
-/* Logs from the last one on that tells everything. *ret_unborn: the sealed layer that is to have one. */
+/* Logs from the last one on that tells everything. *ret_unborn: the sealed layer that is to have
+ * one. */
 static int chain_replay(struct layer *l, bool active, uint32_t *ret_unborn, char *why,
 			size_t why_size)
 {
@@ -415,7 +421,8 @@ static int active_open(struct lstore *s, uint32_t number, char *why, size_t why_
 	return 0;
 }
 
-/* The layer is new: what its directory holds is of a kernel that ended before it had said anything. */
+/* The layer is new: what its directory holds is of a kernel that ended before it had said
+ * anything. */
 static int active_create(struct layer *l, char *why, size_t why_size)
 {
 	uint32_t at = store_active(l->store);

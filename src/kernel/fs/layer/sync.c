@@ -1,8 +1,9 @@
 /* Bringing a disk to the host's disk. docs/decisions/0017 says what is promised.
  *
- * One sync is a row of steps, each a call of the host: contents, the directories with their names, what is ordered before the log, the
- * log. Gathering finds them, settling does what follows from their results. Between the two they are made here, one by one (what is
- * expected to be short, and all that cannot wait), or by another thread (sync_work.c). */
+ * One sync is a row of steps, each a call of the host: contents, the directories with their names,
+ * what is ordered before the log, the log. Gathering finds them, settling does what follows from
+ * their results. Between the two they are made here, one by one (what is expected to be short, and
+ * all that cannot wait), or by another thread (sync_work.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,7 +73,8 @@ static int step_dir(struct flight *y, enum step_kind kind, uint8_t who, int dir,
 			host_open_beneath(dir, path, O_RDONLY | O_DIRECTORY, 0), true);
 }
 
-/* The name of a content is there, too. Other new files may miss theirs: they count as empty then. */
+/* The name of a content is there, too. Other new files may miss theirs: they count as empty
+ * then. */
 static int step_names(struct flight *y, enum step_kind kind, uint8_t who, uint64_t number)
 {
 	struct lstore *s = y->l->store;
@@ -147,7 +149,7 @@ static int gather_order(struct flight *y)
 	struct lnode *n, *tmp;
 	int r = 0;
 
-	list_for_each_safe (n, tmp, &s->order, content.order) {
+	list_for_each_safe(n, tmp, &s->order, content.order) {
 		list_remove(&n->content.order);
 		s->norder--;
 		if (!n->scratch || n->content.where != store_active(s))
@@ -184,7 +186,7 @@ static void gather_forget_order(struct lstore *s)
 {
 	struct lnode *n, *tmp;
 
-	list_for_each_safe (n, tmp, &s->order, content.order)
+	list_for_each_safe(n, tmp, &s->order, content.order)
 		list_remove(&n->content.order);
 	s->norder = 0;
 	s->order_bytes = 0;

@@ -33,7 +33,8 @@ struct flight {
 };
 
 /* ---- sync.c ---- */
-/* The node's own content has to be synced: what was sealed does not change, so that once is enough. */
+/* The node's own content has to be synced: what was sealed does not change, so that once is
+ * enough. */
 bool sync_content_is_due(const struct lstore *s, const struct lnode *n);
 /* The steps for a node's own content, for who. */
 int must_check sync_gather_node(struct flight *y, uint8_t who, struct lnode *n, bool data_only);
@@ -49,8 +50,8 @@ int must_check sync_here(struct layer *l, struct lnode *n_or_NULL, bool data_onl
 
 /* How long the host took for one. */
 void sync_took(struct lstore *s, int64_t ns);
-#define LONG_ROW \
-	2 /* after so many long ones the next is expected to be one: a single one may be chance */
+/* after so many long ones the next is expected to be one: a single one may be chance */
+#define LONG_ROW 2
 
 /* ---- sync_work.c ---- */
 /* What waits is on its way, if it can be and nothing is yet. */

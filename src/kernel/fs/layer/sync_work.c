@@ -1,16 +1,19 @@
 /* Syncs that another thread makes, while the loop goes on. docs/decisions/0027.
  *
- * A flight is a sync whose steps (sync.c) are made by the other thread, with descriptors of their own: whatever becomes of files and logs
- * meanwhile, they are of those that were meant. Others go on changing the tree. A flight promises what was there when it was
- * gathered: the log up to its end then, the graves that were dug then. What comes later the host may bring to its disk too, as it
- * may at any time. There is one flight at a time for a disk; whoever syncs here, seals or writes the log anew waits for it first and
- * holds off the next (store_sync_hold). So who settles finds the same log and the same active layer as who gathered.
+ * A flight is a sync whose steps (sync.c) are made by the other thread, with descriptors of their
+ * own: whatever becomes of files and logs meanwhile, they are of those that were meant. Others go
+ * on changing the tree. A flight promises what was there when it was gathered: the log up to its
+ * end then, the graves that were dug then. What comes later the host may bring to its disk too, as
+ * it may at any time. There is one flight at a time for a disk; whoever syncs here, seals or writes
+ * the log anew waits for it first and holds off the next (store_sync_hold). So who settles finds
+ * the same log and the same active layer as who gathered.
  *
- * Many bytes are not left to the flight. They are written out before, in pieces: that changes nothing that is known of the disk,
- * needs no order, and lets the flights of others between the pieces.
+ * Many bytes are not left to the flight. They are written out before, in pieces: that changes
+ * nothing that is known of the disk, needs no order, and lets the flights of others between the
+ * pieces.
  *
- * A call that waits has a request; those that wait when a flight ends share the next one. A request holds its inode. One whose call
- * is gone is completed as if nothing had happened. */
+ * A call that waits has a request; those that wait when a flight ends share the next one. A request
+ * holds its inode. One whose call is gone is completed as if nothing had happened. */
 #include <errno.h>
 #include <poll.h>
 
@@ -74,7 +77,7 @@ static struct sync_request *flight_request(struct flight *y, uint8_t who)
 {
 	struct sync_request *q;
 
-	list_for_each (q, &y->requests, link)
+	list_for_each(q, &y->requests, link)
 		if (who-- == 0)
 			return q;
 	return NULL;
@@ -133,7 +136,8 @@ static void flight_step_done(struct hostwork *h, uint32_t tag, const struct work
 	fs_put(&l->fs);
 }
 
-/* Those that wait, up to as many as one takes. Each whose own steps cannot be gathered ends here. */
+/* Those that wait, up to as many as one takes. Each whose own steps cannot be gathered ends
+ * here. */
 static void flight_board(struct flight *y)
 {
 	struct lstore *s = y->l->store;
@@ -297,7 +301,8 @@ static uint64_t bytes_due(const struct lstore *s, const struct lnode *n)
 {
 	if (!n || !sync_content_is_due(s, n))
 		return 0;
-	/* What a mapping wrote nobody counts; after the first time it is the time it took that tells. */
+	/* What a mapping wrote nobody counts; after the first time it is the time it took that
+	 * tells. */
 	return n->mapped_shared && !n->content.synced ? MAX(n->unsynced, n->inode.size)
 						      : n->unsynced;
 }
@@ -319,7 +324,7 @@ static void clean_others(struct sync_request *q)
 	}
 	if (s->order_bytes < LONG_BYTES || !hostwork_has_room(ORDER_MAX))
 		return;
-	list_for_each (n, &s->order, content.order) {
+	list_for_each(n, &s->order, content.order) {
 		int fd = layer_hostfd(&n->inode, false);
 
 		fd = fd < 0 ? fd : host_dup(fd);
@@ -426,7 +431,8 @@ static int sync_any(struct layer *l, struct lnode *n, bool data_only, bool whole
 {
 	struct lstore *s = l->store;
 
-	/* Whoever has several to make comes to them one after the other, so this is the one that was waited for. */
+	/* Whoever has several to make comes to them one after the other, so this is the one that
+	 * was waited for. */
 	if (may_wait() && layer_sync_waits())
 		return layer_sync_again();
 	if (s->broken)

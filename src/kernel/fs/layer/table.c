@@ -45,7 +45,7 @@ void ltable_fini(struct ltable *t)
 
 	if (!t->order.next) /* never used: not a directory */
 		return;
-	list_for_each_safe (e, tmp, &t->order, order) {
+	list_for_each_safe(e, tmp, &t->order, order) {
 		list_remove(&e->order);
 		blob_free(e, entry_size(e->len));
 	}
@@ -80,7 +80,7 @@ static void table_grow(struct ltable *t)
 	if (!buckets)
 		return;
 	memset(buckets, 0, size * sizeof(*buckets));
-	list_for_each (e, &t->order, order) {
+	list_for_each(e, &t->order, order) {
 		e->hash_next = buckets[e->hash & (size - 1)];
 		buckets[e->hash & (size - 1)] = e;
 	}

@@ -1,10 +1,13 @@
-/* A layer as a tar stream, in the pax format: what ustar cannot say is in records before the header.
+/* A layer as a tar stream, in the pax format: what ustar cannot say is in records before the
+ * header.
  *
  *   path, linkpath, size, uid, gid, mtime    where they do not fit, or have fractions
  *   SCHILY.xattr.NAME                        extended attributes
- *   GNU.sparse.*                             a file with holes: format 1.0, a map of its data and then only that
- *   SCHILY.xattr.VIVARIUM.object             asked for: the number of the content in the image's index, instead of the content. No file
- *                                            has an attribute of that name, as it is in no namespace
+ *   GNU.sparse.*                             a file with holes: format 1.0, a map of its data
+ *                                            and then only that
+ *   SCHILY.xattr.VIVARIUM.object             asked for: the number of the content in the image's
+ *                                            index, instead of the content. No file has an
+ *                                            attribute of that name, as it is in no namespace
  * Further names of a file are links to the first. The same tree gives the same bytes. */
 #include <errno.h>
 #include <fcntl.h>
@@ -334,7 +337,8 @@ static int link_find(struct tar *t, const struct tree_visit *v, const char **ret
 	return 0;
 }
 
-/* The entry for this name was not written. Nobody else has been led to the slot meanwhile, so it can be emptied. */
+/* The entry for this name was not written. Nobody else has been led to the slot meanwhile, so it
+ * can be emptied. */
 static void link_forget(struct tar *t, const struct tree_visit *v)
 {
 	struct link *l = v->inode->nlink < 2 ? NULL : link_slot(t, v->inode->ino);

@@ -60,7 +60,8 @@ void lnode_forget_log(struct lnode *n)
 	s->live--;
 }
 
-/* The place of a node in its image, kept from when it leaves it: a log that is written anew needs it. */
+/* The place of a node in its image, kept from when it leaves it: a log that is written anew needs
+ * it. */
 static void origin_keep(struct lnode *n)
 {
 	size_t len = 0, at;
@@ -466,8 +467,8 @@ int layer_apply_rename(struct lnode *odir, struct lentry *eo, struct lnode *n, s
 	tree_settle(odir, eo, n);
 	if (victim)
 		tree_settle(ndir, en, victim);
-	/* Programs replace a file by a new one without syncing it, and expect one of the two after a power
-	 * cut. */
+	/* Programs replace a file by a new one without syncing it, and expect one of the two after
+	 * a power cut. */
 	if (l->store && victim && !exchange && n->scratch && !n->content.synced)
 		store_order(l, n);
 	tree_rename(odir, eo, ndir, en, exchange);

@@ -35,8 +35,9 @@ static bool record_read(const struct lnode *n, uint32_t at, struct record *r)
 	return true;
 }
 
-/* The image's attributes become the node's at the first look at them, so that there is one place to look at. They are
- * no change: they are counted, but nothing is pinned. What does not fit is left out. */
+/* The image's attributes become the node's at the first look at them, so that there is one place to
+ * look at. They are no change: they are counted, but nothing is pinned. What does not fit is left
+ * out. */
 static int xattrs_load(struct lnode *n)
 {
 	struct layer *l = layer_of(n);

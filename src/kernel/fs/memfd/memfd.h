@@ -8,8 +8,9 @@
  * name over 249 bytes. The caller sets the inode's owner. returns ref. */
 int must_check memfd_new(const char *name, unsigned flags, struct file **ret_);
 
-/* A file of the host's that nobody can change (a memfd with every seal but that of its mode), read-only, with the mode of a
- * program; it counts for nobody's memory. Takes fd, also when it fails. -EINVAL: it is none. returns ref. */
+/* A file of the host's that nobody can change (a memfd with every seal but that of its mode),
+ * read-only, with the mode of a program; it counts for nobody's memory. Takes fd, also when it
+ * fails. -EINVAL: it is none. returns ref. */
 int must_check memfd_given(int fd, const char *name, struct file **ret_);
 
 /* What all of them hold. Mappings grow them unseen: each question looks at some of them anew. */

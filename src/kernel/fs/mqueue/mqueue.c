@@ -1,5 +1,6 @@
-/* POSIX message queues. Names are a list of their own: there is no mqueue file system to mount, as in most containers.
- * Left out: SIGEV_THREAD of mq_notify (it needs a netlink socket in the C library's protocol). */
+/* POSIX message queues. Names are a list of their own: there is no mqueue file system to mount, as
+ * in most containers. Left out: SIGEV_THREAD of mq_notify (it needs a netlink socket in the C
+ * library's protocol). */
 #include "kernel/fs/mqueue/mqueue.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ struct mqueue *mq_find(const char *name)
 {
 	struct mqueue *mq;
 
-	list_for_each (mq, &queues, link)
+	list_for_each(mq, &queues, link)
 		if (!strcmp(mq->name, name))
 			return mq;
 	return NULL;

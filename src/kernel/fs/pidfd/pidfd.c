@@ -1,7 +1,9 @@
-/* pidfd: readable once the process has ended. What can be done with one besides is in sys/pidfd.c and sys/wait.c.
+/* pidfd: readable once the process has ended. What can be done with one besides is in sys/pidfd.c
+ * and sys/wait.c.
  *
- * The file holds a handle (task/pidref.h) and never the process itself, so a number that is used again is not mistaken for it.
- * Left out: threads (PIDFD_THREAD), ioctls, directories of /proc as pidfds. */
+ * The file holds a handle (task/pidref.h) and never the process itself, so a number that is used
+ * again is not mistaken for it. Left out: threads (PIDFD_THREAD), ioctls, directories of /proc as
+ * pidfds. */
 #include "kernel/fs/pidfd/pidfd.h"
 
 #include <errno.h>

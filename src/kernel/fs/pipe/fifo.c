@@ -1,9 +1,10 @@
 /* Opening FIFOs: the pipe behind one exists while somebody has it open or waits to.
  *
- * Linux lets an open for reading wait until a writer comes (and the other way round), even if that writer is gone
- * again before the reader runs. So a waiting open counts as a reader already and remembers how many writers had come
- * before; it goes on when that number has changed. As the call is run again from its start after a wake-up, this
- * state is kept with the call, together with the place that was opened: a rename meanwhile changes nothing. */
+ * Linux lets an open for reading wait until a writer comes (and the other way round), even if that
+ * writer is gone again before the reader runs. So a waiting open counts as a reader already and
+ * remembers how many writers had come before; it goes on when that number has changed. As the call
+ * is run again from its start after a wake-up, this state is kept with the call, together with the
+ * place that was opened: a rename meanwhile changes nothing. */
 #include <errno.h>
 
 #include "base/arena.h"

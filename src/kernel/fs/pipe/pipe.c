@@ -1,12 +1,14 @@
 /* Pipes: a ring of bytes between writers and readers.
  *
- * The ring is a blob that exists only while there is something in it and grows in powers of two up to the pipe's
- * capacity, so an idle pipe costs nothing but its object. Positions count all bytes ever moved; the ring index is
- * the position modulo the ring's size. Messages of writers in O_DIRECT mode are remembered as ranges of positions:
- * a read stops at the end of a message and drops what it did not take of it.
+ * The ring is a blob that exists only while there is something in it and grows in powers of two up
+ * to the pipe's capacity, so an idle pipe costs nothing but its object. Positions count all bytes
+ * ever moved; the ring index is the position modulo the ring's size. Messages of writers in
+ * O_DIRECT mode are remembered as ranges of positions: a read stops at the end of a message and
+ * drops what it did not take of it.
  *
- * The sum of all capacities is bounded as Linux bounds a user's pipes: over PIPE_TOTAL_MAX a new pipe gets
- * PIPE_SIZE_LOW, and growing one is refused. The number of pipes is bounded by the object's limit (ENFILE). */
+ * The sum of all capacities is bounded as Linux bounds a user's pipes: over PIPE_TOTAL_MAX a new
+ * pipe gets PIPE_SIZE_LOW, and growing one is refused. The number of pipes is bounded by the
+ * object's limit (ENFILE). */
 #include "kernel/fs/pipe/pipe.h"
 
 #include <asm/ioctls.h>
@@ -316,8 +318,8 @@ static uint32_t pipe_poll(struct file *f)
 	if (f->mode & FMODE_READ) {
 		if (pipe_used(p))
 			ready |= POLLIN | POLLRDNORM;
-		/* f->pos is how many writers had come when a FIFO was opened without waiting: only a later one
-		 * that went away is a hang-up. */
+		/* f->pos is how many writers had come when a FIFO was opened without waiting: only
+		 * a later one that went away is a hang-up. */
 		if (!p->writers && (uint32_t)f->pos != p->w_counter)
 			ready |= POLLHUP;
 	}

@@ -104,7 +104,8 @@ const char *text_field(const char *text, const char *key)
 	return NULL;
 }
 
-/* All of them are in the sum. Asked anew are as many as a turn has time for, in turn, the others are as they were. */
+/* All of them are in the sum. Asked anew are as many as a turn has time for, in turn, the others
+ * are as they were. */
 void hostview_sum(struct usage_sum *out)
 {
 	static pid_t last; /* that was asked */

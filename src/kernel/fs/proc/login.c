@@ -1,8 +1,10 @@
-/* /proc/PID/loginuid and sessionid: who logged in to start this process, as pam_loginuid records it for sshd, cron and
- * login. Each thread has both and hands them down to what it clones. Nothing in the cell depends on them.
+/* /proc/PID/loginuid and sessionid: who logged in to start this process, as pam_loginuid records it
+ * for sshd, cron and login. Each thread has both and hands them down to what it clones. Nothing in
+ * the cell depends on them.
  *
- * As on Linux without the audit features that lock them: a thread sets its own only, once without a privilege, and
- * with CAP_AUDIT_CONTROL as often as it likes. Each login gets the next session number. */
+ * As on Linux without the audit features that lock them: a thread sets its own only, once without a
+ * privilege, and with CAP_AUDIT_CONTROL as often as it likes. Each login gets the next session
+ * number. */
 #include <errno.h>
 #include <linux/capability.h>
 

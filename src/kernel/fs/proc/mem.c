@@ -1,8 +1,9 @@
 /* /proc/PID/mem: the memory of a process, by address.
  *
- * Whoever may look into the process (proc_may_look, asked at each use) moves bytes there with the rights of the process's own
- * pages: what it cannot write, nobody can. The stub's range is not there. What is not mapped is EIO, and a process that is gone
- * reads as empty, as on Linux. Left out: writing to read-only pages (Linux forces that for debuggers). */
+ * Whoever may look into the process (proc_may_look, asked at each use) moves bytes there with the
+ * rights of the process's own pages: what it cannot write, nobody can. The stub's range is not
+ * there. What is not mapped is EIO, and a process that is gone reads as empty, as on Linux. Left
+ * out: writing to read-only pages (Linux forces that for debuggers). */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* /proc/PID/net and /proc/PID/ns: the headers of the tables, whose lines the sockets' own code gives (proc.h); and the
- * namespaces, which are the same for every process of a cell. */
+/* /proc/PID/net and /proc/PID/ns: the headers of the tables, whose lines the sockets' own code
+ * gives (proc.h); and the namespaces, which are the same for every process of a cell. */
 #include "kernel/fs/proc/proc_priv.h"
 
 void (*proc_net_show)(enum proc_net_table table, struct textbuf *b) SEALED;

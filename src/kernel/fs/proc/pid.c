@@ -1,9 +1,10 @@
 /* /proc/PID and /proc/PID/task/TID: the rows, and the files that are short enough to need none
  * of their own.
  *
- * What Linux keeps from other users is kept from them here by the same rule (proc_may_look).
- * stack and syscall are refused to everyone: they would tell of the runner's stub. Process 1, the kernel, has rows of its own with fixed text.
- * Left out: smaps, pagemap, map_files, clear_refs, opening ns/ links. */
+ * What Linux keeps from other users is kept from them here by the same rule (proc_may_look). stack
+ * and syscall are refused to everyone: they would tell of the runner's stub. Process 1, the kernel,
+ * has rows of its own with fixed text. Left out: smaps, pagemap, map_files, clear_refs, opening ns/
+ * links. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -340,7 +341,7 @@ static int show_children(struct pinode *pi, struct task *t, struct textbuf *b)
 		return -ESRCH;
 	if (pi_tid(pi) && pi_tid(pi) != p->pid)
 		return 0; /* children are the process's; they are shown at its main thread */
-	list_for_each (child, &p->children, sibling_link)
+	list_for_each(child, &p->children, sibling_link)
 		text_printf(b, "%d ", child->pid);
 	return 0;
 }
@@ -553,7 +554,7 @@ static int task_next_entry(struct pinode *dir, struct pwalk *w, struct pentry *o
 		return -ENOENT;
 	while (!pwalk_take(w)) {
 		w->have = w->used = 0;
-		list_for_each (t, &p->threads, thread_link)
+		list_for_each(t, &p->threads, thread_link)
 			pwalk_offer(w, (uint64_t)t->tid);
 		if (w->have == 0)
 			return -ENOENT;

@@ -9,8 +9,8 @@ struct fs *procfs_new(void);
 
 /* May t read what only the process's owner should (Linux's ptrace access check for reading)? */
 bool proc_may_look(const struct task *t, struct proc *p);
-/* The number of the process whose directory /proc/PID is open as f; 0: f is something else. *ret_: the process, NULL when it
- * has ended or is init. Borrowed. */
+/* The number of the process whose directory /proc/PID is open as f; 0: f is something else. *ret_:
+ * the process, NULL when it has ended or is init. Borrowed. */
 pid_t procfs_pid_of(const struct file *f, struct proc **ret_);
 
 /* The memory that the cell sees, in bytes, and what its processes hold of it now (a sum over a

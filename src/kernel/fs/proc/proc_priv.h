@@ -68,7 +68,8 @@ int may_open_never(struct pinode *pi, struct task *t, uint32_t flags);
 size_t hostview_read(pid_t pid, pid_t tid, const char *file, char *buf, size_t size);
 /* The whole of it into b. */
 void hostview_text(pid_t pid, const char *file, struct textbuf *b);
-/* The same in parts, of a file that was opened here: false: there is more to read, but the turn is long. */
+/* The same in parts, of a file that was opened here: false: there is more to read, but the turn is
+ * long. */
 int hostview_open(pid_t pid, pid_t tid, const char *file); /* or -errno */
 bool hostview_text_some(int fd, struct textbuf *b);
 struct hoststat {

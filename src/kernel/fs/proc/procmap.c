@@ -1,5 +1,5 @@
-/* Notes of mapped files: a hash table of fixed size by the host's inode number, with chains of a fixed length; a new note takes
- * the place of the oldest of its chain. */
+/* Notes of mapped files: a hash table of fixed size by the host's inode number, with chains of a
+ * fixed length; a new note takes the place of the oldest of its chain. */
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -1,8 +1,9 @@
 /* Which file of the cell a host file is: for /proc/PID/maps.
  *
- * The host knows a process's mappings, but only by its own files. Whoever maps a file for a guest notes here which host file stands
- * for which file of the cell. A note is a hint: what is not noted is shown without a name. Notes are never needed for anything
- * else, so the oldest is forgotten when there are too many. */
+ * The host knows a process's mappings, but only by its own files. Whoever maps a file for a guest
+ * notes here which host file stands for which file of the cell. A note is a hint: what is not noted
+ * is shown without a name. Notes are never needed for anything else, so the oldest is forgotten
+ * when there are too many. */
 #ifndef VIV_KERNEL_FS_PROC_PROCMAP_H
 #define VIV_KERNEL_FS_PROC_PROCMAP_H
 

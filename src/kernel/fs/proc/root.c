@@ -1,7 +1,7 @@
 /* The root of /proc: the processes, and the files about the cell as a whole. The figures are the
- * cell's: its CPUs, its memory; uptime is the host's, as CLOCK_BOOTTIME is. Where only the host knows (how busy the runners
- * were), the sum over the live processes is shown. Left out: kcore, kallsyms, keys, kmsg and
- * everything else that tells about the host. */
+ * cell's: its CPUs, its memory; uptime is the host's, as CLOCK_BOOTTIME is. Where only the host
+ * knows (how busy the runners were), the sum over the live processes is shown. Left out: kcore,
+ * kallsyms, keys, kmsg and everything else that tells about the host. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>

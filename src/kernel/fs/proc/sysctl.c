@@ -1,6 +1,6 @@
-/* /proc/sys: the settings that programs read. They are fixed: opening one for writing gives
- * EACCES, even to root of the cell. Those that are written to are about the kernel itself: vm/drop_caches and
- * kernel/sched_schedstats. As on Linux the mode bits decide and no capability. */
+/* /proc/sys: the settings that programs read. They are fixed: opening one for writing gives EACCES,
+ * even to root of the cell. Those that are written to are about the kernel itself: vm/drop_caches
+ * and kernel/sched_schedstats. As on Linux the mode bits decide and no capability. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -82,8 +82,8 @@ static int show_file_nr(struct pinode *pi, struct task *t, struct textbuf *b)
 	return 0;
 }
 
-/* One integer as Linux reads it from a write: in any base, between blanks, nothing else in its word; further words are not
- * taken. How much of buf was, or -EINVAL. */
+/* One integer as Linux reads it from a write: in any base, between blanks, nothing else in its
+ * word; further words are not taken. How much of buf was, or -EINVAL. */
 static int64_t store_int(const char *buf, size_t n, long min, long max, long *ret_)
 {
 	const char *p = buf, *end = buf + n;

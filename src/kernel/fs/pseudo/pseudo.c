@@ -67,10 +67,11 @@ struct inode *pseudo_inode(struct fs *fs, const struct pnode *node, uint64_t id,
 
 	if (!head->next)
 		list_init(head);
-	list_for_each (pi, head, link)
+	list_for_each(pi, head, link)
 		if (pi->node == node && pi->id == id && pi->sub == sub && pi->gen == gen &&
 		    pi->inode.fs == fs) {
-			/* Somebody holds it, from a time when its object may have had another owner. */
+			/* Somebody holds it, from a time when its object may have had another
+			 * owner. */
 			if (pfs_of(pi)->refresh)
 				(*CHECKED(pfs_of(pi)->refresh))(pi);
 			return inode_get(&pi->inode);

@@ -38,7 +38,8 @@ void text_printf(struct textbuf *b, const char *fmt, ...) printf_like(2, 3);
 /* Spaces up to column (counted from the byte at start). */
 void text_pad(struct textbuf *b, size_t start, size_t column);
 void text_free(struct textbuf *b);
-/* For a show() that is somewhere in between: true: enough for this turn. Asked now and then, as n counts up. */
+/* For a show() that is somewhere in between: true: enough for this turn. Asked now and then, as n
+ * counts up. */
 bool text_pause(struct textbuf *b, uint64_t n);
 
 /* ---- rows ---- */
@@ -69,7 +70,8 @@ struct pdir {
 	int (*next)(struct pinode *dir, struct pwalk *w, struct pentry *out);
 };
 
-/* One row. What depends on its type shares its memory: tables with pointers are private memory of each kernel. */
+/* One row. What depends on its type shares its memory: tables with pointers are private memory of
+ * each kernel. */
 struct pnode {
 	const char *name;
 	uint32_t mode; /* type and permissions */
@@ -80,11 +82,11 @@ struct pnode {
 			const struct pdir *dir; /* entries that come and go; may be NULL */
 		};
 		struct { /* a file */
-			/* Prints its content; a long one in parts, as textbuf.more says. t is the reader
-			 * (may be NULL). 0 or -errno. */
+			/* Prints its content; a long one in parts, as textbuf.more says. t is the
+			 * reader (may be NULL). 0 or -errno. */
 			int (*show)(struct pinode *pi, struct task *t, struct textbuf *b);
-			/* One write of n bytes (NUL-terminated). The count taken, or -errno. Optional:
-			 * -EINVAL. */
+			/* One write of n bytes (NUL-terminated). The count taken, or -errno.
+			 * Optional: -EINVAL. */
 			int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
 			/* Operations of its own instead of show and store. Optional. */
 			const struct file_ops *fops;
@@ -92,7 +94,8 @@ struct pnode {
 		struct { /* a link */
 			/* Its text, returns the length. Optional: text. */
 			int (*readlink)(struct pinode *pi, struct task *t, char *buf, size_t size);
-			/* The place it leads to; returns path ref. Optional: its text is followed. */
+			/* The place it leads to; returns path ref. Optional: its text is
+			 * followed. */
 			int (*follow)(struct pinode *pi, struct task *t, struct path *ret_);
 		};
 		struct { /* a device */

@@ -1,5 +1,6 @@
-/* See bridge.h. Two directions, each with a small buffer; a full one stops the side that fills it. The pair's queue is watched by a
- * waiter, which may do no more than start a timer that is due at once; the host's descriptors by watches of the main loop. */
+/* See bridge.h. Two directions, each with a small buffer; a full one stops the side that fills it.
+ * The pair's queue is watched by a waiter, which may do no more than start a timer that is due at
+ * once; the host's descriptors by watches of the main loop. */
 #include "kernel/fs/pty/bridge.h"
 
 #include <errno.h>

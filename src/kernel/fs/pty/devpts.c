@@ -1,5 +1,6 @@
-/* The file system of /dev/pts: one entry for each pair whose master is open, and ptmx. The entries are the pairs
- * themselves, so owners and permissions last as long as the pair. One instance for the cell. */
+/* The file system of /dev/pts: one entry for each pair whose master is open, and ptmx. The entries
+ * are the pairs themselves, so owners and permissions last as long as the pair. One instance for
+ * the cell. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>

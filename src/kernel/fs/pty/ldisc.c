@@ -1,7 +1,9 @@
-/* The line discipline: settings, reading, writing, output processing, flow control. Its input side, where lines are
- * edited, is ldisc_input.c. Both follow Linux's n_tty.c, quirks included, because programs have learned them.
+/* The line discipline: settings, reading, writing, output processing, flow control. Its input side,
+ * where lines are edited, is ldisc_input.c. Both follow Linux's n_tty.c, quirks included, because
+ * programs have learned them.
  *
- * Left out: EXTPROC, parity marks and breaks (no line sends any), delays other than expanded tabs. */
+ * Left out: EXTPROC, parity marks and breaks (no line sends any), delays other than expanded
+ * tabs. */
 #include "kernel/fs/pty/ldisc.h"
 
 #include <errno.h>
@@ -115,7 +117,8 @@ void ldisc_set(struct ldisc *ld, const struct linux_termios2 *set)
 	if (has_usual_flow(&old) != has_usual_flow(&ld->set))
 		packet_note(ld, has_usual_flow(&ld->set) ? TIOCPKT_DOSTOP : TIOCPKT_NOSTOP,
 			    TIOCPKT_DOSTOP | TIOCPKT_NOSTOP);
-	/* What is there changes its nature: raw bytes become one line, unfinished lines become readable. */
+	/* What is there changes its nature: raw bytes become one line, unfinished lines become
+	 * readable. */
 	if ((old.lflag ^ set->lflag) & ICANON) {
 		memset(ld->ends, 0, sizeof(ld->ends));
 		ld->canon_head = ld->read_tail;
@@ -252,7 +255,8 @@ void echo_flush(struct ldisc *ld)
 		out_put(ld, ld->echo[ld->echo_ring.tail++ & (LDISC_ECHO - 1)]);
 }
 
-/* It goes out when all that was typed at once is dealt with: an interrupt takes the echo before it back. */
+/* It goes out when all that was typed at once is dealt with: an interrupt takes the echo before it
+ * back. */
 void echo_bare(struct ldisc *ld, uint8_t c)
 {
 	if (ring_used(&ld->echo_ring) >= ECHO_WATERMARK)
@@ -489,8 +493,8 @@ static int64_t read_line(struct ldisc *ld, struct uio *u)
 	return done;
 }
 
-/* Raw mode without enough bytes: does the reader wait? With VMIN the time runs from one byte to the next, without from
- * the call's start. */
+/* Raw mode without enough bytes: does the reader wait? With VMIN the time runs from one byte to the
+ * next, without from the call's start. */
 static bool must_wait(struct ldisc *ld, struct task *t, uint32_t have)
 {
 	int64_t time = ld->set.cc[VTIME] * DECISECOND, until;

@@ -1,9 +1,10 @@
-/* The line discipline of a pseudo-terminal: what lies between the bytes of the master and those of the slave.
+/* The line discipline of a pseudo-terminal: what lies between the bytes of the master and those of
+ * the slave.
  *
  *   master writes -> in -> ldisc_pump(): editing, signals, echo -> line -> slave reads
  *   slave writes -> output processing -> out -> master reads
- * It knows bytes and settings, nothing of files, queues or sessions: what happened is collected in events, and the
- * signals of control characters go through a function of the owner's. */
+ * It knows bytes and settings, nothing of files, queues or sessions: what happened is collected in
+ * events, and the signals of control characters go through a function of the owner's. */
 #ifndef VIV_KERNEL_FS_PTY_LDISC_H
 #define VIV_KERNEL_FS_PTY_LDISC_H
 
@@ -81,8 +82,8 @@ void echo_char(struct ldisc *ld, uint8_t c); /* with ECHOCTL's ^X */
 void echo_bare(struct ldisc *ld, uint8_t c); /* no processing, no column */
 void echo_flush(struct ldisc *ld);
 
-#define LDISC_DISABLED \
-	0 /* a control character that is none; in the line, with its mark: an end of file */
+/* a control character that is none; in the line, with its mark: an end of file */
+#define LDISC_DISABLED 0
 
 static inline bool is_cntrl(uint8_t c)
 {

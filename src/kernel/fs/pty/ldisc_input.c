@@ -1,6 +1,7 @@
-/* The input side of the line discipline: each byte that the master wrote is a signal, an editing command, the end of a
- * line, or itself; and it is echoed. The line is a ring of LDISC_LINE bytes with marks where lines end; an end of file
- * is a marked zero byte. What is behind canon_head is still being edited. */
+/* The input side of the line discipline: each byte that the master wrote is a signal, an editing
+ * command, the end of a line, or itself; and it is echoed. The line is a ring of LDISC_LINE bytes
+ * with marks where lines end; an end of file is a marked zero byte. What is behind canon_head is
+ * still being edited. */
 #include <signal.h>
 
 #include "kernel/fs/pty/ldisc.h"
@@ -44,8 +45,8 @@ static void echo_first(struct ldisc *ld)
 
 enum erase_kind { ERASE_CHAR, ERASE_WORD, ERASE_LINE };
 
-/* As many steps back as the tab before the cursor was wide: it depends on what stands between it and the tab before,
- * or the start of the line. */
+/* As many steps back as the tab before the cursor was wide: it depends on what stands between it
+ * and the tab before, or the start of the line. */
 static void echo_erase_tab(struct ldisc *ld)
 {
 	uint32_t columns = 0, at = ld->read_head;
@@ -326,8 +327,8 @@ static void receive(struct ldisc *ld, uint8_t c)
 		receive_plain(ld, c);
 }
 
-/* As long as the line has room. In canonical mode a line that is full and not finished takes on: its last byte is
- * overwritten, so that an end of line always gets in. */
+/* As long as the line has room. In canonical mode a line that is full and not finished takes on:
+ * its last byte is overwritten, so that an end of line always gets in. */
 void ldisc_pump(struct ldisc *ld)
 {
 	bool moved = false;

@@ -1,10 +1,11 @@
 /* Pairs of pseudo-terminals: masters, slaves, and what each sees of the other.
  *
- * Opening /dev/ptmx makes a pair with the lowest free number and a slave in /dev/pts that stays locked until the
- * master unlocks it. The settings, the window and what is on its way belong to the pair, so the slave may be closed and
- * opened again. When its last file closes, the master reads what is left and then EIO. When the master closes, the slave
- * is hung up for good: its session is told, readers get an end of file and writers EIO, the name goes.
- * Left out: BSD pairs, the flow control of the master's own side (TCXONC there does nothing). */
+ * Opening /dev/ptmx makes a pair with the lowest free number and a slave in /dev/pts that stays
+ * locked until the master unlocks it. The settings, the window and what is on its way belong to the
+ * pair, so the slave may be closed and opened again. When its last file closes, the master reads
+ * what is left and then EIO. When the master closes, the slave is hung up for good: its session is
+ * told, readers get an end of file and writers EIO, the name goes. Left out: BSD pairs, the flow
+ * control of the master's own side (TCXONC there does nothing). */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>
@@ -13,8 +14,8 @@
 #include "kernel/fs/pty/pty_priv.h"
 
 #define CAP_SYS_ADMIN_ 21
-#define TIME_STEP \
-	8 /* seconds: times of a terminal are this coarse, so that they tell nothing of keystrokes */
+/* seconds: times of a terminal are this coarse, so that they tell nothing of keystrokes */
+#define TIME_STEP 8
 #define POLL_READ (POLLIN | POLLRDNORM)
 #define POLL_WRITE (POLLOUT | POLLWRNORM)
 

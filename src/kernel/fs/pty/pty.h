@@ -6,8 +6,8 @@
 
 /* The file system of /dev/pts; the same one each time. returns ref, or NULL. */
 struct fs *devpts_new(void);
-/* Opens /dev/ptmx on f: a new pair, of which f is the master. -ENOSPC when there are too many, -ENODEV without a
- * devpts. */
+/* Opens /dev/ptmx on f: a new pair, of which f is the master. -ENOSPC when there are too many,
+ * -ENODEV without a devpts. */
 int must_check ptmx_open(struct task *t, struct file *f);
 
 #endif

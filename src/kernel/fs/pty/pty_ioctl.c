@@ -1,6 +1,6 @@
-/* ioctl of pseudo-terminals. Settings and window belong to the pair, so either end may ask and set them; flushing means
- * a different buffer at each end. Nothing here waits for output to drain: as on Linux, a pair has no line that could
- * hold it back. */
+/* ioctl of pseudo-terminals. Settings and window belong to the pair, so either end may ask and set
+ * them; flushing means a different buffer at each end. Nothing here waits for output to drain: as
+ * on Linux, a pair has no line that could hold it back. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/tty.h>

@@ -9,7 +9,8 @@
 #define PTY_MAX 1024
 #define PTY_MAJOR 136
 
-/* A pair. Its inode is the slave's; the master's file, the slave's files and the directory hold references to it. */
+/* A pair. Its inode is the slave's; the master's file, the slave's files and the directory hold
+ * references to it. */
 struct pty {
 	struct inode inode; /* first */
 	struct tty tty;
@@ -21,8 +22,8 @@ struct pty {
 	bool hung; /* the master is closed */
 	bool exclusive; /* TIOCEXCL */
 	struct linux_winsize size;
-	struct linux_termios2
-		lock; /* TIOCSLCKTRMIOS: bits and characters of the settings that stay as they are */
+	/* TIOCSLCKTRMIOS: bits and characters of the settings that stay as they are */
+	struct linux_termios2 lock;
 	struct waitq master_q, slave_q;
 };
 

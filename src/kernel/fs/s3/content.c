@@ -1,9 +1,12 @@
-/* Contents of S3 files: a sparse file on the cell's scratch tmpfs for each that is in use, filled in blocks by viv-s3 and uploaded whole.
+/* Contents of S3 files: a sparse file on the cell's scratch tmpfs for each that is in use, filled
+ * in blocks by viv-s3 and uploaded whole.
  *
- * A reader gets what it asks for plus read-ahead, which doubles as long as it reads on where it stopped. What can be fetched again is
- * dropped when the cache is full, the file that was used longest ago first. Who opens a file for writing, or maps it, has it
- * fetched whole first, so that a write never waits. An upload starts when the last writer closes the file, or at fsync; the file can be written
- * to meanwhile, and is then uploaded again. What is written through a mapping counts when the descriptor is closed or synced. */
+ * A reader gets what it asks for plus read-ahead, which doubles as long as it reads on where it
+ * stopped. What can be fetched again is dropped when the cache is full, the file that was used
+ * longest ago first. Who opens a file for writing, or maps it, has it fetched whole first, so that
+ * a write never waits. An upload starts when the last writer closes the file, or at fsync; the file
+ * can be written to meanwhile, and is then uploaded again. What is written through a mapping counts
+ * when the descriptor is closed or synced. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +67,7 @@ void s3_contents_drop(struct s3fs *s)
 {
 	struct s3node *n, *tmp;
 
-	list_for_each_safe (n, tmp, &s->cached, cache_link)
+	list_for_each_safe(n, tmp, &s->cached, cache_link)
 		if (is_refetchable(n))
 			s3_content_drop(n);
 }
@@ -74,7 +77,7 @@ static void cache_trim(struct s3fs *s, uint64_t bytes, const struct s3node *keep
 {
 	struct s3node *n, *tmp;
 
-	list_for_each_safe (n, tmp, &s->cached, cache_link) {
+	list_for_each_safe(n, tmp, &s->cached, cache_link) {
 		if (s->cached_bytes + bytes <= S3_CACHE_MAX && s->ncached < S3_CACHE_FILES)
 			return;
 		if (n != keep && is_refetchable(n))
@@ -450,7 +453,8 @@ static void s3_release(struct file *f)
 	struct s3node *n = s3node_of(f->inode);
 	int r;
 
-	/* After a close() that told of a failure there is no second try before the end of the cell. */
+	/* After a close() that told of a failure there is no second try before the end of the
+	 * cell. */
 	if (!is_last_writer(f) || !n->parent || n->req_op || !(n->dirty || n->map_written) ||
 	    s3_failed(n))
 		return;
@@ -478,7 +482,8 @@ int s3_setattr(struct inode *ino, const struct attr *a)
 
 	if (ino->fs->readonly)
 		return -EROFS;
-	/* Modes, owners and times are as they are; to refuse them would stop cp, tar and the like. */
+	/* Modes, owners and times are as they are; to refuse them would stop cp, tar and the
+	 * like. */
 	if (!(a->valid & ATTR_SIZE))
 		return 0;
 	if (n->type != S3_FILE)

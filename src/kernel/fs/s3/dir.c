@@ -1,12 +1,15 @@
 /* Names of an S3 file system: look-ups, listings, and what changes them.
  *
- * An answer that is not there yet parks the call (call_wait), which then runs again from its start. So a look-up asks, and finds the
- * answer in the tree the next time. A change must not be visible to the second run before it gets to the change itself, or it would not find
- * its own victim: the answer waits in the node's record until the call that asked for it comes and takes it.
+ * An answer that is not there yet parks the call (call_wait), which then runs again from its start.
+ * So a look-up asks, and finds the answer in the tree the next time. A change must not be visible
+ * to the second run before it gets to the change itself, or it would not find its own victim: the
+ * answer waits in the node's record until the call that asked for it comes and takes it.
  *
- * A directory is a prefix. One made here has a marker, an object of its name with a slash; one that is about to lose an entry gets a marker,
- * so that it does not vanish with its last file. Directories cannot be renamed (EXDEV: mv copies). There are no links, devices or modes. Keys
- * are UTF-8: what another name would become differs from server to server, so there are no files of such names (EILSEQ). */
+ * A directory is a prefix. One made here has a marker, an object of its name with a slash; one that
+ * is about to lose an entry gets a marker, so that it does not vanish with its last file.
+ * Directories cannot be renamed (EXDEV: mv copies). There are no links, devices or modes. Keys are
+ * UTF-8: what another name would become differs from server to server, so there are no files of
+ * such names (EILSEQ). */
 #include <errno.h>
 #include <string.h>
 
@@ -88,8 +91,8 @@ static int record_take(struct s3node *n)
 	return rec.err;
 }
 
-/* 1: nothing is in the way, the change may be asked for. 0 or an error: the result of the change that this call asked for.
- * WAITING: wait. */
+/* 1: nothing is in the way, the change may be asked for. 0 or an error: the result of the change
+ * that this call asked for. WAITING: wait. */
 static int record_ready(struct s3node *n, enum s3_op op)
 {
 	for (;;) {
@@ -160,7 +163,8 @@ static bool is_in_tree(const struct s3node *n)
 	return n->parent || n->inode.fs->root == &n->inode;
 }
 
-/* Was it changed here, or asked about, since the listing was asked for? The listing may have been made before that. */
+/* Was it changed here, or asked about, since the listing was asked for? The listing may have been
+ * made before that. */
 static bool is_newer(const struct s3node *n, const struct s3node *dir)
 {
 	return n->named_gen != dir->list_gen && n->seen_at >= dir->list_at;
@@ -178,8 +182,8 @@ static struct s3node *child_next(struct s3node *dir, struct s3node *n)
 	return n;
 }
 
-/* What the listing has not named is gone. That it is gone is remembered by a new node, and to make one may drop others: the next one
- * is held. */
+/* What the listing has not named is gone. That it is gone is remembered by a new node, and to make
+ * one may drop others: the next one is held. */
 static void list_forget(struct s3node *dir)
 {
 	struct s3node *n = child_next(dir, NULL), *next;
@@ -393,7 +397,7 @@ static int s3_unlink(struct inode *dir, const char *name, size_t len, struct ino
 	if (r != 1)
 		return r;
 	if (op == S3_RMDIR)
-		list_for_each (c, &n->children, sibling_link)
+		list_for_each(c, &n->children, sibling_link)
 			if (c->type != S3_NOTHING && s3node_is_own(c))
 				return -ENOTEMPTY;
 	if (n->local) {
@@ -492,7 +496,7 @@ static int s3_iterate(struct file *f, struct dirsink *sink)
 		return r;
 	if (!dirsink_dots(sink, f))
 		return 0;
-	list_for_each (n, &d->children, sibling_link) {
+	list_for_each(n, &d->children, sibling_link) {
 		if ((int64_t)n->cookie <= f->pos || n->type == S3_NOTHING)
 			continue;
 		if (!dirsink_emit(sink, n->name, n->len, n->inode.ino, n->inode.mode >> 12,

@@ -1,7 +1,8 @@
 /* The tree of an S3 file system: what the server told lately, and what was changed here.
  *
- * The tree holds one reference of each node in it, a node one of its parent. Nodes of type S3_NOTHING are remembered absences.
- * When there are too many nodes, those that nobody holds and that were told long ago are dropped. Walks are loops. */
+ * The tree holds one reference of each node in it, a node one of its parent. Nodes of type
+ * S3_NOTHING are remembered absences. When there are too many nodes, those that nobody holds and
+ * that were told long ago are dropped. Walks are loops. */
 #include <errno.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ struct s3node *s3node_find(struct s3node *dir, const char *name, size_t len)
 {
 	struct s3node *n;
 
-	list_for_each (n, bucket_of(s3fs_of(dir), dir, name, len), hash_link)
+	list_for_each(n, bucket_of(s3fs_of(dir), dir, name, len), hash_link)
 		if (n->parent == dir && n->len == len && memcmp(n->name, name, len) == 0)
 			return n;
 	return NULL;
@@ -54,7 +55,7 @@ static void shrink(struct s3fs *s)
 		return;
 	s->shrunk_at = now_mono();
 	for (unsigned i = 0; i < S3_BUCKETS; i++)
-		list_for_each_safe (n, tmp, &s->buckets[i], hash_link)
+		list_for_each_safe(n, tmp, &s->buckets[i], hash_link)
 			if (is_droppable(n)) {
 				n->parent->complete = false;
 				s3node_cut(n);
@@ -264,7 +265,7 @@ static int s3_sync(struct fs *fs)
 	int r;
 
 	for (unsigned i = 0; i < S3_BUCKETS; i++)
-		list_for_each (n, &s->buckets[i], hash_link) {
+		list_for_each(n, &s->buckets[i], hash_link) {
 			if (!n->dirty)
 				continue;
 			r = s3_upload(n);
@@ -335,7 +336,7 @@ static bool uploads_start(struct s3fs *s)
 	bool any = false;
 
 	for (unsigned i = 0; i < S3_BUCKETS; i++)
-		list_for_each (n, &s->buckets[i], hash_link) {
+		list_for_each(n, &s->buckets[i], hash_link) {
 			if (!n->dirty || n->tried || n->req_op)
 				continue;
 			n->tried = true;

@@ -33,8 +33,9 @@ struct s3fs {
 	struct list buckets[S3_BUCKETS];
 };
 
-/* A change of names that waits for the server, and after that for the call that asked for it (or for nobody: then it is applied
- * as soon as somebody sees that). Until then the tree shows what was before. */
+/* A change of names that waits for the server, and after that for the call that asked for it (or
+ * for nobody: then it is applied as soon as somebody sees that). Until then the tree shows what was
+ * before. */
 struct s3record {
 	uint8_t op; /* S3_DELETE, S3_RMDIR, S3_MKDIR, S3_RENAME; 0: none */
 	bool done, keep_parent;
@@ -101,7 +102,8 @@ void s3node_type(struct s3node *n, enum s3_type type); /* of one that nobody els
 void s3node_cut(struct s3node *n); /* out of the tree, with all below it */
 void s3node_move(struct s3node *n, struct s3node *dir, const char *name, size_t len);
 void s3node_free(struct s3node *n); /* for evict */
-/* It is not the server's word alone that says what it is: it was changed here, or is being changed. */
+/* It is not the server's word alone that says what it is: it was changed here, or is being
+ * changed. */
 bool s3node_is_own(const struct s3node *n);
 /* The server says what is there; the node may be replaced by another of that name. */
 void s3node_told(struct s3node *n, enum s3_type type, uint64_t size, int64_t mtime, uint64_t etag);
@@ -111,16 +113,17 @@ int s3node_key(const struct s3node *n, char *buf, size_t size, size_t *ret_len);
 /* ---- requests (wire.c) ---- */
 /* Is what was learned at that time new enough for the call that runs? */
 bool s3_is_fresh(int64_t at);
-/* Why the last request about n failed, if that was after the call that runs began to wait; else 0. */
+/* Why the last request about n failed, if that was after the call that runs began to wait; else
+ * 0. */
 int s3_failed(const struct s3node *n);
 /* Sends a request about n, which has none on its way. fd -1: none. to NULL: no second key. */
 int must_check s3_ask(struct s3node *n, enum s3_op op, uint64_t off, uint64_t len, uint32_t flags,
 		      const char *to, size_t to_len);
-/* The call waits for an answer about n: WAITING. Where no call runs (boot) it waits here: 0, look again. */
+/* The call waits for an answer about n: WAITING. Where no call runs (boot) it waits here: 0, look
+ * again. */
 int s3_wait(struct s3node *n);
-void s3_pump(
-	struct s3fs
-		*s); /* where no call runs: waits for a moment, takes the answers that are there */
+/* where no call runs: waits for a moment, takes the answers that are there */
+void s3_pump(struct s3fs *s);
 bool s3_is_settled(
 	const struct s3fs *s); /* no change is on its way; what is only read does not count */
 int s3_watch(struct s3fs *s);

@@ -1,5 +1,6 @@
-/* Requests to viv-s3 and its answers. The loop never waits: a request that the socket has no room for goes out later, an answer wakes
- * the calls that wait on its node. When viv-s3 is gone, everything fails with EIO. */
+/* Requests to viv-s3 and its answers. The loop never waits: a request that the socket has no room
+ * for goes out later, an answer wakes the calls that wait on its node. When viv-s3 is gone,
+ * everything fails with EIO. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static void answers_take(struct s3fs *s)
 		}
 		if ((size_t)n < S3_REPLY_HEAD || a.nbytes != (size_t)n - S3_REPLY_HEAD)
 			continue;
-		list_for_each (r, &s->pending, link)
+		list_for_each(r, &s->pending, link)
 			if (r->q.id == a.id)
 				break;
 		if (&r->link != &s->pending)
@@ -182,7 +183,7 @@ bool s3_is_settled(const struct s3fs *s)
 	const struct s3req *r;
 
 	for (unsigned i = 0; i < ARRAY_LEN(lists); i++)
-		list_for_each (r, lists[i], link)
+		list_for_each(r, lists[i], link)
 			if (r->q.op >= S3_PUT)
 				return false;
 	return true;
@@ -205,7 +206,7 @@ int s3_throttle(struct s3fs *s)
 	while (s->puts > S3_PUTS_MAX && !s->dead) {
 		int err = 0;
 
-		list_for_each (r, list_is_empty(&s->pending) ? &s->unsent : &s->pending, link)
+		list_for_each(r, list_is_empty(&s->pending) ? &s->unsent : &s->pending, link)
 			if (r->q.op == S3_PUT) {
 				err = s3_wait(r->node);
 				break;

@@ -1,7 +1,8 @@
-/* signalfd: a view on the signals that the kernel keeps back for the reader (task/heldsig.c, which says what differs from Linux).
+/* signalfd: a view on the signals that the kernel keeps back for the reader (task/heldsig.c, which
+ * says what differs from Linux).
  *
- * As on Linux, whose signals are read or polled is decided by who asks, not by who made the descriptor; an epoll item stays with
- * the process that added it. */
+ * As on Linux, whose signals are read or polled is decided by who asks, not by who made the
+ * descriptor; an epoll item stays with the process that added it. */
 #include "kernel/fs/signalfd/signalfd.h"
 
 #include <errno.h>

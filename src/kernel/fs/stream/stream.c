@@ -1,5 +1,5 @@
-/* Standard streams that the caller gave: files over the host's descriptors 0, 1 and 2, and those that came with processes that
- * are started later.
+/* Standard streams that the caller gave: files over the host's descriptors 0, 1 and 2, and those
+ * that came with processes that are started later.
  *
  * A stream is a file, a pipe, a socket, a terminal or something else of the host. The kernel's
  * loop must never block on one, so a descriptor that is not O_NONBLOCK is asked with a zero-time
@@ -34,8 +34,8 @@ OBJ_TYPE(stream_type, struct stream, 0);
 #define SAFE_WRITE 4096 /* PIPE_BUF: what a writable pipe or terminal takes without blocking */
 
 static struct fs stream_fs;
-static struct stream *streams
-	[3]; /* the first process's, by host descriptor; borrowed: the inode's references keep them */
+/* the first process's, by host descriptor; borrowed: the inode's references keep them */
+static struct stream *streams[3];
 static const struct file_ops stream_fops;
 static const struct inode_ops stream_iops;
 static char chunk[CHUNK];
@@ -88,7 +88,7 @@ static void stream_fired(struct hostwatch *w, uint32_t revents)
 		return;
 	/* Who waits for something else still has to be told; who was told comes again when it
 	 * finds nothing. */
-	list_for_each (waiter, &s->q.waiters, link)
+	list_for_each(waiter, &s->q.waiters, link)
 		left |= waiter->events;
 	left &= (POLLIN | POLLOUT | POLLPRI) & ~revents;
 	if (left)
@@ -544,8 +544,8 @@ static int same_as_before(int n, const struct stat st[3], const int flags[3])
 	return -1;
 }
 
-/* One stream for each of fds, or the one of another; owned by uid and gid, as a shell's child owns what it was given. Takes the
- * descriptors. */
+/* One stream for each of fds, or the one of another; owned by uid and gid, as a shell's child owns
+ * what it was given. Takes the descriptors. */
 static int files_make(const int fds[3], bool consoles, uint32_t uid, uint32_t gid,
 		      struct file *out[3], struct stream *made[3])
 {

@@ -6,11 +6,13 @@
 
 struct tty;
 
-/* Files over the host's descriptors 0, 1 and 2, for the cell's first process. returns refs; descriptors that are one terminal,
- * pipe or socket opened the same way give one file several times. A terminal among them is the console. Called once. -errno. */
+/* Files over the host's descriptors 0, 1 and 2, for the cell's first process. returns refs;
+ * descriptors that are one terminal, pipe or socket opened the same way give one file several
+ * times. A terminal among them is the console. Called once. -errno. */
 int must_check stream_files(struct file *out[3]);
-/* The same for a process that is started later: over other descriptors, which belong to uid and gid. Takes fds, also when it
- * fails. A terminal is a stream like any other here; who wants one has a pseudo-terminal (fs/pty/bridge.h). */
+/* The same for a process that is started later: over other descriptors, which belong to uid and
+ * gid. Takes fds, also when it fails. A terminal is a stream like any other here; who wants one has
+ * a pseudo-terminal (fs/pty/bridge.h). */
 int must_check stream_files_of(const int fds[3], uint32_t uid, uint32_t gid, struct file *out[3]);
 
 /* ---- the console: the first stream that is a terminal ---- */

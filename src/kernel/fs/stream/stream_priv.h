@@ -14,7 +14,8 @@ struct stream {
 	struct inode inode; /* first */
 	enum stream_kind kind;
 	int fd; /* the host's; -1 after the last open file went away */
-	int fds[3]; /* every descriptor of it that the caller gave, fd among them; the others are -1 */
+	/* every descriptor of it that the caller gave, fd among them; the others are -1 */
+	int fds[3];
 	uint32_t opens; /* open files */
 	bool nonblock; /* the host's descriptor never blocks */
 	uint32_t armed; /* what the watch waits for */

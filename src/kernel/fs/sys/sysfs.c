@@ -234,7 +234,8 @@ static int cpu_next(struct pinode *dir, struct pwalk *w, struct pentry *out)
 
 static const struct pdir cpu_dir = { .find = cpu_find, .next = cpu_next };
 
-/* The host gives its own numbers of processors (getcpu, rseq). Programs that keep something for each one ask here how many there can be. */
+/* The host gives its own numbers of processors (getcpu, rseq). Programs that keep something for
+ * each one ask here how many there can be. */
 static uint32_t possible(void)
 {
 	return MIN(MAX(cell.spec.host_cpus, cpus()), CPUS_SHOWN);

@@ -1,9 +1,10 @@
 /* timerfd on the kernel's own timers.
  *
- * All clocks are turned into CLOCK_MONOTONIC when a timer is set. A timer with an interval fires once and then waits
- * until it is looked at (read, gettime): only then the periods that passed are counted and it is started again. So a
- * period of one nanosecond costs nothing. Left out: a step of the host's wall clock does not move absolute timers of
- * CLOCK_REALTIME that are already set, and TFD_TIMER_CANCEL_ON_SET never cancels (nobody in the cell can set it). */
+ * All clocks are turned into CLOCK_MONOTONIC when a timer is set. A timer with an interval fires
+ * once and then waits until it is looked at (read, gettime): only then the periods that passed are
+ * counted and it is started again. So a period of one nanosecond costs nothing. Left out: a step of
+ * the host's wall clock does not move absolute timers of CLOCK_REALTIME that are already set, and
+ * TFD_TIMER_CANCEL_ON_SET never cancels (nobody in the cell can set it). */
 #include "kernel/fs/timerfd/timerfd.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ static void timerfd_forward(struct timerfd *tf)
 	if (__builtin_mul_overflow(periods, tf->interval, &periods) ||
 	    __builtin_add_overflow(tf->expires, periods, &tf->expires))
 		tf->expires = TIME_NEVER - 1;
-	/* A timer that was started has its place in the heap; a refusal leaves it to be tried at the next look. */
+	/* A timer that was started has its place in the heap; a refusal leaves it to be tried at
+	 * the next look. */
 	if (ktimer_start(&tf->timer, tf->expires) < 0)
 		tf->fired = true;
 }
@@ -129,7 +131,8 @@ void timerfd_get(struct timerfd *tf, int64_t *ret_left, int64_t *ret_interval)
 	timerfd_forward(tf);
 	*ret_interval = tf->interval;
 	*ret_left = 0;
-	/* One that is due but was not yet run by the main loop still has "a moment" left, as on Linux. */
+	/* One that is due but was not yet run by the main loop still has "a moment" left, as on
+	 * Linux. */
 	if (ktimer_is_started(&tf->timer))
 		*ret_left = MAX(tf->expires - now_mono(), (int64_t)1);
 }

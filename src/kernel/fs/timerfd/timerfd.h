@@ -6,7 +6,8 @@
 
 struct timerfd;
 
-/* clock: CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME and the _ALARM ones (checked by the caller). returns ref. */
+/* clock: CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME and the _ALARM ones (checked by the
+ * caller). returns ref. */
 int must_check timerfd_make(int clock, uint32_t flags, struct file **ret_);
 /* The timer of an open file, borrowed; NULL when it is none. */
 struct timerfd *timerfd_of(const struct file *f);

@@ -1,11 +1,11 @@
 /* Sessions, foreground groups and job control of terminals; see tty.h.
  *
- * The rules are those of Linux's tty_jobctrl.c. A background process that reads is sent SIGTTIN with its whole group;
- * its call is parked until the process is continued, and then made again from the start, as Linux does by restarting
- * it. A call of a process that is stopped waits in the same way: a stopped reader must not take what is typed for
- * another.
- * Left out: a process that its session leader made before it got a terminal has that terminal too (Linux gives it to
- * those that come later only); TIOCSTI is refused to all. */
+ * The rules are those of Linux's tty_jobctrl.c. A background process that reads is sent SIGTTIN
+ * with its whole group; its call is parked until the process is continued, and then made again from
+ * the start, as Linux does by restarting it. A call of a process that is stopped waits in the same
+ * way: a stopped reader must not take what is typed for another. Left out: a process that its
+ * session leader made before it got a terminal has that terminal too (Linux gives it to those that
+ * come later only); TIOCSTI is refused to all. */
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ static struct tty *tty_of_session(pid_t sid)
 {
 	struct tty *tty;
 
-	list_for_each (tty, &ttys, link)
+	list_for_each(tty, &ttys, link)
 		if (sid && tty->session == sid)
 			return tty;
 	return NULL;
@@ -139,7 +139,8 @@ static int64_t check_foreground(struct tty *tty, struct task *t, int sig)
 		return sig == SIGTTIN ? -EIO : 0;
 	if (pgrp_is_orphaned(p->pgid))
 		return -EIO;
-	/* Parked first: a stop is told at once for a thread that waits, and a handler ends the wait. */
+	/* Parked first: a stop is told at once for a thread that waits, and a handler ends the
+	 * wait. */
 	ret = wait_stopped(t);
 	(void)signal_send_pgrp(p->pgid, sig, NULL);
 	return ret;
@@ -203,7 +204,8 @@ static int64_t give_up_controlling(struct tty *tty, struct task *t, bool from_ma
 	return 0;
 }
 
-/* As Linux's session_of_pgrp: of a member, or of the process that has this number. 0: there is neither. */
+/* As Linux's session_of_pgrp: of a member, or of the process that has this number. 0: there is
+ * neither. */
 static pid_t session_of_group(pid_t pgid)
 {
 	struct proc *p;
