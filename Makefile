@@ -41,7 +41,7 @@ ifeq ($(MODE),rel)
 CFLAGS += -O2 -D_FORTIFY_SOURCE=2 $(HARDEN)
 endif
 ifeq ($(MODE),dev)
-CFLAGS += -Og -DVIV_DEV $(HARDEN)
+CFLAGS += -Og  $(HARDEN)
 endif
 # What links libraries of the distribution cannot be static.
 DYN_CPPFLAGS := $(CPPFLAGS)
@@ -67,7 +67,7 @@ STATIC_LDFLAGS := -pie
 endif
 LDFLAGS += $(STATIC_LDFLAGS)
 ifeq ($(MODE),asan)
-CFLAGS += -O1 -DVIV_DEV -ftrivial-auto-var-init=pattern -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS += -O1  -ftrivial-auto-var-init=pattern -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 DYN_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif

@@ -210,7 +210,7 @@ static void keeper_begin(struct request *r, struct cell *c, struct keep_msg m, e
 	request_ask(r, c, &m, NULL, 0, keeper_did, &x->op);
 }
 
-static void freeze_begin(struct request *r, uint32_t type, enum cell_input in)
+static void pause_begin(struct request *r, uint32_t type, enum cell_input in)
 {
 	struct cell *c = request_live(r);
 
@@ -225,12 +225,12 @@ static void freeze_begin(struct request *r, uint32_t type, enum cell_input in)
 
 void cell_pause_post(struct request *r)
 {
-	freeze_begin(r, KEEP_FREEZE, IN_PAUSE);
+	pause_begin(r, KEEP_PAUSE, IN_PAUSE);
 }
 
 void cell_resume_post(struct request *r)
 {
-	freeze_begin(r, KEEP_THAW, IN_RESUME);
+	pause_begin(r, KEEP_RESUME, IN_RESUME);
 }
 
 /* A signal to the first process. */

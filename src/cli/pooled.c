@@ -181,7 +181,7 @@ static bool limits_send(const struct run_options *o, int fd, struct keep_wait *w
 
 /* 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run, and the status is
  * set. */
-static int start(struct pooled *r, const struct place *p, int fd, struct keep_wait *w)
+static int start(struct pooled *r, const struct rootfs *p, int fd, struct keep_wait *w)
 {
 	struct keep_start s = { .exec = { .flags = KEEP_X_FIRST }, .fds = { -1, -1, -1 } };
 	struct keep_msg m = { 0 };
@@ -208,7 +208,7 @@ static int start(struct pooled *r, const struct place *p, int fd, struct keep_wa
 	return ret;
 }
 
-bool run_pooled(const struct run_options *o, const struct place *p, int *ret_status)
+bool run_pooled(const struct run_options *o, const struct rootfs *p, int *ret_status)
 {
 	struct pooled r = { .stay = { .ops = &keeper_ops, .terminal.fd = -1, .status = -1 },
 			    .o = o };

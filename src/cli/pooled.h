@@ -2,11 +2,11 @@
 #ifndef VIV_CLI_POOLED_H
 #define VIV_CLI_POOLED_H
 
-#include "keeper/place.h"
+#include "keeper/rootfs.h"
 #include "keeper/run.h"
 
 /* Runs the command in an idle cell of vivd's, if there is one and nobody could tell it from a cell
  * of our own; o is complete. False: nothing was done. True: *ret_status is the exit status. */
-bool run_pooled(const struct run_options *o, const struct place *p, int *ret_status);
+bool run_pooled(const struct run_options *o, const struct rootfs *p, int *ret_status);
 
 #endif

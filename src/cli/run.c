@@ -48,7 +48,7 @@ static void cell_drop(const char *name)
 /* In a cell that waits for it, or in one of its own. */
 static int attached_run(struct run_options *o)
 {
-	static struct place place;
+	static struct rootfs rootfs;
 	char **words = o->argv;
 	bool stored;
 	struct err e;
@@ -57,13 +57,13 @@ static int attached_run(struct run_options *o)
 	if (status)
 		return status;
 	status = -1;
-	if (place_open(&place, o, &e) == 0 && run_options_finish(o, place.stored, &e) == 0 &&
-	    !run_pooled(o, &place, &status))
-		status = run_cell(o, &place, &e);
+	if (rootfs_open(&rootfs, o, &e) == 0 && run_options_finish(o, rootfs.stored, &e) == 0 &&
+	    !run_pooled(o, &rootfs, &status))
+		status = run_cell(o, &rootfs, &e);
 	if (status < 0)
 		status = report(&e);
-	stored = place.stored;
-	place_close(&place);
+	stored = rootfs.stored;
+	rootfs_close(&rootfs);
 	if (o->rm && o->name)
 		cell_drop(o->name);
 	if (status == 127 && words && !stored && is_image(words[0]) && !o->quiet)

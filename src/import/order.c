@@ -115,7 +115,7 @@ void tree_order(struct tree *t)
 {
 	size_t nodes = BUF_COUNT(&t->nodes, struct tree_node);
 	struct buf stack = { 0 };
-	struct place {
+	struct level {
 		uint32_t dir, next;
 	} * top;
 
@@ -133,7 +133,7 @@ void tree_order(struct tree *t)
 		struct tree_node *node;
 		uint32_t n;
 
-		top = BUF_ITEM(&stack, struct place, BUF_COUNT(&stack, struct place) - 1);
+		top = BUF_ITEM(&stack, struct level, BUF_COUNT(&stack, struct level) - 1);
 		dir = tree_node(t, top->dir);
 		if (top->next == dir->b) {
 			stack.len -= sizeof(*top);

@@ -148,7 +148,7 @@ static void path_set(struct exporter *x, size_t dir_len, const char *name, size_
 /* The walk that numbered the nodes, again. */
 static int tree_write(struct exporter *x, struct err *e)
 {
-	struct place {
+	struct level {
 		uint32_t dir, next;
 		size_t len; /* of its path */
 	} * top;
@@ -164,7 +164,7 @@ static int tree_write(struct exporter *x, struct err *e)
 		struct index_entry entry;
 		int r;
 
-		top = BUF_ITEM(&stack, struct place, BUF_COUNT(&stack, struct place) - 1);
+		top = BUF_ITEM(&stack, struct level, BUF_COUNT(&stack, struct level) - 1);
 		r = index_entry(&x->i->ix, top->dir, top->next++, &entry);
 		if (r == -ENOENT) {
 			stack.len -= sizeof(*top);

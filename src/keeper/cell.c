@@ -310,7 +310,7 @@ static int volume_map(struct cell *c, const struct disk *d, struct disk_spec *ou
 	return 0;
 }
 
-static int disks_prepare(struct cell *c, const struct run_options *o, const struct place *p,
+static int disks_prepare(struct cell *c, const struct run_options *o, const struct rootfs *p,
 			 struct err *e)
 {
 	static struct disk_chain chain;
@@ -336,7 +336,7 @@ static int disks_prepare(struct cell *c, const struct run_options *o, const stru
 	return status;
 }
 
-static int image_prepare(struct cell *c, const struct place *p, struct err *e)
+static int image_prepare(struct cell *c, const struct rootfs *p, struct err *e)
 {
 	struct bootspec *s = &c->spec;
 
@@ -350,7 +350,8 @@ static int image_prepare(struct cell *c, const struct place *p, struct err *e)
 
 static char no_word[] = "idle", *no_words[] = { no_word, NULL };
 
-static int cell_prepare(struct cell *c, struct run_options *o, const struct place *p, struct err *e)
+static int cell_prepare(struct cell *c, struct run_options *o, const struct rootfs *p,
+			struct err *e)
 {
 	struct bootspec *s = &c->spec;
 	int pair[2], status;
@@ -458,7 +459,7 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret, struct e
 
 /* What others find it by: a named cell has the id of its disk. Without a name and a keeper of its
  * own nobody can ask for it. */
-static int id_choose(const struct run_options *o, const struct place *p, struct err *e)
+static int id_choose(const struct run_options *o, const struct rootfs *p, struct err *e)
 {
 	uint8_t bytes[6];
 
@@ -477,7 +478,7 @@ static int id_choose(const struct run_options *o, const struct place *p, struct 
 	return 0;
 }
 
-int run_cell(const struct run_options *options, struct place *place, struct err *e)
+int run_cell(const struct run_options *options, struct rootfs *rootfs, struct err *e)
 {
 	static struct run_options o;
 	static struct cell c;
@@ -492,8 +493,8 @@ int run_cell(const struct run_options *options, struct place *place, struct err 
 	kernel = program_open("viv-kernel", e);
 	if (kernel < 0)
 		return -1;
-	if (watch_prepare(&o, place, e) < 0 || id_choose(&o, place, e) < 0 ||
-	    cell_prepare(&c, &o, place, e) < 0)
+	if (watch_prepare(&o, rootfs, e) < 0 || id_choose(&o, rootfs, e) < 0 ||
+	    cell_prepare(&c, &o, rootfs, e) < 0)
 		goto out_cgroup;
 	signals = stay_signals();
 	if (signals < 0) {
@@ -514,11 +515,11 @@ out_cgroup:
 
 int run_command(struct run_options *o, struct err *e)
 {
-	static struct place place;
+	static struct rootfs rootfs;
 	int status = -1;
 
-	if (place_open(&place, o, e) == 0 && run_options_finish(o, place.stored, e) == 0)
-		status = run_cell(o, &place, e);
-	place_close(&place);
+	if (rootfs_open(&rootfs, o, e) == 0 && run_options_finish(o, rootfs.stored, e) == 0)
+		status = run_cell(o, &rootfs, e);
+	rootfs_close(&rootfs);
 	return status;
 }

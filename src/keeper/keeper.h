@@ -11,7 +11,7 @@
 
 #include "wire/bootspec.h"
 #include "keeper/client.h"
-#include "keeper/place.h"
+#include "keeper/rootfs.h"
 #include "keeper/stay.h"
 
 struct client;
@@ -20,7 +20,7 @@ struct isolated;
 
 struct keeper {
 	const struct run_options *o;
-	struct place *place;
+	struct rootfs *rootfs;
 	const struct isolated *kernel;
 	struct cgroup *cgroup;
 	struct stay stay;

@@ -174,7 +174,7 @@ static void cpus_apply(const struct limits *l, struct ctl_msg *m)
 
 static void kernel_message(const struct limits *l, struct ctl_msg *m)
 {
-	bool kept = keeper.place->kept;
+	bool kept = keeper.rootfs->kept;
 
 	m->type = CTL_LIMITS;
 	m->limits.memory = l->memory;
@@ -225,7 +225,7 @@ static void deadline_change(int64_t timeout)
 static int change_check(const struct limits *l, struct err *e)
 {
 	uint32_t most = MAX(own.first.pids, (uint32_t)TASKS_DEFAULT);
-	bool kept = keeper.place->kept;
+	bool kept = keeper.rootfs->kept;
 
 	if (l->cpu_milli > own.cpus * 1000)
 		return err_set(e, ERR_USAGE, "'cpus': this host has %u processor%s", own.cpus,

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "keeper/teller.h"
+#include "keeper/disk_kernel.h"
 #include "store/merge.h"
 
 #define CONTENTS_MAX (16u << 20)
@@ -64,14 +64,14 @@ static bool contents_read(int fd, struct contents *c)
 }
 
 /* A kernel has said why: the host may be full, or the disk damaged. */
-static int merge_failed(const struct place *p, struct err *e)
+static int merge_failed(const struct rootfs *p, struct err *e)
 {
 	return err_wrap(e, "the layers of cell '%s' cannot be made one", p->cell.name);
 }
 
 /* The log of the new layer, which has the tree of the first n of the chain, and which contents it
  * needs. 1: the host's image has changed meanwhile, so that the layers stay as they are. */
-static int merge_tell(struct place *p, unsigned n, const struct merged *m, struct contents *c,
+static int merge_tell(struct rootfs *p, unsigned n, const struct merged *m, struct contents *c,
 		      struct err *e)
 {
 	const struct run_tell what = {
@@ -81,16 +81,16 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 		.number = m->n,
 		.most_ns = MOST_NS,
 	};
-	struct teller t;
+	struct disk_kernel t;
 	int status;
 	bool ok;
 
-	if (teller_start(p, &what, &t, e) < 0)
+	if (disk_kernel_start(p, &what, &t, e) < 0)
 		return -1;
 	ok = contents_read(t.fd, c);
 	t.fd = -1;
 	err_set(e, ERR_FAILED, "what the kernel says about its files makes no sense");
-	status = ok ? teller_end(&t, e) : teller_stop(&t);
+	status = ok ? disk_kernel_end(&t, e) : disk_kernel_stop(&t);
 	if (ok && status == 1)
 		return 1;
 	ok &= status == 0;
@@ -98,7 +98,7 @@ static int merge_tell(struct place *p, unsigned n, const struct merged *m, struc
 	return ok ? 0 : merge_failed(p, e);
 }
 
-static bool merge_is_worth(const struct place *p, unsigned n, const struct merge_plan *plan,
+static bool merge_is_worth(const struct rootfs *p, unsigned n, const struct merge_plan *plan,
 			   const struct contents *c)
 {
 	struct disk_chain first = p->chain;
@@ -112,7 +112,7 @@ static bool merge_is_worth(const struct place *p, unsigned n, const struct merge
 }
 
 /* Fills the new layer. 1: it is not worth it. */
-static int merge_fill(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,
+static int merge_fill(struct rootfs *p, unsigned n, const struct merge_plan *plan, struct merged *m,
 		      struct err *e)
 {
 	struct contents c = { 0 };
@@ -148,17 +148,17 @@ static int chain_shorten(struct disk_chain *c, unsigned n, const struct disk *d,
 }
 
 /* Whether all that the chain needs is there. */
-static int merge_check(struct place *p, struct err *e)
+static int merge_check(struct rootfs *p, struct err *e)
 {
 	const struct run_tell what = { .mode = MODE_CHECK, .most_ns = MOST_NS };
-	struct teller t;
+	struct disk_kernel t;
 
-	if (teller_start(p, &what, &t, e) < 0)
+	if (disk_kernel_start(p, &what, &t, e) < 0)
 		return -1;
-	return teller_end(&t, e) ? merge_failed(p, e) : 0;
+	return disk_kernel_end(&t, e) ? merge_failed(p, e) : 0;
 }
 
-static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan, struct merged *m,
+static int merge_try(struct rootfs *p, unsigned n, const struct merge_plan *plan, struct merged *m,
 		     struct err *e)
 {
 	int err, r = merge_fill(p, n, plan, m, e);
@@ -171,7 +171,7 @@ static int merge_try(struct place *p, unsigned n, const struct merge_plan *plan,
 
 /* The disk stands on the new layer. 1: done; 0: somebody has made a fork, which would lose what it
  * stands on while it runs. Whoever forks has the store locked from his look at the layers on. */
-static int merge_end(struct place *p, const struct merge_plan *plan, uint32_t n, struct err *e)
+static int merge_end(struct rootfs *p, const struct merge_plan *plan, uint32_t n, struct err *e)
 {
 	int lock = plan->instead ? store_lock_try(&p->store) : -1, err = 0;
 	struct merge_plan now = *plan;
@@ -194,7 +194,7 @@ static int merge_end(struct place *p, const struct merge_plan *plan, uint32_t n,
 
 /* One layer in the place of plan->instead and all that it stands on; 0: of all that the active
  * layer stands on. The chain of the place is of no use after it. 1: done; 0: it is not worth it. */
-static int merge_do(struct place *p, const struct merge_plan *plan, struct err *e)
+static int merge_do(struct rootfs *p, const struct merge_plan *plan, struct err *e)
 {
 	struct disk *d = &p->disk;
 	struct merged m;
@@ -221,7 +221,7 @@ static int merge_do(struct place *p, const struct merge_plan *plan, struct err *
 	return r;
 }
 
-int place_shorten(struct place *p, struct err *e)
+int place_shorten(struct rootfs *p, struct err *e)
 {
 	int err;
 
@@ -235,11 +235,11 @@ int place_shorten(struct place *p, struct err *e)
 
 int cell_merge(const struct store *s, const char *cell, struct err *e)
 {
-	static struct place p;
+	static struct rootfs p;
 	struct merge_plan plan;
 	int r;
 
-	p = (struct place){ .store = *s, .kept = true };
+	p = (struct rootfs){ .store = *s, .kept = true };
 	if (cell_open(s, cell, DISK_EXCLUSIVE, &p.cell, &p.disk, e) < 0)
 		return e->kind == ERR_CONFLICT ? 0 : -1;
 	r = disk_merge_find(s->fd, &p.disk, &plan);

@@ -53,7 +53,7 @@ static bool taking;
  * From here on it is kept. */
 static bool image_is_there(void)
 {
-	const struct place *p = keeper.place;
+	const struct rootfs *p = keeper.rootfs;
 	char path[HASH_TEXT + 16];
 	struct stat mine, now;
 
@@ -88,8 +88,8 @@ static bool words_take(int fd, struct err *e)
 	taken = (struct run_options){ .detach = true, .keeper = true };
 	argv = words_read(fd, &n);
 	return argv && run_options_parse(&taken, n, argv, e) == 0 && taken.id &&
-	       run_fits_warm(&taken) && place_settings(keeper.place, &taken, e) == 0 &&
-	       run_options_finish(&taken, keeper.place->stored, e) == 0;
+	       run_fits_warm(&taken) && rootfs_settings(keeper.rootfs, &taken, e) == 0 &&
+	       run_options_finish(&taken, keeper.rootfs->stored, e) == 0;
 }
 
 /* For the kernel: as for a process, but for those that follow. */
@@ -99,7 +99,7 @@ static int setup_write(void)
 	struct run_user user;
 	struct execspec s;
 
-	run_execspec(&taken, keeper.place->stored, &s, &user);
+	run_execspec(&taken, keeper.rootfs->stored, &s, &user);
 	s.argv = words;
 	s.flags = taken.workdir_make ? EXECSPEC_MAKE_CWD : 0;
 	return execspec_write(&s);

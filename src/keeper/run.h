@@ -23,7 +23,7 @@ struct host_mount;
 struct cgroup;
 struct isolated;
 
-struct place;
+struct rootfs;
 
 /* The command of o as a process of its cell; user is room for what ret->user may point to. */
 struct run_user {
@@ -36,7 +36,7 @@ void run_env_set(struct run_options *o, const char *text);
 /* What the command line and the image left open. */
 int run_options_finish(struct run_options *o, bool stored, struct err *e);
 /* Starts the cell and stays with it to its end: the exit status, or -1: it could not start. */
-int run_cell(const struct run_options *o, struct place *p, struct err *e);
+int run_cell(const struct run_options *o, struct rootfs *p, struct err *e);
 /* All of it: opens what the options name, completes them, and does as run_cell. */
 int run_command(struct run_options *o, struct err *e);
 /* S3 mounts (s3.c): is src one; starts its viv-s3, whose socket the cell gets. */
@@ -44,7 +44,7 @@ bool s3_is_url(const char *src);
 int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock,
 	     struct err *e);
 /* The time with a cell (watch.c). First what comes before its kernel is there. */
-int watch_prepare(const struct run_options *o, struct place *place, struct err *e);
+int watch_prepare(const struct run_options *o, struct rootfs *rootfs, struct err *e);
 /* From the first message to the exit status; -1: it cannot be watched. Takes control and signals
  * (stay_signals), borrows the others. */
 int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg,

@@ -178,8 +178,8 @@ static void done_answer(const struct pending *p, int err)
 	}
 	switch (-err) {
 	case 0:
-		if (p->type == KEEP_FREEZE || p->type == KEEP_THAW)
-			state_set(p->type == KEEP_FREEZE    ? KEEP_PAUSED
+		if (p->type == KEEP_PAUSE || p->type == KEEP_RESUME)
+			state_set(p->type == KEEP_PAUSE	    ? KEEP_PAUSED
 				  : proc_by_num(KEEP_FIRST) ? KEEP_RUNNING
 							    : KEEP_IDLE);
 		client_ok(p->client, p->id, 0);
@@ -237,7 +237,7 @@ static void seal_answer(const struct err *e)
  * but one that it does not name is lost. */
 static void seal_start(struct client *c, const struct keep_msg *in)
 {
-	struct place *p = keeper.place;
+	struct rootfs *p = keeper.rootfs;
 	struct ctl_msg m = { .type = CTL_SEAL, .text = "sync" };
 	struct err e;
 	int err;
@@ -291,12 +291,12 @@ void seal_end(int err)
 	if (!keeper.seal_runs)
 		return;
 	if (err)
-		disk_unseal(&keeper.place->disk);
+		disk_unseal(&keeper.rootfs->disk);
 	else
-		err = disk_seal_end(&keeper.place->disk);
+		err = disk_seal_end(&keeper.rootfs->disk);
 	if (err)
 		err_set(&e, ERR_FAILED, "cannot make a snapshot of cell '%s': %s",
-			keeper.place->cell.name, strerror(-err));
+			keeper.rootfs->cell.name, strerror(-err));
 	seal_answer(err ? &e : NULL);
 }
 
@@ -317,11 +317,11 @@ static void hello(struct client *c, const struct keep_msg *in)
 				       .first_event = events_first() };
 	snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 	snprintf(m.hello.name, sizeof(m.hello.name), "%s",
-		 keeper.place->kept ? keeper.place->cell.name : "");
+		 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
 	snprintf(m.hello.image, sizeof(m.hello.image), "%s",
-		 keeper.place->kept ? keeper.place->cell.image
-		 : keeper.o->image  ? keeper.o->image
-				    : "host");
+		 keeper.rootfs->kept ? keeper.rootfs->cell.image
+		 : keeper.o->image   ? keeper.o->image
+				     : "host");
 	snprintf(m.hello.command, sizeof(m.hello.command), "%s", first ? first->command : "");
 	client_send(c, in->id, &m, NULL, 0);
 }
@@ -457,13 +457,13 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		keeper.reason = KEEP_ASKED;
 		kernel_kill();
 		break;
-	case KEEP_FREEZE:
-	case KEEP_THAW:
-		m.type = in->type == KEEP_FREEZE ? CTL_FREEZE : CTL_THAW;
-		if (keeper.state != (in->type == KEEP_THAW ? KEEP_PAUSED : KEEP_RUNNING) &&
-		    !(in->type == KEEP_FREEZE && keeper.state == KEEP_IDLE))
+	case KEEP_PAUSE:
+	case KEEP_RESUME:
+		m.type = in->type == KEEP_PAUSE ? CTL_PAUSE : CTL_RESUME;
+		if (keeper.state != (in->type == KEEP_RESUME ? KEEP_PAUSED : KEEP_RUNNING) &&
+		    !(in->type == KEEP_PAUSE && keeper.state == KEEP_IDLE))
 			client_fail(c, in->id, ERR_CONFLICT, 0, "the cell is %s paused",
-				    in->type == KEEP_THAW ? "not" : "stopping, or already");
+				    in->type == KEEP_RESUME ? "not" : "stopping, or already");
 		else
 			pass_on(c, in, &m, NULL, 0);
 		break;
@@ -529,8 +529,8 @@ static struct client *client_new(int fd)
 
 int serve_leash(int fd)
 {
-	if (keeper.place->stored)
-		flock(keeper.place->image.dir, LOCK_UN);
+	if (keeper.rootfs->stored)
+		flock(keeper.rootfs->image.dir, LOCK_UN);
 	keeper.leash = client_new(fd);
 	return keeper.leash ? 0 : -1;
 }
@@ -542,8 +542,8 @@ void serve_visitor(int fd)
 
 void leash_over(void)
 {
-	if (keeper.leash && keeper.place->stored)
-		flock(keeper.place->image.dir, LOCK_UN);
+	if (keeper.leash && keeper.rootfs->stored)
+		flock(keeper.rootfs->image.dir, LOCK_UN);
 }
 
 static void client_accept(struct source *s, uint32_t events)

@@ -16,7 +16,7 @@
 /* The snapshot that is named, if something can be done with it now; NULL: answered. */
 static const struct disk_layer *snapshot_find(struct client *c, const struct keep_msg *in)
 {
-	const struct place *p = keeper.place;
+	const struct rootfs *p = keeper.rootfs;
 	const struct disk_layer *l = p->kept ? disk_snapshot_find(&p->disk, in->text) : NULL;
 	struct err e;
 
@@ -40,7 +40,7 @@ static const struct disk_layer *snapshot_find(struct client *c, const struct kee
 
 void forget_request(struct client *c, const struct keep_msg *in)
 {
-	struct place *p = keeper.place;
+	struct rootfs *p = keeper.rootfs;
 	struct err e;
 	int err;
 
@@ -80,7 +80,7 @@ void rollback_request(struct client *c, const struct keep_msg *in)
 
 void rollback_end(void)
 {
-	struct place *p = keeper.place;
+	struct rootfs *p = keeper.rootfs;
 	struct err e;
 	int err;
 

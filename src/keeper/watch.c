@@ -100,7 +100,7 @@ static void ready_tell(void)
 		m.hello.started = keeper.started;
 		snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 		snprintf(m.hello.name, sizeof(m.hello.name), "%s",
-			 keeper.place->kept ? keeper.place->cell.name : "");
+			 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
 	}
 	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
 	if (keeper.o->visit && m.type == KEEP_HELLO)
@@ -131,7 +131,7 @@ void first_start(void)
 			       .cols = 80 };
 	int fd;
 
-	run_execspec(o, keeper.place->stored, &spec, &unused);
+	run_execspec(o, keeper.rootfs->stored, &spec, &unused);
 	spec.user = NULL; /* the cell's: it was started with it */
 	fd = execspec_write(&spec);
 	if (fd >= 0) {
@@ -184,14 +184,14 @@ static void cell_finish(void)
 
 void cell_stop(int64_t grace)
 {
-	struct ctl_msg thaw = { .type = CTL_THAW },
+	struct ctl_msg resume = { .type = CTL_RESUME },
 		       term = { .type = CTL_PROC_SIGNAL, .id = KEEP_FIRST };
 	bool was_stopping = keeper.state == KEEP_STOPPING;
 
 	if (keeper.stay.ended || keeper.finishing)
 		return;
 	if (keeper.state == KEEP_PAUSED)
-		control_put(&thaw, NULL, 0);
+		control_put(&resume, NULL, 0);
 	if (!keeper.reason)
 		keeper.reason = KEEP_ASKED;
 	state_set(KEEP_STOPPING);
@@ -465,7 +465,7 @@ static int end(void)
 	return status;
 }
 
-int watch_prepare(const struct run_options *o, struct place *place, struct err *e)
+int watch_prepare(const struct run_options *o, struct rootfs *rootfs, struct err *e)
 {
 	int err = sources_init();
 
@@ -474,7 +474,7 @@ int watch_prepare(const struct run_options *o, struct place *place, struct err *
 	list_init(&keeper.pending);
 	keeper.listening.fd = -1;
 	keeper.o = o;
-	keeper.place = place;
+	keeper.rootfs = rootfs;
 	keeper.stay.status = -1;
 	keeper.state = KEEP_STARTING;
 	keeper.started = clock_real();

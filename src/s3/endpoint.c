@@ -8,7 +8,7 @@
 
 #include "s3/s3.h"
 
-struct place place;
+struct s3_target target;
 
 static bool copy(char *out, size_t size, const char *s)
 {
@@ -68,13 +68,13 @@ static void credentials_read(void)
 		*eq = '\0';
 		s = trim(s);
 		if (!strcmp(s, "aws_access_key_id"))
-			copy(place.access_key, sizeof(place.access_key), trim(eq + 1));
+			copy(target.access_key, sizeof(target.access_key), trim(eq + 1));
 		else if (!strcmp(s, "aws_secret_access_key"))
-			copy(place.secret_key, sizeof(place.secret_key), trim(eq + 1));
+			copy(target.secret_key, sizeof(target.secret_key), trim(eq + 1));
 		else if (!strcmp(s, "aws_session_token"))
-			copy(place.token, sizeof(place.token), trim(eq + 1));
-		else if (!strcmp(s, "region") && !place.region[0])
-			copy(place.region, sizeof(place.region), trim(eq + 1));
+			copy(target.token, sizeof(target.token), trim(eq + 1));
+		else if (!strcmp(s, "region") && !target.region[0])
+			copy(target.region, sizeof(target.region), trim(eq + 1));
 	}
 	fclose(f);
 	explicit_bzero(line, sizeof(line));
@@ -94,16 +94,16 @@ static bool credentials_find(void)
 	const char *token = env("AWS_SESSION_TOKEN");
 
 	if (id && secret && !env("AWS_PROFILE")) {
-		if (!copy(place.access_key, sizeof(place.access_key), id) ||
-		    !copy(place.secret_key, sizeof(place.secret_key), secret) ||
-		    (token && !copy(place.token, sizeof(place.token), token)))
+		if (!copy(target.access_key, sizeof(target.access_key), id) ||
+		    !copy(target.secret_key, sizeof(target.secret_key), secret) ||
+		    (token && !copy(target.token, sizeof(target.token), token)))
 			return false;
 	} else {
 		credentials_read();
 	}
 	/* They become parts of headers. */
-	return place.access_key[0] && place.secret_key[0] && is_clean(place.access_key) &&
-	       is_clean(place.token);
+	return target.access_key[0] && target.secret_key[0] && is_clean(target.access_key) &&
+	       is_clean(target.token);
 }
 
 static bool endpoint_set(const char *endpoint, char *why, size_t why_size)
@@ -118,7 +118,7 @@ static bool endpoint_set(const char *endpoint, char *why, size_t why_size)
 	if (!endpoint)
 		endpoint = env("AWS_ENDPOINT_URL");
 	if (!endpoint) {
-		snprintf(given, sizeof(given), "https://s3.%s.amazonaws.com", place.region);
+		snprintf(given, sizeof(given), "https://s3.%s.amazonaws.com", target.region);
 		endpoint = given;
 	}
 	host = strstr(endpoint, "://");
@@ -136,18 +136,19 @@ static bool endpoint_set(const char *endpoint, char *why, size_t why_size)
 			 endpoint);
 		return false;
 	}
-	own = n >= 13 && !strncmp(host + n - 13, "amazonaws.com", 13) && !strchr(place.bucket, '.');
-	snprintf(place.host, sizeof(place.host), "%s%s%.*s", own ? place.bucket : "",
+	own = n >= 13 && !strncmp(host + n - 13, "amazonaws.com", 13) &&
+	      !strchr(target.bucket, '.');
+	snprintf(target.host, sizeof(target.host), "%s%s%.*s", own ? target.bucket : "",
 		 own ? "." : "", (int)n, host);
-	snprintf(place.base, sizeof(place.base), "%.*s%s", (int)(host - endpoint), endpoint,
-		 place.host);
+	snprintf(target.base, sizeof(target.base), "%.*s%s", (int)(host - endpoint), endpoint,
+		 target.host);
 	if (!own)
-		snprintf(place.path, sizeof(place.path), "/%s", place.bucket);
+		snprintf(target.path, sizeof(target.path), "/%s", target.bucket);
 	return true;
 }
 
-bool place_init(const char *bucket, const char *prefix, const char *endpoint, bool readonly,
-		char *why, size_t why_size)
+bool target_init(const char *bucket, const char *prefix, const char *endpoint, bool readonly,
+		 char *why, size_t why_size)
 {
 	const char *region = env("AWS_REGION");
 	size_t n = strlen(prefix);
@@ -157,26 +158,26 @@ bool place_init(const char *bucket, const char *prefix, const char *endpoint, bo
 			snprintf(why, why_size, "'%.100s' cannot be the name of a bucket", bucket);
 			return false;
 		}
-	if (!*bucket || !copy(place.bucket, sizeof(place.bucket), bucket) || n > S3_KEY_MAX - 2 ||
+	if (!*bucket || !copy(target.bucket, sizeof(target.bucket), bucket) || n > S3_KEY_MAX - 2 ||
 	    !s3_key_ok(prefix, n)) {
 		snprintf(why, why_size,
 			 "'s3://%.100s/%.200s' cannot be mounted: S3 has no such names", bucket,
 			 prefix);
 		return false;
 	}
-	snprintf(place.prefix, sizeof(place.prefix), "%s%s", prefix, n ? "/" : "");
-	place.readonly = readonly;
+	snprintf(target.prefix, sizeof(target.prefix), "%s%s", prefix, n ? "/" : "");
+	target.readonly = readonly;
 	if (!region)
 		region = env("AWS_DEFAULT_REGION");
 	if (region)
-		copy(place.region, sizeof(place.region), region);
+		copy(target.region, sizeof(target.region), region);
 	if (!credentials_find()) {
 		snprintf(why, why_size,
 			 "no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
 			 "or write them to ~/.aws/credentials");
 		return false;
 	}
-	if (!place.region[0])
-		copy(place.region, sizeof(place.region), "us-east-1");
-	return is_clean(place.region) && endpoint_set(endpoint, why, why_size);
+	if (!target.region[0])
+		copy(target.region, sizeof(target.region), "us-east-1");
+	return is_clean(target.region) && endpoint_set(endpoint, why, why_size);
 }

@@ -152,8 +152,8 @@ int main(int argc, char **argv)
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		hello.err = -EIO;
 		snprintf(hello.text, sizeof(hello.text), "cannot start libcurl");
-	} else if (!place_init(argv[2], argv[3], argv[4][0] ? argv[4] : NULL,
-			       !strcmp(argv[5], "ro"), hello.text, sizeof(hello.text))) {
+	} else if (!target_init(argv[2], argv[3], argv[4][0] ? argv[4] : NULL,
+				!strcmp(argv[5], "ro"), hello.text, sizeof(hello.text))) {
 		hello.err = -EINVAL;
 	}
 	if (send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) < 0 || hello.err)

@@ -25,11 +25,11 @@ struct op {
 /* The whole key: prefix, key and, for a directory, a slash. False: longer than S3 has them. */
 static bool key_make(char *out, const char *key, size_t len, bool dir)
 {
-	size_t n = strlen(place.prefix);
+	size_t n = strlen(target.prefix);
 
 	if (n + len + 1 > S3_KEY_MAX)
 		return false;
-	memcpy(out, place.prefix, n);
+	memcpy(out, target.prefix, n);
 	memcpy(out + n, key, len);
 	n += len;
 	if (dir && len)
@@ -195,7 +195,7 @@ static void op_list(struct op *o, struct s3_reply *r)
 		lister_flush(l, true);
 	/* A directory that nothing lies in and that has no marker is not there; the one that is
 	 * mounted always is. */
-	if (r->err == 0 && !l->seen && !l->marker && l->dir_len > strlen(place.prefix))
+	if (r->err == 0 && !l->seen && !l->marker && l->dir_len > strlen(target.prefix))
 		r->err = -ENOENT;
 	r->flags = l->marker ? S3_MARKER : 0;
 	free(l);
@@ -411,7 +411,7 @@ static void op_rename(struct op *o, struct s3_reply *r)
 	char source[3 * FULL_KEY + 512], text[256];
 	struct ask q = { .method = "PUT", .key = o->key2, .query = "", .copy_source = source };
 	struct answer a = { .fd = -1 };
-	size_t n = (size_t)snprintf(source, sizeof(source), "/%s/", place.bucket);
+	size_t n = (size_t)snprintf(source, sizeof(source), "/%s/", target.bucket);
 
 	if (!url_encode(o->key, strlen(o->key), true, source + n, sizeof(source) - n)) {
 		r->err = -ENAMETOOLONG;
@@ -489,7 +489,7 @@ static int request_check(struct op *o)
 		return -EINVAL;
 	if (q->op == S3_RENAME ? !q->key2_len || !s3_key_ok(key2, q->key2_len) : q->key2_len != 0)
 		return -EINVAL;
-	if (place.readonly && q->op >= S3_PUT)
+	if (target.readonly && q->op >= S3_PUT)
 		return -EROFS;
 	while (up && q->keys[up - 1] != '/')
 		up--;

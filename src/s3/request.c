@@ -177,14 +177,14 @@ static struct curl_slist *headers_make(const struct ask *q, const struct signatu
 {
 	struct curl_slist *list = NULL;
 	char range[64];
-	bool ok = header_add(&list, "Host", place.host) &&
+	bool ok = header_add(&list, "Host", target.host) &&
 		  header_add(&list, "x-amz-date", s->date) &&
 		  header_add(&list, "x-amz-content-sha256", s->body_hash) &&
 		  header_add(&list, "Authorization", s->authorization) &&
 		  (list = curl_slist_append(list, "Expect:"));
 
-	if (ok && place.token[0])
-		ok = header_add(&list, "x-amz-security-token", place.token);
+	if (ok && target.token[0])
+		ok = header_add(&list, "x-amz-security-token", target.token);
 	if (ok && q->copy_source)
 		ok = header_add(&list, "x-amz-copy-source", q->copy_source);
 	if (ok && q->body)
@@ -275,7 +275,7 @@ static int ask_once(struct conn *c, const struct ask *q, const char *path, struc
 	CURLcode code;
 
 	*ret_again = false;
-	if ((size_t)snprintf(url, sizeof(url), fields, place.base, path, q->query[0] ? "?" : "",
+	if ((size_t)snprintf(url, sizeof(url), fields, target.base, path, q->query[0] ? "?" : "",
 			     q->query) >= sizeof(url) ||
 	    !sign(&s, q->method, path, q->query, q->copy_source, q->body, q->body_len, time(NULL)))
 		return -ENAMETOOLONG;
@@ -299,11 +299,11 @@ static int ask_once(struct conn *c, const struct ask *q, const char *path, struc
 int conn_ask(struct conn *c, const struct ask *q, struct answer *out)
 {
 	char path[3 * S3_KEY_MAX + 1024];
-	size_t n = strlen(place.path);
+	size_t n = strlen(target.path);
 	bool again;
 	int r = -EIO;
 
-	memcpy(path, place.path, n);
+	memcpy(path, target.path, n);
 	path[n++] = '/';
 	path[n] = '\0';
 	if (!q->key && n > 1)

@@ -12,7 +12,7 @@
 #define S3_ANSWER_MAX (8UL << 20)
 
 /* What was asked for; set once at the start. */
-struct place {
+struct s3_target {
 	char bucket[256];
 	char prefix[S3_KEY_MAX + 2]; /* "" or "a/b/" */
 	char base[1024]; /* scheme and host: "https://host:port" */
@@ -22,11 +22,11 @@ struct place {
 	bool readonly;
 	char access_key[256], secret_key[512], token[4096];
 };
-extern struct place place;
+extern struct s3_target target;
 
-/* Fills place from the arguments, the environment and ~/.aws/credentials. False: why is told. */
-bool place_init(const char *bucket, const char *prefix, const char *endpoint, bool readonly,
-		char *why, size_t why_size);
+/* Fills target from the arguments, the environment and ~/.aws/credentials. False: why is told. */
+bool target_init(const char *bucket, const char *prefix, const char *endpoint, bool readonly,
+		 char *why, size_t why_size);
 
 /* ---- one HTTP request (request.c) ---- */
 

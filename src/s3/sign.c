@@ -48,25 +48,25 @@ bool sign(struct signature *s, const char *method, const char *path, const char 
 	if (copy_source && (size_t)snprintf(copy_line, sizeof(copy_line), "x-amz-copy-source:%s\n",
 					    copy_source) >= sizeof(copy_line))
 		return false;
-	if (place.token[0])
-		snprintf(token_line, sizeof(token_line), "x-amz-security-token:%s\n", place.token);
+	if (target.token[0])
+		snprintf(token_line, sizeof(token_line), "x-amz-security-token:%s\n", target.token);
 	/* In the order of the alphabet. */
 	snprintf(headers, sizeof(headers), "%s%s%s%s", hs, copy_source ? ";x-amz-copy-source" : "",
-		 ht, place.token[0] ? ";x-amz-security-token" : "");
+		 ht, target.token[0] ? ";x-amz-security-token" : "");
 	n = snprintf(canonical, sizeof(canonical),
 		     "%s\n%s\n%s\nhost:%s\nx-amz-content-sha256:%s\n%sx-amz-date:%s\n%s\n%s\n%s",
-		     method, path, query, place.host, s->body_hash, copy_line, s->date, token_line,
+		     method, path, query, target.host, s->body_hash, copy_line, s->date, token_line,
 		     headers, s->body_hash);
 	if (n < 0 || (size_t)n >= sizeof(canonical))
 		return false;
 	sha256_hex(canonical, (size_t)n, canonical_hash);
-	snprintf(scope, sizeof(scope), "%.8s/%s/s3/aws4_request", s->date, place.region);
+	snprintf(scope, sizeof(scope), "%.8s/%s/s3/aws4_request", s->date, target.region);
 	snprintf(text, sizeof(text), "AWS4-HMAC-SHA256\n%s\n%s\n%s", s->date, scope,
 		 canonical_hash);
-	snprintf(secret, sizeof(secret), "AWS4%s", place.secret_key);
+	snprintf(secret, sizeof(secret), "AWS4%s", target.secret_key);
 	snprintf(sum, sizeof(sum), "%.8s", s->date);
 	hmac(secret, strlen(secret), sum, k);
-	hmac(k, 32, place.region, k2);
+	hmac(k, 32, target.region, k2);
 	hmac(k2, 32, "s3", k);
 	hmac(k, 32, "aws4_request", k2);
 	hmac(k2, 32, text, k);
@@ -74,6 +74,6 @@ bool sign(struct signature *s, const char *method, const char *path, const char 
 	OPENSSL_cleanse(secret, sizeof(secret));
 	n = snprintf(s->authorization, sizeof(s->authorization),
 		     "AWS4-HMAC-SHA256 Credential=%s/%s,SignedHeaders=%s,Signature=%s",
-		     place.access_key, scope, headers, sum);
+		     target.access_key, scope, headers, sum);
 	return n > 0 && (size_t)n < sizeof(s->authorization);
 }

@@ -199,7 +199,7 @@ uint64_t stub_cont(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 
 	(void)sig;
 	stub_fast_leave(uc);
-	if (pack >> 8 & SIGF_THAW)
+	if (pack >> 8 & SIGF_RESUME)
 		next = (uint64_t)nothing;
 	else if (is_waiting(uc) || (pack >> 8 & SIGF_WAIT))
 		answered = wait_ask(uc);
@@ -258,9 +258,9 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		return;
 	answered = is_waiting(uc) && wait_ask(uc);
 	settle(&si, flags & SIGF_THREAD ? 0 : s ? s->mask : uc->sigmask);
+	/* Settling made the kernel forget the question: ask again unless a handler ran. */
 	if (s)
-		s->woken = 1; /* settling made the kernel forget the question: ask again unless a
-				 handler ran */
+		s->woken = 1;
 	if (s || answered || (uc->sigmask & BIT(si.signo)))
 		return;
 

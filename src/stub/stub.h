@@ -107,7 +107,7 @@
 #define SIGF_PATCH 16 /* no signal: struct stub_patch says which call to rewrite */
 /* no signal: give what is pending of two sets (payload: thread's, process's) to HC_HOLD */
 #define SIGF_COLLECT 32
-#define SIGF_THAW 64 /* a SIGCONT that only continues what was frozen: no handler runs */
+#define SIGF_RESUME 64 /* a SIGCONT that only continues what was paused: no handler runs */
 /* About a call that waits in the stub (docs/decisions/0032-long-waits.md). Without a signal: leave
  * your call, which was cut short, and wait in stub_wait(); with SIGF_WAKE: that call has ended.
  * Both have a struct stub_wait as payload. In a SIGCONT: ask for it. */

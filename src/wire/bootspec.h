@@ -176,11 +176,11 @@ enum ctl_type {
 	CTL_RESIZE, /* viv -> kernel: the terminal of process id has a rows and b columns */
 	/* viv -> kernel: who had process id at its terminal or pipes is gone: SIGHUP and SIGCONT */
 	CTL_HANG_UP,
-	CTL_FREEZE, /* viv -> kernel: nothing of the cell runs any more, until ... */
-	CTL_THAW,
+	CTL_PAUSE, /* viv -> kernel: nothing of the cell runs any more, until ... */
+	CTL_RESUME,
 	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
 	CTL_STATS, /* both: figures are asked for; stats */
-	/* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_FREEZE, CTL_THAW, CTL_SETUP and
+	/* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_PAUSE, CTL_RESUME, CTL_SETUP and
 	 * CTL_LIMITS, by the request's number: a is 0 or -errno */
 	CTL_DONE,
 	/* viv -> kernel: an idle cell in which nothing ran yet becomes another one: limits, and the

@@ -3,55 +3,52 @@
  * A keeper listens on a SOCK_SEQPACKET socket, RUN/cells/ID.sock. Every packet is one struct
  * keep_msg of one size, with at most KEEP_MAX_FDS descriptors by SCM_RIGHTS. A request has an id
  * that the client chose (not 0); what answers it carries that id. Each request gets one answer, in
- * any order, KEEP_FAIL among them, except where it says otherwise:
+ * any order, KEEP_OK or KEEP_FAIL, except where it says otherwise:
  *
- *   KEEP_HELLO      n: KEEP_VERSION, flags: KEEP_WORD        KEEP_HELLO     hello
- *   KEEP_EXEC       exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless
- *                   KEEP_X_LOG is set, then the program if KEEP_X_PROGRAM is set
- *                                                            KEEP_STARTED proc, pid; descriptor
- *                                                            with KEEP_X_INPUT: to write its
- *                                                                           input to. And unless
- *                                                                           KEEP_X_DETACH is
- *                                                                           set, at its end
- *                                                            KEEP_EXITED proc, a: wait status, b
- *                                                            is 1: its time was up
- *   KEEP_WAIT       proc KEEP_EXITED the same, when it has ended
- *   KEEP_SIGNAL     proc, a: signal, flags: KEEP_TO_GROUP    KEEP_OK
- *   KEEP_RESIZE     proc, a: rows, b: columns                KEEP_OK
- *   KEEP_STOP       n: grace in nanoseconds KEEP_OK at once; the end is an event, and what
- *                   waiters get
- *   KEEP_KILL                                                KEEP_OK        the same
- *   KEEP_FREEZE, KEEP_THAW                                   KEEP_OK        when it is done
- *   KEEP_SEAL       text: name of the snapshot, or "" KEEP_OK n: the layer that was sealed
- *   KEEP_FORGET     text: name of a snapshot                 KEEP_OK        it is none any more
- *   KEEP_ROLLBACK   text: name of a snapshot; n: grace KEEP_OK as KEEP_STOP, but the files are
- *                   set back then, and the answer comes
- *                                                                           after that;
- *                                                                           KEEP_FAIL: all is as
- *                                                                           it was, but with a 1
- *                                                                           the cell has ended
- *   KEEP_STATS                                               KEEP_STATS     stats
- *   KEEP_PROCS                                               KEEP_PROC ... one for each, then
- *                                                            KEEP_OK
- *   KEEP_LOGS       proc KEEP_LOGS descriptors, read-only: the log, and the one before it
- *                                                                           if there is one
- *   KEEP_ATTACH     proc, whose output goes to a log KEEP_ATTACH proc, pid, flags: KEEP_X_, n:
- *                   bytes that it has written so far;
- *                                                                           descriptor: to write
- *                                                                           its input to, while
- *                                                                           that is open
- *   KEEP_CLOSE_INPUT proc                                    KEEP_OK its input ends when every
- *                                                            holder of a descriptor has closed
- *                                                            it
- *   KEEP_SUBSCRIBE  n: first event wanted; 0: the next; KEEP_OK n: the first one that follows
- *                   (later, when some are
- *                   flags: KEEP_SAID gone already); then KEEP_EVENTs for good, with that id
- *   KEEP_TAKE       of a cell in a pool; descriptor: words KEEP_OK it is that cell now; its
- *                   command is being started
- *   KEEP_LIMITS     limits KEEP_OK when they are in force; n: so many whole processors instead
- *                   of
- *                                                                           a part; KEEP_FAIL:
- *                                                                           all is as it was
+ *   KEEP_HELLO        n: KEEP_VERSION, flags: KEEP_WORD
+ *     KEEP_HELLO      hello
+ *   KEEP_EXEC         exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless KEEP_X_LOG
+ *                     is set, then the program if KEEP_X_PROGRAM is set
+ *     KEEP_STARTED    proc, pid; descriptor with KEEP_X_INPUT: to write its input to
+ *     KEEP_EXITED     unless KEEP_X_DETACH is set, at its end: proc, a: wait status, b is 1: its
+ *                     time was up
+ *   KEEP_WAIT         proc
+ *     KEEP_EXITED     the same, when it has ended
+ *   KEEP_SIGNAL       proc, a: signal, flags: KEEP_TO_GROUP
+ *   KEEP_RESIZE       proc, a: rows, b: columns
+ *   KEEP_STOP         n: grace in nanoseconds
+ *     KEEP_OK         at once; the end is an event, and what waiters get
+ *   KEEP_KILL
+ *     KEEP_OK         the same
+ *   KEEP_PAUSE, KEEP_RESUME
+ *     KEEP_OK         when it is done
+ *   KEEP_SEAL         text: name of the snapshot, or ""
+ *     KEEP_OK         n: the layer that was sealed
+ *   KEEP_FORGET       text: name of a snapshot
+ *     KEEP_OK         it is none any more
+ *   KEEP_ROLLBACK     text: name of a snapshot; n: grace
+ *     KEEP_OK         as KEEP_STOP, but the files are set back then, and the answer comes after
+ *                     that
+ *     KEEP_FAIL       all is as it was, but with a 1 the cell has ended
+ *   KEEP_STATS
+ *     KEEP_STATS      stats
+ *   KEEP_PROCS
+ *     KEEP_PROC       one for each, then KEEP_OK
+ *   KEEP_LOGS         proc
+ *     KEEP_LOGS       descriptors, read-only: the log, and the one before it if there is one
+ *   KEEP_ATTACH       proc, whose output goes to a log
+ *     KEEP_ATTACH     proc, pid, flags: KEEP_X_, n: bytes that it has written so far;
+ *                     descriptor: to write its input to, while that is open
+ *   KEEP_CLOSE_INPUT  proc
+ *     KEEP_OK         its input ends when every holder of a descriptor has closed it
+ *   KEEP_SUBSCRIBE    n: first event wanted; 0: the next; flags: KEEP_SAID
+ *     KEEP_OK         n: the first one that follows (later, when some are gone already); then
+ *                     KEEP_EVENTs for good, with that id
+ *   KEEP_TAKE         of a cell in a pool; descriptor: words
+ *     KEEP_OK         it is that cell now; its command is being started
+ *   KEEP_LIMITS       limits
+ *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
+ *     KEEP_FAIL       all is as it was
  *
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process
  * (which an idle cell gets by KEEP_X_FIRST), the others count up. pid is what the cell itself calls
@@ -95,8 +92,8 @@ enum keep_type {
 	KEEP_RESIZE,
 	KEEP_STOP,
 	KEEP_KILL,
-	KEEP_FREEZE,
-	KEEP_THAW,
+	KEEP_PAUSE,
+	KEEP_RESUME,
 	KEEP_SEAL,
 	KEEP_STATS,
 	KEEP_PROCS,

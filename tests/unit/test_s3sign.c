@@ -12,8 +12,8 @@ static bool init(const char *bucket, const char *prefix, const char *endpoint)
 {
 	char why[512];
 
-	memset(&place, 0, sizeof(place));
-	return place_init(bucket, prefix, endpoint, false, why, sizeof(why));
+	memset(&target, 0, sizeof(target));
+	return target_init(bucket, prefix, endpoint, false, why, sizeof(why));
 }
 
 static bool signed_as(const char *query, const char *want)
@@ -36,13 +36,13 @@ int main(void)
 	unsetenv("AWS_ENDPOINT_URL_S3");
 
 	ok(init("examplebucket", "", "https://s3.amazonaws.com"), "an endpoint of Amazon's");
-	ok(!strcmp(place.host, "examplebucket.s3.amazonaws.com") && !place.path[0], "the bucket is in the host's name");
+	ok(!strcmp(target.host, "examplebucket.s3.amazonaws.com") && !target.path[0], "the bucket is in the host's name");
 	ok(signed_as("lifecycle=", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"), "GET ?lifecycle");
 	ok(signed_as("max-keys=2&prefix=J", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"), "GET ?max-keys&prefix");
 
-	ok(init("b", "p/q", NULL) && !strcmp(place.base, "https://b.s3.us-east-1.amazonaws.com") && !strcmp(place.prefix, "p/q/"),
+	ok(init("b", "p/q", NULL) && !strcmp(target.base, "https://b.s3.us-east-1.amazonaws.com") && !strcmp(target.prefix, "p/q/"),
 	   "the default endpoint, a prefix");
-	ok(init("b", "", "http://127.0.0.1:9000/") && !strcmp(place.host, "127.0.0.1:9000") && !strcmp(place.path, "/b"),
+	ok(init("b", "", "http://127.0.0.1:9000/") && !strcmp(target.host, "127.0.0.1:9000") && !strcmp(target.path, "/b"),
 	   "others have the bucket in the path");
 	ok(!init("b", "", "ftp://x") && !init("b", "", "http://u@x") && !init("b", "", "http://x/y"), "no such endpoint");
 	ok(!init("b/c", "", NULL) && !init("", "", NULL) && !init("b", "a/../c", NULL) && !init("b", "a//c", NULL), "no such place");

@@ -49,8 +49,8 @@ static int commit_view(struct view *v, const struct store *s, const struct cell_
 											       : -1;
 	if (view_open(v, s, ref, DISK_PEEK, e) < 0)
 		return -1;
-	disk_chain_close(&v->place.chain);
-	err = disk_chain_with(s->fd, &v->place.disk, sealed.n, &v->place.chain);
+	disk_chain_close(&v->rootfs.chain);
+	err = disk_chain_with(s->fd, &v->rootfs.disk, sealed.n, &v->rootfs.chain);
 	if (err) {
 		view_close(v);
 		return err_set(e, ERR_FAILED, "the disk of cell '%s' cannot be read: %s", ref->name,
@@ -63,25 +63,25 @@ int commit_make(const struct store *s, const struct cell_ref *ref, const char *t
 {
 	static struct view v;
 	struct run_tell what = { .mode = MODE_TAR, .whole = true };
-	struct teller t;
-	int status, told;
+	struct disk_kernel t;
+	int status, change;
 
 	/* The importer would say so too, but after others have begun to talk to it. */
 	if (!tag_is_valid(tag))
 		return tag_set(s, tag, "", e);
 	if (commit_view(&v, s, ref, e) < 0)
 		return -1;
-	what.objects = v.place.stored;
-	if (teller_start(&v.place, &what, &t, e) < 0) {
+	what.objects = v.rootfs.stored;
+	if (disk_kernel_start(&v.rootfs, &what, &t, e) < 0) {
 		view_close(&v);
 		return -1;
 	}
-	status = import_run(t.fd, tag, v.place.cell.image);
+	status = import_run(t.fd, tag, v.rootfs.cell.image);
 	t.fd = -1;
-	told = teller_end(&t, e);
+	change = disk_kernel_end(&t, e);
 	view_close(&v);
 	if (status) /* it has said why */
 		return err_set(e, status > 0 && status <= 5 ? (enum err_kind)status : ERR_FAILED,
 			       "no image was made of cell '%s'", ref->name);
-	return told ? err_wrap(e, "no image was made of cell '%s'", ref->name) : 0;
+	return change ? err_wrap(e, "no image was made of cell '%s'", ref->name) : 0;
 }

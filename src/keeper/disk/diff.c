@@ -1,4 +1,4 @@
-/* Differences between two trees of disks, as kernels tell them (told.h).
+/* Differences between two trees of disks, as kernels tell them (changes.h).
  *
  * Two trees are compared with what they both stand on: the image, or the layers that the chains of
  * both begin with. A kernel for each tells the differences to that, in one order, and they are
@@ -38,7 +38,7 @@ static bool line_print(char kind, const char *path)
 	return true;
 }
 
-static bool side_is_same(const struct told_side *a, const struct told_side *b)
+static bool side_is_same(const struct change_side *a, const struct change_side *b)
 {
 	return a->type == b->type && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
 	       a->size == b->size && !strcmp(a->id, b->id) &&
@@ -48,9 +48,9 @@ static bool side_is_same(const struct told_side *a, const struct told_side *b)
 /* ---- merging ---- */
 
 struct merge {
-	struct told_stream streams[2];
+	struct change_stream streams[2];
 	bool open[2], ended[2];
-	struct told next[2]; /* path NULL: to be read */
+	struct change next[2]; /* path NULL: to be read */
 	enum diff_form form;
 	char *leaf[2]; /* the last path that is no directory, on each side of what is printed */
 	char *gone; /* the last directory that is none any more */
@@ -69,20 +69,20 @@ static bool keep(char **where, const char *path)
 }
 
 /* Nothing is below what is no directory: a patch that says so would be led elsewhere by a link. */
-static int leaf_check(struct merge *m, unsigned i, const char *path, const struct told_side *s,
+static int leaf_check(struct merge *m, unsigned i, const char *path, const struct change_side *s,
 		      struct err *e)
 {
 	if (!s->type)
 		return 0;
-	if (m->leaf[i] && told_path_is_below(path, m->leaf[i]))
+	if (m->leaf[i] && change_path_is_below(path, m->leaf[i]))
 		return nonsense(e);
 	if (s->type != 'd' && !keep(&m->leaf[i], path))
 		return err_set(e, ERR_FAILED, "out of memory");
 	return 0;
 }
 
-static int change_print(struct merge *m, const char *path, const struct told_side *old,
-			const struct told_side *new, struct err *e)
+static int change_print(struct merge *m, const char *path, const struct change_side *old,
+			const struct change_side *new, struct err *e)
 {
 	if (leaf_check(m, 0, path, old, e) < 0 || leaf_check(m, 1, path, new, e) < 0)
 		return -1;
@@ -94,7 +94,7 @@ static int change_print(struct merge *m, const char *path, const struct told_sid
 		return patch_print(path, old, new) ? 0 : err_set(e, ERR_FAILED, "out of memory");
 	}
 	/* What goes with its directory is not listed. */
-	if (!new->type && m->gone &&told_path_is_below(path, m->gone))
+	if (!new->type && m->gone &&change_path_is_below(path, m->gone))
 		return 0;
 	if (old->type == 'd' && new->type != 'd' && !keep(&m->gone, path))
 		return err_set(e, ERR_FAILED, "out of memory");
@@ -105,10 +105,10 @@ static int change_print(struct merge *m, const char *path, const struct told_sid
 
 /* A content that is the base's is given by the other one, if at all: it tells the base's when it
  * has another. */
-static struct told_side content_find(const struct told_side *s, const struct told_side *other,
-				     const struct told_side *base)
+static struct change_side content_find(const struct change_side *s, const struct change_side *other,
+				       const struct change_side *base)
 {
-	struct told_side ret = *s;
+	struct change_side ret = *s;
 
 	if (s->content == '=' && other->content != '=' && base->type == 'f') {
 		ret.content = base->content;
@@ -119,9 +119,9 @@ static struct told_side content_find(const struct told_side *s, const struct tol
 }
 
 /* One path: told by the first, the second, or both. */
-static int merge_one(struct merge *m, const struct told *a, const struct told *b, struct err *e)
+static int merge_one(struct merge *m, const struct change *a, const struct change *b, struct err *e)
 {
-	struct told_side old, new;
+	struct change_side old, new;
 
 	if (!a)
 		return change_print(m, b->path, &b->base, &b->tree, e);
@@ -140,14 +140,14 @@ static int merge_fetch(struct merge *m, unsigned i, struct err *e)
 
 	if (!m->open[i] || m->ended[i] || m->next[i].path)
 		return 0;
-	r = told_next(&m->streams[i], &m->next[i], e);
+	r = changes_next(&m->streams[i], &m->next[i], e);
 	m->ended[i] = r == 0;
 	return r < 0 ? -1 : 0;
 }
 
 static int merge_run(struct merge *m, struct err *e)
 {
-	struct told *a = &m->next[0], *b = &m->next[1];
+	struct change *a = &m->next[0], *b = &m->next[1];
 
 	for (;;) {
 		int order, r;
@@ -156,12 +156,12 @@ static int merge_run(struct merge *m, struct err *e)
 			return -1;
 		if (!a->path && !b->path)
 			return 0;
-		order = !a->path ? 1 : !b->path ? -1 : told_path_compare(a->path, b->path);
+		order = !a->path ? 1 : !b->path ? -1 : change_path_compare(a->path, b->path);
 		r = merge_one(m, order <= 0 ? a : NULL, order >= 0 ? b : NULL, e);
 		if (order <= 0)
-			told_fini(a);
+			change_fini(a);
 		if (order >= 0)
-			told_fini(b);
+			change_fini(b);
 		if (r < 0)
 			return -1;
 	}
@@ -172,7 +172,7 @@ static int merge_run(struct merge *m, struct err *e)
 /* How many layers both chains begin with. */
 static uint32_t common_layers(const struct view *from, const struct view *to)
 {
-	const struct disk_chain *a = &from->place.chain, *b = &to->place.chain;
+	const struct disk_chain *a = &from->rootfs.chain, *b = &to->rootfs.chain;
 	uint32_t n = 0;
 
 	while (n < a->n && n < b->n && !strcmp(a->links[n].ref.disk, b->links[n].ref.disk) &&
@@ -188,21 +188,21 @@ static int diff_views(struct view *from, struct view *to, enum diff_form form, s
 	struct merge m = { .form = form };
 	int ret = 0;
 
-	if (from && strcmp(from->place.cell.image, to->place.cell.image))
+	if (from && strcmp(from->rootfs.cell.image, to->rootfs.cell.image))
 		return err_set(e, ERR_CONFLICT, "cells '%s' and '%s' have different images",
-			       from->place.cell.name, to->place.cell.name);
+			       from->rootfs.cell.name, to->rootfs.cell.name);
 	for (unsigned i = 0; i < 2 && ret == 0; i++) {
-		if (!views[i] || views[i]->place.chain.n == common)
+		if (!views[i] || views[i]->rootfs.chain.n == common)
 			continue;
-		ret = told_open(&m.streams[i], views[i], common, form == DIFF_PATCH, e);
+		ret = changes_open(&m.streams[i], views[i], common, form == DIFF_PATCH, e);
 		m.open[i] = ret == 0;
 	}
 	if (ret == 0)
 		ret = merge_run(&m, e);
 	for (unsigned i = 0; i < 2; i++) {
-		told_fini(&m.next[i]);
+		change_fini(&m.next[i]);
 		if (m.open[i])
-			told_close(&m.streams[i]);
+			changes_close(&m.streams[i]);
 		free(m.leaf[i]);
 	}
 	free(m.gone);

@@ -157,9 +157,9 @@ static void hunks_print(const struct lines *a, const struct lines *b)
 
 enum looks { SAME, TEXT, BINARY, LARGE };
 
-static enum looks contents_look(const struct told_side *old, const struct told_side *new)
+static enum looks contents_look(const struct change_side *old, const struct change_side *new)
 {
-	const struct told_side *sides[2] = { old, new };
+	const struct change_side *sides[2] = { old, new };
 
 	if (old && new && old->content == '=' && new->content == '=')
 		return SAME;
@@ -182,8 +182,8 @@ static void name_or_null(const char *side, const char *path, bool there)
 		printf("/dev/null");
 }
 
-static void differ_print(const char *path, const struct told_side *old, const struct told_side *new,
-			 enum looks looks)
+static void differ_print(const char *path, const struct change_side *old,
+			 const struct change_side *new, enum looks looks)
 {
 	printf(looks == BINARY ? "Binary files " : "Files ");
 	name_or_null("a", path, old);
@@ -211,12 +211,13 @@ static void header_print(const char *path)
 	putchar('\n');
 }
 
-static unsigned git_mode(const struct told_side *s)
+static unsigned git_mode(const struct change_side *s)
 {
 	return s->type == 'l' ? 0120000 : 0100000 | s->mode;
 }
 
-static bool text_print(const char *path, const struct told_side *old, const struct told_side *new)
+static bool text_print(const char *path, const struct change_side *old,
+		       const struct change_side *new)
 {
 	struct lines a, b;
 	bool ok;
@@ -242,9 +243,10 @@ static bool text_print(const char *path, const struct told_side *old, const stru
 }
 
 /* A file or link that comes (old is NULL) or goes (new is NULL). */
-static bool one_print(const char *path, const struct told_side *old, const struct told_side *new)
+static bool one_print(const char *path, const struct change_side *old,
+		      const struct change_side *new)
 {
-	const struct told_side *s = old ? old : new;
+	const struct change_side *s = old ? old : new;
 	enum looks looks = contents_look(old, new);
 
 	if (looks != TEXT) {
@@ -258,7 +260,8 @@ static bool one_print(const char *path, const struct told_side *old, const struc
 	return text_print(path, old, new);
 }
 
-static bool both_print(const char *path, const struct told_side *old, const struct told_side *new)
+static bool both_print(const char *path, const struct change_side *old,
+		       const struct change_side *new)
 {
 	enum looks looks = contents_look(old, new);
 	bool mode = old->mode != new->mode;
@@ -273,13 +276,13 @@ static bool both_print(const char *path, const struct told_side *old, const stru
 	return looks == TEXT ? text_print(path, old, new) : true;
 }
 
-static bool is_content(const struct told_side *s)
+static bool is_content(const struct change_side *s)
 {
 	return s->type == 'f' || s->type == 'l';
 }
 
 /* What has no form in a patch. */
-static void other_print(const char *what, const char *path, const struct told_side *s)
+static void other_print(const char *what, const char *path, const struct change_side *s)
 {
 	const char *type = s->type == 'd'   ? "directory"
 			   : s->type == 'c' ? "character device"
@@ -295,7 +298,8 @@ static void other_print(const char *what, const char *path, const struct told_si
 	putchar('\n');
 }
 
-static void owner_print(const char *path, const struct told_side *old, const struct told_side *new)
+static void owner_print(const char *path, const struct change_side *old,
+			const struct change_side *new)
 {
 	if (!new->type ||
 	    (old->type ? old->uid == new->uid && old->gid == new->gid : !new->uid && !new->gid))
@@ -307,7 +311,7 @@ static void owner_print(const char *path, const struct told_side *old, const str
 	printf(" is %u:%u\n", new->uid, new->gid);
 }
 
-bool patch_print(const char *path, const struct told_side *old, const struct told_side *new)
+bool patch_print(const char *path, const struct change_side *old, const struct change_side *new)
 {
 	bool was = is_content(old), is = is_content(new), ok = true;
 

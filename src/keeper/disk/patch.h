@@ -2,11 +2,11 @@
 #ifndef VIV_KEEPER_DISK_PATCH_H
 #define VIV_KEEPER_DISK_PATCH_H
 
-#include "keeper/disk/told.h"
+#include "keeper/disk/changes.h"
 
 /* Prints what became of path. old or new may be "not there" (type 0), not both. False: there is no
  * memory. */
-bool must_check patch_print(const char *path, const struct told_side *old,
-			    const struct told_side *new);
+bool must_check patch_print(const char *path, const struct change_side *old,
+			    const struct change_side *new);
 
 #endif

@@ -36,7 +36,7 @@ static int verify_do(const struct store *s, int argc, char **argv, struct err *e
 	static struct view v;
 	struct cell_ref ref;
 	struct err why = { 0 };
-	struct teller t;
+	struct disk_kernel t;
 	int r;
 
 	(void)argc;
@@ -44,9 +44,9 @@ static int verify_do(const struct store *s, int argc, char **argv, struct err *e
 		return err_set(e, ERR_NOT_FOUND, "there is no such cell");
 	if (view_open(&v, s, &ref, DISK_PEEK, e) < 0)
 		return -1;
-	r = teller_start(&v.place, &what, &t, e);
+	r = disk_kernel_start(&v.rootfs, &what, &t, e);
 	if (r == 0) {
-		bool sound = teller_end(&t, &why) == 0;
+		bool sound = disk_kernel_end(&t, &why) == 0;
 
 		if (!sound)
 			report(&why);

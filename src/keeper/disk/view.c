@@ -6,7 +6,7 @@
 int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
 	      enum disk_lock lock, struct err *e)
 {
-	struct place *p = &v->place;
+	struct rootfs *p = &v->rootfs;
 	const struct disk_layer *l;
 	int err;
 
@@ -45,8 +45,8 @@ int view_open(struct view *v, const struct store *s, const struct cell_ref *ref,
 
 void view_close(struct view *v)
 {
-	disk_chain_close(&v->place.chain);
-	disk_close(&v->place.disk);
-	if (v->place.stored)
-		image_close(&v->place.image);
+	disk_chain_close(&v->rootfs.chain);
+	disk_close(&v->rootfs.disk);
+	if (v->rootfs.stored)
+		image_close(&v->rootfs.image);
 }

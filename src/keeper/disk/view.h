@@ -1,8 +1,8 @@
-/* Which tree a kernel is asked about (keeper/teller.h). */
+/* Which tree a kernel is asked about (keeper/disk_kernel.h). */
 #ifndef VIV_KEEPER_DISK_VIEW_H
 #define VIV_KEEPER_DISK_VIEW_H
 
-#include "keeper/teller.h"
+#include "keeper/disk_kernel.h"
 
 struct cell_ref {
 	char name[DISK_NAME_MAX + 1];
@@ -12,7 +12,7 @@ struct cell_ref {
 /* The tree of a cell as it is now, or at a snapshot. DISK_PEEK is enough for what is sealed, and
  * for a log that only grows; with DISK_SHARED nobody changes it meanwhile. */
 struct view {
-	struct place place;
+	struct rootfs rootfs;
 	uint32_t layer;
 };
 

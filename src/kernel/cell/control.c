@@ -47,15 +47,15 @@ struct outgoing {
 OBJ_TYPE(outgoing_type, struct outgoing, 8192);
 static struct list outbox = LIST_INIT(outbox);
 
-static bool frozen;
-/* What came while the cell was frozen. */
+static bool paused;
+/* What came while the cell was paused. */
 struct hang_up {
 	struct list link;
 	uint32_t id;
 };
 OBJ_TYPE(hang_up_type, struct hang_up, 1024);
 static struct list hang_ups = LIST_INIT(hang_ups);
-static uint64_t frozen_signals;
+static uint64_t paused_signals;
 
 void control_say(uint32_t type, int32_t a, const char *fmt, ...)
 {
@@ -244,41 +244,41 @@ static void seal_in(const struct ctl_msg *m)
 	seal_step(&sealing.timer);
 }
 
-/* ---- freezing ---- */
+/* ---- pausing ---- */
 
-bool control_is_frozen(void)
+bool control_is_paused(void)
 {
-	return frozen;
+	return paused;
 }
 
-static void freeze(bool on)
+static void pause_set(bool on)
 {
 	static int64_t since;
 	struct hang_up *h, *tmp;
 
-	if (on == frozen)
+	if (on == paused)
 		return;
-	frozen = on;
+	paused = on;
 	if (on) {
 		since = host_clock(CLOCK_MONOTONIC);
-		procs_freeze();
-		strays_freeze();
+		procs_pause();
+		strays_pause();
 		return;
 	}
 	now_update();
-	seed_thawed();
-	births_thawed(since);
-	strays_thaw();
-	procs_thaw();
+	seed_resumed();
+	births_resumed(since);
+	strays_resume();
+	procs_resume();
 	list_for_each_safe(h, tmp, &hang_ups, link) {
 		launch_hang_up(h->id);
 		list_remove(&h->link);
 		obj_free(&hang_up_type, h);
 	}
 	for (int sig = 1; sig < 32; sig++)
-		if (frozen_signals & SIGBIT(sig))
+		if (paused_signals & SIGBIT(sig))
 			signal_in(sig);
-	frozen_signals = 0;
+	paused_signals = 0;
 }
 
 /* As they would be pending in a process that does not run. */
@@ -287,16 +287,16 @@ static void signal_keep(int sig)
 	if (sig < 1 || sig > 31)
 		return;
 	if (sig == SIGCONT || sig == SIGTSTP)
-		frozen_signals &= ~(SIGBIT(SIGCONT) | SIGBIT(SIGTSTP));
-	frozen_signals |= SIGBIT(sig);
+		paused_signals &= ~(SIGBIT(SIGCONT) | SIGBIT(SIGTSTP));
+	paused_signals |= SIGBIT(sig);
 }
 
 /* Nothing is sent to what does not run: the host's SIGCONT would let it. */
 static void hang_up_in(uint32_t id)
 {
-	struct hang_up *h = frozen ? obj_new(&hang_up_type) : NULL;
+	struct hang_up *h = paused ? obj_new(&hang_up_type) : NULL;
 
-	if (!frozen) {
+	if (!paused) {
 		launch_hang_up(id);
 	} else if (h) {
 		h->id = id;
@@ -357,23 +357,23 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		done_tell(m, launch_setup(m, fds, nfds));
 		return; /* likewise */
 	case CTL_SIGNAL:
-		(frozen ? signal_keep : signal_in)(m->a);
+		(paused ? signal_keep : signal_in)(m->a);
 		break;
 	case CTL_SEAL:
 		seal_in(m);
 		break;
 	case CTL_PROC_SIGNAL:
-		done_tell(m, frozen ? -EBUSY : launch_signal(m->id, m->a, m->b == 1));
+		done_tell(m, paused ? -EBUSY : launch_signal(m->id, m->a, m->b == 1));
 		break;
 	case CTL_RESIZE:
-		done_tell(m, frozen ? -EBUSY : launch_resize(m->id, m->a, m->b));
+		done_tell(m, paused ? -EBUSY : launch_resize(m->id, m->a, m->b));
 		break;
 	case CTL_HANG_UP:
 		hang_up_in(m->id);
 		break;
-	case CTL_FREEZE:
-	case CTL_THAW:
-		freeze(m->type == CTL_FREEZE);
+	case CTL_PAUSE:
+	case CTL_RESUME:
+		pause_set(m->type == CTL_PAUSE);
 		done_tell(m, 0);
 		break;
 	case CTL_STATS:
@@ -423,7 +423,7 @@ static void control_in(struct hostwatch *w, uint32_t events)
 	(void)events;
 	now_update(); /* it may have been a long wait */
 	outbox_send(MSG_DONTWAIT);
-	for (int i = 0; i < BATCH && !frozen && message_take(); i++)
+	for (int i = 0; i < BATCH && !paused && message_take(); i++)
 		;
 	(void)hostwatch_arm(w, POLLIN | (list_is_empty(&outbox) ? 0 : POLLOUT));
 }

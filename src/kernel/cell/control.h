@@ -16,8 +16,8 @@ void control_say(uint32_t type, int32_t a, const char *fmt, ...) printf_like(3, 
 void control_tell(const struct ctl_msg *m);
 /* Before the last word: waits until viv has taken what is kept. */
 void control_flush(void);
-/* CTL_FREEZE came: the main loop does nothing else than this, which waits for the next message. */
-bool control_is_frozen(void);
+/* CTL_PAUSE came: the main loop does nothing else than this, which waits for the next message. */
+bool control_is_paused(void);
 void control_wait(void);
 
 #endif

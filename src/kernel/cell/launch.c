@@ -371,11 +371,11 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		fail_say(m->id, 125, -EINVAL, "the request for a process is damaged");
 		return;
 	}
-	l = control_is_frozen() ? NULL : obj_new(&launch_type);
+	l = control_is_paused() ? NULL : obj_new(&launch_type);
 	if (!l) {
 		fds_close(fds, nfds);
-		fail_say(m->id, 125, control_is_frozen() ? -EBUSY : -EAGAIN,
-			 control_is_frozen() ? "the cell is paused" REMEDY
+		fail_say(m->id, 125, control_is_paused() ? -EBUSY : -EAGAIN,
+			 control_is_paused() ? "the cell is paused" REMEDY
 					       "'viv resume' lets it go on"
 					     : "the cell has too many processes");
 		return;

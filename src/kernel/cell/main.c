@@ -120,7 +120,7 @@ KTIMER(reap_timer, children_take);
 static void children_reap(struct hostwatch *w, uint32_t events)
 {
 	(void)events;
-	if (control_is_frozen()) {
+	if (control_is_paused()) {
 		(void)hostwatch_arm(w, POLLIN);
 		return;
 	}
@@ -152,7 +152,7 @@ static void loop(void)
 	int64_t deadline;
 
 	for (;;) {
-		while (control_is_frozen())
+		while (control_is_paused())
 			control_wait();
 		now_update();
 		ktimer_run(now_mono());
@@ -165,7 +165,7 @@ static void loop(void)
 		if (!loop_wait(now_mono(), posts_are_awake() ? 0 : deadline))
 			continue;
 		now_update();
-		if (control_is_frozen())
+		if (control_is_paused())
 			continue;
 		if (notify_recv(&in) == 0) {
 			dispatch_call(&in);

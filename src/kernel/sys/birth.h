@@ -32,8 +32,8 @@ bool births_signal(pid_t pgid, const struct task *from, int sig, const struct li
 void births_stop(pid_t pgid);
 /* p ends: children on their way go to its reaper. */
 void births_reparent(struct proc *p);
-/* The cell was frozen since: that time is nobody's fault. */
-void births_thawed(int64_t since);
+/* The cell was paused since: that time is nobody's fault. */
+void births_resumed(int64_t since);
 /* p runs a new program: its other threads are gone, and those that were being made with them. */
 void births_exec(struct proc *p);
 

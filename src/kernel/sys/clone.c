@@ -113,7 +113,7 @@ static void births_age(struct ktimer *timer)
 }
 KTIMER(age_timer, births_age);
 
-void births_thawed(int64_t since)
+void births_resumed(int64_t since)
 {
 	struct birth *b;
 

@@ -153,7 +153,7 @@ void seed_gone(void)
 		order_end(o, -EIO);
 }
 
-void seed_thawed(void)
+void seed_resumed(void)
 {
 	struct seed_order *o;
 

@@ -40,8 +40,8 @@ pid_t seed_pid(void); /* 0: there is none */
 uint32_t seed_births(void);
 /* The host says that it ended. */
 void seed_gone(void);
-/* The cell was frozen: time that passed is nobody's fault. */
-void seed_thawed(void);
+/* The cell was paused: time that passed is nobody's fault. */
+void seed_resumed(void);
 
 /* ---- for dispatch ---- */
 /* A call of a thread that is in no table: the answer; WAITING: it comes later; CALL_LOST: it is

@@ -103,10 +103,10 @@ void strays_end(void)
 		last = 0; /* it goes on when it is called next */
 }
 
-/* ---- freezing ---- */
+/* ---- pausing ---- */
 
-#define FREEZE_ROUNDS 50
-#define FREEZE_WAIT 1000000 /* ns */
+#define PAUSE_ROUNDS 50
+#define PAUSE_WAIT 1000000 /* ns */
 
 /* Stops every thread of pid that is in no table. The host hands the stop of a process to one
  * thread, and that may wait for our answer, so each is told itself. True: one of them ran. */
@@ -131,7 +131,7 @@ static bool threads_stop(pid_t pid)
 	return ran;
 }
 
-void strays_freeze(void)
+void strays_pause(void)
 {
 	static pid_t all[PIDS_MAX];
 
@@ -139,7 +139,7 @@ void strays_freeze(void)
 		return;
 	/* Of processes all at once, so that none of them can make another one meanwhile. */
 	(void)host_kill(-1, SIGSTOP);
-	for (int round = 0; round < FREEZE_ROUNDS; round++) {
+	for (int round = 0; round < PAUSE_ROUNDS; round++) {
 		int64_t n = host_pids(cell.proc_fd, all, PIDS_MAX);
 		bool ran = false;
 
@@ -149,11 +149,11 @@ void strays_freeze(void)
 				ran |= threads_stop(all[i]);
 		if (!ran)
 			return;
-		(void)host_poll(NULL, 0, FREEZE_WAIT); /* they need a moment */
+		(void)host_poll(NULL, 0, PAUSE_WAIT); /* they need a moment */
 	}
 }
 
-void strays_thaw(void)
+void strays_resume(void)
 {
 	size_t n = cell.proc_fd < 0 ? 0 : unknown_list();
 

@@ -477,11 +477,11 @@ static int deliver_stop(struct proc *p, struct task *t, int sig, const struct li
 
 /* The host's SIGCONT that continues p and that the guest does not see. It would take back stop
  * signals that are pending. */
-static void proc_thaw(const struct proc *p)
+static void proc_resume(const struct proc *p)
 {
 	const struct linux_siginfo direct = { .signo = SIGCONT,
 					      .code = SI_QUEUE_,
-					      .err = (int32_t)SIG_PACK(SIGCONT, SIGF_THAW, 0) };
+					      .err = (int32_t)SIG_PACK(SIGCONT, SIGF_RESUME, 0) };
 	struct host_status st = { 0 };
 
 	if (cell.proc_fd >= 0)
@@ -498,7 +498,7 @@ bool signal_stop_counts(struct proc *p, int sig)
 	if (p->stop_request || p->state != PROC_RUNNING || !(STOPS & SIGBIT(sig)) ||
 	    !stop_is_spared(p))
 		return true;
-	proc_thaw(p);
+	proc_resume(p);
 	return false;
 }
 
@@ -750,7 +750,7 @@ void proc_kill(struct proc *p, int wait_status)
 	(void)host_kill(p->pid, SIGKILL);
 }
 
-/* ---- freezing ---- */
+/* ---- pausing ---- */
 
 /* Neither stopped already nor about to be: what the host is told is ours to take back. */
 static bool is_running(const struct proc *p)
@@ -758,16 +758,16 @@ static bool is_running(const struct proc *p)
 	return p->state == PROC_RUNNING && !p->stop_request && !p->exiting;
 }
 
-void procs_freeze(void)
+void procs_pause(void)
 {
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
 		if (is_running(p))
 			(void)proc_stop(p);
 }
 
-void procs_thaw(void)
+void procs_resume(void)
 {
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
 		if (is_running(p))
-			proc_thaw(p);
+			proc_resume(p);
 }

@@ -506,8 +506,8 @@ bool pgrp_is_orphaned(pid_t pgid);
 void pgrp_hangup_if_orphaned(pid_t pgid);
 /* Stops every process where it is, unseen by others, or lets those go on. What was stopped by
  * itself stays so. Between the two no event may be handled and no child be waited for. */
-void procs_freeze(void);
-void procs_thaw(void);
+void procs_pause(void);
+void procs_resume(void);
 /* Ends a process with SIGKILL; the wait status shown to its parent is wait_status if it is not
  * 0. */
 void proc_kill(struct proc *p, int wait_status);

@@ -1,5 +1,5 @@
-/* See told.h. */
-#include "keeper/disk/told.h"
+/* See changes.h. */
+#include "keeper/disk/changes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #define PATH_BYTES_MAX ((64 << 10) + 8)
 #define NAME_BYTES_MAX 255
 
-int told_path_compare(const char *a, const char *b)
+int change_path_compare(const char *a, const char *b)
 {
 	while (*a && *a == *b)
 		a++, b++;
@@ -24,7 +24,7 @@ int told_path_compare(const char *a, const char *b)
 	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 }
 
-bool told_path_is_below(const char *path, const char *dir)
+bool change_path_is_below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
 
@@ -71,7 +71,7 @@ static bool number_is_valid(const char *s)
 
 /* The chain's places mean nothing to another chain: the content gets the name of its file. That of
  * its layer would be another one after layers were made one (store/merge.h). */
-static bool id_make(struct told_side *s, int layer, const char *number, const struct place *p)
+static bool id_make(struct change_side *s, int layer, const char *number, const struct rootfs *p)
 {
 	const struct disk_link *l;
 	unsigned long long n = strtoull(number, NULL, 10);
@@ -95,7 +95,7 @@ static bool id_make(struct told_side *s, int layer, const char *number, const st
 			(unsigned long)st.st_ino, number) < (int)sizeof(s->id);
 }
 
-static bool side_get(struct told_stream *t, bool contents, struct told_side *s)
+static bool side_get(struct change_stream *t, bool contents, struct change_side *s)
 {
 	char text[256], number[24];
 	unsigned long long size;
@@ -113,7 +113,7 @@ static bool side_get(struct told_stream *t, bool contents, struct told_side *s)
 	    (contents && s->type == 'f' && s->content == '-') ||
 	    (contents && s->type == 'l' && s->content != '+') ||
 	    (s->content == '+' && size > TELL_CONTENT_MAX) ||
-	    !id_make(s, layer, number, &t->view->place))
+	    !id_make(s, layer, number, &t->view->rootfs))
 		return false;
 	s->size = size;
 	if (s->content != '+')
@@ -122,41 +122,41 @@ static bool side_get(struct told_stream *t, bool contents, struct told_side *s)
 	return s->data && fread(s->data, 1, size, t->f) == size;
 }
 
-int told_open(struct told_stream *s, struct view *v, uint32_t from_layers, bool contents,
-	      struct err *e)
+int changes_open(struct change_stream *s, struct view *v, uint32_t from_layers, bool contents,
+		 struct err *e)
 {
 	const struct run_tell what = { .mode = contents ? MODE_CONTENTS : MODE_LIST,
 				       .from_layers = from_layers };
 
-	*s = (struct told_stream){ .view = v, .contents = contents };
-	if (teller_start(&v->place, &what, &s->teller, e) < 0)
+	*s = (struct change_stream){ .view = v, .contents = contents };
+	if (disk_kernel_start(&v->rootfs, &what, &s->disk_kernel, e) < 0)
 		return -1;
-	s->f = fdopen(s->teller.fd, "r");
+	s->f = fdopen(s->disk_kernel.fd, "r");
 	if (!s->f) {
-		teller_end(&s->teller, NULL);
+		disk_kernel_end(&s->disk_kernel, NULL);
 		return err_set(e, ERR_FAILED, "out of memory");
 	}
-	s->teller.fd = -1;
+	s->disk_kernel.fd = -1;
 	return 0;
 }
 
-int told_next(struct told_stream *s, struct told *ret, struct err *e)
+int changes_next(struct change_stream *s, struct change *ret, struct err *e)
 {
 	static char path[PATH_BYTES_MAX];
 	ssize_t n = text_get(s->f, path, sizeof(path));
 	int status;
 
-	*ret = (struct told){ 0 };
+	*ret = (struct change){ 0 };
 	if (n == 0) {
 		err_set(e, ERR_FAILED, "the kernel's answer breaks off");
-		status = teller_end(&s->teller, e);
-		s->teller.pid = 0;
+		status = disk_kernel_end(&s->disk_kernel, e);
+		s->disk_kernel.pid = 0;
 		if (!ferror(s->f) && status == 0)
 			return 0;
 		return err_wrap(e, "the disk of cell '%s' cannot be read",
-				s->view->place.cell.name);
+				s->view->rootfs.cell.name);
 	}
-	if (n > 0 && path_is_valid(path) && (!s->last || told_path_compare(s->last, path) < 0) &&
+	if (n > 0 && path_is_valid(path) && (!s->last || change_path_compare(s->last, path) < 0) &&
 	    side_get(s, s->contents, &ret->base) && side_get(s, s->contents, &ret->tree) &&
 	    (ret->base.type || ret->tree.type) &&
 	    (ret->base.content == '=') == (ret->tree.content == '=')) {
@@ -166,24 +166,24 @@ int told_next(struct told_stream *s, struct told *ret, struct err *e)
 		if (ret->path && s->last)
 			return 1;
 	}
-	told_fini(ret);
+	change_fini(ret);
 	return err_set(e, ERR_FAILED, "what the disk's kernel says makes no sense");
 }
 
-void told_close(struct told_stream *s)
+void changes_close(struct change_stream *s)
 {
 	if (s->f)
 		fclose(s->f);
-	if (s->teller.pid)
-		teller_stop(&s->teller);
+	if (s->disk_kernel.pid)
+		disk_kernel_stop(&s->disk_kernel);
 	free(s->last);
-	*s = (struct told_stream){ 0 };
+	*s = (struct change_stream){ 0 };
 }
 
-void told_fini(struct told *t)
+void change_fini(struct change *t)
 {
 	free(t->path);
 	free(t->base.data);
 	free(t->tree.data);
-	*t = (struct told){ 0 };
+	*t = (struct change){ 0 };
 }

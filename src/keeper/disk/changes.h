@@ -3,15 +3,15 @@
  *
  * It is the word of a stranger: bounded, and refused unless every path is one that a tree can have
  * and comes after the one before it in the order of a walk. */
-#ifndef VIV_KEEPER_DISK_TOLD_H
-#define VIV_KEEPER_DISK_TOLD_H
+#ifndef VIV_KEEPER_DISK_CHANGES_H
+#define VIV_KEEPER_DISK_CHANGES_H
 
 #include <stdio.h>
 
 #include "keeper/disk/view.h"
 #include "wire/bootspec.h"
 
-struct told_side {
+struct change_side {
 	char type; /* f d l c b p s; 0: it is not there */
 	uint32_t mode, uid, gid;
 	uint64_t size; /* of a device: its number */
@@ -22,30 +22,30 @@ struct told_side {
 	char *data; /* size bytes, or NULL */
 };
 
-struct told {
+struct change {
 	char *path; /* from "/" on */
-	struct told_side base, tree; /* what it was, and is */
+	struct change_side base, tree; /* what it was, and is */
 };
 
-struct told_stream {
+struct change_stream {
 	struct view *view;
-	struct teller teller;
+	struct disk_kernel disk_kernel;
 	FILE *f;
 	bool contents;
 	char *last; /* path */
 };
 
 /* Differences to the first from_layers of the view's chain. */
-int must_check told_open(struct told_stream *s, struct view *v, uint32_t from_layers, bool contents,
-			 struct err *e);
+int must_check changes_open(struct change_stream *s, struct view *v, uint32_t from_layers,
+			    bool contents, struct err *e);
 /* The next one: 1; 0: that was all, and the kernel ended well; -1 with e. */
-int must_check told_next(struct told_stream *s, struct told *ret, struct err *e);
+int must_check changes_next(struct change_stream *s, struct change *ret, struct err *e);
 /* Also before the end. */
-void told_close(struct told_stream *s);
-void told_fini(struct told *t);
+void changes_close(struct change_stream *s);
+void change_fini(struct change *t);
 
 /* The order of a walk: a directory before what is in it, names by their bytes. */
-int told_path_compare(const char *a, const char *b);
-bool told_path_is_below(const char *path, const char *dir);
+int change_path_compare(const char *a, const char *b);
+bool change_path_is_below(const char *path, const char *dir);
 
 #endif

@@ -1,5 +1,5 @@
-/* See teller.h. */
-#include "keeper/teller.h"
+/* See disk_kernel.h. */
+#include "keeper/disk_kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,8 @@
 
 #include "keeper/keeper.h"
 
-int teller_start(struct place *p, const struct run_tell *what, struct teller *t, struct err *e)
+int disk_kernel_start(struct rootfs *p, const struct run_tell *what, struct disk_kernel *t,
+		      struct err *e)
 {
 	static char name[] = "tell";
 	static char *argv[] = { name, NULL };
@@ -67,13 +68,13 @@ int teller_start(struct place *p, const struct run_tell *what, struct teller *t,
 	return 0;
 }
 
-int teller_stop(struct teller *t)
+int disk_kernel_stop(struct disk_kernel *t)
 {
 	kill(t->pid, SIGKILL);
-	return teller_end(t, NULL);
+	return disk_kernel_end(t, NULL);
 }
 
-int teller_end(struct teller *t, struct err *e)
+int disk_kernel_end(struct disk_kernel *t, struct err *e)
 {
 	struct err *said = t->failure;
 	int status = SIGKILL;

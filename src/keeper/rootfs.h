@@ -1,12 +1,12 @@
 /* Where a run takes place: its image, and the disks that it writes to. */
-#ifndef VIV_CLI_PLACE_H
-#define VIV_CLI_PLACE_H
+#ifndef VIV_KEEPER_ROOTFS_H
+#define VIV_KEEPER_ROOTFS_H
 
 #include "keeper/named.h"
 #include "keeper/run.h"
 #include "wire/bootspec.h"
 
-struct place {
+struct rootfs {
 	bool used; /* false: the host image and nothing that stays; nothing below is open */
 	struct store store;
 	bool stored; /* the image is one of the store */
@@ -20,9 +20,9 @@ struct place {
 
 /* Opens what the options name and completes them from the image's configuration. place_close in any
  * case. */
-int place_open(struct place *p, struct run_options *o, struct err *e);
+int rootfs_open(struct rootfs *p, struct run_options *o, struct err *e);
 /* Completes the options of one that is open likewise. */
-int place_settings(const struct place *p, struct run_options *o, struct err *e);
-void place_close(struct place *p);
+int rootfs_settings(const struct rootfs *p, struct run_options *o, struct err *e);
+void rootfs_close(struct rootfs *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* See place.h. */
-#include "keeper/place.h"
+#include "keeper/rootfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ static int config_apply(struct run_options *o, const struct image *im, struct er
 
 /* ---- opening ---- */
 
-static int image_place(struct place *p, const char *name, struct err *e)
+static int image_place(struct rootfs *p, const char *name, struct err *e)
 {
 	if (!strcmp(name, "host"))
 		return 0;
@@ -150,7 +150,7 @@ static int image_place(struct place *p, const char *name, struct err *e)
 	return 0;
 }
 
-static int cell_place(struct place *p, const struct run_options *o, struct err *e)
+static int cell_place(struct rootfs *p, const struct run_options *o, struct err *e)
 {
 	int err;
 
@@ -167,7 +167,7 @@ static int cell_place(struct place *p, const struct run_options *o, struct err *
 	return place_shorten(p, e);
 }
 
-static int volumes_place(struct place *p, const struct run_options *o, struct err *e)
+static int volumes_place(struct rootfs *p, const struct run_options *o, struct err *e)
 {
 	for (unsigned i = 0; i < o->nmounts; i++)
 		if (o->mounts[i].volume &&
@@ -177,18 +177,18 @@ static int volumes_place(struct place *p, const struct run_options *o, struct er
 	return 0;
 }
 
-int place_settings(const struct place *p, struct run_options *o, struct err *e)
+int rootfs_settings(const struct rootfs *p, struct run_options *o, struct err *e)
 {
 	if (p->stored)
 		return config_apply(o, &p->image, e);
 	return o->entrypoint ? command_make(o, &(struct settings){ 0 }, e) : 0;
 }
 
-int place_open(struct place *p, struct run_options *o, struct err *e)
+int rootfs_open(struct rootfs *p, struct run_options *o, struct err *e)
 {
 	bool volumes = false;
 
-	*p = (struct place){ .image.dir = -1, .disk = { .dir = -1, .lock = -1 } };
+	*p = (struct rootfs){ .image.dir = -1, .disk = { .dir = -1, .lock = -1 } };
 	for (unsigned i = 0; i < ARRAY_LEN(p->volumes); i++)
 		p->volumes[i] = (struct disk){ .dir = -1, .lock = -1 };
 	for (unsigned i = 0; i < o->nmounts; i++)
@@ -202,10 +202,10 @@ int place_open(struct place *p, struct run_options *o, struct err *e)
 		    (o->name && cell_place(p, o, e) < 0) || volumes_place(p, o, e) < 0)
 			return -1;
 	}
-	return place_settings(p, o, e);
+	return rootfs_settings(p, o, e);
 }
 
-void place_close(struct place *p)
+void rootfs_close(struct rootfs *p)
 {
 	if (!p->used)
 		return;
