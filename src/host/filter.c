@@ -38,10 +38,12 @@ static void denied(int sig, siginfo_t *si, void *context)
 }
 
 /* The terminal of the caller (never TIOCSTI, which would type on it), queues, and the
- * notifications: #ioctls: TCGETS TCSETS TCGETS2 TCSETS2 TCGETA TCSETA TCXONC TCFLSH TIOCGWINSZ
- * TIOCSWINSZ #ioctls: TIOCGETD TIOCOUTQ FIONREAD FIONBIO FICLONE SECCOMP_IOCTL_NOTIF_RECV
- * SECCOMP_IOCTL_NOTIF_SEND #ioctls: SECCOMP_IOCTL_NOTIF_ID_VALID SECCOMP_IOCTL_NOTIF_ADDFD
- * SECCOMP_IOCTL_NOTIF_SET_FLAGS #syscalls: sendto exit_group ioctl */
+ * notifications:
+ * #ioctls: TCGETS TCSETS TCGETS2 TCSETS2 TCGETA TCSETA TCXONC TCFLSH TIOCGWINSZ TIOCSWINSZ
+ * #ioctls: TIOCGETD TIOCOUTQ FIONREAD FIONBIO FICLONE SECCOMP_IOCTL_NOTIF_RECV
+ * #ioctls: SECCOMP_IOCTL_NOTIF_SEND SECCOMP_IOCTL_NOTIF_ID_VALID SECCOMP_IOCTL_NOTIF_ADDFD
+ * #ioctls: SECCOMP_IOCTL_NOTIF_SET_FLAGS
+ * #syscalls: sendto exit_group ioctl */
 int filter_install(void)
 {
 	struct sock_fprog prog = { .len = ARRAY_LEN(program),
