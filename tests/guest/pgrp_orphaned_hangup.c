@@ -1,8 +1,7 @@
 /*
  * When a group becomes orphaned and a member is stopped, all its members get SIGHUP, then SIGCONT.
  */
-/* differs: a caught SIGCONT is the host's own and overtakes the signals that travel inside the
- * reserved one */
+/* differs: a caught SIGCONT is the host's own and overtakes signals inside the reserved one */
 #include "guest.h"
 
 static int out[2];

@@ -2,8 +2,7 @@
  * Threads that share one alternate stack, as varnish has them: only one of them will ever crash.
  * Nothing runs on it as long as none does.
  */
-/* differs: the stub's own handler runs on the alternate stack, so threads that share one overwrite
- * each other */
+/* differs: the stub's handler runs on the alternate stack: threads that share one clash there */
 #include "guest.h"
 #include <pthread.h>
 #include <sys/mman.h>
