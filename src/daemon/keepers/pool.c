@@ -12,15 +12,12 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/keepers/poolsize.h"
 #include "daemon/keepers/spawn.h"
 #include "host/fdmsg.h"
 #include "keeper/pool.h"
 #include "store/store.h"
 
-#define KINDS 16
-#define BOOTING 2 /* at once */
-#define TICK_MS 3000
-#define FAILED_MS 10000 /* an image whose cells do not boot is left alone for so long */
 #define ACCEPTS 32 /* before others have their turn */
 
 /* The cells of one image. */
@@ -30,10 +27,7 @@ struct kind {
 	char image[POOL_IMAGE];
 	struct list ready; /* struct idle, the one that waits longest first */
 	struct list waits; /* struct pool_wait */
-	unsigned want, nready, nbooting, nwaits;
-	unsigned least; /* that were left since the last tick */
-	uint64_t asked; /* when, by the loop's clock */
-	uint64_t not_before; /* no cell is booted */
+	struct pool_kind size;
 };
 
 struct idle {
@@ -54,13 +48,13 @@ struct ending {
 struct pool {
 	struct daemon *d;
 	struct list kinds;
-	unsigned nkinds, nready, nbooting, nending;
+	struct pool_total size;
+	unsigned nending;
 	uint64_t around, cgroup; /* ours */
 	int fd;
 	uv_poll_t listening;
 	uv_timer_t tick, refill;
 	struct list asks; /* struct asking, those that have not said yet what they want */
-	uint64_t given, missed;
 	uint64_t unused_ms; /* after which those that wait go */
 	bool closed;
 };
@@ -80,8 +74,6 @@ static int idle_take(struct idle *i)
 	int fd = i->fd;
 
 	list_remove(&i->link);
-	i->kind->nready--;
-	i->kind->pool->nready--;
 	uv_close((uv_handle_t *)&i->poll, idle_closed);
 	return fd;
 }
@@ -124,42 +116,44 @@ static void on_idle(uv_poll_t *h, int status, int events)
 	(void)status;
 	(void)events;
 	/* It has nothing to say: it is gone. */
-	i->kind->not_before = uv_now(&p->d->loop) + 1000;
+	pool_kind_lost(&i->kind->size, uv_now(&p->d->loop));
 	idle_end(i);
 	refill_soon(p);
 }
 
 static void kind_give(struct kind *k)
 {
-	while (k->nwaits && k->nready) {
+	while (pool_kind_give(&k->size)) {
 		struct pool_wait *w = list_first(&k->waits, struct pool_wait, link);
 		struct idle *i = list_first(&k->ready, struct idle, link);
 		struct keep_hello hello = i->hello;
 		int fd = idle_take(i);
 
 		list_remove(&w->link);
-		k->nwaits--;
-		k->pool->given++;
 		w->fn(w, fd, &hello);
 	}
 }
 
-/* All but so many. */
-static void waits_refuse(struct kind *k, unsigned keep)
+static void kind_cut(struct kind *k, struct pool_cut c)
 {
-	while (k->nwaits > keep) {
+	while (c.end--)
+		idle_end(list_last(&k->ready, struct idle, link));
+	while (c.refuse--) {
 		struct pool_wait *w = list_last(&k->waits, struct pool_wait, link);
 
 		list_remove(&w->link);
-		k->nwaits--;
-		k->pool->missed++;
 		w->fn(w, -1, NULL);
+	}
+	if (c.drop) {
+		list_remove(&k->link);
+		free(k);
 	}
 }
 
 /* ---- booting ---- */
 
-static void idle_add(struct kind *k, const struct keep_hello *hello, int fd)
+/* Takes fd. */
+static bool idle_add(struct kind *k, const struct keep_hello *hello, int fd)
 {
 	struct pool *p = k->pool;
 	struct idle *i = xalloc(sizeof(*i));
@@ -171,14 +165,13 @@ static void idle_add(struct kind *k, const struct keep_hello *hello, int fd)
 	if (uv_poll_init(&p->d->loop, &i->poll, fd)) {
 		close(fd);
 		free(i);
-		return;
+		return false;
 	}
 	/* Who gets it waits on it as it likes. */
 	fcntl(fd, F_SETFL, 0);
 	uv_poll_start(&i->poll, UV_READABLE | UV_DISCONNECT, on_idle);
 	list_append(&k->ready, &i->link);
-	k->nready++;
-	p->nready++;
+	return true;
 }
 
 static void booted(void *arg, const struct keep_hello *hello, int ready, int status,
@@ -190,19 +183,15 @@ static void booted(void *arg, const struct keep_hello *hello, int ready, int sta
 	int fd = hello && !p->closed ? fcntl(ready, F_DUPFD_CLOEXEC, 0) : -1;
 
 	(void)status;
-	k->nbooting--;
-	p->nbooting--;
 	if (p->closed)
 		return;
-	if (fd >= 0) {
-		idle_add(k, hello, fd);
+	if (fd >= 0 && idle_add(k, hello, fd)) {
+		pool_kind_booted(&k->size);
 		kind_give(k);
 	} else {
 		log_warn("no cell of image %s for the pool: %s", k->image,
 			 e ? err_line(e).str : "too many open files");
-		k->not_before = uv_now(&p->d->loop) + FAILED_MS;
-		k->want = 0;
-		waits_refuse(k, k->nbooting);
+		kind_cut(k, pool_kind_failed(&k->size, uv_now(&p->d->loop)));
 	}
 	refill_soon(p);
 }
@@ -212,8 +201,6 @@ static void boot(struct kind *k)
 	struct buf words = { 0 };
 	static const char option[] = "--pool\0--image"; /* two words */
 
-	k->nbooting++;
-	k->pool->nbooting++;
 	buf_add(&words, option, sizeof(option));
 	buf_add(&words, k->image, strlen(k->image) + 1);
 	keeper_spawn(k->pool->d, &words, booted, k);
@@ -226,13 +213,9 @@ static void on_refill(uv_timer_t *t)
 	uint64_t now = uv_now(&p->d->loop);
 	struct kind *k;
 
-	list_for_each(k, &p->kinds, link) {
-		unsigned want = MAX(k->want, k->nwaits);
-
-		while (k->nready + k->nbooting < want && k->not_before <= now &&
-		       p->nbooting < BOOTING && p->nready + p->nbooting < POOL_ALL)
+	list_for_each(k, &p->kinds, link)
+		while (pool_kind_boot(&k->size, now))
 			boot(k);
-	}
 }
 
 /* In a later round of the loop: a start takes a moment, and whoever asked has his answer first. */
@@ -244,36 +227,15 @@ static void refill_soon(struct pool *p)
 
 /* ---- how many ---- */
 
-static void kind_free(struct kind *k)
-{
-	while (k->nready)
-		idle_end(list_first(&k->ready, struct idle, link));
-	list_remove(&k->link);
-	k->pool->nkinds--;
-	free(k);
-}
-
 static void on_tick(uv_timer_t *t)
 {
 	struct pool *p = t->data;
 	uint64_t now = uv_now(&p->d->loop);
 	struct kind *k, *tmp;
 
-	list_for_each_safe(k, tmp, &p->kinds, link) {
-		if (now - k->asked >= p->unused_ms) {
-			k->want = 0;
-			if (!k->nbooting) {
-				kind_free(k);
-				continue;
-			}
-		} else if (k->least > 0 && k->want > 1) {
-			k->want -= MIN((k->least + 1) / 2, k->want - 1);
-		}
-		while (k->nready > k->want)
-			idle_end(list_last(&k->ready, struct idle, link));
-		k->least = k->nready;
-	}
-	if (!p->nkinds)
+	list_for_each_safe(k, tmp, &p->kinds, link)
+		kind_cut(k, pool_kind_tick(&k->size, now, p->unused_ms));
+	if (!p->size.kinds)
 		uv_timer_stop(t);
 	refill_soon(p);
 }
@@ -285,16 +247,18 @@ static struct kind *kind_get(struct pool *p, const char *image)
 	list_for_each(k, &p->kinds, link)
 		if (!strcmp(k->image, image))
 			return k;
-	if (p->nkinds == KINDS)
-		return NULL;
 	k = xalloc(sizeof(*k));
+	if (!pool_kind_init(&k->size, &p->size)) {
+		free(k);
+		return NULL;
+	}
 	k->pool = p;
 	snprintf(k->image, sizeof(k->image), "%s", image);
 	list_init(&k->ready);
 	list_init(&k->waits);
 	list_append(&p->kinds, &k->link);
-	if (p->nkinds++ == 0)
-		uv_timer_start(&p->tick, on_tick, TICK_MS, TICK_MS);
+	if (!uv_is_active((uv_handle_t *)&p->tick))
+		uv_timer_start(&p->tick, on_tick, POOL_TICK_MS, POOL_TICK_MS);
 	return k;
 }
 
@@ -306,19 +270,12 @@ bool pool_ask(struct daemon *d, const char *image, struct pool_wait *w)
 
 	if (!k)
 		return false;
-	k->asked = uv_now(&d->loop);
-	if (!k->nready)
-		k->want = MIN(k->want + 1, POOL_EACH);
-	comes = k->nready + k->nbooting > k->nwaits;
+	comes = pool_kind_ask(&k->size, uv_now(&d->loop));
 	if (comes) {
 		list_init(&w->link);
 		list_append(&k->waits, &w->link);
-		k->nwaits++;
 		kind_give(k);
-	} else {
-		p->missed++;
 	}
-	k->least = MIN(k->least, k->nready);
 	refill_soon(p);
 	return comes;
 }
@@ -327,7 +284,8 @@ struct pool_figures pool_figures(const struct daemon *d)
 {
 	const struct pool *p = d->pool;
 
-	return p ? (struct pool_figures){ p->nready, p->nbooting, p->nending, p->given, p->missed }
+	return p ? (struct pool_figures){ p->size.ready, p->size.booting, p->nending, p->size.given,
+					  p->size.missed }
 		 : (struct pool_figures){ 0 };
 }
 
@@ -361,7 +319,7 @@ static void asking_answer(struct asking *a, int cell)
 	const struct pool_answer answer = { .version = POOL_VERSION, .given = cell >= 0 };
 
 	if (fdmsg_send(a->fd, &answer, sizeof(answer), &cell, cell >= 0, MSG_DONTWAIT) < 0)
-		a->pool->missed++; /* nobody waits for it any more, and it ends */
+		a->pool->size.missed++; /* nobody waits for it any more, and it ends */
 	if (cell >= 0)
 		close(cell);
 	asking_end(a);
@@ -504,11 +462,8 @@ void pool_close(struct daemon *d)
 	p->closed = true;
 	snprintf(path, sizeof(path), "%s/" POOL_SOCKET, d->run);
 	unlink(path);
-	list_for_each(k, &p->kinds, link) {
-		waits_refuse(k, 0);
-		while (k->nready)
-			idle_end(list_first(&k->ready, struct idle, link));
-	}
+	list_for_each(k, &p->kinds, link)
+		kind_cut(k, pool_kind_close(&k->size));
 	while (!list_is_empty(&p->asks))
 		asking_end(list_first(&p->asks, struct asking, link));
 	uv_close((uv_handle_t *)&p->tick, NULL);

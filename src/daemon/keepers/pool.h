@@ -1,19 +1,14 @@
 /* The warm pool (docs/decisions/0026): idle cells that have booted, one list for each image in use,
  * for whoever wants to run something at once.
  *
- * How many wait follows from how many were asked for: an ask that finds none raises the number,
- * cells that are left over lower it, and an image that nobody asked for in POOL_UNUSED_MS has none.
- * A cell is given to one: its descriptor is the cell, and it leaves our hands with it. Those that
- * wait end when their descriptor does, with vivd, however that ends. */
+ * How many wait follows from how many were asked for (poolsize.h). A cell is given to one: its
+ * descriptor is the cell, and it leaves our hands with it. Those that wait end when their
+ * descriptor does, with vivd, however that ends. */
 #ifndef VIV_DAEMON_KEEPERS_POOL_H
 #define VIV_DAEMON_KEEPERS_POOL_H
 
 #include "daemon/state/daemon.h"
 #include "keeper/client.h"
-
-#define POOL_UNUSED_MS 30000
-#define POOL_EACH 8 /* of one image */
-#define POOL_ALL 16
 
 /* One who waits for a cell; fd -1: there will be none, else the descriptor is the callee's. Called
  * once. */
