@@ -37,19 +37,8 @@ static char *sse_line(const char *json, int64_t seq)
 /* The next text for the reader; NULL: none. */
 static char *text_next(struct reader *x)
 {
-	struct daemon *d = x->r->d;
-	int64_t oldest = x->seq < d->last_event ? events_oldest(d) : 0;
-	char *line, *text;
+	char *line = event_next(x->r->d, &x->seq, x->r->rights.cell), *text;
 
-	if (oldest - 1 > x->seq) {
-		line = NULL;
-		if (asprintf(&line, "{\"type\":\"gap\",\"from\":%lld,\"to\":%lld}",
-			     (long long)x->seq + 1, (long long)oldest - 1) < 0)
-			return NULL;
-		x->seq = oldest - 1;
-	} else {
-		line = event_next(d, &x->seq, x->r->rights.cell);
-	}
 	if (!line && x->ping) {
 		x->ping = false;
 		return strdup(x->sse ? ": ping\n\n" : "\n");
@@ -133,7 +122,7 @@ static bool options_read(struct request *r, int64_t *seq, bool *follow)
 	/* What a browser says when it comes back. */
 	if (since == UINT64_MAX && last && *last)
 		since = strtoull(last, NULL, 10);
-	*seq = since == UINT64_MAX ? r->d->last_event : (int64_t)MIN(since, (uint64_t)INT64_MAX);
+	*seq = since == UINT64_MAX ? events_last(r->d) : (int64_t)MIN(since, (uint64_t)INT64_MAX);
 	*follow = stay;
 	return true;
 }

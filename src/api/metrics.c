@@ -7,6 +7,7 @@
 #include "api/routes.h"
 #include "daemon/keepers/pool.h"
 #include "daemon/cells/usage.h"
+#include "daemon/state/events.h"
 
 static void head(struct buf *b, const char *name, const char *type, const char *help)
 {
@@ -154,7 +155,7 @@ static void scraped(void *arg)
 	       "HTTP requests that were answered with an error.", (double)d->count.refused);
 	metric(&b, "events_total", "counter", "Events since vivd started.",
 	       (double)d->count.events);
-	metric(&b, "last_event", "gauge", "Number of the newest event.", (double)d->last_event);
+	metric(&b, "last_event", "gauge", "Number of the newest event.", (double)events_last(d));
 	metric(&b, "cell_starts_total", "counter", "Cells that were started.",
 	       (double)d->count.starts);
 	metric(&b, "execs_total", "counter", "Processes that were asked for.",

@@ -1,4 +1,4 @@
-/* Tokens and events in a database of their own. */
+/* Tokens in a database of their own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ static void tokens(void)
 	eq(token_create(&d, "a", SCOPE_ADMIN, NULL, 0, a, &f), 0, "made");
 	eq(token_create(&d, "b", SCOPE_CELL, "c1", 0, b, &f), 0, "made for a cell");
 	ok(token_check(&d, a, &r) && r.scope == SCOPE_ADMIN && !r.cell[0], "good for all");
-	ok(token_check(&d, b, &r) && r.scope == SCOPE_CELL && !strcmp(r.cell, "c1"), "good for one");
+	ok(token_check(&d, b, &r) && r.scope == SCOPE_CELL && !strcmp(r.cell, "c1"),
+	   "good for one");
 	for (size_t i = 0; i < strlen(a); i++) {
 		strcpy(bad, a);
 		bad[i] = bad[i] == 'x' ? 'y' : 'x';
@@ -43,45 +44,11 @@ static void tokens(void)
 	ok(!token_check(&d, a, &r), "not good any more");
 	eq(token_revoke(&d, bad, &f), -1, "once only");
 	eq(f.kind, ERR_NOT_FOUND, "then there is none");
-	eq(token_create(&d, "", SCOPE_READ, NULL, time_now() - 1, a, &f), 0, "one whose time is over");
+	eq(token_create(&d, "", SCOPE_READ, NULL, time_now() - 1, a, &f), 0,
+	   "one whose time is over");
 	ok(!token_check(&d, a, &r), "is not good");
 	token_revoke_cell(&d, "c1");
 	ok(!token_check(&d, b, &r), "a cell's go with it");
-}
-
-static void events(void)
-{
-	int64_t first = d.last_event, seq = first;
-	char *line;
-	int n = 0;
-
-	event_add(&d, "cell.state", "c1", json_pack("{s:s}", "state", "running"));
-	event_add(&d, "cell.state", "c2", NULL);
-	line = event_next(&d, &seq, "");
-	ok(line && strstr(line, "\"running\"") && seq == first + 1, "the first after");
-	free(line);
-	seq = first;
-	line = event_next(&d, &seq, "c2");
-	ok(line && strstr(line, "\"c2\"") && seq == first + 2, "those of one cell");
-	free(line);
-	ok(!event_next(&d, &seq, ""), "no more");
-	db_begin(&d.db);
-	for (int i = 0; i < EVENTS_KEPT + 600; i++)
-		event_add(&d, "warning", NULL, NULL);
-	eq(db_end(&d.db, &f), 0, "many");
-	seq = events_oldest(&d) - 1;
-	while ((line = event_next(&d, &seq, ""))) {
-		free(line);
-		n++;
-	}
-	ok(n >= EVENTS_KEPT && n < EVENTS_KEPT + 300, "a bounded number is kept");
-	db_begin(&d.db);
-	first = d.last_event;
-	event_add(&d, "warning", NULL, NULL);
-	db_run(&d.db, NULL, "INSERT INTO tokens(id) VALUES('incomplete')", "");
-	eq(db_end(&d.db, &f), -1, "a change that fails");
-	seq = first;
-	ok(!event_next(&d, &seq, ""), "leaves no event");
 }
 
 int main(void)
@@ -94,11 +61,6 @@ int main(void)
 	eq(db_open(&d.db, dir, -1, &e), 0, "a new database");
 	events_open(&d);
 	tokens();
-	events();
-	db_close(&d.db);
-	eq(db_open(&d.db, dir, -1, &e), 0, "opened again");
-	events_open(&d);
-	ok(d.last_event > EVENTS_KEPT, "numbers go on");
 	db_close(&d.db);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	return system(command) ? 1 : tap_end();

@@ -25,7 +25,6 @@ struct daemon {
 	/* a keeper that was asked about its cell has answered; set by main */
 	void (*settled)(struct daemon *d);
 	struct list watches; /* struct event_watch */
-	int64_t last_event; /* number of the newest */
 	struct list cells; /* struct cell, oldest first */
 	struct list dead; /* cells that were removed in this round */
 	struct list changed; /* cells whose waits are to be told in the next */

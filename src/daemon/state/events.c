@@ -9,29 +9,38 @@
 
 void events_open(struct daemon *d)
 {
-	sqlite3_stmt *q;
-
 	list_init(&d->watches);
-	/* Not the biggest in the table: numbers are never used again, even when all is swept. */
-	q = db_query(&d->db, "SELECT seq FROM sqlite_sequence WHERE name='events'", "");
-	if (db_next(q))
-		d->last_event = db_int(q, 0);
-	db_done(q);
 }
 
-int64_t events_oldest(struct daemon *d)
+static int64_t number(struct daemon *d, const char *sql)
 {
-	sqlite3_stmt *q = db_query(&d->db, "SELECT min(seq) FROM events", "");
-	int64_t oldest = db_next(q) ? db_int(q, 0) : 0;
+	sqlite3_stmt *q = db_query(&d->db, sql, "");
+	int64_t n = db_next(q) ? db_int(q, 0) : 0;
 
 	db_done(q);
-	return oldest ? oldest : d->last_event + 1;
+	return n;
+}
+
+/* Not the biggest in the table: numbers are never used again, even when all is swept. Asked for
+ * each time: an event is undone with the change that it belongs to, and the next one gets its
+ * number. */
+int64_t events_last(struct daemon *d)
+{
+	return number(d, "SELECT seq FROM sqlite_sequence WHERE name='events'");
+}
+
+static int64_t events_oldest(struct daemon *d)
+{
+	int64_t oldest = number(d, "SELECT min(seq) FROM events");
+
+	return oldest ? oldest : events_last(d) + 1;
 }
 
 void event_add(struct daemon *d, const char *type, const char *cell, json_t *data)
 {
 	char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
 	struct event_watch *w, *tmp;
+	int64_t seq;
 
 	json_decref(data);
 	if (db_run(&d->db, NULL, "INSERT INTO events(time,type,cell,data) VALUES(?,?,?,?)", "ittt",
@@ -40,11 +49,10 @@ void event_add(struct daemon *d, const char *type, const char *cell, json_t *dat
 		return;
 	}
 	free(text);
-	d->last_event = sqlite3_last_insert_rowid(d->db.sql);
+	seq = sqlite3_last_insert_rowid(d->db.sql);
 	d->count.events++;
-	if (d->last_event % SWEEP == 0)
-		db_run(&d->db, NULL, "DELETE FROM events WHERE seq<=?", "i",
-		       d->last_event - EVENTS_KEPT);
+	if (seq % SWEEP == 0)
+		db_run(&d->db, NULL, "DELETE FROM events WHERE seq<=?", "i", seq - EVENTS_KEPT);
 	list_for_each_safe(w, tmp, &d->watches, link)
 		w->fn(w);
 }
@@ -60,15 +68,45 @@ void event_watch_remove(struct event_watch *w)
 	list_remove(&w->link);
 }
 
+static char *gap(int64_t from, int64_t to)
+{
+	json_t *o = json_pack("{s:s,s:I,s:I}", "type", "gap", "from", (json_int_t)from, "to",
+			      (json_int_t)to);
+	char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return line;
+}
+
+/* The event that the query stands at. */
+static char *event_line(sqlite3_stmt *q)
+{
+	json_t *ev = json_pack("{s:I,s:s,s:s,s:s*,s:o}", "seq", (json_int_t)db_int(q, 0), "time",
+			       time_text(db_int(q, 1)).str, "type", db_text(q, 2), "cell",
+			       *db_text(q, 3) ? db_text(q, 3) : NULL, "data",
+			       json_loads(db_text(q, 4), 0, NULL));
+	char *line = ev ? json_dumps(ev, JSON_COMPACT) : NULL;
+
+	json_decref(ev);
+	return line;
+}
+
 char *event_next(struct daemon *d, int64_t *seq, const char *cell)
 {
+	int64_t last, from;
 	sqlite3_stmt *q;
 	char *line = NULL;
 
-	if (*seq >= d->last_event)
+	if (*seq >= events_last(d))
 		return NULL;
 	/* A number that was told is not given again. */
 	db_flush(&d->db);
+	last = events_last(d);
+	from = *seq + 1;
+	if (events_oldest(d) > from) {
+		*seq = events_oldest(d) - 1;
+		return gap(from, *seq);
+	}
 	q = *cell ? db_query(&d->db,
 			     "SELECT seq,time,type,cell,data FROM events WHERE seq>? AND cell=? "
 			     "ORDER BY seq LIMIT 1",
@@ -78,16 +116,10 @@ char *event_next(struct daemon *d, int64_t *seq, const char *cell)
 			     "LIMIT 1",
 			     "i", *seq);
 	if (db_next(q)) {
-		json_t *ev = json_pack("{s:I,s:s,s:s,s:s*,s:o}", "seq", (json_int_t)db_int(q, 0),
-				       "time", time_text(db_int(q, 1)).str, "type", db_text(q, 2),
-				       "cell", *db_text(q, 3) ? db_text(q, 3) : NULL, "data",
-				       json_loads(db_text(q, 4), 0, NULL));
-
 		*seq = db_int(q, 0);
-		line = ev ? json_dumps(ev, JSON_COMPACT) : NULL;
-		json_decref(ev);
+		line = event_line(q);
 	} else {
-		*seq = d->last_event;
+		*seq = MAX(*seq, last);
 	}
 	db_done(q);
 	return line;

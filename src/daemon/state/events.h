@@ -18,10 +18,10 @@
 /* Within the caller's transaction, if there is one. cell: its id, or NULL. Takes data; NULL:
  * none. */
 void event_add(struct daemon *d, const char *type, const char *cell, json_t *data);
-/* Removes old ones; at the start. */
+/* At the start, with the database open. */
 void events_open(struct daemon *d);
-/* The oldest number that is kept; one more than the newest when none is. */
-int64_t events_oldest(struct daemon *d);
+/* The number of the newest; 0: there was none yet. */
+int64_t events_last(struct daemon *d);
 
 /* A reader. fn is called when there may be news; it must not add events. */
 struct event_watch {
@@ -32,7 +32,8 @@ void event_watch_add(struct daemon *d, struct event_watch *w, void (*fn)(struct 
 void event_watch_remove(struct event_watch *w);
 
 /* The next event after number *seq, of this cell (id; "": of all), as one line of JSON without a
- * newline (free() it), and moves *seq; NULL: none yet. */
+ * newline (free() it), and moves *seq; NULL: none yet. When the next ones are not kept any more,
+ * their numbers come first: {"type":"gap","from":..,"to":..}. */
 char *event_next(struct daemon *d, int64_t *seq, const char *cell);
 
 #endif
