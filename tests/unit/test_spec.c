@@ -238,9 +238,49 @@ static bool is_warm(const char *json)
 	return warm;
 }
 
+/* What a warm cell cannot become: all that its kernel has from the moment it boots, and what is
+ * printed of its whole life. */
+static bool is_cold(unsigned id)
+{
+	static const enum setting_id cold[] = { SET_NAME,  SET_DISK,	    SET_INODES,
+						SET_MOUNT, SET_S3_ENDPOINT, SET_VOLUME,
+						SET_TMPFS, SET_SHM_SIZE,    SET_HOSTNAME,
+						SET_WASM,  SET_CHANGES,	    SET_TRACE,
+						SET_FAST };
+
+	for (unsigned i = 0; i < ARRAY_LEN(cold); i++)
+		if (cold[i] == id)
+			return true;
+	return false;
+}
+
+/* Random settings together: it is warm when each of them is. */
+static void warm_by_model(void)
+{
+	unsigned wrong = 0, warm = 0;
+
+	srandom(1);
+	for (unsigned i = 0; i < 5000; i++) {
+		struct run_options o = { 0 };
+		bool cold = false;
+
+		for (unsigned n = (unsigned)random() % 4; n; n--) {
+			unsigned id = (unsigned)random() % RUN_NOPTS;
+
+			o.given |= 1ULL << id;
+			cold |= is_cold(id);
+		}
+		wrong += run_fits_warm(&o) == cold;
+		warm += !cold;
+	}
+	eq(wrong, 0, "a warm cell can become all but a fixed list");
+	ok(warm > 1000 && warm < 4000, "of both kinds there were many");
+}
+
 int main(void)
 {
 	rows_check();
+	warm_by_model();
 	bounds_check();
 	round_trip();
 	refused("{\"nope\":1}", "unknown_field");
