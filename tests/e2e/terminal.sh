@@ -36,7 +36,8 @@ lists() { # text: until it is in the shell's list of jobs
 }
 
 # A key that a terminal makes a signal of goes to whoever is in the foreground at that moment, and Enter is a new line only when the shell
-# does not read. So the jobs say when they are in the foreground.
+# does not read. So the jobs say when they are in the foreground. They use fork and not vfork, by ( ): a child that is stopped between vfork
+# and exec keeps its parent from stopping, on Linux too.
 the_jobs() {
 	cat >m/job <<-'EOF'
 	#!/bin/sh
@@ -48,7 +49,7 @@ the_jobs() {
 		esac
 		[ $now = $was ] || [ $now = back ] || echo "front $((front += 1))"
 		was=$now
-		sleep 0.02
+		(sleep 0.02)
 	done
 	EOF
 	cat >m/reader <<-'EOF'
