@@ -3,8 +3,8 @@
 #
 #   tests/fuzz/run.sh BUILD_DIR [--runs N | --seconds N] [--seed N] [NAME...]
 #
-# BUILD_DIR is that of MODE=asan. Each one runs its corpus, then N inputs, or inputs for N seconds. --runs with the same seed is the
-# same work each time. A find is left in BUILD_DIR/crashes; once fixed it belongs into tests/fuzz/corpus/NAME.
+# BUILD_DIR is that of MODE=asan. Each one runs its corpus, then N inputs, or inputs for N seconds; two run at a time. --runs with the
+# same seed is the same work each time. A find is left in BUILD_DIR/crashes; once fixed it belongs into tests/fuzz/corpus/NAME.
 set -u
 
 src=$(cd "$(dirname "$0")" && pwd)
@@ -29,11 +29,21 @@ mkdir -p "$build/crashes"
 TMPDIR=$(mktemp -d /dev/shm/fuzz.XXXXXX) || exit 2
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-out=$TMPDIR/out
+run_one() { # name
+	"$build/tests/fuzz/fuzz_$1" "${how[@]}" --seed "$seed" --corpus "$src/corpus/$1" --crash "$build/crashes" >"$TMPDIR/$1.out" 2>&1 &&
+		: >"$TMPDIR/$1.good"
+}
+running=0
+for n in "${names[@]}"; do
+	((running < 2)) || { wait -n; running=$((running - 1)); }
+	running=$((running + 1))
+	run_one "$n" &
+done
+wait
 count=0 failed=0
 for n in "${names[@]}"; do
-	count=$((count + 1))
-	if "$build/tests/fuzz/fuzz_$n" "${how[@]}" --seed "$seed" --corpus "$src/corpus/$n" --crash "$build/crashes" >"$out" 2>&1; then
+	count=$((count + 1)) out=$TMPDIR/$n.out
+	if [[ -e $TMPDIR/$n.good ]]; then
 		echo "ok $count - $(tail -n 1 "$out")"
 	else
 		echo "not ok $count - $n"

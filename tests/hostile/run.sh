@@ -4,7 +4,9 @@
 #   tests/hostile/run.sh BUILD_DIR VIV [pattern]     pattern: part of a program's name
 #
 # Each program runs in a cell of its own; afterwards, in the same cell, a normal command must give its usual answer, unless the
-# program is the cell's first process. FUZZ_SECONDS: for guest-fuzz (4), FUZZ_SEED: where it starts (1); HOSTILE_SCALE: how many more rounds (1).
+# program is the cell's first process. Programs run three at a time (HOSTILE_JOBS), each with files of its own; those that use up what
+# cells share follow one after the other. The report is in their order.
+# FUZZ_SECONDS: for guest-fuzz (4), FUZZ_SEED: where it starts (1); HOSTILE_SCALE: how many more rounds (1).
 # With the sanitized kernel (MODE=asan) a report of the sanitizer ends the cell, which is a failure.
 set -u
 
@@ -14,26 +16,24 @@ root=$(cd "$src/../.." && pwd)
 bin=$build/tests/hostile
 scale=${HOSTILE_SCALE:-1}
 FUZZ_SECONDS=${FUZZ_SECONDS:-4}
-work=$(mktemp -d "${TMPDIR:-/tmp}/hostile.XXXXXX") || exit 1
-count=0 failed=0
+all=$(mktemp -d "${TMPDIR:-/tmp}/hostile.XXXXXX") || exit 1
+chmod 755 "$all" # other users run cells from below it
 mkdir -p "$bin"
 bin=$(cd "$bin" && pwd)
 viv=$(cd "$(dirname "$viv")" && pwd)/$(basename "$viv")
-pids=()
 
-cleanup() {
+trap 'rm -rf "$all"' EXIT
+
+# What an attack has started for its own use ends with it.
+pids=()
+attack_end() {
 	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
 	wait 2>/dev/null
-	rm -rf "$work"
 }
-trap cleanup EXIT
 
+# The number comes when it is printed, in order.
 report() { # ok?, name
-	count=$((count + 1))
-	if [[ $1 == 0 ]]; then echo "ok $count - $2"; else
-		echo "not ok $count - $2"
-		failed=$((failed + 1))
-	fi
+	if [[ $1 == 0 ]]; then echo "ok - $2"; else echo "not ok - $2"; fi
 }
 
 wanted() { [[ -z $pattern || $1 == *$pattern* ]]; }
@@ -465,70 +465,137 @@ bad_kernel_kept() {
 	unset XDG_RUNTIME_DIR
 }
 
-for c in "$src"/*.c; do
-	n=$(basename "$c" .c)
-	compile "$n" "$c" || {
-		report 1 "$n: does not compile"
-		exit 1
-	}
-done
-
 for c in "$root"/tests/fuzz/guest/*.[ch] "$src/hostile.h" "$root/src/stub/stub.h"; do [[ $bin/guest-fuzz -nt $c ]] || rm -f "$bin/guest-fuzz"; done
-[[ -e $bin/guest-fuzz ]] ||
-	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -I"$root/src" -o "$bin/guest-fuzz" "$root"/tests/fuzz/guest/*.c || {
-	report 1 "guest-fuzz: does not compile"
-	exit 1
+compile_fuzz() {
+	[[ -e $bin/guest-fuzz ]] ||
+		${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -O1 -Wall -Wextra -Wno-unused-result -static -pthread -I"$root/src" -o "$bin/guest-fuzz" "$root"/tests/fuzz/guest/*.c
+}
+compile_all() {
+	local c
+	{ compile_fuzz || echo guest-fuzz >>"$all/broken"; } &
+	for c in "$src"/*.c; do
+		{ compile "$(basename "$c" .c)" "$c" || basename "$c" .c >>"$all/broken"; } &
+		[[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n
+	done
+	wait
+	[[ ! -e $all/broken ]] || awk '{ print "not ok " NR " - " $0 ": does not compile"; bad = 1 } END { exit bad }' "$all/broken"
+}
+compile_all || exit 1
+
+# ---- what is run ----
+
+plan=() last=()
+beside() { plan+=("${*@Q}"); }    # with others
+by_itself() { last+=("${*@Q}"); } # after them, alone
+
+bad_kernels() {
+	bad_kernel
+	bad_kernel_kept
+}
+holders_host() {
+	mkdir -p "$work/held" && chmod 777 "$work/held"
+	attack holders:host "--mount $work/held:/held:rw" $((2 * scale)) "$((${FUZZ_SEED:-1} + 9))" /held
 }
 
-host_secrets
-host_mounts ro
-host_mounts rw
-host_files
-host_view
-bad_kernel
-bad_kernel_kept
-captured_kernels
-user_quotas
-seed_under_fire
-paused_strays
-hidden_memory
-attack arch ""
-attack procfs ""
-attack races ""
-attack sigmask ""
-attack stubjump "" $((150 * scale)) 1
-attack fastmem ""
-attack post "" $((2 * scale))
-attack post:eager "--fast eager" $((2 * scale))
-attack stream "" $((2 * scale))
-attack stream:eager "--fast eager" $((2 * scale))
-attack detach "" "$scale"
-attack detach:all "--fast detach" "$scale"
-attack hyper ""
-attack ghost ""
-attack seccomp ""
-attack mounttree ""
-attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
-for part in shm mounts unix fifo stub; do attack "lifetimes:$part" "" "$part"; done
-attack lifetimes:groups "--pids 4096" groups
-attack stubseq "" $((12 * scale)) "${FUZZ_SEED:-1}"
-attack holders "" $((3 * scale)) "${FUZZ_SEED:-1}"
-attack holders:eager "--fast eager" $((2 * scale)) "$((${FUZZ_SEED:-1} + 7))"
-mkdir -p "$work/held" && chmod 777 "$work/held"
-attack holders:layer "" $((2 * scale)) "$((${FUZZ_SEED:-1} + 8))" /var/tmp
-attack holders:host "--mount $work/held:/held:rw" $((2 * scale)) "$((${FUZZ_SEED:-1} + 9))" /held
-attack uncover "--tmpfs /usr/share" /usr/share
-alone storms ""
-attack sysfuzz "" $((30 * scale)) 1
-attack sysfuzz:user "--user nobody" $((15 * scale)) 2
 # The sanitizer makes everything longer; there it is about what it finds.
 turn=20
 [[ $build != *asan* ]] || turn=400
-for part in slow slowtables slowproc slownet; do
-	attack "$part" "--pids 4096" "" "$scale" "$turn"
+# The longest first.
+beside attack detach:all "--fast detach" "$scale"
+for part in slowtables slowproc slow slownet; do
+	beside attack "$part" "--pids 4096" "" "$scale" "$turn"
 done
-attack exhaust ""
-attack leftovers ""
-attack guest-fuzz "" --seconds "$FUZZ_SECONDS" --seed "${FUZZ_SEED:-1}"
+beside attack hyper ""
+beside attack stubjump "" $((150 * scale)) 1
+beside attack lifetimes:groups "--pids 4096" groups
+beside alone storms ""
+beside bad_kernels
+beside host_secrets
+beside host_mounts ro
+beside host_mounts rw
+beside host_files
+beside host_view
+beside captured_kernels
+beside seed_under_fire
+beside paused_strays
+beside attack arch ""
+beside attack procfs ""
+beside attack races ""
+beside attack sigmask ""
+beside attack fastmem ""
+beside attack post "" $((2 * scale))
+beside attack post:eager "--fast eager" $((2 * scale))
+beside attack stream "" $((2 * scale))
+beside attack stream:eager "--fast eager" $((2 * scale))
+beside attack detach "" "$scale"
+beside attack ghost ""
+beside attack seccomp ""
+beside attack mounttree ""
+beside attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"
+for part in shm mounts unix fifo stub; do beside attack "lifetimes:$part" "" "$part"; done
+beside attack stubseq "" $((12 * scale)) "${FUZZ_SEED:-1}"
+beside attack holders "" $((3 * scale)) "${FUZZ_SEED:-1}"
+beside attack holders:eager "--fast eager" $((2 * scale)) "$((${FUZZ_SEED:-1} + 7))"
+beside attack holders:layer "" $((2 * scale)) "$((${FUZZ_SEED:-1} + 8))" /var/tmp
+beside holders_host
+beside attack uncover "--tmpfs /usr/share" /usr/share
+beside attack sysfuzz "" $((30 * scale)) 1
+beside attack sysfuzz:user "--user nobody" $((15 * scale)) 2
+beside attack leftovers ""
+beside attack guest-fuzz "" --seconds "$FUZZ_SECONDS" --seed "${FUZZ_SEED:-1}"
+by_itself user_quotas
+by_itself hidden_memory
+by_itself attack exhaust ""
+
+# ---- running and reporting ----
+
+run_one() { # number, command: prints to NUMBER.tap, and makes NUMBER.done
+	(
+		work=$all/$1
+		mkdir -m 755 "$work"
+		trap attack_end EXIT
+		eval "$2"
+	) >"$all/$1.tap" 2>&1 </dev/null
+	rm -rf "${all:?}/$1"
+	: >"$all/$1.done"
+}
+run_all() {
+	local i running=0 at_once=3
+	# In their long form, and on the sanitized kernel, they need all of the machine to be done in time.
+	[[ $scale == 1 && $build != *asan* ]] || at_once=1
+	for ((i = 0; i < ${#plan[@]}; i++)); do
+		((running < ${HOSTILE_JOBS:-$at_once})) || { wait -n; running=$((running - 1)); }
+		running=$((running + 1))
+		run_one "$i" "${plan[i]}" &
+	done
+	wait
+	for ((i = 0; i < ${#last[@]}; i++)); do run_one $((${#plan[@]} + i)) "${last[i]}"; done
+}
+run_all &
+runner=$!
+# Interrupted: nothing more is started, and whatever we started, cells included, goes.
+stop_all() {
+	local list
+	kill -STOP "$runner"
+	list=$(ps -e -o pid=,ppid= | awk -v me="$$" '{ p[$1] = $2 } END { for (q in p) { for (r = q; r > 1 && r != me; r = p[r]) ; if (r == me && q != me) print q } }')
+	# shellcheck disable=SC2086
+	kill -KILL $list 2>/dev/null
+	exit 130
+}
+trap stop_all INT TERM
+
+count=0 failed=0
+for ((i = 0; i < ${#plan[@]} + ${#last[@]}; i++)); do
+	until [[ -e $all/$i.done ]]; do sleep 0.05; done
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) count=$((count + 1)) && echo "ok $count - ${line#ok - }" ;;
+		"not ok - "*) count=$((count + 1)) failed=$((failed + 1)) && echo "not ok $count - ${line#not ok - }" ;;
+		"#"*) printf '%s\n' "$line" ;;
+		*) printf '# %s\n' "$line" ;;
+		esac
+	done <"$all/$i.tap"
+done
+wait "$runner"
 echo "1..$count"
 [[ $failed == 0 ]]
