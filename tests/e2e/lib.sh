@@ -101,7 +101,7 @@ descendants() {
 # A cell and all its processes are descendants of the theme, even when their viv is dead.
 alone() { [[ -z $(descendants) ]]; }
 cgroups_of_ours() {
-	find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null |
+	find /sys/fs/cgroup -type d -name 'viv.*' -user "$(id -u)" 2>/dev/null |
 		grep -vxFf "$E2E_RESULT/cgroups.before" | while read -r d; do
 		p=${d##*/viv.} p=${p%%.*}
 		# Other people's cells may run as well: theirs have a living viv.
@@ -169,10 +169,12 @@ unmount_below() { # directory
 	[[ $(</proc/self/mountinfo) == *" $1/"* ]] || return 0
 	while read -r at; do umount -l "$at"; done < <(awk -v d="$1/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r)
 }
-# Ends a test that takes too long, for which the test itself has no limit. Without a process for the time in between.
+# Ends a test that takes too long, for which the test itself has no limit. Without a process for the time in between. It ends with the
+# theme, also when that was killed and its files are gone.
 watchdog() {
 	local pid since
-	while pause_for 5; do
+	while [[ -d /proc/$$ && -p $scratch/never ]]; do
+		pause_for 5
 		read -r pid since 2>/dev/null <"$scratch/running" || continue
 		((SECONDS - since > ${E2E_LIMIT:-900})) || continue
 		[[ $(<"$scratch/running") == "$pid $since" ]] || continue

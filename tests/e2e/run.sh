@@ -4,7 +4,8 @@
 #   tests/e2e/run.sh BUILD_DIR VIV [pattern]     pattern: part of a theme's or of a test's name
 #
 # A theme is a file of this folder, NAME.sh: a list of tests made with the words of lib.sh. Themes
-# run three at a time (E2E_JOBS; much of it is waiting), those that need the machine for themselves one after the other.
+# run four at a time (E2E_JOBS; much of it is waiting), those that take longest first; those that need the machine for
+# themselves follow one after the other.
 # When we are root, tests with the mark @r run once more as the unprivileged user 'vivtest', with a
 # copy of the programs. Each theme is a child subreaper, so what it leaves behind can be found among
 # its descendants whatever else runs on the machine; every theme ends with such a leak check.
@@ -16,6 +17,8 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
+# By how long they take, the longest first; others follow by name. With the wrong order it only takes longer.
+longest=(exec vivd image pool survive verbs up merge disks health cells websockets rollback threads update storefaults filesapi streams signals)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then
@@ -93,7 +96,7 @@ shared_state | sort >"$work/before"
 # What somebody else's killed viv left in a cgroup that is not ours stays there for ever.
 find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null >"$E2E_RESULT/cgroups.before"
 
-start() { # theme, user: in the background order of the batch
+start() { # theme, user
 	local as=()
 	if [[ -n $2 ]]; then
 		mkdir -p "$work/$2" && chown "$2:" "$work/$2" && chmod 777 "$work/result"
@@ -124,31 +127,33 @@ if [[ $(id -u) == 0 ]]; then
 	for name in "${themes[@]}" "${last[@]}"; do grep -q '@r' "$themes_at/$name.sh" && again+=("$name.rootless"); done
 fi
 
-workers() {
-	local i=0 batch=("${themes[@]}")
-	# Longest first would be better than by name; the difference is small.
-	worker() {
-		local j
-		for ((j = $1; j < ${#batch[@]}; j += ${E2E_JOBS:-3})); do
-			case ${batch[j]} in
-			*.rootless) start "${batch[j]}" vivtest ;;
-			*) start "${batch[j]}" '' ;;
-			esac
-		done
-	}
-	for ((i = 0; i < ${E2E_JOBS:-3}; i++)); do worker "$i" & done
-	wait
-	batch=("${last[@]}")
-	E2E_JOBS=1 worker 0
-	batch=()
-	for i in "${again[@]}"; do [[ $alone == *" ${i%.rootless} "* ]] || batch+=("$i"); done
-	for ((i = 0; i < ${E2E_JOBS:-3}; i++)); do worker "$i" & done
-	wait
-	batch=()
-	for i in "${again[@]}"; do [[ $alone == *" ${i%.rootless} "* ]] && batch+=("$i"); done
-	E2E_JOBS=1 worker 0
+by_length() { # themes...
+	local first name
+	for first in "${longest[@]}"; do
+		for name in "$@"; do [[ ${name%.rootless} != "$first" ]] || echo "$name"; done
+	done
+	for name in "$@"; do [[ " ${longest[*]} " == *" ${name%.rootless} "* ]] || echo "$name"; done
 }
-workers &
+for name in "${again[@]}"; do
+	if [[ $alone == *" ${name%.rootless} "* ]]; then last+=("$name"); else themes+=("$name"); fi
+done
+mapfile -t themes < <(by_length "${themes[@]}")
+
+workers() { # how many, themes...
+	local jobs=$1 running=0 name
+	shift
+	for name in "$@"; do
+		((running < jobs)) || { wait -n; running=$((running - 1)); }
+		running=$((running + 1))
+		if [[ $name == *.rootless ]]; then start "$name" vivtest & else start "$name" '' & fi
+	done
+	wait
+}
+all_themes() {
+	workers "${E2E_JOBS:-4}" "${themes[@]}"
+	workers 1 "${last[@]}"
+}
+all_themes &
 pid=$!
 
 n=0 passed=0 failed=0 skipped=0
@@ -156,7 +161,7 @@ report() { # status, name, rest
 	n=$((n + 1))
 	echo "$1 $n - $2"
 }
-for theme in "${themes[@]}" "${last[@]}" "${again[@]}"; do
+for theme in "${themes[@]}" "${last[@]}"; do
 	until [[ -e $E2E_RESULT/$theme.done ]]; do sleep 0.05; done
 	while IFS= read -r line; do
 		case $line in
