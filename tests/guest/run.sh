@@ -6,14 +6,14 @@
 #   tests/guest/run.sh BUILD_DIR host [pattern]    the host twice: are the programs deterministic?
 #
 # A fresh, empty directory for each run, which the program must leave empty on the host. Programs run
-# two at a time (GUEST_JOBS) into result files first; the report follows in order.
+# three at a time (GUEST_JOBS; many wait) into result files first; the report follows in order.
 # Markers in a source: see guest.h.
 # GUEST_FLAGS: more options of viv run.
 # GUEST_BIN: use the programs found there, compile nothing (for a user who cannot write BUILD_DIR).
 set -u
 
 src=$(cd "$(dirname "$0")" && pwd)
-jobs=${GUEST_JOBS:-2}
+jobs=${GUEST_JOBS:-3}
 # A cell's own priority, whatever ours is.
 [[ $(id -u) != 0 ]] || renice -n 0 -p $$ >/dev/null
 
