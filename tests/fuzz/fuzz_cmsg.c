@@ -10,7 +10,6 @@
 #include "kernel/net/unix.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
-#include "kernel/task/task.h"
 
 const char fuzz_name[] = "cmsg";
 const size_t fuzz_max = 4096;

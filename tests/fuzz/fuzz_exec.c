@@ -8,7 +8,10 @@
 #include "kernel/platform/elf.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/handlers.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/call.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/path.h"
 
 const char fuzz_name[] = "exec";
 const size_t fuzz_max = 2048;

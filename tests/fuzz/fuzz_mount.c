@@ -7,8 +7,7 @@
 
 #include "fuzz.h"
 #include "kernel/sys/handlers.h"
-#include "kernel/task/task.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/vfs/mount.h"
 
 const char fuzz_name[] = "mount";
 const size_t fuzz_max = 1024;

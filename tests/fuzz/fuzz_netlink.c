@@ -7,7 +7,6 @@
 
 #include "fuzz.h"
 #include "kernel/sys/handlers.h"
-#include "kernel/task/task.h"
 
 const char fuzz_name[] = "netlink";
 const size_t fuzz_max = 2048;

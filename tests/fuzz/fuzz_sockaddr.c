@@ -9,7 +9,6 @@
 
 #include "fuzz.h"
 #include "kernel/sys/handlers.h"
-#include "kernel/task/task.h"
 
 const char fuzz_name[] = "sockaddr";
 const size_t fuzz_max = 1024;

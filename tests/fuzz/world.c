@@ -14,9 +14,16 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/limits.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/gate.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
 
 static struct task *task;
 /* What must not be left over; names and inodes stay in caches. */

@@ -9,6 +9,7 @@
 
 #include "host/host.h"
 #include "kernel/platform/hostwork.h"
+#include "kernel/task/call.h"
 #include "kernel/task/task.h"
 
 static bool fakework_on;

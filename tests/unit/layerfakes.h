@@ -5,7 +5,9 @@
 
 #include "fakework.h"
 #include "kernel/platform/guestmem.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/cred.h"
+#include "kernel/vfs/dir.h"
 
 void ktimer_init_with(struct ktimer *timer, void (*const *fn)(struct ktimer *))
 {

@@ -9,6 +9,12 @@
 #include "diskmodel.h"
 #include "tap.h"
 
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+
 /* Syncs that are on their way while others go on: some of the operations are made by tasks that may
  * wait, and the other thread makes some of its steps after each operation. */
 #define WAITING_MAX 6

@@ -13,7 +13,10 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/limits.h"
+#include "kernel/task/call.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 #include "tap.h"
 
 static struct proc procs[3]; /* parent (this process), a child of it, a stranger */

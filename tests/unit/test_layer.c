@@ -18,6 +18,11 @@
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/clock.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 #include "layerfakes.h"
 #include "tap.h"
 

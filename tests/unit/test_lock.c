@@ -1,10 +1,17 @@
 /* Locks: ranges split and merge, conflicts between owners, flock, deadlock. */
 /* objects: src/base/arena.c src/base/program.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/task/waitq.c */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 
 #include "base/arena.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 #include "kernel/vfs/lock.h"
 #include "tap.h"
 

@@ -4,6 +4,7 @@
  *   test_logfuzz [COUNT [FIRST]] */
 /* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/fdcache.c src/kernel/fs/layer/ */
 #include "base/crc32c.h"
+#include "kernel/vfs/fs.h"
 #include "diskmodel.h"
 #include "tap.h"
 

@@ -2,6 +2,8 @@
  * itself, so that the host's view is there, and one of another user. */
 /* objects: src/base/ src/host/file.c src/host/sys.c src/host/procmem.c src/host/child.c src/kernel/vfs/ src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/task/timer.c src/kernel/task/cputime.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/fs/pseudo/ src/kernel/fs/dev/ src/kernel/fs/stream/ src/kernel/fs/tty/ src/kernel/fs/pty/ src/kernel/fs/sys/ src/kernel/fs/proc/ */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -17,6 +19,19 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/loop.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 #include "tap.h"
 
 static struct proc procs[2];

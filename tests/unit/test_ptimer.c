@@ -10,8 +10,12 @@
 #include "base/arena.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/itimer.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 #include "tap.h"
 
 #define MS 1000000LL

@@ -10,6 +10,13 @@
 #include "host/host.h"
 #include "kernel/fs/s3/s3node.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 #include "tap.h"
 
 #define FILES 70000u /* more than are kept without a reason */

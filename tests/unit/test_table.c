@@ -5,6 +5,7 @@
 
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/refused.h"
+#include "kernel/task/task.h"
 #include "tap.h"
 
 typedef int64_t (*handler_fn)(struct task *, const struct sysargs *);

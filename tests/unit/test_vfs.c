@@ -2,11 +2,24 @@
  * left at the end. */
 /* objects: src/base/arena.c src/base/program.c src/host/child.c src/kernel/vfs/async.c src/kernel/vfs/attr.c src/kernel/vfs/drop.c src/kernel/vfs/fdtable.c src/kernel/vfs/file.c src/kernel/vfs/inode.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/vfs/mount.c src/kernel/vfs/mounttree.c src/kernel/vfs/name.c src/kernel/vfs/notify.c src/kernel/vfs/ops.c src/kernel/vfs/walk.c src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 #include "tap.h"
 
 /* ---- what other layers give ---- */

@@ -9,6 +9,7 @@
  * Hooks that free what a thread or process holds in the layers above are set here, where all layers
  * are known. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,18 @@
 #include "kernel/sys/wasm.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/itimer.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 #define FIRST_PID 2
 

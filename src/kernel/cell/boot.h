@@ -3,7 +3,11 @@
 #define VIV_KERNEL_CELL_BOOT_H
 
 #include "base/base.h"
-#include "kernel/vfs/vfs.h"
+
+struct cred;
+struct fs;
+struct fsctx;
+struct task;
 
 /* Mounts the root, /proc, /sys, /dev and what the spec asks for. 0 or -errno with a message
  * said. */

@@ -31,7 +31,10 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/seed.h"
 #include "kernel/sys/strays.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cputime.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
 #include "kernel/task/task.h"
 #include "kernel/task/timer.h"
 

@@ -9,6 +9,8 @@
 #include "kernel/cell/control.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/task.h"
 
 #define PAUSE (10 * NSEC_PER_SEC)

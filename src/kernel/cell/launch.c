@@ -28,6 +28,10 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/seed.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/vfs/file.h"
 
 #define LAUNCHES_MAX 1024
 #define STRING_MAX 131072 /* MAX_ARG_STRLEN of the host */

@@ -3,7 +3,8 @@
 #define VIV_KERNEL_CELL_LAUNCH_H
 
 #include "wire/bootspec.h"
-#include "kernel/task/task.h"
+
+struct proc;
 
 /* CTL_EXEC. Takes the descriptors. What comes of it is told later, or at once. */
 void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds);

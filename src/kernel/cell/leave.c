@@ -5,8 +5,12 @@
 #include "kernel/cell/leave.h"
 
 #include "base/arena.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/gate.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
 
 struct leaving {
 	struct list link;

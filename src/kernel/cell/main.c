@@ -34,7 +34,15 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/post.h"
 #include "kernel/sys/seed.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/detach.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 #include "kernel/vfs/async.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
 
 static struct hostwatch chld_watch;
 

@@ -31,12 +31,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "host/host.h"
 #include "kernel/cell/control.h"
 #include "kernel/fs/layer/diff.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/layer/outstream.h"
 #include "kernel/platform/cell.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 static _Noreturn void end(int status)
 {

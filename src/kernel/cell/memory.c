@@ -32,6 +32,8 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/strays.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/task.h"
 
 #define PERIOD (20 * 1000000L)

@@ -2,6 +2,7 @@
 #include "kernel/cell/start.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,12 @@
 #include "kernel/sys/exec.h"
 #include "kernel/sys/limits.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/path.h"
 
 static int failed(struct start_failure *f, int status, int err)
 {

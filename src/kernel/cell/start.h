@@ -2,8 +2,12 @@
 #ifndef VIV_KERNEL_CELL_START_H
 #define VIV_KERNEL_CELL_START_H
 
+#include <sys/types.h>
+
 #include "kernel/cell/users.h"
-#include "kernel/vfs/vfs.h"
+
+struct file;
+struct proc;
 
 struct start {
 	const char *program; /* a path, or a name that is searched for in search */

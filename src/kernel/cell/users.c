@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/program.h"
 #include "host/host.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 
 #define FIELDS 7
 

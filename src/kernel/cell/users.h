@@ -2,7 +2,9 @@
 #ifndef VIV_KERNEL_CELL_USERS_H
 #define VIV_KERNEL_CELL_USERS_H
 
-#include "kernel/task/task.h"
+#include "kernel/task/cred.h"
+
+struct task;
 
 struct user {
 	uint32_t uid, gid;

@@ -11,6 +11,8 @@
 #include "base/arena.h"
 #include "kernel/ipc/sem.h"
 #include "kernel/ipc/shm.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/cred.h"
 
 #define SEQ_STEP 32768
 

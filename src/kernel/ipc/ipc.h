@@ -5,7 +5,9 @@
 
 #include "base/list.h"
 #include "kernel/abi/ipc.h"
-#include "kernel/task/task.h"
+
+struct cred;
+struct proc;
 
 #define IPC_SLOTS 32000 /* the most objects of one kind */
 

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/task/task.h"
 
 OBJ_TYPE(msg_queue_type, struct msg_queue, MSG_MAX_QUEUES);
 

@@ -2,7 +2,13 @@
 #ifndef VIV_KERNEL_IPC_MSG_H
 #define VIV_KERNEL_IPC_MSG_H
 
+#include <sys/types.h>
+
+#include "base/list.h"
 #include "kernel/ipc/ipc.h"
+#include "kernel/task/waitq.h"
+
+struct task;
 
 #define MSG_MAX_QUEUES 32000 /* MSGMNI */
 #define MSG_MAX_SIZE 8192 /* MSGMAX */

@@ -13,6 +13,8 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 struct sem_undo {
 	struct sem_undo *next; /* of the same process */

@@ -2,7 +2,13 @@
 #ifndef VIV_KERNEL_IPC_SEM_H
 #define VIV_KERNEL_IPC_SEM_H
 
+#include <sys/types.h>
+
+#include "base/list.h"
 #include "kernel/ipc/ipc.h"
+#include "kernel/task/waitq.h"
+
+struct task;
 
 #define SEM_MAX_SETS 32000
 #define SEM_MAX_IN_SET 32000 /* SEMMSL */

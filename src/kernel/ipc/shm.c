@@ -16,6 +16,8 @@
 #include "host/host.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/hostwork.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 struct shm_map {
 	struct shm_map *next;

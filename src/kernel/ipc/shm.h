@@ -2,7 +2,11 @@
 #ifndef VIV_KERNEL_IPC_SHM_H
 #define VIV_KERNEL_IPC_SHM_H
 
+#include <sys/types.h>
+
 #include "kernel/ipc/ipc.h"
+
+struct task;
 
 #define SHM_MODE_DEST 01000u /* as shm_perm.mode shows it: goes with its last attachment */
 #define SHM_MODE_LOCKED 02000u

@@ -9,6 +9,8 @@
 #include "base/arena.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
 
 #define SIN6_LEN_RFC2133 24u
 #define PORTS_RESERVED 1024

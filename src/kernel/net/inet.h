@@ -3,7 +3,11 @@
 #ifndef VIV_KERNEL_NET_INET_H
 #define VIV_KERNEL_NET_INET_H
 
+#include "base/list.h"
 #include "kernel/net/sock.h"
+
+struct task;
+struct uio;
 
 enum tcp_state {
 	TCPS_ESTABLISHED = 1,

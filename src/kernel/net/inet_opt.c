@@ -10,6 +10,8 @@
 
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
 
 #define MSS_V4 65483
 /* What TCP_MAXSEG says of a connection: Linux keeps to half of the peer's first window. Programs

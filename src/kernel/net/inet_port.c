@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
+#include "kernel/task/clock.h"
 
 #define BUCKETS 1024
 #define PORT_FIRST 32768u

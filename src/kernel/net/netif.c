@@ -6,6 +6,7 @@
 
 #include "kernel/net/route.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/task.h"
 
 #define LO_FLAGS 0x49 /* up, loopback, running */
 #define LO_MTU 65536

@@ -10,6 +10,7 @@
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/arena.h"

@@ -10,6 +10,7 @@
 #include "kernel/net/sock.h"
 #include "kernel/net/unix.h"
 #include "kernel/platform/uio.h"
+#include "kernel/vfs/file.h"
 
 #define OVERHEAD 768u /* what Linux counts for the shortest packet */
 

@@ -7,14 +7,20 @@
 
 #include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 #include "kernel/vfs/async.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 #define SOCK_TYPES 11 /* SOCK_MAX */
 

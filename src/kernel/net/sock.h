@@ -15,11 +15,17 @@
 
 #include <linux/netlink.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/list.h"
 #include "kernel/abi/fs.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/waitq.h"
+
+struct file;
+struct task;
+struct uio;
 
 #define SOCK_BUF_DEFAULT 212992u
 #define SOCK_MAX_FILES 253 /* SCM_MAX_FD */

@@ -11,6 +11,7 @@
  * listener's list. Keep-alive and all other timers have nothing to do. Left out: a connect that
  * meets another connect (both sides active), fast open, MD5. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "kernel/net/inet.h"

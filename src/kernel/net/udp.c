@@ -5,11 +5,13 @@
  * and multicasts (mcast.c) reach those on this loopback. Left out: fragments, checksums. */
 #include <errno.h>
 #include <linux/udp.h>
+#include <poll.h>
 #include <string.h>
 
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/clock.h"
 
 #define MAX_V4 65507u
 #define MAX_V6 65527u

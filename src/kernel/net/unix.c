@@ -8,8 +8,11 @@
 #include "kernel/net/unix.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #include "base/arena.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 OBJ_TYPE(unix_type, struct unix_sock, 16384);
 

@@ -2,7 +2,11 @@
 #ifndef VIV_KERNEL_NET_UNIX_H
 #define VIV_KERNEL_NET_UNIX_H
 
+#include "base/list.h"
 #include "kernel/net/sock.h"
+#include "kernel/vfs/path.h"
+
+struct inode;
 
 /* A name that a socket was bound to; never changes. Counted. */
 struct unix_name {

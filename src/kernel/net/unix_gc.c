@@ -13,6 +13,10 @@
 #include <linux/capability.h>
 
 #include "kernel/net/unix.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 #define FILES_MAX 16384u /* that travel at once in the cell */
 #define CHEAP 64u

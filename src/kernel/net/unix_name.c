@@ -3,6 +3,7 @@
  * A path becomes an inode of type S_IFSOCK whose sock field leads to the bound socket as long as
  * that lives; the socket holds the place. An abstract name lies in a hash table. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,13 @@
 #include "base/arena.h"
 #include "base/ref.h"
 #include "kernel/net/unix.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 #define PATH_OFF offsetof(struct sockaddr_un, sun_path)
 #define BUCKETS 256

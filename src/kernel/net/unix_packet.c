@@ -6,6 +6,10 @@
 #include "base/arena.h"
 #include "kernel/net/unix.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 static struct linux_ucred sender_of(const struct sock *s, const struct sockmsg *m)
 {

@@ -4,6 +4,7 @@
  * another sender. An urgent byte is a packet of its own in the stream; taken by MSG_OOB it stays
  * there, empty, as the mark where reads end. */
 #include <errno.h>
+#include <poll.h>
 
 #include "kernel/net/unix.h"
 #include "kernel/platform/uio.h"

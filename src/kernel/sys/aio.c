@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -23,6 +24,13 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 #define EVENTS_MAX 65536 /* of all contexts of the cell, as /proc/sys/fs/aio-max-nr says */
 #define EVENTS_ABSURD (0x10000000U / sizeof(struct io_event))

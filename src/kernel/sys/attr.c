@@ -9,6 +9,15 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 static unsigned lookup_flags(unsigned at_flags)
 {

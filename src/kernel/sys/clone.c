@@ -23,7 +23,14 @@
 #include "kernel/sys/limits.h"
 #include "kernel/sys/signal.h"
 #include "kernel/sys/strays.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fsctx.h"
 
 #define BAD_FLAGS                                                                      \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \

@@ -7,6 +7,12 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 #define LAST_SIZE (NAME_MAX_LEN + 3) /* a component, a '/' and the NUL */
 

@@ -11,6 +11,17 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 /* ---- getdents ---- */
 

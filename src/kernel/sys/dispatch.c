@@ -18,9 +18,14 @@
 #include "kernel/sys/kept.h"
 #include "kernel/sys/post.h"
 #include "kernel/sys/seed.h"
+#include "kernel/task/call.h"
+#include "kernel/task/detach.h"
 #include "kernel/task/gate.h"
 #include "kernel/task/heldsig.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 
 typedef int64_t (*handler_fn)(struct task *t, const struct sysargs *a);
 

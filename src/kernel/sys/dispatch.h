@@ -3,7 +3,9 @@
 #define VIV_KERNEL_SYS_DISPATCH_H
 
 #include "host/notify.h"
-#include "kernel/task/task.h"
+
+struct sysargs;
+struct task;
 
 void dispatch_init(void);
 /* A call arrived. */

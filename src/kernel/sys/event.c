@@ -12,6 +12,11 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 /* ---- eventfd ---- */
 

@@ -8,6 +8,7 @@
  *
  * Setuid bits are not honored: a program never gains rights by being executed. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +29,20 @@
 #include "kernel/sys/mem.h"
 #include "kernel/sys/seed.h"
 #include "kernel/sys/wasm.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 
 #define SHEBANG_DEPTH 5
 #define PIE_BASE 0x555555554000UL

@@ -2,7 +2,12 @@
 #ifndef VIV_KERNEL_SYS_EXEC_H
 #define VIV_KERNEL_SYS_EXEC_H
 
-#include "kernel/vfs/vfs.h"
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct proc;
+struct task;
 
 /* Makes path ready to be t's next program: 0 or -errno. */
 int exec_prepare(struct task *t, int dfd, const char *path, unsigned lookup_flags,

@@ -26,9 +26,18 @@
 #include "base/log.h"
 #include "base/ref.h"
 #include "kernel/platform/cell.h"
+#include "kernel/platform/fastmem.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/post.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 
 #define CTX_TABLE 64
 #define CRED_TABLE 8

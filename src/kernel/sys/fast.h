@@ -5,10 +5,14 @@
 #ifndef VIV_KERNEL_SYS_FAST_H
 #define VIV_KERNEL_SYS_FAST_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
 
+struct fast_own;
 struct fastmm;
+struct fsctx;
 struct post;
+struct proc;
+struct task;
 
 /* ---- address spaces ---- */
 

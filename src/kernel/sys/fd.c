@@ -2,6 +2,7 @@
  * neither. */
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -13,7 +14,14 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 #include "kernel/vfs/async.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 #include "kernel/vfs/lock.h"
 
 #define DN_MULTISHOT_ 0x80000000u

@@ -11,7 +11,14 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
 #include "kernel/vfs/async.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
 
 #define MFD_NAME_MAX 249
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -12,6 +13,13 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/birth.h"
+#include "kernel/task/call.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
 
 char path_buf[PATH_MAX_LEN], path_buf2[PATH_MAX_LEN];
 

@@ -3,8 +3,13 @@
 #ifndef VIV_KERNEL_SYS_FILE_UTIL_H
 #define VIV_KERNEL_SYS_FILE_UTIL_H
 
+#include <fcntl.h>
+
 #include "kernel/platform/uio.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/path.h"
+
+struct newnode;
 
 #define ARG_INT(a, i) ((int)(a)->a[i])
 #define ARG_UINT(a, i) ((unsigned)(a)->a[i])

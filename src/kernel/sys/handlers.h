@@ -4,7 +4,10 @@
 #ifndef VIV_KERNEL_SYS_HANDLERS_H
 #define VIV_KERNEL_SYS_HANDLERS_H
 
-#include "kernel/task/task.h"
+#include "base/base.h"
+
+struct sysargs;
+struct task;
 
 #define SYSCALL(nr, name, status, format) \
 	int64_t sys_##name(struct task *t, const struct sysargs *a) __attribute__((weak));

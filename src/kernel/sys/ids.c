@@ -11,6 +11,8 @@
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/target.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define NOBODY ((uint32_t)-1) /* "leave as it is" in the set calls, invalid elsewhere */
 

@@ -21,6 +21,8 @@
 #include "kernel/sys/uts.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 _Static_assert(sizeof(struct utsname) == 6 * 65, "new_utsname");
 _Static_assert(offsetof(struct sysinfo, mem_unit) == LINUX_SYSINFO_SIZE - 8, "sysinfo");

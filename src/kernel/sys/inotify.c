@@ -6,6 +6,11 @@
 #include "kernel/fs/inotify/inotify.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 #define KNOWN_BITS                                                                               \
 	(IN_ALL_EVENTS | IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED | IN_ONLYDIR | IN_DONT_FOLLOW | \

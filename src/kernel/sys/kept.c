@@ -4,7 +4,8 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/pipe/pipe.h"
 #include "kernel/ipc/msg.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/call.h"
+#include "kernel/vfs/file.h"
 
 void kept_release(const struct call_kept *kept)
 {

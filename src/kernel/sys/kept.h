@@ -2,7 +2,9 @@
 #ifndef VIV_KERNEL_SYS_KEPT_H
 #define VIV_KERNEL_SYS_KEPT_H
 
-#include "kernel/task/task.h"
+struct call_kept;
+struct poll_kept;
+struct sem_wait;
 
 /* call_release. */
 void kept_release(const struct call_kept *kept);

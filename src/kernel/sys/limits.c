@@ -19,6 +19,8 @@
 #include "kernel/sys/seed.h"
 #include "kernel/sys/target.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define NR_OPEN 1048576u
 _Static_assert(RLIMITS == RLIM_NLIMITS, "limits");

@@ -2,7 +2,10 @@
 #ifndef VIV_KERNEL_SYS_LIMITS_H
 #define VIV_KERNEL_SYS_LIMITS_H
 
-#include "kernel/task/task.h"
+#include "base/base.h"
+
+struct proc;
+struct task;
 
 /* The limits of the cell's first process; fork copies them. */
 void limits_init(struct proc *p);

@@ -1,6 +1,7 @@
 /* mmap of files: the stub asks which descriptor to map; everything else about memory is the
  * host's. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -11,6 +12,13 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/mem.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
 
 #define MAP_FIXED_NOREPLACE_ 0x100000 /* not every libc has it */
 #define MAP_LEN_MAX (1ull << 47)

@@ -2,7 +2,11 @@
 #ifndef VIV_KERNEL_SYS_MEM_H
 #define VIV_KERNEL_SYS_MEM_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct file;
+struct mapping_req;
+struct task;
 
 /* Gives the runner of t's current call a descriptor to map f by. Its number there, or -errno;
  * *ret_keep: it stays open. */

@@ -11,6 +11,15 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 
 #define HARD_MSGS 65536
 #define HARD_SIZE (16L << 20)

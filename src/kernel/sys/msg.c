@@ -9,6 +9,10 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define MSG_EXCEPT_ 020000
 #define MSG_COPY_ 040000

@@ -12,7 +12,10 @@
 #include "kernel/sys/nr.h"
 #include "kernel/sys/refused.h"
 #include "kernel/sys/target.h"
+#include "kernel/task/call.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define MASK_BYTES_MAX PAGE_SIZE
 #define MODES 7 /* MPOL_DEFAULT ... MPOL_WEIGHTED_INTERLEAVE */

@@ -15,6 +15,17 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 #define LINUX_O_LARGEFILE 0100000 /* glibc has it as 0 */
 #define TMPFILE_BIT 020000000 /* O_TMPFILE without O_DIRECTORY */

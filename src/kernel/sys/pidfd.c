@@ -11,6 +11,11 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/signal.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
 
 #define PIDFD_NONBLOCK_ O_NONBLOCK
 

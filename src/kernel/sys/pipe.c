@@ -6,6 +6,9 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
 
 static int64_t pipe_give(struct task *t, uaddr_t addr, unsigned flags)
 {

@@ -8,6 +8,7 @@
  * nearly every one, makes two: all that it asks for is read at once and kept while it waits, and
  * all that it tells is written at once. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -18,6 +19,12 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/kept.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
 
 /* ---- time ---- */
 

@@ -30,6 +30,14 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "stub/post.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define BOXES 32
 #define AREAS 8

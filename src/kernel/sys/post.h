@@ -5,9 +5,12 @@
 #ifndef VIV_KERNEL_SYS_POST_H
 #define VIV_KERNEL_SYS_POST_H
 
-#include "kernel/task/task.h"
+#include <sys/types.h>
+
+#include "base/base.h"
 
 struct post;
+struct task;
 
 /* Whether there is a use for boxes at all: more than one processor, and runners that answer calls
  * (--fast). */

@@ -11,6 +11,8 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define TIMERSLACK_DEFAULT 50000u
 

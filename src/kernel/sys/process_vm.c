@@ -16,6 +16,12 @@
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/target.h"
 #include "stub/stub.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
 
 /* ---- memory ---- */
 

@@ -16,8 +16,12 @@
 #include "kernel/sys/nr.h"
 #include "kernel/sys/refused.h"
 #include "kernel/sys/uts.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cred.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/fsctx.h"
 
 static const struct refused {
 	uint16_t nr;

@@ -2,7 +2,10 @@
 #ifndef VIV_KERNEL_SYS_REFUSED_H
 #define VIV_KERNEL_SYS_REFUSED_H
 
-#include "kernel/task/task.h"
+#include "base/base.h"
+
+struct sysargs;
+struct task;
 
 /* The answer to a REFUSED call: what an unprivileged caller gets on Linux. Some have a harmless
  * form that works. */

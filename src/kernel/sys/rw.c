@@ -6,12 +6,19 @@
  * (O_SYNC, RWF_SYNC) does so once, after its last byte, and then only waits. */
 #include <errno.h>
 #include <linux/fs.h>
+#include <poll.h>
 
 #include "kernel/platform/guestrange.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
 #include "stub/post.h"
+#include "kernel/task/call.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 #ifndef RWF_NOAPPEND
 #define RWF_NOAPPEND 0x20

@@ -22,6 +22,8 @@
 #include "kernel/sys/seed.h"
 #include "kernel/sys/target.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define RR_INTERVAL 100000000LL
 #define RESET_ON_FORK 0x40000000

@@ -26,8 +26,12 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/strays.h"
-#include "kernel/task/cred.h"
 #include "stub/fast.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define FLAGS_KNOWN                                                                             \
 	(SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG | SECCOMP_FILTER_FLAG_SPEC_ALLOW | \

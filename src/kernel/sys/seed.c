@@ -11,8 +11,12 @@
 #include "host/child.h"
 #include "host/host.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/gate.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define ORDERS_MAX 1024
 #define ORDER_AGE (10 * NSEC_PER_SEC)

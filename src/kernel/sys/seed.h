@@ -9,7 +9,9 @@
 
 #include "base/list.h"
 #include "host/notify.h"
-#include "kernel/task/task.h"
+
+struct sysargs;
+struct task;
 
 struct seed_order {
 	/* Set by who gives the order, functions as CALLBACK. */

@@ -11,6 +11,9 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/kept.h"
+#include "kernel/task/call.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 static struct sem_set *set_of(struct ipc_obj *o)
 {

@@ -4,6 +4,8 @@
 
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/target.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 int64_t sys_getppid(struct task *t, const struct sysargs *a)
 {

@@ -17,6 +17,7 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
 #include "stub/stub.h"
+#include "kernel/task/task.h"
 
 #define SHM_HUGETLB_ 04000
 /* as /proc/sys/kernel/shmmax shows it; less is given */

@@ -10,10 +10,15 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/signal.h"
+#include "kernel/task/call.h"
+#include "kernel/task/cred.h"
 #include "kernel/task/gate.h"
 #include "kernel/task/heldsig.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 
 #define SI_TKILL_ (-6)
 

@@ -2,7 +2,12 @@
 #ifndef VIV_KERNEL_SYS_SIGNAL_H
 #define VIV_KERNEL_SYS_SIGNAL_H
 
-#include "kernel/task/task.h"
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct proc;
+struct task;
 
 bool may_signal(const struct task *t, struct proc *p, int sig);
 /* The same for a process that is in no table yet: by its ids and its session. */

@@ -8,6 +8,9 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
 
 static int64_t signalfd_do(struct task *t, const struct sysargs *a, unsigned flags)
 {

@@ -1,12 +1,18 @@
 /* Socket calls: making, naming and connecting them. Moving bytes is in sockmsg.c, options are in
  * sockopt.c. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
+#include "kernel/task/call.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
 
 #define SOCK_TYPE_BITS 0xf
 

@@ -11,6 +11,11 @@
 #include "kernel/net/route.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/sockcall.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
 
 void extra_drop(struct sock_extra *x)
 {

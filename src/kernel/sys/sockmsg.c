@@ -5,6 +5,7 @@
  * the call with the count so far, which callers must expect anyway. recvmmsg counts its finished
  * messages in call.done. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,6 +13,9 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
 
 #define MMSG_MAX 1024u
 #define TIMEOUT_SECS_MAX (INT64_MAX / NSEC_PER_SEC / 4)

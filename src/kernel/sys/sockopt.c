@@ -9,6 +9,8 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
 
 #define BUF_MAX 212992
 #define SNDBUF_MIN 4608

@@ -6,11 +6,18 @@
  * it has room for. One run of a call moves at most RUN_MAX bytes, so that it cannot hold up the
  * loop; a shorter count is allowed for all of these calls. */
 #include <errno.h>
+#include <poll.h>
 
 #include "kernel/fs/pipe/pipe.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/ops.h"
 
 #define XFER_SIZE 65536u
 #define DEV_NULL 0x103 /* 1, 3 */

@@ -12,6 +12,13 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 
 #ifndef AT_STATX_SYNC_TYPE
 #define AT_STATX_SYNC_TYPE 0x6000

@@ -10,7 +10,7 @@ bool strays_are_possible(void);
 void strays_sweep(void);
 /* The same at once, for who must know that there are none. */
 void strays_end(void);
-/* procs_pause() and procs_resume() of task.h, for those that are in no table: processes, and
+/* procs_pause() and procs_resume() of task/proc.h, for those that are in no table: processes, and
  * threads of others. */
 void strays_pause(void);
 void strays_resume(void);

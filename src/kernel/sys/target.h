@@ -2,7 +2,12 @@
 #ifndef VIV_KERNEL_SYS_TARGET_H
 #define VIV_KERNEL_SYS_TARGET_H
 
-#include "kernel/task/task.h"
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct proc;
+struct task;
 
 /* 0 and the process (0: the caller's own; a thread's number finds its process), or -ESRCH, or
  * WAITING while a new process that may have this number has not announced itself. Borrows. */

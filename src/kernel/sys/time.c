@@ -11,9 +11,13 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/target.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/itimer.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
+#include "kernel/task/task.h"
 
 #define NSEC_PER_TICK (NSEC_PER_SEC / HOST_TICKS)
 

@@ -11,8 +11,10 @@
 #include "host/host.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/task/call.h"
 #include "kernel/task/gate.h"
 #include "stub/stub.h"
+#include "kernel/task/task.h"
 
 static int trace_fd = -1;
 

@@ -2,7 +2,10 @@
 #ifndef VIV_KERNEL_SYS_UTS_H
 #define VIV_KERNEL_SYS_UTS_H
 
-#include "kernel/task/task.h"
+#include "base/base.h"
+
+struct sysargs;
+struct task;
 
 #define UTS_LEN 64
 

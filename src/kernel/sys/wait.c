@@ -11,7 +11,11 @@
 #include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/call.h"
 #include "kernel/task/cputime.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 #define WAIT_OPTIONS (WNOHANG | WUNTRACED | WCONTINUED | __WALL | __WCLONE | __WNOTHREAD)
 

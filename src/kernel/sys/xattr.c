@@ -11,6 +11,11 @@
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/path.h"
 
 #define XATTR_NAME_LEN 255
 #define XATTR_SIZE_LIMIT 65536u

@@ -9,7 +9,11 @@
 #include <poll.h>
 
 #include "base/arena.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/gate.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 void (*call_run)(struct task *t) SEALED;
 void (*call_release)(const struct call_kept *kept) SEALED;

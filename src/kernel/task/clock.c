@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "host/host.h"
-#include "kernel/task/task.h"
+#include "kernel/task/clock.h"
 
 static int64_t mono, real;
 static bool mono_valid, real_valid;

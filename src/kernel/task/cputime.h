@@ -4,7 +4,10 @@
 
 #include <sys/resource.h>
 
-#include "kernel/task/task.h"
+#include "base/base.h"
+
+struct proc;
+struct task;
 
 /* Of all its threads, the ended ones too, in ns; of a zombie, what it used. Neither ever goes
  * back. */

@@ -1,4 +1,4 @@
-/* Credentials: the questions (task.h) and what follows from a change of user (cred.h).
+/* Credentials: questions about them, and what follows from a change of user.
  *
  * Root of a cell has every capability inside it. Leaving uid 0 loses them as on Linux: the
  * effective set with the effective uid, all sets when no uid is 0 any more (unless PR_SET_KEEPCAPS

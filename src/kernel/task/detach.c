@@ -34,8 +34,14 @@
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/detach.h"
 #include "kernel/task/gate.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 
 #define KEEP 32 /* so many may wait as they are */
 /* How many calls are made before one that waits is detached: about as many as make up for what it

@@ -5,6 +5,9 @@
 
 #include "kernel/platform/cell.h"
 #include "stub/stub.h"
+#include "kernel/task/detach.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 
 struct call_hooks call_hooks SEALED;
 

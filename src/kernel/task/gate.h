@@ -24,7 +24,7 @@
 #define VIV_KERNEL_TASK_GATE_H
 
 #include "host/notify.h"
-#include "kernel/task/task.h"
+#include "kernel/task/call.h"
 
 #define ERESTARTSYS 512 /* the host's */
 

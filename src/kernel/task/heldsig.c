@@ -21,8 +21,11 @@
 #include "base/arena.h"
 #include "host/child.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 
 #define HELD_MAX 4096 /* of one process */
 

@@ -2,8 +2,11 @@
 #ifndef VIV_KERNEL_TASK_HELDSIG_H
 #define VIV_KERNEL_TASK_HELDSIG_H
 
+#include "base/base.h"
 #include "kernel/abi/signal.h"
-#include "kernel/task/task.h"
+
+struct proc;
+struct task;
 
 /* The signal is wanted by a signalfd of p and blocked by only (NULL: by every thread): keeps it. 1
  * kept, 0 it is to be sent on, -EAGAIN too many are queued. */

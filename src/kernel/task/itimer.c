@@ -12,7 +12,10 @@
 #include "host/procmem.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/itimer.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
+#include "kernel/task/signal.h"
 
 /* A repeating timer runs no oftener than this, so that a guest cannot keep the main loop busy with
  * one. */

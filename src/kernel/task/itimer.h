@@ -3,7 +3,9 @@
 #ifndef VIV_KERNEL_TASK_ITIMER_H
 #define VIV_KERNEL_TASK_ITIMER_H
 
-#include "kernel/task/task.h"
+#include "base/base.h"
+
+struct proc;
 
 struct itimer_ns {
 	int64_t value, interval; /* value 0: not running */

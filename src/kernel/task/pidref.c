@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/task/proc.h"
 #include "kernel/task/pidref.h"
 
 OBJ_TYPE(pidref_type, struct pidref, 65536);

@@ -5,7 +5,11 @@
 #ifndef VIV_KERNEL_TASK_PIDREF_H
 #define VIV_KERNEL_TASK_PIDREF_H
 
-#include "kernel/task/task.h"
+#include <sys/types.h>
+
+#include "kernel/task/waitq.h"
+
+struct proc;
 
 struct pidref {
 	uint32_t refs;

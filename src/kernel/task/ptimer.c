@@ -22,7 +22,11 @@
 #include "host/procmem.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cputime.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 #include "kernel/task/ptimer.h"
 
 #define REPEAT_MIN 100000LL

@@ -4,7 +4,9 @@
 
 #include "kernel/abi/time.h"
 #include "kernel/task/itimer.h"
-#include "kernel/task/task.h"
+
+struct ptimer;
+struct task;
 
 /* A new timer on clock; ev NULL: SIGALRM with the timer's number. Its number, or -EINVAL,
  * -EOPNOTSUPP, -EAGAIN (too many). */

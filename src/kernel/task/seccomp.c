@@ -21,8 +21,9 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
-#include "kernel/task/task.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define FILTERS_MAX 16384
 #define PENALTY 4

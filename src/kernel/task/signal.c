@@ -18,9 +18,13 @@
 #include "host/procmem.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/heldsig.h"
-#include "kernel/task/task.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/task/signal.h"
 
 #define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 #define IGNORED (SIGBIT(SIGCHLD) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH)) /* by default */

@@ -12,10 +12,16 @@
 #include "base/log.h"
 #include "host/child.h"
 #include "kernel/abi/signal.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/detach.h"
 #include "kernel/task/heldsig.h"
 #include "kernel/task/pidref.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/gate.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
 
 OBJ_TYPE(task_type, struct task, 0);
 OBJ_TYPE(proc_type, struct proc, 0);

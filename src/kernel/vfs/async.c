@@ -10,10 +10,15 @@
 #include "kernel/vfs/async.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 
 #include "base/arena.h"
 #include "kernel/abi/signal.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 struct async {
 	struct waiter waiter;

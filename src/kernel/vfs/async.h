@@ -2,11 +2,13 @@
 #ifndef VIV_KERNEL_VFS_ASYNC_H
 #define VIV_KERNEL_VFS_ASYNC_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
 
 #define FASYNC_BIT 020000u /* O_ASYNC */
 
+struct file;
 struct linux_siginfo;
+struct task;
 
 /* F_SETOWN: a process, or minus a group; 0: nobody. -ESRCH, -EINVAL. */
 int file_owner_set(struct task *t, struct file *f, int64_t who);

@@ -10,6 +10,17 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 bool inode_owner_or_capable(const struct inode *ino, const struct cred *c)

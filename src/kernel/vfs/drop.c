@@ -3,7 +3,10 @@
  * may be gone. What is in use stays. Names are dropped some at a time, as there may be very many
  * where each holds its parent; each file system's own work is bounded by its contract
  * (fs_ops.drop). */
+#include "base/program.h"
 #include "host/child.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/mount.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define NAMES_PIECE 8192

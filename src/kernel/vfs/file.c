@@ -6,6 +6,7 @@
  * anonymous file system; when somebody asks for its place all the same (/proc/self/fd/0 is opened),
  * a detached name on a mount outside of the tree is made for it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -14,7 +15,19 @@
 #include "base/arena.h"
 #include "base/ref.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
 #include "kernel/vfs/async.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/lock.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define FILES_DEFAULT 65536

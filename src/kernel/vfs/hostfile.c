@@ -12,8 +12,12 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/program.h"
 #include "host/host.h"
 #include "kernel/platform/uio.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define BOUNCE_SIZE (256UL << 10)

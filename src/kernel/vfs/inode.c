@@ -11,7 +11,12 @@
 #include <unistd.h>
 
 #include "base/ref.h"
-#include "kernel/vfs/vfs.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define FIRST_MADE_UP_INO 1024
 

@@ -9,10 +9,17 @@
  * processes. Who waits for whom is kept in the task as a process number, which cannot dangle. Left
  * out: leases and mandatory locks. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 
 #include "base/arena.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 #include "kernel/vfs/lock.h"
 #include "kernel/vfs/ranges.h"
 

@@ -4,7 +4,15 @@
 #ifndef VIV_KERNEL_VFS_LOCK_H
 #define VIV_KERNEL_VFS_LOCK_H
 
-#include "kernel/vfs/vfs.h"
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct fdtable;
+struct file;
+struct inode;
+struct task;
+struct waitq;
 
 #define LOCK_TO_EOF ((uint64_t)INT64_MAX) /* the last byte of a range without end */
 
@@ -29,5 +37,9 @@ void lock_posix_get(struct file *f, const struct fdtable *ft, bool ofd, struct l
 int lock_posix_set(struct file *f, struct task *t, bool ofd, const struct lock_range *r, bool wait);
 /* Woken (POLLOUT) when locks of the inode change. Only after -EAGAIN; borrowed. */
 struct waitq *lock_waitq(struct inode *ino);
+
+void locks_release_file(struct file *f); /* last close: flock and OFD locks */
+/* Any close in a table of descriptors: the POSIX locks that were taken through it. */
+void locks_release_posix(struct inode *ino, const struct fdtable *ft);
 
 #endif

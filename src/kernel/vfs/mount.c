@@ -9,6 +9,11 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define ATIME_RELATIVE_SEC (24 * 3600)

@@ -13,6 +13,11 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 struct mntns {

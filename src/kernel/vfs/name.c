@@ -19,7 +19,12 @@
 #include <sys/inotify.h>
 
 #include "base/arena.h"
+#include "base/program.h"
 #include "base/ref.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/notify.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define NAMES_CACHED 16384 /* unreferenced names that are kept */

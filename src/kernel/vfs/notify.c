@@ -1,7 +1,9 @@
-/* Telling whoever watches what happened to a file; see vfs_notify in vfs.h. */
-#include "kernel/vfs/vfs.h"
+/* Telling whoever watches what happened to a file; see vfs_notify in notify.h. */
 
 #include <sys/inotify.h>
+
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
 
 void (*vfs_notify)(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
 		   uint32_t cookie);

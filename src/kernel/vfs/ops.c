@@ -11,6 +11,15 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 /* A last component as the caller gives it. */

@@ -5,10 +5,20 @@
  * Whose limits count is told by the uio's thread. A write from the kernel's own buffer (sendfile)
  * has none: its caller asks vfs_write_limit() itself. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/ops.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 /* Other programs of the host may have changed the file. */

@@ -2,7 +2,14 @@
 #ifndef VIV_KERNEL_VFS_VFS_PRIV_H
 #define VIV_KERNEL_VFS_VFS_PRIV_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct cred;
+struct fs;
+struct inode;
+struct mount;
+struct name;
+struct path;
 
 /* A name that is not in the tree and shows as deleted; takes the inode reference on success;
  * returns ref or NULL. */

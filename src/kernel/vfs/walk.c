@@ -10,9 +10,19 @@
  * Order of the errors at each step: not a directory, no search permission, name too long, then what
  * the look-up says. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 #include "kernel/vfs/vfs_priv.h"
 
 struct walk {

@@ -17,6 +17,9 @@
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 #define RANDOM_READ_MAX 33554431 /* one read gives no more, so that it never takes long */
 #define RNDGETENTCNT_ 0x80045200U

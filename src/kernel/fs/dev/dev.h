@@ -2,7 +2,12 @@
 #ifndef VIV_KERNEL_FS_DEV_DEV_H
 #define VIV_KERNEL_FS_DEV_DEV_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct file;
+struct fs;
+struct inode;
+struct task;
 
 /* The file system of /dev; pts, shm and mqueue are empty directories to mount on. returns ref,
  * or NULL. */

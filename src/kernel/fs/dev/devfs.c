@@ -6,6 +6,7 @@
 #include "kernel/fs/dev/dev.h"
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/fs/stream/stream.h"
+#include "kernel/vfs/fs.h"
 
 #define DEVICE(major, minor) ((major) << 8 | (minor))
 #define CHR(node_name, perm, major, minor)                                                \

@@ -14,12 +14,18 @@
 #include "kernel/fs/epoll/epoll.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 
 #include "base/arena.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define EP_MAX_NESTS 4
 #define EP_PRIVATE (EPOLLWAKEUP | EPOLLONESHOT | EPOLLET | EPOLLEXCLUSIVE)

@@ -2,10 +2,12 @@
 #ifndef VIV_KERNEL_FS_EPOLL_EPOLL_H
 #define VIV_KERNEL_FS_EPOLL_EPOLL_H
 
+#include "base/base.h"
 #include "kernel/abi/fs.h"
-#include "kernel/vfs/vfs.h"
 
 struct epoll;
+struct file;
+struct task;
 
 /* The most events that one call gives. */
 #define EPOLL_BATCH 4096

@@ -3,10 +3,14 @@
 #include "kernel/fs/eventfd/eventfd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/file.h"
 
 struct eventfd {
 	uint64_t count;

@@ -2,7 +2,9 @@
 #ifndef VIV_KERNEL_FS_EVENTFD_EVENTFD_H
 #define VIV_KERNEL_FS_EVENTFD_EVENTFD_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct file;
 
 /* flags: O_NONBLOCK. semaphore: a read takes one. returns ref. */
 int must_check eventfd_make(uint32_t count, bool semaphore, uint32_t flags, struct file **ret_);

@@ -9,6 +9,11 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/hostdir/hnode.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 
 /* ---- content ---- */
 

@@ -2,7 +2,12 @@
 #ifndef VIV_KERNEL_FS_HOSTDIR_HNODE_H
 #define VIV_KERNEL_FS_HOSTDIR_HNODE_H
 
+#include "base/list.h"
 #include "kernel/fs/hostdir/hostdir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 
 #define HOSTDIR_BUCKETS 512
 #define HOSTDIR_OTHER_ID 65534

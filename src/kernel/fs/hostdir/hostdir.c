@@ -32,6 +32,10 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/hostdir/hnode.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 
 OBJ_TYPE(hostdir_type, struct hostdir, 64);
 OBJ_TYPE(hdnode_type, struct hdnode, 0);

@@ -2,7 +2,9 @@
 #ifndef VIV_KERNEL_FS_HOSTDIR_HOSTDIR_H
 #define VIV_KERNEL_FS_HOSTDIR_HOSTDIR_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct fs;
 
 /* The tree below dirfd (taken; O_PATH is enough), with refs = 1; NULL: no memory or not a
  * directory. Files of this process's own host user are shown as owned by show_uid and show_gid, all

@@ -22,6 +22,9 @@
 
 #include "host/host.h"
 #include "kernel/fs/hostdir/hnode.h"
+#include "kernel/task/clock.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define OWNER_ATTR "user.vivarium.owner"
 #define OWNERS_ATTR "user.vivarium.owners"

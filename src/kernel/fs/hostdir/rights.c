@@ -12,6 +12,8 @@
 
 #include "host/host.h"
 #include "kernel/fs/hostdir/hnode.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 bool rights_lend(struct rights *r, struct hdnode *n, uint32_t bits, int64_t err)
 {

@@ -14,6 +14,8 @@
  * parent is told), and file systems on which the host does not notice it (what another machine does
  * on a network file system). */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/inotify.h>
 
@@ -21,6 +23,8 @@
 #include "kernel/fs/hostdir/hnode.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
 
 #define CHANGES                                                                                    \
 	(IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE | IN_CREATE | IN_DELETE | IN_MOVE_SELF | \

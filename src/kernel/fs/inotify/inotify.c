@@ -13,6 +13,8 @@
 #include "kernel/fs/inotify/inotify.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -21,6 +23,11 @@
 #include "base/arena.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/notify.h"
 
 /* As /proc/sys/fs/inotify shows them. */
 #define MAX_EVENTS 16384

@@ -2,8 +2,10 @@
 #ifndef VIV_KERNEL_FS_INOTIFY_INOTIFY_H
 #define VIV_KERNEL_FS_INOTIFY_INOTIFY_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
 
+struct file;
+struct inode;
 struct inotify;
 
 /* flags: O_NONBLOCK. uid: whose limits count. returns ref. -EMFILE: the user has too many. */

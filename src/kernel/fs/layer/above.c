@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/layer/record.h"
+#include "kernel/vfs/inode.h"
 
 struct above {
 	struct lstore *s;

@@ -16,6 +16,8 @@
 #include "base/log.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define WORTH_BYTES (4u << 20)
 #define WORTH_TIMES 4

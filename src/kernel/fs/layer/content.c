@@ -20,6 +20,10 @@
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define COPY_STEP (1UL << 30)
 #define CUT_STEP (32UL << 20)

@@ -15,7 +15,10 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/task/call.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 /* Copies go in steps, as syncs of others are to come between. */
 struct content_limits content_limits = { .piece = 2u << 20, .copy = 32u << 20, .cut = 16u << 20 };

@@ -11,6 +11,11 @@
 
 #include "base/arena.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 struct names {
 	struct dirsink sink; /* first */

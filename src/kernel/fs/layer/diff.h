@@ -3,7 +3,10 @@
 #ifndef VIV_KERNEL_FS_LAYER_DIFF_H
 #define VIV_KERNEL_FS_LAYER_DIFF_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct fs;
+struct inode;
 
 #define TREE_PATH_MAX 65536
 #define TREE_DEPTH_MAX 4096

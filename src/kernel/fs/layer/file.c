@@ -8,6 +8,9 @@
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
 #include "kernel/platform/uio.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 static int64_t layer_read(struct file *f, struct uio *u, int64_t pos)
 {

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "kernel/fs/layer/node.h"
 #include "kernel/platform/cell.h"
+#include "kernel/vfs/inode.h"
 
 #define IDS_MIN 256
 

@@ -11,6 +11,11 @@
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/timer.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 OBJ_TYPE(layer_type, struct layer, 256);
 

@@ -5,7 +5,9 @@
 
 #include "wire/bootspec.h"
 #include "kernel/fs/image/image.h"
-#include "kernel/vfs/vfs.h"
+
+struct fs;
+struct sync_request;
 
 /* A new layer with refs = 1, its root made; NULL: no memory. Takes lower (NULL: none, a tmpfs).
  * max_bytes of content and max_inodes of new files and names; 0: no limit of its own. type_name is

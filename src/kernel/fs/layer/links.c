@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/inode.h"
 
 static bool is_same_file(const struct image_node *a, const struct image_node *b)
 {

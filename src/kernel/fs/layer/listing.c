@@ -10,6 +10,8 @@
 
 #include "base/arena.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
 
 struct listing {
 	char *buf; /* blob of cap bytes: ino (8), type (1), lower (1), length (1), name; again */

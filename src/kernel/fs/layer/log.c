@@ -17,6 +17,9 @@
 #include "base/log.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/task/clock.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 
 #define RESERVE (64u << 10)
 #define STEP_MIN (128u << 10)

@@ -1,11 +1,17 @@
 /* Inodes of a layer: their making and end, and the inode operations. See node.h for how they hang
  * together. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/task/clock.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 OBJ_TYPE(lnode_type, struct lnode, 0);
 

@@ -23,8 +23,12 @@
 #ifndef VIV_KERNEL_FS_LAYER_NODE_H
 #define VIV_KERNEL_FS_LAYER_NODE_H
 
+#include "base/list.h"
 #include "kernel/fs/image/fdcache.h"
 #include "kernel/fs/layer/layer.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define TMPFS_MAGIC_ 0x01021994
 #define OVERLAYFS_MAGIC_ 0x794c7630

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/inode.h"
 
 #define ORPHANS_MAX 512u /* each has a descriptor; the bytes of further ones stay counted */
 

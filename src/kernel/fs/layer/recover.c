@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/timer.h"
 
 #define STEP_NODES 256

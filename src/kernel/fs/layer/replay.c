@@ -17,6 +17,9 @@
 #include "base/log.h"
 #include "host/host.h"
 #include "kernel/fs/layer/record.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 
 #define LINK_TEXT_MAX 4095
 #define EXPECT_MAX (64u << 20)

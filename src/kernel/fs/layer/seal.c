@@ -13,6 +13,7 @@
 
 #include "host/host.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/inode.h"
 
 #define COPY_NAME "tmp"
 

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "host/host.h"
+#include "kernel/vfs/fs.h"
 #include "kernel/fs/layer/store.h"
 
 #define DISK_FREE_LONG (16u << 20)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "kernel/vfs/inode.h"
 #include "kernel/fs/layer/sync.h"
 
 /* Much more than the way to another thread and back. */

@@ -20,7 +20,10 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/layer/sync.h"
+#include "kernel/task/call.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 /* What takes the host longer than the way to the other thread and back, by far. */
 #define LONG_BYTES (4u << 20)

@@ -17,10 +17,13 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/program.h"
 #include "host/host.h"
 #include "kernel/fs/layer/diff.h"
 #include "kernel/fs/layer/node.h"
 #include "kernel/fs/layer/outstream.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 #define BLOCK 512u
 #define RECORDS_MAX (512u << 10) /* of one entry: attributes of 64 KiB and paths */

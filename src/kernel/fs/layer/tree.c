@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/inode.h"
 
 #define PIN_DEPTH 4096
 

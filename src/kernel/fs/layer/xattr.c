@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/inode.h"
 
 #define RECORD_HEAD 6
 #define XATTR_NAME_LEN_MAX 255

@@ -18,6 +18,11 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/hostwork.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define MEMFD_NAME_MAX 249
 #define MEMFD_NOEXEC_SEAL 8u

@@ -2,7 +2,9 @@
 #ifndef VIV_KERNEL_FS_MEMFD_MEMFD_H
 #define VIV_KERNEL_FS_MEMFD_MEMFD_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct file;
 
 /* A new file, open for reading and writing. flags are Linux's MFD_*; -EINVAL for others and for a
  * name over 249 bytes. The caller sets the inode's owner. returns ref. */

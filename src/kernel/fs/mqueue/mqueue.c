@@ -4,7 +4,9 @@
 #include "kernel/fs/mqueue/mqueue.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +16,12 @@
 #include "base/ref.h"
 #include "kernel/abi/signal.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 OBJ_TYPE(mqueue_type, struct mqueue, 4096);
 

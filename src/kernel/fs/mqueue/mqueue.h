@@ -2,7 +2,15 @@
 #ifndef VIV_KERNEL_FS_MQUEUE_MQUEUE_H
 #define VIV_KERNEL_FS_MQUEUE_MQUEUE_H
 
-#include "kernel/vfs/vfs.h"
+#include <sys/types.h>
+
+#include "base/list.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/name.h"
+
+struct cred;
+struct file;
+struct task;
 
 /* As /proc/sys/fs/mqueue shows them. */
 #define MQ_MAX_QUEUES 256

@@ -7,9 +7,12 @@
 #include "kernel/fs/pidfd/pidfd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 
 #include "kernel/platform/uio.h"
+#include "kernel/vfs/file.h"
 
 static uint32_t pidfd_poll(struct file *f)
 {

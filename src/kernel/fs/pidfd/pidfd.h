@@ -3,7 +3,8 @@
 #define VIV_KERNEL_FS_PIDFD_PIDFD_H
 
 #include "kernel/task/pidref.h"
-#include "kernel/vfs/vfs.h"
+
+struct file;
 
 /* Takes the reference of r, also when it fails. flags: O_NONBLOCK. returns ref. */
 int must_check pidfd_make(struct pidref *r, uint32_t flags, struct file **ret_);

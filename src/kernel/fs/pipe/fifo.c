@@ -6,10 +6,16 @@
  * is run again from its start after a wake-up, this state is kept with the call, together with the
  * place that was opened: a rename meanwhile changes nothing. */
 #include <errno.h>
+#include <fcntl.h>
 
 #include "base/arena.h"
 #include "base/ref.h"
 #include "kernel/fs/pipe/pipe_priv.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 struct fifo_wait {
 	struct pipe *pipe; /* counted, also as reader or writer */

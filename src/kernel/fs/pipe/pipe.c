@@ -13,6 +13,8 @@
 
 #include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -20,6 +22,9 @@
 #include "kernel/fs/pipe/pipe_priv.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 OBJ_TYPE(pipe_type, struct pipe, 8192);
 

@@ -2,7 +2,15 @@
 #ifndef VIV_KERNEL_FS_PIPE_PIPE_H
 #define VIV_KERNEL_FS_PIPE_PIPE_H
 
-#include "kernel/vfs/vfs.h"
+#include <poll.h>
+
+#include "base/base.h"
+
+struct fifo_wait;
+struct file;
+struct path;
+struct task;
+struct uio;
 
 #define PIPE_ATOMIC 4096u /* PIPE_BUF: writes up to this size are never split */
 #define PIPE_SIZE_DEFAULT (64u << 10)

@@ -3,6 +3,8 @@
 #define VIV_KERNEL_FS_PIPE_PIPE_PRIV_H
 
 #include "kernel/fs/pipe/pipe.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/file.h"
 
 struct pipe_packet {
 	uint64_t start, end;

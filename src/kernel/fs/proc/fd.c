@@ -2,11 +2,17 @@
  * opening it opens the same inode anew, also when the file has no name any more or never had
  * one. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
 
 /* The descriptor that a link is about; NULL: closed meanwhile. Borrowed. */
 static const struct fdslot *pi_slot(const struct pinode *pi)

@@ -2,6 +2,7 @@
  * own /proc of the host, by number, with a path that is made here; nothing of it is passed on
  * without being parsed or filtered by the caller. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "host/host.h"
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
 
 int hostview_open(pid_t pid, pid_t tid, const char *file)
 {

@@ -10,6 +10,7 @@
 
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/task.h"
 
 static uint32_t session_last;
 

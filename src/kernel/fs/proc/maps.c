@@ -13,6 +13,7 @@
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/fs/proc/procmap.h"
 #include "stub/stub.h"
+#include "kernel/task/proc.h"
 
 #define NAME_COLUMN 73
 

@@ -12,6 +12,8 @@
 #include "kernel/platform/guestrange.h"
 #include "kernel/platform/uio.h"
 #include "stub/stub.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 #define CHUNK 16384U
 #define RUN_MAX (16UL << 20) /* of one call, so that it cannot hold up the loop */

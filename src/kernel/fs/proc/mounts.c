@@ -4,6 +4,11 @@
 #include <sys/sysmacros.h>
 
 #include "kernel/fs/proc/proc_priv.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/path.h"
 
 /* Blanks and backslashes in names are written in octal, as the readers of these files expect. */
 static void put_escaped(struct textbuf *b, const char *s)

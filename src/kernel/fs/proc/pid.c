@@ -13,6 +13,12 @@
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/loop.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/path.h"
 
 #define CAP_SYS_PTRACE_ 19
 #define CAP_SYS_RESOURCE_ 24

@@ -2,7 +2,14 @@
 #ifndef VIV_KERNEL_FS_PROC_PROC_H
 #define VIV_KERNEL_FS_PROC_PROC_H
 
-#include "kernel/vfs/vfs.h"
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct file;
+struct fs;
+struct proc;
+struct task;
 
 /* returns ref, or NULL. */
 struct fs *procfs_new(void);

@@ -8,7 +8,7 @@
 
 #include "kernel/fs/proc/proc.h"
 #include "kernel/fs/pseudo/pseudo.h"
-#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 #define TICK_NS 10000000L /* USER_HZ is 100 */
 

@@ -6,8 +6,12 @@
 
 #include "base/arena.h"
 #include "host/host.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
+#include "kernel/vfs/path.h"
 #include "kernel/fs/proc/procmap.h"
-#include "kernel/vfs/vfs.h"
 
 #define CHAINS 256
 #define CHAIN 8

@@ -13,6 +13,11 @@
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/version.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 /* ---- links to the reader ---- */
 

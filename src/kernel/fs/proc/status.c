@@ -12,6 +12,11 @@
 #include "kernel/fs/proc/proc_priv.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/fsctx.h"
 
 #define STUB_SIGNALS (1UL << (SIGSYS - 1) | 1UL << 63)
 

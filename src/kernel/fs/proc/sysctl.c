@@ -13,6 +13,8 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/platform/version.h"
+#include "kernel/task/call.h"
+#include "kernel/vfs/fs.h"
 
 #define WORD_MAX 20 /* of a number, as Linux */
 

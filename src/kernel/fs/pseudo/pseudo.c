@@ -5,11 +5,15 @@
  * what can be changed is changed by store().
  * Left out: creating, removing and renaming entries, hard links, extended attributes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/program.h"
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/fs/pseudo/pseudo_file.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
 
 OBJ_TYPE(pinode_type, struct pinode, 0);
 OBJ_TYPE(pseudo_fs_type, struct pseudo_fs, 0);

@@ -15,7 +15,9 @@
 #ifndef VIV_KERNEL_FS_PSEUDO_PSEUDO_H
 #define VIV_KERNEL_FS_PSEUDO_PSEUDO_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/list.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 /* ---- text that grows ---- */
 

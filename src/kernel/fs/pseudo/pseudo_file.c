@@ -5,11 +5,14 @@
  * found by the uio's thread: what a file shows may depend on it. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/fs/pseudo/pseudo_file.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/call.h"
+#include "kernel/task/task.h"
 
 OBJ_TYPE(textbuf_type, struct textbuf, 0);
 

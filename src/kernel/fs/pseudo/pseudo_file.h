@@ -2,7 +2,7 @@
 #ifndef VIV_KERNEL_FS_PSEUDO_PSEUDO_FILE_H
 #define VIV_KERNEL_FS_PSEUDO_PSEUDO_FILE_H
 
-#include "kernel/vfs/vfs.h"
+#include "kernel/vfs/file.h"
 
 extern const struct file_ops pseudo_fops;
 

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/program.h"
 #include "kernel/fs/pseudo/pseudo.h"
+#include "kernel/task/clock.h"
 
 #define TEXT_FIRST 1024
 

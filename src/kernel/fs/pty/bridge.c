@@ -12,6 +12,11 @@
 #include "host/host.h"
 #include "kernel/fs/pty/pty_priv.h"
 #include "kernel/platform/loop.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/timer.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
 
 #define OUT_MAX 4096 /* PIPE_BUF: what a writable pipe or terminal takes without blocking */
 #define IN_MAX 1024

@@ -4,9 +4,11 @@
 #ifndef VIV_KERNEL_FS_PTY_BRIDGE_H
 #define VIV_KERNEL_FS_PTY_BRIDGE_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
 
 struct bridge;
+struct file;
+struct proc;
 
 /* A new pair whose terminal belongs to uid; *ret_slave: an open file of it, returns ref. Takes both
  * descriptors, also when it fails. hang_up: the end of the input hangs the terminal up. -errno. */

@@ -8,6 +8,13 @@
 #include <sys/sysmacros.h>
 
 #include "kernel/fs/pty/pty_priv.h"
+#include "kernel/task/cred.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/mount.h"
+#include "kernel/vfs/name.h"
 
 #define SLAVE_MODE (S_IFCHR | 0620)
 #define SLAVE_GID 5 /* tty */

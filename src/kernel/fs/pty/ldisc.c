@@ -10,6 +10,10 @@
 #include <linux/tty.h>
 #include <string.h>
 
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
+
 #define DECISECOND 100000000LL
 #define ECHO_WATERMARK 256
 

@@ -10,7 +10,8 @@
 
 #include "kernel/abi/termios.h"
 #include "kernel/platform/uio.h"
-#include "kernel/task/task.h"
+
+struct task;
 
 #define LDISC_LINE 4096 /* Linux's N_TTY_BUF_SIZE: no line is longer */
 #define LDISC_IN 8192 /* bytes of the master that the line has no room for */

@@ -4,7 +4,9 @@
  * still being edited. */
 #include <signal.h>
 
+#include "base/program.h"
 #include "kernel/fs/pty/ldisc.h"
+#include "kernel/task/clock.h"
 
 static bool has_iflag(const struct ldisc *ld, uint32_t flag)
 {

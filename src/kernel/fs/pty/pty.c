@@ -7,11 +7,17 @@
  * told, readers get an end of file and writers EIO, the name goes. Left out: BSD pairs, the flow
  * control of the master's own side (TCXONC there does nothing). */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>
 
 #include "base/arena.h"
 #include "kernel/fs/pty/pty_priv.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/inode.h"
 
 #define CAP_SYS_ADMIN_ 21
 /* seconds: times of a terminal are this coarse, so that they tell nothing of keystrokes */

@@ -2,7 +2,11 @@
 #ifndef VIV_KERNEL_FS_PTY_PTY_H
 #define VIV_KERNEL_FS_PTY_PTY_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct file;
+struct fs;
+struct task;
 
 /* The file system of /dev/pts; the same one each time. returns ref, or NULL. */
 struct fs *devpts_new(void);

@@ -2,6 +2,7 @@
  * them; flushing means a different buffer at each end. Nothing here waits for output to drain: as
  * on Linux, a pair has no line that could hold it back. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/tty.h>
 #include <signal.h>
@@ -11,6 +12,10 @@
 #include "kernel/fs/pty/pty_priv.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/path.h"
 
 #define BAUD_BITS 15
 

@@ -5,6 +5,8 @@
 #include "kernel/fs/pty/ldisc.h"
 #include "kernel/fs/pty/pty.h"
 #include "kernel/fs/tty/tty.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/inode.h"
 
 #define PTY_MAX 1024
 #define PTY_MAJOR 136

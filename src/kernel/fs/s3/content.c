@@ -8,6 +8,7 @@
  * can be written to meanwhile, and is then uploaded again. What is written through a mapping counts
  * when the descriptor is closed or synced. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,12 @@
 #include "kernel/fs/s3/s3node.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define BOUNCE_SIZE (256UL << 10)
 #define WHOLE_BLOCKS 64u /* in one request, when all is wanted */

@@ -11,11 +11,19 @@
  * UTF-8: what another name would become differs from server to server, so there are no files of
  * such names (EILSEQ). */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/utf8.h"
 #include "kernel/fs/s3/s3node.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 /* ---- records ---- */
 

@@ -9,6 +9,10 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "kernel/fs/s3/s3node.h"
+#include "kernel/task/clock.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 #define NODES_MAX 262144
 #define NODES_SOFT 65536u

@@ -2,7 +2,9 @@
 #ifndef VIV_KERNEL_FS_S3_S3FS_H
 #define VIV_KERNEL_FS_S3_S3FS_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct fs;
 
 /* What the viv-s3 behind sock (taken; SOCK_SEQPACKET, wire/s3.h) shows, with refs = 1; NULL: no
  * memory. All files are shown as owned by uid and gid. */

@@ -2,9 +2,15 @@
 #ifndef VIV_KERNEL_FS_S3_S3NODE_H
 #define VIV_KERNEL_FS_S3_S3NODE_H
 
+#include "base/list.h"
 #include "wire/s3.h"
 #include "kernel/fs/s3/s3fs.h"
 #include "kernel/platform/loop.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 
 #define S3_BUCKETS 4096
 #define S3_TTL (3 * NSEC_PER_SEC / 2) /* how long the server's word is good */

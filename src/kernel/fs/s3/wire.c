@@ -9,6 +9,10 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/fs/s3/s3node.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/inode.h"
 
 #define REQUESTS_MAX 8192
 #define SYNC_STEP (NSEC_PER_SEC / 2)

@@ -6,13 +6,20 @@
 #include "kernel/fs/signalfd/signalfd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 
 #include "base/arena.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/call.h"
 #include "kernel/task/heldsig.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fdtable.h"
+#include "kernel/vfs/file.h"
 
 struct signalfd {
 	uint64_t mask;

@@ -2,7 +2,10 @@
 #ifndef VIV_KERNEL_FS_SIGNALFD_SIGNALFD_H
 #define VIV_KERNEL_FS_SIGNALFD_SIGNALFD_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
+
+struct file;
+struct task;
 
 /* flags: O_NONBLOCK. returns ref. */
 int must_check signalfd_make(uint64_t mask, uint32_t flags, struct file **ret_);

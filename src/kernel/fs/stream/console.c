@@ -14,6 +14,10 @@
 #include "host/host.h"
 #include "kernel/fs/stream/stream_priv.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/call.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/inode.h"
 
 #define DECISECOND 100000000LL
 

@@ -13,6 +13,8 @@
  * host's descriptor is closed, so that the reader of a pipeline sees its end. The line
  * discipline of a terminal is the host's; see console.c. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,6 +29,10 @@
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/inode.h"
 
 OBJ_TYPE(stream_type, struct stream, 0);
 

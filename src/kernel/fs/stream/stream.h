@@ -2,8 +2,10 @@
 #ifndef VIV_KERNEL_FS_STREAM_STREAM_H
 #define VIV_KERNEL_FS_STREAM_STREAM_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
 
+struct file;
+struct inode;
 struct tty;
 
 /* Files over the host's descriptors 0, 1 and 2, for the cell's first process. returns refs;

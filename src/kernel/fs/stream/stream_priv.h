@@ -5,6 +5,8 @@
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/loop.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/inode.h"
 
 enum stream_kind { STREAM_FILE, STREAM_PIPE, STREAM_SOCKET, STREAM_TTY, STREAM_OTHER };
 

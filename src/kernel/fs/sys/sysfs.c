@@ -12,6 +12,9 @@
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/fs/sys/sysfs.h"
 #include "kernel/platform/cell.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/fs.h"
 
 #define FILE_(n, fn)                                          \
 	{                                                     \

@@ -2,7 +2,7 @@
 #ifndef VIV_KERNEL_FS_SYS_SYSFS_H
 #define VIV_KERNEL_FS_SYS_SYSFS_H
 
-#include "kernel/vfs/vfs.h"
+struct fs;
 
 /* returns ref, or NULL. */
 struct fs *sysfs_new(void);

@@ -8,11 +8,17 @@
 #include "kernel/fs/timerfd/timerfd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "host/host.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/timer.h"
+#include "kernel/task/waitq.h"
+#include "kernel/vfs/file.h"
 
 struct timerfd {
 	struct ktimer timer;

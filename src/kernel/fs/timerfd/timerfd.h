@@ -2,8 +2,9 @@
 #ifndef VIV_KERNEL_FS_TIMERFD_TIMERFD_H
 #define VIV_KERNEL_FS_TIMERFD_TIMERFD_H
 
-#include "kernel/vfs/vfs.h"
+#include "base/base.h"
 
+struct file;
 struct timerfd;
 
 /* clock: CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME and the _ALARM ones (checked by the

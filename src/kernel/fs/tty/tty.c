@@ -8,6 +8,7 @@
  * come later only); TIOCSTI is refused to all. */
 #include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 
 #include "host/child.h"
@@ -15,6 +16,12 @@
 #include "kernel/fs/tty/tty.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
+#include "kernel/task/call.h"
+#include "kernel/task/cred.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 #define CAP_SYS_ADMIN_ 21
 

@@ -11,7 +11,13 @@
 #ifndef VIV_KERNEL_FS_TTY_TTY_H
 #define VIV_KERNEL_FS_TTY_TTY_H
 
-#include "kernel/vfs/vfs.h"
+#include <sys/types.h>
+
+#include "base/list.h"
+
+struct file;
+struct proc;
+struct task;
 
 struct tty {
 	struct list link; /* all terminals */
