@@ -13,6 +13,7 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/dispatch.h"
+#include "kernel/sys/kept.h"
 #include "kernel/sys/limits.h"
 #include "kernel/task/call.h"
 #include "kernel/task/clock.h"
@@ -20,6 +21,7 @@
 #include "kernel/task/gate.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
+#include "kernel/task/upcalls.h"
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/fsctx.h"
 #include "kernel/vfs/mount.h"
@@ -51,7 +53,8 @@ struct task *world_task(void)
 	if (arena_init() < 0)
 		abort();
 	now_update();
-	dispatch_init();
+	task_upcalls.call_run = dispatch_run;
+	task_upcalls.call_release = kept_release;
 	cell.spec.max_files = 4096;
 	cell.spec.max_tasks = 64;
 	cell.spec.cpus = 1;

@@ -32,6 +32,7 @@
 #include "kernel/vfs/mount.h"
 #include "kernel/vfs/name.h"
 #include "kernel/vfs/path.h"
+#include "kernel/vfs/upcalls.h"
 #include "tap.h"
 
 static struct proc procs[2];
@@ -545,7 +546,8 @@ int main(void)
 	cell.spec.memory = 64 << 20;
 	cell.spec.hostname = "cell";
 	cell.spec.uid = 1000;
-	dev_register();
+	vfs_upcalls.dev_open = dev_open;
+	vfs_upcalls.name_gone = procmap_name_gone;
 	eq(mount_add(devfs_new(), NULL, 0, "src", &m[0]), 0, "/dev is the root here");
 	root = (struct path){ m[0], m[0]->root };
 	for (int i = 0; i < 2; i++) {

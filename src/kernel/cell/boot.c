@@ -15,43 +15,29 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "host/host.h"
 #include "host/notify.h"
 #include "host/runner.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
-#include "kernel/cell/launch.h"
 #include "kernel/cell/start.h"
 #include "kernel/fs/dev/dev.h"
-#include "kernel/fs/epoll/epoll.h"
 #include "kernel/fs/hostdir/hostdir.h"
 #include "kernel/fs/image/image.h"
 #include "kernel/fs/layer/layer.h"
-#include "kernel/fs/pipe/pipe.h"
 #include "kernel/fs/proc/proc.h"
 #include "kernel/fs/pty/pty.h"
 #include "kernel/fs/s3/s3fs.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/sys/sysfs.h"
 #include "kernel/fs/tty/tty.h"
-#include "kernel/ipc/ipc.h"
-#include "kernel/net/sock.h"
 #include "kernel/platform/cell.h"
-#include "kernel/sys/aio.h"
-#include "kernel/sys/birth.h"
 #include "kernel/sys/dispatch.h"
-#include "kernel/sys/exec.h"
-#include "kernel/sys/fast.h"
 #include "kernel/sys/mount.h"
 #include "kernel/sys/seed.h"
-#include "kernel/sys/wasm.h"
 #include "kernel/task/cred.h"
-#include "kernel/task/itimer.h"
 #include "kernel/task/proc.h"
-#include "kernel/task/signal.h"
 #include "kernel/task/task.h"
-#include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/fsctx.h"
@@ -299,10 +285,6 @@ int boot_tree(void)
 	const struct bootspec *spec = &cell.spec;
 	int ret;
 
-	dev_register();
-	fifo_register();
-	epoll_register();
-	procnet_register();
 	ret = root_mount();
 	if (ret == 0)
 		ret = mount_at(procfs_new(), "/proc", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC, "proc",
@@ -338,39 +320,6 @@ int boot_tree(void)
 		}
 	}
 	return 0;
-}
-
-/* ---- hooks ---- */
-
-static void on_task_gone(struct task *t)
-{
-	fast_gone(t);
-	seccomp_gone(t);
-	if (t->files)
-		fdtable_put(t->files, t);
-	if (t->fs)
-		fsctx_put(t->fs);
-	t->files = NULL;
-	t->fs = NULL;
-}
-
-static void on_proc_gone(struct proc *p)
-{
-	births_reparent(p);
-	ipc_proc_gone(p);
-	exec_state_free(p);
-	exec_release(p);
-	aio_free(p);
-	timers_free(p);
-	if (p->sid == p->pid)
-		tty_session_ended(p);
-	if (p->launch)
-		launch_ended(p);
-}
-
-static void on_wasm_missing(const char *text)
-{
-	control_say(CTL_LOG, 0, "%s", text);
 }
 
 /* ---- the first process ---- */
@@ -491,10 +440,6 @@ int boot_first(void)
 	void *fast = NULL;
 	int listener = -1, ret;
 
-	task_gone = on_task_gone;
-	signal_unborn = births_signal;
-	wasm_missing = on_wasm_missing;
-	proc_gone = on_proc_gone;
 	ret = user_become(&f);
 	if (ret == 0)
 		workdir_prepare();

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "base/program.h"
 #include "wire/bootspec.h"
 #include "host/child.h"
@@ -20,6 +19,7 @@
 #include "kernel/cell/boot.h"
 #include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/end.h"
 #include "kernel/cell/launch.h"
 #include "kernel/cell/memory.h"
 #include "kernel/abi/signal.h"
@@ -106,22 +106,6 @@ void control_flush(void)
 	outbox_send(0);
 }
 
-static void say_line(const char *line)
-{
-	control_say(CTL_LOG, 0, "%s", line);
-}
-
-static void say_damage(const char *text)
-{
-	control_say(CTL_FAIL, 125, "%s", text);
-}
-
-void control_init(void)
-{
-	log_sink = say_line;
-	damage_sink = say_damage;
-}
-
 static struct proc *first_proc(void)
 {
 	struct proc *p = proc_next(NULL);
@@ -131,7 +115,7 @@ static struct proc *first_proc(void)
 	return p;
 }
 
-static void stop_tell(void)
+void control_stopped(void)
 {
 	const struct ctl_msg m = { .type = CTL_STOP };
 
@@ -153,7 +137,7 @@ static void stop_in(struct proc *first, pid_t group)
 		births_stop(group);
 	/* It stopped before without viv. */
 	if (first->state == PROC_STOPPED && first->stop_asked)
-		stop_tell();
+		control_stopped();
 }
 
 /* Terminal signals go to the foreground group, the others to the first process, as they would to a
@@ -386,7 +370,7 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		done_tell(m, limits_change(&m->limits));
 		break;
 	case CTL_END:
-		cell_ended(0);
+		cell_end(0);
 		break;
 	default:
 		break;
@@ -447,7 +431,6 @@ int control_watch(void)
 {
 	ktimer_init(&seal_timer, seal_later);
 	ktimer_init(&sealing.timer, seal_step);
-	cell_stopped = stop_tell;
 	hostwatch_init(&watch, FD_CONTROL, control_in);
 	return hostwatch_arm(&watch, POLLIN);
 }

@@ -6,12 +6,12 @@
 
 struct ctl_msg;
 
-/* Log lines go to viv from here on. */
-void control_init(void);
 /* Starts to listen; when viv goes away, so does the cell. */
 int must_check control_watch(void);
 /* May be lost when viv does not read. */
 void control_say(uint32_t type, int32_t a, const char *fmt, ...) printf_like(3, 4);
+/* An upcall of tasks: cell_stopped. */
+void control_stopped(void);
 /* Is kept until viv reads. */
 void control_tell(const struct ctl_msg *m);
 /* Before the last word: waits until viv has taken what is kept. */

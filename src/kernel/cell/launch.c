@@ -20,6 +20,7 @@
 #include "kernel/cell/boot.h"
 #include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/end.h"
 #include "kernel/cell/start.h"
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/fs/pty/bridge.h"
@@ -456,7 +457,7 @@ static void first_done(void *arg)
 	struct launch *l = arg;
 
 	l->bridge = NULL;
-	cell_ended(l->status);
+	cell_end(l->status);
 }
 
 bool launch_lingers(int wait_status)

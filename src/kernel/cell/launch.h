@@ -12,7 +12,7 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds);
 int must_check launch_setup(const struct ctl_msg *m, const int *fds, unsigned nfds);
 /* A process that viv started ended: tells viv, when what it showed has gone out. */
 void launch_ended(struct proc *p);
-/* The first process ended: true when its terminal still has something to show; cell_ended is called
+/* The first process ended: true when its terminal still has something to show; cell_end() is called
  * again after that. */
 bool launch_lingers(int wait_status);
 /* CTL_SIGNAL when there is no first process: for the one on its way. */

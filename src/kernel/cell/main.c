@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "base/program.h"
 #include "host/child.h"
 #include "host/host.h"
@@ -23,12 +22,10 @@
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/gauges.h"
-#include "kernel/cell/launch.h"
 #include "kernel/cell/leave.h"
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
-#include "kernel/fs/layer/layer.h"
-#include "kernel/fs/s3/s3fs.h"
+#include "kernel/cell/upcalls.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/sys/dispatch.h"
@@ -41,41 +38,9 @@
 #include "kernel/task/signal.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/async.h"
-#include "kernel/vfs/mount.h"
 #include "kernel/vfs/name.h"
 
 static struct hostwatch chld_watch;
-
-static void change_say(void *arg, char kind, const char *path)
-{
-	(void)arg;
-	control_say(CTL_LOG, 1, "%c %s", kind, path);
-}
-
-/* Nothing of a guest runs any more that could still change them: no call is answered from here
- * on. */
-static void disks_finish(void)
-{
-	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
-		layer_finish(m->fs);
-	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
-		s3fs_finish(m->fs);
-}
-
-/* The first process ended: say so and go; the host ends everything that is left with us. */
-static void on_cell_ended(int wait_status)
-{
-	if (launch_lingers(wait_status))
-		return;
-	if (cell.spec.changes)
-		layer_changes(boot_layer(), change_say, NULL);
-	disks_finish();
-	if (cell.unknown && cell.spec.trace)
-		log_warn("%lu calls were answered with ENOSYS", (unsigned long)cell.unknown);
-	control_flush();
-	control_say(CTL_EXIT, wait_status, "exit");
-	_exit(0);
-}
 
 static int wait_status_of(const struct host_end *e)
 {
@@ -138,12 +103,6 @@ static void children_reap(struct hostwatch *w, uint32_t events)
 	(void)hostwatch_arm(w, POLLIN);
 }
 
-static void on_arena_warn(const struct obj_type *type)
-{
-	control_say(CTL_EVENT, 0, "the cell uses %u of at most %u objects of type %s", type->count,
-		    type->limit, type->name);
-}
-
 static void settle(void)
 {
 	/* Bounded: what keeps waking each other goes on after the next event. */
@@ -194,7 +153,7 @@ int main(void)
 	int ret, chld_fd;
 
 	signal(SIGPIPE, SIG_IGN);
-	control_init();
+	upcalls_init();
 	now_update();
 	ret = bootspec_read(FD_SPEC, &cell.spec);
 	if (ret < 0)
@@ -213,8 +172,6 @@ int main(void)
 	ret = arena_init();
 	if (ret < 0)
 		fail("cannot reserve memory for the cell's kernel", ret);
-	arena_warn = on_arena_warn;
-	cell_ended = on_cell_ended;
 	if (cell.spec.mode != MODE_RUN) {
 		ret = program_seal();
 		if (ret == 0)
@@ -226,7 +183,6 @@ int main(void)
 	ret = loop_init();
 	if (ret < 0)
 		fail("cannot set up the event loop", ret);
-	dispatch_init();
 	if (cell.spec.trace)
 		trace_open(cell.spec.trace_fd);
 	if (boot_tree() < 0)

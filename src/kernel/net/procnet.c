@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/fs/proc/proc.h"
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/net/inet.h"
+#include "kernel/net/procnet.h"
 #include "kernel/net/unix.h"
 
 static void addr_text(const struct inet_sock *i, const struct ipaddr *a, uint16_t port, char *buf,
@@ -134,7 +134,7 @@ static void sockstat(struct textbuf *b)
 		    all, tcp, tcp, (unsigned long long)(net_mem_used() / PAGE_SIZE), udp);
 }
 
-static void table_show(enum proc_net_table table, struct textbuf *b)
+void procnet_show(enum proc_net_table table, struct textbuf *b)
 {
 	switch (table) {
 	case PROC_NET_TCP:
@@ -167,9 +167,4 @@ static void table_show(enum proc_net_table table, struct textbuf *b)
 			    (unsigned long long)net_lo_bytes, (unsigned long long)net_lo_packets);
 		break;
 	}
-}
-
-void procnet_register(void)
-{
-	proc_net_show = table_show;
 }

@@ -266,7 +266,5 @@ int netlink_make(struct task *t, int type, int protocol, struct sock **ret_);
 int64_t netif_ioctl(struct task *t, unsigned cmd, uint64_t arg);
 /* What went over lo, for /proc/net/dev. */
 extern uint64_t net_lo_bytes, net_lo_packets;
-/* /proc/net (procnet.c). */
-void procnet_register(void);
 
 #endif

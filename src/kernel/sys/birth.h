@@ -25,7 +25,7 @@ int64_t births_wait(struct task *t);
 /* Is p about to have another thread? */
 struct proc;
 bool births_has_thread(const struct proc *p);
-/* signal_unborn of task/signal.h. */
+/* An upcall of tasks: signal_unborn. */
 struct linux_siginfo;
 bool births_signal(pid_t pgid, const struct task *from, int sig, const struct linux_siginfo *info);
 /* viv asks those of the group to stop, as it asked the group (kernel/cell/control.c). */

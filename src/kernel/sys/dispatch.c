@@ -15,7 +15,6 @@
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
-#include "kernel/sys/kept.h"
 #include "kernel/sys/post.h"
 #include "kernel/sys/seed.h"
 #include "kernel/task/call.h"
@@ -192,7 +191,7 @@ static void waits(struct task *t)
 	call_listed(t);
 }
 
-static void run(struct task *t)
+void dispatch_run(struct task *t)
 {
 	int64_t ret;
 
@@ -285,11 +284,5 @@ void dispatch_call(const struct host_call *in)
 	if (t->proc->held_set)
 		held_pass_on(t);
 	posts_missed(t);
-	run(t);
-}
-
-void dispatch_init(void)
-{
-	call_run = run;
-	call_release = kept_release;
+	dispatch_run(t);
 }

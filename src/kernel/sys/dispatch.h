@@ -7,7 +7,8 @@
 struct sysargs;
 struct task;
 
-void dispatch_init(void);
+/* Runs the handler of t's call: for the first time, or again. */
+void dispatch_run(struct task *t);
 /* A call arrived. */
 void dispatch_call(const struct host_call *in);
 /* A call that was posted (sys/post.c), as far as it ends at once: what it gives; WAITING: it is to

@@ -95,7 +95,7 @@ static uint32_t cred_number(const struct cred *c)
 	return ++cred_last;
 }
 
-static void on_name_gone(struct name *n)
+void fast_name_gone(struct name *n)
 {
 	for (uint32_t i = 0; i < CTX_TABLE; i++)
 		if (ctxs[i].root.name == n || ctxs[i].cwd.name == n)
@@ -117,7 +117,6 @@ static uint32_t ctx_number(uint32_t cred, const struct path *root, const struct 
 	root->name->is_ctx = true;
 	if (cwd->name)
 		cwd->name->is_ctx = true;
-	vfs_ctx_gone = on_name_gone;
 	return c->id;
 }
 
@@ -188,7 +187,7 @@ static void publish(struct fastmm *mm)
 }
 
 /* Those who have the table: also ones with memory of their own. */
-static void on_files_full(struct fdtable *ft)
+void fast_files_full(struct fdtable *ft)
 {
 	struct fastmm *last = NULL;
 	struct task *t;
@@ -282,7 +281,6 @@ void fast_exec(struct task *t, uaddr_t own, struct fast_own *ret_own)
 	if (!mm)
 		return;
 	mm->own = own;
-	vfs_files_full = on_files_full;
 	own_make(t, &mm->published);
 	*ret_own = mm->published;
 	mm_join(mm, t);

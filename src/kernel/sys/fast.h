@@ -9,7 +9,9 @@
 
 struct fast_own;
 struct fastmm;
+struct fdtable;
 struct fsctx;
+struct name;
 struct post;
 struct proc;
 struct task;
@@ -33,6 +35,9 @@ void fast_changed(struct task *t);
 void fast_fs_changed(struct fsctx *fs);
 /* RLIMIT_NOFILE of p changed. */
 void fast_limit_changed(struct proc *p);
+/* Upcalls of the VFS: a root or working directory goes; a table is full for those who have it. */
+void fast_name_gone(struct name *n);
+void fast_files_full(struct fdtable *ft);
 /* Every call of this thread and its children has to be seen from now on (a filter of the guest's
  * own). */
 void fast_disable(struct task *t);

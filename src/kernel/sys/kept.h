@@ -6,7 +6,7 @@ struct call_kept;
 struct poll_kept;
 struct sem_wait;
 
-/* call_release. */
+/* An upcall of tasks. */
 void kept_release(const struct call_kept *kept);
 
 /* Of kinds that belong to this folder. */

@@ -20,6 +20,7 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
+#include "kernel/sys/mount.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
@@ -28,7 +29,6 @@
 #include "kernel/vfs/inode.h"
 #include "kernel/vfs/mount.h"
 #include "kernel/vfs/path.h"
-#include "kernel/sys/mount.h"
 
 #define FLAGS_OF_MOUNT (MNT_RDONLY | MNT_NOSUID | MNT_NODEV | MNT_NOEXEC)
 #define PROPAGATION (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE)

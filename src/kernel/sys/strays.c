@@ -20,10 +20,10 @@
 #include "kernel/platform/cell.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/seed.h"
+#include "kernel/sys/strays.h"
 #include "kernel/task/clock.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
-#include "kernel/sys/strays.h"
 
 #define PERIOD NSEC_PER_SEC
 #define ROUNDS 2 /* in one turn */

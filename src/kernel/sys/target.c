@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "kernel/sys/birth.h"
+#include "kernel/sys/target.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
-#include "kernel/sys/target.h"
 
 static int64_t not_found(struct task *t, pid_t pid)
 {

@@ -13,8 +13,7 @@ bool wasm_is_module(const void *head, size_t n);
 unsigned wasm_words(const char *command, const char *interp, const char **words);
 /* Places where the default is looked for; NULL behind the last. */
 extern const char *const wasm_default_places[];
-/* Said once, when a module is executed and there is nothing to run it with; set by cell/boot.c, may
- * be NULL. */
+/* Said once, when a module is executed and there is nothing to run it with; may be NULL. */
 extern void (*wasm_missing)(const char *text);
 void wasm_say_missing(const char *module, const char *command);
 

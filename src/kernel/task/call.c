@@ -14,9 +14,8 @@
 #include "kernel/task/gate.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
+#include "kernel/task/upcalls.h"
 
-void (*call_run)(struct task *t) SEALED;
-void (*call_release)(const struct call_kept *kept) SEALED;
 struct task *task_current;
 
 static struct list ready = LIST_INIT(ready);
@@ -215,7 +214,7 @@ void calls_run_ready(void)
 			continue;
 		}
 		call_resume(t);
-		call_run(t);
+		task_upcalls.call_run(t);
 		if (turn_is_long()) { /* the rest is first in the next one */
 			while (!list_is_empty(&batch)) {
 				struct list *l = batch.prev;

@@ -166,11 +166,7 @@ void call_resume(struct task *t);
 /* Whose call is being handled; NULL between calls. For file operations whose answer depends on who
  * asks (signalfd). */
 extern struct task *task_current;
-/* Releases what a call kept; of every kind but KEPT_NOTHING. */
-extern void (*call_release)(const struct call_kept *kept);
-/* For the main loop: what dispatch does with a call; runs every call that was woken; cuts short
- * what signals interrupted. */
-extern void (*call_run)(struct task *t);
+/* For the main loop: runs every call that was woken; cuts short what signals interrupted. */
 void calls_run_ready(void);
 bool calls_are_ready(void);
 /* p was stopped: its calls that became ready meanwhile are run now. */

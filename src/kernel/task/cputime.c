@@ -9,9 +9,9 @@
 #include "host/procmem.h"
 #include "kernel/platform/cell.h"
 #include "kernel/task/clock.h"
+#include "kernel/task/cputime.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
-#include "kernel/task/cputime.h"
 
 #define NSEC_PER_TICK (NSEC_PER_SEC / HOST_TICKS)
 #define POLL_MIN 2000000LL

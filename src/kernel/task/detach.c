@@ -34,7 +34,6 @@
 #include "kernel/abi/signal.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/guestmem.h"
-#include "kernel/task/call.h"
 #include "kernel/task/clock.h"
 #include "kernel/task/detach.h"
 #include "kernel/task/gate.h"

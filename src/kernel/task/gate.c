@@ -8,6 +8,7 @@
 #include "kernel/task/detach.h"
 #include "kernel/task/signal.h"
 #include "kernel/task/task.h"
+#include "kernel/task/upcalls.h"
 
 struct call_hooks call_hooks SEALED;
 
@@ -107,7 +108,7 @@ void call_leave(struct task *t, int64_t ret)
 	if (ret != CALL_LOST && ret != WAITING)
 		t->restart.valid = false;
 	if (kept.kind != KEPT_NOTHING)
-		call_release(&kept);
+		task_upcalls.call_release(&kept);
 	answer(t, way, id, ret);
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/arena.h"
 #include "host/procmem.h"
+#include "kernel/task/clock.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/itimer.h"
-#include "kernel/task/clock.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/ptimer.h"
 #include "kernel/task/signal.h"

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
-#include "kernel/task/proc.h"
 #include "kernel/task/pidref.h"
+#include "kernel/task/proc.h"
 
 OBJ_TYPE(pidref_type, struct pidref, 65536);
 

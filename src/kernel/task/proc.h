@@ -166,12 +166,4 @@ void pgrp_hangup_if_orphaned(pid_t pgid);
 void procs_pause(void);
 void procs_resume(void);
 
-/* Hooks: the process goes (files, timers, maps, locks), */
-
-extern void (*proc_gone)(struct proc *p); /* at exit, before it is a zombie */
-/* The first process ended: the cell ends with this wait status. */
-extern void (*cell_ended)(int wait_status);
-/* The first process has stopped because viv asked for it. */
-extern void (*cell_stopped)(void);
-
 #endif

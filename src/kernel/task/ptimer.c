@@ -25,9 +25,9 @@
 #include "kernel/task/clock.h"
 #include "kernel/task/cputime.h"
 #include "kernel/task/proc.h"
+#include "kernel/task/ptimer.h"
 #include "kernel/task/signal.h"
 #include "kernel/task/task.h"
-#include "kernel/task/ptimer.h"
 
 #define REPEAT_MIN 100000LL
 #define RT_FIRST 32 /* the first signal number of which more than one can be queued */

@@ -23,8 +23,9 @@
 #include "kernel/task/heldsig.h"
 #include "stub/stub.h"
 #include "kernel/task/proc.h"
-#include "kernel/task/task.h"
 #include "kernel/task/signal.h"
+#include "kernel/task/task.h"
+#include "kernel/task/upcalls.h"
 
 #define STOPS (SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 #define IGNORED (SIGBIT(SIGCHLD) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH)) /* by default */
@@ -45,9 +46,6 @@ struct travel {
 	struct linux_siginfo info;
 };
 OBJ_TYPE(travel_type, struct travel, 65536);
-
-bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
-		      const struct linux_siginfo *info) SEALED;
 
 static bool is_travelling(const struct task *t, int sig, bool shared)
 {
@@ -717,7 +715,7 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct linux_siginfo *info)
 			ret = 0;
 		}
 	}
-	if (signal_unborn && signal_unborn(pgid, NULL, sig, info))
+	if (task_upcalls.signal_unborn && task_upcalls.signal_unborn(pgid, NULL, sig, info))
 		ret = 0;
 	return ret;
 }

@@ -39,10 +39,6 @@ void signal_forget(struct proc *p);
 /* Keeps one for signal_resend(): p has not announced itself yet, or has others to get first. False:
  * there is no room. */
 bool signal_strand(struct proc *p, int sig, const struct linux_siginfo *info);
-/* Hook: keeps one for those of a group (0: for all) that have not announced themselves yet; from
- * NULL: the kernel sends it. True: there are such that may be sent it. */
-extern bool (*signal_unborn)(pid_t pgid, const struct task *from, int sig,
-			     const struct linux_siginfo *info);
 /* A signalfd for mask was made or widened: what was pending for t before is kept for it when t's
  * call returns. */
 void signal_collect(struct task *t, uint64_t mask);

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "host/child.h"
 #include "kernel/abi/signal.h"
-#include "kernel/task/call.h"
 #include "kernel/task/clock.h"
 #include "kernel/task/detach.h"
 #include "kernel/task/heldsig.h"
@@ -21,6 +20,7 @@
 #include "kernel/task/gate.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/signal.h"
+#include "kernel/task/upcalls.h"
 #include "kernel/task/task.h"
 
 OBJ_TYPE(task_type, struct task, 0);
@@ -33,11 +33,6 @@ static struct list all_procs = LIST_INIT(all_procs);
 static struct list orphans = LIST_INIT(orphans); /* children of the kernel */
 static bool inited;
 static uint32_t nprocs, ntasks, nzombies;
-
-void (*task_gone)(struct task *t) SEALED;
-void (*proc_gone)(struct proc *p) SEALED;
-void (*cell_ended)(int wait_status) SEALED;
-void (*cell_stopped)(void) SEALED;
 
 static struct list *bucket(struct list *table, pid_t id)
 {
@@ -181,8 +176,8 @@ void task_free(struct task *t)
 	call_leave(t, CALL_LOST);
 	call_returned(t);
 	/* First: what it closes may send signals, and send them to it. */
-	if (task_gone)
-		task_gone(t);
+	if (task_upcalls.task_gone)
+		task_upcalls.task_gone(t);
 	signal_task_gone(t);
 	if (p->exec_task == t)
 		p->exec_task = NULL;
@@ -324,8 +319,8 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	list_for_each_safe(t, tmp, &p->threads, thread_link)
 		task_free(t);
 	ktimer_stop(&p->alarm);
-	if (proc_gone)
-		proc_gone(p);
+	if (task_upcalls.proc_gone)
+		task_upcalls.proc_gone(p);
 	seccomp_filter_put(p->seccomp_synced);
 	p->seccomp_synced = NULL;
 	p->state = PROC_ZOMBIE;
@@ -341,7 +336,7 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	if (p->parent && p->parent->pgid != p->pgid && p->parent->sid == p->sid)
 		pgrp_hangup_if_orphaned(p->pgid);
 	if (p->is_first) {
-		cell_ended(wait_status);
+		task_upcalls.cell_ended(wait_status);
 		return;
 	}
 	if (!p->parent) {
@@ -368,8 +363,8 @@ void proc_stopped(struct proc *p, int sig)
 	p->cont_pending = false;
 	if (p->parent)
 		parent_tell(p, p->parent->chld_nostop ? 0 : SIGCHLD, CLD_STOPPED, p->stop_sig);
-	if (p->is_first && p->stop_asked && cell_stopped)
-		cell_stopped();
+	if (p->is_first && p->stop_asked && task_upcalls.cell_stopped)
+		task_upcalls.cell_stopped();
 	p->stop_asked = false;
 }
 

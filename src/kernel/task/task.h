@@ -96,7 +96,4 @@ void task_free(struct task *t);
  * timer slack. */
 void task_inherit_sched(struct task *child, const struct task *maker);
 
-/* Hook: the thread goes. */
-extern void (*task_gone)(struct task *t);
-
 #endif

@@ -20,6 +20,7 @@
 #include "kernel/vfs/lock.h"
 #include "kernel/vfs/mount.h"
 #include "kernel/vfs/path.h"
+#include "kernel/vfs/upcalls.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define SLOTS_FIRST 16
@@ -158,15 +159,13 @@ void fdtable_put(struct fdtable *ft, struct task *t)
 	fdtable_free(ft);
 }
 
-void (*vfs_files_full)(struct fdtable *ft);
-
 void fdtable_note_full(struct fdtable *ft)
 {
 	if (ft->was_full)
 		return;
 	ft->was_full = true;
-	if (vfs_files_full)
-		vfs_files_full(ft);
+	if (vfs_upcalls.files_full)
+		vfs_upcalls.files_full(ft);
 }
 
 static uint32_t fd_limit(const struct task *t)

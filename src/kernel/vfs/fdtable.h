@@ -18,15 +18,12 @@ struct fdtable {
 	uint32_t open;
 	uint32_t hint; /* lowest that may be free */
 	uint64_t lock_id; /* the owner of POSIX locks, as on Linux; no two tables have the same */
-	/* once: open of what is not there may give EMFILE. vfs_files_full was told */
+	/* once: open of what is not there may give EMFILE. sys/fast.c was told */
 	bool was_full;
 	struct fdslot *slots;
 	struct list closing_link; /* in the list of those without a user that have files still */
 };
 
-/* The table has no room left for those who use it, for the first time, if set; set by
- * sys/fast.c. */
-extern void (*vfs_files_full)(struct fdtable *ft);
 void fdtable_note_full(struct fdtable *ft);
 struct fdtable *fdtable_new(void); /* refs = 1, or NULL */
 struct fdtable *fdtable_copy(const struct fdtable *); /* for fork; or NULL */

@@ -1,10 +1,10 @@
 /* Open files: making them, opening what is at a path, and their end.
  *
  * An open goes: permission (Linux's may_open), the counts of writers and runners, the kind's own
- * open (the inode's op, or by its type: FIFO and device through hooks that those parts set at
- * boot), truncation. A file that has no place in the tree (a pipe, an eventfd) has an inode of the
- * anonymous file system; when somebody asks for its place all the same (/proc/self/fd/0 is opened),
- * a detached name on a mount outside of the tree is made for it. */
+ * open (the inode's op, or by its type: FIFO and device through upcalls), truncation. A file that
+ * has no place in the tree (a pipe, an eventfd) has an inode of the anonymous file system; when
+ * somebody asks for its place all the same (/proc/self/fd/0 is opened), a detached name on a mount
+ * outside of the tree is made for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #include "kernel/vfs/name.h"
 #include "kernel/vfs/notify.h"
 #include "kernel/vfs/ops.h"
-#include "kernel/vfs/path.h"
+#include "kernel/vfs/upcalls.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define FILES_DEFAULT 65536
@@ -43,10 +43,6 @@ struct anon_inode {
 
 OBJ_TYPE(file_type, struct file, FILES_DEFAULT);
 OBJ_TYPE(anon_inode_type, struct anon_inode, 0);
-
-int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f) SEALED;
-int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f) SEALED;
-void (*vfs_file_gone)(struct file *f) SEALED;
 
 static struct fs anon_fs;
 static struct mount *anon_mount;
@@ -112,8 +108,8 @@ void file_put(struct file *f)
 		path_notify(&f->path, f->mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (f->async)
 		async_drop(f);
-	if (vfs_file_gone && !list_is_empty(&f->epoll_links))
-		vfs_file_gone(f);
+	if (vfs_upcalls.file_gone && !list_is_empty(&f->epoll_links))
+		vfs_upcalls.file_gone(f);
 	if (f->ops && f->ops->release)
 		CHECKED(f->ops)->release(f);
 	file_free(f);
@@ -203,10 +199,10 @@ static int file_start(struct file *f, struct task *t)
 		return CHECKED(ino->ops)->open(ino, t, f);
 	switch (ino->mode & S_IFMT) {
 	case S_IFIFO:
-		return vfs_fifo_open ? vfs_fifo_open(ino, t, f) : -ENXIO;
+		return vfs_upcalls.fifo_open ? vfs_upcalls.fifo_open(ino, t, f) : -ENXIO;
 	case S_IFCHR:
 	case S_IFBLK:
-		return vfs_dev_open ? vfs_dev_open(ino, t, f) : -ENXIO;
+		return vfs_upcalls.dev_open ? vfs_upcalls.dev_open(ino, t, f) : -ENXIO;
 	default:
 		return f->ops && !S_ISSOCK(ino->mode) ? 0 : -ENXIO;
 	}

@@ -98,13 +98,6 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
  * nothing truncated. */
 #define OPEN_CREATED 0x80000000u
 
-/* Opens a FIFO (called by file_open for S_IFIFO inodes, with f complete but for ops and priv); set
- * by fs/pipe. The contract is that of inode_ops.open; on WAITING f is dropped without release.
- * NULL: -ENXIO. */
-extern int (*vfs_fifo_open)(struct inode *ino, struct task *t, struct file *f);
-/* Called by the last file_put while f is still whole, before release, if set and f->epoll_links is
- * not empty; set by fs/epoll. */
-extern void (*vfs_file_gone)(struct file *f);
 /* An anonymous file ("anon_inode:[eventfd]", "pipe:", "socket:"): its own inode of the given mode
  * on the anonymous fs. A pipe and a socket belong to the caller, everything else to root. label is
  * shown by readlink in /proc/PID/fd as label or label[ino] when it ends with ':'. */
@@ -118,9 +111,6 @@ int file_label(struct file *f, char *buf, size_t size);
 /* Where it is, for /proc/PID/fd/N and AT_EMPTY_PATH: also for files that have no place. returns
  * path ref. */
 int file_place(struct file *f, struct path *ret_);
-
-/* Opens a device, as vfs_fifo_open does a FIFO; set by fs/dev. NULL: -ENXIO. */
-extern int (*vfs_dev_open)(struct inode *ino, struct task *t, struct file *f);
 
 uint32_t file_poll(struct file *f); /* the wrapper over ops->poll */
 struct waitq *file_poll_q(struct file *f); /* may be NULL */

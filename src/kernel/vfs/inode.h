@@ -130,7 +130,7 @@ struct inode {
 	void *watches; /* inotify */
 	bool fixed; /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
 	bool strict; /* as /proc/sys: the mode bits decide, whatever capabilities there are */
-	bool mapped; /* somebody was told its name for /proc/PID/maps: vfs_name_gone is called */
+	bool mapped; /* /proc/PID/maps has its name, and is told when that goes */
 	bool unsteady; /* mapped shared for writing: size and times may change without a call */
 	uint16_t stamp; /* of its attributes; see inode_touch */
 	bool linkable; /* made by O_TMPFILE without O_EXCL: may be linked though nlink is 0 */

@@ -25,6 +25,7 @@
 #include "kernel/vfs/inode.h"
 #include "kernel/vfs/name.h"
 #include "kernel/vfs/notify.h"
+#include "kernel/vfs/upcalls.h"
 #include "kernel/vfs/vfs_priv.h"
 
 #define NAMES_CACHED 16384 /* unreferenced names that are kept */
@@ -158,10 +159,10 @@ static void name_free(struct name *n)
 
 	stamp_bump(n->stamp);
 	if (n->is_ctx)
-		vfs_ctx_gone(n);
+		vfs_upcalls.ctx_gone(n);
 	lru_take_off(n);
 	/* The last that is seen of a file without names; open files hold their names. */
-	if (vfs_notify && n->deleted && n->inode && n->inode->nlink == 0)
+	if (vfs_watched && n->deleted && n->inode && n->inode->nlink == 0)
 		vfs_notify(NULL, NULL, n->inode, IN_DELETE_SELF, 0);
 	inode_put(n->inode);
 	name_free_str(n);
@@ -345,13 +346,10 @@ static void name_drop_children(struct name *dir)
 	}
 }
 
-void (*vfs_name_gone)(struct name *n);
-void (*vfs_ctx_gone)(struct name *n);
-
 void name_delete(struct name *n)
 {
-	if (vfs_name_gone && n->inode && n->inode->mapped)
-		vfs_name_gone(n);
+	if (vfs_upcalls.name_gone && n->inode && n->inode->mapped)
+		vfs_upcalls.name_gone(n);
 	name_get(n); /* the last child must not take it away */
 	name_drop_children(n);
 	name_unhash(n);

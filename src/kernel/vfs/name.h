@@ -26,7 +26,7 @@ struct name {
 	char *str; /* NUL-terminated: small, or a blob */
 	uint16_t stamp; /* of where it leads; for a directory also of who may search it */
 	bool deleted : 1; /* unlinked: paths through it show " (deleted)" */
-	bool is_ctx : 1; /* vfs_ctx_gone wants to know of its end */
+	bool is_ctx : 1; /* sys/fast.c wants to know of its end */
 	uint8_t len;
 	char small[20];
 };
@@ -41,10 +41,6 @@ int name_lookup(struct name *dir, const char *str, size_t len, struct name **ret
 /* After an op changed the tree, the cache follows. */
 void name_instantiate(struct name *n, struct inode *ino); /* negative -> positive; takes ino ref */
 void name_delete(struct name *n); /* unlinked */
-/* Called by name_delete for a name whose inode is mapped, if set; set by fs/proc. */
-extern void (*vfs_name_gone)(struct name *n);
-/* Called when a name with is_ctx goes; set by sys/fast.c. */
-extern void (*vfs_ctx_gone)(struct name *n);
 void name_move(struct name *n, struct name *new_parent, const char *str, size_t len); /* renamed */
 void name_exchange(struct name *a, struct name *b);
 void name_prune(void); /* drops cached names over the limit; called between calls */

@@ -2,11 +2,11 @@
 
 #include <sys/inotify.h>
 
-#include "kernel/vfs/inode.h"
 #include "kernel/vfs/notify.h"
 
-void (*vfs_notify)(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
-		   uint32_t cookie);
+#include "kernel/vfs/inode.h"
+
+bool vfs_watched;
 
 void path_notify_do(const struct path *p, uint32_t mask)
 {

@@ -66,7 +66,7 @@ static void entry_notify(struct inode *dir, const struct last *l, bool is_dir, u
 {
 	char name[NAME_MAX_LEN + 1];
 
-	if (!vfs_notify || !dir->watches)
+	if (!vfs_watched || !dir->watches)
 		return;
 	memcpy(name, l->str, l->len);
 	name[l->len] = 0;
@@ -75,7 +75,7 @@ static void entry_notify(struct inode *dir, const struct last *l, bool is_dir, u
 
 static void inode_notify(struct inode *ino, uint32_t mask)
 {
-	if (vfs_notify && ino)
+	if (vfs_watched && ino)
 		vfs_notify(NULL, NULL, ino, mask | (inode_is_dir(ino) ? IN_ISDIR : 0), 0);
 }
 
@@ -354,7 +354,7 @@ static void rename_notify(struct inode *od, const struct last *ol, struct inode 
 {
 	static uint32_t cookie;
 
-	if (!vfs_notify)
+	if (!vfs_watched)
 		return;
 	cookie++;
 	entry_notify(od, ol, inode_is_dir(moved), IN_MOVED_FROM, cookie);

@@ -208,8 +208,3 @@ int dev_open(struct inode *ino, struct task *t, struct file *f)
 		return ptmx_open(t, f);
 	return -ENXIO;
 }
-
-void dev_register(void)
-{
-	vfs_dev_open = dev_open;
-}

@@ -12,10 +12,8 @@ struct task;
 /* The file system of /dev; pts, shm and mqueue are empty directories to mount on. returns ref,
  * or NULL. */
 struct fs *devfs_new(void);
-/* Opens the device that ino's rdev names: wherever the node is. -ENXIO when there is no such
- * device. */
+/* An upcall of the VFS: opens the device that ino's rdev names, wherever the node is. -ENXIO when
+ * there is no such device. */
 int must_check dev_open(struct inode *ino, struct task *t, struct file *f);
-/* Makes dev_open the VFS's way to open device nodes. */
-void dev_register(void);
 
 #endif

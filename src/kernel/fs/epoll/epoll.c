@@ -391,13 +391,8 @@ int epoll_make(struct file **ret_)
 	return 0;
 }
 
-static void epoll_file_gone(struct file *f)
+void epoll_file_gone(struct file *f)
 {
 	while (!list_is_empty(&f->epoll_links))
 		item_free(list_first(&f->epoll_links, struct epoll_item, file_link));
-}
-
-void epoll_register(void)
-{
-	vfs_file_gone = epoll_file_gone;
 }

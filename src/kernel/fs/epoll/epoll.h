@@ -29,7 +29,7 @@ int must_check epoll_del(struct file *ef, struct file *target, int fd);
  * -EFAULT, after which nothing counts as delivered. */
 int epoll_collect(struct epoll *ep, struct task *t, uaddr_t addr, uint32_t max);
 
-/* Hooks epoll into the VFS; once at boot. */
-void epoll_register(void);
+/* An upcall of the VFS: a watched file goes. */
+void epoll_file_gone(struct file *f);
 
 #endif

@@ -36,6 +36,7 @@
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/inode.h"
 #include "kernel/vfs/name.h"
+#include "kernel/vfs/upcalls.h"
 
 OBJ_TYPE(hostdir_type, struct hostdir, 64);
 OBJ_TYPE(hdnode_type, struct hdnode, 0);
@@ -414,7 +415,7 @@ static int hostdir_open(struct inode *ino, struct task *t, struct file *f)
 			hdnode_refresh(hdnode_of(ino));
 		return r < 0 ? r : 0;
 	case S_IFIFO:
-		return vfs_fifo_open ? vfs_fifo_open(ino, t, f) : -ENXIO;
+		return vfs_upcalls.fifo_open ? vfs_upcalls.fifo_open(ino, t, f) : -ENXIO;
 	case S_IFSOCK:
 		return -ENXIO;
 	default:

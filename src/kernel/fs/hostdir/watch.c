@@ -76,7 +76,7 @@ static void node_tell(struct hdnode *n, const struct inotify_event *e, const cha
 	uint32_t mask = e->mask & (IN_ALL_EVENTS | IN_ISDIR);
 	uint32_t cookie = e->cookie ? e->cookie | COOKIE : 0;
 
-	if (!vfs_notify || !(mask & IN_ALL_EVENTS))
+	if (!vfs_watched || !(mask & IN_ALL_EVENTS))
 		return;
 	if (name) {
 		vfs_notify(&n->inode, name, NULL, mask, cookie);
@@ -85,7 +85,7 @@ static void node_tell(struct hdnode *n, const struct inotify_event *e, const cha
 	vfs_notify(NULL, NULL, &n->inode, mask, cookie);
 	/* The host says so when nobody holds it any more, and we do. */
 	if ((mask & IN_ATTRIB) && !inode_is_dir(&n->inode) && hdnode_refresh(n) == 0 &&
-	    n->inode.nlink == 0 && vfs_notify)
+	    n->inode.nlink == 0 && vfs_watched)
 		vfs_notify(NULL, NULL, &n->inode, IN_DELETE_SELF, 0);
 }
 
@@ -96,7 +96,7 @@ static void event_take(const struct inotify_event *e, const struct change *own)
 	unsigned nfound = 0;
 
 	if (e->mask & IN_Q_OVERFLOW) {
-		if (vfs_notify)
+		if (vfs_watched)
 			vfs_notify(NULL, NULL, NULL, IN_Q_OVERFLOW, 0);
 		return;
 	}

@@ -3,7 +3,7 @@
  *
  * A watch holds its inode and hangs on it (inode->watches, a chain of all instances' watches). An
  * event is queued for each watch that asked for it, unless it equals the last one in the queue.
- * While there is no instance, vfs_notify is NULL and costs nothing.
+ * While there is no instance, vfs_watched is false and nothing is told.
  *
  * What other programs of the host do in a mounted directory its file system tells in the same way
  * (fs/hostdir/watch.c).
@@ -195,8 +195,8 @@ static void watches_tell(struct inode *ino, const char *name, uint32_t mask, uin
 	}
 }
 
-static void notify(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
-		   uint32_t cookie)
+void inotify_notify(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
+		    uint32_t cookie)
 {
 	struct inotify *in;
 
@@ -342,7 +342,7 @@ static void inotify_release(struct file *f)
 	list_remove(&in->link);
 	obj_free(&inotify_type, in);
 	if (list_is_empty(&instances))
-		vfs_notify = NULL;
+		vfs_watched = false;
 }
 
 static void inotify_fdinfo(struct file *f, struct uio *u)
@@ -402,6 +402,6 @@ int inotify_make(uint32_t uid, uint32_t flags, struct file **ret_)
 	}
 	(*ret_)->mode = FMODE_READ | FMODE_STREAM;
 	list_append(&instances, &in->link);
-	vfs_notify = notify;
+	vfs_watched = true;
 	return 0;
 }

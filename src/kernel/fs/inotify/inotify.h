@@ -16,5 +16,8 @@ struct inotify *inotify_of(const struct file *f);
  * -EEXIST, -ENOSPC, -ENOMEM. */
 int must_check inotify_watch(struct inotify *in, struct inode *ino, uint32_t mask);
 int must_check inotify_unwatch(struct inotify *in, int wd); /* -EINVAL: no such watch */
+/* An upcall of the VFS: vfs_notify(). */
+void inotify_notify(struct inode *dir, const char *name, struct inode *ino, uint32_t mask,
+		    uint32_t cookie);
 
 #endif

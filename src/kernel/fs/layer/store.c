@@ -11,8 +11,8 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "host/host.h"
-#include "kernel/vfs/fs.h"
 #include "kernel/fs/layer/store.h"
+#include "kernel/vfs/fs.h"
 
 #define DISK_FREE_LONG (16u << 20)
 #define OPEN_LAYERS 64 /* own ones, besides the last two */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "host/host.h"
-#include "kernel/vfs/inode.h"
 #include "kernel/fs/layer/sync.h"
+#include "kernel/vfs/inode.h"
 
 /* Much more than the way to another thread and back. */
 #define LONG_NS (4 * NSEC_PER_SEC / 1000)

@@ -76,7 +76,7 @@ static int fifo_open_again(struct fifo_wait *w, struct task *t, struct file *f)
 	return 0;
 }
 
-static int fifo_open(struct inode *ino, struct task *t, struct file *f)
+int fifo_open(struct inode *ino, struct task *t, struct file *f)
 {
 	uint32_t acc = f->flags & O_ACCMODE;
 	bool reader = acc == O_RDONLY || acc == O_RDWR, writer = acc == O_WRONLY || acc == O_RDWR;
@@ -129,9 +129,4 @@ static int fifo_open(struct inode *ino, struct task *t, struct file *f)
 	w->counter = reader ? p->w_counter : p->r_counter;
 	t->call.kept = (struct call_kept){ .kind = KEPT_FIFO, .fifo = w };
 	return call_wait(t, &p->q, PIPE_EVENT_OPENED, PARK_RESTART);
-}
-
-void fifo_register(void)
-{
-	vfs_fifo_open = fifo_open;
 }

@@ -8,6 +8,7 @@
 
 struct fifo_wait;
 struct file;
+struct inode;
 struct path;
 struct task;
 struct uio;
@@ -51,7 +52,7 @@ int64_t pipe_push(struct pipe *p, struct uio *u, bool packet);
 bool fifo_wait_path(struct task *t, struct path *ret_);
 /* Its call ended without its file. */
 void fifo_wait_cancel(struct fifo_wait *w);
-/* Hooks FIFOs into the VFS; once at boot. */
-void fifo_register(void);
+/* An upcall of the VFS. */
+int fifo_open(struct inode *ino, struct task *t, struct file *f);
 
 #endif

@@ -6,12 +6,12 @@
 
 #include "base/arena.h"
 #include "host/host.h"
+#include "kernel/fs/proc/procmap.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/inode.h"
 #include "kernel/vfs/name.h"
 #include "kernel/vfs/path.h"
-#include "kernel/fs/proc/procmap.h"
 
 #define CHAINS 256
 #define CHAIN 8
@@ -53,8 +53,7 @@ static struct note *note_find(uint64_t dev, uint64_t ino)
 	return NULL;
 }
 
-/* The name was removed: mappings of the file show it as Linux does. */
-static void name_gone(struct name *n)
+void procmap_name_gone(struct name *n)
 {
 	static const char mark[] = " (deleted)";
 
@@ -106,7 +105,6 @@ void procmap_note(int host_fd, struct file *f)
 	n->label = blob_strndup(text, (size_t)len);
 	n->name = f->path.name;
 	f->inode->mapped = true;
-	vfs_name_gone = name_gone;
 	n->len = (uint32_t)len;
 	n->host_dev = st.st_dev;
 	n->host_ino = st.st_ino;

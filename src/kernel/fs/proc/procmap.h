@@ -10,9 +10,13 @@
 #include "base/base.h"
 
 struct file;
+struct name;
 
 /* host_fd is what runners map for f. */
 void procmap_note(int host_fd, struct file *f);
+
+/* An upcall of the VFS. The name was removed: mappings of the file show it as Linux does. */
+void procmap_name_gone(struct name *n);
 
 struct procnote {
 	uint64_t ino; /* as the cell sees it */

@@ -14,6 +14,7 @@
 #include "kernel/fs/pseudo/pseudo_file.h"
 #include "kernel/vfs/dir.h"
 #include "kernel/vfs/file.h"
+#include "kernel/vfs/upcalls.h"
 
 OBJ_TYPE(pinode_type, struct pinode, 0);
 OBJ_TYPE(pseudo_fs_type, struct pseudo_fs, 0);
@@ -223,7 +224,7 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f)
 	if (err)
 		return err;
 	if (pnode_is_device(pi->node))
-		return vfs_dev_open ? vfs_dev_open(ino, t, f) : -ENXIO;
+		return vfs_upcalls.dev_open ? vfs_upcalls.dev_open(ino, t, f) : -ENXIO;
 	f->ops = ino->fops ? ino->fops : &pseudo_fops;
 	return 0;
 }

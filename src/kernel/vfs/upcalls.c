@@ -1,0 +1,4 @@
+/* See upcalls.h. */
+#include "kernel/vfs/upcalls.h"
+
+struct vfs_upcalls vfs_upcalls SEALED;
