@@ -11,20 +11,18 @@ const struct opt common_opts[] = {
 	{ 'h', "help", NULL, "show this help" },
 };
 const unsigned ncommon_opts = ARRAY_LEN(common_opts);
-const struct verb *verb_now;
 
-int args_wrong(const struct verb *v, const char *fmt, ...)
+int args_wrong(const struct args *a, struct err *e, const char *fmt, ...)
 {
 	char usage[600] = "usage: ";
-	struct err e;
 	va_list ap;
 
 	va_start(ap, fmt);
-	err_note_va(&e, ERR_USAGE, fmt, ap);
+	err_note_va(e, ERR_USAGE, fmt, ap);
 	va_end(ap);
-	verb_usage(v, usage + strlen(usage), sizeof(usage) - strlen(usage));
-	err_remedy(&e, usage);
-	return report(&e);
+	verb_usage(a->verb, usage + strlen(usage), sizeof(usage) - strlen(usage));
+	err_remedy(e, usage);
+	return -1;
 }
 
 /* By name (len bytes of it), or by letter. */
@@ -40,7 +38,7 @@ static const struct opt *opt_find(const struct verb *v, const char *name, size_t
 	return NULL;
 }
 
-static int opt_unknown(const struct args *a, const char *text)
+static int opt_unknown(const struct args *a, const char *text, struct err *e)
 {
 	char name[64];
 	const char *similar = NULL;
@@ -50,15 +48,14 @@ static int opt_unknown(const struct args *a, const char *text)
 		similar = value_similar(name + strspn(name, "-"), &a->verb->opts[0].name,
 					a->verb->nopts, sizeof(a->verb->opts[0]));
 	if (similar)
-		return args_wrong(a->verb, "unknown option '%s', did you mean '--%s'", name,
-				  similar);
-	return args_wrong(a->verb, "unknown option '%s'", name);
+		return args_wrong(a, e, "unknown option '%s', did you mean '--%s'", name, similar);
+	return args_wrong(a, e, "unknown option '%s'", name);
 }
 
-static int given_add(struct args *a, const struct opt *o, const char *value)
+static int given_add(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	if (a->ngiven == ARGS_MAX)
-		return args_wrong(a->verb, "too many options");
+		return args_wrong(a, e, "too many options");
 	a->given[a->ngiven].opt = o;
 	a->given[a->ngiven++].value = value;
 	if (o == &common_opts[0]) {
@@ -69,76 +66,72 @@ static int given_add(struct args *a, const struct opt *o, const char *value)
 }
 
 /* --name, --name=value, --name value. Moves *i behind it. */
-static int long_take(struct args *a, char **argv, int *i)
+static int long_take(struct args *a, int *i, struct err *e)
 {
-	const char *text = argv[(*i)++], *name = text + 2, *equals = strchr(name, '='), *value;
+	const char *text = a->argv[(*i)++], *name = text + 2, *equals = strchr(name, '='), *value;
 	const struct opt *o =
 		opt_find(a->verb, name, equals ? (size_t)(equals - name) : strlen(name), 0);
 
 	if (!o)
-		return opt_unknown(a, text);
+		return opt_unknown(a, text, e);
 	if (!o->value)
-		return equals ? args_wrong(a->verb, "--%s takes no value", o->name)
-			      : given_add(a, o, NULL);
-	value = equals ? equals + 1 : argv[*i];
+		return equals ? args_wrong(a, e, "--%s takes no value", o->name)
+			      : given_add(a, o, NULL, e);
+	value = equals ? equals + 1 : a->argv[*i];
 	if (!value)
-		return args_wrong(a->verb, "--%s needs a value", o->name);
+		return args_wrong(a, e, "--%s needs a value", o->name);
 	*i += !equals;
-	return given_add(a, o, value);
+	return given_add(a, o, value, e);
 }
 
 /* -abc, -xVALUE, -x VALUE. */
-static int letters_take(struct args *a, char **argv, int *i)
+static int letters_take(struct args *a, int *i, struct err *e)
 {
-	const char *text = argv[(*i)++];
+	const char *text = a->argv[(*i)++];
 	int status = 0;
 
 	for (const char *c = text + 1; *c && !status; c++) {
 		const struct opt *o = opt_find(a->verb, NULL, 0, *c);
 
 		if (!o)
-			return opt_unknown(a, text);
+			return opt_unknown(a, text, e);
 		if (!o->value) {
-			status = given_add(a, o, NULL);
+			status = given_add(a, o, NULL, e);
 			continue;
 		}
-		if (!c[1] && !argv[*i])
-			return args_wrong(a->verb, "-%c needs a value", *c);
-		return given_add(a, o, c[1] ? c + 1 : argv[(*i)++]);
+		if (!c[1] && !a->argv[*i])
+			return args_wrong(a, e, "-%c needs a value", *c);
+		return given_add(a, o, c[1] ? c + 1 : a->argv[(*i)++], e);
 	}
 	return status;
 }
 
-int args_take(struct args *a, int argc, char **argv)
+int args_take(struct args *a, const struct verb *v, int argc, char **argv, struct err *e)
 {
-	int status = 0, i = 1;
+	int r = 0, i = 1;
 	bool ended = false;
 
-	*a = (struct args){ .verb = verb_now, .words = argv + 1 };
-	while (i < argc && !status) {
+	*a = (struct args){ .verb = v, .argc = argc, .argv = argv };
+	a->words = xalloc(((size_t)argc + 1) * sizeof(*a->words));
+	while (i < argc && !r) {
 		if (ended || argv[i][0] != '-' || !argv[i][1]) {
 			a->words[a->n++] = argv[i++];
-			ended |= (a->verb->flags & VERB_COMMAND) != 0;
+			ended |= (v->flags & VERB_COMMAND) != 0;
 		} else if (!strcmp(argv[i], "--")) {
 			ended = true;
 			i++;
 		} else if (argv[i][1] == '-') {
-			status = long_take(a, argv, &i);
+			r = long_take(a, &i, e);
 		} else {
-			status = letters_take(a, argv, &i);
+			r = letters_take(a, &i, e);
 		}
 	}
-	if (status)
-		return status;
-	a->words[a->n] = NULL;
-	if (arg_is_on(a, "help")) {
-		verb_help(a->verb);
-		return ARGS_HELP;
-	}
-	if (a->n < a->verb->min)
-		return args_wrong(a->verb, "missing argument");
-	if (a->verb->max >= 0 && a->n > a->verb->max)
-		return args_wrong(a->verb, "unexpected argument: '%s'", a->words[a->verb->max]);
+	if (r || arg_is_on(a, "help"))
+		return r;
+	if (a->n < v->min)
+		return args_wrong(a, e, "missing argument");
+	if (v->max >= 0 && a->n > v->max)
+		return args_wrong(a, e, "unexpected argument: '%s'", a->words[v->max]);
 	return 0;
 }
 
@@ -182,18 +175,15 @@ const char *arg_value(const struct args *a, const char *name)
 	return last;
 }
 
-bool arg_time(const struct args *a, const char *name, int64_t *ret)
+int arg_time(const struct args *a, const char *name, int64_t *ret, struct err *e)
 {
 	const char *text = arg_value(a, name);
 
-	if (!text)
-		return true;
-	if (!strcmp(text, "0")) {
-		*ret = 0;
-		return true;
-	}
-	if (value_duration(text, ret))
-		return true;
-	args_wrong(a->verb, "--%s '%s': must be a time such as 500ms, 10s or 5m", name, text);
-	return false;
+	if (!text || value_duration(text, ret))
+		return 0;
+	if (strcmp(text, "0"))
+		return args_wrong(a, e, "--%s '%s': must be a time such as 500ms, 10s or 5m", name,
+				  text);
+	*ret = 0;
+	return 0;
 }

@@ -18,13 +18,13 @@ struct args {
 	char **words; /* what is left, NULL-terminated */
 	int n;
 	bool json;
+	int argc; /* all words as they were given; argv[0] is the verb */
+	char **argv;
 };
 
-#define ARGS_HELP (-1)
-
-/* 0; else what the verb returns: the exit status, with the message printed, or ARGS_HELP, with the
- * help printed. */
-int must_check args_take(struct args *a, int argc, char **argv);
+/* 0 or -1. With --help it does not matter how many words there are. */
+int must_check args_take(struct args *a, const struct verb *v, int argc, char **argv,
+			 struct err *e);
 
 /* name is one of the verb's options. */
 bool arg_is_on(const struct args *a, const char *name);
@@ -32,16 +32,14 @@ bool arg_is_on(const struct args *a, const char *name);
 const char *arg_value(const struct args *a, const char *name);
 /* All of them, one after the other; *at begins with 0. NULL: that was the last. */
 const char *arg_next(const struct args *a, const char *name, unsigned *at);
-/* A time; *ret stays when it is not given. False: it is none, and that was said. */
-bool arg_time(const struct args *a, const char *name, int64_t *ret);
+/* A time; *ret stays when it is not given. 0 or -1. */
+int must_check arg_time(const struct args *a, const char *name, int64_t *ret, struct err *e);
 
-/* Wrong usage: the message with the verb's synopsis; the exit status. */
-int args_wrong(const struct verb *v, const char *fmt, ...) printf_like(2, 3);
+/* Wrong usage: the message with the verb's synopsis. Always -1. */
+int args_wrong(const struct args *a, struct err *e, const char *fmt, ...) printf_like(3, 4);
 
 /* What every verb has. */
 extern const struct opt common_opts[];
 extern const unsigned ncommon_opts;
-/* The verb that main() chose. */
-extern const struct verb *verb_now;
 
 #endif

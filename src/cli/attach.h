@@ -2,7 +2,9 @@
 #ifndef VIV_CLI_ATTACH_H
 #define VIV_CLI_ATTACH_H
 
-/* Starts the cell and shows its output until it ends: its exit status, or viv's own. */
-int start_attached(const char *cell);
+#include "base/err.h"
+
+/* Starts the cell and shows its output until it ends: its exit status, or -1. */
+int start_attached(const char *cell, struct err *e);
 
 #endif

@@ -49,17 +49,6 @@ static struct when when(int64_t t)
 	return w;
 }
 
-/* 0: s is open; else what the verb returns. */
-static int verb_begin(struct args *a, int argc, char **argv, struct store *s)
-{
-	int status = args_take(a, argc, argv);
-	struct err e;
-
-	if (!status && store_open(s, &e) < 0)
-		status = report(&e);
-	return status;
-}
-
 /* What was done with a thing of that name. */
 static void done_print(const struct args *a, const char *what, const char *name)
 {
@@ -85,27 +74,29 @@ static void snapshot_print(const struct args *a, const struct json *s)
 	printf(",\"layer\":%s}\n", json_show(s, "layer"));
 }
 
-static int snapshots_print(struct viv_client *c, const struct args *a)
+static int snapshots_print(const struct args *a, struct err *e)
 {
 	struct json_doc d = { 0 };
 	const struct json *list;
-	int status = vivd_ask(c, "GET", cell_path(a->words[0], "/snapshots").str, NULL, &d);
 
-	list = status ? NULL : json_get(d.root, "snapshots", JSON_LIST);
+	if (vivd_ask("GET", cell_path(a->words[0], "/snapshots").str, NULL, &d, e) < 0)
+		return -1;
+	list = json_get(d.root, "snapshots", JSON_LIST);
 	for (const struct json *s = list ? list->first : NULL; s; s = s->next)
 		snapshot_print(a, s);
 	json_free(&d);
-	return status;
+	return 0;
 }
 
-static int snapshot_remove(struct viv_client *c, const struct args *a)
+static int snapshot_remove(const struct args *a, struct err *e)
 {
 	struct cell_path at = cell_path(a->words[0], "/snapshots/");
-	int status = vivd_ask(c, "DELETE", vivd_path(at.str, a->words[1], "").str, NULL, NULL);
 
-	if (!status && a->json)
+	if (vivd_ask("DELETE", vivd_path(at.str, a->words[1], "").str, NULL, NULL, e) < 0)
+		return -1;
+	if (a->json)
 		done_print(a, "name", a->words[1]);
-	return status;
+	return 0;
 }
 
 /* {"KEY":VALUE} */
@@ -118,66 +109,52 @@ static struct buf object_of(const char *key, const char *value)
 	return b;
 }
 
-static int snapshot_take(struct viv_client *c, const struct args *a)
+/* POSTs the object, which is still open, and frees it. */
+static int object_post(const char *path, struct buf *b, struct json_doc *doc, struct err *e)
+{
+	int r;
+
+	buf_add(b, "}", 2);
+	r = vivd_ask("POST", path, (char *)b->p, doc, e);
+	buf_free(b);
+	return r;
+}
+
+static int snapshot_take(const struct args *a, struct err *e)
 {
 	struct buf body = object_of("name", a->words[1]);
 	struct json_doc d = { 0 };
-	int status;
 
-	buf_add(&body, "}", 2);
-	status = vivd_ask(c, "POST", cell_path(a->words[0], "/snapshots").str, (char *)body.p, &d);
-	if (!status)
-		snapshot_print(a, d.root);
+	if (object_post(cell_path(a->words[0], "/snapshots").str, &body, &d, e) < 0)
+		return -1;
+	snapshot_print(a, d.root);
 	json_free(&d);
-	buf_free(&body);
-	return status;
+	return 0;
 }
 
-int snapshot_main(int argc, char **argv)
+int snapshot_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	bool ls, rm;
+	bool ls = arg_is_on(a, "ls"), rm = arg_is_on(a, "rm");
 
-	if (status)
-		return status;
-	ls = arg_is_on(&a, "ls");
-	rm = arg_is_on(&a, "rm");
-	if ((rm && (ls || a.n != 2)) || (ls && a.n != 1))
-		return args_wrong(a.verb,
+	if ((rm && (ls || a->n != 2)) || (ls && a->n != 1))
+		return args_wrong(a, e,
 				  rm ? "--rm takes a cell and a snapshot" : "--ls takes a cell");
-	status = vivd_connect(&c);
-	if (status)
-		return status;
-	status = ls ? snapshots_print(c, &a) : rm ? snapshot_remove(c, &a) : snapshot_take(c, &a);
-	viv_close(c);
-	return status;
+	return ls ? snapshots_print(a, e) : rm ? snapshot_remove(a, e) : snapshot_take(a, e);
 }
 
-int fork_main(int argc, char **argv)
+int fork_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
 	struct cell_ref ref;
-	struct args a;
-	struct err e;
 	struct buf body;
-	int status = args_take(&a, argc, argv);
 
-	if (!status && cell_ref_parse(a.words[0], &ref, &e) < 0)
-		status = report(&e);
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	body = object_of("name", a.words[1]);
+	if (cell_ref_parse(a->words[0], &ref, e) < 0)
+		return -1;
+	body = object_of("name", a->words[1]);
 	json_member_text(&body, "snapshot", ref.snapshot[0] ? ref.snapshot : NULL);
-	buf_add(&body, "}", 2);
-	status = vivd_ask(c, "POST", cell_path(ref.name, "/fork").str, (char *)body.p, NULL);
-	if (!status)
-		done_print(&a, "name", a.words[1]);
-	buf_free(&body);
-	viv_close(c);
-	return status;
+	if (object_post(cell_path(ref.name, "/fork").str, &body, NULL, e) < 0)
+		return -1;
+	done_print(a, "name", a->words[1]);
+	return 0;
 }
 
 static bool state_is_live(const char *state)
@@ -203,88 +180,60 @@ static void rollback_print(const struct args *a, const struct json *cell, bool l
 		     a->words[0], a->words[0]);
 }
 
-static int rollback_ask(struct viv_client *c, const struct args *a, int64_t grace)
+int rollback_main(struct args *a, struct err *e)
 {
-	struct buf body = object_of("snapshot", a->words[1]);
 	struct json_doc before = { 0 }, d = { 0 };
-	int status = vivd_ask(c, "GET", cell_path(a->words[0], "").str, NULL, &before);
+	int64_t grace = -1;
+	struct buf body;
+	int r;
 
+	if (arg_time(a, "time", &grace, e) < 0 ||
+	    vivd_ask("GET", cell_path(a->words[0], "").str, NULL, &before, e) < 0)
+		return -1;
+	body = object_of("snapshot", a->words[1]);
 	if (grace >= 0)
 		json_member_seconds(&body, "grace", grace);
-	buf_add(&body, "}", 2);
-	if (!status)
-		status = vivd_ask(c, "POST", cell_path(a->words[0], "/rollback").str,
-				  (char *)body.p, &d);
-	if (!status)
+	r = object_post(cell_path(a->words[0], "/rollback").str, &body, &d, e);
+	if (!r)
 		rollback_print(a, d.root, state_is_live(json_show(before.root, "state")));
 	json_free(&before);
 	json_free(&d);
-	buf_free(&body);
-	return status;
-}
-
-int rollback_main(int argc, char **argv)
-{
-	struct viv_client *c;
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	int64_t grace = -1;
-
-	if (!status && !arg_time(&a, "time", &grace))
-		status = ERR_USAGE;
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	status = rollback_ask(c, &a, grace);
-	viv_close(c);
-	return status;
+	return r;
 }
 
 /* ---- volumes ---- */
 
-int volume_create_main(int argc, char **argv)
+int volume_create_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
-	struct args a;
-	struct buf body;
-	int status = args_take(&a, argc, argv);
+	struct buf body = object_of("name", a->words[0]);
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	body = object_of("name", a.words[0]);
-	buf_add(&body, "}", 2);
-	status = vivd_ask(c, "POST", "/v1/volumes", (char *)body.p, NULL);
-	if (!status)
-		done_print(&a, "name", a.words[0]);
-	buf_free(&body);
-	viv_close(c);
-	return status;
+	if (object_post("/v1/volumes", &body, NULL, e) < 0)
+		return -1;
+	done_print(a, "name", a->words[0]);
+	return 0;
 }
 
-int volume_ls_main(int argc, char **argv)
+int volume_ls_main(struct args *a, struct err *e)
 {
-	struct args a;
+	bool quiet = arg_is_on(a, "quiet");
 	struct store s;
-	int status = verb_begin(&a, argc, argv, &s), err;
-	bool quiet;
 	struct named *list;
 	unsigned n;
+	int err;
 
-	if (status)
-		return status;
-	quiet = arg_is_on(&a, "quiet");
+	if (store_open(&s, e) < 0)
+		return -1;
 	err = named_list(s.fd, NAMED_VOLUME, &list, &n);
 	if (err) {
 		store_close(&s);
-		return fail(ERR_FAILED, "cannot list: %s", strerror(-err));
+		return err_set(e, ERR_FAILED, "cannot list: %s", strerror(-err));
 	}
-	if (!a.json && !quiet)
+	if (!a->json && !quiet)
 		printf("%-24s %-8s %s\n", "NAME", "STATE", "CREATED");
 	for (unsigned i = 0; i < n; i++) {
 		const char *state = disk_is_used(s.fd, list[i].disk) ? "in use" : "free";
 
-		if (a.json)
+		if (a->json)
 			printf("{\"name\":\"%s\",\"state\":\"%s\",\"disk\":\"%s\",\"created\":\"%"
 			       "s\"}\n",
 			       list[i].name, state, list[i].disk, when(list[i].created).str);
@@ -298,46 +247,33 @@ int volume_ls_main(int argc, char **argv)
 	return 0;
 }
 
-int volume_inspect_main(int argc, char **argv)
+static int volume_show(const struct args *a, const char *name, void *arg, struct err *e)
 {
-	struct viv_client *c;
-	struct args a;
-	int status = args_take(&a, argc, argv), r;
+	struct json_doc d = { 0 };
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	for (int i = 0; i < a.n; i++) {
-		struct json_doc d = { 0 };
-
-		r = vivd_ask(c, "GET", vivd_path("/v1/volumes/", a.words[i], "").str, NULL, &d);
-		if (!r) {
-			json_value_print(stdout, d.root, !a.json);
-			putchar('\n');
-		}
-		json_free(&d);
-		status = status ? status : r;
-	}
-	viv_close(c);
-	return status;
+	(void)arg;
+	if (vivd_ask("GET", vivd_path("/v1/volumes/", name, "").str, NULL, &d, e) < 0)
+		return -1;
+	json_line_print(d.root, !a->json);
+	json_free(&d);
+	return 0;
 }
 
-int volume_rm_main(int argc, char **argv)
+int volume_inspect_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
-	struct args a;
-	int status = args_take(&a, argc, argv), r;
+	return words_each(a, volume_show, NULL, e);
+}
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	for (int i = 0; i < a.n; i++) {
-		r = vivd_ask(c, "DELETE", vivd_path("/v1/volumes/", a.words[i], "").str, NULL,
-			     NULL);
-		if (!r)
-			done_print(&a, "name", a.words[i]);
-		status = status ? status : r;
-	}
-	viv_close(c);
-	return status;
+static int volume_remove(const struct args *a, const char *name, void *arg, struct err *e)
+{
+	(void)arg;
+	if (vivd_ask("DELETE", vivd_path("/v1/volumes/", name, "").str, NULL, NULL, e) < 0)
+		return -1;
+	done_print(a, "name", name);
+	return 0;
+}
+
+int volume_rm_main(struct args *a, struct err *e)
+{
+	return words_each(a, volume_remove, NULL, e);
 }

@@ -5,7 +5,9 @@
 #include "cli/args.h"
 
 /* Asks for all of them, whatever becomes of one, and prints each that was changed. The exit status
- * is that of the first failure. tail: of the path below the cell; body NULL: none. */
-int cells_change(struct args *a, const char *method, const char *tail, const char *body);
+ * is that of the first failure; -1: vivd cannot be reached. tail: of the path below the cell; body
+ * NULL: none. */
+int cells_change(const struct args *a, const char *method, const char *tail, const char *body,
+		 struct err *e);
 
 #endif

@@ -241,20 +241,15 @@ static const char zsh_tail[] =
 	"\tcompdef _viv viv\n"
 	"fi\n";
 
-int completion_main(int argc, char **argv)
+int completion_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	bool zsh;
+	bool zsh = !strcmp(a->words[0], "zsh");
 
-	if (status)
-		return status;
-	zsh = !strcmp(a.words[0], "zsh");
-	if (!zsh && strcmp(a.words[0], "bash"))
-		return args_wrong(a.verb, "there is no completion for the shell '%s'", a.words[0]);
+	if (!zsh && strcmp(a->words[0], "bash"))
+		return args_wrong(a, e, "there is no completion for the shell '%s'", a->words[0]);
 	if (zsh)
 		printf("#compdef viv\n");
-	printf("# Made by 'viv completion %s' of viv %s.\n", a.words[0], VIV_VERSION);
+	printf("# Made by 'viv completion %s' of viv %s.\n", a->words[0], VIV_VERSION);
 	tables_print();
 	lists_print();
 	fputs(zsh ? zsh_tail : bash_tail, stdout);

@@ -42,6 +42,7 @@ struct copy {
 	char about[TAR_ABOUT];
 	struct viv_error error;
 	bool cut; /* error tells why the transfer broke */
+	struct err *e; /* the verb's */
 };
 
 /* ---- words ---- */
@@ -127,57 +128,40 @@ static char *request_path(const struct copy *c, const char *what, const char *pa
 
 /* ---- looking ---- */
 
-/* What is at a path of the cell. 0 or an exit status; the target of a link is the caller's to free,
- * NULL: it is none. */
+/* What is at a path of the cell. The target of a link is the caller's to free, NULL: it is none. */
 static int cell_stat(struct copy *c, const char *path, bool follow, struct there *t, char **target)
 {
 	char *request = request_path(c, "stat", path, follow ? "&follow=1" : "");
-	struct viv_reply reply;
-	struct json_doc d;
-	struct err e;
-	int status = 0;
+	struct json_doc d = { 0 };
+	const char *type, *to;
+	int r = vivd_ask("GET", request, NULL, &d, c->e);
 
+	free(request);
 	*t = (struct there){ 0 };
 	*target = NULL;
-	if (viv_call(c->client, "GET", request, NULL, &reply, &c->error) < 0) {
-		free(request);
-		return report_viv(&c->error);
-	}
-	free(request);
-	if (reply.status == 404 && json_parse(&d, reply.body, reply.size, &e) == 0) {
-		/* No such file; or no such cell. */
-		if (!json_get_text(d.root, "cause"))
-			status = vivd_refused(&reply);
-		json_free(&d);
-	} else if (reply.status != 200) {
-		status = vivd_refused(&reply);
-	} else if (json_parse(&d, reply.body, reply.size, &e) == 0) {
-		const char *type = json_get_text(d.root, "type"),
-			   *to = json_get_text(d.root, "target");
-
-		t->exists = true;
-		t->is_dir = type && !strcmp(type, "directory");
-		if (to)
-			*target = xstrndup(to, strlen(to));
-		json_free(&d);
-	} else {
-		err_wrap(&e, "vivd's answer cannot be read");
-		status = report(&e);
-	}
-	viv_reply_free(&reply);
-	return status;
+	/* No such file has a cause; no such cell has none. */
+	if (r < 0)
+		return c->e->kind == ERR_NOT_FOUND && c->e->cause[0] ? 0 : -1;
+	type = json_get_text(d.root, "type");
+	to = json_get_text(d.root, "target");
+	t->exists = true;
+	t->is_dir = type && !strcmp(type, "directory");
+	if (to)
+		*target = xstrndup(to, strlen(to));
+	json_free(&d);
+	return 0;
 }
 
 /* The destination in the cell, c->path, with links at its end followed. */
 static int cell_find(struct copy *c, struct there *t)
 {
 	char *target, *dir, *name, *next;
-	int status;
 
 	for (int i = 0; i < LINKS; i++) {
-		status = cell_stat(c, c->path, false, t, &target);
-		if (status || !target)
-			return status;
+		if (cell_stat(c, c->path, false, t, &target) < 0)
+			return -1;
+		if (!target)
+			return 0;
 		path_split(c->path, &dir, &name);
 		next = xalloc(strlen(dir) + strlen(target) + 2);
 		if (target[0] == '/')
@@ -190,7 +174,7 @@ static int cell_find(struct copy *c, struct there *t)
 		free(c->path);
 		c->path = next;
 	}
-	return fail(ERR_FAILED, "the links at the destination lead nowhere");
+	return err_set(c->e, ERR_FAILED, "the links at the destination lead nowhere");
 }
 
 /* Where a copy goes: into a directory, under a name (NULL: its own). The caller's to free. */
@@ -199,7 +183,8 @@ struct goal {
 };
 
 /* docker's rules. from_dir: a directory is copied. */
-static int goal_find(const char *to, const struct there *t, bool from_dir, struct goal *g)
+static int goal_find(const char *to, const struct there *t, bool from_dir, struct goal *g,
+		     struct err *e)
 {
 	char *path = xstrndup(to, strlen(to));
 
@@ -210,12 +195,14 @@ static int goal_find(const char *to, const struct there *t, bool from_dir, struc
 	}
 	if (t->exists && from_dir) {
 		free(path);
-		return fail(ERR_CONFLICT, "cannot copy a directory onto '%s', which is a file", to);
+		return err_set(e, ERR_CONFLICT,
+			       "cannot copy a directory onto '%s', which is a file", to);
 	}
 	if (!from_dir && ends_with(to, "/")) {
 		free(path);
-		return fail(ERR_NOT_FOUND,
-			    "there is no directory '%s' to copy into" REMEDY "make it first", to);
+		return err_set(e, ERR_NOT_FOUND,
+			       "there is no directory '%s' to copy into" REMEDY "make it first",
+			       to);
 	}
 	slashes_drop(path);
 	path_split(path, &g->dir, &g->name);
@@ -254,11 +241,11 @@ static int answer_print(struct copy *c)
 			if (some < 0 && errno == EINTR)
 				continue;
 			if (some < 0)
-				return fail(ERR_FAILED, "cannot write the archive: %s",
-					    strerror(errno));
+				return err_set(c->e, ERR_FAILED, "cannot write the archive: %s",
+					       strerror(errno));
 			done += some;
 		}
-	return n < 0 ? report_viv(&c->error) : 0;
+	return n < 0 ? viv_error_get(&c->error, c->e) : 0;
 }
 
 static int unpack(struct copy *c, const struct goal *g)
@@ -273,8 +260,8 @@ static int unpack(struct copy *c, const struct goal *g)
 	mode_t mask;
 
 	if (dir < 0)
-		return fail(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot copy to '%s': %s",
-			    g->dir, strerror(errno));
+		return err_set(c->e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot copy to '%s': %s", g->dir, strerror(errno));
 	mask = umask(0);
 	ret = tar_unpack(&in, dir, &rules, c->about);
 	umask(mask);
@@ -282,12 +269,12 @@ static int unpack(struct copy *c, const struct goal *g)
 	if (ret == 0)
 		return 0;
 	if (c->cut)
-		return report_viv(&c->error);
+		return viv_error_get(&c->error, c->e);
 	if (ret == -EXDEV)
-		return fail(ERR_FAILED, "'%s' is not copied: it leads out of '%s'", c->about,
-			    g->dir);
-	return fail(ERR_FAILED, "cannot copy '%s': %s", c->about,
-		    ret == -EILSEQ ? "the archive is damaged" : strerror(-ret));
+		return err_set(c->e, ERR_FAILED, "'%s' is not copied: it leads out of '%s'",
+			       c->about, g->dir);
+	return err_set(c->e, ERR_FAILED, "cannot copy '%s': %s", c->about,
+		       ret == -EILSEQ ? "the archive is damaged" : strerror(-ret));
 }
 
 /* Into a directory: under the name that was asked for, and not under those that the archive has. */
@@ -312,40 +299,42 @@ static int copy_out(struct copy *c)
 	struct goal g = { 0 };
 	struct stat st;
 	char *target, *request, *real = NULL;
-	int status = cell_stat(c, c->path, c->follow || ends_with(c->path, "/"), &from, &target);
+	int r;
 
+	if (cell_stat(c, c->path, c->follow || ends_with(c->path, "/"), &from, &target) < 0)
+		return -1;
 	free(target);
-	if (status)
-		return status;
 	if (!from.exists)
-		return fail(ERR_NOT_FOUND, "there is no '%s' in cell '%s'", c->path, c->cell);
+		return err_set(c->e, ERR_NOT_FOUND, "there is no '%s' in cell '%s'", c->path,
+			       c->cell);
 	if (strcmp(c->local, "-")) {
 		to.exists = stat(c->local, &st) == 0;
 		to.is_dir = to.exists && S_ISDIR(st.st_mode);
 		real = to.exists ? realpath(c->local, NULL) : NULL;
-		status = goal_find(real && !ends_with(c->local, "/") ? real : c->local, &to,
-				   from.is_dir, &g);
+		r = goal_find(real && !ends_with(c->local, "/") ? real : c->local, &to, from.is_dir,
+			      &g, c->e);
 		free(real);
+		if (r < 0)
+			return -1;
 	} else if (isatty(1)) {
-		return fail(ERR_USAGE, "the archive is not for a terminal" REMEDY
-				       "send it to a file or to tar");
+		return err_set(c->e, ERR_USAGE,
+			       "the archive is not for a terminal" REMEDY
+			       "send it to a file or to tar");
 	}
-	if (status)
-		return status;
 	if (g.dir && !g.name)
 		goal_pin(c, &g);
 	request = request_path(c, "tar", c->path, c->follow ? "&follow=1" : "");
 	if (viv_get_begin(c->client, request, &reply, &c->error) < 0) {
-		status = report_viv(&c->error);
+		r = viv_error_get(&c->error, c->e);
 	} else if (reply.status != 200) {
-		status = vivd_refused(&reply);
+		r = vivd_refusal(&reply, c->e);
 		viv_reply_free(&reply);
 	} else {
-		status = g.dir ? unpack(c, &g) : answer_print(c);
+		r = g.dir ? unpack(c, &g) : answer_print(c);
 	}
 	free(request);
 	goal_free(&g);
-	return status;
+	return r;
 }
 
 /* ---- into the cell ---- */
@@ -422,25 +411,21 @@ static int send_all(struct copy *c, const struct goal *g, const char *shown)
 {
 	char *request = request_path(c, "tar", g->dir, c->archive || !shown ? "" : "&uid=0&gid=0");
 	struct viv_reply reply;
-	int status = ERR_FAILED, ret;
+	int r = viv_put_begin(c->client, request, &c->error);
 
-	if (viv_put_begin(c->client, request, &c->error) < 0) {
-		free(request);
-		return report_viv(&c->error);
-	}
 	free(request);
-	ret = shown ? tree_send(c, shown) : input_send(c);
-	if (ret < 0 && !c->cut) {
-		/* The half of it that vivd has is not an archive: the connection just ends. */
-		fail(ERR_FAILED, "cannot copy '%s': %s", shown && c->about[0] ? c->about : c->local,
-		     strerror(-ret));
-	} else if (viv_put_end(c->client, &reply, &c->error) < 0) {
-		report_viv(&c->error);
-	} else {
-		status = reply.status >= 300 ? vivd_refused(&reply) : 0;
-		viv_reply_free(&reply);
-	}
-	return status;
+	if (r < 0)
+		return viv_error_get(&c->error, c->e);
+	r = shown ? tree_send(c, shown) : input_send(c);
+	/* The half of it that vivd has is not an archive: the connection just ends. */
+	if (r < 0 && !c->cut)
+		return err_set(c->e, ERR_FAILED, "cannot copy '%s': %s",
+			       shown && c->about[0] ? c->about : c->local, strerror(-r));
+	if (viv_put_end(c->client, &reply, &c->error) < 0)
+		return viv_error_get(&c->error, c->e);
+	r = reply.status >= 300 ? vivd_refusal(&reply, c->e) : 0;
+	viv_reply_free(&reply);
+	return r;
 }
 
 static int copy_in(struct copy *c)
@@ -451,28 +436,26 @@ static int copy_in(struct copy *c)
 	struct there to;
 	struct stat st;
 	char *shown = NULL;
-	int status;
+	int r;
 
 	if (!stream && (c->follow || ends_with(c->local, "/") ? stat(c->local, &st)
 							      : lstat(c->local, &st)) < 0)
-		return fail(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot copy '%s': %s",
-			    c->local, strerror(errno));
+		return err_set(c->e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       "cannot copy '%s': %s", c->local, strerror(errno));
 	dir = !stream && S_ISDIR(st.st_mode);
-	status = cell_find(c, &to);
-	if (status)
-		return status;
+	if (cell_find(c, &to) < 0)
+		return -1;
 	if (stream && !to.is_dir)
-		return fail(ERR_NOT_FOUND, "there is no directory '%s' in cell '%s'", c->path,
-			    c->cell);
-	status = goal_find(c->path, &to, dir || stream, &g);
-	if (status)
-		return status;
+		return err_set(c->e, ERR_NOT_FOUND, "there is no directory '%s' in cell '%s'",
+			       c->path, c->cell);
+	if (goal_find(c->path, &to, dir || stream, &g, c->e) < 0)
+		return -1;
 	if (!stream)
 		shown = shown_find(c, &g, content);
-	status = send_all(c, &g, shown);
+	r = send_all(c, &g, shown);
 	free(shown);
 	goal_free(&g);
-	return status;
+	return r;
 }
 
 /* One object. What goes to standard output itself is the archive, and nothing else. */
@@ -495,35 +478,29 @@ static void copy_print(const struct copy *c, bool out)
 		       (unsigned long long)c->count.bytes);
 }
 
-int cp_main(int argc, char **argv)
+int cp_main(struct args *a, struct err *e)
 {
-	struct copy *c;
-	struct args a;
-	char *cell = NULL, *path = NULL, *other_cell = NULL, *other_path = NULL;
-	int status = args_take(&a, argc, argv);
-	bool out;
+	struct copy *c = xalloc(sizeof(*c));
+	char *other_cell = NULL, *other_path = NULL;
+	bool out = place_split(a->words[0], &c->cell, &c->path);
+	int r;
 
-	if (status)
-		return status;
-	out = place_split(a.words[0], &cell, &path);
-	if (place_split(a.words[1], out ? &other_cell : &cell, out ? &other_path : &path) == out)
-		return fail(ERR_USAGE,
-			    out ? "one of the two places is the host: copy to a local path first"
-				: "one of the two places is in a cell, written CELL:PATH");
-	c = xalloc(sizeof(*c));
-	c->cell = cell;
-	c->path = path;
-	c->local = a.words[out ? 1 : 0];
-	c->archive = arg_is_on(&a, "archive");
-	c->follow = arg_is_on(&a, "follow-link");
-	status = vivd_connect(&c->client);
-	if (!status)
-		status = out ? copy_out(c) : copy_in(c);
-	if (!status && a.json)
+	if (place_split(a->words[1], out ? &other_cell : &c->cell, out ? &other_path : &c->path) ==
+	    out)
+		return err_set(e, ERR_USAGE,
+			       out ? "one of the two places is the host: copy to a local path first"
+				   : "one of the two places is in a cell, written CELL:PATH");
+	c->e = e;
+	c->local = a->words[out ? 1 : 0];
+	c->archive = arg_is_on(a, "archive");
+	c->follow = arg_is_on(a, "follow-link");
+	r = vivd_connect(&c->client, e);
+	if (!r)
+		r = out ? copy_out(c) : copy_in(c);
+	if (!r && a->json)
 		copy_print(c, out);
-	viv_close(c->client);
 	free(c->cell);
 	free(c->path);
 	free(c);
-	return status;
+	return r;
 }

@@ -20,7 +20,7 @@
 /* ---- the specification ---- */
 
 /* vivd is somewhere else: what is relative to us is not to it. */
-static int mounts_absolute(struct run_options *o)
+static int mounts_absolute(struct run_options *o, struct err *e)
 {
 	for (unsigned i = 0; i < o->nmounts; i++) {
 		const char *src = o->mounts[i].src;
@@ -31,7 +31,7 @@ static int mounts_absolute(struct run_options *o)
 		here = getcwd(NULL, 0);
 		if (!here || asprintf(&path, "%s/%s", here, src) < 0) {
 			free(here);
-			return fail(ERR_FAILED, "--mount: %s", strerror(errno));
+			return err_set(e, ERR_FAILED, "--mount: %s", strerror(errno));
 		}
 		free(here);
 		o->mounts[i].src = run_keep(o, path);
@@ -41,10 +41,10 @@ static int mounts_absolute(struct run_options *o)
 
 /* run: a cell of that name gets the specification. idle: no command at all, it waits for what exec
  * brings; else none is the image's. */
-static int spec_write(struct buf *b, struct run_options *o, bool run, bool idle)
+static int spec_write(struct buf *b, struct run_options *o, bool run, bool idle, struct err *e)
 {
-	if (mounts_absolute(o))
-		return EXIT_OWN;
+	if (mounts_absolute(o, e) < 0)
+		return -1;
 	if (!idle)
 		o->given |= 1ULL << SET_COMMAND;
 	buf_add_text(b, "{");
@@ -66,52 +66,49 @@ static void cell_told(const struct json *cell, bool json)
 	putchar('\n');
 }
 
-static int cell_make(struct viv_client *c, struct run_options *o, bool run, bool idle,
-		     struct json_doc *ret)
+static int cell_make(struct run_options *o, bool run, bool idle, struct json_doc *ret,
+		     struct err *e)
 {
 	struct buf b = { 0 };
-	int status = spec_write(&b, o, run, idle);
+	int r = spec_write(&b, o, run, idle, e);
 
-	if (!status)
-		status = vivd_ask(c, "POST", "/v1/cells", (char *)b.p, ret);
+	if (!r)
+		r = vivd_ask("POST", "/v1/cells", (char *)b.p, ret, e);
 	buf_free(&b);
-	return status;
+	return r;
 }
 
-/* It did not start: 126 or 127 when it was the command's fault, as run has it. */
-static int start_status(struct viv_client *c, const char *id)
+/* It did not start: when it was the command's fault, the kind says so, as run has it. */
+static void kind_find(const char *id, struct err *e)
 {
 	struct json_doc d = { 0 };
+	struct err unused;
 	int code;
 
-	(void)!vivd_ask(c, "GET", cell_path(id, "").str, NULL, &d);
+	if (vivd_ask("GET", cell_path(id, "").str, NULL, &d, &unused) < 0)
+		return;
 	code = atoi(json_show(d.root, "exit_code"));
+	if (code == 126 || code == 127)
+		e->kind = err_kind_of_status(code);
 	json_free(&d);
-	return code == 126 || code == 127 ? code : EXIT_OWN;
 }
 
-static int start_first(struct viv_client *c, const struct run_options *o, const char *id)
+static int start_first(const struct run_options *o, const char *id, struct err *e)
 {
-	struct viv_error error;
-	struct viv_reply reply;
-	struct json_doc d;
-	struct err e;
-	int status = 0;
+	struct json_doc d = { 0 };
+	struct err unused;
 
-	if (viv_call(c, "POST", cell_path(id, "/start").str, NULL, &reply, &error) < 0)
-		return report_viv(&error);
-	if (reply.status >= 300) {
-		vivd_refused(&reply);
-		status = reply.status == 422 ? start_status(c, id) : EXIT_OWN;
-	} else if (json_parse(&d, reply.body, reply.size, &e) == 0) {
+	if (vivd_ask("POST", cell_path(id, "/start").str, NULL, &d, e) == 0) {
 		cell_told(d.root, o->json);
 		json_free(&d);
+		return 0;
 	}
-	viv_reply_free(&reply);
+	if (e->kind == ERR_START_FAILED)
+		kind_find(id, e);
 	/* One without a name is nobody's business any more. */
-	if (status && !o->name)
-		(void)!vivd_ask(c, "DELETE", cell_path(id, "?force=1").str, NULL, NULL);
-	return status;
+	if (!o->name)
+		(void)!vivd_ask("DELETE", cell_path(id, "?force=1").str, NULL, NULL, &unused);
+	return -1;
 }
 
 /* The first variable that is no UTF-8, by itself or by the value that viv has; NULL: none. */
@@ -140,21 +137,17 @@ static bool is_sayable(const struct run_options *o, char **words)
 }
 
 /* The keeper reads the same words again. */
-static int keeper_start(const struct run_options *o, char **words)
+static int keeper_start(const struct run_options *o, char **words, struct err *e)
 {
 	struct keep_hello hello;
-	struct err e;
-	int status;
 
 	if (run_vivds_option(o))
-		return fail(ERR_USAGE,
-			    "a cell with an s3:// mount, or words that are no UTF-8, is not kept "
-			    "by vivd" REMEDY "leave --%s out",
-			    run_vivds_option(o));
-	if (keep_spawn(words, &hello, &status, &e) < 0) {
-		report(&e);
-		return status;
-	}
+		return err_set(e, ERR_USAGE,
+			       "a cell with an s3:// mount, or words that are no UTF-8, is not "
+			       "kept by vivd" REMEDY "leave --%s out",
+			       run_vivds_option(o));
+	if (keep_spawn(words, &hello, e) < 0)
+		return -1;
 	if (o->json)
 		printf("{\"id\":\"%s\",\"name\":\"%s\"}\n", hello.id, hello.name);
 	else
@@ -162,59 +155,47 @@ static int keeper_start(const struct run_options *o, char **words)
 	return 0;
 }
 
-int detached_run(struct run_options *o, char **words)
+int detached_run(struct run_options *o, char **words, struct err *e)
 {
-	struct viv_client *c;
 	struct json_doc d = { 0 };
-	int status;
+	int r;
 
 	if (!is_sayable(o, words))
-		return keeper_start(o, words);
+		return keeper_start(o, words, e);
 	if (!o->argv && (!o->image || !strcmp(o->image, "host")) && !o->name)
-		return fail(ERR_USAGE,
-			    "no command given" REMEDY "for a shell: viv run -- /bin/bash");
-	if (vivd_connect(&c))
-		return EXIT_OWN;
-	status = cell_make(c, o, true, false, &d) ? EXIT_OWN : 0;
-	if (!status)
-		status = start_first(c, o, json_show(d.root, "id"));
+		return err_set(e, ERR_USAGE,
+			       "no command given" REMEDY "for a shell: viv run -- /bin/bash");
+	r = cell_make(o, true, false, &d, e);
+	if (!r)
+		r = start_first(o, json_show(d.root, "id"), e);
 	json_free(&d);
-	viv_close(c);
-	return status;
+	return r;
 }
 
-int create_main(int argc, char **argv)
+int create_main(struct args *a, struct err *e)
 {
 	static struct run_options o = { .detach = true };
-	struct viv_client *c;
 	struct json_doc d = { 0 };
 	bool stored;
-	struct err e;
-	int status = run_options_parse(&o, argc, argv, &e);
+	int r = run_options_parse(&o, a->argc, a->argv, e);
 
 	report_json(o.json);
-	if (status > 0) {
-		verb_help(verb_now);
-		return ARGS_HELP;
-	}
-	if (status)
-		return report(&e);
-	for (int i = 1; i < argc; i++)
-		if (!text_is_utf8(argv[i], strlen(argv[i])))
-			return fail(ERR_USAGE, "'%s' is not valid UTF-8, which vivd requires",
-				    argv[i]);
+	if (r > 0)
+		return verb_help(a->verb), 0;
+	if (r < 0)
+		return -1;
+	for (int i = 1; i < a->argc; i++)
+		if (!text_is_utf8(a->argv[i], strlen(a->argv[i])))
+			return err_set(e, ERR_USAGE, "'%s' is not valid UTF-8, which vivd requires",
+				       a->argv[i]);
 	if (env_unsayable(&o))
-		return fail(ERR_USAGE,
-			    "the variable '%.*s' is not valid UTF-8, which vivd requires",
-			    (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
-	status = vivd_connect(&c);
-	if (status)
-		return status;
+		return err_set(e, ERR_USAGE,
+			       "the variable '%.*s' is not valid UTF-8, which vivd requires",
+			       (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
 	stored = o.image && strcmp(o.image, "host");
-	status = cell_make(c, &o, false, !o.argv && !stored, &d);
-	if (!status)
+	r = cell_make(&o, false, !o.argv && !stored, &d, e);
+	if (!r)
 		cell_told(d.root, o.json);
 	json_free(&d);
-	viv_close(c);
-	return status;
+	return r;
 }

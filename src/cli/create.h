@@ -6,6 +6,6 @@
 
 /* run --detach: makes the cell, starts it and prints its name or id. words: what run was given, for
  * what the API cannot say. */
-int detached_run(struct run_options *o, char **words);
+int detached_run(struct run_options *o, char **words, struct err *e);
 
 #endif

@@ -15,52 +15,45 @@
 #define STOP_MS 15000
 #define CMDLINE_MAX 16384
 
-/* The running one's /v1/version: 0 with the document, ERR_NOT_FOUND, or ERR_FAILED with a
- * message. */
-static int vivd_about(struct json_doc *doc, char **ret_text)
+/* The running one's /v1/version: 1 with the document, 0 when none runs, or -1. */
+static int vivd_about(struct json_doc *doc, char **ret_text, struct err *e)
 {
 	struct viv_error error;
 	struct viv_client *c = viv_open(NULL, 0, &error);
 	struct viv_reply reply;
-	struct err e;
-	int status;
+	int r = 1;
 
 	*doc = (struct json_doc){ 0 };
 	if (!c && (error.code == ENOENT || error.code == ECONNREFUSED))
-		return ERR_NOT_FOUND;
+		return 0;
 	if (!c || viv_call(c, "GET", "/v1/version", NULL, &reply, &error) < 0) {
 		viv_close(c);
-		return report_viv(&error);
+		return viv_error_get(&error, e);
 	}
 	viv_close(c);
-	if (reply.status != 200) {
-		status = vivd_refused(&reply);
-	} else if (json_parse(doc, reply.body, reply.size, &e) < 0) {
-		status = fail(ERR_FAILED, "what listens there is not vivd");
-	} else {
-		status = 0;
-	}
-	if (ret_text && !status)
+	if (reply.status != 200)
+		r = vivd_refusal(&reply, e);
+	else if (json_parse(doc, reply.body, reply.size, e) < 0)
+		r = err_set(e, ERR_FAILED, "what listens there is not vivd");
+	if (ret_text && r > 0)
 		*ret_text = reply.body;
 	else
 		viv_reply_free(&reply);
-	return status;
+	return r;
 }
 
-static int status_show(bool json)
+static int status_show(bool json, struct err *e)
 {
 	char *text = NULL;
 	struct json_doc d;
-	int status = vivd_about(&d, &text);
+	int r = vivd_about(&d, &text, e);
 
-	if (status == ERR_NOT_FOUND) {
-		if (json)
-			printf("{\"running\":false}\n");
-		else
-			printf("vivd does not run\n");
+	if (!r) {
+		printf(json ? "{\"running\":false}\n" : "vivd does not run\n");
+		return ERR_NOT_FOUND;
 	}
-	if (status)
-		return status;
+	if (r < 0)
+		return -1;
 	if (json)
 		printf("%s", text);
 	else
@@ -72,21 +65,18 @@ static int status_show(bool json)
 	return 0;
 }
 
-static int start(const char *const *options, bool json)
+static int start(const char *const *options, bool json, struct err *e)
 {
 	struct viv_error error = { 0 };
 
 	if (viv_start(options, &error) < 0)
-		return report_viv(&error);
-	return json ? status_show(true) : 0;
+		return viv_error_get(&error, e);
+	return json ? status_show(true, e) : 0;
 }
 
-int daemon_status_main(int argc, char **argv)
+int daemon_status_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	return status ? status : status_show(a.json);
+	return status_show(a->json, e);
 }
 
 /* The words of the running vivd after the first, without those of viv_start; they point into
@@ -110,81 +100,72 @@ static void options_of(int pid, char *text, size_t size, const char **ret, unsig
 	ret[n] = NULL;
 }
 
-/* Ends the running one and waits for that. ret_pid (may be NULL) is called before, to look at
- * it. */
-static int stop(char *text, size_t size, const char **options, unsigned max)
+/* Ends the running one, if there is one, and waits for that. options (may be NULL) gets its
+ * words. */
+static int stop(char *text, size_t size, const char **options, unsigned max, struct err *e)
 {
 	struct json_doc d;
 	struct pollfd p;
-	int status = vivd_about(&d, NULL), pid, pidfd;
+	int r = vivd_about(&d, NULL, e), pid, pidfd;
 
-	if (status)
-		return status;
+	if (r <= 0)
+		return r;
 	pid = atoi(json_show(d.root, "pid"));
 	json_free(&d);
 	pidfd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (pidfd < 0)
-		return fail(ERR_FAILED, "cannot reach vivd's process %d: %s", pid, strerror(errno));
+		return err_set(e, ERR_FAILED, "cannot reach vivd's process %d: %s", pid,
+			       strerror(errno));
 	if (options)
 		options_of(pid, text, size, options, max);
 	p = (struct pollfd){ .fd = pidfd, .events = POLLIN };
-	if (syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH) {
-		status = fail(ERR_FAILED, "cannot end vivd: %s", strerror(errno));
-	} else if (poll(&p, 1, STOP_MS) != 1) {
-		status = fail(ERR_FAILED, "vivd (process %d) does not end", pid);
-	}
+	r = 0;
+	if (syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
+		r = err_set(e, ERR_FAILED, "cannot end vivd: %s", strerror(errno));
+	else if (poll(&p, 1, STOP_MS) != 1)
+		r = err_set(e, ERR_FAILED, "vivd (process %d) does not end", pid);
 	close(pidfd);
-	return status;
+	return r;
 }
 
-int daemon_start_main(int argc, char **argv)
+int daemon_start_main(struct args *a, struct err *e)
 {
 	static const char *const names[] = { "listen", "tls-cert", "tls-key" };
 	static const char *const words[] = { "--listen", "--tls-cert", "--tls-key" };
 	const char *options[2 * ARRAY_LEN(names) + 1] = { NULL }, *value;
 	unsigned n = 0;
-	struct args a;
-	int status = args_take(&a, argc, argv);
+	int r;
 
-	if (status)
-		return status;
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-		value = arg_value(&a, names[i]);
+		value = arg_value(a, names[i]);
 		if (value) {
 			options[n++] = words[i];
 			options[n++] = value;
 		}
 	}
-	if (n && vivd_about(&(struct json_doc){ 0 }, NULL) != ERR_NOT_FOUND)
-		return fail(ERR_CONFLICT, "vivd runs already, with the options that it has" REMEDY
-					  "'viv daemon stop' ends it");
-	return start(options, a.json);
+	r = n ? vivd_about(&(struct json_doc){ 0 }, NULL, e) : 0;
+	if (r < 0)
+		return -1;
+	if (r)
+		return err_set(e, ERR_CONFLICT,
+			       "vivd runs already, with the options that it has" REMEDY
+			       "'viv daemon stop' ends it");
+	return start(options, a->json, e);
 }
 
-int daemon_stop_main(int argc, char **argv)
+int daemon_stop_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	if (status)
-		return status;
-	status = stop(NULL, 0, NULL, 0);
-	if (status && status != ERR_NOT_FOUND)
-		return status;
-	if (a.json)
+	if (stop(NULL, 0, NULL, 0, e) < 0)
+		return -1;
+	if (a->json)
 		printf("{\"running\":false}\n");
 	return 0;
 }
 
-int daemon_restart_main(int argc, char **argv)
+int daemon_restart_main(struct args *a, struct err *e)
 {
 	static char text[CMDLINE_MAX];
 	const char *options[32 + 1] = { NULL };
-	struct args a;
-	int status = args_take(&a, argc, argv);
 
-	if (status)
-		return status;
-	status = stop(text, sizeof(text), options, 32);
-	return status && status != ERR_NOT_FOUND ? status : start(options, a.json);
+	return stop(text, sizeof(text), options, 32, e) < 0 ? -1 : start(options, a->json, e);
 }

@@ -29,11 +29,6 @@ static void hidden_print(const char *p, size_t len, const char *allowed)
 	}
 }
 
-struct listing {
-	bool json;
-	int status;
-};
-
 static void change_print(const struct json *change)
 {
 	const char *path = json_show(change, "path"), *coded = json_show(change, "path_base64");
@@ -55,55 +50,41 @@ static void change_print(const struct json *change)
 
 static int change_line(void *arg, const char *line, size_t size)
 {
-	struct listing *l = arg;
+	const bool *json = arg;
 	struct json_doc d;
 	struct err e;
 
-	if (json_parse(&d, line, size, &e) < 0)
-		return 0;
-	if (!strcmp(json_show(d.root, "type"), "error"))
-		l->status = refused_print(d.root);
-	else if (l->json)
+	if (*json) {
 		printf("%.*s\n", (int)size, line);
-	else
+	} else if (json_parse(&d, line, size, &e) == 0) {
 		change_print(d.root);
-	json_free(&d);
+		json_free(&d);
+	}
 	return ferror(stdout) ? 1 : 0;
-}
-
-static int list_ask(struct viv_client *c, const char *path, bool json)
-{
-	struct listing l = { .json = json };
-	struct viv_error error;
-	struct viv_reply reply;
-	int r = viv_stream(c, "GET", path, NULL, change_line, &l, &reply, &error);
-
-	if (r < 0)
-		l.status = report_viv(&error);
-	else if (reply.status != 200)
-		l.status = vivd_refused(&reply);
-	viv_reply_free(&reply);
-	return l.status;
 }
 
 /* Contents are printed as they are for a program; a terminal gets nothing of them that could steer
  * it. */
-static int patch_ask(struct viv_client *c, const char *path)
+static int patch_ask(const char *path, struct err *e)
 {
 	bool terminal = isatty(STDOUT_FILENO);
+	struct viv_client *c;
 	struct viv_error error;
 	struct viv_reply reply;
 	char data[65536];
 	size_t kept = 0;
 	long n;
-	int status = 0;
 
+	if (vivd_connect(&c, e) < 0)
+		return -1;
 	if (viv_get_begin(c, path, &reply, &error) < 0)
-		return report_viv(&error);
+		return viv_error_get(&error, e);
 	if (reply.status != 200)
-		status = vivd_refused(&reply);
+		vivd_refusal(&reply, e);
 	viv_reply_free(&reply);
-	while (!status && (n = viv_get_data(c, data + kept, sizeof(data) - kept, &error)) > 0) {
+	if (reply.status != 200)
+		return -1;
+	while ((n = viv_get_data(c, data + kept, sizeof(data) - kept, &error)) > 0) {
 		size_t all = kept + (size_t)n;
 
 		/* A character that is cut off waits for its rest. */
@@ -117,123 +98,95 @@ static int patch_ask(struct viv_client *c, const char *path)
 			return 0;
 	}
 	hidden_print(data, kept, "");
-	return !status && n < 0 ? fail(ERR_FAILED, "%s; the patch is not whole", error.text)
-				: status;
+	if (n == 0)
+		return 0;
+	viv_error_get(&error, e);
+	return err_wrap(e, "the patch is not whole");
 }
 
-int diff_main(int argc, char **argv)
+int diff_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
+	bool patch = arg_is_on(a, "patch");
 	struct cell_ref from, to;
 	struct buf path = { 0 };
-	struct args a;
-	struct err e;
-	int status = args_take(&a, argc, argv);
-	bool patch;
+	int r;
 
-	if (status)
-		return status;
-	patch = arg_is_on(&a, "patch");
-	if (patch && a.json)
-		return args_wrong(a.verb, "--patch cannot be combined with --json");
-	if (cell_ref_parse(a.words[0], &from, &e) < 0 ||
-	    (a.words[1] && cell_ref_parse(a.words[1], &to, &e) < 0))
-		return report(&e);
-	status = vivd_connect(&c);
-	if (status)
-		return status;
+	if (patch && a->json)
+		return args_wrong(a, e, "--patch cannot be combined with --json");
+	if (cell_ref_parse(a->words[0], &from, e) < 0 ||
+	    (a->words[1] && cell_ref_parse(a->words[1], &to, e) < 0))
+		return -1;
 	buf_add_text(&path, cell_path(from.name, "/diff").str);
 	query_add(&path, "format", patch ? "patch" : "list");
 	query_add(&path, "snapshot", from.snapshot[0] ? from.snapshot : NULL);
-	query_add(&path, "to", a.words[1] ? to.name : NULL);
-	query_add(&path, "to_snapshot", a.words[1] && to.snapshot[0] ? to.snapshot : NULL);
-	status = patch ? patch_ask(c, (char *)path.p) : list_ask(c, (char *)path.p, a.json);
-	if (!status && (fflush(stdout) || ferror(stdout)))
-		status = fail(ERR_FAILED, "cannot write the differences");
+	query_add(&path, "to", a->words[1] ? to.name : NULL);
+	query_add(&path, "to_snapshot", a->words[1] && to.snapshot[0] ? to.snapshot : NULL);
+	r = patch ? patch_ask((char *)path.p, e)
+		  : vivd_stream("GET", (char *)path.p, NULL, change_line, &a->json, e);
+	if (!r && (fflush(stdout) || ferror(stdout)))
+		r = err_set(e, ERR_FAILED, "cannot write the differences");
 	buf_free(&path);
-	viv_close(c);
-	return status;
+	return r;
 }
 
 /* ---- verify and commit ---- */
 
-/* What both begin with: the cell, and an object with the snapshot. 0: c is open; else what the verb
- * returns. */
-static int ref_begin(const struct args *a, struct cell_ref *ref, struct buf *body,
-		     struct viv_client **c)
+/* What both begin with: the cell, and an object with the snapshot, still open. */
+static int ref_begin(const struct args *a, struct cell_ref *ref, struct buf *body, struct err *e)
 {
-	struct err e;
-	int status;
-
-	if (cell_ref_parse(a->words[0], ref, &e) < 0)
-		return report(&e);
-	status = vivd_connect(c);
-	if (status)
-		return status;
+	if (cell_ref_parse(a->words[0], ref, e) < 0)
+		return -1;
 	buf_add_text(body, "{");
 	json_member_text(body, "snapshot", ref->snapshot[0] ? ref->snapshot : NULL);
 	return 0;
 }
 
-int verify_main(int argc, char **argv)
+int verify_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
 	struct buf body = { 0 };
 	struct json_doc d = { 0 };
 	const struct json *problems;
 	struct cell_ref ref;
-	struct args a;
 	bool sound;
-	int status = args_take(&a, argc, argv);
+	int r;
 
-	status = status ? status : ref_begin(&a, &ref, &body, &c);
-	if (status)
-		return status;
+	if (ref_begin(a, &ref, &body, e) < 0)
+		return -1;
 	buf_add(&body, "}", 2);
-	status = vivd_ask(c, "POST", cell_path(ref.name, "/verify").str, (char *)body.p, &d);
-	if (!status) {
-		sound = !strcmp(json_show(d.root, "sound"), "true");
-		problems = json_get(d.root, "problems", JSON_LIST);
-		for (const struct json *p = problems ? problems->first : NULL; p; p = p->next)
-			fail(ERR_FAILED, "%s", p->text ? p->text : "");
-		if (a.json)
-			printf("{\"cell\":\"%s\",\"sound\":%s}\n", ref.name,
-			       sound ? "true" : "false");
-		status = sound ? 0 : ERR_FAILED;
-	}
-	json_free(&d);
+	r = vivd_ask("POST", cell_path(ref.name, "/verify").str, (char *)body.p, &d, e);
 	buf_free(&body);
-	viv_close(c);
-	return status;
+	if (r < 0)
+		return -1;
+	sound = !strcmp(json_show(d.root, "sound"), "true");
+	problems = json_get(d.root, "problems", JSON_LIST);
+	for (const struct json *p = problems ? problems->first : NULL; p; p = p->next)
+		fail(ERR_FAILED, "%s", p->text ? p->text : "");
+	if (a->json)
+		printf("{\"cell\":\"%s\",\"sound\":%s}\n", ref.name, sound ? "true" : "false");
+	json_free(&d);
+	return sound ? 0 : ERR_FAILED;
 }
 
-int commit_main(int argc, char **argv)
+int commit_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
+	const char *tag = arg_value(a, "tag");
 	struct buf body = { 0 };
 	struct json_doc d = { 0 };
 	struct cell_ref ref;
-	struct args a;
-	const char *tag;
-	int status = args_take(&a, argc, argv);
+	int r;
 
-	if (status)
-		return status;
-	tag = arg_value(&a, "tag");
 	if (!tag || !*tag)
-		return args_wrong(a.verb, "missing option: --tag NAME");
-	status = ref_begin(&a, &ref, &body, &c);
-	if (status)
-		return status;
+		return args_wrong(a, e, "missing option: --tag NAME");
+	if (ref_begin(a, &ref, &body, e) < 0)
+		return -1;
 	json_member_text(&body, "tag", tag);
-	status = vivd_work(c, cell_path(ref.name, "/commit").str, &body, "commit",
-			   arg_is_on(&a, "quiet"), &d);
-	if (!status) {
+	r = vivd_work(cell_path(ref.name, "/commit").str, &body, "commit", arg_is_on(a, "quiet"),
+		      &d, e);
+	if (!r) {
 		warnings_print(d.root);
-		image_print(&a, d.root);
+		image_print(a, d.root);
 	}
 	json_free(&d);
 	buf_free(&body);
-	viv_close(c);
-	return status;
+	return r;
 }

@@ -522,23 +522,20 @@ static void finding_print(const char *name, const struct finding *f, bool json)
 	fflush(stdout);
 }
 
-int doctor_main(int argc, char **argv)
+int doctor_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
 	unsigned failed = 0, warned = 0;
 
-	if (status)
-		return status;
+	(void)e;
 	for (unsigned i = 0; i < ARRAY_LEN(checks); i++) {
 		struct finding f = { 0 };
 
 		checks[i].fn(&f);
-		finding_print(checks[i].name, &f, a.json);
+		finding_print(checks[i].name, &f, a->json);
 		failed += f.level == FAIL;
 		warned += f.level == WARN;
 	}
-	if (!a.json)
+	if (!a->json)
 		printf("%s\n", failed	? "Something that cells need is missing."
 			       : warned ? "Cells run here; what is marked could be better."
 					: "Cells run here.");

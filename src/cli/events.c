@@ -35,32 +35,14 @@ static int line_print(void *arg, const char *line, size_t size)
 	return fflush(stdout) ? 1 : 0;
 }
 
-int events_main(int argc, char **argv)
+int events_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv), r;
-	const char *since;
-	struct viv_client *c;
-	struct viv_error error;
-	struct viv_reply reply;
+	const char *since = arg_value(a, "since");
 	char path[128];
 
-	if (status)
-		return status;
-	since = arg_value(&a, "since");
 	if (since && (!*since || strspn(since, "0123456789") != strlen(since)))
-		return args_wrong(a.verb, "--since '%s': must be the number of an event", since);
-	status = vivd_connect(&c);
-	if (status)
-		return status;
-	snprintf(path, sizeof(path), "/v1/events?follow=%d%s%.20s", !arg_is_on(&a, "no-follow"),
+		return args_wrong(a, e, "--since '%s': must be the number of an event", since);
+	snprintf(path, sizeof(path), "/v1/events?follow=%d%s%.20s", !arg_is_on(a, "no-follow"),
 		 since ? "&since=" : "", since ? since : "");
-	r = viv_stream(c, "GET", path, NULL, line_print, &a.json, &reply, &error);
-	if (r < 0)
-		status = report_viv(&error);
-	else if (reply.status != 200)
-		status = vivd_refused(&reply);
-	viv_reply_free(&reply);
-	viv_close(c);
-	return status;
+	return vivd_stream("GET", path, NULL, line_print, &a->json, e);
 }

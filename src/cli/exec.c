@@ -28,6 +28,7 @@ struct exec {
 	uint32_t id; /* of the request, whose end is waited for */
 	uint32_t proc;
 	uint32_t last; /* request of our own */
+	struct err *e; /* the verb's */
 	int hold; /* the other end of an input that nobody types at; -1 */
 };
 
@@ -212,8 +213,7 @@ static void gone(struct channel *c)
 
 	/* A keeper that ends with its cell says how the command ended before it goes. */
 	if (!x->stay.ended)
-		x->stay.status =
-			fail(ERR_FAILED, "the cell's keeper is gone, and the cell with it");
+		err_set(x->e, ERR_FAILED, "the cell's keeper is gone, and the cell with it");
 	x->stay.ended = true;
 	channel_close(c);
 }
@@ -230,7 +230,7 @@ static int stay_with(struct exec *x, int signals)
 	if (!err)
 		err = stay_begin(&x->stay, signals);
 	if (err)
-		x->stay.status = fail(ERR_FAILED, "cannot wait: %s", strerror(-err));
+		err_set(x->e, ERR_FAILED, "cannot wait: %s", strerror(-err));
 	while (!err && !x->stay.ended)
 		stay_round(&x->stay, 0);
 	return stay_end(&x->stay, false);
@@ -251,21 +251,18 @@ static int attached(struct exec *x)
 {
 	struct termios unused;
 	struct keep_msg m;
-	struct err e;
 	struct keep_wait w = { .signals = stay_signals() };
-	int status;
 
 	if (w.signals < 0)
-		return fail(ERR_FAILED, "cannot receive signals: %s", strerror(errno));
+		return err_set(x->e, ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 	x->stay.ops = &keeper_ops;
 	x->stay.status = -1;
 	terminal_save(&x->stay.terminal);
 	if (x->tty)
 		terminal_raw(x);
-	if (keep_exec(x->target.fd, &x->start, &w, &m, &status, &e) < 0) {
+	if (keep_exec(x->target.fd, &x->start, &w, &m, x->e) < 0) {
 		terminal_restore(&x->stay.terminal, &unused);
-		report(&e);
-		return status;
+		return w.signal ? (report(x->e), 128 + w.signal) : -1;
 	}
 	x->id = m.id;
 	x->proc = m.proc;
@@ -280,30 +277,26 @@ static int detached(struct exec *x)
 {
 	struct keep_wait w = { .signals = -1 };
 	struct keep_msg m;
-	struct err e;
-	int status;
 
 	x->start.exec.flags |= KEEP_X_DETACH | KEEP_X_LOG;
-	if (keep_exec(x->target.fd, &x->start, &w, &m, &status, &e) < 0) {
-		report(&e);
-		return status;
-	}
+	if (keep_exec(x->target.fd, &x->start, &w, &m, x->e) < 0)
+		return -1;
 	printf(x->json ? "{\"proc\":%u,\"pid\":%d}\n" : "%u\n", m.proc, m.pid);
 	return 0;
 }
 
 /* The command runs in the cell, and its status is ours. */
-static int exec_run(struct exec *x, const struct args *a, char **argv)
+static int exec_run(struct exec *x, const struct args *a, char **argv, struct err *e)
 {
-	struct err e;
-
-	if (options_apply(x, a, &e) < 0)
-		return report(&e);
+	x->e = e;
+	if (options_apply(x, a, e) < 0)
+		return -1;
 	if (x->tty && !x->detach && !isatty(x->interactive ? 0 : 1))
-		return fail(ERR_USAGE, "-t: standard input and output are not a terminal" REMEDY
-				       "leave -t out");
-	if (target_open(a->words[0], &x->target, &e) < 0)
-		return report(&e);
+		return err_set(e, ERR_USAGE,
+			       "-t: standard input and output are not a terminal" REMEDY
+			       "leave -t out");
+	if (target_open(a->words[0], &x->target, e) < 0)
+		return -1;
 	x->start.spec.flags = EXECSPEC_CELL_ENV;
 	x->start.spec.argv = argv;
 	x->start.spec.envp = x->env;
@@ -311,27 +304,22 @@ static int exec_run(struct exec *x, const struct args *a, char **argv)
 	window_size(&x->start.exec.rows, &x->start.exec.cols);
 	if (x->detach)
 		return detached(x);
-	return streams_set(x, &e) < 0 ? report(&e) : attached(x);
+	return streams_set(x, e) < 0 ? -1 : attached(x);
 }
 
-int exec_main(int argc, char **argv)
+int exec_main(struct args *a, struct err *e)
 {
 	static struct exec x;
-	char **command;
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	if (status)
-		return status;
 	/* As before the command of viv run. */
-	command = a.words + (strcmp(a.words[1], "--") ? 1 : 2);
+	char **command = a->words + (strcmp(a->words[1], "--") ? 1 : 2);
+
 	if (!*command)
-		return args_wrong(a.verb, "missing argument: COMMAND");
-	x.interactive = arg_is_on(&a, "interactive");
-	x.tty = arg_is_on(&a, "tty");
-	x.detach = arg_is_on(&a, "detach");
-	x.json = a.json;
-	return exec_run(&x, &a, command);
+		return args_wrong(a, e, "missing argument: COMMAND");
+	x.interactive = arg_is_on(a, "interactive");
+	x.tty = arg_is_on(a, "tty");
+	x.detach = arg_is_on(a, "detach");
+	x.json = a->json;
+	return exec_run(&x, a, command, e);
 }
 
 /* The shell of the user that it runs as, by the cell's own /etc/passwd. Only sh is needed, and
@@ -345,21 +333,17 @@ static const char shell_script[] =
 	"SHELL=$s; export SHELL\n"
 	"exec \"$s\" -l";
 
-int shell_main(int argc, char **argv)
+int shell_main(struct args *a, struct err *e)
 {
 	static char sh[] = "/bin/sh", c[] = "-c", name[] = "sh", stay[] = "stay",
 		    script[sizeof(shell_script)];
 	static struct exec x = { .interactive = true };
 	static char *words[] = { sh, c, script, name, NULL, NULL };
-	struct args a;
-	int status = args_take(&a, argc, argv);
 
-	if (status)
-		return status;
 	memcpy(script, shell_script, sizeof(script));
 	/* Without a terminal it reads its commands as any shell does. */
 	x.tty = isatty(0);
-	if (arg_value(&a, "workdir"))
+	if (arg_value(a, "workdir"))
 		words[4] = stay;
-	return exec_run(&x, &a, words);
+	return exec_run(&x, a, words, e);
 }

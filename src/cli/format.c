@@ -157,7 +157,7 @@ static void template_put(FILE *to, const char *t, const struct json *cell)
 	putc('\n', to);
 }
 
-int format_read(struct format *f, struct args *a)
+int format_read(struct format *f, struct args *a, struct err *e)
 {
 	const char *t = arg_value(a, "format"), *end;
 
@@ -172,7 +172,7 @@ int format_read(struct format *f, struct args *a)
 	f->template = t += f->table ? 6 : 0;
 	while ((t = strstr(t, "{{"))) {
 		if (!field_at(t, &end))
-			return args_wrong(a->verb,
+			return args_wrong(a, e,
 					  "--format: '%.*s' is not supported; the fields are "
 					  "{{.ID}}, {{.Names}}, {{.Image}}, {{.Command}}, "
 					  "{{.Status}}, {{.State}}, {{.CreatedAt}} and {{.Labels}}",
@@ -180,7 +180,7 @@ int format_read(struct format *f, struct args *a)
 		t = end;
 	}
 	if (arg_is_on(a, "quiet") || a->json)
-		return args_wrong(a->verb, "--format does not go with --quiet or --json");
+		return args_wrong(a, e, "--format does not go with --quiet or --json");
 	return 0;
 }
 

@@ -14,9 +14,8 @@ struct format {
 	struct buf rows; /* of a table: printed at its end, when the widths are known */
 };
 
-/* The verb's --format. "json" and "{{json .}}" turn a->json on. 0, or the exit status: the error
- * has been printed. */
-int must_check format_read(struct format *f, struct args *a);
+/* The verb's --format. "json" and "{{json .}}" turn a->json on. 0 or -1. */
+int must_check format_read(struct format *f, struct args *a, struct err *e);
 /* One cell; NULL: the headings. */
 void format_row(struct format *f, const struct json *cell);
 void format_end(struct format *f);

@@ -285,45 +285,38 @@ static void verbs_json(void)
 	}
 }
 
-int help_main(int argc, char **argv)
+int help_main(struct args *a, struct err *e)
 {
 	char name[64] = "";
 	const struct verb *v;
-	struct args a;
-	int status = args_take(&a, argc, argv);
 
-	if (status)
-		return status;
-	if (arg_is_on(&a, "man")) {
+	if (arg_is_on(a, "man")) {
 		man_print();
-	} else if (arg_is_on(&a, "options")) {
+	} else if (arg_is_on(a, "options")) {
 		options_list();
-	} else if (arg_is_on(&a, "settings")) {
+	} else if (arg_is_on(a, "settings")) {
 		settings_print();
-	} else if (!a.n && a.json) {
+	} else if (!a->n && a->json) {
 		verbs_json();
-	} else if (!a.n) {
+	} else if (!a->n) {
 		usage_print(stdout);
 	} else {
-		snprintf(name, sizeof(name), "%s%s%s", a.words[0], a.n > 1 ? " " : "",
-			 a.n > 1 ? a.words[1] : "");
+		snprintf(name, sizeof(name), "%s%s%s", a->words[0], a->n > 1 ? " " : "",
+			 a->n > 1 ? a->words[1] : "");
 		v = verb_find(name);
 		if (!v)
-			return fail(ERR_USAGE,
-				    "unknown command '%s'" REMEDY "'viv help' lists the commands",
-				    name);
+			return err_set(e, ERR_USAGE,
+				       "unknown command '%s'" REMEDY
+				       "'viv help' lists the commands",
+				       name);
 		verb_help(v);
 	}
 	return 0;
 }
 
-int version_main(int argc, char **argv)
+int version_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	if (status)
-		return status;
-	printf(a.json ? "{\"version\":\"%s\"}\n" : "viv %s\n", VIV_VERSION);
+	(void)e;
+	printf(a->json ? "{\"version\":\"%s\"}\n" : "viv %s\n", VIV_VERSION);
 	return 0;
 }

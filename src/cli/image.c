@@ -20,24 +20,15 @@
 #define BLOCK (256u << 10)
 
 /* argv[0] is the second word, 'ls' of 'image ls'. */
-int image_main(int argc, char **argv)
+int image_main(struct args *a, struct err *e)
 {
 	static char name[] = "image";
-	char **words = calloc((size_t)argc + 2, sizeof(*words));
-	struct args a;
-	int status;
+	char **words = xalloc(((size_t)a->argc + 2) * sizeof(*words));
 
-	if (!words)
-		return fail(ERR_FAILED, "out of memory");
 	words[0] = name;
-	memcpy(words + 1, argv, (size_t)argc * sizeof(*words));
-	status = args_take(&a, argc, argv);
-	if (!status) {
-		fflush(stdout);
-		status = program_run("viv-store", words);
-	}
-	free(words);
-	return status;
+	memcpy(words + 1, a->argv, (size_t)a->argc * sizeof(*words));
+	fflush(stdout);
+	return program_run("viv-store", words, e);
 }
 
 void image_print(const struct args *a, const struct json *image)
@@ -65,54 +56,59 @@ static const struct {
 	{ "max-size", "max_size", true }, { "max-entries", "max_entries", true },
 };
 
-/* The value of an option as vivd wants it: sizes as numbers. NULL: not given. */
-static const char *field_value(const struct args *a, unsigned i, char number[24], int *status)
+/* The value of an option as vivd wants it: sizes as numbers. ret NULL: not given. */
+static int field_value(const struct args *a, unsigned i, char number[24], const char **ret,
+		       struct err *e)
 {
-	const char *v = arg_value(a, import_fields[i].option);
 	uint64_t n;
 
-	if (!v || !import_fields[i].size)
-		return v;
-	if (!value_size(v, &n)) {
-		*status = fail(ERR_USAGE, "--%s '%s': a number, such as 500M or 20G",
-			       import_fields[i].option, v);
-		return NULL;
-	}
+	*ret = arg_value(a, import_fields[i].option);
+	if (!*ret || !import_fields[i].size)
+		return 0;
+	if (!value_size(*ret, &n))
+		return err_set(e, ERR_USAGE, "--%s '%s': a number, such as 500M or 20G",
+			       import_fields[i].option, *ret);
 	snprintf(number, 24, "%llu", (unsigned long long)n);
-	return number;
+	*ret = number;
+	return 0;
+}
+
+static void imported_print(const struct args *a, const struct json *image)
+{
+	if (!arg_is_on(a, "quiet"))
+		warnings_print(image);
+	image_print(a, image);
 }
 
 /* From a file or directory that vivd can open by itself. */
-static int import_path(struct viv_client *c, const struct args *a, const char *path)
+static int import_path(const struct args *a, const char *path, struct err *e)
 {
 	struct buf body = { 0 };
 	struct json_doc d = { 0 };
 	char number[24];
-	int status = 0;
+	const char *v;
+	int r = 0;
 
 	buf_add_text(&body, "{");
 	json_member_text(&body, "path", path);
-	for (unsigned i = 0; !status && i < ARRAY_LEN(import_fields); i++) {
-		const char *v = field_value(a, i, number, &status);
-
+	for (unsigned i = 0; !r && i < ARRAY_LEN(import_fields); i++) {
+		r = field_value(a, i, number, &v, e);
 		if (v && import_fields[i].size)
 			json_member_add(&body, import_fields[i].field, v);
 		else if (v)
 			json_member_text(&body, import_fields[i].field, v);
 	}
-	if (!status)
-		status = vivd_work(c, "/v1/images", &body, "import", arg_is_on(a, "quiet"), &d);
-	if (!status && !arg_is_on(a, "quiet"))
-		warnings_print(d.root);
-	if (!status)
-		image_print(a, d.root);
+	if (!r)
+		r = vivd_work("/v1/images", &body, "import", arg_is_on(a, "quiet"), &d, e);
+	if (!r)
+		imported_print(a, d.root);
 	json_free(&d);
 	buf_free(&body);
-	return status;
+	return r;
 }
 
 /* Sends all of fd. A failure to send is vivd's to explain. */
-static int bytes_send(struct viv_client *c, int fd, const char *name, bool quiet)
+static int bytes_send(struct viv_client *c, int fd, const char *name, bool quiet, struct err *e)
 {
 	bool show = !quiet && isatty(STDERR_FILENO);
 	int64_t began = bar_now(), shown = 0;
@@ -132,139 +128,122 @@ static int bytes_send(struct viv_client *c, int fd, const char *name, bool quiet
 	}
 	free(data);
 	bar_clear();
-	return n < 0 ? fail(ERR_FAILED, "cannot read '%s': %s", name, strerror(errno)) : 0;
+	return n < 0 ? err_set(e, ERR_FAILED, "cannot read '%s': %s", name, strerror(errno)) : 0;
 }
 
-static int import_bytes(struct viv_client *c, const struct args *a, int fd, const char *name)
+static int image_put(const char *path, int fd, const char *name, bool quiet, struct json_doc *d,
+		     struct err *e)
 {
 	struct viv_reply reply = { 0 };
 	struct viv_error error;
+	struct viv_client *c;
+	int r;
+
+	if (vivd_connect(&c, e) < 0)
+		return -1;
+	if (viv_put_begin(c, path, &error) < 0)
+		return viv_error_get(&error, e);
+	/* Without its end vivd drops what it has got. */
+	if (bytes_send(c, fd, name, quiet, e) < 0)
+		return -1;
+	if (viv_put_end(c, &reply, &error) < 0)
+		return viv_error_get(&error, e);
+	r = reply.status != 201 ? vivd_refusal(&reply, e)
+				: json_parse(d, reply.body, reply.size, e);
+	viv_reply_free(&reply);
+	return r;
+}
+
+static int import_bytes(const struct args *a, int fd, const char *name, struct err *e)
+{
 	struct json_doc d = { 0 };
 	struct buf path = { 0 };
 	char number[24];
-	struct err e;
-	int status = 0;
+	const char *v;
+	int r = 0;
 
 	interrupt_allow();
 	buf_add_text(&path, "/v1/images");
-	for (unsigned i = 0; !status && i < ARRAY_LEN(import_fields); i++)
-		query_add(&path, import_fields[i].field, field_value(a, i, number, &status));
-	if (!status && viv_put_begin(c, (char *)path.p, &error) < 0)
-		status = report_viv(&error);
-	status = status ? status : bytes_send(c, fd, name, arg_is_on(a, "quiet"));
-	/* Without its end vivd drops what it has got. */
-	if (!status && viv_put_end(c, &reply, &error) < 0)
-		status = report_viv(&error);
-	else if (!status && reply.status != 201)
-		status = vivd_refused(&reply);
-	if (!status && json_parse(&d, reply.body, reply.size, &e) == 0) {
-		if (!arg_is_on(a, "quiet"))
-			warnings_print(d.root);
-		image_print(a, d.root);
-		json_free(&d);
+	for (unsigned i = 0; !r && i < ARRAY_LEN(import_fields); i++) {
+		r = field_value(a, i, number, &v, e);
+		query_add(&path, import_fields[i].field, v);
 	}
-	viv_reply_free(&reply);
+	if (!r)
+		r = image_put((char *)path.p, fd, name, arg_is_on(a, "quiet"), &d, e);
+	if (!r)
+		imported_print(a, d.root);
+	json_free(&d);
 	buf_free(&path);
-	return status;
+	return r;
 }
 
 /* A pipe, or a file that only this process can open, is sent. */
-static int import_begin(struct viv_client *c, const struct args *a)
+int image_import_main(struct args *a, struct err *e)
 {
 	const char *src = a->words[0];
 	char path[PATH_MAX];
 	struct stat st;
-	int fd = 0, status;
+	int fd = 0, r;
 
 	if (strcmp(src, "-")) {
 		fd = open(src, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
-			return fail(errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-				    "cannot open '%s': %s", src, strerror(errno));
+			return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+				       "cannot open '%s': %s", src, strerror(errno));
 		if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
 		    realpath(src, path)) {
 			close(fd);
-			return import_path(c, a, path);
+			return import_path(a, path, e);
 		}
 	} else if (isatty(0)) {
-		return fail(ERR_FAILED, "'-' reads a tar archive from standard input, "
-					"which is a terminal (-)");
+		return err_set(e, ERR_FAILED,
+			       "'-' reads a tar archive from standard input, "
+			       "which is a terminal (-)");
 	}
-	status = import_bytes(c, a, fd, src);
+	r = import_bytes(a, fd, src, e);
 	if (fd)
 		close(fd);
-	return status;
-}
-
-/* What the changes begin with. 0: c is open; else what the verb returns. */
-static int change_begin(struct args *a, int argc, char **argv, struct viv_client **c)
-{
-	int status = args_take(a, argc, argv);
-
-	return status ? status : vivd_connect(c);
-}
-
-int image_import_main(int argc, char **argv)
-{
-	struct viv_client *c;
-	struct args a;
-	int status = change_begin(&a, argc, argv, &c);
-
-	if (status)
-		return status;
-	status = import_begin(c, &a);
-	viv_close(c);
-	return status;
+	return r;
 }
 
 /* ---- tag, rm, gc ---- */
 
-int image_tag_main(int argc, char **argv)
+int image_tag_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
 	struct buf body = { 0 };
 	struct json_doc d = { 0 };
-	struct args a;
-	int status = change_begin(&a, argc, argv, &c);
+	int r;
 
-	if (status)
-		return status;
 	buf_add_text(&body, "{");
-	json_member_text(&body, "tag", a.words[1]);
+	json_member_text(&body, "tag", a->words[1]);
 	buf_add(&body, "}", 2);
-	status = vivd_ask(c, "POST", vivd_path("/v1/images/", a.words[0], "/tag").str,
-			  (char *)body.p, &d);
-	if (!status && a.json)
-		image_print(&a, d.root);
+	r = vivd_ask("POST", vivd_path("/v1/images/", a->words[0], "/tag").str, (char *)body.p, &d,
+		     e);
+	if (!r && a->json)
+		image_print(a, d.root);
 	json_free(&d);
 	buf_free(&body);
-	viv_close(c);
-	return status;
+	return r;
 }
 
-int image_rm_main(int argc, char **argv)
+static int image_rm(const struct args *a, const char *image, void *arg, struct err *e)
 {
-	struct viv_client *c;
-	struct args a;
-	int status = change_begin(&a, argc, argv, &c), r;
+	const char *force = arg_is_on(a, "force") ? "?force=1" : "";
 
-	if (status)
-		return status;
-	for (int i = 0; i < a.n; i++) {
-		r = vivd_ask(c, "DELETE",
-			     vivd_path("/v1/images/", a.words[i],
-				       arg_is_on(&a, "force") ? "?force=1" : "")
-				     .str,
-			     NULL, NULL);
-		if (!r && a.json) {
-			printf("{\"image\":");
-			json_quoted(stdout, a.words[i]);
-			printf("}\n");
-		}
-		status = r ? r : status;
+	(void)arg;
+	if (vivd_ask("DELETE", vivd_path("/v1/images/", image, force).str, NULL, NULL, e) < 0)
+		return -1;
+	if (a->json) {
+		printf("{\"image\":");
+		json_quoted(stdout, image);
+		printf("}\n");
 	}
-	viv_close(c);
-	return status;
+	return 0;
+}
+
+int image_rm_main(struct args *a, struct err *e)
+{
+	return words_each(a, image_rm, NULL, e);
 }
 
 /* 12.3 MB */
@@ -285,37 +264,29 @@ static const char *plural(const char *n)
 	return strcmp(n, "1") ? "s" : "";
 }
 
-int image_gc_main(int argc, char **argv)
+int image_gc_main(struct args *a, struct err *e)
 {
-	struct viv_client *c;
+	bool untagged = arg_is_on(a, "untagged"), quiet = arg_is_on(a, "quiet");
+	const char *body = untagged ? "{\"untagged\":true}" : "{}", *images, *n, *stale;
 	struct json_doc d = { 0 };
-	struct args a;
 	char text[32];
 	uint64_t bytes = 0;
-	int status = change_begin(&a, argc, argv, &c);
-	bool untagged, quiet;
 
-	if (status)
-		return status;
-	untagged = arg_is_on(&a, "untagged");
-	quiet = arg_is_on(&a, "quiet");
-	status = vivd_ask(c, "POST", "/v1/images/gc", untagged ? "{\"untagged\":true}" : "{}", &d);
+	if (vivd_ask("POST", "/v1/images/gc", body, &d, e) < 0)
+		return -1;
 	json_get_u64(d.root, "bytes", &bytes);
-	if (!status && !quiet && !a.json)
+	if (a->json) {
+		json_line_print(d.root, false);
+	} else if (!quiet) {
+		images = json_show(d.root, "images");
+		n = json_show(d.root, "objects");
+		stale = json_show(d.root, "abandoned");
 		warnings_print(d.root);
-	if (!status && a.json) {
-		json_value_print(stdout, d.root, false);
-		putchar('\n');
-	} else if (!status && !quiet) {
-		const char *images = json_show(d.root, "images"), *n = json_show(d.root, "objects"),
-			   *stale = json_show(d.root, "abandoned");
-
 		if (untagged)
 			printf("removed %s image%s\n", images, plural(images));
 		printf("removed %s object%s (%s) and %s abandoned import%s\n", n, plural(n),
 		       size_text(bytes, text, sizeof(text)), stale, plural(stale));
 	}
 	json_free(&d);
-	viv_close(c);
-	return status;
+	return 0;
 }

@@ -120,20 +120,14 @@ static int filter_add(char *query, size_t size, const char *text)
 	return -1;
 }
 
-int list_show(const struct args *a, const struct listing *l)
+int list_show(const struct args *a, const struct listing *l, struct err *e)
 {
 	bool quiet = arg_is_on(a, "quiet");
-	struct viv_client *c;
 	struct json_doc d = { 0 };
 	const struct json *list;
-	int status = vivd_connect(&c);
 
-	if (status)
-		return status;
-	status = vivd_ask(c, "GET", l->path, NULL, &d);
-	viv_close(c);
-	if (status)
-		return status;
+	if (vivd_ask("GET", l->path, NULL, &d, e) < 0)
+		return -1;
 	list = json_get(d.root, l->member, JSON_LIST);
 	if (l->format)
 		format_row(l->format, NULL);
@@ -142,16 +136,14 @@ int list_show(const struct args *a, const struct listing *l)
 	for (const struct json *item = list ? list->first : NULL; item; item = item->next) {
 		if (l->is_shown && !l->is_shown(item))
 			continue;
-		if (a->json) {
-			json_value_print(stdout, item, false);
-			putchar('\n');
-		} else if (quiet) {
+		if (a->json)
+			json_line_print(item, false);
+		else if (quiet)
 			printf("%s\n", l->name(item));
-		} else if (l->format) {
+		else if (l->format)
 			format_row(l->format, item);
-		} else {
+		else
 			l->row(item);
-		}
 	}
 	if (l->format)
 		format_end(l->format);
@@ -159,7 +151,7 @@ int list_show(const struct args *a, const struct listing *l)
 	return 0;
 }
 
-static int list_main(int argc, char **argv, bool all)
+static int list_run(struct args *a, bool all, struct err *e)
 {
 	char query[4000] = "", path[4100];
 	struct listing l = { .path = path,
@@ -170,75 +162,49 @@ static int list_main(int argc, char **argv, bool all)
 	const char *text;
 	unsigned at = 0;
 	struct format format;
-	struct args a;
-	int status = args_take(&a, argc, argv);
 
-	status = status ? status : format_read(&format, &a);
-	if (status)
-		return status;
+	if (format_read(&format, a, e) < 0)
+		return -1;
 	l.format = format.template ? &format : NULL;
-	while ((text = arg_next(&a, "filter", &at)))
+	while ((text = arg_next(a, "filter", &at)))
 		if (strlen(query) > 2000 || filter_add(query, sizeof(query), text) < 0)
-			return args_wrong(a.verb,
+			return args_wrong(a, e,
 					  "--filter '%s' is none of state=STATE, name=NAME and "
 					  "label=NAME[=VALUE]",
 					  text);
 	snprintf(path, sizeof(path), "/v1/cells%s", query);
-	if (!all && !arg_is_on(&a, "all") && !*query)
+	if (!all && !arg_is_on(a, "all") && !*query)
 		l.is_shown = is_live;
-	return list_show(&a, &l);
+	return list_show(a, &l, e);
 }
 
-int ps_main(int argc, char **argv)
+int ps_main(struct args *a, struct err *e)
 {
-	return list_main(argc, argv, false);
+	return list_run(a, false, e);
 }
 
-int ls_main(int argc, char **argv)
+int ls_main(struct args *a, struct err *e)
 {
-	return list_main(argc, argv, true);
+	return list_run(a, true, e);
 }
 
-/* ---- one ---- */
+/* ---- inspect ---- */
 
-/* GET below each cell; the first failure decides the status, but all are asked. */
-static int each_get(const struct args *a, const char *tail,
-		    void (*show)(const struct args *a, const struct json *cell,
-				 const struct json *v))
+static int inspect_one(const struct args *a, const char *word, void *arg, struct err *e)
 {
-	struct viv_client *c;
-	int status = vivd_connect(&c);
+	struct json_doc cell = { 0 };
 
-	for (int i = 0; c && i < a->n; i++) {
-		struct json_doc cell = { 0 }, d = { 0 };
-		int r = vivd_ask(c, "GET", cell_path(a->words[i], "").str, NULL, &cell);
-
-		if (!r && *tail)
-			r = vivd_ask(c, "GET", cell_path(json_show(cell.root, "id"), tail).str,
-				     NULL, &d);
-		if (!r)
-			show(a, cell.root, d.root);
-		json_free(&d);
-		json_free(&cell);
-		status = status ? status : r;
-	}
-	viv_close(c);
-	return status;
+	(void)arg;
+	if (vivd_ask("GET", cell_path(word, "").str, NULL, &cell, e) < 0)
+		return -1;
+	json_line_print(cell.root, !a->json);
+	json_free(&cell);
+	return 0;
 }
 
-static void inspect_show(const struct args *a, const struct json *cell, const struct json *v)
+int inspect_main(struct args *a, struct err *e)
 {
-	(void)v;
-	json_value_print(stdout, cell, !a->json);
-	putchar('\n');
-}
-
-int inspect_main(int argc, char **argv)
-{
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	return status ? status : each_get(&a, "", inspect_show);
+	return words_each(a, inspect_one, NULL, e);
 }
 
 /* ---- stats ---- */
@@ -270,46 +236,50 @@ static void stats_show(const struct args *a, const struct json *cell, const stru
 	       (unsigned long long)number(v, "system_calls"));
 }
 
-/* Those that run; one that ends meanwhile is left out. */
-static int stats_all(const struct args *a)
+static int stats_of(const struct args *a, const struct json *cell, struct err *e)
 {
-	struct viv_client *c;
-	struct json_doc d = { 0 }, one;
-	struct viv_reply reply;
-	struct viv_error error;
-	const struct json *list;
-	struct err e;
-	int status = vivd_connect(&c);
+	struct json_doc d = { 0 };
 
-	if (status)
-		return status;
-	status = vivd_ask(c, "GET", "/v1/cells", NULL, &d);
-	list = status ? NULL : json_get(d.root, "cells", JSON_LIST);
-	for (const struct json *cell = list ? list->first : NULL; cell; cell = cell->next) {
-		if (!is_live(cell) ||
-		    viv_call(c, "GET", cell_path(json_show(cell, "id"), "/stats").str, NULL, &reply,
-			     &error) < 0)
-			continue;
-		if (reply.status == 200 && json_parse(&one, reply.body, reply.size, &e) == 0) {
-			stats_show(a, cell, one.root);
-			json_free(&one);
-		}
-		viv_reply_free(&reply);
-	}
+	if (vivd_ask("GET", cell_path(json_show(cell, "id"), "/stats").str, NULL, &d, e) < 0)
+		return -1;
+	stats_show(a, cell, d.root);
 	json_free(&d);
-	viv_close(c);
-	return status;
+	return 0;
 }
 
-int stats_main(int argc, char **argv)
+static int stats_one(const struct args *a, const char *word, void *arg, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
+	struct json_doc cell = { 0 };
+	int r;
 
-	if (status)
-		return status;
-	if (!a.json)
+	(void)arg;
+	if (vivd_ask("GET", cell_path(word, "").str, NULL, &cell, e) < 0)
+		return -1;
+	r = stats_of(a, cell.root, e);
+	json_free(&cell);
+	return r;
+}
+
+/* Those that run; one that ends meanwhile is left out. */
+static int stats_all(const struct args *a, struct err *e)
+{
+	struct json_doc d = { 0 };
+	const struct json *list;
+
+	if (vivd_ask("GET", "/v1/cells", NULL, &d, e) < 0)
+		return -1;
+	list = json_get(d.root, "cells", JSON_LIST);
+	for (const struct json *cell = list ? list->first : NULL; cell; cell = cell->next)
+		if (is_live(cell))
+			(void)!stats_of(a, cell, e);
+	json_free(&d);
+	return 0;
+}
+
+int stats_main(struct args *a, struct err *e)
+{
+	if (!a->json)
 		printf("%-16s %-20s %10s %10s %10s %8s %6s %12s\n", "ID", "NAME", "CPU", "MEMORY",
 		       "DISK", "FILES", "TASKS", "SYSCALLS");
-	return a.n ? each_get(&a, "/stats", stats_show) : stats_all(&a);
+	return a->n ? words_each(a, stats_one, NULL, e) : stats_all(a, e);
 }

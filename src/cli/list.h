@@ -25,8 +25,8 @@ struct listing {
 	bool (*is_shown)(const struct json *item); /* NULL: all are */
 	struct format *format; /* prints instead of heading() and row(); NULL: none was given */
 };
-/* The exit status. The verb has --quiet. */
-int list_show(const struct args *a, const struct listing *l);
+/* 0 or -1. The verb has --quiet. */
+int must_check list_show(const struct args *a, const struct listing *l, struct err *e);
 
 struct size_text {
 	char str[24];

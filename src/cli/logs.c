@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "cli/args.h"
 #include "cli/attach.h"
 #include "cli/cells.h"
@@ -16,34 +17,6 @@ struct reader {
 	bool times, json;
 	bool in_line[2]; /* by stream: the last byte was no line end */
 };
-
-/* What it decodes to, in place; its length, or -1. */
-static ssize_t base64_decode(char *text)
-{
-	size_t n = 0;
-	uint32_t bits = 0;
-	unsigned have = 0;
-
-	for (const char *p = text; *p && *p != '='; p++) {
-		unsigned char c = (unsigned char)*p;
-		int v = c >= 'A' && c <= 'Z'   ? c - 'A'
-			: c >= 'a' && c <= 'z' ? c - 'a' + 26
-			: c >= '0' && c <= '9' ? c - '0' + 52
-			: c == '+'	       ? 62
-			: c == '/'	       ? 63
-					       : -1;
-
-		if (v < 0)
-			return -1;
-		bits = bits << 6 | (uint32_t)v;
-		have += 6;
-		if (have >= 8) {
-			have -= 8;
-			text[n++] = (char)(bits >> have);
-		}
-	}
-	return (ssize_t)n;
-}
 
 static void bytes_show(struct reader *r, bool err, const char *bytes, size_t len, const char *time)
 {
@@ -80,7 +53,7 @@ static int record_show(void *arg, const char *line, size_t size)
 	coded = json_get(d.root, "base64", JSON_TEXT);
 	text = json_get(d.root, "text", JSON_TEXT);
 	if (coded) {
-		ssize_t n = base64_decode(coded->text);
+		ssize_t n = base64_decode(coded->text, coded->text, strlen(coded->text));
 
 		bytes_show(r, err, coded->text, (size_t)MAX(n, 0), json_show(d.root, "time"));
 	} else if (text) {
@@ -90,23 +63,12 @@ static int record_show(void *arg, const char *line, size_t size)
 	return ferror(err ? stderr : stdout) ? 1 : 0;
 }
 
-static int logs_show(struct viv_client *c, const struct target *t, struct reader *r,
-		     const char *query)
+static int logs_show(const struct target *t, struct reader *r, const char *query, struct err *e)
 {
 	char tail[256];
-	struct viv_error error;
-	struct viv_reply reply;
-	int result, status = 0;
 
 	snprintf(tail, sizeof(tail), "/logs?proc=%u%s", t->proc, query);
-	result = viv_stream(c, "GET", cell_path(t->cell, tail).str, NULL, record_show, r, &reply,
-			    &error);
-	if (result < 0)
-		status = report_viv(&error);
-	else if (reply.status != 200)
-		status = vivd_refused(&reply);
-	viv_reply_free(&reply);
-	return status;
+	return vivd_stream("GET", cell_path(t->cell, tail).str, NULL, record_show, r, e);
 }
 
 /* A time as the API takes it; false: it is none. */
@@ -127,72 +89,44 @@ static bool since_write(const char *text, char *to, size_t size)
 	return true;
 }
 
-int logs_main(int argc, char **argv)
+int logs_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	struct reader r = { 0 };
-	const char *tail, *since;
+	struct reader r = { .times = arg_is_on(a, "timestamps"), .json = a->json };
+	const char *tail = arg_value(a, "tail"), *since = arg_value(a, "since");
 	char query[128] = "";
-	struct viv_client *c;
 	struct target t;
 	uint32_t wanted = 0;
-	struct err e;
+	size_t n;
 
-	if (status)
-		return status;
-	tail = arg_value(&a, "tail");
-	since = arg_value(&a, "since");
-	r.times = arg_is_on(&a, "timestamps");
-	r.json = a.json;
 	if (tail && strcmp(tail, "all")) {
 		if (!value_u32(tail, &wanted))
-			return args_wrong(a.verb, "--tail '%s': must be a number of lines", tail);
+			return args_wrong(a, e, "--tail '%s': must be a number of lines", tail);
 		snprintf(query, sizeof(query), "&tail=%u", wanted);
 	}
-	if (since) {
-		size_t n = strlen(query);
-
-		if (!since_write(since, query + n, sizeof(query) - n))
-			return args_wrong(a.verb,
-					  "--since '%s': must be a time such as 10m or "
-					  "2026-01-31T12:00:00Z",
-					  since);
-	}
-	if (arg_is_on(&a, "follow"))
+	n = strlen(query);
+	if (since && !since_write(since, query + n, sizeof(query) - n))
+		return args_wrong(a, e,
+				  "--since '%s': must be a time such as 10m or "
+				  "2026-01-31T12:00:00Z",
+				  since);
+	if (arg_is_on(a, "follow"))
 		strcat(query, "&follow=1");
-	if (target_parse(a.words[0], &t, &e) < 0)
-		return report(&e);
-	status = vivd_connect(&c);
-	if (status)
-		return status;
-	status = logs_show(c, &t, &r, query);
-	viv_close(c);
-	return status;
+	return target_parse(a->words[0], &t, e) < 0 ? -1 : logs_show(&t, &r, query, e);
 }
 
-int start_attached(const char *cell)
+int start_attached(const char *cell, struct err *e)
 {
 	struct reader r = { .json = report_is_json() };
 	struct json_doc d = { 0 };
-	struct viv_client *c;
 	struct target t;
-	struct err e;
 	int status;
 
-	if (target_parse(cell, &t, &e) < 0)
-		return report(&e);
-	status = vivd_connect(&c);
-	if (status)
-		return status;
-	status = vivd_ask(c, "POST", cell_path(t.cell, "/start").str, NULL, NULL);
-	if (!status)
-		status = logs_show(c, &t, &r, "&follow=1");
-	if (!status)
-		status = vivd_ask(c, "GET", cell_path(t.cell, "/wait").str, NULL, &d);
-	if (!status)
-		status = atoi(json_show(d.root, "exit_code"));
+	if (target_parse(cell, &t, e) < 0 ||
+	    vivd_ask("POST", cell_path(t.cell, "/start").str, NULL, NULL, e) < 0 ||
+	    logs_show(&t, &r, "&follow=1", e) < 0 ||
+	    vivd_ask("GET", cell_path(t.cell, "/wait").str, NULL, &d, e) < 0)
+		return -1;
+	status = atoi(json_show(d.root, "exit_code"));
 	json_free(&d);
-	viv_close(c);
 	return status;
 }

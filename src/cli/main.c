@@ -17,19 +17,20 @@ static const struct {
 	{ "tag", "image tag" },	    { "build", "commit" },	  { "compose", "up" },
 };
 
-static int verb_unknown(const char *name)
+static int verb_unknown(const char *name, struct err *e)
 {
 	const char *similar = value_similar(name, &verbs[0].name, nverbs, sizeof(verbs[0]));
 
 	for (unsigned i = 0; i < ARRAY_LEN(docker_verbs); i++)
 		if (!strcmp(docker_verbs[i].theirs, name))
-			return fail(ERR_USAGE, "unknown command '%s'" REMEDY "use 'viv %s'", name,
-				    docker_verbs[i].ours);
+			return err_set(e, ERR_USAGE, "unknown command '%s'" REMEDY "use 'viv %s'",
+				       name, docker_verbs[i].ours);
 
 	if (similar && !strchr(similar, ' '))
-		return fail(ERR_USAGE, "unknown command '%s'" REMEDY "did you mean '%s'?", name,
-			    similar);
-	return fail(ERR_USAGE, "unknown command '%s'" REMEDY "'viv help' lists the commands", name);
+		return err_set(e, ERR_USAGE, "unknown command '%s'" REMEDY "did you mean '%s'?",
+			       name, similar);
+	return err_set(e, ERR_USAGE, "unknown command '%s'" REMEDY "'viv help' lists the commands",
+		       name);
 }
 
 /* The verb of a group that the second word names. */
@@ -57,9 +58,10 @@ static void json_look(const struct verb *v, int argc, char **argv)
 	}
 }
 
-static int verb_run(const struct verb *v, int argc, char **argv)
+static int verb_run(const struct verb *v, int argc, char **argv, struct err *e)
 {
-	verb_now = v;
+	static struct args a;
+
 	report_guest(v->flags & VERB_GUEST);
 	json_look(v, argc, argv);
 	if (argc > 1 && (v->help || (v->flags & VERB_OWN)) && !(v->flags & VERB_COMMAND) &&
@@ -67,29 +69,35 @@ static int verb_run(const struct verb *v, int argc, char **argv)
 		verb_help(v);
 		return 0;
 	}
-	return v->main(argc, argv);
+	if (v->flags & VERB_OWN)
+		a = (struct args){ .verb = v, .argc = argc, .argv = argv };
+	else if (args_take(&a, v, argc, argv, e) < 0)
+		return -1;
+	else if (arg_is_on(&a, "help"))
+		return verb_help(v), 0;
+	return v->main(&a, e);
 }
 
-static int group_run(const struct verb *group, int argc, char **argv)
+static int group_run(const struct verb *group, int argc, char **argv, struct err *e)
 {
 	const char *second = argc > 1 ? argv[1] : NULL;
 	const struct verb *v = second ? second_find(group, second) : NULL;
 
 	if (v)
-		return verb_run(v, argc - 1, argv + 1);
+		return verb_run(v, argc - 1, argv + 1, e);
 	if (second && is_help(second)) {
 		verb_help(group);
 		return 0;
 	}
 	if (!second)
-		return fail(ERR_USAGE,
-			    "'viv %s' needs one more word" REMEDY "'viv help %s' lists them",
-			    group->name, group->name);
-	return fail(ERR_USAGE, "unknown command '%s %s'" REMEDY "'viv help %s' lists them",
-		    group->name, second, group->name);
+		return err_set(e, ERR_USAGE,
+			       "'viv %s' needs one more word" REMEDY "'viv help %s' lists them",
+			       group->name, group->name);
+	return err_set(e, ERR_USAGE, "unknown command '%s %s'" REMEDY "'viv help %s' lists them",
+		       group->name, second, group->name);
 }
 
-static int main_run(int argc, char **argv)
+static int main_run(int argc, char **argv, struct err *e)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct verb *v;
@@ -103,27 +111,29 @@ static int main_run(int argc, char **argv)
 	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		name = "version";
 	else if (name[0] == '-')
-		return fail(ERR_USAGE,
-			    "unknown option '%s'" REMEDY
-			    "options follow a command: viv run [OPTIONS] "
-			    "-- COMMAND",
-			    name);
+		return err_set(e, ERR_USAGE,
+			       "unknown option '%s'" REMEDY
+			       "options follow a command: viv run [OPTIONS] -- COMMAND",
+			       name);
 	v = verb_find(name);
 	if (!v || strchr(name, ' '))
-		return verb_unknown(name);
-	return v->flags & VERB_GROUP ? group_run(v, argc - 1, argv + 1)
-				     : verb_run(v, argc - 1, argv + 1);
+		return verb_unknown(name, e);
+	return v->flags & VERB_GROUP ? group_run(v, argc - 1, argv + 1, e)
+				     : verb_run(v, argc - 1, argv + 1, e);
 }
 
 int main(int argc, char **argv)
 {
+	struct err e;
 	int status;
 
 	if (program_seal() < 0)
 		return fail(ERR_FAILED, "cannot make the program's tables read-only");
-	status = main_run(argc, argv);
-	if (status < 0)
-		status = 0;
+	status = main_run(argc, argv, &e);
+	if (status < 0) {
+		fflush(stdout);
+		status = report(&e);
+	}
 	if ((fflush(stdout) || ferror(stdout)) && !status)
 		return fail(ERR_FAILED, "cannot write the output");
 	return status;

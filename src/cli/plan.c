@@ -145,18 +145,16 @@ int plan_line(void *arg, const char *line, size_t size)
 	return fflush(stdout) ? 1 : 0;
 }
 
-int plan_print_end(struct plan_print *p)
+int plan_print_end(struct plan_print *p, struct err *e)
 {
-	if (!p->planned || !p->ended) {
-		return fail(ERR_FAILED,
-			    "vivd broke off" REMEDY "ask again, and it goes on from where it is");
-	}
-	if (p->refused) {
-		return fail(ERR_CONFLICT,
-			    "nothing was changed: a cell's image cannot be changed" REMEDY
-			    "--recreate "
-			    "makes it anew, without the files in it");
-	}
+	if (!p->planned || !p->ended)
+		return err_set(e, ERR_FAILED,
+			       "vivd broke off" REMEDY
+			       "ask again, and it goes on from where it is");
+	if (p->refused)
+		return err_set(e, ERR_CONFLICT,
+			       "nothing was changed: a cell's image cannot be changed" REMEDY
+			       "--recreate makes it anew, without the files in it");
 	if (p->json)
 		return p->failed ? ERR_FAILED : 0;
 	if (p->dry_run)

@@ -2,7 +2,7 @@
 #ifndef VIV_CLI_PLAN_H
 #define VIV_CLI_PLAN_H
 
-#include "base/base.h"
+#include "base/err.h"
 
 struct plan_print {
 	bool json, dry_run, down, colour;
@@ -15,7 +15,7 @@ struct plan_print {
 void plan_print_init(struct plan_print *p, bool json, bool dry_run, bool down);
 /* A line of the answer; for viv_stream. */
 int plan_line(void *arg, const char *line, size_t size);
-/* After the last line: says what it came to. The exit status. */
-int plan_print_end(struct plan_print *p);
+/* After the last line: says what it came to. The exit status, or -1. */
+int plan_print_end(struct plan_print *p, struct err *e);
 
 #endif

@@ -187,19 +187,18 @@ static int start(struct pooled *r, const struct rootfs *p, int fd, struct keep_w
 	struct keep_msg m = { 0 };
 	struct run_user user;
 	bool tty, ok = true;
-	int status, ret = 0;
 	struct err e;
+	int ret = 0;
 
 	run_execspec(r->o, p->stored, &s.spec, &user);
 	s.spec.flags = EXECSPEC_FILL;
 	for (int i = 0; i < 3 && ok; i++)
 		ok = (s.fds[i] = stream_open(i, &tty)) >= 0;
-	if (ok && keep_exec(fd, &s, w, &m, &status, &e) == 0) {
+	if (ok && keep_exec(fd, &s, w, &m, &e) == 0) {
 		r->exec_id = m.id;
 		ret = 1;
 	} else if (ok && m.type == KEEP_FAIL && m.a) {
-		report(&e);
-		r->stay.status = status;
+		r->stay.status = report(&e);
 		ret = -1;
 	}
 	for (int i = 0; i < 3; i++)

@@ -27,67 +27,54 @@ static void items_print(const struct json_doc *d, const char *what, const char *
 		printf("  %.*s\n", cut, x->text ? x->text : "");
 }
 
-/* --force, or a yes at the terminal; *status when nobody can be asked. */
-static bool is_agreed(const struct args *a, int *status)
+/* 1: --force, or a yes at the terminal; 0: a no; -1: nobody can be asked. */
+static int is_agreed(const struct args *a, struct err *e)
 {
 	char line[16];
 
 	fflush(stdout);
 	if (arg_is_on(a, "force"))
-		return true;
-	if (a->json || !isatty(0)) {
-		*status =
-			fail(ERR_USAGE,
-			     "cannot ask for confirmation: standard input is not a terminal" REMEDY
-			     "--force removes this");
-		return false;
-	}
+		return 1;
+	if (a->json || !isatty(0))
+		return err_set(e, ERR_USAGE,
+			       "cannot ask for confirmation: standard input is not a "
+			       "terminal" REMEDY "--force removes this");
 	fprintf(stderr, "Remove this? [y/N] ");
 	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
-/* Whether there is anything that somebody agrees to remove; *status when not. */
-static bool is_wanted(const struct args *a, const struct json_doc *found, int *status)
+/* Whether there is anything that somebody agrees to remove; -1 as above. */
+static int is_wanted(const struct args *a, const struct json_doc *found, struct err *e)
 {
 	if (!list_of(found, "cells") && !list_of(found, "images") && !list_of(found, "files")) {
 		printf(a->json ? "{\"cells\":[],\"images\":[],\"files\":[],\"removed\":true}\n"
 			       : "There is nothing to remove.\n");
-		return false;
+		return 0;
 	}
 	if (!a->json) {
 		items_print(found, "cells", "ended cells without a name", 32);
 		items_print(found, "images", "images without a tag", 12);
 		items_print(found, "files", "files of cells that are gone", 255);
 	}
-	return is_agreed(a, status);
+	return is_agreed(a, e);
 }
 
-static void result_print(const struct json_doc *d)
-{
-	json_value_print(stdout, d->root, false);
-	putchar('\n');
-}
-
-int prune_main(int argc, char **argv)
+int prune_main(struct args *a, struct err *e)
 {
 	struct json_doc found = { 0 }, removed = { 0 };
-	struct viv_client *c;
-	struct args a;
-	int status = args_take(&a, argc, argv);
+	int r;
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	status = vivd_ask(c, "POST", "/v1/prune", "{\"dry_run\":true}", &found);
-	if (!status && is_wanted(&a, &found, &status)) {
-		status = vivd_ask(c, "POST", "/v1/prune", "{}", &removed);
-		if (!status && a.json)
-			result_print(&removed);
+	if (vivd_ask("POST", "/v1/prune", "{\"dry_run\":true}", &found, e) < 0)
+		return -1;
+	r = is_wanted(a, &found, e);
+	if (r > 0) {
+		r = vivd_ask("POST", "/v1/prune", "{}", &removed, e);
+		if (!r && a->json)
+			json_line_print(removed.root, false);
 	}
 	json_free(&found);
 	json_free(&removed);
-	viv_close(c);
-	return status;
+	return r;
 }
 
 /* ---- volumes ---- */
@@ -110,37 +97,39 @@ static unsigned volumes_print(const struct json_doc *d, bool each)
 	return n;
 }
 
-int volume_prune_main(int argc, char **argv)
+static int volumes_prune(const struct args *a, struct err *e)
 {
-	struct json_doc found = { 0 }, removed = { 0 };
-	struct viv_client *c;
-	struct args a;
-	int status = args_take(&a, argc, argv);
+	struct json_doc removed = { 0 };
+	int r = is_agreed(a, e);
 	unsigned n;
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	status = vivd_ask(c, "POST", "/v1/volumes/prune", "{\"dry_run\":true}", &found);
-	if (!status && !a.json && !list_of(&found, "volumes")) {
-		printf("There is nothing to remove.\n");
-	} else if (!status) {
-		if (!a.json) {
-			printf("Volumes that no cell mounts:\n");
-			volumes_print(&found, true);
-		}
-		if (is_agreed(&a, &status))
-			status = vivd_ask(c, "POST", "/v1/volumes/prune", "{}", &removed);
-		if (!status && removed.root && a.json) {
-			result_print(&removed);
-		} else if (!status && removed.root) {
-			n = volumes_print(&removed, false);
-			printf("Removed %u volume%s (%s).\n", n, n == 1 ? "" : "s",
-			       size_of(removed.root).str);
-		}
+	if (r <= 0)
+		return r;
+	if (vivd_ask("POST", "/v1/volumes/prune", "{}", &removed, e) < 0)
+		return -1;
+	if (a->json) {
+		json_line_print(removed.root, false);
+	} else {
+		n = volumes_print(&removed, false);
+		printf("Removed %u volume%s (%s).\n", n, n == 1 ? "" : "s",
+		       size_of(removed.root).str);
+	}
+	json_free(&removed);
+	return 0;
+}
+
+int volume_prune_main(struct args *a, struct err *e)
+{
+	struct json_doc found = { 0 };
+	bool any;
+
+	if (vivd_ask("POST", "/v1/volumes/prune", "{\"dry_run\":true}", &found, e) < 0)
+		return -1;
+	any = list_of(&found, "volumes");
+	if (!a->json) {
+		printf(any ? "Volumes that no cell mounts:\n" : "There is nothing to remove.\n");
+		volumes_print(&found, true);
 	}
 	json_free(&found);
-	json_free(&removed);
-	viv_close(c);
-	return status;
+	return any || a->json ? volumes_prune(a, e) : 0;
 }

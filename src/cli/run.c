@@ -16,52 +16,47 @@ static bool is_image(const char *word)
 }
 
 /* --rm --name: the cell is to go at the end, so it must not have been there before. */
-static int name_is_free(const char *name)
+static int name_is_free(const char *name, struct err *e)
 {
 	struct store s;
 	struct named n;
-	struct err e;
 	int err;
 
-	if (store_open(&s, &e) < 0)
-		return report(&e);
+	if (store_open(&s, e) < 0)
+		return -1;
 	err = named_find(s.fd, NAMED_CELL, name, &n);
 	store_close(&s);
 	return err ? 0
-		   : fail(ERR_FAILED,
-			  "cell '%s' exists already, and --rm would remove its files" REMEDY
-			  "leave --rm "
-			  "out, or choose another name",
-			  name);
+		   : err_set(e, ERR_FAILED,
+			     "cell '%s' exists already, and --rm would remove its files" REMEDY
+			     "leave --rm out, or choose another name",
+			     name);
 }
 
 static void cell_drop(const char *name)
 {
-	struct viv_client *c;
+	struct err e;
 
-	if (vivd_connect(&c))
-		return;
-	(void)!vivd_ask(c, "DELETE", cell_path(name, "?force=1").str, NULL, NULL);
-	viv_close(c);
+	if (vivd_ask("DELETE", cell_path(name, "?force=1").str, NULL, NULL, &e) < 0)
+		report(&e);
 }
 
 /* In a cell that waits for it, or in one of its own. */
-static int attached_run(struct run_options *o)
+static int attached_run(struct run_options *o, struct err *e)
 {
 	static struct rootfs rootfs;
 	char **words = o->argv;
 	bool stored;
-	struct err e;
-	int status = o->rm && o->name ? name_is_free(o->name) : 0;
+	int status = -1;
 
-	if (status)
-		return status;
-	status = -1;
-	if (rootfs_open(&rootfs, o, &e) == 0 && run_options_finish(o, rootfs.stored, &e) == 0 &&
+	if (o->rm && o->name && name_is_free(o->name, e) < 0)
+		return -1;
+	if (rootfs_open(&rootfs, o, e) == 0 && run_options_finish(o, rootfs.stored, e) == 0 &&
 	    !run_pooled(o, &rootfs, &status))
-		status = run_cell(o, &rootfs, &e);
+		status = run_cell(o, &rootfs, e);
+	/* Before what else there is to say. */
 	if (status < 0)
-		status = report(&e);
+		status = report(e);
 	stored = rootfs.stored;
 	rootfs_close(&rootfs);
 	if (o->rm && o->name)
@@ -72,20 +67,15 @@ static int attached_run(struct run_options *o)
 	return status;
 }
 
-int run_main(int argc, char **argv)
+int run_main(struct args *a, struct err *e)
 {
 	static struct run_options o;
-	struct err e;
-	int status = run_options_parse(&o, argc, argv, &e);
+	int r = run_options_parse(&o, a->argc, a->argv, e);
 
 	report_json(o.json);
-	if (status > 0) {
-		verb_help(verb_now);
-		return ARGS_HELP;
-	}
-	if (status)
-		return report(&e);
-	if (o.detach)
-		return detached_run(&o, argv + 1);
-	return attached_run(&o);
+	if (r > 0)
+		return verb_help(a->verb), 0;
+	if (r < 0)
+		return -1;
+	return o.detach ? detached_run(&o, a->argv + 1, e) : attached_run(&o, e);
 }

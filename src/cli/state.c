@@ -16,233 +16,173 @@
 #include "cli/vivd.h"
 
 struct change {
-	struct args *args;
-	struct viv_client *c;
 	const char *method;
 	const char *tail; /* of the path below the cell */
 	const char *body; /* NULL: none */
-	bool procs; /* CELL:PROCESS is understood */
 };
 
 /* One request, and what is printed for it: the object, or the word as it was given. */
-static int change_ask(const struct change *x, const char *word, const struct target *t,
-		      const char *method, const char *tail, const char *body)
+static int change_ask(const struct args *a, const char *word, const struct target *t,
+		      const struct change *x, struct err *e)
 {
-	bool answers = strcmp(method, "DELETE") && strcmp(tail, "/kill");
+	bool answers = strcmp(x->method, "DELETE") && strcmp(x->tail, "/kill") && !t->proc_given;
 	struct json_doc d = { 0 };
-	int status = vivd_ask(x->c, method, cell_path(t->cell, tail).str, body,
-			      answers && !t->proc_given ? &d : NULL);
 
-	if (!status && !x->args->json) {
+	if (vivd_ask(x->method, cell_path(t->cell, x->tail).str, x->body, answers ? &d : NULL, e) <
+	    0)
+		return -1;
+	if (!a->json) {
 		printf("%s\n", word);
-	} else if (!status) {
-		if (d.root)
-			json_value_print(stdout, d.root, false);
-		else {
-			printf("{\"cell\":");
-			json_quoted(stdout, word);
-			putchar('}');
-		}
-		putchar('\n');
+	} else if (d.root) {
+		json_line_print(d.root, false);
+	} else {
+		printf("{\"cell\":");
+		json_quoted(stdout, word);
+		printf("}\n");
 	}
 	json_free(&d);
-	return status;
+	return 0;
 }
 
-static int change_simple(const struct change *x, const char *word, const struct target *t)
+static int cell_change(const struct args *a, const char *word, void *arg, struct err *e)
 {
-	return change_ask(x, word, t, x->method, x->tail, x->body);
+	struct target t;
+
+	if (target_parse(word, &t, e) < 0)
+		return -1;
+	if (t.proc_given)
+		return err_set(e, ERR_USAGE, "'%s': give a cell, without a process", word);
+	return change_ask(a, word, &t, arg, e);
 }
 
-static int each(struct change *x,
-		int (*fn)(const struct change *x, const char *word, const struct target *t))
+int cells_change(const struct args *a, const char *method, const char *tail, const char *body,
+		 struct err *e)
 {
-	int status = vivd_connect(&x->c), r;
+	struct change x = { .method = method, .tail = tail, .body = body };
 
-	for (int i = 0; x->c && i < x->args->n; i++) {
-		const char *word = x->args->words[i];
-		struct target t;
-		struct err e;
-
-		if (target_parse(word, &t, &e) < 0)
-			r = report(&e);
-		else if (t.proc_given && !x->procs)
-			r = fail(ERR_USAGE, "'%s': give a cell, without a process", word);
-		else
-			r = fn(x, word, &t);
-		status = status ? status : r;
-	}
-	viv_close(x->c);
-	return status;
+	return words_each(a, cell_change, &x, e);
 }
 
-int cells_change(struct args *a, const char *method, const char *tail, const char *body)
-{
-	struct change x = { .args = a, .method = method, .tail = tail, .body = body };
-
-	return each(&x, change_simple);
-}
-
-/* {"grace":SECONDS} for -t, "" for none; NULL: not a time. */
-static const char *grace_body(const struct args *a, char *text, size_t size)
+static int stop_or_restart(const struct args *a, const char *tail, struct err *e)
 {
 	int64_t grace = -1;
+	char body[64] = "";
 
-	text[0] = '\0';
-	if (!arg_time(a, "time", &grace))
-		return NULL;
+	if (arg_time(a, "time", &grace, e) < 0)
+		return -1;
 	if (grace >= 0)
-		snprintf(text, size, "{\"grace\":%.9g}", (double)grace / NSEC_PER_SEC);
-	return text;
+		snprintf(body, sizeof(body), "{\"grace\":%.9g}", (double)grace / NSEC_PER_SEC);
+	return cells_change(a, "POST", tail, body, e);
 }
 
-static int stop_or_restart(int argc, char **argv, const char *tail)
+int stop_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	char body[64];
-
-	if (status)
-		return status;
-	return grace_body(&a, body, sizeof(body)) ? cells_change(&a, "POST", tail, body)
-						  : ERR_USAGE;
+	return stop_or_restart(a, "/stop", e);
 }
 
-int stop_main(int argc, char **argv)
+int restart_main(struct args *a, struct err *e)
 {
-	return stop_or_restart(argc, argv, "/stop");
+	return stop_or_restart(a, "/restart", e);
 }
 
-int restart_main(int argc, char **argv)
+int pause_main(struct args *a, struct err *e)
 {
-	return stop_or_restart(argc, argv, "/restart");
+	return cells_change(a, "POST", "/pause", NULL, e);
 }
 
-static int simple_main(int argc, char **argv, const char *tail)
+int resume_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	return status ? status : cells_change(&a, "POST", tail, NULL);
+	return cells_change(a, "POST", "/resume", NULL, e);
 }
 
-int pause_main(int argc, char **argv)
+int start_main(struct args *a, struct err *e)
 {
-	return simple_main(argc, argv, "/pause");
+	if (!arg_is_on(a, "attach"))
+		return cells_change(a, "POST", "/start", NULL, e);
+	if (a->n != 1)
+		return args_wrong(a, e, "--attach is for one cell");
+	return start_attached(a->words[0], e);
 }
 
-int resume_main(int argc, char **argv)
+int rm_main(struct args *a, struct err *e)
 {
-	return simple_main(argc, argv, "/resume");
+	return cells_change(a, "DELETE", arg_is_on(a, "force") ? "?force=1" : "", NULL, e);
 }
 
-int start_main(int argc, char **argv)
+int rename_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	if (status)
-		return status;
-	if (!arg_is_on(&a, "attach"))
-		return cells_change(&a, "POST", "/start", NULL);
-	if (a.n != 1)
-		return args_wrong(a.verb, "--attach is for one cell");
-	return start_attached(a.words[0]);
-}
-
-int rm_main(int argc, char **argv)
-{
-	struct args a;
-	int status = args_take(&a, argc, argv);
-
-	if (status)
-		return status;
-	return cells_change(&a, "DELETE", arg_is_on(&a, "force") ? "?force=1" : "", NULL);
-}
-
-int rename_main(int argc, char **argv)
-{
-	struct args a;
-	int status = args_take(&a, argc, argv);
 	struct buf b = { 0 };
+	int status;
 
-	if (status)
-		return status;
 	buf_add_text(&b, "{");
-	json_member_text(&b, "name", a.words[1]);
+	json_member_text(&b, "name", a->words[1]);
 	buf_add(&b, "}", 2);
-	a.n = 1;
-	status = cells_change(&a, "POST", "/rename", (char *)b.p);
+	a->n = 1;
+	status = cells_change(a, "POST", "/rename", (char *)b.p, e);
 	buf_free(&b);
 	return status;
 }
 
 /* ---- signals ---- */
 
-/* body NULL: the whole cell at once. A stop without a grace does that, also when it is paused, and
+/* arg NULL: the whole cell at once. A stop without a grace does that, also when it is paused, and
  * nobody starts it again. */
-static int kill_one(const struct change *x, const char *word, const struct target *t)
+static int kill_one(const struct args *a, const char *word, void *arg, struct err *e)
 {
+	struct change x = { "POST", "/stop", "{\"grace\":0}" };
+	struct target t;
 	char tail[64];
 
-	if (t->proc_given) {
-		snprintf(tail, sizeof(tail), "/processes/%u/signal", t->proc);
-		return change_ask(x, word, t, "POST", tail, x->body ? x->body : "{\"signal\":9}");
+	if (target_parse(word, &t, e) < 0)
+		return -1;
+	if (arg)
+		x = (struct change){ "POST", "/kill", arg };
+	if (t.proc_given) {
+		snprintf(tail, sizeof(tail), "/processes/%u/signal", t.proc);
+		x = (struct change){ "POST", tail, arg ? arg : "{\"signal\":9}" };
 	}
-	if (x->body)
-		return change_ask(x, word, t, "POST", "/kill", x->body);
-	return change_ask(x, word, t, "POST", "/stop", "{\"grace\":0}");
+	return change_ask(a, word, &t, &x, e);
 }
 
-int kill_main(int argc, char **argv)
+int kill_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv), sig = SIGKILL;
-	struct change x = { .args = &a, .procs = true };
+	const char *name = arg_value(a, "signal");
+	int sig = name ? value_signal(name) : SIGKILL;
 	char body[32];
 
-	if (status)
-		return status;
-	if (arg_value(&a, "signal"))
-		sig = value_signal(arg_value(&a, "signal"));
 	if (!sig)
-		return fail(ERR_USAGE,
-			    "there is no signal '%s'" REMEDY
-			    "give a name such as TERM, or a number",
-			    arg_value(&a, "signal"));
+		return err_set(e, ERR_USAGE,
+			       "there is no signal '%s'" REMEDY
+			       "give a name such as TERM, or a number",
+			       name);
 	snprintf(body, sizeof(body), "{\"signal\":%d}", sig);
-	if (sig != SIGKILL)
-		x.body = body;
-	return each(&x, kill_one);
+	return words_each(a, kill_one, sig != SIGKILL ? body : NULL, e);
 }
 
 /* ---- wait ---- */
 
-static int wait_one(const struct change *x, const char *word, const struct target *t)
+static int wait_one(const struct args *a, const char *word, void *arg, struct err *e)
 {
 	struct json_doc d = { 0 };
 	char tail[64] = "/wait";
-	int status;
+	struct target t;
 
-	(void)word;
-	if (t->proc_given)
-		snprintf(tail, sizeof(tail), "/processes/%u/wait", t->proc);
-	status = vivd_ask(x->c, "GET", cell_path(t->cell, tail).str, NULL, &d);
-	if (!status && x->args->json)
-		json_value_print(stdout, d.root, false);
-	else if (!status)
-		fputs(json_show(d.root, "exit_code"), stdout);
-	if (!status)
-		putchar('\n');
+	(void)arg;
+	if (target_parse(word, &t, e) < 0)
+		return -1;
+	if (t.proc_given)
+		snprintf(tail, sizeof(tail), "/processes/%u/wait", t.proc);
+	if (vivd_ask("GET", cell_path(t.cell, tail).str, NULL, &d, e) < 0)
+		return -1;
+	if (a->json)
+		json_line_print(d.root, false);
+	else
+		printf("%s\n", json_show(d.root, "exit_code"));
 	json_free(&d);
-	return status;
+	return 0;
 }
 
-int wait_main(int argc, char **argv)
+int wait_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	struct change x = { .args = &a, .procs = true };
-
-	return status ? status : each(&x, wait_one);
+	return words_each(a, wait_one, NULL, e);
 }

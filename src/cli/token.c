@@ -6,43 +6,31 @@
 #include "cli/list.h"
 #include "cli/vivd.h"
 
-int token_create_main(int argc, char **argv)
+int token_create_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	const char *scope, *cell;
-	struct viv_client *c;
+	const char *scope = arg_value(a, "scope"), *cell = arg_value(a, "cell");
 	struct buf b = { 0 };
 	struct json_doc d = { 0 };
 	int64_t ns = -1;
+	int r;
 
-	if (status)
-		return status;
-	if (!arg_time(&a, "expires", &ns))
-		return ERR_USAGE;
-	status = vivd_connect(&c);
-	if (status)
-		return status;
-	scope = arg_value(&a, "scope");
-	cell = arg_value(&a, "cell");
+	if (arg_time(a, "expires", &ns, e) < 0)
+		return -1;
 	buf_add_text(&b, "{");
 	json_member_text(&b, "scope", scope ? scope : cell ? "cell" : "admin");
 	json_member_text(&b, "cell", cell);
-	json_member_text(&b, "name", arg_value(&a, "name"));
+	json_member_text(&b, "name", arg_value(a, "name"));
 	if (ns >= 0)
 		json_member_seconds(&b, "expires_in", ns);
 	buf_add(&b, "}", 2);
-	status = vivd_ask(c, "POST", "/v1/tokens", (char *)b.p, &d);
-	if (!status && a.json)
-		json_value_print(stdout, d.root, false);
-	else if (!status)
-		fputs(json_show(d.root, "token"), stdout);
-	if (!status)
-		putchar('\n');
+	r = vivd_ask("POST", "/v1/tokens", (char *)b.p, &d, e);
+	if (!r && a->json)
+		json_line_print(d.root, false);
+	else if (!r)
+		printf("%s\n", json_show(d.root, "token"));
 	json_free(&d);
-	viv_close(c);
 	buf_free(&b);
-	return status;
+	return r;
 }
 
 static void heading_print(void)
@@ -61,44 +49,34 @@ static const char *token_shown(const struct json *token)
 	return json_show(token, "id");
 }
 
-int token_ls_main(int argc, char **argv)
+int token_ls_main(struct args *a, struct err *e)
 {
 	static const struct listing tokens = { .path = "/v1/tokens",
 					       .member = "tokens",
 					       .heading = heading_print,
 					       .row = row_print,
 					       .name = token_shown };
-	struct args a;
-	int status = args_take(&a, argc, argv);
 
-	return status ? status : list_show(&a, &tokens);
+	return list_show(a, &tokens, e);
 }
 
-int token_rm_main(int argc, char **argv)
+static int token_remove(const struct args *a, const char *id, void *arg, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv), r;
-	struct viv_client *c;
 	char path[128];
 
-	status = status ? status : vivd_connect(&c);
-	if (status)
-		return status;
-	for (int i = 0; i < a.n; i++) {
-		/* An id has nothing that a path must not have. */
-		if (strlen(a.words[i]) > 64 ||
-		    strspn(a.words[i], "0123456789abcdef") != strlen(a.words[i])) {
-			r = fail(ERR_NOT_FOUND,
-				 "there is no token '%s'" REMEDY "'viv token ls' lists them",
-				 a.words[i]);
-		} else {
-			snprintf(path, sizeof(path), "/v1/tokens/%s", a.words[i]);
-			r = vivd_ask(c, "DELETE", path, NULL, NULL);
-		}
-		status = status ? status : r;
-		if (!r)
-			printf(a.json ? "{\"id\":\"%s\"}\n" : "%s\n", a.words[i]);
-	}
-	viv_close(c);
-	return status;
+	(void)arg;
+	/* An id has nothing that a path must not have. */
+	if (strlen(id) > 64 || strspn(id, "0123456789abcdef") != strlen(id))
+		return err_set(e, ERR_NOT_FOUND,
+			       "there is no token '%s'" REMEDY "'viv token ls' lists them", id);
+	snprintf(path, sizeof(path), "/v1/tokens/%s", id);
+	if (vivd_ask("DELETE", path, NULL, NULL, e) < 0)
+		return -1;
+	printf(a->json ? "{\"id\":\"%s\"}\n" : "%s\n", id);
+	return 0;
+}
+
+int token_rm_main(struct args *a, struct err *e)
+{
+	return words_each(a, token_remove, NULL, e);
 }

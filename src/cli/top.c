@@ -44,7 +44,6 @@ static const struct {
 };
 
 struct top {
-	struct viv_client *c;
 	struct look now, before;
 	unsigned key;
 	bool reverse, json, screen;
@@ -94,19 +93,15 @@ static void row_fill(struct row *r, const struct json *cell, const struct json *
 	}
 }
 
-/* A cell that ends meanwhile is left out. 0 or an exit status. */
-static int look_take(struct top *t)
+/* A cell that ends meanwhile is left out. */
+static int look_take(struct top *t, struct err *e)
 {
 	struct json_doc d = { 0 }, one;
 	struct look l = { 0 };
 	const struct json *list;
-	struct viv_reply reply;
-	struct viv_error error;
-	struct err e;
-	int status = vivd_ask(t->c, "GET", "/v1/cells", NULL, &d);
 
-	if (status)
-		return status;
+	if (vivd_ask("GET", "/v1/cells", NULL, &d, e) < 0)
+		return -1;
 	list = json_get(d.root, "cells", JSON_LIST);
 	for (const struct json *x = list ? list->first : NULL; x; x = x->next) {
 		const char *state = json_show(x, "state");
@@ -115,18 +110,15 @@ static int look_take(struct top *t)
 		if (strcmp(state, "running") && strcmp(state, "paused") &&
 		    strcmp(state, "stopping"))
 			continue;
-		if (viv_call(t->c, "GET", cell_path(json_show(x, "id"), "/stats").str, NULL, &reply,
-			     &error) < 0)
+		if (vivd_ask("GET", cell_path(json_show(x, "id"), "/stats").str, NULL, &one, e) < 0)
 			continue;
-		more = reply.status == 200 ? realloc(l.rows, (l.n + 1) * sizeof(*more)) : NULL;
-		if (more)
+		more = realloc(l.rows, (l.n + 1) * sizeof(*more));
+		if (more) {
 			l.rows = more;
-		if (more && json_parse(&one, reply.body, reply.size, &e) == 0) {
 			more[l.n] = (struct row){ 0 };
 			row_fill(&more[l.n++], x, one.root, &t->now);
-			json_free(&one);
 		}
-		viv_reply_free(&reply);
+		json_free(&one);
 	}
 	json_free(&d);
 	free(t->before.rows);
@@ -361,17 +353,15 @@ static int signals_open(bool screen)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int top_run(struct top *t)
+static int top_run(struct top *t, struct err *e)
 {
 	uint32_t left = t->left;
-	int status;
 
 	for (;;) {
 		double begin = seconds_now();
 
-		status = look_take(t);
-		if (status)
-			return status;
+		if (look_take(t, e) < 0)
+			return -1;
 		show(t);
 		if ((left && !--left) || ferror(stdout))
 			return 0;
@@ -380,43 +370,35 @@ static int top_run(struct top *t)
 	}
 }
 
-int top_main(int argc, char **argv)
+int top_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	struct top t = { .delay = 2 * NSEC_PER_SEC };
-	const char *text;
+	struct top t = { .delay = 2 * NSEC_PER_SEC, .json = a->json };
+	const char *text = arg_value(a, "iterations");
+	struct viv_client *c;
+	int r;
 
-	if (status)
-		return status;
-	text = arg_value(&a, "iterations");
 	if (text && (!value_u32(text, &t.left) || !t.left))
-		return args_wrong(a.verb, "--iterations '%s': must be a number", text);
-	if (!arg_time(&a, "delay", &t.delay))
-		return ERR_USAGE;
+		return args_wrong(a, e, "--iterations '%s': must be a number", text);
+	if (arg_time(a, "delay", &t.delay, e) < 0)
+		return -1;
 	t.delay = MAX(t.delay, NSEC_PER_SEC / 10);
-	text = arg_value(&a, "sort");
+	text = arg_value(a, "sort");
 	for (t.key = 0; text && strcmp(text, keys[t.key].name); t.key++)
 		if (t.key + 1 == ARRAY_LEN(keys))
-			return args_wrong(a.verb, "--sort '%s': unknown column", text);
-	t.json = a.json;
-	status = vivd_connect(&t.c);
-	if (status)
-		return status;
-	t.screen = !a.json && isatty(0) && isatty(1) && tcgetattr(0, &t.saved) == 0;
+			return args_wrong(a, e, "--sort '%s': unknown column", text);
+	if (vivd_connect(&c, e) < 0)
+		return -1;
+	t.screen = !a->json && isatty(0) && isatty(1) && tcgetattr(0, &t.saved) == 0;
 	t.signals = signals_open(t.screen);
-	if (t.signals < 0) {
-		viv_close(t.c);
-		return fail(ERR_FAILED, "cannot receive signals: %s", strerror(errno));
-	}
+	if (t.signals < 0)
+		return err_set(e, ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 	if (t.screen)
 		screen_enter(&t);
-	status = top_run(&t);
+	r = top_run(&t, e);
 	if (t.screen)
 		screen_leave(&t);
 	free(t.now.rows);
 	free(t.before.rows);
 	close(t.signals);
-	viv_close(t.c);
-	return status;
+	return r;
 }

@@ -39,22 +39,21 @@ static int descriptor_read(int fd, struct buf *b)
 	return n < 0 ? -errno : 0;
 }
 
-/* Its bytes, with a NUL that is not counted. 0 or an exit status. */
-static int file_load(const char *name, struct buf *b)
+/* Its bytes, with a NUL that is not counted. */
+static int file_load(const char *name, struct buf *b, struct err *e)
 {
 	bool input = !strcmp(name, "-");
 	int fd = input ? 0 : open(name, O_RDONLY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : descriptor_read(fd, b);
-	struct err e;
 	size_t good;
 
 	if (!input && fd >= 0)
 		close(fd);
 	if (err) {
-		err_set(&e, err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot read '%s': %s",
+		err_set(e, err == -ENOENT ? ERR_NOT_FOUND : ERR_FAILED, "cannot read '%s': %s",
 			name, strerror(-err));
-		err_remedy(&e, err == -ENOENT ? "-f names another file" : "");
-		return report(&e);
+		err_remedy(e, err == -ENOENT ? "-f names another file" : "");
+		return -1;
 	}
 	buf_add(b, "", 1);
 	b->len--;
@@ -65,8 +64,8 @@ static int file_load(const char *name, struct buf *b)
 		for (size_t i = 0; i < good && i < b->len; i++)
 			line += b->p[i] == '\n';
 		if (b->len > FILE_MAX)
-			return fail(ERR_USAGE, "'%s' has more than 1 MiB", name);
-		return fail(ERR_USAGE, "%s:%u: not valid UTF-8", name, line);
+			return err_set(e, ERR_USAGE, "'%s' has more than 1 MiB", name);
+		return err_set(e, ERR_USAGE, "%s:%u: not valid UTF-8", name, line);
 	}
 	return 0;
 }
@@ -75,15 +74,15 @@ static int file_load(const char *name, struct buf *b)
 
 static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
-/* The variables that the text names, as far as they are set. 0 or an exit status. */
-static int variables_add(struct buf *b, const char *text)
+/* The variables that the text names, as far as they are set. */
+static int variables_add(struct buf *b, const char *text, struct err *e)
 {
 	struct buf v = { 0 };
 	char name[256], *seen;
-	int status = 0;
+	int r = 0;
 
 	buf_add_text(&v, "{");
-	for (const char *p = text; !status && (p = strchr(p, '$')); p++) {
+	for (const char *p = text; !r && (p = strchr(p, '$')); p++) {
 		const char *value;
 		size_t n;
 
@@ -103,13 +102,13 @@ static int variables_add(struct buf *b, const char *text)
 		if (!value || seen)
 			continue;
 		if (!text_is_utf8(value, strlen(value)))
-			status = fail(ERR_USAGE, "the variable %s is not valid UTF-8", name);
+			r = err_set(e, ERR_USAGE, "the variable %s is not valid UTF-8", name);
 		json_member_text(&v, name, value);
 	}
 	buf_add(&v, "}", 2);
 	json_member_add(b, "variables", (char *)v.p);
 	buf_free(&v);
-	return status;
+	return r;
 }
 
 /* A name for a project from that of a directory. */
@@ -125,45 +124,46 @@ static void name_make(const char *dir, char *name, size_t size)
 		name[0] = 'p';
 }
 
-/* What relative paths in the file are relative to, absolute; NULL with the message printed. The
+/* What relative paths in the file are relative to, absolute; NULL with an error. The
  * caller's. */
-static char *dir_of(const char *file)
+static char *dir_of(const char *file, struct err *e)
 {
 	char *copy = xstrndup(file, strlen(file));
 	char *dir = realpath(strcmp(file, "-") ? dirname(copy) : ".", NULL);
 
 	free(copy);
 	if (!dir)
-		fail(ERR_FAILED, "cannot find the directory of '%s': %s", file, strerror(errno));
+		err_set(e, ERR_FAILED, "cannot find the directory of '%s': %s", file,
+			strerror(errno));
 	return dir;
 }
 
-static int file_add(struct buf *b, const char *file)
+static int file_add(struct buf *b, const char *file, struct err *e)
 {
 	struct buf text = { 0 };
 	char name[80], *dir;
-	int status = file_load(file, &text);
+	int r = file_load(file, &text, e);
 
-	if (!status && !(dir = dir_of(file)))
-		status = ERR_FAILED;
-	if (!status && text.p) {
+	if (!r && !(dir = dir_of(file, e)))
+		r = -1;
+	if (!r && text.p) {
 		name_make(dir, name, sizeof(name));
 		json_member_text(b, "yaml", (char *)text.p);
 		json_member_text(b, "file", strcmp(file, "-") ? file : "standard input");
 		json_member_text(b, "dir", dir);
 		json_member_text(b, "fallback", name);
-		status = variables_add(b, (char *)text.p);
+		r = variables_add(b, (char *)text.p, e);
 		free(dir);
 	}
 	if (text.p)
 		explicit_bzero(text.p, text.len);
 	buf_free(&text);
-	return status;
+	return r;
 }
 
-static int question_make(struct buf *b, const struct asked *a, bool down)
+static int question_make(struct buf *b, const struct asked *a, bool down, struct err *e)
 {
-	int status = 0;
+	int r = 0;
 
 	buf_add_text(b, "{");
 	json_member_text(b, "project", a->project);
@@ -180,7 +180,7 @@ static int question_make(struct buf *b, const struct asked *a, bool down)
 	if (a->volumes)
 		json_member_add(b, "volumes", "true");
 	if (!down || !a->project || a->file)
-		status = file_add(b, a->file ? a->file : FILE_NAME);
+		r = file_add(b, a->file ? a->file : FILE_NAME, e);
 	if (a->ncells) {
 		json_member_add(b, "cells", "[");
 		for (int i = 0; i < a->ncells; i++)
@@ -188,94 +188,84 @@ static int question_make(struct buf *b, const struct asked *a, bool down)
 		buf_add_text(b, "]");
 	}
 	buf_add(b, "}", 2);
-	return status;
+	return r;
 }
 
 /* One try. *again: vivd went before it said anything, and asking once more does no harm. */
-static int ask_once(const char *path, const char *question, struct plan_print *out, bool *again)
+static int ask_once(const char *path, const char *question, struct plan_print *out, bool *again,
+		    struct err *e)
 {
 	struct viv_client *c;
 	struct viv_error error = { 0 };
 	struct viv_reply reply = { 0 };
-	int status = vivd_connect(&c), r;
+	int r = vivd_connect(&c, e);
+	bool may = *again;
 
-	if (status) {
-		*again = false;
-		return status;
-	}
-	r = viv_stream(c, "POST", path, question, plan_line, out, &reply, &error);
-	viv_close(c);
-	if (r < 0 && !out->planned && *again && (error.code == ECONNRESET || error.code == EPIPE))
-		return 0;
 	*again = false;
-	if (r < 0) {
-		status = report_viv(&error);
-	} else if (reply.status != 200) {
-		status = vivd_refused(&reply);
-	} else {
-		status = plan_print_end(out);
+	if (r < 0)
+		return -1;
+	if (viv_stream(c, "POST", path, question, plan_line, out, &reply, &error) < 0) {
+		*again = may && !out->planned && (error.code == ECONNRESET || error.code == EPIPE);
+		vivd_disconnect();
+		return viv_error_get(&error, e);
 	}
+	r = reply.status != 200 ? vivd_refusal(&reply, e) : plan_print_end(out, e);
 	viv_reply_free(&reply);
-	return status;
+	return r;
 }
 
-static int ask(const struct asked *a, bool down)
+static int ask(const struct asked *a, bool down, struct err *e)
 {
 	struct plan_print out;
 	struct buf b = { 0 };
-	int status = question_make(&b, a, down);
-	bool again = !status;
+	int r = question_make(&b, a, down, e);
+	bool again = !r;
 
 	plan_print_init(&out, a->json, a->dry_run, down);
 	for (int tries = 0; again; tries++) {
 		again = tries < 3;
-		status = ask_once(down ? "/v1/down" : "/v1/up", (char *)b.p, &out, &again);
+		r = ask_once(down ? "/v1/down" : "/v1/up", (char *)b.p, &out, &again, e);
 	}
-	if (down && !a->project && status == ERR_USAGE)
-		warn("'viv down --project NAME' needs no file");
+	if (down && !a->project && r < 0 && err_exit(e) == ERR_USAGE)
+		err_remedy(e, "'viv down --project NAME' needs no file");
 	explicit_bzero(b.p, b.len);
 	buf_free(&b);
-	return status;
+	return r;
 }
 
 /* ---- the verbs ---- */
 
-static int project_main(int argc, char **argv, bool apply, bool down)
+static int project_run(const struct args *a, bool apply, bool down, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
-	struct asked x;
+	struct asked x = { .file = arg_value(a, "file"),
+			   .project = arg_value(a, "project"),
+			   .json = a->json,
+			   .dry_run = arg_is_on(a, "dry-run"),
+			   .apply = apply,
+			   .cells = a->words,
+			   .ncells = a->n };
 
-	if (status)
-		return status;
-	x = (struct asked){ .file = arg_value(&a, "file"),
-			    .project = arg_value(&a, "project"),
-			    .json = a.json,
-			    .dry_run = arg_is_on(&a, "dry-run"),
-			    .apply = apply,
-			    .cells = a.words,
-			    .ncells = a.n };
 	if (down) {
-		x.volumes = arg_is_on(&a, "volumes");
+		x.volumes = arg_is_on(a, "volumes");
 	} else {
-		x.remove_orphans = arg_is_on(&a, "remove-orphans");
-		x.recreate = arg_is_on(&a, "recreate");
-		x.restart = apply && arg_is_on(&a, "restart");
+		x.remove_orphans = arg_is_on(a, "remove-orphans");
+		x.recreate = arg_is_on(a, "recreate");
+		x.restart = apply && arg_is_on(a, "restart");
 	}
-	return ask(&x, down);
+	return ask(&x, down, e);
 }
 
-int up_main(int argc, char **argv)
+int up_main(struct args *a, struct err *e)
 {
-	return project_main(argc, argv, false, false);
+	return project_run(a, false, false, e);
 }
 
-int apply_main(int argc, char **argv)
+int apply_main(struct args *a, struct err *e)
 {
-	return project_main(argc, argv, true, false);
+	return project_run(a, true, false, e);
 }
 
-int down_main(int argc, char **argv)
+int down_main(struct args *a, struct err *e)
 {
-	return project_main(argc, argv, false, true);
+	return project_run(a, false, true, e);
 }

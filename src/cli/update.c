@@ -16,7 +16,8 @@ static bool is_none(const char *text)
 	return !strcmp(text, "0") || !strcmp(text, "-1");
 }
 
-static int size_add(const struct args *a, const char *option, const char *name, struct buf *b)
+static int size_add(const struct args *a, const char *option, const char *name, struct buf *b,
+		    struct err *e)
 {
 	const char *text = arg_value(a, option);
 	uint64_t n;
@@ -28,12 +29,13 @@ static int size_add(const struct args *a, const char *option, const char *name, 
 	else if (value_size(text, &n))
 		json_member_number(b, name, n);
 	else
-		return args_wrong(a->verb, "--%s '%s': a size such as 64M or 1G, or 0 for none",
+		return args_wrong(a, e, "--%s '%s': a size such as 64M or 1G, or 0 for none",
 				  option, text);
 	return 0;
 }
 
-static int count_add(const struct args *a, const char *option, const char *name, struct buf *b)
+static int count_add(const struct args *a, const char *option, const char *name, struct buf *b,
+		     struct err *e)
 {
 	const char *text = arg_value(a, option);
 	uint32_t n;
@@ -45,11 +47,11 @@ static int count_add(const struct args *a, const char *option, const char *name,
 	else if (value_u32(text, &n))
 		json_member_number(b, name, n);
 	else
-		return args_wrong(a->verb, "--%s '%s': a number, or 0 for none", option, text);
+		return args_wrong(a, e, "--%s '%s': a number, or 0 for none", option, text);
 	return 0;
 }
 
-static int cpus_add(const struct args *a, struct buf *b)
+static int cpus_add(const struct args *a, struct buf *b, struct err *e)
 {
 	const char *text = arg_value(a, "cpus");
 	char value[32];
@@ -58,7 +60,7 @@ static int cpus_add(const struct args *a, struct buf *b)
 	if (!text)
 		return 0;
 	if (!value_milli(text, &milli) || milli > 4096000)
-		return args_wrong(a->verb, "--cpus '%s': a number such as 2 or 0.5, or 0 for all",
+		return args_wrong(a, e, "--cpus '%s': a number such as 2 or 0.5, or 0 for all",
 				  text);
 	snprintf(value, sizeof(value), "%llu.%03llu", (unsigned long long)milli / 1000,
 		 (unsigned long long)milli % 1000);
@@ -66,7 +68,8 @@ static int cpus_add(const struct args *a, struct buf *b)
 	return 0;
 }
 
-static int time_add(const struct args *a, const char *option, const char *name, struct buf *b)
+static int time_add(const struct args *a, const char *option, const char *name, struct buf *b,
+		    struct err *e)
 {
 	const char *text = arg_value(a, option);
 	int64_t ns;
@@ -78,12 +81,11 @@ static int time_add(const struct args *a, const char *option, const char *name, 
 	else if (value_duration(text, &ns))
 		json_member_seconds(b, name, ns);
 	else
-		return args_wrong(a->verb, "--%s '%s': a time such as 500ms, 10s or 5m", option,
-				  text);
+		return args_wrong(a, e, "--%s '%s': a time such as 500ms, 10s or 5m", option, text);
 	return 0;
 }
 
-static int restart_add(const struct args *a, struct buf *b)
+static int restart_add(const struct args *a, struct buf *b, struct err *e)
 {
 	const char *text = arg_value(a, "restart"), *colon = text ? strchr(text, ':') : NULL;
 	char *policy;
@@ -92,7 +94,7 @@ static int restart_add(const struct args *a, struct buf *b)
 	if (!text)
 		return 0;
 	if (colon && !value_u32(colon + 1, &max))
-		return args_wrong(a->verb, "--restart '%s': no, on-failure[:MAX] or always", text);
+		return args_wrong(a, e, "--restart '%s': no, on-failure[:MAX] or always", text);
 	policy = xstrndup(text, strcspn(text, ":"));
 	json_member_add(b, "restart", "{");
 	json_member_text(b, "policy", policy);
@@ -138,61 +140,46 @@ static void labels_add(const struct args *a, struct buf *b)
 		buf_add_text(b, "}");
 }
 
-static int limits_add(const struct args *a, struct buf *b)
+static int limits_add(const struct args *a, struct buf *b, struct err *e)
 {
+	const char *pids = arg_value(a, "pids-limit") ? "pids-limit" : "pids";
 	struct buf l = { 0 };
-	int status = cpus_add(a, &l);
+	int r = -1;
 
-	if (!status)
-		status = size_add(a, "memory", "memory", &l);
-	if (!status)
-		status = count_add(a, arg_value(a, "pids-limit") ? "pids-limit" : "pids", "pids",
-				   &l);
-	if (!status)
-		status = size_add(a, "disk-size", "disk", &l);
-	if (!status)
-		status = count_add(a, "disk-inodes", "inodes", &l);
-	if (!status && l.len) {
+	if (cpus_add(a, &l, e) == 0 && size_add(a, "memory", "memory", &l, e) == 0 &&
+	    count_add(a, pids, "pids", &l, e) == 0 && size_add(a, "disk-size", "disk", &l, e) == 0)
+		r = count_add(a, "disk-inodes", "inodes", &l, e);
+	if (!r && l.len) {
 		json_member_add(b, "limits", "{");
 		buf_add(b, l.p, l.len);
 		buf_add_text(b, "}");
 	}
 	buf_free(&l);
-	return status;
+	return r;
 }
 
-static int body_write(const struct args *a, struct buf *b)
+static int body_write(const struct args *a, struct buf *b, struct err *e)
 {
-	int status;
-
 	buf_add_text(b, "{");
-	status = limits_add(a, b);
-	if (!status)
-		status = restart_add(a, b);
-	if (!status)
-		status = time_add(a, "timeout", "timeout", b);
-	if (!status)
-		status = time_add(a, "stop-timeout", "stop_grace", b);
-	if (!status)
-		status = time_add(a, "idle-timeout", "idle_timeout", b);
+	if (limits_add(a, b, e) < 0 || restart_add(a, b, e) < 0 ||
+	    time_add(a, "timeout", "timeout", b, e) < 0 ||
+	    time_add(a, "stop-timeout", "stop_grace", b, e) < 0 ||
+	    time_add(a, "idle-timeout", "idle_timeout", b, e) < 0)
+		return -1;
 	labels_add(a, b);
-	if (!status && b->len == 1)
-		return args_wrong(a->verb, "nothing to change is given");
+	if (b->len == 1)
+		return args_wrong(a, e, "nothing to change is given");
 	buf_add(b, "}", 2);
-	return status;
+	return 0;
 }
 
-int update_main(int argc, char **argv)
+int update_main(struct args *a, struct err *e)
 {
-	struct args a;
-	int status = args_take(&a, argc, argv);
 	struct buf b = { 0 };
+	int r = body_write(a, &b, e);
 
-	if (status)
-		return status;
-	status = body_write(&a, &b);
-	if (!status)
-		status = cells_change(&a, "PATCH", "", (char *)b.p);
+	if (!r)
+		r = cells_change(a, "PATCH", "", (char *)b.p, e);
 	buf_free(&b);
-	return status;
+	return r;
 }

@@ -1,7 +1,6 @@
 /* See vivd.h. */
 #include "cli/vivd.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,86 +8,126 @@
 
 #include "base/bar.h"
 #include "base/jsontext.h"
-#include "cli/cli.h"
+#include "cli/args.h"
 
-void viv_error_get(const struct viv_error *error, struct err *e)
+static struct viv_client *client;
+
+int viv_error_get(const struct viv_error *error, struct err *e)
 {
-	err_note(e, error->code == EACCES || error->code == EPERM ? ERR_DENIED : ERR_FAILED, "%s",
-		 error->text);
+	err_note(e, err_kind_of(error->kind, 0), "%s", error->text);
+	err_cause(e, error->cause);
 	err_remedy(e, error->remedy);
+	return -1;
 }
 
-int report_viv(const struct viv_error *error)
-{
-	struct err e;
-
-	viv_error_get(error, &e);
-	return report(&e);
-}
-
-int vivd_connect(struct viv_client **ret)
+int vivd_connect(struct viv_client **ret, struct err *e)
 {
 	struct viv_error error = { 0 };
-	struct err e;
 
-	*ret = viv_open(NULL, VIV_START, &error);
-	if (*ret)
+	if (!client)
+		client = viv_open(NULL, VIV_START, &error);
+	*ret = client;
+	if (client)
 		return 0;
-	viv_error_get(&error, &e);
-	if (e.kind == ERR_DENIED)
-		err_remedy(&e, "is the vivd another user's?");
+	viv_error_get(&error, e);
+	if (e->kind == ERR_DENIED)
+		err_remedy(e, "is the vivd another user's?");
 	else
-		err_wrap(&e, "vivd cannot be reached" REMEDY "'viv doctor' shows what is missing");
-	return report(&e);
+		err_wrap(e, "vivd cannot be reached" REMEDY "'viv doctor' shows what is missing");
+	return -1;
 }
 
-void vivd_refusal(const struct viv_reply *reply, struct err *e)
+void vivd_disconnect(void)
+{
+	viv_close(client);
+	client = NULL;
+}
+
+int vivd_refusal(const struct viv_reply *reply, struct err *e)
 {
 	struct json_doc d;
 
-	if (json_parse(&d, reply->body, reply->size, e) < 0) {
-		err_note(e, err_kind_of("", reply->status), "vivd answered with status %d",
-			 reply->status);
-		return;
-	}
+	if (json_parse(&d, reply->body, reply->size, e) < 0)
+		return err_set(e, err_kind_of("", reply->status), "vivd answered with status %d",
+			       reply->status);
 	json_get_err(d.root, reply->status, e);
 	json_free(&d);
+	return -1;
 }
 
-int refused_print(const struct json *error)
-{
-	struct err e;
-
-	json_get_err(error, 0, &e);
-	return report(&e);
-}
-
-int vivd_refused(const struct viv_reply *reply)
-{
-	struct err e;
-
-	vivd_refusal(reply, &e);
-	return report(&e);
-}
-
-int vivd_ask(struct viv_client *c, const char *method, const char *path, const char *body,
-	     struct json_doc *doc)
+int vivd_ask(const char *method, const char *path, const char *body, struct json_doc *doc,
+	     struct err *e)
 {
 	struct viv_error error;
+	struct viv_client *c;
 	struct viv_reply reply;
-	struct err e;
-	int status = 0;
+	int r = 0;
 
+	if (vivd_connect(&c, e) < 0)
+		return -1;
 	if (viv_call(c, method, path, body, &reply, &error) < 0)
-		return report_viv(&error);
-	if (reply.status >= 300) {
-		status = vivd_refused(&reply);
-	} else if (doc && json_parse(doc, reply.body, reply.size, &e) < 0) {
-		err_wrap(&e, "vivd's answer cannot be read");
-		status = report(&e);
-	}
+		return viv_error_get(&error, e);
+	if (reply.status >= 300)
+		r = vivd_refusal(&reply, e);
+	else if (doc && json_parse(doc, reply.body, reply.size, e) < 0)
+		r = err_wrap(e, "vivd's answer cannot be read");
 	viv_reply_free(&reply);
+	return r;
+}
+
+int words_each(const struct args *a, word_fn fn, void *arg, struct err *e)
+{
+	struct viv_client *c;
+	int status = 0, r;
+
+	if (vivd_connect(&c, e) < 0)
+		return -1;
+	for (int i = 0; i < a->n; i++) {
+		r = fn(a, a->words[i], arg, e) < 0 ? report(e) : 0;
+		status = status ? status : r;
+	}
 	return status;
+}
+
+/* ---- line by line ---- */
+
+struct stream {
+	viv_line_fn fn;
+	void *arg;
+	struct err *e;
+	bool failed;
+};
+
+static int stream_line(void *arg, const char *line, size_t size)
+{
+	struct stream *s = arg;
+	struct json_doc d = { 0 };
+	bool error = strstr(line, "\"error\"") && json_parse(&d, line, size, s->e) == 0 &&
+		     !strcmp(json_show(d.root, "type"), "error");
+
+	if (error)
+		json_get_err(d.root, 0, s->e);
+	json_free(&d);
+	s->failed |= error;
+	return error ? 0 : s->fn(s->arg, line, size);
+}
+
+int vivd_stream(const char *method, const char *path, const char *body, viv_line_fn fn, void *arg,
+		struct err *e)
+{
+	struct stream s = { .fn = fn, .arg = arg, .e = e };
+	struct viv_client *c;
+	struct viv_error error;
+	struct viv_reply reply;
+	int r;
+
+	if (vivd_connect(&c, e) < 0)
+		return -1;
+	if (viv_stream(c, method, path, body, stream_line, &s, &reply, &error) < 0)
+		return viv_error_get(&error, e);
+	r = reply.status != 200 ? vivd_refusal(&reply, e) : s.failed ? -1 : 0;
+	viv_reply_free(&reply);
+	return r;
 }
 
 static bool is_plain(unsigned char c)
@@ -146,7 +185,6 @@ struct work {
 	bool bar;
 	int64_t began;
 	struct json_doc *result;
-	int status;
 	bool ended;
 };
 
@@ -175,11 +213,6 @@ static int work_line(void *arg, const char *line, size_t size)
 		w->ended = true;
 		*w->result = d;
 		return 0;
-	} else if (!strcmp(type, "error")) {
-		if (w->bar)
-			bar_clear();
-		w->ended = true;
-		w->status = refused_print(d.root);
 	}
 	json_free(&d);
 	return 0;
@@ -194,31 +227,24 @@ void warnings_print(const struct json *result)
 			warn("%s", w->text);
 }
 
-int vivd_work(struct viv_client *c, const char *path, struct buf *body, const char *what,
-	      bool quiet, struct json_doc *doc)
+int vivd_work(const char *path, struct buf *body, const char *what, bool quiet,
+	      struct json_doc *doc, struct err *e)
 {
 	struct work w = { .what = what,
 			  .bar = !quiet && isatty(STDERR_FILENO),
 			  .began = bar_now(),
 			  .result = doc };
-	struct viv_error error;
-	struct viv_reply reply;
 	int r;
 
 	interrupt_allow();
 	json_member_add(body, "progress", "true");
 	buf_add(body, "}", 2);
-	r = viv_stream(c, "POST", path, (char *)body->p, work_line, &w, &reply, &error);
+	r = vivd_stream("POST", path, (char *)body->p, work_line, &w, e);
 	if (w.bar)
 		bar_clear();
-	if (r < 0)
-		w.status = report_viv(&error);
-	else if (reply.status != 200)
-		w.status = vivd_refused(&reply);
-	else if (!w.ended)
-		w.status = fail(ERR_FAILED, "vivd ended before the work did");
-	viv_reply_free(&reply);
-	return w.status;
+	if (!r && !w.ended)
+		r = err_set(e, ERR_FAILED, "vivd ended before the work did");
+	return r;
 }
 
 static void line_begin(FILE *to, bool indent, unsigned depth)
@@ -262,6 +288,12 @@ static void value_print(FILE *to, const struct json *v, bool indent, unsigned de
 void json_value_print(FILE *to, const struct json *v, bool indent)
 {
 	value_print(to, v, indent, 0);
+}
+
+void json_line_print(const struct json *v, bool indent)
+{
+	value_print(stdout, v, indent, 0);
+	putchar('\n');
 }
 
 const char *json_show(const struct json *v, const char *key)

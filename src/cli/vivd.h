@@ -1,4 +1,5 @@
-/* Verbs that ask vivd: the connection, and its errors as viv's. */
+/* Verbs that ask vivd: one connection for the whole command, and vivd's errors as viv's, with the
+ * kind, cause and remedy that vivd gave. Functions return 0 or -1. */
 #ifndef VIV_CLI_VIVD_H
 #define VIV_CLI_VIVD_H
 
@@ -8,20 +9,27 @@
 #include "base/jsontext.h"
 #include "client/vivarium.h"
 
-/* The same: 0, or the exit status. */
-int vivd_connect(struct viv_client **ret);
-/* Asks and checks: 0 when the status is below 300. Else the message is printed, and what is
- * returned is the exit status. doc (may be NULL) gets the answer, json_free() it. */
-int vivd_ask(struct viv_client *c, const char *method, const char *path, const char *body,
-	     struct json_doc *doc);
-/* Prints an error that is part of a stream; the exit status that belongs to it. */
-int refused_print(const struct json *error);
-/* The error that an answer is; and printed: its exit status. */
-void vivd_refusal(const struct viv_reply *reply, struct err *e);
-int vivd_refused(const struct viv_reply *reply);
-/* The same for an error of libvivarium. */
-void viv_error_get(const struct viv_error *error, struct err *e);
-int report_viv(const struct viv_error *error);
+/* Connects, unless that was done, and starts vivd when it does not run. The functions below do so
+ * by themselves. */
+int must_check vivd_connect(struct viv_client **ret, struct err *e);
+/* The next one that needs it connects again. */
+void vivd_disconnect(void);
+/* Asks; a status of 300 or more is an error. doc (may be NULL) gets the answer, json_free() it. */
+int must_check vivd_ask(const char *method, const char *path, const char *body,
+			struct json_doc *doc, struct err *e);
+/* The same for an answer that comes line by line (viv_stream). A line that is an error, as long
+ * work reports it, is one of the stream; the others are fn's. */
+int must_check vivd_stream(const char *method, const char *path, const char *body, viv_line_fn fn,
+			   void *arg, struct err *e);
+/* Calls fn for each word of the verb, whatever becomes of one, and reports each failure: the exit
+ * status is that of the first. -1: vivd cannot be reached. */
+struct args;
+typedef int (*word_fn)(const struct args *a, const char *word, void *arg, struct err *e);
+int must_check words_each(const struct args *a, word_fn fn, void *arg, struct err *e);
+/* The error that an answer is. Always -1. */
+int vivd_refusal(const struct viv_reply *reply, struct err *e);
+/* An error of libvivarium. Always -1. */
+int viv_error_get(const struct viv_error *error, struct err *e);
 
 /* A path below a cell: "/v1/cells/CELL" and tail. What CELL has that a path must not have is
  * written as %XX. */
@@ -36,10 +44,10 @@ struct cell_path vivd_path(const char *prefix, const char *name, const char *tai
 void query_add(struct buf *path, const char *name, const char *value);
 
 /* POSTs to a path whose answer tells how far it is. body: an object that is still open; "progress"
- * is added to it. what ("import") begins the bar on a terminal, unless quiet. 0, or the exit status
- * with the message printed; doc gets the result. */
-int vivd_work(struct viv_client *c, const char *path, struct buf *body, const char *what,
-	      bool quiet, struct json_doc *doc);
+ * is added to it. what ("import") begins the bar on a terminal, unless quiet. doc gets the
+ * result. */
+int must_check vivd_work(const char *path, struct buf *body, const char *what, bool quiet,
+			 struct json_doc *doc, struct err *e);
 /* Ctrl-C ends viv, and so the work that vivd does for it, also where the shell has made it ignored
  * for a job in the background. */
 void interrupt_allow(void);
@@ -48,6 +56,8 @@ void warnings_print(const struct json *result);
 
 /* Prints a value as it was read; indent: over several lines, for people. Without a line end. */
 void json_value_print(FILE *to, const struct json *v, bool indent);
+/* The same on standard output, with one. */
+void json_line_print(const struct json *v, bool indent);
 /* A member as text for people: "" when it is not there. */
 const char *json_show(const struct json *v, const char *key);
 

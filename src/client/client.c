@@ -28,17 +28,21 @@ int viv_error_set(struct viv_error *e, int code, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	err_note_va(&err, ERR_FAILED, fmt, ap);
+	err_note_va(&err, code == EACCES || code == EPERM ? ERR_DENIED : ERR_FAILED, fmt, ap);
 	va_end(ap);
 	return viv_error_from(e, code, &err);
 }
 
-int viv_error_from(struct viv_error *e, int code, struct err *from)
+int viv_error_from(struct viv_error *e, int code, const struct err *from)
 {
+	_Static_assert(sizeof(e->text) == sizeof(from->message), "nothing is cut");
+	_Static_assert(sizeof(e->cause) == sizeof(from->cause), "nothing is cut");
+	_Static_assert(sizeof(e->remedy) == sizeof(from->remedy), "nothing is cut");
 	e->code = code;
-	snprintf(e->remedy, sizeof(e->remedy), "%.255s", from->remedy);
-	from->remedy[0] = '\0';
-	snprintf(e->text, sizeof(e->text), "%.511s", err_line(from).str);
+	snprintf(e->kind, sizeof(e->kind), "%s", err_code(from));
+	strcpy(e->text, from->message);
+	strcpy(e->cause, from->cause);
+	strcpy(e->remedy, from->remedy);
 	return -1;
 }
 

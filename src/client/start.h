@@ -7,6 +7,6 @@
 
 /* Always -1. A format as err_set has it. */
 int viv_error_set(struct viv_error *e, int code, const char *fmt, ...) printf_like(3, 4);
-int viv_error_from(struct viv_error *e, int code, struct err *from);
+int viv_error_from(struct viv_error *e, int code, const struct err *from);
 
 #endif

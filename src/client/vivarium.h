@@ -29,8 +29,10 @@ struct viv_client;
 
 struct viv_error {
 	int code; /* errno, or 0 when it was no system call that failed */
-	char text[512]; /* one line, without a newline */
-	char remedy[256]; /* what to do about it; "": not known */
+	char kind[32]; /* as the code of an error of the API: "not_found" */
+	char text[640]; /* what went wrong: one line, without a newline */
+	char cause[768]; /* why; several are separated by ": "; "": not known */
+	char remedy[512]; /* what to do about it; "": not known */
 };
 
 struct viv_reply {

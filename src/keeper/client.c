@@ -370,13 +370,13 @@ int keep_start_fill(const struct keep_start *s, struct keep_msg *m, int fds[KEEP
 }
 
 int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct keep_msg *ret,
-	      int *ret_status, struct err *e)
+	      struct err *e)
 {
 	int fds[KEEP_MAX_FDS], n, r;
 	struct keep_msg m;
 
-	*ret_status = 125;
 	ret->type = 0;
+	w->signal = 0;
 	n = keep_start_fill(s, &m, fds);
 	if (n == -E2BIG)
 		return err_set(e, ERR_USAGE, "the command and its environment are too long");
@@ -384,10 +384,6 @@ int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct ke
 		return err_set(e, ERR_FAILED, "cannot prepare the command: %s", strerror(-n));
 	r = keep_ask_by(fd, &m, fds, (unsigned)n, KEEP_STARTED, w, ret, e);
 	close(fds[0]);
-	if (r < 0 && w->signal)
-		*ret_status = 128 + w->signal;
-	else if (r < 0 && ret->type == KEEP_FAIL && ret->a)
-		*ret_status = ret->a;
 	return r;
 }
 

@@ -79,11 +79,10 @@ struct keep_start {
  * How many descriptors it has, or -errno (execspec_write). */
 int must_check keep_start_fill(const struct keep_start *s, struct keep_msg *m,
 			       int fds[KEEP_MAX_FDS]);
-/* Starts it. Its end comes as KEEP_EXITED with the id in ret->id, unless it is detached. On failure
- * *ret_status is what a shell would give: 126, 127, or 125; 128 + N when signal N did not want to
- * wait. */
+/* Starts it. Its end comes as KEEP_EXITED with the id in ret->id, unless it is detached. -1 with
+ * w->signal: that signal did not want to wait. */
 int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct keep_msg *ret,
-	      int *ret_status, struct err *e);
+	      struct err *e);
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
 int keep_forget(int fd, const char *snapshot, struct err *e);
 
@@ -103,7 +102,7 @@ int keep_forget(int fd, const char *snapshot, struct err *e);
  * --pool (wire.h: KEEP_TAKE), --merge (no cell runs: what the disk keeps and nobody needs is
  * removed; then it says KEEP_FAIL, with status 0 if all is well). It prints its warnings on
  * standard error until then, and its errors; a text of "" means that. ret: id, name, pids and
- * state. On failure *ret_status is an exit status for viv. */
-int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, struct err *e);
+ * state. */
+int keep_spawn(char *const words[], struct keep_hello *ret, struct err *e);
 
 #endif

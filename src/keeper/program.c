@@ -33,14 +33,12 @@ int program_open(const char *program, struct err *e)
 	return fd;
 }
 
-int program_run(const char *program, char **argv)
+int program_run(const char *program, char **argv, struct err *e)
 {
-	struct err e;
-	int fd = program_open(program, &e);
+	int fd = program_open(program, e);
 
-	if (fd >= 0) {
-		fexecve(fd, argv, environ);
-		err_set(&e, ERR_FAILED, "cannot run %s: %s", program, strerror(errno));
-	}
-	return report(&e);
+	if (fd < 0)
+		return -1;
+	fexecve(fd, argv, environ);
+	return err_set(e, ERR_FAILED, "cannot run %s: %s", program, strerror(errno));
 }

@@ -14,8 +14,8 @@
 /* Another program of the project ("viv-kernel"), as a descriptor to be executed, or -1
  * (program.c). */
 int program_open(const char *program, struct err *e);
-/* Becomes it. Returns the exit status when that fails, which was reported. */
-int program_run(const char *program, char **argv);
+/* Becomes it, or -1. */
+int program_run(const char *program, char **argv, struct err *e);
 
 /* ---- a run ---- */
 

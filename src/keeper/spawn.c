@@ -37,7 +37,7 @@ static int words_pack(char *const words[], struct err *e)
 	return fd < 0 ? err_set(e, ERR_FAILED, "no memory file: %s", strerror(-fd)) : fd;
 }
 
-int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, struct err *e)
+int keep_spawn(char *const words[], struct keep_hello *ret, struct err *e)
 {
 	static char name[] = "viv-keeper";
 	char *argv[] = { name, NULL };
@@ -46,7 +46,6 @@ int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, str
 	ssize_t n;
 	pid_t pid;
 
-	*ret_status = EXIT_OWN;
 	fds[0] = words_pack(words, e);
 	if (fds[0] < 0)
 		return -1;
@@ -89,7 +88,6 @@ int keep_spawn(char *const words[], struct keep_hello *ret, int *ret_status, str
 	if (n != sizeof(m))
 		return err_set(e, ERR_FAILED, "the cell's keeper ended at its start");
 	if (m.type == KEEP_FAIL) {
-		*ret_status = m.a;
 		keep_fail_get(&m, e);
 		return -1;
 	}

@@ -24,8 +24,11 @@ static int import_run(int in, const char *tag, const char *image)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
+		struct err e;
+
 		dup2(in, 0);
-		_exit(program_run("viv-store", (char **)(uintptr_t)words));
+		program_run("viv-store", (char **)(uintptr_t)words, &e);
+		_exit(report(&e));
 	}
 	close(in);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
