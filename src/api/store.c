@@ -53,6 +53,7 @@ struct change {
 	const char *event;
 	bool made; /* 201 with the name, else 204 */
 	struct layer_ref layer; /* of a snapshot that was made */
+	struct named named; /* the cell that was forked */
 	/* When it is done, answers later; NULL: there is nothing else. */
 	void (*then)(struct change *x);
 	struct daemon *d;
@@ -257,7 +258,13 @@ void snapshot_delete(struct request *r)
 
 static int fork_make(struct change *x, struct store *s, struct err *e)
 {
-	return cell_fork(s, x->cell, x->snapshot, x->name, e);
+	int err;
+
+	if (cell_fork(s, x->cell, x->snapshot, x->name, e) < 0)
+		return -1;
+	err = named_find(s->fd, NAMED_CELL, x->name, &x->named);
+	return err ? err_set(e, ERR_FAILED, "cell '%s' cannot be read: %s", x->name, strerror(-err))
+		   : 0;
 }
 
 static void fork_made(struct change *x)
@@ -265,12 +272,16 @@ static void fork_made(struct change *x)
 	struct request *r = op_end(&x->op);
 	struct cell *c;
 
-	cells_look(x->d);
-	c = cell_by_name(x->d, x->name);
+	db_begin(&x->d->db);
+	/* Somebody may have asked for it meanwhile. */
+	c = cell_by_id(x->d, x->named.disk);
+	c = c ? c : cell_found(x->d, &x->named);
 	if (c)
 		event_add(x->d, "cell.forked", c->id,
 			  json_pack("{s:s,s:s,s:s*}", "name", x->name, "from", x->id, "snapshot",
 				    x->snapshot[0] ? x->snapshot : NULL));
+	if (db_end(&x->d->db, NULL) < 0)
+		c = NULL;
 	if (r && c)
 		reply_json(r, 201, cell_json(c, request_sees_secrets(r)));
 	else if (r)

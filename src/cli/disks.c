@@ -79,11 +79,11 @@ static int patch_ask(const char *path, struct err *e)
 		return -1;
 	if (viv_get_begin(c, path, &reply, &error) < 0)
 		return viv_error_get(&error, e);
-	if (reply.status != 200)
+	if (reply.status != 200) {
 		vivd_refusal(&reply, e);
-	viv_reply_free(&reply);
-	if (reply.status != 200)
+		viv_reply_free(&reply);
 		return -1;
+	}
 	while ((n = viv_get_data(c, data + kept, sizeof(data) - kept, &error)) > 0) {
 		size_t all = kept + (size_t)n;
 

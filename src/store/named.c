@@ -157,46 +157,84 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-int named_list(int store, enum named_kind kind, struct named **ret_list, unsigned *ret_n)
+static int name_compare(const void *name, const void *n)
+{
+	return strcmp(name, ((const struct named *)n)->name);
+}
+
+const struct named *named_in(const struct named *list, unsigned n, const char *name)
+{
+	return n ? bsearch(name, list, n, sizeof(*list), name_compare) : NULL;
+}
+
+/* A file is never changed, but its name may go and lead to another one. */
+static int named_again(int store, int dir, enum named_kind kind, const char *name,
+		       const struct named *before, struct named *ret)
+{
+	struct stat st;
+	int64_t changed;
+	int err;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	changed = st.st_ctim.tv_sec * NSEC_PER_SEC + st.st_ctim.tv_nsec;
+	if (before && before->file.inode == st.st_ino && before->file.changed == changed) {
+		*ret = *before;
+		return 0;
+	}
+	err = named_find(store, kind, name, ret);
+	ret->file.inode = st.st_ino;
+	ret->file.changed = changed;
+	return err;
+}
+
+int named_list_again(int store, enum named_kind kind, struct named **list, unsigned *n)
 {
 	int fd = openat(store, folders[kind], O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct named *list = NULL;
+	struct named *now = NULL;
 	struct dirent *e;
-	unsigned n = 0;
+	unsigned nnow = 0;
 
-	*ret_list = NULL;
-	*ret_n = 0;
-	if (!dir)
-		return errno == ENOENT ? 0 : -errno;
-	while (!err && (e = readdir(dir))) {
+	if (!dir && errno != ENOENT)
+		return -errno;
+	while (dir && !err && (e = readdir(dir))) {
 		struct named one, *more;
 
 		if (!disk_name_is_valid(e->d_name))
 			continue;
-		err = named_find(store, kind, e->d_name, &one);
+		err = named_again(store, fd, kind, e->d_name, named_in(*list, *n, e->d_name), &one);
 		if (err == -ENOENT) {
 			err = 0;
 			continue;
 		}
-		more = err ? NULL : realloc(list, (n + 1) * sizeof(*list));
+		more = err ? NULL : realloc(now, (nnow + 1) * sizeof(*now));
 		if (!err && !more)
 			err = -ENOMEM;
 		if (!err) {
-			list = more;
-			list[n++] = one;
+			now = more;
+			now[nnow++] = one;
 		}
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 	if (err) {
-		free(list);
+		free(now);
 		return err;
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), by_name);
-	*ret_list = list;
-	*ret_n = n;
+	if (nnow)
+		qsort(now, nnow, sizeof(*now), by_name);
+	free(*list);
+	*list = now;
+	*n = nnow;
 	return 0;
+}
+
+int named_list(int store, enum named_kind kind, struct named **ret_list, unsigned *ret_n)
+{
+	*ret_list = NULL;
+	*ret_n = 0;
+	return named_list_again(store, kind, ret_list, ret_n);
 }
 
 /* What somebody left who was killed while he made a name. */

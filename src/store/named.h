@@ -12,6 +12,10 @@ struct named {
 	char disk[DISK_ID_LEN + 1];
 	char image[80];
 	int64_t created; /* seconds */
+	struct {
+		uint64_t inode;
+		int64_t changed;
+	} file; /* set by named_list_again only */
 };
 
 /* -ENOENT, -EBADMSG. */
@@ -27,6 +31,11 @@ int must_check named_remove(int store, enum named_kind kind, const char *name);
 /* All of a kind, sorted by name, as a new array. */
 int must_check named_list(int store, enum named_kind kind, struct named **ret_list,
 			  unsigned *ret_n);
+/* The same where a list is known already, sorted by name (NULL: none): it is replaced, and only the
+ * files that are new are read. */
+int must_check named_list_again(int store, enum named_kind kind, struct named **list, unsigned *n);
+/* That of a sorted list which has this name; NULL. */
+const struct named *named_in(const struct named *list, unsigned n, const char *name);
 /* Removes the disks and layers that no name leads to any more, and names that were never finished.
  * With the store locked for this process alone. */
 int named_collect(int store);

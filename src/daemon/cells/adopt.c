@@ -199,65 +199,72 @@ static bool keeper_step(void *arg, const char *id)
 	return true;
 }
 
+struct cell *cell_found(struct daemon *d, const struct named *n)
+{
+	json_t *spec = cell_making_read(d, n->name);
+	bool making = spec;
+	struct err f = { 0 };
+	struct cell *c;
+
+	if (!making)
+		spec = json_pack("{s:o}", "image", json_clean(n->image));
+	db_begin(&d->db);
+	c = cell_new(d, n->disk, n->name, spec, &f);
+	if (c && !making) {
+		/* It was used before, or made from one that was. */
+		c->state = CELL_STOPPED;
+		c->created = n->created * NSEC_PER_SEC;
+		cell_save(c);
+	}
+	(void)!db_end(&d->db, &f);
+	return c;
+}
+
+/* A named cell that is known: as the store has it. */
+static void known_compare(struct cell *c, const struct named *list, unsigned n)
+{
+	const struct named *is = named_in(list, n, c->name);
+
+	if (is && !strcmp(is->disk, c->id))
+		return;
+	if (c->busy) /* its name is being changed, or it is removed */
+		return;
+	if (c->visit) { /* somebody is in it; the next look will do */
+		c->d->looked.names = 0;
+		return;
+	}
+	for (is = list; is < list + n && strcmp(is->disk, c->id); is++)
+		;
+	if (is < list + n)
+		cell_rename(c, is->name, NULL);
+	else if (c->name[0] && !cell_state_is_live(c->state))
+		cell_forget(c, NULL);
+}
+
 /* Named cells are the store's: those that vivd does not know, and those that are not there any
  * more. */
 static void store_compare(struct daemon *d)
 {
-	struct named *list = NULL;
+	const struct named *list;
 	struct cell *c, *tmp;
 	struct store s;
 	struct err e;
-	unsigned n = 0;
+	int err;
 
 	if (store_open(&s, &e) < 0)
 		return;
-	if (named_list(s.fd, NAMED_CELL, &list, &n)) {
-		store_close(&s);
-		return;
-	}
-	list_for_each_safe(c, tmp, &d->cells, link) {
-		unsigned i;
-
-		for (i = 0; i < n && strcmp(list[i].disk, c->id); i++)
-			;
-		if (c->busy) /* its name is being changed, or it is removed */
-			continue;
-		if (c->visit) { /* somebody is in it; the next look will do */
-			d->looked.names = 0;
-			continue;
-		}
-		if (i < n && strcmp(list[i].name, c->name))
-			cell_rename(c, list[i].name, NULL);
-		else if (i == n && c->name[0] && !cell_state_is_live(c->state))
-			cell_forget(c, NULL);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		struct err f = { 0 };
-
-		json_t *spec;
-
-		if (cell_by_id(d, list[i].disk))
-			continue;
-		if (cell_is_being_made(list[i].name)) {
-			d->looked.names = 0;
-			continue;
-		}
-		spec = cell_making_read(d, list[i].name);
-		if (spec) {
-			cell_new(d, list[i].disk, list[i].name, spec, &f);
-			continue;
-		}
-		c = cell_new(d, list[i].disk, list[i].name,
-			     json_pack("{s:o}", "image", json_clean(list[i].image)), &f);
-		if (!c)
-			continue;
-		/* It was used before, or made from one that was. */
-		c->state = CELL_STOPPED;
-		c->created = list[i].created * NSEC_PER_SEC;
-		cell_save(c);
-	}
-	free(list);
+	err = named_list_again(s.fd, NAMED_CELL, &d->looked.list, &d->looked.n);
 	store_close(&s);
+	if (err)
+		return;
+	list = d->looked.list;
+	list_for_each_safe(c, tmp, &d->cells, link)
+		known_compare(c, list, d->looked.n);
+	for (unsigned i = 0; i < d->looked.n; i++)
+		if (cell_is_being_made(list[i].name) && !cell_by_id(d, list[i].disk))
+			d->looked.names = 0;
+		else if (!cell_by_id(d, list[i].disk))
+			cell_found(d, &list[i]);
 }
 
 /* Files of cells that nobody knows any more: of those whose removal was under way when vivd was
@@ -480,6 +487,9 @@ void cells_close(struct daemon *d)
 		visit_close(c);
 		cell_timer(c, -1, NULL);
 	}
+	free(d->looked.list);
+	d->looked.list = NULL;
+	d->looked.n = 0;
 	uv_close((uv_handle_t *)&d->notify, NULL);
 	if (d->sockets.loop)
 		uv_close((uv_handle_t *)&d->sockets, NULL);

@@ -87,6 +87,9 @@ struct cell *cell_by_name(struct daemon *d, const char *name);
 /* A new one with its row. Takes spec. id: of the disk; NULL: a new one. NULL: an error. */
 struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
 		      struct err *f);
+/* The same for one that was found in the store. */
+struct named;
+struct cell *cell_found(struct daemon *d, const struct named *n);
 /* A named cell is about to get a disk, of which its row cannot know the id yet: what it is to be is
  * noted before. cell_new ends that; cell_making_end when nothing came of it. A vivd that is killed
  * in between leaves the note for the next one. */

@@ -37,6 +37,8 @@ struct daemon {
 	/* when the directories of names and of sockets were changed last, as far as it was seen */
 	struct {
 		int64_t names, keepers;
+		struct named *list; /* of the store's cells, as they were then */
+		unsigned n;
 	} looked;
 	uv_timer_t flush; /* of what the database has kept */
 	uv_timer_t notify; /* those who wait for a cell are told in the next round */
