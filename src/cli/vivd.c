@@ -1,6 +1,7 @@
 /* See vivd.h. */
 #include "cli/vivd.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/bar.h"
 #include "base/jsontext.h"
 #include "cli/args.h"
+
+#define ASK_AGAIN 3
 
 static struct viv_client *client;
 
@@ -55,18 +58,30 @@ int vivd_refusal(const struct viv_reply *reply, struct err *e)
 	return -1;
 }
 
+/* A vivd that was just killed, or is replaced by another one, is no reason not to read. */
+static bool can_ask_again(const char *method, const struct viv_error *error, int tries)
+{
+	return tries < ASK_AGAIN && !strcmp(method, "GET") &&
+	       (error->code == ECONNRESET || error->code == EPIPE);
+}
+
 int vivd_ask(const char *method, const char *path, const char *body, struct json_doc *doc,
 	     struct err *e)
 {
 	struct viv_error error;
 	struct viv_client *c;
 	struct viv_reply reply;
-	int r = 0;
+	int r = -1;
 
-	if (vivd_connect(&c, e) < 0)
-		return -1;
-	if (viv_call(c, method, path, body, &reply, &error) < 0)
-		return viv_error_get(&error, e);
+	for (int tries = 0; r < 0; tries++) {
+		if (vivd_connect(&c, e) < 0)
+			return -1;
+		r = viv_call(c, method, path, body, &reply, &error);
+		if (r < 0 && !can_ask_again(method, &error, tries))
+			return viv_error_get(&error, e);
+		if (r < 0)
+			vivd_disconnect();
+	}
 	if (reply.status >= 300)
 		r = vivd_refusal(&reply, e);
 	else if (doc && json_parse(doc, reply.body, reply.size, e) < 0)
