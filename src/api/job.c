@@ -175,21 +175,21 @@ static void progress_take(struct job *j, json_t *progress)
 	reply_stream(r, "application/x-ndjson", &job_stream, j);
 }
 
-/* The first failure is the cause of the last. */
+/* The first failure is the cause of the last, and knows best of what kind it is and what to do. */
 static void failure_take(struct job *j, const json_t *o)
 {
-	const char *cause = json_string_value(json_object_get(o, "cause"));
-	const char *remedy = json_string_value(json_object_get(o, "remedy"));
 	struct err before = j->f;
 
-	err_note(&j->f, err_kind_of(json_string_value(json_object_get(o, "code")), 0), "%s",
-		 json_string_value(json_object_get(o, "message")));
-	err_cause(&j->f, cause ? cause : "");
-	err_remedy(&j->f, remedy ? remedy : "");
+	json_err_get(o, &j->f);
 	if (j->f.kind == ERR_FAILED && j->o.failed)
 		j->f.kind = j->o.failed;
-	if (before.kind)
-		err_cause(&j->f, err_line(&before).str);
+	if (!before.kind)
+		return;
+	err_cause(&j->f, before.message);
+	err_cause(&j->f, before.cause);
+	j->f.kind = before.kind;
+	if (before.remedy[0])
+		strcpy(j->f.remedy, before.remedy);
 }
 
 static void problem_take(struct job *j, const char *message, const char *cause)

@@ -122,6 +122,27 @@ for line in sys.stdin:
 }
 check 'a file that has a name for a while keeps its content' nameless
 
+# The snapshot goes all the same; why its room stays is known to whoever asks.
+unmerged() {
+	own_store
+	local i
+	for i in 1 2 3; do
+		viv --name c --image small --mount /usr:/usr:ro -- dd if=/dev/urandom of=/t/big bs=1M count=1 2>/dev/null
+		v snapshot c "s$i" >/dev/null
+	done
+	! v inspect c | grep -q unmerged || return 1
+	mv data/vivarium/disks/*/data/2/log kept
+	exits 0 v snapshot --rm c s1
+	v inspect c --json >told
+	like "$(cat told)" '*"unmerged":{"code":"*","message":"what only a removed snapshot needed stays","cause":"*}*'
+	v events --no-follow --json --since 0 | grep '"snapshot.unmerged"' >event
+	like "$(cat event)" '*"error":{"code":"*","message":"what only a removed snapshot needed stays","cause":"*}*'
+	mv kept "$(echo data/vivarium/disks/*/data/2)/log"
+	v snapshot --rm c s2
+	! v inspect c | grep -q unmerged
+}
+check 'a merge that fails is an event, and shown with the cell @r' unmerged
+
 # The fork is made when it has been decided already which layers become one, and runs when they go.
 forked() {
 	own_store

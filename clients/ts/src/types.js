@@ -78,6 +78,12 @@
  * @property {number | null} [stop_grace]
  * @property {number | null} [idle_timeout]
  *
+ * @typedef {object} ErrorObject
+ * @property {string} code
+ * @property {string} message
+ * @property {string} [cause]
+ * @property {string} [remedy]
+ *
  * @typedef {object} CellInfo
  * @property {string} id
  * @property {string} [name]
@@ -92,7 +98,9 @@
  * @property {number} [pid]
  * @property {number} [exit_code]
  * @property {EndReason} [reason]
- * @property {string} [detail]
+ * @property {string} [detail] why it failed, in one line
+ * @property {ErrorObject} [error] the same, in its parts
+ * @property {ErrorObject} [unmerged] why the space that only a removed snapshot needed was not freed
  * @property {string} [command] of its first process, while it runs
  * @property {Health} [health]
  * @property {CellSpec} spec

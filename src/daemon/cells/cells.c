@@ -126,6 +126,7 @@ static void cell_free(struct cell *c)
 	list_remove(&c->changed);
 	c->d->ncells--;
 	json_decref(c->spec);
+	free(c->unmerged);
 	free(c);
 }
 
@@ -190,16 +191,41 @@ json_t *cell_making_read(struct daemon *d, const char *name)
 void cell_save(struct cell *c)
 {
 	char *health = health_text(c);
+	struct buf failure = { 0 };
 
+	if (c->failure.kind)
+		err_json(&c->failure, &failure);
 	db_run(&c->d->db, NULL,
 	       "UPDATE cells SET "
 	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
 	       "restarts=?,seen=?,health=? WHERE id=?",
 	       "tiiiiittiitt", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
 	       c->started, c->ended, (int64_t)c->status, cell_reason_name(c->reason),
-	       err_line(&c->failure).str, (int64_t)c->restarts, (int64_t)c->seen,
+	       failure.p ? (char *)failure.p : "", (int64_t)c->restarts, (int64_t)c->seen,
 	       health ? health : "", c->id);
+	buf_free(&failure);
 	free(health);
+}
+
+/* As the line that a person gets, and as the error itself. */
+static void failure_set(json_t *o, const struct err *e)
+{
+	if (!e->kind)
+		return;
+	json_object_set_new(o, "detail", json_string(err_line(e).str));
+	json_object_set_new(o, "error", json_err(e));
+}
+
+/* Rows of earlier versions have the line only. */
+static void failure_read(struct err *e, const char *text)
+{
+	json_t *o = json_loads(text, 0, NULL);
+
+	if (json_is_object(o))
+		json_err_get(o, e);
+	else if (*text)
+		err_note(e, ERR_FAILED, "%s", text);
+	json_decref(o);
 }
 
 static json_t *state_event(const struct cell *c, enum cell_state from)
@@ -210,8 +236,7 @@ static json_t *state_event(const struct cell *c, enum cell_state from)
 	if (c->state == CELL_STOPPED || c->state == CELL_FAILED) {
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 		json_object_set_new(o, "reason", json_string(cell_reason_name(c->reason)));
-		if (c->failure.kind)
-			json_object_set_new(o, "detail", json_string(err_line(&c->failure).str));
+		failure_set(o, &c->failure);
 	}
 	return o;
 }
@@ -327,8 +352,7 @@ void cells_read(struct daemon *d)
 		c->ended = db_int(q, 7);
 		c->status = (int)db_int(q, 8);
 		c->reason = cell_reason_parse(db_text(q, 9));
-		if (*db_text(q, 10))
-			err_note(&c->failure, ERR_FAILED, "%s", db_text(q, 10));
+		failure_read(&c->failure, db_text(q, 10));
 		c->restarts = (uint32_t)db_int(q, 11);
 		c->seen = (uint64_t)db_int(q, 12);
 		health_read(c, db_text(q, 13));
@@ -384,8 +408,9 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 	if (c->reason)
 		json_object_set_new(o, "reason", json_string(cell_reason_name(c->reason)));
-	if (c->failure.kind)
-		json_object_set_new(o, "detail", json_string(err_line(&c->failure).str));
+	failure_set(o, &c->failure);
+	if (c->unmerged)
+		json_object_set_new(o, "unmerged", json_err(c->unmerged));
 	if (health)
 		json_object_set_new(o, "health", health);
 	if (secrets)

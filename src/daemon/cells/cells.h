@@ -38,6 +38,8 @@ struct cell {
 	int status; /* exit status of the last run; -1: none */
 	enum cell_reason reason; /* why the last run ended */
 	struct err failure; /* of the last run; kind 0: none */
+	/* why the room that only a removed snapshot needed was not freed; NULL: it was */
+	struct err *unmerged;
 	uint32_t restarts; /* in a row */
 	uint64_t seen; /* the number of its keeper's last event that was taken */
 	/* something slow is being done with it (removed, renamed, set back): no other change

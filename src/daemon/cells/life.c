@@ -144,7 +144,7 @@ static void end_note(struct cell *c, const struct keep_msg *m)
 	c->reason = reason_of(m->b);
 	c->failure.kind = ERR_NONE;
 	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
-		keep_text_get(m->text, ERR_FAILED, &c->failure);
+		keep_text_get(m->text, err_kind_of_status(m->a), &c->failure);
 }
 
 static void on_restart(uv_timer_t *t);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "daemon/cells/cellspec.h"
 #include "daemon/keepers/spawn.h"
+#include "daemon/state/fields.h"
 
 struct visit {
 	struct cell *c;
@@ -189,12 +190,20 @@ static void merged(void *arg, const struct keep_hello *h, int ready, int status,
 		   const struct err *e)
 {
 	struct visit *v = arg;
+	struct cell *c = v->c;
 
 	(void)h;
 	(void)ready;
-	if (status)
-		log_warn("cell %s: what only a removed snapshot needed stays: %s", v->c->id,
-			 err_line(e).str);
+	free(c->unmerged);
+	c->unmerged = NULL;
+	if (status) {
+		c->unmerged = xalloc(sizeof(*c->unmerged));
+		*c->unmerged = *e;
+		err_wrap(c->unmerged, "what only a removed snapshot needed stays");
+		event_add(c->d, "snapshot.unmerged", c->id,
+			  json_pack("{s:s,s:o}", "name", c->name, "error", json_err(c->unmerged)));
+		log_warn("cell %s: %s", c->id, err_line(c->unmerged).str);
+	}
 	visit_over(v);
 }
 

@@ -3,9 +3,9 @@
  *
  * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting,
  * cell.adopted, cell.health, cell.forked, cell.rolledback, snapshot.created, snapshot.removed,
- * image.created, image.tagged, image.removed, image.collected, volume.created, volume.removed,
- * process.started, process.exited, limit, oom, warning, token.created, token.revoked,
- * daemon.started, daemon.stopping. */
+ * snapshot.unmerged, image.created, image.tagged, image.removed, image.collected, image.repaired,
+ * volume.created, volume.removed, process.started, process.exited, limit, oom, warning,
+ * token.created, token.revoked, daemon.started, daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H
 #define VIV_DAEMON_STATE_EVENTS_H
 

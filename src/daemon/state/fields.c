@@ -112,6 +112,20 @@ const char *json_text(const json_t *o, const char *name)
 	return json_string_value(json_object_get(o, name));
 }
 
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "";
+}
+
+void json_err_get(const json_t *o, struct err *ret)
+{
+	err_note(ret, err_kind_of(text_of(o, "code"), 0), "%s", text_of(o, "message"));
+	err_cause(ret, text_of(o, "cause"));
+	err_remedy(ret, text_of(o, "remedy"));
+}
+
 json_t *json_err(const struct err *e)
 {
 	struct err shown = *e;

@@ -33,6 +33,7 @@ int fields_check(const json_t *o, const struct field *fields, unsigned n, const 
 json_t *json_clean(const char *s);
 /* An error as the API has it. */
 json_t *json_err(const struct err *e);
+void json_err_get(const json_t *o, struct err *ret);
 /* Adds how a process ended, by its wait status, to o. */
 void json_set_exit(json_t *o, int wait_status, bool timed_out);
 /* A member that is a text, or NULL. */
