@@ -116,19 +116,24 @@ static const struct {
 	const char *field, *option;
 	bool number;
 } import_fields[] = {
-	{ "tag", "--tag", false },	    { "format", "--format", false },
-	{ "ref", "--ref", false },	    { "owner", "--owner", false },
-	{ "max_size", "--max-size", true }, { "max_entries", "--max-entries", true },
+	{ "command", "--command", false },
+	{ "tag", "--tag", false },
+	{ "format", "--format", false },
+	{ "ref", "--ref", false },
+	{ "owner", "--owner", false },
+	{ "max_size", "--max-size", true },
+	{ "max_entries", "--max-entries", true },
 };
 
 /* From a path of the host. vivd reads what its own user may read, so nobody else may ask for it. */
 void images_import_path(struct request *r)
 {
 	static const struct field fields[] = {
-		{ "path", FIELD_TEXT, true },	     { "tag", FIELD_TEXT, false },
-		{ "format", FIELD_TEXT, false },     { "ref", FIELD_TEXT, false },
-		{ "owner", FIELD_TEXT, false },	     { "max_size", FIELD_INT, false },
-		{ "max_entries", FIELD_INT, false }, { "progress", FIELD_BOOL, false },
+		{ "path", FIELD_TEXT, true },	   { "command", FIELD_TEXT, false },
+		{ "tag", FIELD_TEXT, false },	   { "format", FIELD_TEXT, false },
+		{ "ref", FIELD_TEXT, false },	   { "owner", FIELD_TEXT, false },
+		{ "max_size", FIELD_INT, false },  { "max_entries", FIELD_INT, false },
+		{ "progress", FIELD_BOOL, false },
 	};
 	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
 	bool progress = json_is_true(json_object_get(o, "progress"));
@@ -169,8 +174,8 @@ void images_import_path(struct request *r)
 /* From the body of the request. */
 void images_import(struct request *r)
 {
-	static const char *const names[] = { "tag",	 "format",	"ref", "owner",
-					     "max_size", "max_entries", NULL };
+	static const char *const names[] = { "command", "tag",	    "format",	   "ref",
+					     "owner",	"max_size", "max_entries", NULL };
 	static const struct job_options options = {
 		.status = 201, .failed = ERR_NOT_IMPORTED, .upload = true, .done = image_created
 	};
@@ -300,6 +305,16 @@ void images_gc(struct request *r)
 	json_decref(o);
 }
 
+static void verified(struct job *j, json_t *result)
+{
+	json_t *n = json_object_get(result, "repaired");
+
+	if (json_integer_value(n) > 0)
+		event_add(job_daemon(j), "image.repaired", NULL,
+			  json_pack("{s:s*,s:O}", "image", job_text(j)[0] ? job_text(j) : NULL,
+				    "objects", n));
+}
+
 /* Of the image in the path, or of the whole store. */
 static void verify_begin(struct request *r, bool all)
 {
@@ -309,7 +324,8 @@ static void verify_begin(struct request *r, bool all)
 	bool progress = json_is_true(json_object_get(o, "progress"));
 	const struct job_options options = { .answer = progress ? JOB_PROGRESS : JOB_OBJECT,
 					     .status = 200,
-					     .verdict = true };
+					     .verdict = true,
+					     .done = verified };
 	struct job *j = o ? store_job(r, &options, "verify") : NULL;
 
 	if (j && json_is_true(json_object_get(o, "repair")))

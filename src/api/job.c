@@ -38,7 +38,7 @@ struct job {
 	size_t body_at;
 	json_t *result; /* the last object; NULL: none yet */
 	json_t *instead; /* of that, to be answered; NULL: that itself */
-	json_t *problems; /* of a verdict: texts */
+	json_t *problems, *repairs; /* of a verdict: texts */
 	json_t *warnings;
 	struct err f; /* kind 0: none */
 	bool cancelled, exited, ended;
@@ -101,6 +101,7 @@ static void job_free(struct job *j)
 	json_decref(j->result);
 	json_decref(j->instead);
 	json_decref(j->problems);
+	json_decref(j->repairs);
 	json_decref(j->warnings);
 	njobs--;
 	free(j);
@@ -224,13 +225,17 @@ static void said_line(struct job *j, const char *line, size_t n)
 	json_decref(o);
 }
 
-/* What comes before the last line is a problem that was found. */
+/* What comes before the last line is a problem that was found, or repaired. */
 static void out_line(struct job *j, const char *line, size_t n)
 {
 	json_t *o = json_loadb(line, n, 0, NULL);
 
 	if (json_is_object(o)) {
-		if (j->result)
+		const char *repaired = json_string_value(json_object_get(j->result, "repair"));
+
+		if (repaired)
+			text_append(&j->repairs, repaired);
+		else if (j->result)
 			text_append(&j->problems, json_string_value(json_object_iter_value(
 							  json_object_iter(j->result))));
 		json_decref(j->result);
@@ -390,6 +395,8 @@ static void result_complete(struct job *j)
 	if (j->result && j->o.verdict)
 		json_object_set_new(j->result, "problems",
 				    j->problems ? json_incref(j->problems) : json_array());
+	if (j->result && j->repairs)
+		json_object_set(j->result, "repairs", j->repairs);
 	if (j->result && j->warnings)
 		json_object_set(j->result, "warnings", j->warnings);
 }

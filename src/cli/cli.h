@@ -62,6 +62,8 @@ int logs_main(struct args *a, struct err *e);
 int events_main(struct args *a, struct err *e);
 int prune_main(struct args *a, struct err *e);
 int image_main(struct args *a, struct err *e);
+int image_bootstrap_main(struct args *a, struct err *e);
+int image_verify_main(struct args *a, struct err *e);
 int image_import_main(struct args *a, struct err *e);
 int image_tag_main(struct args *a, struct err *e);
 int image_rm_main(struct args *a, struct err *e);

@@ -14,6 +14,7 @@
 #include "base/jsontext.h"
 #include "cli/args.h"
 #include "cli/cells.h"
+#include "cli/image.h"
 #include "cli/vivd.h"
 #include "spec/values.h"
 
@@ -45,15 +46,24 @@ void image_print(const struct args *a, const struct json *image)
 	printf("}\n");
 }
 
+static const char *plural(const char *n)
+{
+	return strcmp(n, "1") ? "s" : "";
+}
+
 /* ---- import ---- */
 
 static const struct {
 	const char *option, *field;
 	bool size;
 } import_fields[] = {
-	{ "tag", "tag", false },	  { "format", "format", false },
-	{ "ref", "ref", false },	  { "owner", "owner", false },
-	{ "max-size", "max_size", true }, { "max-entries", "max_entries", true },
+	{ "command", "command", false },
+	{ "tag", "tag", false },
+	{ "format", "format", false },
+	{ "ref", "ref", false },
+	{ "owner", "owner", false },
+	{ "max-size", "max_size", true },
+	{ "max-entries", "max_entries", true },
 };
 
 /* The value of an option as vivd wants it: sizes as numbers. ret NULL: not given. */
@@ -107,17 +117,17 @@ static int import_path(const struct args *a, const char *path, struct err *e)
 	return r;
 }
 
-/* Sends all of fd. A failure to send is vivd's to explain. */
-static int bytes_send(struct viv_client *c, int fd, const char *name, bool quiet, struct err *e)
+/* Sends all of it. 1: it could not be sent, which is vivd's to explain. */
+static int bytes_send(struct viv_client *c, const struct image_upload *u, struct err *e)
 {
-	bool show = !quiet && isatty(STDERR_FILENO);
+	bool show = !u->quiet && isatty(STDERR_FILENO);
 	int64_t began = bar_now(), shown = 0;
 	struct viv_error error;
 	char *data = xalloc(BLOCK);
 	uint64_t done = 0;
 	ssize_t n;
 
-	while ((n = read(fd, data, BLOCK)) > 0 || (n < 0 && errno == EINTR)) {
+	while ((n = read(u->fd, data, BLOCK)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n > 0 && viv_put_data(c, data, (size_t)n, &error) < 0)
 			break;
 		done += (uint64_t)MAX(n, 0);
@@ -127,14 +137,17 @@ static int bytes_send(struct viv_client *c, int fd, const char *name, bool quiet
 		}
 	}
 	free(data);
-	bar_clear();
-	return n < 0 ? err_set(e, ERR_FAILED, "cannot read '%s': %s", name, strerror(errno)) : 0;
+	if (show)
+		bar_clear();
+	if (n < 0)
+		return err_set(e, ERR_FAILED, "cannot read '%s': %s", u->name, strerror(errno));
+	return n > 0;
 }
 
-static int image_put(const char *path, int fd, const char *name, bool quiet, struct json_doc *d,
-		     struct err *e)
+int image_put(const struct args *a, const char *path, const struct image_upload *u, struct err *e)
 {
 	struct viv_reply reply = { 0 };
+	struct json_doc d = { 0 };
 	struct viv_error error;
 	struct viv_client *c;
 	int r;
@@ -144,19 +157,23 @@ static int image_put(const char *path, int fd, const char *name, bool quiet, str
 	if (viv_put_begin(c, path, &error) < 0)
 		return viv_error_get(&error, e);
 	/* Without its end vivd drops what it has got. */
-	if (bytes_send(c, fd, name, quiet, e) < 0)
+	r = bytes_send(c, u, e);
+	if (r < 0 || (r == 0 && u->whole && u->whole(u->arg, e) < 0))
 		return -1;
 	if (viv_put_end(c, &reply, &error) < 0)
 		return viv_error_get(&error, e);
 	r = reply.status != 201 ? vivd_refusal(&reply, e)
-				: json_parse(d, reply.body, reply.size, e);
+				: json_parse(&d, reply.body, reply.size, e);
+	if (!r)
+		imported_print(a, d.root);
+	json_free(&d);
 	viv_reply_free(&reply);
 	return r;
 }
 
 static int import_bytes(const struct args *a, int fd, const char *name, struct err *e)
 {
-	struct json_doc d = { 0 };
+	const struct image_upload u = { .fd = fd, .name = name, .quiet = arg_is_on(a, "quiet") };
 	struct buf path = { 0 };
 	char number[24];
 	const char *v;
@@ -169,10 +186,7 @@ static int import_bytes(const struct args *a, int fd, const char *name, struct e
 		query_add(&path, import_fields[i].field, v);
 	}
 	if (!r)
-		r = image_put((char *)path.p, fd, name, arg_is_on(a, "quiet"), &d, e);
-	if (!r)
-		imported_print(a, d.root);
-	json_free(&d);
+		r = image_put(a, (char *)path.p, &u, e);
 	buf_free(&path);
 	return r;
 }
@@ -204,6 +218,68 @@ int image_import_main(struct args *a, struct err *e)
 	if (fd)
 		close(fd);
 	return r;
+}
+
+/* ---- verify ---- */
+
+static void texts_print(const struct json *result, const char *list, const char *word)
+{
+	const struct json *texts = json_get(result, list, JSON_LIST);
+
+	for (const struct json *t = texts ? texts->first : NULL; t; t = t->next)
+		if (t->text)
+			printf("%s: %s\n", word, t->text);
+}
+
+static int repair(const struct args *a, const char *path, struct err *e)
+{
+	struct json_doc d = { 0 };
+	struct buf body = { 0 };
+	const char *images, *objects, *damaged;
+	int status;
+
+	buf_add_text(&body, "{");
+	json_member_add(&body, "repair", "true");
+	status = vivd_work(path, &body, "verify", arg_is_on(a, "quiet"), &d, e);
+	buf_free(&body);
+	if (status < 0)
+		return -1;
+	images = json_show(d.root, "images");
+	objects = json_show(d.root, "objects");
+	damaged = json_show(d.root, "damaged");
+	if (a->json) {
+		json_line_print(d.root, false);
+	} else {
+		texts_print(d.root, "repairs", "repaired");
+		texts_print(d.root, "problems", "damaged");
+	}
+	if (!a->json && !arg_is_on(a, "quiet"))
+		printf("%s image%s, %s object%s: %s damaged, %s repaired\n", images, plural(images),
+		       objects, plural(objects), damaged, json_show(d.root, "repaired"));
+	status = strcmp(damaged, "0") ? ERR_FAILED : 0;
+	json_free(&d);
+	return status;
+}
+
+static int image_repair(const struct args *a, const char *image, void *arg, struct err *e)
+{
+	int *status = arg, r = repair(a, vivd_path("/v1/images/", image, "/verify").str, e);
+
+	*status = MAX(*status, r);
+	return r < 0 ? -1 : 0;
+}
+
+/* What only reads is done here; vivd changes what is to be repaired. */
+int image_verify_main(struct args *a, struct err *e)
+{
+	int damaged = 0, status;
+
+	if (!arg_is_on(a, "repair"))
+		return image_main(a, e);
+	if (!a->n)
+		return repair(a, "/v1/images/verify", e);
+	status = words_each(a, image_repair, &damaged, e);
+	return status ? status : damaged;
 }
 
 /* ---- tag, rm, gc ---- */
@@ -257,11 +333,6 @@ static const char *size_text(uint64_t size, char *to, size_t n)
 		number /= 1000;
 	snprintf(to, n, unit && number < 99.95 ? "%.1f %s" : "%.0f %s", number, units[unit]);
 	return to;
-}
-
-static const char *plural(const char *n)
-{
-	return strcmp(n, "1") ? "s" : "";
 }
 
 int image_gc_main(struct args *a, struct err *e)

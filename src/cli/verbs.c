@@ -130,6 +130,7 @@ static const struct opt import_opts[] = {
 	{ 'q', "quiet", NULL, "print only the hash, no warnings" },
 	{ 0, "format", "WHAT", "dir, tar, oci, docker or nix (detected)" },
 	{ 0, "ref", "NAME", "select one of several container images" },
+	{ 0, "command", "PATH", "command of an image that has none" },
 	{ 0, "owner", "UID[:GID]", "owner of all files" },
 	{ 0, "max-size", "SIZE", "maximum size of the content (64G)" },
 	{ 0, "max-entries", "N", "maximum number of files (4000000)" },
@@ -310,8 +311,8 @@ const struct verb verbs[] = {
 		   "archive of one, or the output of 'docker save'); or, with --format nix, a list "
 		   "of Nix store paths. '-' is standard input.\n"
 		   "The last line printed is the image's hash." },
-	{ "image bootstrap", "create an image of a Debian release", image_main, .args = "SUITE",
-	  .min = 1, .max = 1, OPTS(bootstrap_opts),
+	{ "image bootstrap", "create an image of a Debian release", image_bootstrap_main,
+	  .args = "SUITE", .min = 1, .max = 1, OPTS(bootstrap_opts),
 	  .about = "SUITE is a Debian release, for example bookworm. Uses mmdebstrap and the "
 		   "mirror of this host's apt; the same packages\n"
 		   "give the same image." },
@@ -327,7 +328,7 @@ const struct verb verbs[] = {
 	  .about = "Removes tags. An image is removed with its last tag, or when given by hash. "
 		   "Images in use by cells or disks are kept." },
 	{ "image gc", "remove content that no image uses", image_gc_main, .max = 0, OPTS(gc_opts) },
-	{ "image verify", "check the content of images against its hashes", image_main,
+	{ "image verify", "check the content of images against its hashes", image_verify_main,
 	  .args = "[IMAGE...]", .max = ANY, OPTS(verify_opts) },
 	{ "snapshot", "save, list or delete snapshots of a cell's files", snapshot_main,
 	  .args = "CELL [NAME]", .min = 1, .max = 2, OPTS(snapshot_opts),

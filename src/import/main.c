@@ -11,11 +11,9 @@
 #include "import/verbs.h"
 
 static const struct verb verbs[] = {
-	{ "import", verb_import }, { "bootstrap", verb_bootstrap },
-	{ "ls", verb_ls },	   { "inspect", verb_inspect },
-	{ "export", verb_export }, { "tag", verb_tag },
-	{ "rm", verb_rm },	   { "gc", verb_gc },
-	{ "verify", verb_verify },
+	{ "import", verb_import }, { "ls", verb_ls },	      { "inspect", verb_inspect },
+	{ "export", verb_export }, { "tag", verb_tag },	      { "rm", verb_rm },
+	{ "gc", verb_gc },	   { "verify", verb_verify },
 };
 
 static mode_t umask_before;

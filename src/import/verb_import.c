@@ -65,6 +65,7 @@ struct source {
 	const char *ref;
 	/* an image whose configuration the new one gets, and whose contents it may name; or NULL */
 	const char *base;
+	const char *command; /* of an image that has none; or NULL */
 };
 
 static int source_import(struct import *im, const struct source *src, const struct image *base,
@@ -148,6 +149,18 @@ static int base_config(struct import *im, const struct image *base, const char *
 		       : err_set(e, ERR_FAILED, "the configuration of '%s' is damaged", name);
 }
 
+/* Of an archive that says nothing of it. */
+static void command_set(struct config_list *config, const char *command)
+{
+	if (config->items.len)
+		return;
+	config_add(config, CONFIG_CMD, command, strlen(command));
+	config_add(config, CONFIG_OS, "linux", 5);
+#ifdef __x86_64__
+	config_add(config, CONFIG_ARCH, "amd64", 5);
+#endif
+}
+
 static int source_fill(struct import *im, const void *arg, struct err *e)
 {
 	const struct source *src = arg;
@@ -161,6 +174,8 @@ static int source_fill(struct import *im, const void *arg, struct err *e)
 		return -1;
 	}
 	r = source_import(im, src, src->base ? &base : NULL, e);
+	if (!r && src->command)
+		command_set(&im->config, src->command);
 	if (src->base)
 		image_close(&base);
 	if (r && interrupted())
@@ -180,6 +195,7 @@ int verb_import(struct store *s, int argc, char **argv)
 		{ "owner", 0, &owner, NULL },	      { "max-size", 0, &size, NULL },
 		{ "max-entries", 0, &entries, NULL }, { "format", 0, &format, NULL },
 		{ "ref", 0, &src.ref, NULL },	      { "base", 0, &src.base, NULL },
+		{ "command", 0, &src.command, NULL },
 	};
 	char hash[HASH_TEXT];
 	struct err e;

@@ -16,7 +16,6 @@ struct verb {
 };
 
 int verb_import(struct store *s, int argc, char **argv);
-int verb_bootstrap(struct store *s, int argc, char **argv);
 int verb_ls(struct store *s, int argc, char **argv);
 int verb_inspect(struct store *s, int argc, char **argv);
 int verb_export(struct store *s, int argc, char **argv);

@@ -346,6 +346,10 @@ readable() {
 	exits 1 image verify t
 	exits 0 image verify --repair
 	like "$(cat out)" 'repaired: *1 image, 2 objects: 0 damaged, 1 repaired'
+	like "$("$VIV" events --no-follow --since 0)" '*image.repaired*objects=1*'
+	chmod 600 "$small"
+	exits 0 image verify --repair --json t
+	like "$(cat out)" '{*"repaired":1,"problems":\[\],"repairs":\[*'
 	exits 0 image verify
 	chmod 600 "$small"
 	mkdir u
@@ -643,6 +647,8 @@ bootstrap_usage() {
 	store_is_empty
 	printf '#!/bin/sh\necho "$SOURCE_DATE_EPOCH $*" >%s/args\nmkdir r; echo x >r/f; tar -C r -c .; exit "${STATUS-0}"\n' "$PWD" >bin/mmdebstrap
 	PATH=$PWD/bin:$PATH exits 0 image bootstrap trixie --include a,b --variant custom --mirror http://m.invalid/debian -t t
+	like "$(image inspect t --json)" '*"/bin/bash"*'
+	like "$("$VIV" events --no-follow --since 0)" '*image.created*tag=t*'
 	is "$(cat args)" '315619200 --format=tar --variant=custom --include=a,b --quiet trixie - deb http://m.invalid/debian trixie main'
 	image rm t
 	rm -r r
@@ -659,7 +665,7 @@ bootstrap_usage() {
 	status=0
 	wait "$bootstrap" || status=$?
 	is "$status" 143
-	[[ -e ended ]]
+	soon test -e ended
 	kill "$sleeper"
 	wait "$sleeper" || true
 	printf '#!/bin/sh\nmkdir r; echo x >r/f; tar -C r -c .; exit "${STATUS-0}"\n' >bin/mmdebstrap

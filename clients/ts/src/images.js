@@ -9,7 +9,7 @@ import { parts } from './http.js';
 const at = (image) => `/v1/images/${encodeURIComponent(image)}`;
 
 /** @param {ImportOptions} o */
-const importFields = (o) => ({ tag: o.tag, format: o.format, ref: o.ref, owner: o.owner, max_size: o.maxSize, max_entries: o.maxEntries });
+const importFields = (o) => ({ tag: o.tag, format: o.format, ref: o.ref, command: o.command, owner: o.owner, max_size: o.maxSize, max_entries: o.maxEntries });
 
 export class Images {
 	#transport;

@@ -281,6 +281,7 @@
  * @property {string} [tag]
  * @property {'auto' | 'dir' | 'tar' | 'oci' | 'docker' | 'nix'} [format]
  * @property {string} [ref] one of several container images
+ * @property {string} [command] of an image that has none
  * @property {string} [owner] UID or UID:GID of all files
  * @property {number} [maxSize] bytes of content
  * @property {number} [maxEntries] files
@@ -296,6 +297,7 @@
  * @property {number} damaged
  * @property {number} repaired
  * @property {string[]} problems
+ * @property {string[]} [repairs]
  *
  * @typedef {object} Collected
  * @property {number} images

@@ -1,18 +1,21 @@
 /* viv image bootstrap: a Debian root made by mmdebstrap, which does it reproducibly: its tar stream
- * is imported as it comes. Packages are taken from where this host's apt takes them; a release that
- * the host does not use comes from the same mirror. Needs no root rights where mmdebstrap needs
- * none. */
+ * goes to vivd as it comes, and is an image when mmdebstrap has ended well. Packages are taken from
+ * where this host's apt takes them; a release that the host does not use comes from the same
+ * mirror. Needs no root rights where mmdebstrap needs none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "import/import.h"
-#include "import/progress.h"
-#include "import/verbs.h"
+#include "cli/args.h"
+#include "cli/image.h"
+#include "cli/vivd.h"
+#include "store/index.h"
 
 #define LINES_MAX 16
 #define TEXT(x) #x
@@ -22,7 +25,7 @@ struct bootstrap {
 	const char *suite, *include, *variant;
 	char *lines[LINES_MAX]; /* of a sources.list */
 	unsigned nlines;
-	pid_t pid;
+	pid_t pid; /* 0: it has ended */
 	int out;
 };
 
@@ -108,14 +111,10 @@ static _Noreturn void child_run(const struct bootstrap *b, int out, bool quiet)
 	setenv("PYTHONHASHSEED", "0", 1);
 	setenv("LC_ALL", "C.UTF-8", 1);
 	unsetenv("LANGUAGE");
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
+	/* It does not go on when viv is gone. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(out, 1);
 	execvp("mmdebstrap", argv);
-	fprintf(stderr, "viv: cannot run mmdebstrap: %s; install the package 'mmdebstrap'\n",
-		strerror(errno));
 	_exit(127);
 }
 
@@ -127,43 +126,34 @@ static int child_start(struct bootstrap *b, bool quiet, struct err *e)
 		return err_set(e, ERR_FAILED, "cannot make a pipe: %s", strerror(errno));
 	fflush(stdout);
 	b->pid = fork();
-	if (b->pid < 0)
-		return err_set(e, ERR_FAILED, "cannot start mmdebstrap: %s", strerror(errno));
-	if (!b->pid)
+	if (b->pid == 0)
 		child_run(b, pair[1], quiet);
 	close(pair[1]);
 	b->out = pair[0];
-	return 0;
+	return b->pid < 0 ? err_set(e, ERR_FAILED, "cannot start mmdebstrap: %s", strerror(errno))
+			  : 0;
 }
 
-/* The archive first; then whether the program was happy with what it did. */
-static int child_import(struct import *im, const void *arg, struct err *e)
+static int child_wait(struct bootstrap *b)
 {
-	const struct bootstrap *b = arg;
-	const struct tar_source src = { .fd = b->out, .shown = "mmdebstrap", .strict = true };
-	int result = import_tar(im, &src, e), status;
+	int status = 0;
 
-	if (result < 0)
-		kill(b->pid, SIGTERM);
-	close(b->out);
 	while (waitpid(b->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (interrupted())
-		return err_set(e, ERR_FAILED, "interrupted");
+	b->pid = 0;
+	return status;
+}
+
+/* All was sent: whether the program was happy with what it did. */
+static int child_check(void *arg, struct err *e)
+{
+	int status = child_wait(arg);
+
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return err_set(e, ERR_FAILED, "mmdebstrap could not be run");
-	if (!result && status)
-		return err_set(e, ERR_FAILED, "mmdebstrap failed");
-	if (result < 0 && WIFEXITED(status) && WEXITSTATUS(status))
-		return err_set(e, ERR_FAILED, "mmdebstrap failed; what it says is above");
-	if (!result) {
-		config_add(&im->config, CONFIG_CMD, "/bin/bash", 9);
-		config_add(&im->config, CONFIG_OS, "linux", 5);
-#ifdef __x86_64__
-		config_add(&im->config, CONFIG_ARCH, "amd64", 5);
-#endif
-	}
-	return result;
+		return err_set(e, ERR_FAILED,
+			       "mmdebstrap could not be run" REMEDY
+			       "install the package 'mmdebstrap'");
+	return status ? err_set(e, ERR_FAILED, "mmdebstrap failed; what it says is above") : 0;
 }
 
 static bool word_is_plain(const char *s, const char *more)
@@ -175,54 +165,56 @@ static bool word_is_plain(const char *s, const char *more)
 	return true;
 }
 
-int verb_bootstrap(struct store *s, int argc, char **argv)
+static int words_read(const struct args *a, struct bootstrap *b, struct err *e)
 {
-	const char *tag = NULL, *mirror = NULL;
-	struct import_options o = { 0 };
-	struct bootstrap b = { .variant = "minbase" };
-	const struct option options[] = {
-		{ "tag", 't', &tag, NULL },	    { "quiet", 'q', NULL, &o.quiet },
-		{ "include", 0, &b.include, NULL }, { "variant", 0, &b.variant, NULL },
-		{ "mirror", 0, &mirror, NULL },
-	};
-	char hash[HASH_TEXT];
-	struct err e;
-	int result;
+	const char *variant = arg_value(a, "variant");
 
-	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
-		return ERR_USAGE;
-	b.suite = argv[1];
-	if (!*b.suite || *b.suite == '-' || !word_is_plain(b.suite, "-./_"))
-		return fail(ERR_USAGE, "'%s' is no release" REMEDY "bookworm for example", b.suite);
-	if (!word_is_plain(b.variant, "-") ||
-	    (b.include && (strlen(b.include) > 4000 || !word_is_plain(b.include, "-+.,:=~_ /?"))))
-		return fail(ERR_USAGE,
-			    "--include takes names of packages with commas between them, "
-			    "--variant a name");
-	if (tag && !tag_is_valid(tag)) {
-		tag_set(s, tag, "", &e);
-		return report(&e);
-	}
+	b->suite = a->words[0];
+	b->include = arg_value(a, "include");
+	b->variant = variant ? variant : "minbase";
+	if (!*b->suite || *b->suite == '-' || !word_is_plain(b->suite, "-./_"))
+		return err_set(e, ERR_USAGE, "'%s' is no release" REMEDY "bookworm for example",
+			       b->suite);
+	if (!word_is_plain(b->variant, "-") ||
+	    (b->include &&
+	     (strlen(b->include) > 4000 || !word_is_plain(b->include, "-+.,:=~_ /?"))))
+		return err_set(e, ERR_USAGE,
+			       "--include takes names of packages with commas between them, "
+			       "--variant a name");
+	return 0;
+}
+
+int image_bootstrap_main(struct args *a, struct err *e)
+{
+	struct bootstrap b = { 0 };
+	struct image_upload u = {
+		.name = "mmdebstrap", .quiet = true, .whole = child_check, .arg = &b
+	};
+	const char *mirror = arg_value(a, "mirror");
+	struct buf path = { 0 };
+	int r;
+
+	if (words_read(a, &b, e) < 0)
+		return -1;
 	if (mirror)
 		line_add(&b, mirror, b.suite, "main");
 	else
 		sources_find(&b);
-	result = child_start(&b, o.quiet || !isatty(2), &e);
-	/* mmdebstrap shows how far it is. */
-	o.quiet = true;
-	if (!result)
-		result = image_import(s, &o, tag, hash, child_import, &b, &e);
-	/* It was not even looked at: the store could not be had. */
-	if (result < 0 && b.pid > 0 && waitpid(b.pid, NULL, WNOHANG) == 0) {
+	buf_add_text(&path, "/v1/images?format=tar");
+	query_add(&path, "command", "/bin/bash");
+	query_add(&path, "tag", arg_value(a, "tag"));
+	interrupt_allow();
+	r = child_start(&b, arg_is_on(a, "quiet") || !isatty(STDERR_FILENO), e);
+	u.fd = b.out;
+	if (!r)
+		r = image_put(a, (char *)path.p, &u, e);
+	if (b.pid > 0) {
 		kill(b.pid, SIGTERM);
 		close(b.out);
-		while (waitpid(b.pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		child_wait(&b);
 	}
 	for (unsigned i = 0; i < b.nlines; i++)
 		free(b.lines[i]);
-	if (result < 0)
-		return report(&e);
-	image_made(hash, tag);
-	return 0;
+	buf_free(&path);
+	return r;
 }
