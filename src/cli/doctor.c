@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/mount.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
@@ -114,13 +115,13 @@ static void seccomp_check(struct finding *f)
 }
 
 /* In a child, whose end undoes it; errno of what failed. */
-static int unshare_try(int flags)
+static int child_try(int (*fn)(void))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(unshare(flags) < 0 ? errno & 0xff : 0);
+		_exit(fn() & 0xff);
 	if (pid < 0)
 		return errno;
 	while (waitpid(pid, &status, 0) < 0)
@@ -129,10 +130,51 @@ static int unshare_try(int flags)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
+static int namespaces_make(void)
+{
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+		       CLONE_NEWUTS) < 0
+		       ? errno
+		       : 0;
+}
+
+/* As for a cell (host/isolate.c). */
+static int proc_mount(void)
+{
+	int fs = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
+
+	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+	    syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return errno;
+	return syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID) < 0 ? errno : 0;
+}
+
+/* It is of the namespace of processes that the child of this one is in. */
+static int private_proc_make(void)
+{
+	int err = namespaces_make();
+
+	return err ? err : child_try(proc_mount);
+}
+
+static void private_proc_check(struct finding *f)
+{
+	int err = child_try(private_proc_make);
+
+	if (!err)
+		found(f, OK, "", "a private /proc for each cell");
+	else
+		found(f, WARN,
+		      "cells run without: memory maps and processor times in their /proc are "
+		      "missing, and without a control group --memory is not enforced. In a "
+		      "container, leave its /proc unmasked (docker: --security-opt "
+		      "systempaths=unconfined)",
+		      "no private /proc for cells: %s", strerror(err));
+}
+
 static void namespaces_check(struct finding *f)
 {
-	int err = unshare_try(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
-			      CLONE_NEWIPC | CLONE_NEWUTS);
+	int err = child_try(namespaces_make);
 
 	if (!err)
 		found(f, OK, "", "user, mount, process, network, IPC and UTS namespaces");
@@ -487,6 +529,7 @@ static const struct {
 	{ "namespaces", namespaces_check },
 	{ "memory-files", memfd_check },
 	{ "proc", ptrace_check },
+	{ "private-proc", private_proc_check },
 	{ "control-groups", cgroup_check },
 	{ "open-files", files_check },
 	{ "processes", processes_check },

@@ -260,12 +260,23 @@ statuses() {
 		VIVARIUM_SOCKET=$PWD/locked/vivd.sock exits 4 v ps
 		v daemon start
 	fi
+	# Why a cell could not start is kept with it, in its parts, also by the next vivd.
+	exits 127 v run -d --name nope --json -- nosuch
+	like "$(cat err)" '{"code":"command_not_found","message":"the cell could not start","cause":"nosuch: *"}'
+	v daemon restart
+	like "$(v inspect nope --json)" '*"detail":"nosuch: *","error":{"code":"command_not_found","message":"nosuch: *"}*'
+	v rm nope >/dev/null
 	# vivd cannot start: said, and the foreground does without it.
 	v rm -f s t >/dev/null
 	v daemon stop
 	touch file
 	XDG_STATE_HOME=$PWD/file exits 1 v ps
 	like "$(cat err)" 'viv: vivd cannot be reached: *viv doctor*'
+	# What vivd said is all there, also for programs, and its kind decides the exit status.
+	XDG_STATE_HOME=$PWD/file exits 1 v ps --json
+	like "$(cat err)" '{"code":"failed","message":"vivd cannot be reached","cause":"cannot make *","remedy":"*"}'
+	exits 2 v daemon start --listen nonsense --json
+	like "$(cat err)" '{"code":"usage","message":"--listen *"}'
 	XDG_STATE_HOME=$PWD/file exits 125 v run -d -- true
 	XDG_STATE_HOME=$PWD/file exits 0 v run -- true
 }
@@ -500,6 +511,10 @@ doctor() {
 	exits 1 bash -c 'ulimit -n 100; "$0" doctor' "$VIV"
 	grep -q '^fail *open-files' out
 	grep -q -e '-> raise the hard limit' out
+	# A /proc of which something is hidden cannot be had anew.
+	# shellcheck disable=SC2016
+	unshare -rm sh -c 'mount --bind /dev/null /proc/cpuinfo && "$0" doctor' "$VIV" >out || true
+	grep -A 1 '^warn *private-proc' out | grep -q -e '-> .*--memory'
 	touch file
 	XDG_DATA_HOME=$PWD/file exits 1 v doctor
 	grep -q '^fail *store' out
