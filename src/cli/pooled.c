@@ -26,6 +26,7 @@ struct pooled {
 	struct stay stay; /* first */
 	struct channel keeper;
 	const struct run_options *o;
+	struct err *e; /* of viv run */
 	uint32_t exec_id;
 	bool said_end; /* the keeper has, or it is gone */
 };
@@ -122,8 +123,7 @@ static void gone(struct channel *c)
 	struct pooled *r = container_of(c, struct pooled, keeper);
 
 	if (r->stay.status < 0)
-		r->stay.status =
-			fail(ERR_FAILED, "the cell's keeper was killed, and the cell with it");
+		err_set(r->e, ERR_FAILED, "the cell's keeper was killed, and the cell with it");
 	r->stay.ended = true;
 	channel_close(c);
 }
@@ -140,7 +140,7 @@ static int stay_with(struct pooled *r, int keeper, int signals)
 	if (!err)
 		err = stay_begin(&r->stay, signals);
 	if (err)
-		return fail(ERR_FAILED, "cannot watch the cell: %s", strerror(-err));
+		return err_set(r->e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err));
 	while (!r->stay.ended)
 		stay_round(&r->stay, 0);
 	channel_close(&r->keeper);
@@ -179,26 +179,23 @@ static bool limits_send(const struct run_options *o, int fd, struct keep_wait *w
 	return true;
 }
 
-/* 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run, and the status is
- * set. */
+/* 1: it runs; 0: the cell is not to be had, and nothing ran; -1: it cannot run. */
 static int start(struct pooled *r, const struct rootfs *p, int fd, struct keep_wait *w)
 {
 	struct keep_start s = { .exec = { .flags = KEEP_X_FIRST }, .fds = { -1, -1, -1 } };
 	struct keep_msg m = { 0 };
 	struct run_user user;
 	bool tty, ok = true;
-	struct err e;
 	int ret = 0;
 
 	run_execspec(r->o, p->stored, &s.spec, &user);
 	s.spec.flags = EXECSPEC_FILL;
 	for (int i = 0; i < 3 && ok; i++)
 		ok = (s.fds[i] = stream_open(i, &tty)) >= 0;
-	if (ok && keep_exec(fd, &s, w, &m, &e) == 0) {
+	if (ok && keep_exec(fd, &s, w, &m, r->e) == 0) {
 		r->exec_id = m.id;
 		ret = 1;
 	} else if (ok && m.type == KEEP_FAIL && m.a) {
-		r->stay.status = report(&e);
 		ret = -1;
 	}
 	for (int i = 0; i < 3; i++)
@@ -207,10 +204,11 @@ static int start(struct pooled *r, const struct rootfs *p, int fd, struct keep_w
 	return ret;
 }
 
-bool run_pooled(const struct run_options *o, const struct rootfs *p, int *ret_status)
+bool run_pooled(const struct run_options *o, const struct rootfs *p, int *ret_status, struct err *e)
 {
 	struct pooled r = { .stay = { .ops = &keeper_ops, .terminal.fd = -1, .status = -1 },
-			    .o = o };
+			    .o = o,
+			    .e = e };
 	struct keep_wait w = { .other = event, .arg = &r };
 	sigset_t before;
 	int fd, runs = 0;
@@ -232,15 +230,16 @@ bool run_pooled(const struct run_options *o, const struct rootfs *p, int *ret_st
 		*ret_status = stay_with(&r, fd, w.signals);
 		return true;
 	}
-	if (w.signal)
-		r.stay.status = (fail(ERR_FAILED, "the cell does not answer"), 128 + w.signal);
 	close(fd);
 	if (w.signals >= 0)
 		close(w.signals);
-	if (r.stay.status < 0) {
+	/* Its keeper may have said how it ended before it was asked. */
+	*ret_status = runs < 0 ? -1 : r.stay.status;
+	if (w.signal)
+		*ret_status = (fail(ERR_FAILED, "the cell does not answer"), 128 + w.signal);
+	if (runs == 0 && *ret_status < 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return false;
 	}
-	*ret_status = r.stay.status;
 	return true;
 }

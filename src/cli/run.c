@@ -52,7 +52,7 @@ static int attached_run(struct run_options *o, struct err *e)
 	if (o->rm && o->name && name_is_free(o->name, e) < 0)
 		return -1;
 	if (rootfs_open(&rootfs, o, e) == 0 && run_options_finish(o, rootfs.stored, e) == 0 &&
-	    !run_pooled(o, &rootfs, &status))
+	    !run_pooled(o, &rootfs, &status, e))
 		status = run_cell(o, &rootfs, e);
 	/* Before what else there is to say. */
 	if (status < 0)

@@ -130,9 +130,9 @@ check 'events: ordered, resumable, as lines and as SSE @r' following
 
 network() {
 	own_vivd
-	exits 1 v daemon start --listen 0.0.0.0:0
+	exits 2 v daemon start --listen 0.0.0.0:0
 	like "$(cat err)" '*--tls-cert*'
-	exits 1 v daemon start --listen nowhere:1
+	exits 2 v daemon start --listen nowhere:1
 	port=$((20000 + RANDOM % 20000))
 	v daemon start --listen "127.0.0.1:$port"
 	tcp=http://127.0.0.1:$port
