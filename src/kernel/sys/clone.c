@@ -213,8 +213,10 @@ size_t births_sharers(pid_t *out, size_t max)
 	return MIN(n, max);
 }
 
+/* Those that are being born included. */
 static uint32_t tasks_of_user(uint32_t uid)
 {
+	struct birth *b;
 	uint32_t n = 0;
 
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
@@ -223,6 +225,8 @@ static uint32_t tasks_of_user(uint32_t uid)
 		if (t && t->cred.uid == uid)
 			n += p->nthreads;
 	}
+	list_for_each(b, &births, link)
+		n += b->maker.cred.uid == uid;
 	return n;
 }
 
@@ -284,8 +288,12 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 		cell.tasks_refused++;
 		return -EAGAIN;
 	}
-	if (nproc < cell.spec.max_tasks && t->cred.uid != 0 && tasks_of_user(t->cred.uid) >= nproc)
-		return -EAGAIN;
+	if (nproc < cell.spec.max_tasks && t->cred.uid != 0 &&
+	    tasks_of_user(t->cred.uid) >= nproc) {
+		births_expire();
+		if (tasks_of_user(t->cred.uid) >= nproc)
+			return -EAGAIN;
+	}
 	b = obj_new(&birth_type);
 	if (!b) {
 		births_expire();
