@@ -230,8 +230,8 @@ static void setting_print(unsigned i)
 		[SETTING_MOUNTS] = "mounts", [SETTING_RESTART] = "restart",
 		[SETTING_OWN] = "own",
 	};
-	static const char *const flags[] = { "live", "warm", "place", "vivd", "yaml",
-					     "vars", "word", "zero",  "host", "required" };
+	static const char *const flags[] = { "live", "warm", "place", "vivd",	  "yaml", "vars",
+					     "word", "zero", "host",  "required", "each" };
 	const struct setting *s = &settings[i];
 	const char *const *words = setting_choices(i);
 	const char letter[2] = { run_opts[i].letter };

@@ -348,6 +348,19 @@ static int image_prepare(struct cell *c, const struct rootfs *p, struct err *e)
 	return c->fds[FD_IMAGE] < 0 ? err_set(e, ERR_FAILED, "cannot open the image") : 0;
 }
 
+/* The groups of --group-add as one text, or NULL. */
+static const char *groups_join(struct run_options *o)
+{
+	struct buf b = { 0 };
+
+	for (char **g = o->group_add; g && *g; g++) {
+		if (b.len)
+			buf_add_text(&b, ",");
+		buf_add_text(&b, *g);
+	}
+	return run_keep(o, b.p);
+}
+
 static char no_word[] = "idle", *no_words[] = { no_word, NULL };
 
 static int cell_prepare(struct cell *c, struct run_options *o, const struct rootfs *p,
@@ -375,6 +388,9 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	s->wasm = o->wasm;
 	s->hostname = o->hostname;
 	s->user = o->user_text;
+	s->groups = groups_join(o);
+	s->nulimits = run_ulimits(o, s->ulimits);
+	s->readonly_root = o->read_only && !o->visit && o->tell.mode == MODE_RUN;
 	s->uid = o->uid;
 	s->gid = o->gid;
 	s->user_uid = s->user_gid = 1000;

@@ -40,6 +40,7 @@ void run_options_fini(struct run_options *o)
 	free(o->env);
 	free(o->env_given.v);
 	free(o->labels.v);
+	free(o->ulimits.v);
 	*o = (struct run_options){ 0 };
 }
 
@@ -144,6 +145,23 @@ static void texts_add(struct texts *t, unsigned at, const char *text)
 	t->n++;
 }
 
+static int ulimit_option(const char *text, struct err *e)
+{
+	size_t n = strcspn(text, "=");
+	char name[24];
+	struct ulimit l;
+
+	snprintf(name, sizeof(name), "%.*s", (int)MIN(n, sizeof(name) - 1), text);
+	if (!text[n])
+		return err_set(e, ERR_USAGE,
+			       "--ulimit '%s' has no value" REMEDY "write --ulimit %s=SOFT[:HARD]",
+			       text, name);
+	if (ulimit_parse("--ulimit", name, text + n + 1, &l, e) == 0)
+		return 0;
+	e->kind = ERR_USAGE;
+	return -1;
+}
+
 static int pair_option(struct run_options *o, enum setting_id id, const char *text, struct err *e)
 {
 	struct texts *t = (void *)((char *)o + settings[id].offset);
@@ -152,6 +170,8 @@ static int pair_option(struct run_options *o, enum setting_id id, const char *te
 		return err_set(e, ERR_USAGE, "--%s needs a name: --%s NAME=VALUE%s",
 			       run_opts[id].name, run_opts[id].name,
 			       settings[id].flags & S_HOST ? ", or NAME for the host's value" : "");
+	if (id == SET_ULIMIT && ulimit_option(text, e) < 0)
+		return -1;
 	texts_add(t, t->n, text);
 	return 0;
 }
@@ -164,6 +184,30 @@ static int env_file_take(void *arg, const char *text, struct err *e)
 	(void)e;
 	texts_add(&o->env_given, o->nenv_file++, run_keep_text(o, text));
 	o->given |= 1ULL << SET_ENV;
+	return 0;
+}
+
+/* One more word of a list. */
+static int word_option(struct run_options *o, enum setting_id id, const char *text, struct err *e)
+{
+	char ***list = (void *)((char *)o + settings[id].offset), **more;
+	size_t n = 0;
+
+	if (!group_is_valid(text))
+		return err_set(e, ERR_USAGE,
+			       "--%s '%s' is neither the name of a group nor a number",
+			       run_opts[id].name, text);
+	while (*list && (*list)[n])
+		n++;
+	if ((double)n >= settings[id].max)
+		return err_set(e, ERR_USAGE, "--%s: at most %.0f of them", run_opts[id].name,
+			       settings[id].max);
+	more = run_keep(o, xalloc((n + 2) * sizeof(*more)));
+	if (n)
+		memcpy(more, *list, n * sizeof(*more));
+	more[n] = run_keep_text(o, text);
+	more[n + 1] = NULL;
+	*list = more;
 	return 0;
 }
 
@@ -298,6 +342,8 @@ static int option_apply(struct run_options *o, enum setting_id id, const char *v
 	case SETTING_TIME:
 		return number_option(o, id, run_opts[id].name, value, e);
 	case SETTING_WORDS:
+		if (s->flags & S_EACH)
+			return word_option(o, id, value, e);
 		if (!*value)
 			return err_set(e, ERR_USAGE, "--%s needs a command", run_opts[id].name);
 		shell_words(o, member, value);
@@ -328,12 +374,6 @@ static const struct {
 	  "a cell's capabilities reach nothing outside of it; use --user for a process without "
 	  "them" },
 	{ "security-opt", "", "a cell's isolation cannot be loosened" },
-	{ "read-only", "",
-	  "a cell's root file system can always be written, and goes with the cell" },
-	{ "ulimit", "",
-	  "not yet; --pids, --memory and --disk-size limit the cell, 'ulimit' in the command a "
-	  "process" },
-	{ "group-add", "", "not yet; --user NAME has the groups of the cell's /etc/group" },
 	{ "publish", "-p", "a cell has no network yet except its own loopback" },
 	{ "publish-all", "-P", "a cell has no network yet except its own loopback" },
 	{ "dns", "", "a cell has no network yet except its own loopback" },

@@ -158,6 +158,11 @@ static int words_read(struct run_options *o, enum setting_id id, const struct js
 	if ((s->flags & S_REQUIRED) && (!n || !*v->first->text))
 		return err_set(e, ERR_INVALID, "'%s' must begin with a program", name);
 	words = run_keep(o, xalloc((n + 1) * sizeof(*words)));
+	for (const struct json *w = v->first; w && id == SET_GROUP_ADD; w = w->next)
+		if (!group_is_valid(w->text))
+			return err_set(e, ERR_INVALID,
+				       "'%s' has neither the name of a group nor a number: '%.64s'",
+				       name, w->text);
 	for (const struct json *w = v->first; w; w = w->next)
 		words[i++] = run_keep_text(o, w->text);
 	words[n] = NULL;
@@ -169,7 +174,10 @@ static int words_read(struct run_options *o, enum setting_id id, const struct js
 static int pair_check(enum setting_id id, const struct json *m, struct err *e)
 {
 	const bool label = id == SET_LABEL;
+	struct ulimit l;
 
+	if (id == SET_ULIMIT)
+		return ulimit_parse("'ulimits'", m->key, m->text, &l, e);
 	if (!*m->key || strchr(m->key, '='))
 		return err_set(e, ERR_INVALID, "the name of a %s is not empty and has no '='",
 			       label ? "label" : "variable");
@@ -339,12 +347,13 @@ static int value_read(struct run_options *o, enum setting_id id, const struct js
 	return type_wrong(SETTING_OWN, name, e);
 }
 
-/* Whether a value says anything: an empty list of mounts does not, nor does a limit of 0. */
+/* Whether a value says anything: an empty list of mounts or groups does not, nor does a limit of 0.
+ */
 static bool value_counts(enum setting_id id, const struct json *v)
 {
 	double n;
 
-	if (settings[id].type == SETTING_MOUNTS)
+	if (settings[id].type == SETTING_MOUNTS || id == SET_ULIMIT || id == SET_GROUP_ADD)
 		return v->first != NULL;
 	if (settings[id].type == SETTING_FLAG)
 		return !strcmp(v->text, "true");

@@ -117,6 +117,14 @@ int must_check mount_add(struct run_options *o, const char *option, struct run_m
 int must_check mount_option(struct run_options *o, const char *text, struct err *e);
 int must_check volume_option(struct run_options *o, const char *text, struct err *e);
 int must_check tmpfs_option(struct run_options *o, const char *text, struct err *e);
+/* A limit of --ulimit (ulimits.c): name as docker has it, value SOFT[:HARD]. 0, or -1 with an error
+ * that names them, and where they were written. */
+int must_check ulimit_parse(const char *where, const char *name, const char *value,
+			    struct ulimit *ret, struct err *e);
+/* Those of o, each resource once; the last one given counts. */
+unsigned run_ulimits(const struct run_options *o, struct ulimit ret[SPEC_ULIMITS]);
+/* A name for a group or its number? */
+bool group_is_valid(const char *text);
 /* A number within the bounds of a setting? Else -1 with an error that names it as name. */
 int must_check setting_bounds(enum setting_id id, double v, const char *name, struct err *e);
 /* A name for a cell or a volume: letters, digits, '.', '_', '-'. */

@@ -39,6 +39,7 @@ enum setting_type {
 #define S_ZERO 0x80 /* 0 is the same as nothing */
 #define S_HOST 0x100 /* a name alone stands for the value that viv has in its environment */
 #define S_REQUIRED 0x200 /* in its object of JSON */
+#define S_EACH 0x400 /* each time that the option is given adds a word to the list */
 
 /* Those that people write on the command line come first. */
 enum setting_id {

@@ -5,14 +5,16 @@
  *
  *   SETTING(ID, TYPE, member, JSON, OPTION, LETTER, VALUE, MIN, MAX, FLAGS, HELP)
  *
- * TYPE TEXT, PATH (absolute, in the cell), FLAG, CHOICE (of the words in settings_choices), COUNT,
- * CPUS, SIZE (bytes), TIME (nanoseconds; in
- *          JSON seconds), WORDS (a list; as an option a line for /bin/sh), MAP (NAME=VALUE),
- *          MOUNTS, RESTART, OWN (code of its own in args.c)
- * member of struct run_options; none: OWN has none of its own JSON the field, also the key in YAML;
- * limits.memory is in an object of its own. NULL: on the command line only OPTION without the
- * dashes; NULL: not on the command line. VALUE is what its value is called in help MIN, MAX in the
- * unit of JSON; MAX 0: none HELP one line; NULL: not for people (words between viv and its keepers)
+ *   TYPE    TEXT, PATH (absolute, in the cell), FLAG, CHOICE (of the words in setting_choices()),
+ *           COUNT, CPUS, SIZE (bytes), TIME (nanoseconds; in JSON seconds), WORDS (a list; as an
+ *           option a line for /bin/sh, or with S_EACH one word each time), MAP (NAME=VALUE), MOUNTS,
+ *           RESTART, OWN (code of its own in args.c)
+ *   member  of struct run_options; none: OWN has none of its own
+ *   JSON    the field, also the key in YAML; limits.memory is in an object of its own. NULL: on the
+ *           command line only
+ *   OPTION  without the dashes; NULL: not on the command line. VALUE is what its value is called
+ *   MIN, MAX  in the unit of JSON; of WORDS the most words. MAX 0: none
+ *   HELP    one line; NULL: not for people (words between viv and its keepers)
  *
  * The order is that of the help. Rows of one object in JSON stand together. Rows without an option
  * come last. */
@@ -47,6 +49,12 @@ SETTING(WORKDIR, PATH, workdir, "workdir", "workdir", 'w', "DIR", 0, 0, S_WARM |
 	"directory that the command starts in (default: the image's, or /)")
 SETTING(USER, TEXT, user_text, "user", "user", 'u', "USER", 0, 0, S_WARM | S_YAML | S_VARS | S_WORD,
 	"user of the image (of 'host': root, agent or nobody), UID or UID:GID")
+SETTING(GROUP_ADD, WORDS, group_add, "group_add", "group-add", 0, "GROUP", 0, 32, S_YAML | S_EACH,
+	"a further group of the cell's processes: a name of its /etc/group, or a number")
+SETTING(ULIMIT, MAP, ulimits, "ulimits", "ulimit", 0, "NAME=SOFT[:HARD]", 0, 0, S_YAML | S_VARS,
+	"limit of each process, such as nofile=1024:4096 or core=0; -1 is unlimited")
+SETTING(READ_ONLY, FLAG, read_only, "read_only", "read-only", 0, NULL, 0, 0, S_YAML,
+	"the cell cannot write to its root file system, only to mounts, volumes, --tmpfs, /dev and /dev/shm")
 SETTING(MOUNT, MOUNTS, mounts, "mounts", "mount", 0, "SRC:DST[:ro|rw]", 0, 0, S_PLACE | S_YAML,
 	"show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST")
 SETTING(S3_ENDPOINT, TEXT, s3_endpoint, "s3_endpoint", "s3-endpoint", 0, "URL", 0, 0, S_PLACE,

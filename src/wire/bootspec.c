@@ -57,7 +57,8 @@ static size_t strings_count(char *const *list, size_t *bytes)
 int bootspec_write(const struct bootspec *spec)
 {
 	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname) +
-		       string_size(spec->user) + string_size(spec->wasm);
+		       string_size(spec->user) + string_size(spec->groups) +
+		       string_size(spec->wasm);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
 	size_t layers = spec->nlayers * sizeof(struct layer_spec);
@@ -66,7 +67,8 @@ int bootspec_write(const struct bootspec *spec)
 	char **list;
 	int fd;
 
-	if (spec->nmounts > SPEC_MAX_MOUNTS || spec->nlayers > SPEC_MAX_LAYERS || !nargs)
+	if (spec->nmounts > SPEC_MAX_MOUNTS || spec->nulimits > SPEC_ULIMITS ||
+	    spec->nlayers > SPEC_MAX_LAYERS || !nargs)
 		return -EINVAL;
 	for (uint32_t i = 0; i < spec->nmounts; i++)
 		bytes += string_size(spec->mounts[i].dst) + string_size(spec->mounts[i].kind);
@@ -86,6 +88,7 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec.workdir = string_put(&w, spec->workdir);
 	wire->spec.hostname = string_put(&w, spec->hostname);
 	wire->spec.user = string_put(&w, spec->user);
+	wire->spec.groups = string_put(&w, spec->groups);
 	wire->spec.wasm = string_put(&w, spec->wasm);
 	list = (char **)(w.buf + sizeof(*wire));
 	wire->spec.argv = (char **)sizeof(*wire);
@@ -178,10 +181,12 @@ int bootspec_read(int fd, struct bootspec *out)
 	s = &w->spec;
 	ok = w->magic == SPEC_MAGIC && w->size == size && !base[size - 1] && w->nargs &&
 	     w->nargs <= SPEC_MAX_ARGS && w->nenvs <= SPEC_MAX_ARGS &&
-	     s->nmounts <= SPEC_MAX_MOUNTS && layers_fix(base, size, s) && disk_ok(s, &s->disk) &&
+	     s->nmounts <= SPEC_MAX_MOUNTS && s->nulimits <= SPEC_ULIMITS &&
+	     layers_fix(base, size, s) && disk_ok(s, &s->disk) &&
 	     list_fix(base, size, &s->argv, w->nargs) && list_fix(base, size, &s->envp, w->nenvs) &&
 	     string_fix(base, size, &s->workdir) && string_fix(base, size, &s->hostname) &&
-	     string_fix(base, size, &s->user) && string_fix(base, size, &s->wasm);
+	     string_fix(base, size, &s->user) && string_fix(base, size, &s->groups) &&
+	     string_fix(base, size, &s->wasm);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
 		     string_fix(base, size, &s->mounts[i].kind) && disk_ok(s, &s->mounts[i].disk);

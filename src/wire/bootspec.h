@@ -58,6 +58,13 @@ struct mount_spec {
 	struct disk_spec disk;
 };
 
+/* A limit of each process that viv starts in the cell. */
+#define SPEC_ULIMITS 16 /* one for each RLIMIT_ */
+struct ulimit {
+	uint32_t resource; /* RLIMIT_ */
+	uint64_t soft, hard;
+};
+
 /* Whether runners answer path look-ups themselves, and post calls. */
 enum fast_mode {
 	FAST_ON,
@@ -96,6 +103,10 @@ struct bootspec {
 	/* instead: "NAME", "UID", with ":GROUP" or not, by the cell's own /etc/passwd and
 	 * /etc/group; or NULL */
 	const char *user;
+	const char *groups; /* further ones, by name or number: "video,44"; or NULL */
+	uint32_t nulimits;
+	struct ulimit ulimits[SPEC_ULIMITS];
+	bool readonly_root; /* guests cannot write to the root's mount, nor make it writable */
 	const char *
 		wasm; /* command that runs WebAssembly modules; NULL: node, where the cell has it */
 	bool image_stored; /* FD_IMAGE is an image of the store */

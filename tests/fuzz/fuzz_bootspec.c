@@ -74,8 +74,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 			used += string_use(*s);
 		for (char **s = out.envp; *s; s++)
 			used += string_use(*s);
-		used += string_use(out.workdir) + string_use(out.hostname);
-		FUZZ_CHECK(out.nmounts <= SPEC_MAX_MOUNTS);
+		used += string_use(out.workdir) + string_use(out.hostname) + string_use(out.groups);
+		FUZZ_CHECK(out.nmounts <= SPEC_MAX_MOUNTS && out.nulimits <= SPEC_ULIMITS);
 		for (uint32_t i = 0; i < out.nmounts; i++)
 			used += string_use(out.mounts[i].dst) + string_use(out.mounts[i].kind);
 		FUZZ_CHECK(used < 1ul << 40);

@@ -1,6 +1,6 @@
 /* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be
  * sane: mounts below /, sizes that are not 0. */
-/* objects: src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
+/* objects: src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ void fuzz_init(void)
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	char *text = calloc(1, size + 1), *argv[66] = { text };
+	struct ulimit limits[SPEC_ULIMITS];
 	struct run_options o = { 0 };
 	struct err e;
 	int argc = 1;
@@ -46,6 +47,9 @@ void fuzz_one(const uint8_t *data, size_t size)
 			FUZZ_CHECK(d[0] == '/' && d[1] && d[strlen(d) - 1] != '/');
 			FUZZ_CHECK(!o.mounts[i].src || *o.mounts[i].src);
 		}
+		for (unsigned i = 0, n = run_ulimits(&o, limits); i < n; i++)
+			FUZZ_CHECK(limits[i].soft <= limits[i].hard &&
+				   limits[i].resource < SPEC_ULIMITS);
 		FUZZ_CHECK(o.timeout_ns >= 0 && (!o.memory || o.memory >= 4 << 20));
 		FUZZ_CHECK(o.uid != UINT32_MAX && o.gid != UINT32_MAX && o.user_name);
 	}

@@ -34,7 +34,8 @@ static bool damage_is_harmless(int fd)
 			bytes += strlen(*e);
 		for (uint32_t m = 0; m < s.nmounts; m++)
 			bytes += strlen(s.mounts[m].dst) + strlen(s.mounts[m].kind);
-		if (bytes > (size_t)n)
+		bytes += s.groups ? strlen(s.groups) : 0;
+		if (bytes > (size_t)n || s.nulimits > SPEC_ULIMITS)
 			return false;
 	}
 	return n > 0;
@@ -49,6 +50,9 @@ int main(void)
 			       .workdir = "/w",
 			       .hostname = "cell",
 			       .uid = 7,
+			       .groups = "video,7",
+			       .nulimits = 1,
+			       .ulimits = { { .resource = 7, .soft = 1, .hard = 2 } },
 			       .memory = 1UL << 40,
 			       .trace_fd = -1,
 			       .nmounts = 1,
@@ -72,6 +76,11 @@ int main(void)
 	in.argv = none;
 	ok(bootspec_write(&in) == -EINVAL, "no command");
 	in.argv = argv;
+	ok(!strcmp(out.groups, "video,7") && out.nulimits == 1 && out.ulimits[0].hard == 2,
+	   "groups and limits of processes");
+	in.nulimits = SPEC_ULIMITS + 1;
+	ok(bootspec_write(&in) == -EINVAL, "too many limits");
+	in.nulimits = 0;
 	in.nmounts = SPEC_MAX_MOUNTS + 1;
 	ok(bootspec_write(&in) == -EINVAL, "too many mounts");
 	return tap_end();

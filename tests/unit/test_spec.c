@@ -147,6 +147,15 @@ static void round_trip(void)
 					     "/w",
 					     "-u",
 					     "1:2",
+					     "--group-add",
+					     "video",
+					     "--group-add=7",
+					     "--ulimit",
+					     "core=1:2",
+					     "--ulimit",
+					     "nofile=20:30",
+					     "--ulimit=core=0",
+					     "--read-only",
 					     "--mount",
 					     "/s:/d:ro",
 					     "--volume",
@@ -191,21 +200,24 @@ static void round_trip(void)
 	printf("# %s\n", e.message);
 	first = written(&o);
 	printf("# %s\n", first);
-	ok(!strcmp(first, "{\"image\":\"i\",\"entrypoint\":\"/"
-			  "e\",\"limits\":{\"cpus\":1.500,\"memory\":67108864,\"pids\":7,"
-			  "\"disk\":10485760,\"inodes\":99},\"timeout\":1.5,\"env\":{\"B\":\"x "
-			  "\\\"y\\\"\",\"A\":\"2\"},\"workdir\":\"/w\","
-			  "\"user\":\"1:2\",\"mounts\":[{\"source\":\"/s\",\"target\":\"/"
-			  "d\",\"readonly\":true},{\"volume\":\"v\","
-			  "\"target\":\"/v\"},{\"tmpfs\":true,\"target\":\"/"
-			  "t\",\"size\":1048576}],\"hostname\":\"host\","
-			  "\"binfmt_wasm\":\"/bin/x "
-			  "y\",\"stdin_open\":true,\"tty\":true,\"fast\":\"eager\","
-			  "\"labels\":{\"k\":\"v\",\"empty\":\"\"},\"restart\":{\"policy\":\"on-"
-			  "failure\",\"max\":3},\"stop_grace\":0,"
-			  "\"idle_timeout\":300,\"health\":{\"command\":[\"/bin/sh\",\"-c\",\"test "
-			  "-e /x\"],\"interval\":0.01,"
-			  "\"retries\":2},\"command\":[\"echo\",\"--\",\"1\"]}"),
+	ok(!strcmp(first,
+		   "{\"image\":\"i\",\"entrypoint\":\"/"
+		   "e\",\"limits\":{\"cpus\":1.500,\"memory\":67108864,\"pids\":7,"
+		   "\"disk\":10485760,\"inodes\":99},\"timeout\":1.5,\"env\":{\"B\":\"x "
+		   "\\\"y\\\"\",\"A\":\"2\"},\"workdir\":\"/w\","
+		   "\"user\":\"1:2\",\"group_add\":[\"video\",\"7\"],\"ulimits\":{\"nofile\":\"20:"
+		   "30\",\"core\":\"0\"},\"read_only\":true,\"mounts\":[{\"source\":\"/"
+		   "s\",\"target\":\"/"
+		   "d\",\"readonly\":true},{\"volume\":\"v\","
+		   "\"target\":\"/v\"},{\"tmpfs\":true,\"target\":\"/"
+		   "t\",\"size\":1048576}],\"hostname\":\"host\","
+		   "\"binfmt_wasm\":\"/bin/x "
+		   "y\",\"stdin_open\":true,\"tty\":true,\"fast\":\"eager\","
+		   "\"labels\":{\"k\":\"v\",\"empty\":\"\"},\"restart\":{\"policy\":\"on-"
+		   "failure\",\"max\":3},\"stop_grace\":0,"
+		   "\"idle_timeout\":300,\"health\":{\"command\":[\"/bin/sh\",\"-c\",\"test "
+		   "-e /x\"],\"interval\":0.01,"
+		   "\"retries\":2},\"command\":[\"echo\",\"--\",\"1\"]}"),
 	   "as JSON");
 	ok(run_options_read(&again, first, strlen(first), &e) == 0, "is read");
 	printf("# %s\n", e.message);
@@ -291,6 +303,13 @@ int main(void)
 	refused("{\"command\":[1]}", "wrong_type");
 	refused("{\"env\":{\"A\":1}}", "wrong_type");
 	refused("{\"env\":{\"A=B\":\"1\"}}", "invalid");
+	refused("{\"ulimits\":{\"nofile\":1}}", "wrong_type");
+	refused("{\"ulimits\":{\"nofile\":\"2:1\"}}", "invalid");
+	refused("{\"ulimits\":{\"nofiles\":\"2\"}}", "invalid");
+	refused("{\"ulimits\":{\"core\":\"18446744073709551616\"}}", "invalid");
+	refused("{\"group_add\":[\"a,b\"]}", "invalid");
+	refused("{\"group_add\":\"a\"}", "wrong_type");
+	refused("{\"read_only\":1}", "wrong_type");
 	refused("{\"limits\":{\"memory\":-1}}", "wrong_type");
 	refused("{\"limits\":{\"memory\":1.5}}", "wrong_type");
 	refused("{\"mounts\":[{\"source\":\"/a\"}]}", "missing_field");
@@ -307,7 +326,12 @@ int main(void)
 	refused("{\"fast\":\"slow\"}", "invalid");
 	ok(is_warm("{}") && is_warm("{\"env\":{\"A\":\"1\"},\"limits\":{\"memory\":67108864}}"),
 	   "a warm cell takes variables and a memory limit");
-	ok(is_warm("{\"mounts\":[],\"limits\":{\"disk\":0}}"), "and what says nothing");
+	ok(!is_warm("{\"read_only\":true}") && !is_warm("{\"ulimits\":{\"core\":\"0\"}}") &&
+		   !is_warm("{\"group_add\":[\"7\"]}"),
+	   "not what only a boot gives");
+	ok(is_warm("{\"read_only\":false,\"ulimits\":{},\"group_add\":[],\"mounts\":[],\"limits\":{"
+		   "\"disk\":0}}"),
+	   "and what says nothing");
 	ok(!is_warm("{\"hostname\":\"x\"}") && !is_warm("{\"limits\":{\"disk\":1048576}}") &&
 		   !is_warm("{\"mounts\":[{\"tmpfs\":true,\"target\":\"/a\"}]}"),
 	   "but no host name, disk limit or mount");

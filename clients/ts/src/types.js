@@ -47,6 +47,9 @@
  * @property {Record<string, string>} [env] set an environment variable; a name alone passes the host's value on
  * @property {string} [workdir] directory that the command starts in (default: the image's, or /)
  * @property {string} [user] user of the image (of 'host': root, agent or nobody), UID or UID:GID
+ * @property {string[]} [group_add] a further group of the cell's processes: a name of its /etc/group, or a number
+ * @property {Record<string, string>} [ulimits] limit of each process, such as nofile=1024:4096 or core=0; -1 is unlimited
+ * @property {boolean} [read_only] the cell cannot write to its root file system, only to mounts, volumes, --tmpfs, /dev and /dev/shm
  * @property {Mount[]} [mounts] show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST
  * @property {string} [s3_endpoint] server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)
  * @property {string} [hostname] host name of the cell (default: cell)

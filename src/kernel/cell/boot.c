@@ -55,6 +55,7 @@ static struct fs *layer;
 static struct fs *shm;
 static struct path root;
 static struct cred own_cred; /* of processes that viv starts, unless it says otherwise */
+static struct groups own_groups; /* of all processes that viv starts */
 
 struct fs *boot_layer(void)
 {
@@ -77,6 +78,11 @@ uint64_t boot_shm_size(void)
 const struct cred *boot_cred(void)
 {
 	return &own_cred;
+}
+
+const struct groups *boot_groups(void)
+{
+	return &own_groups;
 }
 
 struct fsctx *boot_fsctx(void)
@@ -356,7 +362,10 @@ static int user_become(struct start_failure *f)
 {
 	static struct user u;
 
+	if (cell.spec.groups && start_groups(cell.spec.groups, &own_groups, f) < 0)
+		return f->err;
 	cred_init(&own_cred, cell.spec.uid, cell.spec.gid);
+	groups_add(&own_cred, &own_groups);
 	if (!cell.spec.user)
 		return 0;
 	if (start_user(cell.spec.user, &u, f) < 0)
@@ -375,6 +384,17 @@ static void workdir_prepare(void)
 
 	if (cell.spec.workdir_make && dir_make(cell.spec.workdir, &at) == 0)
 		path_put(&at);
+}
+
+/* From here on the root is as read-only as a mount of the operator's: every bind of it and every
+ * tree of a process's own is a copy of this mount, flags that cannot be cleared included. */
+static void root_seal(void)
+{
+	if (!cell.spec.readonly_root)
+		return;
+	root.mnt->flags |= MNT_RDONLY;
+	root.mnt->locked |= MNT_RDONLY;
+	mounts_changed();
 }
 
 int boot_become(char **envp, const char *workdir, bool make, const char *user)
@@ -443,6 +463,7 @@ int boot_first(void)
 	ret = user_become(&f);
 	if (ret == 0)
 		workdir_prepare();
+	root_seal();
 	if (ret == 0 && !spec->idle)
 		ret = first_prepare(&f);
 	if (ret < 0) {

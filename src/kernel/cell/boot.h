@@ -24,6 +24,8 @@ uint64_t boot_shm_size(void);
 
 /* Who the first process is, and by default those that are started later. */
 const struct cred *boot_cred(void);
+/* The groups that all of them have, whoever they are. */
+const struct groups *boot_groups(void);
 /* At the root of the tree; returns ref, or NULL. */
 struct fsctx *boot_fsctx(void);
 /* Other ones for all that is started from now on. The texts and the list stay the caller's and must

@@ -41,11 +41,27 @@ int start_user(const char *text, struct user *u, struct start_failure *f)
 	return failed(f, 125, ret);
 }
 
+int start_groups(const char *list, struct groups *ret, struct start_failure *f)
+{
+	struct task *t = boot_walker();
+	const char *wrong = "";
+	int err = t ? groups_find_all(t, list, ret, &wrong) : -ENOMEM;
+
+	if (err >= 0)
+		return 0;
+	snprintf(f->text, sizeof(f->text),
+		 "--group-add %s: the cell's /etc/group has no such group" REMEDY
+		 "give its number or one of its own",
+		 wrong);
+	return failed(f, 125, err);
+}
+
 void start_cred(const struct user *u, struct cred *out)
 {
 	cred_init(out, u->uid, u->gid);
 	memcpy(out->groups, u->groups, u->ngroups * sizeof(u->groups[0]));
 	out->ngroups = u->ngroups;
+	groups_add(out, boot_groups());
 }
 
 static int workdir_enter(struct task *t, const char *cwd, struct start_failure *f)
@@ -149,6 +165,9 @@ struct proc *start_proc(pid_t pid, const struct start *s, struct start_failure *
 		snprintf(f->text, sizeof(f->text), "cannot set up the process");
 		(void)failed(f, 125, -ENOMEM);
 	} else if (workdir_enter(t, s->cwd, f) == 0 && program_prepare(t, s, f) == 0) {
+		/* A program that viv brings along works for the operator, not for the cell. */
+		if (!s->given)
+			limits_given(p);
 		return p;
 	}
 	proc_exit(p, 0, &none);

@@ -29,6 +29,9 @@ struct start_failure {
 struct proc *must_check start_proc(pid_t pid, const struct start *s, struct start_failure *f);
 /* text as docker's --user has it. 0, or -errno with f filled. */
 int must_check start_user(const char *text, struct user *ret, struct start_failure *f);
+/* list as docker's --group-add has them, with commas between them. 0, or -errno with f filled. */
+int must_check start_groups(const char *list, struct groups *ret, struct start_failure *f);
+/* Of u, with the groups that every process of the cell has. */
 void start_cred(const struct user *u, struct cred *out);
 
 #endif

@@ -102,6 +102,58 @@ static bool passwd_find(struct task *t, const char *name, struct user *u)
 	return true;
 }
 
+/* The number of a group of the cell's. */
+static bool group_find(struct task *t, const char *name, uint32_t *ret)
+{
+	char *at, *f[FIELDS];
+
+	if (number(name, ret))
+		return true;
+	at = file_text(t, "/etc/group");
+	while (line_next(&at, f))
+		if (!strcmp(f[0], name) && number(f[2], ret))
+			return true;
+	return false;
+}
+
+/* In the order that Linux keeps them; once each. */
+static void group_insert(uint32_t *groups, uint32_t *n, uint32_t gid)
+{
+	uint32_t i = 0;
+
+	while (i < *n && groups[i] < gid)
+		i++;
+	if ((i < *n && groups[i] == gid) || *n >= NGROUPS_IN_CELL)
+		return;
+	memmove(groups + i + 1, groups + i, (*n - i) * sizeof(*groups));
+	groups[i] = gid;
+	++*n;
+}
+
+int groups_find_all(struct task *t, const char *list, struct groups *ret, const char **wrong)
+{
+	static char name[64];
+
+	*ret = (struct groups){ 0 };
+	for (; *list; list += strcspn(list, ","), list += *list == ',') {
+		uint32_t gid;
+
+		copy(name, MIN(strcspn(list, ",") + 1, sizeof(name)), list);
+		if (!group_find(t, name, &gid)) {
+			*wrong = name;
+			return -ESRCH;
+		}
+		group_insert(ret->v, &ret->n, gid);
+	}
+	return 0;
+}
+
+void groups_add(struct cred *c, const struct groups *more)
+{
+	for (uint32_t i = 0; i < more->n; i++)
+		group_insert(c->groups, &c->ngroups, more->v[i]);
+}
+
 static bool is_member(const char *list, const char *name)
 {
 	size_t n = strlen(name);
@@ -112,35 +164,15 @@ static bool is_member(const char *list, const char *name)
 	return false;
 }
 
-/* The groups that list the user, and the one called name, if that is not NULL: false if it is not
- * there. */
-static bool groups_find(struct task *t, const char *name, struct user *u)
+/* The groups that list the user. */
+static void groups_of_user(struct task *t, struct user *u)
 {
 	char *at = file_text(t, "/etc/group"), *f[FIELDS];
-	bool found = !name;
 	uint32_t gid;
 
-	if (name && number(name, &gid)) {
-		u->gid = gid;
-		found = true;
-	}
-	while (line_next(&at, f)) {
-		if (!number(f[2], &gid))
-			continue;
-		if (!found && !strcmp(f[0], name)) {
-			u->gid = gid;
-			found = true;
-		}
-		if (!name && u->ngroups < NGROUPS_IN_CELL && gid != u->gid &&
-		    is_member(f[3], u->name)) {
-			uint32_t i = u->ngroups++;
-
-			for (; i > 0 && u->groups[i - 1] > gid; i--)
-				u->groups[i] = u->groups[i - 1];
-			u->groups[i] = gid;
-		}
-	}
-	return found;
+	while (line_next(&at, f))
+		if (number(f[2], &gid) && gid != u->gid && is_member(f[3], u->name))
+			group_insert(u->groups, &u->ngroups, gid);
 }
 
 int user_find(struct task *t, const char *text, struct user *u)
@@ -154,5 +186,8 @@ int user_find(struct task *t, const char *text, struct user *u)
 	copy(name, colon ? (size_t)(colon - text) + 1 : sizeof(name), text);
 	if (!passwd_find(t, name[0] ? name : "0", u))
 		return -ENOENT;
-	return groups_find(t, colon && colon[1] ? colon + 1 : NULL, u) ? 0 : -ESRCH;
+	if (colon && colon[1])
+		return group_find(t, colon + 1, &u->gid) ? 0 : -ESRCH;
+	groups_of_user(t, u);
+	return 0;
 }

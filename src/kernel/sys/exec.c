@@ -25,6 +25,7 @@
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
+#include "kernel/sys/limits.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/mem.h"
 #include "kernel/sys/seed.h"
@@ -440,6 +441,9 @@ int64_t hc_exec_boot(struct task *t, const struct sysargs *a)
 		if (split)
 			return split;
 	}
+	/* Not before: the seed that it split off has none of them. */
+	if (p->is_first && !p->did_exec)
+		limits_given(p);
 	if (!old_close(t))
 		return call_wait_turn(t);
 	memset(&b, 0, sizeof(b));

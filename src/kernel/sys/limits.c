@@ -110,6 +110,18 @@ static void limit_to_host(struct proc *p, int resource)
 	}
 }
 
+void limits_given(struct proc *p)
+{
+	for (uint32_t i = 0; i < cell.spec.nulimits; i++) {
+		const struct ulimit *l = &cell.spec.ulimits[i];
+
+		if (l->resource >= RLIMITS)
+			continue;
+		p->limits[l->resource] = (struct klimit){ l->soft, l->hard };
+		limit_to_host(p, (int)l->resource);
+	}
+}
+
 static int limit_set(struct task *t, struct proc *p, uint32_t resource, const struct klimit *l)
 {
 	if (resource >= RLIMITS || l->cur > l->max)
