@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/http/cors.h"
 #include "api/http/request.h"
 #include "api/http/server.h"
 #include "base/limit.h"
@@ -39,6 +40,7 @@
 struct options {
 	bool detach, json;
 	const char *listen, *cert, *key;
+	struct cors cors;
 };
 
 static struct daemon the_daemon;
@@ -75,6 +77,10 @@ static void usage(FILE *to)
 		"  --listen ADDR     also at ADDRESS:PORT, with tokens ('viv token create')\n"
 		"  --tls-cert FILE   with TLS: the certificate (PEM, with its chain)\n"
 		"  --tls-key FILE    and its key\n"
+		"  --cors-origin ORIGIN\n"
+		"                    with --listen: let pages of ORIGIN (https://app.example.org) "
+		"use the API;\n"
+		"                    can be given several times\n"
 		"  --json            print why it cannot start as JSON\n"
 		"  --routes          print the API's routes and end\n"
 		"  --version\n");
@@ -140,6 +146,7 @@ static int tcp_start(struct daemon *d, const struct options *o, struct err *e)
 	lo.fd = tcp_listen(o->listen, cert != NULL, e);
 	lo.cert = cert;
 	lo.key = key;
+	lo.cors = &o->cors;
 	if (lo.fd >= 0)
 		tcp = server_new(d, &lo, e);
 	ret = tcp ? 0 : -1;
@@ -368,6 +375,7 @@ int main(int argc, char **argv)
 		{ "listen", required_argument, NULL, 'l' },
 		{ "tls-cert", required_argument, NULL, 'c' },
 		{ "tls-key", required_argument, NULL, 'k' },
+		{ "cors-origin", required_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "routes", no_argument, NULL, 'r' },
 		{ "version", no_argument, NULL, 'V' },
@@ -375,6 +383,7 @@ int main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options o = { 0 };
+	struct err e;
 	int c;
 
 	log_sink = line_log;
@@ -391,6 +400,10 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			o.key = optarg;
+			break;
+		case 'o':
+			if (cors_add(&o.cors, optarg, &e) < 0)
+				return failed(&o, &e);
 			break;
 		case 'j':
 			o.json = true;
@@ -410,10 +423,14 @@ int main(int argc, char **argv)
 			return ERR_USAGE;
 		}
 	}
-	if (optind < argc || ((o.cert || o.key) && !o.listen)) {
-		fprintf(stderr, optind < argc ? "vivd: it takes no arguments\n"
-					      : "vivd: --tls-cert is for --listen\n");
-		return ERR_USAGE;
+	if (optind < argc) {
+		err_set(&e, ERR_USAGE, "vivd takes no arguments");
+		return failed(&o, &e);
+	}
+	if (!o.listen && (o.cert || o.key || o.cors.n)) {
+		err_set(&e, ERR_USAGE, "%s is for --listen",
+			o.cors.n ? "--cors-origin" : "--tls-cert");
+		return failed(&o, &e);
 	}
 	return o.detach ? detach(&o) : daemon_run(&o, -1);
 }

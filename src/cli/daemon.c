@@ -14,6 +14,7 @@
 
 #define STOP_MS 15000
 #define CMDLINE_MAX 16384
+#define OPTIONS_MAX 128 /* words */
 
 /* The running one's /v1/version: 1 with the document, 0 when none runs, or -1. */
 static int vivd_about(struct json_doc *doc, char **ret_text, struct err *e)
@@ -130,19 +131,21 @@ static int stop(char *text, size_t size, const char **options, unsigned max, str
 
 int daemon_start_main(struct args *a, struct err *e)
 {
-	static const char *const names[] = { "listen", "tls-cert", "tls-key" };
-	static const char *const words[] = { "--listen", "--tls-cert", "--tls-key" };
-	const char *options[2 * ARRAY_LEN(names) + 1] = { NULL }, *value;
+	static const struct {
+		const char *name, *word;
+	} known[] = { { "listen", "--listen" },
+		      { "tls-cert", "--tls-cert" },
+		      { "tls-key", "--tls-key" },
+		      { "cors-origin", "--cors-origin" } };
+	const char *options[2 * ARGS_MAX + 1] = { NULL }, *value;
 	unsigned n = 0;
 	int r;
 
-	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-		value = arg_value(a, names[i]);
-		if (value) {
-			options[n++] = words[i];
+	for (unsigned i = 0; i < ARRAY_LEN(known); i++)
+		for (unsigned at = 0; (value = arg_next(a, known[i].name, &at));) {
+			options[n++] = known[i].word;
 			options[n++] = value;
 		}
-	}
 	r = n ? vivd_about(&(struct json_doc){ 0 }, NULL, e) : 0;
 	if (r < 0)
 		return -1;
@@ -165,7 +168,8 @@ int daemon_stop_main(struct args *a, struct err *e)
 int daemon_restart_main(struct args *a, struct err *e)
 {
 	static char text[CMDLINE_MAX];
-	const char *options[32 + 1] = { NULL };
+	const char *options[OPTIONS_MAX + 1] = { NULL };
 
-	return stop(text, sizeof(text), options, 32, e) < 0 ? -1 : start(options, a->json, e);
+	return stop(text, sizeof(text), options, OPTIONS_MAX, e) < 0 ? -1
+								     : start(options, a->json, e);
 }

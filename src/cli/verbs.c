@@ -206,6 +206,8 @@ static const struct opt daemon_opts[] = {
 	{ 0, "listen", "ADDR", "also listen on TCP at ADDRESS:PORT; clients need a token" },
 	{ 0, "tls-cert", "FILE", "TLS certificate; required for addresses other than loopback" },
 	{ 0, "tls-key", "FILE", "private key of the certificate" },
+	{ 0, "cors-origin", "ORIGIN",
+	  "let web pages of this origin, such as https://app.example.org, use the API over TCP" },
 };
 
 static const struct opt help_opts[] = {

@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 
-#define MAX_OPTIONS 32
+#define MAX_OPTIONS 128
 
 static int vivd_find(char *path, size_t size)
 {

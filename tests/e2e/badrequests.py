@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Malformed HTTP and JSON at vivd's socket: badrequests.py SOCKET COUNT SEED.
+"""Malformed HTTP and JSON at vivd's socket: badrequests.py SOCKET COUNT SEED, or over TCP: badrequests.py PORT COUNT SEED TOKEN.
 
 Each request is cut, mixed or made up from pieces. vivd must answer with a status of 4xx (or 2xx when the mutation did no harm) or close the connection, never with
 5xx, and must answer an ordinary request after each lot."""
@@ -9,6 +9,7 @@ import socket
 import sys
 
 PATH, COUNT, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+AUTH = f"Authorization: Bearer {sys.argv[4]}" if len(sys.argv) > 4 else "X: y"
 rnd = random.Random(SEED)
 
 METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "BREW", "get", "", "G" * 300]
@@ -21,7 +22,9 @@ HEADERS = ["Host: x", "Host:", "Content-Length: 5", "Content-Length: -1", "Conte
            "Content-Length: x", "Transfer-Encoding: chunked", "Transfer-Encoding: gzip", "Authorization: Bearer x", "Authorization: Basic eA==",
            "Authorization: Bearer viv_000000000000_" + "0" * 64, "Connection: close", "Connection: upgrade", "Upgrade: websocket",
            "Idempotency-Key: " + "k" * 300, "Idempotency-Key: a", "Expect: 100-continue", "X: " + "y" * 20000, "\x00: \x01", ": novalue",
-           "Accept: text/event-stream", "Last-Event-ID: zz", "Range: bytes=5-1", "Content-Type: application/json", "noColon"]
+           "Accept: text/event-stream", "Last-Event-ID: zz", "Range: bytes=5-1", "Content-Type: application/json", "noColon",
+           "Origin: https://app.example.org", "Origin: null", "Origin:", "Origin: " + "o" * 5000, "Access-Control-Request-Method: GET",
+           "Access-Control-Request-Method:", "Access-Control-Request-Headers: " + "h," * 900, AUTH]
 BODIES = [b"", b"{}", b"{", b"[]", b"null", b"\"x\"", b"{\"scope\":\"read\"}", b"{\"scope\":\"read\",\"scope\":\"admin\"}", b"[" * 3000,
           b"{\"a\":" * 3000, b"\xff\xfe", b"{\"scope\":\"\\ud800\"}", b"{\"name\":\"\\u0000\",\"scope\":\"read\"}", b"1e999", b"{\"expires_in\":1e400}",
           b"{\"image\":\"host\",\"command\":[1]}", b"{\"name\":\"../x\"}", b"{\"labels\":{\"a\":1}}", b"{\"limits\":{\"memory\":-1}}", b"x" * 2000000,
@@ -39,7 +42,9 @@ def make_whole():
     path = rnd.choice(PATHS[:20])
     if path == "*":
         path = "/v1/cells"
-    head = f"{rnd.choice(METHODS[:3])} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
+    head = f"{rnd.choice(METHODS[:3] + ['OPTIONS'])} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n{AUTH}\r\n"
+    if rnd.random() < 0.3:
+        head += "Origin: https://app.example.org\r\nAccess-Control-Request-Method: GET\r\n"
     if rnd.random() < 0.3:
         head += rnd.choice(["Authorization: Bearer x", "Idempotency-Key: a", "Accept: text/event-stream", "Last-Event-ID: -5", "Expect: 100-continue"]) + "\r\n"
     return (head + "\r\n").encode() + body
@@ -71,9 +76,10 @@ def make():
 
 
 def connect():
-    s = socket.socket(socket.AF_UNIX)
+    tcp = PATH.isdigit()
+    s = socket.socket(socket.AF_INET if tcp else socket.AF_UNIX)
     s.settimeout(30)
-    s.connect(PATH)
+    s.connect(("127.0.0.1", int(PATH)) if tcp else PATH)
     return s
 
 
@@ -98,7 +104,7 @@ def ask(data, wait=0.15):
 
 
 def alive():
-    return ask(b"GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 30) == [200]
+    return ask(f"GET /v1/version HTTP/1.1\r\nHost: x\r\n{AUTH}\r\nConnection: close\r\n\r\n".encode(), 30) == [200]
 
 
 bad = 0

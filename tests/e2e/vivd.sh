@@ -167,6 +167,72 @@ tls() {
 }
 check 'TLS with a certificate @r' tls
 
+# The headers of an answer to a page of an origin, in lower case, without Date; of several lines "|" is between them.
+cors_head() { # curl's options and URL...
+	curl -s -o /dev/null -D - --max-time 20 "$@" | tr -d '\r' | tr '[:upper:]' '[:lower:]' | grep -v '^date:'
+}
+allowed() { cors_head "$@" | sed -n 's/^access-control-allow-origin: //p'; }
+
+cors() {
+	own_vivd
+	local origin token tcp port bad
+	for bad in '*' null '' example.org https:// https://EXAMPLE.org https://example.org/ https://example.org/x https://example.org:443 http://example.org:80 \
+		https://example.org:0 https://example.org:99999 https://example.org:x 'https://*.example.org' 'https://a.org https://b.org' https://a.org,https://b.org \
+		https://user@example.org 'https://[::1' $'https://a.org\r\nX: y' "https://$(printf 'a%.0s' {1..300})"; do
+		exits 1 v daemon start --listen 127.0.0.1:1 --cors-origin "$bad"
+		like "$(cat err)" '*--cors-origin*'
+	done
+	exits 1 v daemon start --cors-origin https://example.org
+	like "$(cat err)" '*--listen*'
+	port=$((20000 + RANDOM % 20000)) tcp=http://127.0.0.1:$port origin=https://app.example.org
+	v daemon start --listen "127.0.0.1:$port" --cors-origin $origin --cors-origin http://localhost:5173 --cors-origin 'http://[::1]:8080'
+	token=$(v token create)
+	auth=(-H "Authorization: Bearer $token")
+	# What the pages of a named origin get, errors and streams included.
+	is "$(cors_head "${auth[@]}" -H "Origin: $origin" "$tcp/v1/version" | grep -c "^access-control-allow-origin: $origin\$\|^vary: origin\$")" 2
+	for o in $origin http://localhost:5173 'http://[::1]:8080'; do is "$(allowed "${auth[@]}" -H "Origin: $o" "$tcp/v1/cells")" "$o"; done
+	is "$(allowed -H "Origin: $origin" "$tcp/v1/cells")" "$origin" 'an answer 401'
+	is "$(allowed "${auth[@]}" -H "Origin: $origin" "$tcp/v1/nothing")" "$origin" 'an answer 404'
+	is "$(allowed "${auth[@]}" -H "Origin: $origin" "$tcp/v1/events?follow=0")" "$origin"
+	is "$(cors_head "${auth[@]}" -H "Origin: $origin" "$tcp/v1/version" | grep -c credentials || true)" 0
+	# The page shows who it is by a token alone.
+	is "$(curl -s -o /dev/null -w '%{http_code}' -H "Origin: $origin" "$tcp/v1/cells")" 401
+	# Others get nothing, and the answer says that it depends on who asks.
+	for o in null '*' https://app.example.org:443 https://app.example.org:444 http://app.example.org https://app.example.org.evil.org https://evil-app.example.org \
+		https://example.org https://x.app.example.org https://APP.example.org https://app.example.org/ https://app.example.orgx 'https://app.example.org, https://evil.org' \
+		' https://app.example.org https://evil.org' http://localhost http://localhost:51730 'http://[::1]' https://evil.org; do
+		cors_head "${auth[@]}" -H "Origin: $o" "$tcp/v1/version" >head
+		is "$(grep -c access-control head || true)" 0 "$o"
+		is "$(grep -c '^vary: origin$' head)" 1 "$o"
+		cors_head -X OPTIONS -H "Origin: $o" -H 'Access-Control-Request-Method: GET' "$tcp/v1/cells" >head
+		is "$(grep -c access-control head || true)" 0 "preflight of $o"
+		like "$(head -n 1 head)" '*401*'
+	done
+	cors_head "${auth[@]}" -H "Origin: $origin" -H 'Origin: https://evil.org' "$tcp/v1/version" >head
+	is "$(grep -c access-control head || true)" 0 'two origins'
+	is "$(cors_head "${auth[@]}" "$tcp/v1/version" | grep -c '^access-control' || true)" 0 'no origin'
+	# Preflights: without a token, by path.
+	cors_head -X OPTIONS -H "Origin: $origin" -H 'Access-Control-Request-Method: DELETE' -H 'Access-Control-Request-Headers: authorization' "$tcp/v1/cells/x" >head
+	like "$(head -n 1 head)" '*204*'
+	is "$(sed -n 's/^access-control-//p' head | sort)" $'allow-headers: authorization, content-type, idempotency-key, last-event-id, range\nallow-methods: get, patch, delete\nallow-origin: https://app.example.org\nexpose-headers: content-range, accept-ranges, allow, idempotency-replayed\nmax-age: 600'
+	like "$(cors_head -X OPTIONS -H "Origin: $origin" -H 'Access-Control-Request-Method: GET' "$tcp/v1/nothing" | head -n 1)" '*401*'
+	like "$(cors_head -X OPTIONS -H "Origin: $origin" "$tcp/v1/cells" | head -n 1)" '*401*' 'not a preflight'
+	like "$(cors_head -X OPTIONS "${auth[@]}" -H "Origin: $origin" "$tcp/v1/cells" | head -n 1)" '*405*'
+	like "$(cors_head -X OPTIONS -H "Origin: $origin" -H 'Access-Control-Request-Method: POST' --data-binary x "$tcp/v1/cells" | head -n 1)" '*204*' 'with a body'
+	# A page's request is one like any other.
+	is "$(curl -s "${auth[@]}" -H "Origin: $origin" "$tcp/v1/cells" -d '{"name":"a"}' | field name)" a
+	# Not on the socket, where nobody needs a token; a restart keeps the option.
+	is "$(api /v1/version -o /dev/null -D - -H "Origin: $origin" | grep -ci 'access-control\|vary' || true)" 0
+	v daemon restart
+	is "$(allowed "${auth[@]}" -H "Origin: http://localhost:5173" "$tcp/v1/cells")" http://localhost:5173
+	v daemon stop
+	# Without the option nothing is said of it.
+	v daemon start --listen "127.0.0.1:$port"
+	is "$(cors_head "${auth[@]}" -H "Origin: $origin" "$tcp/v1/version" | grep -c 'access-control\|vary' || true)" 0
+	like "$(cors_head -X OPTIONS -H "Origin: $origin" -H 'Access-Control-Request-Method: GET' "$tcp/v1/cells" | head -n 1)" '*401*'
+}
+check 'CORS: pages of named origins, and no others @r' cors
+
 outlives() {
 	own_vivd
 	v daemon start
@@ -340,9 +406,11 @@ check 'how cells end is kept: time-outs, statuses, killed keepers and kernels @r
 
 malformed() {
 	own_vivd
-	v daemon start
+	port=$((20000 + RANDOM % 20000))
+	v daemon start --listen "127.0.0.1:$port" --cors-origin https://app.example.org
 	pid=$(pid_of)
 	python3 "$E2E_DIR/badrequests.py" "$sock" "${BAD_REQUESTS:-400}" "${BAD_SEED:-1}"
+	python3 "$E2E_DIR/badrequests.py" "$port" $((${BAD_REQUESTS:-400} / 2)) "${BAD_SEED:-1}" "$(v token create)"
 	is "$(pid_of)" "$pid" 'the same process'
 }
 check 'malformed requests get 4xx' malformed

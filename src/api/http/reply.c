@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/http/cors.h"
 #include "api/http/keys.h"
 
 #define STREAM_BLOCK 65536
@@ -138,6 +139,7 @@ enum MHD_Result request_send(struct request *r)
 
 	if (!r->response)
 		return MHD_NO;
+	cors_reply(r);
 	/* What was told is written. */
 	db_flush(&r->d->db);
 	ok = MHD_queue_response(r->conn, r->status, r->response);

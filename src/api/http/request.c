@@ -84,36 +84,52 @@ static bool route_matches(const struct route *route, char **parts, int n, const 
 	return i == n;
 }
 
-bool request_route(struct request *r, const char *method, const char *url)
+/* The parts of the path, decoded; they stay with r. -1: it is none. */
+static int path_parts(struct request *r, const char *url, char *parts[MAX_PARTS])
 {
-	char *parts[MAX_PARTS], allow[128] = "";
 	int n;
 
-	/* Known methods only: the text of an unknown one is anybody's. */
-	if (!strcmp(method, "HEAD"))
-		method = "GET";
+	free(r->path);
 	r->path = xstrndup(url, strlen(url));
 	n = text_split_path(r->path, parts, MAX_PARTS);
 	for (int i = 0; i < n; i++)
 		if (!*parts[i] || !text_unescape(parts[i]))
-			n = -1;
+			return -1;
+	return n;
+}
+
+bool request_methods(struct request *r, const char *url, char methods[METHODS_SIZE])
+{
+	const char *param[ARRAY_LEN(r->param)];
+	char *parts[MAX_PARTS];
+	int n = path_parts(r, url, parts);
+	size_t len = 0;
+
+	for (unsigned i = 0; n > 0 && i < nroutes; i++)
+		if (route_matches(&routes[i], parts, n, param))
+			len += (size_t)snprintf(methods + len, METHODS_SIZE - len, "%s%s",
+						len ? ", " : "", routes[i].method);
+	return len;
+}
+
+bool request_route(struct request *r, const char *method, const char *url)
+{
+	char *parts[MAX_PARTS], allow[METHODS_SIZE];
+	int n = path_parts(r, url, parts);
+
+	/* Known methods only: the text of an unknown one is anybody's. */
+	if (!strcmp(method, "HEAD"))
+		method = "GET";
 	for (unsigned i = 0; n > 0 && i < nroutes; i++) {
 		const char *param[ARRAY_LEN(r->param)] = { NULL };
 
-		if (!route_matches(&routes[i], parts, n, param))
+		if (strcmp(routes[i].method, method) || !route_matches(&routes[i], parts, n, param))
 			continue;
-		if (strcmp(routes[i].method, method)) {
-			size_t len = strlen(allow);
-
-			snprintf(allow + len, sizeof(allow) - len, "%s%s", len ? ", " : "",
-				 routes[i].method);
-			continue;
-		}
 		r->route = &routes[i];
 		memcpy(r->param, param, sizeof(param));
 		return true;
 	}
-	if (*allow) {
+	if (request_methods(r, url, allow)) {
 		reply_error(r, ERR_METHOD_NOT_ALLOWED, "this path takes %s", allow);
 		reply_header(r, "Allow", allow);
 	} else {

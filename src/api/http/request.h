@@ -96,6 +96,8 @@ struct request {
 	uv_poll_t *hangup; /* tells when the other side went away */
 	bool gone;
 	struct op *op; /* what is being done for it; NULL: nothing */
+	bool cors; /* answers depend on the origin of pages (cors.h) ... */
+	const char *origin; /* ... and this is one that may use the API; NULL: not */
 	char *key; /* Idempotency-Key under which the answer is kept; NULL: none */
 };
 
@@ -162,6 +164,9 @@ enum MHD_Result request_send(struct request *r);
 struct request *request_new(struct server *s, struct daemon *d, struct MHD_Connection *c);
 void request_free(struct request *r);
 
+/* The methods that a path takes: "GET, PUT". False: there is no such path. */
+#define METHODS_SIZE 128
+bool request_methods(struct request *r, const char *url, char methods[METHODS_SIZE]);
 /* Finds the route, or answers 404 or 405. */
 bool request_route(struct request *r, const char *method, const char *url);
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/http/cors.h"
 #include "api/http/request.h"
 #include "api/http/text.h"
 #include "api/http/ws.h"
@@ -27,6 +28,7 @@ struct server {
 	struct daemon *d;
 	struct MHD_Daemon *mhd;
 	bool trusted;
+	const struct cors *cors;
 	uv_poll_t poll;
 	uv_prepare_t prepare;
 	uv_timer_t timer, sweep, settle;
@@ -390,6 +392,7 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 	r->can_upgrade = !strcmp(method, "GET") && !strcmp(version, "HTTP/1.1");
 	s->d->count.requests++;
 	deadline_set(m, BODY_SECONDS);
+	cors_begin(r, s->cors);
 	if (!framing_is_clear(r, version))
 		return request_send(r);
 	length = request_header(r, "Content-Length");
@@ -397,7 +400,8 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 		n = UINT64_MAX;
 	if (s->d->ending)
 		reply_error(r, ERR_ENDING, "vivd is about to end");
-	else if (!rights_find(r) || !request_route(r, method, url) || !rights_suffice(r))
+	else if (cors_preflight(r, method, url) || !rights_find(r) ||
+		 !request_route(r, method, url) || !rights_suffice(r))
 		;
 	else if (r->route->flags & ROUTE_UPLOAD)
 		upload_begin(r);
@@ -543,6 +547,7 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 
 	s->d = d;
 	s->trusted = o->trusted;
+	s->cors = o->cors;
 	list_init(&s->conns);
 	list_init(&s->waiting);
 	s->mhd =

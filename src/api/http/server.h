@@ -16,6 +16,7 @@ struct listen_options {
 	int fd; /* a listening socket; taken */
 	bool trusted; /* who can connect may do everything: the Unix socket */
 	const char *cert, *key; /* PEM; NULL: no TLS */
+	const struct cors *cors; /* NULL: no page may use it; stays */
 };
 
 struct server *server_new(struct daemon *d, const struct listen_options *o, struct err *e);
