@@ -227,14 +227,23 @@ void image_get(struct request *r)
 
 void image_tar_get(struct request *r)
 {
+	static const char *const names[] = { "format", NULL };
 	static const struct job_options options = { .answer = JOB_BYTES,
 						    .type = "application/x-tar" };
-	struct job *j = store_job(r, &options, "export");
+	bool bad = !request_query_only(r, names);
+	char *format = bad ? NULL : request_query(r, "format", &bad);
+	struct job *j = NULL;
 
-	if (!j)
-		return;
-	job_image(j, r);
-	job_start(j, r);
+	if (format && strcmp(format, "tar") && strcmp(format, "oci-archive"))
+		reply_error(r, ERR_INVALID, "'format' must be tar or oci-archive");
+	else if (!bad)
+		j = store_job(r, &options, "export");
+	if (j) {
+		job_option(j, "--format", format);
+		job_image(j, r);
+		job_start(j, r);
+	}
+	free(format);
 }
 
 static void tagged(struct job *j, json_t *result)

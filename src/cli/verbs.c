@@ -151,7 +151,9 @@ static const struct opt image_ls_opts[] = {
 static const struct opt export_opts[] = {
 	{ 'o', "output", "FILE",
 	  "write to FILE instead of standard output; .gz, .xz and .zst are compressed" },
-	{ 0, "format", "oci", "write an OCI layout to the new directory FILE" },
+	{ 0, "format", "FORMAT",
+	  "tar (the default), oci for an OCI layout in the new directory FILE, or oci-archive for "
+	  "an archive of one, which docker loads as well" },
 };
 
 static const struct opt image_rm_opts[] = {

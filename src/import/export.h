@@ -14,5 +14,8 @@ int image_export_tar(const struct image *i, struct archive *a, struct err *e);
 
 /* An OCI layout at path, which must not be there yet. ref (may be NULL): its name in there. */
 int image_export_oci(const struct image *i, const char *path, const char *ref, struct err *e);
+/* An archive of such a layout, into one that was opened. */
+int image_export_oci_archive(const struct image *i, struct archive *a, const char *ref,
+			     struct err *e);
 
 #endif

@@ -1,6 +1,11 @@
 /* An image as an OCI layout: one layer, a configuration and what leads to them. All of it follows
- * from the image, so the same image gives the same files. */
+ * from the image, so the same image gives the same files.
+ *
+ * The layout is a directory, or an archive of one. The archive is written as it is made, to a pipe
+ * if need be: an entry's name and size come before its content, so the layer is made twice, first
+ * only for its digest. With a manifest.json it is what 'docker load' takes as well. */
 #include <archive.h>
+#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,35 +16,43 @@
 
 #include "import/export.h"
 #include "import/hash.h"
+#include "import/ocidocs.h"
 #include "import/verbs.h"
 #include "store/files.h"
-#include "store/config.h"
 
-#define TIME "1980-01-02T00:00:00Z"
+#define TIME_SECONDS 315619200 /* OCI_TIME */
+#define BLOB_PATH (sizeof("blobs/sha256/") + HASH_TEXT)
 
-struct blob {
-	char hash[HASH_TEXT];
-	uint64_t size;
-};
-
+/* Where a layer goes: a file, an entry of an archive, or nowhere but into its digest. */
 struct layer_out {
-	int fd;
+	int fd; /* -1: none */
+	struct archive *archive; /* NULL: none */
 	struct hash hash;
 	uint64_t size;
 };
+
+static const char layout_text[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
 
 static int write_failed(struct err *e)
 {
 	return err_set(e, ERR_FAILED, "cannot write the layout: %s", strerror(errno));
 }
 
+/* ---- the layer ---- */
+
 static ssize_t layer_write(struct archive *a, void *data, const void *block, size_t n)
 {
 	struct layer_out *out = data;
-	ssize_t done = write(out->fd, block, n);
+	ssize_t done = (ssize_t)n;
 
+	if (out->fd >= 0)
+		done = write(out->fd, block, n);
+	if (out->archive)
+		done = archive_write_data(out->archive, block, n);
 	if (done < 0) {
-		archive_set_error(a, errno, "%s", strerror(errno));
+		const char *why = out->archive ? archive_error_string(out->archive) : NULL;
+
+		archive_set_error(a, errno, "%s", why ? why : strerror(errno));
 		return -1;
 	}
 	hash_add(&out->hash, block, (size_t)done);
@@ -47,28 +60,14 @@ static ssize_t layer_write(struct archive *a, void *data, const void *block, siz
 	return done;
 }
 
-static int blob_name(int dir, const char *temporary, const uint8_t hash[INDEX_HASH],
-		     struct blob *blob, struct err *e)
+static int layer_make(const struct image *i, int fd, struct archive *to, struct blob *blob,
+		      struct err *e)
 {
-	char name[HASH_TEXT + 16];
-
-	hash_text(hash, blob->hash);
-	snprintf(name, sizeof(name), "blobs/sha256/%s", blob->hash);
-	return renameat(dir, temporary, dir, name) < 0 ? write_failed(e) : 0;
-}
-
-static int layer_export(const struct image *i, int dir, struct blob *blob, struct err *e)
-{
-	struct layer_out out = { 0 };
+	struct layer_out out = { .fd = fd, .archive = to };
 	struct archive *a = archive_write_new();
 	uint8_t hash[INDEX_HASH];
 	int result;
 
-	out.fd = openat(dir, "blobs/layer", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (out.fd < 0) {
-		archive_write_free(a);
-		return write_failed(e);
-	}
 	hash_init(&out.hash);
 	hash_start(&out.hash);
 	archive_write_set_format_pax_restricted(a);
@@ -83,13 +82,17 @@ static int layer_export(const struct image *i, int dir, struct blob *blob, struc
 	archive_write_free(a);
 	hash_end(&out.hash, hash);
 	hash_fini(&out.hash);
+	hash_text(hash, blob->hash);
 	blob->size = out.size;
-	if (close(out.fd) < 0 && !result)
-		result = write_failed(e);
-	return result ? result : blob_name(dir, "blobs/layer", hash, blob, e);
+	return result;
 }
 
-/* ---- documents ---- */
+static void blob_path(const struct blob *b, char path[BLOB_PATH])
+{
+	snprintf(path, BLOB_PATH, "blobs/sha256/%s", b->hash);
+}
+
+/* ---- as a directory ---- */
 
 static int text_export(int dir, const char *name, const char *text, size_t len, struct err *e)
 {
@@ -103,161 +106,52 @@ static int text_export(int dir, const char *name, const char *text, size_t len, 
 	return result;
 }
 
-static int text_export_blob(int dir, const char *text, size_t len, struct blob *blob, struct err *e)
+static int text_export_blob(int dir, const struct oci_text *t, struct err *e)
 {
-	uint8_t hash[INDEX_HASH];
-	struct hash h;
+	char path[BLOB_PATH];
 
-	hash_init(&h);
-	hash_start(&h);
-	hash_add(&h, text, len);
-	hash_end(&h, hash);
-	hash_fini(&h);
-	blob->size = len;
-	if (text_export(dir, "blobs/text", text, len, e) < 0)
-		return -1;
-	return blob_name(dir, "blobs/text", hash, blob, e);
+	blob_path(&t->blob, path);
+	return text_export(dir, path, t->p, t->len, e);
 }
 
-/* What a tag is called in an OCI configuration, and whether its values are keys of an object. */
-static const struct {
-	uint32_t tag;
-	const char *key;
-	enum { ONE, LIST, KEYS, PAIRS } form;
-} members[] = {
-	{ CONFIG_ENTRYPOINT, "Entrypoint", LIST },
-	{ CONFIG_CMD, "Cmd", LIST },
-	{ CONFIG_ENV, "Env", LIST },
-	{ CONFIG_USER, "User", ONE },
-	{ CONFIG_WORKDIR, "WorkingDir", ONE },
-	{ CONFIG_LABEL, "Labels", PAIRS },
-	{ CONFIG_PORT, "ExposedPorts", KEYS },
-	{ CONFIG_VOLUME, "Volumes", KEYS },
-	{ CONFIG_STOP_SIGNAL, "StopSignal", ONE },
-};
-
-static void member_write(FILE *f, const struct config_item *item, unsigned form)
+static int layer_export(const struct image *i, int dir, struct blob *layer, struct err *e)
 {
-	const char *equal = memchr(item->value, '=', item->len);
-	size_t key = form == PAIRS && equal ? (size_t)(equal - item->value) : item->len;
+	int fd = openat(dir, "blobs/layer", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), result;
+	char path[BLOB_PATH];
 
-	json_bytes(f, item->value, key);
-	if (form == KEYS)
-		fputs(":{}", f);
-	if (form == PAIRS) {
-		fputc(':', f);
-		json_bytes(f, equal ? equal + 1 : "", equal ? item->len - key - 1 : 0);
-	}
+	if (fd < 0)
+		return write_failed(e);
+	result = layer_make(i, fd, NULL, layer, e);
+	if (close(fd) < 0 && !result)
+		result = write_failed(e);
+	if (result)
+		return result;
+	blob_path(layer, path);
+	return renameat(dir, "blobs/layer", dir, path) < 0 ? write_failed(e) : 0;
 }
 
-/* All values of one tag; false when there are none. */
-static bool members_write(FILE *f, const struct image *i, unsigned m, bool first)
+static int layout_export(const struct image *i, int dir, const char *ref, struct err *e)
 {
-	static const char *const starts[] = { "", "[", "{", "{" }, *const ends[] = { "", "]", "}",
-										     "}" };
-	struct config_item item;
-	size_t len, at = 0;
-	const void *config = index_config(&i->ix, &len);
-	bool any = false;
-
-	while (!config_next(config, len, &at, &item)) {
-		if (item.tag != members[m].tag)
-			continue;
-		if (any)
-			fputc(',', f);
-		else
-			fprintf(f, "%s\"%s\":%s", first ? "" : ",", members[m].key,
-				starts[members[m].form]);
-		any = true;
-		member_write(f, &item, members[m].form);
-	}
-	if (any)
-		fputs(ends[members[m].form], f);
-	return any;
-}
-
-static void value_write(FILE *f, const struct image *i, uint32_t tag, const char *otherwise)
-{
-	struct config_item item;
-	size_t len, at = 0;
-	const void *config = index_config(&i->ix, &len);
-
-	while (!config_next(config, len, &at, &item))
-		if (item.tag == tag) {
-			json_bytes(f, item.value, item.len);
-			return;
-		}
-	json_bytes(f, otherwise, strlen(otherwise));
-}
-
-static void config_write(FILE *f, const struct image *i, const struct blob *layer)
-{
-	bool any = false;
-
-	fputs("{\"architecture\":", f);
-	value_write(f, i, CONFIG_ARCH, "amd64");
-	fputs(",\"os\":", f);
-	value_write(f, i, CONFIG_OS, "linux");
-	fputs(",\"created\":\"" TIME "\",\"config\":{", f);
-	for (unsigned m = 0; m < ARRAY_LEN(members); m++)
-		any |= members_write(f, i, m, !any);
-	fprintf(f, "},\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:%s\"]}}", layer->hash);
-}
-
-static int documents_export(const struct image *i, int dir, const char *ref,
-			    const struct blob *layer, struct err *e)
-{
-	static const char layout[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
-	struct blob config, manifest;
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	struct oci_documents d = { 0 };
+	struct blob layer;
 	int result;
 
-	if (!f)
-		return err_set(e, ERR_FAILED, "out of memory");
-	config_write(f, i, layer);
-	fflush(f);
-	result = text_export_blob(dir, text, len, &config, e);
-	rewind(f);
-	if (!result) {
-		fprintf(f,
-			"{\"schemaVersion\":2,\"mediaType\":\"application/"
-			"vnd.oci.image.manifest.v1+json\","
-			"\"config\":{\"mediaType\":\"application/vnd.oci.image.config.v1+json\","
-			"\"digest\":\"sha256:%s\",\"size\":%llu},"
-			"\"layers\":[{\"mediaType\":\"application/vnd.oci.image.layer.v1.tar\","
-			"\"digest\":\"sha256:%s\",\"size\":%llu}]}",
-			config.hash, (unsigned long long)config.size, layer->hash,
-			(unsigned long long)layer->size);
-		fflush(f);
-		result = text_export_blob(dir, text, len, &manifest, e);
-		rewind(f);
-	}
-	if (!result) {
-		fprintf(f,
-			"{\"schemaVersion\":2,\"manifests\":[{\"mediaType\":\"application/"
-			"vnd.oci.image.manifest.v1+json\",\"digest\":\"sha256:%s\",\"size\":%llu",
-			manifest.hash, (unsigned long long)manifest.size);
-		if (ref) {
-			fputs(",\"annotations\":{\"org.opencontainers.image.ref.name\":", f);
-			json_bytes(f, ref, strlen(ref));
-			fputs("}", f);
-		}
-		fputs("}]}", f);
-		fflush(f);
-		result = text_export(dir, "index.json", text, len, e);
-	}
+	if (layer_export(i, dir, &layer, e) < 0)
+		return -1;
+	oci_documents_make(i, ref, &layer, &d);
+	result = text_export_blob(dir, &d.config, e);
 	if (!result)
-		result = text_export(dir, "oci-layout", layout, sizeof(layout) - 1, e);
-	fclose(f);
-	free(text);
+		result = text_export_blob(dir, &d.manifest, e);
+	if (!result)
+		result = text_export(dir, "index.json", d.index.p, d.index.len, e);
+	if (!result)
+		result = text_export(dir, "oci-layout", layout_text, sizeof(layout_text) - 1, e);
+	oci_documents_free(&d);
 	return result;
 }
 
 int image_export_oci(const struct image *i, const char *path, const char *ref, struct err *e)
 {
-	struct blob layer;
 	int dir, result;
 
 	if (mkdir(path, 0777) < 0)
@@ -269,12 +163,95 @@ int image_export_oci(const struct image *i, const char *path, const char *ref, s
 	if (dir < 0 || mkdirat(dir, "blobs", 0777) < 0 || mkdirat(dir, "blobs/sha256", 0777) < 0)
 		result = write_failed(e);
 	else
-		result = layer_export(i, dir, &layer, e);
-	if (!result)
-		result = documents_export(i, dir, ref, &layer, e);
+		result = layout_export(i, dir, ref, e);
 	if (dir >= 0)
 		close(dir);
 	if (result < 0)
 		tree_remove(AT_FDCWD, path);
+	return result;
+}
+
+/* ---- as an archive ---- */
+
+static int entry_begin(struct archive *a, const char *path, mode_t mode, uint64_t size,
+		       struct err *e)
+{
+	struct archive_entry *ae = archive_entry_new();
+	int result;
+
+	archive_entry_set_pathname(ae, path);
+	archive_entry_set_mode(ae, mode);
+	archive_entry_set_size(ae, (int64_t)size);
+	archive_entry_set_mtime(ae, TIME_SECONDS, 0);
+	result = archive_write_header(a, ae);
+	archive_entry_free(ae);
+	return result < ARCHIVE_WARN ? err_set(e, ERR_FAILED, "cannot write the archive: %s",
+					       archive_error_string(a))
+				     : 0;
+}
+
+static int entry_text(struct archive *a, const char *path, const char *text, size_t len,
+		      struct err *e)
+{
+	if (entry_begin(a, path, S_IFREG | 0644, len, e) < 0)
+		return -1;
+	if (archive_write_data(a, text, len) != (ssize_t)len)
+		return err_set(e, ERR_FAILED, "cannot write the archive: %s",
+			       archive_error_string(a));
+	return 0;
+}
+
+static int entry_blob(struct archive *a, const struct oci_text *t, struct err *e)
+{
+	char path[BLOB_PATH];
+
+	blob_path(&t->blob, path);
+	return entry_text(a, path, t->p, t->len, e);
+}
+
+/* The layer once more, which must be the same. */
+static int entry_layer(struct archive *a, const struct image *i, const struct blob *layer,
+		       struct err *e)
+{
+	struct blob again;
+	char path[BLOB_PATH];
+
+	blob_path(layer, path);
+	if (entry_begin(a, path, S_IFREG | 0644, layer->size, e) < 0 ||
+	    layer_make(i, -1, a, &again, e) < 0)
+		return -1;
+	if (again.size != layer->size || strcmp(again.hash, layer->hash) != 0)
+		return err_set(e, ERR_FAILED,
+			       "the image changed while it was exported" REMEDY
+			       "'viv image verify' tells more");
+	return 0;
+}
+
+int image_export_oci_archive(const struct image *i, struct archive *a, const char *ref,
+			     struct err *e)
+{
+	struct oci_documents d = { 0 };
+	struct blob layer;
+	int result;
+
+	if (layer_make(i, -1, NULL, &layer, e) < 0)
+		return -1;
+	oci_documents_make(i, ref, &layer, &d);
+	result = entry_text(a, "oci-layout", layout_text, sizeof(layout_text) - 1, e);
+	if (!result)
+		result = entry_text(a, "index.json", d.index.p, d.index.len, e);
+	if (!result)
+		result = entry_text(a, "manifest.json", d.docker.p, d.docker.len, e);
+	if (!result)
+		result = entry_begin(a, "blobs/", S_IFDIR | 0755, 0, e);
+	if (!result)
+		result = entry_begin(a, "blobs/sha256/", S_IFDIR | 0755, 0, e);
+	if (!result)
+		result = entry_blob(a, &d.manifest, e);
+	if (!result)
+		result = entry_blob(a, &d.config, e);
+	if (!result)
+		result = entry_layer(a, i, &layer, e);
+	oci_documents_free(&d);
 	return result;
 }

@@ -1,5 +1,6 @@
-/* viv image export: an image as a tar archive. Names sorted, the one time of the image, owners by
- * number: the same image gives the same bytes, and importing them gives the same tree again. */
+/* viv image export: an image as a tar archive, or as an OCI layout (ocilayout.c). Names sorted, the
+ * one time of the image, owners by number: the same image gives the same bytes, and importing them
+ * gives the same tree again. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -233,7 +234,14 @@ static ssize_t fd_write(struct archive *a, void *data, const void *block, size_t
 	return done;
 }
 
-static int export_to(const struct image *i, int fd, const char *name, struct err *e)
+/* What an archive is of: the files of the image, or an OCI layout. */
+struct wanted {
+	const struct image *image;
+	bool oci;
+	const char *ref; /* the image's name in a layout; NULL: none */
+};
+
+static int export_to(const struct wanted *w, int fd, const char *name, struct err *e)
 {
 	struct archive *a = archive_write_new();
 	int result;
@@ -252,7 +260,8 @@ static int export_to(const struct image *i, int fd, const char *name, struct err
 		result = err_set(e, ERR_FAILED, "cannot write the archive: %s",
 				 archive_error_string(a));
 	} else {
-		result = image_export_tar(i, a, e);
+		result = w->oci ? image_export_oci_archive(w->image, a, w->ref, e)
+				: image_export_tar(w->image, a, e);
 		if (!result && archive_write_close(a) != ARCHIVE_OK)
 			result = err_set(e, ERR_FAILED, "cannot write the archive: %s",
 					 archive_error_string(a));
@@ -324,16 +333,16 @@ static int output_end(struct output *o, const char *name, bool failed, struct er
 	return 0;
 }
 
-static int export_tar(const struct image *image, const char *output, struct err *e)
+static int export_archive(const struct wanted *w, const char *output, struct err *e)
 {
 	struct output o;
 	int result;
 
 	if (!output)
-		return export_to(image, 1, "", e);
+		return export_to(w, 1, "", e);
 	if (output_open(&o, output, e) < 0)
 		return -1;
-	result = export_to(image, o.fd, output, e);
+	result = export_to(w, o.fd, output, e);
 	return output_end(&o, output, result < 0, e);
 }
 
@@ -342,28 +351,33 @@ int verb_export(struct store *s, int argc, char **argv)
 	const char *output = NULL, *format = "tar";
 	const struct option options[] = { { "output", 'o', &output, NULL },
 					  { "format", 0, &format, NULL } };
-	bool oci;
+	struct wanted w = { 0 };
 	struct image image;
+	bool layout;
 	struct err e;
 	int result;
 
 	if (options_parse(argc, argv, options, ARRAY_LEN(options), 1, 1) < 0)
 		return ERR_USAGE;
-	oci = !strcmp(format, "oci");
-	if (!oci && strcmp(format, "tar"))
-		return fail(ERR_USAGE, "--format '%s': one of tar, oci", format);
+	layout = !strcmp(format, "oci");
+	w.oci = !strcmp(format, "oci-archive");
+	if (!layout && !w.oci && strcmp(format, "tar"))
+		return fail(ERR_USAGE, "--format '%s': one of tar, oci, oci-archive", format);
 	if (output && !strcmp(output, "-"))
 		output = NULL;
-	if (oci && !output)
-		return fail(ERR_USAGE, "an OCI layout is a directory" REMEDY "use -o DIR");
+	if (layout && !output)
+		return fail(ERR_USAGE, "an OCI layout is a directory" REMEDY
+				       "use -o DIR, or --format oci-archive for one file");
 	if (!output && isatty(1))
 		return fail(ERR_USAGE, "standard output is a terminal" REMEDY "use -o FILE");
 	if (image_open(s, argv[1], &image, &e) < 0)
 		return report(&e);
 	umask(caller_umask());
 	progress_start("export", false);
-	result = oci ? image_export_oci(&image, output, tag_is_valid(argv[1]) ? argv[1] : NULL, &e)
-		     : export_tar(&image, output, &e);
+	w.image = &image;
+	w.ref = tag_is_valid(argv[1]) ? argv[1] : NULL;
+	result = layout ? image_export_oci(&image, output, w.ref, &e)
+			: export_archive(&w, output, &e);
 	progress_end();
 	if (!result && output && report_is_json())
 		image_made(image.hash, NULL);

@@ -7,6 +7,7 @@ names for it, and its body is what the document's schema says. The steps below a
 import http.client
 import io
 import json
+import os
 import re
 import socket
 import subprocess
@@ -528,6 +529,19 @@ def images():
             problems.append("export")
     if put("/v1/images", out, 201)["id"] != a["id"]:
         problems.append("what is exported gives another image")
+    viv = os.path.join(os.path.dirname(sys.argv[1]), "viv")
+    for form in ("tar", "oci-archive"):
+        r, out = raw("GET", "/v1/images/org%2Fsmall:1/tar?format=" + form)
+        if r.status != 200 or out != subprocess.run([viv, "image", "export", "--format", form, "org/small:1"], stdout=subprocess.PIPE, check=True).stdout:
+            problems.append(f"export as {form} is not what viv exports")
+    b = put("/v1/images?tag=oci", out, 201)
+    r, again = raw("GET", "/v1/images/oci/tar?format=oci-archive")
+    if put("/v1/images?format=oci", again, 201)["id"] != b["id"]:
+        problems.append("an OCI archive gives another image")
+    raw("DELETE", "/v1/images/oci")
+    for bad in ("format=oci", "format=", "format=zip", "format=%ff", "format=tar&other=1", "output=/tmp/x", "format=--output"):
+        call("GET", "/v1/images/small/tar?" + bad, want=400)
+    call("GET", "/v1/images/none/tar?format=oci-archive", want=404)
     call("GET", "/v1/images/small/tar", want=200)
     call("GET", "/v1/images/none/tar", want=404)
     if call("POST", "/v1/images/small/verify", {}, 200)["damaged"] or call("POST", "/v1/images/verify", {}, 200)["problems"]:

@@ -74,6 +74,16 @@ round_trip() {
 	listing back >got
 	diff want got
 	is "$(image import -q a.tar)" "$(image ls -q)" 'the archive gives the image again'
+	image export t --format oci -o layout
+	image export t --format oci-archive -o oci.tar
+	image export t --format oci-archive | cmp - oci.tar
+	tar --one-top-level=unpacked -xf oci.tar
+	is "$(diff -r layout unpacked)" 'Only in unpacked: manifest.json'
+	is "$(cd unpacked/blobs/sha256 && sha256sum -- * | awk '$1 != $2')" '' 'blobs have their digests as names'
+	for f in oci docker auto; do is "$(image import -q --format $f oci.tar)" "$(image import -q layout)" "--format $f"; done
+	image export t --format oci-archive -o oci.tar.gz
+	gunzip <oci.tar.gz | cmp - oci.tar
+	image rm "$(image import -q layout)"
 	for f in c.tar.gz c.tar.xz c.tar.zst; do
 		image export t -o "$f"
 		is "$(image import -q "$f")" "$(image ls -q)" "$f"
@@ -97,7 +107,7 @@ export_fails() {
 	mkdir to
 	echo old >to/x.tar
 	chmod 600 to/x.tar
-	for f in tar oci; do
+	for f in tar oci oci-archive; do
 		(ulimit -f 500 && exits 1 image export t --format $f -o to/new)
 		like "$(cat err)" 'viv: cannot write the *: File too large'
 		is "$(ls -A to)" x.tar "after $f"

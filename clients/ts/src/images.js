@@ -59,9 +59,14 @@ export class Images {
 		return this.#transport.json('POST', '/v1/images', { body: { path, ...importFields(o) }, signal: o.signal });
 	}
 
-	/** A tar archive of it. @param {string} image @param {Abortable} [o] @returns {AsyncGenerator<Buffer, void, void>} */
+	/**
+	 * A tar archive of its files, or of an OCI layout.
+	 * @param {string} image
+	 * @param {Abortable & {format?: 'tar' | 'oci-archive'}} [o]
+	 * @returns {AsyncGenerator<Buffer, void, void>}
+	 */
 	async *export(image, o = {}) {
-		yield* parts(await this.#transport.request('GET', `${at(image)}/tar`, { signal: o.signal }), o.signal);
+		yield* parts(await this.#transport.request('GET', `${at(image)}/tar`, { query: { format: o.format }, signal: o.signal }), o.signal);
 	}
 
 	/** @param {string} image @param {string} tag @param {Abortable} [o] @returns {Promise<ImageMade>} */

@@ -380,6 +380,10 @@ test('images', async () => {
 	for await (const part of viv.images.export('ts/other'))
 		size += part.length;
 	assert.ok(size > 0);
+	const oci = [];
+	for await (const part of viv.images.export('ts/other', { format: 'oci-archive' }))
+		oci.push(part);
+	assert.equal(Buffer.concat(oci).subarray(0, 10).toString(), 'oci-layout');
 	assert.equal((await viv.images.verify('ts/other')).damaged, 0);
 	await assert.rejects(viv.images.import(Buffer.from('no archive')), refused('not_imported', 422));
 	const c = await viv.cells.create({ name: `of-image-${randomUUID()}`, image: 'ts/other' });

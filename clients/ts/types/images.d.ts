@@ -33,8 +33,15 @@ export class Images {
      * @returns {Promise<ImageMade>}
      */
     importPath(path: string, o?: (import("./types.js").Abortable & import("./types.js").ImportOptions) | undefined): Promise<ImageMade>;
-    /** A tar archive of it. @param {string} image @param {Abortable} [o] @returns {AsyncGenerator<Buffer, void, void>} */
-    export(image: string, o?: import("./types.js").Abortable | undefined): AsyncGenerator<Buffer, void, void>;
+    /**
+     * A tar archive of its files, or of an OCI layout.
+     * @param {string} image
+     * @param {Abortable & {format?: 'tar' | 'oci-archive'}} [o]
+     * @returns {AsyncGenerator<Buffer, void, void>}
+     */
+    export(image: string, o?: (import("./types.js").Abortable & {
+        format?: 'tar' | 'oci-archive';
+    }) | undefined): AsyncGenerator<Buffer, void, void>;
     /** @param {string} image @param {string} tag @param {Abortable} [o] @returns {Promise<ImageMade>} */
     tag(image: string, tag: string, o?: import("./types.js").Abortable | undefined): Promise<ImageMade>;
     /** A tag, and with its last tag the image. @param {string} image @param {Abortable & {force?: boolean}} [o] @returns {Promise<void>} */

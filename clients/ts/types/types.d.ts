@@ -146,6 +146,18 @@ export type CellSpec = {
      */
     user?: string;
     /**
+     * a further group of the cell's processes: a name of its /etc/group, or a number
+     */
+    group_add?: string[];
+    /**
+     * limit of each process, such as nofile=1024:4096 or core=0; -1 is unlimited
+     */
+    ulimits?: Record<string, string>;
+    /**
+     * the cell cannot write to its root file system, only to mounts, volumes, --tmpfs, /dev and /dev/shm
+     */
+    read_only?: boolean;
+    /**
      * show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST
      */
     mounts?: Mount[];
