@@ -41,6 +41,7 @@ const char *verb_usage(const struct verb *v, char *text, size_t size);
 
 int run_main(struct args *a, struct err *e);
 int create_main(struct args *a, struct err *e);
+int attach_main(struct args *a, struct err *e);
 int exec_main(struct args *a, struct err *e);
 int shell_main(struct args *a, struct err *e);
 int start_main(struct args *a, struct err *e);

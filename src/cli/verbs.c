@@ -28,6 +28,13 @@ static const struct opt exec_opts[] = {
 
 static const struct opt shell_opts[] = { PROCESS_OPTS("the user's home") };
 
+static const struct opt attach_opts[] = {
+	{ 0, "logs", NULL, "show the kept output first" },
+	{ 0, "no-stdin", NULL, "do not connect viv's standard input" },
+	{ 0, "detach-keys", "KEYS", "keys that detach from a terminal (ctrl-p,ctrl-q)" },
+	{ 0, "sig-proxy", "BOOL", "forward signals to the process (true)" },
+};
+
 static const struct opt start_opts[] = {
 	{ 'a', "attach", NULL,
 	  "show the cell's output until it ends, and exit with its exit status" },
@@ -279,6 +286,13 @@ const struct verb verbs[] = {
 	  OPTS(shell_opts), .flags = VERB_GUEST,
 	  .about = "Starts the login shell of the cell's user (from the cell's /etc/passwd, "
 		   "otherwise /bin/sh), with a terminal if viv has one." },
+	{ "attach", "attach to a running cell", attach_main, .args = "CELL[:PROCESS]", .min = 1,
+	  .max = 1, OPTS(attach_opts), .flags = VERB_GUEST,
+	  .about = "Shows the output of a detached cell's command, or of one of its detached "
+		   "processes, and exits with its exit status.\n"
+		   "Standard input is connected if the cell was started with -i; its end is the "
+		   "end of the command's input.\n"
+		   "With -t, the detach keys leave the command running and end viv." },
 	{ "logs", "show the output of a detached cell or process", logs_main,
 	  .args = "CELL[:PROCESS]", .min = 1, .max = 1, OPTS(logs_opts),
 	  .about = "Shows the output of a detached cell, or of one of its detached processes; "
