@@ -59,8 +59,10 @@ static int attached_run(struct run_options *o, struct err *e)
 		status = report(e);
 	stored = rootfs.stored;
 	rootfs_close(&rootfs);
-	if (o->rm && o->name)
+	if (o->rm && o->name) {
+		run_release();
 		cell_drop(o->name);
+	}
 	if (status == 127 && words && !stored && is_image(words[0]) && !o->quiet)
 		warn("'%s' looks like an image" REMEDY "to run one: viv run --image %s%s%s",
 		     words[0], words[0], words[1] ? " -- " : "", words[1] ? words[1] : "");

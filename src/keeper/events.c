@@ -10,6 +10,7 @@
 
 static struct keep_msg ring[KEEP_EVENTS];
 static uint64_t next = 1;
+static int left = -1; /* RUN/cells/ID.end, locked */
 
 uint64_t events_next(void)
 {
@@ -67,16 +68,23 @@ void event_leave(void)
 {
 	struct err e;
 	char name[KEEP_ID_LEN + 8];
-	int dir, fd;
+	int dir;
 
 	if (!(keeper.leave || keeper.word) || !keeper.id[0] || (dir = keep_cells_dir(&e)) < 0)
 		return;
 	snprintf(name, sizeof(name), "%s.end", keeper.id);
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	left = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	/* Not closed: the lock goes with us. */
-	if (fd >= 0) {
-		flock(fd, LOCK_EX);
-		(void)!write(fd, event_get(next - 1), sizeof(struct keep_msg));
+	if (left >= 0) {
+		flock(left, LOCK_EX);
+		(void)!write(left, event_get(next - 1), sizeof(struct keep_msg));
 	}
 	close(dir);
+}
+
+void run_release(void)
+{
+	if (left >= 0)
+		close(left);
+	left = -1;
 }

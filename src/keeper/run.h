@@ -37,6 +37,9 @@ void run_env_set(struct run_options *o, const char *text);
 int run_options_finish(struct run_options *o, bool stored, struct err *e);
 /* Starts the cell and stays with it to its end: the exit status, or -1: it could not start. */
 int run_cell(const struct run_options *o, struct rootfs *p, struct err *e);
+/* Before somebody who has run a cell waits for vivd, which waits until the cell's keeper has left
+ * its disks: they are closed, and the record of the cell's end is no longer locked. */
+void run_release(void);
 /* All of it: opens what the options name, completes them, and does as run_cell. */
 int run_command(struct run_options *o, struct err *e);
 /* S3 mounts (s3.c): is src one; starts its viv-s3, whose socket the cell gets. */

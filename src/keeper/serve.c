@@ -306,11 +306,13 @@ static void hello(struct client *c, const struct keep_msg *in)
 {
 	struct keep_msg m = { .type = KEEP_HELLO };
 	const struct kproc *first = proc_by_num(KEEP_FIRST);
+	/* 'viv run --rm --name' has vivd remove the cell, which is over by then. */
+	bool stays = !keeper.detached && keeper.o->rm;
 
 	keeper.word |= in->flags & KEEP_WORD;
 	m.hello = (struct keep_hello){ .version = KEEP_VERSION,
 				       .state = keeper.state,
-				       .keeper_pid = getpid(),
+				       .keeper_pid = stays ? 0 : getpid(),
 				       .kernel_pid = keeper.kernel->pid,
 				       .started = keeper.started,
 				       .next_event = events_next(),

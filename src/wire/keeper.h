@@ -173,7 +173,9 @@ enum keep_reason {
 
 struct keep_hello {
 	uint32_t version, state; /* enum keep_state */
-	int32_t keeper_pid, kernel_pid; /* on the host */
+	/* on the host; keeper_pid 0: its process goes on after the cell, which ends with the
+	 * socket */
+	int32_t keeper_pid, kernel_pid;
 	int64_t started; /* nanoseconds since 1970 */
 	uint64_t next_event, first_event; /* the oldest that is kept */
 	char id[KEEP_ID_LEN + 1];
