@@ -136,6 +136,25 @@ static bool is_sayable(const struct run_options *o, char **words)
 	return env_unsayable(o) == NULL;
 }
 
+void run_spec(struct run_options *o, char **words, struct buf *ret)
+{
+	struct run_mount mounts[SPEC_MAX_MOUNTS];
+	uint64_t given = o->given;
+	struct err e;
+
+	if (o->rm || !is_sayable(o, words))
+		return;
+	memcpy(mounts, o->mounts, sizeof(mounts));
+	if (mounts_absolute(o, &e) == 0) {
+		o->given |= 1ULL << SET_COMMAND;
+		buf_add_text(ret, "{");
+		run_options_write(o, 0, ret);
+		buf_add_text(ret, "}");
+	}
+	o->given = given;
+	memcpy(o->mounts, mounts, sizeof(mounts));
+}
+
 /* The keeper reads the same words again. */
 static int keeper_start(const struct run_options *o, char **words, struct err *e)
 {

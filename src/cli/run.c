@@ -6,6 +6,7 @@
 #include "cli/create.h"
 #include "cli/pooled.h"
 #include "cli/vivd.h"
+#include "store/runspec.h"
 
 /* NAME:TAG, as docker run takes an image. */
 static bool is_image(const char *word)
@@ -41,19 +42,37 @@ static void cell_drop(const char *name)
 		report(&e);
 }
 
-/* In a cell that waits for it, or in one of its own. */
-static int attached_run(struct run_options *o, struct err *e)
+/* What 'viv start' is to run when vivd did not make the cell. */
+static void spec_keep(const struct run_options *o, const struct rootfs *rootfs,
+		      const struct buf *spec)
+{
+	int err = rootfs->kept ? runspec_write(&rootfs->disk, (char *)spec->p, spec->len) : 0;
+
+	if (err && !o->quiet)
+		warn("cannot keep the settings of cell '%s', so 'viv start' will not use them: %s",
+		     o->name, strerror(-err));
+}
+
+/* In a cell that waits for it, or in one of its own. all: the words of the command line. */
+static int attached_run(struct run_options *o, char **all, struct err *e)
 {
 	static struct rootfs rootfs;
 	char **words = o->argv;
+	struct buf spec = { 0 };
 	bool stored;
 	int status = -1;
 
 	if (o->rm && o->name && name_is_free(o->name, e) < 0)
 		return -1;
+	/* The image completes the options later. */
+	if (o->name)
+		run_spec(o, all, &spec);
 	if (rootfs_open(&rootfs, o, e) == 0 && run_options_finish(o, rootfs.stored, e) == 0 &&
-	    !run_pooled(o, &rootfs, &status, e))
+	    !run_pooled(o, &rootfs, &status, e)) {
+		spec_keep(o, &rootfs, &spec);
 		status = run_cell(o, &rootfs, e);
+	}
+	buf_free(&spec);
 	/* Before what else there is to say. */
 	if (status < 0)
 		status = report(e);
@@ -79,5 +98,5 @@ int run_main(struct args *a, struct err *e)
 		return verb_help(a->verb), 0;
 	if (r < 0)
 		return -1;
-	return o.detach ? detached_run(&o, a->argv + 1, e) : attached_run(&o, e);
+	return o.detach ? detached_run(&o, a->argv + 1, e) : attached_run(&o, a->argv + 1, e);
 }

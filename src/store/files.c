@@ -15,15 +15,27 @@
 #define REMOVE_DEPTH 24
 #define REWINDS_MAX 100000
 
+int file_open(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int file_read_all(int dir, const char *name, size_t max, char **ret_text, size_t *ret_size)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err = 0;
+	return file_read_fd(file_open(dir, name), max, ret_text, ret_size);
+}
+
+int file_read_fd(int fd, size_t max, char **ret_text, size_t *ret_size)
+{
 	struct stat st;
 	size_t done = 0;
 	char *text = NULL;
+	int err = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) < 0)
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))

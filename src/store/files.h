@@ -8,6 +8,10 @@
 /* The content of a regular file as a new NUL-terminated buffer. -EFBIG: more than max bytes. */
 int must_check file_read_all(int dir, const char *name, size_t max, char **ret_text,
 			     size_t *ret_size_or_NULL);
+/* The same in two steps; the first gives a descriptor, the second takes it, or an error of the
+ * first. */
+int must_check file_open(int dir, const char *name);
+int must_check file_read_fd(int fd, size_t max, char **ret_text, size_t *ret_size_or_NULL);
 /* The file has this content or the old one, whatever happens; synced. */
 int must_check file_replace(int dir, const char *name, const void *data, size_t size);
 /* The same, but for dir_sync(dir, "."): until then it may have the old one again after a power

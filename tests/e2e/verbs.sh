@@ -68,6 +68,87 @@ one_world() {
 }
 check 'one world: cells of run, of the API, of others @r' one_world
 
+# What 'viv run' made in the foreground is started with the settings of its last run.
+start_again() {
+	world
+	local f
+	mkdir m
+	echo here >m/f
+	exits 4 viv --name w --env A=1 --workdir /tmp --mount ./m:/m -- sh -c 'echo "$A $PWD $(cat /m/f)"; exit 4'
+	is "$(v inspect --json w | field spec.command.2)" 'echo "$A $PWD $(cat /m/f)"; exit 4'
+	f=$(find data -name run.json)
+	is "$(stat -c %a "$f")" 600
+	exits 4 v start -a w
+	is "$(cat out)" '1 /tmp here'
+	# Also those of a run that vivd did not see; with limits that were changed since.
+	v daemon stop
+	exits 0 viv --name w -- sh -c 'echo second; exec sleep "${N:-0}"'
+	exits 0 v start -a w
+	is "$(cat out)" second
+	v update --pids 77 w >/dev/null
+	exits 0 v start -a w
+	is "$(v inspect --json w | field spec.limits.pids)" 77
+	exits 0 viv --name w -e N=1000 -- sh -c 'echo second; exec sleep "${N:-0}"' &
+	soon state_is w running
+	v restart -t 0 w >/dev/null
+	wait $! || true
+	state_is w running
+	soon eval '[[ $(v logs w) == second ]]'
+	v stop -t 0 w >/dev/null
+	# Settings that a client of vivd gave stay.
+	v run -d --name w -- sh -c 'echo third' >/dev/null
+	v wait w >/dev/null
+	exits 0 viv --name w -- echo fourth
+	exits 0 v start -a w
+	is "$(cat out)" third
+	# A cell that is to go keeps none. vivd, which knows it, does not wait for viv.
+	exits 0 viv --rm --name gone -- sleep 1
+	exits 3 v inspect gone
+	is "$(find data -name run.json)" "$f"
+}
+check 'a cell that viv run made is started again with its command @r' start_again
+
+# Those that vivd does not take: the cell has no command then, and waits for what exec brings.
+start_refused() {
+	world
+	local f
+	exits 0 viv --name w -- sh -c 'echo ran >>/root/ran'
+	f=$(find data -name run.json)
+	waits() { # what was done to the file
+		v start w >/dev/null
+		is "$(v exec w cat /root/ran)" ran "$1"
+		v stop -t 0 w >/dev/null
+		exits 0 viv --name w -- sh -c ': >/root/ran; echo ran >>/root/ran'
+	}
+	chmod 644 "$f"
+	waits 'a file that others can read'
+	mv "$f" other
+	ln -s "$PWD/other" "$f"
+	waits 'a link'
+	echo '{"command":"sh"}' >"$f"
+	waits 'settings that are not valid'
+	echo '{"command":["sh"],"command":["true"]}' >"$f"
+	waits 'the same field twice'
+	head -c 2000000 /dev/zero >"$f"
+	waits 'too many bytes'
+	rm "$f"
+	mkfifo -m 600 "$f"
+	waits 'a pipe'
+	rm -f "$f"
+	waits 'none'
+	if ((EUID == 0)); then
+		chown 12345 "$f"
+		waits 'the file of another user'
+	fi
+	grep -q 'the settings of its last run are not used' state/vivarium/vivd.log
+	# What JSON cannot carry is not kept, and nothing older either.
+	exits 0 viv --name w -- sh -c "$(printf ': \377')"
+	[[ ! -e $f ]]
+	v start w >/dev/null
+	state_is w running
+}
+check 'settings of a run that vivd refuses @r' start_refused
+
 lifecycle() {
 	world
 	is "$(v create --name c --env A=1 --workdir /tmp --memory 64M --pids 50 -- sh -c 'echo "$A $PWD"; exec sleep 1000')" c

@@ -359,12 +359,12 @@ check 'clients that race on one name @r' racing
 
 others() {
 	own_vivd
-	viv --name old -- sh -c 'echo 1 >/root/f'
+	viv --name old -- sh -c 'echo 1 >>/root/f; test $(wc -l </root/f) = 1 || exec sleep 300'
 	viv --detach --name d -- sleep 300 >/dev/null
 	v daemon start
 	is "$(api /v1/cells | python3 -c 'import json,sys; print(*sorted((c["name"], c["state"]) for c in json.load(sys.stdin)["cells"]))')" "('d', 'running') ('old', 'stopped')"
 	is "$(api /v1/cells/old/start -X POST | field state)" running
-	is "$(run_in old cat /root/f)" 1
+	is "$(run_in old cat /root/f)" $'1\n1'
 	viv --detach --name e -- sleep 300 >/dev/null
 	soon state_is e running
 	v stop -t 0 d >/dev/null || v stop d >/dev/null

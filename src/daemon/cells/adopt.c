@@ -24,6 +24,7 @@
 #include "daemon/cells/lifepriv.h"
 #include "daemon/cells/make.h"
 #include "daemon/cells/probe.h"
+#include "daemon/cells/runfollow.h"
 #include "daemon/cells/offline.h"
 #include "store/named.h"
 #include "store/store.h"
@@ -131,6 +132,7 @@ static void known_check(struct daemon *d)
 	list_for_each_safe(c, tmp, &d->cells, link) {
 		enum probe p = probe_begin(d, c->id, known_answer);
 
+		cell_run_follow(c);
 		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 		if (p == PROBE_BUSY)
 			cell_timer(c, START_MS, on_unheard);
@@ -161,9 +163,13 @@ static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
 		h->image[sizeof(h->image) - 1] = h->name[sizeof(h->name) - 1] = '\0';
 		spec = json_pack("{s:o}", "image", json_clean(h->image));
 		c = cell_new(d, id, h->name, spec, &f);
+		if (c && c->name[0])
+			c->run = RUN_UNKNOWN;
 	}
-	if (c)
-		cell_adopt(c, h);
+	if (!c)
+		return;
+	cell_adopt(c, h);
+	cell_run_follow(c);
 }
 
 /* Of one that was known when vivd started. */
@@ -214,9 +220,12 @@ struct cell *cell_found(struct daemon *d, const struct named *n)
 		/* It was used before, or made from one that was. */
 		c->state = CELL_STOPPED;
 		c->created = n->created * NSEC_PER_SEC;
+		c->run = RUN_UNKNOWN;
 		cell_save(c);
 	}
 	(void)!db_end(&d->db, &f);
+	if (c && !making)
+		cell_run_follow(c);
 	return c;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "daemon/cells/cellspec.h"
+#include "daemon/cells/runfollow.h"
 #include "daemon/cells/health.h"
 #include "daemon/state/tokens.h"
 #include "daemon/cells/usage.h"
@@ -74,9 +75,8 @@ struct cell *cell_find(struct daemon *d, const char *text, struct err *f)
 		cells_look(d);
 		c = cell_known(d, text);
 	}
-	if (c)
-		return c;
-	if (n >= PREFIX_MIN)
+	found = c;
+	if (!c && n >= PREFIX_MIN)
 		list_for_each(c, &d->cells, link) {
 			if (strncmp(c->id, text, n))
 				continue;
@@ -92,6 +92,8 @@ struct cell *cell_find(struct daemon *d, const char *text, struct err *f)
 	if (!found)
 		err_note(f, ERR_NOT_FOUND, "there is no cell '%.80s'" REMEDY "'viv ls' lists them",
 			 text);
+	else if (!cell_state_is_live(found->state))
+		cell_run_follow(found);
 	return found;
 }
 
@@ -198,11 +200,11 @@ void cell_save(struct cell *c)
 	db_run(&c->d->db, NULL,
 	       "UPDATE cells SET "
 	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
-	       "restarts=?,seen=?,health=? WHERE id=?",
-	       "tiiiiittiitt", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
+	       "restarts=?,seen=?,health=?,run=? WHERE id=?",
+	       "tiiiiittiitit", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
 	       c->started, c->ended, (int64_t)c->status, cell_reason_name(c->reason),
 	       failure.p ? (char *)failure.p : "", (int64_t)c->restarts, (int64_t)c->seen,
-	       health ? health : "", c->id);
+	       health ? health : "", c->run, c->id);
 	buf_free(&failure);
 	free(health);
 }
@@ -310,12 +312,13 @@ int cell_rename(struct cell *c, const char *name, struct err *f)
 	return -1;
 }
 
-int cell_respec(struct cell *c, json_t *spec, struct err *f)
+int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
 
 	db_begin(&c->d->db);
-	db_run(&c->d->db, f, "UPDATE cells SET spec=? WHERE id=?", "tt", text ? text : "{}", c->id);
+	db_run(&c->d->db, f, "UPDATE cells SET spec=?,run=? WHERE id=?", "tit", text ? text : "{}",
+	       run, c->id);
 	event_add(c->d, "cell.updated", c->id, json_pack("{s:s}", "name", c->name));
 	free(text);
 	if (db_end(&c->d->db, f) < 0) {
@@ -327,6 +330,7 @@ int cell_respec(struct cell *c, json_t *spec, struct err *f)
 		health_free(c);
 	json_decref(c->spec);
 	c->spec = spec;
+	c->run = run;
 	c->restarts = 0;
 	health_follow(c);
 	return 0;
@@ -337,7 +341,7 @@ void cells_read(struct daemon *d)
 	sqlite3_stmt *q =
 		db_query(&d->db,
 			 "SELECT id,name,spec,state,wanted,created,started,ended,status,reason,"
-			 "detail,restarts,seen,health FROM cells ORDER BY created,id",
+			 "detail,restarts,seen,health,run FROM cells ORDER BY created,id",
 			 "");
 
 	while (db_next(q)) {
@@ -356,6 +360,7 @@ void cells_read(struct daemon *d)
 		c->restarts = (uint32_t)db_int(q, 11);
 		c->seen = (uint64_t)db_int(q, 12);
 		health_read(c, db_text(q, 13));
+		c->run = db_int(q, 14);
 		c->ran_ms = (c->ended - c->started) / 1000000;
 	}
 	db_done(q);

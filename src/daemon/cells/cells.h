@@ -28,6 +28,7 @@ struct cell {
 	char id[CELL_ID_LEN + 1]; /* a named one's is that of its disk */
 	char name[CELL_NAME_LEN + 1]; /* "": none, and it goes soon after its end */
 	json_t *spec;
+	int64_t run; /* whose settings these are (runfollow.h); 0: given by a client of vivd */
 	enum cell_state state;
 	/* to run: for the restart policy after vivd or the machine was started again */
 	bool wanted;
@@ -108,8 +109,8 @@ void cell_save(struct cell *c);
  * stays. */
 int cell_forget(struct cell *c, struct err *f);
 int cell_rename(struct cell *c, const char *name, struct err *f);
-/* Another spec for a cell that does not run. Takes it. */
-int cell_respec(struct cell *c, json_t *spec, struct err *f);
+/* Another spec. Takes it; run: whose it is, as in struct cell. */
+int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f);
 
 /* What is told of it; secrets: the environment too, but for what the spec calls secret. */
 json_t *cell_json(const struct cell *c, bool secrets);

@@ -179,7 +179,7 @@ static void change_keep(struct change *x, struct cell *c)
 				json_object_get(x->spec, "idle_timeout"));
 	struct err f = { 0 };
 
-	if (cell_respec(c, json_incref(x->spec), &f) < 0) {
+	if (cell_respec(c, json_incref(x->spec), c->run, &f) < 0) {
 		if (c->keeper && x->set && keeper_tell(c, c->spec, x->set, link_ignore, NULL) < 0)
 			log_warn("cell %s: its keeper does not take a message", c->id);
 		change_fail(x, &f);

@@ -17,6 +17,7 @@
 #include "daemon/cells/cellspec.h"
 #include "daemon/cells/health.h"
 #include "daemon/cells/lifepriv.h"
+#include "daemon/cells/runfollow.h"
 #include "daemon/keepers/spawn.h"
 #include "daemon/cells/usage.h"
 #include "keeper/named.h"
@@ -510,6 +511,7 @@ int cell_start(struct cell *c, struct err *f)
 
 	if (c->d->ending)
 		return err_set(f, ERR_ENDING, "vivd is about to end");
+	cell_run_follow(c);
 	c->wanted = true;
 	c->started = time_now();
 	c->began = uv_hrtime();

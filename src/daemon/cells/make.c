@@ -140,7 +140,7 @@ static struct cell *cell_update(struct making *m, struct cell *c)
 	else {
 		if (!m->image && strcmp(m->named.image, "host"))
 			json_object_set_new(m->spec, "image", json_clean(m->named.image));
-		if (cell_respec(c, json_incref(m->spec), &m->f) == 0) {
+		if (cell_respec(c, json_incref(m->spec), 0, &m->f) == 0) {
 			c->restarts = 0;
 			return c;
 		}

@@ -254,7 +254,7 @@ static bool respec(struct run_action *a)
 
 	if (!c)
 		err_note(&f, ERR_DEPENDENCY, "the cell was removed meanwhile");
-	else if (cell_respec(c, json_deep_copy(a->plan->spec), &f) == 0)
+	else if (cell_respec(c, json_deep_copy(a->plan->spec), 0, &f) == 0)
 		return true;
 	action_fail(a, &f);
 	return false;

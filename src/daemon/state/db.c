@@ -42,6 +42,8 @@ static const char *const migrations[] = {
 	"ALTER TABLE cells ADD COLUMN health TEXT NOT NULL DEFAULT '';",
 	/* Cells whose keeper is being told of other limits: KEEP_L_. */
 	"CREATE TABLE changing(id TEXT PRIMARY KEY, limits INTEGER NOT NULL);",
+	/* Cells that 'viv run' made: the settings of which run they have (store/runspec.h). */
+	"ALTER TABLE cells ADD COLUMN run INTEGER NOT NULL DEFAULT 0;",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)
