@@ -172,7 +172,7 @@ static int wait_one(const struct args *a, const char *word, void *arg, struct er
 		return -1;
 	if (t.proc_given)
 		snprintf(tail, sizeof(tail), "/processes/%u/wait", t.proc);
-	if (vivd_ask("GET", cell_path(t.cell, tail).str, NULL, &d, e) < 0)
+	if (vivd_wait(cell_path(t.cell, tail).str, &d, e) < 0)
 		return -1;
 	if (a->json)
 		json_line_print(d.root, false);

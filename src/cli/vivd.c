@@ -10,6 +10,14 @@
 #include "base/bar.h"
 #include "base/jsontext.h"
 #include "cli/args.h"
+#include "keeper/channel.h"
+
+/* A wait that lost vivd: how often it tries again, when it starts vivd itself, when it gives up;
+ * and how long a connection has to last for all of this to begin anew. */
+#define WAIT_STEP_US 50000
+#define WAIT_START (3 * NSEC_PER_SEC)
+#define WAIT_LOST (15 * NSEC_PER_SEC)
+#define WAIT_HELD (1 * NSEC_PER_SEC)
 
 #define ASK_AGAIN 3
 
@@ -65,6 +73,19 @@ static bool can_ask_again(const char *method, const struct viv_error *error, int
 	       (error->code == ECONNRESET || error->code == EPIPE);
 }
 
+/* The answer: 0 with doc, or its error. Frees it. */
+static int reply_take(struct viv_reply *reply, struct json_doc *doc, struct err *e)
+{
+	int r = 0;
+
+	if (reply->status >= 300)
+		r = vivd_refusal(reply, e);
+	else if (doc && json_parse(doc, reply->body, reply->size, e) < 0)
+		r = err_wrap(e, "vivd's answer cannot be read");
+	viv_reply_free(reply);
+	return r;
+}
+
 int vivd_ask(const char *method, const char *path, const char *body, struct json_doc *doc,
 	     struct err *e)
 {
@@ -82,12 +103,45 @@ int vivd_ask(const char *method, const char *path, const char *body, struct json
 		if (r < 0)
 			vivd_disconnect();
 	}
-	if (reply.status >= 300)
-		r = vivd_refusal(&reply, e);
-	else if (doc && json_parse(doc, reply.body, reply.size, e) < 0)
-		r = err_wrap(e, "vivd's answer cannot be read");
-	viv_reply_free(&reply);
-	return r;
+	return reply_take(&reply, doc, e);
+}
+
+static bool is_ending(const struct viv_reply *reply)
+{
+	struct err e = { 0 };
+
+	return reply->status >= 300 && vivd_refusal(reply, &e) < 0 && e.kind == ERR_ENDING;
+}
+
+int vivd_wait(const char *path, struct json_doc *doc, struct err *e)
+{
+	int64_t broke = 0, began, now;
+	struct viv_error error = { 0 };
+	struct viv_client *c;
+	struct viv_reply reply;
+
+	if (vivd_connect(&c, e) < 0)
+		return -1;
+	for (;;) {
+		began = clock_mono();
+		if (viv_call(c, "GET", path, NULL, &reply, &error) == 0) {
+			if (!is_ending(&reply))
+				return reply_take(&reply, doc, e);
+			snprintf(error.text, sizeof(error.text), "vivd ends");
+			viv_reply_free(&reply);
+		} else if (error.code == EACCES || error.code == EPERM || error.code == EPROTO) {
+			return viv_error_get(&error, e);
+		}
+		now = clock_mono();
+		if (!broke || now - began > WAIT_HELD)
+			broke = now;
+		if (now - broke > WAIT_LOST)
+			return viv_error_get(&error, e);
+		usleep(WAIT_STEP_US);
+		/* Whoever restarts it may have options for it. */
+		if (now - broke > WAIT_START && viv_start(NULL, &error) < 0)
+			return viv_error_get(&error, e);
+	}
 }
 
 int words_each(const struct args *a, word_fn fn, void *arg, struct err *e)

@@ -17,6 +17,9 @@ void vivd_disconnect(void);
 /* Asks; a status of 300 or more is an error. doc (may be NULL) gets the answer, json_free() it. */
 int must_check vivd_ask(const char *method, const char *path, const char *body,
 			struct json_doc *doc, struct err *e);
+/* The same for a GET that takes long and may be repeated: goes on when vivd was restarted, and
+ * starts it if nobody else does. */
+int must_check vivd_wait(const char *path, struct json_doc *doc, struct err *e);
 /* The same for an answer that comes line by line (viv_stream). A line that is an error, as long
  * work reports it, is one of the stream; the others are fn's. */
 int must_check vivd_stream(const char *method, const char *path, const char *body, viv_line_fn fn,

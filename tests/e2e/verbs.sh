@@ -149,6 +149,59 @@ start_refused() {
 }
 check 'settings of a run that vivd refuses @r' start_refused
 
+# A wait outlives vivd: for cells and processes that end after its restart, and while it is not there.
+waits_on() {
+	world
+	local c n p
+	mkdir m
+	v run -d --name late --mount ./m:/m:ro -- sh -c 'until [ -e /m/late ]; do sleep 0.05; done; exit 7' >/dev/null
+	v run -d --name soon --mount ./m:/m:ro -- sh -c 'until [ -e /m/soon ]; do sleep 0.05; done; exit 8' >/dev/null
+	c=$(v run -d --mount ./m:/m:ro -- sh -c 'until [ -e /m/soon ]; do sleep 0.05; done; exit 9')
+	n=$(v exec -d late sh -c 'until [ -e /m/proc ]; do sleep 0.05; done; exit 6')
+	v wait late >late 2>&1 &
+	p=$!
+	v wait soon >soon 2>&1 &
+	p="$p $!"
+	v wait "$c" >unnamed 2>&1 &
+	p="$p $!"
+	v wait "late:$n" >process 2>&1 &
+	p="$p $!"
+	sleep 0.5
+	v daemon restart
+	kill -9 "$(v daemon status --json | field pid)"
+	v daemon start
+	v daemon stop
+	# vivd does not see these two end.
+	touch m/soon
+	soon eval '[[ $(cat soon unnamed) == $'"'8\\n9'"' ]]'
+	is "$(cat late process)" '' 'before their end'
+	touch m/proc
+	soon eval '[[ $(cat process) == 6 ]]'
+	touch m/late
+	for c in $p; do
+		rc=0
+		wait "$c" || rc=$?
+		is "$rc" 0 "status of a wait: $(cat late soon unnamed process)"
+	done
+	is "$(cat late)" 7
+	# Where vivd cannot be started, that is the end of it.
+	v run -d --name never -- sleep 1000 >/dev/null
+	v wait never >never 2>&1 &
+	p=$!
+	sleep 0.5
+	v daemon stop
+	mv state/vivarium state/away
+	touch state/vivarium
+	rc=0
+	wait "$p" || rc=$?
+	rm state/vivarium
+	mv state/away state/vivarium
+	is "$rc" 1 'without vivd'
+	like "$(cat never)" 'viv: *'
+	v daemon start
+}
+check 'viv wait outlives vivd @r' waits_on
+
 lifecycle() {
 	world
 	is "$(v create --name c --env A=1 --workdir /tmp --memory 64M --pids 50 -- sh -c 'echo "$A $PWD"; exec sleep 1000')" c
