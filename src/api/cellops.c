@@ -10,6 +10,7 @@
 #include "api/cells.h"
 #include "api/routes.h"
 #include "daemon/cells/cellspec.h"
+#include "daemon/cells/runfollow.h"
 #include "keeper/named.h"
 
 struct state_op {
@@ -137,7 +138,11 @@ static void stop_begin(struct request *r, bool then_start)
 			cell_start_wait(r, c, 200);
 		return;
 	}
-	if (cell_stop(c, grace, &f) < 0)
+	if (then_start && c->run == RUN_UNNAMED)
+		reply_error(
+			r, ERR_WRONG_STATE,
+			"the cell is a 'viv run' without a name, which cannot be started again");
+	else if (cell_stop(c, grace, &f) < 0)
 		reply_err(r, &f);
 	else if (!cell_state_is_live(c->state))
 		cell_reply(r, 200, c);

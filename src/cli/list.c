@@ -91,9 +91,11 @@ static void row_print(const struct json *cell)
 	const char *when = json_show(cell, *json_show(cell, "started") ? "started" : "created");
 	enum color color = color_state(state);
 
-	printf("%-16.16s  %-20s %-14.12s %s%-9s%s %-20.19s  ", json_show(cell, "id"),
-	       *name ? name : "-", json_show(cell, "image"), color_on(stdout, color), state,
-	       color_off(stdout, color), when);
+	if (!*name)
+		name = json_get(cell, "foreground", JSON_BOOL) ? "(foreground)" : "-";
+	printf("%-16.16s  %-20s %-14.12s %s%-9s%s %-20.19s  ", json_show(cell, "id"), name,
+	       json_show(cell, "image"), color_on(stdout, color), state, color_off(stdout, color),
+	       when);
 	command_print(stdout, cell, 160);
 	putchar('\n');
 }

@@ -473,24 +473,25 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret, struct e
 	return 0;
 }
 
-/* What others find it by: a named cell has the id of its disk. Without a name and a keeper of its
- * own nobody can ask for it. */
-static int id_choose(const struct run_options *o, const struct rootfs *p, struct err *e)
+int id_random(struct err *e)
 {
 	uint8_t bytes[6];
 
-	if (o->tell.mode != MODE_RUN)
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return err_set(e, ERR_FAILED, "no random numbers: %s", strerror(errno));
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		sprintf(keeper.id + 2 * i, "%02x", bytes[i]);
+	return 0;
+}
+
+/* What others find it by: a named cell has the id of its disk. */
+static int id_choose(const struct run_options *o, const struct rootfs *p, struct err *e)
+{
+	if (o->tell.mode != MODE_RUN || o->pool)
 		return 0;
-	if (p->kept) {
-		strcpy(keeper.id, p->disk.id);
-	} else if (o->id) {
-		snprintf(keeper.id, sizeof(keeper.id), "%s", o->id);
-	} else if (o->detach && !o->pool) {
-		if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-			return err_set(e, ERR_FAILED, "no random numbers: %s", strerror(errno));
-		for (unsigned i = 0; i < sizeof(bytes); i++)
-			sprintf(keeper.id + 2 * i, "%02x", bytes[i]);
-	}
+	if (!p->kept && !o->id)
+		return id_random(e);
+	snprintf(keeper.id, sizeof(keeper.id), "%s", p->kept ? p->disk.id : o->id);
 	return 0;
 }
 
@@ -517,13 +518,17 @@ int run_cell(const struct run_options *options, struct rootfs *rootfs, struct er
 		err_set(e, ERR_FAILED, "cannot receive signals: %s", strerror(errno));
 		goto out_cgroup;
 	}
+	keeper.alone = !o.detach && !rootfs->kept;
 	/* Who has seen the cell do something can ask for it. */
-	if (keeper.id[0] && !o.visit && serve_open(e) < 0)
+	if (keeper.id[0] && !o.visit && !keeper.alone && serve_open(e) < 0)
 		goto out_cgroup;
-	if (cell_start(&c, kernel, &isolated, e) < 0)
+	if (cell_start(&c, kernel, &isolated, e) < 0) {
 		serve_close();
-	else
+	} else {
+		if (keeper.id[0] && keeper.alone)
+			serve_listed();
 		status = watch(&isolated, c.control, signals, &c.cgroup, e);
+	}
 out_cgroup:
 	cgroup_remove(&c.cgroup);
 	return status;

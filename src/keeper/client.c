@@ -42,8 +42,16 @@ int keep_run_dir(struct err *e)
 
 int keep_cells_dir(struct err *e)
 {
-	int run = keep_run_dir(e), fd = -1;
+	char path[4096 + 16];
+	int run, fd;
 
+	if (store_run_path(path, sizeof(path) - 8, e) < 0)
+		return -1;
+	strcat(path, "/cells");
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	run = keep_run_dir(e);
 	if (run < 0)
 		return -1;
 	if (mkdirat(run, "cells", 0700) < 0 && errno != EEXIST)

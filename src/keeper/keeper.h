@@ -30,6 +30,7 @@ struct keeper {
 	unsigned long oom_kills; /* that were told of */
 	int ready; /* who started us waits here for one struct keep_msg; -1: nobody */
 	bool detached; /* a viv-keeper: nobody sits at a terminal */
+	bool alone; /* of a 'viv run' without a name: no other process can be started in it */
 	bool killed;
 	bool finishing; /* CTL_END was sent */
 	enum keep_state state;
@@ -79,9 +80,16 @@ void text_err(const struct ctl_msg *m, enum err_kind kind, struct err *e);
  * event. */
 void text_tell(bool is_result, const char *text, size_t size);
 
+/* ---- cell.c ---- */
+/* An id for a cell that has none of its own. 0, or -1 with a message. */
+int id_random(struct err *e);
+
 /* ---- serve.c ---- */
 /* Listens for the cell's id. 0, or -1 with a message. */
 int serve_open(struct err *e);
+/* The same for a cell in the foreground without a name, when it has started: it is found by those
+ * who look for cells, and vivd is not woken for it. If that is not possible it is not found. */
+void serve_listed(void);
 /* The first client of a cell in a pool, whose end is the cell's. Takes fd. */
 int serve_leash(int fd);
 /* The first process is over, and whoever has the cell on the leash goes when he hears it: he may

@@ -16,6 +16,7 @@
 
 #include "host/isolate.h"
 #include "keeper/keeper.h"
+#include "store/store.h"
 
 #define LAST_WORDS NSEC_PER_SEC
 #define PENDING_MAX 4096 /* requests that a kernel which reads and does not answer can keep */
@@ -316,7 +317,10 @@ static void hello(struct client *c, const struct keep_msg *in)
 				       .kernel_pid = keeper.kernel->pid,
 				       .started = keeper.started,
 				       .next_event = events_next(),
-				       .first_event = events_first() };
+				       .first_event = events_first(),
+				       .flags = keeper.detached && !keeper.leash
+							? 0
+							: KEEP_H_FOREGROUND };
 	snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 	snprintf(m.hello.name, sizeof(m.hello.name), "%s",
 		 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
@@ -424,20 +428,29 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	struct client *c = (struct client *)ch;
 	struct keep_msg *in = msg;
 	struct ctl_msg m = { 0 };
+	struct err e;
 
 	in->text[sizeof(in->text) - 1] = 0;
 	if (in->type == KEEP_TAKE) {
 		take_request(c, in, fds, nfds);
 		return;
 	}
-	if (in->type == KEEP_EXEC && pool_leave(c, in)) {
+	if (in->type == KEEP_EXEC && !keeper.alone && pool_leave(c, in)) {
 		proc_start(c, in->id, &in->exec, fds, nfds);
+		/* The command of a 'viv run' is on its way. */
+		if (c == keeper.leash && !keeper.id[0] && id_random(&e) == 0)
+			serve_listed();
 		return;
 	}
 	for (unsigned i = 0; i < nfds; i++)
 		close(fds[i]);
 	switch (in->type) {
-	case KEEP_EXEC: /* answered */
+	case KEEP_EXEC: /* else answered */
+		if (keeper.alone)
+			client_fail(c, in->id, ERR_CONFLICT, 0,
+				    "the cell was started by 'viv run' in the foreground without a "
+				    "name, and runs nothing but its command" REMEDY
+				    "start it with --name or --detach");
 		break;
 	case KEEP_HELLO:
 		hello(c, in);
@@ -499,6 +512,8 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 }
 
 /* ---- the socket ---- */
+
+static int cells_dir = -1; /* RUN/cells, of a cell that is listed only */
 
 static void client_gone(struct channel *ch)
 {
@@ -604,6 +619,56 @@ int serve_open(struct err *e)
 	return -1;
 }
 
+/* Is RUN there, or to be made in a directory of our own? After 'su' the environment names another
+ * user's, who could not use what we make there. */
+static bool run_is_ours(const char *run)
+{
+	char parent[4096];
+	struct stat st;
+
+	if (access(run, F_OK) == 0)
+		return true;
+	snprintf(parent, sizeof(parent), "%.*s/", (int)(strrchr(run, '/') - run), run);
+	return stat(parent, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* Most cells start like this, so little is done. The id is new: nobody else takes the name, and
+ * whoever has the directory locked is not waited for. vivd watches for names that are given by a
+ * rename; this one it finds when it is asked for cells. */
+void serve_listed(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	char path[4096];
+	struct err e;
+	int fd, n, dir = -1;
+	mode_t mask;
+	bool ok;
+
+	if (store_run_path(path, sizeof(path), &e) < 0 || !run_is_ours(path) ||
+	    (dir = keep_cells_dir(&e)) < 0)
+		return;
+	n = snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/cells/%s.sock", path, keeper.id);
+	if ((size_t)n >= sizeof(sa.sun_path))
+		snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s.sock", dir,
+			 keeper.id);
+	(void)flock(dir, LOCK_SH | LOCK_NB);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mask = umask(0177);
+	ok = fd >= 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0;
+	umask(mask);
+	ok = ok && listen(fd, 128) == 0 &&
+	     source_add(&keeper.listening, fd, EPOLLIN, client_accept) == 0;
+	flock(dir, LOCK_UN);
+	if (ok) {
+		cells_dir = dir;
+		return;
+	}
+	keeper.listening.fd = -1;
+	if (fd >= 0)
+		close(fd);
+	close(dir);
+}
+
 static bool clients_wait(void)
 {
 	struct client *c;
@@ -630,7 +695,7 @@ void serve_close(void)
 	}
 	if (keeper.listening.fd >= 0) {
 		source_close(&keeper.listening);
-		dir = keep_cells_dir(&e);
+		dir = cells_dir >= 0 ? cells_dir : keep_cells_dir(&e);
 		snprintf(name, sizeof(name), "%s.sock", keeper.id);
 		if (dir >= 0) {
 			unlinkat(dir, name, 0);

@@ -182,7 +182,9 @@ struct keep_hello {
 	char name[65]; /* "": the cell goes when it ends */
 	char image[80];
 	char command[160]; /* of the first process, cut off */
+	uint32_t flags; /* KEEP_H_ */
 };
+#define KEEP_H_FOREGROUND 1 /* somebody's 'viv run' stays with it */
 
 struct keep_exec {
 	uint32_t flags; /* KEEP_X_ */

@@ -37,6 +37,27 @@ cold() {
 	is "$(metric pool_given_total)" "$given" "not taken from the pool: $*"
 }
 
+# A cell of the pool that a run has taken is in the list, and others can use it.
+taken_is_listed() {
+	pool_vivd
+	warm
+	local given c
+	given=$(metric pool_given_total)
+	"$VIV" run -- sh -c 'echo up; exec sleep 1000' </dev/null >up 2>/dev/null &
+	soon test -s up
+	is "$(metric pool_given_total)" $((given + 1))
+	listed() { c=$(v ps -q) && [[ $c ]]; }
+	soon listed
+	like "$(v ps | tail -n 1)" "$c *(foreground)*running*sh -c echo up*"
+	is "$(v exec "$c" cat /proc/2/comm)" sleep
+	v stop -t 0 "$c" >/dev/null
+	rc=0
+	wait $! || rc=$?
+	is "$rc" 137
+	is "$(find run/vivarium/cells -name '*.sock')" ''
+}
+check 'a cell of the pool that was taken is listed @r' taken_is_listed
+
 alike() {
 	pool_vivd
 	warm

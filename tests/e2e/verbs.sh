@@ -202,6 +202,63 @@ waits_on() {
 }
 check 'viv wait outlives vivd @r' waits_on
 
+# Cells in the foreground without a name: they are listed, and do what they can.
+foreground() {
+	world
+	local c p
+	one() { c=$(v ps -q) && [[ $c && $c != *$'\n'* ]]; }
+	none() { [[ -z $(v ps -q) && -z $(find run/vivarium/cells -name '*.sock') ]]; }
+	"$VIV" run -- sh -c 'trap "exit 5" TERM; echo up; while :; do sleep 0.05; done' >up &
+	p=$!
+	soon test -s up
+	soon one
+	like "$(v ps | tail -n 1)" "$c  *(foreground)*host*running*sh -c trap*"
+	is "$(v inspect --json "$c" | field foreground)" true
+	exits 125 v exec "$c" true
+	like "$(cat err)" "*in the foreground without a name*start it with --name or --detach"
+	exits 3 v logs "$c"
+	exits 125 v attach "$c"
+	exits 5 v restart "$c"
+	exits 5 v snapshot "$c"
+	exits 5 v cp "$c:/etc/hostname" .
+	v pause "$c" >/dev/null
+	state_is "$c" paused
+	v resume "$c" >/dev/null
+	like "$(v stats --no-stream "$c")" "*$c*"
+	v stop "$c" >/dev/null
+	rc=0
+	wait "$p" || rc=$?
+	is "$rc" 5 'stopped'
+	soon none
+	exits 5 v start "$c"
+	"$VIV" run -- sleep 1000 &
+	p=$!
+	soon one
+	v kill "${c:0:6}" >/dev/null
+	rc=0
+	wait "$p" || rc=$?
+	is "$rc" 137 'killed'
+	# Without vivd, and whatever its end is, nothing stays that is found.
+	v daemon stop
+	"$VIV" run -- sleep 1000 &
+	p=$!
+	soon eval '[[ $(find run/vivarium/cells -name "*.sock") ]]'
+	kill -9 "$p"
+	wait "$p" || true
+	soon none
+	v daemon stop
+	# No place for its socket is no reason not to run.
+	is "$(XDG_RUNTIME_DIR=$PWD/up "$VIV" run -- echo fine)" fine
+	# Nothing is made in the directory of another user.
+	if ((EUID == 0)); then
+		mkdir theirs
+		chown 12345 theirs
+		is "$(XDG_RUNTIME_DIR=$PWD/theirs "$VIV" run -- echo fine)" fine
+		is "$(ls theirs)" ''
+	fi
+}
+check 'cells in the foreground without a name are listed @r' foreground
+
 lifecycle() {
 	world
 	is "$(v create --name c --env A=1 --workdir /tmp --memory 64M --pids 50 -- sh -c 'echo "$A $PWD"; exec sleep 1000')" c

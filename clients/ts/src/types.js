@@ -98,6 +98,7 @@
  * @property {string} [started]
  * @property {string} [ended]
  * @property {string} [restart_at]
+ * @property {boolean} [foreground]
  * @property {number} [pid]
  * @property {number} [exit_code]
  * @property {EndReason} [reason]

@@ -187,8 +187,8 @@ void logs_get(struct request *r)
 	if (!x->log) {
 		free(x);
 		reply_error(r, ERR_NO_LOG,
-			    "no output of process %u is kept; a detached process's is, and a "
-			    "cell's command's",
+			    "no output of process %u is kept; only that of detached cells and "
+			    "processes is",
 			    (unsigned)proc);
 		return;
 	}

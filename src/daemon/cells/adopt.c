@@ -163,8 +163,8 @@ static void keeper_found(struct daemon *d, const char *id, struct keep_hello *h)
 		h->image[sizeof(h->image) - 1] = h->name[sizeof(h->name) - 1] = '\0';
 		spec = json_pack("{s:o}", "image", json_clean(h->image));
 		c = cell_new(d, id, h->name, spec, &f);
-		if (c && c->name[0])
-			c->run = RUN_UNKNOWN;
+		if (c && (c->name[0] || (h->flags & KEEP_H_FOREGROUND)))
+			c->run = c->name[0] ? RUN_UNKNOWN : RUN_UNNAMED;
 	}
 	if (!c)
 		return;

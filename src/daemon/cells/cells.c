@@ -407,6 +407,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 	time_set(o, "restart_at", c->restart_at);
 	if (c->kernel_pid && c->keeper)
 		json_object_set_new(o, "pid", json_integer(c->kernel_pid));
+	if (c->foreground && c->keeper)
+		json_object_set_new(o, "foreground", json_true());
 	if (c->command[0] && c->keeper)
 		json_object_set_new(o, "command", json_clean(c->command));
 	if (c->status >= 0)

@@ -51,6 +51,7 @@ struct cell {
 	/* its files are being used while it does not run (offline.h); NULL: they are not */
 	struct visit *visit;
 	int32_t kernel_pid;
+	bool foreground; /* somebody's 'viv run' stays with it */
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */

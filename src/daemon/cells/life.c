@@ -436,6 +436,7 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 	struct link_owner o = { .event = keeper_event, .gone = keeper_gone, .arg = c };
 
 	c->kernel_pid = h->kernel_pid;
+	c->foreground = h->flags & KEEP_H_FOREGROUND;
 	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
 	c->procs = 0;
 }
@@ -511,6 +512,10 @@ int cell_start(struct cell *c, struct err *f)
 
 	if (c->d->ending)
 		return err_set(f, ERR_ENDING, "vivd is about to end");
+	if (c->run == RUN_UNNAMED)
+		return err_set(f, ERR_WRONG_STATE,
+			       "the cell was a 'viv run' without a name, which keeps nothing" REMEDY
+			       "run it again");
 	cell_run_follow(c);
 	c->wanted = true;
 	c->started = time_now();

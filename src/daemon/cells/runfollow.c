@@ -32,7 +32,7 @@ void cell_run_follow(struct cell *c)
 	struct store s;
 	int err;
 
-	if (!c->run || store_open(&s, &f) < 0)
+	if (!c->run || c->run == RUN_UNNAMED || store_open(&s, &f) < 0)
 		return;
 	err = runspec_read(s.fd, c->id, &run, &text);
 	store_close(&s);

@@ -10,6 +10,7 @@
  */
 #define RUN_UNKNOWN 1
 #define RUN_REFUSED 2
+#define RUN_UNNAMED 3 /* it has no name, and so no disk: a run that is never started again */
 
 /* Takes them if there are others than it has. Without any, or if they are refused, the cell has
  * none but its image. */
