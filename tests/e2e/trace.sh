@@ -5,11 +5,58 @@ lines() {
 	is "$(cat out)" cell 'the output itself is untouched'
 	like "$(cat err)" '*openat(*"/etc/hostname"*) = [0-9]*'
 	like "$(cat err)" '*execve(*cat*'
-	[[ $(grep -c '^\[[0-9]*\] [a-z_0-9]*(.*' err) -ge $(($(wc -l <err) - 2)) ]] || { grep -v '^\[[0-9]*\] [a-z_0-9]*(' err; return 1; }
+	[[ $(grep -cE '^\[[0-9]*\] ([a-z_0-9]*\(|-> )' err) -ge $(($(wc -l <err) - 2)) ]] || { grep -vE '^\[[0-9]*\] ([a-z_0-9]*\(|-> )' err; return 1; }
 	# Two processes, two numbers.
 	[[ $(cut -d' ' -f1 err | sort -u | wc -l) -ge 2 ]]
 }
 check 'each call is a line with its process, arguments and result @r' lines
+
+# What a call means is on lines before its own, once for each thing that happens.
+shows() { # count, line
+	is "$(grep -cE "^\[[0-9]+\] -> $2\$" err)" "$1" "$2"
+}
+meaning() {
+	exits 0 viv --trace -- sh -c 'mkdir /tmp/d; cd /tmp/d; echo x >a; ln -s a l; cat l; mv l ../m; ln a b; rm a; rmdir ../d || rm -r ../d'
+	shows 1 'create directory "/tmp/d"'
+	shows 1 'create file "/tmp/d/a"'
+	shows 2 'open "/tmp/d/a"'
+	shows 1 'create symbolic link "/tmp/d/l"'
+	shows 1 'rename symbolic link "/tmp/d/l" to "/tmp/m"'
+	shows 1 'link file "/tmp/d/a" to "/tmp/d/b"'
+	shows 1 'remove file "/tmp/d/a"'
+	shows 1 'remove file "/tmp/d/b"'
+	# rmdir, which fails, and rm.
+	shows 2 'remove directory "/tmp/d"'
+	grep -A1 -- '-> rename' err | grep -q 'rename[at2]*(.*"l".*"../m".*) = 0'
+	# The program, then what loads it.
+	shows 1 'exec "/usr/bin/cat"'
+	grep -A1 '> exec "/usr/bin/cat"' err | grep -q '> exec "/.*/ld-linux.*"'
+	# A file that two sides open, of which one waits.
+	exits 0 viv --trace -- sh -c 'mkfifo /tmp/f; (sleep 0.2; echo x >/tmp/f) & cat /tmp/f'
+	shows 2 'open "/tmp/f"'
+}
+check 'files, names and programs are shown as they were found' meaning
+
+destinations() {
+	exits 0 viv --trace -- python3 -c '
+import socket as s
+l = s.socket(); l.bind(("127.0.0.1", 7000)); l.listen(); c = s.create_connection(("0.0.0.0", 7000))
+u = s.socket(s.AF_INET6, s.SOCK_DGRAM); u.sendto(b"x", ("::1", 53)); u.connect(("::1", 54)); u.close()
+try: s.create_connection(("192.0.2.1", 443))
+except OSError: pass
+l = s.socket(s.AF_UNIX); l.bind("/tmp/s"); l.listen(); s.socket(s.AF_UNIX).connect("/dev/../tmp/s")
+l = s.socket(s.AF_UNIX); l.bind(b"\0a\x1b"); l.listen(); s.socket(s.AF_UNIX).connect(b"\0a\x1b")'
+	shows 1 'bind to tcp 127.0.0.1:7000'
+	shows 1 'connect to tcp 127.0.0.1:7000'
+	shows 1 'send to udp \[::1\]:53'
+	shows 1 'connect to udp \[::1\]:54'
+	shows 1 'connect to tcp 192.0.2.1:443'
+	shows 1 'create socket "/tmp/s"'
+	shows 1 'connect to unix "/tmp/s"'
+	shows 1 'bind to unix @"a\\33"'
+	shows 1 'connect to unix @"a\\33"'
+}
+check 'destinations are shown' destinations
 
 errors_shown() {
 	try viv --trace -- cat /no/such

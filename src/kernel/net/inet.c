@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/task.h"
@@ -131,20 +130,31 @@ void inet_addr_out(const struct inet_sock *i, const struct ipaddr *a, uint16_t p
 	memcpy(&out->u.in6.sin6_addr, a->b, 16);
 }
 
-int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret_src)
+static bool is_bound(const struct inet_sock *i)
 {
-	bool bound = !ipaddr_is_any(&i->laddr) && !route_is_broadcast(&i->laddr) &&
-		     !route_is_multicast(&i->laddr);
+	return !ipaddr_is_any(&i->laddr) && !route_is_broadcast(&i->laddr) &&
+	       !route_is_multicast(&i->laddr);
+}
 
+int inet_dest(const struct inet_sock *i, struct task *t, enum destination_use use,
+	      struct ipaddr *dst, uint16_t port)
+{
 	if (ipaddr_is_any(dst)) {
+		bool bound = is_bound(i);
 		bool v4 = ipaddr_is_v4(dst) || (bound && ipaddr_is_v4(&i->laddr));
 
 		*dst = bound && ipaddr_is_v4(&i->laddr) == v4 ? i->laddr : v4 ? ip_loop4 : ip_loop6;
 	}
+	const struct destination d = { .use = use, .sock = &i->s, .ip = dst, .port = port };
+	return ask_dest(t, &d);
+}
+
+int inet_route(const struct inet_sock *i, const struct ipaddr *dst, struct ipaddr *ret_src)
+{
 	if (route_dest(dst) == DEST_OUTSIDE)
 		return -ENETUNREACH;
 	*ret_src = ipaddr_is_v4(dst) ? ip_loop4 : ip_loop6;
-	if (bound) {
+	if (is_bound(i)) {
 		if (ipaddr_is_v4(&i->laddr) != ipaddr_is_v4(dst))
 			return ipaddr_is_v4(dst) ? 0 : -EINVAL;
 		*ret_src = i->laddr;
@@ -239,6 +249,10 @@ int inet_bind(struct sock *s, struct task *t, const struct sockname *n)
 		return -EACCES;
 	if (i->state != TCPS_CLOSE || i->lport)
 		return -EINVAL;
+	const struct destination d = { .use = DEST_BIND, .sock = s, .ip = &a, .port = port };
+	r = ask_dest(t, &d);
+	if (r < 0)
+		return r;
 	i->laddr = a;
 	r = port_bind(i, port);
 	if (r < 0) {

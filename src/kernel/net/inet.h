@@ -4,6 +4,7 @@
 #define VIV_KERNEL_NET_INET_H
 
 #include "base/list.h"
+#include "kernel/net/route.h"
 #include "kernel/net/sock.h"
 
 struct task;
@@ -84,8 +85,11 @@ int inet_bind(struct sock *s, struct task *t, const struct sockname *n);
 int inet_name(struct sock *s, int which, struct sockname *out);
 /* MSG_ERRQUEUE: the oldest message of the error queue. -EAGAIN, never waits. */
 int64_t inet_recv_error(struct inet_sock *i, struct uio *u, struct sockmsg *m);
-/* The destination with "any" replaced, and i's own address for it: -ENETUNREACH, -EINVAL. */
-int inet_route(const struct inet_sock *i, struct ipaddr *dst, struct ipaddr *ret_src);
+/* An address that t chose: replaces "any" and asks hooks. */
+int inet_dest(const struct inet_sock *i, struct task *t, enum destination_use use,
+	      struct ipaddr *dst, uint16_t port);
+/* i's own address for a destination: -ENETUNREACH, -EINVAL. */
+int inet_route(const struct inet_sock *i, const struct ipaddr *dst, struct ipaddr *ret_src);
 
 /* ---- ports (inet_port.c) ---- */
 /* Gives i a port (0: a free one) for its address: -EADDRINUSE. */

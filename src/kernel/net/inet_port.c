@@ -10,7 +10,6 @@
 
 #include "base/arena.h"
 #include "kernel/net/inet.h"
-#include "kernel/net/route.h"
 #include "kernel/task/clock.h"
 
 #define BUCKETS 1024

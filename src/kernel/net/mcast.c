@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "kernel/net/inet.h"
-#include "kernel/net/route.h"
 
 #define LO_INDEX 1
 #define GROUPS_MAX 20u /* igmp_max_memberships */

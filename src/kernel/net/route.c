@@ -35,6 +35,22 @@ enum dest route_dest(const struct ipaddr *a)
 	return route_is_own(a) ? DEST_LOCAL : DEST_OUTSIDE;
 }
 
+int ask_dest_hooks(struct task *t, const struct destination *d)
+{
+	const uint64_t head[] = { PRINT_DEST, d->use, d->sock->ino, d->port };
+	uint64_t print = hooks_print(0, head, sizeof(head));
+
+	if (!t->call.active)
+		return 0;
+	if (d->ip)
+		print = hooks_print(print, d->ip, sizeof(*d->ip));
+	if (d->name)
+		print = hooks_print(print, &d->name->u, d->name->len);
+	if (d->at)
+		print = path_print(print, d->at);
+	return hooks_ask(t, print, dest, d);
+}
+
 bool route_is_broadcast(const struct ipaddr *a)
 {
 	static const uint8_t all[4] = { 255, 255, 255, 255 };

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "kernel/net/inet.h"
-#include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
 
 #define WINDOW_HALF 131072u /* each side's part of the window when its buffer was not set */
@@ -268,13 +267,15 @@ static int connect_result(struct inet_sock *i)
 	return err ? -err : -ECONNABORTED;
 }
 
-static int connect_start(struct inet_sock *i, const struct sockname *n)
+static int connect_start(struct inet_sock *i, struct task *t, const struct sockname *n)
 {
 	struct ipaddr dst, src;
 	struct inet_sock *l;
 	uint16_t port;
 	int r = inet_addr_in(i, n, &dst, &port);
 
+	if (r == 0)
+		r = inet_dest(i, t, DEST_CONNECT, &dst, port);
 	if (r == 0)
 		r = inet_route(i, &dst, &src);
 	if (r < 0)
@@ -313,7 +314,7 @@ static int tcp_connect(struct sock *s, struct task *t, const struct sockname *n,
 	struct inet_sock *i = inet_sk(s);
 	int r;
 
-	(void)t, (void)ret_q;
+	(void)ret_q;
 	if (n->len < sizeof(sa_family_t))
 		return -EINVAL;
 	if (n->u.sa.sa_family == AF_UNSPEC) {
@@ -331,7 +332,7 @@ static int tcp_connect(struct sock *s, struct task *t, const struct sockname *n,
 		return connect_result(i);
 	if (i->connected || i->state != TCPS_CLOSE)
 		return -EISCONN;
-	r = connect_start(i, n);
+	r = connect_start(i, t, n);
 	if (r < 0)
 		return r;
 	/* Linux tells a socket that does not wait to ask later, even if all is done. */

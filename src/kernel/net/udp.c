@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "kernel/net/inet.h"
-#include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
 #include "kernel/task/clock.h"
 
@@ -100,7 +99,11 @@ static int udp_way(struct inet_sock *i, const struct sockmsg *m, struct way *w)
 			return -EOPNOTSUPP;
 		given = true;
 	}
-	return given && !w->port ? -EINVAL : way_find(i, w);
+	if (given && !w->port)
+		return -EINVAL;
+	/* Without an address it goes where connect() was asked about. */
+	r = r == 0 ? inet_dest(i, m->t, DEST_SEND, &w->dst, w->port) : 0;
+	return r < 0 ? r : way_find(i, w);
 }
 
 static int udp_autobind(struct inet_sock *i)
@@ -341,7 +344,7 @@ static int udp_connect(struct sock *s, struct task *t, const struct sockname *n,
 	struct way w;
 	int r;
 
-	(void)t, (void)nonblock, (void)ret_q;
+	(void)nonblock, (void)ret_q;
 	if (n->len < sizeof(sa_family_t))
 		return -EINVAL;
 	if (n->u.sa.sa_family == AF_UNSPEC) {
@@ -353,6 +356,8 @@ static int udp_connect(struct sock *s, struct task *t, const struct sockname *n,
 		r = inet_addr_in(i, n, &w.dst, &w.port);
 	if (r == -ENETUNREACH && n->u.sa.sa_family == AF_INET)
 		return -EAFNOSUPPORT;
+	if (r == 0)
+		r = inet_dest(i, t, DEST_CONNECT, &w.dst, w.port);
 	if (r == 0)
 		r = way_find(i, &w);
 	if (r < 0)

@@ -135,7 +135,7 @@ static int unix_stream_connect(struct sock *s, struct task *t, const struct sock
 	if (r == 0 && s->passcred)
 		r = unix_autobind(u);
 	if (r == 0)
-		r = unix_find(t, n, s->type, &to);
+		r = unix_find(s, t, DEST_CONNECT, n, &to);
 	if (r)
 		return r;
 	r = connect_to(u, to, t, ret_q);

@@ -3,6 +3,7 @@
 #define VIV_KERNEL_NET_UNIX_H
 
 #include "base/list.h"
+#include "kernel/net/route.h"
 #include "kernel/net/sock.h"
 #include "kernel/vfs/path.h"
 
@@ -68,10 +69,10 @@ struct unix_name *unix_name_get(struct unix_name *n); /* NULL is fine */
 void unix_name_put(struct unix_name *n); /* NULL is fine */
 int unix_bind(struct sock *s, struct task *t, const struct sockname *n);
 int unix_autobind(struct unix_sock *u); /* 0 when it has a name already */
-/* Who is bound to n: returns ref, as nobody else may hold it but a cycle that the next unix_gc()
- * ends. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ... */
-int must_check unix_find(struct task *t, const struct sockname *n, int type,
-			 struct unix_sock **ret_);
+/* Who is bound to n and of s's type, if hooks let s use it: returns ref, as nobody else may hold it
+ * but a cycle that the next unix_gc() ends. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ... */
+int must_check unix_find(const struct sock *s, struct task *t, enum destination_use use,
+			 const struct sockname *n, struct unix_sock **ret_);
 /* Puts what unix_find gave. */
 void unix_sock_put(struct unix_sock *u);
 void unix_unbind(struct unix_sock *u);

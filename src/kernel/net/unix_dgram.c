@@ -87,7 +87,7 @@ int64_t unix_dgram_send(struct sock *s, struct uio *uio, struct sockmsg *m)
 		return -EAGAIN;
 	if (named && !m->t)
 		return -EINVAL;
-	r = named ? unix_find(m->t, m->to, SOCK_DGRAM, &to) : dgram_peer(u, &to);
+	r = named ? unix_find(s, m->t, DEST_SEND, m->to, &to) : dgram_peer(u, &to);
 	if (r < 0)
 		return r;
 	ret = dgram_send_to(u, to, uio, m);
@@ -176,7 +176,7 @@ int unix_dgram_connect(struct sock *s, struct task *t, const struct sockname *n,
 	if (r == 0 && s->passcred)
 		r = unix_autobind(u);
 	if (r == 0)
-		r = unix_find(t, n, SOCK_DGRAM, &to);
+		r = unix_find(s, t, DEST_CONNECT, n, &to);
 	if (r)
 		return r;
 	if (to->s.peer && to->s.peer != s) {

@@ -136,10 +136,12 @@ static int bind_path(struct unix_sock *u, struct task *t, const struct sockname 
 	r = path_lookup_parent(t, AT_FDCWD, path, LOOKUP_FOLLOW, &dir, last, &slash);
 	if (r < 0)
 		return r;
-	un = name_new(&full);
+	const struct destination d = { .use = DEST_BIND, .sock = &u->s, .name = &full, .at = &dir };
+	r = ask_dest(t, &d);
+	un = r < 0 ? NULL : name_new(&full);
 	if (!un) {
 		path_put(&dir);
-		return -ENOMEM;
+		return r < 0 ? r : -ENOMEM;
 	}
 	if (slash)
 		strcat(last, "/");
@@ -185,33 +187,38 @@ int unix_autobind(struct unix_sock *u)
 int unix_bind(struct sock *s, struct task *t, const struct sockname *n)
 {
 	struct unix_sock *u = unix_sk(s);
+	int r;
 
 	if (n->len == PATH_OFF && n->u.sa.sa_family == AF_UNIX)
 		return unix_autobind(u);
 	if (unix_name_check(n) < 0)
 		return -EINVAL;
-	if (is_abstract(n))
-		return u->name ? -EINVAL : bind_abstract(u, n);
-	return bind_path(u, t, n);
+	if (!is_abstract(n))
+		return bind_path(u, t, n);
+	if (u->name)
+		return -EINVAL;
+	const struct destination d = { .use = DEST_BIND, .sock = s, .name = n };
+	r = ask_dest(t, &d);
+	return r < 0 ? r : bind_abstract(u, n);
 }
 
-/* The socket at a path; borrows. */
-static int path_find(struct task *t, const struct sockname *n, int type, struct unix_sock **ret_)
+/* The socket at a path, borrowed, and its place. returns path ref. */
+static int path_find(struct task *t, const struct sockname *n, int type, struct path *ret_at,
+		     struct unix_sock **ret_)
 {
 	char path[sizeof(n->u.un.sun_path) + 1];
 	struct inode *ino;
-	struct path at;
 	int r;
 
 	path_of_name(n, path);
-	r = path_lookup(t, AT_FDCWD, path, LOOKUP_FOLLOW, &at);
+	r = path_lookup(t, AT_FDCWD, path, LOOKUP_FOLLOW, ret_at);
 	if (r < 0)
 		return r;
-	ino = at.name->inode;
+	ino = ret_at->name->inode;
 	if (!ino)
 		r = -ENOENT;
 	else
-		r = vfs_permission(t, &at, W_OK);
+		r = vfs_permission(t, ret_at, W_OK);
 	if (r == 0 && (!S_ISSOCK(ino->mode) || !ino->sock))
 		r = -ECONNREFUSED;
 	if (r == 0) {
@@ -219,23 +226,31 @@ static int path_find(struct task *t, const struct sockname *n, int type, struct 
 		if ((*ret_)->s.type != type)
 			r = -EPROTOTYPE;
 	}
-	path_put(&at); /* the socket holds its place */
+	if (r < 0)
+		path_put(ret_at);
 	return r;
 }
 
-int unix_find(struct task *t, const struct sockname *n, int type, struct unix_sock **ret_)
+int unix_find(const struct sock *s, struct task *t, enum destination_use use,
+	      const struct sockname *n, struct unix_sock **ret_)
 {
+	struct destination d = { .use = use, .sock = s, .name = n };
+	struct path at = { NULL, NULL };
 	int r = 0;
 
 	if (is_abstract(n)) {
 		/* Another type under the name is as good as nobody. */
-		*ret_ = abstract_find(n, name_hash(n), type);
+		*ret_ = abstract_find(n, name_hash(n), s->type);
 		r = *ret_ ? 0 : -ECONNREFUSED;
 	} else {
-		r = path_find(t, n, type, ret_);
+		r = path_find(t, n, s->type, &at, ret_);
+		d.at = &at;
 	}
 	if (r == 0)
+		r = ask_dest(t, &d);
+	if (r == 0)
 		file_get((*ret_)->s.file); /* what has a name of its own has a file */
+	path_put(&at); /* the socket holds its place */
 	return r;
 }
 

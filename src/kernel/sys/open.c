@@ -106,6 +106,7 @@ static int open_find_or_create(struct task *t, const struct open_req *rq, struct
 		return -ENOENT;
 	}
 	newnode_init(&n, t, dir.name->inode, S_IFREG | rq->mode);
+	n.open = rq->flags;
 	r = vfs_create(t, &dir, place.name->str, &n, ret_);
 	path_put(&place);
 	*ret_created = r == 0;
@@ -125,6 +126,7 @@ static int open_tmpfile(struct task *t, const struct open_req *rq, struct path *
 	if (r < 0)
 		return r;
 	newnode_init(&n, t, dir.name->inode, S_IFREG | rq->mode);
+	n.open = rq->flags;
 	r = vfs_tmpfile(t, &dir, &n, ret_);
 	path_put(&dir);
 	if (r == 0 && rq->flags & O_EXCL)

@@ -1,25 +1,35 @@
-/* --trace: calls in the manner of strace, one line each when it leaves (task/gate.h):
- *     [2] openat(AT_FDCWD, "/etc/passwd", 0x80000, 00) = 3
- * Calls that never reach the kernel (NATIVE rows) do not appear. A reader that is slow slows the
- * cell down, as with strace: no line is lost. */
+/* --trace: calls in the manner of strace, one line each when it leaves (task/gate.h), after lines
+ * for what it turned out to mean (task/hooks.h):
+ *     [2] -> open "/usr/lib/os-release"
+ *     [2] openat(AT_FDCWD, "/etc/os-release", 0x80000, 00) = 3
+ * The paths are those of the cell, whatever links, working directory or root the caller has; of a
+ * long one the end is shown. Calls that never reach the kernel (NATIVE rows) do not appear. A
+ * reader that is slow slows the cell down, as with strace: no line is lost. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/errname.h"
 #include "host/host.h"
+#include "kernel/net/route.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/task/call.h"
 #include "kernel/task/gate.h"
-#include "stub/stub.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/ask.h"
+#include "kernel/vfs/name.h"
+#include "stub/stub.h"
+
+#define PATH_SHOWN 480 /* two of them fit in a line even if each byte is escaped */
 
 static int trace_fd = -1;
 
 struct line {
-	char text[1024];
+	char text[4096];
 	size_t len;
 };
 
@@ -34,6 +44,12 @@ static void add(struct line *l, const char *fmt, ...)
 	va_end(ap);
 	if (n > 0)
 		l->len = MIN(l->len + (size_t)n, sizeof(l->text) - 2);
+}
+
+static void line_put(struct line *l)
+{
+	l->text[l->len++] = '\n';
+	(void)host_write(trace_fd, l->text, l->len);
 }
 
 static void add_bytes(struct line *l, const char *s, size_t n, bool cut)
@@ -142,12 +158,136 @@ static void trace_call(const struct task *t, int64_t ret)
 		    ret == -ENOSYS ? " [not implemented]" : "");
 	else
 		add(&l, ret > 0xffff ? ") = %#llx" : ") = %lld", (unsigned long long)ret);
-	l.text[l.len++] = '\n';
-	(void)host_write(trace_fd, l.text, l.len);
+	line_put(&l);
 }
+
+/* ---- what calls mean ---- */
+
+static void add_path(struct line *l, const struct path *p)
+{
+	static char text[PATH_MAX_LEN + 16];
+	char *start;
+	size_t len;
+
+	if (path_text(p, NULL, true, text, sizeof(text), &start, &len) < 0) {
+		add(l, "(a file without a path)");
+		return;
+	}
+	len--;
+	if (len > PATH_SHOWN) {
+		add(l, "...");
+		start += len - PATH_SHOWN;
+		len = PATH_SHOWN;
+	}
+	add_bytes(l, start, len, false);
+}
+
+static int trace_open_file(struct task *t, const struct path *p, uint32_t flags)
+{
+	struct line l = { .len = 0 };
+
+	add(&l, "[%d] -> open%s ", t->tid,
+	    (flags & O_TMPFILE) == O_TMPFILE ? " a temporary file in" : "");
+	add_path(&l, p);
+	line_put(&l);
+	return 0;
+}
+
+static int trace_exec(struct task *t, const struct path *p)
+{
+	struct line l = { .len = 0 };
+
+	add(&l, "[%d] -> exec ", t->tid);
+	add_path(&l, p);
+	line_put(&l);
+	return 0;
+}
+
+static const char *kind_name(uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "directory";
+	case S_IFLNK:
+		return "symbolic link";
+	case S_IFIFO:
+		return "FIFO";
+	case S_IFSOCK:
+		return "socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "device";
+	default:
+		return "file";
+	}
+}
+
+static int trace_name(struct task *t, const struct name_change *c)
+{
+	static const char *const ops[] = { [NAME_CREATE] = "create",
+					   [NAME_LINK] = "link",
+					   [NAME_RENAME] = "rename",
+					   [NAME_EXCHANGE] = "exchange",
+					   [NAME_REMOVE] = "remove" };
+	struct line l = { .len = 0 };
+
+	add(&l, "[%d] -> %s %s ", t->tid, ops[c->op],
+	    kind_name(c->node ? c->node->mode : c->at.name->inode->mode));
+	add_path(&l, &c->at);
+	if (c->to.name) {
+		add(&l, c->op == NAME_EXCHANGE ? " with " : " to ");
+		add_path(&l, &c->to);
+	}
+	line_put(&l);
+	return 0;
+}
+
+/* An address of IPv4 or IPv6 with its port. */
+static void add_ip(struct line *l, const struct destination *d)
+{
+	bool v4 = ipaddr_is_v4(d->ip);
+	char text[INET6_ADDRSTRLEN];
+
+	if (!inet_ntop(v4 ? AF_INET : AF_INET6, d->ip->b + (v4 ? 12 : 0), text, sizeof(text)))
+		return;
+	add(l, v4 ? "%s %s:%u" : "%s [%s]:%u", sock_is_stream(d->sock) ? "tcp" : "udp", text,
+	    d->port);
+}
+
+static int trace_dest(struct task *t, const struct destination *d)
+{
+	static const char *const uses[] = {
+		[DEST_CONNECT] = "connect to", [DEST_SEND] = "send to", [DEST_BIND] = "bind to"
+	};
+	struct line l = { .len = 0 };
+
+	add(&l, "[%d] -> %s ", t->tid, uses[d->use]);
+	if (d->ip) {
+		add_ip(&l, d);
+	} else if (d->at && d->use != DEST_BIND) {
+		add(&l, "unix ");
+		add_path(&l, d->at);
+	} else {
+		const char *name = d->name->u.un.sun_path;
+		size_t n = d->name->len - offsetof(struct sockaddr_un, sun_path);
+
+		add(&l, *name ? "unix " : "unix @");
+		add_bytes(&l, *name ? name : name + 1, *name ? strnlen(name, n) : n - 1, false);
+	}
+	line_put(&l);
+	return 0;
+}
+
+static const struct hooks trace_hooks = {
+	.leave = trace_call,
+	.open = trace_open_file,
+	.exec = trace_exec,
+	.name = trace_name,
+	.dest = trace_dest,
+};
 
 void trace_open(int fd)
 {
 	trace_fd = fd;
-	call_hooks.trace = trace_call;
+	hooks_add(&trace_hooks);
 }

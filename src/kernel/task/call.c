@@ -185,6 +185,7 @@ void call_resume(struct task *t)
 {
 	call_unpark(t);
 	t->call.resumed = true;
+	t->call.asked.at = 0;
 }
 
 bool calls_are_ready(void)

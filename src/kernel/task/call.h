@@ -74,6 +74,16 @@ struct call_kept {
 	};
 };
 
+#define ASKED_MAX 8
+
+/* What hooks have agreed to in this call, in the order of the questions (task/hooks.h). */
+struct call_asked {
+	uint8_t count;
+	uint8_t at; /* how many of them this run has come by */
+	bool stays; /* the call was posted and is made again: so is what was agreed to */
+	uint64_t prints[ASKED_MAX];
+};
+
 #define CALL_WAITERS 2
 
 /* How the answer to a call reaches its thread. */
@@ -118,6 +128,7 @@ struct call {
 	int64_t until;
 	int64_t done; /* progress: bytes moved so far, or whatever the handler counts */
 	struct call_kept kept;
+	struct call_asked asked;
 	struct waiter waiters[CALL_WAITERS];
 	struct waiter *more; /* blob of more_count waiters for poll and select */
 	uint32_t more_count, more_used;

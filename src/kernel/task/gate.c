@@ -10,8 +10,6 @@
 #include "kernel/task/task.h"
 #include "kernel/task/upcalls.h"
 
-struct call_hooks call_hooks SEALED;
-
 /* What the host knows of it. */
 static void call_fill(struct call *c, const struct host_call *in, int nr, enum call_way way)
 {
@@ -52,6 +50,9 @@ void call_enter(struct task *t, const struct host_call *in, int nr, enum call_wa
 	c->may_wait = false;
 	c->wait_since = 0;
 	c->done = 0;
+	c->asked.at = 0;
+	if (!c->asked.stays)
+		c->asked.count = 0;
 	call_fill(c, in, nr, way);
 	task_enters(t);
 }
@@ -97,12 +98,13 @@ void call_leave(struct task *t, int64_t ret)
 
 	if (!c->active)
 		return;
-	if (__builtin_expect(call_hooks.trace != NULL, 0) && ret != WAITING)
-		call_hooks.trace(t, ret);
+	if (hooks_are_used() && ret != WAITING)
+		hooks_leave(t, ret);
 	call_unpark(t);
 	call_unlisted(t);
 	list_remove(&t->interrupt_link);
 	c->kept.kind = KEPT_NOTHING;
+	c->asked.stays = ret == WAITING;
 	c->active = false;
 	c->way = WAY_NOTIFY;
 	if (ret != CALL_LOST && ret != WAITING)

@@ -16,7 +16,7 @@
  *   nobody: the thread is gone ◀─────────────────────────────────────────────────┘
  *
  * At both ends the task, the call, its arguments (t->call) and, at the second, the result are
- * known. So this is the place for whatever sees all calls: call_hooks has a slot for each.
+ * known. So this is the place for whatever sees all calls (hooks.h).
  *
  * What is not a call of a task is answered with call_reply(): the announcement of a new thread, the
  * seed's questions, and those of the stub about a call that waits elsewhere. */
@@ -25,23 +25,9 @@
 
 #include "host/notify.h"
 #include "kernel/task/call.h"
+#include "kernel/task/hooks.h"
 
 #define ERESTARTSYS 512 /* the host's */
-
-/* Called with each call that leaves, before it is answered; NULL: not wanted. Set at boot. ret is a
- * result, or one of:
- *   -ERESTARTSYS   a signal came first: the call is made again, or returns EINTR
- *   CALL_NATIVE, CALL_EXIT
- *   CALL_LOST */
-extern struct call_hooks {
-	void (*trace)(const struct task *t, int64_t ret);
-} call_hooks;
-
-/* Whether results have to be known, so that no call should be left to the host for speed alone. */
-static inline bool calls_are_watched(void)
-{
-	return call_hooks.trace;
-}
 
 /* t makes the call in, which is number nr. What it was in before ends. */
 void call_enter(struct task *t, const struct host_call *in, int nr, enum call_way way);

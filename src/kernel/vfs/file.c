@@ -17,6 +17,7 @@
 #include "kernel/platform/cell.h"
 #include "kernel/task/call.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/ask.h"
 #include "kernel/vfs/async.h"
 #include "kernel/vfs/dir.h"
 #include "kernel/vfs/file.h"
@@ -217,6 +218,8 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW;
 	else
 		err = may_open(t, p, &flags);
+	if (!err && !(flags & (O_PATH | OPEN_CREATED)))
+		err = ask_open(t, p, flags);
 	if (!err)
 		err = file_new(p->name->inode, p, flags, &f);
 	if (err)

@@ -94,8 +94,8 @@ void file_put(struct file *f);
 /* Opens what is at p: permission, ETXTBSY, O_TRUNC, ops->open. WAITING with *ret_ set: it is open
  * and being truncated; the next run of the call goes on with inode_truncate(). */
 int file_open(struct task *t, const struct path *p, uint32_t flags, struct file **ret_);
-/* Or-ed into file_open's flags: this very call created the file, so no permission is asked and
- * nothing truncated. */
+/* Or-ed into file_open's flags: this very call created the file, so neither permission nor hooks
+ * are asked, and nothing is truncated. */
 #define OPEN_CREATED 0x80000000u
 
 /* An anonymous file ("anon_inode:[eventfd]", "pipe:", "socket:"): its own inode of the given mode

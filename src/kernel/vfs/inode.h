@@ -48,6 +48,7 @@ struct newnode {
 	uint32_t uid, gid;
 	uint64_t rdev;
 	const char *target; /* of a symbolic link, NUL-terminated; else NULL */
+	uint32_t open; /* flags of the open() that makes it, which hooks are asked about; else 0 */
 };
 
 #define RENAME_FLAGS (RENAME_NOREPLACE_ | RENAME_EXCHANGE_)

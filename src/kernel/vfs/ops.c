@@ -20,6 +20,7 @@
 #include "kernel/vfs/notify.h"
 #include "kernel/vfs/ops.h"
 #include "kernel/vfs/path.h"
+#include "kernel/vfs/ask.h"
 #include "kernel/vfs/vfs_priv.h"
 
 /* A last component as the caller gives it. */
@@ -166,6 +167,8 @@ int vfs_create(struct task *t, const struct path *dir, const char *last, const s
 		err = -EPERM;
 	else if (!d->ops->create)
 		err = d->fs->readonly ? -EROFS : -EPERM;
+	if (!err)
+		err = ask_create(t, dir, name, n);
 	if (!err) {
 		struct newnode node = newnode_in(&t->cred, d, n);
 		err = CHECKED(d->ops)->create(d, l.str, l.len, &node, &ino);
@@ -197,6 +200,8 @@ int vfs_tmpfile(struct task *t, const struct path *dir, const struct newnode *n,
 		err = inode_permission(d, &t->cred, W_OK | X_OK);
 	if (!err && !d->ops->tmpfile)
 		err = -EOPNOTSUPP;
+	if (!err && n->open)
+		err = ask_open(t, dir, n->open);
 	if (err < 0)
 		return err;
 	struct newnode node = newnode_in(&t->cred, d, n);
@@ -239,6 +244,8 @@ int vfs_unlink(struct task *t, const struct path *dir, const char *last, bool rm
 		err = -EPERM;
 	if (!err && n->mounted)
 		err = -EBUSY;
+	if (!err)
+		err = ask_name(t, NAME_REMOVE, dir, n);
 	if (!err)
 		err = CHECKED(d->ops)->unlink(d, l.str, l.len, n->inode);
 	if (!err && !rmdir)
@@ -292,6 +299,8 @@ int vfs_link(struct task *t, const struct path *old, const struct path *dir, con
 		err = -EPERM;
 	if (!err && ino->nlink == 0 && !ino->linkable)
 		err = -ENOENT;
+	if (!err)
+		err = ask_names(t, NAME_LINK, old, dir, n);
 	if (!err)
 		err = CHECKED(d->ops)->link(d, l.str, l.len, ino);
 	if (!err) {
@@ -390,6 +399,9 @@ static int rename_names(struct task *t, const struct path *odir, const struct la
 	if (o->inode == n->inode)
 		return 0; /* two names of one file: both stay */
 	int err = rename_check(t, odir, o, ndir, n, flags);
+	if (!err)
+		err = ask_names(t, exchange ? NAME_EXCHANGE : NAME_RENAME,
+				&(struct path){ odir->mnt, o }, ndir, n);
 	if (err < 0)
 		return err;
 	struct inode *od = odir->name->inode, *nd = ndir->name->inode;

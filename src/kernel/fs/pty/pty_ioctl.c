@@ -16,6 +16,7 @@
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/path.h"
+#include "kernel/vfs/ask.h"
 
 #define BAUD_BITS 15
 
@@ -309,11 +310,14 @@ static int64_t peer_open(struct pty *pty, struct task *t, uint64_t arg)
 	ret = devpts_path(pty, &place);
 	if (ret < 0)
 		return ret;
-	ret = file_open(t, &place, (flags & ~(uint32_t)O_CLOEXEC) | OPEN_CREATED, &f);
+	flags &= ~(uint32_t)O_CLOEXEC;
+	ret = ask_open(t, &place, flags);
+	if (ret == 0)
+		ret = file_open(t, &place, flags | OPEN_CREATED, &f);
 	path_put(&place);
 	if (ret < 0)
 		return ret;
-	ret = fd_install(t, f, 0, flags & O_CLOEXEC);
+	ret = fd_install(t, f, 0, arg & O_CLOEXEC);
 	if (ret < 0)
 		file_put(f);
 	return ret;
