@@ -7,6 +7,13 @@ static void body(void)
 	put_file("f", "x");
 	SHOW(open("/proc/missing", O_RDONLY));
 	SHOW(open("/proc/new", O_WRONLY | O_CREAT, 0644));
+	SHOW(mkdir("/proc/new", 0755));
+	SHOW(mkdir("/proc/self/new/", 0755));
+	SHOW(mknod("/proc/new", S_IFIFO | 0644, 0));
+	SHOW(symlink("f", "/proc/self/new"));
+	SHOW(link("/proc/version", "/proc/new"));
+	SHOW(rename("/proc/version", "/proc/new"));
+	SHOW(mkdir("/proc/version", 0755));
 	SHOW(open("/proc/version", O_WRONLY));
 	SHOW(open("/proc/self/status", O_WRONLY));
 	SHOW(open("/proc/self/new", O_WRONLY | O_CREAT, 0644));

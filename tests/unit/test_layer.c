@@ -282,7 +282,7 @@ static void test_tmpfs(void)
 	g = make(root, "lnk", S_IFLNK | 0777);
 	ok(g && g->ops->readlink(g, NULL, buf, sizeof(buf)) == 10 && g->size == 10, "symlink");
 	inode_put(g);
-	fs->ops->statfs(fs, &st);
+	fs->ops->statfs(fs->root, &st);
 	ok(st.type == 0x01021994 && st.blocks == 256 && st.files == 100 && st.ffree == 99,
 	   "statfs");
 	fs_put(fs);

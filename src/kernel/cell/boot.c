@@ -176,7 +176,7 @@ static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char 
 	path_put(&at);
 	if (ret < 0)
 		return ret;
-	mount_kind_add(fs);
+	mount_kind_add(fs, flags);
 	m->locked = flags;
 	m->fixed = fixed;
 	mount_put(m);

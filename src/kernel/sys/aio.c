@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "kernel/abi/time.h"
+#include "kernel/fs/eventfd/eventfd.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/platform/guestrange.h"
 #include "kernel/sys/dispatch.h"
@@ -232,14 +233,6 @@ static void eventfd_tell(struct file *f)
 	(void)!CHECKED(f->ops)->write(f, &u, 0);
 }
 
-static bool is_eventfd(struct file *f)
-{
-	char label[32];
-	int n = file_label(f, label, sizeof(label));
-
-	return n > 0 && strncmp(label, "anon_inode:[eventfd]", (size_t)n) == 0;
-}
-
 /* One request. *ret_bytes is what it cost. */
 static int64_t submit_one(struct task *t, struct aio_ctx *c, uaddr_t addr, uint64_t *ret_bytes)
 {
@@ -262,7 +255,7 @@ static int64_t submit_one(struct task *t, struct aio_ctx *c, uaddr_t addr, uint6
 		tell = fd_file(t, (int)io.aio_resfd);
 		if (!tell)
 			return -EBADF;
-		if (!is_eventfd(tell))
+		if (!file_is_eventfd(tell))
 			return -EINVAL;
 	}
 	if (guest_write(t->tid, addr + offsetof(struct iocb, aio_key), &key, sizeof(key)) < 0)

@@ -306,7 +306,7 @@ int64_t sys_ftruncate(struct task *t, const struct sysargs *a)
 
 static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
 {
-	struct fs *fs = f->inode->fs;
+	const struct fs *fs = f->inode->fs;
 	struct fs_stat st = { 0 };
 
 	if (verb & ~(unsigned)(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE) || len <= FALLOC_PIECE)
@@ -314,7 +314,7 @@ static bool falloc_in_pieces(const struct file *f, unsigned verb, int64_t len)
 	if (verb == FALLOC_FL_PUNCH_HOLE || memfd_may_grow(f, (uint64_t)len))
 		return true;
 	if (fs->ops->statfs)
-		CHECKED(fs->ops)->statfs(fs, &st);
+		CHECKED(fs->ops)->statfs(f->inode, &st);
 	return st.bfree > (uint64_t)len / PAGE_SIZE + 1;
 }
 

@@ -81,8 +81,8 @@ static int64_t dents_read(struct task *t, const struct sysargs *a, bool old)
 	if (f->path.name && f->path.name->deleted)
 		return -ENOENT;
 	/* A child that the caller knows of may be on its way to being listed. */
-	if (!t->call.resumed && f->pos == 0 && f->inode == f->inode->fs->root &&
-	    !strcmp(f->inode->fs->type_name, "proc") && births_wait(t) == WAITING)
+	if (!t->call.resumed && f->pos == 0 && f->inode->fs->lists_procs &&
+	    f->inode == f->inode->fs->root && births_wait(t) == WAITING)
 		return WAITING;
 	int64_t pos = f->pos;
 	d.size = (uint32_t)MIN((uint64_t)ARG_UINT(a, 2), (uint64_t)DENTS_MAX);

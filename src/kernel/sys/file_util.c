@@ -41,13 +41,14 @@ int path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_)
 
 int path_missing(struct task *t, int err)
 {
-	if (err != -ENOENT || strncmp(path_buf, "/proc/", 6) != 0 || path_buf[6] < '1' ||
-	    path_buf[6] > '9') {
-		t->call.has_deadline =
-			false; /* that of births_wait: what the call waits for now has none */
-		return err;
-	}
-	return births_wait(t) == WAITING ? WAITING : err;
+	bool missed = err == -ENOENT && t->call.missed;
+
+	t->call.missed = false;
+	if (missed)
+		return births_wait(t) == WAITING ? WAITING : err;
+	t->call.has_deadline =
+		false; /* that of births_wait: the call waits for another thing now */
+	return err;
 }
 
 int path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, struct path *ret_)

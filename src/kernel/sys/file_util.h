@@ -27,9 +27,8 @@ int must_check path_at(struct task *t, int dfd, uaddr_t addr, unsigned flags, st
 /* The place of descriptor fd, O_PATH ones too if path_ok. -EBADF. returns path ref. */
 int must_check path_of_fd(struct task *t, int fd, bool path_ok, struct path *ret_);
 
-/* err, the result of a walk of path_buf; but when that is -ENOENT for the number of a process below
- * /proc while one is on its way (birth.h), WAITING: the caller returns it and the call is made
- * again. */
+/* err, the result of a walk; but when that is -ENOENT and the walk missed the number of a process
+ * while one is on its way (birth.h), WAITING: the caller returns it and the call is made again. */
 int must_check path_missing(struct task *t, int err);
 
 /* New node attributes for a file that t makes in dir; the umask is applied to the permissions of

@@ -36,15 +36,30 @@
 _Static_assert(FLAGS_OF_MOUNT == (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC),
 	       "the numbers of mount(2)");
 
-static struct fs *kinds[8]; /* counted */
+/* What mount(2) knows by name besides tmpfs. */
+static struct kind {
+	struct fs *fs; /* counted; NULL: none */
+	uint32_t flags; /* that each mount of it has */
+} kinds[8];
 
-void mount_kind_add(struct fs *fs)
+static const struct kind *kind_find(const char *type)
 {
-	static const char *const single[] = { "proc", "sysfs", "devtmpfs", "devpts" };
+	for (size_t i = 0; i < ARRAY_LEN(kinds) && kinds[i].fs; i++)
+		if (!strcmp(kinds[i].fs->type_name, type))
+			return &kinds[i];
+	return NULL;
+}
 
-	for (size_t i = 0; i < ARRAY_LEN(single); i++)
-		if (!strcmp(fs->type_name, single[i]) && !kinds[i])
-			kinds[i] = fs_get(fs);
+void mount_kind_add(struct fs *fs, uint32_t flags)
+{
+	size_t i = 0;
+
+	if (!fs->single || kind_find(fs->type_name))
+		return;
+	while (i < ARRAY_LEN(kinds) && kinds[i].fs)
+		i++;
+	if (i < ARRAY_LEN(kinds))
+		kinds[i] = (struct kind){ fs_get(fs), flags & MNT_RDONLY };
 }
 
 static bool may_mount(const struct task *t)
@@ -239,17 +254,15 @@ static int mount_new_fs(struct task *t, const struct path *at, const char *type,
 		if (ret < 0)
 			return ret;
 	} else {
-		for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-			if (kinds[i] && !strcmp(kinds[i]->type_name, type))
-				fs = kinds[i];
-		if (!fs)
+		const struct kind *kind = kind_find(type);
+
+		if (!kind)
 			return -ENODEV;
 		/* The same thing at the same place. */
-		if (at->mnt->fs == fs && at->name == at->mnt->root)
+		if (at->mnt->fs == kind->fs && at->name == at->mnt->root)
 			return -EBUSY;
-		if (fs->type_name[0] == 's') /* sysfs */
-			flags |= MNT_RDONLY;
-		fs_get(fs);
+		flags |= kind->flags;
+		fs = fs_get(kind->fs);
 	}
 	ret = is_in_tree(t, at) ? mount_add(fs, at, flags & FLAGS_OF_MOUNT, source, &m) : -EINVAL;
 	if (ret < 0) {

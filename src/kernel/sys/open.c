@@ -99,9 +99,7 @@ static int open_find_or_create(struct task *t, const struct open_req *rq, struct
 		return r;
 	}
 	dir = (struct path){ .mnt = place.mnt, .name = place.name->parent };
-	/* On Linux the look-up itself fails in /proc, before anybody asks whether a file may be
-	 * made. */
-	if (!dir.name || !dir.name->inode || !strcmp(dir.mnt->fs->type_name, "proc")) {
+	if (!dir.name || !dir.name->inode) {
 		path_put(&place);
 		return -ENOENT;
 	}

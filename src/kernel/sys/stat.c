@@ -1,6 +1,5 @@
 /* stat and its kin, access, readlink, statfs. */
 #include <errno.h>
-#include <linux/magic.h>
 #include <linux/stat.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -307,16 +306,12 @@ int64_t sys_readlinkat(struct task *t, const struct sysargs *a)
 
 static int64_t statfs_put(struct task *t, const struct path *p, uaddr_t addr)
 {
-	struct fs *fs = p->name->inode->fs;
-	uint32_t mode = p->name->inode->mode;
+	const struct inode *ino = p->name->inode;
+	const struct fs *fs = ino->fs;
 	struct fs_stat st = { 0 };
 
 	if (fs->ops->statfs)
-		CHECKED(fs->ops)->statfs(fs, &st);
-	else if (!strcmp(fs->type_name, "anon_inodefs")) /* Linux has a file system for each kind */
-		st.type = S_ISFIFO(mode)   ? PIPEFS_MAGIC
-			  : S_ISSOCK(mode) ? SOCKFS_MAGIC
-					   : ANON_INODE_FS_MAGIC;
+		CHECKED(fs->ops)->statfs(ino, &st);
 	struct linux_statfs out = {
 		.type = (int64_t)st.type,
 		.bsize = BLOCK_SIZE,

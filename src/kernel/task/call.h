@@ -120,6 +120,7 @@ struct call {
 	/* what runs now may wait for another thread: the next run takes up where this one left
 	 * off */
 	bool may_wait;
+	bool missed; /* it looked for the number of a process in a file system, and there is none */
 	int64_t wait_since; /* when call_wait_outside() was first called for this call; 0: never */
 	enum park_kind kind;
 	/* CLOCK_MONOTONIC; valid when has_deadline. Handlers set it on their first run */

@@ -48,6 +48,7 @@ void call_enter(struct task *t, const struct host_call *in, int nr, enum call_wa
 	c->resumed = false;
 	c->has_deadline = false;
 	c->may_wait = false;
+	c->missed = false;
 	c->wait_since = 0;
 	c->done = 0;
 	c->asked.at = 0;

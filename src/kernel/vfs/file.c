@@ -7,6 +7,7 @@
  * outside of the tree is made for it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -274,7 +275,15 @@ static int anon_setattr(struct inode *ino, const struct attr *a)
 }
 
 static const struct inode_ops anon_ops = { .evict = anon_evict, .setattr = anon_setattr };
-static const struct fs_ops anon_fs_ops;
+/* Linux has a file system for each kind. */
+static void anon_statfs(const struct inode *ino, struct fs_stat *out)
+{
+	out->type = S_ISFIFO(ino->mode)	  ? PIPEFS_MAGIC
+		    : S_ISSOCK(ino->mode) ? SOCKFS_MAGIC
+					  : ANON_INODE_FS_MAGIC;
+}
+
+static const struct fs_ops anon_fs_ops = { .statfs = anon_statfs };
 
 /* A pipe is opened again by FIFO rules, everything else anonymous is not. */
 int file_new_anon(const char *label, uint32_t mode, const struct file_ops *ops, void *priv,

@@ -14,8 +14,8 @@ struct fs_stat {
 };
 
 struct fs_ops {
-	/* Figures for statfs. Optional: zeros. */
-	void (*statfs)(struct fs *fs, struct fs_stat *out);
+	/* Figures for statfs of ino, which are zeros before. Optional: they stay so. */
+	void (*statfs)(const struct inode *ino, struct fs_stat *out);
 	/* Everything written so far reaches the disk. Optional: nothing to do. */
 	int (*sync)(struct fs *fs);
 	/* Gives up what is kept only to be quicker, as far as DROP_* asks and as it is not in use.
@@ -35,6 +35,10 @@ struct fs {
 	uint32_t dev; /* st_dev, unique in the cell (makedev(0, n)) */
 	bool nocache; /* names must be looked up again each time (hostdir, proc) */
 	bool readonly;
+	/* what is not there cannot be made: -ENOENT, before anything is checked */
+	bool fixed_names;
+	bool single; /* there is one in the cell: mount(2) of its type shows it once more */
+	bool lists_procs; /* in its root is an entry for each process */
 	/* nothing changes but by our calls: look-ups may be remembered (stub/fast.h) */
 	bool stable;
 	/* calls wait for answers from outside (call_wait), and a change belongs to the call that

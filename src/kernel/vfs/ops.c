@@ -58,7 +58,13 @@ static int last_lookup(const struct path *dir, const struct last *l, struct name
 		return -ENOENT;
 	if (!inode_is_dir(dir->name->inode))
 		return -ENOTDIR;
-	return name_lookup(dir->name, l->str, l->len, ret_);
+	int err = name_lookup(dir->name, l->str, l->len, ret_);
+	/* On Linux the look-up itself fails in /proc. */
+	if (!err && !(*ret_)->inode && dir->name->inode->fs->fixed_names) {
+		name_put(*ret_);
+		err = -ENOENT;
+	}
+	return err;
 }
 
 /* An event of the entry l of dir, seen by those who watch dir. */

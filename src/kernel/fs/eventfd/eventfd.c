@@ -126,6 +126,11 @@ static const struct file_ops eventfd_fops = {
 	.fdinfo = eventfd_fdinfo,
 };
 
+bool file_is_eventfd(const struct file *f)
+{
+	return f->ops == &eventfd_fops;
+}
+
 int eventfd_make(uint32_t count, bool semaphore, uint32_t flags, struct file **ret_)
 {
 	struct eventfd *e = obj_new(&eventfd_type);

@@ -448,11 +448,11 @@ const struct inode_ops hostdir_iops = {
 
 /* ---- the file system ---- */
 
-static void hostdir_statfs(struct fs *fs, struct fs_stat *out)
+static void hostdir_statfs(const struct inode *ino, struct fs_stat *out)
 {
 	struct statfs st;
 
-	if (host_fstatfs(hdnode_of(fs->root)->fd, &st) < 0)
+	if (host_fstatfs(hdnode_of(ino->fs->root)->fd, &st) < 0)
 		return;
 	out->type = (uint64_t)st.f_type;
 	/* The caller counts in pages. */

@@ -21,9 +21,9 @@ OBJ_TYPE(layer_type, struct layer, 256);
 
 /* Without a limit of its own it is as large as what it is on: with a disk the host's file system,
  * else what is left of the scratch directory. */
-static void layer_statfs(struct fs *fs, struct fs_stat *out)
+static void layer_statfs(const struct inode *ino, struct fs_stat *out)
 {
-	struct layer *l = (struct layer *)fs;
+	struct layer *l = (struct layer *)ino->fs;
 	uint64_t bytes = l->max_bytes, inodes = l->max_inodes;
 	uint64_t free_bytes = bytes ? layer_room(l, UINT64_MAX) : 0;
 	uint64_t free_inodes = inodes - MIN(l->used_inodes, inodes);

@@ -225,9 +225,9 @@ static const struct file_ops memfd_fops = {
 	.fallocate = memfd_fallocate,
 };
 
-static void memfd_statfs(struct fs *fs, struct fs_stat *out)
+static void memfd_statfs(const struct inode *ino, struct fs_stat *out)
 {
-	(void)fs;
+	(void)ino;
 	out->type = 0x01021994; /* TMPFS_MAGIC */
 }
 

@@ -210,8 +210,11 @@ static int pid_find(struct pinode *dir, const char *name, struct pentry *out)
 			out->id |= n << 32;
 			return 0;
 		}
-		if (!p)
+		if (!p) {
+			if (task_current)
+				task_current->call.missed = true;
 			return -ENOENT;
+		}
 	}
 	pid_entry((pid_t)n, p, out);
 	return 0;
@@ -319,7 +322,8 @@ struct fs *procfs_new(void)
 	if (!pfs)
 		return NULL;
 	pfs->fs.nocache = true;
-	pfs->create_error = -ENOENT;
+	pfs->fs.fixed_names = true;
+	pfs->fs.lists_procs = true;
 	pfs->refresh = CALLBACK(proc_refresh);
 	return &pfs->fs;
 }

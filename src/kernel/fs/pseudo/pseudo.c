@@ -148,13 +148,6 @@ static int pinode_setattr(struct inode *ino, const struct attr *a)
 	return 0;
 }
 
-static int pinode_create(struct inode *dir, const char *name, size_t len, const struct newnode *n,
-			 struct inode **ret_)
-{
-	(void)name, (void)len, (void)n, (void)ret_;
-	return pfs_of(container_of(dir, struct pinode, inode))->create_error;
-}
-
 static int pinode_lookup(struct inode *dir, const char *name, size_t len, struct inode **ret_)
 {
 	struct pinode *pi = container_of(dir, struct pinode, inode);
@@ -231,7 +224,6 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f)
 
 static const struct inode_ops dir_ops = {
 	.lookup = pinode_lookup,
-	.create = pinode_create,
 	.getattr = pinode_getattr,
 	.setattr = pinode_setattr,
 	.open = pinode_open,
@@ -347,10 +339,9 @@ static const struct file_ops dir_fops = {
 
 /* ---- file systems ---- */
 
-static void pseudo_statfs(struct fs *fs, struct fs_stat *out)
+static void pseudo_statfs(const struct inode *ino, struct fs_stat *out)
 {
-	memset(out, 0, sizeof(*out));
-	out->type = container_of(fs, struct pseudo_fs, fs)->type;
+	out->type = container_of(ino->fs, struct pseudo_fs, fs)->type;
 }
 
 static void pseudo_free(struct fs *fs)
@@ -372,8 +363,8 @@ struct pseudo_fs *pseudo_new(const char *type_name, uint64_t type, const struct 
 	if (!pfs)
 		return NULL;
 	fs_init(&pfs->fs, &pseudo_fs_ops, type_name);
+	pfs->fs.single = true;
 	pfs->type = type;
-	pfs->create_error = -EPERM;
 	pfs->fs.root = pseudo_inode(&pfs->fs, root, 0, 0, 0);
 	if (!pfs->fs.root) {
 		obj_free(&pseudo_fs_type, pfs);

@@ -126,7 +126,6 @@ struct pinode {
 
 struct pseudo_fs {
 	struct fs fs; /* first */
-	int create_error; /* what making an entry gives */
 	bool attr_kept; /* chmod and chown work (as long as the inode lives) */
 	uint64_t type; /* f_type */
 	/* Owner and permissions of an inode that depend on its object. -errno when the object is

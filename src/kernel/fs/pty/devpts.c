@@ -163,10 +163,9 @@ int devpts_path(const struct pty *pty, struct path *ret_)
 	return -EIO;
 }
 
-static void devpts_statfs(struct fs *fs, struct fs_stat *out)
+static void devpts_statfs(const struct inode *ino, struct fs_stat *out)
 {
-	(void)fs;
-	memset(out, 0, sizeof(*out));
+	(void)ino;
 	out->type = DEVPTS_SUPER_MAGIC;
 }
 
@@ -186,6 +185,7 @@ struct fs *devpts_new(void)
 		return fs_get(&devpts);
 	fs_init(&devpts, &devpts_ops, "devpts");
 	devpts.nocache = true;
+	devpts.single = true;
 	inode_init(&root, &devpts, &root_iops, S_IFDIR | 0755);
 	root.ino = INO_ROOT;
 	root.nlink = 2;

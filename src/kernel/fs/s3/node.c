@@ -254,9 +254,9 @@ int s3node_key(const struct s3node *n, char *buf, size_t size, size_t *ret_len)
 
 OBJ_TYPE(s3fs_type, struct s3fs, 32);
 
-static void s3_statfs(struct fs *fs, struct fs_stat *out)
+static void s3_statfs(const struct inode *ino, struct fs_stat *out)
 {
-	(void)fs;
+	(void)ino;
 	out->type = 0x53334653; /* "S3FS" */
 	out->blocks = out->bfree = 1UL << 38; /* a pebibyte: nobody knows how much there is */
 }
