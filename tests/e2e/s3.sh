@@ -60,3 +60,16 @@ late() {
 	is "$(s3 --mount s3://b:/s -- sh -c 'ls /s/late >first & echo new >/s/late/new; rm /s/late/old; mv /s/late/older /s/moved; test -e /s/go; wait; cat first; echo; ls /s/late; cat /s/late/new')" $'new\n\nnew\nnew'
 }
 check 'a listing that is older than a change @r' late
+
+# A call that waits for the server is run again, and still shown once.
+traced() {
+	serve
+	s3 --trace --mount s3://b/in:/s -- sh -c 'echo 1 >/s/a; mkdir /s/d; mv /s/a /s/d/b; cat /s/d/b; rm /s/d/b' 2>trace
+	is "$(grep -E -- '-> [a-z]* ?[a-z]* "/s/' trace | sed 's/^[^>]*> //')" 'create file "/s/a"
+open "/s/a"
+create directory "/s/d"
+rename file "/s/a" to "/s/d/b"
+open "/s/d/b"
+remove file "/s/d/b"'
+}
+check 'a trace of calls that wait for the server' traced
