@@ -5,7 +5,7 @@
  * anything else happens; after program_seal() they are read-only
  * (docs/decisions/0029-hardening.md). Their contracts are in the headers of the lower layer.
  *
- * What watches or restricts calls is not here but in task/gate.h. */
+ * What watches or restricts calls is not here but in task/hooks.h. */
 #include "kernel/cell/upcalls.h"
 
 #include "base/arena.h"
