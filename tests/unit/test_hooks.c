@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 #include "base/siphash.h"
-#include "kernel/fs/pipe/pipe.h"
+#include "kernel/cell/upcalls.h"
 #include "kernel/net/route.h"
 #include "kernel/sys/exec.h"
 #include "kernel/sys/handlers.h"
@@ -543,10 +543,10 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 1;
 	setenv("TMPDIR", dir, 1);
+	upcalls_init();
 	hooks_add(&decide_hooks);
 	hooks_add(&observe_hooks);
 	world_task();
-	fifo_register();
 	FUZZ_CHECK(CALL(mkdir, "/d", 0755) == 0 && CALL(mkdir, "/e", 0755) == 0);
 	file_make("/d/f", "four", 0644);
 	FUZZ_CHECK(CALL(symlink, "d/f", "/l") == 0);

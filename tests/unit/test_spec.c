@@ -258,7 +258,8 @@ static bool is_cold(unsigned id)
 						SET_MOUNT, SET_S3_ENDPOINT, SET_VOLUME,
 						SET_TMPFS, SET_SHM_SIZE,    SET_HOSTNAME,
 						SET_WASM,  SET_CHANGES,	    SET_TRACE,
-						SET_FAST };
+						SET_FAST,  SET_GROUP_ADD,   SET_ULIMIT,
+						SET_READ_ONLY };
 
 	for (unsigned i = 0; i < ARRAY_LEN(cold); i++)
 		if (cold[i] == id)
