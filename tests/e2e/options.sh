@@ -39,13 +39,13 @@ except OSError as e: print(e.errno, n, flush=True)
 os._exit(0)')" '11 2'
 	is "$(viv --ulimit core=unlimited:unlimited --ulimit rtprio=3 --ulimit nice=7 -- python3 -c 'import resource as r; print(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_RTPRIO), r.getrlimit(r.RLIMIT_NICE))')" '(-1, -1) (3, 3) (7, 7)'
 	# The host has them for these processes, and for none of the cell's own, such as the one that further ones are forked from.
-	viv --name n --ulimit cpu=77 -- sh -c 'echo up; exec sleep 1000' >log &
+	"$VIV" run --name n --ulimit cpu=77 -- sh -c 'echo up; exec sleep 1000' >log &
+	local bad run=$!
 	soon grep -q up log
 	is "$("$VIV" exec n -- sh -c 'ulimit -t')" 77
 	is "$(descendants | while read -r p _; do grep -s 'Max cpu time  *77 ' "/proc/$p/limits"; done | wc -l)" 1
-	kill %1
-	wait %1 || true
-	local bad
+	kill "$run"
+	wait "$run" || true
 	for bad in nofile nofile= =5 nofiles=5 nofile=x nofile=5:4 nofile=5:x nofile=5: nofile=-2 nofile=-1 nofile=1048577 nofile=1:2:3 core=99999999999999999999 'core= 1' NOFILE=3; do
 		exits 125 viv --ulimit "$bad" -- true
 		like "$(cat err)" 'viv: --ulimit*'

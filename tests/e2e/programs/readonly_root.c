@@ -1,5 +1,6 @@
 /* Tries to change the root file system of a cell that was started with --read-only, as its root, in
- * every way that could lead around a read-only mount. Prints each one that worked, and "tried N". */
+ * every way that could lead around a read-only mount. Prints each one that worked, and "tried N".
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -103,8 +104,11 @@ static void calls(const char *top)
 static void descriptors(void)
 {
 	int fd = open(victim, O_RDONLY), path = open(victim, O_PATH), dir = open("/tmp", O_RDONLY),
-	    shm = open("/dev/shm/own", O_CREAT | O_RDWR, 0600), mem, zero = open("/dev/zero", O_RDONLY);
-	struct iocb cb = { .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_buf = (uintptr_t) "x", .aio_nbytes = 1 },
+	    shm = open("/dev/shm/own", O_CREAT | O_RDWR, 0600), mem,
+	    zero = open("/dev/zero", O_RDONLY);
+	struct iocb cb = { .aio_lio_opcode = IOCB_CMD_PWRITE,
+			   .aio_buf = (uintptr_t) "x",
+			   .aio_nbytes = 1 },
 		    *list[] = { &cb };
 	struct file_handle *h = calloc(1, sizeof(*h) + MAX_HANDLE_SZ);
 	char name[64];
@@ -151,10 +155,12 @@ static void descriptors(void)
 	failed("mprotect of a shared mapping", mprotect(map, 4096, PROT_READ | PROT_WRITE));
 	mem = open("/proc/self/mem", O_RDWR);
 	failed("/proc/self/mem", pwrite(mem, "x", 1, (off_t)(uintptr_t)map));
-	failed("link from another file system", linkat(AT_FDCWD, "/dev/shm/own", AT_FDCWD, "/tmp/new", 0));
+	failed("link from another file system",
+	       linkat(AT_FDCWD, "/dev/shm/own", AT_FDCWD, "/tmp/new", 0));
 	failed("rename from another file system", rename("/dev/shm/own", "/tmp/new"));
 	failed("link of a descriptor", linkat(fd, "", AT_FDCWD, "/tmp/new", AT_EMPTY_PATH));
-	failed("link of a memfd", linkat(memfd_create("m", 0), "", AT_FDCWD, "/tmp/new", AT_EMPTY_PATH));
+	failed("link of a memfd",
+	       linkat(memfd_create("m", 0), "", AT_FDCWD, "/tmp/new", AT_EMPTY_PATH));
 	h->handle_bytes = MAX_HANDLE_SZ;
 	if (name_to_handle_at(AT_FDCWD, victim, h, &id, 0) == 0)
 		failed("open_by_handle_at", open_by_handle_at(dir, h, O_RDWR));
@@ -168,10 +174,12 @@ static void remounts(const char *at)
 	failed("remount", mount(NULL, at, NULL, MS_REMOUNT, NULL));
 	failed("remount with a type", mount("vivarium", at, "overlay", MS_REMOUNT, "rw"));
 	failed("remount of the mount", mount(NULL, at, NULL, MS_REMOUNT | MS_BIND, NULL));
-	failed("remount with other flags", mount(NULL, at, NULL, MS_REMOUNT | MS_BIND | MS_NOSUID, NULL));
+	failed("remount with other flags",
+	       mount(NULL, at, NULL, MS_REMOUNT | MS_BIND | MS_NOSUID, NULL));
 	failed("remount with an old magic", mount(NULL, at, NULL, 0xc0ed0000 | MS_REMOUNT, NULL));
 	failed("a second mount of it", mount("vivarium", at, "overlay", 0, NULL));
-	failed("an overlay", mount("o", at, "overlay", 0, "lowerdir=/,upperdir=/dev/shm/u,workdir=/dev/shm/w"));
+	failed("an overlay",
+	       mount("o", at, "overlay", 0, "lowerdir=/,upperdir=/dev/shm/u,workdir=/dev/shm/w"));
 }
 
 /* Other mounts of the same file system. */
@@ -212,7 +220,8 @@ static void binds(void)
 	failed("open_tree", syscall(428, AT_FDCWD, "/", 1));
 	failed("fspick", syscall(433, AT_FDCWD, "/", 0));
 	failed("fsopen", syscall(430, "overlay", 0));
-	failed("mount_setattr", syscall(442, AT_FDCWD, "/", 0, (uint64_t[4]){ 0, MS_RDONLY, 0, 0 }, 32));
+	failed("mount_setattr",
+	       syscall(442, AT_FDCWD, "/", 0, (uint64_t[4]){ 0, MS_RDONLY, 0, 0 }, 32));
 }
 
 /* A tmpfs as the root, with the old one below it. */
