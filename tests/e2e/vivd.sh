@@ -179,10 +179,10 @@ cors() {
 	for bad in '*' null '' example.org https:// https://EXAMPLE.org https://example.org/ https://example.org/x https://example.org:443 http://example.org:80 \
 		https://example.org:0 https://example.org:99999 https://example.org:x 'https://*.example.org' 'https://a.org https://b.org' https://a.org,https://b.org \
 		https://user@example.org 'https://[::1' $'https://a.org\r\nX: y' "https://$(printf 'a%.0s' {1..300})"; do
-		exits 1 v daemon start --listen 127.0.0.1:1 --cors-origin "$bad"
+		exits 2 v daemon start --listen 127.0.0.1:1 --cors-origin "$bad"
 		like "$(cat err)" '*--cors-origin*'
 	done
-	exits 1 v daemon start --cors-origin https://example.org
+	exits 2 v daemon start --cors-origin https://example.org
 	like "$(cat err)" '*--listen*'
 	port=$((20000 + RANDOM % 20000)) tcp=http://127.0.0.1:$port origin=https://app.example.org
 	v daemon start --listen "127.0.0.1:$port" --cors-origin $origin --cors-origin http://localhost:5173 --cors-origin 'http://[::1]:8080'
