@@ -61,6 +61,9 @@ class Disk:
         self.store("main")
 
     def close(self):
+        for name in "main", "many":
+            self.store(name)
+            self.run([self.viv, "daemon", "stop"])
         shutil.rmtree(self.tmp, ignore_errors=True)
 
     # ---- stores ----
@@ -83,6 +86,7 @@ class Disk:
         return target
 
     def store_drop(self, where):
+        self.run([self.viv, "daemon", "stop"])
         self.drop(where)
         self.store("main")
 
@@ -233,6 +237,8 @@ class Disk:
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.store_env, text=True)
             if guest.stdout.readline() != "ready\n":
                 raise RuntimeError("the cell did not start")
+        # vivd does it, and is there already unless this is the first command of all.
+        self.run([self.viv, "daemon", "start"])
         try:
             settle()
             before = self.used(where)
