@@ -49,7 +49,7 @@ static void pool_put(struct daemon *d, struct buf *b)
 
 	metric(b, "pool_cells", "gauge", "Idle cells that wait in the pool.", p.ready);
 	metric(b, "pool_booting", "gauge", "Cells that boot for the pool.", p.booting);
-	metric(b, "pool_ending", "gauge", "Cells of the pool that nobody wanted, on their way out.",
+	metric(b, "pool_ending", "gauge", "Unused cells of the pool that are being removed.",
 	       p.ending);
 	metric(b, "pool_given_total", "counter", "Cells that the pool gave away.", (double)p.given);
 	metric(b, "pool_missed_total", "counter", "Times that the pool had none.",

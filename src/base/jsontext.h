@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-/* A text with its quotes; what is no UTF-8 is replaced. */
+/* A text with its quotes; what is not UTF-8 is replaced. */
 void json_bytes(FILE *to, const char *text, size_t len);
 void json_quoted(FILE *to, const char *text);
 

@@ -173,7 +173,7 @@ static int words_read(const struct args *a, struct bootstrap *b, struct err *e)
 	b->include = arg_value(a, "include");
 	b->variant = variant ? variant : "minbase";
 	if (!*b->suite || *b->suite == '-' || !word_is_plain(b->suite, "-./_"))
-		return err_set(e, ERR_USAGE, "'%s' is no release" REMEDY "bookworm for example",
+		return err_set(e, ERR_USAGE, "'%s' is not a release" REMEDY "bookworm for example",
 			       b->suite);
 	if (!word_is_plain(b->variant, "-") ||
 	    (b->include &&

@@ -1,6 +1,6 @@
 /* viv create, and run --detach: the options of run as a specification for vivd.
  *
- * Two things cannot be said over the API: words that are no UTF-8, and the credentials of s3://
+ * Two things cannot be said over the API: words that are not UTF-8, and the credentials of s3://
  * mounts, which are viv's own and are to be in no database. A detached cell with one of these is
  * started by a keeper of viv's, and vivd adopts it: it has every verb, but nobody starts it
  * again. */
@@ -111,7 +111,7 @@ static int start_first(const struct run_options *o, const char *id, struct err *
 	return -1;
 }
 
-/* The first variable that is no UTF-8, by itself or by the value that viv has; NULL: none. */
+/* The first variable that is not UTF-8, by itself or by the value that viv has; NULL: none. */
 static const char *env_unsayable(const struct run_options *o)
 {
 	for (unsigned i = 0; i < o->env_given.n; i++) {
@@ -162,7 +162,7 @@ static int keeper_start(const struct run_options *o, char **words, struct err *e
 
 	if (run_vivds_option(o))
 		return err_set(e, ERR_USAGE,
-			       "a cell with an s3:// mount, or words that are no UTF-8, is not "
+			       "a cell with an s3:// mount, or words that are not UTF-8, is not "
 			       "kept by vivd" REMEDY "leave --%s out",
 			       run_vivds_option(o));
 	if (keep_spawn(words, &hello, e) < 0)

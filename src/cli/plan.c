@@ -18,12 +18,12 @@ static const struct {
 	{ "start", "~", "start", "33", true },
 	{ "change", "~", "change", "33", true },
 	{ "restart", "~", "change and restart", "33", true },
-	{ "recreate", "~", "make anew", "31", true },
+	{ "recreate", "~", "recreate", "31", true },
 	{ "remove", "-", "remove", "31", true },
 	{ "orphan", "?", "not in the file; --remove-orphans removes it", "", false },
 	{ "needs-restart", "!", "needs a restart", "33", false },
-	{ "needs-recreate", "!", "must be made anew, and its files go; --recreate does it", "31",
-	  false },
+	{ "needs-recreate", "!", "must be recreated, which removes its files; --recreate does so",
+	  "31", false },
 };
 
 void plan_print_init(struct plan_print *p, bool json, bool dry_run, bool down)
@@ -154,7 +154,7 @@ int plan_print_end(struct plan_print *p, struct err *e)
 	if (p->refused)
 		return err_set(e, ERR_CONFLICT,
 			       "nothing was changed: a cell's image cannot be changed" REMEDY
-			       "--recreate makes it anew, without the files in it");
+			       "--recreate recreates it, without the files in it");
 	if (p->json)
 		return p->failed ? ERR_FAILED : 0;
 	if (p->dry_run)

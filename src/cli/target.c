@@ -14,7 +14,7 @@ int target_parse(const char *text, struct target *t, struct err *e)
 
 	*t = (struct target){ .proc = KEEP_FIRST, .fd = -1 };
 	if (n >= sizeof(t->cell))
-		return err_set(e, ERR_NOT_FOUND, "there is no cell of so long a name");
+		return err_set(e, ERR_NOT_FOUND, "the cell name is too long");
 	memcpy(t->cell, text, n);
 	if (!colon)
 		return 0;

@@ -94,7 +94,7 @@ static int blob_json(struct container *c, const struct json *descriptor, struct 
 	char name[128];
 
 	if (!digest_parse(digest, want))
-		return err_set(e, ERR_FAILED, "'%.100s' is no SHA-256 digest",
+		return err_set(e, ERR_FAILED, "'%.100s' is not a SHA-256 digest",
 			       digest ? digest : "(none)");
 	snprintf(name, sizeof(name), "blobs/sha256/%s", digest + 7);
 	return json_read(c, name, want, doc, e);

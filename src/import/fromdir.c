@@ -399,7 +399,7 @@ static int nix_path(struct import *im, char *path, uint32_t store, struct err *e
 
 	if (path[0] != '/' || !name || !name[1] || name - path < 10 ||
 	    strncmp(name - 10, "/nix/store", 10))
-		return err_set(e, ERR_FAILED, "'%.200s' is no path of a Nix store", path);
+		return err_set(e, ERR_FAILED, "'%.200s' is not a path of a Nix store", path);
 	*name++ = '\0';
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {

@@ -107,7 +107,7 @@ static int archive_failed(struct archive *a, struct err *e)
 /* When not even the first header can be read. */
 static int no_archive(struct err *e)
 {
-	return err_wrap(e, "it is no tar archive, or a broken one");
+	return err_wrap(e, "it is not a tar archive, or a broken one");
 }
 
 /* ---- entries ---- */
@@ -379,7 +379,7 @@ static int entries_read(struct tar *t, struct archive *a, struct err *e)
 			return err_set(e, ERR_FAILED, "interrupted");
 	}
 	if (t->src->container || t->src->ref)
-		return err_set(e, ERR_FAILED, "it is no container image; %s does not fit",
+		return err_set(e, ERR_FAILED, "it is not a container image; %s does not fit",
 			       t->src->ref ? "--ref" : "this --format");
 	/* The end of a tar file is marked; libarchive does not ask for it. */
 	if (t->src->strict && archive_filter_bytes(a, 0) <= archive_read_header_position(a))

@@ -298,7 +298,7 @@ int object_end(struct objects *o, uint64_t size, uint32_t *number, int64_t *pyc_
 
 	*number = OBJECT_NONE;
 	if (size < pos)
-		return err_set(e, ERR_FAILED, "a file is longer than it was said to be");
+		return err_set(e, ERR_FAILED, "a file is longer than its header says");
 	if (size > pos && hole(o, size, e) < 0)
 		return -1;
 	if (o->fd < 0) {

@@ -223,7 +223,7 @@ static int entry_layer(struct archive *a, const struct image *i, const struct bl
 	if (again.size != layer->size || strcmp(again.hash, layer->hash) != 0)
 		return err_set(e, ERR_FAILED,
 			       "the image changed while it was exported" REMEDY
-			       "'viv image verify' tells more");
+			       "'viv image verify' shows more");
 	return 0;
 }
 

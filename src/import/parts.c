@@ -138,7 +138,8 @@ static int part_add(struct parts *p, struct import *im, struct archive *a, struc
 		if (part_write(p, im, a, number, total, e) < 0)
 			return -1;
 	} else {
-		return err_set(e, ERR_FAILED, "'%.200s' is no file; it has no place here", path);
+		return err_set(e, ERR_FAILED,
+			       "'%.200s' is not a regular file; it does not belong here", path);
 	}
 	buf_add(&p->names, &part, sizeof(part));
 	return 0;
@@ -214,7 +215,7 @@ int parts_open(struct parts *p, const char *name, struct err *e)
 			       strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return err_set(e, ERR_FAILED, "'%.200s' of the image is no file", clean);
+		return err_set(e, ERR_FAILED, "'%.200s' of the image is not a regular file", clean);
 	}
 	return fd;
 }

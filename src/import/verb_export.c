@@ -64,7 +64,7 @@ static int content_write(struct exporter *x, const struct index_node *node, stru
 	if (fd >= 0)
 		close(fd);
 	return left ? err_set(e, ERR_FAILED,
-			      "the image is damaged at %s" REMEDY "'viv image verify' tells more",
+			      "the image is damaged at %s" REMEDY "'viv image verify' shows more",
 			      path)
 		    : 0;
 }

@@ -87,7 +87,7 @@ static int source_import(struct import *im, const struct source *src, const stru
 		    (src->format == AUTO && layout_is(src->fd))))
 		return import_layout(im, src->fd, src->ref, src->format == DOCKER, e);
 	if (src->ref && (dir || src->format == TAR || src->format == NIX))
-		return err_set(e, ERR_FAILED, "it is no container image; --ref does not fit");
+		return err_set(e, ERR_FAILED, "it is not a container image; --ref does not fit");
 	if (dir && (src->format == AUTO || src->format == DIRECTORY))
 		return import_directory(im, src->fd, src->name, e);
 	if (!dir && src->format != DIRECTORY && src->format != NIX)

@@ -544,7 +544,7 @@ bad_containers() {
 	refused bad-arch '*linux/arm64*'
 	refused bad-dotdot "*'..'"
 	refused bad-json '*broken JSON*'
-	refused bad-digest '*no SHA-256 digest'
+	refused bad-digest '*not a SHA-256 digest'
 	refused bad-loop '*no image*'
 	refused bad-none.tar '*no image*'
 	for f in bad-parts bad-names; do refused "$f.tar" '*leads out of*'; done
@@ -555,7 +555,7 @@ bad_containers() {
 	for f in docker oci; do exits 1 image import --format $f plain-root.tar; done
 	for f in plain-root.tar ../c; do
 		exits 1 image import --ref one "$f"
-		like "$(cat err)" '*no container image; --ref does not fit'
+		like "$(cat err)" '*not a container image; --ref does not fit'
 	done
 	for f in docker oci; do exits 1 image import --format $f ../c; done
 	store_is_empty
@@ -719,7 +719,7 @@ hostile() {
 	refused empty-name.tar '*without a name'
 	refused xattr-large.tar '*attribute*'
 	for f in pax-malformed pax-1M; do refused "$f.tar" '*header of*damaged*'; done
-	for f in empty text; do refused "$f.tar" 'it is no tar archive, or a broken one*'; done
+	for f in empty text; do refused "$f.tar" 'it is not a tar archive, or a broken one*'; done
 	exits 1 image import -q --max-size 32M bomb.tar.gz
 	like "$(cat err)" '*--max-size*'
 	exits 1 image import -q --max-entries 1000 devices.tar

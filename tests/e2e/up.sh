@@ -180,7 +180,7 @@ applying() {
 	sed -i 's/two: {/two: {image: small, entrypoint: "", /; s/command: .sleep, 600.}/command: [\/bin\/busybox, sleep, 600]}/' vivarium.yaml
 	sed -i 's/idle_timeout: 900, command: .sleep/idle_timeout: 900, command: [\/bin\/busybox, sleep/' vivarium.yaml
 	exits 5 v up two
-	like "$(cat out)" '*! two*--recreate does it*image*'
+	like "$(cat out)" '*! two*--recreate does so*image*'
 	state_is two running
 	run_in two test -e /root/f
 	exits 0 v up --recreate two
@@ -204,7 +204,7 @@ wrong() {
 	try_file 'cells:\n  a: {}\n  web:\n    imgae: x\n' "4:5: a cell has no key 'imgae'; did you mean 'image'?"
 	try_file 'cells:\n  web: {replicas: many}\n' "2:19: 'replicas' must be a whole number, not negative"
 	try_file 'cells:\n  a: {depends_on: [b]}\n  b: {depends_on: [c]}\n  c: {depends_on: [a]}\n' '2:3: cells depend on each other in a circle: a -> b -> c -> a'
-	try_file 'cells:\n  a: {command: [sleep, 5}\n' "2:25: this is no YAML: did not find expected ',' or ']' while parsing a flow sequence"
+	try_file 'cells:\n  a: {command: [sleep, 5}\n' "2:25: this is not YAML: did not find expected ',' or ']' while parsing a flow sequence"
 	try_file 'cells:\n  a: {env: {X: "${NOT_SET_AT_ALL}"}}\n' '2:16: the variable NOT_SET_AT_ALL is not set; set it, or write ${NOT_SET_AT_ALL:-DEFAULT}'
 	printf 'cells:\n  a: {}\n  \xff: {}\n' >vivarium.yaml
 	exits 2 v up

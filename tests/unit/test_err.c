@@ -91,7 +91,7 @@ static void bounds(void)
 	err_set(&e, ERR_FAILED,
 		"a\033[31m\nb\xff\xc2\x9b"
 		"c\xe2\x80\xae");
-	is(e.message, "a?[31m?b???c???", "controls and what is no UTF-8 are shown as '?'");
+	is(e.message, "a?[31m?b???c???", "controls and what is not UTF-8 are shown as '?'");
 	err_cause(&e, "x\ty");
 	err_remedy(&e, "x\rz");
 	ok(!strcmp(e.cause, "x?y") && !strcmp(e.remedy, "x?z"), "in causes and remedies as well");

@@ -75,7 +75,7 @@ static void texts(void)
 	json_t *v = json_clean("a\xff\x1b[1m"), *list = json_pack("[s,s]", "one", "two");
 	char **words = json_words(list);
 
-	ok(!strcmp(json_string_value(v), "a??[1m"), "what is no UTF-8 is replaced");
+	ok(!strcmp(json_string_value(v), "a??[1m"), "what is not UTF-8 is replaced");
 	json_decref(v);
 	ok(!strcmp(words[0], "one") && !strcmp(words[1], "two") && !words[2], "words");
 	free(words);

@@ -252,7 +252,7 @@
  *
  * @typedef {object} FileInfo
  * @property {string} [path] in a list
- * @property {string} [path_base64] instead, when that is no UTF-8
+ * @property {string} [path_base64] instead, when that is not UTF-8
  * @property {'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'char_device' | 'block_device' | 'other'} type
  * @property {number} size
  * @property {string} mode permissions in octal digits
@@ -279,7 +279,7 @@
  * @typedef {object} Change
  * @property {'A' | 'C' | 'D'} kind added, changed, deleted
  * @property {string} [path]
- * @property {string} [path_base64] instead, when that is no UTF-8
+ * @property {string} [path_base64] instead, when that is not UTF-8
  *
  * @typedef {object} ImportOptions
  * @property {string} [tag]

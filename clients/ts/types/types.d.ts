@@ -568,7 +568,7 @@ export type FileInfo = {
      */
     path?: string;
     /**
-     * instead, when that is no UTF-8
+     * instead, when that is not UTF-8
      */
     path_base64?: string;
     type: 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'char_device' | 'block_device' | 'other';
@@ -634,7 +634,7 @@ export type Change = {
     kind: 'A' | 'C' | 'D';
     path?: string;
     /**
-     * instead, when that is no UTF-8
+     * instead, when that is not UTF-8
      */
     path_base64?: string;
 };

@@ -2,7 +2,7 @@
  * as lines of JSON while it runs:
  *
  *	{"type":"started","proc":5,"pid":17}
- *	{"type":"stdout","text":"hello\n"}        or "base64" for what is no UTF-8; "stderr"
+ *	{"type":"stdout","text":"hello\n"}        or "base64" for what is not UTF-8; "stderr"
  *	                                          likewise
  *	{"type":"exit","exit_code":0}             with "signal" when one ended it, "timed_out"
  *	                                          when its time was up; the last line

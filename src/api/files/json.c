@@ -115,7 +115,7 @@ void file_err(struct err *f, int code, const char *about)
 		const char *text, *remedy;
 	} known[] = {
 		{ ENOENT, ERR_NOT_FOUND, "there is no such file or directory in the cell", NULL },
-		{ ENOTDIR, ERR_NOT_DIRECTORY, "a part of the path is no directory", NULL },
+		{ ENOTDIR, ERR_NOT_DIRECTORY, "a part of the path is not a directory", NULL },
 		{ EISDIR, ERR_IS_DIRECTORY, "this is a directory",
 		  "use /files/list or /files/tar" },
 		{ ENOTBLK, ERR_NOT_A_FILE,
@@ -140,7 +140,7 @@ void file_err(struct err *f, int code, const char *about)
 		{ ENOSPC, ERR_NO_SPACE, "the cell's disk is full", NULL },
 		{ EDQUOT, ERR_NO_SPACE, "the cell's disk is full", NULL },
 		{ EFBIG, ERR_TOO_LARGE, "the file is larger than the cell allows", NULL },
-		{ EILSEQ, ERR_BAD_ARCHIVE, "this is no tar archive, or it is damaged",
+		{ EILSEQ, ERR_BAD_ARCHIVE, "this is not a tar archive, or it is damaged",
 		  "send it uncompressed" },
 		{ ENOTSUP, ERR_UNSUPPORTED, "the archive has an entry of a kind that is not read",
 		  NULL },

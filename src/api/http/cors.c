@@ -58,7 +58,7 @@ int cors_add(struct cors *c, const char *origin, struct err *e)
 {
 	if (!strcmp(origin, "*") || !strcmp(origin, "null"))
 		return err_set(e, ERR_USAGE,
-			       "--cors-origin '%s' would allow pages that nobody knows" REMEDY
+			       "--cors-origin '%s' would allow unknown pages" REMEDY
 			       "name each origin, such as https://app.example.org",
 			       origin);
 	if (!origin_is_valid(origin))

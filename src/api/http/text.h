@@ -8,7 +8,7 @@
 #include "base/base64.h"
 #include "base/utf8.h"
 
-/* Decodes %XX in place. False: a broken escape, a NUL, or a result that is no UTF-8. */
+/* Decodes %XX in place. False: a broken escape, a NUL, or a result that is not UTF-8. */
 bool text_unescape(char *s);
 /* The same for bytes that need not be UTF-8, such as names of files. */
 bool text_decode(char *s);

@@ -36,8 +36,7 @@ int place_take(struct daemon *d, struct err *e)
 	if (flock(d->lock, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			err_set(e, ERR_CONFLICT,
-				"vivd runs already for '%s'" REMEDY
-				"'viv daemon status' tells of it",
+				"vivd runs already for '%s'" REMEDY "'viv daemon status' shows it",
 				d->run);
 		else
 			err_set(e, ERR_FAILED, "cannot lock '%s': %s", path, strerror(errno));
@@ -178,10 +177,11 @@ int tcp_listen(const char *text, bool tls, struct err *e)
 		return -1;
 	if (!tls && !is_loopback(a->ai_addr)) {
 		freeaddrinfo(a);
-		return err_set(e, ERR_USAGE,
-			       "--listen '%s' is no loopback address, and tokens would go over the "
-			       "network as they are" REMEDY "give --tls-cert and --tls-key",
-			       text);
+		return err_set(
+			e, ERR_USAGE,
+			"--listen '%s' is not a loopback address, and tokens would go over the "
+			"network as they are" REMEDY "give --tls-cert and --tls-key",
+			text);
 	}
 	fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||

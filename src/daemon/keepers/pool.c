@@ -418,7 +418,7 @@ static int listen_at(const char *run)
 		close(dir);
 	if (!err)
 		return fd;
-	log_warn("no pool of idle cells: cannot listen for those who ask: %s", strerror(err));
+	log_warn("no pool of idle cells: cannot listen for clients: %s", strerror(err));
 	if (fd >= 0)
 		close(fd);
 	return -1;

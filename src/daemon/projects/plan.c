@@ -374,7 +374,7 @@ static int volumes_up(struct plan *p, struct err *f)
 			continue;
 		if (v->external)
 			ret = err_set(f, ERR_NOT_FOUND,
-				      "there is no volume '%s', which the file says is made "
+				      "there is no volume '%s', which the file says is created "
 				      "elsewhere" REMEDY "'viv volume create %s' makes it",
 				      v->name, v->name);
 		else

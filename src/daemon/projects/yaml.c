@@ -191,7 +191,7 @@ static int syntax_wrong(const yaml_parser_t *p, const char *file, const char *te
 	if (p->error == YAML_READER_ERROR)
 		place_find(text, MIN(p->problem_offset, size), &line, &column);
 	/* Its words are constants: nothing of the text is in them. */
-	snprintf(why, sizeof(why), "this is no YAML: %s%s%s", p->problem ? p->problem : "it ends",
+	snprintf(why, sizeof(why), "this is not YAML: %s%s%s", p->problem ? p->problem : "it ends",
 		 p->context ? " " : "", p->context ? p->context : "");
 	wrong_at(f, file, line, column, why);
 	return -1;

@@ -79,7 +79,7 @@ static int text_read(struct yread *y, struct ynode *n, const struct ykey *k, jso
 	if (ynode_expand(n, &y->doc, k->flags & YKEY_VARS ? y->vars : NULL, y->f) < 0)
 		return -1;
 	*ret = json_string(n->text);
-	return *ret ? 0 : yaml_wrong(y->f, &y->doc, n, "'%s' is no UTF-8", k->name);
+	return *ret ? 0 : yaml_wrong(y->f, &y->doc, n, "'%s' is not UTF-8", k->name);
 }
 
 /* The text of a value that is written without quotes; NULL with an error. */

@@ -86,11 +86,11 @@ static int text_expand(struct buf *b, struct ynode *n, const struct ydoc *y, con
 					  "${NAME:?message}" REMEDY
 					  "one that means itself is written $$");
 		if (!vars)
-			return yaml_wrong(
-				f, y, n,
-				"no variables here, since this is told to everybody" REMEDY "give "
-				"${%s} in 'env', where a command finds it",
-				v.name);
+			return yaml_wrong(f, y, n,
+					  "no variables here, since everybody can see this" REMEDY
+					  "give "
+					  "${%s} in 'env', where a command finds it",
+					  v.name);
 		if (variable_add(b, &v, n, y, vars, f) < 0)
 			return -1;
 		if (b->len > TEXT_MAX)

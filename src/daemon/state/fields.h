@@ -29,7 +29,7 @@ struct field {
 int fields_check(const json_t *o, const struct field *fields, unsigned n, const char *where,
 		 struct err *f);
 
-/* A text of JSON for anybody's bytes: what is no UTF-8 or a control character becomes '?'. */
+/* A text of JSON for anybody's bytes: what is not UTF-8 or a control character becomes '?'. */
 json_t *json_clean(const char *s);
 /* An error as the API has it. */
 json_t *json_err(const struct err *e);
