@@ -53,6 +53,7 @@ attach_verb() {
 	wait "$pid" || rc=$?
 	is "$rc" 9 'status with forwarding'
 	is "$(cat out4)" $'ready\nusr'
+	"$VIV" wait sig >waited # its keeper ends a moment after its command
 	exits 125 "$VIV" attach sig
 	exits 125 "$VIV" attach --detach-keys ctrl sig
 	exits 125 "$VIV" attach --sig-proxy=x sig
