@@ -5,16 +5,16 @@
  *	client: text     first the object that POST .../exec takes (input stays open unless
  *	                 "stdin_open" is false), then any of
  *	                 {"type":"resize","rows":N,"cols":N}
- *{"type":"signal","signal":N,"group":true}
- *	                                                      {"type":"stdin_close"}
+ *	                 {"type":"signal","signal":N,"group":true}
+ *	                 {"type":"stdin_close"}
  *	        binary   a zero byte, then input
  *	server: text     {"type":"started",...} or {"type":"attached",...}, and as the last
  *	                 {"type":"exit",...}, as POST gives them
- *	                 {"type":"stdin_closed"}      it reads no more; what is sent from now on
- *	                                              is dropped
- *	                 {"type":"dropped","bytes":N,"cursor":N} bytes that the client was too
- *	                 slow for
- *	                 {"type":"error","status":404,"code":...,"message":...} then a close
+ *	                 {"type":"stdin_closed"}: the process reads no more, and what is sent
+ *	                 from now on is dropped
+ *	                 {"type":"dropped","bytes":N,"cursor":N}: the client was too slow for so
+ *	                 many bytes
+ *	                 {"type":"error","status":404,"code":...,"message":...}, then a close
  *	                 frame with 4000 + status
  *	        binary   a byte 1 (output) or 2 (errors), then what it wrote
  *

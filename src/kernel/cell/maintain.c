@@ -1,27 +1,25 @@
 /* A kernel without guests (docs/decisions/0017: nobody but a kernel parses a log). It is locked in
  * as every other before it reads the first byte of a chain, and has no runners.
  *
- * MODE_LIST what differs, in the order of a walk: the path from "/" on, then what it was and what
- * it is, each ended by a NUL and either
- *             "-", it is not there, or
- *                 TYPE MODE UID GID SIZE LAYER NUMBER SECONDS.NANOSECONDS CONTENT
- *             TYPE is one of f d l c b p s; MODE octal; SIZE of a device its number; LAYER and
- *             NUMBER say which content it is: an index
- *             in the chain and the number of the file there, -1 and the number of the image's
- *             object ("-": not known), or -2 and 0:
- *             empty. CONTENT is "-".
- * MODE_CONTENTS the same, and CONTENT of a file or link is "+": SIZE bytes of it follow the NUL;
- * "=": it was and is the same; or "!": it
- *             is larger than TELL_CONTENT_MAX, or the host does not let everybody read it.
- * MODE_TAR a tar stream (fs/layer/tar.c) of the whole tree, or of what differs MODE_CHECK that all
- * logs can be read and all contents are there: one line for each that is not MODE_MERGE the first
- * from_layers of the chain as one layer: its log goes to log_fd, and here LAYER and NUMBER of each
- * content that it
- *             or the rest of the chain needs, a line each in hexadecimal digits: an index in the
- *             chain, and the number of the file there and
- *             in the new layer. Some are told twice; of one number that of the highest index
- *             counts. Status 1: the image
- *             lacks what the layers have changed, so that they cannot be one.
+ *   MODE_LIST      what differs, in the order of a walk: the path from "/" on, then what it was and
+ *                  what it is, each ended by a NUL and either "-", it is not there, or
+ *                      TYPE MODE UID GID SIZE LAYER NUMBER SECONDS.NANOSECONDS CONTENT
+ *                  TYPE is one of f d l c b p s; MODE is octal; SIZE of a device is its number.
+ *                  LAYER and NUMBER say which content it is: an index in the chain and the number
+ *                  of the file there, -1 and the number of the image's object ("-": not known), or
+ *                  -2 and 0: empty. CONTENT is "-".
+ *   MODE_CONTENTS  the same, but CONTENT of a file or link is "+": SIZE bytes of it follow the NUL;
+ *                  "=": it was and is the same; or "!": it is larger than TELL_CONTENT_MAX, or the
+ *                  host does not let everybody read it
+ *   MODE_TAR       a tar stream (fs/layer/tar.c) of the whole tree, or of what differs
+ *   MODE_CHECK     one line for each log that cannot be read and each content that is missing
+ *   MODE_MERGE     the first from_layers of the chain as one layer: its log goes to log_fd. Here
+ *                  come LAYER and NUMBER of each content that it or the rest of the chain needs, a
+ *                  line each in hexadecimal digits: an index in the chain, the number of the file
+ *                  there, and its number in the new layer. Some come twice; of one number, the one
+ *                  with the highest index counts. Status 1: the image lacks what the layers have
+ *                  changed, so they cannot become one
+ *
  * Differences are to the image alone, or to the first from_layers of the chain. */
 #include "kernel/cell/maintain.h"
 

@@ -1,18 +1,15 @@
 /* The disk below a layer: where contents are, and the log. docs/decisions/0017.
  *
- * chain the layers of the disk that make the tree, from the root of the chain on. The last is the
- * active one, which is
- *          written; the others are sealed. Content is named by a place in the chain and a
- *          number, which is the id of its node.
- *          On the host it is the file c/XX/NUMBER of the layer's directory, XX being the low byte.
- * log records of changes (log.c). All records of one change are one group, written by one call
- * before the change is made in
- *          memory; when it cannot be written, nothing has changed.
- * order What a power cut leaves: the log is synced after the contents that were copied for records
- * in it, and a content that
- *          was synced once is removed only after the record that unlinks it was. Copied content
- *          that did not make it is told by
- *          its size, and what it was copied from counts again.
+ *   chain  the layers of the disk that make the tree, from the root of the chain on. The last is
+ *          the active one, which is written; the others are sealed. Content is named by a place in
+ *          the chain and a number, which is the id of its node. On the host it is the file
+ *          c/XX/NUMBER of the layer's directory, XX being the low byte.
+ *   log    records of changes (log.c). All records of one change are one group, written by one call
+ *          before the change is made in memory; when it cannot be written, nothing has changed.
+ *   order  What a power cut leaves: the log is synced after the contents that were copied for
+ *          records in it, and a content that was synced once is removed only after the record that
+ *          unlinks it was. Copied content that did not reach the disk is recognized by its size,
+ *          and what it was copied from counts again.
  *
  * A host that cannot write any more what it has promised (an error while syncing, or while taking
  * back half a group) makes the layer read-only, as it does with file systems of its own. */
