@@ -19,8 +19,8 @@
 #include "keeper/stay.h"
 
 #define BACKLOG 4096 /* messages that wait for the keeper */
-#define LOOK_NS \
-	NSEC_PER_SEC /* also where inotify works: the log may have gone on in another file */
+/* Also where inotify works: the log may have gone on in another file. */
+#define LOOK_NS NSEC_PER_SEC
 #define POLL_NS (NSEC_PER_SEC / 10)
 #define KEYS_MAX 16
 #define ID_ATTACH 1

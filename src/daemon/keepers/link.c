@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -99,6 +100,20 @@ static struct ask *ask_find(struct keeper_link *l, uint32_t id)
 	return NULL;
 }
 
+/* A process has started for somebody who has gone since: it gets what it would have got then. */
+static void exec_hangup(struct keeper_link *l, uint32_t proc)
+{
+	static const int signals[] = { SIGHUP, SIGCONT };
+
+	for (unsigned i = 0; i < ARRAY_LEN(signals); i++) {
+		struct keep_msg m = {
+			.type = KEEP_SIGNAL, .proc = proc, .a = signals[i], .flags = KEEP_TO_GROUP
+		};
+
+		(void)!link_ask(l, &m, NULL, 0, link_ignore, NULL);
+	}
+}
+
 static void message(struct keeper_link *l, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct ask *found;
@@ -117,6 +132,8 @@ static void message(struct keeper_link *l, const struct keep_msg *m, int *fds, u
 	if (found && !is_last(found, m)) {
 		if (found->fn)
 			found->fn(found->arg, m, fds, nfds);
+		else if (m->type == KEEP_STARTED)
+			exec_hangup(l, m->proc);
 		return;
 	}
 	/* Several may wait for one end. */
