@@ -95,7 +95,7 @@ CLI_SRC := $(sort $(wildcard src/cli/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
 # Of it, what viv cp uses as well.
 TAR_SRC := src/files/stored.c src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
-KEEPER_SRC := $(sort $(wildcard src/keeper/*.c src/keeper/disk/*.c src/spec/*.c))
+KEEPER_SRC := $(sort $(wildcard src/keeper/*.c src/keeper/disk/*.c src/spec/*.c src/policy/*.c))
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))

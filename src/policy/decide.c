@@ -1,0 +1,149 @@
+/* Which rule decides. Rules are looked at from the last to the first; the first that matches is the
+ * answer. Nothing matches: deny what leads out of the cell, allow what stays in it. */
+#include <string.h>
+
+#include "policy/policy.h"
+
+static bool dest_matches(const struct net_rule *r, const struct net_question *q)
+{
+	size_t n, below;
+
+	switch (r->kind) {
+	case DEST_ANY:
+		return q->name || (q->addr && !ip_special(q->addr, NULL));
+	case DEST_NAME:
+		return q->name && !strcmp(q->name, r->name);
+	case DEST_BELOW:
+		n = q->name ? strlen(q->name) : 0, below = strlen(r->name);
+		return n > below + 1 && q->name[n - below - 1] == '.' &&
+		       !strcmp(q->name + n - below, r->name);
+	case DEST_RANGE:
+		return !q->name && q->addr && ip_is_in(q->addr, &r->range);
+	}
+	return false;
+}
+
+static bool port_matches(const struct net_rule *r, uint16_t port)
+{
+	for (unsigned i = 0; i < r->nports; i++)
+		if (port >= r->ports[i].from && port <= r->ports[i].to)
+			return true;
+	return false;
+}
+
+static bool method_matches(const struct net_rule *r, const char *method)
+{
+	for (unsigned i = 0; i < r->nmethods; i++)
+		if (!strcmp(r->methods[i], method))
+			return true;
+	return !r->nmethods;
+}
+
+static bool asks_for_request(const struct net_rule *r)
+{
+	return r->nmethods || r->path;
+}
+
+/* A rule that allows addresses which are not public must mean them. */
+static bool range_means(const struct rule *r, const struct ip *a)
+{
+	unsigned prefix;
+
+	return r->verdict == VERDICT_DENY || !ip_special(a, &prefix) ||
+	       r->net.range.prefix >= prefix;
+}
+
+struct decision policy_net(const struct policy *p, const struct net_question *q)
+{
+	struct decision d = { .verdict = VERDICT_DENY };
+
+	for (unsigned i = policy_count(p); i-- > 0;) {
+		const struct rule *r = policy_rule(p, i);
+
+		if (r->scope != SCOPE_NET || !(r->net.protocols & q->protocol) ||
+		    !dest_matches(&r->net, q) || !port_matches(&r->net, q->port) ||
+		    (r->net.program && !glob_match(r->net.program, q->program)) ||
+		    (r->net.kind == DEST_RANGE && !range_means(r, q->addr)))
+			continue;
+		if (asks_for_request(&r->net)) {
+			if (!q->method) {
+				d.opened = true;
+				continue;
+			}
+			if (!method_matches(&r->net, q->method) ||
+			    (r->net.path && !(q->path && glob_match(r->net.path, q->path))))
+				continue;
+		}
+		d.verdict = r->verdict;
+		d.rule = r;
+		break;
+	}
+	return d;
+}
+
+struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,
+			       unsigned protocol)
+{
+	struct decision d = { .verdict = ip_special(a, NULL) ? VERDICT_DENY : VERDICT_ALLOW };
+
+	for (unsigned i = policy_count(p); i-- > 0;) {
+		const struct rule *r = policy_rule(p, i);
+
+		if (r->scope != SCOPE_NET || r->net.kind != DEST_RANGE ||
+		    !(r->net.protocols & protocol) || !ip_is_in(a, &r->net.range) ||
+		    !port_matches(&r->net, port) || r->net.program || asks_for_request(&r->net) ||
+		    !range_means(r, a))
+			continue;
+		d.verdict = r->verdict;
+		d.rule = r;
+		break;
+	}
+	return d;
+}
+
+static struct decision glob_decide(const struct policy *p, enum scope scope, const char *text,
+				   unsigned access)
+{
+	struct decision d = { .verdict = VERDICT_ALLOW };
+
+	for (unsigned i = policy_count(p); i-- > 0;) {
+		const struct rule *r = policy_rule(p, i);
+
+		if (r->scope != scope || (access && !(r->access & access)) ||
+		    !glob_match(r->glob, text))
+			continue;
+		d.verdict = r->verdict;
+		d.rule = r;
+		break;
+	}
+	return d;
+}
+
+struct decision policy_files(const struct policy *p, const char *path, unsigned access)
+{
+	struct decision d = { .verdict = VERDICT_ALLOW };
+
+	/* Each on its own: the worst answer counts. */
+	for (unsigned bit = 1; bit <= access; bit <<= 1) {
+		struct decision one;
+
+		if (!(access & bit))
+			continue;
+		one = glob_decide(p, SCOPE_FILES, path, bit);
+		if (one.verdict == VERDICT_DENY)
+			return one;
+		if (one.verdict == VERDICT_ASK || !d.rule)
+			d = one;
+	}
+	return d;
+}
+
+struct decision policy_exec(const struct policy *p, const char *path)
+{
+	return glob_decide(p, SCOPE_EXEC, path, 0);
+}
+
+struct decision policy_env(const struct policy *p, const char *name)
+{
+	return glob_decide(p, SCOPE_ENV, name, 0);
+}

@@ -1,0 +1,592 @@
+/* Rules from text, and back. A line has words; a word knows its column, so that an error can point
+ * at it. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/policy.h"
+
+#define MAX_WORDS 64
+#define MAX_DEPTH 4 /* of presets that use others */
+#define MAX_NAME 253
+#define MAX_LABEL 63
+
+/* A line that is being read. */
+struct line {
+	struct policy *p;
+	const char *from;
+	unsigned number, column; /* where its text begins */
+	char text[POLICY_MAX_LINE];
+	char *words[MAX_WORDS];
+	unsigned n;
+	unsigned depth;
+};
+
+static const char *const verdict_names[] = {
+	[VERDICT_DENY] = "deny", [VERDICT_ALLOW] = "allow", [VERDICT_ASK] = "ask"
+};
+static const char *const scope_names[] = {
+	[SCOPE_NET] = "net", [SCOPE_FILES] = "files", [SCOPE_EXEC] = "exec", [SCOPE_ENV] = "env"
+};
+static const struct {
+	const char *name;
+	unsigned bits;
+} protocol_names[] = { { "web", NET_WEB },
+		       { "tcp", NET_WEB | NET_TCP },
+		       { "udp", NET_UDP },
+		       { "any", NET_WEB | NET_TCP | NET_UDP } },
+  access_names[] = { { "read", FILES_READ },
+		     { "write", FILES_WRITE },
+		     { "create", FILES_CREATE },
+		     { "delete", FILES_DELETE } };
+
+void policy_init(struct policy *p)
+{
+	*p = (struct policy){ 0 };
+}
+
+static void rule_fini(struct rule *r)
+{
+	free(r->net.name);
+	free(r->net.path);
+	free(r->net.program);
+	for (unsigned i = 0; i < r->net.nmethods; i++)
+		free(r->net.methods[i]);
+	free(r->glob);
+}
+
+void policy_fini(struct policy *p)
+{
+	for (unsigned i = 0; i < policy_count(p); i++)
+		rule_fini(policy_rule(p, i));
+	for (size_t i = 0; i < BUF_COUNT(&p->names, char *); i++)
+		free(*BUF_ITEM(&p->names, char *, i));
+	buf_free(&p->rules);
+	buf_free(&p->names);
+}
+
+/* ---- errors ---- */
+
+/* At a place in the line's text. */
+static int wrong(const struct line *l, const char *at, struct err *e, const char *fmt, ...)
+	printf_like(4, 5);
+static int wrong(const struct line *l, const char *at, struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_note_va(e, ERR_INVALID_FILE, fmt, ap);
+	va_end(ap);
+	if (l->number)
+		return err_wrap(e, "%s:%u:%u", l->from, l->number,
+				l->column + (unsigned)(at - l->text));
+	return err_wrap(e, "%s", l->from);
+}
+
+/* ---- words ---- */
+
+static int words_split(struct line *l, const char *text, size_t n, struct err *e)
+{
+	char *s = l->text;
+
+	l->n = 0;
+	if (n >= sizeof(l->text)) {
+		l->text[0] = '\0';
+		return wrong(l, l->text, e, "the line is longer than %u bytes",
+			     (unsigned)sizeof(l->text) - 1);
+	}
+	memcpy(l->text, text, n);
+	l->text[n] = '\0';
+	if (strlen(l->text) != n)
+		return wrong(l, l->text + strlen(l->text), e, "a NUL byte");
+	for (;;) {
+		s += strspn(s, " \t\r");
+		if (!*s || *s == '#')
+			break;
+		if (l->n == MAX_WORDS)
+			return wrong(l, s, e, "the rule has more than %u words", MAX_WORDS);
+		l->words[l->n++] = s;
+		s += strcspn(s, " \t\r");
+		if (!*s)
+			break;
+		*s++ = '\0';
+	}
+	return 0;
+}
+
+static int glob_take(const struct line *l, char *word, char **ret, struct err *e)
+{
+	const char *what = glob_wrong(word);
+
+	if (what)
+		return wrong(l, word, e, "the pattern '%s' cannot be used: %s", word, what);
+	*ret = xstrndup(word, strlen(word));
+	return 0;
+}
+
+/* ---- destinations ---- */
+
+static bool is_name(const char *s)
+{
+	size_t label = 0, n = strlen(s);
+	bool letter = false;
+
+	if (!n || n > MAX_NAME)
+		return false;
+	for (const char *c = s; *c; c++) {
+		if (*c == '.') {
+			if (!label || c[-1] == '-')
+				return false;
+			label = 0;
+			continue;
+		}
+		if (!(isalnum((unsigned char)*c) || *c == '_' || (*c == '-' && label)) ||
+		    ++label > MAX_LABEL)
+			return false;
+		letter |= isalpha((unsigned char)*c) != 0;
+	}
+	/* Only numbers: some programs would take it for an address. */
+	return letter && label && s[n - 1] != '-';
+}
+
+static int ports_take(const struct line *l, struct net_rule *r, char *text, struct err *e)
+{
+	char *save = NULL;
+
+	if (!strcmp(text, "*")) {
+		r->ports[r->nports++] = (struct port_range){ 0, UINT16_MAX };
+		return 0;
+	}
+	for (char *one = strtok_r(text, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		char *end = one;
+		unsigned long from = isdigit((unsigned char)*one) ? strtoul(one, &end, 10) : 0;
+		unsigned long to = from;
+
+		if (*end == '-' && isdigit((unsigned char)end[1]))
+			to = strtoul(end + 1, &end, 10);
+		if (*end || !from || from > to || to > UINT16_MAX)
+			return wrong(l, one, e,
+				     "'%s' is not a port" REMEDY
+				     "write a number from 1 to 65535, a "
+				     "range such as 8000-8080, several with commas, or *",
+				     one);
+		if (r->nports == POLICY_MAX_PORTS)
+			return wrong(l, one, e, "more than %u ports; use a range",
+				     POLICY_MAX_PORTS);
+		r->ports[r->nports++] = (struct port_range){ (uint16_t)from, (uint16_t)to };
+	}
+	return r->nports ? 0 : wrong(l, text, e, "the port is missing after ':'");
+}
+
+/* Where the ports begin: behind the last ':' that is not within an IPv6 address. */
+static char *ports_find(char *word)
+{
+	char *colon;
+
+	if (*word == '[') {
+		char *end = strchr(word, ']');
+
+		return end && end[1] == ':' ? end + 1 : NULL;
+	}
+	colon = strchr(word, ':');
+	return colon && !strchr(colon + 1, ':') ? colon : NULL;
+}
+
+static int dest_take(const struct line *l, struct net_rule *r, char *word, struct err *e)
+{
+	char *colon = ports_find(word), *host = word;
+	size_t n;
+
+	if (strstr(word, "://"))
+		return wrong(l, word, e,
+			     "'%s' is a URL" REMEDY "write HOST[:PORTS], and a path as a word of "
+			     "its own",
+			     word);
+	if (colon) {
+		*colon = '\0';
+		if (ports_take(l, r, colon + 1, e) < 0)
+			return -1;
+	}
+	n = strlen(host);
+	if (host[0] == '[' && n > 2 && host[n - 1] == ']') {
+		host[n - 1] = '\0';
+		host++;
+		if (!strchr(host, ':'))
+			return wrong(l, host, e, "'[%s]' is not an IPv6 address", host);
+	}
+	if (!strcmp(host, "*")) {
+		r->kind = DEST_ANY;
+		return 0;
+	}
+	if (ip_range_parse(host, &r->range)) {
+		r->kind = DEST_RANGE;
+		return 0;
+	}
+	if (strchr(host, '/') || strchr(host, ':'))
+		return wrong(l, word, e, "'%s' is not an address or a range of them" REMEDY "%s",
+			     host,
+			     strchr(host, ':')
+				     ? "an IPv6 address with a port is written [ADDRESS]:PORT"
+				     : "write ADDRESS/PREFIX without bits behind the prefix, for "
+				       "example 10.0.0.0/8");
+	r->kind = DEST_NAME;
+	if (host[0] == '*' && host[1] == '.') {
+		r->kind = DEST_BELOW;
+		host += 2;
+	}
+	n = strlen(host);
+	if (n > 1 && host[n - 1] == '.')
+		host[n - 1] = '\0';
+	if (strchr(host, '*') || strchr(host, '?'))
+		return wrong(l, host, e,
+			     "'%s': a '*' can only stand for whole labels at the front" REMEDY
+			     "write *.example.org",
+			     host);
+	if (!is_name(host))
+		return wrong(l, host, e,
+			     "'%s' is not a host name" REMEDY
+			     "names with other letters are written "
+			     "in their xn-- form",
+			     host);
+	r->name = xstrndup(host, strlen(host));
+	for (char *c = r->name; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return 0;
+}
+
+/* ---- net ---- */
+
+static bool is_methods(const char *s)
+{
+	return *s && s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-,")] == '\0';
+}
+
+static int methods_take(const struct line *l, struct net_rule *r, char *word, struct err *e)
+{
+	char *save = NULL;
+
+	if (r->nmethods)
+		return wrong(l, word, e, "methods are given twice");
+	for (char *one = strtok_r(word, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		if (r->nmethods == POLICY_MAX_METHODS || strlen(one) > 32)
+			return wrong(l, one, e, "too many methods, or one that is too long");
+		r->methods[r->nmethods++] = xstrndup(one, strlen(one));
+	}
+	return r->nmethods ? 0 : wrong(l, word, e, "'%s' is not a list of methods", word);
+}
+
+static int net_word(const struct line *l, struct net_rule *r, char *word, struct err *e)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(protocol_names); i++) {
+		if (strcmp(word, protocol_names[i].name))
+			continue;
+		if (r->protocols)
+			return wrong(l, word, e, "the protocol is given twice");
+		r->protocols = protocol_names[i].bits;
+		return 0;
+	}
+	if (!strcmp(word, "tls=any")) {
+		r->tls_any = true;
+		return 0;
+	}
+	if (!strncmp(word, "program=", 8)) {
+		if (r->program)
+			return wrong(l, word, e, "the program is given twice");
+		if (word[8] != '/' && word[8] != '*')
+			return wrong(l, word + 8, e,
+				     "'%s' is not the path of a program" REMEDY
+				     "write, for example, "
+				     "program=/usr/bin/git",
+				     word + 8);
+		return glob_take(l, word + 8, &r->program, e);
+	}
+	if (*word == '/') {
+		if (r->path)
+			return wrong(l, word, e, "the path is given twice");
+		return glob_take(l, word, &r->path, e);
+	}
+	if (is_methods(word))
+		return methods_take(l, r, word, e);
+	return wrong(l, word, e,
+		     "unknown word '%s' in a net rule" REMEDY
+		     "after HOST[:PORTS] may come web, tcp, "
+		     "udp or any, tls=any, methods (GET,POST), a path (/api/**), program=PATH",
+		     word);
+}
+
+static int net_take(struct line *l, struct rule *r, struct err *e)
+{
+	struct net_rule *net = &r->net;
+
+	if (dest_take(l, net, l->words[2], e) < 0)
+		return -1;
+	for (unsigned i = 3; i < l->n; i++)
+		if (net_word(l, net, l->words[i], e) < 0)
+			return -1;
+	if ((net->nmethods || net->path) && (net->protocols & ~NET_WEB))
+		return wrong(l, l->words[2], e,
+			     "methods and paths are those of web requests" REMEDY "leave the "
+			     "protocol out, or write web");
+	if ((net->nmethods || net->path) && net->tls_any)
+		return wrong(l, l->words[2], e, "methods and paths cannot be checked with tls=any");
+	if ((net->nmethods || net->path) && net->kind == DEST_RANGE)
+		return wrong(l, l->words[2], e,
+			     "methods and paths need the name of a host, not an address");
+	if (!net->nports) {
+		if (net->protocols & ~NET_WEB)
+			return wrong(l, l->words[2], e,
+				     "the port is missing" REMEDY "write HOST:PORT, or HOST:* for "
+				     "all of them");
+		net->ports[net->nports++] = (struct port_range){ 443, 443 };
+		net->ports[net->nports++] = (struct port_range){ 80, 80 };
+	}
+	if (!net->protocols)
+		net->protocols = NET_WEB;
+	return 0;
+}
+
+/* ---- files, exec, env ---- */
+
+static int access_take(const struct line *l, struct rule *r, char *word, struct err *e)
+{
+	char *save = NULL;
+
+	for (char *one = strtok_r(word, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		unsigned i = 0;
+
+		while (i < ARRAY_LEN(access_names) && strcmp(one, access_names[i].name))
+			i++;
+		if (i == ARRAY_LEN(access_names))
+			return wrong(l, one, e,
+				     "unknown access '%s'" REMEDY "known are read, write, create "
+				     "and delete",
+				     one);
+		r->access |= access_names[i].bits;
+	}
+	return 0;
+}
+
+static int glob_rule_take(struct line *l, struct rule *r, struct err *e)
+{
+	char *word = l->words[2];
+	unsigned last = r->scope == SCOPE_FILES ? 4 : 3;
+
+	if (l->n > last)
+		return wrong(l, l->words[last], e, "unexpected word '%s'", l->words[last]);
+	if (r->scope != SCOPE_ENV && *word != '/' && strncmp(word, "**", 2))
+		return wrong(l, word, e,
+			     "'%s' is not an absolute path" REMEDY "begin it with / or **", word);
+	if (r->scope == SCOPE_ENV && (strchr(word, '/') || strchr(word, '=')))
+		return wrong(l, word, e, "'%s' is not the name of a variable", word);
+	if (glob_take(l, word, &r->glob, e) < 0)
+		return -1;
+	if (r->scope == SCOPE_FILES && l->n == 4)
+		return access_take(l, r, l->words[3], e);
+	r->access = r->scope == SCOPE_FILES ? FILES_ALL : 0;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static int text_parse(struct policy *p, const char *text, size_t n, const char *from, unsigned line,
+		      unsigned column, unsigned depth, struct err *e);
+
+static int use_take(struct line *l, struct err *e)
+{
+	char name[64];
+	const char *text;
+	char *from;
+
+	if (l->n != 2)
+		return wrong(l, l->words[0], e,
+			     "'use' takes one name" REMEDY "write: use packages");
+	text = preset_find(l->words[1]);
+	if (!text)
+		return wrong(l, l->words[1], e,
+			     "there is no preset '%s'" REMEDY "'viv policy presets' lists them",
+			     l->words[1]);
+	if (l->depth == MAX_DEPTH)
+		return wrong(l, l->words[1], e, "presets use each other too deeply");
+	snprintf(name, sizeof(name), "preset %s", l->words[1]);
+	from = xstrndup(name, strlen(name));
+	buf_add(&l->p->names, &from, sizeof(from));
+	return text_parse(l->p, text, strlen(text), from, 1, 1, l->depth + 1, e);
+}
+
+static int index_of(const char *word, const char *const *names, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(word, names[i]))
+			return (int)i;
+	return -1;
+}
+
+static int rule_take(struct line *l, struct err *e)
+{
+	struct rule r = { .from = l->from, .line = l->number, .column = l->column };
+	int verdict = index_of(l->words[0], verdict_names, ARRAY_LEN(verdict_names)), scope;
+
+	if (verdict < 0)
+		return wrong(l, l->words[0], e,
+			     "unknown word '%s'" REMEDY
+			     "a rule begins with allow, deny, ask or use",
+			     l->words[0]);
+	if (l->n < 2 || (scope = index_of(l->words[1], scope_names, ARRAY_LEN(scope_names))) < 0)
+		return wrong(l, l->words[l->n < 2 ? 0 : 1], e,
+			     "'%s' must be followed by what it is about" REMEDY
+			     "net, files, exec or "
+			     "env",
+			     verdict_names[verdict]);
+	if (l->n < 3)
+		return wrong(l, l->words[1], e, "'%s %s' of what?" REMEDY "%s", l->words[0],
+			     l->words[1],
+			     scope == SCOPE_NET	  ? "write HOST[:PORTS] behind it"
+			     : scope == SCOPE_ENV ? "write the name of a variable behind it"
+						  : "write a path behind it");
+	if (policy_count(l->p) == POLICY_MAX_RULES)
+		return wrong(l, l->words[0], e, "more than %u rules", POLICY_MAX_RULES);
+	r.verdict = (enum verdict)verdict;
+	r.scope = (enum scope)scope;
+	r.column += (unsigned)(l->words[0] - l->text);
+	if ((r.scope == SCOPE_NET ? net_take(l, &r, e) : glob_rule_take(l, &r, e)) < 0) {
+		rule_fini(&r);
+		return -1;
+	}
+	buf_add(&l->p->rules, &r, sizeof(r));
+	return 0;
+}
+
+static int text_parse(struct policy *p, const char *text, size_t n, const char *from, unsigned line,
+		      unsigned column, unsigned depth, struct err *e)
+{
+	struct line l = { .p = p, .from = from, .number = line, .column = column, .depth = depth };
+
+	if (n > POLICY_MAX_TEXT)
+		return err_set(e, ERR_INVALID_FILE, "%s: larger than %u bytes", from,
+			       POLICY_MAX_TEXT);
+	while (n) {
+		const char *end = memchr(text, '\n', n);
+		size_t len = end ? (size_t)(end - text) : n;
+
+		if (words_split(&l, text, len, e) < 0)
+			return -1;
+		if (l.n && (strcmp(l.words[0], "use") ? rule_take(&l, e) : use_take(&l, e)) < 0)
+			return -1;
+		text += len + (end != NULL);
+		n -= len + (end != NULL);
+		if (l.number)
+			l.number++;
+		l.column = 1;
+	}
+	return 0;
+}
+
+int policy_parse(struct policy *p, const char *text, size_t n, const char *from, unsigned line,
+		 unsigned column, struct err *e)
+{
+	char *copy = xstrndup(from, strlen(from));
+
+	buf_add(&p->names, &copy, sizeof(copy));
+	return text_parse(p, text, n, copy, line, column, 0, e);
+}
+
+int policy_read(struct policy *p, const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct buf text = { 0 };
+	struct stat st;
+	ssize_t got = 1;
+	int ret;
+
+	if (fd < 0)
+		return err_set(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+			       errno == ELOOP ? "cannot read the policy '%s': it is a symbolic link"
+					      : "cannot read the policy '%s': %m",
+			       path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return err_set(e, ERR_INVALID_FILE,
+			       "cannot read the policy '%s': not a regular file", path);
+	}
+	while (got > 0 && text.len <= POLICY_MAX_TEXT) {
+		size_t len = text.len;
+
+		got = read(fd, buf_more(&text, 65536), 65536);
+		text.len = len + (got > 0 ? (size_t)got : 0);
+	}
+	ret = got < 0 ? err_set(e, ERR_FAILED, "cannot read the policy '%s': %m", path)
+		      : policy_parse(p, (const char *)text.p, text.len, path, 1, 1, e);
+	close(fd);
+	buf_free(&text);
+	return ret;
+}
+
+/* ---- and back ---- */
+
+static void net_print(const struct net_rule *r, struct buf *to)
+{
+	bool web = r->nports == 2 && r->ports[0].from == 443 && r->ports[0].to == 443 &&
+		   r->ports[1].from == 80 && r->ports[1].to == 80;
+	char word[64];
+
+	if (r->kind == DEST_RANGE) {
+		const char *text = ip_range_text(&r->range).str;
+		bool brackets = !web && strchr(text, ':');
+
+		snprintf(word, sizeof(word), brackets ? "[%.50s]" : "%.50s", text);
+		buf_add_text(to, word);
+	} else {
+		buf_add_text(to, r->kind == DEST_ANY ? "*" : r->kind == DEST_BELOW ? "*." : "");
+		buf_add_text(to, r->name ? r->name : "");
+	}
+	for (unsigned i = 0; !web && i < r->nports; i++) {
+		const struct port_range *p = &r->ports[i];
+
+		snprintf(word, sizeof(word), p->from == p->to ? "%s%u" : "%s%u-%u", i ? "," : ":",
+			 p->from, p->to);
+		buf_add_text(to, p->from || p->to != UINT16_MAX ? word : ":*");
+	}
+	for (unsigned i = 1; i < ARRAY_LEN(protocol_names); i++) {
+		if (r->protocols != protocol_names[i].bits)
+			continue;
+		buf_add_text(to, " ");
+		buf_add_text(to, protocol_names[i].name);
+	}
+	buf_add_text(to, r->tls_any ? " tls=any" : "");
+	for (unsigned i = 0; i < r->nmethods; i++) {
+		buf_add_text(to, i ? "," : " ");
+		buf_add_text(to, r->methods[i]);
+	}
+	if (r->path) {
+		buf_add_text(to, " ");
+		buf_add_text(to, r->path);
+	}
+	if (r->program) {
+		buf_add_text(to, " program=");
+		buf_add_text(to, r->program);
+	}
+}
+
+void rule_print(const struct rule *r, struct buf *to)
+{
+	buf_add_text(to, verdict_names[r->verdict]);
+	buf_add_text(to, " ");
+	buf_add_text(to, scope_names[r->scope]);
+	buf_add_text(to, " ");
+	if (r->scope == SCOPE_NET) {
+		net_print(&r->net, to);
+		return;
+	}
+	buf_add_text(to, r->glob);
+	for (unsigned i = 0, n = 0; r->access != FILES_ALL && i < ARRAY_LEN(access_names); i++) {
+		if (!(r->access & access_names[i].bits))
+			continue;
+		buf_add_text(to, n++ ? "," : " ");
+		buf_add_text(to, access_names[i].name);
+	}
+}

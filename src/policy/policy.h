@@ -1,0 +1,146 @@
+/* What a cell may do: an ordered list of rules, the last one that matches decides.
+ *
+ * A rule is one line of text, the same in a policy file, in vivarium.yaml, on the command line and
+ * in the API (docs/policy.md has the grammar):
+ *
+ *	allow net api.github.com GET,HEAD
+ *	deny files /etc/passwd write,create,delete
+ *	use packages
+ *
+ * Every text here may be wrong and some of it hostile: sizes are bounded, and an error names file,
+ * line and column. The functions that decide allocate nothing and take time in proportion to the
+ * rules. */
+#ifndef VIV_POLICY_POLICY_H
+#define VIV_POLICY_POLICY_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "policy/address.h"
+
+#define POLICY_MAX_RULES 4096
+#define POLICY_MAX_TEXT (1u << 20)
+#define POLICY_MAX_LINE 4096
+#define POLICY_MAX_PORTS 16 /* ranges in a rule */
+#define POLICY_MAX_METHODS 16
+
+	enum verdict {
+		VERDICT_DENY,
+		VERDICT_ALLOW,
+		VERDICT_ASK
+	};
+enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV };
+
+/* The protocols that a net rule is about. WEB: TLS with the name as its server name, or plain HTTP
+ * with the name as its host. */
+#define NET_WEB 1u
+#define NET_TCP 2u
+#define NET_UDP 4u
+
+#define FILES_READ 1u
+#define FILES_WRITE 2u
+#define FILES_CREATE 4u
+#define FILES_DELETE 8u
+#define FILES_ALL 15u
+
+enum dest_kind {
+	DEST_ANY, /* "*": every name, and every address that is public */
+	DEST_NAME, /* "example.org" */
+	DEST_BELOW, /* "*.example.org": every name below it, not itself */
+	DEST_RANGE, /* an address or a range of addresses */
+};
+
+struct port_range {
+	uint16_t from, to;
+};
+
+struct net_rule {
+	enum dest_kind kind;
+	char *name; /* NAME, BELOW: in lower case, without a final dot */
+	struct ip_range range;
+	struct port_range ports[POLICY_MAX_PORTS];
+	unsigned nports;
+	unsigned protocols; /* NET_ */
+	bool tls_any; /* no server name is asked for */
+	char *methods[POLICY_MAX_METHODS];
+	unsigned nmethods; /* 0: all */
+	char *path; /* glob; NULL: all */
+	char *program; /* glob; NULL: all */
+};
+
+struct rule {
+	enum verdict verdict;
+	enum scope scope;
+	const char *from; /* a file, an option, a preset; lives as long as the policy */
+	unsigned line, column; /* from 1; 0: it has none */
+	struct net_rule net;
+	char *glob; /* of FILES, EXEC and ENV */
+	unsigned access; /* of FILES */
+};
+
+struct policy {
+	struct buf rules; /* of struct rule */
+	struct buf names; /* of char *: what rules' from points to */
+};
+
+void policy_init(struct policy *p);
+void policy_fini(struct policy *p);
+static inline unsigned policy_count(const struct policy *p)
+{
+	return (unsigned)BUF_COUNT(&p->rules, struct rule);
+}
+static inline struct rule *policy_rule(const struct policy *p, unsigned i)
+{
+	return BUF_ITEM(&p->rules, struct rule, i);
+}
+
+/* ---- reading (parse.c) ---- */
+
+/* Adds the rules of a text. from: what errors call it; line, column: where it begins there. */
+int must_check policy_parse(struct policy *p, const char *text, size_t n, const char *from,
+			    unsigned line, unsigned column, struct err *e);
+/* The same with a file, which is read once; not a link, not larger than POLICY_MAX_TEXT. */
+int must_check policy_read(struct policy *p, const char *path, struct err *e);
+/* Fails if a rule can never decide, because a later one matches whatever it does (cover.c). */
+int must_check policy_check(const struct policy *p, struct err *e);
+/* A rule as a line of text, in its shortest form. */
+void rule_print(const struct rule *r, struct buf *to);
+
+/* Rules by name (presets.c); NULL: there is none. */
+const char *preset_find(const char *name);
+/* The names one after the other; NULL: that was the last. */
+const char *preset_name(unsigned i);
+
+/* ---- deciding (decide.c) ---- */
+
+struct decision {
+	enum verdict verdict;
+	const struct rule *rule; /* NULL: no rule matched */
+	/* net, before a request is known: it depends on the request, which has to be looked at */
+	bool opened;
+};
+
+struct net_question {
+	const char *name; /* in lower case; NULL: a plain address */
+	const struct ip *addr; /* of a plain address */
+	uint16_t port;
+	unsigned protocol; /* one NET_ */
+	const char *program; /* "": not known */
+	const char *method, *path; /* of a request; NULL: not known yet */
+};
+
+struct decision policy_net(const struct policy *p, const struct net_question *q);
+/* May a name lead to this address? Addresses that are not public need a rule that lists them; a
+ * rule that denies a range counts for names as well. */
+struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,
+			       unsigned protocol);
+/* access: one or several FILES_; every one of them must be allowed. */
+struct decision policy_files(const struct policy *p, const char *path, unsigned access);
+struct decision policy_exec(const struct policy *p, const char *path);
+struct decision policy_env(const struct policy *p, const char *name);
+
+/* '*': any characters but '/'; '**': any; '?': one but '/'. */
+bool glob_match(const char *glob, const char *text);
+/* NULL, or what is wrong with it. */
+const char *glob_wrong(const char *glob);
+
+#endif
