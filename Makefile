@@ -124,7 +124,7 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
+TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/gate/dns.c src/gate/hello.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
 
 
 # Each command is a line that says what it makes; V=1 shows it whole, 'make -s' nothing.
@@ -299,7 +299,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
 FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
-	src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
+	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields)

@@ -1,0 +1,61 @@
+/* Messages of the DNS: a question as a program in the cell asks it, and the answer that it gets.
+ *
+ * Questions are hostile. One of the usual kind is understood: one name, class IN; all others get an
+ * answer that says so. The answers are made here from addresses alone, so nothing of what a server
+ * sent reaches the cell unseen. */
+#ifndef VIV_GATE_DNS_H
+#define VIV_GATE_DNS_H
+
+#include "policy/address.h"
+
+#define DNS_NAME_MAX 254
+#define DNS_QUERY_MAX 4096
+#define DNS_UDP_MAX 512 /* without EDNS */
+#define DNS_ADDRS_MAX 32
+
+#define DNS_A 1
+#define DNS_CNAME 5
+#define DNS_SOA 6
+#define DNS_PTR 12
+#define DNS_AAAA 28
+#define DNS_OPT 41
+#define DNS_HTTPS 65
+
+#define DNS_OK 0
+#define DNS_FORMERR 1
+#define DNS_SERVFAIL 2
+#define DNS_NXDOMAIN 3
+#define DNS_NOTIMP 4
+#define DNS_REFUSED 5
+
+/* Extended errors (RFC 8914). */
+#define DNS_EDE_BLOCKED 15
+#define DNS_EDE_NO_REACHABLE 22
+
+struct dns_query {
+	uint16_t id, flags, type, class;
+	char name[DNS_NAME_MAX]; /* in lower case, without a final dot; "": the root */
+	uint16_t question_len; /* of the question as it was sent, behind the head */
+	bool edns;
+	uint16_t room; /* of an answer by UDP */
+};
+
+/* 0; a DNS_ code: what to answer (q->id and flags are set, the rest only with DNS_OK and
+ * DNS_NOTIMP); -1: no answer, since it is none or too short to be one. */
+int dns_query_read(const uint8_t *p, size_t n, struct dns_query *ret);
+
+struct dns_answer {
+	unsigned code; /* DNS_OK with no addresses: there are none of this type */
+	const struct ip *addrs; /* of the query's type */
+	unsigned n;
+	uint32_t ttl;
+	unsigned ede; /* an extended error; 0: none */
+	const char *text; /* with it; may be NULL */
+};
+
+/* The length of the answer, at most size. query: the bytes that q was read from. Without room for
+ * all of it, it is cut and says so. size: at least DNS_UDP_MAX. */
+size_t dns_answer_write(const uint8_t *query, const struct dns_query *q, const struct dns_answer *a,
+			uint8_t *out, size_t size);
+
+#endif

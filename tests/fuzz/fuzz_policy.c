@@ -1,0 +1,68 @@
+/* Policies. What is accepted must be printed and read again as the same, and every question must
+ * get an answer. */
+/* objects: src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/parse.c src/policy/presets.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
+#include <string.h>
+
+#include "fuzz.h"
+#include "policy/policy.h"
+
+const char fuzz_name[] = "policy";
+const size_t fuzz_max = 2048;
+
+void fuzz_init(void)
+{
+}
+
+static void print(const struct policy *p, struct buf *to)
+{
+	for (unsigned i = 0; i < policy_count(p); i++) {
+		rule_print(policy_rule(p, i), to);
+		buf_add_text(to, "\n");
+	}
+}
+
+static void ask(const struct policy *p)
+{
+	struct ip a = { { [10] = 0xff, 0xff, 127, 0, 0, 1 } };
+	struct net_question name = { .name = "a.example.org",
+				     .port = 443,
+				     .protocol = NET_WEB,
+				     .program = "/usr/bin/curl",
+				     .method = "GET",
+				     .path = "/a/b" },
+			    addr = { .addr = &a, .port = 80, .protocol = NET_TCP, .program = "" };
+	struct decision d = policy_net(p, &addr);
+
+	/* Nobody gets to this machine unless a rule lists it. */
+	FUZZ_CHECK(d.verdict == VERDICT_DENY || d.opened ||
+		   (d.rule && d.rule->net.kind == DEST_RANGE && d.rule->net.range.prefix >= 104));
+	(void)policy_net(p, &name);
+	(void)policy_address(p, &a, 80, NET_WEB);
+	(void)policy_files(p, "/etc/passwd", FILES_ALL);
+	(void)policy_exec(p, "/bin/sh");
+	(void)policy_env(p, "HOME");
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct policy p, again;
+	struct buf first = { 0 }, second = { 0 };
+	struct err e = { 0 };
+
+	policy_init(&p);
+	policy_init(&again);
+	if (policy_parse(&p, (const char *)data, size, "fuzz", 1, 1, &e) == 0) {
+		(void)!policy_check(&p, &e);
+		ask(&p);
+		print(&p, &first);
+		FUZZ_CHECK(policy_parse(&again, (const char *)first.p, first.len, "again", 1, 1,
+					&e) == 0);
+		print(&again, &second);
+		FUZZ_CHECK(first.len == second.len &&
+			   (!first.len || !memcmp(first.p, second.p, first.len)));
+	}
+	buf_free(&first);
+	buf_free(&second);
+	policy_fini(&p);
+	policy_fini(&again);
+}

@@ -1,0 +1,110 @@
+/* Messages of the DNS: questions as resolvers ask them and as nobody does, and the answers. */
+/* objects: src/gate/dns.c src/policy/address.c */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/dns.h"
+#include "tap.h"
+
+#define HEAD "\x12\x34\x01\0\0\1\0\0\0\0\0"
+#define ONE HEAD "\0"
+#define OPT "\0\0\x29\x04\xd0\0\0\0\0\0\0"
+
+static struct dns_query q;
+static uint8_t out[DNS_QUERY_MAX];
+
+static int asked(const char *p, size_t n)
+{
+	uint8_t *copy = malloc(n ? n : 1);
+	int r;
+
+	memcpy(copy, p, n);
+	r = dns_query_read(copy, n, &q);
+	free(copy);
+	return r;
+}
+#define ASKED(text) asked(text, sizeof(text) - 1)
+
+static void questions(void)
+{
+	char text[600];
+
+	eq(ASKED(ONE "\3wWw\7example\3org\0\0\1\0\1"), DNS_OK, "a question");
+	ok(!strcmp(q.name, "www.example.org") && q.type == DNS_A && q.id == 0x1234 && !q.edns &&
+		   q.room == 512 && q.question_len == 21,
+	   "is read");
+	eq(ASKED(HEAD "\1\1a\0\0\x1c\0\1" OPT), DNS_OK, "with EDNS");
+	ok(q.edns && q.room == 1232 && q.type == DNS_AAAA, "and its room");
+	eq(ASKED(ONE "\0\0\2\0\1"), DNS_OK, "the root");
+	ok(!q.name[0], "has no name");
+	eq(ASKED("\x12\x34"), -1, "too short");
+	eq(ASKED("\x12\x34\x81\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1"), -1, "an answer");
+	eq(ASKED("\x12\x34\x28\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1"), DNS_NOTIMP, "an update");
+	eq(ASKED("\x12\x34\1\0\0\2\0\0\0\0\0\0\1a\0\0\1\0\1\1b\0\0\1\0\1"), DNS_FORMERR, "two questions");
+	eq(ASKED("\x12\x34\1\0\0\0\0\0\0\0\0\0"), DNS_FORMERR, "none");
+	eq(ASKED(ONE "\1a\0\0\1\0\3"), DNS_NOTIMP, "another class");
+	eq(ASKED(ONE "\3a.b\0\0\1\0\1"), DNS_FORMERR, "a dot in a label");
+	eq(ASKED(ONE "\3a\0b\0\0\1\0\1"), DNS_FORMERR, "a NUL byte in one");
+	eq(ASKED(ONE "\300\14\0\1\0\1"), DNS_FORMERR, "a pointer to itself");
+	eq(ASKED(ONE "\5abc\0\0\1\0\1"), DNS_FORMERR, "a label that is cut off");
+	eq(ASKED(ONE "\1a\0\0\1\0"), DNS_FORMERR, "a question that is cut off");
+	eq(ASKED(HEAD "\1\1a\0\0\1\0\1"), DNS_FORMERR, "no OPT where one is promised");
+	eq(ASKED(HEAD "\2\1a\0\0\1\0\1" OPT OPT), DNS_FORMERR, "two");
+	memcpy(text, ONE, 12);
+	memset(text + 12, 'a', 300);
+	for (unsigned i = 0; i < 5; i++)
+		text[12 + i * 64] = 63;
+	memcpy(text + 12 + 256, "\0\0\1\0\1", 5);
+	eq(asked(text, 12 + 256 + 5), DNS_FORMERR, "a name of 255 letters");
+	text[12 + 192] = 59;
+	memcpy(text + 12 + 252, "\0\0\1\0\1", 5);
+	eq(asked(text, 12 + 252 + 5), DNS_OK, "one of 251");
+}
+
+static size_t answered(const char *query, size_t n, const struct dns_answer *a, size_t size)
+{
+	return dns_query_read((const uint8_t *)query, n, &q) < 0
+		       ? 0
+		       : dns_answer_write((const uint8_t *)query, &q, a, out, size);
+}
+
+static void answers(void)
+{
+	static const char plain[] = ONE "\1a\0\0\1\0\1", edns[] = HEAD "\1\1a\0\0\1\0\1" OPT,
+			  six[] = ONE "\1a\0\0\x1c\0\1";
+	struct ip addrs[DNS_ADDRS_MAX + 8];
+	struct dns_answer a = { .addrs = addrs, .n = 2, .ttl = 60 };
+	size_t n;
+
+	for (unsigned i = 0; i < ARRAY_LEN(addrs); i++)
+		ok(ip_parse("192.0.2.1", &addrs[i]), "an address");
+	n = answered(plain, sizeof(plain) - 1, &a, 512);
+	ok(n == 12 + 7 + 2 * 16 && !memcmp(out, "\x12\x34\x81\x80\0\1\0\2\0\0\0\0\1a\0\0\1\0\1", 19) &&
+		   !memcmp(out + 19, "\300\14\0\1\0\1\0\0\0\74\0\4\300\0\2\1", 16),
+	   "two addresses");
+	ok(ip_parse("2001:db8::1", &addrs[0]), "an address of IPv6");
+	n = answered(six, sizeof(six) - 1, &a, 512);
+	ok(n == 12 + 7 + 2 * 28 && !memcmp(out + 31, "\x20\x01\x0d\xb8", 4), "is written whole");
+	a.n = ARRAY_LEN(addrs);
+	n = answered(six, sizeof(six) - 1, &a, 512);
+	ok(n == 19 && (out[2] & 2) && !out[7], "too many for a datagram are cut");
+	n = answered(six, sizeof(six) - 1, &a, sizeof(out));
+	ok(n == 19 + DNS_ADDRS_MAX * 28 && !(out[2] & 2), "by TCP there is room");
+	a = (struct dns_answer){ .code = DNS_REFUSED, .ede = DNS_EDE_BLOCKED, .text = "no rule" };
+	n = answered(plain, sizeof(plain) - 1, &a, 512);
+	ok(n == 19 && (out[3] & 15) == DNS_REFUSED && !out[11], "refused, without EDNS");
+	n = answered(edns, sizeof(edns) - 1, &a, 512);
+	ok(n == 19 + 11 + 6 + 7 && out[11] == 1 && !memcmp(out + n - 7, "no rule", 7), "with the reason");
+	memset(addrs, 'x', 400);
+	((char *)addrs)[400] = '\0';
+	a.text = (const char *)addrs;
+	n = answered(edns, sizeof(edns) - 1, &a, 512);
+	ok(n <= 512, "which is not too long");
+}
+
+int main(void)
+{
+	questions();
+	answers();
+	return tap_end();
+}
