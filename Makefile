@@ -89,13 +89,15 @@ STORE_READER_SRC := src/store/config.c src/store/index.c
 STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 S3_SRC := $(sort $(wildcard src/s3/*.c))
+POLICY_SRC := $(sort $(wildcard src/policy/*.c))
+GATE_SRC := $(sort $(wildcard src/gate/*.c))
 CLIENT_SRC := $(sort $(wildcard src/client/*.c))
 DAEMON_SRC := $(sort $(wildcard src/daemon/*/*.c src/api/*.c src/api/*/*.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
 # Of it, what viv cp uses as well.
 TAR_SRC := src/files/stored.c src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
-KEEPER_SRC := $(sort $(wildcard src/keeper/*.c src/keeper/disk/*.c src/spec/*.c src/policy/*.c))
+KEEPER_SRC := $(sort $(wildcard src/keeper/*.c src/keeper/disk/*.c src/spec/*.c)) $(POLICY_SRC)
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -110,6 +112,8 @@ IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
 IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
+GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c $(filter-out src/base/arena.c,$(BASE_SRC)))
+GATE_LIBS := -lcares
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.
@@ -138,7 +142,7 @@ SHOW = $(if $(SILENT),,$(if $(V),set -x;,echo '  LD  $@';))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/vivd $(B)/libvivarium.a
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/vivd $(B)/libvivarium.a
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC)) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
@@ -166,6 +170,10 @@ $(B)/viv-store: $(IMPORT_OBJ)
 $(B)/viv-s3: $(S3_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(S3_LIBS)
+
+$(B)/viv-gate: $(GATE_OBJ)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(GATE_LIBS)
 
 $(B)/libvivd.a: $(VIVD_MORE)
 	@rm -f $@
@@ -448,12 +456,12 @@ lint-docs: $(B)/viv
 	@tools/gen-spec $(B)/viv
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
 	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md

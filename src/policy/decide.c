@@ -81,6 +81,28 @@ struct decision policy_net(const struct policy *p, const struct net_question *q)
 	return d;
 }
 
+struct decision policy_name(const struct policy *p, const char *name)
+{
+	struct net_question q = { .name = name };
+	struct decision d = { .verdict = VERDICT_DENY };
+
+	for (unsigned i = policy_count(p); i-- > 0;) {
+		const struct rule *r = policy_rule(p, i);
+		const struct net_rule *n = &r->net;
+		bool whole = n->ports[0].from <= 1 && n->ports[0].to == UINT16_MAX && !n->program &&
+			     !asks_for_request(n) && n->protocols == NET_ALL;
+
+		/* A rule that denies a part of it leaves the rest to those before it. */
+		if (r->scope != SCOPE_NET || !dest_matches(n, &q) ||
+		    (r->verdict == VERDICT_DENY && !whole))
+			continue;
+		d.verdict = r->verdict;
+		d.rule = r;
+		break;
+	}
+	return d;
+}
+
 struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,
 			       unsigned protocol)
 {
@@ -91,7 +113,7 @@ struct decision policy_address(const struct policy *p, const struct ip *a, uint1
 
 		if (r->scope != SCOPE_NET || r->net.kind != DEST_RANGE ||
 		    !(r->net.protocols & protocol) || !ip_is_in(a, &r->net.range) ||
-		    !port_matches(&r->net, port) || r->net.program || asks_for_request(&r->net) ||
+		    !(port_matches(&r->net, port) || (!port && r->verdict != VERDICT_DENY)) || r->net.program || asks_for_request(&r->net) ||
 		    !range_means(r, a))
 			continue;
 		d.verdict = r->verdict;

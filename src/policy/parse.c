@@ -39,7 +39,7 @@ static const struct {
 } protocol_names[] = { { "web", NET_WEB },
 		       { "tcp", NET_WEB | NET_TCP },
 		       { "udp", NET_UDP },
-		       { "any", NET_WEB | NET_TCP | NET_UDP } },
+		       { "any", NET_ALL } },
   access_names[] = { { "read", FILES_READ },
 		     { "write", FILES_WRITE },
 		     { "create", FILES_CREATE },
@@ -337,6 +337,13 @@ static int net_take(struct line *l, struct rule *r, struct err *e)
 	if ((net->nmethods || net->path) && net->kind == DEST_RANGE)
 		return wrong(l, l->words[2], e,
 			     "methods and paths need the name of a host, not an address");
+	/* What is denied is denied whatever way it is tried. */
+	if (r->verdict == VERDICT_DENY && !net->nmethods && !net->path) {
+		if (!net->nports)
+			net->ports[net->nports++] = (struct port_range){ 0, UINT16_MAX };
+		if (!net->protocols)
+			net->protocols = NET_ALL;
+	}
 	if (!net->nports) {
 		if (net->protocols & ~NET_WEB)
 			return wrong(l, l->words[2], e,
@@ -528,30 +535,42 @@ int policy_read(struct policy *p, const char *path, struct err *e)
 
 /* ---- and back ---- */
 
-static void net_print(const struct net_rule *r, struct buf *to)
+static bool ports_are_usual(const struct net_rule *r, bool deny)
 {
-	bool web = r->nports == 2 && r->ports[0].from == 443 && r->ports[0].to == 443 &&
-		   r->ports[1].from == 80 && r->ports[1].to == 80;
+	if (deny)
+		return r->nports == 1 && !r->ports[0].from && r->ports[0].to == UINT16_MAX;
+	return r->nports == 2 && r->ports[0].from == 443 && r->ports[0].to == 443 &&
+	       r->ports[1].from == 80 && r->ports[1].to == 80;
+}
+
+static void net_print(const struct net_rule *r, bool deny, struct buf *to)
+{
+	bool usual_ports;
+	unsigned usual;
 	char word[64];
 
+	/* As they are when none are given. */
+	deny &= !r->nmethods && !r->path;
+	usual = deny ? NET_ALL : NET_WEB;
+	usual_ports = ports_are_usual(r, deny);
 	if (r->kind == DEST_RANGE) {
-		const char *text = ip_range_text(&r->range).str;
-		bool brackets = !web && strchr(text, ':');
+		struct ip_text text = ip_range_text(&r->range);
+		bool brackets = !usual_ports && strchr(text.str, ':');
 
-		snprintf(word, sizeof(word), brackets ? "[%.50s]" : "%.50s", text);
+		snprintf(word, sizeof(word), brackets ? "[%.50s]" : "%.50s", text.str);
 		buf_add_text(to, word);
 	} else {
 		buf_add_text(to, r->kind == DEST_ANY ? "*" : r->kind == DEST_BELOW ? "*." : "");
 		buf_add_text(to, r->name ? r->name : "");
 	}
-	for (unsigned i = 0; !web && i < r->nports; i++) {
+	for (unsigned i = 0; !usual_ports && i < r->nports; i++) {
 		const struct port_range *p = &r->ports[i];
 
 		snprintf(word, sizeof(word), p->from == p->to ? "%s%u" : "%s%u-%u", i ? "," : ":",
 			 p->from, p->to);
 		buf_add_text(to, p->from || p->to != UINT16_MAX ? word : ":*");
 	}
-	for (unsigned i = 1; i < ARRAY_LEN(protocol_names); i++) {
+	for (unsigned i = 0; r->protocols != usual && i < ARRAY_LEN(protocol_names); i++) {
 		if (r->protocols != protocol_names[i].bits)
 			continue;
 		buf_add_text(to, " ");
@@ -579,7 +598,7 @@ void rule_print(const struct rule *r, struct buf *to)
 	buf_add_text(to, scope_names[r->scope]);
 	buf_add_text(to, " ");
 	if (r->scope == SCOPE_NET) {
-		net_print(&r->net, to);
+		net_print(&r->net, r->verdict == VERDICT_DENY, to);
 		return;
 	}
 	buf_add_text(to, r->glob);

@@ -23,11 +23,7 @@
 #define POLICY_MAX_PORTS 16 /* ranges in a rule */
 #define POLICY_MAX_METHODS 16
 
-	enum verdict {
-		VERDICT_DENY,
-		VERDICT_ALLOW,
-		VERDICT_ASK
-	};
+enum verdict { VERDICT_DENY, VERDICT_ALLOW, VERDICT_ASK };
 enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV };
 
 /* The protocols that a net rule is about. WEB: TLS with the name as its server name, or plain HTTP
@@ -35,6 +31,7 @@ enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV };
 #define NET_WEB 1u
 #define NET_TCP 2u
 #define NET_UDP 4u
+#define NET_ALL 7u
 
 #define FILES_READ 1u
 #define FILES_WRITE 2u
@@ -129,8 +126,10 @@ struct net_question {
 };
 
 struct decision policy_net(const struct policy *p, const struct net_question *q);
+/* Is there anything that may be done with a name? Only such names are looked up. */
+struct decision policy_name(const struct policy *p, const char *name);
 /* May a name lead to this address? Addresses that are not public need a rule that lists them; a
- * rule that denies a range counts for names as well. */
+ * rule that denies a range counts for names as well. port 0: any. */
 struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,
 			       unsigned protocol);
 /* access: one or several FILES_; every one of them must be allowed. */

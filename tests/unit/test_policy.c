@@ -214,6 +214,18 @@ static void mistakes(void)
 	refused("allow env A=B", "p:1:11", "not the name");
 	refused("use nothing", "p:1:5", "no preset");
 	refused("allow net a.org\ndeny net *", "p:1:1", "can never decide");
+	ok(take("allow net a.org:22 tcp\nallow net a.org:53 udp\nallow net a.org") &&
+		   policy_name(&p, "a.org").verdict == VERDICT_ALLOW &&
+		   policy_name(&p, "b.org").verdict == VERDICT_DENY,
+	   "names that are worth a question");
+	ok(take("allow net *:* any\ndeny net a.org\ndeny net b.org:22") &&
+		   net("a.org", 22, NET_TCP, NULL) == VERDICT_DENY &&
+		   net("a.org", 53, NET_UDP, NULL) == VERDICT_DENY &&
+		   net("b.org", 22, NET_TCP, NULL) == VERDICT_DENY &&
+		   net("b.org", 23, NET_TCP, NULL) == VERDICT_ALLOW &&
+		   policy_name(&p, "a.org").verdict == VERDICT_DENY &&
+		   policy_name(&p, "b.org").verdict == VERDICT_ALLOW,
+	   "what is denied is denied in every way");
 	refused("deny net a.org GET\nallow net a.org", "p:1:1", "can never decide");
 	refused("deny files /a/b\nallow files /a/**", "p:1:1", "can never decide");
 	refused("allow net 10.0.0.0/16\ndeny net 10.0.0.0/8", "p:1:1", "can never decide");
@@ -228,7 +240,11 @@ static void printed(void)
 	static const char *const lines[] = {
 		"allow net example.org",
 		"ask net *.example.org:22,8000-8080 tcp",
-		"deny net *:* any",
+		"deny net *",
+		"deny net *:443,80 web",
+		"deny net a.org:25 tcp",
+		"deny net a.org POST /x",
+		"allow net *:* any",
 		"allow net 10.0.0.0/8:5432 tcp program=/usr/bin/psql",
 		"allow net [fd00::/8]:53 udp",
 		"allow net fd00::1",

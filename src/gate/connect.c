@@ -1,0 +1,381 @@
+/* Connections of the cell to the outside.
+ *
+ * What the kernel gives is an address. It stands for a name (names.c), which is looked up again and
+ * checked again now, or it is meant as it is, which needs a rule with that address. The policy
+ * decides before anything is sent. A connection that may be of any protocol is handed over as soon
+ * as it is made; one that must be TLS for its name is held until the client's first message has
+ * shown that (hello.c), and that message is passed on by the gate before it lets go. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gate/dns.h"
+#include "gate/gate.h"
+#include "gate/hello.h"
+
+#define TRY_MS 5000 /* for an address when there are others */
+#define SLOTS 4096
+
+enum conn_state {
+	CONN_LOOKUP, /* addresses of its name are asked for */
+	CONN_CONNECTING,
+	CONN_HELD, /* the client has to speak first */
+	CONN_PASSING, /* what it said is being sent */
+};
+
+struct conn {
+	struct list link; /* by its id */
+	uint32_t id;
+	enum conn_state state;
+	bool check; /* it must be TLS for its name */
+	char name[DNS_NAME_MAX]; /* "": a plain address */
+	char program[GATE_PROGRAM_MAX];
+	uint16_t port;
+	struct lookup *lookup;
+	struct ip addrs[DNS_ADDRS_MAX];
+	unsigned n, at;
+	struct watch w; /* its socket */
+	struct alarm late;
+	int err; /* of the address that was tried last */
+	uint8_t *first; /* what the client said */
+	size_t nfirst, sent;
+};
+
+static struct list slots[SLOTS];
+static unsigned count;
+
+static struct conn *conn_find(uint32_t id)
+{
+	struct list *head = &slots[id % SLOTS];
+	struct conn *c;
+
+	if (!head->next)
+		list_init(head);
+	list_for_each(c, head, link)
+		if (c->id == id)
+			return c;
+	return NULL;
+}
+
+static void conn_free(struct conn *c)
+{
+	list_remove(&c->link);
+	count--;
+	if (c->lookup)
+		lookup_cancel(c->lookup);
+	alarm_clear(&c->late);
+	watch_close(&c->w);
+	free(c->first);
+	free(c);
+}
+
+bool connect_cancel(uint32_t id)
+{
+	struct conn *c = conn_find(id);
+
+	if (c)
+		conn_free(c);
+	return c != NULL;
+}
+
+#define conn_fail(c, err, ...)                           \
+	do {                                             \
+		channel_fail((c)->id, err, __VA_ARGS__); \
+		conn_free(c);                            \
+	} while (0)
+
+/* ---- handing over ---- */
+
+/* Says that it is connected, with the descriptor or without. */
+static bool conn_tell(struct conn *c, enum gate_type type)
+{
+	struct gate_msg m = { .type = type, .id = c->id };
+	struct sockaddr_in6 own = { 0 };
+	socklen_t n = sizeof(own);
+
+	if (getsockname(c->w.fd, (struct sockaddr *)(void *)&own, &n) == 0) {
+		const struct sockaddr_in *four = (const void *)&own;
+
+		if (own.sin6_family == AF_INET) {
+			m.addr[10] = m.addr[11] = 0xff;
+			memcpy(m.addr + 12, &four->sin_addr, 4);
+		} else {
+			memcpy(m.addr, &own.sin6_addr, 16);
+		}
+		m.port = ntohs(own.sin6_port);
+	}
+	return channel_send(&m, type == GATE_OPEN ? c->w.fd : -1);
+}
+
+static void conn_release(struct conn *c)
+{
+	(void)conn_tell(c, GATE_OPEN);
+	conn_free(c);
+}
+
+static void first_send(struct conn *c)
+{
+	while (c->sent < c->nfirst) {
+		ssize_t n = send(c->w.fd, c->first + c->sent, c->nfirst - c->sent,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EAGAIN) {
+			watch_set(&c->w, EPOLLOUT);
+			return;
+		}
+		if (n < 0) {
+			conn_fail(c, errno, "the connection broke");
+			return;
+		}
+		c->sent += (size_t)n;
+	}
+	conn_release(c);
+}
+
+/* ---- what the client says first ---- */
+
+static void first_check(struct conn *c)
+{
+	struct hello h;
+
+	hello_read(c->first, c->nfirst, &h);
+	switch (h.kind) {
+	case HELLO_MORE:
+		if (c->nfirst >= GATE_FIRST_MAX)
+			conn_fail(c, EACCES, "%s: the first message is too long", c->name);
+		return;
+	case HELLO_HTTP:
+		conn_fail(c, EACCES, "%s: plain HTTP is not supported yet", c->name);
+		return;
+	case HELLO_OTHER:
+		conn_fail(c, EACCES, "%s:%u: this is not TLS; a rule for other protocols says tcp",
+			  c->name, c->port);
+		return;
+	case HELLO_TLS:
+		break;
+	}
+	if (h.wrong)
+		conn_fail(c, EACCES, "%s: the TLS client hello is refused: %s", c->name, h.wrong);
+	else if (h.encrypted)
+		conn_fail(c, EACCES, "%s: the TLS client hello is encrypted", c->name);
+	else if (!h.name[0])
+		conn_fail(c, EACCES, "%s: TLS without a server name", c->name);
+	else if (strcmp(h.name, c->name))
+		conn_fail(c, EACCES, "TLS for %s on a connection to %s", h.name, c->name);
+	else {
+		c->state = CONN_PASSING;
+		first_send(c);
+	}
+}
+
+void connect_first(const struct gate_msg *m)
+{
+	struct conn *c = conn_find(m->id);
+
+	/* It may have failed since. */
+	if (!c || c->state != CONN_HELD || !m->nbytes)
+		return;
+	if (m->nbytes > GATE_FIRST_MAX - c->nfirst) {
+		conn_fail(c, EACCES, "%s: the first message is too long", c->name);
+		return;
+	}
+	if (!c->first)
+		c->first = xalloc(GATE_FIRST_MAX);
+	memcpy(c->first + c->nfirst, m->bytes, m->nbytes);
+	c->nfirst += m->nbytes;
+	first_check(c);
+}
+
+/* ---- connecting ---- */
+
+static void conn_try(struct conn *c);
+
+static void conn_done(struct conn *c)
+{
+	alarm_clear(&c->late);
+	watch_set(&c->w, 0);
+	if (!c->check) {
+		conn_release(c);
+		return;
+	}
+	c->state = CONN_HELD;
+	/* The other side may close it: that is the kernel's to see, later. */
+	(void)conn_tell(c, GATE_HELD);
+}
+
+static void conn_next(struct conn *c, int err)
+{
+	c->err = err;
+	alarm_clear(&c->late);
+	watch_close(&c->w);
+	c->at++;
+	conn_try(c);
+}
+
+static void conn_ready(struct watch *w, uint32_t events)
+{
+	struct conn *c = container_of(w, struct conn, w);
+	socklen_t n = sizeof(int);
+	int err = 0;
+
+	(void)events;
+	if (c->state == CONN_PASSING) {
+		first_send(c);
+		return;
+	}
+	if (getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0)
+		err = errno;
+	if (err)
+		conn_next(c, err);
+	else
+		conn_done(c);
+}
+
+static void conn_late(struct alarm *a)
+{
+	conn_next(container_of(a, struct conn, late), ETIMEDOUT);
+}
+
+static int socket_begin(struct conn *c, const struct ip *a)
+{
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} to = { 0 };
+	bool v4 = ip_is_v4(a);
+	int on = 1;
+	int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	c->w = (struct watch){ .fd = fd, .ready = conn_ready };
+	/* The kernel cannot set options; these are what most want. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	if (v4) {
+		to.four.sin_family = AF_INET;
+		to.four.sin_port = htons(c->port);
+		memcpy(&to.four.sin_addr, a->b + 12, 4);
+	} else {
+		to.six.sin6_family = AF_INET6;
+		to.six.sin6_port = htons(c->port);
+		memcpy(&to.six.sin6_addr, a->b, 16);
+	}
+	if (connect(fd, &to.sa, v4 ? sizeof(to.four) : sizeof(to.six)) == 0)
+		return 0;
+	return -errno;
+}
+
+static void conn_try(struct conn *c)
+{
+	for (; c->at < c->n; c->at++) {
+		int r = socket_begin(c, &c->addrs[c->at]);
+
+		if (r == 0 || r == -EINPROGRESS) {
+			c->state = CONN_CONNECTING;
+			watch_set(&c->w, EPOLLOUT);
+			if (c->at + 1 < c->n)
+				alarm_set(&c->late, TRY_MS);
+			return;
+		}
+		watch_close(&c->w);
+		c->err = -r;
+	}
+	conn_fail(c, c->err, "%s: %s", c->name[0] ? c->name : ip_text(&c->addrs[0]).str,
+		  strerror(c->err));
+}
+
+static void conn_found(void *arg, const struct ip *addrs, unsigned n, uint32_t ttl, bool exists,
+		       const char *why)
+{
+	struct conn *c = arg;
+
+	(void)ttl;
+	c->lookup = NULL;
+	for (unsigned i = 0; i < n; i++)
+		if (policy_address(&settings.policy, &addrs[i], c->port,
+				   c->check ? NET_WEB : NET_TCP)
+			    .verdict == VERDICT_ALLOW)
+			c->addrs[c->n++] = addrs[i];
+	if (why)
+		conn_fail(c, EHOSTUNREACH, "%s: %s", c->name, why);
+	else if (!n)
+		conn_fail(c, EHOSTUNREACH, "%s %s", c->name,
+			  exists ? "has no address any more" : "does not exist any more");
+	else if (!c->n)
+		conn_fail(c, EACCES, "%s is at %s, which is %s: a rule must list that address",
+			  c->name, ip_text(&addrs[0]).str,
+			  ip_special(&addrs[0], NULL) ? ip_special(&addrs[0], NULL) : "denied");
+	else
+		conn_try(c);
+}
+
+/* ---- deciding ---- */
+
+/* What the policy says: true, with check set if it must be looked at. */
+static bool conn_decide(struct conn *c, const struct ip *a)
+{
+	struct net_question q = { .name = c->name[0] ? c->name : NULL,
+				  .addr = a,
+				  .port = c->port,
+				  .program = c->program,
+				  .protocol = NET_TCP };
+	struct decision d = policy_net(&settings.policy, &q);
+
+	if (d.verdict == VERDICT_ALLOW && !d.opened)
+		return true;
+	q.protocol = NET_WEB;
+	d = policy_net(&settings.policy, &q);
+	if (d.verdict == VERDICT_ALLOW && !d.opened) {
+		/* A plain address is itself: there is no name to compare. */
+		c->check = c->name[0] && !d.rule->net.tls_any;
+		return true;
+	}
+	return false;
+}
+
+void connect_begin(const struct gate_msg *m)
+{
+	struct ip a;
+	const char *name;
+	struct conn *c;
+
+	memcpy(a.b, m->addr, sizeof(a.b));
+	if (m->protocol != IPPROTO_TCP || !m->port || conn_find(m->id)) {
+		channel_fail(m->id, EINVAL, "a wrong request");
+		return;
+	}
+	if (count == GATE_CONNS_MAX || !(c = calloc(1, sizeof(*c)))) {
+		channel_fail(m->id, ENOBUFS, "too many connections at once");
+		return;
+	}
+	count++;
+	c->id = m->id;
+	c->w.fd = -1;
+	c->late.run = conn_late;
+	c->port = m->port;
+	c->err = EHOSTUNREACH;
+	list_append(&slots[m->id % SLOTS], &c->link);
+	memcpy(c->program, m->bytes, MIN(m->nbytes, (uint32_t)sizeof(c->program) - 1));
+	name = names_find(&a);
+	if (name)
+		snprintf(c->name, sizeof(c->name), "%s", name);
+	if (!conn_decide(c, &a)) {
+		conn_fail(c, EACCES, "no rule allows %s:%u", name ? name : ip_text(&a).str,
+			  c->port);
+		return;
+	}
+	if (!name) {
+		c->addrs[c->n++] = a;
+		conn_try(c);
+		return;
+	}
+	c->lookup = lookup_new(c->name, true, true, conn_found, c);
+	if (!c->lookup)
+		conn_fail(c, ENOBUFS, "too many questions at once");
+}

@@ -1,0 +1,112 @@
+/* viv-gate: the one process of a cell that can open sockets on the host.
+ *
+ * Started by the keeper of a cell that is granted any network, when the cell first uses it. It
+ * reads its settings (settings.c), locks itself in, and serves the kernel at the other end of its
+ * channel until that is closed (wire/gate.h). One thread, one loop (loop.c); nothing blocks.
+ *
+ *   channel.c   messages of the kernel, checked and handed on
+ *   connect.c   a connection: decided by the policy, made, looked at (hello.c), handed over
+ *   resolve.c   questions for names (dns.c), by way of c-ares
+ *   names.c     which address stands for which name in this cell
+ *
+ * Bytes from the kernel and from every server are hostile. Breaking the gate gives the network
+ * rights of its cell, no file and no other cell. */
+#ifndef VIV_GATE_GATE_H
+#define VIV_GATE_GATE_H
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/list.h"
+#include "policy/policy.h"
+#include "wire/gate.h"
+
+/* ---- settings.c ---- */
+
+#define SETTINGS_SERVERS_MAX 8
+#define SETTINGS_HOSTS_MAX 256
+
+struct settings {
+	struct policy policy;
+	struct {
+		struct ip addr;
+		uint16_t port;
+	} servers[SETTINGS_SERVERS_MAX];
+	unsigned nservers;
+	struct {
+		char name[254];
+		struct ip addr;
+	} * hosts; /* --add-host: answers that no server is asked for */
+	unsigned nhosts;
+};
+extern struct settings settings;
+
+/* Reads the settings as the keeper wrote them: lines "server ADDRESS [PORT]", "host NAME ADDRESS",
+ * an empty line, and the policy. */
+int must_check settings_read(int fd, struct err *e);
+
+/* ---- loop.c ---- */
+
+/* What the loop watches; embedded. ready() may free its owner. */
+struct watch {
+	int fd; /* -1: none */
+	uint32_t events; /* that it is armed for; 0: it is not in the set */
+	void (*ready)(struct watch *w, uint32_t events);
+};
+
+/* A moment; embedded. run() may free its owner. */
+struct alarm {
+	int64_t at; /* 0: not set */
+	void (*run)(struct alarm *a);
+	struct list link;
+};
+
+void loop_init(void);
+void loop_run(void); /* until loop_end */
+void loop_end(void);
+void watch_set(struct watch *w, uint32_t events);
+/* Forgets it and closes its descriptor. */
+void watch_close(struct watch *w);
+void alarm_set(struct alarm *a, int64_t ms);
+void alarm_clear(struct alarm *a);
+int64_t now_ms(void);
+
+/* ---- channel.c ---- */
+
+void channel_open(int fd);
+/* fd: -1, or one that is sent along and stays the caller's. False: it cannot be sent, and the gate
+ * is ending. */
+bool channel_send(struct gate_msg *m, int fd);
+void channel_fail(uint32_t id, int err, const char *fmt, ...) printf_like(3, 4);
+
+/* ---- connect.c ---- */
+
+void connect_begin(const struct gate_msg *m);
+void connect_first(const struct gate_msg *m);
+/* Returns false if there is none with this id. */
+bool connect_cancel(uint32_t id);
+
+/* ---- resolve.c ---- */
+
+int must_check resolve_init(struct err *e);
+void resolve_question(const struct gate_msg *m);
+
+struct lookup;
+/* The addresses of a name, in the order in which they are tried. fn is called once, not before the
+ * return, unless lookup_cancel() comes first. why: NULL, or why there are none. */
+typedef void lookup_fn(void *arg, const struct ip *addrs, unsigned n, uint32_t ttl, bool exists,
+		       const char *why);
+struct lookup *lookup_new(const char *name, bool v4, bool v6, lookup_fn *fn, void *arg);
+void lookup_cancel(struct lookup *l);
+
+/* ---- names.c ---- */
+
+#define NAMES_MAX 65536
+
+/* The address that stands for a name from now on: real if no other name has it, else one of
+ * 198.18.0.0/15 or of fd7a:7669:7600::/64. NULL: there are too many. */
+const struct ip *names_bind(const char *name, const struct ip *real, bool v6);
+/* The name that an address stands for; NULL: none. */
+const char *names_find(const struct ip *a);
+
+#endif

@@ -1,0 +1,57 @@
+/* What a kernel and its viv-gate say to each other, over a SOCK_SEQPACKET pair.
+ *
+ * The kernel cannot open a socket. It asks the gate, which has the policy, and gets a connected
+ * descriptor: a TCP socket of the host, or one end of a pair behind which the gate speaks for the
+ * other side. Each message has the id of the kernel's request, which is not used again before the
+ * gate has ended it. Neither side trusts the other.
+ *
+ *   GATE_CONNECT   addr, port, protocol; bytes: the path of the program
+ *     GATE_OPEN    descriptor; addr, port: our own end. The connection is the kernel's
+ *     GATE_HELD    addr, port as above: connected, but the gate has to see what the client says
+ *                  first. The kernel sends that as GATE_FIRST; GATE_OPEN or GATE_FAIL follows
+ *     GATE_FAIL    err
+ *   GATE_FIRST     bytes of a connection that is held, in order. No more than GATE_FIRST_MAX in all
+ *                  are taken before GATE_OPEN
+ *   GATE_DNS       bytes: a question; flags: GATE_BY_TCP
+ *     GATE_ANSWER  bytes: the answer
+ *     GATE_FAIL    there is none: it was not a question
+ *   GATE_CANCEL    nobody waits for id any more; no answer. What was under way is dropped
+ *
+ * GATE_FAIL's bytes are a reason for people, in a line of UTF-8. */
+#ifndef VIV_WIRE_GATE_H
+#define VIV_WIRE_GATE_H
+
+#include "base/base.h"
+
+#define GATE_BYTES 16384
+#define GATE_FIRST_MAX 65536
+#define GATE_CONNS_MAX 16384 /* requests under way, those that are held among them */
+#define GATE_PROGRAM_MAX 1024
+
+enum gate_type {
+	GATE_CONNECT = 1,
+	GATE_FIRST,
+	GATE_DNS,
+	GATE_CANCEL,
+	/* the gate's */
+	GATE_OPEN,
+	GATE_HELD,
+	GATE_FAIL,
+	GATE_ANSWER,
+};
+
+#define GATE_BY_TCP 1u
+
+struct gate_msg {
+	uint32_t type, id;
+	int32_t err; /* GATE_FAIL: an errno, positive */
+	uint32_t flags;
+	uint8_t addr[16]; /* IPv6, or IPv4 in its mapped form */
+	uint16_t port; /* in the order of the host */
+	uint16_t protocol; /* IPPROTO_TCP */
+	uint32_t nbytes;
+	char bytes[GATE_BYTES];
+};
+#define GATE_HEAD offsetof(struct gate_msg, bytes)
+
+#endif
