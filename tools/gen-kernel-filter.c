@@ -4,7 +4,7 @@
  * number on the filter once.
  *
  * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on
- * the control channel only, clone for a thread of its own only, kcmp for memory only, no memory
+ * the control channel and the gate's only, clone for a thread of its own only, kcmp for memory only, no memory
  * becomes executable, no file gets a set-id bit, openat2 takes its arguments from memory that does
  * not change (host/openhow.h), and huge pages stay the host's. What no mistake of ours would call,
  * and a captured kernel would want, kills; these come first, so that no comment can allow them. The
@@ -210,6 +210,8 @@ static void rules(void)
 	/* Descriptors come from the control channel alone. */
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(recvmsg), 1,
 			       SCMP_A0(SCMP_CMP_EQ, FD_CONTROL)),
+	      "call", NR(recvmsg));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(recvmsg), 1, SCMP_A0(SCMP_CMP_EQ, FD_GATE)),
 	      "call", NR(recvmsg));
 	for (size_t i = 0; i < LEN(allowed); i++)
 		if (!is_deadly(allowed[i]) && !is_special(allowed[i]))

@@ -90,24 +90,10 @@ bool connect_cancel(uint32_t id)
 
 /* ---- handing over ---- */
 
-/* Says that it is connected, with the descriptor or without. */
 static bool conn_tell(struct conn *c, enum gate_type type)
 {
 	struct gate_msg m = { .type = type, .id = c->id };
-	struct sockaddr_in6 own = { 0 };
-	socklen_t n = sizeof(own);
 
-	if (getsockname(c->w.fd, (struct sockaddr *)(void *)&own, &n) == 0) {
-		const struct sockaddr_in *four = (const void *)&own;
-
-		if (own.sin6_family == AF_INET) {
-			m.addr[10] = m.addr[11] = 0xff;
-			memcpy(m.addr + 12, &four->sin_addr, 4);
-		} else {
-			memcpy(m.addr, &own.sin6_addr, 16);
-		}
-		m.port = ntohs(own.sin6_port);
-	}
 	return channel_send(&m, type == GATE_OPEN ? c->w.fd : -1);
 }
 

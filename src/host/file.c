@@ -468,6 +468,12 @@ int64_t host_send_fd(int fd, const void *buf, size_t n, int pass)
 	return err ? err : (int64_t)n;
 }
 
+/* #syscalls: shutdown */
+int host_shutdown(int fd, int how)
+{
+	return result(shutdown(fd, how));
+}
+
 /* #syscalls: recvfrom */
 int64_t host_recv(int fd, void *buf, size_t n, int flags)
 {

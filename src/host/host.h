@@ -85,6 +85,7 @@ int64_t host_send(int fd, const void *buf, size_t n,
 /* A message with a copy of descriptor pass (-1: none); never waits. */
 int64_t host_send_fd(int fd, const void *buf, size_t n, int pass);
 int64_t host_recv(int fd, void *buf, size_t n, int flags);
+int host_shutdown(int fd, int how);
 
 /* ---- memory, clocks (host/sys.c) ---- */
 void *host_map_anon(void *fixed_addr, size_t n); /* NULL on failure; fixed_addr NULL: anywhere */

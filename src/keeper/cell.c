@@ -433,8 +433,11 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	c->control = pair[0];
 	c->fds[FD_CONTROL] = pair[1];
 	status = limits_prepare(o, s, &c->cgroup, e);
+	if (!status && s->mode == MODE_RUN)
+		status = gate_prepare(o, &c->fds[FD_GATE], e);
 	if (status)
 		return status;
+	s->network = c->fds[FD_GATE] >= 0;
 	c->fds[FD_SPEC] = bootspec_write(s);
 	if (c->fds[FD_SPEC] == -E2BIG)
 		return err_set(e, ERR_FAILED, "the command and its environment are too long");

@@ -46,6 +46,10 @@ int run_command(struct run_options *o, struct err *e);
 bool s3_is_url(const char *src);
 int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock,
 	     struct err *e);
+/* The network (gate.c). Gives the cell its end of the channel to a gate, if o grants it any. */
+int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e);
+/* From now on a gate is started when the cell has something to ask, again if it has died. */
+int gate_follow(struct err *e);
 /* The time with a cell (watch.c). First what comes before its kernel is there. */
 int watch_prepare(const struct run_options *o, struct rootfs *rootfs, struct err *e);
 /* From the first message to the exit status; -1: it cannot be watched. Takes control and signals

@@ -511,6 +511,8 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		return err_set(e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err));
 	}
 	memory_follow();
+	if (gate_follow(e) < 0)
+		return -1;
 	keeper.began = clock_mono();
 	if (keeper.o->timeout_ns)
 		keeper.stay.deadline = keeper.began + keeper.o->timeout_ns;

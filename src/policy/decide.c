@@ -113,8 +113,8 @@ struct decision policy_address(const struct policy *p, const struct ip *a, uint1
 
 		if (r->scope != SCOPE_NET || r->net.kind != DEST_RANGE ||
 		    !(r->net.protocols & protocol) || !ip_is_in(a, &r->net.range) ||
-		    !(port_matches(&r->net, port) || (!port && r->verdict != VERDICT_DENY)) || r->net.program || asks_for_request(&r->net) ||
-		    !range_means(r, a))
+		    !(port_matches(&r->net, port) || (!port && r->verdict != VERDICT_DENY)) ||
+		    r->net.program || asks_for_request(&r->net) || !range_means(r, a))
 			continue;
 		d.verdict = r->verdict;
 		d.rule = r;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/policy.h"
 #include "spec/options.h"
 #include "store/disk.h"
 
@@ -263,6 +264,71 @@ static int text_check(enum setting_id id, const char *text, struct err *e)
 	return 0;
 }
 
+/* ---- rules ---- */
+
+static void rule_add(struct run_options *o, const char *text)
+{
+	size_t n = 0;
+	char **rules;
+
+	while (o->policy && o->policy[n])
+		n++;
+	rules = run_keep(o, xalloc((n + 2) * sizeof(*rules)));
+	for (size_t i = 0; i < n; i++)
+		rules[i] = o->policy[i];
+	rules[n] = run_keep_text(o, text);
+	rules[n + 1] = NULL;
+	o->policy = rules;
+	o->given |= 1ULL << SET_POLICY;
+}
+
+static void rules_add(struct run_options *o, const struct policy *p)
+{
+	for (unsigned i = 0; i < policy_count(p); i++) {
+		struct buf line = { 0 };
+
+		rule_print(policy_rule(p, i), &line);
+		rule_add(o, (const char *)line.p);
+		buf_free(&line);
+	}
+}
+
+/* A rule whose first words are known. */
+static int rule_option(struct run_options *o, const char *option, const char *head,
+		       const char *value, struct err *e)
+{
+	struct policy p;
+	struct buf line = { 0 };
+	int ret;
+
+	policy_init(&p);
+	buf_add_text(&line, head);
+	buf_add_text(&line, value);
+	ret = policy_parse(&p, (const char *)line.p, line.len, option, 0, 0, e);
+	if (ret == 0)
+		rules_add(o, &p);
+	else
+		e->kind = ERR_USAGE;
+	buf_free(&line);
+	policy_fini(&p);
+	return ret;
+}
+
+static int policy_option(struct run_options *o, const char *path, struct err *e)
+{
+	struct policy p;
+	int ret;
+
+	policy_init(&p);
+	ret = policy_read(&p, path, e);
+	if (ret == 0)
+		ret = policy_check(&p, e);
+	if (ret == 0)
+		rules_add(o, &p);
+	policy_fini(&p);
+	return ret;
+}
+
 /* Rows with code of their own. 1: help was asked for. */
 static int own_option(struct run_options *o, enum setting_id id, const char *value, struct err *e)
 {
@@ -277,12 +343,13 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 	case SET_TMPFS:
 		return tmpfs_option(o, value, e);
 	case SET_NETWORK:
-		if (strcmp(value, "none"))
-			return err_set(e, ERR_USAGE,
-				       "--network '%s': a cell has no network yet except its own "
-				       "loopback" REMEDY "leave --network out",
-				       value);
-		return 0;
+		return rule_option(o, "--network", "use ", value, e);
+	case SET_ALLOW:
+		return rule_option(o, "--allow", "allow net ", value, e);
+	case SET_DENY:
+		return rule_option(o, "--deny", "deny net ", value, e);
+	case SET_POLICY_FILE:
+		return policy_option(o, value, e);
 	case SET_SHM_SIZE: {
 		struct run_mount m = { .dst = run_keep_text(o, "/dev/shm") };
 

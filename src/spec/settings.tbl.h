@@ -64,7 +64,11 @@ SETTING(VOLUME, OWN, none, NULL, "volume", 'v', "NAME:DST[:ro|rw]", 0, 0, S_PLAC
 SETTING(TMPFS, OWN, none, NULL, "tmpfs", 0, "DST[:size=N]", 0, 0, S_PLACE, "mount an empty file system in memory at DST")
 SETTING(SHM_SIZE, OWN, none, NULL, "shm-size", 0, "SIZE", 0, 0, S_PLACE, "mount a file system in memory of this size at /dev/shm, such as 64M")
 SETTING(HOSTNAME, TEXT, hostname, "hostname", "hostname", 'h', "NAME", 1, 64, S_PLACE | S_YAML | S_VARS, "host name of the cell (default: cell)")
-SETTING(NETWORK, OWN, none, NULL, "network", 0, "none", 0, 0, S_WARM, "only 'none': a cell has no network but its own loopback yet")
+SETTING(NETWORK, OWN, none, NULL, "network", 0, "PRESET", 0, 0, S_PLACE,
+	"what the cell may reach: none (the default), open, or another preset ('viv policy presets' lists them)")
+SETTING(ALLOW, OWN, none, NULL, "allow", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "let the cell reach this host; more words of a rule may follow (docs/policy.md)")
+SETTING(DENY, OWN, none, NULL, "deny", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "keep the cell from this host, although a rule before allows it")
+SETTING(POLICY_FILE, OWN, none, NULL, "policy", 0, "FILE", 0, 0, S_PLACE, "read rules from a file (docs/policy.md)")
 SETTING(PULL, OWN, none, NULL, "pull", 0, "WHEN", 0, 0, S_WARM, "accepted for docker's sake: missing or never; images come from 'viv image'")
 SETTING(INIT, OWN, none, NULL, "init", 0, NULL, 0, 0, S_WARM, "accepted for docker's sake: a cell always has an init that reaps processes")
 SETTING(WASM, PATH, wasm, "binfmt_wasm", "binfmt-wasm", 0, "COMMAND", 1, 400, 0,
@@ -105,6 +109,8 @@ SETTING(HELP, OWN, none, NULL, "help", 0, NULL, 0, 0, S_WARM, "show this help")
 /* not on the command line */
 SETTING(COMMAND, WORDS, argv, "command", NULL, 0, NULL, 0, 4096, S_WARM | S_YAML,
 	"first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command")
+SETTING(POLICY, WORDS, policy, "policy", NULL, 0, NULL, 0, 4096, S_PLACE | S_YAML,
+	"rules of what the cell may reach and do, one in each string; the last that matches decides")
 SETTING(SECRETS, WORDS, secrets, "secrets", NULL, 0, NULL, 0, 0, S_LIVE | S_WARM, "variables of env whose values are never shown")
 
 /* between viv or vivd and viv-keeper (keeper/client.h) */

@@ -6,7 +6,8 @@
  *   3      control: a SOCK_SEQPACKET pair; messages below
  *   4      the spec: a sealed memfd with a struct bootspec and then strings
  *   5      the image: the host's root directory, or the directory of an image of the store; O_PATH
- *   6...   one O_PATH directory for each host mount, in the spec's order; likewise what disks
+ *   6      the channel to viv-gate, if the cell is granted any network (wire/gate.h)
+ *   7...   one O_PATH directory for each host mount, in the spec's order; likewise what disks
  *          need: the directory with the layers of a disk (data/), and one for each layer of
  *          another disk in its chain
  *   then   with --trace: where the trace goes (trace_fd says which number)
@@ -22,7 +23,8 @@
 #define FD_CONTROL 3
 #define FD_SPEC 4
 #define FD_IMAGE 5
-#define FD_MOUNTS 6
+#define FD_GATE 6
+#define FD_MOUNTS 7
 
 #define SPEC_MAX_MOUNTS 32
 #define SPEC_MAX_ARGS 65536
@@ -113,6 +115,7 @@ struct bootspec {
 	bool image_detached; /* and a mount of its own already */
 	uint32_t user_uid,
 		user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
+	bool network; /* FD_GATE is there */
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */

@@ -6,9 +6,9 @@
  * gate has ended it. Neither side trusts the other.
  *
  *   GATE_CONNECT   addr, port, protocol; bytes: the path of the program
- *     GATE_OPEN    descriptor; addr, port: our own end. The connection is the kernel's
- *     GATE_HELD    addr, port as above: connected, but the gate has to see what the client says
- *                  first. The kernel sends that as GATE_FIRST; GATE_OPEN or GATE_FAIL follows
+ *     GATE_OPEN    descriptor: the connection is the kernel's
+ *     GATE_HELD    connected, but the gate has to see what the client says first. The kernel sends
+ *                  that as GATE_FIRST; GATE_OPEN or GATE_FAIL follows
  *     GATE_FAIL    err
  *   GATE_FIRST     bytes of a connection that is held, in order. No more than GATE_FIRST_MAX in all
  *                  are taken before GATE_OPEN
@@ -16,6 +16,9 @@
  *     GATE_ANSWER  bytes: the answer
  *     GATE_FAIL    there is none: it was not a question
  *   GATE_CANCEL    nobody waits for id any more; no answer. What was under way is dropped
+ *
+ * The keeper starts a gate when there is something to read for it, and another one when it has
+ * died; before that it says GATE_LOST, and what was asked until then is not answered any more.
  *
  * GATE_FAIL's bytes are a reason for people, in a line of UTF-8. */
 #ifndef VIV_WIRE_GATE_H
@@ -38,6 +41,7 @@ enum gate_type {
 	GATE_HELD,
 	GATE_FAIL,
 	GATE_ANSWER,
+	GATE_LOST,
 };
 
 #define GATE_BY_TCP 1u

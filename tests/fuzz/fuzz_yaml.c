@@ -1,6 +1,6 @@
 /* vivarium.yaml, as anybody may write it. What is read must be bounded and whole, and a message
  * must have nothing of a variable's value in it. */
-/* objects: src/daemon/projects/yaml.c src/daemon/projects/yvars.c src/daemon/projects/yschema.c src/daemon/projects/keys.c src/daemon/projects/file.c src/daemon/cells/cellspec.c src/daemon/cells/cellstate.c src/daemon/state/fields.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
+/* objects: src/daemon/projects/yaml.c src/daemon/projects/yvars.c src/daemon/projects/yschema.c src/daemon/projects/keys.c src/daemon/projects/file.c src/daemon/cells/cellspec.c src/daemon/cells/cellstate.c src/daemon/state/fields.c src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/parse.c src/policy/presets.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/limit.c src/store/disk.c src/store/disktree.c src/store/chain.c src/store/collect.c src/store/files.c src/base/crc32c.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
 /* libraries: -lyaml -ljansson -lm */
 #include <stdlib.h>
 #include <string.h>

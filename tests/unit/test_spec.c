@@ -1,6 +1,6 @@
 /* The table of a cell's settings, and that all forms of a setting agree: the command line, JSON,
  * and back. */
-/* objects: src/spec/ src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/store/disktree.c src/store/files.c src/base/crc32c.c src/base/log.c */
+/* objects: src/spec/ src/policy/ src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/store/disktree.c src/store/files.c src/base/crc32c.c src/base/log.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static void rows_check(void)
 		const struct setting *s = &settings[i];
 		size_t len = s->json ? strcspn(s->json, ".") : 0;
 
-		ok(!o->name == (i == SET_COMMAND || i == SET_SECRETS), "an option has a name");
+		ok(!o->name == (i == SET_COMMAND || i == SET_POLICY || i == SET_SECRETS),
+		   "an option has a name");
 		ok(s->type != SETTING_FLAG || !o->value, "a switch takes no value");
 		for (unsigned k = 0; k < i; k++) {
 			ok(!o->name || !run_opts[k].name || strcmp(o->name, run_opts[k].name),
@@ -254,12 +255,13 @@ static bool is_warm(const char *json)
  * printed of its whole life. */
 static bool is_cold(unsigned id)
 {
-	static const enum setting_id cold[] = { SET_NAME,  SET_DISK,	    SET_INODES,
-						SET_MOUNT, SET_S3_ENDPOINT, SET_VOLUME,
-						SET_TMPFS, SET_SHM_SIZE,    SET_HOSTNAME,
-						SET_WASM,  SET_CHANGES,	    SET_TRACE,
-						SET_FAST,  SET_GROUP_ADD,   SET_ULIMIT,
-						SET_READ_ONLY };
+	static const enum setting_id cold[] = { SET_NAME,      SET_DISK,	SET_INODES,
+						SET_MOUNT,     SET_S3_ENDPOINT, SET_VOLUME,
+						SET_TMPFS,     SET_SHM_SIZE,	SET_HOSTNAME,
+						SET_WASM,      SET_CHANGES,	SET_TRACE,
+						SET_FAST,      SET_GROUP_ADD,	SET_ULIMIT,
+						SET_READ_ONLY, SET_NETWORK,	SET_ALLOW,
+						SET_DENY,      SET_POLICY_FILE, SET_POLICY };
 
 	for (unsigned i = 0; i < ARRAY_LEN(cold); i++)
 		if (cold[i] == id)

@@ -64,6 +64,7 @@
  * @property {number} [idle_timeout] stop the cell after this time without a process in it, in seconds
  * @property {HealthSpec} [health]
  * @property {string[]} [command] first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command
+ * @property {string[]} [policy] rules of what the cell may reach and do, one in each string; the last that matches decides
  * @property {string[]} [secrets] variables of env whose values are never shown
  *
  * @typedef {object} CellCreateOnly

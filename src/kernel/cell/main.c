@@ -26,6 +26,7 @@
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
 #include "kernel/cell/upcalls.h"
+#include "kernel/net/gate.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/sys/dispatch.h"
@@ -183,6 +184,7 @@ int main(void)
 	ret = loop_init();
 	if (ret < 0)
 		fail("cannot set up the event loop", ret);
+	gate_init();
 	if (cell.spec.trace)
 		trace_open(cell.spec.trace_fd);
 	if (boot_tree() < 0)

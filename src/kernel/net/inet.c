@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "kernel/net/gate.h"
+#include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/task.h"
@@ -32,6 +34,7 @@ struct inet_sock *inet_new(struct task *t, int family, int type, int protocol)
 	list_init(&i->listen_link);
 	list_init(&i->connects);
 	list_init(&i->errors);
+	list_init(&i->asks);
 	if (type == SOCK_STREAM) {
 		i->s.sndbuf = 16384;
 		i->s.rcvbuf = 131072;
@@ -45,6 +48,7 @@ void inet_free(struct inet_sock *i)
 	port_unlisten(i);
 	port_unbind(i);
 	mcast_fini(i);
+	resolver_forget(i);
 	if (i->cork)
 		packet_free(i->cork);
 	while (!list_is_empty(&i->errors))
@@ -151,10 +155,18 @@ int inet_dest(const struct inet_sock *i, struct task *t, enum destination_use us
 
 int inet_route(const struct inet_sock *i, const struct ipaddr *dst, struct ipaddr *ret_src)
 {
-	if (route_dest(dst) == DEST_OUTSIDE)
-		return -ENETUNREACH;
-	*ret_src = ipaddr_is_v4(dst) ? ip_loop4 : ip_loop6;
-	if (is_bound(i)) {
+	bool bound = is_bound(i);
+
+	if (route_dest(dst) == DEST_OUTSIDE) {
+		if (!gate_is_granted())
+			return -ENETUNREACH;
+		if (bound && ipaddr_is_loop(&i->laddr))
+			return -EINVAL;
+		*ret_src = ipaddr_is_v4(dst) ? ip_cell4 : ip_cell6;
+	} else {
+		*ret_src = ipaddr_is_loop(dst) ? ipaddr_is_v4(dst) ? ip_loop4 : ip_loop6 : *dst;
+	}
+	if (bound) {
 		if (ipaddr_is_v4(&i->laddr) != ipaddr_is_v4(dst))
 			return ipaddr_is_v4(dst) ? 0 : -EINVAL;
 		*ret_src = i->laddr;

@@ -46,6 +46,7 @@ struct inet_sock {
 	uint64_t urg_at; /* its place in the stream */
 	uint64_t rcv_seq; /* bytes that came before the head of the queue */
 	uint64_t bytes_in, bytes_out;
+	struct outside *out; /* TCP: the connection leads out of the cell (outside.c) */
 	/* UDP */
 	struct packet *cork; /* MSG_MORE, UDP_CORK: what was said so far; NULL: nothing */
 	struct ipaddr cork_dst, cork_src;
@@ -54,6 +55,8 @@ struct inet_sock {
 	uint32_t ngroups;
 	bool mcast_if; /* datagrams to groups leave through lo */
 	struct ipaddr mcast_addr; /* as IP_MULTICAST_IF tells it */
+	struct list asks; /* questions to the resolver (resolver.c) */
+	uint32_t nasks;
 	struct list errors; /* packets: the error queue of IP_RECVERR, oldest first */
 	uint32_t nerrors;
 	char congestion[16];
@@ -70,6 +73,14 @@ static inline bool inet_is_tcp(const struct inet_sock *i)
 }
 
 extern const struct sock_ops tcp_ops, udp_ops;
+
+/* ---- tcp.c, outside.c ---- */
+int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
+		struct waitq **ret_q);
+/* Begins to connect to the outside: 0, -errno. */
+int must_check outside_connect(struct inet_sock *i, const struct ipaddr *dst, uint16_t port);
+/* The connection ends, and i is an ordinary sock again. */
+void outside_drop(struct inet_sock *i);
 
 /* ---- inet.c ---- */
 struct inet_sock *inet_new(struct task *t, int family, int type, int protocol);
@@ -118,6 +129,15 @@ int mcast_setopt(struct inet_sock *i, int level, int opt, const void *v, uint32_
 bool mcast_is_joined(const struct ipaddr *g); /* by anybody */
 bool mcast_wants(const struct inet_sock *i, const struct ipaddr *g);
 void mcast_fini(struct inet_sock *i);
+
+/* Puts a datagram into i's queue, which drops it when it is full (udp.c). Takes pk. */
+void udp_enqueue(struct inet_sock *to, struct packet *pk);
+
+/* ---- the resolver (resolver.c) ---- */
+#define RESOLVER_PORT 53
+/* A datagram of i's for the resolver, taken. */
+void resolver_ask(struct inet_sock *i, struct packet *pk, const struct ipaddr *to);
+void resolver_forget(struct inet_sock *i);
 
 /* UDP_CORK was taken off: what waited goes (udp.c). */
 void udp_uncork(struct inet_sock *i);

@@ -1,14 +1,21 @@
-/* Destinations. A cell has its own loopback and nothing else: 127.0.0.0/8 and ::1 are inside, all
- * others are outside and refused with ENETUNREACH where route_dest is asked. A gateway to the
- * outside has its place here. */
+/* Destinations. A cell has its own loopback, 127.0.0.0/8 and ::1. With a network it has an address
+ * of its own besides, and a resolver; all others are outside: connections to them are the gate's to
+ * make (gate.h), and without a network they are refused where route_dest is asked. */
 #include "kernel/net/route.h"
 
 #include <string.h>
+
+#include "kernel/net/gate.h"
 
 const struct ipaddr ip_any4 = { { [10] = 0xff, [11] = 0xff } };
 const struct ipaddr ip_any6;
 const struct ipaddr ip_loop4 = { { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 } };
 const struct ipaddr ip_loop6 = { { [15] = 1 } };
+/* 198.19.255.2 and fd7a:7669:7600:1::2; the resolver is .1 and ::1. */
+const struct ipaddr ip_cell4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 2 } };
+const struct ipaddr ip_cell6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 2 } };
+static const struct ipaddr resolver4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 1 } };
+static const struct ipaddr resolver6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 1 } };
 
 bool ipaddr_is_v4(const struct ipaddr *a)
 {
@@ -25,9 +32,20 @@ bool ipaddr_is_any(const struct ipaddr *a)
 	return ipaddr_is_same(a, &ip_any4) || ipaddr_is_same(a, &ip_any6);
 }
 
-bool route_is_own(const struct ipaddr *a)
+bool ipaddr_is_loop(const struct ipaddr *a)
 {
 	return (ipaddr_is_v4(a) && a->b[12] == 127) || ipaddr_is_same(a, &ip_loop6);
+}
+
+bool route_is_own(const struct ipaddr *a)
+{
+	return ipaddr_is_loop(a) || (gate_is_granted() && (ipaddr_is_same(a, &ip_cell4) ||
+							   ipaddr_is_same(a, &ip_cell6)));
+}
+
+bool route_is_resolver(const struct ipaddr *a)
+{
+	return ipaddr_is_same(a, &resolver4) || ipaddr_is_same(a, &resolver6);
 }
 
 enum dest route_dest(const struct ipaddr *a)

@@ -171,6 +171,7 @@ static void tcp_disconnect(struct inet_sock *i)
 {
 	const struct ipaddr *any = i->s.family == AF_INET ? &ip_any4 : &ip_any6;
 
+	outside_drop(i);
 	tcp_close(i);
 	sock_queue_purge(&i->s);
 	tcp_give_port(i);
@@ -292,6 +293,12 @@ static int connect_start(struct inet_sock *i, struct task *t, const struct sockn
 	i->rport = port;
 	i->connecting = true;
 	i->s.err = 0;
+	if (route_dest(&dst) == DEST_OUTSIDE) {
+		r = outside_connect(i, &dst, port);
+		if (r < 0)
+			tcp_disconnect(i);
+		return r;
+	}
 	l = port_listener(&dst, port, i->lport);
 	if (!l) {
 		i->s.err = ECONNREFUSED;
@@ -308,8 +315,8 @@ static int connect_start(struct inet_sock *i, struct task *t, const struct sockn
 	return r;
 }
 
-static int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
-		       struct waitq **ret_q)
+int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
+		struct waitq **ret_q)
 {
 	struct inet_sock *i = inet_sk(s);
 	int r;

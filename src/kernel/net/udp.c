@@ -138,7 +138,7 @@ static void udp_refused(struct inet_sock *i, struct packet *pk, const struct way
 }
 _Static_assert(sizeof(struct extended_err) == sizeof(((struct packet *)0)->ee), "ee");
 
-static void udp_enqueue(struct inet_sock *to, struct packet *pk)
+void udp_enqueue(struct inet_sock *to, struct packet *pk)
 {
 	if (to->s.queued_true + pk->truesize > to->s.rcvbuf + 4096) {
 		packet_free(pk);
@@ -188,6 +188,10 @@ static void udp_deliver(struct inet_sock *i, struct packet *pk, const struct way
 	pk->stamp = now_real();
 	if (w->many) {
 		udp_deliver_many(i, pk, w);
+		return;
+	}
+	if (route_is_resolver(&w->dst)) {
+		resolver_ask(i, pk, &w->dst);
 		return;
 	}
 	to = port_udp(&w->dst, w->port, &w->src, i->lport);
@@ -275,6 +279,10 @@ static int64_t udp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		return r;
 	if (len > len_max(&w.dst))
 		return -EMSGSIZE;
+	/* Of the outside, only the resolver takes datagrams. */
+	if (!w.many && route_dest(&w.dst) == DEST_OUTSIDE &&
+	    !(route_is_resolver(&w.dst) && w.port == RESOLVER_PORT))
+		return -EACCES;
 	if (s->err)
 		return -sock_take_err(s);
 	if (s->snd_shut)

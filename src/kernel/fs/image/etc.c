@@ -266,6 +266,8 @@ static int make_hostname(char *buf, size_t size)
 
 static int make_resolv_conf(char *buf, size_t size)
 {
+	if (cell.spec.network)
+		return text(buf, size, "nameserver 198.19.255.1\n");
 	return text(buf, size, "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n");
 }
 

@@ -1,0 +1,205 @@
+/* See gate.h. What the gate does not take at once is kept; the gate's messages are read a few at a
+ * time. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/arena.h"
+#include "base/program.h"
+#include "host/fdmsg.h"
+#include "host/host.h"
+#include "kernel/net/gate.h"
+#include "kernel/platform/cell.h"
+#include "kernel/platform/loop.h"
+
+#define SLOTS 1024
+#define BATCH 16
+#define KEPT_MAX 4096
+
+/* A message that waits for the gate. */
+struct kept {
+	struct list link;
+	uint32_t n; /* bytes */
+	char *m; /* a blob */
+};
+OBJ_TYPE(gate_kept_type, struct kept, KEPT_MAX);
+
+static struct list calls[SLOTS];
+static struct list kept = LIST_INIT(kept);
+static struct hostwatch watch;
+static uint32_t last_id;
+static struct gate_msg in;
+
+static void gate_ready(struct hostwatch *w, uint32_t events);
+
+void gate_init(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		list_init(&calls[i]);
+	if (!gate_is_granted())
+		return;
+	hostwatch_init(&watch, FD_GATE, gate_ready);
+	(void)hostwatch_arm(&watch, POLLIN);
+}
+
+bool gate_is_granted(void)
+{
+	return cell.spec.network;
+}
+
+static struct gate_call *call_find(uint32_t id)
+{
+	struct gate_call *c;
+
+	list_for_each(c, &calls[id % SLOTS], link)
+		if (c->id == id)
+			return c;
+	return NULL;
+}
+
+static void call_end(struct gate_call *c)
+{
+	list_remove(&c->link);
+	c->id = 0;
+}
+
+/* ---- sending ---- */
+
+static void kept_drop(struct kept *k)
+{
+	list_remove(&k->link);
+	blob_free(k->m, k->n);
+	obj_free(&gate_kept_type, k);
+}
+
+static void gate_lost(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		while (!list_is_empty(&calls[i])) {
+			struct gate_call *c = list_first(&calls[i], struct gate_call, link);
+
+			call_end(c);
+			CHECKED(c->ops)->lost(c);
+		}
+	}
+}
+
+static void watch_arm(void)
+{
+	(void)hostwatch_arm(&watch, POLLIN | (list_is_empty(&kept) ? 0 : POLLOUT));
+}
+
+static int64_t send_now(const void *m, size_t n)
+{
+	return host_send(FD_GATE, m, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void kept_send(void)
+{
+	while (!list_is_empty(&kept)) {
+		struct kept *k = list_first(&kept, struct kept, link);
+
+		if (send_now(k->m, k->n) == -EAGAIN)
+			return;
+		kept_drop(k);
+	}
+}
+
+static int message_send(const struct gate_msg *m)
+{
+	uint32_t n = (uint32_t)GATE_HEAD + m->nbytes;
+	struct kept *k;
+
+	if (list_is_empty(&kept) && send_now(m, n) != -EAGAIN)
+		return 0; /* what cannot be sent is lost with its gate */
+	k = obj_new(&gate_kept_type);
+	if (!k)
+		return -ENOBUFS;
+	k->m = blob_new(n);
+	if (!k->m) {
+		obj_free(&gate_kept_type, k);
+		return -ENOBUFS;
+	}
+	k->n = n;
+	memcpy(k->m, m, n);
+	list_init(&k->link);
+	list_append(&kept, &k->link);
+	watch_arm();
+	return 0;
+}
+
+int gate_ask(struct gate_call *c, const struct gate_ops *ops, struct gate_msg *m)
+{
+	int r;
+
+	do
+		last_id++;
+	while (!last_id || call_find(last_id));
+	m->id = last_id;
+	r = message_send(m);
+	if (r < 0)
+		return r;
+	c->id = m->id;
+	c->ops = ops;
+	list_init(&c->link);
+	list_append(&calls[c->id % SLOTS], &c->link);
+	return 0;
+}
+
+int gate_more(struct gate_call *c, struct gate_msg *m)
+{
+	m->id = c->id;
+	return c->id ? message_send(m) : -ENOBUFS;
+}
+
+void gate_forget(struct gate_call *c)
+{
+	struct gate_msg m = { .type = GATE_CANCEL, .id = c->id };
+
+	if (!c->id)
+		return;
+	call_end(c);
+	(void)!message_send(&m); /* else it goes on for nobody */
+}
+
+/* ---- receiving ---- */
+
+/* fd is taken. What makes no sense is dropped: nobody waits for it for ever, since its gate ends.
+ */
+static void message_in(int64_t n, int fd)
+{
+	bool good = n >= (int64_t)GATE_HEAD && in.nbytes <= GATE_BYTES &&
+		    (uint64_t)n == GATE_HEAD + in.nbytes;
+	struct gate_call *c = good && in.id ? call_find(in.id) : NULL;
+
+	if (c) {
+		if (in.type != GATE_HELD)
+			call_end(c);
+		CHECKED(c->ops)->answer(c, &in, fd);
+		return;
+	}
+	if (fd >= 0)
+		host_close(fd);
+	if (good && in.type == GATE_LOST)
+		gate_lost();
+}
+
+static void gate_ready(struct hostwatch *w, uint32_t events)
+{
+	if (events & POLLOUT)
+		kept_send();
+	for (int i = 0; i < BATCH; i++) {
+		unsigned nfds = 0;
+		int fd = -1;
+		int64_t n = fdmsg_recv(w->fd, &in, sizeof(in), &fd, 1, &nfds, MSG_DONTWAIT);
+
+		if (n == -EAGAIN)
+			break;
+		/* The keeper is gone, and so will be the cell. */
+		if (n <= 0 && n != -EMSGSIZE && n != -EMFILE)
+			return;
+		message_in(n, nfds ? fd : -1);
+	}
+	watch_arm();
+}

@@ -1,0 +1,39 @@
+/* The channel to viv-gate, which opens connections for the cell (wire/gate.h).
+ *
+ * Whoever asks has a gate_call embedded, from gate_ask() until gate_forget() or until its ops say
+ * that it has ended. The gate is started by the keeper when something is first asked, and another
+ * one when it has died. */
+#ifndef VIV_KERNEL_NET_GATE_H
+#define VIV_KERNEL_NET_GATE_H
+
+#include "base/list.h"
+#include "wire/gate.h"
+
+struct gate_call;
+
+struct gate_ops {
+	/* An answer. fd: -1, or a descriptor that is the callee's from now on. */
+	void (*answer)(struct gate_call *c, const struct gate_msg *m, int fd);
+	/* The gate is gone: there will be no answer, and the call is forgotten. */
+	void (*lost)(struct gate_call *c);
+};
+
+struct gate_call {
+	struct list link; /* by its id */
+	uint32_t id; /* 0: nothing is asked */
+	const struct gate_ops *ops;
+};
+
+void gate_init(void);
+/* Is the cell granted any network? */
+bool gate_is_granted(void);
+
+/* Sends m, whose id it sets, for a call that asks nothing else. 0, -ENOBUFS. */
+int must_check gate_ask(struct gate_call *c, const struct gate_ops *ops, struct gate_msg *m);
+/* More for a call that has been asked. 0; -EAGAIN: not now (no queue is woken: the gate is about to
+ * answer). */
+int must_check gate_more(struct gate_call *c, struct gate_msg *m);
+/* No answer is wanted any more. */
+void gate_forget(struct gate_call *c);
+
+#endif
