@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3 and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | chaos | bench | lint | docs
@@ -474,6 +474,7 @@ install: all
 	install -D -m 755 $(B)/viv-keeper $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper
 	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
 	install -D -m 755 $(B)/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3
+	install -D -m 755 $(B)/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate
 	install -D -m 755 $(B)/vivd $(DESTDIR)$(PREFIX)/libexec/vivarium/vivd
 	install -D -m 644 $(B)/libvivarium.a $(DESTDIR)$(PREFIX)/lib/libvivarium.a
 	install -D -m 644 src/client/vivarium.h $(DESTDIR)$(PREFIX)/include/vivarium.h
@@ -490,7 +491,7 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
-		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_viv \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
 		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service)

@@ -64,7 +64,7 @@ stop_all() {
 trap stop_all INT TERM
 chmod 755 "$work"
 mkdir "$work/bin" "$work/programs" "$work/result" "$work/root"
-cp "$viv" "$(dirname "$viv")"/viv-{kernel,keeper,store,s3} "$(dirname "$viv")/vivd" "$work/bin/" || exit 2
+cp "$viv" "$(dirname "$viv")"/viv-{kernel,keeper,store,s3,gate} "$(dirname "$viv")/vivd" "$work/bin/" || exit 2
 cp -r "$here" "$work/e2e" && cp -r "$here/../../examples" "$work/e2e/" && cp -r "$here/../../clients" "$work/clients" && chmod -R a+rX "$work/e2e" "$work/clients" || exit 2
 if [[ -n ${E2E_THEMES-} ]]; then
 	cp -r "$E2E_THEMES" "$work/themes" && chmod -R a+rX "$work/themes" || exit 2
@@ -96,15 +96,19 @@ shared_state | sort >"$work/before"
 # What somebody else's killed viv left in a cgroup that is not ours stays there for ever.
 find /sys/fs/cgroup -type d -name 'viv.*' 2>/dev/null >"$E2E_RESULT/cgroups.before"
 
+# For themes with the line '# world' (world.sh).
+namespaces=(unshare --net --mount)
+[[ $(id -u) == 0 ]] || namespaces+=(--map-root-user)
 start() { # theme, user
-	local as=()
+	local as=() world=()
+	grep -q '^# world$' "$themes_at/${1%.rootless}.sh" && world=("${namespaces[@]}" "$work/e2e/world.sh" enter "$work/world.$1")
 	if [[ -n $2 ]]; then
 		mkdir -p "$work/$2" && chown "$2:" "$work/$2" && chmod 777 "$work/result"
 		as=(setpriv --reuid "$2" --regid "$2" --init-groups)
 	fi
 	(
 		cd / && E2E_ROOT=$work/${2:-root} E2E_ROOTLESS=${2:+1} \
-			"${as[@]}" perl -e 'syscall(157, 36, 1, 0, 0, 0) == 0 or die; exec @ARGV or die' \
+			"${world[@]}" "${as[@]}" perl -e 'syscall(157, 36, 1, 0, 0, 0) == 0 or die; exec @ARGV or die' \
 			"$work/e2e/run.sh" --theme "$1" >"$E2E_RESULT/$1.log" 2>&1 </dev/null
 		# In one step: whoever waits for the file reads it at once.
 		echo "$?" >"$E2E_RESULT/$1.done.new" && mv "$E2E_RESULT/$1.done.new" "$E2E_RESULT/$1.done"
@@ -117,7 +121,7 @@ theme_wanted() { # theme: by its name, or because a test in it (or in a list bes
 themes=() last=() again=()
 for f in "$themes_at"/*.sh; do
 	name=$(basename "$f" .sh)
-	[[ $name == run || $name == lib ]] && continue
+	[[ $name == run || $name == lib || $name == world ]] && continue
 	theme_wanted "$name" || continue
 	if [[ $alone == *" $name "* ]]; then last+=("$name"); else themes+=("$name"); fi
 done
