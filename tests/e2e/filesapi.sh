@@ -20,7 +20,7 @@ check 'files: a token that may only look sees stored files only @r' files stored
 check 'files: trees as archives, out and in @r' files archives
 check 'files: archives that want to get out @r' files hostile_tar
 check 'files: a watcher sees what changes @r' files watch
-check 'files: somebody else speaks for viv-files @r @again' files stranger
+check 'files: somebody else speaks for viv-files @r' files stranger
 check 'files: of a cell that ends meanwhile @r' files ended
 check 'files: of a cell that does not run @r' files stopped
 check 'files: of a cell that vanishes meanwhile @r' files vanished

@@ -262,32 +262,19 @@ finish() { # status, file of diagnostics
 	rm -rf --one-file-system "$dir"
 }
 
-# A test that is marked @again has a second try, for what fails rarely and is not understood yet; the result says that it was needed.
 check() { # name, function, arguments...
 	begin "$1" || return 0
-	local status tries=1 first=
-	[[ $1 != *@again* ]] || tries=2
-	while :; do
-		(
-			check_pid=$BASHPID
-			echo "$check_pid $SECONDS" >"$scratch/running"
-			cd "$dir" || exit 1
-			set -e
-			"${@:2}"
-		) >"$scratch/log" 2>&1 </dev/null
-		status=$?
-		: >"$scratch/running"
-		tries=$((tries - 1))
-		[[ $status != 0 && $tries != 0 ]] || break
-		sweep "$began" >>"$scratch/log" 2>&1
-		after_failure >>"$scratch/log" 2>&1 </dev/null
-		first=$(head -n 40 "$scratch/log" | cut -c -300 | sed 's/^/# unsteady: /')
-		number=$((number + 1))
-		dir=$scratch/$number
-		mkdir "$dir"
-	done
+	local status
+	(
+		check_pid=$BASHPID
+		echo "$check_pid $SECONDS" >"$scratch/running"
+		cd "$dir" || exit 1
+		set -e
+		"${@:2}"
+	) >"$scratch/log" 2>&1 </dev/null
+	status=$?
+	: >"$scratch/running"
 	finish "$status" "$scratch/log"
-	[[ -z $first ]] || echo "$first" >>"$tap"
 }
 
 same() { # name, interpreter...

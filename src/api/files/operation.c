@@ -41,8 +41,9 @@ void fileop_free(struct fileop *x)
 	pipe_end_close(&x->out);
 	if (x->link) {
 		link_forget(x->link, x);
-		/* It may wait for something else than its pipes. */
-		if (x->proc && !x->exited && !x->ended)
+		/* It may wait for something else than its pipes, also when there was an end of its
+		 * answer: others in the cell can write that. */
+		if (x->proc && !x->exited)
 			(void)!link_ask(x->link, &m, NULL, 0, link_ignore, NULL);
 	}
 	if (x->visits || x->leaving)
