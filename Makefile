@@ -113,7 +113,7 @@ IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c $(filter-out src/base/arena.c,$(BASE_SRC)))
-GATE_LIBS := -lcares
+GATE_LIBS := -lcares -lz -lbrotlidec
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.
@@ -285,6 +285,13 @@ $(VIVD_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/api/m
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(VIVD_LIBS)
 
+# And what of viv-gate needs libraries.
+GATE_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_gate*.c))
+$(GATE_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/gate/main.c.o,$(GATE_OBJ))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) $(GATE_LIBS)
+
 # ---- fuzzers: only in MODE=asan ----
 
 # A kernel for the fuzzer that is at its limits all the time (src/base/arena.c, src/kernel/task/clock.c), with a viv that finds it beside itself.
@@ -307,7 +314,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
 FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
-	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
+	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,secret secretput scrub scrubstream) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields)

@@ -8,6 +8,7 @@
  *   connect.c   a connection: decided by the policy, made, looked at (hello.c), handed over
  *   resolve.c   questions for names (dns.c), by way of c-ares
  *   names.c     which address stands for which name in this cell
+ *   secret.h    secrets: values in requests, and out of responses
  *
  * Bytes from the kernel and from every server are hostile. Breaking the gate gives the network
  * rights of its cell, no file and no other cell. */
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 
 #include "base/list.h"
+#include "gate/secret.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
 
@@ -38,11 +40,12 @@ struct settings {
 		struct ip addr;
 	} * hosts; /* --add-host: answers that no server is asked for */
 	unsigned nhosts;
+	struct secrets *secrets; /* NULL: none */
 };
 extern struct settings settings;
 
 /* Reads the settings as the keeper wrote them: lines "server ADDRESS [PORT]", "host NAME ADDRESS",
- * an empty line, and the policy. */
+ * "secret JSON" (secrets_add), an empty line, and the policy. */
 int must_check settings_read(int fd, struct err *e);
 
 /* ---- loop.c ---- */

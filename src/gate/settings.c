@@ -38,11 +38,24 @@ static int host_take(char **words, unsigned n, struct err *e)
 	return 0;
 }
 
+static int secret_take(char *json, struct err *e)
+{
+	int ret;
+
+	if (!settings.secrets)
+		settings.secrets = secrets_new();
+	ret = secrets_add(settings.secrets, json, strlen(json), e);
+	explicit_bzero(json, strlen(json));
+	return ret;
+}
+
 static int line_take(char *line, struct err *e)
 {
 	char *words[4], *save = NULL;
 	unsigned n = 0;
 
+	if (!strncmp(line, "secret ", 7))
+		return secret_take(line + 7, e);
 	for (char *w = strtok_r(line, " ", &save); w && n < ARRAY_LEN(words);
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;

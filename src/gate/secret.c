@@ -1,0 +1,240 @@
+/* See secret.h: the set of a cell's secrets, and which of them a host may have. The settings are
+ * the keeper's and trusted; they are checked because a mistake here would send a value elsewhere.
+ */
+#include "gate/secret.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define HTTPS_PORT 443
+
+struct secrets *secrets_new(void)
+{
+	struct secrets *s = xalloc(sizeof(*s));
+
+	memset(s, 0, sizeof(*s));
+	s->refs = 1;
+	return s;
+}
+
+struct secrets *secrets_get(struct secrets *s)
+{
+	if (s)
+		s->refs++;
+	return s;
+}
+
+static void text_wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void secrets_put(struct secrets *s)
+{
+	if (!s || --s->refs)
+		return;
+	patterns_free(s->values);
+	for (unsigned i = 0; i < s->n; i++) {
+		text_wipe(s->list[i].value);
+		free(s->list[i].placeholder);
+	}
+	free(s);
+}
+
+/* ---- reading ---- */
+
+int secret_host_parse(const char *text, struct secret_host *ret, struct err *e)
+{
+	const char *name = text + (strncmp(text, "*.", 2) ? 0 : 2);
+	const char *colon = strchr(name, ':');
+	size_t n = colon ? (size_t)(colon - text) : strlen(text);
+	char *end = NULL;
+	unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
+
+	*ret = (struct secret_host){ .port = (uint16_t)port };
+	if (colon && (colon[1] < '0' || colon[1] > '9' || *end || !port || port > UINT16_MAX))
+		return err_set(e, ERR_INVALID, "'%s' has no port from 1 to 65535 after its colon",
+			       text);
+	if (n >= sizeof(ret->name) || name == text + n)
+		return err_set(e, ERR_INVALID,
+			       "'%s' is not a host" REMEDY
+			       "a secret is bound to names such as api.example.org, *.example.org "
+			       "or example.org:8443",
+			       text);
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + 'a' - 'A');
+		if (&text[i] >= name && !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+					  c == '-' || c == '_' || c == '.'))
+			return err_set(e, ERR_INVALID, "'%s' is not a host", text);
+		ret->name[i] = c;
+	}
+	if (n > 1 && ret->name[n - 1] == '.')
+		ret->name[n - 1] = '\0';
+	return 0;
+}
+
+/* A header's name, or that of a parameter or user: what cannot change the meaning of a line. */
+static bool name_is_good(const char *s)
+{
+	if (strlen(s) >= SECRET_NAME_MAX)
+		return false;
+	for (; *s; s++)
+		if (*s <= ' ' || *s > '~' || *s == ':' || *s == '"' || *s == '&' || *s == '=')
+			return false;
+	return true;
+}
+
+int secret_place_parse(const char *text, struct secret_place *ret, struct err *e)
+{
+	static const struct {
+		const char *word;
+		bool named, optional;
+	} kinds[] = {
+		[SECRET_HEADER] = { "header", true, false },
+		[SECRET_BEARER] = { "bearer", false, false },
+		[SECRET_BASIC] = { "basic", true, true },
+		[SECRET_QUERY] = { "query", true, false },
+		[SECRET_ANYWHERE] = { "anywhere", false, false },
+		[SECRET_BODY] = { "body", false, false },
+	};
+	size_t n = strcspn(text, " ");
+	const char *name = text[n] ? text + n + 1 : "";
+
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (strlen(kinds[i].word) != n || strncmp(kinds[i].word, text, n))
+			continue;
+		if ((*name && !kinds[i].named) ||
+		    (!*name && kinds[i].named && !kinds[i].optional) || !name_is_good(name))
+			break;
+		ret->where = (enum secret_where)i;
+		snprintf(ret->name, sizeof(ret->name), "%s", name);
+		return 0;
+	}
+	return err_set(e, ERR_INVALID,
+		       "'%s' is not a place for a secret" REMEDY
+		       "places are 'header NAME', 'bearer', 'basic [USER]', 'query NAME', "
+		       "'anywhere' and 'body'",
+		       text);
+}
+
+int secret_value_check(const char *value, size_t n, struct err *e)
+{
+	if (n < SECRET_VALUE_MIN || n > SECRET_VALUE_MAX)
+		return err_set(e, ERR_INVALID, "a secret's value has %u to %u characters",
+			       SECRET_VALUE_MIN, SECRET_VALUE_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (value[i] < ' ' || value[i] > '~')
+			return err_set(e, ERR_INVALID,
+				       "a secret's value is one line of printable ASCII");
+	if (value[0] == ' ' || value[n - 1] == ' ')
+		return err_set(e, ERR_INVALID, "a secret's value has no spaces around it");
+	return 0;
+}
+
+static int lists_take(struct secret *s, const struct json *v, struct err *e)
+{
+	const struct json *hosts = json_get(v, "hosts", JSON_LIST);
+	const struct json *places = json_get(v, "places", JSON_LIST);
+
+	for (const struct json *h = hosts ? hosts->first : NULL; h; h = h->next) {
+		if (s->nhosts == SECRET_HOSTS_MAX)
+			return err_set(e, ERR_INVALID, "a secret has more than %u hosts",
+				       SECRET_HOSTS_MAX);
+		if (secret_host_parse(h->text ? h->text : "", &s->hosts[s->nhosts++], e) < 0)
+			return -1;
+	}
+	for (const struct json *p = places ? places->first : NULL; p; p = p->next) {
+		if (s->nplaces == SECRET_PLACES_MAX)
+			return err_set(e, ERR_INVALID, "a secret has more than %u places",
+				       SECRET_PLACES_MAX);
+		if (secret_place_parse(p->text ? p->text : "", &s->places[s->nplaces++], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int secrets_add(struct secrets *set, const char *json, size_t n, struct err *e)
+{
+	struct secret *s = &set->list[set->n];
+	struct json_doc d;
+	const char *name, *placeholder, *value;
+	int ret = -1;
+
+	if (set->n == SECRETS_MAX)
+		return err_set(e, ERR_INVALID, "a cell has more than %u secrets", SECRETS_MAX);
+	if (json_parse(&d, json, n, e) < 0)
+		return err_set(e, ERR_FAILED, "the gate's settings have a wrong secret");
+	*s = (struct secret){ 0 };
+	name = json_get_text(d.root, "name");
+	placeholder = json_get_text(d.root, "placeholder");
+	value = json_get_text(d.root, "value");
+	if (!name || !placeholder || !value || strlen(name) >= sizeof(s->name) ||
+	    strlen(placeholder) < SECRET_VALUE_MIN)
+		err_note(e, ERR_FAILED, "the gate's settings have a wrong secret");
+	else if (secret_value_check(placeholder, strlen(placeholder), e) == 0 &&
+		 secret_value_check(value, strlen(value), e) == 0)
+		ret = lists_take(s, d.root, e);
+	if (ret == 0) {
+		strcpy(s->name, name);
+		s->placeholder = xstrndup(placeholder, strlen(placeholder));
+		s->value = xstrndup(value, strlen(value));
+		set->n++;
+	}
+	if (value)
+		explicit_bzero((char *)(uintptr_t)value, strlen(value));
+	json_free(&d);
+	return ret;
+}
+
+/* ---- hosts ---- */
+
+static bool host_matches(const struct secret_host *h, const char *name, uint16_t port, bool tls)
+{
+	size_t n = strlen(name), below = strlen(h->name);
+
+	/* Without a port of its own, a value is never sent in the clear. */
+	if (h->port ? h->port != port : port != HTTPS_PORT || !tls)
+		return false;
+	if (strncmp(h->name, "*.", 2))
+		return !strcmp(h->name, name);
+	below--;
+	return n > below && !strcmp(name + n - below, h->name + 1);
+}
+
+void secret_site_init(struct secret_site *site, struct secrets *set, const char *host,
+		      uint16_t port, bool tls)
+{
+	*site = (struct secret_site){ .set = secrets_get(set) };
+	/* A name that does not fit is no host's: nothing is bound to it. */
+	if (strlen(host) < sizeof(site->host))
+		strcpy(site->host, host);
+	for (unsigned i = 0; set && i < set->n; i++)
+		for (unsigned j = 0; j < set->list[i].nhosts; j++)
+			if (host_matches(&set->list[i].hosts[j], site->host, port, tls))
+				site->bound |= (uint64_t)1 << i;
+}
+
+void secret_site_fini(struct secret_site *site)
+{
+	secrets_put(site->set);
+	site->set = NULL;
+	site->bound = 0;
+}
+
+bool secret_site_in_body(const struct secret_site *site)
+{
+	for (unsigned i = 0; site->set && i < site->set->n; i++)
+		for (unsigned j = 0; j < site->set->list[i].nplaces; j++)
+			if (site->bound >> i & 1 &&
+			    site->set->list[i].places[j].where == SECRET_BODY)
+				return true;
+	return false;
+}
