@@ -113,7 +113,7 @@ IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c $(filter-out src/base/arena.c,$(BASE_SRC)))
-GATE_LIBS := -lcares -lz -lbrotlidec
+GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.

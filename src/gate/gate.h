@@ -45,7 +45,8 @@ struct settings {
 extern struct settings settings;
 
 /* Reads the settings as the keeper wrote them: lines "server ADDRESS [PORT]", "host NAME ADDRESS",
- * "secret JSON" (secrets_add), an empty line, and the policy. */
+ * "secret JSON" (secrets_add), "ca CERTIFICATE KEY" (ca.h), "bundle FILE" and "trust FILE" (tls.h),
+ * an empty line, and the policy. */
 int must_check settings_read(int fd, struct err *e);
 
 /* ---- loop.c ---- */

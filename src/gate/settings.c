@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gate/ca.h"
 #include "gate/gate.h"
+#include "gate/tls.h"
 
 #define TEXT_MAX (2u << 20)
 #define DNS_PORT 53
@@ -63,6 +65,10 @@ static int line_take(char *line, struct err *e)
 		return server_take(words, n, e);
 	if (n && !strcmp(words[0], "host"))
 		return host_take(words, n, e);
+	if (n == 3 && !strcmp(words[0], "ca"))
+		return ca_load(words[1], words[2], e);
+	if (n == 2 && (!strcmp(words[0], "bundle") || !strcmp(words[0], "trust")))
+		return trust_open(words[1], words[0][0] == 'b', e);
 	return err_set(e, ERR_FAILED, "the gate's settings have an unknown line");
 }
 

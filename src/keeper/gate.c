@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "keeper/gateca.h"
 #include "keeper/keeper.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
@@ -55,6 +56,24 @@ static void servers_add(struct buf *to)
 		fclose(f);
 }
 
+/* Where certificates of authorities are that the gate believes: the host's, which it finds itself
+ * unless SSL_CERT_FILE names another file, and those of VIV_CA_FILE. */
+static void trust_add(struct buf *to)
+{
+	static const char *const names[] = { "SSL_CERT_FILE", "VIV_CA_FILE" };
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
+		const char *path = getenv(names[i]);
+
+		/* A line of the settings has words. */
+		if (!path || path[0] != '/' || strpbrk(path, " \n"))
+			continue;
+		buf_add_text(to, i ? "trust " : "bundle ");
+		buf_add_text(to, path);
+		buf_add_text(to, "\n");
+	}
+}
+
 /* A memory file with what gate/settings.c reads; -1. */
 static int settings_write(void)
 {
@@ -62,6 +81,8 @@ static int settings_write(void)
 	int fd = memfd_create("gate", MFD_CLOEXEC);
 
 	servers_add(&text);
+	trust_add(&text);
+	gate_ca_add(&text);
 	buf_add_text(&text, "\n");
 	for (char **rule = keeper.o->policy; *rule; rule++) {
 		buf_add_text(&text, *rule);
@@ -136,12 +157,29 @@ static void gate_wanted(struct source *s, uint32_t events)
 		text_tell(false, "cannot start viv-gate", 64);
 }
 
+/* Before the cell starts: its files have the certificate. */
+static int ca_prepare(char **rules, struct err *e)
+{
+	struct policy p;
+	int ret = 0;
+
+	policy_init(&p);
+	for (char **rule = rules; ret == 0 && *rule; rule++)
+		ret = policy_parse(&p, *rule, strlen(*rule), "policy", 0, 0, e);
+	if (ret == 0 && policy_opens(&p))
+		ret = gate_ca_make(e);
+	policy_fini(&p);
+	return ret;
+}
+
 int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e)
 {
 	int pair[2];
 
 	if (!o->policy || !o->policy[0])
 		return 0;
+	if (ca_prepare(o->policy, e) < 0)
+		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set(e, ERR_FAILED, "cannot prepare descriptors: %s", strerror(errno));
 	channel.fd = pair[0];

@@ -44,6 +44,14 @@ static bool asks_for_request(const struct net_rule *r)
 	return r->nmethods || r->path;
 }
 
+bool policy_opens(const struct policy *p)
+{
+	for (unsigned i = 0; i < policy_count(p); i++)
+		if (policy_rule(p, i)->scope == SCOPE_NET && asks_for_request(&policy_rule(p, i)->net))
+			return true;
+	return false;
+}
+
 /* A rule that allows addresses which are not public must mean them. */
 static bool range_means(const struct rule *r, const struct ip *a)
 {

@@ -125,6 +125,8 @@ struct net_question {
 	const char *method, *path; /* of a request; NULL: not known yet */
 };
 
+/* Has it a rule about requests? Connections are opened for such rules. */
+bool policy_opens(const struct policy *p);
 struct decision policy_net(const struct policy *p, const struct net_question *q);
 /* Is there anything that may be done with a name? Only such names are looked up. */
 struct decision policy_name(const struct policy *p, const char *name);
