@@ -57,6 +57,7 @@ int update_main(struct args *a, struct err *e);
 int ps_main(struct args *a, struct err *e);
 int ls_main(struct args *a, struct err *e);
 int inspect_main(struct args *a, struct err *e);
+int port_main(struct args *a, struct err *e);
 int stats_main(struct args *a, struct err *e);
 int top_main(struct args *a, struct err *e);
 int logs_main(struct args *a, struct err *e);

@@ -112,6 +112,7 @@ static const struct field {
 	{ "Command", "COMMAND", command_put },
 	{ "Status", "STATUS", status_put },
 	{ "State", "STATE", state_put },
+	{ "Ports", "PORTS", ports_print },
 	{ "Labels", "LABELS", labels_put },
 	{ "CreatedAt", "CREATED AT", created_put },
 };
@@ -175,7 +176,8 @@ int format_read(struct format *f, struct args *a, struct err *e)
 			return args_wrong(a, e,
 					  "--format: '%.*s' is not supported; the fields are "
 					  "{{.ID}}, {{.Names}}, {{.Image}}, {{.Command}}, "
-					  "{{.Status}}, {{.State}}, {{.CreatedAt}} and {{.Labels}}",
+					  "{{.Status}}, {{.State}}, {{.CreatedAt}}, {{.Ports}} and "
+					  "{{.Labels}}",
 					  (int)MIN(strcspn(t, "}") + 2, strlen(t)), t);
 		t = end;
 	}

@@ -31,7 +31,7 @@ static const struct {
 	{ "Manage cells",
 	  { "create", "start", "stop", "restart", "pause", "resume", "kill", "wait", "update",
 	    "rename", "rm" } },
-	{ "Look at cells", { "ps", "ls", "inspect", "logs", "stats", "top", "events" } },
+	{ "Look at cells", { "ps", "ls", "inspect", "logs", "port", "stats", "top", "events" } },
 	{ "Files and snapshots",
 	  { "cp", "diff", "snapshot", "rollback", "fork", "commit", "verify" } },
 	{ "Images and volumes", { "image", "volume" } },

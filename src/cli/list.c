@@ -97,6 +97,11 @@ static void row_print(const struct json *cell)
 	       json_show(cell, "image"), color_on(stdout, color), state, color_off(stdout, color),
 	       when);
 	command_print(stdout, cell, 160);
+	if (json_get(cell, "ports", JSON_LIST)) {
+		fputs("  [", stdout);
+		ports_print(stdout, cell);
+		putchar(']');
+	}
 	putchar('\n');
 }
 

@@ -14,6 +14,9 @@ unsigned text_print(FILE *to, const char *s, unsigned max);
 /* What it runs: one line without bytes that could steer a terminal. */
 void command_print(FILE *to, const struct json *cell, unsigned max);
 
+/* Its ports, as ADDRESS:PORT->PORT/PROTOCOL (port.c). */
+void ports_print(FILE *to, const struct json *cell);
+
 struct format;
 
 /* Something of which vivd has a list: a table of it, or JSON, or, with --quiet, the names alone. */

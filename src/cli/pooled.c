@@ -41,7 +41,7 @@ static const char *setting(void)
 /* Can a cell of the pool become the one that is asked for? It has no terminal of ours. */
 static bool fits(const struct run_options *o)
 {
-	if (!run_fits_warm(o) || o->tty || o->tell.mode != MODE_RUN)
+	if (!run_fits_warm(o) || o->tty || (o->ports && o->ports[0]) || o->tell.mode != MODE_RUN)
 		return false;
 	for (int i = 0; i < 3; i++)
 		if (isatty(i))

@@ -275,6 +275,10 @@ const struct verb verbs[] = {
 	{ "inspect", "show the details of cells", inspect_main, .args = "CELL...", .min = 1,
 	  .max = ANY,
 	  .about = "Prints the details of each cell as JSON; with --json on one line." },
+	{ "port", "show which ports of the host lead into a cell", port_main,
+	  .args = "CELL [PORT[/udp]]", .min = 1, .max = 2,
+	  .about = "Lists the ports that the cell publishes (-p); with PORT, prints where the host "
+		   "listens for this one." },
 	{ "exec", "run a command in a running cell", exec_main,
 	  .args = "CELL [--] COMMAND [ARGUMENT...]", .min = 2, .max = ANY, OPTS(exec_opts),
 	  .flags = VERB_GUEST | VERB_COMMAND,

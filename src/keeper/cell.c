@@ -435,6 +435,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	status = limits_prepare(o, s, &c->cgroup, e);
 	if (!status && s->mode == MODE_RUN)
 		status = gate_prepare(o, &c->fds[FD_GATE], e);
+	if (!status && s->mode == MODE_RUN)
+		status = ports_open(o, e);
 	if (status)
 		return status;
 	s->network = c->fds[FD_GATE] >= 0;

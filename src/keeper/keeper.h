@@ -5,7 +5,8 @@
  *   procs.c   processes that clients started
  *   snapshots.c  snapshots that are forgotten, or gone back to
  *   events.c  numbered events, the last of which are kept
- *   log.c     output that is kept */
+ *   log.c     output that is kept
+ *   ports.c   connections from the host into the cell */
 #ifndef VIV_KEEPER_KEEPER_H
 #define VIV_KEEPER_KEEPER_H
 
@@ -114,7 +115,24 @@ void seal_end(int err);
  * was answered. */
 bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
 	     unsigned nfds);
+/* The same, and fd is kept until then (inbound_done). It stays the caller's on failure. */
+bool pass_on_kept(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
+		  unsigned nfds, int kept);
 void client_ok(struct client *c, uint32_t id, uint64_t n);
+
+/* ---- ports.c ---- */
+/* Before the cell starts: listens at the ports that o publishes. */
+int must_check ports_open(const struct run_options *o, struct err *e);
+/* From now on connections are handed to the kernel. */
+int must_check ports_follow(struct err *e);
+void ports_close(void);
+bool ports_are_open(void);
+/* The kernel has taken the connection (0), or -errno. Takes fd, our copy of it. */
+void inbound_done(int fd, int err);
+/* KEEP_DIAL. Takes fds. */
+void dial_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds);
+/* KEEP_PORTS. */
+void ports_request(struct client *c, const struct keep_msg *in);
 
 /* ---- snapshots.c ---- */
 /* KEEP_FORGET. */

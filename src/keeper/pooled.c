@@ -124,10 +124,16 @@ void take_request(struct client *c, const struct keep_msg *in, const int *fds, u
 	if (!pool_leave(c, in))
 		return;
 	taking = true;
+	if (ports_open(&taken, &e) < 0 || ports_follow(&e) < 0) {
+		e.kind = ERR_CONFLICT;
+		client_err(c, in->id, 0, &e);
+		return;
+	}
 	if (limits_fresh(&taken, &m, &e) == 0 && (fd = setup_write()) < 0)
 		err_set(&e, ERR_CONFLICT, "cannot prepare the command: %s", strerror(-fd));
 	m.type = CTL_SETUP;
 	if (fd < 0) {
+		ports_close(); /* for the cell that is started instead */
 		e.kind = ERR_CONFLICT;
 		client_err(c, in->id, 0, &e);
 	} else {
@@ -140,6 +146,7 @@ void take_answer(struct client *c, uint32_t id, int err)
 	struct err e;
 
 	if (err) {
+		ports_close();
 		client_fail(c, id, ERR_CONFLICT, 0, "%s", strerror(-err));
 		return;
 	}
@@ -147,6 +154,7 @@ void take_answer(struct client *c, uint32_t id, int err)
 	if (!c)
 		return;
 	if (serve_open(&e) < 0) {
+		ports_close();
 		client_err(c, id, 0, &e);
 		return;
 	}

@@ -36,6 +36,7 @@ struct pending {
 	uint32_t request, id;
 	uint32_t type; /* enum keep_type */
 	struct client *client; /* NULL: went away */
+	int fd; /* that is kept until the answer; -1: none */
 };
 
 /* ---- answers ---- */
@@ -153,26 +154,42 @@ void clients_events(void)
 
 /* ---- requests that the kernel answers ---- */
 
-bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
-	     unsigned nfds)
+bool pass_on_kept(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
+		  unsigned nfds, int kept)
 {
 	struct pending *p = keeper.npending < PENDING_MAX ? malloc(sizeof(*p)) : NULL;
 
 	m->request = ++keeper.last_request;
+	if (!p) {
+		for (unsigned i = 0; i < nfds; i++)
+			close(fds[i]);
+	}
 	if (!p || !control_put(m, fds, nfds)) {
 		free(p);
 		client_fail(c, in->id, ERR_FAILED, 0, "the cell does not answer");
 		return false;
 	}
-	*p = (struct pending){ .request = m->request, .id = in->id, .type = in->type, .client = c };
+	*p = (struct pending){
+		.request = m->request, .id = in->id, .type = in->type, .client = c, .fd = kept
+	};
 	list_init(&p->link);
 	list_append(&keeper.pending, &p->link);
 	keeper.npending++;
 	return true;
 }
 
+bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
+	     unsigned nfds)
+{
+	return pass_on_kept(c, in, m, fds, nfds, -1);
+}
+
 static void done_answer(const struct pending *p, int err)
 {
+	if (p->fd >= 0) {
+		inbound_done(p->fd, err);
+		return;
+	}
 	if (p->type == KEEP_LIMITS || p->type == KEEP_TAKE) {
 		(p->type == KEEP_LIMITS ? limits_answer : take_answer)(p->client, p->id, err);
 		return;
@@ -187,6 +204,10 @@ static void done_answer(const struct pending *p, int err)
 		break;
 	case ESRCH:
 		client_fail(p->client, p->id, ERR_NOT_FOUND, 0, "the process has ended");
+		break;
+	case ECONNREFUSED:
+		client_fail(p->client, p->id, ERR_NOT_FOUND, 0,
+			    "no program in the cell listens at this port");
 		break;
 	case ENOTTY:
 		client_fail(p->client, p->id, ERR_CONFLICT, 0, "the process has no terminal");
@@ -311,16 +332,17 @@ static void hello(struct client *c, const struct keep_msg *in)
 	bool stays = !keeper.detached && keeper.o->rm;
 
 	keeper.word |= in->flags & KEEP_WORD;
-	m.hello = (struct keep_hello){ .version = KEEP_VERSION,
-				       .state = keeper.state,
-				       .keeper_pid = stays ? 0 : getpid(),
-				       .kernel_pid = keeper.kernel->pid,
-				       .started = keeper.started,
-				       .next_event = events_next(),
-				       .first_event = events_first(),
-				       .flags = keeper.detached && !keeper.leash
-							? 0
-							: KEEP_H_FOREGROUND };
+	m.hello = (struct keep_hello){
+		.version = KEEP_VERSION,
+		.state = keeper.state,
+		.keeper_pid = stays ? 0 : getpid(),
+		.kernel_pid = keeper.kernel->pid,
+		.started = keeper.started,
+		.next_event = events_next(),
+		.first_event = events_first(),
+		.flags = (keeper.detached && !keeper.leash ? 0 : KEEP_H_FOREGROUND) |
+			 (ports_are_open() ? KEEP_H_PORTS : 0)
+	};
 	snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 	snprintf(m.hello.name, sizeof(m.hello.name), "%s",
 		 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
@@ -435,6 +457,10 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		take_request(c, in, fds, nfds);
 		return;
 	}
+	if (in->type == KEEP_DIAL) {
+		dial_request(c, in, fds, nfds);
+		return;
+	}
 	if (in->type == KEEP_EXEC && !keeper.alone && pool_leave(c, in)) {
 		proc_start(c, in->id, &in->exec, fds, nfds);
 		/* The command of a 'viv run' is on its way. */
@@ -497,6 +523,9 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_PROCS:
 		procs_list(c, in);
+		break;
+	case KEEP_PORTS:
+		ports_request(c, in);
 		break;
 	case KEEP_LIMITS:
 		if (pool_leave(c, in))
@@ -690,6 +719,8 @@ void serve_close(void)
 
 	list_for_each_safe(p, ptmp, &keeper.pending, link) {
 		client_fail(p->client, p->id, ERR_FAILED, 0, "the cell ended while it was asked");
+		if (p->fd >= 0)
+			inbound_done(p->fd, -ECONNREFUSED);
 		list_remove(&p->link);
 		free(p);
 	}

@@ -101,6 +101,7 @@ static void ready_tell(void)
 		snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 		snprintf(m.hello.name, sizeof(m.hello.name), "%s",
 			 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
+		m.hello.flags = ports_are_open() ? KEEP_H_PORTS : 0;
 	}
 	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
 	if (keeper.o->visit && m.type == KEEP_HELLO)
@@ -446,6 +447,7 @@ static int end(void)
 	for (int i = 0; i < LAST_ROUNDS && keeper.control.src.fd >= 0; i++)
 		keeper.control.src.fn(&keeper.control.src, EPOLLIN);
 	channel_close(&keeper.control);
+	ports_close();
 	/* Sealed or not, the kernel writes no more: the layer is as it is. */
 	seal_end(0);
 	status = status_final();
@@ -511,7 +513,7 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		return err_set(e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err));
 	}
 	memory_follow();
-	if (gate_follow(e) < 0)
+	if (gate_follow(e) < 0 || ports_follow(e) < 0)
 		return -1;
 	keeper.began = clock_mono();
 	if (keeper.o->timeout_ns)

@@ -8,6 +8,7 @@
 
 #include "policy/policy.h"
 #include "spec/options.h"
+#include "spec/ports.h"
 #include "store/disk.h"
 
 bool cell_name_is_valid(const char *name)
@@ -194,7 +195,7 @@ static int word_option(struct run_options *o, enum setting_id id, const char *te
 	char ***list = (void *)((char *)o + settings[id].offset), **more;
 	size_t n = 0;
 
-	if (!group_is_valid(text))
+	if (id == SET_GROUP_ADD && !group_is_valid(text))
 		return err_set(e, ERR_USAGE,
 			       "--%s '%s' is neither the name of a group nor a number",
 			       run_opts[id].name, text);
@@ -209,7 +210,7 @@ static int word_option(struct run_options *o, enum setting_id id, const char *te
 	more[n] = run_keep_text(o, text);
 	more[n + 1] = NULL;
 	*list = more;
-	return 0;
+	return id == SET_PUBLISH ? ports_check("--publish", more, e) : 0;
 }
 
 /* A line for the shell. */
@@ -441,8 +442,7 @@ static const struct {
 	  "a cell's capabilities reach nothing outside of it; use --user for a process without "
 	  "them" },
 	{ "security-opt", "", "a cell's isolation cannot be loosened" },
-	{ "publish", "-p", "a cell has no network yet except its own loopback" },
-	{ "publish-all", "-P", "a cell has no network yet except its own loopback" },
+	{ "publish-all", "-P", "name the ports: -p HOSTPORT:CELLPORT" },
 	{ "dns", "", "a cell has no network yet except its own loopback" },
 	{ "add-host", "", "a cell has no network yet except its own loopback" },
 	{ "device", "", "a cell has no devices of the host" },

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/jsontext.h"
 #include "spec/options.h"
+#include "spec/ports.h"
 
 #define NAME_MAX_JSON 96
 #define LABELS_MAX 64
@@ -166,6 +167,10 @@ static int words_read(struct run_options *o, enum setting_id id, const struct js
 	for (const struct json *w = v->first; w; w = w->next)
 		words[i++] = run_keep_text(o, w->text);
 	words[n] = NULL;
+	if (id == SET_PUBLISH && ports_check("'ports'", words, e) < 0) {
+		e->kind = ERR_INVALID;
+		return -1;
+	}
 	/* No word at all: the image's command. */
 	*(char ***)(void *)((char *)o + s->offset) = n || id != SET_COMMAND ? words : NULL;
 	return 0;
@@ -353,7 +358,8 @@ static bool value_counts(enum setting_id id, const struct json *v)
 {
 	double n;
 
-	if (settings[id].type == SETTING_MOUNTS || id == SET_ULIMIT || id == SET_GROUP_ADD)
+	if (settings[id].type == SETTING_MOUNTS || id == SET_ULIMIT || id == SET_GROUP_ADD ||
+	    id == SET_PUBLISH)
 		return v->first != NULL;
 	if (settings[id].type == SETTING_FLAG)
 		return !strcmp(v->text, "true");

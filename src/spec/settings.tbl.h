@@ -69,6 +69,8 @@ SETTING(NETWORK, OWN, none, NULL, "network", 0, "PRESET", 0, 0, S_PLACE,
 SETTING(ALLOW, OWN, none, NULL, "allow", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "let the cell reach this host; more words of a rule may follow (docs/policy.md)")
 SETTING(DENY, OWN, none, NULL, "deny", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "keep the cell from this host, although a rule before allows it")
 SETTING(POLICY_FILE, OWN, none, NULL, "policy", 0, "FILE", 0, 0, S_PLACE, "read rules from a file (docs/policy.md)")
+SETTING(PUBLISH, WORDS, ports, "ports", "publish", 'p', "[ADDR:]HOSTPORT:CELLPORT", 0, 128, S_WARM | S_YAML | S_EACH,
+	"let programs on the host reach a port of the cell; ADDR is 127.0.0.1 unless given, HOSTPORT 0 any free port; /udp may follow")
 SETTING(PULL, OWN, none, NULL, "pull", 0, "WHEN", 0, 0, S_WARM, "accepted for docker's sake: missing or never; images come from 'viv image'")
 SETTING(INIT, OWN, none, NULL, "init", 0, NULL, 0, 0, S_WARM, "accepted for docker's sake: a cell always has an init that reaps processes")
 SETTING(WASM, PATH, wasm, "binfmt_wasm", "binfmt-wasm", 0, "COMMAND", 1, 400, 0,

@@ -194,8 +194,8 @@ enum ctl_type {
 	CTL_RESUME,
 	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
 	CTL_STATS, /* both: figures are asked for; stats */
-	/* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_PAUSE, CTL_RESUME, CTL_SETUP and
-	 * CTL_LIMITS, by the request's number: a is 0 or -errno */
+	/* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_PAUSE, CTL_RESUME, CTL_SETUP,
+	 * CTL_LIMITS and CTL_INBOUND, by the request's number: a is 0 or -errno */
 	CTL_DONE,
 	/* viv -> kernel: an idle cell in which nothing ran yet becomes another one: limits, and the
 	 * environment, directory and user of its processes by a spec (wire/execspec.h) whose argv
@@ -204,6 +204,9 @@ enum ctl_type {
 	/* viv -> kernel: other limits; -EBUSY: more memory is in use than that, and nothing has
 	 * changed */
 	CTL_LIMITS,
+	/* viv -> kernel: a connection from outside to port a of the cell, from peer; descriptor: a
+	 * stream. Answered by CTL_DONE; -ECONNREFUSED: nobody listens there */
+	CTL_INBOUND,
 };
 
 #define CTL_X_FIRST 1u /* the cell ends with it */
@@ -211,6 +214,12 @@ enum ctl_type {
 #define CTL_X_HANG_UP 4u /* the end of descriptor 0 hangs that terminal up */
 #define CTL_X_PROGRAM 8u /* a sealed memory file is executed; argv[0] is no path but its name */
 #define CTL_MAX_FDS 5
+
+/* Where a connection comes from. */
+struct ctl_peer {
+	uint8_t addr[16]; /* IPv6, or IPv4 in its mapped form; 0: the host */
+	uint16_t port;
+};
 
 struct ctl_msg {
 	uint32_t type;
@@ -221,6 +230,7 @@ struct ctl_msg {
 		char text[488];
 		struct keep_stats stats;
 		struct cell_limits limits;
+		struct ctl_peer peer;
 	};
 };
 

@@ -46,6 +46,11 @@
  *                     KEEP_EVENTs for good, with that id
  *   KEEP_TAKE         of a cell in a pool; descriptor: words
  *     KEEP_OK         it is that cell now; its command is being started
+ *   KEEP_DIAL         a: a port of the cell; descriptor: one end of a stream
+ *     KEEP_OK         the program that listens there has it as a connection
+ *   KEEP_PORTS
+ *     KEEP_PORTS      descriptor: a memory file with a list in JSON of the ports at which the
+ *                     host listens for the cell: address, host_port, cell_port, protocol
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -105,6 +110,8 @@ enum keep_type {
 	KEEP_ROLLBACK,
 	KEEP_ATTACH,
 	KEEP_CLOSE_INPUT,
+	KEEP_DIAL,
+	KEEP_PORTS,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -185,6 +192,7 @@ struct keep_hello {
 	uint32_t flags; /* KEEP_H_ */
 };
 #define KEEP_H_FOREGROUND 1 /* somebody's 'viv run' stays with it */
+#define KEEP_H_PORTS 2 /* the host listens for it (KEEP_PORTS) */
 
 struct keep_exec {
 	uint32_t flags; /* KEEP_X_ */

@@ -588,8 +588,8 @@ $(v inspect --json one | field created)"
 	v ls --format '{{.Names}} {{.Status}}' | sort >out
 	grep -qE '^one Up [0-9]+ (second|minute)s?$' out
 	grep -qE '^twotwo Exited \(0\) [0-9]+ (second|minute)s? ago$' out
-	exits 2 v ps --format '{{.ID}} {{.Ports}}'
-	like "$(cat err)" "viv: --format: '{{.Ports}}' is not supported; the fields are {{.ID}}, {{.Names}}, *{{.Labels}}; usage: viv ps *"
+	exits 2 v ps --format '{{.ID}} {{.Mounts}}'
+	like "$(cat err)" "viv: --format: '{{.Mounts}}' is not supported; the fields are {{.ID}}, {{.Names}}, *{{.Labels}}; usage: viv ps *"
 	for bad in '{{' '{{.ID' '{{.ID}' '{{ID}}' '{{json .ID}}' 'table {{.X}}'; do exits 2 v ps --format "$bad"; done
 	exits 2 v ps -q --format '{{.ID}}'
 }

@@ -53,6 +53,7 @@
  * @property {Mount[]} [mounts] show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST
  * @property {string} [s3_endpoint] server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)
  * @property {string} [hostname] host name of the cell (default: cell)
+ * @property {string[]} [ports] let programs on the host reach a port of the cell; ADDR is 127.0.0.1 unless given, HOSTPORT 0 any free port; /udp may follow
  * @property {string} [binfmt_wasm] program in the cell that runs WebAssembly modules (default: node's WASI)
  * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
  * @property {boolean} [tty] give the command a terminal, or fail without one

@@ -410,7 +410,7 @@ uint64_t cells_unsettled(struct daemon *d, const char *text)
 	if (!text)
 		cells_look(d);
 	if (c)
-		return c->keeper ? 0 : probe_left(d, c->id, ANSWER_MS);
+		return c->keeper ? c->ports_asked ? ANSWER_MS : 0 : probe_left(d, c->id, ANSWER_MS);
 	return probe_left(d, NULL, ANSWER_ALL_MS);
 }
 

@@ -127,6 +127,7 @@ static void cell_free(struct cell *c)
 	list_remove(&c->link);
 	list_remove(&c->changed);
 	c->d->ncells--;
+	json_decref(c->ports);
 	json_decref(c->spec);
 	free(c->unmerged);
 	free(c);
@@ -409,6 +410,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "pid", json_integer(c->kernel_pid));
 	if (c->foreground && c->keeper)
 		json_object_set_new(o, "foreground", json_true());
+	if (c->ports && c->keeper)
+		json_object_set(o, "ports", c->ports);
 	if (c->command[0] && c->keeper)
 		json_object_set_new(o, "command", json_clean(c->command));
 	if (c->status >= 0)

@@ -52,6 +52,9 @@ struct cell {
 	struct visit *visit;
 	int32_t kernel_pid;
 	bool foreground; /* somebody's 'viv run' stays with it */
+	/* of the host, that lead into it, as the API shows them; NULL: none, or not known yet */
+	json_t *ports;
+	bool ports_asked; /* its keeper has not answered yet */
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */

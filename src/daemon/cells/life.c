@@ -439,6 +439,10 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 	c->foreground = h->flags & KEEP_H_FOREGROUND;
 	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
 	c->procs = 0;
+	json_decref(c->ports);
+	c->ports = NULL;
+	if (h->flags & KEEP_H_PORTS)
+		cell_ports_ask(c);
 }
 
 /* Its keeper runs: the connection, and what it told since event number 'since'. */

@@ -8,6 +8,8 @@
 void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since);
 /* The same by a descriptor that is taken; 0: events from the next on. */
 void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t since);
+/* Its keeper listens at ports of the host: asks which (published.c). */
+void cell_ports_ask(struct cell *c);
 /* A keeper of its own is started for it. */
 void cell_start_cold(struct cell *c);
 /* A cell of the pool becomes it, or cell_start_cold follows. False: no such cell fits

@@ -35,6 +35,8 @@ static void taken(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 	(void)fds;
 	(void)nfds;
 	if (m && m->type == KEEP_OK) {
+		if (json_array_size(json_object_get(c->spec, "ports")))
+			cell_ports_ask(c);
 		if (!json_object_get(c->spec, "command")) {
 			up(c);
 			/* Nothing runs in it from the beginning. */

@@ -26,6 +26,7 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
+#include "kernel/net/inbound.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
 #include "kernel/sys/birth.h"
@@ -343,6 +344,11 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	case CTL_SETUP:
 		done_tell(m, launch_setup(m, fds, nfds));
 		return; /* likewise */
+	case CTL_INBOUND:
+		done_tell(m, inbound_take(m, nfds == 1 ? fds[0] : -1));
+		if (nfds == 1)
+			return; /* likewise */
+		break;
 	case CTL_SIGNAL:
 		(paused ? signal_keep : signal_in)(m->a);
 		break;

@@ -77,8 +77,13 @@ extern const struct sock_ops tcp_ops, udp_ops;
 /* ---- tcp.c, outside.c ---- */
 int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool nonblock,
 		struct waitq **ret_q);
+/* What a connection has of its listener. */
+void tcp_inherit(struct inet_sock *end, const struct inet_sock *l);
 /* Begins to connect to the outside: 0, -errno. */
 int must_check outside_connect(struct inet_sock *i, const struct ipaddr *dst, uint16_t port);
+/* i, which is new, becomes the end of a connection that the host has made. Takes fd, unless it
+ * fails: -ENOBUFS. */
+int must_check outside_adopt(struct inet_sock *i, int fd);
 /* The connection ends, and i is an ordinary sock again. */
 void outside_drop(struct inet_sock *i);
 

@@ -165,6 +165,21 @@ int outside_connect(struct inet_sock *i, const struct ipaddr *dst, uint16_t port
 	return 0;
 }
 
+int outside_adopt(struct inet_sock *i, int fd)
+{
+	struct outside *o = obj_new(&outside_type);
+
+	if (!o)
+		return -ENOBUFS;
+	o->i = i;
+	o->state = OUT_OPEN;
+	o->fd = fd;
+	hostwatch_init(&o->watch, fd, fired);
+	i->out = o;
+	i->s.ops = &outside_ops;
+	return 0;
+}
+
 /* ---- bytes ---- */
 
 /* To the gate, which looks at them. */

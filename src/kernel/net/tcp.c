@@ -186,7 +186,7 @@ static void tcp_disconnect(struct inet_sock *i)
 
 /* ---- beginnings ---- */
 
-static void inherit(struct inet_sock *end, const struct inet_sock *l)
+void tcp_inherit(struct inet_sock *end, const struct inet_sock *l)
 {
 	struct sock *s = &end->s;
 	const struct sock *from = &l->s;
@@ -220,7 +220,7 @@ static int tcp_establish(struct inet_sock *l, struct inet_sock *c)
 
 	if (!end)
 		return -ENOBUFS;
-	inherit(end, l);
+	tcp_inherit(end, l);
 	end->laddr = c->raddr;
 	end->raddr = c->laddr;
 	end->rport = c->lport;

@@ -1,0 +1,309 @@
+/* Ports of the host that lead into the cell (--publish), and streams that clients hand in
+ * (KEEP_DIAL).
+ *
+ * The host listens before the cell starts, so that a port which is in use is an error at once. A
+ * connection is accepted here and its descriptor goes to the kernel (CTL_INBOUND), which gives it
+ * to whoever listens in the cell; bytes do not pass through us. We keep a copy until the kernel has
+ * answered: the last one to close a connection that is refused has to reset it. While ASKED_MAX of
+ * them are unanswered, further ones wait in the host's queue.
+ *
+ * The kernel is told the address of the peer, except the host's own addresses: the cell learns none
+ * of those by this. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/jsontext.h"
+#include "keeper/keeper.h"
+#include "spec/ports.h"
+#include "wire/memfd.h"
+
+#define BACKLOG 1024
+#define ASKED_MAX 256
+#define ACCEPTS 16 /* in a row, before others have their turn */
+
+struct port {
+	struct source src; /* first */
+	struct ip addr;
+	uint16_t host, cell;
+	bool udp;
+};
+
+static struct port *ports;
+static unsigned nports, asked;
+static int spare = -1; /* a descriptor to give up when there are no more */
+
+/* ---- addresses ---- */
+
+union address {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static socklen_t address_make(union address *a, const struct ip *ip, uint16_t port)
+{
+	memset(a, 0, sizeof(*a));
+	if (ip_is_v4(ip)) {
+		a->in.sin_family = AF_INET;
+		a->in.sin_port = htons(port);
+		memcpy(&a->in.sin_addr, ip->b + 12, 4);
+		return sizeof(a->in);
+	}
+	a->in6.sin6_family = AF_INET6;
+	a->in6.sin6_port = htons(port);
+	memcpy(&a->in6.sin6_addr, ip->b, 16);
+	return sizeof(a->in6);
+}
+
+static uint16_t address_read(const union address *a, struct ip *ret)
+{
+	*ret = (struct ip){ { [10] = 0xff, [11] = 0xff } };
+	if (a->sa.sa_family == AF_INET) {
+		memcpy(ret->b + 12, &a->in.sin_addr, 4);
+		return ntohs(a->in.sin_port);
+	}
+	memcpy(ret->b, &a->in6.sin6_addr, 16);
+	return ntohs(a->in6.sin6_port);
+}
+
+/* As the cell is to see it: 0 for a peer on this host. */
+static void peer_fill(int fd, const union address *from, struct ctl_peer *ret)
+{
+	union address own = { 0 };
+	socklen_t len = sizeof(own);
+	const char *special;
+	struct ip peer, mine;
+
+	*ret = (struct ctl_peer){ .port = address_read(from, &peer) };
+	special = ip_special(&peer, NULL);
+	if (special && !strcmp(special, "loopback"))
+		return;
+	if (getsockname(fd, &own.sa, &len) == 0) {
+		address_read(&own, &mine);
+		if (!memcmp(&mine, &peer, sizeof(peer)))
+			return;
+	}
+	memcpy(ret->addr, peer.b, sizeof(ret->addr));
+}
+
+/* ---- connections ---- */
+
+static void accept_allow(bool on)
+{
+	for (unsigned i = 0; i < nports; i++)
+		source_change(&ports[i].src, on ? EPOLLIN : 0);
+}
+
+void inbound_done(int fd, int err)
+{
+	const struct linger reset = { .l_onoff = 1 };
+
+	if (err)
+		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	close(fd);
+	if (asked-- == ASKED_MAX)
+		accept_allow(true);
+}
+
+/* Takes fd. */
+static void hand_in(struct port *p, int fd, const union address *from)
+{
+	struct ctl_msg m = { .type = CTL_INBOUND, .a = p->cell };
+	const struct keep_msg in = { .type = KEEP_DIAL };
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), on = 1;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	peer_fill(fd, from, &m.peer);
+	asked++;
+	if (copy < 0) {
+		inbound_done(fd, -EMFILE);
+		return;
+	}
+	if (!pass_on_kept(NULL, &in, &m, &fd, 1, copy))
+		inbound_done(copy, -ENOBUFS);
+	else if (asked == ASKED_MAX)
+		accept_allow(false);
+}
+
+/* There is no descriptor for the next connection: it is taken and closed, or the loop would not
+ * rest.
+ */
+static void accept_away(struct port *p)
+{
+	if (spare >= 0)
+		close(spare);
+	spare = accept4(p->src.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (spare >= 0)
+		close(spare);
+	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void tcp_ready(struct source *s, uint32_t events)
+{
+	struct port *p = (struct port *)s;
+
+	(void)events;
+	for (int i = 0; i < ACCEPTS && asked < ASKED_MAX && s->fd >= 0; i++) {
+		union address from = { 0 };
+		socklen_t len = sizeof(from);
+		int fd = accept4(s->fd, &from.sa, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+			accept_away(p);
+		if (fd < 0)
+			return;
+		hand_in(p, fd, &from);
+	}
+}
+
+/* ---- listening ---- */
+
+static int listen_failed(const struct port *p, int err, struct err *e)
+{
+	bool v4 = ip_is_v4(&p->addr);
+	char at[80];
+
+	snprintf(at, sizeof(at), "%s%s%s:%u", v4 ? "" : "[", ip_text(&p->addr).str, v4 ? "" : "]",
+		 p->host);
+	if (err == EADDRINUSE)
+		return err_set(e, ERR_CONFLICT,
+			       "port %s is in use" REMEDY
+			       "choose another one, or 0 for any that is free",
+			       at);
+	if (err == EACCES)
+		return err_set(e, ERR_FAILED,
+			       "port %s is only for root" REMEDY "choose one from 1024 on", at);
+	if (err == EADDRNOTAVAIL)
+		return err_set(e, ERR_FAILED,
+			       "cannot listen at port %s: this host does not have the address", at);
+	return err_set(e, ERR_FAILED, "cannot listen at port %s: %s", at, strerror(err));
+}
+
+static int port_open(struct port *p, struct err *e)
+{
+	union address a;
+	socklen_t len = address_make(&a, &p->addr, p->host);
+	int on = 1,
+	    fd = socket(a.sa.sa_family,
+			(p->udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	p->src.fd = fd;
+	if (fd < 0)
+		return listen_failed(p, errno, e);
+	if (!p->udp)
+		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (a.sa.sa_family == AF_INET6)
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (bind(fd, &a.sa, len) < 0 || (!p->udp && listen(fd, BACKLOG) < 0) ||
+	    getsockname(fd, &a.sa, &len) < 0)
+		return listen_failed(p, errno, e);
+	p->host = address_read(&a, &p->addr);
+	return 0;
+}
+
+void ports_close(void)
+{
+	for (unsigned i = 0; i < nports; i++)
+		source_close(&ports[i].src);
+	free(ports);
+	ports = NULL;
+	nports = 0;
+	if (spare >= 0)
+		close(spare);
+	spare = -1;
+}
+
+int ports_open(const struct run_options *o, struct err *e)
+{
+	struct published r;
+
+	if (!o->ports || !o->ports[0] || o->visit)
+		return 0;
+	ports = calloc(PORTS_MAX, sizeof(*ports));
+	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (!ports || spare < 0)
+		return err_set(e, ERR_FAILED, "out of memory");
+	for (char **text = o->ports; *text; text++) {
+		if (ports_parse("--publish", *text, &r, e) < 0)
+			goto out_close;
+		for (unsigned i = 0; i < r.count && nports < PORTS_MAX; i++) {
+			struct port *p = &ports[nports++];
+
+			*p = (struct port){ .addr = r.addr,
+					    .host = (uint16_t)(r.host ? r.host + i : 0),
+					    .cell = (uint16_t)(r.cell + i),
+					    .udp = r.udp };
+			if (port_open(p, e) < 0)
+				goto out_close;
+		}
+	}
+	return 0;
+out_close:
+	ports_close();
+	return -1;
+}
+
+int ports_follow(struct err *e)
+{
+	for (unsigned i = 0; i < nports; i++)
+		if (source_add(&ports[i].src, ports[i].src.fd, EPOLLIN, tcp_ready) < 0)
+			return err_set(e, ERR_FAILED, "cannot watch the cell's ports");
+	return 0;
+}
+
+bool ports_are_open(void)
+{
+	return nports > 0;
+}
+
+/* ---- requests ---- */
+
+void dial_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds)
+{
+	struct ctl_msg m = { .type = CTL_INBOUND, .a = in->a, .peer.port = 1 };
+
+	m.peer.port = (uint16_t)(32768 + keeper.last_request % 28232);
+	if (nfds == 1 && in->a > 0 && in->a <= UINT16_MAX) {
+		pass_on(c, in, &m, fds, 1);
+		return;
+	}
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+	client_fail(c, in->id, ERR_USAGE, 0, "the request for a connection is damaged");
+}
+
+void ports_request(struct client *c, const struct keep_msg *in)
+{
+	struct keep_msg m = { .type = KEEP_PORTS };
+	struct buf text = { 0 };
+	int fd;
+
+	buf_add_text(&text, "[");
+	for (unsigned i = 0; i < nports; i++) {
+		const struct port *p = &ports[i];
+
+		buf_add_text(&text, i ? ",{" : "{");
+		json_member_text(&text, "address", ip_text(&p->addr).str);
+		json_member_number(&text, "host_port", p->host);
+		json_member_number(&text, "cell_port", p->cell);
+		json_member_text(&text, "protocol", p->udp ? "udp" : "tcp");
+		buf_add_text(&text, "}");
+	}
+	buf_add_text(&text, "]");
+	fd = memfd_sealed("ports", text.p, text.len);
+	buf_free(&text);
+	if (fd < 0)
+		client_fail(c, in->id, ERR_FAILED, 0, "out of memory");
+	else
+		client_send(c, in->id, &m, &fd, 1);
+}
