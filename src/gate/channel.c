@@ -12,6 +12,8 @@
 #include "host/fdmsg.h"
 
 #define BATCH 32 /* messages, before others get their turn */
+#define NOTES_BURST 64
+#define NOTES_EACH_MS 100
 
 /* An answer that waits for the kernel to read. */
 struct kept {
@@ -71,9 +73,31 @@ void channel_fail(uint32_t id, int err, const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(m.bytes, 1024, fmt, ap);
+	n = vsnprintf(m.bytes, GATE_TEXT_MAX, fmt, ap);
 	va_end(ap);
-	m.nbytes = n < 0 ? 0 : MIN((uint32_t)n, 1023u);
+	m.nbytes = n < 0 ? 0 : MIN((uint32_t)n, GATE_TEXT_MAX - 1u);
+	(void)channel_send(&m, -1);
+}
+
+void channel_note(const char *fmt, ...)
+{
+	static int64_t tokens = NOTES_BURST, last;
+	struct gate_msg m = { .type = GATE_NOTE };
+	int64_t now = now_ms();
+	va_list ap;
+	int n;
+
+	if (now - last >= NOTES_EACH_MS) {
+		tokens = MIN(tokens + (now - last) / NOTES_EACH_MS, (int64_t)NOTES_BURST);
+		last = now;
+	}
+	if (!tokens)
+		return;
+	tokens--;
+	va_start(ap, fmt);
+	n = vsnprintf(m.bytes, GATE_TEXT_MAX, fmt, ap);
+	va_end(ap);
+	m.nbytes = n < 0 ? 0 : MIN((uint32_t)n, GATE_TEXT_MAX - 1u);
 	(void)channel_send(&m, -1);
 }
 

@@ -336,6 +336,10 @@ void connect_begin(const struct gate_msg *m)
 		channel_fail(m->id, EINVAL, "a wrong request");
 		return;
 	}
+	if (names_is_resolver(&a) && m->port == DNS_PORT) {
+		stream_begin(m);
+		return;
+	}
 	if (count == GATE_CONNS_MAX || !(c = calloc(1, sizeof(*c)))) {
 		channel_fail(m->id, ENOBUFS, "too many connections at once");
 		return;

@@ -1,6 +1,7 @@
 /* See dns.h. RFC 1035, RFC 6891 (EDNS), RFC 8914 (extended errors). */
 #include "gate/dns.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD 12
@@ -157,34 +158,46 @@ static uint8_t *options_write(uint8_t *p, const struct dns_answer *a)
 	return p + text;
 }
 
+/* One record. Its data is len bytes. */
+static uint8_t *record_write(uint8_t *p, const struct dns_query *q, uint32_t ttl, const void *data,
+			     size_t len)
+{
+	p = put16(p, POINTER_TO_NAME);
+	p = put16(p, q->type);
+	p = put16(p, CLASS_IN);
+	p = put32(p, ttl);
+	p = put16(p, (unsigned)len);
+	memcpy(p, data, len);
+	return p + len;
+}
+
 size_t dns_answer_write(const uint8_t *query, const struct dns_query *q, const struct dns_answer *a,
 			uint8_t *out, size_t size)
 {
-	size_t len = q->type == DNS_A ? 4 : 16, tail, each = 12 + len, n = MIN(a->n, DNS_ADDRS_MAX);
+	bool addrs = q->type == DNS_A || q->type == DNS_AAAA;
+	size_t len = q->type == DNS_A ? 4 : 16, need = HEAD + q->question_len, n = a->n;
 	unsigned flags = FLAG_QR | FLAG_RA | (q->flags & (OPCODE | FLAG_RD)) | (a->code & 15);
+	struct dns_answer tail = *a;
 	uint8_t *p = out + HEAD;
 
-	tail = q->edns ? OPT_LEN + (a->ede ? 6 + EDE_TEXT_MAX : 0) : 0;
-	if (q->type != DNS_A && q->type != DNS_AAAA)
-		n = 0;
+	n = addrs ? MIN(n, DNS_ADDRS_MAX) : a->records ? MIN(n, DNS_RECORDS_MAX) : 0;
+	for (size_t i = 0; i < n; i++)
+		need += 12 + (addrs ? len : a->records[i].len);
+	need += q->edns ? OPT_LEN + (a->ede ? 6 : 0) : 0;
+	if (need + EDE_TEXT_MAX > size)
+		tail.text = NULL;
 	/* With room for the question and the tail: the least size has it. */
-	if (HEAD + q->question_len + n * each + tail > size) {
+	if (need > size) {
 		n = 0;
 		flags |= FLAG_TC;
 	}
 	memcpy(p, query + HEAD, q->question_len);
 	p += q->question_len;
-	for (size_t i = 0; i < n; i++) {
-		p = put16(p, POINTER_TO_NAME);
-		p = put16(p, q->type);
-		p = put16(p, CLASS_IN);
-		p = put32(p, a->ttl);
-		p = put16(p, (unsigned)len);
-		memcpy(p, a->addrs[i].b + (16 - len), len);
-		p += len;
-	}
+	for (size_t i = 0; i < n; i++)
+		p = addrs ? record_write(p, q, a->ttl, a->addrs[i].b + (16 - len), len)
+			  : record_write(p, q, a->ttl, a->records[i].data, a->records[i].len);
 	if (q->edns)
-		p = options_write(p, a);
+		p = options_write(p, &tail);
 	put16(out, q->id);
 	put16(out + 2, flags);
 	put16(out + 4, q->question_len ? 1 : 0);
@@ -192,4 +205,180 @@ size_t dns_answer_write(const uint8_t *query, const struct dns_query *q, const s
 	put16(out + 8, 0);
 	put16(out + 10, q->edns ? 1 : 0);
 	return (size_t)(p - out);
+}
+
+/* ---- names of addresses ---- */
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool dns_reverse_read(const char *name, struct ip *ret)
+{
+	static const char tail6[] = ".ip6.arpa";
+	unsigned v[4];
+	int used = 0;
+
+	*ret = (struct ip){ { [10] = 0xff, [11] = 0xff } };
+	if (sscanf(name, "%3u.%3u.%3u.%3u.in-addr.arpa%n", &v[3], &v[2], &v[1], &v[0], &used) ==
+		    4 &&
+	    used && !name[used]) {
+		for (unsigned i = 0; i < 4; i++) {
+			if (v[i] > 255)
+				return false;
+			ret->b[12 + i] = (uint8_t)v[i];
+		}
+		return true;
+	}
+	if (strlen(name) != 63 + sizeof(tail6) - 1 || strcmp(name + 63, tail6))
+		return false;
+	for (unsigned i = 0; i < 32; i++) {
+		int d = digit(name[2 * i]);
+
+		if (d < 0 || (i < 31 && name[2 * i + 1] != '.'))
+			return false;
+		if (i % 2)
+			ret->b[15 - i / 2] |= (uint8_t)(d << 4);
+		else
+			ret->b[15 - i / 2] = (uint8_t)d;
+	}
+	return !ip_is_v4(ret);
+}
+
+void dns_name_write(const char *name, struct dns_record *ret)
+{
+	uint8_t *p = ret->data;
+
+	while (*name) {
+		size_t n = strcspn(name, ".");
+
+		*p++ = (uint8_t)n;
+		memcpy(p, name, n);
+		p += n;
+		name += n + (name[n] == '.');
+	}
+	*p++ = 0;
+	ret->len = (uint16_t)(p - ret->data);
+}
+
+/* ---- services ---- */
+
+#define SVC_ALPN 1
+#define SVC_NO_DEFAULT 2
+#define SVC_PORT 3
+
+/* The protocols of an alpn parameter but those over datagrams: its new length; -1: it is broken. */
+static int alpn_copy(const uint8_t *p, size_t n, uint8_t *out)
+{
+	int len = 0;
+
+	for (size_t at = 0; at < n;) {
+		size_t one = p[at] + 1u;
+
+		if (one > n - at || one < 2)
+			return -1;
+		if (one < 3 || memcmp(p + at + 1, "h3", 2)) {
+			memcpy(out + len, p + at, one);
+			len += (int)one;
+		}
+		at += one;
+	}
+	return len;
+}
+
+/* The parameters of a record: false if it is of no use. ret has the head of the record already. */
+static bool service_params(const uint8_t *p, size_t n, struct dns_record *ret)
+{
+	int last = -1;
+
+	for (size_t at = 0; at < n;) {
+		unsigned key, len;
+		uint8_t *out = ret->data + ret->len;
+		int kept;
+
+		if (n - at < 4)
+			return false;
+		key = get16(p + at);
+		len = get16(p + at + 2);
+		at += 4;
+		/* Keys are in order; with "mandatory" nothing may be left out. */
+		if ((int)key <= last || len > n - at || !key)
+			return false;
+		last = (int)key;
+		if (key <= SVC_PORT) {
+			if (ret->len + 4u + len > sizeof(ret->data) ||
+			    (key == SVC_NO_DEFAULT && len) || (key == SVC_PORT && len != 2))
+				return false;
+			kept = (int)len;
+			if (key == SVC_ALPN)
+				kept = alpn_copy(p + at, len, out + 4);
+			else if (len)
+				memcpy(out + 4, p + at, len);
+			if (kept < 0 || (key == SVC_ALPN && !kept))
+				return false;
+			put16(put16(out, key), (unsigned)kept);
+			ret->len = (uint16_t)(ret->len + 4 + kept);
+		}
+		at += len;
+	}
+	return true;
+}
+
+/* The data of a record: its priority, the name itself as target, parameters. */
+static bool service_read(const uint8_t *p, size_t n, struct dns_record *ret)
+{
+	if (n < 3 || !get16(p) || p[2])
+		return false;
+	memcpy(ret->data, p, 3);
+	ret->len = 3;
+	return service_params(p + 3, n - 3, ret);
+}
+
+unsigned dns_services_read(const uint8_t *p, size_t n, uint16_t type, struct dns_record *ret,
+			   uint32_t *ret_ttl)
+{
+	unsigned questions, records, count = 0;
+	const uint8_t *end = p + n;
+
+	if (n < HEAD || !(get16(p + 2) & FLAG_QR) || (get16(p + 2) & 15))
+		return 0;
+	questions = get16(p + 4);
+	records = get16(p + 6);
+	p += HEAD;
+	while (questions--) {
+		size_t name = name_skip(p, (size_t)(end - p));
+
+		if (!name || (size_t)(end - p) - name < 4)
+			return 0;
+		p += name + 4;
+	}
+	while (records-- && count < DNS_RECORDS_MAX) {
+		size_t name = name_skip(p, (size_t)(end - p)), len;
+
+		if (!name || (size_t)(end - p) - name < 10)
+			break;
+		p += name;
+		len = get16(p + 8);
+		if (len > (size_t)(end - p) - 10)
+			break;
+		if (get16(p) == type && get16(p + 2) == CLASS_IN &&
+		    service_read(p + 10, len, &ret[count])) {
+			*ret_ttl = MIN(*ret_ttl, (uint32_t)get16(p + 4) << 16 | get16(p + 6));
+			count++;
+		}
+		p += 10 + len;
+	}
+	return count;
+}
+
+/* ---- streams ---- */
+
+int dns_frame(const uint8_t *p, size_t n)
+{
+	if (n < 2)
+		return 0;
+	if (get16(p) > DNS_QUERY_MAX)
+		return -1;
+	return n - 2 < get16(p) ? 0 : 2 + get16(p);
 }

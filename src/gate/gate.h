@@ -6,7 +6,8 @@
  *
  *   channel.c   messages of the kernel, checked and handed on
  *   connect.c   a connection: decided by the policy, made, looked at (hello.c), handed over
- *   resolve.c   questions for names (dns.c), by way of c-ares
+ *   resolve.c   questions for names (dns.c), as datagrams and in streams (dnstcp.c)
+ *   lookup.c    addresses of names, by way of c-ares
  *   names.c     which address stands for which name in this cell
  *   secret.h    secrets: values in requests, and out of responses
  *
@@ -27,6 +28,7 @@
 
 #define SETTINGS_SERVERS_MAX 8
 #define SETTINGS_HOSTS_MAX 256
+#define SETTINGS_SEARCH_MAX 6
 
 struct settings {
 	struct policy policy;
@@ -41,12 +43,14 @@ struct settings {
 	} * hosts; /* --add-host: answers that no server is asked for */
 	unsigned nhosts;
 	struct secrets *secrets; /* NULL: none */
+	char search[SETTINGS_SEARCH_MAX][254]; /* --dns-search: domains that the cell's clients try */
+	unsigned nsearch;
 };
 extern struct settings settings;
 
 /* Reads the settings as the keeper wrote them: lines "server ADDRESS [PORT]", "host NAME ADDRESS",
  * "secret JSON" (secrets_add), "ca CERTIFICATE KEY" (ca.h), "bundle FILE" and "trust FILE" (tls.h),
- * an empty line, and the policy. */
+ * "search DOMAIN", an empty line, and the policy. */
 int must_check settings_read(int fd, struct err *e);
 
 /* ---- loop.c ---- */
@@ -82,6 +86,8 @@ void channel_open(int fd);
  * is ending. */
 bool channel_send(struct gate_msg *m, int fd);
 void channel_fail(uint32_t id, int err, const char *fmt, ...) printf_like(3, 4);
+/* A refusal that no GATE_FAIL tells, for the cell's list of them. Too many in a row are dropped. */
+void channel_note(const char *fmt, ...) printf_like(1, 2);
 
 /* ---- connect.c ---- */
 
@@ -92,8 +98,16 @@ bool connect_cancel(uint32_t id);
 
 /* ---- resolve.c ---- */
 
-int must_check resolve_init(struct err *e);
 void resolve_question(const struct gate_msg *m);
+
+/* ---- dnstcp.c ---- */
+
+/* A connection to the resolver. */
+void stream_begin(const struct gate_msg *m);
+
+/* ---- lookup.c ---- */
+
+int must_check lookup_init(struct err *e);
 
 struct lookup;
 /* The addresses of a name, in the order in which they are tried. fn is called once, not before the
@@ -102,6 +116,10 @@ typedef void lookup_fn(void *arg, const struct ip *addrs, unsigned n, uint32_t t
 		       const char *why);
 struct lookup *lookup_new(const char *name, bool v4, bool v6, lookup_fn *fn, void *arg);
 void lookup_cancel(struct lookup *l);
+/* The answer of a server as it is, to a question of another type; NULL: there is none. False: too
+ * many are asked at once. fn is called once; it may be before the return. */
+typedef void raw_fn(void *arg, const uint8_t *p, size_t n);
+bool lookup_raw(const char *name, uint16_t type, raw_fn *fn, void *arg);
 
 /* ---- names.c ---- */
 
@@ -112,5 +130,11 @@ void lookup_cancel(struct lookup *l);
 const struct ip *names_bind(const char *name, const struct ip *real, bool v6);
 /* The name that an address stands for; NULL: none. */
 const char *names_find(const struct ip *a);
+/* Does any address stand for this name? */
+bool names_has(const char *name);
+/* A number that nobody outside can foresee. */
+uint32_t names_hash(const char *name);
+/* Is it the address of the cell's resolver? */
+bool names_is_resolver(const struct ip *a);
 
 #endif

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 		return ca_make();
 	signal(SIGPIPE, SIG_IGN);
 	loop_init();
-	if (settings_read(FD_SETTINGS, &e) < 0 || resolve_init(&e) < 0)
+	if (settings_read(FD_SETTINGS, &e) < 0 || lookup_init(&e) < 0)
 		log_die("%s", err_line(&e).str);
 	tls_start();
 	close(FD_SETTINGS);

@@ -47,6 +47,12 @@ static void tables_make(void)
 		log_die("no memory for names");
 }
 
+uint32_t names_hash(const char *name)
+{
+	tables_make();
+	return hash(name, strlen(name), 3);
+}
+
 static uint32_t *name_slot(const char *name, bool v6)
 {
 	uint32_t at = hash(name, strlen(name), v6);
@@ -85,6 +91,26 @@ static struct ip addr_make(bool v6)
 	return a;
 }
 
+/* Does the address mean something in the cell itself, or could it be made? */
+static bool addr_is_ours(const struct ip *a)
+{
+	static const char *const texts[] = { "0.0.0.0/8", "127.0.0.0/8", "198.18.0.0/15",
+					     "224.0.0.0/3", "::/127", "fd7a:7669:7600::/48",
+					     "fe80::/10", "ff00::/8" };
+	struct ip_range r;
+
+	for (unsigned i = 0; i < ARRAY_LEN(texts); i++)
+		if (ip_range_parse(texts[i], &r) && ip_is_in(a, &r))
+			return true;
+	return false;
+}
+
+bool names_has(const char *name)
+{
+	tables_make();
+	return *name_slot(name, false) || *name_slot(name, true);
+}
+
 const struct ip *names_bind(const char *name, const struct ip *real, bool v6)
 {
 	uint32_t *slot;
@@ -98,6 +124,8 @@ const struct ip *names_bind(const char *name, const struct ip *real, bool v6)
 		return NULL;
 	b = &bindings[count];
 	b->addr = *real;
+	if (addr_is_ours(real))
+		b->addr = addr_make(v6);
 	while (*addr_slot(&b->addr))
 		b->addr = addr_make(v6);
 	b->name = xstrndup(name, strlen(name));
@@ -113,4 +141,12 @@ const char *names_find(const struct ip *a)
 	tables_make();
 	slot = addr_slot(a);
 	return *slot ? bindings[*slot - 1].name : NULL;
+}
+
+bool names_is_resolver(const struct ip *a)
+{
+	static const struct ip four = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 1 } };
+	static const struct ip six = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 1 } };
+
+	return !memcmp(a, &four, sizeof(four)) || !memcmp(a, &six, sizeof(six));
 }

@@ -1,263 +1,76 @@
-/* Names. Only those that the policy could allow are ever asked for; the answer that the cell gets
- * is made here, of one address that stands for the name (names.c). */
-#include <ares.h>
+/* The cell's resolver. Questions come as datagrams, by way of the kernel, and in streams
+ * (dnstcp.c). Only names that the policy could allow are ever asked for; the answer that the cell
+ * gets is made here, of one address that stands for the name (names.c).
+ *
+ *   A, AAAA      the address; if there is none of that family, no data
+ *   PTR          the name that an address stands for; nobody is asked
+ *   HTTPS, SVCB  what dns_services_read() leaves of them
+ *   others       no data, with the reason as an extended error
+ *
+ * A name that a rule with a wildcard matches can be anything that the cell wants to say to the
+ * servers of that domain. So new names below a wildcard are bounded, in length and in number. */
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "gate/dns.h"
 #include "gate/gate.h"
+#include "gate/resolve.h"
 
-#define TIMEOUT_MS 2000
-#define TRIES 3
-#define TTL_MAX 60u
-#define SOCKETS_MAX 1024
-#define QUESTIONS_MAX 4096 /* under way */
-
-static ares_channel ares;
-static struct alarm ares_alarm;
-static struct watch sockets[SOCKETS_MAX];
-static unsigned questions;
-
-/* ---- c-ares in the loop ---- */
-
-static void ares_next(void)
-{
-	struct timeval t, *left = ares_timeout(ares, NULL, &t);
-
-	if (left)
-		alarm_set(&ares_alarm, left->tv_sec * 1000 + left->tv_usec / 1000 + 1);
-	else
-		alarm_clear(&ares_alarm);
-}
-
-static void ares_late(struct alarm *a)
-{
-	(void)a;
-	ares_process_fd(ares, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
-	ares_next();
-}
-
-static void ares_ready(struct watch *w, uint32_t events)
-{
-	bool out = events & (EPOLLOUT | EPOLLERR | EPOLLHUP);
-	int fd = w->fd;
-
-	ares_process_fd(ares, events & (EPOLLIN | EPOLLERR | EPOLLHUP) ? fd : ARES_SOCKET_BAD,
-			out && (w->events & EPOLLOUT) ? fd : ARES_SOCKET_BAD);
-	ares_next();
-}
-
-static void socket_state(void *arg, ares_socket_t fd, int in, int out)
-{
-	unsigned i = 0;
-
-	(void)arg;
-	while (i < SOCKETS_MAX && (sockets[i].ready ? sockets[i].fd != fd : true))
-		i++;
-	if (i == SOCKETS_MAX) {
-		for (i = 0; i < SOCKETS_MAX && sockets[i].ready; i++)
-			;
-		if (i == SOCKETS_MAX || (!in && !out))
-			return; /* it runs into its time limit */
-		sockets[i] = (struct watch){ .fd = fd, .ready = ares_ready };
-	}
-	watch_set(&sockets[i], (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u));
-	if (!in && !out)
-		sockets[i].ready = NULL;
-}
-
-int resolve_init(struct err *e)
-{
-	struct ares_options o = { .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES,
-				  .timeout = TIMEOUT_MS,
-				  .tries = TRIES,
-				  .sock_state_cb = socket_state };
-	struct ares_addr_port_node nodes[SETTINGS_SERVERS_MAX] = { 0 };
-	char lookups[] = "b";
-	int r;
-
-	o.lookups = lookups;
-	r = ares_library_init(ARES_LIB_INIT_ALL);
-	if (r == ARES_SUCCESS)
-		r = ares_init_options(&ares, &o,
-				      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
-					      ARES_OPT_SOCK_STATE_CB | ARES_OPT_LOOKUPS);
-	for (unsigned i = 0; i < settings.nservers; i++) {
-		const struct ip *a = &settings.servers[i].addr;
-
-		nodes[i].next = i + 1 < settings.nservers ? &nodes[i + 1] : NULL;
-		nodes[i].family = ip_is_v4(a) ? AF_INET : AF_INET6;
-		memcpy(&nodes[i].addr, a->b + (ip_is_v4(a) ? 12 : 0), ip_is_v4(a) ? 4 : 16);
-		nodes[i].udp_port = nodes[i].tcp_port = settings.servers[i].port;
-	}
-	if (r == ARES_SUCCESS)
-		r = ares_set_servers_ports(ares, settings.nservers ? nodes : NULL);
-	ares_alarm.run = ares_late;
-	return r == ARES_SUCCESS
-		       ? 0
-		       : err_set(e, ERR_FAILED, "cannot start the resolver: %s", ares_strerror(r));
-}
-
-/* ---- look-ups ---- */
-
-struct lookup {
-	lookup_fn *fn; /* NULL: nobody waits any more */
-	void *arg;
-	bool v4, v6;
-	bool beginning; /* whoever asks does not have it yet */
-	struct alarm later; /* for an answer that is known at once */
-	struct ip addrs[DNS_ADDRS_MAX];
-	unsigned n;
-	uint32_t ttl;
-	bool exists;
-	const char *why; /* constant */
-};
-
-static void lookup_end(struct lookup *l)
-{
-	questions--;
-	if (l->fn)
-		l->fn(l->arg, l->addrs, l->n, l->ttl, l->exists, l->why);
-	free(l);
-}
-
-static void lookup_later(struct alarm *a)
-{
-	lookup_end(container_of(a, struct lookup, later));
-}
-
-static void lookup_add(struct lookup *l, int family, const void *addr)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	struct ip *a = &l->addrs[l->n];
-
-	if (l->n == ARRAY_LEN(l->addrs) || (family == AF_INET ? !l->v4 : !l->v6))
-		return;
-	if (family == AF_INET) {
-		memcpy(a->b, mapped, sizeof(mapped));
-		memcpy(a->b + 12, addr, 4);
-	} else {
-		memcpy(a->b, addr, 16);
-		/* An IPv4 address is none of IPv6. */
-		if (ip_is_v4(a))
-			return;
-	}
-	l->n++;
-}
-
-static void lookup_done(void *arg, int status, int timeouts, struct ares_addrinfo *found)
-{
-	struct lookup *l = arg;
-	uint32_t ttl = TTL_MAX;
-
-	(void)timeouts;
-	for (const struct ares_addrinfo_node *a = found ? found->nodes : NULL; a; a = a->ai_next) {
-		if (a->ai_ttl >= 0)
-			ttl = MIN(ttl, (uint32_t)a->ai_ttl);
-		if (a->ai_family == AF_INET)
-			lookup_add(
-				l, AF_INET,
-				&((const struct sockaddr_in *)(const void *)a->ai_addr)->sin_addr);
-		else if (a->ai_family == AF_INET6)
-			lookup_add(l, AF_INET6,
-				   &((const struct sockaddr_in6 *)(const void *)a->ai_addr)
-					    ->sin6_addr);
-	}
-	if (found)
-		ares_freeaddrinfo(found);
-	l->ttl = ttl;
-	l->exists = status != ARES_ENOTFOUND;
-	if (status != ARES_SUCCESS && status != ARES_ENODATA && status != ARES_ENOTFOUND)
-		l->why = ares_strerror(status);
-	if (l->beginning)
-		alarm_set(&l->later, 0);
-	else
-		lookup_end(l);
-}
-
-struct lookup *lookup_new(const char *name, bool v4, bool v6, lookup_fn *fn, void *arg)
-{
-	struct ares_addrinfo_hints hints = { .ai_flags = ARES_AI_NOSORT,
-					     .ai_family = v4 && v6 ? AF_UNSPEC
-							  : v4	   ? AF_INET
-								   : AF_INET6 };
-	struct lookup *l;
-	bool known = false;
-
-	if (questions == QUESTIONS_MAX)
-		return NULL;
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return NULL;
-	questions++;
-	l->fn = fn;
-	l->arg = arg;
-	l->v4 = v4;
-	l->v6 = v6;
-	l->later.run = lookup_later;
-	l->ttl = TTL_MAX;
-	l->exists = true;
-	for (unsigned i = 0; i < settings.nhosts; i++) {
-		const struct ip *a = &settings.hosts[i].addr;
-
-		if (strcmp(settings.hosts[i].name, name))
-			continue;
-		known = true;
-		lookup_add(l, ip_is_v4(a) ? AF_INET : AF_INET6, a->b + (ip_is_v4(a) ? 12 : 0));
-	}
-	if (known) {
-		alarm_set(&l->later, 0);
-		return l;
-	}
-	l->beginning = true;
-	ares_getaddrinfo(ares, name, NULL, &hints, lookup_done, l);
-	l->beginning = false;
-	ares_next();
-	return l;
-}
-
-void lookup_cancel(struct lookup *l)
-{
-	l->fn = NULL;
-}
-
-/* ---- questions of the cell ---- */
+#define BELOW_MAX 128 /* bytes of a name in front of what the rule says */
+#define NEW_BURST 2048 /* new names below wildcards */
+#define NEW_EACH_MS 50 /* and then one in this time */
 
 struct question {
-	uint32_t id;
+	struct list link; /* in its stream; else in nothing */
+	struct stream *stream; /* NULL: it came as a datagram */
+	uint32_t id; /* of the kernel's request */
 	size_t room;
 	struct dns_query q;
-	size_t n;
-	uint8_t bytes[]; /* n: the question as it came */
+	uint8_t bytes[]; /* the question as it came */
 };
 
 static void question_end(struct question *x, const struct dns_answer *a)
 {
 	struct gate_msg m = { .type = GATE_ANSWER, .id = x->id };
+	struct stream *s = x->stream;
 
 	m.nbytes = (uint32_t)dns_answer_write(x->bytes, &x->q, a, (uint8_t *)m.bytes, x->room);
-	(void)channel_send(&m, -1);
+	if (!list_is_empty(&x->link)) {
+		list_remove(&x->link);
+		stream_answer(s, (const uint8_t *)m.bytes, m.nbytes);
+	} else if (!s) {
+		(void)channel_send(&m, -1);
+	}
 	free(x);
 }
 
+void questions_forget(struct list *questions)
+{
+	while (!list_is_empty(questions))
+		list_remove(&list_first(questions, struct question, link)->link);
+}
+
+/* An answer without records, and why. */
 static void question_refuse(struct question *x, unsigned code, unsigned ede, const char *fmt, ...)
 	printf_like(4, 5);
 static void question_refuse(struct question *x, unsigned code, unsigned ede, const char *fmt, ...)
 {
-	char text[320];
+	char text[512];
 	struct dns_answer a = { .code = code, .ede = ede, .text = text };
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (code == DNS_REFUSED || ede == DNS_EDE_BLOCKED || ede == DNS_EDE_PROHIBITED)
+		channel_note("%s", text);
 	question_end(x, &a);
 }
+
+/* ---- addresses ---- */
 
 static void question_found(void *arg, const struct ip *addrs, unsigned n, uint32_t ttl, bool exists,
 			   const char *why)
@@ -278,44 +91,186 @@ static void question_found(void *arg, const struct ip *addrs, unsigned n, uint32
 		a = (struct dns_answer){ .code = exists ? DNS_OK : DNS_NXDOMAIN };
 	} else if (!good) {
 		question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED,
-				"%.100s is at %s, which is %s: a rule must list that address",
-				x->q.name, ip_text(&addrs[0]).str, ip_special(&addrs[0], NULL));
+				"%s is at %s, which is %s: a rule must list that address, such as "
+				"'allow net %s'",
+				x->q.name, ip_text(&addrs[0]).str, ip_special(&addrs[0], NULL),
+				ip_text(&addrs[0]).str);
 		return;
 	} else {
 		a.addrs = names_bind(x->q.name, good, x->q.type == DNS_AAAA);
 		if (!a.addrs) {
-			question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED, "too many names");
+			question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED,
+					"%s: the cell has used more than %u names", x->q.name,
+					NAMES_MAX);
 			return;
 		}
 	}
 	question_end(x, &a);
 }
 
-void resolve_question(const struct gate_msg *m)
+/* A name of --add-host that no rule knows, at an address that a rule allows: it is itself. */
+static bool question_host(struct question *x)
 {
-	struct question *x = xalloc(sizeof(*x) + m->nbytes);
-	int code = dns_query_read((const uint8_t *)m->bytes, m->nbytes, &x->q);
-	struct dns_answer none = { .code = (unsigned)code };
+	for (unsigned i = 0; i < settings.nhosts; i++) {
+		const struct ip *a = &settings.hosts[i].addr;
+		struct decision d;
 
-	x->id = m->id;
-	x->n = m->nbytes;
-	memcpy(x->bytes, m->bytes, m->nbytes);
-	x->room = m->flags & GATE_BY_TCP ? DNS_QUERY_MAX : MIN(x->q.room, DNS_QUERY_MAX);
-	if (code < 0) {
-		channel_fail(m->id, EINVAL, "not a question");
-		free(x);
-	} else if (code != DNS_OK) {
-		question_end(x, &none);
-	} else if (policy_name(&settings.policy, x->q.name).verdict == VERDICT_DENY) {
-		question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED, "no rule allows %s",
-				x->q.name[0] ? x->q.name : "the root");
-	} else if (x->q.type == DNS_HTTPS) {
-		question_end(x, &none); /* it would bring keys for hiding the name */
-	} else if (x->q.type != DNS_A && x->q.type != DNS_AAAA) {
-		question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED, "only addresses can be asked for");
-	} else if (!lookup_new(x->q.name, x->q.type == DNS_A, x->q.type == DNS_AAAA, question_found,
-			       x)) {
+		if (strcmp(settings.hosts[i].name, x->q.name))
+			continue;
+		d = policy_address(&settings.policy, a, 0, NET_ALL);
+		if (d.rule && d.verdict != VERDICT_DENY) {
+			struct dns_answer answer = { .addrs = a, .ttl = 60 };
+
+			answer.n = x->q.type == (ip_is_v4(a) ? DNS_A : DNS_AAAA);
+			question_end(x, &answer);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- other records ---- */
+
+static void question_reverse(struct question *x)
+{
+	struct dns_answer a = { .code = DNS_NXDOMAIN };
+	struct dns_record r;
+	const char *name = NULL;
+	struct ip ip;
+
+	if (dns_reverse_read(x->q.name, &ip))
+		name = names_find(&ip);
+	if (name) {
+		dns_name_write(name, &r);
+		a = (struct dns_answer){ .records = &r, .n = 1, .ttl = 60 };
+	}
+	question_end(x, &a);
+}
+
+static void question_services(void *arg, const uint8_t *p, size_t n)
+{
+	static struct dns_record records[DNS_RECORDS_MAX];
+	struct question *x = arg;
+	struct dns_answer a = { .records = records, .ttl = 60 };
+
+	if (p)
+		a.n = dns_services_read(p, n, x->q.type, records, &a.ttl);
+	question_end(x, &a);
+}
+
+/* ---- what may be asked ---- */
+
+/* NULL, or why the cell may not say this name to a server, which a wildcard allows. */
+static const char *name_excess(const char *name, const struct rule *r)
+{
+	static int64_t tokens = NEW_BURST, last;
+	int64_t now = now_ms();
+
+	if (!r || (r->net.kind != DEST_BELOW && r->net.kind != DEST_ANY) || names_has(name))
+		return NULL;
+	if (r->net.kind == DEST_BELOW && strlen(name) - strlen(r->net.name) > BELOW_MAX)
+		return "the part that a wildcard matches is too long";
+	if (now - last >= NEW_EACH_MS) {
+		tokens = MIN(tokens + (now - last) / NEW_EACH_MS, (int64_t)NEW_BURST);
+		last = now;
+	}
+	if (!tokens)
+		return "too many new names below wildcards in a short time";
+	tokens--;
+	return NULL;
+}
+
+/* Is it one that a client makes of a shorter name, with the domains of --dns-search? */
+static bool name_is_searched(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (unsigned i = 0; i < settings.nsearch; i++) {
+		size_t m = strlen(settings.search[i]);
+
+		if (n > m + 1 && name[n - m - 1] == '.' && !strcmp(name + n - m, settings.search[i]))
+			return true;
+	}
+	return false;
+}
+
+static void question_denied(struct question *x, const struct rule *r)
+{
+	/* A client goes on with the next domain only if it is told that there is no such name. */
+	unsigned code = name_is_searched(x->q.name) ? DNS_NXDOMAIN : DNS_REFUSED;
+	struct buf rule = { 0 };
+
+	if (!r) {
+		question_refuse(x, code, DNS_EDE_PROHIBITED,
+				"no rule allows the name %s; such a rule is 'allow net %s'",
+				x->q.name[0] ? x->q.name : ".", x->q.name[0] ? x->q.name : "*");
+		return;
+	}
+	rule_print(r, &rule);
+	question_refuse(x, code, DNS_EDE_BLOCKED, "the rule '%.200s' denies the name %s",
+			(const char *)rule.p, x->q.name);
+	buf_free(&rule);
+}
+
+static void question_begin(struct question *x)
+{
+	struct decision d = policy_name(&settings.policy, x->q.name);
+	bool addrs = x->q.type == DNS_A || x->q.type == DNS_AAAA;
+	const char *excess;
+
+	if (x->q.type == DNS_PTR) {
+		question_reverse(x);
+		return;
+	}
+	if (d.verdict == VERDICT_DENY) {
+		if (!addrs || !question_host(x))
+			question_denied(x, d.rule);
+		return;
+	}
+	if (!addrs && x->q.type != DNS_HTTPS && x->q.type != DNS_SVCB) {
+		question_refuse(x, DNS_OK, DNS_EDE_FILTERED,
+				"%s: only addresses and HTTPS records can be asked for", x->q.name);
+		return;
+	}
+	excess = name_excess(x->q.name, d.rule);
+	if (excess) {
+		question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED,
+				"%s: %s; a rule with the name itself has no such bound", x->q.name,
+				excess);
+		return;
+	}
+	if (addrs ? !lookup_new(x->q.name, x->q.type == DNS_A, x->q.type == DNS_AAAA,
+				question_found, x)
+		  : !lookup_raw(x->q.name, x->q.type, question_services, x))
 		question_refuse(x, DNS_SERVFAIL, DNS_EDE_NO_REACHABLE,
 				"too many questions at once");
-	}
+}
+
+bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *questions, uint32_t id)
+{
+	struct question *x;
+	struct dns_query q;
+	int code = dns_query_read(p, n, &q);
+	struct dns_answer none = { .code = (unsigned)code };
+
+	if (code < 0)
+		return false;
+	x = xalloc(sizeof(*x) + n);
+	*x = (struct question){ .stream = s, .id = id, .q = q };
+	x->room = s ? DNS_ANSWER_MAX : MIN(q.room, DNS_ANSWER_MAX);
+	memcpy(x->bytes, p, n);
+	list_init(&x->link);
+	if (questions)
+		list_append(questions, &x->link);
+	if (code != DNS_OK)
+		question_end(x, &none);
+	else
+		question_begin(x);
+	return true;
+}
+
+void resolve_question(const struct gate_msg *m)
+{
+	if (!resolve_ask((const uint8_t *)m->bytes, m->nbytes, NULL, NULL, m->id))
+		channel_fail(m->id, EINVAL, "not a question");
 }

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "gate/ca.h"
+#include "gate/dns.h"
 #include "gate/gate.h"
 #include "gate/tls.h"
 
 #define TEXT_MAX (2u << 20)
-#define DNS_PORT 53
 
 struct settings settings;
 
@@ -51,6 +51,15 @@ static int secret_take(char *json, struct err *e)
 	return ret;
 }
 
+static int search_take(char **words, unsigned n, struct err *e)
+{
+	if (n != 2 || strlen(words[1]) >= sizeof(settings.search[0]) ||
+	    settings.nsearch == SETTINGS_SEARCH_MAX)
+		return err_set(e, ERR_FAILED, "the gate's settings have a wrong search domain");
+	strcpy(settings.search[settings.nsearch++], words[1]);
+	return 0;
+}
+
 static int line_take(char *line, struct err *e)
 {
 	char *words[4], *save = NULL;
@@ -69,6 +78,8 @@ static int line_take(char *line, struct err *e)
 		return ca_load(words[1], words[2], e);
 	if (n == 2 && (!strcmp(words[0], "bundle") || !strcmp(words[0], "trust")))
 		return trust_open(words[1], words[0][0] == 'b', e);
+	if (n && !strcmp(words[0], "search"))
+		return search_take(words, n, e);
 	return err_set(e, ERR_FAILED, "the gate's settings have an unknown line");
 }
 

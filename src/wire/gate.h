@@ -12,7 +12,8 @@
  *     GATE_FAIL    err
  *   GATE_FIRST     bytes of a connection that is held, in order. No more than GATE_FIRST_MAX in all
  *                  are taken before GATE_OPEN
- *   GATE_DNS       bytes: a question; flags: GATE_BY_TCP
+ *                  Port 53 of the resolver: a pair behind which the gate answers questions
+ *   GATE_DNS       bytes: a question that came as a datagram
  *     GATE_ANSWER  bytes: the answer
  *     GATE_FAIL    there is none: it was not a question
  *   GATE_CANCEL    nobody waits for id any more; no answer. What was under way is dropped
@@ -20,7 +21,9 @@
  * The keeper starts a gate when there is something to read for it, and another one when it has
  * died; before that it says GATE_LOST, and what was asked until then is not answered any more.
  *
- * GATE_FAIL's bytes are a reason for people, in a line of UTF-8. */
+ * GATE_FAIL's bytes are a reason for people, in a line of UTF-8. So are those of GATE_NOTE, which
+ * has no id: something was refused that is answered in another way (a name, a request). Both are
+ * for the cell's own list of refusals, GATE_FAIL with EACCES. */
 #ifndef VIV_WIRE_GATE_H
 #define VIV_WIRE_GATE_H
 
@@ -30,6 +33,7 @@
 #define GATE_FIRST_MAX 65536
 #define GATE_CONNS_MAX 16384 /* requests under way, those that are held among them */
 #define GATE_PROGRAM_MAX 1024
+#define GATE_TEXT_MAX 1024 /* of a reason */
 
 enum gate_type {
 	GATE_CONNECT = 1,
@@ -42,9 +46,8 @@ enum gate_type {
 	GATE_FAIL,
 	GATE_ANSWER,
 	GATE_LOST,
+	GATE_NOTE,
 };
-
-#define GATE_BY_TCP 1u
 
 struct gate_msg {
 	uint32_t type, id;
