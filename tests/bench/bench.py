@@ -9,6 +9,7 @@ hits all of them alike; the figures are medians. There are these kinds of rows:
   bytes   the same: the program prints the time for a block, shown is bytes in a second; more is better
   memory  proportional set sizes of an idle cell
   disk    images and the disks of named cells, natively and in a cell: disk.py
+  net     connections to other hosts, also beside slirp4netns and pasta: network.py
   load    vivd: its pool, its API, many cells and streams: ../e2e/load.py
 
 The last columns compare with what was asked for (the issues that the project was built from). A figure that is missed
@@ -27,6 +28,7 @@ import tempfile
 import time
 
 import disk
+import network
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 import load  # noqa: E402
@@ -332,13 +334,17 @@ def show_time(ns):
     return "%.0f ns" % ns
 
 
-def show(row, value):
-    if value is None or row.kind not in ("rate", "bytes"):
-        return show_time(value)
+def show_rate(value, what="B/s"):
     for unit, size in ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1):
         if value >= size:
             break
-    return "%.3g %s%s" % (value / size, unit, "B/s" if row.kind == "bytes" else "/s")
+    return "%.3g %s%s" % (value / size, unit, what)
+
+
+def show(row, value):
+    if value is None or row.kind not in ("rate", "bytes"):
+        return show_time(value)
+    return show_rate(value, "B/s" if row.kind == "bytes" else "/s")
 
 
 def show_size(n):
@@ -421,6 +427,34 @@ def measure_disk(args, want, lines, notes, missed, result):
         d.close()
 
 
+def measure_network(args, want, lines, notes, missed, result):
+    n = network.Network(args, PATH, ENV)
+    try:
+        notes += ["network: without " + p for p in ("slirp4netns", "pasta") if p not in n.peers]
+        for name, (title, measure) in network.ROWS.items():
+            if name not in want:
+                continue
+            say("bench: " + title)
+            try:
+                found = measure(n)
+            except (RuntimeError, subprocess.TimeoutExpired, OSError, ValueError) as e:
+                notes.append("%s: not measured: %s" % (name, e))
+                lines.append([title] + ["-"] * 4 + ["-", "", "not measured"])
+                result["rows"][name] = {"errors": {"all": str(e)}}
+                missed.append(name)
+                continue
+            for l in found:
+                view = show_rate if l.view == "bytes" else show_time
+                lines.append([l.title, view(l.med["native"]), "", view(l.med["viv"]), "", "%.2f" % l.ratio, l.asked, l.verdict])
+                lines += [["  " + p, view(l.med[p])] + [""] * 6 for p in n.peers]
+                if l.verdict == "missed" and name not in missed:
+                    missed.append(name)
+            result["rows"][name] = {"lines": [{"title": l.title, "median": l.med, "ratio": l.ratio, "asked": l.asked,
+                                               "verdict": l.verdict, "samples": l.samples} for l in found]}
+    finally:
+        n.close()
+
+
 def measure_load(args, want, lines, notes, missed, result):
     for name, (title, measure) in load.ROWS.items():
         if name not in want:
@@ -454,7 +488,7 @@ def main():
     ap.add_argument("--json", metavar="FILE")
     ap.add_argument("--list", action="store_true", help="names of the rows")
     args = ap.parse_args()
-    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(load.ROWS)
+    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(network.ROWS) + list(load.ROWS)
     if args.list:
         print("\n".join(names))
         return 0
@@ -517,6 +551,8 @@ def main():
             result["memory"] = m
         if set(want) & set(disk.ROWS):
             measure_disk(args, want, lines, notes, missed, result)
+        if set(want) & set(network.ROWS):
+            measure_network(args, want, lines, notes, missed, result)
         if set(want) & set(load.ROWS):
             measure_load(args, want, lines, notes, missed, result)
             notes.append("load of the machine at the end: %.1f" % os.getloadavg()[0])
