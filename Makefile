@@ -20,7 +20,7 @@ endif
 
 B := build/$(MODE)
 GEN := $(B)/gen
-GENERATED := $(GEN)/kernel_filter.h $(GEN)/runner_filter.h
+GENERATED := $(GEN)/kernel_filter.h $(GEN)/runner_filter.h $(GEN)/gate_filter.h
 
 WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wstrict-prototypes -Wmissing-prototypes \
 	-Wcast-function-type -Wwrite-strings -Wimplicit-fallthrough -Wformat=2 -Werror
@@ -112,7 +112,7 @@ IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
 IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
-GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c $(filter-out src/base/arena.c,$(BASE_SRC)))
+GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
 GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
@@ -239,14 +239,17 @@ $(B)/stub/%.o: % Makefile
 	$(call say,CC)
 	$(Q)$(CC) -D_GNU_SOURCE -Isrc $(STUB_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
-# The kernel's own filter. Rewritten only when its content changes, so that not every edit of src/host compiles everything.
-SECCOMP_FROM := $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
-$(GEN)/kernel_seccomp.h: tools/gen-seccomp $(SECCOMP_FROM)
+# The calls of the kernel and of the gate. Rewritten only when the content changes, so that not every edit of src/host compiles everything.
+$(GEN)/kernel_seccomp.h: SECCOMP_FROM := $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
+$(GEN)/kernel_seccomp.h: $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
+$(GEN)/gate_seccomp.h: SECCOMP_FROM := $(GATE_SRC) src/host/fdmsg.c src/base/log.c
+$(GEN)/gate_seccomp.h: $(GATE_SRC) src/host/fdmsg.c src/base/log.c
+$(GEN)/kernel_seccomp.h $(GEN)/gate_seccomp.h: tools/gen-seccomp
 	@mkdir -p $(@D)
 	@tools/gen-seccomp $(SECCOMP_FROM) >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-# Both filters are made at build time, so that no cell spends time on it, by programs that are never sanitized.
+# The filters are made at build time, so that no cell spends time on it, by programs that are never sanitized.
 # libseccomp's macros leave a field out.
 GEN_CFLAGS := -std=gnu17 -O1 $(WARN) -Wno-missing-field-initializers -D_GNU_SOURCE -Isrc -I$(GEN)
 $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src/kernel/sys/syscalls.tbl.h
@@ -254,12 +257,14 @@ $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $<
 
-$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c $(GEN)/kernel_seccomp.h src/wire/bootspec.h src/host/openhow.h src/host/worker.h
+$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c tools/genfilter.h $(GEN)/kernel_seccomp.h src/wire/bootspec.h src/host/openhow.h src/host/worker.h
+$(GEN)/gen-gate-filter: tools/gen-gate-filter.c tools/genfilter.h $(GEN)/gate_seccomp.h src/wire/gate.h
+$(GEN)/gen-kernel-filter $(GEN)/gen-gate-filter:
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) $(if $(filter asan,$(MODE)),-DSANITIZED) -o $@ $< -lseccomp
 
-$(GEN)/runner_filter.h $(GEN)/kernel_filter.h: $(GEN)/%_filter.h: $(GEN)/gen-%-filter
+$(GENERATED): $(GEN)/%_filter.h: $(GEN)/gen-%-filter
 	$< >$@
 
 # A test that wants only some objects (to replace others by its own fakes) says so in a line of its source:

@@ -41,6 +41,7 @@ static bool send_now(const void *m, size_t n, int fd, bool *ret_full)
 	return err == 0;
 }
 
+/* #syscalls: dup */
 bool channel_send(struct gate_msg *m, int fd)
 {
 	size_t n = GATE_HEAD + m->nbytes;

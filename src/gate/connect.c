@@ -103,6 +103,7 @@ static void conn_release(struct conn *c)
 	conn_free(c);
 }
 
+/* #syscalls: sendto */
 static void first_send(struct conn *c)
 {
 	while (c->sent < c->nfirst) {
@@ -202,6 +203,8 @@ static void conn_next(struct conn *c, int err)
 	conn_try(c);
 }
 
+/* #syscalls: getsockopt
+ * #sockopts: SOL_SOCKET.SO_ERROR */
 static void conn_ready(struct watch *w, uint32_t events)
 {
 	struct conn *c = container_of(w, struct conn, w);
@@ -226,6 +229,8 @@ static void conn_late(struct alarm *a)
 	conn_next(container_of(a, struct conn, late), ETIMEDOUT);
 }
 
+/* #syscalls: socket connect setsockopt
+ * #sockopts: IPPROTO_TCP.TCP_NODELAY SOL_SOCKET.SO_KEEPALIVE */
 static int socket_begin(struct conn *c, const struct ip *a)
 {
 	union {

@@ -1,8 +1,9 @@
 /* viv-gate: the one process of a cell that can open sockets on the host.
  *
  * Started by the keeper of a cell that is granted any network, when the cell first uses it. It
- * reads its settings (settings.c), locks itself in, and serves the kernel at the other end of its
- * channel until that is closed (wire/gate.h). One thread, one loop (loop.c); nothing blocks.
+ * reads its settings (settings.c), locks itself in (isolate.c), and serves the kernel at the other
+ * end of its channel until that is closed (wire/gate.h). One thread, one loop (loop.c); nothing
+ * blocks.
  *
  *   channel.c   messages of the kernel, checked and handed on
  *   connect.c   a connection: decided by the policy, made, looked at (hello.c), handed over
@@ -11,8 +12,10 @@
  *   names.c     which address stands for which name in this cell
  *   secret.h    secrets: values in requests, and out of responses
  *
- * Bytes from the kernel and from every server are hostile. Breaking the gate gives the network
- * rights of its cell, no file and no other cell. */
+ * Bytes from the kernel and from every server are hostile. Breaking the gate gives the network of
+ * the host as an ordinary user has it, no file and no other cell. Every call of the host that is
+ * made after the start has to be named in a comment "#syscalls:" at the function that makes it, and
+ * every option of sockets in one with "#sockopts:"; what is not named ends the gate. */
 #ifndef VIV_GATE_GATE_H
 #define VIV_GATE_GATE_H
 
@@ -52,6 +55,11 @@ extern struct settings settings;
  * "secret JSON" (secrets_add), "ca CERTIFICATE KEY" (ca.h), "bundle FILE" and "trust FILE" (tls.h),
  * "search DOMAIN", an empty line, and the policy. */
 int must_check settings_read(int fd, struct err *e);
+
+/* ---- isolate.c ---- */
+
+/* Locks the process in, for good: no files from here on. */
+int must_check isolate_enter(struct err *e);
 
 /* ---- loop.c ---- */
 

@@ -39,6 +39,9 @@ static void ares_next(void)
 		alarm_clear(&ares_alarm);
 }
 
+/* What c-ares does, over UDP and TCP:
+ * #syscalls: socket connect sendto recvfrom read write readv writev close getsockname setsockopt
+ * #sockopts: IPPROTO_TCP.TCP_NODELAY */
 static void ares_late(struct alarm *a)
 {
 	(void)a;

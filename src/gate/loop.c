@@ -17,6 +17,7 @@ static struct list alarms = LIST_INIT(alarms);
 static struct epoll_event batch[BATCH];
 static int batch_n;
 
+/* #syscalls: clock_gettime */
 int64_t now_ms(void)
 {
 	struct timespec t;
@@ -37,6 +38,7 @@ void loop_end(void)
 	ended = true;
 }
 
+/* #syscalls: epoll_ctl */
 void watch_set(struct watch *w, uint32_t events)
 {
 	struct epoll_event e = { .events = events, .data.ptr = w };
@@ -49,6 +51,7 @@ void watch_set(struct watch *w, uint32_t events)
 	w->events = events;
 }
 
+/* #syscalls: close */
 void watch_close(struct watch *w)
 {
 	if (w->fd < 0)
@@ -89,6 +92,7 @@ static int wait_for(void)
 	return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
+/* #syscalls: epoll_wait epoll_pwait */
 void loop_run(void)
 {
 	while (!ended) {

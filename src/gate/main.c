@@ -1,5 +1,6 @@
-/* viv-gate, started by a keeper: descriptor 3 is the channel to the kernel, 4 the settings. With --make-ca
- * it makes the CA of a cell (ca.h), and nothing else. */
+/* viv-gate, started by a keeper: descriptor 3 is the channel to the kernel, 4 the settings, 5 the
+ * channel to the keeper. isolate.c has the stages and why they are in this order. With --make-ca it
+ * makes the CA of a cell (ca.h), and nothing else. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,15 @@
 #include "gate/gate.h"
 #include "gate/tls.h"
 
-#define FD_CHANNEL 3
-#define FD_SETTINGS 4
+/* All that is read from files or from the keeper before the first byte of somebody else. */
+static int files_read(struct err *e)
+{
+	if (settings_read(GATE_FD_SETTINGS, e) < 0 || lookup_init(e) < 0)
+		return -1;
+	tls_start();
+	close(GATE_FD_SETTINGS);
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -21,11 +29,9 @@ int main(int argc, char **argv)
 		return ca_make();
 	signal(SIGPIPE, SIG_IGN);
 	loop_init();
-	if (settings_read(FD_SETTINGS, &e) < 0 || lookup_init(&e) < 0)
-		log_die("%s", err_line(&e).str);
-	tls_start();
-	close(FD_SETTINGS);
-	channel_open(FD_CHANNEL);
+	if (files_read(&e) < 0 || isolate_enter(&e) < 0)
+		log_die("viv-gate: %s", err_line(&e).str);
+	channel_open(GATE_FD_CHANNEL);
 	loop_run();
 	return 0;
 }

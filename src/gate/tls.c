@@ -44,6 +44,7 @@ void tls_start(void)
 	started = true;
 }
 
+/* #syscalls: pread64 */
 static void trust_load(X509_STORE *store, int fd)
 {
 	struct buf text = { 0 };
@@ -194,6 +195,7 @@ int end_handshake(struct end *s, struct err *e)
 
 /* ---- bytes ---- */
 
+/* #syscalls: recvfrom */
 static size_t plain_read(struct end *s, uint8_t *p, size_t n)
 {
 	ssize_t got = recv(s->w.fd, p, n, MSG_DONTWAIT);
@@ -242,6 +244,7 @@ size_t end_read(struct end *s, uint8_t *p, size_t n)
 	return 0;
 }
 
+/* #syscalls: sendto */
 static ssize_t piece_send(struct end *s, const uint8_t *p, size_t n)
 {
 	size_t sent = 0;
@@ -279,6 +282,7 @@ void end_flush(struct end *s)
 		buf_free(&s->out);
 }
 
+/* #syscalls: shutdown */
 void end_shut(struct end *s)
 {
 	if (s->shut || s->w.fd < 0)

@@ -12,10 +12,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/mount.h>
 #include <linux/sched.h>
-#include <linux/securebits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,24 +21,16 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "host/jail.h"
 
-/* glibc 2.36 declares these with <sys/mount.h>, which cannot be included beside <linux/mount.h>. */
-#define MNT_DETACH 2
 #define SIGNALS_MAX 16384u /* as the cell says it (kernel/sys/limits.c) */
-#define sys_fsopen(fs, flags) ((int)syscall(SYS_fsopen, fs, flags))
-#define sys_fsconfig(fd, cmd, key, value, aux) \
-	((int)syscall(SYS_fsconfig, fd, cmd, key, value, aux))
-#define sys_fsmount(fd, flags, attr) ((int)syscall(SYS_fsmount, fd, flags, attr))
 #define sys_open_tree(fd, path, flags) ((int)syscall(SYS_open_tree, fd, path, flags))
-#define sys_move_mount(ffd, fpath, tfd, tpath, flags) \
-	((int)syscall(SYS_move_mount, ffd, fpath, tfd, tpath, flags))
 #define sys_mount_setattr(fd, path, flags, attr) \
 	((int)syscall(SYS_mount_setattr, fd, path, flags, attr, sizeof(*(attr))))
 
@@ -83,11 +73,16 @@ void isolate_ids(uid_t *ret_uid, gid_t *ret_gid)
 	*ret_gid = *ret_uid;
 }
 
-/* In the child: what failed goes to viv over the control socket. */
-static _Noreturn void spawn_fail(int control, const char *what, int err)
+/* In the child: what failed goes to viv, over a kernel's control socket or as a line of text. */
+static _Noreturn void spawn_fail(const struct isolate_spawn *s, int control, const char *what,
+				 int err)
 {
 	struct ctl_msg m = { .type = CTL_FAIL, .a = 125 };
 
+	if (s->gate) {
+		dprintf(control, "viv: cannot start viv-gate: %s: %s\n", what, strerror(err));
+		_exit(125);
+	}
 	snprintf(m.text, sizeof(m.text), "cannot start the cell: %s: %s", what, strerror(err));
 	(void)!send(control, &m, sizeof(m), MSG_NOSIGNAL);
 	_exit(125);
@@ -164,20 +159,20 @@ static void isolate_stage_maps(const struct isolate_spawn *s, int control)
 	gid_t gr, ge, gv;
 
 	if (!file_put("/proc/self/setgroups", "deny") && errno != ENOENT)
-		spawn_fail(control, "/proc/self/setgroups", errno);
+		spawn_fail(s, control, "/proc/self/setgroups", errno);
 	snprintf(line, sizeof(line), "0 %u 1\n", s->uid);
 	if (!file_put("/proc/self/uid_map", line))
-		spawn_fail(control, "/proc/self/uid_map", errno);
+		spawn_fail(s, control, "/proc/self/uid_map", errno);
 	snprintf(line, sizeof(line), "0 %u 1\n", s->gid);
 	if (!file_put("/proc/self/gid_map", line))
-		spawn_fail(control, "/proc/self/gid_map", errno);
+		spawn_fail(s, control, "/proc/self/gid_map", errno);
 	/* When viv is root, its real and saved ids are still in this process: all three become
 	 * the cell's. */
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-		spawn_fail(control, "setresuid", errno);
+		spawn_fail(s, control, "setresuid", errno);
 	if (getresuid(&r, &e, &v) < 0 || getresgid(&gr, &ge, &gv) < 0 || r || e || v || gr || ge ||
 	    gv)
-		spawn_fail(control, "setresuid", EPERM);
+		spawn_fail(s, control, "setresuid", EPERM);
 }
 
 /* Quotas that the host keeps for each user and user namespace, and that cells of one user share
@@ -194,13 +189,13 @@ static void isolate_stage_quotas(const struct quotas *q)
 	(void)file_put("/proc/sys/user/max_inotify_watches", text);
 }
 
-static void isolate_stage_leash(int control)
+static void isolate_stage_leash(const struct isolate_spawn *s, int control)
 {
 	sigset_t none;
 
 	/* After the ids: a change of ids clears it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		spawn_fail(control, "prctl", errno);
+		spawn_fail(s, control, "prctl", errno);
 	/* Layers of disks are read by other kernels, with other uids. */
 	umask(022);
 	/* A session of its own has no terminal, so the host's job control never stops or signals
@@ -214,40 +209,40 @@ static void isolate_stage_leash(int control)
 
 static _Noreturn void isolate_stage_exec(const struct isolate_spawn *s)
 {
-	static char name[] = "viv-kernel";
-	char *argv[] = { name, NULL }, *envp[] = { NULL };
-	struct pollfd viv = { .fd = FD_CONTROL, .events = POLLIN };
+	static char names[2][12] = { "viv-kernel", "viv-gate" };
+	char *argv[] = { names[s->gate], NULL }, *envp[] = { NULL };
+	struct pollfd viv = { .fd = (int)s->control, .events = POLLIN };
 	int *fds = calloc(s->nfds, sizeof(*fds));
-	int kernel = fcntl(s->kernel_fd, F_DUPFD_CLOEXEC, (int)s->nfds);
-	int control = s->fds[FD_CONTROL];
+	int kernel = fcntl(s->program_fd, F_DUPFD_CLOEXEC, (int)s->nfds);
+	int control = s->fds[s->control];
 	char go;
 
 	if (kernel < 0 || !fds)
-		spawn_fail(control, "descriptors", errno);
+		spawn_fail(s, control, "descriptors", errno);
 	/* First all out of the way, then each to its place. */
 	for (unsigned i = 0; i < s->nfds; i++) {
 		fds[i] = s->fds[i] < 0 ? -1 : fcntl(s->fds[i], F_DUPFD_CLOEXEC, (int)s->nfds);
 		if (fds[i] < 0 && s->fds[i] >= 0)
-			spawn_fail(control, "descriptors", errno);
+			spawn_fail(s, control, "descriptors", errno);
 	}
 	for (unsigned i = 0; i < s->nfds; i++)
 		if (fds[i] >= 0 ? dup2(fds[i], (int)i) < 0 : close((int)i) < 0 && errno != EBADF)
-			spawn_fail(control, "descriptors", errno);
-	control = FD_CONTROL;
+			spawn_fail(s, control, "descriptors", errno);
+	control = (int)s->control;
 	/* Closed now, not at the exec, so that viv's end of the control socket is viv's alone.
 	 * kernel stays. */
 	if (syscall(SYS_close_range, s->nfds, (unsigned)kernel - 1, 0) < 0 &&
 	    (unsigned)kernel > s->nfds)
-		spawn_fail(control, "close_range", errno);
+		spawn_fail(s, control, "close_range", errno);
 	if (syscall(SYS_close_range, (unsigned)kernel + 1, ~0u, 0) < 0)
-		spawn_fail(control, "close_range", errno);
+		spawn_fail(s, control, "close_range", errno);
 	if (s->wait_go && recv(control, &go, 1, 0) != 1)
 		_exit(125);
 	/* viv may have died before the leash was on. */
-	if (poll(&viv, 1, 0) > 0 && (viv.revents & POLLHUP))
+	if (poll(&viv, 1, 0) > 0 && (viv.revents & (POLLHUP | POLLERR)))
 		_exit(125);
 	syscall(SYS_execveat, kernel, "", argv, envp, AT_EMPTY_PATH);
-	spawn_fail(control,
+	spawn_fail(s, control,
 		   "viv-kernel cannot be executed (is it readable and executable for everyone?)",
 		   errno);
 }
@@ -272,7 +267,7 @@ int isolate_spawn(const struct isolate_spawn *s, struct isolated *ret)
 {
 	struct clone_args args = {
 		.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
-			 CLONE_NEWNET | CLONE_NEWCGROUP | CLONE_PIDFD,
+			 (s->gate ? 0 : CLONE_NEWNET) | CLONE_NEWCGROUP | CLONE_PIDFD,
 		.pidfd = (uintptr_t)&ret->pidfd,
 		.exit_signal = SIGCHLD,
 	};
@@ -297,9 +292,9 @@ int isolate_spawn(const struct isolate_spawn *s, struct isolated *ret)
 	quotas_keep(&quotas);
 	pid = syscall(SYS_clone3, &args, sizeof(args));
 	if (!pid) {
-		isolate_stage_maps(s, s->fds[FD_CONTROL]);
+		isolate_stage_maps(s, s->fds[s->control]);
 		isolate_stage_quotas(&quotas);
-		isolate_stage_leash(s->fds[FD_CONTROL]);
+		isolate_stage_leash(s, s->fds[s->control]);
 		isolate_stage_exec(s);
 	}
 	err = pid < 0 ? -errno : 0;
@@ -311,67 +306,6 @@ int isolate_spawn(const struct isolate_spawn *s, struct isolated *ret)
 }
 
 /* ---- the kernel's side ---- */
-
-/* A detached mount of a new file system: its descriptor or -errno. options: key, value, ...,
- * NULL. */
-static int mount_new(const char *fs, const char *const *options, unsigned attr)
-{
-	int ctx = sys_fsopen(fs, FSOPEN_CLOEXEC), fd = -1, err = 0;
-
-	if (ctx < 0)
-		return -errno;
-	for (; *options && !err; options += 2)
-		if (sys_fsconfig(ctx, FSCONFIG_SET_STRING, options[0], options[1], 0) < 0)
-			err = -errno;
-	if (!err && sys_fsconfig(ctx, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		err = -errno;
-	if (!err) {
-		fd = sys_fsmount(ctx, FSMOUNT_CLOEXEC, attr);
-		err = fd < 0 ? -errno : 0;
-	}
-	close(ctx);
-	return err ? err : fd;
-}
-
-/* The frame: a small tmpfs that all of the cell's mounts are attached to. It hangs nowhere
- * itself, so nothing leads from it to the host's tree, and at the end it goes in one piece.
- * Before Linux 6.15 a mount that hangs nowhere can carry no others; there the frame becomes the
- * namespace's root, and the host's tree is unmounted, which takes longer. */
-struct frame {
-	int fd;
-	bool attached;
-};
-
-static int isolate_stage_frame(struct frame *f)
-{
-	static const char *const options[] = { "mode",	    "0755", "size", "64k",
-					       "nr_inodes", "1024", NULL };
-
-	f->attached = false;
-	f->fd = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	return MIN(f->fd, 0);
-}
-
-/* Attaches a detached mount below a directory of the frame, under a new name. */
-static int frame_mount(struct frame *f, int dir, const char *name, int mount)
-{
-	struct stat st;
-
-	if (fstat(mount, &st) < 0)
-		return -errno;
-	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755)
-				 : mknodat(dir, name, S_IFREG | 0644, 0)) < 0)
-		return -errno;
-	if (!sys_move_mount(mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH))
-		return 0;
-	if (errno != EINVAL || f->attached)
-		return -errno;
-	/* On top of "/", which lookups by path do not see until the root is changed. */
-	if (sys_move_mount(f->fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return -errno;
-	f->attached = true;
-	return sys_move_mount(mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
-}
 
 static int isolate_stage_proc(struct frame *f, struct isolate_result *ret)
 {
@@ -598,51 +532,6 @@ static int isolate_stage_view(struct frame *f, const struct bootspec *spec)
 	return err;
 }
 
-/* The process's own root: an empty directory of the frame, which nobody can change any more. */
-static int isolate_stage_root(struct frame *f)
-{
-	struct mount_attr readonly = { .attr_set = MOUNT_ATTR_RDONLY };
-
-	if (mkdirat(f->fd, "empty", 0555) < 0 ||
-	    sys_mount_setattr(f->fd, "", AT_EMPTY_PATH, &readonly) < 0 || fchdir(f->fd) < 0)
-		return -errno;
-	if (f->attached && (syscall(SYS_pivot_root, ".", ".") < 0 ||
-			    syscall(SYS_umount2, ".", MNT_DETACH) < 0 || fchdir(f->fd) < 0))
-		return -errno;
-	if (chroot("empty") < 0 || chdir("/") < 0)
-		return -errno;
-	/* A frame that hangs nowhere lives as long as its descriptor. */
-	return f->attached && close(f->fd) < 0 ? -errno : 0;
-}
-
-static int isolate_stage_caps(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
-
-	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
-		;
-	if (prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS) < 0 ||
-	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
-	    syscall(SYS_capset, &head, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	/* The first runner is read by its parent before it executes the stub. */
-	prctl(PR_SET_DUMPABLE, 1);
-	return 0;
-}
-
-/* Sets a limit; a hard limit that is lower already stays. */
-static int rlimit_set(int which, rlim_t soft, rlim_t hard)
-{
-	struct rlimit old, new;
-
-	if (getrlimit(which, &old) < 0)
-		return -errno;
-	new.rlim_max = MIN(hard, old.rlim_max);
-	new.rlim_cur = MIN(soft, new.rlim_max);
-	return setrlimit(which, &new) < 0 ? -errno : 0;
-}
-
 /* Signals that wait, of all processes of the cell together: as many as one process is told that it
  * may have, but not more than a third of what all cells of the user may have. */
 static int signals_set(void)
@@ -695,6 +584,9 @@ int isolate_enter(const struct bootspec *spec, struct isolate_result *ret)
 		stage = "root", err = isolate_stage_root(&frame);
 	if (!err)
 		stage = "caps", err = isolate_stage_caps();
+	/* The first runner is read by its parent before it executes the stub. */
+	if (!err)
+		prctl(PR_SET_DUMPABLE, 1);
 	if (!err)
 		stage = "rlimits", err = isolate_stage_rlimits(spec);
 	if (err)

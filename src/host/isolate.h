@@ -1,5 +1,6 @@
-/* How a kernel is locked in, as named stages in a fixed order. host/isolate.c does them;
- * host/filter.c has the last one.
+/* How a kernel is locked in, as named stages in a fixed order. host/isolate.c does them, with
+ * host/jail.c; host/filter.c has the last one. A gate is spawned in the same way, and goes on in
+ * gate/isolate.c.
  *
  * In viv, isolate_spawn():
  *   ids         as root: the child gets an unprivileged uid and gid of its own, and no groups
@@ -47,10 +48,13 @@
 void isolate_ids(uid_t *ret_uid, gid_t *ret_gid);
 
 struct isolate_spawn {
-	int kernel_fd; /* viv-kernel, O_PATH */
-	const int *
-		fds; /* become 0 .. nfds-1; fds[FD_CONTROL] carries a CTL_FAIL when a stage fails */
+	int program_fd; /* viv-kernel or viv-gate, O_PATH */
+	bool gate; /* it keeps the host's network */
+	const int *fds; /* become 0 .. nfds-1 */
 	unsigned nfds;
+	/* Of fds: carries what failed, and the child does not start when its other end is closed. A
+	 * CTL_FAIL on a kernel's FD_CONTROL, a line of text of a gate. */
+	unsigned control;
 	uid_t uid; /* from isolate_ids */
 	gid_t gid;
 	int cgroup_fd; /* a cgroup v2 directory that the child is born in, or -1 */

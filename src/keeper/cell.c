@@ -453,7 +453,8 @@ static int cell_start(struct cell *c, int kernel, struct isolated *ret, struct e
 {
 	bool same_uid = c->uid == geteuid();
 	int born = same_uid ? c->cgroup.v2_fd : -1;
-	struct isolate_spawn spawn = { .kernel_fd = kernel,
+	struct isolate_spawn spawn = { .program_fd = kernel,
+				       .control = FD_CONTROL,
 				       .fds = c->fds,
 				       .nfds = c->nfds,
 				       .uid = c->uid,

@@ -3,38 +3,47 @@
  * The kernel's end of the channel is there from the start. The other end stays with the keeper,
  * which lends it to a gate: one is started when there is something to read, so that a cell which
  * never uses its network costs nothing, and another one when it has died. Before that the kernel is
- * told that what it asked for is lost. */
-#include <arpa/inet.h>
+ * told that what it asked for is lost. Gates that fail one after the other are not started for
+ * ever: after some there is a pause, in which the cell has no network, then another try.
+ *
+ * A gate is made as a kernel is (host/isolate.h): it has its own namespaces but the network's, and,
+ * if we are root, a uid of its own. It is not in the cell's cgroup but in ours: what the guest uses
+ * up must not end it, and its own memory is bounded by a limit of its process (gate/isolate.c). It
+ * dies with us, as the kernel does, and is killed when the cell ends. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/isolate.h"
 #include "keeper/gateca.h"
 #include "keeper/keeper.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
 
-#define GATE_FD_CHANNEL 3
-#define GATE_FD_SETTINGS 4
-#define QUICK_NS (NSEC_PER_SEC / 10) /* a gate that lasts no longer has failed */
-#define QUICK_MAX 10 /* such gates in a row: there is no other */
+#define LONG_NS (60 * NSEC_PER_SEC) /* a gate that lasts as long has not failed at once */
+#define QUICK_MAX 10 /* others in a row: then there is none for a while */
+#define PAUSE_MIN 5u /* seconds, doubled each time */
+#define PAUSE_MAX 320u
+#define LINES_MAX 20 /* that a gate may write to its standard error */
 
 static struct source channel = { .fd = -1 }; /* readable: the cell wants a gate */
 static struct source child = { .fd = -1 }; /* the pidfd of the gate */
+static struct source said = { .fd = -1 }; /* its standard error */
+static struct source pausing = { .fd = -1 }; /* a timer: no gate is started before */
 static pid_t gate_pid;
 static int64_t last_start;
-static unsigned quick;
+static unsigned quick, lines, pause_s = PAUSE_MIN;
+static bool lost; /* the kernel has yet to hear that a gate is gone */
 
 /* ---- settings ---- */
 
@@ -99,62 +108,182 @@ static int settings_write(void)
 
 /* ---- the gate ---- */
 
-static _Noreturn void gate_exec(int program, int text)
+/* A warning, shown to who sits at the terminal and kept as an event. */
+static void gate_tell(const char *text, size_t n)
 {
-	static char name[] = "viv-gate";
-	char *argv[] = { name, NULL }, *envp[] = { NULL };
-	sigset_t none;
+	char line[400];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	program = fcntl(program, F_DUPFD_CLOEXEC, 10);
-	text = fcntl(text, F_DUPFD_CLOEXEC, 10);
-	if (program >= 0 && text >= 0 && dup2(channel.fd, GATE_FD_CHANNEL) >= 0 &&
-	    dup2(text, GATE_FD_SETTINGS) >= 0 &&
-	    syscall(SYS_close_range, GATE_FD_SETTINGS + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
-		fexecve(program, argv, envp);
-	_exit(126);
+	if (!keeper.o->quiet)
+		text_tell(false, text, n);
+	text_clean(text, n, line, sizeof(line));
+	event_add(KEEP_EV_LOG, NULL, 0, 0, line);
+}
+
+/* What the gate writes to its standard error: lines, a few of each gate. It may be a captured one,
+ * so it has no terminal. */
+static void gate_said(struct source *s, uint32_t events)
+{
+	char text[512], *line = text;
+	ssize_t n = read(s->fd, text, sizeof(text) - 1);
+
+	(void)events;
+	text[MAX(n, 0)] = '\0';
+	while (n > 0 && *line && lines < LINES_MAX) {
+		size_t len = strcspn(line, "\n");
+		size_t head = !strncmp(line, "viv: ", 5) ? 5 : 0;
+
+		if (len > head) {
+			gate_tell(line + head, len - head);
+			lines++;
+		}
+		line += len + (line[len] == '\n');
+	}
+	if ((n < 0 && errno != EAGAIN && errno != EINTR) || n == 0 || lines >= LINES_MAX)
+		source_close(s);
+}
+
+/* When there is no gate, the channel is watched; it says nothing else meanwhile. */
+static void channel_watch(void)
+{
+	source_change(&channel, child.fd >= 0 ? 0 : EPOLLIN | (lost ? EPOLLOUT : 0u));
+}
+
+/* The kernel has to hear of each gate that is gone, or it waits for ever for what it asked. */
+static void lost_tell(void)
+{
+	struct gate_msg m = { .type = GATE_LOST };
+
+	if (lost && send(channel.fd, &m, GATE_HEAD, MSG_NOSIGNAL | MSG_DONTWAIT) == GATE_HEAD)
+		lost = false;
+}
+
+static void pause_over(struct source *s, uint32_t events)
+{
+	(void)events;
+	source_close(s);
+	quick = 0;
+}
+
+/* Too many gates have failed: for a while there is none, and whatever is asked is lost at once. */
+static void pause_begin(void)
+{
+	struct itimerspec t = { .it_value.tv_sec = pause_s };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	char text[96];
+
+	snprintf(text, sizeof(text),
+		 "viv-gate ends again and again; the cell has no network for %u seconds", pause_s);
+	gate_tell(text, sizeof(text));
+	pause_s = MIN(pause_s * 2, PAUSE_MAX);
+	if (fd >= 0 && (timerfd_settime(fd, 0, &t, NULL) < 0 ||
+			source_add(&pausing, fd, EPOLLIN, pause_over) < 0))
+		close(fd);
+}
+
+static void gate_failed(void)
+{
+	if (++quick >= QUICK_MAX && pausing.fd < 0)
+		pause_begin();
+	lost = true;
+	lost_tell();
+	channel_watch();
 }
 
 static void gate_ended(struct source *s, uint32_t events)
 {
-	struct gate_msg m = { .type = GATE_LOST };
+	int64_t lasted = clock_mono() - last_start;
 
 	(void)events;
 	source_close(s);
+	/* What it said last. */
+	if (said.fd >= 0)
+		gate_said(&said, EPOLLIN);
+	source_close(&said);
 	while (waitpid(gate_pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	(void)!send(channel.fd, &m, GATE_HEAD, MSG_NOSIGNAL | MSG_DONTWAIT);
-	source_change(&channel, EPOLLIN);
+	if (lasted >= LONG_NS)
+		quick = 0, pause_s = PAUSE_MIN;
+	gate_failed();
 }
 
-static void gate_wanted(struct source *s, uint32_t events)
+/* Its descriptors (wire/gate.h); borrowed. 0 or -errno. */
+static int gate_spawn(int program, int null, int text, int err_pipe)
+{
+	int fds[] = { null, null, err_pipe, channel.fd, text, -1 };
+	struct isolate_spawn spawn = { .program_fd = program,
+				       .gate = true,
+				       .fds = fds,
+				       .nfds = ARRAY_LEN(fds),
+				       .control = STDERR_FILENO,
+				       .cgroup_fd = -1 };
+	struct isolated gate;
+	int err;
+
+	isolate_ids(&spawn.uid, &spawn.gid);
+	err = isolate_spawn(&spawn, &gate);
+	if (err)
+		return err;
+	gate_pid = gate.pid;
+	return source_add(&child, gate.pidfd, EPOLLIN, gate_ended);
+}
+
+static void gate_start(void)
 {
 	struct err e = { 0 };
-	int program, text, pidfd;
-	int64_t now = clock_mono();
+	int pipes[2] = { -1, -1 }, err = -EMFILE, program = program_open("viv-gate", &e),
+	    text = settings_write(), null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)events;
-	source_change(s, 0);
-	quick = now - last_start < QUICK_NS ? quick + 1 : 0;
-	last_start = now;
-	if (quick == QUICK_MAX) {
-		text_tell(false, "viv-gate ends again and again; the cell has no network", 64);
-		return;
+	last_start = clock_mono();
+	lines = 0;
+	if (program >= 0 && text >= 0 && null >= 0 && pipe2(pipes, O_CLOEXEC | O_NONBLOCK) == 0) {
+		err = gate_spawn(program, null, text, pipes[1]);
+		if (!err && source_add(&said, pipes[0], EPOLLIN, gate_said) == 0)
+			pipes[0] = -1;
 	}
-	program = program_open("viv-gate", &e);
-	text = settings_write();
-	gate_pid = program >= 0 && text >= 0 ? fork() : -1;
-	if (gate_pid == 0)
-		gate_exec(program, text);
+	for (unsigned i = 0; i < 2; i++)
+		if (pipes[i] >= 0)
+			close(pipes[i]);
 	if (program >= 0)
 		close(program);
 	if (text >= 0)
 		close(text);
-	pidfd = gate_pid > 0 ? (int)syscall(SYS_pidfd_open, gate_pid, 0) : -1;
-	if (pidfd < 0 || source_add(&child, pidfd, EPOLLIN, gate_ended) < 0)
-		text_tell(false, "cannot start viv-gate", 64);
+	if (null >= 0)
+		close(null);
+	if (err) {
+		char line[512];
+
+		snprintf(line, sizeof(line), "cannot start viv-gate: %.400s",
+			 program < 0 ? err_line(&e).str : strerror(-err));
+		gate_tell(line, sizeof(line));
+		quick = QUICK_MAX;
+		gate_failed();
+		return;
+	}
+	channel_watch();
+}
+
+/* The cell asks for something, and there is no gate. */
+static void channel_ready(struct source *s, uint32_t events)
+{
+	char drop[64];
+
+	if (child.fd >= 0 || (events & EPOLLHUP)) {
+		/* The kernel is gone; a gate sees that too. */
+		if (events & EPOLLHUP)
+			source_close(s);
+		return;
+	}
+	lost_tell();
+	if ((events & EPOLLIN) && pausing.fd >= 0) {
+		while (recv(s->fd, drop, sizeof(drop), MSG_DONTWAIT) >= 0)
+			;
+		lost = true;
+		lost_tell();
+	} else if (events & EPOLLIN) {
+		gate_start();
+		return;
+	}
+	channel_watch();
 }
 
 /* Before the cell starts: its files have the certificate. */
@@ -194,7 +323,20 @@ int gate_follow(struct err *e)
 	if (fd < 0)
 		return 0;
 	channel.fd = -1;
-	if (source_add(&channel, fd, EPOLLIN, gate_wanted) < 0)
+	if (source_add(&channel, fd, EPOLLIN, channel_ready) < 0)
 		return err_set(e, ERR_FAILED, "cannot watch the cell's network");
 	return 0;
+}
+
+void gate_end(void)
+{
+	source_close(&channel);
+	source_close(&pausing);
+	source_close(&said);
+	if (child.fd < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, child.fd, SIGKILL, NULL, 0);
+	while (waitpid(gate_pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	source_close(&child);
 }

@@ -50,6 +50,8 @@ int s3_start(const struct run_options *o, const char *src, bool readonly, int *r
 int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e);
 /* From now on a gate is started when the cell has something to ask, again if it has died. */
 int gate_follow(struct err *e);
+/* The cell is gone: so is its gate, at the return. */
+void gate_end(void);
 /* The time with a cell (watch.c). First what comes before its kernel is there. */
 int watch_prepare(const struct run_options *o, struct rootfs *rootfs, struct err *e);
 /* From the first message to the exit status; -1: it cannot be watched. Takes control and signals

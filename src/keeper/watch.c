@@ -448,6 +448,7 @@ static int end(void)
 		keeper.control.src.fn(&keeper.control.src, EPOLLIN);
 	channel_close(&keeper.control);
 	ports_close();
+	gate_end();
 	/* Sealed or not, the kernel writes no more: the layer is as it is. */
 	seal_end(0);
 	status = status_final();

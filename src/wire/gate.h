@@ -29,6 +29,11 @@
 
 #include "base/base.h"
 
+/* The gate's descriptors. Its standard error is a pipe to the keeper, for messages. */
+#define GATE_FD_CHANNEL 3 /* this */
+#define GATE_FD_SETTINGS 4 /* read at the start, then closed */
+#define GATE_FD_CONTROL 5 /* to the keeper */
+
 #define GATE_BYTES 16384
 #define GATE_FIRST_MAX 65536
 #define GATE_CONNS_MAX 16384 /* requests under way, those that are held among them */

@@ -1,15 +1,18 @@
-/* The runners' filter, and the kernel's own as far as it looks at arguments, tried by a small
+/* The runners' filter, and the kernel's own and the gate's as far as they look at arguments, tried by a small
  * interpreter: which calls are native, trapped, notified or fatal. libseccomp, which makes the
  * kernel's, does not go back from a branch that fails; and the runners' is made of jumps over
  * counted instructions. So every combination of the arguments that rules look at is tried. */
 /* objects: src/base/log.c */
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "host/openhow.h"
@@ -27,6 +30,9 @@ static const struct sock_filter runner_prog[] = {
 };
 static const struct sock_filter kernel_prog[] = {
 #include "kernel_filter.h"
+};
+static const struct sock_filter gate_prog[] = {
+#include "gate_filter.h"
 };
 static const struct sock_filter *prog = runner_prog;
 static size_t prog_len = sizeof(runner_prog) / sizeof(runner_prog[0]);
@@ -362,6 +368,68 @@ static void try_kernel_modes(void)
 	want(TRAP, SYS_fchownat, 5, P, 0, 0, 0, 0);
 }
 
+/* The gate uses the network in a few ways, and makes no other socket. */
+static void try_gate_sockets(void)
+{
+	for (int family = 0; family < 46; family++)
+		for (int type = 0; type < 12; type++)
+			for (int protocol = 0; protocol < 300; protocol++) {
+				bool inet = family == AF_INET || family == AF_INET6;
+				bool good = inet && ((type == SOCK_STREAM && (!protocol || protocol == IPPROTO_TCP)) ||
+						     (type == SOCK_DGRAM && (!protocol || protocol == IPPROTO_UDP)));
+				bool pair = family == AF_UNIX && !protocol && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+				uint64_t f = (uint64_t)family, t = (uint64_t)type, p = (uint64_t)protocol;
+
+				want(good ? ALLOW : TRAP, SYS_socket, f, t, p, 0, 0, 0);
+				want(good ? ALLOW : TRAP, SYS_socket, f | 1UL << 32, t | SOCK_NONBLOCK | SOCK_CLOEXEC, p, 0, 0, 0);
+				want(TRAP, SYS_socket, f, t | 0x10, p, 0, 0, 0);
+				want(pair ? ALLOW : TRAP, SYS_socketpair, f, t | SOCK_CLOEXEC, p, P, 0, 0);
+			}
+	for (uint64_t fd = 0; fd < 64; fd++) {
+		want(fd == 3 || fd == 5 ? ALLOW : TRAP, SYS_sendmsg, fd, P, 0, 0, 0, 0);
+		want(fd == 3 || fd == 5 ? ALLOW : TRAP, SYS_recvmsg, fd, P, 0, 0, 0, 0);
+	}
+	want(ALLOW, SYS_setsockopt, 7, SOL_SOCKET, SO_KEEPALIVE, P, 4, 0);
+	want(TRAP, SYS_setsockopt, 7, SOL_SOCKET, 25 /* SO_BINDTODEVICE */, P, 4, 0);
+	want(TRAP, SYS_setsockopt, 7, SOL_SOCKET, 26 /* SO_ATTACH_FILTER */, P, 4, 0);
+	want(TRAP, SYS_setsockopt, 7, SOL_SOCKET, 36 /* SO_MARK */, P, 4, 0);
+	want(TRAP, SYS_setsockopt, 7, 0, 19 /* IP_TRANSPARENT */, P, 4, 0);
+	want(TRAP, SYS_setsockopt, 7, 6, 31 /* TCP_ULP */, P, 4, 0);
+}
+
+static void try_gate(void)
+{
+	static const int deadly[] = { SYS_clone, SYS_clone3, SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_ptrace,
+				      SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd, SYS_bind, SYS_listen, SYS_accept,
+				      SYS_accept4, SYS_unshare, SYS_setns, SYS_mount, SYS_chroot, SYS_bpf, SYS_io_uring_setup,
+				      SYS_userfaultfd, SYS_perf_event_open, SYS_keyctl, SYS_memfd_create, SYS_seccomp, SYS_kill,
+				      SYS_setresuid, SYS_open_by_handle_at };
+	static const int files[] = { SYS_open, SYS_openat, SYS_openat2, SYS_stat, SYS_newfstatat, SYS_readlink, SYS_unlink, SYS_renameat2 };
+	static const int none[] = { SYS_prctl, SYS_prlimit64, SYS_shmctl, SYS_sendmmsg, SYS_recvmmsg, SYS_fchmod, SYS_getdents64, SYS_tkill,
+				    SYS_timer_create, SYS_inotify_init1, SYS_getxattr, SYS_fsetxattr, SYS_vmsplice };
+
+	prog = gate_prog;
+	prog_len = sizeof(gate_prog) / sizeof(gate_prog[0]);
+	for (size_t i = 0; i < sizeof(deadly) / sizeof(int); i++)
+		want(KILL, deadly[i], P, P, P, 0, 0, 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(int); i++)
+		want(OTHER, files[i], (uint64_t)-100, P, 0, 0, 0, 0); /* ENOENT */
+	for (size_t i = 0; i < sizeof(none) / sizeof(int); i++)
+		want(TRAP, none[i], 0, 0, 0, 0, 0, 0);
+	for (uint64_t prot = 0; prot < 8; prot++) {
+		want(prot < 4 ? ALLOW : TRAP, SYS_mmap, 0, 4096, prot, 0x22, ~0UL, 0);
+		want(TRAP, SYS_mmap, 0, 4096, prot, 0x21, ~0UL, 0); /* shared */
+		want(TRAP, SYS_mmap, 0, 4096, prot, 0x02, 7, 0); /* a file */
+		want(TRAP, SYS_mmap, 0, 4096, prot, 0x40022, ~0UL, 0);
+		want(prot < 4 ? ALLOW : TRAP, SYS_mprotect, P, 4096, prot, 0, 0, 0);
+	}
+	for (uint64_t op = 0; op < 64; op++)
+		want(op == F_GETFD || op == F_SETFD || op == F_GETFL || op == F_SETFL ? ALLOW : TRAP, SYS_fcntl, 7, op, 0, 0, 0, 0);
+	want(TRAP, SYS_fcntl, 7, F_SETFL, 0x2000 /* O_ASYNC */, 0, 0, 0);
+	want(TRAP, SYS_ioctl, 7, 0x8914 /* SIOCSIFFLAGS */, P, 0, 0, 0);
+	want(TRAP, SYS_ioctl, 7, 0x5412 /* TIOCSTI */, P, 0, 0, 0);
+}
+
 int main(void)
 {
 	static const uint64_t marks[] = { 0, 1, P, M };
@@ -392,5 +460,9 @@ int main(void)
 	ok(!wrong, "the kernel's own: memory");
 	try_kernel_modes();
 	ok(!wrong, "the kernel's own: no set-id bits");
+	try_gate();
+	ok(!wrong, "the gate's: no programs, no files, nothing executable");
+	try_gate_sockets();
+	ok(!wrong, "the gate's: TCP and UDP, pairs, and no other socket");
 	return tap_end();
 }
