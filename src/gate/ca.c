@@ -135,12 +135,11 @@ static X509 *leaf_make(const char *name)
 	char san[NAME_MAX_DNS + 8];
 	X509 *c = cert_new(leaf_key, name, X509_get_subject_name(ca_cert), LEAF_DAYS);
 
-	/* Names are of letters, digits, '-', '_' and '.' (dns.c): none of them means anything in the
-	 * value of an extension. */
+	/* Names are of letters, digits, '-', '_' and '.' (dns.c): none of them means anything in
+	 * the value of an extension. */
 	if (snprintf(san, sizeof(san), "%s:%s", ip_parse(name, &a) ? "IP" : "DNS", name) >=
 		    (int)sizeof(san) ||
-	    strpbrk(name, ",;@\n") || !c ||
-	    !extension_add(c, ca_cert, NID_subject_alt_name, san) ||
+	    strpbrk(name, ",;@\n") || !c || !extension_add(c, ca_cert, NID_subject_alt_name, san) ||
 	    !extension_add(c, ca_cert, NID_basic_constraints, "critical,CA:FALSE") ||
 	    !extension_add(c, ca_cert, NID_key_usage, "critical,digitalSignature") ||
 	    !extension_add(c, ca_cert, NID_ext_key_usage, "serverAuth") ||

@@ -1,9 +1,9 @@
 /* The CA of a cell, which only this cell trusts: connections that the gate opens end with a
  * certificate of it.
  *
- * The keeper has it made once, by "viv-gate --make-ca", before the cell starts, and gives it to each
- * gate of the cell (settings line "ca"); the key is never in the cell. Certificates for names are
- * made when they are first needed, with one key that is drawn at the start of the gate. */
+ * The keeper has it made once, by "viv-gate --make-ca", before the cell starts, and gives it to
+ * each gate of the cell (settings line "ca"); the key is never in the cell. Certificates for names
+ * are made when they are first needed, with one key that is drawn at the start of the gate. */
 #ifndef VIV_GATE_CA_H
 #define VIV_GATE_CA_H
 

@@ -4,8 +4,10 @@
  * checked again now, or it is meant as it is, which needs a rule with that address. The policy
  * decides before anything is sent. A connection that may be of any protocol is handed over as soon
  * as it is made; one that must be TLS for its name is held until the client's first message has
- * shown that (hello.c), and that message is passed on by the gate before it lets go. */
+ * shown that (hello.c), and that message is passed on by the gate before it lets go. One with rules
+ * about requests, and plain HTTP, are opened (open.h). */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -13,9 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gate/ca.h"
 #include "gate/dns.h"
 #include "gate/gate.h"
 #include "gate/hello.h"
+#include "gate/open.h"
 
 #define TRY_MS 5000 /* for an address when there are others */
 #define SLOTS 4096
@@ -31,7 +35,9 @@ struct conn {
 	struct list link; /* by its id */
 	uint32_t id;
 	enum conn_state state;
-	bool check; /* it must be TLS for its name */
+	bool check; /* it must be TLS for its name, or HTTP */
+	bool open; /* the gate has to look at requests */
+	bool any; /* it may be of any protocol */
 	char name[DNS_NAME_MAX]; /* "": a plain address */
 	char program[GATE_PROGRAM_MAX];
 	uint16_t port;
@@ -123,6 +129,65 @@ static void first_send(struct conn *c)
 	conn_release(c);
 }
 
+static void conn_pass(struct conn *c)
+{
+	c->state = CONN_PASSING;
+	first_send(c);
+}
+
+/* ---- opening ---- */
+
+static const char *conn_label(const struct conn *c)
+{
+	static char text[64];
+
+	if (c->name[0])
+		return c->name;
+	snprintf(text, sizeof(text), "%s", ip_text(&c->addrs[0]).str);
+	return text;
+}
+
+/* The kernel gets one end of a pair, which begins with what it has sent already; the gate speaks
+ * for the server at the other. */
+static void conn_open(struct conn *c, bool tls, bool http2)
+{
+	struct opened_options x = { .name = c->name[0] ? c->name : NULL,
+				    .addr = &c->addrs[c->at],
+				    .port = c->port,
+				    .program = c->program,
+				    .tls = tls,
+				    .http2 = http2 };
+	struct gate_msg m = { .type = GATE_OPEN, .id = c->id };
+	int pair[2];
+
+	if (tls && !ca_is_loaded()) {
+		conn_fail(c, EACCES,
+			  "%s: the cell has no CA, as its policy had no rules about requests when "
+			  "it started",
+			  conn_label(c));
+		return;
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+		conn_fail(c, ENOBUFS, "%s: no descriptors are left", conn_label(c));
+		return;
+	}
+	x.client = pair[0];
+	x.server = fcntl(c->w.fd, F_DUPFD_CLOEXEC, 0);
+	if (x.server < 0 ||
+	    send(pair[1], c->first, c->nfirst, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)c->nfirst) {
+		close(pair[0]);
+		if (x.server >= 0)
+			close(x.server);
+		conn_fail(c, ENOBUFS, "%s: no descriptors are left", conn_label(c));
+	} else if (!opened_new(&x)) {
+		conn_fail(c, ENOBUFS, "too many opened connections");
+	} else {
+		(void)channel_send(&m, pair[1]);
+		conn_free(c);
+	}
+	close(pair[1]);
+}
+
 /* ---- what the client says first ---- */
 
 static void first_check(struct conn *c)
@@ -136,11 +201,19 @@ static void first_check(struct conn *c)
 			conn_fail(c, EACCES, "%s: the first message is too long", c->name);
 		return;
 	case HELLO_HTTP:
-		conn_fail(c, EACCES, "%s: plain HTTP is not supported yet", c->name);
+		if (c->nfirst >= 4 && !memcmp(c->first, "PRI ", 4))
+			conn_fail(c, EACCES, "%s:%u: HTTP/2 without TLS needs a rule that says tcp",
+				  conn_label(c), c->port);
+		else
+			conn_open(c, false, false);
 		return;
 	case HELLO_OTHER:
+		if (c->any) {
+			conn_pass(c);
+			return;
+		}
 		conn_fail(c, EACCES, "%s:%u: this is not TLS; a rule for other protocols says tcp",
-			  c->name, c->port);
+			  conn_label(c), c->port);
 		return;
 	case HELLO_TLS:
 		break;
@@ -149,14 +222,14 @@ static void first_check(struct conn *c)
 		conn_fail(c, EACCES, "%s: the TLS client hello is refused: %s", c->name, h.wrong);
 	else if (h.encrypted)
 		conn_fail(c, EACCES, "%s: the TLS client hello is encrypted", c->name);
-	else if (!h.name[0])
+	else if (c->name[0] && !h.name[0])
 		conn_fail(c, EACCES, "%s: TLS without a server name", c->name);
 	else if (strcmp(h.name, c->name))
 		conn_fail(c, EACCES, "TLS for %s on a connection to %s", h.name, c->name);
-	else {
-		c->state = CONN_PASSING;
-		first_send(c);
-	}
+	else if (c->open)
+		conn_open(c, true, false);
+	else
+		conn_pass(c);
 }
 
 void connect_first(const struct gate_msg *m)
@@ -317,12 +390,19 @@ static bool conn_decide(struct conn *c, const struct ip *a)
 				  .program = c->program,
 				  .protocol = NET_TCP };
 	struct decision d = policy_net(&settings.policy, &q);
+	struct secret_site site;
 
-	if (d.verdict == VERDICT_ALLOW && !d.opened)
-		return true;
+	c->any = d.verdict == VERDICT_ALLOW && !d.opened;
+	secret_site_init(&site, settings.secrets, c->name, c->port, true);
+	c->open = secret_site_guards(&site);
+	secret_site_fini(&site);
 	q.protocol = NET_WEB;
 	d = policy_net(&settings.policy, &q);
-	if (d.verdict == VERDICT_ALLOW && !d.opened) {
+	c->open = d.opened || (c->open && (c->any || d.verdict == VERDICT_ALLOW));
+	c->check = c->open;
+	if (c->open || c->any)
+		return true;
+	if (d.verdict == VERDICT_ALLOW) {
 		/* A plain address is itself: there is no name to compare. */
 		c->check = c->name[0] && !d.rule->net.tls_any;
 		return true;

@@ -47,7 +47,8 @@ static bool asks_for_request(const struct net_rule *r)
 bool policy_opens(const struct policy *p)
 {
 	for (unsigned i = 0; i < policy_count(p); i++)
-		if (policy_rule(p, i)->scope == SCOPE_NET && asks_for_request(&policy_rule(p, i)->net))
+		if (policy_rule(p, i)->scope == SCOPE_NET &&
+		    asks_for_request(&policy_rule(p, i)->net))
 			return true;
 	return false;
 }

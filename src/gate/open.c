@@ -1,0 +1,297 @@
+/* See open.h: a pair of ends, and bytes that go from one to the other through a protocol. */
+#include "gate/open.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define HANDSHAKE_MS 30000
+#define SEND_MS 60000 /* for a client that does not read the last of what it gets */
+#define LINGER_MS 2000 /* for what a client still sends when it was answered already */
+#define ROUNDS 16 /* before others get their turn */
+#define READ_SIZE 65536u
+#define IN_MAX (HEAD_MAX + READ_SIZE)
+
+static struct list all = LIST_INIT(all);
+static unsigned count;
+static uint8_t scratch[READ_SIZE];
+
+static void opened_run(struct opened *o);
+
+static void opened_free(struct opened *o)
+{
+	if (o->session)
+		o->protocol->free(o);
+	end_fini(&o->ends[CLIENT]);
+	end_fini(&o->ends[SERVER]);
+	alarm_clear(&o->late);
+	alarm_clear(&o->again);
+	list_remove(&o->link);
+	count--;
+	free(o->program);
+	free(o);
+}
+
+void opened_abort(struct opened *o)
+{
+	o->dead = true;
+}
+
+void opened_end(struct opened *o)
+{
+	if (o->state == OPENED_ENDS)
+		return;
+	o->state = OPENED_ENDS;
+	alarm_set(&o->late, SEND_MS);
+}
+
+/* ---- beginning ---- */
+
+static void server_broken(struct opened *o, unsigned status, const char *why)
+{
+	o->broken_status = status;
+	snprintf(o->broken, sizeof(o->broken), "%.250s", why);
+	end_fini(&o->ends[SERVER]);
+}
+
+static void client_begin(struct opened *o)
+{
+	struct end *c = &o->ends[CLIENT];
+	struct err e = { 0 };
+
+	o->state = OPENED_CLIENT;
+	alarm_set(&o->late, HANDSHAKE_MS);
+	c->offer = end_is_http2(&o->ends[SERVER]) ? 'h' : '1';
+	if (end_tls_server(c, o->name, &e) < 0) {
+		log_warn("%s", err_line(&e).str);
+		opened_abort(o);
+	}
+}
+
+static void protocol_begin(struct opened *o)
+{
+	alarm_clear(&o->late);
+	o->state = OPENED_RUNS;
+	o->protocol = &h1_protocol;
+	o->protocol->begin(o);
+}
+
+static bool handshake_run(struct opened *o)
+{
+	struct err e = { 0 };
+	int r;
+
+	if (o->state == OPENED_SERVER) {
+		r = end_handshake(&o->ends[SERVER], &e);
+		if (r < 0)
+			server_broken(o, 502, err_line(&e).str);
+		if (r)
+			client_begin(o);
+		return r != 0;
+	}
+	r = end_handshake(&o->ends[CLIENT], &e);
+	if (r < 0)
+		opened_abort(o);
+	else if (r)
+		protocol_begin(o);
+	return r != 0;
+}
+
+/* ---- running ---- */
+
+/* What is there already, then what can be read. */
+static bool side_run(struct opened *o, enum side side)
+{
+	struct end *s = &o->ends[side];
+	size_t n = 0, used;
+	bool moved = false;
+
+	if (!o->protocol->wants(o, side))
+		return false;
+	if (s->in.len) {
+		used = o->protocol->take(o, side, s->in.p, s->in.len);
+		end_drop(&s->in, used);
+		moved = used > 0;
+		if (o->dead || o->state != OPENED_RUNS || !o->protocol->wants(o, side))
+			return moved;
+	}
+	if (s->in.len < IN_MAX)
+		n = end_read(s, scratch, sizeof(scratch));
+	if (n) {
+		used = s->in.len ? 0 : o->protocol->take(o, side, scratch, n);
+		buf_add(&s->in, scratch + used, n - used);
+		return true;
+	}
+	if (s->eof && !moved && !o->told[side]) {
+		o->told[side] = true;
+		o->protocol->ended(o, side);
+		return true;
+	}
+	return moved;
+}
+
+static bool running(struct opened *o)
+{
+	return !o->dead && o->state == OPENED_RUNS;
+}
+
+static bool round_run(struct opened *o)
+{
+	bool moved = false;
+
+	for (int side = CLIENT; side <= SERVER; side++) {
+		if (running(o) && o->ends[side].w.fd >= 0)
+			moved |= side_run(o, (enum side)side);
+		if (running(o))
+			o->protocol->pull(o);
+		end_flush(&o->ends[SERVER - side]);
+		end_flush(&o->ends[side]);
+	}
+	/* A server that cannot be written to may have answered. */
+	if (o->ends[CLIENT].broken)
+		opened_abort(o);
+	return moved;
+}
+
+/* Sends the rest, then waits for the client to see it: closing at once would take it away. */
+static bool ending_run(struct opened *o)
+{
+	struct end *c = &o->ends[CLIENT];
+
+	end_fini(&o->ends[SERVER]);
+	end_flush(c);
+	if (c->broken) {
+		opened_abort(o);
+		return false;
+	}
+	if (end_waiting(c))
+		return false;
+	if (!c->shut) {
+		end_shut(c);
+		alarm_set(&o->late, LINGER_MS);
+	}
+	if (end_read(c, scratch, sizeof(scratch)))
+		return true;
+	if (c->eof)
+		opened_abort(o);
+	return false;
+}
+
+static uint32_t events_of(struct opened *o, enum side side)
+{
+	struct end *s = &o->ends[side];
+	uint32_t out = end_waiting(s) && !s->shut ? EPOLLOUT : 0;
+
+	switch (o->state) {
+	case OPENED_SERVER:
+	case OPENED_CLIENT:
+		if ((int)o->state != (int)(side == SERVER ? OPENED_SERVER : OPENED_CLIENT))
+			return 0;
+		return s->wants_write ? EPOLLOUT : EPOLLIN;
+	case OPENED_RUNS:
+		if (o->protocol->wants(o, side) && !s->eof && s->in.len < IN_MAX) {
+			out |= s->wants_write ? EPOLLOUT : EPOLLIN;
+			/* There may be more that epoll knows nothing of. */
+			if (!s->blocked)
+				alarm_set(&o->again, 0);
+		}
+		break;
+	case OPENED_ENDS:
+		out |= side == CLIENT && s->shut ? EPOLLIN : 0;
+	}
+	/* That it closes its end is seen in any case. */
+	return out ? out : side == CLIENT ? (uint32_t)EPOLLET : 0;
+}
+
+static void opened_run(struct opened *o)
+{
+	bool moved = true;
+
+	for (unsigned i = 0; i < ROUNDS && moved && !o->dead; i++)
+		moved = o->state < OPENED_RUNS	  ? handshake_run(o)
+			: o->state == OPENED_RUNS ? round_run(o)
+						  : ending_run(o);
+	if (o->dead) {
+		opened_free(o);
+		return;
+	}
+	watch_set(&o->ends[CLIENT].w, events_of(o, CLIENT));
+	watch_set(&o->ends[SERVER].w, events_of(o, SERVER));
+	if (moved)
+		alarm_set(&o->again, 0);
+}
+
+static void client_ready(struct watch *w, uint32_t events)
+{
+	struct opened *o = container_of(w, struct opened, ends[CLIENT].w);
+
+	if (events & (EPOLLHUP | EPOLLERR)) {
+		o->gone = true;
+		if (o->ends[CLIENT].eof || o->state < OPENED_RUNS)
+			o->dead = true;
+	}
+	opened_run(o);
+}
+
+static void server_ready(struct watch *w, uint32_t events)
+{
+	(void)events;
+	opened_run(container_of(w, struct opened, ends[SERVER].w));
+}
+
+static void opened_again(struct alarm *a)
+{
+	opened_run(container_of(a, struct opened, again));
+}
+
+static void opened_late(struct alarm *a)
+{
+	struct opened *o = container_of(a, struct opened, late);
+
+	if (o->state == OPENED_SERVER) {
+		server_broken(o, 504, "TLS with the server takes too long");
+		client_begin(o);
+	} else {
+		opened_abort(o);
+	}
+	opened_run(o);
+}
+
+bool opened_new(const struct opened_options *x)
+{
+	struct opened *o = count < OPENED_MAX ? calloc(1, sizeof(*o)) : NULL;
+	struct err e = { 0 };
+
+	if (!o) {
+		close(x->server);
+		close(x->client);
+		return false;
+	}
+	count++;
+	list_append(&all, &o->link);
+	snprintf(o->name, sizeof(o->name), "%s", x->name ? x->name : ip_text(x->addr).str);
+	o->is_name = x->name != NULL;
+	o->addr = *x->addr;
+	o->port = x->port;
+	o->program = xstrndup(x->program, strlen(x->program));
+	o->tls = x->tls;
+	o->http2 = x->http2;
+	o->late.run = opened_late;
+	o->again.run = opened_again;
+	o->ends[CLIENT].w = (struct watch){ .fd = x->client, .ready = client_ready };
+	o->ends[SERVER].w = (struct watch){ .fd = x->server, .ready = server_ready };
+	o->state = OPENED_SERVER;
+	alarm_set(&o->late, HANDSHAKE_MS);
+	if (!o->tls)
+		protocol_begin(o);
+	else if (end_tls_client(&o->ends[SERVER], o->name, o->http2, &e) < 0) {
+		server_broken(o, 502, err_line(&e).str);
+		client_begin(o);
+	}
+	alarm_set(&o->again, 0);
+	return true;
+}

@@ -1,0 +1,139 @@
+/* Connections that the gate opens: it speaks HTTP with the client on one side and with the server
+ *on the other, and asks the policy about every request.
+ *
+ *	open.c      the pair of ends: handshakes, bytes, back-pressure, the end
+ *	request.c   what a request must be like; refusals
+ *	h1.c        HTTP/1 on both sides, WebSockets
+ *
+ * A connection of the client has exactly one of the server, which is made first; then the client is
+ * offered the protocol that the server has chosen. So both sides speak the same version, nothing is
+ * translated, and a connection lives and ends as it would without the gate. */
+#ifndef VIV_GATE_OPEN_H
+#define VIV_GATE_OPEN_H
+
+#include "gate/dns.h"
+#include "gate/http.h"
+#include "gate/tls.h"
+
+#define OPENED_MAX 2048
+
+enum side { CLIENT, SERVER };
+
+enum opened_state {
+	OPENED_SERVER, /* TLS with the server is being set up */
+	OPENED_CLIENT, /* with the client */
+	OPENED_RUNS,
+	OPENED_ENDS, /* what was put for the client is still sent to it */
+};
+
+struct opened;
+
+/* A version of HTTP. Every function may call opened_end() or opened_abort(); both only note it. */
+struct protocol {
+	/* Makes the session. */
+	void (*begin)(struct opened *o);
+	/* Takes some of what a side has sent: how many bytes. */
+	size_t (*take)(struct opened *o, enum side from, const uint8_t *p, size_t n);
+	/* May it be read from that side? */
+	bool (*wants)(struct opened *o, enum side from);
+	/* That side sends no more. Called once. */
+	void (*ended)(struct opened *o, enum side from);
+	/* Puts what is to be sent and was not put yet. */
+	void (*pull)(struct opened *o);
+	void (*free)(struct opened *o);
+};
+extern const struct protocol h1_protocol;
+
+struct opened {
+	struct list link;
+	struct end ends[2];
+	enum opened_state state;
+	char name[DNS_NAME_MAX]; /* or the text of an address */
+	bool is_name;
+	struct ip addr;
+	uint16_t port;
+	bool tls;
+	bool http2; /* the client offers it */
+	char *program;
+	bool told[2]; /* protocol->ended() was called */
+	bool gone; /* the client has closed its end */
+	bool dead; /* to be freed */
+	struct alarm late, again;
+	/* The server cannot be used: the status and the reason of every answer. */
+	unsigned broken_status;
+	char broken[256];
+	const struct protocol *protocol;
+	void *session; /* the protocol's */
+};
+
+/* Takes server and client: connected, not blocking. hello: what the client's first message was. */
+struct opened_options {
+	const char *name; /* NULL: an address */
+	const struct ip *addr;
+	uint16_t port;
+	const char *program;
+	bool tls, http2;
+	int server, client;
+};
+/* False: too many; both descriptors are closed. */
+bool opened_new(const struct opened_options *x);
+/* Nothing more is read; what was put for the client is sent, then it ends. */
+void opened_end(struct opened *o);
+/* The client must see that something is missing. */
+void opened_abort(struct opened *o);
+
+/* ---- exchange.c ---- */
+
+/* Bytes of a body on their way, through a filter if there is one. */
+struct pump {
+	struct scrub *filter;
+	struct buf rest; /* not taken by the filter yet */
+	bool busy, end;
+};
+/* Puts more (only when all before is done) and adds what comes out, until out has limit bytes. 1:
+ * all of it is there. 0: call pump_run() when there is room again. -1: it is damaged. */
+int must_check pump_put(struct pump *p, const void *data, size_t n, bool end, struct buf *out,
+			size_t limit, struct err *e);
+int must_check pump_run(struct pump *p, struct buf *out, size_t limit, struct err *e);
+
+/* A request and its response; zeroed at the beginning. */
+struct exchange {
+	struct secret_site site;
+	bool guarded; /* what comes back may have to be changed */
+	struct pump up, down;
+};
+
+struct refusal;
+/* Checks a request and makes it ready to be sent: false, and why not. A filter of its body changes
+ * the length, which is then not among the fields any more. */
+bool must_check exchange_request(struct exchange *x, struct opened *o, struct head *h,
+				 bool has_body, struct refusal *r);
+/* The same with the head of a response. False: it cannot be passed on. */
+bool must_check exchange_response(struct exchange *x, struct head *h, bool has_body, struct err *e);
+/* Of an interim response and of trailers. */
+void exchange_fields(struct exchange *x, struct head *h);
+/* The bytes of the server are those of another protocol from now on. */
+bool must_check exchange_tunnel(struct exchange *x, struct err *e);
+void trailers_check(struct head *h);
+void exchange_fini(struct exchange *x);
+
+/* ---- request.c ---- */
+
+/* A request that is answered here. */
+struct refusal {
+	unsigned status;
+	const char *code; /* for programs */
+	char message[512], remedy[256];
+	char rule[512]; /* the text of the rule; "": none */
+};
+
+/* May it be sent? */
+bool must_check request_check(struct opened *o, struct head *h, struct refusal *r);
+void refusal_set(struct refusal *r, unsigned status, const char *code, const char *fmt, ...)
+	printf_like(4, 5);
+/* The server's fault. */
+void refusal_server(struct opened *o, struct refusal *r);
+/* The head and the body of the answer. */
+void refusal_write(const struct refusal *r, struct head *h, struct buf *body);
+
+#endif

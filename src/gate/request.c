@@ -1,0 +1,181 @@
+/* What a request must be like to be sent on, and the answers to those that are not; see open.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsontext.h"
+#include "gate/open.h"
+
+void refusal_set(struct refusal *r, unsigned status, const char *code, const char *fmt, ...)
+{
+	va_list ap;
+
+	*r = (struct refusal){ .status = status, .code = code };
+	va_start(ap, fmt);
+	vsnprintf(r->message, sizeof(r->message), fmt, ap);
+	va_end(ap);
+}
+
+void refusal_server(struct opened *o, struct refusal *r)
+{
+	refusal_set(r, o->broken_status ? o->broken_status : 502, "bad_gateway", "%s: %s", o->name,
+		    o->broken);
+	if (r->status == 504)
+		r->code = "gateway_timeout";
+	if (strstr(o->broken, "certificate"))
+		snprintf(r->remedy, sizeof(r->remedy),
+			 "the operator can add a certificate authority with VIV_CA_FILE");
+}
+
+void refusal_write(const struct refusal *r, struct head *h, struct buf *body)
+{
+	static const struct {
+		unsigned status;
+		const char *reason;
+	} reasons[] = { { 400, "Bad Request" },		 { 403, "Forbidden" },
+			{ 414, "URI Too Long" },	 { 421, "Misdirected Request" },
+			{ 431, "Headers Too Large" },	 { 501, "Not Implemented" },
+			{ 502, "Bad Gateway" },		 { 504, "Gateway Timeout" },
+			{ 505, "Version Not Supported" } };
+	const char *mark = r->status == 403 ? "denied" : r->status < 500 ? "refused" : "failed";
+	char length[24];
+
+	buf_add_text(body, "{\"error\":{");
+	json_member_text(body, "code", r->code);
+	json_member_text(body, "rule", r->rule[0] ? r->rule : NULL);
+	json_member_text(body, "message", r->message);
+	json_member_text(body, "remedy", r->remedy[0] ? r->remedy : NULL);
+	buf_add_text(body, "}}\n");
+	h->status = r->status;
+	for (unsigned i = 0; i < ARRAY_LEN(reasons); i++)
+		if (reasons[i].status == r->status)
+			text_set(&h->reason, reasons[i].reason, strlen(reasons[i].reason));
+	snprintf(length, sizeof(length), "%zu", body->len);
+	/* These are few and right. */
+	(void)!head_add(h, "content-type", 12, "application/json", 16);
+	(void)!head_add(h, "content-length", 14, length, strlen(length));
+	(void)!head_add(h, "cache-control", 13, "no-store", 8);
+	(void)!head_add(h, "x-vivarium", 10, mark, strlen(mark));
+}
+
+/* ---- checks ---- */
+
+static bool host_check(struct opened *o, const struct head *h, struct refusal *r)
+{
+	uint16_t port = o->tls ? 443 : 80;
+	unsigned hosts;
+	const char *host = head_find(h, "host", &hosts);
+
+	if (hosts > 1 || (!hosts && !h->authority)) {
+		refusal_set(r, 400, "bad_request", "a request needs one Host");
+		return false;
+	}
+	if (h->scheme && strcmp(h->scheme, o->tls ? "https" : "http")) {
+		refusal_set(r, 400, "bad_request", "a URL of %s on a connection of %s", h->scheme,
+			    o->tls ? "https" : "http");
+		return false;
+	}
+	if ((host && !authority_is(host, o->name, o->port, port)) ||
+	    (h->authority && !authority_is(h->authority, o->name, o->port, port))) {
+		refusal_set(r, 421, "misdirected", "a request for %.200s on a connection to %s:%u",
+			    h->authority ? h->authority : host, o->name, o->port);
+		return false;
+	}
+	return true;
+}
+
+/* Headers by which some servers take another method or path than that of the request. */
+static const char *override_find(const struct head *h)
+{
+	static const char *const names[] = { "x-http-method-override", "x-http-method",
+					     "x-method-override", "x-original-url",
+					     "x-rewrite-url" };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
+		(void)head_find(h, names[i], &n);
+		if (n)
+			return names[i];
+	}
+	return NULL;
+}
+
+static void denied(struct refusal *r, struct opened *o, const struct head *h,
+		   const struct net_question *q, const struct decision *d)
+{
+	struct buf text = { 0 };
+
+	refusal_set(r, 403, "denied",
+		    d->verdict == VERDICT_ASK ? "%s %s://%s%.200s needs an approval"
+		    : d->rule		      ? "a rule denies %s %s://%s%.200s"
+					      : "no rule allows %s %s://%s%.200s",
+		    h->method, o->tls ? "https" : "http", o->name, h->target);
+	if (d->rule) {
+		rule_print(d->rule, &text);
+		snprintf(r->rule, sizeof(r->rule), "%.*s", (int)MIN(text.len, (size_t)500),
+			 (const char *)text.p);
+		buf_free(&text);
+	}
+	snprintf(r->remedy, sizeof(r->remedy), "the operator can add: allow net %.100s:%u %s %.80s",
+		 o->name, o->port, h->method, q->path);
+}
+
+/* Every way to read the path must be allowed: the worst answer counts. */
+static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r)
+{
+	static char path[TARGET_MAX + 1];
+	struct net_question q = { .name = o->is_name ? o->name : NULL,
+				  .addr = &o->addr,
+				  .port = o->port,
+				  .protocol = NET_WEB,
+				  .program = o->program,
+				  .method = h->method,
+				  .path = path };
+	bool opens = policy_opens(&settings.policy);
+	const char *odd = opens ? override_find(h) : NULL;
+
+	if (odd) {
+		refusal_set(r, 403, "denied",
+			    "the header %s would change what the rules are asked about", odd);
+		return false;
+	}
+	for (unsigned i = 0; i < (opens ? PATH_READINGS : 1); i++) {
+		struct decision d;
+
+		if (!path_read(h->target, i, path)) {
+			refusal_set(r, 400, "bad_request", "the path can be read in several ways");
+			return false;
+		}
+		d = policy_net(&settings.policy, &q);
+		if (d.verdict != VERDICT_ALLOW) {
+			denied(r, o, h, &q, &d);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool request_check(struct opened *o, struct head *h, struct refusal *r)
+{
+	const char *wrong;
+
+	if (!strcmp(h->method, "CONNECT") || !h->target) {
+		refusal_set(r, 400, "bad_request", "CONNECT is for proxies; this is the server");
+		return false;
+	}
+	wrong = target_wrong(h->target, h->method);
+	if (wrong) {
+		refusal_set(r, strlen(h->target) > TARGET_MAX ? 414 : 400, "bad_request", "%s",
+			    wrong);
+		return false;
+	}
+	if (!host_check(o, h, r) || !policy_ask(o, h, r))
+		return false;
+	if (o->broken_status) {
+		refusal_server(o, r);
+		return false;
+	}
+	return true;
+}
