@@ -46,7 +46,7 @@ static int spec_write(struct buf *b, struct run_options *o, bool run, bool idle,
 	if (mounts_absolute(o, e) < 0)
 		return -1;
 	if (!idle)
-		o->given |= 1ULL << SET_COMMAND;
+		o->given[SET_COMMAND] = true;
 	buf_add_text(b, "{");
 	if (o->name && run && !o->rm)
 		json_member_add(b, "update", "true");
@@ -139,19 +139,19 @@ static bool is_sayable(const struct run_options *o, char **words)
 void run_spec(struct run_options *o, char **words, struct buf *ret)
 {
 	struct run_mount mounts[SPEC_MAX_MOUNTS];
-	uint64_t given = o->given;
+	bool command = o->given[SET_COMMAND];
 	struct err e;
 
 	if (o->rm || !is_sayable(o, words))
 		return;
 	memcpy(mounts, o->mounts, sizeof(mounts));
 	if (mounts_absolute(o, &e) == 0) {
-		o->given |= 1ULL << SET_COMMAND;
+		o->given[SET_COMMAND] = true;
 		buf_add_text(ret, "{");
 		run_options_write(o, 0, ret);
 		buf_add_text(ret, "}");
 	}
-	o->given = given;
+	o->given[SET_COMMAND] = command;
 	memcpy(o->mounts, mounts, sizeof(mounts));
 }
 

@@ -16,6 +16,7 @@
 
 #define TIMEOUT_MS 2000
 #define TRIES 3
+#define TTL_MIN 1u
 #define TTL_MAX 60u
 #define TTL_NONE 5u /* of an answer that there is nothing */
 #define SOCKETS_MAX 1024
@@ -78,6 +79,20 @@ static void socket_state(void *arg, ares_socket_t fd, int in, int out)
 		sockets[i].ready = NULL;
 }
 
+/* The cell reads names of --add-host in its /etc/hosts. Their addresses stand for them before any
+ * other name gets to have one; those whose names no rule knows stay plain addresses. */
+static void hosts_bind(void)
+{
+	for (unsigned i = 0; i < settings.nhosts; i++) {
+		const struct ip *a = &settings.hosts[i].addr;
+		const char *name = settings.hosts[i].name;
+
+		if (policy_name(&settings.policy, name).verdict != VERDICT_DENY &&
+		    !names_find(a))
+			(void)names_bind(name, a, !ip_is_v4(a));
+	}
+}
+
 int lookup_init(struct err *e)
 {
 	struct ares_options o = { .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES,
@@ -105,6 +120,7 @@ int lookup_init(struct err *e)
 	if (r == ARES_SUCCESS)
 		r = ares_set_servers_ports(ares, settings.nservers ? nodes : NULL);
 	ares_alarm.run = ares_late;
+	hosts_bind();
 	return r == ARES_SUCCESS
 		       ? 0
 		       : err_set(e, ERR_FAILED, "cannot start the resolver: %s", ares_strerror(r));
@@ -247,8 +263,7 @@ static void asked(void *arg, int status, int timeouts, struct ares_addrinfo *inf
 	}
 	if (info)
 		ares_freeaddrinfo(info);
-	if (!x->f.n)
-		ttl = TTL_NONE;
+	ttl = x->f.n ? MAX(ttl, TTL_MIN) : TTL_NONE;
 	x->f.exists = status != ARES_ENOTFOUND;
 	if (status != ARES_SUCCESS && status != ARES_ENODATA && status != ARES_ENOTFOUND)
 		x->f.why = ares_strerror(status);

@@ -169,13 +169,13 @@ static const char *name_excess(const char *name, const struct rule *r)
 	if (!r || (r->net.kind != DEST_BELOW && r->net.kind != DEST_ANY) || names_has(name))
 		return NULL;
 	if (r->net.kind == DEST_BELOW && strlen(name) - strlen(r->net.name) > BELOW_MAX)
-		return "the part that a wildcard matches is too long";
+		return "too long below a wildcard";
 	if (now - last >= NEW_EACH_MS) {
 		tokens = MIN(tokens + (now - last) / NEW_EACH_MS, (int64_t)NEW_BURST);
 		last = now;
 	}
 	if (!tokens)
-		return "too many new names below wildcards in a short time";
+		return "too many new names below wildcards";
 	tokens--;
 	return NULL;
 }
@@ -235,8 +235,8 @@ static void question_begin(struct question *x)
 	excess = name_excess(x->q.name, d.rule);
 	if (excess) {
 		question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED,
-				"%s: %s; a rule with the name itself has no such bound", x->q.name,
-				excess);
+				"%s: %s; a rule with the name itself has no such bound", excess,
+				x->q.name);
 		return;
 	}
 	if (addrs ? !lookup_new(x->q.name, x->q.type == DNS_A, x->q.type == DNS_AAAA,

@@ -2,6 +2,7 @@
  * wire/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
+#include "keeper/gatenames.h"
 #include "keeper/keeper.h"
 
 #include <errno.h>
@@ -440,6 +441,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	if (status)
 		return status;
 	s->network = c->fds[FD_GATE] >= 0;
+	s->hosts = run_keep(o, cell_hosts(o, s->network));
+	s->search = run_keep(o, cell_search(o));
 	c->fds[FD_SPEC] = bootspec_write(s);
 	if (c->fds[FD_SPEC] == -E2BIG)
 		return err_set(e, ERR_FAILED, "the command and its environment are too long");

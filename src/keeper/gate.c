@@ -26,6 +26,7 @@
 
 #include "host/isolate.h"
 #include "keeper/gateca.h"
+#include "keeper/gatenames.h"
 #include "keeper/keeper.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
@@ -46,24 +47,6 @@ static unsigned quick, lines, pause_s = PAUSE_MIN;
 static bool lost; /* the kernel has yet to hear that a gate is gone */
 
 /* ---- settings ---- */
-
-/* The host's servers, as resolv.conf(5) has them. */
-static void servers_add(struct buf *to)
-{
-	FILE *f = fopen("/etc/resolv.conf", "re");
-	char line[512], addr[128], text[160];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		struct ip a;
-
-		if (sscanf(line, "nameserver %127s", addr) != 1 || !ip_parse(addr, &a))
-			continue;
-		snprintf(text, sizeof(text), "server %s\n", addr);
-		buf_add_text(to, text);
-	}
-	if (f)
-		fclose(f);
-}
 
 /* Where certificates of authorities are that the gate believes: the host's, which it finds itself
  * unless SSL_CERT_FILE names another file, and those of VIV_CA_FILE. */
@@ -89,7 +72,7 @@ static int settings_write(void)
 	struct buf text = { 0 };
 	int fd = memfd_create("gate", MFD_CLOEXEC);
 
-	servers_add(&text);
+	gate_names_add(keeper.o, &text);
 	trust_add(&text);
 	gate_ca_add(&text);
 	buf_add_text(&text, "\n");

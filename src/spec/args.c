@@ -185,7 +185,7 @@ static int env_file_take(void *arg, const char *text, struct err *e)
 
 	(void)e;
 	texts_add(&o->env_given, o->nenv_file++, run_keep_text(o, text));
-	o->given |= 1ULL << SET_ENV;
+	o->given[SET_ENV] = true;
 	return 0;
 }
 
@@ -193,12 +193,11 @@ static int env_file_take(void *arg, const char *text, struct err *e)
 static int word_option(struct run_options *o, enum setting_id id, const char *text, struct err *e)
 {
 	char ***list = (void *)((char *)o + settings[id].offset), **more;
+	const char *wrong = setting_word_wrong(id, text);
 	size_t n = 0;
 
-	if (id == SET_GROUP_ADD && !group_is_valid(text))
-		return err_set(e, ERR_USAGE,
-			       "--%s '%s' is neither the name of a group nor a number",
-			       run_opts[id].name, text);
+	if (wrong)
+		return err_set(e, ERR_USAGE, "--%s '%s' %s", run_opts[id].name, text, wrong);
 	while (*list && (*list)[n])
 		n++;
 	if ((double)n >= settings[id].max)
@@ -280,7 +279,7 @@ static void rule_add(struct run_options *o, const char *text)
 	rules[n] = run_keep_text(o, text);
 	rules[n + 1] = NULL;
 	o->policy = rules;
-	o->given |= 1ULL << SET_POLICY;
+	o->given[SET_POLICY] = true;
 }
 
 static void rules_add(struct run_options *o, const struct policy *p)
@@ -335,7 +334,7 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 {
 	switch (id) {
 	case SET_PIDS_LIMIT:
-		o->given |= 1ULL << SET_PIDS;
+		o->given[SET_PIDS] = true;
 		return number_option(o, SET_PIDS, run_opts[id].name, value, e);
 	case SET_ENV_FILE:
 		return env_file_read(value, env_file_take, o, e);
@@ -393,7 +392,7 @@ static int option_apply(struct run_options *o, enum setting_id id, const char *v
 	const struct setting *s = &settings[id];
 	void *member = (char *)o + s->offset;
 
-	o->given |= 1ULL << id;
+	o->given[id] = true;
 	switch (s->type) {
 	case SETTING_TEXT:
 	case SETTING_PATH:
@@ -443,8 +442,6 @@ static const struct {
 	  "them" },
 	{ "security-opt", "", "a cell's isolation cannot be loosened" },
 	{ "publish-all", "-P", "name the ports: -p HOSTPORT:CELLPORT" },
-	{ "dns", "", "a cell has no network yet except its own loopback" },
-	{ "add-host", "", "a cell has no network yet except its own loopback" },
 	{ "device", "", "a cell has no devices of the host" },
 	{ "gpus", "", "a cell has no devices of the host" },
 	{ "platform", "", "a cell runs the host's instruction set" },
@@ -564,6 +561,10 @@ static int options_agree(const struct run_options *o, struct err *e)
 	for (unsigned i = SET_HEALTH_CMD + 1; i <= SET_HEALTH_RETRIES && !o->health_command; i++)
 		if (run_is_given(o, i))
 			return err_set(e, ERR_USAGE, "--%s needs --health-cmd", run_opts[i].name);
+	if ((run_is_given(o, SET_DNS) || run_is_given(o, SET_DNS_SEARCH)) && !o->policy)
+		return err_set(e, ERR_USAGE,
+			       "--dns: the cell has no network" REMEDY
+			       "allow it some with --allow or --network");
 	if (o->labels.n > 64)
 		return err_set(e, ERR_USAGE, "a cell has at most 64 labels");
 	if (o->tty && !o->detach && !isatty(0) && !isatty(1) && !isatty(2))
@@ -591,7 +592,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		return ret;
 	if (i < argc) {
 		o->argv = argv + i;
-		o->given |= 1ULL << SET_COMMAND;
+		o->given[SET_COMMAND] = true;
 	}
 	return options_agree(o, e);
 }

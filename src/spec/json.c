@@ -159,11 +159,10 @@ static int words_read(struct run_options *o, enum setting_id id, const struct js
 	if ((s->flags & S_REQUIRED) && (!n || !*v->first->text))
 		return err_set(e, ERR_INVALID, "'%s' must begin with a program", name);
 	words = run_keep(o, xalloc((n + 1) * sizeof(*words)));
-	for (const struct json *w = v->first; w && id == SET_GROUP_ADD; w = w->next)
-		if (!group_is_valid(w->text))
-			return err_set(e, ERR_INVALID,
-				       "'%s' has neither the name of a group nor a number: '%.64s'",
-				       name, w->text);
+	for (const struct json *w = v->first; w; w = w->next)
+		if (setting_word_wrong(id, w->text))
+			return err_set(e, ERR_INVALID, "'%s': '%.64s' %s", name, w->text,
+				       setting_word_wrong(id, w->text));
 	for (const struct json *w = v->first; w; w = w->next)
 		words[i++] = run_keep_text(o, w->text);
 	words[n] = NULL;
@@ -358,8 +357,8 @@ static bool value_counts(enum setting_id id, const struct json *v)
 {
 	double n;
 
-	if (settings[id].type == SETTING_MOUNTS || id == SET_ULIMIT || id == SET_GROUP_ADD ||
-	    id == SET_PUBLISH)
+	if (settings[id].type == SETTING_MOUNTS || id == SET_ULIMIT ||
+	    (settings[id].flags & S_EACH))
 		return v->first != NULL;
 	if (settings[id].type == SETTING_FLAG)
 		return !strcmp(v->text, "true");
@@ -381,7 +380,7 @@ static int object_read(struct run_options *o, const struct json *v, const char *
 			if (value_read(o, id, m, name, e) < 0)
 				return -1;
 			if (value_counts(id, m))
-				o->given |= 1ULL << id;
+				o->given[id] = true;
 		} else if (*within || !setting_is_object(name)) {
 			return err_set(e, ERR_UNKNOWN_FIELD, "there is no field '%s'", name);
 		} else if (m->type != JSON_OBJECT) {

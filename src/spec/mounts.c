@@ -31,7 +31,7 @@ int mount_add(struct run_options *o, const char *option, struct run_mount m, str
 			       "at most %zu mounts" REMEDY "mount a directory above them instead",
 			       ARRAY_LEN(o->mounts));
 	o->mounts[o->nmounts++] = m;
-	o->given |= 1ULL << SET_MOUNT;
+	o->given[SET_MOUNT] = true;
 	return 0;
 }
 

@@ -34,7 +34,7 @@ struct run_mount {
 };
 
 struct run_options {
-	uint64_t given; /* by enum setting_id */
+	bool given[SETTINGS_COUNT];
 #define MEMBER_TEXT(m) const char *m;
 #define MEMBER_PATH(m) const char *m;
 #define MEMBER_FLAG(m) bool m;
@@ -76,11 +76,9 @@ struct run_options {
 	} tell;
 };
 
-_Static_assert(SETTINGS_COUNT <= 64, "struct run_options.given");
-
 static inline bool run_is_given(const struct run_options *o, enum setting_id id)
 {
-	return o->given & (1ULL << id);
+	return o->given[id];
 }
 
 /* Memory that o keeps; takes p, which may be NULL. NULL: there is none. */
@@ -125,6 +123,16 @@ int must_check ulimit_parse(const char *where, const char *name, const char *val
 unsigned run_ulimits(const struct run_options *o, struct ulimit ret[SPEC_ULIMITS]);
 /* A name for a group or its number? */
 bool group_is_valid(const char *text);
+/* What is wrong with a word of a list of them (hosts.c): "is not ..."; NULL: nothing. */
+const char *setting_word_wrong(enum setting_id id, const char *text);
+
+#define HOST_NAME_SIZE 254
+struct host_value {
+	char name[HOST_NAME_SIZE]; /* in lower case */
+	char addr[64];
+};
+/* NAME:ADDRESS, also with '=' or with brackets around the address. */
+bool host_parse(const char *text, struct host_value *ret);
 /* A number within the bounds of a setting? Else -1 with an error that names it as name. */
 int must_check setting_bounds(enum setting_id id, double v, const char *name, struct err *e);
 /* A name for a cell or a volume: letters, digits, '.', '_', '-'. */

@@ -71,6 +71,11 @@ SETTING(DENY, OWN, none, NULL, "deny", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "keep t
 SETTING(POLICY_FILE, OWN, none, NULL, "policy", 0, "FILE", 0, 0, S_PLACE, "read rules from a file (docs/policy.md)")
 SETTING(PUBLISH, WORDS, ports, "ports", "publish", 'p', "[ADDR:]HOSTPORT:CELLPORT", 0, 128, S_WARM | S_YAML | S_EACH,
 	"let programs on the host reach a port of the cell; ADDR is 127.0.0.1 unless given, HOSTPORT 0 any free port; /udp may follow")
+SETTING(ADD_HOST, WORDS, add_host, "add_host", "add-host", 0, "NAME:ADDRESS", 0, 64, S_PLACE | S_YAML | S_EACH,
+	"give a name an address, in /etc/hosts and in the cell's resolver; rules still decide what the cell may reach")
+SETTING(DNS, WORDS, dns, "dns", "dns", 0, "ADDRESS", 0, 8, S_PLACE | S_YAML | S_EACH, "ask this DNS server for the cell instead of the host's")
+SETTING(DNS_SEARCH, WORDS, dns_search, "dns_search", "dns-search", 0, "DOMAIN", 0, 6, S_PLACE | S_YAML | S_EACH,
+	"domain that the cell adds to short names; the host's own are not passed on")
 SETTING(PULL, OWN, none, NULL, "pull", 0, "WHEN", 0, 0, S_WARM, "accepted for docker's sake: missing or never; images come from 'viv image'")
 SETTING(INIT, OWN, none, NULL, "init", 0, NULL, 0, 0, S_WARM, "accepted for docker's sake: a cell always has an init that reaps processes")
 SETTING(WASM, PATH, wasm, "binfmt_wasm", "binfmt-wasm", 0, "COMMAND", 1, 400, 0,

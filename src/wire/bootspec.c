@@ -58,7 +58,8 @@ int bootspec_write(const struct bootspec *spec)
 {
 	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname) +
 		       string_size(spec->user) + string_size(spec->groups) +
-		       string_size(spec->wasm);
+		       string_size(spec->wasm) + string_size(spec->hosts) +
+		       string_size(spec->search);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
 	size_t layers = spec->nlayers * sizeof(struct layer_spec);
@@ -90,6 +91,8 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec.user = string_put(&w, spec->user);
 	wire->spec.groups = string_put(&w, spec->groups);
 	wire->spec.wasm = string_put(&w, spec->wasm);
+	wire->spec.hosts = string_put(&w, spec->hosts);
+	wire->spec.search = string_put(&w, spec->search);
 	list = (char **)(w.buf + sizeof(*wire));
 	wire->spec.argv = (char **)sizeof(*wire);
 	for (size_t i = 0; i < nargs; i++)
@@ -186,7 +189,10 @@ int bootspec_read(int fd, struct bootspec *out)
 	     list_fix(base, size, &s->argv, w->nargs) && list_fix(base, size, &s->envp, w->nenvs) &&
 	     string_fix(base, size, &s->workdir) && string_fix(base, size, &s->hostname) &&
 	     string_fix(base, size, &s->user) && string_fix(base, size, &s->groups) &&
-	     string_fix(base, size, &s->wasm);
+	     string_fix(base, size, &s->wasm) && string_fix(base, size, &s->hosts) &&
+	     string_fix(base, size, &s->search) &&
+	     (!s->hosts || strlen(s->hosts) <= SPEC_HOSTS_MAX) &&
+	     (!s->search || strlen(s->search) <= SPEC_SEARCH_MAX);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
 		     string_fix(base, size, &s->mounts[i].kind) && disk_ok(s, &s->mounts[i].disk);

@@ -27,6 +27,8 @@
 #define FD_MOUNTS 7
 
 #define SPEC_MAX_MOUNTS 32
+#define SPEC_HOSTS_MAX 24576
+#define SPEC_SEARCH_MAX 2048
 #define SPEC_MAX_ARGS 65536
 #define SPEC_MAX_LAYERS 16384 /* sealed ones, of all disks together */
 #define SPEC_FDS 640 /* numbers below it are for what viv gives; it may be more */
@@ -116,6 +118,8 @@ struct bootspec {
 	uint32_t user_uid,
 		user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
 	bool network; /* FD_GATE is there */
+	const char *hosts; /* lines for /etc/hosts, or NULL; at most SPEC_HOSTS_MAX bytes */
+	const char *search; /* domains for /etc/resolv.conf, or NULL; at most SPEC_SEARCH_MAX */
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */

@@ -66,7 +66,7 @@ int main(void)
 		for (size_t k = 0; k < n; k++)
 			text[k] = was[k] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
 		got = etc_hosts_complete(text, n, room);
-		good = good && got >= n && got <= room && got - n <= ETC_HOSTS_ADD &&
+		good = good && got >= n && got <= room && got - n <= etc_hosts_room() &&
 		       !memcmp(text, was, n);
 		free(text);
 		free(was);

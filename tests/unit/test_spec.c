@@ -261,7 +261,8 @@ static bool is_cold(unsigned id)
 						SET_WASM,      SET_CHANGES,	SET_TRACE,
 						SET_FAST,      SET_GROUP_ADD,	SET_ULIMIT,
 						SET_READ_ONLY, SET_NETWORK,	SET_ALLOW,
-						SET_DENY,      SET_POLICY_FILE, SET_POLICY };
+						SET_DENY,      SET_POLICY_FILE, SET_POLICY,
+						SET_ADD_HOST,  SET_DNS,		SET_DNS_SEARCH };
 
 	for (unsigned i = 0; i < ARRAY_LEN(cold); i++)
 		if (cold[i] == id)
@@ -282,7 +283,7 @@ static void warm_by_model(void)
 		for (unsigned n = (unsigned)random() % 4; n; n--) {
 			unsigned id = (unsigned)random() % RUN_NOPTS;
 
-			o.given |= 1ULL << id;
+			o.given[id] = true;
 			cold |= is_cold(id);
 		}
 		wrong += run_fits_warm(&o) == cold;
@@ -312,6 +313,18 @@ int main(void)
 	refused("{\"ulimits\":{\"core\":\"18446744073709551616\"}}", "invalid");
 	refused("{\"group_add\":[\"a,b\"]}", "invalid");
 	refused("{\"group_add\":\"a\"}", "wrong_type");
+	refused("{\"add_host\":[\"db\"]}", "invalid");
+	refused("{\"add_host\":[\"db:1.2.3\"]}", "invalid");
+	refused("{\"add_host\":[\"a..b:1.2.3.4\"]}", "invalid");
+	refused("{\"add_host\":[\"a b:1.2.3.4\"]}", "invalid");
+	refused("{\"dns\":[\"one\"]}", "invalid");
+	refused("{\"dns_search\":[\".\"]}", "invalid");
+	refused("{\"dns_search\":[\"a b\"]}", "invalid");
+	struct host_value h;
+	ok(host_parse("Db.Org:[fd00::1]", &h) && !strcmp(h.name, "db.org") &&
+		   !strcmp(h.addr, "fd00::1") && host_parse("a:::1", &h) &&
+		   !strcmp(h.addr, "::1") && host_parse("a=1.2.3.4", &h) && !host_parse("a:", &h),
+	   "forms of --add-host");
 	refused("{\"read_only\":1}", "wrong_type");
 	refused("{\"limits\":{\"memory\":-1}}", "wrong_type");
 	refused("{\"limits\":{\"memory\":1.5}}", "wrong_type");

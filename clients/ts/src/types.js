@@ -54,6 +54,9 @@
  * @property {string} [s3_endpoint] server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)
  * @property {string} [hostname] host name of the cell (default: cell)
  * @property {string[]} [ports] let programs on the host reach a port of the cell; ADDR is 127.0.0.1 unless given, HOSTPORT 0 any free port; /udp may follow
+ * @property {string[]} [add_host] give a name an address, in /etc/hosts and in the cell's resolver; rules still decide what the cell may reach
+ * @property {string[]} [dns] ask this DNS server for the cell instead of the host's
+ * @property {string[]} [dns_search] domain that the cell adds to short names; the host's own are not passed on
  * @property {string} [binfmt_wasm] program in the cell that runs WebAssembly modules (default: node's WASI)
  * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
  * @property {boolean} [tty] give the command a terminal, or fail without one

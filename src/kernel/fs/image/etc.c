@@ -230,13 +230,21 @@ static bool hosts_has(const char *text, size_t len, const char *name)
 	return false;
 }
 
+#define HOSTS_ADD 256
+
+size_t etc_hosts_room(void)
+{
+	return HOSTS_ADD + (cell.spec.hosts ? strlen(cell.spec.hosts) : 0);
+}
+
 size_t etc_hosts_complete(char *buf, size_t len, size_t size)
 {
 	static const char v4[] = "127.0.0.1\tlocalhost\n",
 			  v6[] = "::1\tlocalhost ip6-localhost ip6-loopback\n";
 	const char *own = cell_hostname();
 	bool local = hosts_has(buf, len, "localhost"), named = hosts_has(buf, len, own);
-	char add[ETC_HOSTS_ADD];
+	const char *more = cell.spec.hosts ? cell.spec.hosts : "";
+	char add[HOSTS_ADD];
 	int n = 0;
 
 	/* A line of its own for the cell's name, or its canonical name would be localhost. */
@@ -245,13 +253,15 @@ size_t etc_hosts_complete(char *buf, size_t len, size_t size)
 	if (!local)
 		n += snprintf(add + n, sizeof(add) - (size_t)n, "%s", v4);
 	if (!named && strcmp(own, "localhost"))
-		n += snprintf(add + n, sizeof(add) - (size_t)n, "127.0.0.1\t%.64s\n", own);
+		n += snprintf(add + n, sizeof(add) - (size_t)n, "%s\t%.64s\n",
+			      cell.spec.network ? "198.19.255.2" : "127.0.0.1", own);
 	if (!local)
 		n += snprintf(add + n, sizeof(add) - (size_t)n, "%s", v6);
-	if ((local && named) || (size_t)n > size - len)
+	if ((local && named && !*more) || (size_t)n + strlen(more) > size - len)
 		return len;
 	memcpy(buf + len, add, (size_t)n);
-	return len + (size_t)n;
+	memcpy(buf + len + n, more, strlen(more));
+	return len + (size_t)n + strlen(more);
 }
 
 static int make_hosts(char *buf, size_t size)
@@ -267,7 +277,10 @@ static int make_hostname(char *buf, size_t size)
 static int make_resolv_conf(char *buf, size_t size)
 {
 	if (cell.spec.network)
-		return text(buf, size, "nameserver 198.19.255.1\n");
+		return snprintf(buf, size, "nameserver 198.19.255.1\n%s%s%s",
+				cell.spec.search ? "search " : "",
+				cell.spec.search ? cell.spec.search : "",
+				cell.spec.search ? "\n" : "");
 	return text(buf, size, "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n");
 }
 

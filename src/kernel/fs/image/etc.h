@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-#define ETC_TEXT_MAX 4096
+#define ETC_TEXT_MAX 28672 /* --add-host can have that much to say */
 
 struct etc_file {
 	const char *name; /* below /etc, at most in one directory */
@@ -14,9 +14,10 @@ struct etc_file {
 };
 
 /* Adds what an image's own /etc/hosts lacks to the len bytes in buf, which has room for size: lines
- * for localhost and for the cell's name. At most ETC_HOSTS_ADD bytes; the new length. */
+ * for localhost, for the cell's name, and those of --add-host. At most etc_hosts_room() bytes; the
+ * new length. */
 size_t etc_hosts_complete(char *buf, size_t len, size_t size);
-#define ETC_HOSTS_ADD 256
+size_t etc_hosts_room(void);
 
 extern const struct etc_file etc_files[];
 extern const unsigned etc_file_count;

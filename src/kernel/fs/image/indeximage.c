@@ -8,8 +8,8 @@
  * A few files belong to the cell and not to its image (etc.c: hosts, hostname, resolv.conf):
  * whatever file or link the image has there, the cell's is shown, as container engines do. The
  * image's own lines of hosts are kept, and those that a cell needs are added; a file of more than
- * HOSTS_MAX bytes is left alone. Made, too, are the directories that every cell has something
- * mounted on. All of them are part of what the layer stands on, so what a guest makes of them is
+ * HOSTS_MAX bytes is left alone. Made, too, are /etc, and the directories that every cell has
+ * something mounted on. All of them are part of what the layer stands on, so what a guest makes of them is
  * kept like any other change.
  *
  * Left out: two names of one file in the image are two files once one of them is changed. */
@@ -39,14 +39,16 @@ struct xnode {
 };
 
 /* Their numbers follow those of the files. */
-static const char *const made_dirs[] = { "dev", "proc", "sys" };
+static const char *const made_dirs[] = { "dev", "proc", "sys", "etc" };
+#define MADE_ETC 3
 #define MADE_DIR_INO (MADE_INO + 1024)
 
 struct indeximage {
 	struct image img; /* first */
 	int dir_fd;
 	struct index ix;
-	uint32_t etc; /* the node of /etc; UINT32_MAX: there is none */
+	uint32_t etc; /* the node of /etc, or ETC_MADE; UINT32_MAX: there is none */
+#define ETC_MADE (UINT32_MAX - 1)
 	char *hosts; /* a blob of hosts_size; NULL: not made */
 	size_t hosts_len, hosts_size;
 };
@@ -138,6 +140,8 @@ static bool made_takes(struct indeximage *xi, uint32_t dir, const char *name, si
 
 	if (dir != xi->etc || made_find(name, len) < 0)
 		return false;
+	if (dir == ETC_MADE)
+		return true;
 	r = index_lookup(&xi->ix, dir, name, len, &num, NULL);
 	if (r == -ENOENT)
 		return true;
@@ -192,7 +196,7 @@ static int made_dir_new(struct indeximage *xi, int which, struct xnode **ret_)
 	if (!x)
 		return -ENOMEM;
 	x->made = x->made_dir = true;
-	x->num = UINT32_MAX;
+	x->num = which == MADE_ETC ? ETC_MADE : UINT32_MAX;
 	x->n.ino = MADE_DIR_INO + (unsigned)which;
 	x->n.mode = S_IFDIR | 0755;
 	x->n.nlink = 2;
@@ -213,7 +217,8 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 	uint32_t num;
 	int r;
 
-	if (d->made)
+	if (d->made && (!d->made_dir || d->num != ETC_MADE ||
+			!made_takes(xi, d->num, name, len)))
 		return -ENOENT;
 	if (made_takes(xi, d->num, name, len)) {
 		r = made_new(xi, name, len, &x);
@@ -237,9 +242,9 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 	struct index_entry e;
 	int r = 0;
 
-	if (xnode_of(dir)->made)
+	if (xnode_of(dir)->made && num != ETC_MADE)
 		return 0;
-	for (i = 0; (r = index_entry(&xi->ix, num, i, &e)) == 0; i++) {
+	for (i = 0; num != ETC_MADE && (r = index_entry(&xi->ix, num, i, &e)) == 0; i++) {
 		uint64_t ino = (uint64_t)e.node + 1;
 		unsigned dtype = e.dtype;
 
@@ -250,7 +255,7 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 		if (!sink->emit(sink, e.name, e.len, ino, dtype))
 			return 0;
 	}
-	if (r != -ENOENT)
+	if (r != -ENOENT && num != ETC_MADE)
 		return broken(r);
 	for (i = 0; num == 0 && i < ARRAY_LEN(made_dirs); i++)
 		if (made_dir_find(xi, 0, made_dirs[i], strlen(made_dirs[i])) >= 0 &&
@@ -263,7 +268,8 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 		uint32_t there;
 
 		if (made_find(name, len) < 0 ||
-		    index_lookup(&xi->ix, num, name, len, &there, NULL) == 0)
+		    (num != ETC_MADE &&
+		     index_lookup(&xi->ix, num, name, len, &there, NULL) == 0))
 			continue;
 		if (!sink->emit(sink, name, len, MADE_INO + i, S_IFREG >> 12))
 			return 0;
@@ -416,7 +422,7 @@ static void hosts_make(struct indeximage *xi)
 	    index_node(&xi->ix, num, &in) < 0 || !S_ISREG(in.mode) || !in.size ||
 	    in.size > HOSTS_MAX || xnode_new(xi, num, &x) < 0)
 		return;
-	xi->hosts_size = in.size + ETC_HOSTS_ADD;
+	xi->hosts_size = in.size + etc_hosts_room();
 	xi->hosts = blob_new(xi->hosts_size);
 	fd = indeximage_open(&xi->img, &x->n);
 	if (xi->hosts && fd >= 0)
@@ -458,8 +464,9 @@ int indeximage_new(int dir_fd, struct image **ret_)
 		return r;
 	}
 	xi->img.root = &root->n;
-	if (index_lookup(&xi->ix, 0, "etc", 3, &xi->etc, NULL) < 0)
-		xi->etc = UINT32_MAX;
+	r = index_lookup(&xi->ix, 0, "etc", 3, &xi->etc, NULL);
+	if (r < 0)
+		xi->etc = r == -ENOENT ? ETC_MADE : UINT32_MAX;
 	else
 		hosts_make(xi);
 	*ret_ = &xi->img;
