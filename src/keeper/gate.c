@@ -33,7 +33,7 @@
 
 #define LONG_NS (60 * NSEC_PER_SEC) /* a gate that lasts as long has not failed at once */
 #define QUICK_MAX 10 /* others in a row: then there is none for a while */
-#define PAUSE_MIN 5u /* seconds, doubled each time */
+#define PAUSE_MIN 10u /* seconds, doubled each time */
 #define PAUSE_MAX 320u
 #define LINES_MAX 20 /* that a gate may write to its standard error */
 

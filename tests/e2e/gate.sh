@@ -7,6 +7,14 @@ world_web
 world_plain
 
 gate_pid() { descendants | awk '$2 ~ /viv-gate/ { print $1 }'; }
+# At the return its keeper knows: it has reaped it.
+gate_kill() {
+	local g
+	g=$(gate_pid)
+	kill -9 "$g"
+	soon test ! -e "/proc/$g"
+	pause_for 0.1
+}
 # A cell with vivd that has used its network, so that there is a gate. Options of viv create follow the name.
 cell_up() { # name, options...
 	own_vivd
@@ -51,4 +59,86 @@ locked_in() {
 	! grep ' .wx' "/proc/$g/maps"
 }
 check 'the gate is locked in @r' locked_in
+
+# A connection that was handed over is the kernel's; one that the gate holds is reset; so is one that is being looked up for.
+crash() {
+	mkfifo in
+	viv --allow good.org --allow 'tcp.org:7 tcp' -- python3 -uc '
+import socket
+def line(s):
+    s.sendall(b"echo\n")
+    return s.recv(100).decode().strip()
+passed = socket.create_connection(("tcp.org", 7))
+held = socket.create_connection(("good.org", 443))
+print(line(passed))
+input()
+print(line(passed))
+try:
+    print(held.recv(1))
+except OSError as e:
+    print(e.strerror)
+print(line(socket.create_connection(("tcp.org", 7))))
+print(line(passed))' <in >out &
+	exec 3>in
+	soon grep -q echo out
+	kill -9 "$(gate_pid)"
+	echo >&3
+	exec 3>&-
+	wait $!
+	is "$(cat out)" $'echo\necho\nConnection reset by peer\necho\necho'
+}
+check 'a gate that is killed takes only what it held with it @r' crash
+
+# Gates that end again and again: the cell goes on without a network, and has one again later.
+again_and_again() {
+	local i
+	cell_up c --allow '93.184.216.36:7 tcp'
+	for ((i = 0; i < 10; i++)); do
+		gate_kill
+		((i == 9)) || v exec c -- bash -c 'exec 3<>/dev/tcp/93.184.216.36/7'
+	done
+	exits 1 v exec c -- bash -c 'exec 3<>/dev/tcp/93.184.216.36/7'
+	like "$(cat err)" '*Network is unreachable*'
+	is "$(gate_pid)" '' 'no gate'
+	like "$(v events --since 0 --no-follow)" '*viv-gate ends again and again; the cell has no network for 10 seconds*'
+	is "$(v exec c -- echo still here)" 'still here'
+	soon v exec c -- bash -c 'exec 3<>/dev/tcp/93.184.216.36/7' 2>/dev/null
+	hello c
+}
+check 'gates that end again and again are given a rest @r' again_and_again
+
+with_its_cell() {
+	local viv_pid g
+	# viv run is killed.
+	"$VIV" run --allow good.org -- sh -c 'getent hosts good.org; sleep 1000' >out 2>&1 &
+	viv_pid=$!
+	soon grep -q good.org out
+	g=$(gate_pid)
+	[[ -n $g ]]
+	kill -9 "$viv_pid"
+	soon gone "$g"
+	wait "$viv_pid" || true
+	# The cell ends.
+	viv --allow good.org -- getent hosts good.org
+	is "$(gate_pid)" ''
+	# The keeper is killed.
+	cell_up c
+	g=$(gate_pid)
+	kill -9 "$(ps -o ppid= -p "$g")"
+	soon gone "$g"
+	# vivd is killed: it stays.
+	v start c
+	hello c
+	g=$(gate_pid)
+	kill -9 "$(pid_of)"
+	pause_for 0.3
+	hello c
+	is "$(gate_pid)" "$g" 'the same gate'
+	# The gate is stopped, and the cell removed.
+	kill -STOP "$g"
+	v rm -f c
+	soon gone "$g"
+}
+check 'a gate ends with its cell and its keeper, not with vivd @r' with_its_cell
+
 world_end
