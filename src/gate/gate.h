@@ -136,6 +136,8 @@ bool lookup_raw(const char *name, uint16_t type, raw_fn *fn, void *arg);
 /* The address that stands for a name from now on: real if no other name has it, else one of
  * 198.18.0.0/15 or of fd7a:7669:7600::/64. NULL: there are too many. */
 const struct ip *names_bind(const char *name, const struct ip *real, bool v6);
+/* At the start: what the gate before this one has bound. */
+void names_restore(void);
 /* The name that an address stands for; NULL: none. */
 const char *names_find(const struct ip *a);
 /* Does any address stand for this name? */

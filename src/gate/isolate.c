@@ -56,9 +56,10 @@ static int isolate_stage_rlimits(void)
 		int which;
 		rlim_t max;
 	} limits[] = {
-		{ RLIMIT_NOFILE, FILES_MAX }, { RLIMIT_CORE, 0 },	   { RLIMIT_FSIZE, 0 },
-		{ RLIMIT_NPROC, 0 },	      { RLIMIT_MSGQUEUE, 0 },	   { RLIMIT_MEMLOCK, 0 },
-		{ RLIMIT_SIGPENDING, 16 },    { RLIMIT_STACK, STACK_MAX },
+		{ RLIMIT_NOFILE, FILES_MAX },	  { RLIMIT_CORE, 0 },
+		{ RLIMIT_FSIZE, GATE_NAMES_MAX }, { RLIMIT_NPROC, 0 },
+		{ RLIMIT_MSGQUEUE, 0 },		  { RLIMIT_MEMLOCK, 0 },
+		{ RLIMIT_SIGPENDING, 16 },	  { RLIMIT_STACK, STACK_MAX },
 #ifndef __SANITIZE_ADDRESS__ /* whose own memory is terabytes, most of it never used */
 		{ RLIMIT_DATA, DATA_MAX },
 #endif

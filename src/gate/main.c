@@ -16,6 +16,7 @@ static int files_read(struct err *e)
 {
 	if (settings_read(GATE_FD_SETTINGS, e) < 0 || lookup_init(e) < 0)
 		return -1;
+	names_restore();
 	tls_start();
 	close(GATE_FD_SETTINGS);
 	return 0;

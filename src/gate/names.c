@@ -1,16 +1,23 @@
-/* Which address stands for which name. A binding is made once and stays for the gate's life: what a
- * program was told stays true, and no name can be moved to an address that means another.
+/* Which address stands for which name. A binding is made once and stays for the cell's life: what a
+ * program was told stays true, and no name can be moved to an address that means another. Each is
+ * written to a memory file of the keeper's, as a line "ADDRESS NAME", and the gate after this one
+ * begins with them. A gate that was broken into can have written anything there: it is read as
+ * such. What it could say is which name an address stands for, and the policy is asked about names.
  *
  * Two tables of one set of entries, by name and family and by address; open addressing, as nothing
  * is ever removed. Their hash has a key of its own, drawn at the start: the names are a guest's. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "gate/gate.h"
 
 #define SLOTS (NAMES_MAX * 2) /* a power of two */
+#define NAME_LEN 254
 
 struct binding {
 	char *name;
@@ -94,9 +101,9 @@ static struct ip addr_make(bool v6)
 /* Does the address mean something in the cell itself, or could it be made? */
 static bool addr_is_ours(const struct ip *a)
 {
-	static const char *const texts[] = { "0.0.0.0/8", "127.0.0.0/8", "198.18.0.0/15",
-					     "224.0.0.0/3", "::/127", "fd7a:7669:7600::/48",
-					     "fe80::/10", "ff00::/8" };
+	static const char *const texts[] = { "0.0.0.0/8",   "127.0.0.0/8", "198.18.0.0/15",
+					     "224.0.0.0/3", "::/127",	   "fd7a:7669:7600::/48",
+					     "fe80::/10",   "ff00::/8" };
 	struct ip_range r;
 
 	for (unsigned i = 0; i < ARRAY_LEN(texts); i++)
@@ -111,10 +118,86 @@ bool names_has(const char *name)
 	return *name_slot(name, false) || *name_slot(name, true);
 }
 
+static struct binding *binding_add(const char *name, size_t n, const struct ip *a, bool v6)
+{
+	struct binding *b = &bindings[count];
+
+	b->addr = *a;
+	b->v6 = v6;
+	b->name = xstrndup(name, n);
+	count++;
+	*addr_slot(a) = *name_slot(b->name, v6) = count;
+	return b;
+}
+
+/* ---- over the end of a gate ---- */
+
+static bool keeping = true; /* false: there is no file, or it is full */
+
+/* #syscalls: write */
+static void binding_keep(const struct binding *b)
+{
+	char line[NAME_LEN + 64];
+	int n = snprintf(line, sizeof(line), "%s %s\n", ip_text(&b->addr).str, b->name);
+
+	/* A part of a line would be taken for a whole one. */
+	keeping = keeping && write(GATE_FD_NAMES, line, (size_t)n) == n;
+}
+
+/* As dns.c reads them, so that what is looked up is what is shown. */
+static bool name_is_plain(const char *name, size_t n)
+{
+	return n && n < NAME_LEN && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == n;
+}
+
+static void line_take(char *line)
+{
+	char *name = strchr(line, ' ');
+	struct ip a;
+	bool v6;
+
+	if (!name)
+		return;
+	*name++ = '\0';
+	if (!ip_parse(line, &a) || !name_is_plain(name, strlen(name)) || count == NAMES_MAX)
+		return;
+	v6 = !ip_is_v4(&a);
+	if (!*addr_slot(&a) && !*name_slot(name, v6))
+		(void)binding_add(name, strlen(name), &a, v6);
+}
+
+void names_restore(void)
+{
+	char text[NAME_LEN + 64];
+	size_t n = 0;
+	ssize_t got;
+
+	/* One line at a time; what is too long for one is none. */
+	while ((got = read(GATE_FD_NAMES, text + n, sizeof(text) - 1 - n)) > 0) {
+		char *line = text, *end;
+
+		n += (size_t)got;
+		text[n] = '\0';
+		tables_make();
+		while ((end = memchr(line, '\n', n - (size_t)(line - text)))) {
+			*end = '\0';
+			line_take(line);
+			line = end + 1;
+		}
+		n -= (size_t)(line - text);
+		memmove(text, line, n);
+		if (n == sizeof(text) - 1)
+			break;
+	}
+	keeping = got == 0;
+	/* Those that were given out by the gate before are taken, and passed over. */
+}
+
 const struct ip *names_bind(const char *name, const struct ip *real, bool v6)
 {
 	uint32_t *slot;
 	struct binding *b;
+	struct ip a;
 
 	tables_make();
 	slot = name_slot(name, v6);
@@ -122,15 +205,11 @@ const struct ip *names_bind(const char *name, const struct ip *real, bool v6)
 		return &bindings[*slot - 1].addr;
 	if (count == NAMES_MAX)
 		return NULL;
-	b = &bindings[count];
-	b->addr = *real;
-	if (addr_is_ours(real))
-		b->addr = addr_make(v6);
-	while (*addr_slot(&b->addr))
-		b->addr = addr_make(v6);
-	b->name = xstrndup(name, strlen(name));
-	b->v6 = v6;
-	*addr_slot(&b->addr) = *slot = ++count;
+	a = addr_is_ours(real) ? addr_make(v6) : *real;
+	while (*addr_slot(&a))
+		a = addr_make(v6);
+	b = binding_add(name, strlen(name), &a, v6);
+	binding_keep(b);
 	return &b->addr;
 }
 

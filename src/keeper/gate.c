@@ -44,6 +44,7 @@ static struct source pausing = { .fd = -1 }; /* a timer: no gate is started befo
 static pid_t gate_pid;
 static int64_t last_start;
 static unsigned quick, lines, pause_s = PAUSE_MIN;
+static int bound = -1; /* a memory file that each gate reads and adds to */
 static bool lost; /* the kernel has yet to hear that a gate is gone */
 
 /* ---- settings ---- */
@@ -192,7 +193,7 @@ static void gate_ended(struct source *s, uint32_t events)
 /* Its descriptors (wire/gate.h); borrowed. 0 or -errno. */
 static int gate_spawn(int program, int null, int text, int err_pipe)
 {
-	int fds[] = { null, null, err_pipe, channel.fd, text, -1 };
+	int fds[] = { null, null, err_pipe, channel.fd, text, -1, bound };
 	struct isolate_spawn spawn = { .program_fd = program,
 				       .gate = true,
 				       .fds = fds,
@@ -218,6 +219,10 @@ static void gate_start(void)
 
 	last_start = clock_mono();
 	lines = 0;
+	if (bound < 0)
+		bound = memfd_create("names", MFD_CLOEXEC);
+	if (bound >= 0)
+		lseek(bound, 0, SEEK_SET);
 	if (program >= 0 && text >= 0 && null >= 0 && pipe2(pipes, O_CLOEXEC | O_NONBLOCK) == 0) {
 		err = gate_spawn(program, null, text, pipes[1]);
 		if (!err && source_add(&said, pipes[0], EPOLLIN, gate_said) == 0)

@@ -33,6 +33,8 @@
 #define GATE_FD_CHANNEL 3 /* this */
 #define GATE_FD_SETTINGS 4 /* read at the start, then closed */
 #define GATE_FD_CONTROL 5 /* to the keeper */
+#define GATE_FD_NAMES 6 /* which address stands for which name, from one gate to the next */
+#define GATE_NAMES_MAX (24u << 20) /* bytes of that */
 
 #define GATE_BYTES 16384
 #define GATE_FIRST_MAX 65536
