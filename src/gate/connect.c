@@ -42,6 +42,7 @@ struct conn {
 	char program[GATE_PROGRAM_MAX];
 	uint16_t port;
 	struct lookup *lookup;
+	struct ip asked; /* the address that the program used */
 	struct ip addrs[DNS_ADDRS_MAX];
 	unsigned n, at;
 	struct watch w; /* its socket */
@@ -354,6 +355,30 @@ static void conn_try(struct conn *c)
 		  strerror(c->err));
 }
 
+/* Those of the family that the program chose, the very address first; others only if there are
+ * none.
+ */
+static void addrs_choose(struct conn *c)
+{
+	bool v4 = ip_is_v4(&c->asked);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		struct ip a = c->addrs[i];
+
+		if (ip_is_v4(&a) != v4)
+			continue;
+		c->addrs[i] = c->addrs[n];
+		c->addrs[n++] = a;
+		if (!memcmp(&a, &c->asked, sizeof(a))) {
+			c->addrs[n - 1] = c->addrs[0];
+			c->addrs[0] = a;
+		}
+	}
+	if (n)
+		c->n = n;
+}
+
 static void conn_found(void *arg, const struct ip *addrs, unsigned n, uint32_t ttl, bool exists,
 		       const char *why)
 {
@@ -375,8 +400,10 @@ static void conn_found(void *arg, const struct ip *addrs, unsigned n, uint32_t t
 		conn_fail(c, EACCES, "%s is at %s, which is %s: a rule must list that address",
 			  c->name, ip_text(&addrs[0]).str,
 			  ip_special(&addrs[0], NULL) ? ip_special(&addrs[0], NULL) : "denied");
-	else
+	else {
+		addrs_choose(c);
 		conn_try(c);
+	}
 }
 
 /* ---- deciding ---- */
@@ -434,6 +461,7 @@ void connect_begin(const struct gate_msg *m)
 	c->w.fd = -1;
 	c->late.run = conn_late;
 	c->port = m->port;
+	c->asked = a;
 	c->err = EHOSTUNREACH;
 	list_append(&slots[m->id % SLOTS], &c->link);
 	memcpy(c->program, m->bytes, MIN(m->nbytes, (uint32_t)sizeof(c->program) - 1));

@@ -46,7 +46,8 @@ struct settings {
 	} * hosts; /* --add-host: answers that no server is asked for */
 	unsigned nhosts;
 	struct secrets *secrets; /* NULL: none */
-	char search[SETTINGS_SEARCH_MAX][254]; /* --dns-search: domains that the cell's clients try */
+	char search[SETTINGS_SEARCH_MAX]
+		   [254]; /* --dns-search: domains that the cell's clients try */
 	unsigned nsearch;
 };
 extern struct settings settings;

@@ -87,8 +87,7 @@ static void hosts_bind(void)
 		const struct ip *a = &settings.hosts[i].addr;
 		const char *name = settings.hosts[i].name;
 
-		if (policy_name(&settings.policy, name).verdict != VERDICT_DENY &&
-		    !names_find(a))
+		if (policy_name(&settings.policy, name).verdict != VERDICT_DENY && !names_find(a))
 			(void)names_bind(name, a, !ip_is_v4(a));
 	}
 }

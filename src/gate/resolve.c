@@ -188,7 +188,8 @@ static bool name_is_searched(const char *name)
 	for (unsigned i = 0; i < settings.nsearch; i++) {
 		size_t m = strlen(settings.search[i]);
 
-		if (n > m + 1 && name[n - m - 1] == '.' && !strcmp(name + n - m, settings.search[i]))
+		if (n > m + 1 && name[n - m - 1] == '.' &&
+		    !strcmp(name + n - m, settings.search[i]))
 			return true;
 	}
 	return false;

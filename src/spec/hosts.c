@@ -18,7 +18,8 @@ static bool name_parse(const char *text, size_t n, char out[HOST_NAME_SIZE])
 
 		if (dot ? !label
 			: !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-			    c == '_') || label == 63)
+			    c == '_') ||
+				    label == 63)
 			return false;
 		label = dot ? 0 : label + 1;
 		out[i] = c;

@@ -9,8 +9,8 @@
  * whatever file or link the image has there, the cell's is shown, as container engines do. The
  * image's own lines of hosts are kept, and those that a cell needs are added; a file of more than
  * HOSTS_MAX bytes is left alone. Made, too, are /etc, and the directories that every cell has
- * something mounted on. All of them are part of what the layer stands on, so what a guest makes of them is
- * kept like any other change.
+ * something mounted on. All of them are part of what the layer stands on, so what a guest makes of
+ * them is kept like any other change.
  *
  * Left out: two names of one file in the image are two files once one of them is changed. */
 #include <errno.h>
@@ -217,8 +217,7 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 	uint32_t num;
 	int r;
 
-	if (d->made && (!d->made_dir || d->num != ETC_MADE ||
-			!made_takes(xi, d->num, name, len)))
+	if (d->made && (!d->made_dir || d->num != ETC_MADE || !made_takes(xi, d->num, name, len)))
 		return -ENOENT;
 	if (made_takes(xi, d->num, name, len)) {
 		r = made_new(xi, name, len, &x);
@@ -268,8 +267,7 @@ static int indeximage_iterate(struct image *img, struct image_node *dir, struct 
 		uint32_t there;
 
 		if (made_find(name, len) < 0 ||
-		    (num != ETC_MADE &&
-		     index_lookup(&xi->ix, num, name, len, &there, NULL) == 0))
+		    (num != ETC_MADE && index_lookup(&xi->ix, num, name, len, &there, NULL) == 0))
 			continue;
 		if (!sink->emit(sink, name, len, MADE_INO + i, S_IFREG >> 12))
 			return 0;
