@@ -90,6 +90,8 @@ STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 S3_SRC := $(sort $(wildcard src/s3/*.c))
 POLICY_SRC := $(sort $(wildcard src/policy/*.c))
+# The kernel decides by the compiled form alone.
+POLICY_KERNEL_SRC := src/policy/compiled.c src/policy/glob.c
 GATE_SRC := $(sort $(wildcard src/gate/*.c))
 CLIENT_SRC := $(sort $(wildcard src/client/*.c))
 DAEMON_SRC := $(sort $(wildcard src/daemon/*/*.c src/api/*.c src/api/*/*.c))
@@ -123,7 +125,7 @@ VIVD_LIBS := -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcry
 CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/log.c src/base/utf8.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
 KEEPER_OBJ := $(call objs,$(filter-out src/keeper/main.c,$(KEEPER_SRC)))
-KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC))
+KERNEL_OBJ := $(call objs,$(KERNEL_SRC) $(STORE_READER_SRC) $(POLICY_KERNEL_SRC))
 STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)

@@ -362,6 +362,17 @@ static const char *groups_join(struct run_options *o)
 	return run_keep(o, b.p);
 }
 
+/* The rules that its kernel decides by. */
+static int rules_give(struct cell *c, const struct run_options *o, struct err *e)
+{
+	int fd;
+
+	if (rules_compile(o->policy, &fd, e) < 0)
+		return -1;
+	c->spec.policy_fd = fd < 0 ? -1 : fd_give(c, fd, e);
+	return fd < 0 || c->spec.policy_fd >= 0 ? 0 : -1;
+}
+
 static char no_word[] = "idle", *no_words[] = { no_word, NULL };
 
 static int cell_prepare(struct cell *c, struct run_options *o, const struct rootfs *p,
@@ -399,7 +410,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	s->quiet = o->quiet;
 	s->trace = o->trace;
 	s->fast = o->fast;
-	s->trace_fd = -1;
+	s->trace_fd = s->policy_fd = -1;
 	s->mode = o->tell.mode;
 	s->idle = o->detach;
 	s->seed = o->detach || (p->kept && s->mode == MODE_RUN);
@@ -438,6 +449,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 		status = gate_prepare(o, &c->fds[FD_GATE], e);
 	if (!status && s->mode == MODE_RUN)
 		status = ports_open(o, e);
+	if (!status && s->mode == MODE_RUN)
+		status = rules_give(c, o, e);
 	if (status)
 		return status;
 	s->network = c->fds[FD_GATE] >= 0;

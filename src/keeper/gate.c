@@ -293,7 +293,7 @@ int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e
 {
 	int pair[2];
 
-	if (!o->policy || !o->policy[0])
+	if (!rules_have_net(o->policy))
 		return 0;
 	if (ca_prepare(o->policy, e) < 0)
 		return -1;

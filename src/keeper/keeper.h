@@ -154,6 +154,13 @@ void limits_answer(struct client *c, uint32_t id, int err);
  * told. */
 int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e);
 
+/* ---- rules.c ---- */
+/* The compiled form of rules for the kernel, as a sealed memory file; *ret_fd -1: it has none to
+ * decide by. */
+int rules_compile(char *const *lines, int *ret_fd, struct err *e);
+/* Does one of the rules grant any network? */
+bool rules_have_net(char *const *lines);
+
 /* ---- pooled.c ---- */
 /* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or
  * there is no memory. */

@@ -2,9 +2,7 @@
  * the glob's: the glob is run as a machine that is in several states at once. */
 #include <string.h>
 
-#include "policy/policy.h"
-
-#define GLOB_MAX 1024
+#include "policy/compiled.h"
 
 const char *glob_wrong(const char *glob)
 {
@@ -35,14 +33,11 @@ static void state_add(const char *glob, size_t n, bool *in, size_t at)
 	}
 }
 
-bool glob_match(const char *glob, const char *text)
+/* Runs it over a text. now: the states before, and then those after it; false: there are none. */
+static bool states_run(const char *glob, size_t n, bool *now, const char *text)
 {
-	bool now[GLOB_MAX + 1] = { 0 }, next[GLOB_MAX + 1];
-	size_t n = strlen(glob);
+	bool next[GLOB_MAX + 1];
 
-	if (n >= GLOB_MAX)
-		return false;
-	state_add(glob, n, now, 0);
 	for (; *text; text++) {
 		bool any = false;
 
@@ -58,9 +53,53 @@ bool glob_match(const char *glob, const char *text)
 				any = true;
 			}
 		}
+		memcpy(now, next, n + 1);
 		if (!any)
 			return false;
-		memcpy(now, next, n + 1);
 	}
-	return now[n];
+	return true;
+}
+
+/* From the beginning. */
+static bool states_after(const char *glob, size_t n, bool *now, const char *text, const char *more)
+{
+	memset(now, 0, n + 1);
+	state_add(glob, n, now, 0);
+	return states_run(glob, n, now, text) && states_run(glob, n, now, more);
+}
+
+bool glob_match(const char *glob, const char *text)
+{
+	bool now[GLOB_MAX + 1];
+	size_t n;
+
+	/* Most differ soon. */
+	for (; *glob && *glob != '*' && *glob != '?'; glob++, text++)
+		if (*glob != *text)
+			return false;
+	if (!*glob)
+		return !*text;
+	n = strnlen(glob, GLOB_MAX);
+	return n < GLOB_MAX && states_after(glob, n, now, text, "") && now[n];
+}
+
+bool glob_is_near(const char *glob, const char *text)
+{
+	bool now[GLOB_MAX + 1];
+	size_t n = strnlen(glob, GLOB_MAX);
+	const char *slash = *text && text[strlen(text) - 1] == '/' ? "" : "/";
+
+	return n == GLOB_MAX || glob_match(glob, text) || states_after(glob, n, now, text, slash);
+}
+
+bool glob_is_same(const char *glob, const char *a, const char *b)
+{
+	bool after_a[GLOB_MAX + 1], after_b[GLOB_MAX + 1];
+	size_t n = strnlen(glob, GLOB_MAX);
+
+	if (n == GLOB_MAX)
+		return false;
+	states_after(glob, n, after_a, a, "/");
+	states_after(glob, n, after_b, b, "/");
+	return !memcmp(after_a, after_b, n + 1);
 }

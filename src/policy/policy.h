@@ -16,15 +16,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "policy/address.h"
+#include "policy/compiled.h"
 
-#define POLICY_MAX_RULES 4096
 #define POLICY_MAX_TEXT (1u << 20)
 #define POLICY_MAX_LINE 4096
 #define POLICY_MAX_PORTS 16 /* ranges in a rule */
 #define POLICY_MAX_METHODS 16
-
-enum verdict { VERDICT_DENY, VERDICT_ALLOW, VERDICT_ASK };
-enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV };
 
 /* The protocols that a net rule is about. WEB: TLS with the name as its server name, or plain HTTP
  * with the name as its host. */
@@ -32,12 +29,6 @@ enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV };
 #define NET_TCP 2u
 #define NET_UDP 4u
 #define NET_ALL 7u
-
-#define FILES_READ 1u
-#define FILES_WRITE 2u
-#define FILES_CREATE 4u
-#define FILES_DELETE 8u
-#define FILES_ALL 15u
 
 enum dest_kind {
 	DEST_ANY, /* "*": every name, and every address that is public */
@@ -139,9 +130,10 @@ struct decision policy_files(const struct policy *p, const char *path, unsigned 
 struct decision policy_exec(const struct policy *p, const char *path);
 struct decision policy_env(const struct policy *p, const char *name);
 
-/* '*': any characters but '/'; '**': any; '?': one but '/'. */
-bool glob_match(const char *glob, const char *text);
-/* NULL, or what is wrong with it. */
-const char *glob_wrong(const char *glob);
+/* ---- for the kernel (compile.c) ---- */
+
+/* Adds the compiled form (compiled.h) of the rules that a cell's kernel decides by: how many there
+ * are. */
+unsigned policy_compile(const struct policy *p, struct buf *to);
 
 #endif

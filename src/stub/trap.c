@@ -87,6 +87,8 @@ static long do_exec(struct k_ucontext *uc, long dirfd, uint64_t path, uint64_t a
 {
 	long ret = hyper(HC_EXEC_PREP, dirfd, path, flags, uc->sigmask);
 
+	if (ret == STUB_AGAIN)
+		return -ERESTART_; /* it waits: signals are let in, then it is made again */
 	if (ret < 0)
 		return ret;
 	ret = sys6(NR_EXECVEAT, STUB_FD, (long)"", argv, envp, 0x1000 /* AT_EMPTY_PATH */,

@@ -120,6 +120,9 @@ struct bootspec {
 	bool network; /* FD_GATE is there */
 	const char *hosts; /* lines for /etc/hosts, or NULL; at most SPEC_HOSTS_MAX bytes */
 	const char *search; /* domains for /etc/resolv.conf, or NULL; at most SPEC_SEARCH_MAX */
+	/* a sealed memory file with rules of the scopes files and exec (policy/compiled.h); -1:
+	 * there are none */
+	int32_t policy_fd;
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */
@@ -211,7 +214,29 @@ enum ctl_type {
 	/* viv -> kernel: a connection from outside to port a of the cell, from peer; descriptor: a
 	 * stream. Answered by CTL_DONE; -ECONNREFUSED: nobody listens there */
 	CTL_INBOUND,
+	/* viv -> kernel: other rules of the scopes files and exec; descriptor: their compiled form
+	 * (policy/compiled.h); none: no rules. In one step; answered by CTL_DONE */
+	CTL_POLICY,
+	/* kernel -> viv: a call waits for an answer to question id, which is never used twice; id
+	 * 0: a call was refused, and nobody waits. a: enum scope, b: the process, flags: CTL_ASK_
+	 * with FILES_ bits above them. Its texts come one after the other, each in as many messages
+	 * as it takes; the last message of all has CTL_ASK_LAST */
+	CTL_ASK,
+	CTL_WITHDRAW, /* kernel -> viv: nobody waits for the answer to question id any more */
+	CTL_ANSWER, /* viv -> kernel: the answer to question id; a is 1: allowed, 0: denied */
 };
+
+/* Of CTL_ASK: which text this is a piece of. */
+#define CTL_ASK_ACTION 0u /* what the call does: "open", "rename", ... */
+#define CTL_ASK_PATH 1u
+#define CTL_ASK_TO 2u /* of a rename or link: the new name */
+#define CTL_ASK_PROGRAM 3u /* that the process runs */
+#define CTL_ASK_RULE 4u
+#define CTL_ASK_TEXTS 5u
+#define CTL_ASK_TEXT(flags) ((flags)&7u)
+#define CTL_ASK_LAST 8u
+#define CTL_ASK_ACCESS 8 /* where the FILES_ bits begin */
+#define CTL_ASK_MAX 64 /* questions that wait at once; more are refused */
 
 #define CTL_X_FIRST 1u /* the cell ends with it */
 #define CTL_X_TTY 2u /* a pseudo-terminal of the cell between it and descriptors 0 and 1 */

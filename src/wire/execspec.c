@@ -3,17 +3,12 @@
 #include "wire/execspec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "wire/memfd.h"
 
 #define MAGIC 0x3163657876697663UL
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct execspec_wire {
 	uint64_t magic;
@@ -123,32 +118,19 @@ int execspec_check(const void *bytes, size_t size, struct execspec_view *ret)
 	return at == end ? 0 : -EINVAL;
 }
 
-/* #syscalls: fcntl fstat newfstatat mmap munmap */
 int execspec_map(int fd, struct execspec_view *ret, void **ret_map, size_t *ret_size)
 {
-	int seals = fcntl(fd, F_GET_SEALS), err;
-	struct stat st;
-	void *map;
+	int err = memfd_map(fd, EXECSPEC_MAX_BYTES, ret_map, ret_size);
 
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) < 0)
-		return -EINVAL;
-	if (st.st_size <= 0 || (size_t)st.st_size > EXECSPEC_MAX_BYTES)
-		return -EINVAL;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	err = execspec_check(map, (size_t)st.st_size, ret);
-	if (err) {
-		munmap(map, (size_t)st.st_size);
+	if (err)
 		return err;
-	}
-	*ret_map = map;
-	*ret_size = (size_t)st.st_size;
-	return 0;
+	err = execspec_check(*ret_map, *ret_size, ret);
+	if (err)
+		memfd_unmap(*ret_map, *ret_size);
+	return err;
 }
 
-/* #syscalls: munmap */
 void execspec_unmap(void *map, size_t size)
 {
-	munmap(map, size);
+	memfd_unmap(map, size);
 }

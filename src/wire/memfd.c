@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int memfd_sealed(const char *name, const void *buf, size_t n)
 {
@@ -28,7 +30,7 @@ int memfd_sealed(const char *name, const void *buf, size_t n)
 		}
 		done += (size_t)w;
 	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
+	if (fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL) < 0) {
 		err = -errno;
 		goto out_close;
 	}
@@ -36,4 +38,29 @@ int memfd_sealed(const char *name, const void *buf, size_t n)
 out_close:
 	close(fd);
 	return err;
+}
+
+/* #syscalls: fcntl fstat newfstatat mmap munmap */
+int memfd_map(int fd, size_t max, void **ret_map, size_t *ret_size)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+	void *map;
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) < 0)
+		return -EINVAL;
+	if (st.st_size <= 0 || (size_t)st.st_size > max)
+		return -EINVAL;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	*ret_map = map;
+	*ret_size = (size_t)st.st_size;
+	return 0;
+}
+
+/* #syscalls: munmap */
+void memfd_unmap(void *map, size_t size)
+{
+	munmap(map, size);
 }

@@ -118,8 +118,9 @@ static const char *dest_text(const struct destination *d)
 	{                                                                                  \
 		return to(t, open_text(p, flags));                                         \
 	}                                                                                  \
-	static int to##_exec(struct task *t, const struct path *p)                         \
+	static int to##_exec(struct task *t, const struct path *p, bool linker)            \
 	{                                                                                  \
+		(void)linker;                                                              \
 		return to(t, exec_text(p));                                                \
 	}                                                                                  \
 	static int to##_name(struct task *t, const struct name_change *c)                  \
@@ -546,6 +547,7 @@ int main(void)
 	upcalls_init();
 	hooks_add(&decide_hooks);
 	hooks_add(&observe_hooks);
+	hooks_wanted(true);
 	world_task();
 	FUZZ_CHECK(CALL(mkdir, "/d", 0755) == 0 && CALL(mkdir, "/e", 0755) == 0);
 	file_make("/d/f", "four", 0644);

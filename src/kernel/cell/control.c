@@ -22,6 +22,8 @@
 #include "kernel/cell/end.h"
 #include "kernel/cell/launch.h"
 #include "kernel/cell/memory.h"
+#include "kernel/cell/policy.h"
+#include "kernel/cell/question.h"
 #include "kernel/abi/signal.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/stream/stream.h"
@@ -371,6 +373,14 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		break;
 	case CTL_STATS:
 		stats_in(m);
+		break;
+	case CTL_POLICY:
+		done_tell(m, policy_change(nfds ? fds[0] : -1));
+		if (nfds)
+			fds++, nfds--; /* it took that one */
+		break;
+	case CTL_ANSWER:
+		question_answer(m->id, m->a == 1);
 		break;
 	case CTL_LIMITS:
 		done_tell(m, limits_change(&m->limits));

@@ -25,6 +25,7 @@
 #include "kernel/cell/leave.h"
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
+#include "kernel/cell/policy.h"
 #include "kernel/cell/upcalls.h"
 #include "kernel/net/gate.h"
 #include "kernel/platform/cell.h"
@@ -185,10 +186,14 @@ int main(void)
 	if (ret < 0)
 		fail("cannot set up the event loop", ret);
 	gate_init();
+	policy_hooks_add();
 	if (cell.spec.trace)
 		trace_open(cell.spec.trace_fd);
 	if (boot_tree() < 0)
 		return 125;
+	ret = policy_init();
+	if (ret < 0)
+		fail("cannot use the cell's policy", ret);
 	chld_fd = host_sigchld_fd();
 	if (chld_fd < 0)
 		fail("cannot watch processes", chld_fd);

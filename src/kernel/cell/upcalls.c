@@ -15,6 +15,7 @@
 #include "kernel/cell/control.h"
 #include "kernel/cell/end.h"
 #include "kernel/cell/launch.h"
+#include "kernel/cell/question.h"
 #include "kernel/fs/dev/dev.h"
 #include "kernel/fs/epoll/epoll.h"
 #include "kernel/fs/inotify/inotify.h"
@@ -89,6 +90,7 @@ void upcalls_init(void)
 	task_upcalls = (struct task_upcalls){
 		.call_run = dispatch_run,
 		.call_release = kept_release,
+		.question_put = question_put,
 		.task_gone = on_task_gone,
 		.proc_gone = on_proc_gone,
 		.signal_unborn = births_signal,

@@ -91,7 +91,8 @@ static int64_t read_at(struct file *f, void *buf, size_t n, uint64_t off)
 
 /* Opens what path leads to as a program: a regular file that t may execute, on a mount that allows
  * it. */
-static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, struct file **ret_)
+static int prog_open_as(struct task *t, int dfd, const char *path, unsigned flags, uint32_t how,
+			struct file **ret_)
 {
 	struct path at;
 	int ret = path_lookup(t, dfd, path, flags, &at);
@@ -101,10 +102,15 @@ static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, 
 	ret = at.name->inode && inode_is_lnk(at.name->inode) ? -ELOOP : -EACCES;
 	if (!at.name->inode || !inode_is_reg(at.name->inode) || (at.mnt->flags & MNT_NOEXEC))
 		goto out;
-	ret = file_open(t, &at, O_RDONLY | OPEN_EXEC, ret_);
+	ret = file_open(t, &at, O_RDONLY | OPEN_EXEC | how, ret_);
 out:
 	path_put(&at);
 	return ret;
+}
+
+static int prog_open(struct task *t, int dfd, const char *path, unsigned flags, struct file **ret_)
+{
+	return prog_open_as(t, dfd, path, flags, 0, ret_);
 }
 
 static int plan_read(struct file *f, struct elf_plan *plan)
@@ -134,7 +140,7 @@ static int interp_load(struct task *t, struct exec_state *x)
 
 	if (read_at(x->file, name, n, x->plan.interp_off) != n || name[n - 1] != 0)
 		return -ENOEXEC;
-	ret = prog_open(t, AT_FDCWD, name, LOOKUP_FOLLOW, &x->interp);
+	ret = prog_open_as(t, AT_FDCWD, name, LOOKUP_FOLLOW, OPEN_LINKER, &x->interp);
 	if (ret < 0)
 		return ret;
 	ret = plan_read(x->interp, &x->interp_plan);

@@ -24,6 +24,7 @@
 #include "kernel/task/cred.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/ask.h"
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/fsctx.h"
 #include "kernel/vfs/inode.h"
@@ -324,6 +325,12 @@ static int mount_do(struct task *t, const struct path *at, const char *source, c
 		return -EPERM;
 	if (flags & MS_REMOUNT)
 		return mount_change(t, at, keep);
+	if ((flags & MS_BIND) || !(flags & PROPAGATION)) {
+		int ret = ask_mount(t, at);
+
+		if (ret)
+			return ret;
+	}
 	if (flags & MS_BIND)
 		return mount_bind_at(t, at, source, flags & MS_REC);
 	if (flags & PROPAGATION) {

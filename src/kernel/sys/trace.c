@@ -193,9 +193,11 @@ static int trace_open_file(struct task *t, const struct path *p, uint32_t flags)
 	return 0;
 }
 
-static int trace_exec(struct task *t, const struct path *p)
+static int trace_exec(struct task *t, const struct path *p, bool linker)
 {
 	struct line l = { .len = 0 };
+
+	(void)linker;
 
 	add(&l, "[%d] -> exec ", t->tid);
 	add_path(&l, p);
@@ -290,4 +292,5 @@ void trace_open(int fd)
 {
 	trace_fd = fd;
 	hooks_add(&trace_hooks);
+	hooks_wanted(true);
 }

@@ -13,6 +13,7 @@
 #include "kernel/sys/handlers.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/ask.h"
 #include "kernel/vfs/inode.h"
 #include "kernel/vfs/notify.h"
 #include "kernel/vfs/path.h"
@@ -79,6 +80,8 @@ static int64_t xattr_set_at(struct task *t, const struct path *p, const char *na
 	struct inode *ino = p->name->inode;
 	int r = xattr_permission(t, p, name, true);
 
+	if (r == 0)
+		r = ask_change(t, p);
 	if (r < 0)
 		return r;
 	r = ino->ops->setxattr ? CHECKED(ino->ops)->setxattr(ino, name, value, size, flags)

@@ -19,6 +19,7 @@ struct fifo_wait;
 struct msg_queue;
 struct poll_kept;
 struct proc;
+struct question;
 struct sem_wait;
 struct sync_request;
 struct task;
@@ -81,6 +82,7 @@ struct call_asked {
 	uint8_t count;
 	uint8_t at; /* how many of them this run has come by */
 	bool stays; /* the call was posted and is made again: so is what was agreed to */
+	struct question *question; /* that it waits for; counted (cell/question.c) */
 	uint64_t prints[ASKED_MAX];
 };
 

@@ -99,13 +99,16 @@ void call_leave(struct task *t, int64_t ret)
 
 	if (!c->active)
 		return;
-	if (hooks_are_used() && ret != WAITING)
+	if (calls_are_watched() && ret != WAITING)
 		hooks_leave(t, ret);
 	call_unpark(t);
 	call_unlisted(t);
 	list_remove(&t->interrupt_link);
 	c->kept.kind = KEPT_NOTHING;
 	c->asked.stays = ret == WAITING;
+	if (c->asked.question)
+		task_upcalls.question_put(c->asked.question);
+	c->asked.question = NULL;
 	c->active = false;
 	c->way = WAY_NOTIFY;
 	if (ret != CALL_LOST && ret != WAITING)

@@ -6,6 +6,8 @@
 
 const struct hooks *hooks[HOOKS_MAX + 1] SEALED;
 static uint64_t key[2] SEALED;
+unsigned hooks_wants;
+bool hooks_watch SEALED;
 
 void hooks_add(const struct hooks *h)
 {
@@ -18,6 +20,12 @@ void hooks_add(const struct hooks *h)
 	if (!n)
 		host_random(key, sizeof(key));
 	hooks[n] = h;
+	hooks_watch |= h->leave != NULL;
+}
+
+void hooks_wanted(bool on)
+{
+	hooks_wants += on ? 1 : (unsigned)-1;
 }
 
 void hooks_leave(const struct task *t, int64_t ret)

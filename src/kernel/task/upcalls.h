@@ -10,6 +10,7 @@
 struct call_kept;
 struct linux_siginfo;
 struct proc;
+struct question;
 struct task;
 
 extern struct task_upcalls {
@@ -17,6 +18,8 @@ extern struct task_upcalls {
 	void (*call_run)(struct task *t);
 	/* Releases what a call kept; of every kind but KEPT_NOTHING. */
 	void (*call_release)(const struct call_kept *kept);
+	/* Releases the question that a call waited for. */
+	void (*question_put)(struct question *q);
 	/* A thread goes. */
 	void (*task_gone)(struct task *t);
 	/* A process goes: at its exit, before it is a zombie. */

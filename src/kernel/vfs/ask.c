@@ -31,8 +31,26 @@ int ask_open_hooks(struct task *t, const struct path *p, uint32_t flags)
 		return 0;
 	print = path_print(hooks_print(0, head, sizeof(head)), p);
 	if (flags & OPEN_EXEC)
-		return hooks_ask(t, print, exec, p);
+		return hooks_ask(t, print, exec, p, flags & OPEN_LINKER);
 	return hooks_ask(t, print, open, p, flags);
+}
+
+int ask_change_hooks(struct task *t, const struct path *p)
+{
+	const uint32_t head[] = { PRINT_CHANGE, 0 };
+
+	if (!t->call.active)
+		return 0;
+	return hooks_ask(t, path_print(hooks_print(0, head, sizeof(head)), p), change, p);
+}
+
+int ask_mount_hooks(struct task *t, const struct path *p)
+{
+	const uint32_t head[] = { PRINT_MOUNT, 0 };
+
+	if (!t->call.active)
+		return 0;
+	return hooks_ask(t, path_print(hooks_print(0, head, sizeof(head)), p), mount, p);
 }
 
 int ask_name_hooks(struct task *t, const struct name_change *c)

@@ -24,11 +24,25 @@ struct name_change {
 
 int ask_open_hooks(struct task *t, const struct path *p, uint32_t flags);
 int ask_name_hooks(struct task *t, const struct name_change *c);
+int ask_change_hooks(struct task *t, const struct path *p);
+int ask_mount_hooks(struct task *t, const struct path *p);
 
 /* May t open what is at p? flags as for file_open(). */
 static inline int ask_open(struct task *t, const struct path *p, uint32_t flags)
 {
 	return hooks_are_used() ? ask_open_hooks(t, p, flags) : 0;
+}
+
+/* May t change attributes or the size of what is at p? */
+static inline int ask_change(struct task *t, const struct path *p)
+{
+	return hooks_are_used() ? ask_change_hooks(t, p) : 0;
+}
+
+/* May t mount something at p? */
+static inline int ask_mount(struct task *t, const struct path *p)
+{
+	return hooks_are_used() ? ask_mount_hooks(t, p) : 0;
 }
 
 /* May t make this change? dir is the directory of name. */
@@ -63,7 +77,7 @@ static inline int ask_names(struct task *t, enum name_op op, const struct path *
 }
 
 /* What fingerprints begin with: they tell the kinds of questions apart. */
-enum { PRINT_OPEN = 1, PRINT_NAME, PRINT_DEST };
+enum { PRINT_OPEN = 1, PRINT_NAME, PRINT_DEST, PRINT_CHANGE, PRINT_MOUNT };
 
 /* A fingerprint of a place, for hooks_print(): its text as well as its objects. */
 uint64_t path_print(uint64_t before, const struct path *p);

@@ -14,6 +14,7 @@
 #include "kernel/task/proc.h"
 #include "kernel/task/signal.h"
 #include "kernel/task/task.h"
+#include "kernel/vfs/ask.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/inode.h"
@@ -99,6 +100,8 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 		err = -EPERM;
 	if (!err && !ino->ops->setattr && !S_ISFIFO(ino->mode) && !S_ISSOCK(ino->mode))
 		err = -EPERM;
+	if (!err)
+		err = ask_change(t, p);
 	if (err < 0)
 		return err;
 	if (a->valid & ATTR_MODE) {
@@ -175,6 +178,8 @@ int vfs_truncate(struct task *t, const struct path *p, uint64_t size)
 		err = inode_permission(ino, &t->cred, W_OK);
 	if (!err && ino->execs)
 		err = -ETXTBSY;
+	if (!err)
+		err = ask_change(t, p);
 	if (!err)
 		err = inode_truncate(t, ino, size);
 	if (!err)

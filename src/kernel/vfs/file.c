@@ -34,8 +34,9 @@
 
 #define FILES_DEFAULT 65536
 #define LINUX_O_LARGEFILE 0100000u /* glibc says 0 where it is implied, F_GETFL shows it */
-#define OPEN_ONLY \
-	((uint32_t)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC) | OPEN_CREATED | OPEN_EXEC)
+#define OPEN_ONLY                                                                       \
+	((uint32_t)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC) | OPEN_CREATED | \
+	 OPEN_EXEC | OPEN_LINKER)
 
 struct anon_inode {
 	struct inode ino;

@@ -70,6 +70,7 @@ struct file_ops {
 /* Or-ed into file_open's flags: to run it. X instead of R is asked; -ETXTBSY when it is open for
  * writing, and who opens it for writing gets that while this file lives. */
 #define OPEN_EXEC 0x20000000u
+#define OPEN_LINKER 0x10000000u /* with OPEN_EXEC: the interpreter of an ELF program */
 
 struct file {
 	uint32_t refs;
