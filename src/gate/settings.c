@@ -72,6 +72,14 @@ static int line_take(char *line, struct err *e)
 		words[n++] = w;
 	if (n && !strcmp(words[0], "server"))
 		return server_take(words, n, e);
+	if (n == 2 && !strcmp(words[0], "own")) {
+		struct ip a;
+
+		if (!ip_parse(words[1], &a))
+			return err_set(e, ERR_FAILED, "the gate's settings have a wrong address");
+		ip_own_add(&a);
+		return 0;
+	}
 	if (n && !strcmp(words[0], "host"))
 		return host_take(words, n, e);
 	if (n == 3 && !strcmp(words[0], "ca"))

@@ -10,8 +10,11 @@
  * if we are root, a uid of its own. It is not in the cell's cgroup but in ours: what the guest uses
  * up must not end it, and its own memory is bounded by a limit of its process (gate/isolate.c). It
  * dies with us, as the kernel does, and is killed when the cell ends. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +70,37 @@ static void trust_add(struct buf *to)
 	}
 }
 
+/* The addresses of this host. Those of loopback are special in any case, as a range. */
+static bool own_add(struct buf *to)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all) < 0)
+		return false;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		char addr[INET6_ADDRSTRLEN], line[80];
+		const void *at = &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr;
+		int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
+
+		if (family == AF_INET6)
+			at = &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr;
+		if ((family != AF_INET && family != AF_INET6) ||
+		    !inet_ntop(family, at, addr, sizeof(addr)) || !strncmp(addr, "127.", 4) ||
+		    !strcmp(addr, "::1"))
+			continue;
+		snprintf(line, sizeof(line), "own %s\n", addr);
+		buf_add_text(to, line);
+	}
+	freeifaddrs(all);
+	return true;
+}
+
 /* A memory file with what gate/settings.c reads; -1. */
 static int settings_write(void)
 {
 	struct buf text = { 0 };
 	int fd = memfd_create("gate", MFD_CLOEXEC);
+	bool whole = own_add(&text);
 
 	gate_names_add(keeper.o, &text);
 	trust_add(&text);
@@ -81,8 +110,8 @@ static int settings_write(void)
 		buf_add_text(&text, *rule);
 		buf_add_text(&text, "\n");
 	}
-	if (fd >= 0 &&
-	    (write(fd, text.p, text.len) != (ssize_t)text.len || lseek(fd, 0, SEEK_SET))) {
+	if (fd >= 0 && (!whole || write(fd, text.p, text.len) != (ssize_t)text.len ||
+			lseek(fd, 0, SEEK_SET))) {
 		close(fd);
 		fd = -1;
 	}

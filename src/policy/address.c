@@ -153,11 +153,34 @@ static bool is_isatap(const struct ip *a)
 	return (a->b[8] & 0xfd) == 0 && a->b[9] == 0 && a->b[10] == 0x5e && a->b[11] == 0xfe;
 }
 
+#define OWN_MAX 1024
+
+static struct ip own[OWN_MAX];
+static unsigned nown;
+
+static bool is_own(const struct ip *a)
+{
+	for (unsigned i = 0; i < nown; i++)
+		if (!memcmp(&own[i], a, sizeof(*a)))
+			return true;
+	return false;
+}
+
+void ip_own_add(const struct ip *a)
+{
+	if (nown < OWN_MAX && !is_own(a))
+		own[nown++] = *a;
+}
+
 const char *ip_special(const struct ip *a, unsigned *ret_prefix)
 {
 	unsigned ignored;
 
 	ret_prefix = ret_prefix ? ret_prefix : &ignored;
+	if (is_own(a)) {
+		*ret_prefix = 128;
+		return "an address of this host";
+	}
 	if (ip_is_v4(a))
 		return special_v4(a->b + 12, 96, ret_prefix);
 	for (unsigned i = 0; i < ARRAY_LEN(special6); i++) {

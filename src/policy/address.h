@@ -30,6 +30,9 @@ bool ip_range_has(const struct ip_range *a, const struct ip_range *b);
  * ret_prefix (may be NULL): how long the prefix of a range must be at least to mean such addresses:
  * 0.0.0.0/0 is no list of private networks, and 169.254.0.0/16 does not mean a metadata server. */
 const char *ip_special(const struct ip *a, unsigned *ret_prefix);
+/* From now on this address is special: one of this host's own, which only a rule for it alone
+ * lists. Behind it are all services of the host, also those that others are kept from. */
+void ip_own_add(const struct ip *a);
 
 struct ip_text {
 	char str[64];

@@ -12,6 +12,8 @@
 
 # A name server for the names below, at the address that resolv.conf has.
 WORLD_DNS=93.184.216.53
+# An address of the host itself, the public one of own.org.
+WORLD_OWN=93.184.216.99
 # name address...: what the name server says
 world_names=(
 	'good.org 93.184.216.34 2606:2800:220:1::34'
@@ -29,6 +31,7 @@ world_names=(
 	'metadata6.org fd00:ec2::254'
 	'mixed.org 93.184.216.34 10.1.2.3'
 	'any.org 0.0.0.0'
+	"own.org $WORLD_OWN"
 )
 # alias target
 world_aliases=(
@@ -42,13 +45,17 @@ world_enter() { # directory, command...
 	shift
 	mkdir -p "$dir" && chmod 755 "$dir"
 	ip link set lo up
-	for a in "$WORLD_DNS" 93.184.216.99; do ip addr add "$a/32" dev lo; done
+	# The world's addresses are routes and no addresses of a device: those are the host's own, which cells do not reach.
+	echo 1 >/proc/sys/net/ipv6/ip_nonlocal_bind
+	ip route add local "$WORLD_DNS/32" dev lo
+	for a in "$WORLD_OWN" 2606:2800:220:1::98; do ip addr add "$a" dev lo; done
 	for line in "${world_names[@]}"; do
 		for a in ${line#* }; do
 			case $a in
 			127.* | ::1 | ::ffff:* | 0.0.0.0) ;;
-			*:*) ip -6 addr replace "$a/128" dev lo nodad ;;
-			*) ip addr replace "$a/32" dev lo ;;
+			"$WORLD_OWN") ;;
+			*:*) ip -6 route replace local "$a/128" dev lo ;;
+			*) ip route replace local "$a/32" dev lo ;;
 			esac
 		done
 	done
@@ -137,7 +144,7 @@ world_web() { # further lines for the server...
 		for a in client_body proxy fastcgi uwsgi scgi; do echo "${a}_temp_path $scratch/nginx/$a;"; done
 		echo "access_log $scratch/world.access; types { text/html html; text/plain txt; } default_type application/octet-stream;"
 		echo 'server { client_max_body_size 0; absolute_redirect off;'
-		for a in 93.184.216.34 93.184.216.35 10.1.2.3 127.0.0.1 169.254.169.254 '[2606:2800:220:1::34]' '[2606:2800:220:1::36]' \
+		for a in 93.184.216.34 93.184.216.35 10.1.2.3 127.0.0.1 169.254.169.254 "$WORLD_OWN" '[2606:2800:220:1::34]' '[2606:2800:220:1::36]' \
 			'[fd00:ec2::254]' '[::1]'; do
 			echo "listen $a:80; listen $a:443 ssl http2;"
 		done

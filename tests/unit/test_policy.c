@@ -47,6 +47,24 @@ static int net(const char *dest, unsigned port, unsigned protocol, const char *r
 	return (int)d.verdict + (d.opened ? 10 : 0);
 }
 
+/* Addresses of the host: a rule must be for exactly that one. */
+static void own(void)
+{
+	struct ip four, six;
+
+	ok(ip_parse("93.184.216.9", &four) && ip_parse("2606:2800::9", &six), "two addresses");
+	ip_own_add(&four);
+	ip_own_add(&six);
+	eq(net("93.184.216.9", 443, NET_WEB, NULL), VERDICT_DENY, "* is not the host");
+	eq(net("2606:2800::9", 443, NET_WEB, NULL), VERDICT_DENY, "nor by IPv6");
+	eq(net("93.184.216.8", 443, NET_WEB, NULL), VERDICT_ALLOW, "but its neighbour");
+	ok(take("allow net 93.184.216.8/31:* any"), "a range with it");
+	eq(net("93.184.216.9", 443, NET_TCP, NULL), VERDICT_DENY, "does not mean it");
+	ok(take("allow net 93.184.216.9:* any\nallow net [2606:2800::9]:* any"), "its addresses");
+	eq(net("93.184.216.9", 443, NET_TCP, NULL), VERDICT_ALLOW, "mean it");
+	eq(net("2606:2800::9", 443, NET_TCP, NULL), VERDICT_ALLOW, "by IPv6 too");
+}
+
 static void nets(void)
 {
 	ok(take(""), "an empty policy");
@@ -72,6 +90,7 @@ static void nets(void)
 	eq(net("ok.evil.org", 443, NET_WEB, NULL), VERDICT_ASK, "the third");
 	eq(net("1.1.1.1", 443, NET_WEB, NULL), VERDICT_ALLOW, "* is public addresses");
 	eq(net("10.0.0.1", 443, NET_WEB, NULL), VERDICT_DENY, "and no others");
+	own();
 
 	ok(take("allow net api.org GET,HEAD /v1/**\nallow net api.org POST /v1/chat"), "requests");
 	eq(net("api.org", 443, NET_WEB, NULL), VERDICT_DENY + 10, "depends on the request");
