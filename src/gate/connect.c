@@ -149,7 +149,7 @@ static const char *conn_label(const struct conn *c)
 }
 
 /* The kernel gets one end of a pair, which begins with what it has sent already; the gate speaks
- * for the server at the other. */
+ * for the server at the other. #syscalls: socketpair fcntl sendto */
 static void conn_open(struct conn *c, bool tls, bool http2)
 {
 	struct opened_options x = { .name = c->name[0] ? c->name : NULL,
@@ -228,7 +228,7 @@ static void first_check(struct conn *c)
 	else if (strcmp(h.name, c->name))
 		conn_fail(c, EACCES, "TLS for %s on a connection to %s", h.name, c->name);
 	else if (c->open)
-		conn_open(c, true, false);
+		conn_open(c, true, h.http2);
 	else
 		conn_pass(c);
 }

@@ -65,7 +65,7 @@ static void client_begin(struct opened *o)
 
 	o->state = OPENED_CLIENT;
 	alarm_set(&o->late, HANDSHAKE_MS);
-	c->offer = end_is_http2(&o->ends[SERVER]) ? 'h' : '1';
+	c->offer = o->broken_status ? 0 : end_is_http2(&o->ends[SERVER]) ? 'h' : '1';
 	if (end_tls_server(c, o->name, &e) < 0) {
 		log_warn("%s", err_line(&e).str);
 		opened_abort(o);
@@ -76,7 +76,7 @@ static void protocol_begin(struct opened *o)
 {
 	alarm_clear(&o->late);
 	o->state = OPENED_RUNS;
-	o->protocol = &h1_protocol;
+	o->protocol = end_is_http2(&o->ends[CLIENT]) ? &h2_protocol : &h1_protocol;
 	o->protocol->begin(o);
 }
 
@@ -139,6 +139,15 @@ static bool running(struct opened *o)
 	return !o->dead && o->state == OPENED_RUNS;
 }
 
+/* True: there was no room for more, and now there is. */
+static bool side_flush(struct end *s)
+{
+	bool full = end_full(s);
+
+	end_flush(s);
+	return full && !end_full(s);
+}
+
 static bool round_run(struct opened *o)
 {
 	bool moved = false;
@@ -148,8 +157,8 @@ static bool round_run(struct opened *o)
 			moved |= side_run(o, (enum side)side);
 		if (running(o))
 			o->protocol->pull(o);
-		end_flush(&o->ends[SERVER - side]);
-		end_flush(&o->ends[side]);
+		moved |= side_flush(&o->ends[SERVER - side]);
+		moved |= side_flush(&o->ends[side]);
 	}
 	/* A server that cannot be written to may have answered. */
 	if (o->ends[CLIENT].broken)

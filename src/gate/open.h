@@ -4,6 +4,7 @@
  *	open.c      the pair of ends: handshakes, bytes, back-pressure, the end
  *	request.c   what a request must be like; refusals
  *	h1.c        HTTP/1 on both sides, WebSockets
+ *	h2.c        HTTP/2 on both sides
  *
  * A connection of the client has exactly one of the server, which is made first; then the client is
  * offered the protocol that the server has chosen. So both sides speak the same version, nothing is
@@ -42,7 +43,7 @@ struct protocol {
 	void (*pull)(struct opened *o);
 	void (*free)(struct opened *o);
 };
-extern const struct protocol h1_protocol;
+extern const struct protocol h1_protocol, h2_protocol;
 
 struct opened {
 	struct list link;
