@@ -469,8 +469,11 @@ void connect_begin(const struct gate_msg *m)
 	if (name)
 		snprintf(c->name, sizeof(c->name), "%s", name);
 	if (!conn_decide(c, &a)) {
-		conn_fail(c, EACCES, "no rule allows %s:%u", name ? name : ip_text(&a).str,
-			  c->port);
+		struct ip_text plain = ip_text(&a);
+		const char *host = name ? name : plain.str;
+
+		conn_fail(c, EACCES, "no rule allows %s:%u; such a rule is 'allow net %s:%u tcp'",
+			  host, c->port, host, c->port);
 		return;
 	}
 	if (!name) {

@@ -159,6 +159,7 @@ static void stream_ready(struct watch *w, uint32_t events)
 	stream_go_on(s);
 }
 
+/* #syscalls: socketpair sendto recvfrom */
 void stream_begin(const struct gate_msg *m)
 {
 	struct gate_msg open = { .type = GATE_OPEN, .id = m->id };

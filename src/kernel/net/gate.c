@@ -9,6 +9,7 @@
 #include "base/program.h"
 #include "host/fdmsg.h"
 #include "host/host.h"
+#include "kernel/net/denials.h"
 #include "kernel/net/gate.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
@@ -173,6 +174,8 @@ static void message_in(int64_t n, int fd)
 		    (uint64_t)n == GATE_HEAD + in.nbytes;
 	struct gate_call *c = good && in.id ? call_find(in.id) : NULL;
 
+	if (good && (in.type == GATE_NOTE || (in.type == GATE_FAIL && in.err == EACCES)))
+		denials_add(in.bytes, in.nbytes);
 	if (c) {
 		if (in.type != GATE_HELD)
 			call_end(c);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "kernel/net/iface.h"
 #include "kernel/net/inet.h"
 
-#define LO_INDEX 1
 #define GROUPS_MAX 20u /* igmp_max_memberships */
 #define JOIN_GROUP 42 /* MCAST_JOIN_GROUP */
 #define LEAVE_GROUP 45
@@ -23,8 +23,11 @@ static uint32_t joined_total;
 static int iface_check(int32_t index, const struct ipaddr *own)
 {
 	if (index)
-		return index == LO_INDEX ? 0 : -ENODEV;
-	return own && route_is_own(own) ? 0 : -ENODEV;
+		return iface_by_index(index) ? 0 : -ENODEV;
+	/* Without a name, the way to all others is taken. */
+	if (!own || ipaddr_is_any(own))
+		return iface_by_index(IFACE_ETH) ? 0 : -ENODEV;
+	return route_is_own(own) ? 0 : -ENODEV;
 }
 
 static int group_at(const struct inet_sock *i, const struct ipaddr *g)
@@ -112,7 +115,7 @@ static int membership4(struct inet_sock *i, bool add, const char *raw, uint32_t 
 	if (len >= 12)
 		memcpy(&index, raw + 8, sizeof(index));
 	return add ? join(i, &g, iface_check(index, &own))
-		   : leave(i, &g, index || !ipaddr_is_any(&own));
+		   : leave(i, &g, index || !ipaddr_is_any(&own) || iface_by_index(IFACE_ETH));
 }
 
 /* struct ipv6_mreq */
@@ -129,7 +132,8 @@ static int membership6(struct inet_sock *i, bool add, const char *raw, uint32_t 
 	memcpy(&index, raw + 16, sizeof(index));
 	if (ipaddr_is_v4(&g))
 		return -EINVAL;
-	return add ? join(i, &g, iface_check(index, NULL)) : leave(i, &g, index);
+	return add ? join(i, &g, iface_check(index, NULL))
+		   : leave(i, &g, index || iface_by_index(IFACE_ETH));
 }
 
 /* struct group_req */
@@ -151,7 +155,8 @@ static int group_req(struct inet_sock *i, bool add, const char *raw, uint32_t le
 		memcpy(g.b, &n.u.in6.sin6_addr, 16);
 	else
 		return -EINVAL;
-	return add ? join(i, &g, iface_check(index, NULL)) : leave(i, &g, index);
+	return add ? join(i, &g, iface_check(index, NULL))
+		   : leave(i, &g, index || iface_by_index(IFACE_ETH));
 }
 
 /* struct in_addr, ip_mreq or ip_mreqn */

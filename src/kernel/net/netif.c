@@ -1,16 +1,11 @@
-/* Questions about interfaces by ioctl: SIOCGIFCONF and the SIOCGIF family. There is one interface,
- * lo; nobody may change it. */
+/* Questions about interfaces (iface.h) by ioctl: SIOCGIFCONF and the SIOCGIF family. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <string.h>
 
-#include "kernel/net/route.h"
+#include "kernel/net/iface.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/task/task.h"
-
-#define LO_FLAGS 0x49 /* up, loopback, running */
-#define LO_MTU 65536
-#define ARPHRD_LOOPBACK 772
 
 /* struct ifreq and struct ifconf as they lie in guest memory. */
 struct linux_ifreq {
@@ -34,52 +29,59 @@ struct linux_ifconf {
 };
 _Static_assert(sizeof(struct linux_ifconf) == 16, "ifconf");
 
-static void addr_set(struct linux_ifreq *q, uint32_t host_order)
+static void addr_set(struct linux_ifreq *q, const struct ipaddr *a)
 {
 	memset(&q->u, 0, sizeof(q->u));
 	q->u.in.sin_family = AF_INET;
-	q->u.in.sin_addr.s_addr = htonl(host_order);
+	memcpy(&q->u.in.sin_addr, a->b + 12, 4);
 }
 
 static int64_t ifconf(struct task *t, uint64_t arg)
 {
-	struct linux_ifreq q = { .name = "lo" };
 	struct linux_ifconf c;
+	const struct iface *d;
+	int32_t room, len = 0;
 
 	if (guest_get(t->tid, &c, arg) < 0)
 		return -EFAULT;
-	addr_set(&q, 0x7f000001);
-	if (!c.buf) {
-		c.len = sizeof(q);
-	} else if (c.len < (int32_t)sizeof(q)) {
-		c.len = 0;
-	} else {
-		if (guest_put(t->tid, c.buf, &q) < 0)
+	room = c.buf ? c.len : INT32_MAX;
+	for (unsigned i = 0; (d = iface_at(i)); i++) {
+		struct linux_ifreq q = { 0 };
+
+		if (room - len < (int32_t)sizeof(q))
+			break;
+		memcpy(q.name, d->name, sizeof(q.name));
+		addr_set(&q, &d->four);
+		if (c.buf && guest_put(t->tid, c.buf + (uint32_t)len, &q) < 0)
 			return -EFAULT;
-		c.len = sizeof(q);
+		len += (int32_t)sizeof(q);
 	}
+	c.len = len;
 	return guest_put(t->tid, arg, &c);
 }
 
 /* Fills the answer: 0, -ENOTTY. */
-static int ifreq_answer(struct linux_ifreq *q, unsigned cmd)
+static int ifreq_answer(struct linux_ifreq *q, unsigned cmd, const struct iface *d)
 {
+	struct ipaddr mask = ip_any4;
+
 	switch (cmd) {
 	case SIOCGIFFLAGS:
-		q->u.flags = LO_FLAGS;
+		q->u.flags = (int16_t)d->flags;
 		return 0;
 	case SIOCGIFADDR:
 	case SIOCGIFDSTADDR:
-		addr_set(q, 0x7f000001);
+		addr_set(q, &d->four);
 		return 0;
 	case SIOCGIFNETMASK:
-		addr_set(q, 0xff000000);
+		memset(mask.b + 12, 0xff, d->prefix4 / 8);
+		addr_set(q, &mask);
 		return 0;
 	case SIOCGIFBRDADDR:
-		addr_set(q, 0);
+		addr_set(q, &d->bcast);
 		return 0;
 	case SIOCGIFMTU:
-		q->u.i = LO_MTU;
+		q->u.i = (int32_t)d->mtu;
 		return 0;
 	case SIOCGIFMETRIC:
 		q->u.i = 0;
@@ -88,11 +90,12 @@ static int ifreq_answer(struct linux_ifreq *q, unsigned cmd)
 		q->u.i = 1000;
 		return 0;
 	case SIOCGIFINDEX:
-		q->u.i = 1;
+		q->u.i = d->index;
 		return 0;
 	case SIOCGIFHWADDR:
 		memset(&q->u, 0, sizeof(q->u));
-		q->u.hw.type = ARPHRD_LOOPBACK;
+		q->u.hw.type = d->type;
+		memcpy(q->u.hw.mac, d->mac, sizeof(d->mac));
 		return 0;
 	case SIOCGIFMAP:
 		memset(&q->u, 0, sizeof(q->u));
@@ -103,6 +106,7 @@ static int ifreq_answer(struct linux_ifreq *q, unsigned cmd)
 
 int64_t netif_ioctl(struct task *t, unsigned cmd, uint64_t arg)
 {
+	const struct iface *d;
 	struct linux_ifreq q;
 	int r;
 
@@ -114,10 +118,10 @@ int64_t netif_ioctl(struct task *t, unsigned cmd, uint64_t arg)
 		return -EFAULT;
 	q.name[sizeof(q.name) - 1] = 0;
 	if (cmd == SIOCGIFNAME) {
-		if (q.u.i != 1)
+		d = iface_by_index(q.u.i);
+		if (!d)
 			return -ENODEV;
-		memset(q.name, 0, sizeof(q.name));
-		memcpy(q.name, "lo", 2);
+		memcpy(q.name, d->name, sizeof(q.name));
 		return guest_put(t->tid, arg, &q);
 	}
 	switch (cmd) {
@@ -133,10 +137,11 @@ int64_t netif_ioctl(struct task *t, unsigned cmd, uint64_t arg)
 	case SIOCSIFHWADDR:
 		return -EPERM;
 	}
-	if (ifreq_answer(&(struct linux_ifreq){ 0 }, cmd) < 0)
+	if (ifreq_answer(&(struct linux_ifreq){ 0 }, cmd, iface_at(0)) < 0)
 		return -ENOTTY;
-	if (strcmp(q.name, "lo") != 0)
+	d = iface_by_name(q.name, sizeof(q.name));
+	if (!d)
 		return -ENODEV;
-	r = ifreq_answer(&q, cmd);
+	r = ifreq_answer(&q, cmd, d);
 	return r < 0 ? r : guest_put(t->tid, arg, &q);
 }

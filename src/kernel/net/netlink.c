@@ -1,11 +1,11 @@
 /* AF_NETLINK: the route family as far as programs ask what interfaces, addresses and routes there
  * are.
  *
- * A request is answered while it is sent: the answers lie in the sender's own queue afterwards. A
- * cell has one interface, lo. What would change something is refused with EPERM, what is not known
- * with EOPNOTSUPP. Groups may be joined; nothing ever happens there (NETLINK_KOBJECT_UEVENT is
- * accepted for the same reason: it stays silent). NETLINK_SOCK_DIAG is in netlink_diag.c. Left out:
- * all other families, user to user messages. */
+ * A request is answered while it is sent: the answers lie in the sender's own queue afterwards. The
+ * interfaces and routes are those of iface.h. What would change something is refused with EPERM,
+ * what is not known with EOPNOTSUPP. Groups may be joined; nothing ever happens there
+ * (NETLINK_KOBJECT_UEVENT is accepted for the same reason: it stays silent). NETLINK_SOCK_DIAG is
+ * in netlink_diag.c. Left out: all other families, user to user messages. */
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -14,14 +14,15 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "kernel/net/iface.h"
 #include "kernel/net/netlink_priv.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
 
-#define LO_INDEX 1
-#define LO_MTU 65536u
-#define LO_FLAGS 0x10049u /* up, loopback, running, lower up */
-#define ARPHRD_LOOPBACK 772
+#define LOWER_UP 0x10000u
+#define OPER_UNKNOWN 0
+#define OPER_UP 6
+#define NAME_SIZE 16
 #define REQUEST_MAX 65536u
 
 struct netlink_sock {
@@ -179,72 +180,85 @@ static void attr_u8(struct answer *a, uint16_t type, uint8_t v)
 	answer_attr(a, type, &v, sizeof(v));
 }
 
-static void link_put(struct answer *a)
+static void link_put(struct answer *a, const struct iface *d)
 {
-	static const uint8_t no_mac[6];
+	static const uint8_t all[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	bool lo = d->index == IFACE_LO;
 	struct rtnl_link_stats64 stats = { 0 };
 	struct ifinfomsg *m = answer_begin(a, RTM_NEWLINK, sizeof(*m));
 
 	m->ifi_family = AF_UNSPEC;
-	m->ifi_type = ARPHRD_LOOPBACK;
-	m->ifi_index = LO_INDEX;
-	m->ifi_flags = LO_FLAGS;
-	answer_attr(a, IFLA_IFNAME, "lo", 3);
+	m->ifi_type = d->type;
+	m->ifi_index = d->index;
+	m->ifi_flags = d->flags | LOWER_UP;
+	answer_attr(a, IFLA_IFNAME, d->name, strlen(d->name) + 1);
 	attr_u32(a, IFLA_TXQLEN, 1000);
-	attr_u8(a, IFLA_OPERSTATE, 0);
+	attr_u8(a, IFLA_OPERSTATE, lo ? OPER_UNKNOWN : OPER_UP);
 	attr_u8(a, IFLA_LINKMODE, 0);
-	attr_u32(a, IFLA_MTU, LO_MTU);
+	attr_u32(a, IFLA_MTU, d->mtu);
 	attr_u32(a, IFLA_GROUP, 0);
 	attr_u32(a, IFLA_PROMISCUITY, 0);
 	attr_u32(a, IFLA_NUM_TX_QUEUES, 1);
 	attr_u32(a, IFLA_NUM_RX_QUEUES, 1);
 	attr_u8(a, IFLA_CARRIER, 1);
 	answer_attr(a, IFLA_QDISC, "noqueue", 8);
-	answer_attr(a, IFLA_ADDRESS, no_mac, sizeof(no_mac));
-	answer_attr(a, IFLA_BROADCAST, no_mac, sizeof(no_mac));
+	answer_attr(a, IFLA_ADDRESS, d->mac, sizeof(d->mac));
+	answer_attr(a, IFLA_BROADCAST, lo ? d->mac : all, sizeof(all));
 	answer_attr(a, IFLA_STATS64, &stats, sizeof(stats));
 	answer_end(a);
 }
 
-static void addr_put(struct answer *a, uint8_t family)
+static void addr_put(struct answer *a, const struct iface *d, uint8_t family)
 {
 	static const struct ifa_cacheinfo forever = { .ifa_prefered = UINT32_MAX,
 						      .ifa_valid = UINT32_MAX };
 	struct ifaddrmsg *m = answer_begin(a, RTM_NEWADDR, sizeof(*m));
 
 	m->ifa_family = family;
-	m->ifa_prefixlen = family == AF_INET ? 8 : 128;
+	m->ifa_prefixlen = family == AF_INET ? d->prefix4 : d->prefix6;
 	m->ifa_flags = IFA_F_PERMANENT;
-	m->ifa_scope = RT_SCOPE_HOST;
-	m->ifa_index = LO_INDEX;
+	m->ifa_scope = d->index == IFACE_LO ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
+	m->ifa_index = (uint32_t)d->index;
 	if (family == AF_INET) {
-		answer_attr(a, IFA_ADDRESS, ip_loop4.b + 12, 4);
-		answer_attr(a, IFA_LOCAL, ip_loop4.b + 12, 4);
-		answer_attr(a, IFA_LABEL, "lo", 3);
+		answer_attr(a, IFA_ADDRESS, d->four.b + 12, 4);
+		answer_attr(a, IFA_LOCAL, d->four.b + 12, 4);
+		if (!ipaddr_is_any(&d->bcast))
+			answer_attr(a, IFA_BROADCAST, d->bcast.b + 12, 4);
+		answer_attr(a, IFA_LABEL, d->name, strlen(d->name) + 1);
 	} else {
-		answer_attr(a, IFA_ADDRESS, ip_loop6.b, 16);
+		answer_attr(a, IFA_ADDRESS, d->six.b, 16);
 	}
 	attr_u32(a, IFA_FLAGS, IFA_F_PERMANENT);
 	answer_attr(a, IFA_CACHEINFO, &forever, sizeof(forever));
 	answer_end(a);
 }
 
-static void route_put(struct answer *a, uint8_t family, const uint8_t *dst, uint8_t bits)
+/* src: as a question about one destination is answered. */
+static void route_put(struct answer *a, const struct route *r, bool src)
 {
 	struct rtmsg *m = answer_begin(a, RTM_NEWROUTE, sizeof(*m));
-	size_t size = family == AF_INET ? 4 : 16;
+	size_t size = r->v6 ? 16 : 4, skip = 16 - size;
+	uint32_t table = r->local ? RT_TABLE_LOCAL : RT_TABLE_MAIN;
+	bool via = !ipaddr_is_any(&r->via);
 
-	m->rtm_family = family;
-	m->rtm_dst_len = bits;
-	m->rtm_table = RT_TABLE_LOCAL;
-	m->rtm_protocol = RTPROT_KERNEL;
-	m->rtm_scope = family == AF_INET ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
-	m->rtm_type = RTN_LOCAL;
-	attr_u32(a, RTA_TABLE, RT_TABLE_LOCAL);
-	answer_attr(a, RTA_DST, dst, size);
-	if (family == AF_INET)
-		answer_attr(a, RTA_PREFSRC, ip_loop4.b + 12, 4);
-	attr_u32(a, RTA_OIF, LO_INDEX);
+	m->rtm_family = r->v6 ? AF_INET6 : AF_INET;
+	m->rtm_dst_len = r->bits;
+	m->rtm_table = (uint8_t)table;
+	m->rtm_protocol = via && !src ? RTPROT_BOOT : RTPROT_KERNEL;
+	m->rtm_scope = r->v6 || via	       ? RT_SCOPE_UNIVERSE
+		       : r->local && !r->bcast ? RT_SCOPE_HOST
+					       : RT_SCOPE_LINK;
+	m->rtm_type = r->bcast ? RTN_BROADCAST : r->local ? RTN_LOCAL : RTN_UNICAST;
+	attr_u32(a, RTA_TABLE, table);
+	if (r->bits)
+		answer_attr(a, RTA_DST, r->dst.b + skip, size);
+	if (r->metric)
+		attr_u32(a, RTA_PRIORITY, r->metric);
+	if ((!r->v6 && !via) || src)
+		answer_attr(a, RTA_PREFSRC, (r->v6 ? &r->dev->six : &r->dev->four)->b + skip, size);
+	if (via)
+		answer_attr(a, RTA_GATEWAY, r->via.b + skip, size);
+	attr_u32(a, RTA_OIF, (uint32_t)r->dev->index);
 	answer_end(a);
 }
 
@@ -273,26 +287,25 @@ static bool wants(uint8_t asked, uint8_t family)
 
 static void dump(struct answer *a, const struct nlmsghdr *req, uint8_t family)
 {
-	static const uint8_t net127[4] = { 127, 0, 0, 0 };
+	const struct iface *d;
+	struct route r;
 
 	a->flags = NLM_F_MULTI;
 	switch (req->nlmsg_type) {
 	case RTM_GETLINK:
-		link_put(a);
+		for (unsigned i = 0; (d = iface_at(i)); i++)
+			link_put(a, d);
 		break;
 	case RTM_GETADDR:
-		if (wants(family, AF_INET))
-			addr_put(a, AF_INET);
-		if (wants(family, AF_INET6))
-			addr_put(a, AF_INET6);
+		for (unsigned i = 0; (d = iface_at(i)) && wants(family, AF_INET); i++)
+			addr_put(a, d, AF_INET);
+		for (unsigned i = 0; (d = iface_at(i)) && wants(family, AF_INET6); i++)
+			addr_put(a, d, AF_INET6);
 		break;
 	case RTM_GETROUTE:
-		if (wants(family, AF_INET)) {
-			route_put(a, AF_INET, net127, 8);
-			route_put(a, AF_INET, ip_loop4.b + 12, 32);
-		}
-		if (wants(family, AF_INET6))
-			route_put(a, AF_INET6, ip_loop6.b, 128);
+		for (unsigned i = 0; iface_route(i, &r); i++)
+			if (wants(family, r.v6 ? AF_INET6 : AF_INET))
+				route_put(a, &r, false);
 		break;
 	case RTM_GETNEIGH:
 	case RTM_GETRULE:
@@ -327,17 +340,22 @@ static const char *attr_find(const char *p, size_t len, uint16_t type, size_t mi
 static int get_link(struct answer *a, const char *body, size_t len)
 {
 	struct ifinfomsg m;
+	const struct iface *d = NULL;
 	const char *name;
 
 	if (len < sizeof(m))
 		return -EINVAL;
 	memcpy(&m, body, sizeof(m));
 	name = attr_find(body + sizeof(m), len - sizeof(m), IFLA_IFNAME, 3);
-	if (m.ifi_index > 0 ? m.ifi_index != LO_INDEX : !name)
-		return m.ifi_index > 0 ? -ENODEV : -EINVAL;
-	if (m.ifi_index <= 0 && memcmp(name, "lo", 3) != 0)
+	if (m.ifi_index <= 0 && !name)
+		return -EINVAL;
+	if (m.ifi_index > 0)
+		d = iface_by_index(m.ifi_index);
+	else
+		d = iface_by_name(name, MIN((size_t)(body + len - name), (size_t)NAME_SIZE));
+	if (!d)
 		return -ENODEV;
-	link_put(a);
+	link_put(a, d);
 	return 0;
 }
 
@@ -345,25 +363,29 @@ static int get_route(struct answer *a, const char *body, size_t len)
 {
 	struct ipaddr dst = ip_any4;
 	const char *data;
+	struct route r;
 	struct rtmsg m;
+	bool v4;
 
 	if (len < sizeof(m))
 		return -EINVAL;
 	memcpy(&m, body, sizeof(m));
 	if (m.rtm_family != AF_INET && m.rtm_family != AF_INET6)
 		return -EOPNOTSUPP;
-	data = attr_find(body + sizeof(m), len - sizeof(m), RTA_DST,
-			 m.rtm_family == AF_INET ? 4 : 16);
+	v4 = m.rtm_family == AF_INET;
+	data = attr_find(body + sizeof(m), len - sizeof(m), RTA_DST, v4 ? 4 : 16);
 	if (!data)
 		return -EINVAL;
-	if (m.rtm_family == AF_INET)
+	if (v4)
 		memcpy(dst.b + 12, data, 4);
 	else
 		memcpy(dst.b, data, 16);
-	if (route_dest(&dst) == DEST_OUTSIDE)
+	if (ipaddr_is_v4(&dst) != v4 || !iface_route_to(&dst, &r))
 		return -ENETUNREACH;
-	route_put(a, m.rtm_family, m.rtm_family == AF_INET ? dst.b + 12 : dst.b,
-		  m.rtm_family == AF_INET ? 32 : 128);
+	r.dst = dst;
+	r.bits = v4 ? 32 : 128;
+	r.metric = 0;
+	route_put(a, &r, !r.local);
 	return 0;
 }
 

@@ -1,9 +1,10 @@
-/* The socket tables of /proc/net, in Linux's columns. Pointers are shown as zeros, as to those who
- * may not see them. */
+/* The tables of sockets, interfaces and routes in /proc/net, in Linux's columns. Pointers are shown
+ * as zeros, as to those who may not see them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/fs/pseudo/pseudo.h"
+#include "kernel/net/iface.h"
 #include "kernel/net/inet.h"
 #include "kernel/net/procnet.h"
 #include "kernel/net/unix.h"
@@ -134,6 +135,89 @@ static void sockstat(struct textbuf *b)
 		    all, tcp, tcp, (unsigned long long)(net_mem_used() / PAGE_SIZE), udp);
 }
 
+static void dev_table(struct textbuf *b)
+{
+	const struct iface *d;
+
+	for (unsigned i = 0; (d = iface_at(i)); i++) {
+		unsigned long long bytes = i ? 0 : net_lo_bytes, packets = i ? 0 : net_lo_packets;
+
+		text_printf(b,
+			    "%6s: %7llu %7llu    0    0    0     0          0         0 %8llu "
+			    "%7llu    0    0    0 "
+			    "    0       0          0\n",
+			    d->name, bytes, packets, bytes, packets);
+	}
+}
+
+static uint32_t word_of(const struct ipaddr *a)
+{
+	uint32_t w;
+
+	memcpy(&w, a->b + 12, sizeof(w));
+	return w;
+}
+
+static void hex_put(struct textbuf *b, const struct ipaddr *a)
+{
+	for (unsigned i = 0; i < sizeof(a->b); i++)
+		text_printf(b, "%02x", a->b[i]);
+}
+
+#define RTF_UP 1u
+#define RTF_GATEWAY 2u
+#define RTF_LOCAL 0x80000000u
+
+static void route_line(struct textbuf *b, const struct route *r)
+{
+	size_t start = b->len;
+	uint32_t mask = r->bits ? __builtin_bswap32(~0u << (32 - r->bits)) : 0;
+	bool via = !ipaddr_is_any(&r->via);
+
+	text_printf(b, "%s\t%08X\t%08X\t%04X\t%d\t%u\t%d\t%08X\t%d\t%u\t%u", r->dev->name,
+		    word_of(&r->dst), via ? word_of(&r->via) : 0, RTF_UP | (via ? RTF_GATEWAY : 0),
+		    0, 0u, 0, mask, 0, 0u, 0u);
+	text_pad(b, start, 127);
+	text_puts(b, "\n");
+}
+
+static void route6_line(struct textbuf *b, const struct route *r)
+{
+	bool via = !ipaddr_is_any(&r->via);
+
+	hex_put(b, &r->dst);
+	text_printf(b, " %02x ", r->bits);
+	hex_put(b, &ip_any6);
+	text_puts(b, " 00 ");
+	hex_put(b, via ? &r->via : &ip_any6);
+	text_printf(b, " %08x %08x %08x %08x %8s\n", r->metric, 1u, 0u,
+		    RTF_UP | (via ? RTF_GATEWAY : 0) | (r->local ? RTF_LOCAL : 0), r->dev->name);
+}
+
+/* Without a network there are none but those of lo, which IPv4's table never has. */
+static void route_table(struct textbuf *b, bool v6)
+{
+	struct route r;
+
+	for (unsigned i = 0; iface_by_index(IFACE_ETH) && iface_route(i, &r); i++) {
+		if (v6 && r.v6)
+			route6_line(b, &r);
+		else if (!v6 && !r.v6 && !r.local)
+			route_line(b, &r);
+	}
+}
+
+static void inet6_table(struct textbuf *b)
+{
+	const struct iface *d;
+
+	for (unsigned i = 0; (d = iface_at(i)); i++) {
+		hex_put(b, &d->six);
+		text_printf(b, " %02x %02x %02x 80 %8s\n", d->index, d->prefix6,
+			    d->index == IFACE_LO ? 0x10 : 0, d->name);
+	}
+}
+
 void procnet_show(enum proc_net_table table, struct textbuf *b)
 {
 	switch (table) {
@@ -159,12 +243,22 @@ void procnet_show(enum proc_net_table table, struct textbuf *b)
 		sockstat(b);
 		break;
 	case PROC_NET_DEV:
-		text_printf(b,
-			    "    lo: %7llu %7llu    0    0    0     0          0         0 %8llu "
-			    "%7llu    0    0    0 "
-			    "    0       0          0\n",
-			    (unsigned long long)net_lo_bytes, (unsigned long long)net_lo_packets,
-			    (unsigned long long)net_lo_bytes, (unsigned long long)net_lo_packets);
+		dev_table(b);
+		break;
+	case PROC_NET_ROUTE:
+		route_table(b, false);
+		break;
+	case PROC_NET_ROUTE6:
+		route_table(b, true);
+		break;
+	case PROC_NET_INET6:
+		inet6_table(b);
+		break;
+	case PROC_NET_ARP:
+		if (iface_by_index(IFACE_ETH))
+			text_puts(b,
+				  "198.19.255.1     0x1         0x2         02:76:69:76:00:01     "
+				  "*        eth0\n");
 		break;
 	}
 }

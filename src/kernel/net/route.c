@@ -14,6 +14,7 @@ const struct ipaddr ip_loop6 = { { [15] = 1 } };
 /* 198.19.255.2 and fd7a:7669:7600:1::2; the resolver is .1 and ::1. */
 const struct ipaddr ip_cell4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 2 } };
 const struct ipaddr ip_cell6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 2 } };
+static const struct ipaddr bcast4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 255 } };
 static const struct ipaddr resolver4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 1 } };
 static const struct ipaddr resolver6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 1 } };
 
@@ -73,8 +74,9 @@ bool route_is_broadcast(const struct ipaddr *a)
 {
 	static const uint8_t all[4] = { 255, 255, 255, 255 };
 
-	return ipaddr_is_v4(a) &&
-	       (!memcmp(a->b + 12, all, 4) || (a->b[12] == 127 && !memcmp(a->b + 13, all, 3)));
+	return (ipaddr_is_v4(a) &&
+		(!memcmp(a->b + 12, all, 4) || (a->b[12] == 127 && !memcmp(a->b + 13, all, 3)))) ||
+	       (gate_is_granted() && ipaddr_is_same(a, &bcast4));
 }
 
 bool route_is_multicast(const struct ipaddr *a)

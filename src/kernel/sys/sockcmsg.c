@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "kernel/abi/time.h"
+#include "kernel/net/iface.h"
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/guestmem.h"
@@ -180,15 +181,17 @@ static void control_stamp(struct control *c, const struct sock *s, int64_t stamp
 
 static void control_dest(struct control *c, const struct inet_sock *i, const struct ipaddr *dest)
 {
+	bool own = ipaddr_is_same(dest, &ip_cell4) || ipaddr_is_same(dest, &ip_cell6);
+
 	if (inet_opt_on(i, IPPROTO_IP, IP_PKTINFO) && ipaddr_is_v4(dest)) {
-		struct in_pktinfo p = { .ipi_ifindex = 1 };
+		struct in_pktinfo p = { .ipi_ifindex = own ? IFACE_ETH : IFACE_LO };
 
 		memcpy(&p.ipi_addr, dest->b + 12, 4);
 		memcpy(&p.ipi_spec_dst, dest->b + 12, 4);
 		control_put(c, IPPROTO_IP, IP_PKTINFO, &p, sizeof(p));
 	}
 	if (inet_opt_on(i, IPPROTO_IPV6, IPV6_RECVPKTINFO)) {
-		struct in6_pktinfo p = { .ipi6_ifindex = 1 };
+		struct in6_pktinfo p = { .ipi6_ifindex = own ? IFACE_ETH : IFACE_LO };
 
 		memcpy(&p.ipi6_addr, dest->b, 16);
 		control_put(c, IPPROTO_IPV6, IPV6_PKTINFO, &p, sizeof(p));

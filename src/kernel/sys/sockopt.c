@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "kernel/abi/time.h"
+#include "kernel/net/iface.h"
 #include "kernel/platform/guestmem.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/sockcall.h"
@@ -280,7 +281,7 @@ static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, 
 	int32_t v, secs;
 
 	if (opt == SO_BINDTODEVICE)
-		return !raw[0] || !strncmp(raw, "lo", 3) ? 0 : -ENODEV;
+		return !len || !raw[0] || iface_by_name(raw, MIN(len, 16u)) ? 0 : -ENODEV;
 	if (len < sizeof(v))
 		return -EINVAL;
 	memcpy(&v, raw, sizeof(v));

@@ -74,16 +74,20 @@ TABLE(show_unix, unix_text, PROC_NET_UNIX, "")
 TABLE(show_netlink, netlink_text, PROC_NET_NETLINK, "")
 TABLE(show_sockstat, "", PROC_NET_SOCKSTAT, sockstat_text)
 TABLE(show_dev, dev_text, PROC_NET_DEV, dev_lo_text)
+TABLE(show_route, route_text, PROC_NET_ROUTE, "")
+TABLE(show_route6, "", PROC_NET_ROUTE6, "")
+TABLE(show_inet6, "", PROC_NET_INET6, "")
+TABLE(show_arp, arp_text, PROC_NET_ARP, "")
 
 const struct pnode net_nodes[] = {
-	P_TEXT("arp", 0444, arp_text),
+	P_FILE("arp", 0444, show_arp),
 	P_FILE("dev", 0444, show_dev),
-	P_TEXT("if_inet6", 0444, "00000000000000000000000000000001 01 80 10 80       lo\n"),
-	P_TEXT("ipv6_route", 0444, ""),
+	P_FILE("if_inet6", 0444, show_inet6),
+	P_FILE("ipv6_route", 0444, show_route6),
 	P_FILE("netlink", 0444, show_netlink),
 	P_TEXT("packet", 0444, "sk       RefCnt Type Proto  Iface R Rmem   User   Inode\n"),
 	P_TEXT("raw", 0444, udp_text),
-	P_TEXT("route", 0444, route_text),
+	P_FILE("route", 0444, show_route),
 	P_FILE("sockstat", 0444, show_sockstat),
 	P_FILE("tcp", 0444, show_tcp),
 	P_FILE("tcp6", 0444, show_tcp6),

@@ -35,7 +35,11 @@ enum proc_net_table {
 	PROC_NET_UNIX,
 	PROC_NET_NETLINK,
 	PROC_NET_SOCKSTAT, /* all of it */
-	PROC_NET_DEV, /* the line of lo */
+	PROC_NET_DEV,
+	PROC_NET_ROUTE,
+	PROC_NET_ROUTE6,
+	PROC_NET_INET6,
+	PROC_NET_ARP,
 };
 extern void (*proc_net_show)(enum proc_net_table table, struct textbuf *b);
 

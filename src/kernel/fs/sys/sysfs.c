@@ -408,11 +408,65 @@ static const struct pnode lo_nodes[] = {
 };
 
 static const struct pnode class_net_nodes[] = { DIR_("lo", lo_nodes), { 0 } };
+
+static const struct pnode statistics_nodes[] = {
+	TEXT("rx_bytes", "0"),	 TEXT("rx_dropped", "0"), TEXT("rx_errors", "0"),
+	TEXT("rx_packets", "0"), TEXT("tx_bytes", "0"),	  TEXT("tx_dropped", "0"),
+	TEXT("tx_errors", "0"),	 TEXT("tx_packets", "0"), { 0 },
+};
+
+/* net/iface.c has the same. */
+static const struct pnode eth0_nodes[] = {
+	TEXT("addr_assign_type", "3"),
+	TEXT("addr_len", "6"),
+	TEXT("address", "02:76:69:76:00:02"),
+	TEXT("broadcast", "ff:ff:ff:ff:ff:ff"),
+	TEXT("carrier", "1"),
+	TEXT("dormant", "0"),
+	TEXT("duplex", "full"),
+	TEXT("flags", "0x1003"),
+	TEXT("ifindex", "2"),
+	TEXT("iflink", "2"),
+	TEXT("mtu", "1500"),
+	TEXT("operstate", "up"),
+	TEXT("speed", "10000"),
+	DIR_("statistics", statistics_nodes),
+	TEXT("tx_queue_len", "1000"),
+	TEXT("type", "1"),
+	{ 0 },
+};
+static const struct pnode eth0_node = { .mode = S_IFDIR | 0755, .children = eth0_nodes };
+
+/* There is an eth0 if the cell is granted a network. */
+static int eth0_entry(struct pentry *out)
+{
+	if (!cell.spec.network)
+		return -ENOENT;
+	out->node = &eth0_node;
+	out->id = 0;
+	snprintf(out->name, sizeof(out->name), "eth0");
+	return 0;
+}
+
+static int net_find(struct pinode *dir, const char *name, struct pentry *out)
+{
+	(void)dir;
+	return strcmp(name, "eth0") ? -ENOENT : eth0_entry(out);
+}
+
+static int net_next(struct pinode *dir, struct pwalk *w, struct pentry *out)
+{
+	(void)dir;
+	return w->cursor ? -ENOENT : eth0_entry(out);
+}
+
+static const struct pdir net_dir = { .find = net_find, .next = net_next };
+
 static const struct pnode no_nodes[] = { { 0 } };
 
 static const struct pnode class_nodes[] = {
 	DIR_("block", no_nodes),
-	DIR_("net", class_net_nodes),
+	{ .name = "net", .mode = S_IFDIR | 0755, .children = class_net_nodes, .dir = &net_dir },
 	DIR_("tty", no_nodes),
 	{ 0 },
 };
