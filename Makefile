@@ -117,7 +117,7 @@ S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
 GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
-VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/api/openapi_blob.S src/api/files_blob.S)
+VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S)
 # Of these, only what it uses.
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
 VIVD_LIBS := -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto
@@ -321,7 +321,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
 FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/options.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
-	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,secret secretput scrub scrubstream) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
+	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,secret secretput secretread scrub scrubstream) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -28,6 +29,7 @@
 #include "daemon/state/events.h"
 #include "daemon/keepers/instance.h"
 #include "daemon/keepers/pool.h"
+#include "daemon/secrets/secrets.h"
 #include "store/files.h"
 #include "store/store.h"
 
@@ -39,6 +41,7 @@
 
 struct options {
 	bool detach, json;
+	bool secrets, environment, refresh; /* for a keeper (daemon/secrets/secrets.h) */
 	const char *listen, *cert, *key;
 	struct cors cors;
 };
@@ -278,6 +281,8 @@ static int daemon_run(const struct options *o, int ready)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	limit_files_raise(0);
+	/* Values of secrets pass through it. */
+	prctl(PR_SET_DUMPABLE, 0);
 	d->lock = -1;
 	if (daemon_start(d, o, &e) < 0) {
 		int status = failed(o, &e);
@@ -378,6 +383,9 @@ int main(int argc, char **argv)
 		{ "cors-origin", required_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "routes", no_argument, NULL, 'r' },
+		{ "secrets", no_argument, NULL, 's' },
+		{ "environment", no_argument, NULL, 'e' },
+		{ "refresh", no_argument, NULL, 'f' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -412,6 +420,15 @@ int main(int argc, char **argv)
 			for (unsigned i = 0; i < nroutes; i++)
 				printf("%s %s\n", routes[i].method, routes[i].path);
 			return 0;
+		case 's':
+			o.secrets = true;
+			break;
+		case 'e':
+			o.environment = true;
+			break;
+		case 'f':
+			o.refresh = true;
+			break;
 		case 'V':
 			printf("vivd %s\n", VIV_VERSION);
 			return 0;
@@ -423,6 +440,8 @@ int main(int argc, char **argv)
 			return ERR_USAGE;
 		}
 	}
+	if (o.secrets)
+		return secrets_print(argv + optind, o.environment, o.refresh);
 	if (optind < argc) {
 		err_set(&e, ERR_USAGE, "vivd takes no arguments");
 		return failed(&o, &e);

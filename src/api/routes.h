@@ -14,6 +14,11 @@ void tokens_list(struct request *r);
 void tokens_create(struct request *r);
 void token_get(struct request *r);
 void token_delete(struct request *r);
+/* secrets.c */
+void secrets_list(struct request *r);
+void secret_get(struct request *r);
+void secret_put(struct request *r);
+void secret_delete(struct request *r);
 /* events.c */
 void events_get(struct request *r);
 /* cells.c */

@@ -36,7 +36,7 @@ static const struct {
 	  { "cp", "diff", "snapshot", "rollback", "fork", "commit", "verify" } },
 	{ "Images and volumes", { "image", "volume" } },
 	{ "Projects (vivarium.yaml)", { "up", "apply", "down" } },
-	{ "Daemon and API", { "daemon", "token" } },
+	{ "Daemon and API", { "daemon", "secret", "token" } },
 	{ "This machine", { "doctor", "system", "prune", "completion", "help", "version" } },
 };
 

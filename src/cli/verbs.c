@@ -204,6 +204,24 @@ static const struct opt down_opts[] = {
 	PROJECT_OPTS,
 };
 
+static const struct opt secret_opts[] = {
+	{ 0, "host", "HOST[:PORT]",
+	  "send it to this host only (*.NAME: to all below it); can be repeated" },
+	{ 0, "header", "NAME", "in this header" },
+	{ 0, "bearer", NULL, "as 'Authorization: Bearer' (the default)" },
+	{ 0, "basic", "USER",
+	  "as the password of this user (*: of any) in 'Authorization: Basic'" },
+	{ 0, "query", "NAME", "as this parameter of the URL" },
+	{ 0, "anywhere", NULL, "wherever its placeholder stands in headers or the URL" },
+	{ 0, "body", NULL, "wherever its placeholder stands in the body of a request" },
+	{ 0, "env", "VAR", "variable of the cell that holds the placeholder (its name)" },
+	{ 0, "prefix", "TEXT", "begin the placeholder with this, for programs that check it" },
+	{ 0, "from-env", "VAR", "take the value from this variable of viv's" },
+	{ 0, "from-file", "FILE", "read the value from a file each time that a cell starts" },
+	{ 0, "from-command", "COMMAND",
+	  "run a command for the value each time that a cell starts" },
+};
+
 static const struct opt token_opts[] = {
 	{ 0, "scope", "SCOPE", "what the token allows: admin, cell or read" },
 	{ 0, "cell", "CELL", "restrict the token to this cell" },
@@ -414,6 +432,25 @@ const struct verb verbs[] = {
 	{ "down", "stop and remove the cells of a project", down_main, .max = 0, OPTS(down_opts),
 	  .about = "Stops and removes all cells of the project, dependent cells first. With "
 		   "--project, no file is needed." },
+	{ "secret", "manage keys that cells use and never see", .args = "", .flags = VERB_GROUP,
+	  .about = "A cell that is given a secret (viv run --secret NAME) has a placeholder in a "
+		   "variable. The value is put into requests to the\n"
+		   "hosts and the places that the secret is bound to, outside the cell, and taken "
+		   "out of what comes back." },
+	{ "secret set", "set a secret, or change its value", secret_set_main, .args = "NAME",
+	  .min = 1, .max = 1, OPTS(secret_opts),
+	  .about = "The value is asked for, or read from standard input; it is never part of a "
+		   "command line. Well-known names, such as\n"
+		   "ANTHROPIC_API_KEY or GITHUB_TOKEN, need no host and no place. Running cells "
+		   "have the new value at once." },
+	{ "secret ls", "list secrets, without their values", secret_ls_main, .max = 0,
+	  OPTS(quiet_opts) },
+	{ "secret show", "show hosts and places of a secret", secret_show_main, .args = "NAME",
+	  .min = 1, .max = 1 },
+	{ "secret refresh", "read the values of running cells again", secret_refresh_main,
+	  .args = "NAME...", .min = 1, .max = ANY },
+	{ "secret rm", "remove secrets, from running cells as well", secret_rm_main,
+	  .args = "NAME...", .min = 1, .max = ANY },
 	{ "token", "create, list and revoke API tokens", .args = "", .flags = VERB_GROUP,
 	  .about = "A token is shown once, when it is created; only its hash is stored. Scopes: "
 		   "'admin' may do everything, 'cell' may use one\n"

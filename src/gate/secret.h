@@ -81,10 +81,14 @@ void secrets_put(struct secrets *s); /* s may be NULL; what it held is overwritt
  *	 "places": ["header NAME", "bearer", "basic [USER]", "query NAME", "anywhere", "body"]} */
 int must_check secrets_add(struct secrets *s, const char *json, size_t n, struct err *e);
 
+/* ---- words (secretread.c) ---- */
+
 int must_check secret_host_parse(const char *text, struct secret_host *ret, struct err *e);
 int must_check secret_place_parse(const char *text, struct secret_place *ret, struct err *e);
 /* Can it be a value? Printable ASCII of a certain length: it can be a header's. */
 int must_check secret_value_check(const char *value, size_t n, struct err *e);
+
+/* ---- hosts (secret.c) ---- */
 
 /* What one host may have of them; embedded. */
 struct secret_site {

@@ -31,6 +31,7 @@
 #include "keeper/gateca.h"
 #include "keeper/gatenames.h"
 #include "keeper/keeper.h"
+#include "keeper/secrets.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
 
@@ -105,6 +106,7 @@ static int settings_write(void)
 	gate_names_add(keeper.o, &text);
 	trust_add(&text);
 	gate_ca_add(&text);
+	secrets_write(&text);
 	buf_add_text(&text, "\n");
 	for (char **rule = keeper.o->policy; *rule; rule++) {
 		buf_add_text(&text, *rule);
@@ -312,7 +314,7 @@ static int ca_prepare(char **rules, struct err *e)
 	policy_init(&p);
 	for (char **rule = rules; ret == 0 && *rule; rule++)
 		ret = policy_parse(&p, *rule, strlen(*rule), "policy", 0, 0, e);
-	if (ret == 0 && policy_opens(&p))
+	if (ret == 0 && (policy_opens(&p) || secrets_are_there()))
 		ret = gate_ca_make(e);
 	policy_fini(&p);
 	return ret;
@@ -342,6 +344,7 @@ int gate_follow(struct err *e)
 	channel.fd = -1;
 	if (source_add(&channel, fd, EPOLLIN, channel_ready) < 0)
 		return err_set(e, ERR_FAILED, "cannot watch the cell's network");
+	secrets_follow();
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "keeper/run.h"
+#include "keeper/secrets.h"
 
 static const struct user {
 	const char *name, *home;
@@ -146,6 +147,8 @@ int run_options_finish(struct run_options *o, bool stored, struct err *e)
 		run_env_set(o, "SHELL=/bin/bash");
 	if (o->detach && o->tty)
 		run_env_set(o, "TERM=xterm");
+	if (secrets_read(o, e) < 0)
+		return -1;
 	for (unsigned i = 0; i < o->env_given.n; i++)
 		env_apply(o, o->env_given.v[i]);
 	err = user_finish(o, stored, e);

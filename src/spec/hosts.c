@@ -64,6 +64,8 @@ const char *setting_word_wrong(enum setting_id id, const char *text)
 		return ip_parse(text, &ip) ? NULL : "is not an IP address";
 	case SET_DNS_SEARCH:
 		return name_parse(text, strlen(text), name) ? NULL : "is not a domain name";
+	case SET_SECRET:
+		return cell_name_is_valid(text) ? NULL : "is not the name of a secret";
 	default:
 		return NULL;
 	}

@@ -76,6 +76,8 @@ SETTING(ADD_HOST, WORDS, add_host, "add_host", "add-host", 0, "NAME:ADDRESS", 0,
 SETTING(DNS, WORDS, dns, "dns", "dns", 0, "ADDRESS", 0, 8, S_PLACE | S_YAML | S_EACH, "ask this DNS server for the cell instead of the host's")
 SETTING(DNS_SEARCH, WORDS, dns_search, "dns_search", "dns-search", 0, "DOMAIN", 0, 6, S_PLACE | S_YAML | S_EACH,
 	"domain that the cell adds to short names; the host's own are not passed on")
+SETTING(SECRET, WORDS, secrets, "secrets", "secret", 0, "NAME", 0, 64, S_YAML | S_EACH,
+	"give the cell the use of a secret ('viv secret set'); programs see a placeholder in its variable, and its hosts get the value")
 SETTING(PULL, OWN, none, NULL, "pull", 0, "WHEN", 0, 0, S_WARM, "accepted for docker's sake: missing or never; images come from 'viv image'")
 SETTING(INIT, OWN, none, NULL, "init", 0, NULL, 0, 0, S_WARM, "accepted for docker's sake: a cell always has an init that reaps processes")
 SETTING(WASM, PATH, wasm, "binfmt_wasm", "binfmt-wasm", 0, "COMMAND", 1, 400, 0,
@@ -118,7 +120,7 @@ SETTING(COMMAND, WORDS, argv, "command", NULL, 0, NULL, 0, 4096, S_WARM | S_YAML
 	"first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command")
 SETTING(POLICY, WORDS, policy, "policy", NULL, 0, NULL, 0, 4096, S_PLACE | S_YAML,
 	"rules of what the cell may reach and do, one in each string; the last that matches decides")
-SETTING(SECRETS, WORDS, secrets, "secrets", NULL, 0, NULL, 0, 0, S_LIVE | S_WARM, "variables of env whose values are never shown")
+SETTING(HIDDEN_ENV, WORDS, hidden_env, "hidden_env", NULL, 0, NULL, 0, 0, S_LIVE | S_WARM, "variables of env whose values are never shown")
 
 /* between viv or vivd and viv-keeper (keeper/client.h) */
 SETTING(SPEC, OWN, none, NULL, "spec", 0, "JSON", 0, 0, S_WARM, NULL)

@@ -131,6 +131,35 @@ def about():
     call("GET", "/v1/version", want=400, body={})
 
 
+def secrets():
+    spec = {"value": "value-of-the-api-test", "hosts": ["api.example.org", "*.example.net:8443"], "places": ["header x-key", "bearer"]}
+    s = call("PUT", "/v1/secrets/api-key", spec, 201)
+    if s["env"] != "API_KEY" or s["source"] != "value" or s["hosts"] != spec["hosts"] or not s["placeholder"].startswith("viv-secret-api-key-"):
+        problems.append(f"a secret: {s}")
+    again = call("PUT", "/v1/secrets/api-key", {"value": "value-of-the-api-test-2"}, 200)
+    if again["hosts"] != s["hosts"] or again["placeholder"] != s["placeholder"]:
+        problems.append(f"a new value changes more: {again}")
+    listed = call("GET", "/v1/secrets", want=200)
+    shown = call("GET", "/v1/secrets/api-key", want=200)
+    if "value-of" in json.dumps([s, again, listed, shown]):
+        problems.append("the value of a secret is told")
+    known = call("PUT", "/v1/secrets/ANTHROPIC_API_KEY", {"value": "value-of-the-api-test"}, 201)
+    if known["hosts"] != ["api.anthropic.com"] or not known["placeholder"].startswith("sk-ant-"):
+        problems.append(f"a well-known secret: {known}")
+    for bad in ({}, {"value": "short", "hosts": ["a.b"]}, {"value": "two\nlines of it", "hosts": ["a.b"]}, {"value": "long enough"},
+                {"value": "long enough", "hosts": ["*"]}, {"value": "long enough", "hosts": ["a b"]}, {"value": "long enough", "hosts": []},
+                {"value": "long enough", "hosts": ["a.b"], "places": ["nowhere"]}, {"value": "long enough", "hosts": ["a.b"], "places": ["header a:b"]},
+                {"value": "long enough", "hosts": ["a.b"], "env": "1=2"}, {"value": "long enough", "file": "/x", "hosts": ["a.b"]},
+                {"file": "relative", "hosts": ["a.b"]}, {"value": "long enough", "hosts": ["a.b"], "prefix": "a b"}):
+        call("PUT", "/v1/secrets/bad", bad, 400)
+    call("PUT", "/v1/secrets/bad", {"file": "/nonexistent", "hosts": ["a.b"]}, 500)
+    call("PUT", "/v1/secrets/..%2Fx", {"value": "long enough", "hosts": ["a.b"]}, 400)
+    call("GET", "/v1/secrets/bad", want=404)
+    call("DELETE", "/v1/secrets/api-key", want=204)
+    call("DELETE", "/v1/secrets/ANTHROPIC_API_KEY", want=204)
+    call("DELETE", "/v1/secrets/api-key", want=404)
+
+
 def tokens():
     t = call("POST", "/v1/tokens", {"scope": "read", "name": "one", "expires_in": 60}, 201)
     call("GET", "/v1/tokens", want=200)
@@ -160,6 +189,7 @@ def events():
 def main():
     routes_compare()
     about()
+    secrets()
     tokens()
     for step in MORE:
         step()
@@ -675,7 +705,7 @@ def projects():
     if lines[-1] != {"type": "end", "changed": 2, "unchanged": 0, "failed": 0} or "hidden" in json.dumps(lines):
         problems.append(f"up: {lines}")
     spec = call("GET", "/v1/cells/p1", want=200)["spec"]
-    if spec["env"] != {} or spec["secrets"] != ["S"]:
+    if spec["env"] != {} or spec["hidden_env"] != ["S"]:
         problems.append(f"a value of a variable is told: {spec}")
     if call("POST", "/v1/up", body, 200)[-1] != {"type": "end", "changed": 0, "unchanged": 1, "failed": 0}:
         problems.append("a second up does something")

@@ -1,7 +1,7 @@
 /* Bodies of responses: nothing that a server sends, however compressed and cut, gets a value through
  * as it is, and the result does not depend on where it was cut. Headers and targets of requests:
  * what is changed had a placeholder. */
-/* objects: src/gate/secret.c src/gate/secretput.c src/gate/scrub.c src/gate/scrubstream.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
+/* objects: src/gate/secret.c src/gate/secretput.c src/gate/secretread.c src/gate/scrub.c src/gate/scrubstream.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
 /* libraries: -lz -lbrotlidec */
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 		FUZZ_CHECK(whole.len >= 1 << 20);
 	else
 		FUZZ_CHECK(r < 0 || whole.len >= 1 << 20 ||
-			   (whole.len == cut.len && !memcmp(whole.p, cut.p, cut.len)));
-	FUZZ_CHECK(r < 0 || !memmem(whole.p, whole.len, VALUE, strlen(VALUE)));
+			   (whole.len == cut.len && (!cut.len || !memcmp(whole.p, cut.p, cut.len))));
+	FUZZ_CHECK(r < 0 || !whole.len || !memmem(whole.p, whole.len, VALUE, strlen(VALUE)));
 	requests(data + 2, size - 2);
 	buf_free(&whole);
 	buf_free(&cut);

@@ -18,7 +18,7 @@ static void rows_check(void)
 		const struct setting *s = &settings[i];
 		size_t len = s->json ? strcspn(s->json, ".") : 0;
 
-		ok(!o->name == (i == SET_COMMAND || i == SET_POLICY || i == SET_SECRETS),
+		ok(!o->name == (i == SET_COMMAND || i == SET_POLICY || i == SET_HIDDEN_ENV),
 		   "an option has a name");
 		ok(s->type != SETTING_FLAG || !o->value, "a switch takes no value");
 		for (unsigned k = 0; k < i; k++) {
@@ -262,7 +262,8 @@ static bool is_cold(unsigned id)
 						SET_FAST,      SET_GROUP_ADD,	SET_ULIMIT,
 						SET_READ_ONLY, SET_NETWORK,	SET_ALLOW,
 						SET_DENY,      SET_POLICY_FILE, SET_POLICY,
-						SET_ADD_HOST,  SET_DNS,		SET_DNS_SEARCH };
+						SET_ADD_HOST,  SET_DNS,		SET_DNS_SEARCH,
+						SET_SECRET };
 
 	for (unsigned i = 0; i < ARRAY_LEN(cold); i++)
 		if (cold[i] == id)

@@ -42,6 +42,8 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
 /** @typedef {import('./types.js').Stats} Stats */
+/** @typedef {import('./types.js').Secret} Secret */
+/** @typedef {import('./types.js').SecretSpec} SecretSpec */
 /** @typedef {import('./types.js').Token} Token */
 /** @typedef {import('./types.js').TokenMade} TokenMade */
 /** @typedef {import('./types.js').TokenSpec} TokenSpec */
@@ -69,6 +71,16 @@ export class Vivarium {
 			prune: (o = {}) => transport.json('POST', '/v1/volumes/prune', { body: { dry_run: o.dryRun }, signal: o.signal }),
 			/** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
 			remove: (name, o = {}) => transport.json('DELETE', `/v1/volumes/${encodeURIComponent(name)}`, { signal: o.signal }),
+		};
+		this.secrets = {
+			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Secret[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/secrets', { signal: o.signal })).secrets,
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Secret>} */
+			get: (name, o = {}) => transport.json('GET', `/v1/secrets/${encodeURIComponent(name)}`, { signal: o.signal }),
+			/** Makes or changes one; running cells have the new value at once. @param {string} name @param {import('./types.js').SecretSpec} spec @param {Abortable} [o] @returns {Promise<import('./types.js').Secret>} */
+			set: (name, spec, o = {}) => transport.json('PUT', `/v1/secrets/${encodeURIComponent(name)}`, { body: spec, signal: o.signal }),
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
+			remove: (name, o = {}) => transport.json('DELETE', `/v1/secrets/${encodeURIComponent(name)}`, { signal: o.signal }),
 		};
 		this.tokens = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */

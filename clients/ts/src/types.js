@@ -57,6 +57,7 @@
  * @property {string[]} [add_host] give a name an address, in /etc/hosts and in the cell's resolver; rules still decide what the cell may reach
  * @property {string[]} [dns] ask this DNS server for the cell instead of the host's
  * @property {string[]} [dns_search] domain that the cell adds to short names; the host's own are not passed on
+ * @property {string[]} [secrets] give the cell the use of a secret ('viv secret set'); programs see a placeholder in its variable, and its hosts get the value
  * @property {string} [binfmt_wasm] program in the cell that runs WebAssembly modules (default: node's WASI)
  * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
  * @property {boolean} [tty] give the command a terminal, or fail without one
@@ -69,7 +70,7 @@
  * @property {HealthSpec} [health]
  * @property {string[]} [command] first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command
  * @property {string[]} [policy] rules of what the cell may reach and do, one in each string; the last that matches decides
- * @property {string[]} [secrets] variables of env whose values are never shown
+ * @property {string[]} [hidden_env] variables of env whose values are never shown
  *
  * @typedef {object} CellCreateOnly
  * @property {string} [name]
@@ -174,6 +175,27 @@
  * @property {{name: string, size: number}[]} volumes
  * @property {number} size
  * @property {boolean} removed
+ *
+ * @typedef {object} SecretSpec a new one needs hosts, unless its name is well known, and one of value, file and command
+ * @property {string} [value] never returned
+ * @property {string} [value_from] the variable that the value was read from
+ * @property {string} [file] on vivd's host
+ * @property {string} [command] for /bin/sh on vivd's host
+ * @property {string[]} [hosts] 'HOST[:PORT]' or '*.HOST[:PORT]'
+ * @property {string[]} [places] 'header NAME', 'bearer', 'basic [USER]', 'query NAME', 'anywhere', 'body'
+ * @property {string} [env] the variable that holds the placeholder
+ * @property {string} [prefix] of the placeholder
+ *
+ * @typedef {object} Secret
+ * @property {string} name
+ * @property {string} [env]
+ * @property {string} [placeholder]
+ * @property {string[]} [hosts]
+ * @property {string[]} [places]
+ * @property {'value' | 'env' | 'file' | 'command'} [source]
+ * @property {string} [from]
+ * @property {string} [changed]
+ * @property {ErrorObject} [error] why it cannot be read
  *
  * @typedef {'admin' | 'cell' | 'read'} Scope
  *

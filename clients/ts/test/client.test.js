@@ -263,6 +263,11 @@ test('images, volumes, tokens', async () => {
 	assert.equal((await (await narrow.cells.get(cell.id)).exec('echo mine')).stdout, 'mine\n');
 	await assert.rejects(narrow.volumes.list(), refused('forbidden', 403));
 	await viv.tokens.remove(made.id);
+	const secret = await viv.secrets.set('ts-key', { value: 'a-value-of-typescript', hosts: ['api.example.org'], places: ['header x-key'] });
+	assert.equal(secret.env, 'TS_KEY');
+	assert.ok(!JSON.stringify([secret, await viv.secrets.get('ts-key'), await viv.secrets.list()]).includes('a-value'));
+	await viv.secrets.remove('ts-key');
+	assert.deepEqual(await viv.secrets.list(), []);
 	await assert.rejects(narrow.version(), refused('unauthorized', 401));
 	narrow.close();
 });

@@ -175,7 +175,7 @@ export class Cell {
      * @param {Abortable & {cursor?: number | 'end'}} [o] cursor: where its output begins; by default with the oldest that is kept
      */
     attach(proc: number, o?: (import("./types.js").Abortable & {
-        cursor?: number | "end" | undefined;
+        cursor?: number | 'end';
     }) | undefined): Promise<import("./process.js").Process>;
     /**
      * Gives input to a process whose input is open; resolves when it was taken.
@@ -184,7 +184,7 @@ export class Cell {
      * @param {Abortable & {close?: boolean}} [o] close: its input ends after it
      */
     input(proc: number, data: string | Uint8Array, o?: (import("./types.js").Abortable & {
-        close?: boolean | undefined;
+        close?: boolean;
     }) | undefined): Promise<void>;
     /**
      * Starts a process that goes on by itself; its output is in the logs.

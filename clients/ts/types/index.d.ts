@@ -27,6 +27,8 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
 /** @typedef {import('./types.js').Stats} Stats */
+/** @typedef {import('./types.js').Secret} Secret */
+/** @typedef {import('./types.js').SecretSpec} SecretSpec */
 /** @typedef {import('./types.js').Token} Token */
 /** @typedef {import('./types.js').TokenMade} TokenMade */
 /** @typedef {import('./types.js').TokenSpec} TokenSpec */
@@ -51,6 +53,16 @@ export class Vivarium {
         prune: (o?: (import("./types.js").Abortable & {
             dryRun?: boolean;
         }) | undefined) => Promise<import('./types.js').VolumesPruned>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
+        remove: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
+    };
+    secrets: {
+        /** @param {Abortable} [o] @returns {Promise<import('./types.js').Secret[]>} */
+        list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Secret[]>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Secret>} */
+        get: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Secret>;
+        /** Makes or changes one; running cells have the new value at once. @param {string} name @param {import('./types.js').SecretSpec} spec @param {Abortable} [o] @returns {Promise<import('./types.js').Secret>} */
+        set: (name: string, spec: import('./types.js').SecretSpec, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Secret>;
         /** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
         remove: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
     };
@@ -107,6 +119,8 @@ export type LogEntry = import('./types.js').LogEntry;
 export type ProcessInfo = import('./types.js').ProcessInfo;
 export type Snapshot = import('./types.js').Snapshot;
 export type Stats = import('./types.js').Stats;
+export type Secret = import('./types.js').Secret;
+export type SecretSpec = import('./types.js').SecretSpec;
 export type Token = import('./types.js').Token;
 export type TokenMade = import('./types.js').TokenMade;
 export type TokenSpec = import('./types.js').TokenSpec;

@@ -170,6 +170,14 @@ export type CellSpec = {
      */
     hostname?: string;
     /**
+     * let programs on the host reach a port of the cell; ADDR is 127.0.0.1 unless given, HOSTPORT 0 any free port; /udp may follow
+     */
+    ports?: string[];
+    /**
+     * give the cell the use of a secret ('viv secret set'); programs see a placeholder in its variable, and its hosts get the value
+     */
+    secrets?: string[];
+    /**
      * program in the cell that runs WebAssembly modules (default: node's WASI)
      */
     binfmt_wasm?: string;
@@ -211,9 +219,13 @@ export type CellSpec = {
      */
     command?: string[];
     /**
+     * rules of what the cell may reach and do, one in each string; the last that matches decides
+     */
+    policy?: string[];
+    /**
      * variables of env whose values are never shown
      */
-    secrets?: string[];
+    hidden_env?: string[];
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
@@ -272,6 +284,15 @@ export type CellPatch = {
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
+export type ErrorObject = {
+    code: string;
+    message: string;
+    cause?: string;
+    remedy?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
 export type CellInfo = {
     id: string;
     name?: string;
@@ -286,10 +307,22 @@ export type CellInfo = {
     started?: string;
     ended?: string;
     restart_at?: string;
+    foreground?: boolean;
     pid?: number;
     exit_code?: number;
     reason?: EndReason;
+    /**
+     * why it failed, in one line
+     */
     detail?: string;
+    /**
+     * the same, in its parts
+     */
+    error?: ErrorObject;
+    /**
+     * why the space that only a removed snapshot needed was not freed
+     */
+    unmerged?: ErrorObject;
     /**
      * of its first process, while it runs
      */
@@ -364,6 +397,9 @@ export type Volume = {
     name: string;
     created: string;
 };
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
 export type VolumeDetails = {
     name: string;
     created: string;
@@ -372,17 +408,26 @@ export type VolumeDetails = {
     size: number;
     cells: string[];
 };
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
 export type DiskUsageKind = {
     count: number;
     size: number;
     reclaimable: number;
 };
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
 export type DiskUsage = {
     cells: DiskUsageKind;
     snapshots: DiskUsageKind;
     images: DiskUsageKind;
     volumes: DiskUsageKind;
 };
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
 export type VolumesPruned = {
     volumes: {
         name: string;
@@ -390,6 +435,60 @@ export type VolumesPruned = {
     }[];
     size: number;
     removed: boolean;
+};
+/**
+ * a new one needs hosts, unless its name is well known, and one of value, file and command
+ */
+export type SecretSpec = {
+    /**
+     * never returned
+     */
+    value?: string;
+    /**
+     * the variable that the value was read from
+     */
+    value_from?: string;
+    /**
+     * on vivd's host
+     */
+    file?: string;
+    /**
+     * for /bin/sh on vivd's host
+     */
+    command?: string;
+    /**
+     * 'HOST[:PORT]' or '*.HOST[:PORT]'
+     */
+    hosts?: string[];
+    /**
+     * 'header NAME', 'bearer', 'basic [USER]', 'query NAME', 'anywhere', 'body'
+     */
+    places?: string[];
+    /**
+     * the variable that holds the placeholder
+     */
+    env?: string;
+    /**
+     * of the placeholder
+     */
+    prefix?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Secret = {
+    name: string;
+    env?: string;
+    placeholder?: string;
+    hosts?: string[];
+    places?: string[];
+    source?: 'value' | 'env' | 'file' | 'command';
+    from?: string;
+    changed?: string;
+    /**
+     * why it cannot be read
+     */
+    error?: ErrorObject;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
@@ -649,6 +748,10 @@ export type ImportOptions = {
      */
     ref?: string;
     /**
+     * of an image that has none
+     */
+    command?: string;
+    /**
      * UID or UID:GID of all files
      */
     owner?: string;
@@ -678,6 +781,7 @@ export type ImageCheck = {
     damaged: number;
     repaired: number;
     problems: string[];
+    repairs?: string[];
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).

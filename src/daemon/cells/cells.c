@@ -378,7 +378,7 @@ static void time_set(json_t *o, const char *key, int64_t t)
 /* Without those variables whose values nobody is told; c's own stays as it is. */
 static void env_hide(json_t *spec)
 {
-	const json_t *secrets = json_object_get(spec, "secrets");
+	const json_t *secrets = json_object_get(spec, "hidden_env");
 	json_t *env, *name;
 	size_t i;
 

@@ -295,7 +295,7 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 		if (i->variable)
 			json_array_append_new(secrets, json_string(i->key->text));
 	if (json_array_size(secrets))
-		json_object_set(o, "secrets", secrets);
+		json_object_set(o, "hidden_env", secrets);
 	json_decref(secrets);
 	/* What is the API's is checked by the API's rules, too. */
 	spec = json_copy(o);
