@@ -3,6 +3,7 @@
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
 #include "keeper/gatenames.h"
+#include "keeper/gateca.h"
 #include "keeper/keeper.h"
 
 #include <errno.h>
@@ -373,6 +374,36 @@ static int rules_give(struct cell *c, const struct run_options *o, struct err *e
 	return fd < 0 || c->spec.policy_fd >= 0 ? 0 : -1;
 }
 
+/* Where programs find the certificates that they trust, which are in the cell's files: what the
+ * image and the user have said stays. */
+static char **ca_variables(struct run_options *o)
+{
+	static const char *const more[] = {
+		"SSL_CERT_FILE=/etc/viv-bundle.pem",	  "CURL_CA_BUNDLE=/etc/viv-bundle.pem",
+		"REQUESTS_CA_BUNDLE=/etc/viv-bundle.pem", "PIP_CERT=/etc/viv-bundle.pem",
+		"GIT_SSL_CAINFO=/etc/viv-bundle.pem",	  "CARGO_HTTP_CAINFO=/etc/viv-bundle.pem",
+		"AWS_CA_BUNDLE=/etc/viv-bundle.pem",	  "NIX_SSL_CERT_FILE=/etc/viv-bundle.pem",
+		"NODE_EXTRA_CA_CERTS=/etc/viv-ca.pem",	  "DENO_CERT=/etc/viv-ca.pem",
+	};
+	size_t n = 0;
+	char **list;
+
+	while (o->env[n])
+		n++;
+	list = run_keep(o, xalloc((n + ARRAY_LEN(more) + 1) * sizeof(*list)));
+	memcpy(list, o->env, n * sizeof(*list));
+	for (unsigned i = 0; i < ARRAY_LEN(more); i++) {
+		size_t name = strcspn(more[i], "=") + 1, k = 0;
+
+		while (o->env[k] && strncmp(o->env[k], more[i], name))
+			k++;
+		if (!o->env[k])
+			list[n++] = run_keep_text(o, more[i]);
+	}
+	list[n] = NULL;
+	return list;
+}
+
 static char no_word[] = "idle", *no_words[] = { no_word, NULL };
 
 static int cell_prepare(struct cell *c, struct run_options *o, const struct rootfs *p,
@@ -454,6 +485,9 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	if (status)
 		return status;
 	s->network = c->fds[FD_GATE] >= 0;
+	s->ca = gate_ca_pem();
+	if (s->ca)
+		s->envp = ca_variables(o);
 	s->hosts = run_keep(o, cell_hosts(o, s->network));
 	s->search = run_keep(o, cell_search(o));
 	c->fds[FD_SPEC] = bootspec_write(s);

@@ -58,7 +58,7 @@ int bootspec_write(const struct bootspec *spec)
 {
 	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname) +
 		       string_size(spec->user) + string_size(spec->groups) +
-		       string_size(spec->wasm) + string_size(spec->hosts) +
+		       string_size(spec->wasm) + string_size(spec->hosts) + string_size(spec->ca) +
 		       string_size(spec->search);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
@@ -91,6 +91,7 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec.user = string_put(&w, spec->user);
 	wire->spec.groups = string_put(&w, spec->groups);
 	wire->spec.wasm = string_put(&w, spec->wasm);
+	wire->spec.ca = string_put(&w, spec->ca);
 	wire->spec.hosts = string_put(&w, spec->hosts);
 	wire->spec.search = string_put(&w, spec->search);
 	list = (char **)(w.buf + sizeof(*wire));
@@ -191,7 +192,8 @@ int bootspec_read(int fd, struct bootspec *out)
 	     string_fix(base, size, &s->user) && string_fix(base, size, &s->groups) &&
 	     string_fix(base, size, &s->wasm) && string_fix(base, size, &s->hosts) &&
 	     string_fix(base, size, &s->search) &&
-	     (!s->hosts || strlen(s->hosts) <= SPEC_HOSTS_MAX) &&
+	     (!s->hosts || strlen(s->hosts) <= SPEC_HOSTS_MAX) && string_fix(base, size, &s->ca) &&
+	     (!s->ca || strlen(s->ca) <= SPEC_CA_MAX) &&
 	     (!s->search || strlen(s->search) <= SPEC_SEARCH_MAX);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&

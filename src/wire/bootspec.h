@@ -29,6 +29,7 @@
 #define SPEC_MAX_MOUNTS 32
 #define SPEC_HOSTS_MAX 24576
 #define SPEC_SEARCH_MAX 2048
+#define SPEC_CA_MAX 8192 /* bytes */
 #define SPEC_MAX_ARGS 65536
 #define SPEC_MAX_LAYERS 16384 /* sealed ones, of all disks together */
 #define SPEC_FDS 640 /* numbers below it are for what viv gives; it may be more */
@@ -103,6 +104,8 @@ struct bootspec {
 	const char *workdir; /* "/" by default */
 	bool workdir_make; /* when it is not there */
 	const char *hostname; /* the cell's */
+	/* PEM: the certificate of the CA that opens the cell's connections; NULL: none does */
+	const char *ca;
 	uint32_t uid, gid; /* of the first process, inside */
 	/* instead: "NAME", "UID", with ":GROUP" or not, by the cell's own /etc/passwd and
 	 * /etc/group; or NULL */

@@ -55,6 +55,8 @@ struct hostimage {
 	dev_t devs[DEVS_MAX]; /* of the host; the index keeps inode numbers apart */
 	unsigned ndevs;
 	uint64_t next_ino;
+	/* /etc/ETC_BUNDLE, if the host's certificates are in it: shown instead of these as well */
+	struct hnode *bundle;
 };
 
 OBJ_TYPE(hnode_type, struct hnode, 0);
@@ -217,6 +219,16 @@ static struct hnode *made_child(struct hnode *dir, const char *name, size_t len)
 	return NULL;
 }
 
+/* Is it the host's file of certificates? */
+static bool bundle_is(const struct hnode *dir, const char *name, size_t len)
+{
+	static const char file[] = "ca-certificates.crt";
+
+	return len == sizeof(file) - 1 && !memcmp(name, file, len) && !dir->made &&
+	       !strcmp(dir->name, "certs") && dir->parent->made && dir->parent->made_path &&
+	       !strcmp(dir->parent->made_path, "etc/ssl");
+}
+
 static int hostimage_lookup(struct image *img, struct image_node *dirn, const char *name,
 			    size_t len, struct image_node **ret_)
 {
@@ -238,6 +250,11 @@ static int hostimage_lookup(struct image *img, struct image_node *dirn, const ch
 	}
 	if (!host_entry_shown(dir, name, len))
 		return -ENOENT;
+	if (hi->bundle && bundle_is(dir, name, len)) {
+		ref_get(&hi->bundle->refs);
+		*ret_ = &hi->bundle->n;
+		return 0;
+	}
 	memcpy(str, name, len);
 	str[len] = '\0';
 	fd = hnode_dirfd(hi, dir);
@@ -517,6 +534,42 @@ static bool build_etc(struct hostimage *hi, struct hnode *etc)
 	return true;
 }
 
+/* The host's certificates and the cell's, as /etc/ETC_BUNDLE, which has the cell's so far. */
+static void build_bundle(struct hostimage *hi, struct hnode *etc)
+{
+	struct hnode *h = made_child(etc, ETC_BUNDLE, strlen(ETC_BUNDLE));
+	struct stat st = { 0 };
+	const char *path;
+	char *text = NULL;
+	size_t size = 0;
+	int fd = -1;
+
+	for (unsigned i = 0; h && fd < 0 && (path = etc_bundle_path(i)); i++)
+		fd = host_open_beneath(hi->root_fd, path,
+				       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0)
+		return;
+	if (host_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0004 &&
+	    st.st_size > 0 && st.st_size <= (off_t)ETC_BUNDLE_MAX) {
+		size = (size_t)st.st_size + etc_bundle_room();
+		text = blob_new(size);
+	}
+	if (text && host_pread(fd, text, (size_t)st.st_size, 0) == st.st_size) {
+		char *before = h->text;
+		size_t len = h->n.size;
+
+		if (made_text(h, text, etc_bundle_complete(text, (size_t)st.st_size, size))) {
+			blob_free(before, len + 1);
+			hi->bundle = h;
+		} else {
+			h->text = before;
+		}
+	}
+	if (text)
+		blob_free(text, size);
+	host_close(fd);
+}
+
 /* The links of the root that lead to the host's directories count for it. */
 static void root_count_links(struct hostimage *hi, struct hnode *root)
 {
@@ -588,6 +641,8 @@ struct image *hostimage_new(int root_fd)
 	hi->img.root = &root->n;
 	if (!build_dirs(hi, root) || !build_etc(hi, made_child(root, "etc", 3)))
 		goto out_image;
+	if (cell.spec.ca)
+		build_bundle(hi, made_child(root, "etc", 3));
 	if (cell.spec.user_uid != 0) {
 		agent = made_new(hi, made_child(root, "home", 4), "agent", S_IFDIR | 0755);
 		if (!agent)

@@ -51,6 +51,9 @@ struct indeximage {
 #define ETC_MADE (UINT32_MAX - 1)
 	char *hosts; /* a blob of hosts_size; NULL: not made */
 	size_t hosts_len, hosts_size;
+	char *bundle; /* the same of its certificates (etc.h) */
+	size_t bundle_len, bundle_size;
+	uint32_t bundle_num; /* the node that shows it; valid if there is a bundle */
 };
 
 OBJ_TYPE(xnode_type, struct xnode, 0);
@@ -103,6 +106,8 @@ static int xnode_new(struct indeximage *xi, uint32_t num, struct xnode **ret_)
 
 static bool made_is_wanted(const char *name)
 {
+	if (!strcmp(name, "viv-ca.pem") || !strcmp(name, ETC_BUNDLE))
+		return cell.spec.ca != NULL;
 	return !strcmp(name, "hosts") || !strcmp(name, "hostname") || !strcmp(name, "resolv.conf");
 }
 
@@ -122,6 +127,10 @@ static const char *made_text(const struct indeximage *xi, uint32_t which, size_t
 	if (xi->hosts && !strcmp(etc_files[which].name, "hosts")) {
 		*ret_len = xi->hosts_len;
 		return xi->hosts;
+	}
+	if (xi->bundle && !strcmp(etc_files[which].name, ETC_BUNDLE)) {
+		*ret_len = xi->bundle_len;
+		return xi->bundle;
 	}
 	int n = etc_files[which].make(buf, sizeof(buf));
 
@@ -225,7 +234,9 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 		r = made_dir_new(xi, r, &x);
 	} else {
 		r = index_lookup(&xi->ix, d->num, name, len, &num, NULL);
-		if (r == 0)
+		if (r == 0 && xi->bundle && num == xi->bundle_num)
+			r = made_new(xi, ETC_BUNDLE, strlen(ETC_BUNDLE), &x);
+		else if (r == 0)
 			r = xnode_new(xi, num, &x);
 	}
 	if (r)
@@ -365,6 +376,8 @@ static void indeximage_free(struct image *img)
 		obj_free(&xnode_type, xnode_of(img->root));
 	if (xi->hosts)
 		blob_free(xi->hosts, xi->hosts_size);
+	if (xi->bundle)
+		blob_free(xi->bundle, xi->bundle_size);
 	host_unmap((void *)(uintptr_t)xi->ix.map, xi->ix.size);
 	obj_free(&indeximage_type, xi);
 }
@@ -406,34 +419,83 @@ static int index_map(struct indeximage *xi)
 	return r;
 }
 
+/* The content of a regular file, of at most max bytes, in a blob of *ret_size, which has room for
+ * so many more; NULL: it is empty, too large, or cannot be read. */
+static char *node_read(struct indeximage *xi, uint32_t num, size_t max, size_t room,
+		       size_t *ret_len, size_t *ret_size)
+{
+	struct index_node in;
+	struct xnode *x;
+	int64_t n = -1;
+	char *text;
+	int fd;
+
+	if (index_node(&xi->ix, num, &in) < 0 || !S_ISREG(in.mode) || !in.size || in.size > max ||
+	    xnode_new(xi, num, &x) < 0)
+		return NULL;
+	*ret_len = in.size;
+	*ret_size = in.size + room;
+	text = blob_new(*ret_size);
+	fd = indeximage_open(&xi->img, &x->n);
+	if (text && fd >= 0)
+		n = host_pread(fd, text, in.size, 0);
+	if (fd >= 0)
+		host_close(fd);
+	obj_free(&xnode_type, x);
+	if (text && n != (int64_t)in.size) {
+		blob_free(text, *ret_size);
+		text = NULL;
+	}
+	return text;
+}
+
 /* The image's own hosts with what it lacks. Where that does not work out, the image's own is shown
  * as it is. */
 static void hosts_make(struct indeximage *xi)
 {
-	struct index_node in;
-	struct xnode *x;
+	size_t len, size;
 	uint32_t num;
-	int64_t n = -1;
-	int fd;
 
-	if (index_lookup(&xi->ix, xi->etc, "hosts", 5, &num, NULL) < 0 ||
-	    index_node(&xi->ix, num, &in) < 0 || !S_ISREG(in.mode) || !in.size ||
-	    in.size > HOSTS_MAX || xnode_new(xi, num, &x) < 0)
+	if (index_lookup(&xi->ix, xi->etc, "hosts", 5, &num, NULL) < 0)
 		return;
-	xi->hosts_size = in.size + etc_hosts_room();
-	xi->hosts = blob_new(xi->hosts_size);
-	fd = indeximage_open(&xi->img, &x->n);
-	if (xi->hosts && fd >= 0)
-		n = host_pread(fd, xi->hosts, in.size, 0);
-	if (fd >= 0)
-		host_close(fd);
-	obj_free(&xnode_type, x);
-	if (n == (int64_t)in.size) {
-		xi->hosts_len = etc_hosts_complete(xi->hosts, in.size, xi->hosts_size);
-	} else if (xi->hosts) {
-		blob_free(xi->hosts, xi->hosts_size);
-		xi->hosts = NULL;
+	xi->hosts = node_read(xi, num, HOSTS_MAX, etc_hosts_room(), &len, &size);
+	if (!xi->hosts)
+		return;
+	xi->hosts_size = size;
+	xi->hosts_len = etc_hosts_complete(xi->hosts, len, size);
+}
+
+/* The node of a path without links in it. */
+static int path_find(struct indeximage *xi, const char *path, uint32_t *ret)
+{
+	int r = 0;
+
+	for (*ret = 0; *path && !r;) {
+		size_t len = strcspn(path, "/");
+
+		r = index_lookup(&xi->ix, *ret, path, len, ret, NULL);
+		path += len + (path[len] == '/');
 	}
+	return r;
+}
+
+/* The image's own certificates and the cell's. */
+static void bundle_make(struct indeximage *xi)
+{
+	const char *path;
+	size_t len, size;
+	uint32_t num;
+
+	for (unsigned i = 0; !xi->bundle && (path = etc_bundle_path(i)); i++)
+		if (path_find(xi, path, &num) == 0) {
+			xi->bundle =
+				node_read(xi, num, ETC_BUNDLE_MAX, etc_bundle_room(), &len, &size);
+			xi->bundle_num = num;
+		}
+	if (!xi->bundle)
+		return;
+	xi->bundle_size = size;
+	xi->bundle_len = etc_bundle_complete(xi->bundle, len, size);
 }
 
 int indeximage_new(int dir_fd, struct image **ret_)
@@ -467,6 +529,8 @@ int indeximage_new(int dir_fd, struct image **ret_)
 		xi->etc = r == -ENOENT ? ETC_MADE : UINT32_MAX;
 	else
 		hosts_make(xi);
+	if (cell.spec.ca && cell.spec.mode == MODE_RUN)
+		bundle_make(xi);
 	*ret_ = &xi->img;
 	return 0;
 }
