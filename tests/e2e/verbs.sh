@@ -341,7 +341,7 @@ dockers_hands() {
 	is "$(v ls -q)" stays
 	is "$(viv --shm-size 2M -- df -k --output=size /dev/shm | tail -n 1 | tr -d ' ')" 2048
 	viv --pull never -- true
-	for o in --privileged '--cap-add X' '--cap-drop ALL' '-p 80:80' '--pull always'; do
+	for o in --privileged '--cap-add X' '--cap-drop ALL' '--pull always'; do
 		# shellcheck disable=SC2086
 		exits 125 viv $o -- true
 		like "$(cat err)" "viv: ${o%% *}*"

@@ -108,10 +108,10 @@ static void good(void)
 	    "texts as they are written");
 	one("cells: {a: {env: {P: 8080, S: '${SECRET}', D: '${NONE:-d}', E: 'x${EMPTY}y', F: '${EMPTY:-f}', G: 'a$$b'}}}",
 	    "{\"env\":{\"D\":\"d\",\"E\":\"xy\",\"F\":\"f\",\"G\":\"a$b\",\"P\":\"8080\",\"S\":\"s3cr3t-value\"},"
-	    "\"secrets\":[\"S\",\"D\",\"E\",\"F\"]}",
+	    "\"hidden_env\":[\"S\",\"D\",\"E\",\"F\"]}",
 	    "variables");
 	one("cells: {a: {env: {X: '${MORE}'}}}",
-	    "{\"env\":{\"X\":\"a: [b\\n*c\\n\\\"'#\"},\"secrets\":[\"X\"]}",
+	    "{\"env\":{\"X\":\"a: [b\\n*c\\n\\\"'#\"},\"hidden_env\":[\"X\"]}",
 	    "a value is a text, whatever is in it");
 	one("cells: {a: {limits: {cpus: 1.5, memory: 64M, pids: 10, disk: 1GiB, inodes: 1000}}}",
 	    "{\"limits\":{\"cpus\":1.5,\"disk\":1073741824,\"inodes\":1000,\"memory\":67108864,\"pids\":10}}",

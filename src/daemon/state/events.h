@@ -5,7 +5,8 @@
  * cell.adopted, cell.health, cell.forked, cell.rolledback, snapshot.created, snapshot.removed,
  * snapshot.unmerged, image.created, image.tagged, image.removed, image.collected, image.repaired,
  * volume.created, volume.removed, process.started, process.exited, limit, oom, warning,
- * token.created, token.revoked, secret.created, secret.changed, secret.removed, daemon.started, daemon.stopping. */
+ * token.created, token.revoked, secret.created, secret.changed, secret.removed, daemon.started,
+ * daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H
 #define VIV_DAEMON_STATE_EVENTS_H
 
