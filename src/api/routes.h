@@ -27,6 +27,12 @@ void cells_create(struct request *r);
 void cell_get(struct request *r);
 void cell_delete(struct request *r);
 void cell_patch(struct request *r);
+void policy_get(struct request *r);
+void policy_put(struct request *r);
+void policy_post(struct request *r);
+void policy_check_post(struct request *r);
+void policy_learn_get(struct request *r);
+void policy_learn_delete(struct request *r);
 /* cellops.c */
 void cell_start_post(struct request *r);
 void cell_stop_post(struct request *r);

@@ -35,6 +35,7 @@ static const struct {
 	{ "Files and snapshots",
 	  { "cp", "diff", "snapshot", "rollback", "fork", "commit", "verify" } },
 	{ "Images and volumes", { "image", "volume" } },
+	{ "What cells may do", { "policy" } },
 	{ "Projects (vivarium.yaml)", { "up", "apply", "down" } },
 	{ "Daemon and API", { "daemon", "secret", "token" } },
 	{ "This machine", { "doctor", "system", "prune", "completion", "help", "version" } },

@@ -222,6 +222,26 @@ static const struct opt secret_opts[] = {
 	  "run a command for the value each time that a cell starts" },
 };
 
+static const struct opt policy_check_opts[] = {
+	{ 0, "policy", "FILE",
+	  "ask the rules of this file ('-': standard input) instead of a cell's" },
+	{ 0, "connect", "URL", "a connection: https://HOST/PATH, HOST:PORT or udp://HOST:PORT" },
+	{ 0, "method", "METHOD", "with a URL: method of the request (GET)" },
+	{ 0, "program", "PATH", "with --connect: program that connects" },
+	{ 0, "file", "PATH", "access to a file" },
+	{ 0, "access", "LIST", "with --file: of read, write, create and delete (read)" },
+	{ 0, "exec", "PATH", "starting a program" },
+	{ 0, "env", "NAME", "seeing a variable" },
+};
+
+static const struct opt policy_learn_opts[] = {
+	{ 0, "forget", NULL, "begin a new record instead of printing rules" },
+};
+
+static const struct opt policy_denials_opts[] = {
+	{ 'f', "follow", NULL, "go on with new ones" },
+};
+
 static const struct opt token_opts[] = {
 	{ 0, "scope", "SCOPE", "what the token allows: admin, cell or read" },
 	{ 0, "cell", "CELL", "restrict the token to this cell" },
@@ -451,6 +471,35 @@ const struct verb verbs[] = {
 	  .args = "NAME...", .min = 1, .max = ANY },
 	{ "secret rm", "remove secrets, from running cells as well", secret_rm_main,
 	  .args = "NAME...", .min = 1, .max = ANY },
+	{ "policy", "show, change and test what a cell may do", .args = "", .flags = VERB_GROUP,
+	  .about = "A policy is a list of rules, the last one that matches decides "
+		   "(docs/policy.md). Changes take effect at once, as a whole,\n"
+		   "and are kept; connections that a new policy denies are ended. A cell that was "
+		   "started without any rule about the network\n"
+		   "has to be started again to get some." },
+	{ "policy show", "show the rules of a cell or a preset", policy_show_main,
+	  .args = "CELL|PRESET", .min = 1, .max = 1 },
+	{ "policy presets", "list the presets", policy_presets_main, .max = 0 },
+	{ "policy set", "replace the rules of a cell", policy_set_main, .args = "CELL FILE|-",
+	  .min = 2, .max = 2 },
+	{ "policy add", "add rules to those of a cell", policy_add_main, .args = "CELL RULE...",
+	  .min = 2, .max = ANY,
+	  .about = "Adds rules behind those of the cell: viv policy add agent allow net "
+		   "api.github.com. Rules that can never decide any more\n"
+		   "because of the new ones are removed." },
+	{ "policy check", "say what would happen and which rule decides", policy_check_main,
+	  .args = "[CELL]", .max = 1, OPTS(policy_check_opts),
+	  .about = "Exit status 0: allowed; 1: denied; 10: somebody would be asked. Where a name "
+		   "leads is not looked up." },
+	{ "policy learn", "print the smallest policy that covers what a cell did",
+	  policy_learn_main, .args = "CELL", .min = 1, .max = 1, OPTS(policy_learn_opts),
+	  .about = "Prints rules for all that the cell has connected to since it was created, or "
+		   "since --forget. To learn what a program\n"
+		   "needs, run it with --network audit, which lets everything public through." },
+	{ "policy denials", "show what a cell was denied", policy_denials_main, .args = "CELL",
+	  .min = 1, .max = 1, OPTS(policy_denials_opts),
+	  .about = "Shows the events cell.denied of the cell. When there are too many, some are "
+		   "only counted." },
 	{ "token", "create, list and revoke API tokens", .args = "", .flags = VERB_GROUP,
 	  .about = "A token is shown once, when it is created; only its hash is stored. Scopes: "
 		   "'admin' may do everything, 'cell' may use one\n"

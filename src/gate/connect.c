@@ -5,7 +5,10 @@
  * decides before anything is sent. A connection that may be of any protocol is handed over as soon
  * as it is made; one that must be TLS for its name is held until the client's first message has
  * shown that (hello.c), and that message is passed on by the gate before it lets go. One with rules
- * about requests, and plain HTTP, are opened (open.h). */
+ * about requests, and plain HTTP, are opened (open.h).
+ *
+ * What was handed over is remembered until the kernel has closed it: when the policy changes and
+ * denies it, the kernel is told to end it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -16,6 +19,7 @@
 #include <unistd.h>
 
 #include "gate/ca.h"
+#include "gate/control.h"
 #include "gate/dns.h"
 #include "gate/gate.h"
 #include "gate/hello.h"
@@ -29,6 +33,7 @@ enum conn_state {
 	CONN_CONNECTING,
 	CONN_HELD, /* the client has to speak first */
 	CONN_PASSING, /* what it said is being sent */
+	CONN_PASSED, /* the kernel has it */
 };
 
 struct conn {
@@ -38,6 +43,8 @@ struct conn {
 	bool check; /* it must be TLS for its name, or HTTP */
 	bool open; /* the gate has to look at requests */
 	bool any; /* it may be of any protocol */
+	bool audit; /* it is let through all the same, and what it is gets recorded */
+	bool tls_any; /* it is TLS, but not for its name */
 	char name[DNS_NAME_MAX]; /* "": a plain address */
 	char program[GATE_PROGRAM_MAX];
 	uint16_t port;
@@ -95,6 +102,23 @@ bool connect_cancel(uint32_t id)
 		conn_free(c);                            \
 	} while (0)
 
+static struct net_question conn_question(const struct conn *c, unsigned protocol)
+{
+	return (struct net_question){ .name = c->name[0] ? c->name : NULL,
+				      .addr = c->name[0] ? NULL : &c->asked,
+				      .port = c->port,
+				      .program = c->program,
+				      .protocol = protocol };
+}
+
+/* The policy says no. rule may be NULL. */
+#define conn_deny(c, rule, ...)                                                            \
+	do {                                                                               \
+		struct net_question q_ = conn_question(c, (c)->check ? NET_WEB : NET_TCP); \
+		gate_deny((c)->id, EACCES, &q_, rule, __VA_ARGS__);                        \
+		conn_free(c);                                                              \
+	} while (0)
+
 /* ---- handing over ---- */
 
 static bool conn_tell(struct conn *c, enum gate_type type)
@@ -106,8 +130,20 @@ static bool conn_tell(struct conn *c, enum gate_type type)
 
 static void conn_release(struct conn *c)
 {
+	struct net_question q = conn_question(c, c->check ? NET_WEB : NET_TCP);
+
+	const struct rule *rule = policy_net(&settings.policy, &q).rule;
+
 	(void)conn_tell(c, GATE_OPEN);
-	conn_free(c);
+	/* An address that a rule had to list is part of it. */
+	if (ip_special(&c->addrs[c->at], NULL))
+		q.addr = &c->addrs[c->at];
+	if (rule)
+		gate_used(&q, rule, c->tls_any);
+	c->state = CONN_PASSED;
+	watch_close(&c->w);
+	free(c->first);
+	c->first = NULL;
 }
 
 /* #syscalls: sendto */
@@ -191,19 +227,39 @@ static void conn_open(struct conn *c, bool tls, bool http2)
 
 /* ---- what the client says first ---- */
 
+/* Under audit nothing is refused: what it is decides which rule it would need. */
+static void first_audit(struct conn *c, const struct hello *h)
+{
+	bool tls = h->kind == HELLO_TLS;
+
+	if (h->kind == HELLO_MORE && c->nfirst < GATE_FIRST_MAX)
+		return;
+	if (h->kind == HELLO_HTTP && (c->nfirst < 4 || memcmp(c->first, "PRI ", 4) != 0)) {
+		conn_open(c, false, false);
+		return;
+	}
+	c->tls_any = tls && (h->wrong || h->encrypted || strcmp(h->name, c->name) != 0);
+	c->check = tls;
+	conn_pass(c);
+}
+
 static void first_check(struct conn *c)
 {
 	struct hello h;
 
 	hello_read(c->first, c->nfirst, &h);
+	if (c->audit && !c->open) {
+		first_audit(c, &h);
+		return;
+	}
 	switch (h.kind) {
 	case HELLO_MORE:
 		if (c->nfirst >= GATE_FIRST_MAX)
-			conn_fail(c, EACCES, "%s: the first message is too long", c->name);
+			conn_deny(c, NULL, "%s: the first message is too long", c->name);
 		return;
 	case HELLO_HTTP:
 		if (c->nfirst >= 4 && !memcmp(c->first, "PRI ", 4))
-			conn_fail(c, EACCES, "%s:%u: HTTP/2 without TLS needs a rule that says tcp",
+			conn_deny(c, NULL, "%s:%u: HTTP/2 without TLS needs a rule that says tcp",
 				  conn_label(c), c->port);
 		else
 			conn_open(c, false, false);
@@ -213,20 +269,20 @@ static void first_check(struct conn *c)
 			conn_pass(c);
 			return;
 		}
-		conn_fail(c, EACCES, "%s:%u: this is not TLS; a rule for other protocols says tcp",
+		conn_deny(c, NULL, "%s:%u: this is not TLS; a rule for other protocols says tcp",
 			  conn_label(c), c->port);
 		return;
 	case HELLO_TLS:
 		break;
 	}
 	if (h.wrong)
-		conn_fail(c, EACCES, "%s: the TLS client hello is refused: %s", c->name, h.wrong);
+		conn_deny(c, NULL, "%s: the TLS client hello is refused: %s", c->name, h.wrong);
 	else if (h.encrypted)
-		conn_fail(c, EACCES, "%s: the TLS client hello is encrypted", c->name);
+		conn_deny(c, NULL, "%s: the TLS client hello is encrypted", c->name);
 	else if (c->name[0] && !h.name[0])
-		conn_fail(c, EACCES, "%s: TLS without a server name", c->name);
+		conn_deny(c, NULL, "%s: TLS without a server name", c->name);
 	else if (strcmp(h.name, c->name))
-		conn_fail(c, EACCES, "TLS for %s on a connection to %s", h.name, c->name);
+		conn_deny(c, NULL, "TLS for %s on a connection to %s", h.name, c->name);
 	else if (c->open)
 		conn_open(c, true, h.http2);
 	else
@@ -241,7 +297,7 @@ void connect_first(const struct gate_msg *m)
 	if (!c || c->state != CONN_HELD || !m->nbytes)
 		return;
 	if (m->nbytes > GATE_FIRST_MAX - c->nfirst) {
-		conn_fail(c, EACCES, "%s: the first message is too long", c->name);
+		conn_deny(c, NULL, "%s: the first message is too long", c->name);
 		return;
 	}
 	if (!c->first)
@@ -397,7 +453,7 @@ static void conn_found(void *arg, const struct ip *addrs, unsigned n, uint32_t t
 		conn_fail(c, EHOSTUNREACH, "%s %s", c->name,
 			  exists ? "has no address any more" : "does not exist any more");
 	else if (!c->n)
-		conn_fail(c, EACCES, "%s is at %s, which is %s: a rule must list that address",
+		conn_deny(c, NULL, "%s is at %s, which is %s: a rule must list that address",
 			  c->name, ip_text(&addrs[0]).str,
 			  ip_special(&addrs[0], NULL) ? ip_special(&addrs[0], NULL) : "denied");
 	else {
@@ -409,27 +465,33 @@ static void conn_found(void *arg, const struct ip *addrs, unsigned n, uint32_t t
 /* ---- deciding ---- */
 
 /* What the policy says: true, with check set if it must be looked at. */
-static bool conn_decide(struct conn *c, const struct ip *a)
+static bool conn_decide(struct conn *c, const struct rule **ret_rule)
 {
-	struct net_question q = { .name = c->name[0] ? c->name : NULL,
-				  .addr = a,
-				  .port = c->port,
-				  .program = c->program,
-				  .protocol = NET_TCP };
+	struct net_question q = conn_question(c, NET_TCP);
 	struct decision d = policy_net(&settings.policy, &q);
 	struct secret_site site;
 
+	const struct rule *raw = d.rule;
+
+	c->audit = false;
 	c->any = d.verdict == VERDICT_ALLOW && !d.opened;
 	secret_site_init(&site, settings.secrets, c->name, c->port, true);
 	c->open = secret_site_guards(&site);
 	secret_site_fini(&site);
 	q.protocol = NET_WEB;
 	d = policy_net(&settings.policy, &q);
+	*ret_rule = d.rule ? d.rule : raw;
 	c->open = d.opened || (c->open && (c->any || d.verdict == VERDICT_ALLOW));
 	c->check = c->open;
+	if (!c->open && c->any) {
+		/* Where clients speak first, what they say is looked at. */
+		c->audit = raw->audit && c->name[0] && (c->port == 443 || c->port == 80);
+		c->check = c->audit;
+	}
 	if (c->open || c->any)
 		return true;
 	if (d.verdict == VERDICT_ALLOW) {
+		c->audit = d.rule->audit;
 		/* A plain address is itself: there is no name to compare. */
 		c->check = c->name[0] && !d.rule->net.tls_any;
 		return true;
@@ -437,9 +499,57 @@ static bool conn_decide(struct conn *c, const struct ip *a)
 	return false;
 }
 
+/* Would it be made now as it was? */
+static bool conn_stands(struct conn *c, const struct rule **ret_rule)
+{
+	bool checked = c->check && !c->tls_any, good = conn_decide(c, ret_rule);
+
+	if (c->state == CONN_LOOKUP)
+		return good;
+	/* What was not looked at then cannot be looked at any more. */
+	good = good && (checked || !c->check || c->audit || c->state == CONN_CONNECTING) &&
+	       (!c->open || c->state <= CONN_HELD);
+	if (c->state != CONN_CONNECTING)
+		c->check = checked;
+	return good && c->at < c->n &&
+	       (!c->name[0] || policy_address(&settings.policy, &c->addrs[c->at], c->port,
+					      c->check ? NET_WEB : NET_TCP)
+					       .verdict == VERDICT_ALLOW);
+}
+
+static void conn_review(struct conn *c)
+{
+	const struct rule *rule;
+	struct gate_msg m = { .type = GATE_REVOKE, .id = c->id };
+	struct net_question q = conn_question(c, c->check ? NET_WEB : NET_TCP);
+
+	if (conn_stands(c, &rule))
+		return;
+	if (c->state != CONN_PASSED) {
+		conn_deny(c, rule, "the policy has changed");
+		return;
+	}
+	(void)channel_send(&m, -1);
+	gate_deny(0, 0, &q, rule, "the policy has changed: the connection was ended");
+	conn_free(c);
+}
+
+void connect_review(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		struct conn *c, *tmp;
+
+		if (!slots[i].next)
+			continue;
+		list_for_each_safe(c, tmp, &slots[i], link)
+			conn_review(c);
+	}
+}
+
 void connect_begin(const struct gate_msg *m)
 {
 	struct ip a;
+	const struct rule *rule;
 	const char *name;
 	struct conn *c;
 
@@ -468,16 +578,21 @@ void connect_begin(const struct gate_msg *m)
 	name = names_find(&a);
 	if (name)
 		snprintf(c->name, sizeof(c->name), "%s", name);
-	if (!conn_decide(c, &a)) {
+	else
+		c->addrs[c->n++] = a;
+	if (!conn_decide(c, &rule)) {
 		struct ip_text plain = ip_text(&a);
 		const char *host = name ? name : plain.str;
 
-		conn_fail(c, EACCES, "no rule allows %s:%u; such a rule is 'allow net %s:%u tcp'",
-			  host, c->port, host, c->port);
+		if (rule)
+			conn_deny(c, rule, "a rule denies %s:%u", host, c->port);
+		else
+			conn_deny(c, rule,
+				  "no rule allows %s:%u; such a rule is 'allow net %s:%u tcp'",
+				  host, c->port, host, c->port);
 		return;
 	}
 	if (!name) {
-		c->addrs[c->n++] = a;
 		conn_try(c);
 		return;
 	}

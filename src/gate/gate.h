@@ -6,6 +6,7 @@
  * blocks.
  *
  *   channel.c   messages of the kernel, checked and handed on
+ *   control.c   messages of the keeper: new settings, answers; and what it is told
  *   connect.c   a connection: decided by the policy, made, looked at (hello.c), handed over
  *   resolve.c   questions for names (dns.c), as datagrams and in streams (dnstcp.c)
  *   lookup.c    addresses of names, by way of c-ares
@@ -50,12 +51,16 @@ struct settings {
 		   [254]; /* --dns-search: domains that the cell's clients try */
 	unsigned nsearch;
 };
+/* Those in force. They may change whenever the loop runs: no pointer into them is kept. */
 extern struct settings settings;
 
 /* Reads the settings as the keeper wrote them: lines "server ADDRESS [PORT]", "host NAME ADDRESS",
  * "secret JSON" (secrets_add), "ca CERTIFICATE KEY" (ca.h), "bundle FILE" and "trust FILE" (tls.h),
  * "search DOMAIN", an empty line, and the policy. */
-int must_check settings_read(int fd, struct err *e);
+int must_check settings_read(int fd, struct settings *ret, struct err *e);
+/* The same for those in force, while the gate runs; on failure they stay as they are. The CA and
+ * what is trusted are for the gate's life. */
+int must_check settings_change(int fd, struct err *e);
 
 /* ---- isolate.c ---- */
 
@@ -104,6 +109,8 @@ void connect_begin(const struct gate_msg *m);
 void connect_first(const struct gate_msg *m);
 /* Returns false if there is none with this id. */
 bool connect_cancel(uint32_t id);
+/* The policy has changed: ends connections that it denies. */
+void connect_review(void);
 
 /* ---- resolve.c ---- */
 
@@ -117,6 +124,8 @@ void stream_begin(const struct gate_msg *m);
 /* ---- lookup.c ---- */
 
 int must_check lookup_init(struct err *e);
+/* The servers of the settings are asked from now on. */
+int must_check lookup_servers(struct err *e);
 
 struct lookup;
 /* The addresses of a name, in the order in which they are tried. fn is called once, not before the

@@ -92,13 +92,32 @@ static void hosts_bind(void)
 	}
 }
 
+int lookup_servers(struct err *e)
+{
+	struct ares_addr_port_node nodes[SETTINGS_SERVERS_MAX] = { 0 };
+	int r;
+
+	for (unsigned i = 0; i < settings.nservers; i++) {
+		const struct ip *a = &settings.servers[i].addr;
+
+		nodes[i].next = i + 1 < settings.nservers ? &nodes[i + 1] : NULL;
+		nodes[i].family = ip_is_v4(a) ? AF_INET : AF_INET6;
+		memcpy(&nodes[i].addr, a->b + (ip_is_v4(a) ? 12 : 0), ip_is_v4(a) ? 4 : 16);
+		nodes[i].udp_port = nodes[i].tcp_port = settings.servers[i].port;
+	}
+	ares_cancel(ares); /* it cannot change them while it waits for answers */
+	r = ares_set_servers_ports(ares, settings.nservers ? nodes : NULL);
+	return r == ARES_SUCCESS ? 0
+				 : err_set(e, ERR_FAILED, "cannot use the name servers: %s",
+					   ares_strerror(r));
+}
+
 int lookup_init(struct err *e)
 {
 	struct ares_options o = { .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES,
 				  .timeout = TIMEOUT_MS,
 				  .tries = TRIES,
 				  .sock_state_cb = socket_state };
-	struct ares_addr_port_node nodes[SETTINGS_SERVERS_MAX] = { 0 };
 	char lookups[] = "b";
 	int r;
 
@@ -108,21 +127,11 @@ int lookup_init(struct err *e)
 		r = ares_init_options(&ares, &o,
 				      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
 					      ARES_OPT_SOCK_STATE_CB | ARES_OPT_LOOKUPS);
-	for (unsigned i = 0; i < settings.nservers; i++) {
-		const struct ip *a = &settings.servers[i].addr;
-
-		nodes[i].next = i + 1 < settings.nservers ? &nodes[i + 1] : NULL;
-		nodes[i].family = ip_is_v4(a) ? AF_INET : AF_INET6;
-		memcpy(&nodes[i].addr, a->b + (ip_is_v4(a) ? 12 : 0), ip_is_v4(a) ? 4 : 16);
-		nodes[i].udp_port = nodes[i].tcp_port = settings.servers[i].port;
-	}
-	if (r == ARES_SUCCESS)
-		r = ares_set_servers_ports(ares, settings.nservers ? nodes : NULL);
 	ares_alarm.run = ares_late;
 	hosts_bind();
-	return r == ARES_SUCCESS
-		       ? 0
-		       : err_set(e, ERR_FAILED, "cannot start the resolver: %s", ares_strerror(r));
+	if (r != ARES_SUCCESS)
+		return err_set(e, ERR_FAILED, "cannot start the resolver: %s", ares_strerror(r));
+	return lookup_servers(e);
 }
 
 /* ---- answers ---- */

@@ -8,13 +8,14 @@
 
 #include "base/log.h"
 #include "gate/ca.h"
+#include "gate/control.h"
 #include "gate/gate.h"
 #include "gate/tls.h"
 
 /* All that is read from files or from the keeper before the first byte of somebody else. */
 static int files_read(struct err *e)
 {
-	if (settings_read(GATE_FD_SETTINGS, e) < 0 || lookup_init(e) < 0)
+	if (settings_read(GATE_FD_SETTINGS, &settings, e) < 0 || lookup_init(e) < 0)
 		return -1;
 	names_restore();
 	tls_start();
@@ -32,6 +33,7 @@ int main(int argc, char **argv)
 	loop_init();
 	if (files_read(&e) < 0 || isolate_enter(&e) < 0)
 		log_die("viv-gate: %s", err_line(&e).str);
+	control_open(GATE_FD_CONTROL);
 	channel_open(GATE_FD_CHANNEL);
 	loop_run();
 	return 0;

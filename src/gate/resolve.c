@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/control.h"
 #include "gate/dns.h"
 #include "gate/gate.h"
 #include "gate/resolve.h"
@@ -65,8 +66,10 @@ static void question_refuse(struct question *x, unsigned code, unsigned ede, con
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (code == DNS_REFUSED || ede == DNS_EDE_BLOCKED || ede == DNS_EDE_PROHIBITED)
+	if (code == DNS_REFUSED || ede == DNS_EDE_BLOCKED || ede == DNS_EDE_PROHIBITED) {
 		channel_note("%s", text);
+		gate_deny(0, 0, &(struct net_question){ .name = x->q.name }, NULL, "%s", text);
+	}
 	question_end(x, &a);
 }
 
@@ -104,6 +107,7 @@ static void question_found(void *arg, const struct ip *addrs, unsigned n, uint32
 					NAMES_MAX);
 			return;
 		}
+		gate_used(&(struct net_question){ .name = x->q.name }, NULL, false);
 	}
 	question_end(x, &a);
 }

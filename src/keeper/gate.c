@@ -28,9 +28,9 @@
 #include <unistd.h>
 
 #include "host/isolate.h"
+#include "keeper/gate.h"
 #include "keeper/gateca.h"
 #include "keeper/gatenames.h"
-#include "keeper/keeper.h"
 #include "keeper/secrets.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
@@ -96,8 +96,7 @@ static bool own_add(struct buf *to)
 	return true;
 }
 
-/* A memory file with what gate/settings.c reads; -1. */
-static int settings_write(void)
+int gate_settings_write(char *const *rules)
 {
 	struct buf text = { 0 };
 	int fd = memfd_create("gate", MFD_CLOEXEC);
@@ -108,8 +107,8 @@ static int settings_write(void)
 	gate_ca_add(&text);
 	secrets_write(&text);
 	buf_add_text(&text, "\n");
-	for (char **rule = keeper.o->policy; *rule; rule++) {
-		buf_add_text(&text, *rule);
+	for (; *rules; rules++) {
+		buf_add_text(&text, *rules);
 		buf_add_text(&text, "\n");
 	}
 	if (fd >= 0 && (!whole || write(fd, text.p, text.len) != (ssize_t)text.len ||
@@ -218,13 +217,14 @@ static void gate_ended(struct source *s, uint32_t events)
 		;
 	if (lasted >= LONG_NS)
 		quick = 0, pause_s = PAUSE_MIN;
+	gatectl_gone();
 	gate_failed();
 }
 
 /* Its descriptors (wire/gate.h); borrowed. 0 or -errno. */
-static int gate_spawn(int program, int null, int text, int err_pipe)
+static int gate_spawn(int program, int null, int text, int control, int err_pipe)
 {
-	int fds[] = { null, null, err_pipe, channel.fd, text, -1, bound };
+	int fds[] = { null, null, err_pipe, channel.fd, text, control, bound };
 	struct isolate_spawn spawn = { .program_fd = program,
 				       .gate = true,
 				       .fds = fds,
@@ -246,7 +246,8 @@ static void gate_start(void)
 {
 	struct err e = { 0 };
 	int pipes[2] = { -1, -1 }, err = -EMFILE, program = program_open("viv-gate", &e),
-	    text = settings_write(), null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	    text = gate_settings_write(gate_rules()), control = gatectl_open(),
+	    null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	last_start = clock_mono();
 	lines = 0;
@@ -254,8 +255,9 @@ static void gate_start(void)
 		bound = memfd_create("names", MFD_CLOEXEC);
 	if (bound >= 0)
 		lseek(bound, 0, SEEK_SET);
-	if (program >= 0 && text >= 0 && null >= 0 && pipe2(pipes, O_CLOEXEC | O_NONBLOCK) == 0) {
-		err = gate_spawn(program, null, text, pipes[1]);
+	if (program >= 0 && text >= 0 && control >= 0 && null >= 0 &&
+	    pipe2(pipes, O_CLOEXEC | O_NONBLOCK) == 0) {
+		err = gate_spawn(program, null, text, control, pipes[1]);
 		if (!err && source_add(&said, pipes[0], EPOLLIN, gate_said) == 0)
 			pipes[0] = -1;
 	}
@@ -268,6 +270,8 @@ static void gate_start(void)
 		close(text);
 	if (null >= 0)
 		close(null);
+	if (control >= 0)
+		close(control);
 	if (err) {
 		char line[512];
 
@@ -275,6 +279,7 @@ static void gate_start(void)
 			 program < 0 ? err_line(&e).str : strerror(-err));
 		gate_tell(line, sizeof(line));
 		quick = QUICK_MAX;
+		gatectl_gone();
 		gate_failed();
 		return;
 	}
@@ -303,6 +308,19 @@ static void channel_ready(struct source *s, uint32_t events)
 		return;
 	}
 	channel_watch();
+}
+
+bool gate_is_granted(void)
+{
+	return channel.fd >= 0;
+}
+
+void gate_kill(void)
+{
+	if (child.fd >= 0)
+		syscall(SYS_pidfd_send_signal, child.fd, SIGKILL, NULL, 0);
+	else
+		gatectl_gone();
 }
 
 /* Before the cell starts: its files have the certificate. */

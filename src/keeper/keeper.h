@@ -158,7 +158,7 @@ int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e);
 /* The compiled form of rules for the kernel, as a sealed memory file; *ret_fd -1: it has none to
  * decide by. */
 int rules_compile(char *const *lines, int *ret_fd, struct err *e);
-/* Does one of the rules grant any network? */
+/* Is one of the rules about the network? Without any the cell has none while it runs. */
 bool rules_have_net(char *const *lines);
 
 /* ---- pooled.c ---- */
@@ -171,6 +171,13 @@ bool pool_leave(struct client *c, const struct keep_msg *in);
 void take_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds);
 /* The kernel has done its part (0), or -errno. */
 void take_answer(struct client *c, uint32_t id, int err);
+
+/* ---- gatectl.c ---- */
+/* KEEP_POLICY. Takes fds. */
+void policy_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds);
+void policy_client_gone(const struct client *c);
+/* The kernel has taken its part of it (0), or -errno. */
+void policy_taken(int err);
 
 /* ---- procs.c ---- */
 struct kproc {

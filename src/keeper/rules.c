@@ -43,9 +43,7 @@ bool rules_have_net(char *const *lines)
 	struct err e;
 	bool found = rules_read(lines, &p, &e) < 0; /* the gate says what is wrong with them */
 
-	for (unsigned i = 0; !found && i < policy_count(&p); i++)
-		found = policy_rule(&p, i)->scope == SCOPE_NET &&
-			policy_rule(&p, i)->verdict != VERDICT_DENY;
+	found = found || policy_has_net(&p);
 	policy_fini(&p);
 	return found;
 }

@@ -57,6 +57,7 @@ static void client_leave(struct client *c)
 		return;
 	c->gone = true;
 	procs_client_gone(c);
+	policy_client_gone(c);
 	list_for_each(p, &keeper.pending, link)
 		if (p->client == c)
 			p->client = NULL;
@@ -192,6 +193,10 @@ static void done_answer(const struct pending *p, int err)
 	}
 	if (p->type == KEEP_LIMITS || p->type == KEEP_TAKE) {
 		(p->type == KEEP_LIMITS ? limits_answer : take_answer)(p->client, p->id, err);
+		return;
+	}
+	if (p->type == KEEP_POLICY) {
+		policy_taken(err);
 		return;
 	}
 	switch (-err) {
@@ -459,6 +464,10 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	}
 	if (in->type == KEEP_DIAL) {
 		dial_request(c, in, fds, nfds);
+		return;
+	}
+	if (in->type == KEEP_POLICY) {
+		policy_request(c, in, fds, nfds);
 		return;
 	}
 	if (in->type == KEEP_EXEC && !keeper.alone && pool_leave(c, in)) {

@@ -74,7 +74,7 @@ static bool methods_cover(const struct net_rule *a, const struct net_rule *b)
 	return b->nmethods > 0;
 }
 
-static bool rule_covers(const struct rule *a, const struct rule *b)
+bool rule_covers(const struct rule *a, const struct rule *b)
 {
 	if (a->scope != b->scope)
 		return false;
@@ -90,7 +90,7 @@ static bool rule_covers(const struct rule *a, const struct rule *b)
 	       (!a->net.program || (b->net.program && glob_covers(a->net.program, b->net.program)));
 }
 
-int policy_check(const struct policy *p, struct err *e)
+const struct rule *policy_dead(const struct policy *p, struct err *e)
 {
 	for (unsigned i = 0; i < policy_count(p); i++) {
 		const struct rule *r = policy_rule(p, i);
@@ -116,8 +116,13 @@ int policy_check(const struct policy *p, struct err *e)
 				err_wrap_note(e, "%s", r->from);
 			buf_free(&a);
 			buf_free(&b);
-			return -1;
+			return r;
 		}
 	}
-	return 0;
+	return NULL;
+}
+
+int policy_check(const struct policy *p, struct err *e)
+{
+	return policy_dead(p, e) ? -1 : 0;
 }

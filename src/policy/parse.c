@@ -66,8 +66,11 @@ void policy_fini(struct policy *p)
 		rule_fini(policy_rule(p, i));
 	for (size_t i = 0; i < BUF_COUNT(&p->names, char *); i++)
 		free(*BUF_ITEM(&p->names, char *, i));
+	for (size_t i = 0; i < BUF_COUNT(&p->lines, char *); i++)
+		free(*BUF_ITEM(&p->lines, char *, i));
 	buf_free(&p->rules);
 	buf_free(&p->names);
+	buf_free(&p->lines);
 }
 
 /* ---- errors ---- */
@@ -359,23 +362,34 @@ static int net_take(struct line *l, struct rule *r, struct err *e)
 
 /* ---- files, exec, env ---- */
 
-static int access_take(const struct line *l, struct rule *r, char *word, struct err *e)
+unsigned files_access(const char *list)
 {
-	char *save = NULL;
+	unsigned access = 0;
 
-	for (char *one = strtok_r(word, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+	for (;;) {
+		size_t n = strcspn(list, ",");
 		unsigned i = 0;
 
-		while (i < ARRAY_LEN(access_names) && strcmp(one, access_names[i].name))
+		while (i < ARRAY_LEN(access_names) && (strlen(access_names[i].name) != n ||
+						       memcmp(list, access_names[i].name, n) != 0))
 			i++;
 		if (i == ARRAY_LEN(access_names))
-			return wrong(l, one, e,
-				     "unknown access '%s'" REMEDY "known are read, write, create "
-				     "and delete",
-				     one);
-		r->access |= access_names[i].bits;
+			return 0;
+		access |= access_names[i].bits;
+		if (!list[n])
+			return access;
+		list += n + 1;
 	}
-	return 0;
+}
+
+static int access_take(const struct line *l, struct rule *r, char *word, struct err *e)
+{
+	r->access = files_access(word);
+	return r->access ? 0
+			 : wrong(l, word, e,
+				 "unknown access '%s'" REMEDY
+				 "known are read, write, create and delete, several with commas",
+				 word);
 }
 
 static int glob_rule_take(struct line *l, struct rule *r, struct err *e)
@@ -438,17 +452,27 @@ static int rule_take(struct line *l, struct err *e)
 	struct rule r = { .from = l->from, .line = l->number, .column = l->column };
 	int verdict = index_of(l->words[0], verdict_names, ARRAY_LEN(verdict_names)), scope;
 
+	r.audit = !strcmp(l->words[0], "audit");
+	if (r.audit)
+		verdict = VERDICT_ALLOW;
 	if (verdict < 0)
 		return wrong(l, l->words[0], e,
 			     "unknown word '%s'" REMEDY
-			     "a rule begins with allow, deny, ask or use",
+			     "a rule begins with allow, deny, ask, audit or use",
 			     l->words[0]);
+	if (l->n > 1 && (!strcmp(l->words[1], "tools") || !strcmp(l->words[1], "cells")))
+		return wrong(l, l->words[1], e,
+			     "rules about %s come with agents, and cannot be used yet" REMEDY
+			     "use net, files, exec or env",
+			     l->words[1]);
 	if (l->n < 2 || (scope = index_of(l->words[1], scope_names, ARRAY_LEN(scope_names))) < 0)
 		return wrong(l, l->words[l->n < 2 ? 0 : 1], e,
 			     "'%s' must be followed by what it is about" REMEDY
 			     "net, files, exec or "
 			     "env",
-			     verdict_names[verdict]);
+			     l->words[0]);
+	if (r.audit && scope != SCOPE_NET)
+		return wrong(l, l->words[1], e, "only net can be audited");
 	if (l->n < 3)
 		return wrong(l, l->words[1], e, "'%s %s' of what?" REMEDY "%s", l->words[0],
 			     l->words[1],
@@ -468,6 +492,23 @@ static int rule_take(struct line *l, struct err *e)
 	return 0;
 }
 
+/* The line that was taken, in its shortest form. */
+static void line_keep(const struct line *l)
+{
+	struct buf text = { 0 };
+	char *copy;
+
+	if (!strcmp(l->words[0], "use")) {
+		buf_add_text(&text, "use ");
+		buf_add_text(&text, l->words[1]);
+	} else {
+		rule_print(policy_rule(l->p, policy_count(l->p) - 1), &text);
+	}
+	copy = xstrndup((const char *)text.p, text.len);
+	buf_add(&l->p->lines, &copy, sizeof(copy));
+	buf_free(&text);
+}
+
 static int text_parse(struct policy *p, const char *text, size_t n, const char *from, unsigned line,
 		      unsigned column, unsigned depth, struct err *e)
 {
@@ -484,6 +525,8 @@ static int text_parse(struct policy *p, const char *text, size_t n, const char *
 			return -1;
 		if (l.n && (strcmp(l.words[0], "use") ? rule_take(&l, e) : use_take(&l, e)) < 0)
 			return -1;
+		if (l.n && !depth)
+			line_keep(&l);
 		text += len + (end != NULL);
 		n -= len + (end != NULL);
 		if (l.number)
@@ -502,11 +545,58 @@ int policy_parse(struct policy *p, const char *text, size_t n, const char *from,
 	return text_parse(p, text, n, copy, line, column, 0, e);
 }
 
+int policy_words(struct policy *p, char *const *rules, const char *from, unsigned *ret_at,
+		 struct err *e)
+{
+	const struct rule *dead;
+	unsigned at = 0;
+
+	for (; rules && rules[at]; at++) {
+		const char *text = rules[at];
+		int bad = strchr(text, '\n')
+				  ? err_set(e, ERR_INVALID_FILE,
+					    "%s:%u: a line break within a rule", from, at + 1)
+				  : policy_parse(p, text, strlen(text), from, at + 1, 1, e);
+
+		if (ret_at)
+			*ret_at = at;
+		if (bad)
+			return -1;
+	}
+	dead = policy_dead(p, e);
+	if (dead && ret_at)
+		*ret_at = dead->line - 1;
+	return dead ? -1 : 0;
+}
+
+bool policy_has_net(const struct policy *p)
+{
+	for (unsigned i = 0; i < policy_count(p); i++)
+		if (policy_rule(p, i)->scope == SCOPE_NET)
+			return true;
+	return false;
+}
+
+void policy_text(const struct policy *p, struct buf *to)
+{
+	for (unsigned i = 0; i < policy_nlines(p); i++) {
+		buf_add_text(to, policy_line(p, i));
+		buf_add_text(to, "\n");
+	}
+}
+
+static bool file_differs(const struct stat *a, const struct stat *b)
+{
+	return a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec || a->st_ctim.tv_sec != b->st_ctim.tv_sec ||
+	       a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
+}
+
 int policy_read(struct policy *p, const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct buf text = { 0 };
-	struct stat st;
+	struct stat st, now;
 	ssize_t got = 1;
 	int ret;
 
@@ -526,8 +616,14 @@ int policy_read(struct policy *p, const char *path, struct err *e)
 		got = read(fd, buf_more(&text, 65536), 65536);
 		text.len = len + (got > 0 ? (size_t)got : 0);
 	}
-	ret = got < 0 ? err_set(e, ERR_FAILED, "cannot read the policy '%s': %m", path)
-		      : policy_parse(p, (const char *)text.p, text.len, path, 1, 1, e);
+	if (got < 0)
+		ret = err_set(e, ERR_FAILED, "cannot read the policy '%s': %m", path);
+	else if (fstat(fd, &now) < 0 || file_differs(&st, &now))
+		ret = err_set(e, ERR_FAILED,
+			      "the policy '%s' was changed while it was read" REMEDY "try again",
+			      path);
+	else
+		ret = policy_parse(p, (const char *)text.p, text.len, path, 1, 1, e);
 	close(fd);
 	buf_free(&text);
 	return ret;
@@ -591,9 +687,14 @@ static void net_print(const struct net_rule *r, bool deny, struct buf *to)
 	}
 }
 
+const char *verdict_name(enum verdict v)
+{
+	return verdict_names[v];
+}
+
 void rule_print(const struct rule *r, struct buf *to)
 {
-	buf_add_text(to, verdict_names[r->verdict]);
+	buf_add_text(to, r->audit ? "audit" : verdict_names[r->verdict]);
 	buf_add_text(to, " ");
 	buf_add_text(to, scope_names[r->scope]);
 	buf_add_text(to, " ");

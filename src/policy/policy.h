@@ -57,6 +57,8 @@ struct net_rule {
 
 struct rule {
 	enum verdict verdict;
+	bool audit; /* of an ALLOW of net: without this rule it would be denied, and it is recorded
+		     */
 	enum scope scope;
 	const char *from; /* a file, an option, a preset; lives as long as the policy */
 	unsigned line, column; /* from 1; 0: it has none */
@@ -68,6 +70,7 @@ struct rule {
 struct policy {
 	struct buf rules; /* of struct rule */
 	struct buf names; /* of char *: what rules' from points to */
+	struct buf lines; /* of char *: what was given, with "use PRESET" as it stands */
 };
 
 void policy_init(struct policy *p);
@@ -81,6 +84,15 @@ static inline struct rule *policy_rule(const struct policy *p, unsigned i)
 	return BUF_ITEM(&p->rules, struct rule, i);
 }
 
+static inline unsigned policy_nlines(const struct policy *p)
+{
+	return (unsigned)BUF_COUNT(&p->lines, char *);
+}
+static inline const char *policy_line(const struct policy *p, unsigned i)
+{
+	return *BUF_ITEM(&p->lines, char *, i);
+}
+
 /* ---- reading (parse.c) ---- */
 
 /* Adds the rules of a text. from: what errors call it; line, column: where it begins there. */
@@ -90,6 +102,19 @@ int must_check policy_parse(struct policy *p, const char *text, size_t n, const 
 int must_check policy_read(struct policy *p, const char *path, struct err *e);
 /* Fails if a rule can never decide, because a later one matches whatever it does (cover.c). */
 int must_check policy_check(const struct policy *p, struct err *e);
+/* The same; returns that rule, or NULL. */
+const struct rule *policy_dead(const struct policy *p, struct err *e);
+/* Does a match whatever b does? */
+bool rule_covers(const struct rule *a, const struct rule *b);
+/* Adds a list of rules, one in each text, and checks all of it. from: what errors call the list;
+ * ret_at (may be NULL): the number of the wrong one, from 0 on. */
+int must_check policy_words(struct policy *p, char *const *rules, const char *from,
+			    unsigned *ret_at, struct err *e);
+/* Has it any rule about the network? Without one a cell has none, and cannot be given any while it
+ * runs. */
+bool policy_has_net(const struct policy *p);
+/* The lines as one text. */
+void policy_text(const struct policy *p, struct buf *to);
 /* A rule as a line of text, in its shortest form. */
 void rule_print(const struct rule *r, struct buf *to);
 
@@ -125,10 +150,14 @@ struct decision policy_name(const struct policy *p, const char *name);
  * rule that denies a range counts for names as well. port 0: any. */
 struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,
 			       unsigned protocol);
+/* The bits of a list such as "read,write"; 0: it is wrong. */
+unsigned files_access(const char *list);
 /* access: one or several FILES_; every one of them must be allowed. */
 struct decision policy_files(const struct policy *p, const char *path, unsigned access);
 struct decision policy_exec(const struct policy *p, const char *path);
 struct decision policy_env(const struct policy *p, const char *name);
+
+const char *verdict_name(enum verdict v);
 
 /* ---- for the kernel (compile.c) ---- */
 

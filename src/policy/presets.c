@@ -10,6 +10,9 @@ static const struct {
 	{ "open",
 	  "# Every public host and port. Private networks and this machine stay out of reach.\n"
 	  "allow net *:* any\n" },
+	{ "audit",
+	  "# Every public host and port, and what is used is recorded for 'viv policy learn'.\n"
+	  "audit net *:* any\n" },
 	{ "packages", "# Registries of packages.\n"
 		      "allow net deb.debian.org\n"
 		      "allow net security.debian.org\n"
@@ -52,6 +55,11 @@ static const struct {
 		"allow net api.anthropic.com\n"
 		"allow net api.openai.com\n"
 		"allow net generativelanguage.googleapis.com\n" },
+	{ "gemini", "# Gemini CLI.\n"
+		    "allow net generativelanguage.googleapis.com\n"
+		    "allow net cloudcode-pa.googleapis.com\n"
+		    "allow net oauth2.googleapis.com\n"
+		    "allow net www.googleapis.com\n" },
 };
 
 const char *preset_find(const char *name)

@@ -284,13 +284,19 @@ static void rule_add(struct run_options *o, const char *text)
 
 static void rules_add(struct run_options *o, const struct policy *p)
 {
-	for (unsigned i = 0; i < policy_count(p); i++) {
-		struct buf line = { 0 };
+	for (unsigned i = 0; i < policy_nlines(p); i++)
+		rule_add(o, policy_line(p, i));
+}
 
-		rule_print(policy_rule(p, i), &line);
-		rule_add(o, (const char *)line.p);
-		buf_free(&line);
-	}
+int run_policy_check(const struct run_options *o, struct err *e)
+{
+	struct policy p;
+	int ret;
+
+	policy_init(&p);
+	ret = policy_words(&p, o->policy, "policy", NULL, e);
+	policy_fini(&p);
+	return ret;
 }
 
 /* A rule whose first words are known. */
@@ -348,6 +354,8 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 		return rule_option(o, "--allow", "allow net ", value, e);
 	case SET_DENY:
 		return rule_option(o, "--deny", "deny net ", value, e);
+	case SET_ASK:
+		return rule_option(o, "--ask", "ask net ", value, e);
 	case SET_POLICY_FILE:
 		return policy_option(o, value, e);
 	case SET_SHM_SIZE: {
@@ -594,5 +602,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		o->argv = argv + i;
 		o->given[SET_COMMAND] = true;
 	}
+	if (o->policy && run_policy_check(o, e) < 0)
+		return -1;
 	return options_agree(o, e);
 }

@@ -410,6 +410,8 @@ int run_options_read(struct run_options *o, const char *json, size_t len, struct
 	ret = d.root->type == JSON_OBJECT
 		      ? object_read(o, d.root, "", e)
 		      : err_set(e, ERR_WRONG_TYPE, "the settings of a cell must be an object");
+	if (!ret && o->policy)
+		ret = run_policy_check(o, e);
 	json_free(&d);
 	return ret;
 }

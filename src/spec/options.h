@@ -98,6 +98,9 @@ int must_check run_options_read(struct run_options *o, const char *json, size_t 
  * 0: all. */
 void run_options_write(const struct run_options *o, unsigned what, struct buf *b);
 
+/* The policy as a whole: an error is in terms of its rules' numbers. */
+int must_check run_policy_check(const struct run_options *o, struct err *e);
+
 /* Can a cell that has booted with nothing but its image become this one? */
 bool run_fits_warm(const struct run_options *o);
 /* The name of an option that was given and that vivd carries out, or NULL. */

@@ -68,6 +68,7 @@ SETTING(NETWORK, OWN, none, NULL, "network", 0, "PRESET", 0, 0, S_PLACE,
 	"what the cell may reach: none (the default), open, or another preset ('viv policy presets' lists them)")
 SETTING(ALLOW, OWN, none, NULL, "allow", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "let the cell reach this host; more words of a rule may follow (docs/policy.md)")
 SETTING(DENY, OWN, none, NULL, "deny", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "keep the cell from this host, although a rule before allows it")
+SETTING(ASK, OWN, none, NULL, "ask", 0, "HOST[:PORTS]", 0, 0, S_PLACE, "let the cell reach this host when somebody agrees ('viv approvals')")
 SETTING(POLICY_FILE, OWN, none, NULL, "policy", 0, "FILE", 0, 0, S_PLACE, "read rules from a file (docs/policy.md)")
 SETTING(PUBLISH, WORDS, ports, "ports", "publish", 'p', "[ADDR:]HOSTPORT:CELLPORT", 0, 128, S_WARM | S_YAML | S_EACH,
 	"let programs on the host reach a port of the cell; ADDR is 127.0.0.1 unless given, HOSTPORT 0 any free port; /udp may follow")
@@ -118,7 +119,7 @@ SETTING(HELP, OWN, none, NULL, "help", 0, NULL, 0, 0, S_WARM, "show this help")
 /* not on the command line */
 SETTING(COMMAND, WORDS, argv, "command", NULL, 0, NULL, 0, 4096, S_WARM | S_YAML,
 	"first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command")
-SETTING(POLICY, WORDS, policy, "policy", NULL, 0, NULL, 0, 4096, S_PLACE | S_YAML,
+SETTING(POLICY, WORDS, policy, "policy", NULL, 0, NULL, 0, 4096, S_LIVE | S_PLACE | S_YAML,
 	"rules of what the cell may reach and do, one in each string; the last that matches decides")
 SETTING(HIDDEN_ENV, WORDS, hidden_env, "hidden_env", NULL, 0, NULL, 0, 0, S_LIVE | S_WARM, "variables of env whose values are never shown")
 

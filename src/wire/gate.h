@@ -6,7 +6,10 @@
  * gate has ended it. Neither side trusts the other.
  *
  *   GATE_CONNECT   addr, port, protocol; bytes: the path of the program
- *     GATE_OPEN    descriptor: the connection is the kernel's
+ *     GATE_OPEN    descriptor: the connection is the kernel's. The id stays in use until the kernel
+ *                  says GATE_CANCEL, which it does when it has closed it
+ *     GATE_REVOKE  after GATE_OPEN: the policy has changed, and the kernel ends the connection. The
+ *                  id is free
  *     GATE_HELD    connected, but the gate has to see what the client says first. The kernel sends
  *                  that as GATE_FIRST; GATE_OPEN or GATE_FAIL follows
  *     GATE_FAIL    err
@@ -54,6 +57,7 @@ enum gate_type {
 	GATE_ANSWER,
 	GATE_LOST,
 	GATE_NOTE,
+	GATE_REVOKE,
 };
 
 struct gate_msg {

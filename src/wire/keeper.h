@@ -51,6 +51,9 @@
  *   KEEP_PORTS
  *     KEEP_PORTS      descriptor: a memory file with a list in JSON of the ports at which the
  *                     host listens for the cell: address, host_port, cell_port, protocol
+ *   KEEP_POLICY       descriptor: rules (docs/policy.md), which take the place of those in force
+ *     KEEP_OK         the gate decides by them
+ *     KEEP_FAIL       all is as it was
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -112,6 +115,7 @@ enum keep_type {
 	KEEP_CLOSE_INPUT,
 	KEEP_DIAL,
 	KEEP_PORTS,
+	KEEP_POLICY,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -168,6 +172,11 @@ enum keep_event_kind {
 	 * text: an error (keep_text_get) */
 	KEEP_EV_END,
 	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
+	/* text: JSON, what the gate refused (wire/gatectl.h). a: so many before it are not told */
+	KEEP_EV_DENIED,
+	/* text: JSON, a name or address that is used in this way for the first time. a is 1: no
+	 * further ones are told */
+	KEEP_EV_USE,
 };
 
 enum keep_reason {

@@ -40,7 +40,7 @@ others() {
 	exits 6 fetch --allow good.org -- https://www.good.org/
 	exits 7 fetch --allow good.org -- https://good.org:8443/
 	exits 7 fetch --allow good.org -- -k https://93.184.216.35/
-	exits 6 fetch --allow good.org --deny good.org -- https://good.org/
+	exits 6 fetch --network open --deny good.org -- https://good.org/
 	# Nobody outside has heard of a name that is not granted.
 	! world_asked never-allowed.org
 	exits 6 fetch --allow good.org -- https://never-allowed.org/

@@ -11,6 +11,7 @@
 #include "daemon/cells/health.h"
 #include "daemon/state/tokens.h"
 #include "daemon/cells/usage.h"
+#include "daemon/cells/uses.h"
 
 #define MAX_CELLS 100000
 #define PREFIX_MIN 4
@@ -283,6 +284,7 @@ int cell_forget(struct cell *c, struct err *f)
 	db_begin(&d->db);
 	db_run(&d->db, NULL, "DELETE FROM cells WHERE id=?", "t", c->id);
 	token_revoke_cell(d, c->id);
+	uses_forget(d, c->id);
 	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
 	if (db_end(&d->db, f) < 0)
 		return -1;

@@ -5,19 +5,25 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/cells/cellspec.h"
 #include "daemon/cells/life.h"
 #include "daemon/cells/lifepriv.h"
 #include "wire/limits.h"
+#include "wire/memfd.h"
+
+/* Of a set, besides KEEP_L_: the policy, which the keeper is told before the limits. */
+#define TELL_POLICY (1u << 16)
 
 struct change {
 	struct cell_wait wait;
 	struct daemon *d;
 	char id[CELL_ID_LEN + 1];
 	json_t *spec;
-	unsigned set; /* KEEP_L_ */
+	unsigned set; /* KEEP_L_ and TELL_POLICY */
+	unsigned told, telling; /* of it */
 	changed_fn fn;
 	void *arg;
 };
@@ -61,11 +67,21 @@ static bool differs(const json_t *a, const json_t *b, const char *name)
 	       json_number_value(json_object_get(b, name));
 }
 
+/* None is the same as an empty one. */
+static bool policy_differs(const json_t *is, const json_t *wanted)
+{
+	const json_t *a = json_object_get(is, "policy"), *b = json_object_get(wanted, "policy");
+
+	return (json_array_size(a) || json_array_size(b)) && !json_equal(a, b);
+}
+
 static unsigned specs_differ(const json_t *is, const json_t *wanted)
 {
 	const json_t *a = json_object_get(is, "limits"), *b = json_object_get(wanted, "limits");
 	unsigned set = differs(is, wanted, "timeout") ? KEEP_L_TIMEOUT : 0;
 
+	if (policy_differs(is, wanted))
+		set |= TELL_POLICY;
 	for (unsigned i = 0; i < ARRAY_LEN(limits); i++)
 		if (differs(a, b, limits[i].name))
 			set |= limits[i].bit;
@@ -95,10 +111,34 @@ static void limits_message(const json_t *spec, unsigned set, struct keep_limits 
 	};
 }
 
+static int policy_tell(struct cell *c, const json_t *spec, ask_fn fn, void *arg)
+{
+	const json_t *rules = json_object_get(spec, "policy"), *rule;
+	struct keep_msg m = { .type = KEEP_POLICY };
+	struct buf text = { 0 };
+	size_t i;
+	int fd, r;
+
+	json_array_foreach(rules, i, rule) {
+		buf_add_text(&text, json_string_value(rule));
+		buf_add_text(&text, "\n");
+	}
+	fd = memfd_sealed("policy", text.p, text.len);
+	buf_free(&text);
+	if (fd < 0)
+		return fd;
+	r = link_ask(c->keeper, &m, &fd, 1, fn, arg);
+	close(fd);
+	return r;
+}
+
+/* The first of what is in set. */
 static int keeper_tell(struct cell *c, const json_t *spec, unsigned set, ask_fn fn, void *arg)
 {
 	struct keep_msg m = { .type = KEEP_LIMITS };
 
+	if (set & TELL_POLICY)
+		return policy_tell(c, spec, fn, arg);
 	limits_message(spec, set, &m.limits);
 	return link_ask(c->keeper, &m, NULL, 0, fn, arg);
 }
@@ -131,12 +171,19 @@ void cell_change_drop(struct cell *c)
 		note_end(c->d, c->id);
 }
 
+/* All of set, whatever it answers. */
+static void keeper_tell_again(struct cell *c, unsigned set)
+{
+	for (unsigned part = set & TELL_POLICY, i = 0; i < 2; part = set & ~TELL_POLICY, i++)
+		if (part && c->keeper && keeper_tell(c, c->spec, part, link_ignore, NULL) < 0)
+			log_warn("cell %s: its keeper does not take a message", c->id);
+}
+
 void cell_change_again(struct cell *c)
 {
 	unsigned set = note_get(c);
 
-	if (set && c->keeper && keeper_tell(c, c->spec, set, link_ignore, NULL) < 0)
-		log_warn("cell %s: its keeper does not take a message", c->id);
+	keeper_tell_again(c, set);
 	if (set)
 		note_end(c->d, c->id);
 }
@@ -179,12 +226,17 @@ static void change_keep(struct change *x, struct cell *c)
 				json_object_get(x->spec, "idle_timeout"));
 	struct err f = { 0 };
 
+	bool policy = policy_differs(c->spec, x->spec);
+
 	if (cell_respec(c, json_incref(x->spec), c->run, &f) < 0) {
-		if (c->keeper && x->set && keeper_tell(c, c->spec, x->set, link_ignore, NULL) < 0)
-			log_warn("cell %s: its keeper does not take a message", c->id);
+		keeper_tell_again(c, x->set);
 		change_fail(x, &f);
 		return;
 	}
+	if (policy)
+		event_add(c->d, "policy.changed", c->id,
+			  json_pack("{s:s,s:O?}", "name", c->name, "policy",
+				    json_object_get(c->spec, "policy")));
 	if (idle)
 		cell_idle_reset(c);
 	restart_follow(c);
@@ -197,6 +249,8 @@ static void gone_note(struct err *f)
 	err_note(f, ERR_NOT_FOUND, "the cell was removed meanwhile");
 }
 
+static void change_tell(struct change *x, struct cell *c);
+
 static void told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 {
 	struct change *x = arg;
@@ -204,21 +258,44 @@ static void told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
 	struct cell *c = cell_by_id(d, x->id);
 	struct err f = { 0 };
 	char id[CELL_ID_LEN + 1];
+	bool ok = !m || m->type == KEEP_OK;
 
 	(void)fds;
 	(void)nfds;
 	strcpy(id, x->id);
+	x->told |= x->telling;
+	if (c && ok && (x->set & ~x->told) && c->keeper) {
+		change_tell(x, c);
+		return;
+	}
 	if (!c) {
 		gone_note(&f);
 		change_fail(x, &f);
-	} else if (!m || m->type == KEEP_OK) {
+	} else if (ok) {
 		/* One that ended meanwhile has it from its next start on. */
 		change_keep(x, c);
 	} else {
 		keep_fail_get(m, &f);
+		if (x->told != x->telling)
+			keeper_tell_again(c, x->told & ~x->telling);
 		change_fail(x, &f);
 	}
 	note_end(d, id);
+}
+
+/* The policy first, then the rest. */
+static void change_tell(struct change *x, struct cell *c)
+{
+	unsigned left = x->set & ~x->told;
+	struct err f = { 0 };
+
+	x->telling = left & TELL_POLICY ? TELL_POLICY : left;
+	if (keeper_tell(c, x->spec, x->telling, told, x) == 0)
+		return;
+	keeper_tell_again(c, x->told);
+	note_end(c->d, c->id);
+	err_note(&f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
+	change_fail(x, &f);
 }
 
 static void change_begin(struct change *x, struct cell *c)
@@ -229,10 +306,8 @@ static void change_begin(struct change *x, struct cell *c)
 		change_keep(x, c);
 	} else if (note_set(c, x->set, &f) < 0) {
 		change_fail(x, &f);
-	} else if (keeper_tell(c, x->spec, x->set, told, x) < 0) {
-		note_end(c->d, c->id);
-		err_note(&f, ERR_OVERLOADED, "the cell has too much to do" REMEDY "try again");
-		change_fail(x, &f);
+	} else {
+		change_tell(x, c);
 	}
 }
 
@@ -261,6 +336,7 @@ void cell_change(struct cell *c, json_t *spec, unsigned named, changed_fn fn, vo
 	strcpy(x->id, c->id);
 	x->spec = spec;
 	x->set = named | specs_differ(c->spec, spec);
+	x->told = x->telling = 0;
 	x->fn = fn;
 	x->arg = arg;
 	list_init(&x->wait.link);

@@ -20,6 +20,7 @@
 #include "daemon/cells/runfollow.h"
 #include "daemon/keepers/spawn.h"
 #include "daemon/cells/usage.h"
+#include "daemon/cells/uses.h"
 #include "keeper/named.h"
 #include "daemon/cells/offline.h"
 #include "store/named.h"
@@ -358,6 +359,19 @@ static json_t *limit_json(const struct keep_msg *m)
 			 m->b ? 1 : 0, "text", json_clean(m->text));
 }
 
+static json_t *denied_json(const struct keep_msg *m)
+{
+	json_t *o = json_loads(m->text, 0, NULL);
+
+	if (!json_is_object(o)) {
+		json_decref(o);
+		o = json_object();
+	}
+	if (m->a > 0)
+		json_object_set_new(o, "suppressed", json_integer(m->a));
+	return o;
+}
+
 /* What the keeper does with a cell by itself, or because another client asked. */
 static void state_follow(struct cell *c, int state)
 {
@@ -403,6 +417,12 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 	case KEEP_EV_LOG:
 		event_add(d, m->kind == KEEP_EV_OOM ? "oom" : "warning", c->id,
 			  json_pack("{s:o}", "text", json_clean(m->text)));
+		break;
+	case KEEP_EV_DENIED:
+		event_add(d, "cell.denied", c->id, denied_json(m));
+		break;
+	case KEEP_EV_USE:
+		uses_add(c, m->text, m->a);
 		break;
 	case KEEP_EV_END:
 		end_note(c, m);

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "daemon/cells/cellspec.h"
 #include "keeper/run.h"
+#include "policy/policy.h"
 #include "store/files.h"
 
 #define FILE_MAX (4u << 20)
@@ -166,7 +167,7 @@ static const struct yschema file_schema = { "a file", file_keys, ARRAY_LEN(file_
 
 /* ---- small objects ---- */
 
-static int policy_read(struct yread *y, struct ynode *n, json_t **ret)
+static int restart_policy_read(struct yread *y, struct ynode *n, json_t **ret)
 {
 	static const char *const policies[] = { "no", "on-failure", "always" };
 	int i = yread_choice(y, n, "the restart policy", policies, ARRAY_LEN(policies));
@@ -178,7 +179,7 @@ static int policy_read(struct yread *y, struct ynode *n, json_t **ret)
 }
 
 static const struct ykey restart_keys[] = {
-	KEY("policy", OWN, .flags = YKEY_REQUIRED, .read = policy_read),
+	KEY("policy", OWN, .flags = YKEY_REQUIRED, .read = restart_policy_read),
 	KEY("max", COUNT, .flags = YKEY_VARS, .min = 0, .max = UINT32_MAX),
 };
 static const struct yschema restart_schema = { "'restart'", restart_keys, ARRAY_LEN(restart_keys),
@@ -190,7 +191,7 @@ static int restart_read(struct yread *y, struct ynode *n, json_t **ret)
 	json_t *policy;
 
 	if (n->kind == YNODE_TEXT) {
-		if (policy_read(y, n, &policy) < 0)
+		if (restart_policy_read(y, n, &policy) < 0)
 			return -1;
 		*ret = json_pack("{s:o}", "policy", policy);
 		return 0;
@@ -278,6 +279,31 @@ static int hidden_check(struct yread *y, struct ynode *files, struct ynode *moun
 	return 0;
 }
 
+/* Rules, each of which is checked where it stands. */
+static int rules_check(struct yread *y, struct ynode *list, const json_t *rules)
+{
+	char **words;
+	struct policy p;
+	struct err e = { 0 };
+	struct ynode *n;
+	unsigned at = 0;
+	int bad;
+
+	if (!list || list->kind != YNODE_LIST)
+		return 0;
+	words = json_words(rules);
+	policy_init(&p);
+	bad = policy_words(&p, words, "policy", &at, &e);
+	policy_fini(&p);
+	free(words);
+	n = list->first;
+	while (at-- && n && n->next)
+		n = n->next;
+	return bad ? yaml_wrong(y->f, &y->doc, n ? n : list, "%s" REMEDY "%s",
+				e.cause[0] ? e.cause : e.message, e.remedy)
+		   : 0;
+}
+
 static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 {
 	struct ynode *env = ynode_get(at, "env");
@@ -287,7 +313,8 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 	int bad;
 
 	if (names_check(y, env, ynode_get(at, "labels")) < 0 ||
-	    hidden_check(y, ynode_get(at, "files"), ynode_get(at, "mounts")) < 0) {
+	    hidden_check(y, ynode_get(at, "files"), ynode_get(at, "mounts")) < 0 ||
+	    rules_check(y, ynode_get(at, "policy"), json_object_get(o, "policy")) < 0) {
 		json_decref(secrets);
 		return -1;
 	}

@@ -44,6 +44,9 @@ static const char *const migrations[] = {
 	"CREATE TABLE changing(id TEXT PRIMARY KEY, limits INTEGER NOT NULL);",
 	/* Cells that 'viv run' made: the settings of which run they have (store/runspec.h). */
 	"ALTER TABLE cells ADD COLUMN run INTEGER NOT NULL DEFAULT 0;",
+	/* What cells used of the network (cells/uses.h). */
+	"CREATE TABLE uses(cell TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY(cell, text)) "
+	"WITHOUT ROWID;",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)

@@ -2,7 +2,7 @@
  * last EVENTS_KEPT of them, so that a reader who comes back can go on where it was.
  *
  * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting,
- * cell.adopted, cell.health, cell.forked, cell.rolledback, snapshot.created, snapshot.removed,
+ * cell.adopted, cell.health, cell.forked, cell.rolledback, cell.denied, policy.changed, snapshot.created, snapshot.removed,
  * snapshot.unmerged, image.created, image.tagged, image.removed, image.collected, image.repaired,
  * volume.created, volume.removed, process.started, process.exited, limit, oom, warning,
  * token.created, token.revoked, secret.created, secret.changed, secret.removed, daemon.started,

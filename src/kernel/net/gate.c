@@ -177,7 +177,7 @@ static void message_in(int64_t n, int fd)
 	if (good && (in.type == GATE_NOTE || (in.type == GATE_FAIL && in.err == EACCES)))
 		denials_add(in.bytes, in.nbytes);
 	if (c) {
-		if (in.type != GATE_HELD)
+		if (in.type != GATE_HELD && !(in.type == GATE_OPEN && CHECKED(c->ops)->stays))
 			call_end(c);
 		CHECKED(c->ops)->answer(c, &in, fd);
 		return;

@@ -16,6 +16,8 @@ struct gate_ops {
 	void (*answer)(struct gate_call *c, const struct gate_msg *m, int fd);
 	/* The gate is gone: there will be no answer, and the call is forgotten. */
 	void (*lost)(struct gate_call *c);
+	/* It goes on after GATE_OPEN, until gate_forget(): the gate may revoke what it gave. */
+	bool stays;
 };
 
 struct gate_call {

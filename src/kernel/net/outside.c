@@ -107,14 +107,15 @@ static void answered(struct gate_call *c, const struct gate_msg *m, int fd)
 
 	if (m->type == GATE_HELD && o->state == OUT_ASKED) {
 		o->state = OUT_HELD;
-	} else if (m->type == GATE_OPEN && fd >= 0) {
+	} else if (m->type == GATE_OPEN && fd >= 0 && o->state != OUT_OPEN) {
 		o->state = OUT_OPEN;
 		o->fd = fd;
 		hostwatch_init(&o->watch, fd, fired);
 		fd = -1;
 	} else {
-		fail(o, m->type != GATE_FAIL	      ? EPROTO
-			: o->state == OUT_HELD	      ? ECONNRESET
+		gate_forget(c);
+		fail(o, o->state != OUT_ASKED	      ? ECONNRESET
+			: m->type != GATE_FAIL	      ? EPROTO
 			: m->err > 0 && m->err < 4096 ? m->err
 						      : EACCES);
 		goto out;
@@ -133,7 +134,7 @@ static void lost(struct gate_call *c)
 	fail(o, o->state == OUT_ASKED ? ENETUNREACH : ECONNRESET);
 }
 
-static const struct gate_ops outside_gate_ops = { .answer = answered, .lost = lost };
+static const struct gate_ops outside_gate_ops = { .answer = answered, .lost = lost, .stays = true };
 
 /* ---- connecting ---- */
 

@@ -1,0 +1,34 @@
+/* The cell's network inside a keeper: the gate (gate.c), the channel to it (gatectl.c), and what it
+ * says that happened (gatenotes.c). */
+#ifndef VIV_KEEPER_GATE_H
+#define VIV_KEEPER_GATE_H
+
+#include "keeper/keeper.h"
+#include "wire/gatectl.h"
+
+/* ---- gate.c ---- */
+/* Was the cell started with a channel to a gate? */
+bool gate_is_granted(void);
+/* A memory file with settings and these rules, as gate/settings.c reads them; -1. */
+int gate_settings_write(char *const *rules);
+/* A gate that cannot be used any more; another one is started when it is needed. */
+void gate_kill(void);
+
+/* ---- gatectl.c ---- */
+/* The rules in force. */
+char *const *gate_rules(void);
+/* For a new gate: its end of the channel, which is the caller's; -1. */
+int gatectl_open(void);
+/* The gate has ended. */
+void gatectl_gone(void);
+/* The settings are written again, for a change of something else than the policy. -1: there is no
+ * gate that could be told, and the next one has them. */
+int gatectl_settings(void);
+/* To a GATECTL_ASK. False: there is nobody to tell. */
+bool gatectl_answer(uint32_t id, const char *json, size_t n);
+
+/* ---- gatenotes.c ---- */
+/* GATECTL_NOTE, whatever its bytes are. */
+void gate_note(const char *json, size_t n);
+
+#endif

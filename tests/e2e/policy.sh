@@ -1,0 +1,213 @@
+# Policies of cells: shown, checked, changed while cells run, learnt, and what is denied. shellcheck shell=bash
+# world
+# shellcheck source=tests/e2e/world.sh
+. "$E2E_DIR/world.sh"
+world_name_server
+world_web
+world_plain
+
+# A cell in the background that runs nothing. name, options of viv run...
+begin_cell() {
+	v run -d --name "$1" --mount "$E2E_WORLD/ca.pem:/ca.pem:ro" "${@:2}" -- sleep 1000 >/dev/null || return 1
+}
+get() { v exec "$1" curl -sS --max-time 20 --cacert /ca.pem "${@:2}"; } # cell, curl's words...
+
+shown() {
+	own_vivd
+	begin_cell shown --network packages --allow good.org --deny rubygems.org || return 1
+	is "$(v policy show shown)" $'use packages\nallow net good.org\ndeny net rubygems.org'
+	is "$(api /v1/cells/shown/policy | field rules)" '["use packages", "allow net good.org", "deny net rubygems.org"]'
+	like "$(v policy show packages)" '*allow net registry.npmjs.org*'
+	is "$(v policy presets | awk '{ print $1 }' | xargs)" 'none open audit packages git claude codex opencode pi gemini'
+	exits 3 v policy show nothing
+	# What would happen, and why.
+	is "$(v policy check shown --connect https://good.org/x)" 'allow: allow net good.org (policy, line 2)'
+	is "$(v policy check shown --connect https://pypi.org/)" 'allow: allow net pypi.org (preset packages)'
+	exits 1 v policy check shown --connect https://rubygems.org/
+	is "$(cat out)" 'deny: deny net rubygems.org (policy, line 3)'
+	exits 1 v policy check shown --connect good.org:22
+	is "$(cat out)" 'deny: no rule matches'
+	exits 1 v policy check shown --connect 169.254.169.254:80
+	like "$(cat out)" 'deny: no rule matches; this address is not public*'
+	exits 0 v policy check shown --file /etc/passwd --access write
+	exits 2 v policy check shown --connect 'https://'
+	exits 2 v policy check shown
+	is "$(api /v1/cells/shown/policy/check -d '{"connect":"https://good.org/"}' | field verdict)" allow
+	is "$(status_of /v1/cells/shown/policy/check -d '{"connect":"https://good.org/","file":"/x"}')" 400
+	is "$(status_of /v1/cells/shown/policy/check -d '{"nope":1}')" 400
+}
+check 'viv policy show, presets and check' shown
+
+from_file() {
+	own_vivd
+	printf 'allow net good.org\nask net other.org\ndeny exec **/sudo\n' >p
+	exits 10 v policy check --policy p --connect https://other.org/
+	is "$(cat out)" 'ask: ask net other.org (p, line 2)'
+	exits 1 v policy check --policy p --exec /usr/bin/sudo
+	is "$(v policy check --policy - --connect good.org:443 <p)" \
+		'allow: allow net good.org (standard input, line 1); only TLS with this name as the server'\''s, or HTTP for it'
+	# Mistakes have a place.
+	printf 'allow net good.org\nallow nett x\n' >bad
+	exits 2 v policy check --policy bad --connect good.org:443
+	like "$(cat err)" '*bad:2:7: *'
+	exits 125 viv --policy bad -- true
+	like "$(cat err)" '*bad:2:7: *'
+	printf 'allow net good.org\ndeny net *\n' >dead
+	exits 125 viv --policy dead -- true
+	like "$(cat err)" '*dead:1:1: *can never decide*'
+	printf 'allow tools x\n' >tools
+	exits 125 viv --policy tools -- true
+	like "$(cat err)" '*tools:1:7: *come with agents*'
+	# Only a regular file of a sensible size is read.
+	ln -s p link
+	exits 125 viv --policy link -- true
+	like "$(cat err)" '*symbolic link*'
+	mkfifo fifo
+	exits 125 viv --policy fifo -- true
+	like "$(cat err)" '*not a regular file*'
+	head -c 2000000 /dev/zero | tr '\0' '#' >large
+	exits 125 viv --policy large -- true
+	exits 125 viv --policy /dev/null -- true
+}
+check 'a policy from a file: mistakes, links, pipes, large ones' from_file
+
+live() {
+	own_vivd
+	begin_cell live --allow good.org || return 1
+	is "$(get live https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
+	exits 6 get live https://other.org/who
+	v policy add live allow net other.org || return 1
+	is "$(get live https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
+	is "$(v policy show live)" $'allow net good.org\nallow net other.org'
+	# All of it at once.
+	printf '# only this\nallow net other.org\nallow net tcp.org:7 tcp\n' | v policy set live - || return 1
+	exits 6 get live https://good.org/who
+	is "$(get live https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
+	# What is wrong changes nothing.
+	exits 2 v policy add live allow net 'a b'
+	is "$(status_of /v1/cells/live/policy -X PUT -d '{"rules":["allow net x.org","allow nett y"]}')" 400
+	like "$(api /v1/cells/live/policy -X PUT -d '{"rules":["allow net x.org","allow nett y"]}')" '*policy:2:7*'
+	is "$(status_of /v1/cells/live/policy -X PUT -d '{"rules":["allow net x.org\nallow net y.org"]}')" 400
+	is "$(status_of /v1/cells/live/policy -X PUT -d '{"rules":[1]}')" 400
+	is "$(status_of /v1/cells/live/policy -X PUT -d '{}')" 400
+	is "$(v policy show live)" $'allow net other.org\nallow net tcp.org:7 tcp'
+	# A wider rule takes the place of what it covers.
+	v policy add live 'allow net *.org' 'deny net good.org' || return 1
+	is "$(v policy show live)" $'allow net tcp.org:7 tcp\nallow net *.org\ndeny net good.org'
+	like "$(v events --no-follow --since 0)" '*policy.changed*'
+	# Kept: over a new vivd, and a new start of the cell.
+	v daemon restart >/dev/null || return 1
+	is "$(v policy show live)" $'allow net tcp.org:7 tcp\nallow net *.org\ndeny net good.org'
+	is "$(get live https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
+	v stop -t 1s live >/dev/null && v policy add live allow net good.org && v start live >/dev/null || return 1
+	is "$(get live https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
+}
+check 'a policy is changed while the cell runs, and kept @r' live
+
+ended() {
+	own_vivd
+	begin_cell ended --allow 'tcp.org:7 tcp' --allow good.org || return 1
+	v exec -d ended bash -c 'exec 3<>/dev/tcp/tcp.org/7; echo one >&3; head -n 1 <&3 >/one; touch /open; cat <&3; echo "$?" >/two' >/dev/null
+	soon v exec ended test -e /open || return 1
+	is "$(v exec ended cat /one)" one
+	# A change that leaves it alone.
+	v policy add ended allow net other.org && pause_for 0.3
+	exits 1 v exec ended test -e /two
+	# One that does not.
+	v policy add ended deny net tcp.org || return 1
+	soon v exec ended test -e /two || return 1
+	is "$(v exec ended cat /two)" 1 # cat: connection reset
+	exits 1 v exec ended bash -c 'exec 3<>/dev/tcp/tcp.org/7'
+	like "$(v policy denials ended)" '*policy has changed*'
+}
+check 'connections that a new policy denies are ended' ended
+
+without() {
+	own_vivd
+	begin_cell without || return 1
+	exits 5 v policy add without allow net good.org
+	like "$(cat err)" '*without a rule about the network*start it again*'
+	is "$(v policy show without)" ''
+	v stop -t 1s without >/dev/null && v policy add without allow net good.org && v start without >/dev/null || return 1
+	is "$(get without https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
+	# A rule that denies everything is enough to be opened later.
+	begin_cell closed --deny '*' || return 1
+	exits 6 get closed https://good.org/who
+	v policy add closed allow net good.org || return 1
+	is "$(get closed https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
+}
+check 'a cell without network says that it must be started again' without
+
+denials() {
+	own_vivd
+	begin_cell denials --allow good.org --allow 'tcp.org:7 tcp' || return 1
+	exits 6 get denials https://evil.org/
+	exits 1 v exec denials bash -c 'exec 3<>/dev/tcp/tcp.org/9'
+	soon grep_denials denials 'evil.org' && soon grep_denials denials 'tcp.org:9' || {
+		v policy denials denials
+		v events --no-follow --since 0
+		return 1
+	}
+	like "$(v policy denials --json denials | tail -n 1)" '*"type":"cell.denied"*"name":"tcp.org"*"port":9*'
+	# A flood is counted, not told.
+	v exec denials bash -c 'for i in {1..2000}; do getent hosts "x$i.evil.org"; done; true' >/dev/null 2>&1
+	[[ $(v policy denials denials | grep -c 'evil.org') -lt 200 ]] || { echo 'too many denials are told'; return 1; }
+	v exec denials sleep 2
+	exits 6 get denials https://last.org/
+	soon grep_denials denials 'last.org' || return 1
+	like "$(v policy denials --json denials)" '*"suppressed":*'
+}
+grep_denials() { v policy denials "$1" | grep "$2" >/dev/null; }
+check 'denials are events, and a flood of them is counted' denials
+
+learnt() {
+	own_vivd
+	local p
+	begin_cell audit --network audit || return 1
+	get audit https://good.org/who >/dev/null && get audit https://good.org/ >/dev/null || return 1
+	get audit https://other.org/who >/dev/null || return 1
+	v exec audit bash -c 'exec 3<>/dev/tcp/tcp.org/13; cat <&3' >/dev/null || return 1
+	v exec audit getent hosts same.org >/dev/null || return 1
+	# What is not public is not let through.
+	exits 6 get audit -k https://private.org/who
+	exits 7 get audit -k https://169.254.169.254/
+	learnt_has 3 || soon learnt_has 3
+	p=$(v policy learn audit)
+	is "$p" $'allow net good.org:443\nallow net other.org:443\nallow net tcp.org:13 tcp\n# looked up, but never connected to: same.org'
+	# With it, the same works, and nothing else.
+	printf '%s\n' "$p" | v policy set audit - || return 1
+	is "$(get audit https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
+	is "$(get audit https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
+	is "$(v exec audit bash -c 'exec 3<>/dev/tcp/tcp.org/13; cat <&3')" $'a line\r'
+	exits 7 get audit http://good.org:8080/
+	exits 6 get audit https://six.org/who
+	exits 1 v exec audit bash -c 'exec 3<>/dev/tcp/tcp.org/7'
+	v policy learn --forget audit && is "$(v policy learn audit)" ''
+	# Where a rule had to list an address, it is part of it.
+	begin_cell listed --network audit --allow 10.1.0.0/16 || return 1
+	get listed https://private.org/who >/dev/null || return 1
+	soon learnt_listed || return 1
+}
+learnt_has() { [[ $(v policy learn audit | grep -c '^allow') == "$1" ]]; }
+learnt_listed() { [[ $(v policy learn listed) == $'allow net 10.1.2.3:443\nallow net private.org:443' ]]; }
+check 'viv policy learn: what a run under audit needs, and nothing else' learnt
+
+yaml() {
+	own_vivd
+	mkdir project && cd project || return 1
+	printf 'cells:\n  web:\n    command: [sleep, "1000"]\n    policy:\n      - use packages\n      - allow net good.org\n' >vivarium.yaml
+	v up >/dev/null || return 1
+	is "$(v policy show web)" $'use packages\nallow net good.org'
+	sed -i 's/good.org/other.org/' vivarium.yaml
+	v apply >/dev/null || return 1
+	is "$(v policy show web)" $'use packages\nallow net other.org'
+	sed -i 's/allow net other.org/allow nett other.org/' vivarium.yaml
+	exits 2 v up
+	like "$(cat err)" '*vivarium.yaml:6:9: *'
+	sed -i 's/allow nett other.org/deny net "*"/; s/use packages/allow net good.org/' vivarium.yaml
+	sed -i "s/- deny net .*/- 'deny net *'/" vivarium.yaml
+	exits 2 v up
+	like "$(cat err)" '*vivarium.yaml:5:9: *can never decide*'
+}
+check 'policies in vivarium.yaml' yaml
+world_end
