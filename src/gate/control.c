@@ -159,6 +159,8 @@ void gate_deny(uint32_t id, int err, const struct net_question *q, const struct 
 	va_end(ap);
 	if (id)
 		channel_fail(id, err, "%s", text);
+	else
+		channel_note("%s", text);
 	note_begin(&b, "denial", q);
 	if (rule) {
 		rule_print(rule, &line);

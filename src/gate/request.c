@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/jsontext.h"
+#include "gate/control.h"
 #include "gate/open.h"
 
 void refusal_set(struct refusal *r, unsigned status, const char *code, const char *fmt, ...)
@@ -120,6 +121,19 @@ static void denied(struct refusal *r, struct opened *o, const struct head *h,
 	}
 	snprintf(r->remedy, sizeof(r->remedy), "the operator can add: allow net %.100s:%u %s %.80s",
 		 o->name, o->port, h->method, q->path);
+	gate_deny(0, 0, q, d->rule, "%s", r->message);
+}
+
+/* For the record of what the cell uses: requests, where a rule is about them. */
+static void used(const struct opened *o, const struct net_question *asked, const struct rule *rule)
+{
+	struct net_question q = *asked;
+
+	if (!rule->net.nmethods && !rule->net.path)
+		q.method = q.path = NULL;
+	if (q.name && !ip_special(&o->addr, NULL))
+		q.addr = NULL;
+	gate_used(&q, rule, false);
 }
 
 /* Every way to read the path must be allowed: the worst answer counts. */
@@ -135,6 +149,7 @@ static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r
 				  .path = path };
 	bool opens = policy_opens(&settings.policy);
 	const char *odd = opens ? override_find(h) : NULL;
+	const struct rule *rule = NULL;
 
 	if (odd) {
 		refusal_set(r, 403, "denied",
@@ -153,7 +168,10 @@ static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r
 			denied(r, o, h, &q, &d);
 			return false;
 		}
+		rule = d.rule;
 	}
+	if (path_read(h->target, 0, path))
+		used(o, &q, rule);
 	return true;
 }
 

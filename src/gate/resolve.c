@@ -66,10 +66,8 @@ static void question_refuse(struct question *x, unsigned code, unsigned ede, con
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (code == DNS_REFUSED || ede == DNS_EDE_BLOCKED || ede == DNS_EDE_PROHIBITED) {
-		channel_note("%s", text);
+	if (code == DNS_REFUSED || ede == DNS_EDE_BLOCKED || ede == DNS_EDE_PROHIBITED)
 		gate_deny(0, 0, &(struct net_question){ .name = x->q.name }, NULL, "%s", text);
-	}
 	question_end(x, &a);
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/json.h"
 #include "keeper/channel.h"
+#include "keeper/gate.h"
 #include "keeper/keeper.h"
 #include "keeper/run.h"
 
@@ -253,6 +254,8 @@ static void reader_ended(struct source *s, uint32_t events)
 	if (output_take(reader_out, status, true, &e) < 0) {
 		line = err_line(&e);
 		text_tell(false, line.str, strlen(line.str));
+	} else if (gatectl_settings() < 0) {
+		gate_kill(); /* the next one has them */
 	}
 	close(reader_out);
 	reader_out = -1;

@@ -188,9 +188,29 @@ learnt() {
 	get listed https://private.org/who >/dev/null || return 1
 	soon learnt_listed || return 1
 }
+# Where rules are about requests, so is what is learnt.
+learnt_requests() {
+	own_vivd
+	begin_cell requests --allow 'good.org GET,POST /who' --allow 'good.org GET /large*' --allow other.org:80 || return 1
+	is "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/who | cut -d' ' -f 1)" good.org
+	is "$(get requests http://other.org/who | cut -d' ' -f 1)" other.org
+	like "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/other)" '*denied*'
+	soon learnt_these || { v policy learn requests; return 1; }
+	soon grep_denials requests 'good.org/other' || return 1
+	# Narrower rules count for connections that are open, and for the next request.
+	v policy add requests deny net good.org GET /who || return 1
+	like "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/who)" '*denied*'
+	# A cell that was started without such rules has no CA.
+	begin_cell noca --allow good.org || return 1
+	exits 5 v policy add noca allow net good.org GET /x
+	like "$(cat err)" '*without rules about requests*start it again*'
+}
+learnt_these() { [[ $(v policy learn requests) == $'allow net good.org:443 GET /who\nallow net other.org:80' ]]; }
 learnt_has() { [[ $(v policy learn audit | grep -c '^allow') == "$1" ]]; }
 learnt_listed() { [[ $(v policy learn listed) == $'allow net 10.1.2.3:443\nallow net private.org:443' ]]; }
 check 'viv policy learn: what a run under audit needs, and nothing else' learnt
+
+check 'requests are learnt where rules are about them' learnt_requests
 
 yaml() {
 	own_vivd
