@@ -25,6 +25,7 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "client/vivarium.h"
+#include "daemon/approvals/approvals.h"
 #include "daemon/cells/cells.h"
 #include "daemon/state/events.h"
 #include "daemon/keepers/instance.h"
@@ -42,7 +43,7 @@
 struct options {
 	bool detach, json;
 	bool secrets, environment, refresh; /* for a keeper (daemon/secrets/secrets.h) */
-	const char *listen, *cert, *key;
+	const char *listen, *cert, *key, *hook;
 	struct cors cors;
 };
 
@@ -84,6 +85,8 @@ static void usage(FILE *to)
 		"                    with --listen: let pages of ORIGIN (https://app.example.org) "
 		"use the API;\n"
 		"                    can be given several times\n"
+		"  --approval-hook PROGRAM\n"
+		"                    ask this program about each new approval (docs/policy.md)\n"
 		"  --json            print why it cannot start as JSON\n"
 		"  --routes          print the API's routes and end\n"
 		"  --version\n");
@@ -232,6 +235,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	events_open(d);
 	list_init(&d->projects);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
+	approvals_open(d, o->hook);
 	event_add(d, "daemon.started", NULL,
 		  json_pack("{s:i,s:s}", "pid", (int)getpid(), "version", VIV_VERSION));
 	if (cells_open(d, e) < 0 || (o->listen && tcp_start(d, o, e) < 0))
@@ -381,6 +385,7 @@ int main(int argc, char **argv)
 		{ "tls-cert", required_argument, NULL, 'c' },
 		{ "tls-key", required_argument, NULL, 'k' },
 		{ "cors-origin", required_argument, NULL, 'o' },
+		{ "approval-hook", required_argument, NULL, 'a' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "routes", no_argument, NULL, 'r' },
 		{ "secrets", no_argument, NULL, 's' },
@@ -412,6 +417,9 @@ int main(int argc, char **argv)
 		case 'o':
 			if (cors_add(&o.cors, optarg, &e) < 0)
 				return failed(&o, &e);
+			break;
+		case 'a':
+			o.hook = optarg;
 			break;
 		case 'j':
 			o.json = true;

@@ -3,6 +3,9 @@
 
 const struct route routes[] = {
 	{ "GET", "/metrics", NEED_READ, metrics_get, 0 },
+	{ "GET", "/v1/approvals", NEED_READ, approvals_get, ROUTE_CELLS },
+	{ "GET", "/v1/approvals/{approval}", NEED_READ, approval_get_one, 0 },
+	{ "POST", "/v1/approvals/{approval}", NEED_ADMIN, approval_post, ROUTE_BODY },
 	{ "GET", "/v1/cells", NEED_READ, cells_list, ROUTE_NARROW | ROUTE_CELLS },
 	{ "POST", "/v1/cells", NEED_ADMIN, cells_create, ROUTE_BODY | ROUTE_CELLS },
 	{ "GET", "/v1/cells/{cell}", NEED_READ, cell_get, 0 },

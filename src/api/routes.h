@@ -19,6 +19,10 @@ void secrets_list(struct request *r);
 void secret_get(struct request *r);
 void secret_put(struct request *r);
 void secret_delete(struct request *r);
+/* approvals.c */
+void approvals_get(struct request *r);
+void approval_get_one(struct request *r);
+void approval_post(struct request *r);
 /* events.c */
 void events_get(struct request *r);
 /* cells.c */

@@ -136,7 +136,8 @@ int daemon_start_main(struct args *a, struct err *e)
 	} known[] = { { "listen", "--listen" },
 		      { "tls-cert", "--tls-cert" },
 		      { "tls-key", "--tls-key" },
-		      { "cors-origin", "--cors-origin" } };
+		      { "cors-origin", "--cors-origin" },
+		      { "approval-hook", "--approval-hook" } };
 	const char *options[2 * ARGS_MAX + 1] = { NULL }, *value;
 	unsigned n = 0;
 	int r;

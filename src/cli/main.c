@@ -89,6 +89,8 @@ static int group_run(const struct verb *group, int argc, char **argv, struct err
 		verb_help(group);
 		return 0;
 	}
+	if (!second && group->main)
+		return verb_run(group, argc, argv, e);
 	if (!second)
 		return err_set(e, ERR_USAGE,
 			       "'viv %s' needs one more word" REMEDY "'viv help %s' lists them",

@@ -249,7 +249,20 @@ static const struct opt token_opts[] = {
 	{ 0, "expires", "TIME", "how long the token is valid (10m, 24h)" },
 };
 
+static const struct opt approvals_opts[] = {
+	{ 'a', "all", NULL, "also show approvals that were answered or withdrawn" },
+	{ 0, "cell", "CELL", "only those of this cell" },
+	{ 'q', "quiet", NULL, "print only numbers" },
+};
+
+static const struct opt answer_opts[] = {
+	{ 0, "once", NULL, "answer this question only (the default)" },
+	{ 0, "always", NULL,
+	  "also add a rule to the cell's policy that answers the same in future" },
+};
+
 static const struct opt daemon_opts[] = {
+	{ 0, "approval-hook", "PROGRAM", "ask this program about each new approval" },
 	{ 0, "listen", "ADDR", "also listen on TCP at ADDRESS:PORT; clients need a token" },
 	{ 0, "tls-cert", "FILE", "TLS certificate; required for addresses other than loopback" },
 	{ 0, "tls-key", "FILE", "private key of the certificate" },
@@ -500,6 +513,20 @@ const struct verb verbs[] = {
 	  .min = 1, .max = 1, OPTS(policy_denials_opts),
 	  .about = "Shows the events cell.denied of the cell. When there are too many, some are "
 		   "only counted." },
+	{ "approvals", "list and answer questions of cells", approvals_ls_main, .args = "",
+	  .max = 0, .flags = VERB_GROUP,
+	  .about = "A rule that says 'ask' makes the call wait until somebody allows or denies it "
+		   "(docs/policy.md)." },
+	{ "approvals ls", "list open questions", approvals_ls_main, .max = 0,
+	  OPTS(approvals_opts) },
+	{ "approvals watch", "show questions and answers as they come", approvals_watch_main,
+	  .max = 0 },
+	{ "approvals show", "show approvals as JSON", approvals_show_main, .args = "ID...",
+	  .min = 1, .max = ANY },
+	{ "approvals allow", "let calls go on", approvals_allow_main, .args = "ID...", .min = 1,
+	  .max = ANY, OPTS(answer_opts) },
+	{ "approvals deny", "refuse calls", approvals_deny_main, .args = "ID...", .min = 1,
+	  .max = ANY, OPTS(answer_opts) },
 	{ "token", "create, list and revoke API tokens", .args = "", .flags = VERB_GROUP,
 	  .about = "A token is shown once, when it is created; only its hash is stored. Scopes: "
 		   "'admin' may do everything, 'cell' may use one\n"

@@ -161,6 +161,13 @@ int rules_compile(char *const *lines, int *ret_fd, struct err *e);
 /* Is one of the rules about the network? Without any the cell has none while it runs. */
 bool rules_have_net(char *const *lines);
 
+/* ---- asks.c ---- */
+bool asks_are_open(void);
+void asks_message(const struct ctl_msg *m); /* CTL_ASK, CTL_WITHDRAW */
+/* KEEP_ASKS, KEEP_ANSWER. */
+void asks_request(struct client *c, const struct keep_msg *in);
+void answer_request(struct client *c, const struct keep_msg *in);
+
 /* ---- pooled.c ---- */
 /* The words of a sealed memory file as an argv whose first is "run"; NULL: they are damaged, or
  * there is no memory. */

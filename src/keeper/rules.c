@@ -23,9 +23,6 @@ int rules_compile(char *const *lines, int *ret_fd, struct err *e)
 	int ret = rules_read(lines, &p, e);
 
 	*ret_fd = -1;
-	for (unsigned i = 0; ret == 0 && i < policy_count(&p); i++)
-		if (policy_rule(&p, i)->verdict == VERDICT_ASK)
-			ret = err_set(e, ERR_INVALID, "nobody can be asked yet: 'ask' in a policy");
 	if (ret == 0 && policy_compile(&p, &bytes)) {
 		*ret_fd = memfd_sealed("viv-policy", bytes.p, bytes.len);
 		if (*ret_fd < 0)

@@ -346,7 +346,7 @@ static void hello(struct client *c, const struct keep_msg *in)
 		.next_event = events_next(),
 		.first_event = events_first(),
 		.flags = (keeper.detached && !keeper.leash ? 0 : KEEP_H_FOREGROUND) |
-			 (ports_are_open() ? KEEP_H_PORTS : 0)
+			 (ports_are_open() ? KEEP_H_PORTS : 0) | (asks_are_open() ? KEEP_H_ASKS : 0)
 	};
 	snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 	snprintf(m.hello.name, sizeof(m.hello.name), "%s",
@@ -532,6 +532,12 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_PROCS:
 		procs_list(c, in);
+		break;
+	case KEEP_ASKS:
+		asks_request(c, in);
+		break;
+	case KEEP_ANSWER:
+		answer_request(c, in);
 		break;
 	case KEEP_PORTS:
 		ports_request(c, in);

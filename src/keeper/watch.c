@@ -328,6 +328,10 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 		if (keeper.state == KEEP_STOPPING && !procs_are_running())
 			cell_finish();
 		break;
+	case CTL_ASK:
+	case CTL_WITHDRAW:
+		asks_message(m);
+		break;
 	case CTL_STATS:
 	case CTL_DONE:
 		pending_answer(m);

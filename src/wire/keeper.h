@@ -54,6 +54,12 @@
  *   KEEP_POLICY       descriptor: rules (docs/policy.md), which take the place of those in force
  *     KEEP_OK         the gate decides by them
  *     KEEP_FAIL       all is as it was
+ *   KEEP_ASKS
+ *     KEEP_ASKS       descriptor: a memory file with a list in JSON of the questions that are open:
+ *                     ask, a number that is never used again in this run, run, the time of its
+ *                     start in nanoseconds, and what is asked
+ *   KEEP_ANSWER       n: the number of a question, a is 1: allowed, 0: denied
+ *     KEEP_FAIL       nobody waits for it any more
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -116,6 +122,8 @@ enum keep_type {
 	KEEP_DIAL,
 	KEEP_PORTS,
 	KEEP_POLICY,
+	KEEP_ASKS,
+	KEEP_ANSWER,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -172,11 +180,14 @@ enum keep_event_kind {
 	 * text: an error (keep_text_get) */
 	KEEP_EV_END,
 	KEEP_EV_LOG, /* text: a warning of the cell's kernel */
-	/* text: JSON, what the gate refused (wire/gatectl.h). a: so many before it are not told */
+	/* text: JSON, what the gate refused (wire/gatectl.h), or the kernel (scope, action, path,
+	 * program, rule). a: so many before it are not told */
 	KEEP_EV_DENIED,
 	/* text: JSON, a name or address that is used in this way for the first time. a is 1: no
 	 * further ones are told */
 	KEEP_EV_USE,
+	/* a question came (a is 1), or was withdrawn: the list (KEEP_ASKS) is another */
+	KEEP_EV_ASK,
 };
 
 enum keep_reason {
@@ -201,6 +212,7 @@ struct keep_hello {
 	uint32_t flags; /* KEEP_H_ */
 };
 #define KEEP_H_FOREGROUND 1 /* somebody's 'viv run' stays with it */
+#define KEEP_H_ASKS 4 /* it has open questions (KEEP_ASKS) */
 #define KEEP_H_PORTS 2 /* the host listens for it (KEEP_PORTS) */
 
 struct keep_exec {

@@ -82,6 +82,14 @@ export class Vivarium {
 			/** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
 			remove: (name, o = {}) => transport.json('DELETE', `/v1/secrets/${encodeURIComponent(name)}`, { signal: o.signal }),
 		};
+		this.approvals = {
+			/** @param {Abortable & {state?: 'pending' | 'all', cell?: string}} [o] @returns {Promise<import('./types.js').Approval[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/approvals', { query: { state: o.state, cell: o.cell }, signal: o.signal })).approvals,
+			/** @param {number} id @param {Abortable} [o] @returns {Promise<import('./types.js').Approval>} */
+			get: (id, o = {}) => transport.json('GET', `/v1/approvals/${id}`, { signal: o.signal }),
+			/** @param {number} id @param {import('./types.js').ApprovalAnswer} answer @param {Abortable} [o] @returns {Promise<import('./types.js').Approval>} */
+			answer: (id, answer, o = {}) => transport.json('POST', `/v1/approvals/${id}`, { body: answer, signal: o.signal }),
+		};
 		this.tokens = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
 			list: async (o = {}) => (await transport.json('GET', '/v1/tokens', { signal: o.signal })).tokens,

@@ -216,6 +216,31 @@
  *
  * @typedef {Token & {token: string}} TokenMade the only time that the token itself is seen
  *
+ * @typedef {object} Approval a call of a cell that waits, or waited, for an answer
+ * @property {number} id
+ * @property {string} cell
+ * @property {'pending' | 'allowed' | 'denied' | 'withdrawn'} state
+ * @property {string} created
+ * @property {string} [answered]
+ * @property {string} [by]
+ * @property {'net' | 'files' | 'exec'} scope
+ * @property {string} action
+ * @property {('read' | 'write' | 'create' | 'delete')[]} [access]
+ * @property {string} [path]
+ * @property {string} [to]
+ * @property {string} [program]
+ * @property {number} [pid]
+ * @property {string} [rule]
+ * @property {string} [name]
+ * @property {string} [address]
+ * @property {number} [port]
+ * @property {string} [protocol]
+ * @property {string} [method]
+ *
+ * @typedef {object} ApprovalAnswer
+ * @property {'allow' | 'deny'} answer
+ * @property {boolean} [always] adds a rule for the same
+ *
  * @typedef {object} Version
  * @property {string} version
  * @property {string} api

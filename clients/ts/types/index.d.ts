@@ -66,6 +66,17 @@ export class Vivarium {
         /** @param {string} name @param {Abortable} [o] @returns {Promise<void>} */
         remove: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
     };
+    approvals: {
+        /** @param {Abortable & {state?: 'pending' | 'all', cell?: string}} [o] @returns {Promise<import('./types.js').Approval[]>} */
+        list: (o?: (import("./types.js").Abortable & {
+            state?: 'pending' | 'all';
+            cell?: string;
+        }) | undefined) => Promise<import('./types.js').Approval[]>;
+        /** @param {number} id @param {Abortable} [o] @returns {Promise<import('./types.js').Approval>} */
+        get: (id: number, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Approval>;
+        /** @param {number} id @param {import('./types.js').ApprovalAnswer} answer @param {Abortable} [o] @returns {Promise<import('./types.js').Approval>} */
+        answer: (id: number, answer: import('./types.js').ApprovalAnswer, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Approval>;
+    };
     tokens: {
         /** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
         list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Token[]>;

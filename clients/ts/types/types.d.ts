@@ -525,6 +525,40 @@ export type TokenMade = Token & {
     token: string;
 };
 /**
+ * a call of a cell that waits, or waited, for an answer
+ */
+export type Approval = {
+    id: number;
+    cell: string;
+    state: 'pending' | 'allowed' | 'denied' | 'withdrawn';
+    created: string;
+    answered?: string;
+    by?: string;
+    scope: 'net' | 'files' | 'exec';
+    action: string;
+    access?: ('read' | 'write' | 'create' | 'delete')[];
+    path?: string;
+    to?: string;
+    program?: string;
+    pid?: number;
+    rule?: string;
+    name?: string;
+    address?: string;
+    port?: number;
+    protocol?: string;
+    method?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type ApprovalAnswer = {
+    answer: 'allow' | 'deny';
+    /**
+     * adds a rule for the same
+     */
+    always?: boolean;
+};
+/**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type Version = {

@@ -406,12 +406,18 @@ uint64_t cells_unsettled(struct daemon *d, const char *text)
 {
 	struct err f = { 0 };
 	struct cell *c = text ? cell_find(d, text, &f) : NULL;
+	uint64_t ms;
 
 	if (!text)
 		cells_look(d);
 	if (c)
-		return c->keeper ? c->ports_asked ? ANSWER_MS : 0 : probe_left(d, c->id, ANSWER_MS);
-	return probe_left(d, NULL, ANSWER_ALL_MS);
+		return c->keeper ? c->ports_asked || c->asks ? ANSWER_MS : 0
+				 : probe_left(d, c->id, ANSWER_MS);
+	ms = probe_left(d, NULL, ANSWER_ALL_MS);
+	list_for_each(c, &d->cells, link)
+		if (!ms && c->keeper && c->asks)
+			ms = ANSWER_MS;
+	return ms;
 }
 
 /* A keeper that somebody else started while we run. */

@@ -55,6 +55,8 @@ struct cell {
 	/* of the host, that lead into it, as the API shows them; NULL: none, or not known yet */
 	json_t *ports;
 	bool ports_asked; /* its keeper has not answered yet */
+	/* what its keeper was asked for its open questions (approvals.h) */
+	enum { ASKS_KNOWN, ASKS_ASKED, ASKS_AGAIN } asks;
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */

@@ -244,6 +244,7 @@ static void cell_over(struct cell *c)
 		c->reason = REASON_UNHEALTHY;
 	c->idled = false;
 	c->keeper = NULL;
+	c->d->asked(c);
 	c->kernel_pid = 0;
 	c->ended = c->ended ? c->ended : time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
@@ -424,6 +425,9 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 	case KEEP_EV_USE:
 		uses_add(c, m->text, m->a);
 		break;
+	case KEEP_EV_ASK:
+		d->asked(c);
+		break;
 	case KEEP_EV_END:
 		end_note(c, m);
 		break;
@@ -463,6 +467,9 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 	c->ports = NULL;
 	if (h->flags & KEEP_H_PORTS)
 		cell_ports_ask(c);
+	c->asks = ASKS_KNOWN;
+	if (h->flags & KEEP_H_ASKS && c->keeper)
+		c->d->asked(c);
 }
 
 /* Its keeper runs: the connection, and what it told since event number 'since'. */

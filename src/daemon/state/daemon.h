@@ -24,6 +24,9 @@ struct daemon {
 	void (*end)(struct daemon *d); /* begins the end; set by main */
 	/* a keeper that was asked about its cell has answered; set by main */
 	void (*settled)(struct daemon *d);
+	/* the questions of a cell may have changed, or it has no keeper any more; set by
+	 * approvals.c */
+	void (*asked)(struct cell *c);
 	struct list watches; /* struct event_watch */
 	struct list cells; /* struct cell, oldest first */
 	struct list dead; /* cells that were removed in this round */

@@ -47,6 +47,12 @@ static const char *const migrations[] = {
 	/* What cells used of the network (cells/uses.h). */
 	"CREATE TABLE uses(cell TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY(cell, text)) "
 	"WITHOUT ROWID;",
+	/* Questions of cells; run and ask are the keeper's names for one (wire/keeper.h). */
+	"CREATE TABLE approvals(id INTEGER PRIMARY KEY AUTOINCREMENT, cell TEXT NOT NULL, run "
+	"INTEGER NOT NULL, ask INTEGER NOT NULL,"
+	" state TEXT NOT NULL, question TEXT NOT NULL, created INTEGER NOT NULL, answered INTEGER "
+	"NOT NULL, by TEXT NOT NULL);"
+	"CREATE INDEX approvals_cell ON approvals(cell, state);",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)

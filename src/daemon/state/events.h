@@ -2,9 +2,10 @@
  * last EVENTS_KEPT of them, so that a reader who comes back can go on where it was.
  *
  * Types: cell.created, cell.state, cell.renamed, cell.removed, cell.updated, cell.restarting,
- * cell.adopted, cell.health, cell.forked, cell.rolledback, cell.denied, policy.changed, snapshot.created, snapshot.removed,
- * snapshot.unmerged, image.created, image.tagged, image.removed, image.collected, image.repaired,
- * volume.created, volume.removed, process.started, process.exited, limit, oom, warning,
+ * cell.adopted, cell.health, cell.forked, cell.rolledback, cell.denied, policy.changed,
+ * snapshot.created, snapshot.removed, snapshot.unmerged, image.created, image.tagged,
+ * image.removed, image.collected, image.repaired, volume.created, volume.removed, process.started,
+ * process.exited, limit, oom, warning, approval.asked, approval.answered, approval.withdrawn,
  * token.created, token.revoked, secret.created, secret.changed, secret.removed, daemon.started,
  * daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H

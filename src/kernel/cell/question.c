@@ -29,6 +29,7 @@
 #define LINGER_NS NSEC_PER_SEC
 #define EXEC_TURN_NS (NSEC_PER_SEC / 4)
 #define REFUSALS_MAX 20 /* that are told in a second */
+#define WITHDRAWN_MAX 64 /* in a minute: then no more questions in it */
 
 struct question {
 	struct list link;
@@ -36,6 +37,7 @@ struct question {
 	uint32_t refs; /* calls that wait */
 	uint64_t print; /* of all that is asked: the same for the same */
 	enum { OPEN, ALLOWED, DENIED } state;
+	bool exec; /* about the start of a program */
 	pid_t used; /* the thread whose call the answer was for, the last of them; 0: none yet */
 	struct waitq q;
 	struct ktimer timer; /* the end of its last second */
@@ -44,6 +46,8 @@ OBJ_TYPE(question_type, struct question, CTL_ASK_MAX);
 
 static struct list questions = LIST_INIT(questions);
 static uint32_t id_last;
+static int64_t minute; /* in which so many were withdrawn */
+static unsigned withdrawn;
 
 /* ---- telling viv ---- */
 
@@ -120,8 +124,10 @@ static void linger_end(struct ktimer *timer)
 
 	if (q->refs)
 		return;
-	if (q->state == OPEN)
+	if (q->state == OPEN) {
 		control_tell(&m);
+		withdrawn++;
+	}
 	question_free(q);
 }
 
@@ -129,7 +135,9 @@ void question_put(struct question *q)
 {
 	if (--q->refs)
 		return;
-	if (ktimer_start(&q->timer, now_mono() + LINGER_NS) < 0)
+	if (q->used && !q->exec)
+		question_free(q);
+	else if (ktimer_start(&q->timer, now_mono() + LINGER_NS) < 0)
 		linger_end(&q->timer);
 }
 
@@ -166,12 +174,19 @@ static struct question *question_find(const struct task *t, uint64_t print)
 
 static struct question *question_new(const struct asking *a, uint64_t print)
 {
-	struct question *q = obj_new(&question_type);
+	int64_t now = now_mono() / (60 * NSEC_PER_SEC);
+	struct question *q;
 
+	/* Who asks and does not wait for the answer would fill the lists of others. */
+	if (now != minute)
+		withdrawn = 0;
+	minute = now;
+	q = withdrawn < WITHDRAWN_MAX ? obj_new(&question_type) : NULL;
 	if (!q)
 		return NULL;
 	q->id = ++id_last ? id_last : ++id_last;
 	q->print = print;
+	q->exec = a->scope == SCOPE_EXEC;
 	waitq_init(&q->q);
 	ktimer_init(&q->timer, linger_end);
 	list_init(&q->link);

@@ -1,0 +1,222 @@
+# Questions of cells whose rules say "ask", and their answers. shellcheck shell=bash
+stop_vivd() { "$VIV" daemon stop; }
+
+rules() { # lines...
+	printf '%s\n' "$@" >rules.policy
+}
+open_now() { "$VIV" approvals ls -q | wc -l; }
+# So many questions are open.
+open_is() { [[ $(open_now) == "$1" ]]; }
+member() { # id, name
+	"$VIV" approvals show --json "$1" | python3 -c "import json, sys; print(json.load(sys.stdin).get('$2', ''))"
+}
+newest() { "$VIV" approvals ls -q | tail -n 1; }
+# Starts a cell in the background; its output is in the file named first.
+asker() { # file, options..., --, command...
+	local to=$1
+	shift
+	viv --quiet --policy rules.policy "$@" >"$to" 2>&1 &
+	cell=$!
+}
+
+answered() {
+	at_end stop_vivd
+	rules 'ask files /secret/** read' 'ask exec **/id' 'ask files /asked/**'
+	asker out1 -- sh -c 'mkdir /secret; echo key >/secret/a; cat /secret/a; id >/dev/null; echo $?; cat /secret/a; echo $?'
+	soon open_is 1
+	id=$(newest)
+	is "$(member "$id" scope) $(member "$id" action) $(member "$id" path) $(member "$id" program)" 'files open /secret/a /usr/bin/cat'
+	is "$(member "$id" access)" "['read']"
+	is "$(member "$id" rule)" 'ask files /secret/** read'
+	is "$(member "$id" state)" pending
+	[[ ! -s out1 ]]
+	"$VIV" approvals allow "$id"
+	soon grep -q key out1
+	# The program: denied. Then the same file once more: asked once more.
+	soon open_is 1
+	is "$(member "$(newest)" scope) $(member "$(newest)" path)" 'exec /usr/bin/id'
+	"$VIV" approvals deny "$(newest)"
+	soon open_is 1
+	"$VIV" approvals deny "$(newest)"
+	wait "$cell"
+	is "$(grep -v denied out1)" $'key\n126\n1'
+	is "$(member "$id" state) $(member "$id" by)" 'allowed owner'
+	# The first answer counts.
+	exits 5 "$VIV" approvals deny "$id"
+	like "$(cat err)" '*is allowed already*'
+	exits 3 "$VIV" approvals allow 999999
+	# One question for one call, whatever it needs.
+	asker out2 -- sh -c 'mkdir /asked; echo x >/asked/file; mv /asked/file /asked/other; ls /asked'
+	for _ in mkdir create rename; do
+		[[ $_ != mkdir ]] || continue
+		soon open_is 1
+		"$VIV" approvals allow "$(newest)"
+		soon open_is 0 || true
+	done
+	wait "$cell"
+	is "$(cat out2)" other
+}
+check 'a call waits until it is answered' answered
+
+goes() {
+	at_end stop_vivd
+	rules 'ask files /secret/** read' 'ask exec **/id'
+	# A signal that ends the process, one that is handled, and an end in the middle of the start of a program.
+	asker out1 -- sh -c 'mkdir /secret; echo key >/secret/a; timeout 2 cat /secret/a; echo $?; timeout 2 id; echo $?'
+	soon open_is 1
+	first=$(newest)
+	soon grep -q 124 out1
+	soon open_is 1
+	[[ $(newest) != "$first" ]]
+	is "$(member "$first" state)" withdrawn
+	wait "$cell"
+	is "$(cat out1)" $'124\n124'
+	soon open_is 0
+	# EINTR for a handler without SA_RESTART; after one with it the question is the same.
+	cat >t.py <<-'EOS'
+		import os, signal, sys, threading, time
+		os.mkdir("/secret"); open("/secret/a", "w").write("key")
+		import ctypes
+		libc = ctypes.CDLL(None, use_errno=True)
+		for restart in True, False:
+		    signal.signal(signal.SIGALRM, lambda *a: None)
+		    signal.siginterrupt(signal.SIGALRM, not restart)
+		    signal.setitimer(signal.ITIMER_REAL, 0.3)
+		    fd = libc.open(b"/secret/a", 0)
+		    print(os.read(fd, 9) if fd >= 0 else ctypes.get_errno() == 4, flush=True)
+	EOS
+	asker out2 -- python3 -c "$(cat t.py)"
+	soon open_is 1
+	id=$(newest)
+	sleep 1.5
+	is "$(newest)" "$id" 'the question after a signal'
+	"$VIV" approvals allow "$id"
+	wait "$cell"
+	is "$(cat out2)" $'b\'key\'\nTrue'
+	soon open_is 0
+	# A cell that ends withdraws all.
+	asker out3 -- sh -c 'mkdir /secret; echo key >/secret/a; cat /secret/a & sleep 1'
+	soon open_is 1
+	id=$(newest)
+	wait "$cell"
+	soon open_is 0
+	is "$(member "$id" state)" withdrawn
+}
+check 'a question goes with its call' goes
+
+survives() {
+	at_end stop_vivd
+	rules 'ask files /secret/** read'
+	asker out1 -- sh -c 'mkdir /secret; echo key >/secret/a; cat /secret/a'
+	soon open_is 1
+	id=$(newest)
+	kill -9 "$("$VIV" daemon status --json | sed 's/.*"pid":\([0-9]*\).*/\1/')"
+	soon open_is 1
+	is "$(newest)" "$id"
+	"$VIV" daemon restart
+	is "$(newest)" "$id"
+	"$VIV" approvals allow "$id"
+	wait "$cell"
+	is "$(cat out1)" key
+	# A detached cell, and one whose question is answered while it is paused.
+	at_end '"$VIV" rm -f asked'
+	"$VIV" run -d --name asked --policy rules.policy -- sh -c 'mkdir /secret; echo key >/secret/a; cat /secret/a; sleep 100' >/dev/null
+	soon open_is 1
+	"$VIV" pause asked
+	"$VIV" approvals allow "$(newest)"
+	"$VIV" resume asked
+	soon sh -c '[ "$('"$VIV"' logs asked)" = key ]'
+}
+check 'a restart of vivd loses no question' survives
+
+hook() {
+	at_end stop_vivd
+	rules 'ask files /secret/** read'
+	cat >hook <<-'EOS'
+		#!/usr/bin/python3
+		import json, sys, time
+		q = json.loads(sys.stdin.readline())
+		p = q["path"]
+		if p.endswith("yes"): print('{"answer": "allow"}')
+		elif p.endswith("no"): print('{"answer": "deny"}')
+		elif p.endswith("fail"): print('{"answer": "allow"}'); sys.exit(1)
+		elif p.endswith("long"): print('{"answer": "allow", "x": "' + "x" * 5000 + '"}')
+		else: print("allow")
+	EOS
+	chmod +x hook
+	"$VIV" daemon start --approval-hook "$PWD/hook"
+	asker out1 -- sh -c 'mkdir /secret; cd /secret; for f in yes no fail long odd; do echo $f >$f; done
+		cat yes; cat no; for f in fail long odd; do cat $f & done; wait'
+	soon open_is 3
+	sleep 1
+	# What is no answer leaves the question to others.
+	is "$(open_now)" 3
+	is "$(grep -v denied out1)" yes
+	"$VIV" approvals deny $("$VIV" approvals ls -q)
+	wait "$cell"
+	! grep -qx -e fail -e long -e odd -e no out1
+	is "$("$VIV" approvals ls --all --json | grep -o '"by": *"hook"' | wc -l)" 2
+}
+check 'a hook answers, and its failures are no answers' hook
+
+bounds() {
+	at_end stop_vivd
+	rules 'ask files /secret/** read'
+	cat >t.py <<-'EOS'
+		import os, threading, errno
+		os.mkdir("/secret")
+		for i in range(100): open(f"/secret/{i}", "w").close()
+		got = []
+		def one(i):
+		    try: open(f"/secret/{i}").close(); got.append(0)
+		    except OSError as e: got.append(e.errno)
+		# Many threads that ask the same share one question.
+		same = [threading.Thread(target=one, args=(0,)) for i in range(50)]
+		for t in same: t.start()
+		for t in same: t.join()
+		print(got.count(0), flush=True)
+		got.clear()
+		many = [threading.Thread(target=one, args=(i,)) for i in range(100)]
+		for t in many: t.start()
+		for t in many: t.join()
+		print(got.count(errno.EACCES), got.count(0), flush=True)
+	EOS
+	asker out1 -- python3 -c "$(cat t.py)"
+	soon open_is 1
+	sleep 0.5
+	is "$(open_now)" 1
+	"$VIV" approvals allow "$(newest)"
+	soon open_is 64
+	"$VIV" approvals allow $("$VIV" approvals ls -q) >/dev/null
+	wait "$cell"
+	is "$(cat out1)" $'50\n36 64'
+	# Who asks and goes away again and again is not asked about for ever.
+	cat >t2.py <<-'EOS'
+		import os, signal, time
+		os.mkdir("/secret")
+		for i in range(400): open(f"/secret/{i}", "w").close()
+		denied = 0
+		for i in range(0, 400, 20):
+		    pids = []
+		    for k in range(20):
+		        pid = os.fork()
+		        if pid == 0:
+		            try: open(f"/secret/{i + k}")
+		            except OSError: os._exit(7)
+		            os._exit(0)
+		        pids.append(pid)
+		    time.sleep(0.3)
+		    for pid in pids:
+		        os.kill(pid, signal.SIGKILL)
+		        denied += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+		print("denied" if denied > 100 else denied)
+	EOS
+	before=$("$VIV" approvals ls --all -q | wc -l)
+	asker out2 -- python3 -c "$(cat t2.py)"
+	wait "$cell"
+	is "$(cat out2)" denied
+	# The minute may have changed once.
+	soon open_is 0
+	(($("$VIV" approvals ls --all -q | wc -l) - before <= 256))
+}
+check 'questions are bounded' bounds
