@@ -158,6 +158,9 @@ int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e);
 /* The compiled form of rules for the kernel, as a sealed memory file; *ret_fd -1: it has none to
  * decide by. */
 int rules_compile(char *const *lines, int *ret_fd, struct err *e);
+/* The spec of a process (wire/execspec.h) without such variables. Takes it, returns it or another;
+ * -1: it cannot be used. */
+int rules_exec(char *const *lines, int spec);
 /* Is one of the rules about the network? Without any the cell has none while it runs. */
 bool rules_have_net(char *const *lines);
 

@@ -151,6 +151,8 @@ int run_options_finish(struct run_options *o, bool stored, struct err *e)
 		return -1;
 	for (unsigned i = 0; i < o->env_given.n; i++)
 		env_apply(o, o->env_given.v[i]);
+	if (rules_env(o, e) < 0)
+		return -1;
 	err = user_finish(o, stored, e);
 	if (err)
 		return err;

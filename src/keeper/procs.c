@@ -236,8 +236,15 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const 
 	if (x->timeout_ns > 0)
 		p->deadline = clock_mono() + x->timeout_ns;
 	memcpy(all, fds, nfds * sizeof(int));
+	all[0] = rules_exec(keeper.o->policy, all[0]);
+	if (all[0] < 0) {
+		fds_close(fds + 1, nfds - 1);
+		start_failed_text(p, "cannot prepare the process");
+		return;
+	}
 	if (!spec_peek(p, all[0]) || ((flags & KEEP_X_LOG) && !log_make(p, all))) {
-		fds_close(fds, nfds);
+		close(all[0]);
+		fds_close(fds + 1, nfds - 1);
 		start_failed_text(p, "cannot prepare the process");
 		return;
 	}

@@ -33,6 +33,8 @@ void run_execspec(const struct run_options *o, bool stored, struct execspec *ret
 		  struct run_user *user);
 /* Sets K=V among the variables of the first process; text is copied. */
 void run_env_set(struct run_options *o, const char *text);
+/* Takes the variables that rules deny out of those of o's command, and says so (rules.c). */
+int rules_env(const struct run_options *o, struct err *e);
 /* What the command line and the image left open. */
 int run_options_finish(struct run_options *o, bool stored, struct err *e);
 /* Starts the cell and stays with it to its end: the exit status, or -1: it could not start. */

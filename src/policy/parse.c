@@ -402,6 +402,9 @@ static int glob_rule_take(struct line *l, struct rule *r, struct err *e)
 	if (r->scope != SCOPE_ENV && *word != '/' && strncmp(word, "**", 2))
 		return wrong(l, word, e,
 			     "'%s' is not an absolute path" REMEDY "begin it with / or **", word);
+	if (r->scope == SCOPE_ENV && r->verdict == VERDICT_ASK)
+		return wrong(l, l->words[0], e,
+			     "nobody can be asked about variables" REMEDY "write allow or deny");
 	if (r->scope == SCOPE_ENV && (strchr(word, '/') || strchr(word, '=')))
 		return wrong(l, word, e, "'%s' is not the name of a variable", word);
 	if (glob_take(l, word, &r->glob, e) < 0)

@@ -170,3 +170,23 @@ tricks() {
 	is "$(viv --policy rules.policy -- python3 -c "$(cat t2.py)")" ok
 }
 check 'no way leads around rules about files and programs' tricks
+
+variables() {
+	at_end '"$VIV" daemon stop'
+	rules 'deny env AWS_*' 'allow env AWS_REGION' 'deny env TOKEN'
+	printf 'AWS_SECRET=file\nOTHER=file\n' >env
+	try viv --policy rules.policy --env-file env --env TOKEN=x --env AWS_KEY=y --env AWS_REGION=z -- env
+	is "$(grep -c -e TOKEN -e AWS_KEY -e AWS_SECRET out)" 0
+	is "$(grep -e AWS -e OTHER out | sort | xargs)" 'AWS_REGION=z OTHER=file'
+	like "$(cat err)" '*variables that the policy keeps from the cell: *AWS_KEY*'
+	# Values are never printed.
+	! grep -q -e '=x' -e '=y' err
+	at_end '"$VIV" rm -f vars >/dev/null'
+	"$VIV" run -d --name vars --policy rules.policy --env TOKEN=x --env GOOD=1 -- sleep 1000 >/dev/null
+	is "$("$VIV" exec --env TOKEN=x --env AWS_KEY=y --env MORE=2 vars env | grep -e TOKEN -e AWS -e GOOD -e MORE | sort | xargs)" 'GOOD=1 MORE=2'
+	rules 'deny env *' 'allow env PATH'
+	is "$(viv --quiet --policy rules.policy --env A=b -- env)" "$(viv --quiet -- sh -c 'echo PATH=$PATH')"
+	rules 'ask env X'
+	exits 125 viv --policy rules.policy -- true
+}
+check 'denied variables do not reach the cell @r' variables
