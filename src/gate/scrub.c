@@ -282,19 +282,24 @@ size_t patterns_run(const struct patterns *ps, const uint8_t *p, size_t n, bool 
 
 /* ---- what is looked for ---- */
 
-/* The characters of base64 that depend on the value alone when `before` bytes precede it. */
-static void base64_add(struct patterns *ps, const char *value, unsigned before, const char *with)
+/* The characters of base64 that depend on the value alone when `before` bytes precede it. again:
+ * and of these, in the base64 of a text that has them. */
+static void base64_add(struct patterns *ps, const char *value, unsigned before, bool again,
+		       const char *with)
 {
 	size_t n = strlen(value), all = before + n;
 	size_t from = before ? before + 1 : 0, to = all / 3 * 4 + all % 3;
 	uint8_t *bytes = xalloc(all);
-	char *text = xalloc(BASE64_SIZE(all));
+	char *text = xalloc(BASE64_SIZE(all) + 1);
 	bool other = false;
 
 	memset(bytes, 0, before);
 	memcpy(bytes + before, value, n);
 	base64_encode(text, bytes, all);
+	text[to] = '\0';
 	patterns_add(ps, text + from, to - from, with, false);
+	for (unsigned i = 0; again && i < 3; i++)
+		base64_add(ps, text + from, i, false, with);
 	for (size_t i = from; i < to; i++) {
 		other |= text[i] == '+' || text[i] == '/';
 		text[i] = text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i];
@@ -305,6 +310,15 @@ static void base64_add(struct patterns *ps, const char *value, unsigned before, 
 	explicit_bzero(text, BASE64_SIZE(all));
 	free(bytes);
 	free(text);
+}
+
+/* May a request have it in base64? Then an echo of the request in base64 has it twice encoded. */
+static bool secret_is_encoded(const struct secret *s)
+{
+	for (unsigned i = 0; i < s->nplaces; i++)
+		if (s->places[i].where == SECRET_BASIC || s->places[i].where == SECRET_ANYWHERE)
+			return true;
+	return false;
 }
 
 static void hex_add(struct patterns *ps, const char *value, const char *digits, const char *with)
@@ -329,7 +343,7 @@ struct patterns *patterns_of_values(const struct secrets *s)
 
 		patterns_add(ps, value, strlen(value), with, false);
 		for (unsigned before = 0; before < 3; before++)
-			base64_add(ps, value, before, with);
+			base64_add(ps, value, before, secret_is_encoded(&s->list[i]), with);
 		hex_add(ps, value, "0123456789abcdef", with);
 		hex_add(ps, value, "0123456789ABCDEF", with);
 	}

@@ -21,7 +21,7 @@ scratch=$E2E_ROOT/$theme
 mkdir "$scratch" "$scratch/tmp" || exit 1
 export TMPDIR=$scratch/tmp
 # Nothing is kept in the caller's own store.
-export XDG_DATA_HOME=$scratch/data XDG_RUNTIME_DIR=$scratch/run XDG_STATE_HOME=$scratch/state
+export XDG_DATA_HOME=$scratch/data XDG_RUNTIME_DIR=$scratch/run XDG_STATE_HOME=$scratch/state XDG_CONFIG_HOME=$scratch/config
 mkdir "$XDG_RUNTIME_DIR"
 number=0
 : >"$tap"

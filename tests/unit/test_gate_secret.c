@@ -230,6 +230,15 @@ static void forms(void)
 		leaks = !memmem(out.p, out.len, HOLDER, strlen(HOLDER));
 		ok(!leaks, "base64 is found wherever it stands");
 	}
+	for (unsigned before = 0; before < 6; before++) {
+		char plain[128] = "abcdef", once[256] = "Basic ", twice[512] = "";
+
+		strcpy(plain + before, ":the-second-value");
+		base64_encode(once + 6, plain, strlen(plain));
+		base64_encode(twice, once + before, strlen(once + before));
+		run(scrub_new(&site, NULL, 0, &e), twice, strlen(twice), 5);
+		ok(memmem(out.p, out.len, HOLDER2, strlen(HOLDER2)) != NULL, "base64 of base64");
+	}
 	ok(scrub_text(&site, "/?k=" VALUE, strlen("/?k=" VALUE), &out), "in a header");
 	ok(!scrub_text(&site, "plain", 5, &out), "or not");
 	ok(!scrub_text(&other, VALUE, strlen(VALUE), &out), "of a host that has no secrets: not");
