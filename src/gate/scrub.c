@@ -57,6 +57,25 @@ static bool byte_escapes(uint8_t c)
 	return c == '%' || c == '\\' || c == '&';
 }
 
+/* Can a text that begins with these two bytes begin with this one, written in some way? */
+static bool pair_begins(uint8_t one, uint8_t two, uint8_t byte)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	switch (one) {
+	case '%':
+		return (two | 0x20) == digits[byte >> 4] || two == digits[byte >> 4];
+	case '\\':
+		return two == 'u' || two == 'x' || two == byte;
+	case '&':
+		return two == '#' || (strchr("&<>\"' ", byte) && two >= 'a' && two <= 'q');
+	case '+': /* a space in a URL */
+		return byte == ' ';
+	default:
+		return false;
+	}
+}
+
 void patterns_add(struct patterns *ps, const void *p, size_t n, const char *with, bool plain)
 {
 	struct pattern *pt = buf_more(&ps->list, sizeof(*pt));
@@ -67,18 +86,16 @@ void patterns_add(struct patterns *ps, const void *p, size_t n, const char *with
 	pt->n = n;
 	pt->with = xstrndup(with, strlen(with));
 	pt->plain = plain;
-	for (unsigned one = 0; one < 256; one++) {
-		/* '+' is a space in a URL. */
-		bool is_first =
-			one == b[0] ||
-			(!plain && (byte_escapes((uint8_t)one) || (one == '+' && b[0] == ' ')));
+	for (unsigned pair = 0; pair < 65536; pair++) {
+		uint8_t one = (uint8_t)(pair >> 8), two = (uint8_t)pair;
+		/* As it is, with the second byte in any form; or the first in another form. */
+		bool begins = one == b[0] && (n < 2 || two == b[1] ||
+					      (!plain && (byte_escapes(two) || two == '+')));
 
-		ps->first[one] |= is_first;
-		for (unsigned two = 0; is_first && two < 256; two++)
-			if (n < 2 || two == b[1] ||
-			    (!plain && (byte_escapes((uint8_t)one) || byte_escapes((uint8_t)two) ||
-					(two == '+' && b[1] == ' '))))
-				ps->pairs[(one << 8 | two) / 64] |= (uint64_t)1 << (two & 63);
+		if (!begins && (plain || !pair_begins(one, two, b[0])))
+			continue;
+		ps->first[one] = true;
+		ps->pairs[pair / 64] |= (uint64_t)1 << (pair & 63);
 	}
 }
 
@@ -226,7 +243,7 @@ static enum found patterns_at(const struct patterns *ps, const uint8_t *p, size_
 		size_t len = 0;
 		enum found f;
 
-		if (pt->p[0] != *p && (pt->plain || !(byte_escapes(*p) || *p == '+')))
+		if (pt->p[0] != *p && (pt->plain || (n > 1 && !pair_begins(p[0], p[1], pt->p[0]))))
 			continue;
 		f = pattern_any(pt, p, n, &len);
 		if (f == FOUND_MAYBE && !end)

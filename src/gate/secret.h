@@ -5,18 +5,18 @@
  * comes back (scrub.c). Only connections that the gate opens can be treated so: a host that any
  * secret is bound to is never merely passed.
  *
- * How an opened connection uses this:
+ * How an opened connection uses this: it has a struct secret_site for its host. secret_target() and
+ * secret_header() are called for the target and each header of a request; a result of -1 is a
+ * request that must not be sent, and is answered with 403 and the error.
  *
- *	secret_site_init(&site, secrets, "api.example.org", 443, true);
- *	secret_target(), secret_header() for the target and each header of a request: a result of -1
- *		is a request that must not be sent; it is answered with 403 and the error.
- *	If secret_site_guards(&site):
- *		Accept-Encoding becomes secret_accept_encoding(); Sec-WebSocket-Extensions is
- *dropped scrub_text() for each header (and trailer) of a response, and its reason scrub_new(),
- *scrub_step(), scrub_free() for its body; Content-Encoding and Content-Length are dropped after an
- *upgrade: scrub_new() with SCRUB_MASK for what the server sends If secret_site_in_body(&site):
- *secret_body_new() with the request's Content-Type, then as above; Content-Length is dropped
- *	secret_site_fini(&site);
+ * If secret_site_guards(): Accept-Encoding becomes secret_accept_encoding(), and
+ * Sec-WebSocket-Extensions is dropped. Of the response, each header, trailer and the reason go
+ * through scrub_text(), and the body through scrub_new(), scrub_step() and scrub_free();
+ * Content-Encoding and Content-Length are dropped. After an upgrade, what the server sends goes
+ * through a scrub with SCRUB_MASK.
+ *
+ * If secret_site_in_body(): the request's body goes through secret_body_new() likewise, and its
+ * Content-Length is dropped.
  *
  * No function here blocks or reads a clock. Values are never part of an error. */
 #ifndef VIV_GATE_SECRET_H
