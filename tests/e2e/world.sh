@@ -31,6 +31,7 @@ world_names=(
 	'metadata6.org fd00:ec2::254'
 	'mixed.org 93.184.216.34 10.1.2.3'
 	'any.org 0.0.0.0'
+	'api.anthropic.com 93.184.216.40'
 	"own.org $WORLD_OWN"
 )
 # alias target
