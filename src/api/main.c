@@ -22,6 +22,7 @@
 #include "api/http/cors.h"
 #include "api/http/request.h"
 #include "api/http/server.h"
+#include "api/http/text.h"
 #include "base/limit.h"
 #include "base/log.h"
 #include "client/vivarium.h"
@@ -31,6 +32,7 @@
 #include "daemon/keepers/instance.h"
 #include "daemon/keepers/pool.h"
 #include "daemon/secrets/secrets.h"
+#include "daemon/previews/previews.h"
 #include "store/files.h"
 #include "store/store.h"
 
@@ -44,6 +46,7 @@ struct options {
 	bool detach, json;
 	bool secrets, environment, refresh; /* for a keeper (daemon/secrets/secrets.h) */
 	const char *listen, *cert, *key, *hook;
+	uint64_t preview_port; /* 0: any */
 	struct cors cors;
 };
 
@@ -87,6 +90,10 @@ static void usage(FILE *to)
 		"                    can be given several times\n"
 		"  --approval-hook PROGRAM\n"
 		"                    ask this program about each new approval (docs/policy.md)\n"
+		"  --preview-port N  serve previews ('viv preview') at port N of 127.0.0.1 "
+		"(default: "
+		"any free one, and\n"
+		"                    the same one from then on)\n"
 		"  --json            print why it cannot start as JSON\n"
 		"  --routes          print the API's routes and end\n"
 		"  --version\n");
@@ -107,6 +114,7 @@ static void daemon_end(struct daemon *d)
 	server_free(local);
 	if (tcp)
 		server_free(tcp);
+	previews_close(d);
 	pool_close(d);
 	cells_close(d);
 	/* What is still active are keepers, which go on. */
@@ -238,7 +246,8 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	approvals_open(d, o->hook);
 	event_add(d, "daemon.started", NULL,
 		  json_pack("{s:i,s:s}", "pid", (int)getpid(), "version", VIV_VERSION));
-	if (cells_open(d, e) < 0 || (o->listen && tcp_start(d, o, e) < 0))
+	if (cells_open(d, e) < 0 || previews_open(d, (uint16_t)o->preview_port, e) < 0 ||
+	    (o->listen && tcp_start(d, o, e) < 0))
 		return -1;
 	lo.fd = place_listen(d, e);
 	if (lo.fd < 0)
@@ -386,6 +395,7 @@ int main(int argc, char **argv)
 		{ "tls-key", required_argument, NULL, 'k' },
 		{ "cors-origin", required_argument, NULL, 'o' },
 		{ "approval-hook", required_argument, NULL, 'a' },
+		{ "preview-port", required_argument, NULL, 'p' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "routes", no_argument, NULL, 'r' },
 		{ "secrets", no_argument, NULL, 's' },
@@ -420,6 +430,13 @@ int main(int argc, char **argv)
 			break;
 		case 'a':
 			o.hook = optarg;
+			break;
+		case 'p':
+			if (!text_number(optarg, UINT16_MAX, &o.preview_port) || !o.preview_port) {
+				err_set(&e, ERR_USAGE, "--preview-port '%.40s' is not a port",
+					optarg);
+				return failed(&o, &e);
+			}
 			break;
 		case 'j':
 			o.json = true;

@@ -23,6 +23,13 @@ void secret_delete(struct request *r);
 void approvals_get(struct request *r);
 void approval_get_one(struct request *r);
 void approval_post(struct request *r);
+/* previews.c */
+void previews_list(struct request *r);
+void previews_create(struct request *r);
+void preview_get(struct request *r);
+void preview_delete(struct request *r);
+/* fetch.c */
+void fetch_post(struct request *r);
 /* events.c */
 void events_get(struct request *r);
 /* cells.c */

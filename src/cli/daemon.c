@@ -137,7 +137,8 @@ int daemon_start_main(struct args *a, struct err *e)
 		      { "tls-cert", "--tls-cert" },
 		      { "tls-key", "--tls-key" },
 		      { "cors-origin", "--cors-origin" },
-		      { "approval-hook", "--approval-hook" } };
+		      { "approval-hook", "--approval-hook" },
+		      { "preview-port", "--preview-port" } };
 	const char *options[2 * ARGS_MAX + 1] = { NULL }, *value;
 	unsigned n = 0;
 	int r;

@@ -81,10 +81,7 @@ static int verb_run(const struct verb *v, int argc, char **argv, struct err *e)
 static int group_run(const struct verb *group, int argc, char **argv, struct err *e)
 {
 	const char *second = argc > 1 ? argv[1] : NULL;
-	const struct verb *v = second ? second_find(group, second) : NULL;
 
-	if (v)
-		return verb_run(v, argc - 1, argv + 1, e);
 	if (second && is_help(second)) {
 		verb_help(group);
 		return 0;
@@ -102,7 +99,7 @@ static int group_run(const struct verb *group, int argc, char **argv, struct err
 static int main_run(int argc, char **argv, struct err *e)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
-	const struct verb *v;
+	const struct verb *v, *second;
 
 	if (!name) {
 		usage_print(stderr);
@@ -120,6 +117,9 @@ static int main_run(int argc, char **argv, struct err *e)
 	v = verb_find(name);
 	if (!v || strchr(name, ' '))
 		return verb_unknown(name, e);
+	second = argc > 2 ? second_find(v, argv[2]) : NULL;
+	if (second)
+		return verb_run(second, argc - 2, argv + 2, e);
 	return v->flags & VERB_GROUP ? group_run(v, argc - 1, argv + 1, e)
 				     : verb_run(v, argc - 1, argv + 1, e);
 }

@@ -114,6 +114,11 @@ static const struct opt prune_opts[] = {
 	{ 'f', "force", NULL, "do not ask for confirmation" },
 };
 
+static const struct opt preview_opts[] = {
+	{ 0, "expires", "TIME", "how long the address works (1h)" },
+	{ 0, "path", NULL, "print the address in its path form, for programs without *.localhost" },
+};
+
 static const struct opt quiet_opts[] = {
 	{ 'q', "quiet", NULL, "only the names" },
 };
@@ -268,6 +273,8 @@ static const struct opt daemon_opts[] = {
 	{ 0, "tls-key", "FILE", "private key of the certificate" },
 	{ 0, "cors-origin", "ORIGIN",
 	  "let web pages of this origin, such as https://app.example.org, use the API over TCP" },
+	{ 0, "preview-port", "N",
+	  "serve previews at this port of 127.0.0.1 (a free one, the same each time)" },
 };
 
 static const struct opt help_opts[] = {
@@ -527,6 +534,16 @@ const struct verb verbs[] = {
 	  .max = ANY, OPTS(answer_opts) },
 	{ "approvals deny", "refuse calls", approvals_deny_main, .args = "ID...", .min = 1,
 	  .max = ANY, OPTS(answer_opts) },
+	{ "preview", "open a port of a cell in a browser", preview_main, .args = "CELL PORT",
+	  .min = 2, .max = 2, OPTS(preview_opts),
+	  .about =
+		  "Prints an address under which this host's browsers reach PORT of the cell until "
+		  "the time is up, whether the cell\n"
+		  "has a network or not. Whoever has the address can use it. 'viv preview ls' "
+		  "lists "
+		  "previews, 'viv preview rm' ends them." },
+	{ "preview ls", "list previews", preview_ls_main, .max = 0, OPTS(quiet_opts) },
+	{ "preview rm", "end previews", preview_rm_main, .args = "ID...", .min = 1, .max = ANY },
 	{ "token", "create, list and revoke API tokens", .args = "", .flags = VERB_GROUP,
 	  .about = "A token is shown once, when it is created; only its hash is stored. Scopes: "
 		   "'admin' may do everything, 'cell' may use one\n"

@@ -13,8 +13,8 @@ static void good(const char *text, const char *want)
 	struct err e;
 	bool is_good = ports_parse("-p", text, &p, &e) == 0;
 
-	snprintf(got, sizeof(got), "%s %u %u %u %s", is_good ? ip_text(&p.addr).str : "refused", p.host, p.cell, p.count,
-		 p.udp ? "udp" : "tcp");
+	snprintf(got, sizeof(got), "%s %u %u %u %s", is_good ? ip_text(&p.addr).str : "refused",
+		 p.host, p.cell, p.count, p.udp ? "udp" : "tcp");
 	if (!ok(is_good && !strcmp(got, want), text))
 		printf("# %s\n", got);
 }
@@ -22,12 +22,42 @@ static void good(const char *text, const char *want)
 int main(void)
 {
 	static const char *const bad[] = {
-		"",	     ":",	 "0",		"80:0",	     "80:",	   "65536:80",
-		"80:65536",  "-80:80",	 "80:-80",	"80 :80",    "a:80",	   "80:b",
-		"80:80/",    "80:80/x",	 "80:80/tcp/",	"80/udp:80", "1-2:1-3",	   "2-1:2-1",
-		"0-5:0-5",   "1-200:1-200", "1.2.3:8:8", "1.2.3.4.5:8:8", "::1:8:8", "[::1]:8",
-		"[::1]",     "[]:8:8",	 "[1.2.3.4]:8:8", "[::1:8:8",  "host:8:8",   "1:2:3:4",
-		"0x50:80",   "080000:80", "80:80/UDP",	"127.0.0.1", "[::ffff:1.2.3.4]:8:8", "+1:2",
+		"",
+		":",
+		"0",
+		"80:0",
+		"80:",
+		"65536:80",
+		"80:65536",
+		"-80:80",
+		"80:-80",
+		"80 :80",
+		"a:80",
+		"80:b",
+		"80:80/",
+		"80:80/x",
+		"80:80/tcp/",
+		"80/udp:80",
+		"1-2:1-3",
+		"2-1:2-1",
+		"0-5:0-5",
+		"1-200:1-200",
+		"1.2.3:8:8",
+		"1.2.3.4.5:8:8",
+		"::1:8:8",
+		"[::1]:8",
+		"[::1]",
+		"[]:8:8",
+		"[1.2.3.4]:8:8",
+		"[::1:8:8",
+		"host:8:8",
+		"1:2:3:4",
+		"0x50:80",
+		"080000:80",
+		"80:80/UDP",
+		"127.0.0.1",
+		"[::ffff:1.2.3.4]:8:8",
+		"+1:2",
 	};
 	struct published p;
 	struct err e;

@@ -293,6 +293,33 @@ export class Cell {
 		return this.#cells.remove(this.id, o);
 	}
 
+	/**
+	 * An address under which browsers of vivd's host reach a port of the cell.
+	 * @param {number} port
+	 * @param {Abortable & {expiresIn?: number}} [o] expiresIn: seconds; an hour without it
+	 * @returns {Promise<import('./types.js').Preview>}
+	 */
+	preview(port, o = {}) {
+		return this.#transport.json('POST', `${at(this.id)}/previews`, { body: { port, expires_in: o.expiresIn }, signal: o.signal });
+	}
+
+	/**
+	 * A request of HTTP to a program in the cell, whether it has a network or not. The response is that of fetch().
+	 * @param {number} port
+	 * @param {string} [path] with its query
+	 * @param {Abortable & import('./types.js').FetchOptions} [o]
+	 */
+	async fetch(port, path = '/', o = {}) {
+		const { signal, body, ...rest } = o;
+		const sent = body === undefined ? {} : typeof body === 'string' ? { body } : { base64: Buffer.from(body).toString('base64') };
+		const answer = await this.#transport.json('POST', `${at(this.id)}/fetch`, { body: { port, path, ...rest, ...sent }, signal });
+		const bare = answer.status === 204 || answer.status === 205 || answer.status === 304;
+		return new Response(bare ? null : Buffer.from(answer.base64 ?? answer.body, answer.base64 ? 'base64' : 'utf8'), {
+			status: answer.status,
+			headers: answer.headers,
+		});
+	}
+
 	/** @param {Abortable} [o] @returns {Promise<import('./types.js').Stats>} */
 	stats(o = {}) {
 		return this.#transport.json('GET', `${at(this.id)}/stats`, { signal: o.signal });

@@ -90,6 +90,15 @@ export class Vivarium {
 			/** @param {number} id @param {import('./types.js').ApprovalAnswer} answer @param {Abortable} [o] @returns {Promise<import('./types.js').Approval>} */
 			answer: (id, answer, o = {}) => transport.json('POST', `/v1/approvals/${id}`, { body: answer, signal: o.signal }),
 		};
+		/** Addresses under which browsers reach ports of cells; Cell.preview() makes one. */
+		this.previews = {
+			/** @param {Abortable & {cell?: string}} [o] @returns {Promise<import('./types.js').Preview[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/previews', { query: { cell: o.cell }, signal: o.signal })).previews,
+			/** @param {string} id @param {Abortable} [o] @returns {Promise<import('./types.js').Preview>} */
+			get: (id, o = {}) => transport.json('GET', `/v1/previews/${encodeURIComponent(id)}`, { signal: o.signal }),
+			/** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
+			remove: (id, o = {}) => transport.json('DELETE', `/v1/previews/${encodeURIComponent(id)}`, { signal: o.signal }),
+		};
 		this.tokens = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
 			list: async (o = {}) => (await transport.json('GET', '/v1/tokens', { signal: o.signal })).tokens,

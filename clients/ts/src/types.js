@@ -112,6 +112,7 @@
  * @property {ErrorObject} [error] the same, in its parts
  * @property {ErrorObject} [unmerged] why the space that only a removed snapshot needed was not freed
  * @property {string} [command] of its first process, while it runs
+ * @property {{address: string, host_port: number, cell_port: number, protocol: 'tcp' | 'udp'}[]} [ports] of the host, that lead into the cell
  * @property {Health} [health]
  * @property {CellSpec} spec
  *
@@ -198,6 +199,25 @@
  * @property {ErrorObject} [error] why it cannot be read
  *
  * @typedef {'admin' | 'cell' | 'read'} Scope
+ *
+ * @typedef {object} PreviewSpec
+ * @property {number} port of the cell
+ * @property {number} [expires_in] seconds; 3600 without it
+ *
+ * @typedef {object} Preview
+ * @property {string} id
+ * @property {string} cell
+ * @property {number} port
+ * @property {string} created
+ * @property {string} expires
+ * @property {string} [url] for browsers, with its token
+ * @property {string} [path_url] the same for programs that do not resolve *.localhost
+ *
+ * @typedef {object} FetchOptions
+ * @property {string} [method]
+ * @property {Record<string, string>} [headers]
+ * @property {string | Uint8Array} [body]
+ * @property {number} [timeout] seconds until the whole response must be there; 30 without it
  *
  * @typedef {object} TokenSpec
  * @property {Scope} scope

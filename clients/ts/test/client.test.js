@@ -400,3 +400,30 @@ test('images', async () => {
 	assert.ok((await viv.prune({ dryRun: true })).removed === false);
 	assert.equal((await viv.images.gc({ untagged: true })).abandoned, 0);
 });
+
+test('previews and requests to servers in a cell', async () => {
+	const server = await cell.spawn(['python3', '-c', `
+import http.server
+class H(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        d = self.rfile.read(int(self.headers['Content-Length']))
+        self.send_response(201); self.send_header('X-Got', self.headers['X-Sent']); self.end_headers(); self.wfile.write(d + bytes([255]))
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(self.path.encode())
+http.server.HTTPServer(('127.0.0.1', 8123), H).serve_forever()`]);
+	await soon(() => cell.fetch(8123).then(() => true, () => false), 'a server');
+	const r = await cell.fetch(8123, '/x', { method: 'POST', headers: { 'X-Sent': 'y' }, body: new Uint8Array([0, 254]) });
+	assert.equal(r.status, 201);
+	assert.equal(r.headers.get('x-got'), 'y');
+	assert.deepEqual(new Uint8Array(await r.arrayBuffer()), new Uint8Array([0, 254, 255]));
+	assert.equal(await (await cell.fetch(8123, '/a?b')).text(), '/a?b');
+	await assert.rejects(cell.fetch(8124), refused('not_found', 404));
+	const p = await cell.preview(8123, { expiresIn: 60 });
+	assert.equal(await (await fetch(`${p.path_url}c`)).text(), '/c');
+	assert.deepEqual((await viv.previews.list({ cell: cell.id })).map((x) => x.id), [p.id]);
+	assert.equal((await viv.previews.get(p.id)).url, p.url);
+	await viv.previews.remove(p.id);
+	assert.equal((await fetch(`${p.path_url}c`)).status, 403);
+	server.kill('SIGKILL');
+	await server.exit;
+});

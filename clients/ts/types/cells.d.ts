@@ -152,6 +152,22 @@ export class Cell {
     remove(o?: (import("./types.js").Abortable & {
         force?: boolean;
     }) | undefined): Promise<void>;
+    /**
+     * An address under which browsers of vivd's host reach a port of the cell.
+     * @param {number} port
+     * @param {Abortable & {expiresIn?: number}} [o] expiresIn: seconds; an hour without it
+     * @returns {Promise<import('./types.js').Preview>}
+     */
+    preview(port: number, o?: (import("./types.js").Abortable & {
+        expiresIn?: number;
+    }) | undefined): Promise<import('./types.js').Preview>;
+    /**
+     * A request of HTTP to a program in the cell, whether it has a network or not. The response is that of fetch().
+     * @param {number} port
+     * @param {string} [path] with its query
+     * @param {Abortable & import('./types.js').FetchOptions} [o]
+     */
+    fetch(port: number, path?: string | undefined, o?: (import("./types.js").Abortable & import("./types.js").FetchOptions) | undefined): Promise<import("../../../../apid.tsc/node_modules/undici-types/fetch.js").Response>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').Stats>} */
     stats(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Stats>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').ProcessInfo[]>} */

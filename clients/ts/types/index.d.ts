@@ -77,6 +77,17 @@ export class Vivarium {
         /** @param {number} id @param {import('./types.js').ApprovalAnswer} answer @param {Abortable} [o] @returns {Promise<import('./types.js').Approval>} */
         answer: (id: number, answer: import('./types.js').ApprovalAnswer, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Approval>;
     };
+    /** Addresses under which browsers reach ports of cells; Cell.preview() makes one. */
+    previews: {
+        /** @param {Abortable & {cell?: string}} [o] @returns {Promise<import('./types.js').Preview[]>} */
+        list: (o?: (import("./types.js").Abortable & {
+            cell?: string;
+        }) | undefined) => Promise<import('./types.js').Preview[]>;
+        /** @param {string} id @param {Abortable} [o] @returns {Promise<import('./types.js').Preview>} */
+        get: (id: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Preview>;
+        /** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
+        remove: (id: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
+    };
     tokens: {
         /** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
         list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Token[]>;

@@ -174,6 +174,18 @@ export type CellSpec = {
      */
     ports?: string[];
     /**
+     * give a name an address, in /etc/hosts and in the cell's resolver; rules still decide what the cell may reach
+     */
+    add_host?: string[];
+    /**
+     * ask this DNS server for the cell instead of the host's
+     */
+    dns?: string[];
+    /**
+     * domain that the cell adds to short names; the host's own are not passed on
+     */
+    dns_search?: string[];
+    /**
      * give the cell the use of a secret ('viv secret set'); programs see a placeholder in its variable, and its hosts get the value
      */
     secrets?: string[];
@@ -327,6 +339,15 @@ export type CellInfo = {
      * of its first process, while it runs
      */
     command?: string;
+    /**
+     * of the host, that lead into the cell
+     */
+    ports?: {
+        address: string;
+        host_port: number;
+        cell_port: number;
+        protocol: 'tcp' | 'udp';
+    }[];
     health?: Health;
     spec: CellSpec;
 };
@@ -494,6 +515,49 @@ export type Secret = {
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
 export type Scope = 'admin' | 'cell' | 'read';
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type PreviewSpec = {
+    /**
+     * of the cell
+     */
+    port: number;
+    /**
+     * seconds; 3600 without it
+     */
+    expires_in?: number;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Preview = {
+    id: string;
+    cell: string;
+    port: number;
+    created: string;
+    expires: string;
+    /**
+     * for browsers, with its token
+     */
+    url?: string;
+    /**
+     * the same for programs that do not resolve *.localhost
+     */
+    path_url?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type FetchOptions = {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: string | Uint8Array;
+    /**
+     * seconds until the whole response must be there; 30 without it
+     */
+    timeout?: number;
+};
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */

@@ -106,6 +106,37 @@ void cors_begin(struct request *r, const struct cors *c)
 			r->origin = c->origins[i];
 }
 
+static bool ends_in_localhost(const char *s)
+{
+	static const char name[] = ".localhost";
+	size_t n = strcspn(s, ":"), len = sizeof(name) - 1;
+
+	return n >= len && !strncasecmp(s + n - len, name, len);
+}
+
+static enum MHD_Result preview_look(void *arg, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	const char *host = value ? strstr(value, "://") : NULL;
+	bool *found = arg;
+
+	(void)kind;
+	if (value && !strcasecmp(name, "Host"))
+		*found |= ends_in_localhost(value);
+	if (value && !strcasecmp(name, "Origin"))
+		*found |= !strcmp(value, "null") || (host && ends_in_localhost(host + 3));
+	return MHD_YES;
+}
+
+bool cors_is_preview(struct request *r)
+{
+	bool found = false;
+
+	if (!r->origin) /* else the operator has named it */
+		MHD_get_connection_values(r->conn, MHD_HEADER_KIND, preview_look, &found);
+	return found;
+}
+
 bool cors_preflight(struct request *r, const char *method, const char *url)
 {
 	char methods[METHODS_SIZE];

@@ -20,6 +20,9 @@ struct cors {
 int must_check cors_add(struct cors *c, const char *origin, struct err *e);
 /* The head of r is there: finds out whether it comes from a page that may use the API. */
 void cors_begin(struct request *r, const struct cors *c);
+/* Was it sent to a name of a preview, or by a page of one (daemon/previews/)? Such a page is a
+ * cell's, and the API is nothing for it, whatever token it has. After cors_begin. */
+bool cors_is_preview(struct request *r);
 /* A question of a browser before a request of such a page. False: it is none. */
 bool cors_preflight(struct request *r, const char *method, const char *url);
 /* The headers of an answer. */

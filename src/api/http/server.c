@@ -400,6 +400,8 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 		n = UINT64_MAX;
 	if (s->d->ending)
 		reply_error(r, ERR_ENDING, "vivd is about to end");
+	else if (!s->trusted && cors_is_preview(r))
+		reply_error(r, ERR_FORBIDDEN, "pages of previews cannot use the API");
 	else if (cors_preflight(r, method, url) || !rights_find(r) ||
 		 !request_route(r, method, url) || !rights_suffice(r))
 		;

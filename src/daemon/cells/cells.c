@@ -285,6 +285,7 @@ int cell_forget(struct cell *c, struct err *f)
 	db_run(&d->db, NULL, "DELETE FROM cells WHERE id=?", "t", c->id);
 	token_revoke_cell(d, c->id);
 	uses_forget(d, c->id);
+	db_run(&d->db, NULL, "DELETE FROM previews WHERE cell=?", "t", c->id);
 	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
 	if (db_end(&d->db, f) < 0)
 		return -1;

@@ -53,6 +53,9 @@ static const char *const migrations[] = {
 	" state TEXT NOT NULL, question TEXT NOT NULL, created INTEGER NOT NULL, answered INTEGER "
 	"NOT NULL, by TEXT NOT NULL);"
 	"CREATE INDEX approvals_cell ON approvals(cell, state);",
+	/* Ports of cells for browsers (previews/previews.h). */
+	"CREATE TABLE previews(id TEXT PRIMARY KEY, cell TEXT NOT NULL, port INTEGER NOT NULL, "
+	"created INTEGER NOT NULL, expires INTEGER NOT NULL);",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)
