@@ -257,7 +257,8 @@ static char *cookie_confine(const char *value)
 	const char *p = value + strspn(value, " \t");
 	struct buf b = { 0 };
 
-	if (!strncmp(p, name, own) && strchr("= \t;", p[own]))
+	/* One without a name would be sent as its value, which could be anything. */
+	if (!*p || strchr("=;", *p) || (!strncmp(p, name, own) && strchr("= \t;", p[own])))
 		return NULL;
 	while (*value) {
 		size_t n = strcspn(value, ";");
