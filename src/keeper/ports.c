@@ -7,6 +7,9 @@
  * answered: the last one to close a connection that is refused has to reset it. While ASKED_MAX of
  * them are unanswered, further ones wait in the host's queue.
  *
+ * Datagrams do pass: the host's socket stays here, and the kernel has one end of a pair for each
+ * port. A cell can answer only who has sent to the port.
+ *
  * The kernel is told the address of the peer, except the host's own addresses: the cell learns none
  * of those by this. */
 #include <arpa/inet.h>
@@ -28,13 +31,32 @@
 
 #define BACKLOG 1024
 #define ASKED_MAX 256
+#define PEERS_MAX 256
+#define DATAGRAMS 32 /* in a row, likewise */
+#define DATAGRAM_MAX 65535u
 #define ACCEPTS 16 /* in a row, before others have their turn */
+
+union address {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+struct peer {
+	union address real;
+	socklen_t len; /* 0: none */
+	struct ctl_peer shown; /* what the cell knows it by */
+};
 
 struct port {
 	struct source src; /* first */
 	struct ip addr;
 	uint16_t host, cell;
 	bool udp;
+	/* of UDP: the stream of datagrams to and from the kernel; fd -1: none came yet */
+	struct source pair;
+	struct peer *peers; /* PEERS_MAX that may be answered, last is the youngest */
+	unsigned last;
 };
 
 static struct port *ports;
@@ -42,12 +64,6 @@ static unsigned nports, asked;
 static int spare = -1; /* a descriptor to give up when there are no more */
 
 /* ---- addresses ---- */
-
-union address {
-	struct sockaddr sa;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-};
 
 static socklen_t address_make(union address *a, const struct ip *ip, uint16_t port)
 {
@@ -100,7 +116,8 @@ static void peer_fill(int fd, const union address *from, struct ctl_peer *ret)
 static void accept_allow(bool on)
 {
 	for (unsigned i = 0; i < nports; i++)
-		source_change(&ports[i].src, on ? EPOLLIN : 0);
+		if (!ports[i].udp)
+			source_change(&ports[i].src, on ? EPOLLIN : 0);
 }
 
 void inbound_done(int fd, int err)
@@ -166,6 +183,109 @@ static void tcp_ready(struct source *s, uint32_t events)
 	}
 }
 
+/* ---- datagrams ---- */
+
+static char packet[sizeof(struct ctl_peer) + DATAGRAM_MAX];
+
+/* From now on this peer can be answered; the oldest one makes room. */
+static void peer_note(struct port *p, const union address *from, socklen_t len,
+		      struct ctl_peer *ret)
+{
+	struct peer *e;
+
+	peer_fill(p->src.fd, from, ret);
+	for (unsigned i = 0; i < PEERS_MAX; i++)
+		if (p->peers[i].len == len && !memcmp(&p->peers[i].real, from, len))
+			return;
+	p->last = (p->last + 1) % PEERS_MAX;
+	e = &p->peers[p->last];
+	*e = (struct peer){ .real = *from, .len = len, .shown = *ret };
+}
+
+/* The youngest, if the host's own addresses hide several behind one. */
+static const struct peer *peer_find(const struct port *p, const struct ctl_peer *shown)
+{
+	for (unsigned i = 0; i < PEERS_MAX; i++) {
+		const struct peer *e = &p->peers[(p->last + PEERS_MAX - i) % PEERS_MAX];
+
+		if (e->len && e->shown.port == shown->port &&
+		    !memcmp(e->shown.addr, shown->addr, sizeof(shown->addr)))
+			return e;
+	}
+	return NULL;
+}
+
+/* Answers of the cell: to those only who have asked. */
+static void answers_ready(struct source *s, uint32_t events)
+{
+	struct port *p = container_of(s, struct port, pair);
+
+	(void)events;
+	for (int i = 0; i < DATAGRAMS; i++) {
+		ssize_t n = recv(s->fd, packet, sizeof(packet), MSG_DONTWAIT);
+		const struct peer *to;
+		struct ctl_peer shown;
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			source_close(s);
+			return;
+		}
+		memcpy(&shown, packet, sizeof(shown));
+		to = n >= (ssize_t)sizeof(shown) ? peer_find(p, &shown) : NULL;
+		if (to)
+			(void)!sendto(p->src.fd, packet + sizeof(shown), (size_t)n - sizeof(shown),
+				      MSG_DONTWAIT | MSG_NOSIGNAL, &to->real.sa, to->len);
+	}
+}
+
+static bool pair_open(struct port *p)
+{
+	struct ctl_msg m = { .type = CTL_INBOUND, .a = p->cell, .flags = CTL_IN_UDP };
+	const struct keep_msg in = { .type = KEEP_DIAL };
+	int pair[2];
+
+	if (!p->peers)
+		p->peers = calloc(PEERS_MAX, sizeof(*p->peers));
+	if (!p->peers ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+		return false;
+	if (source_add(&p->pair, pair[0], EPOLLIN, answers_ready) < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		p->pair.fd = -1;
+		return false;
+	}
+	if (pass_on(NULL, &in, &m, &pair[1], 1))
+		return true;
+	source_close(&p->pair);
+	return false;
+}
+
+static void udp_ready(struct source *s, uint32_t events)
+{
+	struct port *p = (struct port *)s;
+
+	(void)events;
+	for (int i = 0; i < DATAGRAMS; i++) {
+		struct ctl_peer shown = { 0 };
+		union address from = { 0 };
+		socklen_t len = sizeof(from);
+		ssize_t n = recvfrom(s->fd, packet + sizeof(shown), DATAGRAM_MAX, MSG_DONTWAIT,
+				     &from.sa, &len);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n < 0 || (p->pair.fd < 0 && !pair_open(p)))
+			continue; /* an error of an answer, or one that is lost */
+		peer_note(p, &from, len, &shown);
+		memcpy(packet, &shown, sizeof(shown));
+		(void)!send(p->pair.fd, packet, sizeof(shown) + (size_t)n,
+			    MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+}
+
 /* ---- listening ---- */
 
 static int listen_failed(const struct port *p, int err, struct err *e)
@@ -213,8 +333,11 @@ static int port_open(struct port *p, struct err *e)
 
 void ports_close(void)
 {
-	for (unsigned i = 0; i < nports; i++)
+	for (unsigned i = 0; i < nports; i++) {
 		source_close(&ports[i].src);
+		source_close(&ports[i].pair);
+		free(ports[i].peers);
+	}
 	free(ports);
 	ports = NULL;
 	nports = 0;
@@ -242,7 +365,8 @@ int ports_open(const struct run_options *o, struct err *e)
 			*p = (struct port){ .addr = r.addr,
 					    .host = (uint16_t)(r.host ? r.host + i : 0),
 					    .cell = (uint16_t)(r.cell + i),
-					    .udp = r.udp };
+					    .udp = r.udp,
+					    .pair.fd = -1 };
 			if (port_open(p, e) < 0)
 				goto out_close;
 		}
@@ -256,7 +380,8 @@ out_close:
 int ports_follow(struct err *e)
 {
 	for (unsigned i = 0; i < nports; i++)
-		if (source_add(&ports[i].src, ports[i].src.fd, EPOLLIN, tcp_ready) < 0)
+		if (source_add(&ports[i].src, ports[i].src.fd, EPOLLIN,
+			       ports[i].udp ? udp_ready : tcp_ready) < 0)
 			return err_set(e, ERR_FAILED, "cannot watch the cell's ports");
 	return 0;
 }

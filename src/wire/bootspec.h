@@ -215,7 +215,9 @@ enum ctl_type {
 	 * changed */
 	CTL_LIMITS,
 	/* viv -> kernel: a connection from outside to port a of the cell, from peer; descriptor: a
-	 * stream. Answered by CTL_DONE; -ECONNREFUSED: nobody listens there */
+	 * stream. Answered by CTL_DONE; -ECONNREFUSED: nobody listens there. With CTL_IN_UDP:
+	 * datagrams to that port and answers to them; descriptor: a SOCK_SEQPACKET end, each packet
+	 * a struct ctl_peer and the bytes of one */
 	CTL_INBOUND,
 	/* viv -> kernel: other rules of the scopes files and exec; descriptor: their compiled form
 	 * (policy/compiled.h); none: no rules. In one step; answered by CTL_DONE */
@@ -245,6 +247,7 @@ enum ctl_type {
 #define CTL_X_TTY 2u /* a pseudo-terminal of the cell between it and descriptors 0 and 1 */
 #define CTL_X_HANG_UP 4u /* the end of descriptor 0 hangs that terminal up */
 #define CTL_X_PROGRAM 8u /* a sealed memory file is executed; argv[0] is no path but its name */
+#define CTL_IN_UDP 1u /* of CTL_INBOUND */
 #define CTL_MAX_FDS 5
 
 /* Where a connection comes from. */

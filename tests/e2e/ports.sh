@@ -241,3 +241,78 @@ YAML
 	is "$(ask "$p")" '127.0.0.1 198.19.255.1' 'of a project'
 }
 check 'ports of warm cells and of projects' warm
+
+# Echoes datagrams with the name of their sender; a datagram "away" makes it try others.
+echo_udp='
+import errno, socket, sys
+s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM); s.bind((sys.argv[1], 5353))
+print("ready", flush=True)
+while True:
+    d, a = s.recvfrom(65536)
+    if d == b"away":
+        out = []
+        for to in (("198.19.255.1", 9), ("127.0.0.1", a[1]), ("8.8.8.8", a[1]), (a[0], a[1] ^ 1)):
+            try: s.sendto(b"x", to); out.append("sent")
+            except OSError as e: out.append(errno.errorcode[e.errno])
+        # Another socket cannot answer for this one.
+        o = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try: o.sendto(b"stray", a); out.append("sent")
+        except OSError as e: out.append(errno.errorcode[e.errno])
+        d = " ".join(out).encode()
+    if d == b"connect":
+        s.connect(a); s.send(b"connected");
+        c = s; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); c.close(); s.bind((sys.argv[1], 5353)); continue
+    s.sendto(("%s " % a[0]).encode() + d, a)'
+udp() {
+	own_vivd
+	local p at
+	p=$(python3 -c 'import socket; s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
+	for at in 127.0.0.1 0.0.0.0 :: ::1; do
+		v run -d --name c -p "$p:5353/udp" -- python3 -c "$echo_udp" "$at" >/dev/null
+		soon ready c
+		is "$(v port c)" "127.0.0.1:$p->5353/udp"
+		is "$(v port c 5353/udp)" "127.0.0.1:$p"
+		python3 - "$p" "$at" <<'PY'
+import socket, sys
+at, wild = sys.argv[2], ("127.0.0.1", int(sys.argv[1]))
+host = {"127.0.0.1": b"198.19.255.1 ", "0.0.0.0": b"198.19.255.1 ", "::": b"::ffff:198.19.255.1 ", "::1": b"fd7a:7669:7600:1::1 "}[at]
+def client():
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(10); s.connect(wild); return s
+def ask(s, d):
+    s.send(d)
+    got = s.recv(65536)
+    assert got == host + d, (got[:100], d[:100])
+a, b = client(), client()
+for d in (b"one", b"", b"x" * 60000): ask(a, d); ask(b, d)
+for i in range(600): ask(client(), b"%d" % i)
+ask(b, b"after many others")
+PY
+		v rm -f c >/dev/null
+	done
+	v run -d --name c -p "$p:5353/udp" -- python3 -c "$echo_udp" 127.0.0.1 >/dev/null
+	soon ready c
+	python3 - "$p" <<'PY'
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(10); s.connect(("127.0.0.1", int(sys.argv[1])))
+s.send(b"away")
+got = s.recv(65536)
+assert got == b"198.19.255.1 ENETUNREACH sent ENETUNREACH ENETUNREACH ENETUNREACH", got
+s.send(b"connect")
+assert s.recv(100) == b"connected"
+s.settimeout(0.5)
+# A flood, of which some is lost, and nothing else.
+for i in range(20000):
+    try: s.send(b"y" * 1000)
+    except OSError: pass
+try:
+    while True: s.recv(65536)
+except socket.timeout: pass
+s.settimeout(10)
+s.send(b"still there")
+assert s.recv(100).endswith(b"still there")
+PY
+	exits 125 viv -p "$p:53/udp" -- true
+	like "$(cat err)" "viv: port 127.0.0.1:$p is in use; *"
+	viv -p "$p:53/tcp" -- true
+}
+check 'datagrams to published ports, and answers to nobody else' udp

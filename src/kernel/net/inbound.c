@@ -43,12 +43,16 @@ static struct inet_sock *listener_find(uint16_t port, uint16_t salt, struct ipad
 	return NULL;
 }
 
-/* The peer as a connection to an address of this family can have it. */
-static struct ipaddr peer_of(const struct ctl_msg *m, bool v4)
+bool inbound_is_host(const struct ipaddr *a)
+{
+	return ipaddr_is_same(a, &host4) || ipaddr_is_same(a, &host6);
+}
+
+struct ipaddr inbound_peer(const struct ctl_peer *peer, bool v4)
 {
 	struct ipaddr a;
 
-	memcpy(a.b, m->peer.addr, sizeof(a.b));
+	memcpy(a.b, peer->addr, sizeof(a.b));
 	if (ipaddr_is_any(&a) || ipaddr_is_loop(&a) || ipaddr_is_v4(&a) != v4)
 		return v4 ? host4 : host6;
 	return a;
@@ -67,7 +71,7 @@ static int connection_make(struct inet_sock *l, const struct ipaddr *at, const s
 	}
 	tcp_inherit(end, l);
 	end->laddr = *at;
-	end->raddr = peer_of(m, ipaddr_is_v4(at));
+	end->raddr = inbound_peer(&m->peer, ipaddr_is_v4(at));
 	end->rport = m->peer.port;
 	port_share(end, l->lport);
 	end->port_kept = end->addr_kept = end->connected = true;
@@ -86,11 +90,16 @@ int inbound_take(const struct ctl_msg *m, int fd)
 
 	if (fd < 0)
 		return -ENOBUFS;
+	if (m->flags & CTL_IN_UDP) {
+		r = m->a > 0 && m->a <= UINT16_MAX ? inbound_udp_open((uint16_t)m->a, fd) : -EINVAL;
+		goto out;
+	}
 	l = m->a > 0 && m->a <= UINT16_MAX ? listener_find((uint16_t)m->a, m->peer.port, &at)
 					   : NULL;
 	if (l)
 		r = l->s.acceptq_len > l->s.backlog + QUEUE_EXTRA ? -ENOBUFS
 								  : connection_make(l, &at, m, fd);
+out:
 	if (r < 0)
 		host_close(fd);
 	return r;

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "kernel/net/inbound.h"
 #include "kernel/net/inet.h"
 #include "kernel/platform/uio.h"
 #include "kernel/task/clock.h"
@@ -69,6 +70,12 @@ static int way_find(struct inet_sock *i, struct way *w)
 
 	w->many = route_is_broadcast(&w->dst) ||
 		  (route_is_multicast(&w->dst) && ipaddr_is_v4(&w->dst));
+	if (!w->many && inbound_udp_has(i->lport, &w->dst, w->port)) {
+		w->src = route_is_own(&i->laddr) ? i->laddr
+			 : ipaddr_is_v4(&w->dst) ? ip_loop4
+						 : ip_loop6;
+		return 0;
+	}
 	if (!w->many)
 		return inet_route(i, &w->dst, &w->src);
 	if (!own && !route_is_own(&w->dst) && !(route_is_multicast(&w->dst) && i->mcast_if))
@@ -190,6 +197,11 @@ static void udp_deliver(struct inet_sock *i, struct packet *pk, const struct way
 		udp_deliver_many(i, pk, w);
 		return;
 	}
+	if (inbound_udp_has(i->lport, &w->dst, w->port)) {
+		inbound_udp_send(i->lport, &w->dst, w->port, pk->data, pk->len);
+		packet_free(pk);
+		return;
+	}
 	if (route_is_resolver(&w->dst)) {
 		resolver_ask(i, pk, &w->dst);
 		return;
@@ -281,6 +293,7 @@ static int64_t udp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		return -EMSGSIZE;
 	/* Of the outside, only the resolver takes datagrams. */
 	if (!w.many && route_dest(&w.dst) == DEST_OUTSIDE &&
+	    !inbound_udp_has(i->lport, &w.dst, w.port) &&
 	    !(route_is_resolver(&w.dst) && w.port == RESOLVER_PORT))
 		return -EACCES;
 	if (s->err)
