@@ -259,7 +259,7 @@ $(GEN)/gen-runner-filter: tools/gen-runner-filter.c $(wildcard src/stub/*.h) src
 	$(call say,LD)
 	$(Q)$(CC) $(GEN_CFLAGS) -o $@ $<
 
-$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c tools/genfilter.h $(GEN)/kernel_seccomp.h src/wire/bootspec.h src/host/openhow.h src/host/worker.h
+$(GEN)/gen-kernel-filter: tools/gen-kernel-filter.c tools/genfilter.h $(GEN)/kernel_seccomp.h src/wire/bootspec.h src/host/openhow.h src/host/sockopt.h src/host/worker.h
 $(GEN)/gen-gate-filter: tools/gen-gate-filter.c tools/genfilter.h $(GEN)/gate_seccomp.h src/wire/gate.h
 $(GEN)/gen-kernel-filter $(GEN)/gen-gate-filter:
 	@mkdir -p $(@D)

@@ -4,20 +4,25 @@
  * number on the filter once.
  *
  * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on
- * the control channel and the gate's only, clone for a thread of its own only, kcmp for memory only, no memory
- * becomes executable, no file gets a set-id bit, openat2 takes its arguments from memory that does
- * not change (host/openhow.h), and huge pages stay the host's. What no mistake of ours would call,
+ * the control channel and the gate's only, sendto without an address, a few options of sockets,
+ * clone for a thread of its own only, kcmp for memory only, no memory becomes executable, no file
+ * gets a set-id bit, openat2 takes its arguments from memory that does not change (host/openhow.h),
+ * and huge pages stay the host's. What no mistake of ours would call,
  * and a captured kernel would want, kills; these come first, so that no comment can allow them. The
  * rest is trapped, and host/filter.c says which call it was. */
 #include <linux/fs.h>
 #include <linux/kcmp.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include "wire/bootspec.h"
 #include "host/openhow.h"
+#include "host/sockopt.h"
 #include "host/worker.h"
 #include "genfilter.h"
 
@@ -80,6 +85,17 @@ static const unsigned long ioctls[] = {
 #undef IOCTL
 };
 /* clang-format on */
+
+static const struct {
+	int nr, level, opt;
+} sockopts[] = {
+#define X(level, opt) { NR(setsockopt), level, opt },
+	SOCKOPTS_SET(X)
+#undef X
+#define X(level, opt) { NR(getsockopt), level, opt },
+	SOCKOPTS_GET(X)
+#undef X
+};
 
 static bool is_deadly(int nr)
 {
@@ -150,8 +166,10 @@ static void rules_memory(void)
 /* Allowed in some forms only, by the rules for it. */
 static bool is_special(int nr)
 {
-	static const int special[] = { NR(ioctl),   NR(mmap),	 NR(mprotect),	   NR(munmap),
-				       NR(madvise), NR(recvmsg), NR(memfd_create), NR(openat2) };
+	static const int special[] = { NR(ioctl),	 NR(mmap),    NR(mprotect),
+				       NR(munmap),	 NR(madvise), NR(recvmsg),
+				       NR(memfd_create), NR(openat2), NR(setsockopt),
+				       NR(getsockopt),	 NR(sendto) };
 
 	for (size_t i = 0; i < LEN(special); i++)
 		if (special[i] == nr)
@@ -160,6 +178,21 @@ static bool is_special(int nr)
 		if (with_mode[i].nr == nr)
 			return true;
 	return false;
+}
+
+/* A connection of the cell stays the one that the gate made: nothing is sent with an address, and
+ * a few options are enough. */
+static void rules_sockets(void)
+{
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(sendto), 2,
+			       SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0),
+			       SCMP_A4(SCMP_CMP_EQ, 0)),
+	      "call", NR(sendto));
+	for (size_t i = 0; i < LEN(sockopts); i++)
+		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, sockopts[i].nr, 2,
+				       SCMP_A1(SCMP_CMP_EQ, (unsigned)sockopts[i].level),
+				       SCMP_A2(SCMP_CMP_EQ, (unsigned)sockopts[i].opt)),
+		      "option", sockopts[i].opt);
 }
 
 static void rules(void)
@@ -181,6 +214,7 @@ static void rules(void)
 	      "call", NR(kcmp));
 	rules_memory();
 	rules_modes();
+	rules_sockets();
 	for (size_t i = 0; i < LEN(ioctls); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, ioctls[i])),

@@ -232,8 +232,10 @@ static void first_audit(struct conn *c, const struct hello *h)
 {
 	bool tls = h->kind == HELLO_TLS;
 
-	if (h->kind == HELLO_MORE && c->nfirst < GATE_FIRST_MAX)
+	if (h->kind == HELLO_MORE && c->nfirst < GATE_FIRST_MAX) {
+		(void)conn_tell(c, GATE_HELD);
 		return;
+	}
 	if (h->kind == HELLO_HTTP && (c->nfirst < 4 || memcmp(c->first, "PRI ", 4) != 0)) {
 		conn_open(c, false, false);
 		return;
@@ -256,6 +258,8 @@ static void first_check(struct conn *c)
 	case HELLO_MORE:
 		if (c->nfirst >= GATE_FIRST_MAX)
 			conn_deny(c, NULL, "%s: the first message is too long", c->name);
+		else
+			(void)conn_tell(c, GATE_HELD);
 		return;
 	case HELLO_HTTP:
 		if (c->nfirst >= 4 && !memcmp(c->first, "PRI ", 4))
@@ -320,7 +324,8 @@ static void conn_done(struct conn *c)
 		return;
 	}
 	c->state = CONN_HELD;
-	/* The other side may close it: that is the kernel's to see, later. */
+	/* The other side may close it before anything is said. */
+	watch_set(&c->w, EPOLLRDHUP);
 	(void)conn_tell(c, GATE_HELD);
 }
 
@@ -348,7 +353,9 @@ static void conn_ready(struct watch *w, uint32_t events)
 	}
 	if (getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0)
 		err = errno;
-	if (err)
+	if (c->state == CONN_HELD)
+		conn_fail(c, err, "%s has closed the connection", conn_label(c));
+	else if (err)
 		conn_next(c, err);
 	else
 		conn_done(c);
@@ -375,7 +382,7 @@ static int socket_begin(struct conn *c, const struct ip *a)
 	if (fd < 0)
 		return -errno;
 	c->w = (struct watch){ .fd = fd, .ready = conn_ready };
-	/* The kernel cannot set options; these are what most want. */
+	/* For connections that the gate opens; of others the kernel says what the guest wants. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	if (v4) {

@@ -19,6 +19,13 @@ int host_epoll_arm(int ep, int fd, uint32_t events, void *tag, bool added)
 	return epoll_ctl(ep, added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
+int host_epoll_edge(int ep, int fd, uint32_t events, void *tag)
+{
+	struct epoll_event ev = { .events = events | EPOLLET, .data.ptr = tag };
+
+	return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
 void host_epoll_del(int ep, int fd)
 {
 	(void)epoll_ctl(ep, EPOLL_CTL_DEL, fd, NULL);

@@ -11,11 +11,11 @@
  *     GATE_REVOKE  after GATE_OPEN: the policy has changed, and the kernel ends the connection. The
  *                  id is free
  *     GATE_HELD    connected, but the gate has to see what the client says first. The kernel sends
- *                  that as GATE_FIRST; GATE_OPEN or GATE_FAIL follows
- *     GATE_FAIL    err
- *   GATE_FIRST     bytes of a connection that is held, in order. No more than GATE_FIRST_MAX in all
- *                  are taken before GATE_OPEN
+ *                  that as GATE_FIRST, and no more of it before the gate's answer
+ *     GATE_FAIL    err. Of a connection that is held, 0: the other side has closed it
  *                  Port 53 of the resolver: a pair behind which the gate answers questions
+ *   GATE_FIRST     bytes of a connection that is held, in order, GATE_FIRST_MAX in all at most. The
+ *                  answer is GATE_HELD (the gate has to see more), GATE_OPEN or GATE_FAIL
  *   GATE_DNS       bytes: a question that came as a datagram
  *     GATE_ANSWER  bytes: the answer
  *     GATE_FAIL    there is none: it was not a question

@@ -11,8 +11,12 @@
 #include "host/host.h"
 #include "kernel/net/denials.h"
 #include "kernel/net/gate.h"
+#include "kernel/net/sock.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/file.h"
 
 #define SLOTS 1024
 #define BATCH 16
@@ -130,6 +134,21 @@ static int message_send(const struct gate_msg *m)
 	return 0;
 }
 
+void gate_connect_fill(struct gate_msg *m, struct task *t, const struct ipaddr *dst, uint16_t port,
+		       uint16_t protocol)
+{
+	struct file *exe = t ? t->proc->exe : NULL;
+	int n = exe ? file_label(exe, m->bytes, GATE_PROGRAM_MAX) : 0;
+
+	memset(m, 0, GATE_HEAD);
+	m->type = GATE_CONNECT;
+	memcpy(m->addr, dst->b, sizeof(m->addr));
+	m->port = port;
+	m->protocol = protocol;
+	/* Half a path could be taken for another one's. */
+	m->nbytes = n > 0 && n < GATE_PROGRAM_MAX ? (uint32_t)n : 0;
+}
+
 int gate_ask(struct gate_call *c, const struct gate_ops *ops, struct gate_msg *m)
 {
 	int r;
@@ -195,13 +214,22 @@ static void gate_ready(struct hostwatch *w, uint32_t events)
 	for (int i = 0; i < BATCH; i++) {
 		unsigned nfds = 0;
 		int fd = -1;
-		int64_t n = fdmsg_recv(w->fd, &in, sizeof(in), &fd, 1, &nfds, MSG_DONTWAIT);
+		int64_t n;
 
+		memset(&in, 0, GATE_HEAD);
+		n = fdmsg_recv(w->fd, &in, sizeof(in), &fd, 1, &nfds, MSG_DONTWAIT);
 		if (n == -EAGAIN)
 			break;
 		/* The keeper is gone, and so will be the cell. */
 		if (n <= 0 && n != -EMSGSIZE && n != -EMFILE)
 			return;
+		/* The message is here and its descriptor is not: the kernel has too many. */
+		if (n == -EMSGSIZE || n == -EMFILE) {
+			in.type = GATE_FAIL;
+			in.err = ENOBUFS;
+			in.nbytes = 0;
+			n = GATE_HEAD;
+		}
 		message_in(n, nfds ? fd : -1);
 	}
 	watch_arm();

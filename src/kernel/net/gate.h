@@ -10,6 +10,8 @@
 #include "wire/gate.h"
 
 struct gate_call;
+struct ipaddr;
+struct task;
 
 struct gate_ops {
 	/* An answer. fd: -1, or a descriptor that is the callee's from now on. */
@@ -30,10 +32,12 @@ void gate_init(void);
 /* Is the cell granted any network? */
 bool gate_is_granted(void);
 
+/* A request to connect; t: whose program it is for, NULL: not known. */
+void gate_connect_fill(struct gate_msg *m, struct task *t, const struct ipaddr *dst, uint16_t port,
+		       uint16_t protocol);
 /* Sends m, whose id it sets, for a call that asks nothing else. 0, -ENOBUFS. */
 int must_check gate_ask(struct gate_call *c, const struct gate_ops *ops, struct gate_msg *m);
-/* More for a call that has been asked. 0; -EAGAIN: not now (no queue is woken: the gate is about to
- * answer). */
+/* More for a call that has been asked. 0, -ENOBUFS. */
 int must_check gate_more(struct gate_call *c, struct gate_msg *m);
 /* No answer is wanted any more. */
 void gate_forget(struct gate_call *c);

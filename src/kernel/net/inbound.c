@@ -65,11 +65,11 @@ static int connection_make(struct inet_sock *l, const struct ipaddr *at, const s
 
 	if (!end)
 		return -ENOBUFS;
+	tcp_inherit(end, l);
 	if (outside_adopt(end, fd) < 0) {
 		inet_free(end);
 		return -ENOBUFS;
 	}
-	tcp_inherit(end, l);
 	end->laddr = *at;
 	end->raddr = inbound_peer(&m->peer, ipaddr_is_v4(at));
 	end->rport = m->peer.port;

@@ -79,8 +79,9 @@ int tcp_connect(struct sock *s, struct task *t, const struct sockname *n, bool n
 		struct waitq **ret_q);
 /* What a connection has of its listener. */
 void tcp_inherit(struct inet_sock *end, const struct inet_sock *l);
-/* Begins to connect to the outside: 0, -errno. */
-int must_check outside_connect(struct inet_sock *i, const struct ipaddr *dst, uint16_t port);
+/* Begins to connect to the outside, for t: 0, -errno. */
+int must_check outside_connect(struct inet_sock *i, struct task *t, const struct ipaddr *dst,
+			       uint16_t port);
 /* i, which is new, becomes the end of a connection that the host has made. Takes fd, unless it
  * fails: -ENOBUFS. */
 int must_check outside_adopt(struct inet_sock *i, int fd);
@@ -152,5 +153,7 @@ void inet_opts_init(struct inet_sock *i);
 int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *v, uint32_t len);
 int inet_getopt(struct sock *s, int level, int opt, struct optval *out);
 bool inet_opt_on(const struct inet_sock *i, int level, int opt);
+/* Its value; is it another one than at first? */
+bool inet_opt_changed(const struct inet_sock *i, int level, int opt, int32_t *ret_);
 
 #endif

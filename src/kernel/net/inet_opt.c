@@ -111,6 +111,14 @@ bool inet_opt_on(const struct inet_sock *i, int level, int opt)
 	return n >= 0 && i->opts[n];
 }
 
+bool inet_opt_changed(const struct inet_sock *i, int level, int opt, int32_t *ret_)
+{
+	int n = known_find(level, opt);
+
+	*ret_ = n >= 0 ? i->opts[n] : 0;
+	return n >= 0 && i->opts[n] != known[n].def;
+}
+
 /* Does a socket like i have options of that level? */
 static bool level_fits(const struct inet_sock *i, int level)
 {

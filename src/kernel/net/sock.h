@@ -164,7 +164,9 @@ struct sock_ops {
 	/* FIONREAD. -EINVAL. */
 	int64_t (*readable)(struct sock *s);
 	uint32_t (*unsent)(struct sock *s); /* SIOCOUTQ */
-	/* Options of levels other than SOL_SOCKET: -ENOPROTOOPT. Optional: -EOPNOTSUPP. */
+	/* Options of levels other than SOL_SOCKET: -ENOPROTOOPT. Optional: -EOPNOTSUPP. Those of
+	 * SOL_SOCKET are told to setopt after they were set, whatever it says; getopt is asked for
+	 * SO_ERROR if the sock has no error of its own. */
 	int (*setopt)(struct sock *s, struct task *t, int level, int opt, const void *v,
 		      uint32_t len);
 	int (*getopt)(struct sock *s, int level, int opt, struct optval *out);

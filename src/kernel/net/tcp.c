@@ -294,7 +294,7 @@ static int connect_start(struct inet_sock *i, struct task *t, const struct sockn
 	i->connecting = true;
 	i->s.err = 0;
 	if (route_dest(&dst) == DEST_OUTSIDE) {
-		r = outside_connect(i, &dst, port);
+		r = outside_connect(i, t, &dst, port);
 		if (r < 0)
 			tcp_disconnect(i);
 		return r;

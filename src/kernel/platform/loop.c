@@ -46,6 +46,15 @@ int hostwatch_arm(struct hostwatch *w, uint32_t events)
 	return 0;
 }
 
+int hostwatch_last(struct hostwatch *w, uint32_t events)
+{
+	int ret = host_epoll_edge(epoll_fd, w->fd, events, w);
+
+	if (ret == 0)
+		w->added = w->armed = w->lasting = true;
+	return ret;
+}
+
 void hostwatch_fini(struct hostwatch *w)
 {
 	if (w->added)
@@ -102,7 +111,7 @@ bool loop_wait(int64_t now, int64_t deadline)
 
 			if (!w || !w->armed)
 				continue;
-			w->armed = false;
+			w->armed = w->lasting;
 			(*CHECKED(w->fn))(w, events[i]);
 		}
 		batch_len = 0;

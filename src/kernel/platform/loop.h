@@ -9,11 +9,12 @@
 #include "base/program.h"
 
 /* Interest in a host descriptor. One-shot: after fn was called it is armed again by whoever still
- * waits. */
+ * waits; or lasting, then fn is called for every change. */
 struct hostwatch {
 	int fd;
 	bool added;
 	bool armed;
+	bool lasting;
 	uint32_t events;
 	void (*const *fn)(struct hostwatch *w, uint32_t events);
 };
@@ -24,6 +25,8 @@ void hostwatch_init_with(struct hostwatch *w, int fd,
 			 void (*const *fn)(struct hostwatch *, uint32_t));
 /* events: POLLIN, POLLOUT. 0; -EPERM when the descriptor is always ready (a regular file). */
 int hostwatch_arm(struct hostwatch *w, uint32_t events);
+/* From now on and for ever, instead of hostwatch_arm(). */
+int hostwatch_last(struct hostwatch *w, uint32_t events);
 /* Before the descriptor is closed. */
 void hostwatch_fini(struct hostwatch *w);
 

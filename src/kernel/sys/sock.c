@@ -208,10 +208,12 @@ int64_t sys_connect(struct task *t, const struct sysargs *a)
 	if (!s->ops->connect)
 		return -EOPNOTSUPP;
 	r = CHECKED(s->ops)->connect(s, t, &n, !file_may_block(f), &q);
-	if ((r == -EINPROGRESS || r == -EALREADY || r == -EAGAIN) && file_may_block(f))
-		return sock_wait(t, f, s, q, POLLOUT, s->sndtimeo,
-				 r == -EAGAIN ? -EAGAIN : -EINPROGRESS);
-	return r;
+	if ((r != -EINPROGRESS && r != -EALREADY && r != -EAGAIN) || !file_may_block(f))
+		return r;
+	/* When the time is over: was it begun by this call or by another? */
+	if (!t->call.resumed)
+		t->call.done = r;
+	return sock_wait(t, f, s, q, POLLOUT, s->sndtimeo, t->call.done);
 }
 
 static int64_t accept_do(struct task *t, const struct sysargs *a, unsigned flags)

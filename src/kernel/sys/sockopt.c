@@ -148,7 +148,10 @@ static int get_socket(struct sock *s, int opt, struct optval *v)
 		v->u.i = s->protocol;
 		return 0;
 	case SO_ERROR:
-		v->u.i = sock_take_err(s);
+		if (s->err || !s->ops->getopt ||
+		    CHECKED(s->ops)->getopt(s, SOL_SOCKET, SO_ERROR, v) < 0)
+			v->u.i = sock_take_err(s);
+		v->len = sizeof(v->u.i);
 		return 0;
 	case SO_ACCEPTCONN:
 		v->u.i = s->listening;
@@ -368,7 +371,10 @@ int64_t sys_setsockopt(struct task *t, const struct sysargs *a)
 	len = MIN(len, OPT_MAX - 1);
 	if (len && guest_read(t->tid, raw, a->a[3], (size_t)len) < 0)
 		return -EFAULT;
-	return level == SOL_SOCKET
-		       ? set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len)
-		       : CHECKED(s->ops)->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
+	if (level != SOL_SOCKET)
+		return CHECKED(s->ops)->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
+	r = set_socket(t, s, ARG_INT(a, 2), raw, (uint32_t)len);
+	if (r == 0 && s->ops->setopt)
+		(void)CHECKED(s->ops)->setopt(s, t, level, ARG_INT(a, 2), raw, (uint32_t)len);
+	return r;
 }
