@@ -12,8 +12,8 @@
 #include "host/fdmsg.h"
 
 #define BATCH 32 /* messages, before others get their turn */
-#define NOTES_BURST 64
-#define NOTES_EACH_MS 100
+#define NOTES_BURST 256
+#define NOTES_EACH_MS 20
 
 /* An answer that waits for the kernel to read. */
 struct kept {

@@ -14,7 +14,7 @@
 #include "gate/dns.h"
 #include "gate/gate.h"
 
-#define TIMEOUT_MS 2000
+#define TIMEOUT_MS 1500
 #define TRIES 3
 #define TTL_MIN 1u
 #define TTL_MAX 60u
@@ -79,19 +79,6 @@ static void socket_state(void *arg, ares_socket_t fd, int in, int out)
 		sockets[i].ready = NULL;
 }
 
-/* The cell reads names of --add-host in its /etc/hosts. Their addresses stand for them before any
- * other name gets to have one; those whose names no rule knows stay plain addresses. */
-static void hosts_bind(void)
-{
-	for (unsigned i = 0; i < settings.nhosts; i++) {
-		const struct ip *a = &settings.hosts[i].addr;
-		const char *name = settings.hosts[i].name;
-
-		if (policy_name(&settings.policy, name).verdict != VERDICT_DENY && !names_find(a))
-			(void)names_bind(name, a, !ip_is_v4(a));
-	}
-}
-
 int lookup_servers(struct err *e)
 {
 	struct ares_addr_port_node nodes[SETTINGS_SERVERS_MAX] = { 0 };
@@ -128,7 +115,6 @@ int lookup_init(struct err *e)
 				      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
 					      ARES_OPT_SOCK_STATE_CB | ARES_OPT_LOOKUPS);
 	ares_alarm.run = ares_late;
-	hosts_bind();
 	if (r != ARES_SUCCESS)
 		return err_set(e, ERR_FAILED, "cannot start the resolver: %s", ares_strerror(r));
 	return lookup_servers(e);

@@ -73,10 +73,11 @@ void alarm_clear(struct alarm *a)
 
 void alarm_set(struct alarm *a, int64_t ms)
 {
-	struct list *before = alarms.prev;
+	struct list *before;
 
 	alarm_clear(a);
 	a->at = now_ms() + ms;
+	before = alarms.prev;
 	while (before != &alarms && container_of(before, struct alarm, link)->at > a->at)
 		before = before->prev;
 	list_push(before, &a->link);

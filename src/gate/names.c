@@ -166,6 +166,19 @@ static void line_take(char *line)
 		(void)binding_add(name, strlen(name), &a, v6);
 }
 
+/* The cell reads names of --add-host in its /etc/hosts. Their addresses stand for them before any
+ * other name gets to have one; those whose names no rule knows stay plain addresses. */
+static void hosts_bind(void)
+{
+	for (unsigned i = 0; i < settings.nhosts; i++) {
+		const struct ip *a = &settings.hosts[i].addr;
+		const char *name = settings.hosts[i].name;
+
+		if (policy_name(&settings.policy, name).verdict != VERDICT_DENY && !names_find(a))
+			(void)names_bind(name, a, !ip_is_v4(a));
+	}
+}
+
 void names_restore(void)
 {
 	char text[NAME_LEN + 64];
@@ -191,6 +204,7 @@ void names_restore(void)
 	}
 	keeping = got == 0;
 	/* Those that were given out by the gate before are taken, and passed over. */
+	hosts_bind();
 }
 
 const struct ip *names_bind(const char *name, const struct ip *real, bool v6)

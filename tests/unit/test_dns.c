@@ -102,9 +102,66 @@ static void answers(void)
 	ok(n <= 512, "which is not too long");
 }
 
+static void reverse(void)
+{
+	struct dns_record r;
+	struct ip a;
+
+	ok(dns_reverse_read("4.3.2.1.in-addr.arpa", &a) && !strcmp(ip_text(&a).str, "1.2.3.4"), "the name of an address");
+	ok(dns_reverse_read("1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa", &a) &&
+		   !strcmp(ip_text(&a).str, "2001:db8::1"),
+	   "of IPv6");
+	ok(!dns_reverse_read("4.3.2.1.in-addr.arpa.org", &a) && !dns_reverse_read("4.3.2.256.in-addr.arpa", &a) &&
+		   !dns_reverse_read("3.2.1.in-addr.arpa", &a) && !dns_reverse_read("4.3.2.-1.in-addr.arpa", &a) &&
+		   !dns_reverse_read("1.0.ip6.arpa", &a) && !dns_reverse_read("example.org", &a) &&
+		   !dns_reverse_read("1.2.0.0.0.0.7.f.f.f.f.f.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.ip6.arpb", &a),
+	   "others are none");
+	dns_name_write("www.example.org", &r);
+	ok(r.len == 17 && !memcmp(r.data, "\3www\7example\3org", 17), "a name as data");
+}
+
+static unsigned services(const char *data, size_t n, struct dns_record *r)
+{
+	uint8_t text[512] = "\x12\x34\x81\x80\0\1\0\2\0\0\0\0\1a\0\0\x41\0\1"
+			    "\300\14\0\5\0\1\0\0\0\7\0\3\1b\0\1b\0\0\x41\0\1\0\0\0\x9\0";
+	uint32_t ttl = 60;
+	size_t at = 19 + 15 + 13 - 2;
+	unsigned count;
+
+	text[at] = 0;
+	text[at + 1] = (uint8_t)n;
+	memcpy(text + at + 2, data, n);
+	count = dns_services_read(text, at + 2 + n, DNS_HTTPS, r, &ttl);
+	for (size_t cut = 0; cut < at + 2 + n; cut++)
+		(void)dns_services_read(text, cut, DNS_HTTPS, r + 1, &ttl);
+	return ttl == 9 || !count ? count : 99;
+}
+#define SERVICES(text, r) services(text, sizeof(text) - 1, r)
+
+static void https(void)
+{
+	static struct dns_record r[DNS_RECORDS_MAX + 1];
+
+	eq(SERVICES("\0\1\0\0\1\0\6\2h2\2h3\0\3\0\2\1\xbb\0\4\0\4\1\2\3\4\0\5\0\2xx\0\6\0\20aaaaaaaaaaaaaaaa", r), 1,
+	   "a record for services");
+	ok(r[0].len == 16 && !memcmp(r[0].data, "\0\1\0\0\1\0\3\2h2\0\3\0\2\1\xbb", 16), "keeps alpn and port alone");
+	eq(SERVICES("\0\0\0", r), 0, "an alias is left out");
+	eq(SERVICES("\0\1\1x\0", r), 0, "and another target");
+	eq(SERVICES("\0\1\0\0\0\0\2\0\5\0\5\0\1x", r), 0, "and what needs all of it");
+	eq(SERVICES("\0\1\0\0\1\0\3\2h3", r), 0, "and what is for datagrams");
+	eq(SERVICES("\0\1\0\0\3\0\1x", r), 0, "and a port of one byte");
+	eq(SERVICES("\0\1\0\0\1\0\7\2h2", r), 0, "and what is cut off");
+	eq(dns_frame((const uint8_t *)"\0", 1), 0, "a length in part");
+	eq(dns_frame((const uint8_t *)"\0\2a", 3), 0, "a message in part");
+	eq(dns_frame((const uint8_t *)"\0\2abc", 5), 4, "a message");
+	eq(dns_frame((const uint8_t *)"\x10\1", 2), -1, "one that is too long");
+}
+
 int main(void)
 {
 	questions();
 	answers();
+	reverse();
+	https();
 	return tap_end();
 }

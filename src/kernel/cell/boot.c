@@ -303,9 +303,10 @@ int boot_tree(void)
 		ret = mount_at(devfs_new(), "/dev", MNT_NOSUID, "devtmpfs", false);
 	if (ret == 0)
 		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts", false);
+	/* An image whose /run is no directory does without. */
 	if (ret == 0 && spec->network)
-		ret = mount_at(denials_fs_new(), "/run/viv",
-			       MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "tmpfs", false);
+		(void)!mount_at(denials_fs_new(), "/run/viv",
+				MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "tmpfs", false);
 	shm = layer_new(NULL, boot_shm_size(), spec->disk_inodes, "tmpfs");
 	if (ret == 0)
 		ret = mount_at(shm ? fs_get(shm) : NULL, "/dev/shm", MNT_NOSUID | MNT_NODEV,
