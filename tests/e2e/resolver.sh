@@ -4,7 +4,8 @@
 . "$E2E_DIR/world.sh"
 world_name_server --address=/wild.org/93.184.216.34 --host-record=host.corp.example,93.184.216.35 \
 	--dns-rr=good.org,65,000100000100060268320268330004000401020304000500020102 --txt-record=good.org,text \
-	--host-record=four.org,93.184.216.36 --local=/gone.org/
+	--host-record=four.org,93.184.216.36 --local=/gone.org/ \
+	--host-record=far.org,93.184.216.35,2606:2800:220:2::1
 world_web
 
 # A shell in a cell that reaches good.org and what is given before --.
@@ -53,6 +54,17 @@ four.org 6: Name does not resolve" musl
 	like "$(cell -- 'busybox nslookup good.org')" '*Address*93.184.216.34*' busybox
 }
 check 'resolvers of glibc, musl, Node, Python and busybox @r' clients
+
+# The world has no way to far.org's address of IPv6, as a host without IPv6 has none.
+unreachable() {
+	local began=$SECONDS
+	is "$(cell --allow far.org -- 'curl -sS --cacert /ca.pem -k https://far.org/who')" 'far.org 93.184.216.35 443 HTTP/2.0'
+	exits 7 cell --allow far.org -- 'curl -6 -sS --cacert /ca.pem https://far.org/who'
+	is "$(cell --allow far.org -- "node -e 'require(\"https\").get({ host: \"far.org\", path: \"/who\", rejectUnauthorized: false }, r => r.pipe(process.stdout))'")" \
+		'far.org 93.184.216.35 443 HTTP/1.1'
+	((SECONDS - began < 15))
+}
+check 'an address of IPv6 that cannot be reached fails at once @r' unreachable
 
 given() {
 	is "$(cell -- 'cat /etc/resolv.conf; getent hosts "$(hostname)"')" $'nameserver 198.19.255.1\n198.19.255.2    cell'
