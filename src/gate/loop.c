@@ -76,6 +76,7 @@ void alarm_set(struct alarm *a, int64_t ms)
 	struct list *before;
 
 	alarm_clear(a);
+	before = alarms.prev;
 	a->at = now_ms() + ms;
 	before = alarms.prev;
 	while (before != &alarms && container_of(before, struct alarm, link)->at > a->at)
