@@ -515,5 +515,5 @@ clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC) src/base/limit.c) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC) src/base/limit.c) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(GATE_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

@@ -351,19 +351,24 @@ static void hex_add(struct patterns *ps, const char *value, const char *digits, 
 	buf_free(&text);
 }
 
+static void value_add(struct patterns *ps, const char *value, bool again, const char *with)
+{
+	patterns_add(ps, value, strlen(value), with, false);
+	for (unsigned before = 0; before < 3; before++)
+		base64_add(ps, value, before, again, with);
+	hex_add(ps, value, "0123456789abcdef", with);
+	hex_add(ps, value, "0123456789ABCDEF", with);
+}
+
 struct patterns *patterns_of_values(const struct secrets *s)
 {
 	struct patterns *ps = patterns_new();
 
-	for (unsigned i = 0; i < s->n; i++) {
-		const char *value = s->list[i].value, *with = s->list[i].placeholder;
-
-		patterns_add(ps, value, strlen(value), with, false);
-		for (unsigned before = 0; before < 3; before++)
-			base64_add(ps, value, before, secret_is_encoded(&s->list[i]), with);
-		hex_add(ps, value, "0123456789abcdef", with);
-		hex_add(ps, value, "0123456789ABCDEF", with);
-	}
+	for (unsigned i = 0; i < s->n; i++)
+		value_add(ps, s->list[i].value, secret_is_encoded(&s->list[i]),
+			  s->list[i].placeholder);
+	for (unsigned i = 0; i < MIN(s->nformer, SECRETS_FORMER); i++)
+		value_add(ps, s->former[i].value, true, s->former[i].placeholder);
 	return ps;
 }
 

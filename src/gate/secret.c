@@ -42,7 +42,38 @@ void secrets_put(struct secrets *s)
 		text_wipe(s->list[i].value);
 		free(s->list[i].placeholder);
 	}
+	for (unsigned i = 0; i < MIN(s->nformer, SECRETS_FORMER); i++) {
+		text_wipe(s->former[i].value);
+		free(s->former[i].placeholder);
+	}
 	free(s);
+}
+
+static void former_add(struct secrets *s, const char *placeholder, const char *value)
+{
+	unsigned i = s->nformer++ % SECRETS_FORMER;
+
+	text_wipe(s->former[i].value);
+	free(s->former[i].placeholder);
+	s->former[i].placeholder = xstrndup(placeholder, strlen(placeholder));
+	s->former[i].value = xstrndup(value, strlen(value));
+}
+
+void secrets_succeed(struct secrets *s, const struct secrets *before)
+{
+	if (!s || !before)
+		return;
+	for (unsigned i = 0; i < MIN(before->nformer, SECRETS_FORMER); i++)
+		former_add(s, before->former[i].placeholder, before->former[i].value);
+	for (unsigned i = 0; i < before->n; i++) {
+		const struct secret *old = &before->list[i];
+		unsigned k = 0;
+
+		while (k < s->n && strcmp(s->list[k].value, old->value))
+			k++;
+		if (k == s->n)
+			former_add(s, old->placeholder, old->value);
+	}
 }
 
 /* ---- reading ---- */

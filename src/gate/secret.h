@@ -26,6 +26,7 @@
 #include "base/err.h"
 
 #define SECRETS_MAX 64 /* of a cell */
+#define SECRETS_FORMER 64 /* values of a cell that were replaced */
 #define SECRET_NAME_MAX 128
 #define SECRET_VALUE_MIN 8 /* a shorter one is found in texts where it was never put */
 #define SECRET_VALUE_MAX 4096
@@ -70,6 +71,10 @@ struct secrets {
 	unsigned refs;
 	struct secret list[SECRETS_MAX];
 	unsigned n;
+	struct { /* values that they had before: servers may still know them */
+		char *placeholder, *value;
+	} former[SECRETS_FORMER];
+	unsigned nformer; /* how many there were; the oldest gives way */
 	struct patterns *values; /* what scrubbing looks for; made when first needed */
 };
 
@@ -80,6 +85,9 @@ void secrets_put(struct secrets *s); /* s may be NULL; what it held is overwritt
  *	{"name": "X", "placeholder": "...", "value": "...", "hosts": ["HOST[:PORT]"...],
  *	 "places": ["header NAME", "bearer", "basic [USER]", "query NAME", "anywhere", "body"]} */
 int must_check secrets_add(struct secrets *s, const char *json, size_t n, struct err *e);
+
+/* Notes what the values were until now, so that they are scrubbed as well. Both may be NULL. */
+void secrets_succeed(struct secrets *s, const struct secrets *before);
 
 /* ---- words (secretread.c) ---- */
 

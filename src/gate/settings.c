@@ -156,6 +156,7 @@ int settings_change(int fd, struct err *e)
 		settings_fini(&new);
 		return -1;
 	}
+	secrets_succeed(settings.secrets, old.secrets);
 	settings_fini(&old);
 	connect_review();
 	return 0;

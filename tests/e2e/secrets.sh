@@ -145,6 +145,8 @@ changes() {
 	is "$(v secret show KEY | awk '$1 == "placeholder" { print $2 }')" "$holder"
 	new() { is "$(ask)" "$holder" && arrived "x-api-key: $OTHER" >/dev/null; }
 	soon new
+	# The value that it was is scrubbed as well.
+	is "$(v exec c -- curl -sS -d "$VALUE" https://good.org:8443/plain)" "$holder"
 	v daemon stop
 	: >"$seen"
 	new

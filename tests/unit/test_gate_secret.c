@@ -339,6 +339,38 @@ static void bodies(void)
 	   "JSON");
 }
 
+/* A value that was replaced is not the cell's to know either. */
+static void rotation(void)
+{
+	struct secrets *before = set;
+
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const values[] = { "first-new-value", "second-new-value",
+						      "first-new-value" };
+		char json[512];
+		struct secrets *next = secrets_new();
+
+		snprintf(json, sizeof(json),
+			 "{\"name\":\"TOKEN\",\"placeholder\":\"" HOLDER2
+			 "\",\"value\":\"%s\",\"hosts\":[\"api.example.org\"],\"places\":["
+			 "\"bearer\"]}",
+			 values[i]);
+		ok(!secrets_add(next, json, strlen(json), &e), "a new value");
+		secrets_succeed(next, before);
+		if (before != set)
+			secrets_put(before);
+		before = next;
+	}
+	secret_site_fini(&site);
+	secret_site_init(&site, before, "api.example.org", 443, true);
+	ok(clean_everywhere("first-new-value second-new-value the-second-value",
+			    HOLDER2 " " HOLDER2 " " HOLDER2, 0),
+	   "values of before are scrubbed");
+	eq(header(&site, "Authorization", "Bearer " HOLDER2), 1, "the last one");
+	ok(out_is("Bearer first-new-value"), "is sent");
+	secrets_put(before);
+}
+
 int main(void)
 {
 	set = secrets_new();
@@ -361,6 +393,7 @@ int main(void)
 	flushing();
 	compressed();
 	bodies();
+	rotation();
 	secret_site_fini(&site);
 	secret_site_fini(&other);
 	secrets_put(set);
