@@ -87,6 +87,47 @@ echoes_http2() {
 }
 check 'the same over HTTP/2 @r' echoes_http2
 
+echoes_frames() {
+	key_set "$VALUE" "${everywhere[@]}"
+	cat >ws.py <<-'END'
+		import os, socket, ssl
+		s = ssl.create_default_context().wrap_socket(socket.create_connection(("good.org", 8443)), server_hostname="good.org")
+		s.sendall(("GET /ws HTTP/1.1\r\nHost: good.org:8443\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+		           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\nx-api-key: %s\r\n\r\n" % os.environ["KEY"]).encode())
+		f = s.makefile("rb")
+		while (line := f.readline().strip()):
+		    print(line.decode())
+		for _ in range(2):
+		    head = f.read(2)
+		    print(f.read(head[1]).decode())
+	END
+	cell --mount "$PWD:/t:ro" -- python3 /t/ws.py >out
+	clean out
+	like "$(head -n 1 out)" 'HTTP/1.1 101 *'
+	grep -qix "x-echo: $holder" out
+	is "$(grep -cxF "you sent ${VALUE//?/*}" out)" 2 'frames of the same length'
+	arrived "x-api-key: $VALUE"
+	! grep -qi permessage-deflate "$seen" || { echo 'the server was offered to compress'; return 1; }
+}
+check 'WebSockets are cleaned, too @r' echoes_frames
+
+bombs() {
+	local g size path
+	key_set "$VALUE" "${everywhere[@]}"
+	v create --name c --secret KEY --allow good.org:8443 -- sleep 1000
+	v start c
+	for path in bomb brbomb; do
+		# shellcheck disable=SC2016
+		v exec c -- sh -c 'curl -sS -H "x-api-key: $KEY" https://good.org:8443/'$path' | tail -c 100 | tr -d "\0"' >out
+		is "$(<out)" "$holder"
+	done
+	g=$(descendants | awk '$2 ~ /viv-gate/ { print $1 }')
+	size=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$g/status")
+	((size < 40 << 10)) || { echo "the gate has used $size kB"; return 1; }
+	v rm -f c
+}
+check 'compression bombs are streams: the gate stays small @root' bombs
+
 stream() {
 	key_set "$VALUE" "${everywhere[@]}"
 	# Each event is there when it was sent, not when the next one comes: with three of them, a second apart, and less than two for one.

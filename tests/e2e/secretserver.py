@@ -8,6 +8,7 @@ import asyncio
 import base64
 import ctypes
 import gzip
+import hashlib
 import json
 import ssl
 import sys
@@ -38,6 +39,17 @@ async def slowly(w, data, size=1, pause=0.0):
         await asyncio.sleep(pause)
 
 
+async def websocket(w, key, raw):
+    accept = base64.b64encode(hashlib.sha1(key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+    w.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + accept + b"\r\nX-Echo: " + raw + b"\r\n\r\n")
+    await w.drain()
+    frame = b"you sent " + raw
+    await slowly(w, b"\x81%c" % len(frame) + frame, 1, 0.002)
+    w.write(b"\x81%c" % len(frame) + frame + b"\x88\x00")
+    await w.drain()
+    w.close()
+
+
 async def answer(w, path, text):
     raw = text.encode()
     if path == "/plain":
@@ -58,6 +70,10 @@ async def answer(w, path, text):
         w.write(plain(brotli(raw), "Content-Encoding: br"))
     elif path == "/zstd":
         w.write(plain(raw, "Content-Encoding: zstd"))
+    elif path == "/bomb":
+        w.write(plain(gzip.compress(bytes(1 << 26) + raw, 9), "Content-Encoding: gzip"))
+    elif path == "/brbomb":
+        w.write(plain(brotli(bytes(1 << 26) + raw), "Content-Encoding: br"))
     elif path == "/twice":
         w.write(plain(gzip.compress(gzip.compress(raw)), "Content-Encoding: gzip, gzip"))
     elif path == "/split":
@@ -112,6 +128,9 @@ async def serve(r, w):
             log.write(head.encode("latin-1") + body + b"\n")
             target = lines[0].split(" ")[1]
             text = fields.get("x-api-key") or fields.get("authorization") or body.decode("latin-1") or target
+            if "upgrade" in fields:
+                await websocket(w, fields["sec-websocket-key"], text.encode())
+                return
             await answer(w, target.partition("?")[0], text)
     except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
         pass
