@@ -278,6 +278,41 @@ export class Cell {
 		return this.#take(this.#cells.update(this.id, change, o));
 	}
 
+	/** Its rules. @param {Abortable} [o] @returns {Promise<string[]>} */
+	async policy(o = {}) {
+		return (await this.#transport.json('GET', `${at(this.id)}/policy`, { signal: o.signal })).rules;
+	}
+
+	/** Replaces its rules, while it runs or not. @param {string[]} rules @param {Abortable} [o] @returns {Promise<string[]>} those in force */
+	async setPolicy(rules, o = {}) {
+		return (await this.#transport.json('PUT', `${at(this.id)}/policy`, { body: { rules }, signal: o.signal })).rules;
+	}
+
+	/** Adds rules behind its own. @param {string[]} rules @param {Abortable} [o] @returns {Promise<string[]>} those in force */
+	async addPolicy(rules, o = {}) {
+		return (await this.#transport.json('POST', `${at(this.id)}/policy`, { body: { rules }, signal: o.signal })).rules;
+	}
+
+	/**
+	 * What its rules would decide.
+	 * @param {import('./types.js').PolicyQuestion} question one of connect, file, exec and env
+	 * @param {Abortable} [o]
+	 * @returns {Promise<import('./types.js').PolicyAnswer>}
+	 */
+	checkPolicy(question, o = {}) {
+		return this.#transport.json('POST', `${at(this.id)}/policy/check`, { body: question, signal: o.signal });
+	}
+
+	/** The smallest policy that covers what it has used. @param {Abortable} [o] @returns {Promise<import('./types.js').PolicyLearnt>} */
+	learnPolicy(o = {}) {
+		return this.#transport.json('GET', `${at(this.id)}/policy/learn`, { signal: o.signal });
+	}
+
+	/** Begins a new record of what it uses. @param {Abortable} [o] */
+	async forgetPolicy(o = {}) {
+		await this.#transport.json('DELETE', `${at(this.id)}/policy/learn`, { signal: o.signal });
+	}
+
 	/** @param {string} name @param {Abortable} [o] */
 	rename(name, o) {
 		return this.#take(this.#cells.rename(this.id, name, o));

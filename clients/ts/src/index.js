@@ -39,6 +39,9 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').ImportOptions} ImportOptions */
 /** @typedef {import('./types.js').Pruned} Pruned */
 /** @typedef {import('./types.js').LogEntry} LogEntry */
+/** @typedef {import('./types.js').PolicyAnswer} PolicyAnswer */
+/** @typedef {import('./types.js').PolicyLearnt} PolicyLearnt */
+/** @typedef {import('./types.js').PolicyQuestion} PolicyQuestion */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
 /** @typedef {import('./types.js').Stats} Stats */

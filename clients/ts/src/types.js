@@ -386,5 +386,26 @@
  * @property {string[]} images
  * @property {string[]} files
  * @property {boolean} removed
+ *
+ * @typedef {object} PolicyQuestion one of connect, file, exec and env
+ * @property {string} [connect] https://HOST[:PORT]/PATH, HOST:PORT or udp://HOST:PORT
+ * @property {string} [method] of the request to a URL; GET if absent
+ * @property {string} [program] path of the program that connects
+ * @property {string} [file] absolute path
+ * @property {string} [access] of read, write, create and delete, separated by commas; read if absent
+ * @property {string} [exec] absolute path of a program
+ * @property {string} [env] name of a variable
+ *
+ * @typedef {object} PolicyAnswer
+ * @property {'allow' | 'deny' | 'ask'} verdict
+ * @property {string} [rule] that decides; absent if none matches
+ * @property {string} [origin] where it is from: a line of the policy, or a preset
+ * @property {true} [audit] only an audit rule allows it
+ * @property {string} [note] what else counts
+ *
+ * @typedef {object} PolicyLearnt
+ * @property {string[]} rules
+ * @property {string[]} looked_up names that were looked up, but never connected to
+ * @property {boolean} complete false: the cell used more than is recorded
  */
 export {};

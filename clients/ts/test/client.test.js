@@ -109,6 +109,14 @@ test('the life of a cell', async () => {
 	await c.snapshots.remove('one');
 	assert.deepEqual(await c.snapshots.list(), []);
 	await assert.rejects(c.snapshots.remove('one'), refused('not_found', 404));
+	assert.deepEqual(await c.policy(), []);
+	assert.deepEqual(await c.setPolicy(['use git', 'allow  net example.org']), ['use git', 'allow net example.org']);
+	assert.deepEqual(await c.addPolicy(['deny net gitlab.com']), ['use git', 'allow net example.org', 'deny net gitlab.com']);
+	assert.deepEqual(await c.checkPolicy({ connect: 'https://example.org/' }), { verdict: 'allow', rule: 'allow net example.org', origin: 'policy, line 2' });
+	assert.equal((await c.checkPolicy({ connect: 'gitlab.com:22' })).verdict, 'deny');
+	await assert.rejects(c.setPolicy(['allow nett x']), refused('invalid_file', 400));
+	assert.deepEqual(await c.learnPolicy(), { rules: [], looked_up: [], complete: true });
+	await c.forgetPolicy();
 	await c.rename('ts-life-2');
 	assert.equal(c.name, 'ts-life-2');
 	assert.deepEqual((await viv.cells.list({ name: 'ts-life-2' })).map((x) => x.id), [c.id]);

@@ -144,6 +144,23 @@ export class Cell {
     }>;
     /** @param {CellPatch} change @param {Abortable} [o] */
     update(change: CellPatch, o?: import("./types.js").Abortable | undefined): Promise<this>;
+    /** Its rules. @param {Abortable} [o] @returns {Promise<string[]>} */
+    policy(o?: import("./types.js").Abortable | undefined): Promise<string[]>;
+    /** Replaces its rules, while it runs or not. @param {string[]} rules @param {Abortable} [o] @returns {Promise<string[]>} those in force */
+    setPolicy(rules: string[], o?: import("./types.js").Abortable | undefined): Promise<string[]>;
+    /** Adds rules behind its own. @param {string[]} rules @param {Abortable} [o] @returns {Promise<string[]>} those in force */
+    addPolicy(rules: string[], o?: import("./types.js").Abortable | undefined): Promise<string[]>;
+    /**
+     * What its rules would decide.
+     * @param {import('./types.js').PolicyQuestion} question one of connect, file, exec and env
+     * @param {Abortable} [o]
+     * @returns {Promise<import('./types.js').PolicyAnswer>}
+     */
+    checkPolicy(question: import('./types.js').PolicyQuestion, o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').PolicyAnswer>;
+    /** The smallest policy that covers what it has used. @param {Abortable} [o] @returns {Promise<import('./types.js').PolicyLearnt>} */
+    learnPolicy(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').PolicyLearnt>;
+    /** Begins a new record of what it uses. @param {Abortable} [o] */
+    forgetPolicy(o?: import("./types.js").Abortable | undefined): Promise<void>;
     /** @param {string} name @param {Abortable} [o] */
     rename(name: string, o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {Abortable} [o] */

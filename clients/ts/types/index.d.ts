@@ -24,6 +24,9 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').ImportOptions} ImportOptions */
 /** @typedef {import('./types.js').Pruned} Pruned */
 /** @typedef {import('./types.js').LogEntry} LogEntry */
+/** @typedef {import('./types.js').PolicyAnswer} PolicyAnswer */
+/** @typedef {import('./types.js').PolicyLearnt} PolicyLearnt */
+/** @typedef {import('./types.js').PolicyQuestion} PolicyQuestion */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
 /** @typedef {import('./types.js').Stats} Stats */
@@ -138,6 +141,9 @@ export type ImageMade = import('./types.js').ImageMade;
 export type ImportOptions = import('./types.js').ImportOptions;
 export type Pruned = import('./types.js').Pruned;
 export type LogEntry = import('./types.js').LogEntry;
+export type PolicyAnswer = import('./types.js').PolicyAnswer;
+export type PolicyLearnt = import('./types.js').PolicyLearnt;
+export type PolicyQuestion = import('./types.js').PolicyQuestion;
 export type ProcessInfo = import('./types.js').ProcessInfo;
 export type Snapshot = import('./types.js').Snapshot;
 export type Stats = import('./types.js').Stats;

@@ -899,3 +899,72 @@ export type Pruned = {
     files: string[];
     removed: boolean;
 };
+/**
+ * one of connect, file, exec and env
+ */
+export type PolicyQuestion = {
+    /**
+     * https://HOST[:PORT]/PATH, HOST:PORT or udp://HOST:PORT
+     */
+    connect?: string;
+    /**
+     * of the request to a URL; GET if absent
+     */
+    method?: string;
+    /**
+     * path of the program that connects
+     */
+    program?: string;
+    /**
+     * absolute path
+     */
+    file?: string;
+    /**
+     * of read, write, create and delete, separated by commas; read if absent
+     */
+    access?: string;
+    /**
+     * absolute path of a program
+     */
+    exec?: string;
+    /**
+     * name of a variable
+     */
+    env?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type PolicyAnswer = {
+    verdict: 'allow' | 'deny' | 'ask';
+    /**
+     * that decides; absent if none matches
+     */
+    rule?: string;
+    /**
+     * where it is from: a line of the policy, or a preset
+     */
+    origin?: string;
+    /**
+     * only an audit rule allows it
+     */
+    audit?: true;
+    /**
+     * what else counts
+     */
+    note?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type PolicyLearnt = {
+    rules: string[];
+    /**
+     * names that were looked up, but never connected to
+     */
+    looked_up: string[];
+    /**
+     * false: the cell used more than is recorded
+     */
+    complete: boolean;
+};
