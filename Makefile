@@ -468,6 +468,7 @@ lint-docs: $(B)/viv
 	@tools/gen-syscalls-doc --check
 	@tools/check-verbs $(B)/viv docs/viv.1
 	@tools/gen-spec $(B)/viv
+	@tools/check-policies $(B)/viv docs/policy.md
 
 lint-format:
 	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \
