@@ -80,9 +80,11 @@ bool rule_covers(const struct rule *a, const struct rule *b)
 		return false;
 	if (a->scope != SCOPE_NET)
 		return (b->access & ~a->access) == 0 && glob_covers(a->glob, b->glob);
-	/* A wide range that allows does not mean special addresses: it may leave some out. */
+	/* A wide range that allows does not mean special addresses: it may leave some out, which
+	 * one of the same size that denies does not. */
 	if (a->net.kind == DEST_RANGE && a->verdict != VERDICT_DENY &&
-	    a->net.range.prefix != b->net.range.prefix)
+	    (a->net.range.prefix != b->net.range.prefix ||
+	     (b->verdict == VERDICT_DENY && a->net.range.prefix < 128)))
 		return false;
 	return (b->net.protocols & ~a->net.protocols) == 0 && dest_covers(&a->net, &b->net) &&
 	       ports_cover(&a->net, &b->net) && methods_cover(&a->net, &b->net) &&

@@ -86,7 +86,8 @@ static bool dest_is_good(const char *dest)
 	policy_init(&p);
 	good = policy_parse(&p, line, strlen(line), "", 0, 0, &e) == 0 && policy_count(&p) == 1 &&
 	       (policy_rule(&p, 0)->net.kind == DEST_NAME ||
-		policy_rule(&p, 0)->net.kind == DEST_RANGE);
+		(policy_rule(&p, 0)->net.kind == DEST_RANGE &&
+		 policy_rule(&p, 0)->net.range.prefix == 128));
 	policy_fini(&p);
 	return good;
 }

@@ -1,10 +1,12 @@
 /* Policies. What is accepted must be printed and read again as the same, and every question must
  * get an answer. */
-/* objects: src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/parse.c src/policy/presets.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
+/* objects: src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/learn.c src/policy/parse.c src/policy/presets.c src/policy/query.c src/base/json.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "policy/policy.h"
+#include "policy/query.h"
 
 const char fuzz_name[] = "policy";
 const size_t fuzz_max = 2048;
@@ -43,6 +45,21 @@ static void ask(const struct policy *p)
 	(void)policy_env(p, "HOME");
 }
 
+/* The bytes as a question: an answer, or an error. */
+static void query(const struct policy *p, const uint8_t *data, size_t size)
+{
+	char *text = xstrndup((const char *)data, size);
+	struct policy_query q = { .connect = text };
+	struct buf b = { 0 };
+	struct err e = { 0 };
+
+	FUZZ_CHECK(policy_answer(p, &q, &b, &e) == 0 || e.kind);
+	q = (struct policy_query){ .file = text, .access = text };
+	FUZZ_CHECK(policy_answer(p, &q, &b, &e) == 0 || e.kind);
+	buf_free(&b);
+	free(text);
+}
+
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct policy p, again;
@@ -51,6 +68,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 
 	policy_init(&p);
 	policy_init(&again);
+	query(&p, data, size);
 	if (policy_parse(&p, (const char *)data, size, "fuzz", 1, 1, &e) == 0) {
 		(void)!policy_check(&p, &e);
 		ask(&p);
