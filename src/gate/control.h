@@ -9,8 +9,8 @@
 void control_open(int fd);
 
 /* A denial: the kernel gets err and the text for its request id (0: it has none, and its client is
- * told in another way; the text is for the cell's list of denials), the keeper a note. rule NULL: no
- * rule matched. */
+ * told in another way; the text is for the cell's list of denials), the keeper a note. rule NULL:
+ * no rule matched. */
 void gate_deny(uint32_t id, int err, const struct net_question *q, const struct rule *rule,
 	       const char *fmt, ...) printf_like(5, 6);
 
