@@ -93,7 +93,7 @@ static const struct {
 	SOCKOPTS_SET(X)
 #undef X
 #define X(level, opt) { NR(getsockopt), level, opt },
-	SOCKOPTS_GET(X)
+		SOCKOPTS_GET(X)
 #undef X
 };
 

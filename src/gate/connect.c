@@ -93,7 +93,7 @@ bool connect_cancel(uint32_t id)
 
 	if (c)
 		conn_free(c);
-	return c != NULL;
+	return c || udp_cancel(id);
 }
 
 #define conn_fail(c, err, ...)                           \
@@ -366,9 +366,8 @@ static void conn_late(struct alarm *a)
 	conn_next(container_of(a, struct conn, late), ETIMEDOUT);
 }
 
-/* #syscalls: socket connect setsockopt
- * #sockopts: IPPROTO_TCP.TCP_NODELAY SOL_SOCKET.SO_KEEPALIVE */
-static int socket_begin(struct conn *c, const struct ip *a)
+/* #syscalls: connect */
+int address_connect(int fd, const struct ip *a, uint16_t port)
 {
 	union {
 		struct sockaddr sa;
@@ -376,8 +375,26 @@ static int socket_begin(struct conn *c, const struct ip *a)
 		struct sockaddr_in6 six;
 	} to = { 0 };
 	bool v4 = ip_is_v4(a);
+
+	if (v4) {
+		to.four.sin_family = AF_INET;
+		to.four.sin_port = htons(port);
+		memcpy(&to.four.sin_addr, a->b + 12, 4);
+	} else {
+		to.six.sin6_family = AF_INET6;
+		to.six.sin6_port = htons(port);
+		memcpy(&to.six.sin6_addr, a->b, 16);
+	}
+	return connect(fd, &to.sa, v4 ? sizeof(to.four) : sizeof(to.six)) < 0 ? -errno : 0;
+}
+
+/* #syscalls: socket setsockopt
+ * #sockopts: IPPROTO_TCP.TCP_NODELAY SOL_SOCKET.SO_KEEPALIVE */
+static int socket_begin(struct conn *c, const struct ip *a)
+{
 	int on = 1;
-	int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(ip_is_v4(a) ? AF_INET : AF_INET6,
+			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
@@ -385,18 +402,7 @@ static int socket_begin(struct conn *c, const struct ip *a)
 	/* For connections that the gate opens; of others the kernel says what the guest wants. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	if (v4) {
-		to.four.sin_family = AF_INET;
-		to.four.sin_port = htons(c->port);
-		memcpy(&to.four.sin_addr, a->b + 12, 4);
-	} else {
-		to.six.sin6_family = AF_INET6;
-		to.six.sin6_port = htons(c->port);
-		memcpy(&to.six.sin6_addr, a->b, 16);
-	}
-	if (connect(fd, &to.sa, v4 ? sizeof(to.four) : sizeof(to.six)) == 0)
-		return 0;
-	return -errno;
+	return address_connect(fd, a, c->port);
 }
 
 static void conn_try(struct conn *c)
@@ -543,6 +549,7 @@ static void conn_review(struct conn *c)
 
 void connect_review(void)
 {
+	udp_review();
 	for (unsigned i = 0; i < SLOTS; i++) {
 		struct conn *c, *tmp;
 
@@ -561,6 +568,10 @@ void connect_begin(const struct gate_msg *m)
 	struct conn *c;
 
 	memcpy(a.b, m->addr, sizeof(a.b));
+	if (m->protocol == IPPROTO_UDP && m->port && !conn_find(m->id)) {
+		udp_begin(m);
+		return;
+	}
 	if (m->protocol != IPPROTO_TCP || !m->port || conn_find(m->id)) {
 		channel_fail(m->id, EINVAL, "a wrong request");
 		return;

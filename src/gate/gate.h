@@ -8,6 +8,7 @@
  *   channel.c   messages of the kernel, checked and handed on
  *   control.c   messages of the keeper: new settings, answers; and what it is told
  *   connect.c   a connection: decided by the policy, made, looked at (hello.c), handed over
+ *   udp.c       datagrams, which pass through the gate
  *   resolve.c   questions for names (dns.c), as datagrams and in streams (dnstcp.c)
  *   lookup.c    addresses of names, by way of c-ares
  *   names.c     which address stands for which name in this cell
@@ -109,8 +110,16 @@ void connect_begin(const struct gate_msg *m);
 void connect_first(const struct gate_msg *m);
 /* Returns false if there is none with this id. */
 bool connect_cancel(uint32_t id);
+/* Connects a socket of a's family: 0, -errno. */
+int address_connect(int fd, const struct ip *a, uint16_t port);
 /* The policy has changed: ends connections that it denies. */
 void connect_review(void);
+
+/* ---- udp.c ---- */
+
+void udp_begin(const struct gate_msg *m);
+bool udp_cancel(uint32_t id);
+void udp_review(void);
 
 /* ---- resolve.c ---- */
 

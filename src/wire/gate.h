@@ -13,7 +13,8 @@
  *     GATE_HELD    connected, but the gate has to see what the client says first. The kernel sends
  *                  that as GATE_FIRST, and no more of it before the gate's answer
  *     GATE_FAIL    err. Of a connection that is held, 0: the other side has closed it
- *                  Port 53 of the resolver: a pair behind which the gate answers questions
+ *                  Port 53 of the resolver: a pair behind which the gate answers questions.
+ *                  IPPROTO_UDP: a SOCK_SEQPACKET pair; each message is a struct gate_datagram
  *   GATE_FIRST     bytes of a connection that is held, in order, GATE_FIRST_MAX in all at most. The
  *                  answer is GATE_HELD (the gate has to see more), GATE_OPEN or GATE_FAIL
  *   GATE_DNS       bytes: a question that came as a datagram
@@ -66,10 +67,17 @@ struct gate_msg {
 	uint32_t flags;
 	uint8_t addr[16]; /* IPv6, or IPv4 in its mapped form */
 	uint16_t port; /* in the order of the host */
-	uint16_t protocol; /* IPPROTO_TCP */
+	uint16_t protocol; /* IPPROTO_TCP, IPPROTO_UDP */
 	uint32_t nbytes;
 	char bytes[GATE_BYTES];
 };
 #define GATE_HEAD offsetof(struct gate_msg, bytes)
+
+/* A datagram, or what the network said about one. */
+struct gate_datagram {
+	uint32_t err; /* to the kernel: an errno, and no bytes; else 0 */
+	char bytes[65535];
+};
+#define GATE_DATAGRAM_HEAD offsetof(struct gate_datagram, bytes)
 
 #endif

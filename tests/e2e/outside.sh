@@ -21,6 +21,9 @@ compared() { # program, address, rule...
 check 'TCP over IPv4 is as on the host @r' compared outside_tcp 93.184.216.36 '93.184.216.36:* tcp' '93.184.200.1:80 tcp'
 check 'TCP over IPv6 is as on the host' compared outside_tcp 2606:2800:220:1::36 '[2606:2800:220:1::36]:* tcp' '93.184.200.1:80 tcp'
 
+check 'UDP over IPv4 is as on the host @r' compared outside_udp 93.184.216.36 '93.184.216.36:* udp'
+check 'UDP over IPv6 is as on the host' compared outside_udp 2606:2800:220:1::36 '[2606:2800:220:1::36]:* udp'
+
 # Python in a cell, with what most tests here need.
 py() { # viv's options..., --, then the program on the standard input
 	local given=()
@@ -66,6 +69,44 @@ denied() {
 	)" $'EACCES EACCES\nEINPROGRESS IN OUT ERR HUP RDHUP\nEACCES\nENOTSUP EINVAL 1 b\'y\''
 }
 check 'what no rule allows is EACCES; urgent data is refused @r' denied
+
+datagrams() {
+	is "$(py --allow 'tcp.org:7 udp' -- <<-'END'
+		u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		u.settimeout(20)
+		to = (socket.gethostbyname("tcp.org"), 7)
+		u.sendto(b"by name", to)
+		data, peer = u.recvfrom(99)
+		print(data, peer == to)
+		for port in 9, 4000:
+		    u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		    u.settimeout(20)
+		    u.sendto(b"x", (to[0], port))
+		    print(tried(u.recv, 1), tried(u.sendto, b"x", (to[0], port)))
+		print(tried(socket.create_connection, to))
+		# More destinations than a socket can have at once, and more sockets than that.
+		u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		u.settimeout(20)
+		n = sum(tried(u.sendto, b"x", (to[0], 10000 + p)) == 1 for p in range(200))
+		time.sleep(0.5)
+		tried(u.recv, 1)
+		u.sendto(b"still", to)
+		print(n > 0, u.recv(9))
+		all = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(500)]
+		for i, u in enumerate(all):
+		    u.settimeout(20)
+		    u.connect(to)
+		    u.send(b"%d" % i)
+		print(sum(u.recv(9) == b"%d" % i for i, u in enumerate(all)))
+	END
+	)" "b'by name' True
+EACCES EACCES
+EACCES EACCES
+EACCES
+True b'still'
+500"
+}
+check 'datagrams need a rule of their own, and know names' datagrams
 
 by_program() {
 	local rules=(--allow 'tcp.org:7 tcp program=/usr/bin/python3*')

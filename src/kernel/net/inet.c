@@ -35,6 +35,7 @@ struct inet_sock *inet_new(struct task *t, int family, int type, int protocol)
 	list_init(&i->connects);
 	list_init(&i->errors);
 	list_init(&i->asks);
+	list_init(&i->flows);
 	if (type == SOCK_STREAM) {
 		i->s.sndbuf = 16384;
 		i->s.rcvbuf = 131072;
@@ -49,6 +50,7 @@ void inet_free(struct inet_sock *i)
 	port_unbind(i);
 	mcast_fini(i);
 	resolver_forget(i);
+	udp_flows_drop(i);
 	if (i->cork)
 		packet_free(i->cork);
 	while (!list_is_empty(&i->errors))

@@ -55,6 +55,8 @@ struct inet_sock {
 	uint32_t ngroups;
 	bool mcast_if; /* datagrams to groups leave through lo */
 	struct ipaddr mcast_addr; /* as IP_MULTICAST_IF tells it */
+	struct list flows; /* to the outside (udp_out.c) */
+	uint32_t nflows;
 	struct list asks; /* questions to the resolver (resolver.c) */
 	uint32_t nasks;
 	struct list errors; /* packets: the error queue of IP_RECVERR, oldest first */
@@ -138,6 +140,15 @@ void mcast_fini(struct inet_sock *i);
 
 /* Puts a datagram into i's queue, which drops it when it is full (udp.c). Takes pk. */
 void udp_enqueue(struct inet_sock *to, struct packet *pk);
+
+/* ---- datagrams to the outside (udp_out.c) ---- */
+/* Sends pk, taken, for t (NULL: nobody in particular): 0; -EAGAIN: i's queue is woken when there is
+ * room; -errno. */
+int udp_send_out(struct inet_sock *i, struct task *t, struct packet *pk, const struct ipaddr *dst,
+		 uint16_t port);
+/* Does the way to i's peer take no more? */
+bool udp_flow_is_full(const struct inet_sock *i);
+void udp_flows_drop(struct inet_sock *i);
 
 /* ---- the resolver (resolver.c) ---- */
 #define RESOLVER_PORT 53

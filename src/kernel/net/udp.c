@@ -2,7 +2,8 @@
  * destination; a full queue drops it, and a destination without anybody tells a connected sender
  * ECONNREFUSED at its next call, as ICMP would; with IP_RECVERR the datagram comes back through the
  * error queue. With MSG_MORE or UDP_CORK a datagram grows until it is said to be whole. Broadcasts
- * and multicasts (mcast.c) reach those on this loopback. Left out: fragments, checksums. */
+ * and multicasts (mcast.c) reach those on this loopback. What leaves the cell goes through the gate
+ * (udp_out.c). Left out: fragments, checksums. */
 #include <errno.h>
 #include <linux/udp.h>
 #include <poll.h>
@@ -182,10 +183,23 @@ static void udp_deliver_many(struct inet_sock *i, struct packet *pk, const struc
 	packet_free(pk);
 }
 
+/* Out of the cell through the gate: not to the cell's resolver, nor an answer to who sent to a port
+ * of i's that is published. */
+static bool is_outside(const struct inet_sock *i, const struct way *w)
+{
+	return !w->many && route_dest(&w->dst) == DEST_OUTSIDE &&
+	       !inbound_udp_has(i->lport, &w->dst, w->port) &&
+	       !(route_is_resolver(&w->dst) && w->port == RESOLVER_PORT);
+}
+
 static void udp_deliver(struct inet_sock *i, struct packet *pk, const struct way *w)
 {
 	struct inet_sock *to;
 
+	if (is_outside(i, w)) {
+		(void)udp_send_out(i, NULL, pk, &w->dst, w->port);
+		return;
+	}
 	i->bytes_out += pk->len;
 	net_lo_bytes += pk->len;
 	net_lo_packets++;
@@ -291,11 +305,6 @@ static int64_t udp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		return r;
 	if (len > len_max(&w.dst))
 		return -EMSGSIZE;
-	/* Of the outside, only the resolver takes datagrams. */
-	if (!w.many && route_dest(&w.dst) == DEST_OUTSIDE &&
-	    !inbound_udp_has(i->lport, &w.dst, w.port) &&
-	    !(route_is_resolver(&w.dst) && w.port == RESOLVER_PORT))
-		return -EACCES;
 	if (s->err)
 		return -sock_take_err(s);
 	if (s->snd_shut)
@@ -313,6 +322,10 @@ static int64_t udp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 	if (r < 0) {
 		packet_free(pk);
 		return r;
+	}
+	if (is_outside(i, &w)) {
+		r = udp_send_out(i, m->t, pk, &w.dst, w.port);
+		return r < 0 ? r : (int64_t)len;
 	}
 	udp_deliver(i, pk, &w);
 	return (int64_t)len;
@@ -405,7 +418,7 @@ static int udp_shutdown(struct sock *s, int how)
 
 static uint32_t udp_poll(struct sock *s)
 {
-	uint32_t ready = SOCK_POLL_OUT;
+	uint32_t ready = udp_flow_is_full(inet_sk(s)) ? 0 : SOCK_POLL_OUT;
 
 	if (s->err || !list_is_empty(&inet_sk(s)->errors))
 		ready |= POLLERR;
