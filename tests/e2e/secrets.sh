@@ -320,6 +320,12 @@ trusts() {
 		env -i /usr/bin/curl -sS https://good.org:8443/; git -c http.version=HTTP/1.1 ls-remote https://good.org:8443/x 2>&1 | grep -ci certificate
 		grep -c BEGIN /etc/viv-ca.pem' >out 2>&1 || true
 	is "$(tr '\n' ' ' <out)" 'hello hello hello hello 2 hello 0 1 '
+	# Java, if it is there and this host keeps its certificates as Debian does.
+	if command -v java >/dev/null && [[ -e /etc/ssl/certs/java/cacerts ]]; then
+		echo 'class U { public static void main(String[] a) throws Exception { System.out.write(new java.net.URL("https://good.org:8443/").openStream().readAllBytes()); System.out.flush(); } }' >U.java
+		is "$(cell --mount "$PWD:/t:ro" -- java /t/U.java)" hello Java
+		like "$(cell -- keytool -list -cacerts -storepass changeit 2>&1)" '*vivarium-cell-ca*'
+	fi
 	# What the user says, counts.
 	is "$(cell --env SSL_CERT_FILE=/x -- sh -c 'echo $SSL_CERT_FILE')" /x
 	# Without secrets and without rules about requests there is nothing of it.

@@ -1,5 +1,5 @@
 /* What is added to an image's own /etc/hosts. */
-/* objects: src/kernel/fs/image/etc.c src/kernel/platform/cell.c */
+/* objects: src/kernel/fs/image/etc.c src/kernel/fs/image/trust.c src/base/base64.c src/base/sha1.c src/kernel/platform/cell.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "kernel/fs/image/trust.h"
 #include "kernel/platform/cell.h"
 
 /* A '*' at the end stands for any ending. */
@@ -292,41 +293,6 @@ static int make_nsswitch_conf(char *buf, size_t size)
 		    "protocols:\tfiles\nservices:\tfiles\nethers:\tfiles\nrpc:\tfiles\n");
 }
 
-static int make_ca(char *buf, size_t size)
-{
-	return cell.spec.ca ? text(buf, size, cell.spec.ca) : -1;
-}
-
-const char *etc_bundle_path(unsigned i)
-{
-	static const char *const paths[] = {
-		"etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine, Arch */
-		"etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora */
-		"etc/pki/tls/certs/ca-bundle.crt",
-		"etc/ssl/ca-bundle.pem", /* SUSE */
-		"etc/ssl/cert.pem",
-	};
-
-	return i < ARRAY_LEN(paths) ? paths[i] : NULL;
-}
-
-size_t etc_bundle_room(void)
-{
-	return strlen(cell.spec.ca) + 1;
-}
-
-size_t etc_bundle_complete(char *buf, size_t len, size_t size)
-{
-	size_t n = strlen(cell.spec.ca);
-
-	if (size < len || size - len < n + 1)
-		return len;
-	if (len && buf[len - 1] != '\n')
-		buf[len++] = '\n';
-	memcpy(buf + len, cell.spec.ca, n);
-	return len + n;
-}
-
 static int make_shells(char *buf, size_t size)
 {
 	return text(buf, size,
@@ -404,8 +370,9 @@ const struct etc_file etc_files[] = {
 	{ "hosts", make_hosts, NULL },
 	{ "hostname", make_hostname, NULL },
 	{ "resolv.conf", make_resolv_conf, NULL },
-	{ "viv-ca.pem", make_ca, NULL },
-	{ ETC_BUNDLE, make_ca, NULL },
+	{ "viv-ca.pem", trust_make_bundle, NULL },
+	{ "viv-bundle.pem", trust_make_bundle, NULL },
+	{ "viv-cacerts", trust_make_keystore, NULL },
 	{ "nsswitch.conf", make_nsswitch_conf, NULL },
 	{ "host.conf", make_host_conf, NULL },
 	{ "shells", make_shells, NULL },

@@ -19,17 +19,6 @@ struct etc_file {
 size_t etc_hosts_complete(char *buf, size_t len, size_t size);
 size_t etc_hosts_room(void);
 
-/* Certificates of authorities: the image's own and that of the cell's CA (cell.spec.ca). This is
- * /etc/ETC_BUNDLE, to which variables of the cell point, and what the image's own file of them
- * shows; programs that look there trust the gate. An image without one has the cell's alone. */
-#define ETC_BUNDLE "viv-bundle.pem"
-#define ETC_BUNDLE_MAX (2u << 20) /* of an image's */
-/* Where images have theirs, one after the other, below the root; NULL: no more. */
-const char *etc_bundle_path(unsigned i);
-/* As etc_hosts_complete. */
-size_t etc_bundle_complete(char *buf, size_t len, size_t size);
-size_t etc_bundle_room(void);
-
 extern const struct etc_file etc_files[];
 extern const unsigned etc_file_count;
 

@@ -30,6 +30,7 @@
 #include "kernel/fs/image/etc.h"
 #include "kernel/fs/image/fdcache.h"
 #include "kernel/fs/image/image.h"
+#include "kernel/fs/image/trust.h"
 #include "kernel/platform/cell.h"
 
 #define HOST_PATH_MAX 4096
@@ -55,8 +56,9 @@ struct hostimage {
 	dev_t devs[DEVS_MAX]; /* of the host; the index keeps inode numbers apart */
 	unsigned ndevs;
 	uint64_t next_ino;
-	/* /etc/ETC_BUNDLE, if the host's certificates are in it: shown instead of these as well */
-	struct hnode *bundle;
+	/* files of /etc that have the host's certificates in them (trust.h), and are shown for the
+	 * host's own as well; NULL: not */
+	struct hnode *trust[TRUST_KINDS];
 };
 
 OBJ_TYPE(hnode_type, struct hnode, 0);
@@ -219,14 +221,25 @@ static struct hnode *made_child(struct hnode *dir, const char *name, size_t len)
 	return NULL;
 }
 
-/* Is it the host's file of certificates? */
-static bool bundle_is(const struct hnode *dir, const char *name, size_t len)
+/* What is shown for a host's file of certificates; NULL: it is not one. */
+static struct hnode *trust_find(const struct hostimage *hi, const struct hnode *dir,
+				const char *name, size_t len)
 {
-	static const char file[] = "ca-certificates.crt";
+	char buf[128];
+	const char *path;
+	size_t n;
 
-	return len == sizeof(file) - 1 && !memcmp(name, file, len) && !dir->made &&
-	       !strcmp(dir->name, "certs") && dir->parent->made && dir->parent->made_path &&
-	       !strcmp(dir->parent->made_path, "etc/ssl");
+	if ((!hi->trust[0] && !hi->trust[1]) || hnode_path(dir, buf, sizeof(buf), &path) < 0)
+		return NULL;
+	n = strlen(path);
+	for (unsigned i = 0; i < TRUST_KINDS; i++) {
+		const char *own = trust_files[i].paths[0];
+
+		if (hi->trust[i] && strlen(own) == n + 1 + len && !memcmp(own, path, n) &&
+		    own[n] == '/' && !memcmp(own + n + 1, name, len))
+			return hi->trust[i];
+	}
+	return NULL;
 }
 
 static int hostimage_lookup(struct image *img, struct image_node *dirn, const char *name,
@@ -250,9 +263,10 @@ static int hostimage_lookup(struct image *img, struct image_node *dirn, const ch
 	}
 	if (!host_entry_shown(dir, name, len))
 		return -ENOENT;
-	if (hi->bundle && bundle_is(dir, name, len)) {
-		ref_get(&hi->bundle->refs);
-		*ret_ = &hi->bundle->n;
+	h = trust_find(hi, dir, name, len);
+	if (h) {
+		ref_get(&h->refs);
+		*ret_ = &h->n;
 		return 0;
 	}
 	memcpy(str, name, len);
@@ -534,36 +548,35 @@ static bool build_etc(struct hostimage *hi, struct hnode *etc)
 	return true;
 }
 
-/* The host's certificates and the cell's, as /etc/ETC_BUNDLE, which has the cell's so far. */
-static void build_bundle(struct hostimage *hi, struct hnode *etc)
+/* The host's certificates and the cell's; /etc/NAME has the cell's so far. */
+static void build_trust(struct hostimage *hi, struct hnode *etc, unsigned kind)
 {
-	struct hnode *h = made_child(etc, ETC_BUNDLE, strlen(ETC_BUNDLE));
+	const struct trust_file *f = &trust_files[kind];
+	struct hnode *h = made_child(etc, f->name, strlen(f->name));
 	struct stat st = { 0 };
-	const char *path;
-	char *text = NULL;
-	size_t size = 0;
+	char *text = NULL, *before;
+	size_t size = 0, len = 0, had;
 	int fd = -1;
 
-	for (unsigned i = 0; h && fd < 0 && (path = etc_bundle_path(i)); i++)
-		fd = host_open_beneath(hi->root_fd, path,
+	for (unsigned i = 0; h && fd < 0 && i < ARRAY_LEN(f->paths) && f->paths[i]; i++)
+		fd = host_open_beneath(hi->root_fd, f->paths[i],
 				       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return;
 	if (host_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0004 &&
-	    st.st_size > 0 && st.st_size <= (off_t)ETC_BUNDLE_MAX) {
-		size = (size_t)st.st_size + etc_bundle_room();
+	    st.st_size > 0 && st.st_size <= (off_t)TRUST_MAX) {
+		size = (size_t)st.st_size + trust_room();
 		text = blob_new(size);
 	}
-	if (text && host_pread(fd, text, (size_t)st.st_size, 0) == st.st_size) {
-		char *before = h->text;
-		size_t len = h->n.size;
-
-		if (made_text(h, text, etc_bundle_complete(text, (size_t)st.st_size, size))) {
-			blob_free(before, len + 1);
-			hi->bundle = h;
-		} else {
-			h->text = before;
-		}
+	if (text && host_pread(fd, text, (size_t)st.st_size, 0) == st.st_size)
+		len = f->complete(text, (size_t)st.st_size, size);
+	before = h->text;
+	had = h->n.size;
+	if (len && made_text(h, text, len)) {
+		blob_free(before, had + 1);
+		hi->trust[kind] = h;
+	} else {
+		h->text = before;
 	}
 	if (text)
 		blob_free(text, size);
@@ -641,8 +654,8 @@ struct image *hostimage_new(int root_fd)
 	hi->img.root = &root->n;
 	if (!build_dirs(hi, root) || !build_etc(hi, made_child(root, "etc", 3)))
 		goto out_image;
-	if (cell.spec.ca)
-		build_bundle(hi, made_child(root, "etc", 3));
+	for (unsigned i = 0; i < TRUST_KINDS && cell.spec.ca; i++)
+		build_trust(hi, made_child(root, "etc", 3), i);
 	if (cell.spec.user_uid != 0) {
 		agent = made_new(hi, made_child(root, "home", 4), "agent", S_IFDIR | 0755);
 		if (!agent)

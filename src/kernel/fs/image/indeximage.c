@@ -23,6 +23,7 @@
 #include "host/host.h"
 #include "kernel/fs/image/etc.h"
 #include "kernel/fs/image/image.h"
+#include "kernel/fs/image/trust.h"
 #include "kernel/platform/cell.h"
 #include "store/index.h"
 
@@ -51,9 +52,11 @@ struct indeximage {
 #define ETC_MADE (UINT32_MAX - 1)
 	char *hosts; /* a blob of hosts_size; NULL: not made */
 	size_t hosts_len, hosts_size;
-	char *bundle; /* the same of its certificates (etc.h) */
-	size_t bundle_len, bundle_size;
-	uint32_t bundle_num; /* the node that shows it; valid if there is a bundle */
+	struct {
+		char *text; /* a blob of size; NULL: not made */
+		size_t len, size;
+		uint32_t num; /* the image's own node, which shows it */
+	} trust[TRUST_KINDS];
 };
 
 OBJ_TYPE(xnode_type, struct xnode, 0);
@@ -106,7 +109,7 @@ static int xnode_new(struct indeximage *xi, uint32_t num, struct xnode **ret_)
 
 static bool made_is_wanted(const char *name)
 {
-	if (!strcmp(name, "viv-ca.pem") || !strcmp(name, ETC_BUNDLE))
+	if (!strncmp(name, "viv-", 4))
 		return cell.spec.ca != NULL;
 	return !strcmp(name, "hosts") || !strcmp(name, "hostname") || !strcmp(name, "resolv.conf");
 }
@@ -128,10 +131,11 @@ static const char *made_text(const struct indeximage *xi, uint32_t which, size_t
 		*ret_len = xi->hosts_len;
 		return xi->hosts;
 	}
-	if (xi->bundle && !strcmp(etc_files[which].name, ETC_BUNDLE)) {
-		*ret_len = xi->bundle_len;
-		return xi->bundle;
-	}
+	for (unsigned i = 0; i < TRUST_KINDS; i++)
+		if (xi->trust[i].text && !strcmp(etc_files[which].name, trust_files[i].name)) {
+			*ret_len = xi->trust[i].len;
+			return xi->trust[i].text;
+		}
 	int n = etc_files[which].make(buf, sizeof(buf));
 
 	*ret_len = n > 0 && (size_t)n < sizeof(buf) ? (size_t)n : 0;
@@ -216,6 +220,15 @@ static int made_dir_new(struct indeximage *xi, int which, struct xnode **ret_)
 	return 0;
 }
 
+/* The file of /etc that an image's own node shows; NULL: it is itself. */
+static const char *trust_find(const struct indeximage *xi, uint32_t num)
+{
+	for (unsigned i = 0; i < TRUST_KINDS; i++)
+		if (xi->trust[i].text && xi->trust[i].num == num)
+			return trust_files[i].name;
+	return NULL;
+}
+
 /* ---- operations ---- */
 
 static int indeximage_lookup(struct image *img, struct image_node *dir, const char *name,
@@ -223,6 +236,7 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 {
 	struct indeximage *xi = indeximage_of(img);
 	struct xnode *d = xnode_of(dir), *x;
+	const char *shown;
 	uint32_t num;
 	int r;
 
@@ -234,8 +248,9 @@ static int indeximage_lookup(struct image *img, struct image_node *dir, const ch
 		r = made_dir_new(xi, r, &x);
 	} else {
 		r = index_lookup(&xi->ix, d->num, name, len, &num, NULL);
-		if (r == 0 && xi->bundle && num == xi->bundle_num)
-			r = made_new(xi, ETC_BUNDLE, strlen(ETC_BUNDLE), &x);
+		shown = r == 0 ? trust_find(xi, num) : NULL;
+		if (shown)
+			r = made_new(xi, shown, strlen(shown), &x);
 		else if (r == 0)
 			r = xnode_new(xi, num, &x);
 	}
@@ -376,8 +391,9 @@ static void indeximage_free(struct image *img)
 		obj_free(&xnode_type, xnode_of(img->root));
 	if (xi->hosts)
 		blob_free(xi->hosts, xi->hosts_size);
-	if (xi->bundle)
-		blob_free(xi->bundle, xi->bundle_size);
+	for (unsigned i = 0; i < TRUST_KINDS; i++)
+		if (xi->trust[i].text)
+			blob_free(xi->trust[i].text, xi->trust[i].size);
 	host_unmap((void *)(uintptr_t)xi->ix.map, xi->ix.size);
 	obj_free(&indeximage_type, xi);
 }
@@ -480,22 +496,27 @@ static int path_find(struct indeximage *xi, const char *path, uint32_t *ret)
 }
 
 /* The image's own certificates and the cell's. */
-static void bundle_make(struct indeximage *xi)
+static void trust_read(struct indeximage *xi, unsigned kind)
 {
-	const char *path;
-	size_t len, size;
+	const struct trust_file *f = &trust_files[kind];
+	size_t len = 0, size = 0;
+	char *text = NULL;
 	uint32_t num;
 
-	for (unsigned i = 0; !xi->bundle && (path = etc_bundle_path(i)); i++)
-		if (path_find(xi, path, &num) == 0) {
-			xi->bundle =
-				node_read(xi, num, ETC_BUNDLE_MAX, etc_bundle_room(), &len, &size);
-			xi->bundle_num = num;
-		}
-	if (!xi->bundle)
+	for (unsigned i = 0; !text && i < ARRAY_LEN(f->paths) && f->paths[i]; i++)
+		if (path_find(xi, f->paths[i], &num) == 0)
+			text = node_read(xi, num, TRUST_MAX, trust_room(), &len, &size);
+	len = text ? f->complete(text, len, size) : 0;
+	if (text && !len) {
+		blob_free(text, size);
+		text = NULL;
+	}
+	if (!text)
 		return;
-	xi->bundle_size = size;
-	xi->bundle_len = etc_bundle_complete(xi->bundle, len, size);
+	xi->trust[kind].text = text;
+	xi->trust[kind].len = len;
+	xi->trust[kind].size = size;
+	xi->trust[kind].num = num;
 }
 
 int indeximage_new(int dir_fd, struct image **ret_)
@@ -529,8 +550,8 @@ int indeximage_new(int dir_fd, struct image **ret_)
 		xi->etc = r == -ENOENT ? ETC_MADE : UINT32_MAX;
 	else
 		hosts_make(xi);
-	if (cell.spec.ca && cell.spec.mode == MODE_RUN)
-		bundle_make(xi);
+	for (unsigned i = 0; i < TRUST_KINDS && cell.spec.ca; i++)
+		trust_read(xi, i);
 	*ret_ = &xi->img;
 	return 0;
 }
