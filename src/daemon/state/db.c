@@ -56,6 +56,11 @@ static const char *const migrations[] = {
 	/* Ports of cells for browsers (previews/previews.h). */
 	"CREATE TABLE previews(id TEXT PRIMARY KEY, cell TEXT NOT NULL, port INTEGER NOT NULL, "
 	"created INTEGER NOT NULL, expires INTEGER NOT NULL);",
+	/* "secrets" were the variables whose values are not shown; now they are secrets by name. */
+	"UPDATE cells SET spec=json_remove(json_set(spec,'$.hidden_env',json(json_extract(spec,"
+	"'$.secrets'))),'$.secrets') WHERE json_type(spec,'$.secrets')='array';"
+	"UPDATE making SET spec=json_remove(json_set(spec,'$.hidden_env',json(json_extract(spec,"
+	"'$.secrets'))),'$.secrets') WHERE json_type(spec,'$.secrets')='array';",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)

@@ -2,15 +2,25 @@
  *
  * A rule is about paths, and a hook has the very object that is used afterwards, so no link, no
  * "..", no descriptor and no chroot leads around it. What remains is that an object can have
- * several paths. Each of these is looked at, and the worst answer counts: where the operator put
- * it: the place of its file system at boot and the names from there on. A guest's mounts, moves and
- * pivot_root do not change that where it is in the tree of mounts that it was reached by A guest
- * could give an object another path, so a link or rename must not let a file be used in ways that
- * its old name does not allow a directory is moved only if the rules say the same about all that is
- * below it before and after nothing is mounted at or above a place where a rule forbids changes, or
- * allows programs while others are restricted A file that has several names in the image is as free
- * as the rules make its freest name. What has no name (a pipe, a memfd) is no file for the rules; a
- * program without a name is "/(unnamed)".
+ * several paths. Two of them are looked at, and the worse answer counts:
+ *
+ *   where the operator put it: the place of its file system at boot and the names from there on,
+ *   which a guest's mounts, moves and pivot_root do not change;
+ *
+ *   where it is in the tree of mounts that it was reached by.
+ *
+ * A guest could give an object another path. So
+ *
+ *   a link or rename must not let a file be used in ways that its old name does not allow;
+ *
+ *   a directory is moved only if the rules say the same about all that is below it before and
+ *   after;
+ *
+ *   nothing is mounted at or above a place where a rule forbids changes, or allows programs while
+ *   others are restricted.
+ *
+ * A file that has several names in the image is as free as the rules make its freest name. What has
+ * no name (a pipe, a memfd) is no file for the rules; a program without a name is "/(unnamed)".
  *
  * What is open stays so: reads, writes and mappings of an open file are not asked about. */
 #include "kernel/cell/policy.h"
