@@ -1,10 +1,14 @@
 /* /v1/approvals: questions of cells, and their answers. */
 #include "daemon/approvals/approvals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/cells.h"
 #include "api/routes.h"
+#include "daemon/cells/change.h"
+#include "daemon/state/fields.h"
 
 /* The id in the path; 0: there is no such approval, which was answered. */
 static int64_t id_of(struct request *r)
@@ -63,6 +67,71 @@ void approval_get_one(struct request *r)
 			    (long long)id);
 }
 
+/* An answer that also becomes a rule. */
+struct rule_add {
+	struct op op;
+	int64_t id;
+	bool allow;
+	char by[TOKEN_ID_LEN + 8];
+};
+
+static const char *who(const struct request *r)
+{
+	return *r->rights.token ? r->rights.token : "owner";
+}
+
+/* The rule is in force, or it cannot be. */
+static void rule_added(void *arg, struct cell *c, const struct err *f)
+{
+	struct rule_add *x = arg;
+	struct request *r = op_end(&x->op);
+	struct daemon *d = c ? c->d : NULL;
+	struct err e = { 0 };
+
+	if (f)
+		e = *f;
+	/* The rule answers the call as well, and its question may be gone by now. */
+	if (c && approval_answer(d, x->id, x->allow, x->by, &e) < 0 && e.kind == ERR_CONFLICT)
+		e.kind = ERR_NONE;
+	if (r && (!c || e.kind))
+		reply_err(r, &e);
+	else if (r)
+		reply_json(r, 200, approval_get(d, x->id));
+	free(x);
+}
+
+static int answer_always(struct request *r, int64_t id, bool allow, struct err *f)
+{
+	json_t *a = approval_get(r->d, id), *rules = NULL, *spec = NULL;
+	const char *state = a ? json_text(a, "state") : NULL;
+	struct cell *c = a ? cell_by_id(r->d, json_text(a, "cell")) : NULL;
+	char *rule = a ? approval_rule(a, allow) : NULL;
+	struct rule_add *x;
+
+	if (!a)
+		err_note(f, ERR_NOT_FOUND, "there is no approval %lld", (long long)id);
+	else if (strcmp(state, "pending") || !c)
+		err_note(f, ERR_CONFLICT, "approval %lld is %s already", (long long)id, state);
+	else if (!rule)
+		err_note(f, ERR_UNSUPPORTED,
+			 "no rule can say this" REMEDY "answer it once, or change the policy");
+	else
+		spec = policy_spec(c, rules = json_pack("[s]", rule), true, f);
+	json_decref(rules);
+	json_decref(a);
+	free(rule);
+	if (!spec)
+		return -1;
+	x = xalloc(sizeof(*x));
+	x->id = id;
+	x->allow = allow;
+	snprintf(x->by, sizeof(x->by), "%s", who(r));
+	op_begin(r, &x->op);
+	cell_change(c, spec, 0, rule_added, x);
+	return 0;
+}
+
+/* 1: answered, 0: it will be. */
 static int answer(struct request *r, int64_t id, const json_t *o, struct err *f)
 {
 	const char *text = json_text(o, "answer");
@@ -71,10 +140,8 @@ static int answer(struct request *r, int64_t id, const json_t *o, struct err *f)
 	if (!allow && strcmp(text, "deny"))
 		return err_set(f, ERR_INVALID, "'answer' is allow or deny");
 	if (json_is_true(json_object_get(o, "always")))
-		return err_set(f, ERR_UNSUPPORTED,
-			       "rules cannot be added to a running cell yet" REMEDY
-			       "answer without 'always'");
-	return approval_answer(r->d, id, allow, *r->rights.token ? r->rights.token : "owner", f);
+		return answer_always(r, id, allow, f);
+	return approval_answer(r->d, id, allow, who(r), f) < 0 ? -1 : 1;
 }
 
 void approval_post(struct request *r)
@@ -84,12 +151,14 @@ void approval_post(struct request *r)
 	int64_t id = id_of(r);
 	json_t *o = id ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	struct err f = { 0 };
+	int ret;
 
 	if (!o)
 		return;
-	if (answer(r, id, o, &f) < 0)
+	ret = answer(r, id, o, &f);
+	if (ret < 0)
 		reply_err(r, &f);
-	else
+	else if (ret)
 		reply_json(r, 200, approval_get(r->d, id));
 	json_decref(o);
 }

@@ -25,6 +25,8 @@ struct cell *request_kept(struct request *r);
 struct cell *request_kept_named(struct request *r, const char *name);
 /* What "grace" in the body o says, else the cell's own. False: answered. */
 bool request_grace(struct request *r, const struct cell *c, const json_t *o, int64_t *ret);
+/* The spec with the rules of more instead of its own, or behind them; NULL: an error (policy.c). */
+json_t *policy_spec(const struct cell *c, const json_t *more, bool add, struct err *f);
 /* Whether it may see the environment. */
 bool request_sees_secrets(const struct request *r);
 

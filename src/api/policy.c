@@ -43,8 +43,7 @@ static void changed(void *arg, struct cell *c, const struct err *f)
 	free(x);
 }
 
-/* The spec with the rules of more instead of its own, or behind them; NULL: an error. */
-static json_t *spec_with(const struct cell *c, const json_t *more, bool add, struct err *f)
+json_t *policy_spec(const struct cell *c, const json_t *more, bool add, struct err *f)
 {
 	char **is = json_words(json_object_get(c->spec, "policy")), **new = json_words(more);
 	char **list = add ? policy_list(is, new, f) : policy_list(new, NULL, f);
@@ -76,7 +75,7 @@ static void policy_change(struct request *r, bool add)
 	if (!o)
 		return;
 	if (fields_check(o, fields, ARRAY_LEN(fields), "", &f) == 0)
-		spec = spec_with(c, json_object_get(o, "rules"), add, &f);
+		spec = policy_spec(c, json_object_get(o, "rules"), add, &f);
 	json_decref(o);
 	if (!spec) {
 		reply_err(r, &f);

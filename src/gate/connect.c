@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/jsontext.h"
 #include "gate/ca.h"
 #include "gate/control.h"
 #include "gate/dns.h"
@@ -29,6 +31,7 @@
 #define SLOTS 4096
 
 enum conn_state {
+	CONN_ASKED, /* the operator is asked about it */
 	CONN_LOOKUP, /* addresses of its name are asked for */
 	CONN_CONNECTING,
 	CONN_HELD, /* the client has to speak first */
@@ -43,6 +46,8 @@ struct conn {
 	bool check; /* it must be TLS for its name, or HTTP */
 	bool open; /* the gate has to look at requests */
 	bool any; /* it may be of any protocol */
+	bool approved; /* the operator has allowed it: rules that say ask allow it */
+	struct ask ask;
 	bool audit; /* it is let through all the same, and what it is gets recorded */
 	bool tls_any; /* it is TLS, but not for its name */
 	char name[DNS_NAME_MAX]; /* "": a plain address */
@@ -79,6 +84,7 @@ static void conn_free(struct conn *c)
 {
 	list_remove(&c->link);
 	count--;
+	control_withdraw(&c->ask);
 	if (c->lookup)
 		lookup_cancel(c->lookup);
 	alarm_clear(&c->late);
@@ -193,7 +199,8 @@ static void conn_open(struct conn *c, bool tls, bool http2)
 				    .port = c->port,
 				    .program = c->program,
 				    .tls = tls,
-				    .http2 = http2 };
+				    .http2 = http2,
+				    .approved = c->approved };
 	struct gate_msg m = { .type = GATE_OPEN, .id = c->id };
 	int pair[2];
 
@@ -477,6 +484,11 @@ static void conn_found(void *arg, const struct ip *addrs, unsigned n, uint32_t t
 
 /* ---- deciding ---- */
 
+static bool allows(const struct conn *c, const struct decision *d)
+{
+	return d->verdict == VERDICT_ALLOW || (d->verdict == VERDICT_ASK && c->approved);
+}
+
 /* What the policy says: true, with check set if it must be looked at. */
 static bool conn_decide(struct conn *c, const struct rule **ret_rule)
 {
@@ -487,14 +499,14 @@ static bool conn_decide(struct conn *c, const struct rule **ret_rule)
 	const struct rule *raw = d.rule;
 
 	c->audit = false;
-	c->any = d.verdict == VERDICT_ALLOW && !d.opened;
+	c->any = allows(c, &d) && !d.opened;
 	secret_site_init(&site, settings.secrets, c->name, c->port, true);
 	c->open = secret_site_guards(&site);
 	secret_site_fini(&site);
 	q.protocol = NET_WEB;
 	d = policy_net(&settings.policy, &q);
 	*ret_rule = d.rule ? d.rule : raw;
-	c->open = d.opened || (c->open && (c->any || d.verdict == VERDICT_ALLOW));
+	c->open = d.opened || (c->open && (c->any || allows(c, &d)));
 	c->check = c->open;
 	if (!c->open && c->any) {
 		/* Where clients speak first, what they say is looked at. */
@@ -503,7 +515,7 @@ static bool conn_decide(struct conn *c, const struct rule **ret_rule)
 	}
 	if (c->open || c->any)
 		return true;
-	if (d.verdict == VERDICT_ALLOW) {
+	if (allows(c, &d)) {
 		c->audit = d.rule->audit;
 		/* A plain address is itself: there is no name to compare. */
 		c->check = c->name[0] && !d.rule->net.tls_any;
@@ -517,7 +529,9 @@ static bool conn_stands(struct conn *c, const struct rule **ret_rule)
 {
 	bool checked = c->check && !c->tls_any, good = conn_decide(c, ret_rule);
 
-	if (c->state == CONN_LOOKUP)
+	if (c->state == CONN_ASKED && !good)
+		return *ret_rule && (*ret_rule)->verdict == VERDICT_ASK;
+	if (c->state <= CONN_LOOKUP)
 		return good;
 	/* What was not looked at then cannot be looked at any more. */
 	good = good && (checked || !c->check || c->audit || c->state == CONN_CONNECTING) &&
@@ -530,14 +544,32 @@ static bool conn_stands(struct conn *c, const struct rule **ret_rule)
 					       .verdict == VERDICT_ALLOW);
 }
 
+/* It may be made. */
+static void conn_begin(struct conn *c)
+{
+	if (!c->name[0]) {
+		conn_try(c);
+		return;
+	}
+	c->state = CONN_LOOKUP;
+	c->lookup = lookup_new(c->name, true, true, conn_found, c);
+	if (!c->lookup)
+		conn_fail(c, ENOBUFS, "too many questions at once");
+}
+
 static void conn_review(struct conn *c)
 {
 	const struct rule *rule;
 	struct gate_msg m = { .type = GATE_REVOKE, .id = c->id };
 	struct net_question q = conn_question(c, c->check ? NET_WEB : NET_TCP);
 
-	if (conn_stands(c, &rule))
+	if (conn_stands(c, &rule)) {
+		if (c->state == CONN_ASKED && conn_decide(c, &rule)) {
+			control_withdraw(&c->ask);
+			conn_begin(c);
+		}
 		return;
+	}
 	if (c->state != CONN_PASSED) {
 		conn_deny(c, rule, "the policy has changed");
 		return;
@@ -558,6 +590,50 @@ void connect_review(void)
 		list_for_each_safe(c, tmp, &slots[i], link)
 			conn_review(c);
 	}
+}
+
+/* ---- asking the operator ---- */
+
+static void conn_answered(struct ask *a, const char *json, size_t n)
+{
+	struct conn *c = container_of(a, struct conn, ask);
+	const struct rule *rule = NULL;
+	struct json_doc d = { 0 };
+	struct err e;
+	const char *verdict = NULL;
+
+	if (json_parse(&d, json, n, &e) == 0)
+		verdict = json_get_text(d.root, "verdict");
+	c->approved = verdict && !strcmp(verdict, "allow");
+	json_free(&d);
+	if (conn_decide(c, &rule) && c->approved)
+		conn_begin(c);
+	else
+		conn_deny(c, rule, "the operator denies %s:%u", conn_label(c), c->port);
+}
+
+/* The connection waits for as long as it takes. */
+static void conn_ask(struct conn *c, const struct rule *rule)
+{
+	struct buf b = { 0 }, text = { 0 };
+	bool asked;
+
+	rule_print(rule, &text);
+	buf_add_text(&b, "{");
+	json_member_text(&b, c->name[0] ? "name" : "address", conn_label(c));
+	json_member_number(&b, "port", c->port);
+	json_member_text(&b, "protocol", rule->net.protocols & NET_TCP ? "tcp" : "web");
+	json_member_text(&b, "program", c->program);
+	json_member_text(&b, "rule", (const char *)text.p);
+	buf_add_text(&b, "}");
+	c->state = CONN_ASKED;
+	c->ask.answered = conn_answered;
+	asked = control_ask(&c->ask, (const char *)b.p, b.len);
+	buf_free(&b);
+	buf_free(&text);
+	if (!asked)
+		conn_deny(c, rule, "%s:%u needs an approval, and too many wait for one already",
+			  conn_label(c), c->port);
 }
 
 void connect_begin(const struct gate_msg *m)
@@ -591,6 +667,7 @@ void connect_begin(const struct gate_msg *m)
 	c->port = m->port;
 	c->asked = a;
 	c->err = EHOSTUNREACH;
+	c->state = CONN_LOOKUP;
 	list_append(&slots[m->id % SLOTS], &c->link);
 	memcpy(c->program, m->bytes, MIN(m->nbytes, (uint32_t)sizeof(c->program) - 1));
 	name = names_find(&a);
@@ -602,7 +679,9 @@ void connect_begin(const struct gate_msg *m)
 		struct ip_text plain = ip_text(&a);
 		const char *host = name ? name : plain.str;
 
-		if (rule)
+		if (rule && rule->verdict == VERDICT_ASK)
+			conn_ask(c, rule);
+		else if (rule)
 			conn_deny(c, rule, "a rule denies %s:%u", host, c->port);
 		else
 			conn_deny(c, rule,
@@ -610,11 +689,5 @@ void connect_begin(const struct gate_msg *m)
 				  host, c->port, host, c->port);
 		return;
 	}
-	if (!name) {
-		conn_try(c);
-		return;
-	}
-	c->lookup = lookup_new(c->name, true, true, conn_found, c);
-	if (!c->lookup)
-		conn_fail(c, ENOBUFS, "too many questions at once");
+	conn_begin(c);
 }

@@ -153,7 +153,7 @@ bool lookup_raw(const char *name, uint16_t type, raw_fn *fn, void *arg);
 #define NAMES_MAX 65536
 
 /* The address that stands for a name from now on: real if no other name has it, else one of
- * 198.18.0.0/15 or of fd7a:7669:7600::/64. NULL: there are too many. */
+ * 198.18.0.0/15 or of fd7a:7669:7600::/64; real NULL: one of these. NULL: there are too many. */
 const struct ip *names_bind(const char *name, const struct ip *real, bool v6);
 /* At the start: what the gate before this one has bound. */
 void names_restore(void);

@@ -219,7 +219,7 @@ const struct ip *names_bind(const char *name, const struct ip *real, bool v6)
 		return &bindings[*slot - 1].addr;
 	if (count == NAMES_MAX)
 		return NULL;
-	a = addr_is_ours(real) ? addr_make(v6) : *real;
+	a = !real || addr_is_ours(real) ? addr_make(v6) : *real;
 	while (*addr_slot(&a))
 		a = addr_make(v6);
 	b = binding_add(name, strlen(name), &a, v6);

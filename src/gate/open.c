@@ -289,6 +289,7 @@ bool opened_new(const struct opened_options *x)
 	o->program = xstrndup(x->program, strlen(x->program));
 	o->tls = x->tls;
 	o->http2 = x->http2;
+	o->approved = x->approved;
 	o->late.run = opened_late;
 	o->again.run = opened_again;
 	o->ends[CLIENT].w = (struct watch){ .fd = x->client, .ready = client_ready };

@@ -55,6 +55,7 @@ struct opened {
 	uint16_t port;
 	bool tls;
 	bool http2; /* the client offers it */
+	bool approved; /* the operator has allowed the connection */
 	char *program;
 	bool told[2]; /* protocol->ended() was called */
 	bool gone; /* the client has closed its end */
@@ -73,7 +74,7 @@ struct opened_options {
 	const struct ip *addr;
 	uint16_t port;
 	const char *program;
-	bool tls, http2;
+	bool tls, http2, approved;
 	int server, client;
 };
 /* False: too many; both descriptors are closed. */

@@ -136,6 +136,13 @@ static void used(const struct opened *o, const struct net_question *asked, const
 	gate_used(&q, rule, false);
 }
 
+/* The operator was asked about the connection as a whole, not about single requests. */
+static bool is_approved(const struct opened *o, const struct decision *d)
+{
+	return o->approved && d->verdict == VERDICT_ASK && !d->rule->net.nmethods &&
+	       !d->rule->net.path;
+}
+
 /* Every way to read the path must be allowed: the worst answer counts. */
 static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r)
 {
@@ -164,7 +171,7 @@ static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r
 			return false;
 		}
 		d = policy_net(&settings.policy, &q);
-		if (d.verdict != VERDICT_ALLOW) {
+		if (d.verdict != VERDICT_ALLOW && !is_approved(o, &d)) {
 			denied(r, o, h, &q, &d);
 			return false;
 		}

@@ -215,6 +215,20 @@ static void question_denied(struct question *x, const struct rule *r)
 	buf_free(&rule);
 }
 
+/* A name that the operator will be asked about, when it is used: until then nobody outside hears of
+ * it. It gets an address that stands for it, and only one: who tries several of them would ask
+ * several times. Whether it exists, and at which addresses, is found out when it is approved. */
+static void question_asked(struct question *x)
+{
+	struct dns_answer a = { .ttl = 60 };
+
+	if (x->q.type == DNS_A) {
+		a.addrs = names_bind(x->q.name, NULL, false);
+		a.n = a.addrs != NULL;
+	}
+	question_end(x, &a);
+}
+
 static void question_begin(struct question *x)
 {
 	struct decision d = policy_name(&settings.policy, x->q.name);
@@ -233,6 +247,10 @@ static void question_begin(struct question *x)
 	if (!addrs && x->q.type != DNS_HTTPS && x->q.type != DNS_SVCB) {
 		question_refuse(x, DNS_OK, DNS_EDE_FILTERED,
 				"%s: only addresses and HTTPS records can be asked for", x->q.name);
+		return;
+	}
+	if (d.verdict == VERDICT_ASK) {
+		question_asked(x);
 		return;
 	}
 	excess = name_excess(x->q.name, d.rule);

@@ -8,16 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/jsontext.h"
 #include "base/utf8.h"
-#include "keeper/keeper.h"
+#include "keeper/gate.h"
 #include "policy/compiled.h"
 #include "wire/memfd.h"
 
 #define TEXT_BYTES 8192 /* of each text of a question */
 #define ASKS_MAX (2 * CTL_ASK_MAX)
+#define WITHDRAWN_MAX 64 /* questions of the gate in a minute: then no more in it */
+#define LINGER_NS (30 * NSEC_PER_SEC)
 #define SHORT 110 /* bytes of a text in an event */
 #define SEEN 16 /* refusals that are not told again at once */
 
@@ -25,13 +30,19 @@ struct ask {
 	struct list link;
 	uint64_t num;
 	bool gate; /* viv-gate asked, else the kernel */
-	uint32_t id; /* what it calls it */
+	/* what it calls it; several connections can ask the same; none: see the linger above */
+	struct buf ids; /* uint32_t */
+	int64_t gone; /* since when nobody waits */
+	enum { OPEN, ALLOWED, DENIED } state;
 	char *json; /* members of an object, without the braces */
 };
 
 static struct list asks = LIST_INIT(asks);
 static unsigned nasks;
 static uint64_t num_last;
+static struct source linger = { .fd = -1 }; /* a timer, while some question lingers */
+static int64_t minute; /* in which so many were withdrawn */
+static unsigned withdrawn;
 
 /* What the kernel is telling us: one question at a time. */
 static struct buf texts[CTL_ASK_TEXTS];
@@ -42,51 +53,106 @@ static void ask_free(struct ask *a)
 {
 	list_remove(&a->link);
 	nasks--;
+	buf_free(&a->ids);
 	free(a->json);
 	free(a);
 }
 
-static void ask_answer(const struct ask *a, bool allowed)
+static void answer_one(bool gate, uint32_t id, bool allowed)
 {
-	struct ctl_msg m = { .type = CTL_ANSWER, .id = a->id, .a = allowed };
+	static const char yes[] = "{\"verdict\":\"allow\"}", no[] = "{\"verdict\":\"deny\"}";
+	struct ctl_msg m = { .type = CTL_ANSWER, .id = id, .a = allowed };
 
-	control_put(&m, NULL, 0);
+	if (gate)
+		(void)gatectl_answer(id, allowed ? yes : no, strlen(allowed ? yes : no));
+	else
+		control_put(&m, NULL, 0);
 }
 
 /* Takes json. line: for who sits at the terminal. */
 static void ask_add(bool gate, uint32_t id, char *json, const char *line)
 {
-	struct ask *a = calloc(1, sizeof(*a));
+	struct ask *a;
 
-	if (!a) {
+	/* Nobody could answer, or too much is asked. */
+	if (nasks == ASKS_MAX || keeper.listening.fd < 0) {
+		answer_one(gate, id, false);
 		free(json);
 		return;
 	}
-	*a = (struct ask){ .num = ++num_last, .gate = gate, .id = id, .json = json };
+	a = xalloc(sizeof(*a));
+	*a = (struct ask){ .num = ++num_last, .gate = gate, .json = json };
+	buf_add(&a->ids, &id, sizeof(id));
 	list_init(&a->link);
 	list_append(&asks, &a->link);
 	nasks++;
-	/* Nobody could answer. */
-	if (nasks > ASKS_MAX || keeper.listening.fd < 0) {
-		ask_answer(a, false);
-		ask_free(a);
-		return;
-	}
 	if (!keeper.o->quiet)
 		text_tell(false, line, strlen(line) + 1);
 	event_add(KEEP_EV_ASK, NULL, 1, 0, NULL);
 }
 
-static void ask_withdraw(bool gate, uint32_t id)
+static void ask_end(struct ask *a)
+{
+	bool open = a->state == OPEN;
+
+	ask_free(a);
+	if (open)
+		event_add(KEEP_EV_ASK, NULL, 0, 0, NULL);
+}
+
+static struct ask *ask_find(bool gate, uint32_t id, size_t *ret_at)
 {
 	struct ask *a;
 
 	list_for_each(a, &asks, link)
-		if (a->gate == gate && a->id == id) {
-			ask_free(a);
-			event_add(KEEP_EV_ASK, NULL, 0, 0, NULL);
-			return;
+		for (*ret_at = 0; a->gate == gate && *ret_at < BUF_COUNT(&a->ids, uint32_t);
+		     ++*ret_at)
+			if (*BUF_ITEM(&a->ids, uint32_t, *ret_at) == id)
+				return a;
+	return NULL;
+}
+
+/* ---- questions that nobody waits for ---- */
+
+static void lingering_end(struct source *s, uint32_t events)
+{
+	int64_t now = clock_mono();
+	struct ask *a, *tmp;
+	uint64_t n;
+	bool more = false;
+
+	(void)events;
+	(void)!read(s->fd, &n, sizeof(n));
+	list_for_each_safe(a, tmp, &asks, link) {
+		if (a->ids.len)
+			continue;
+		if (now - a->gone < LINGER_NS) {
+			more = true;
+			continue;
 		}
+		withdrawn += a->state == OPEN;
+		ask_end(a);
+	}
+	if (!more)
+		source_close(s);
+}
+
+static void linger_start(struct ask *a)
+{
+	struct itimerspec t = { .it_value.tv_sec = 5, .it_interval.tv_sec = 5 };
+	int fd;
+
+	a->gone = clock_mono();
+	if (linger.fd >= 0)
+		return;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd >= 0 && timerfd_settime(fd, 0, &t, NULL) == 0 &&
+	    source_add(&linger, fd, EPOLLIN, lingering_end) == 0)
+		return;
+	if (fd >= 0)
+		close(fd);
+	linger.fd = -1;
+	ask_end(a);
 }
 
 /* ---- from the kernel ---- */
@@ -207,10 +273,112 @@ static void kernel_asks(const struct ctl_msg *m)
 
 void asks_message(const struct ctl_msg *m)
 {
+	struct ask *a;
+	size_t at;
+
 	if (m->type == CTL_ASK)
 		kernel_asks(m);
+	else if ((a = ask_find(false, m->id, &at)))
+		ask_end(a);
+}
+
+/* ---- from the gate ---- */
+
+static char *gate_json(const struct json *q)
+{
+	static const char *const members[] = { "name",	  "address", "port", "protocol",
+					       "program", "method",  "path", "rule" };
+	struct buf b = { 0 };
+	char text[512];
+
+	json_member_text(&b, "scope", "net");
+	json_member_text(&b, "action", "connect");
+	for (unsigned i = 0; i < ARRAY_LEN(members); i++) {
+		const char *value = json_get_text(q, members[i]);
+		uint64_t n;
+
+		if (value) {
+			text_clean(value, strlen(value) + 1, text, sizeof(text));
+			json_member_text(&b, members[i], text);
+		} else if (json_get_u64(q, members[i], &n)) {
+			json_member_number(&b, members[i], n);
+		}
+	}
+	buf_add(&b, "", 1);
+	return (char *)b.p;
+}
+
+static void gate_asks(uint32_t id, const struct json *q)
+{
+	const char *name = json_get_text(q, "name"), *address = json_get_text(q, "address");
+	char *json = gate_json(q), line[512];
+	int64_t now = clock_mono() / (60 * NSEC_PER_SEC);
+	struct ask *a;
+
+	if (now != minute)
+		withdrawn = 0;
+	minute = now;
+	list_for_each(a, &asks, link) {
+		if (!a->gate || strcmp(a->json, json) || (a->state != OPEN && a->ids.len))
+			continue;
+		free(json);
+		if (a->state == OPEN) {
+			buf_add(&a->ids, &id, sizeof(id));
+			return;
+		}
+		answer_one(true, id, a->state == ALLOWED);
+		ask_free(a);
+		return;
+	}
+	if (withdrawn >= WITHDRAWN_MAX) {
+		free(json);
+		answer_one(true, id, false);
+		return;
+	}
+	snprintf(line, sizeof(line),
+		 "the cell waits for an approval ('viv approvals'): connect to %.256s",
+		 name	   ? name
+		 : address ? address
+			   : "?");
+	ask_add(true, id, json, line);
+}
+
+void ask_gate(uint32_t id, const char *json, size_t n)
+{
+	struct json_doc d = { 0 };
+	struct err e;
+
+	if (id && json_parse(&d, json, n, &e) == 0)
+		gate_asks(id, d.root);
 	else
-		ask_withdraw(false, m->id);
+		answer_one(true, id, false);
+	json_free(&d);
+}
+
+void ask_gate_withdraw(uint32_t id)
+{
+	size_t at, last;
+	struct ask *a = ask_find(true, id, &at);
+
+	if (!a)
+		return;
+	last = BUF_COUNT(&a->ids, uint32_t) - 1;
+	*BUF_ITEM(&a->ids, uint32_t, at) = *BUF_ITEM(&a->ids, uint32_t, last);
+	a->ids.len -= sizeof(uint32_t);
+	if (!a->ids.len)
+		linger_start(a);
+}
+
+/* Its connections have failed; who tries again asks the next gate. */
+void asks_gate_lost(void)
+{
+	struct ask *a, *tmp;
+
+	list_for_each_safe(a, tmp, &asks, link)
+		if (a->gate && a->ids.len) {
+			a->ids.len = 0;
+			linger_start(a);
+		}
 }
 
 /* ---- from clients ---- */
@@ -229,6 +397,8 @@ void asks_request(struct client *c, const struct keep_msg *in)
 
 	buf_add_text(&text, "[");
 	list_for_each(a, &asks, link) {
+		if (a->state != OPEN)
+			continue;
 		buf_add_text(&text, text.len > 1 ? ",{" : "{");
 		json_member_number(&text, "ask", a->num);
 		json_member_number(&text, "run", (uint64_t)keeper.started);
@@ -250,9 +420,14 @@ void answer_request(struct client *c, const struct keep_msg *in)
 	struct ask *a;
 
 	list_for_each(a, &asks, link)
-		if (a->num == in->n) {
-			ask_answer(a, in->a == 1);
-			ask_free(a);
+		if (a->num == in->n && a->state == OPEN) {
+			bool waited = a->ids.len;
+
+			for (size_t i = 0; i < BUF_COUNT(&a->ids, uint32_t); i++)
+				answer_one(a->gate, *BUF_ITEM(&a->ids, uint32_t, i), in->a == 1);
+			a->state = in->a == 1 ? ALLOWED : DENIED;
+			if (waited)
+				ask_free(a);
 			client_ok(c, in->id, 0);
 			return;
 		}

@@ -27,6 +27,13 @@ int gatectl_settings(void);
 /* To a GATECTL_ASK. False: there is nobody to tell. */
 bool gatectl_answer(uint32_t id, const char *json, size_t n);
 
+/* ---- asks.c ---- */
+/* GATECTL_ASK, whatever its bytes are, and GATECTL_WITHDRAW. */
+void ask_gate(uint32_t id, const char *json, size_t n);
+void ask_gate_withdraw(uint32_t id);
+/* The gate is gone, and what it asked. */
+void asks_gate_lost(void);
+
 /* ---- gatenotes.c ---- */
 /* GATECTL_NOTE, whatever its bytes are. */
 void gate_note(const char *json, size_t n);

@@ -285,8 +285,6 @@ static void settings_answered(void)
 
 static void message_take(void)
 {
-	static const char no[] = "{\"verdict\":\"deny\",\"reason\":\"nobody can be asked\"}";
-
 	switch (in.type) {
 	case GATECTL_OK:
 	case GATECTL_FAIL:
@@ -296,7 +294,10 @@ static void message_take(void)
 		gate_note(in.bytes, in.nbytes);
 		break;
 	case GATECTL_ASK:
-		(void)gatectl_answer(in.id, no, sizeof(no) - 1);
+		ask_gate(in.id, in.bytes, in.nbytes);
+		break;
+	case GATECTL_WITHDRAW:
+		ask_gate_withdraw(in.id);
 		break;
 	default:
 		break; /* of no meaning to us, or to anybody */
@@ -341,5 +342,6 @@ int gatectl_open(void)
 void gatectl_gone(void)
 {
 	source_close(&control);
+	asks_gate_lost();
 	change_end(NULL);
 }

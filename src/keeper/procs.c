@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "wire/execspec.h"
+#include "keeper/gate.h"
 #include "keeper/keeper.h"
 
 #define GRACE (2 * NSEC_PER_SEC)
@@ -236,7 +237,7 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const 
 	if (x->timeout_ns > 0)
 		p->deadline = clock_mono() + x->timeout_ns;
 	memcpy(all, fds, nfds * sizeof(int));
-	all[0] = rules_exec(keeper.o->policy, all[0]);
+	all[0] = rules_exec(gate_rules(), all[0]);
 	if (all[0] < 0) {
 		fds_close(fds + 1, nfds - 1);
 		start_failed_text(p, "cannot prepare the process");

@@ -220,3 +220,49 @@ bounds() {
 	(($("$VIV" approvals ls --all -q | wc -l) - before <= 256))
 }
 check 'questions are bounded' bounds
+
+always() {
+	at_end stop_vivd
+	at_end '"$VIV" rm -f asked >/dev/null'
+	rules 'ask files /secret/** read' 'ask exec **/id'
+	"$VIV" run -d --name asked --policy rules.policy -- sh -c \
+		'mkdir /secret; echo key >"/secret/a"; cat /secret/a; cat /secret/a; id -u; id -u; echo "odd" >"/secret/a b"; cat "/secret/a b"; sleep 100' >/dev/null
+	soon open_is 1
+	is "$("$VIV" approvals allow --always --json "$(newest)" | grep -o '"state": *"allowed"' | wc -l)" 1
+	# The second time nobody asks.
+	soon open_is 1
+	is "$(member "$(newest)" scope)" exec
+	"$VIV" approvals deny --always "$(newest)"
+	soon open_is 1
+	is "$(member "$(newest)" path)" '/secret/a b'
+	exits 2 "$VIV" approvals allow --always "$(newest)"
+	like "$(cat err)" '*no rule can say this*'
+	"$VIV" approvals allow "$(newest)"
+	soon sh -c "\"$VIV\" logs asked | grep -q odd"
+	is "$("$VIV" logs asked 2>/dev/null | grep -v denied | xargs)" 'key key odd'
+	is "$("$VIV" policy show asked | tail -n 2 | sort | xargs)" 'allow files /secret/a read deny exec /usr/bin/id'
+	is "$("$VIV" approvals ls --all -q | wc -l)" 3
+	exits 2 "$VIV" approvals allow --always --once 1
+}
+check 'an answer can become a rule' always
+
+# Rules that come while a cell runs.
+live() {
+	at_end stop_vivd
+	at_end '"$VIV" rm -f live >/dev/null'
+	"$VIV" run -d --name live -- sh -c 'mkdir /secret; echo key >/secret/a; exec sleep 1000' >/dev/null
+	soon "$VIV" exec live test -s /secret/a
+	"$VIV" policy add live deny files '/secret/**' read
+	exits 1 "$VIV" exec live cat /secret/a
+	rules 'ask files /secret/** read'
+	"$VIV" policy set live rules.policy
+	"$VIV" exec live cat /secret/a >out1 2>&1 &
+	soon open_is 1
+	# A rule that allows it answers who waits.
+	printf '' | "$VIV" policy set live -
+	wait $!
+	is "$(cat out1)" key
+	soon open_is 0
+	"$VIV" exec live cat /secret/a
+}
+check 'rules change while calls wait' live
