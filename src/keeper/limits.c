@@ -146,6 +146,9 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 	s->disk_inodes = o->disk_inodes ? o->disk_inodes : DEFAULT_INODES;
 	s->disk.max_bytes = o->disk_bytes;
 	s->disk.max_inodes = s->disk_inodes;
+	s->net_connections = o->max_connections;
+	s->net_in = o->max_net_in;
+	s->net_out = o->max_net_out;
 	s->timeout_ns = o->timeout_ns;
 	return 0;
 }

@@ -39,6 +39,12 @@ SETTING(DISK, SIZE, disk_bytes, "limits.disk", "disk-size", 0, "SIZE", 1 << 20, 
 	"bytes that the cell may keep in its own files, such as 100M or 10G")
 SETTING(INODES, COUNT, disk_inodes, "limits.inodes", "disk-inodes", 0, "N", 16, 9e15, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
 	"files that the cell may create")
+SETTING(MAX_CONNECTIONS, COUNT, max_connections, "max_connections", "max-connections", 0, "N", 1, 1000000, S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"connections to and from the outside that the cell may have at the same time")
+SETTING(MAX_NET_IN, SIZE, max_net_in, "max_net_in", "max-net-in", 0, "SIZE", 1, 0, S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"bytes that the cell may receive from the outside while it runs, such as 10G")
+SETTING(MAX_NET_OUT, SIZE, max_net_out, "max_net_out", "max-net-out", 0, "SIZE", 1, 0, S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"bytes that the cell may send to the outside while it runs, such as 500M")
 SETTING(TIMEOUT, TIME, timeout_ns, "timeout", "timeout", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_YAML | S_VARS | S_ZERO,
 	"end the cell after this time, such as 500ms, 10s or 5m; the exit status is 124")
 SETTING(ENV, MAP, env_given, "env", "env", 'e', "K=V", 0, 0, S_WARM | S_YAML | S_VARS | S_HOST,

@@ -145,6 +145,8 @@ struct bootspec {
 	 * own */
 	uint64_t disk_bytes;
 	uint64_t disk_inodes;
+	/* of the network: connections at once, bytes for the cell's whole life; 0: no limit */
+	uint64_t net_connections, net_in, net_out;
 	int64_t timeout_ns; /* 0: none; enforced by viv, shown for completeness */
 	uint32_t nmounts;
 	struct mount_spec mounts[SPEC_MAX_MOUNTS];

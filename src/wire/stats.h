@@ -11,6 +11,9 @@ enum keep_limit {
 	LIMIT_INODES,
 	LIMIT_TASKS,
 	LIMIT_MEMORY,
+	LIMIT_CONNECTIONS,
+	LIMIT_NET_IN,
+	LIMIT_NET_OUT,
 };
 
 /* 0 limits: as much as the host has. */

@@ -219,6 +219,51 @@ no_connections() { # port
 }
 check '1,000 connections at once @r' many
 
+limits() {
+	is "$(py --allow 'tcp.org:7,9,19 tcp' --max-connections 3 -- <<-'END'
+		all = [to(7) for _ in range(3)]
+		print(tried(to, 7))
+		all.pop().close()
+		all.append(to(7))
+		print(all[2].send(b"x"), all[2].recv(1))
+	END
+	)" $'EADDRNOTAVAIL\n1 b\'x\''
+	is "$(py --allow 'tcp.org:9 tcp' --max-net-out 100000 -- <<-'END'
+		s, n = to(9), 0
+		while isinstance(r := tried(s.send, bytes(30000)), int):
+		    n += r
+		print(n, r, tried(to, 9))
+	END
+	)" '100000 EDQUOT EDQUOT'
+	is "$(py --allow 'tcp.org:19 tcp' --max-net-in 100000 -- <<-'END'
+		s, n = to(19), 0
+		while isinstance(r := tried(s.recv, 30000), bytes):
+		    n += len(r)
+		print(n, r)
+	END
+	)" '100000 EDQUOT'
+	is "$(py --allow 'tcp.org:7 udp' --max-connections 2 --max-net-out 2000 -- <<-'END'
+		all = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
+		for u in all:
+		    u.connect((socket.gethostbyname("tcp.org"), 7))
+		print([tried(u.send, bytes(500)) for u in all], [len(u.recv(999)) for u in all[:2]])
+		print(tried(all[0].send, bytes(900)), tried(all[0].send, bytes(900)), tried(all[0].send, bytes(100)))
+	END
+	)" $"[500, 500, 'EADDRNOTAVAIL'] [500, 500]
+900 EDQUOT 100"
+}
+check 'limits of connections and bytes' limits
+limit_event() {
+	own_vivd
+	exits 0 timeout 60 "$VIV" run --detach --name net --allow 'tcp.org:9 tcp' --max-net-out 1000 -- \
+		bash -c 'exec 3<>/dev/tcp/tcp.org/9; head -c 5000 /dev/zero >&3; sleep 100'
+	soon event_is net_out
+}
+event_is() { # limit
+	timeout 20 "$VIV" events --since 0 --no-follow --json 2>/dev/null | grep -q "\"limit\":\"$1\""
+}
+check 'a limit of the network is told as an event' limit_event
+
 # Neither a reader nor a writer that is slow makes anything grow, and a cell that is killed has no connections.
 slow() {
 	local pid used

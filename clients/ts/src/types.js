@@ -43,6 +43,9 @@
  * @property {boolean} [auto_remove] remove the cell and its files when it ends (always so without a name)
  * @property {string} [entrypoint] run this program instead of the image's entry point; empty: none
  * @property {Limits} [limits]
+ * @property {number} [max_connections] connections to and from the outside that the cell may have at the same time
+ * @property {number} [max_net_in] bytes that the cell may receive from the outside while it runs, in bytes
+ * @property {number} [max_net_out] bytes that the cell may send to the outside while it runs, in bytes
  * @property {number} [timeout] end the cell after this time, 10s or 5m; the exit status is 124, in seconds
  * @property {Record<string, string>} [env] set an environment variable; a name alone passes the host's value on
  * @property {string} [workdir] directory that the command starts in (default: the image's, or /)

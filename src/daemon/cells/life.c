@@ -349,11 +349,12 @@ static json_t *process_json(const struct keep_msg *m)
 
 static json_t *limit_json(const struct keep_msg *m)
 {
-	static const char *const names[] = { [LIMIT_OBJECTS] = "objects",
-					     [LIMIT_DISK] = "disk",
-					     [LIMIT_INODES] = "inodes",
-					     [LIMIT_TASKS] = "tasks",
-					     [LIMIT_MEMORY] = "memory" };
+	static const char *const names[] = {
+		[LIMIT_OBJECTS] = "objects", [LIMIT_DISK] = "disk",
+		[LIMIT_INODES] = "inodes",   [LIMIT_TASKS] = "tasks",
+		[LIMIT_MEMORY] = "memory",   [LIMIT_CONNECTIONS] = "connections",
+		[LIMIT_NET_IN] = "net_in",   [LIMIT_NET_OUT] = "net_out"
+	};
 
 	return json_pack("{s:s,s:b,s:o}", "limit",
 			 m->a >= 0 && m->a < (int)ARRAY_LEN(names) ? names[m->a] : "other", "hit",

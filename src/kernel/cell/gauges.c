@@ -8,6 +8,7 @@
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
 #include "kernel/fs/layer/layer.h"
+#include "kernel/net/budget.h"
 #include "kernel/platform/cell.h"
 #include "kernel/task/clock.h"
 #include "kernel/task/proc.h"
@@ -25,6 +26,9 @@ static struct gauge {
 	[LIMIT_INODES] = { .unit = "files of its own" },
 	[LIMIT_TASKS] = { .unit = "processes and threads" },
 	[LIMIT_MEMORY] = { .unit = "bytes of memory" },
+	[LIMIT_CONNECTIONS] = { .unit = "connections" },
+	[LIMIT_NET_IN] = { .unit = "bytes from the network" },
+	[LIMIT_NET_OUT] = { .unit = "bytes to the network" },
 };
 
 static void tell(enum keep_limit what, bool hit, uint64_t used, uint64_t max)
@@ -75,6 +79,18 @@ static void refused_set(enum keep_limit what, uint64_t refused, uint64_t max)
 	tell(what, true, 0, max);
 }
 
+static void network_look(void)
+{
+	const struct net_usage *u = budget_usage();
+
+	gauge_set(LIMIT_CONNECTIONS, u->connections, cell.spec.net_connections);
+	gauge_set(LIMIT_NET_IN, u->in, cell.spec.net_in);
+	gauge_set(LIMIT_NET_OUT, u->out, cell.spec.net_out);
+	refused_set(LIMIT_CONNECTIONS, u->connections_refused, cell.spec.net_connections);
+	refused_set(LIMIT_NET_IN, u->in_refused, cell.spec.net_in);
+	refused_set(LIMIT_NET_OUT, u->out_refused, cell.spec.net_out);
+}
+
 void gauges_look(void)
 {
 	struct layer_usage disk;
@@ -86,4 +102,5 @@ void gauges_look(void)
 	refused_set(LIMIT_DISK, disk.bytes_refused, disk.max_bytes);
 	refused_set(LIMIT_INODES, disk.inodes_refused, disk.max_inodes);
 	refused_set(LIMIT_TASKS, cell.tasks_refused, cell.spec.max_tasks);
+	network_look();
 }

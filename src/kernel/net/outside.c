@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "host/sockopt.h"
+#include "kernel/net/budget.h"
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
@@ -79,6 +80,7 @@ void outside_drop(struct inet_sock *i)
 		return;
 	i->out = NULL;
 	i->s.ops = &tcp_ops;
+	budget_give();
 	gate_forget(&o->call);
 	if (i->abort || (i->s.linger_on && !i->s.linger_secs))
 		socket_abort(o);
@@ -203,14 +205,20 @@ int outside_connect(struct inet_sock *i, struct task *t, const struct ipaddr *ds
 
 	if (!o)
 		return -ENOBUFS;
+	r = budget_take();
+	if (r < 0)
+		goto out_free;
 	gate_connect_fill(&msg, t, dst, port, IPPROTO_TCP);
 	r = gate_ask(&o->call, &outside_gate_ops, &msg);
-	if (r < 0) {
-		obj_free(&outside_type, o);
-		return r;
-	}
+	if (r < 0)
+		goto out_give;
 	outside_give(o, TCPS_SYN_SENT);
 	return 0;
+out_give:
+	budget_give();
+out_free:
+	obj_free(&outside_type, o);
+	return r;
 }
 
 int outside_adopt(struct inet_sock *i, int fd)
@@ -219,6 +227,10 @@ int outside_adopt(struct inet_sock *i, int fd)
 
 	if (!o)
 		return -ENOBUFS;
+	if (budget_take() < 0) {
+		obj_free(&outside_type, o);
+		return -ENOBUFS;
+	}
 	outside_give(o, TCPS_ESTABLISHED);
 	i->connected = true;
 	opened(o, fd);
@@ -264,6 +276,9 @@ static int64_t first_send(struct outside *o, struct uio *u)
 		return 0;
 	if (o->said || !max)
 		return -EAGAIN;
+	max = (size_t)budget_out(max);
+	if (!max)
+		return -EDQUOT;
 	n = uio_take(u, msg.bytes, MIN(u->left, max));
 	if (n <= 0)
 		return -EFAULT;
@@ -277,6 +292,7 @@ static int64_t first_send(struct outside *o, struct uio *u)
 	o->first += (uint32_t)n;
 	o->said = true;
 	o->i->bytes_out += (uint64_t)n;
+	budget_moved(0, (uint64_t)n);
 	return n;
 }
 
@@ -301,9 +317,13 @@ static int64_t outside_send(struct sock *s, struct uio *u, struct sockmsg *m)
 	if (!u->left)
 		return host_send(o->fd, chunk, 0, flags);
 	while (u->left) {
+		uint64_t max = budget_out(MIN(u->left, (uint64_t)CHUNK));
 		const void *at;
-		int64_t n = uio_take_at(u, chunk, MIN(u->left, (uint64_t)CHUNK), &at), sent;
+		int64_t n, sent;
 
+		if (!max)
+			return moved ? moved : -EDQUOT;
+		n = uio_take_at(u, chunk, max, &at);
 		if (n <= 0)
 			return moved ? moved : -EFAULT;
 		sent = host_send(o->fd, at, (size_t)n, flags);
@@ -315,6 +335,7 @@ static int64_t outside_send(struct sock *s, struct uio *u, struct sockmsg *m)
 			return moved ? moved : sent;
 		moved += sent;
 		i->bytes_out += (uint64_t)sent;
+		budget_moved(0, (uint64_t)sent);
 	}
 	return moved;
 }
@@ -336,6 +357,8 @@ static int64_t outside_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 			return -sock_take_err(s);
 		return s->rcv_shut ? 0 : -EAGAIN;
 	}
+	if (n && !(n = (size_t)budget_in(n)))
+		return -EDQUOT;
 	if (n && !(m->flags & MSG_TRUNC))
 		at = uio_room(u, chunk, &n);
 	got = host_recv(o->fd, at, n, MSG_DONTWAIT | (int)(m->flags & MSG_PEEK));
@@ -344,8 +367,10 @@ static int64_t outside_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 	if (got <= 0)
 		return got;
 	m->whole = (uint64_t)got;
-	if (!(m->flags & MSG_PEEK))
+	if (!(m->flags & MSG_PEEK)) {
 		i->bytes_in += (uint64_t)got;
+		budget_moved((uint64_t)got, 0);
+	}
 	if (m->flags & MSG_TRUNC) {
 		u->left -= (uint64_t)got;
 		return got;

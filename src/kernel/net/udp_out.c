@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "host/host.h"
+#include "kernel/net/budget.h"
 #include "kernel/net/gate.h"
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
@@ -72,6 +73,7 @@ static void flow_free(struct flow *f)
 	flow_close(f);
 	list_remove(&f->link);
 	i->nflows--;
+	budget_give();
 	obj_free(&udp_flow_type, f);
 	if (full)
 		waitq_wake(&i->s.q, SOCK_POLL_OUT);
@@ -119,7 +121,7 @@ static void datagram_in(struct flow *f, uint32_t n)
 	/* A connected socket hears its peer only. */
 	if (i->state == TCPS_ESTABLISHED && !is_peer(f))
 		return;
-	pk = packet_new(n);
+	pk = budget_in(n) == n ? packet_new(n) : NULL;
 	if (!pk)
 		return;
 	if (n)
@@ -130,6 +132,7 @@ static void datagram_in(struct flow *f, uint32_t n)
 	pk->to = ipaddr_is_v4(&f->dst) ? ip_cell4 : ip_cell6;
 	pk->stamp = now_real();
 	i->bytes_in += n;
+	budget_moved(n, 0);
 	udp_enqueue(i, pk);
 }
 
@@ -231,9 +234,14 @@ static int flow_find(struct inet_sock *i, struct task *t, const struct ipaddr *d
 	}
 	if (i->nflows == FLOWS_MAX)
 		flow_free(list_first(&i->flows, struct flow, link));
+	r = budget_take();
+	if (r < 0)
+		return r;
 	f = obj_new(&udp_flow_type);
-	if (!f)
+	if (!f) {
+		budget_give();
 		return -ENOBUFS;
+	}
 	f->i = i;
 	f->dst = *dst;
 	f->port = port;
@@ -242,6 +250,7 @@ static int flow_find(struct inet_sock *i, struct task *t, const struct ipaddr *d
 	gate_connect_fill(&msg, t, dst, port, IPPROTO_UDP);
 	r = gate_ask(&f->call, &flow_gate_ops, &msg);
 	if (r < 0) {
+		budget_give();
 		obj_free(&udp_flow_type, f);
 		return r;
 	}
@@ -254,7 +263,7 @@ static int flow_find(struct inet_sock *i, struct task *t, const struct ipaddr *d
 int udp_send_out(struct inet_sock *i, struct task *t, struct packet *pk, const struct ipaddr *dst,
 		 uint16_t port)
 {
-	int r = flow_find(i, t, dst, port);
+	int r = budget_out(pk->len) == pk->len ? flow_find(i, t, dst, port) : -EDQUOT;
 	struct flow *f;
 
 	if (r < 0) {
@@ -265,6 +274,7 @@ int udp_send_out(struct inet_sock *i, struct task *t, struct packet *pk, const s
 		return r;
 	}
 	f = list_last(&i->flows, struct flow, link);
+	budget_moved(0, pk->len);
 	if (f->fd < 0 && f->nwaiting < WAITING_MAX) {
 		list_append(&f->waiting, &pk->link);
 		f->nwaiting++;
