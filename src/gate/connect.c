@@ -579,7 +579,7 @@ static void conn_review(struct conn *c)
 	conn_free(c);
 }
 
-void connect_review(void)
+void connect_review(const struct policy *old)
 {
 	udp_review();
 	for (unsigned i = 0; i < SLOTS; i++) {
@@ -590,6 +590,7 @@ void connect_review(void)
 		list_for_each_safe(c, tmp, &slots[i], link)
 			conn_review(c);
 	}
+	opened_review(old);
 }
 
 /* ---- asking the operator ---- */

@@ -112,8 +112,8 @@ void connect_first(const struct gate_msg *m);
 bool connect_cancel(uint32_t id);
 /* Connects a socket of a's family: 0, -errno. */
 int address_connect(int fd, const struct ip *a, uint16_t port);
-/* The policy has changed: ends connections that it denies. */
-void connect_review(void);
+/* The policy has changed: ends connections that it denies. old: the one before. */
+void connect_review(const struct policy *old);
 
 /* ---- udp.c ---- */
 

@@ -1,4 +1,5 @@
 /* See open.h: a pair of ends, and bytes that go from one to the other through a protocol. */
+#include "gate/control.h"
 #include "gate/open.h"
 
 #include <errno.h>
@@ -304,4 +305,26 @@ bool opened_new(const struct opened_options *x)
 	}
 	alarm_set(&o->again, 0);
 	return true;
+}
+
+void opened_review(const struct policy *old)
+{
+	struct opened *o;
+
+	list_for_each(o, &all, link) {
+		const struct net_question q = { .name = o->is_name ? o->name : NULL,
+						.addr = &o->addr,
+						.port = o->port,
+						.protocol = NET_WEB,
+						.program = o->program };
+		const struct decision d = policy_net(&settings.policy, &q);
+
+		if ((d.verdict == VERDICT_ALLOW && !d.opened) ||
+		    policy_same(old, &settings.policy, &q))
+			continue;
+		gate_deny(0, 0, &q, d.rule,
+			  "the policy has changed: the connection to %s was ended", o->name);
+		opened_abort(o);
+		alarm_set(&o->again, 0); /* frees it */
+	}
 }

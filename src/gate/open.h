@@ -79,6 +79,9 @@ struct opened_options {
 };
 /* False: too many; both descriptors are closed. */
 bool opened_new(const struct opened_options *x);
+/* The policy has changed: ends those whose requests it decides otherwise than old did. What they
+ * carry now, a stream for example, was allowed by other rules. */
+void opened_review(const struct policy *old);
 /* Nothing more is read; what was put for the client is sent, then it ends. */
 void opened_end(struct opened *o);
 /* The client must see that something is missing. */

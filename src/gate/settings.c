@@ -157,7 +157,7 @@ int settings_change(int fd, struct err *e)
 		return -1;
 	}
 	secrets_succeed(settings.secrets, old.secrets);
+	connect_review(&old.policy);
 	settings_fini(&old);
-	connect_review();
 	return 0;
 }

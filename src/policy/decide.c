@@ -62,6 +62,15 @@ static bool range_means(const struct rule *r, const struct ip *a)
 	       r->net.range.prefix >= prefix;
 }
 
+/* But for requests. */
+static bool connection_matches(const struct rule *r, const struct net_question *q)
+{
+	return r->scope == SCOPE_NET && (r->net.protocols & q->protocol) &&
+	       dest_matches(&r->net, q) && port_matches(&r->net, q->port) &&
+	       (!r->net.program || glob_match(r->net.program, q->program)) &&
+	       (r->net.kind != DEST_RANGE || range_means(r, q->addr));
+}
+
 struct decision policy_net(const struct policy *p, const struct net_question *q)
 {
 	struct decision d = { .verdict = VERDICT_DENY };
@@ -69,10 +78,7 @@ struct decision policy_net(const struct policy *p, const struct net_question *q)
 	for (unsigned i = policy_count(p); i-- > 0;) {
 		const struct rule *r = policy_rule(p, i);
 
-		if (r->scope != SCOPE_NET || !(r->net.protocols & q->protocol) ||
-		    !dest_matches(&r->net, q) || !port_matches(&r->net, q->port) ||
-		    (r->net.program && !glob_match(r->net.program, q->program)) ||
-		    (r->net.kind == DEST_RANGE && !range_means(r, q->addr)))
+		if (!connection_matches(r, q))
 			continue;
 		if (asks_for_request(&r->net)) {
 			if (!q->method) {
@@ -88,6 +94,44 @@ struct decision policy_net(const struct policy *p, const struct net_question *q)
 		break;
 	}
 	return d;
+}
+
+/* The next rule before i that has a say in the requests of a connection; *i becomes its number. */
+static const struct rule *rule_before(const struct policy *p, const struct net_question *q,
+				      unsigned *i)
+{
+	while ((*i)-- > 0)
+		if (connection_matches(policy_rule(p, *i), q))
+			return policy_rule(p, *i);
+	*i = 0;
+	return NULL;
+}
+
+static bool requests_equal(const struct rule *a, const struct rule *b)
+{
+	if (a->verdict != b->verdict || a->net.nmethods != b->net.nmethods ||
+	    !a->net.path != !b->net.path || (a->net.path && strcmp(a->net.path, b->net.path)))
+		return false;
+	for (unsigned i = 0; i < a->net.nmethods; i++)
+		if (strcmp(a->net.methods[i], b->net.methods[i]))
+			return false;
+	return true;
+}
+
+bool policy_same(const struct policy *a, const struct policy *b, const struct net_question *q)
+{
+	unsigned i = policy_count(a), k = policy_count(b);
+
+	for (;;) {
+		const struct rule *x = rule_before(a, q, &i), *y = rule_before(b, q, &k);
+
+		if (!x || !y)
+			return x == y;
+		if (!requests_equal(x, y))
+			return false;
+		if (!asks_for_request(&x->net))
+			return true; /* what comes before has no say */
+	}
 }
 
 struct decision policy_name(const struct policy *p, const char *name)

@@ -144,6 +144,8 @@ struct net_question {
 /* Has it a rule about requests? Connections are opened for such rules. */
 bool policy_opens(const struct policy *p);
 struct decision policy_net(const struct policy *p, const struct net_question *q);
+/* Do both say the same to every request of this connection? */
+bool policy_same(const struct policy *a, const struct policy *b, const struct net_question *q);
 /* Is there anything that may be done with a name? Only such names are looked up. */
 struct decision policy_name(const struct policy *p, const char *name);
 /* May a name lead to this address? Addresses that are not public need a rule that lists them; a

@@ -148,7 +148,7 @@ denials() {
 		v events --no-follow --since 0
 		return 1
 	}
-	like "$(v policy denials --json denials | tail -n 1)" '*"type":"cell.denied"*"name":"tcp.org"*"port":9*'
+	like "$(v policy denials --json denials | tail -n 1)" '*"type":"cell.denied"*"name":"tcp.org"*"port":9*"program":"*bash"*'
 	# A flood is counted, not told.
 	v exec denials bash -c 'for i in {1..2000}; do getent hosts "x$i.evil.org"; done; true' >/dev/null 2>&1
 	[[ $(v policy denials denials | grep -c 'evil.org') -lt 200 ]] || { echo 'too many denials are told'; return 1; }
@@ -157,6 +157,13 @@ denials() {
 	soon grep_denials denials 'last.org' || return 1
 	like "$(v policy denials --json denials)" '*"suppressed":*'
 }
+by_program() {
+	own_vivd
+	begin_cell program --allow 'tcp.org:13 tcp program=/usr/bin/python3*' || return 1
+	exits 1 v exec program bash -c 'exec 3<>/dev/tcp/tcp.org/13'
+	is "$(v exec program python3 -c 'import socket; print(socket.create_connection(("tcp.org", 13)).recv(6).decode())')" 'a line'
+}
+check 'rules for programs' by_program
 grep_denials() { v policy denials "$1" | grep "$2" >/dev/null; }
 check 'denials are events, and a flood of them is counted' denials
 
@@ -192,7 +199,7 @@ learnt() {
 learnt_requests() {
 	own_vivd
 	begin_cell requests --allow 'good.org GET,POST /who' --allow 'good.org GET /large*' --allow other.org:80 || return 1
-	is "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/who | cut -d' ' -f 1)" good.org
+	is "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
 	is "$(get requests http://other.org/who | cut -d' ' -f 1)" other.org
 	like "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/other)" '*denied*'
 	soon learnt_these || { v policy learn requests; return 1; }
@@ -200,6 +207,13 @@ learnt_requests() {
 	# Narrower rules count for connections that are open, and for the next request.
 	v policy add requests deny net good.org GET /who || return 1
 	like "$(get requests --cacert /etc/ssl/certs/ca-certificates.crt https://good.org/who)" '*denied*'
+	# A stream that is open ends when the rules of its host change, and only then.
+	v exec -d requests bash -c 'exec 3<>/dev/tcp/other.org/80; printf "GET /who HTTP/1.1\r\nHost: other.org\r\n\r\n" >&3; touch /begun; cat <&3 >/dev/null; touch /ended' >/dev/null
+	soon v exec requests test -e /begun && pause_for 0.5
+	v policy add requests allow net six.org && pause_for 0.5
+	exits 1 v exec requests test -e /ended
+	v policy add requests deny net other.org || return 1
+	soon v exec requests test -e /ended || return 1
 	# A cell that was started without such rules has no CA.
 	begin_cell noca --allow good.org || return 1
 	exits 5 v policy add noca allow net good.org GET /x
