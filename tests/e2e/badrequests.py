@@ -16,7 +16,8 @@ METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "BREW", "
 PATHS = ["/", "/v1", "/v1/version", "/v1/tokens", "/v1/tokens/x", "/v1/cells", "/v1/cells/x", "/v1/cells/x/exec", "/v1/cells/x/files",
          "/v1/cells/x/logs", "/v1/events?follow=0", "/v1/events?follow=0&since=%ff", "/v1/cells?label=%00", "/metrics", "//", "/v1//cells",
          "/v1/tokens/%2e%2e%2f", "/" + "a" * 5000, "/v1/cells/%", "/v1/cells/%c0%80", "*", "http://x/v1/version", "/v1/tokens?x=y&&=&a=b=c",
-         "/v1/volumes", "/v1/images", "/v1/volumes/%0a", "/v1/cells/x/snapshots", "/v1/cells/" + "a/" * 40]
+         "/v1/volumes", "/v1/images", "/v1/volumes/%0a", "/v1/cells/x/snapshots", "/v1/cells/" + "a/" * 40,
+         "/v1/cells/x/policy", "/v1/cells/x/policy/check", "/v1/cells/x/policy/learn"]
 VERSIONS = ["HTTP/1.1", "HTTP/1.0", "HTTP/2.0", "HTTP/9.9", "HTTP", "", "HTTP/1.1 x"]
 HEADERS = ["Host: x", "Host:", "Content-Length: 5", "Content-Length: -1", "Content-Length: 99999999999999999999", "Content-Length: 1048577",
            "Content-Length: x", "Transfer-Encoding: chunked", "Transfer-Encoding: gzip", "Authorization: Bearer x", "Authorization: Basic eA==",
@@ -28,6 +29,7 @@ HEADERS = ["Host: x", "Host:", "Content-Length: 5", "Content-Length: -1", "Conte
 BODIES = [b"", b"{}", b"{", b"[]", b"null", b"\"x\"", b"{\"scope\":\"read\"}", b"{\"scope\":\"read\",\"scope\":\"admin\"}", b"[" * 3000,
           b"{\"a\":" * 3000, b"\xff\xfe", b"{\"scope\":\"\\ud800\"}", b"{\"name\":\"\\u0000\",\"scope\":\"read\"}", b"1e999", b"{\"expires_in\":1e400}",
           b"{\"image\":\"host\",\"command\":[1]}", b"{\"name\":\"../x\"}", b"{\"labels\":{\"a\":1}}", b"{\"limits\":{\"memory\":-1}}", b"x" * 2000000,
+          b"{\"rules\":[\"allow net *\"]}", b"{\"rules\":\"use open\"}", b"{\"connect\":\"https://[::1\"}", b"{\"policy\":[\"allow net x\\ny\"]}",
           b"{\"argv\":[]}", b"{\"argv\":[\"\\u0000\"]}", b"5\r\nhello\r\n0\r\n\r\n", b"ffffffffffffffff\r\n", b"-1\r\nx\r\n", b"{\"scope\":\"read\",\"expires_in\":1e308}"]
 
 

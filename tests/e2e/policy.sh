@@ -167,6 +167,12 @@ check 'rules for programs' by_program
 grep_denials() { v policy denials "$1" | grep "$2" >/dev/null; }
 check 'denials are events, and a flood of them is counted' denials
 
+datagram='import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(10)
+s.connect(("tcp.org", 7))
+s.send(b"ping")
+print(s.recv(9).decode())'
 learnt() {
 	own_vivd
 	local p
@@ -175,17 +181,19 @@ learnt() {
 	get audit https://other.org/who >/dev/null || return 1
 	v exec audit bash -c 'exec 3<>/dev/tcp/tcp.org/13; cat <&3' >/dev/null || return 1
 	v exec audit getent hosts same.org >/dev/null || return 1
+	is "$(v exec audit python3 -c "$datagram")" ping
 	# What is not public is not let through.
 	exits 6 get audit -k https://private.org/who
 	exits 7 get audit -k https://169.254.169.254/
-	learnt_has 3 || soon learnt_has 3
+	soon learnt_has 4
 	p=$(v policy learn audit)
-	is "$p" $'allow net good.org:443\nallow net other.org:443\nallow net tcp.org:13 tcp\n# looked up, but never connected to: same.org'
+	is "$p" $'allow net good.org:443\nallow net other.org:443\nallow net tcp.org:13 tcp\nallow net tcp.org:7 udp\n# looked up, but never connected to: same.org'
 	# With it, the same works, and nothing else.
 	printf '%s\n' "$p" | v policy set audit - || return 1
 	is "$(get audit https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
 	is "$(get audit https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
 	is "$(v exec audit bash -c 'exec 3<>/dev/tcp/tcp.org/13; cat <&3')" $'a line\r'
+	is "$(v exec audit python3 -c "$datagram")" ping
 	exits 7 get audit http://good.org:8080/
 	exits 6 get audit https://six.org/who
 	exits 1 v exec audit bash -c 'exec 3<>/dev/tcp/tcp.org/7'
