@@ -1,6 +1,6 @@
 /* The file systems with content: layer above the host image, tmpfs, hostdir, memfd, at the level of
  * inode operations. */
-/* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/host/file.c src/host/epoll.c src/host/sys.c src/host/procmem.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/etc.c src/kernel/fs/image/trust.c src/base/sha1.c src/kernel/fs/image/fdcache.c src/kernel/fs/image/hostimage.c src/kernel/fs/layer/ src/kernel/fs/hostdir/ src/kernel/vfs/notify.c src/kernel/vfs/upcalls.c src/kernel/platform/loop.c src/kernel/fs/memfd/memfd.c */
+/* objects: src/base/arena.c src/base/program.c src/base/crc32c.c src/base/log.c src/host/file.c src/host/epoll.c src/host/sys.c src/host/procmem.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/vfs/inode.c src/kernel/vfs/hostfile.c src/kernel/fs/image/etc.c src/kernel/fs/image/trust.c src/base/sha1.c src/base/base64.c src/kernel/fs/image/fdcache.c src/kernel/fs/image/hostimage.c src/kernel/fs/layer/ src/kernel/fs/hostdir/ src/kernel/vfs/notify.c src/kernel/vfs/upcalls.c src/kernel/platform/loop.c src/kernel/fs/memfd/memfd.c */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
