@@ -264,6 +264,18 @@ event_is() { # limit
 }
 check 'a limit of the network is told as an event' limit_event
 
+storm() {
+	local rule
+	# The second one holds connections, and then refuses them.
+	for rule in '93.184.216.36:* any' 'tcp.org:4000-4009'; do
+		is "$(LIMIT=100 viv --quiet --allow "$rule" --mount "$P/outside_storm:/storm:ro" -- \
+			sh -c "getent hosts tcp.org >/dev/null; exec /storm 93.184.216.36 3 $RANDOM" 2>&1)" \
+			"$([[ $rule != *any ]] || echo still)"
+		soon no_connections 4000
+	done
+}
+check 'odd uses of sockets, by many at once' storm
+
 # Neither a reader nor a writer that is slow makes anything grow, and a cell that is killed has no connections.
 slow() {
 	local pid used

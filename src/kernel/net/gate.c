@@ -20,7 +20,9 @@
 
 #define SLOTS 1024
 #define BATCH 16
-#define KEPT_MAX 4096
+#define KEPT_MAX 4096 /* messages that wait; more is asked for only below it */
+/* ... and room for the end of every call, which the gate must hear of. */
+#define KEPT_ALL (KEPT_MAX + 28672)
 
 /* A message that waits for the gate. */
 struct kept {
@@ -28,12 +30,12 @@ struct kept {
 	uint32_t n; /* bytes */
 	char *m; /* a blob */
 };
-OBJ_TYPE(gate_kept_type, struct kept, KEPT_MAX);
+OBJ_TYPE(gate_kept_type, struct kept, KEPT_ALL);
 
 static struct list calls[SLOTS];
 static struct list kept = LIST_INIT(kept);
 static struct hostwatch watch;
-static uint32_t last_id;
+static uint32_t last_id, nkept;
 static struct gate_msg in;
 
 static void gate_ready(struct hostwatch *w, uint32_t events);
@@ -74,6 +76,7 @@ static void call_end(struct gate_call *c)
 static void kept_drop(struct kept *k)
 {
 	list_remove(&k->link);
+	nkept--;
 	blob_free(k->m, k->n);
 	obj_free(&gate_kept_type, k);
 }
@@ -118,6 +121,8 @@ static int message_send(const struct gate_msg *m)
 
 	if (list_is_empty(&kept) && send_now(m, n) != -EAGAIN)
 		return 0; /* what cannot be sent is lost with its gate */
+	if (nkept >= KEPT_MAX && m->type != GATE_CANCEL)
+		return -ENOBUFS;
 	k = obj_new(&gate_kept_type);
 	if (!k)
 		return -ENOBUFS;
@@ -130,6 +135,7 @@ static int message_send(const struct gate_msg *m)
 	memcpy(k->m, m, n);
 	list_init(&k->link);
 	list_append(&kept, &k->link);
+	nkept++;
 	watch_arm();
 	return 0;
 }
@@ -173,6 +179,24 @@ int gate_more(struct gate_call *c, struct gate_msg *m)
 	return c->id ? message_send(m) : -ENOBUFS;
 }
 
+/* A request that the gate has not got yet: true, it never will. */
+static bool kept_forget(uint32_t id)
+{
+	struct kept *k;
+
+	for (struct list *l = kept.prev; l != &kept; l = l->prev) {
+		const struct gate_msg *m;
+
+		k = list_entry(l, struct kept, link);
+		m = (const void *)k->m;
+		if (m->id != id || (m->type != GATE_CONNECT && m->type != GATE_DNS))
+			continue;
+		kept_drop(k);
+		return true;
+	}
+	return false;
+}
+
 void gate_forget(struct gate_call *c)
 {
 	struct gate_msg m = { .type = GATE_CANCEL, .id = c->id };
@@ -180,7 +204,8 @@ void gate_forget(struct gate_call *c)
 	if (!c->id)
 		return;
 	call_end(c);
-	(void)!message_send(&m); /* else it goes on for nobody */
+	if (!kept_forget(m.id))
+		(void)!message_send(&m); /* else it goes on for nobody */
 }
 
 /* ---- receiving ---- */
