@@ -156,7 +156,8 @@ def large():
     time.sleep(3)
     rss = int(re.search(r"VmHWM:\s+(\d+)", open("/proc/%d/status" % pid).read())[1])
     print("vivd: %d KiB" % rss)
-    assert rss < 150000, rss
+    # A sanitized program keeps what was freed for a while: 256 MiB of it.
+    assert rss < (600000 if "libasan" in open("/proc/%d/maps" % pid).read() else 60000), rss
 
 
 def streams():
