@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -286,6 +286,7 @@ static int daemon_run(const struct options *o, int ready)
 {
 	struct daemon *d = &the_daemon;
 	struct err e = { 0 };
+	struct rlimit core;
 	sigset_t none;
 
 	/* A program that starts vivd may block signals itself: viv does while it stays with a
@@ -294,8 +295,12 @@ static int daemon_run(const struct options *o, int ready)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	limit_files_raise(0);
-	/* Values of secrets pass through it. */
-	prctl(PR_SET_DUMPABLE, 0);
+	/* Values of secrets pass through it: no core, in a file (a byte is too few) or for a
+	 * program (to which Linux gives none when the limit is 1). */
+	if (getrlimit(RLIMIT_CORE, &core) == 0) {
+		core.rlim_cur = MIN(core.rlim_max, (rlim_t)1);
+		setrlimit(RLIMIT_CORE, &core);
+	}
 	d->lock = -1;
 	if (daemon_start(d, o, &e) < 0) {
 		int status = failed(o, &e);

@@ -173,7 +173,12 @@ void secret_put(struct request *r)
 		explicit_bzero(r->body.p, r->body.len);
 	if (!o)
 		return;
-	if (put(r, o, &is_new, &s, &e) < 0) {
+	/* What reads files of the host and runs its programs is for who can do that anyway. */
+	if ((json_object_get(o, "file") || json_object_get(o, "command")) && !request_is_owner(r)) {
+		reply_error(r, ERR_FORBIDDEN,
+			    "only vivd's own user, on its socket, can name a 'file' or a "
+			    "'command'" REMEDY "send a 'value'");
+	} else if (put(r, o, &is_new, &s, &e) < 0) {
 		reply_err(r, &e);
 	} else {
 		event_add(r->d, is_new ? "secret.created" : "secret.changed", NULL,

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 
 #define SECRETS_MOST 64
 #define TEXT_MOST (1u << 20)
+#define POLL_S 5
 
 static struct secret_line {
 	const char *name; /* as the options have it */
@@ -36,6 +38,36 @@ static struct source reader = { .fd = -1 }; /* the pidfd of a vivd that reads ag
 static pid_t reader_pid;
 static int reader_out = -1;
 static bool again; /* there was another change meanwhile */
+static char store[4096]; /* the directory of secrets */
+static struct timespec seen; /* when it had changed last */
+static bool polled; /* it is not watched, but looked at */
+
+/* ---- the directory ---- */
+
+/* Where it is, as client/paths.h and vivd have it. */
+static void store_find(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (state && *state == '/')
+		snprintf(store, sizeof(store), "%s/vivarium/secrets", state);
+	else if (home && *home == '/')
+		snprintf(store, sizeof(store), "%s/.local/state/vivarium/secrets", home);
+	else
+		snprintf(store, sizeof(store), "/var/lib/vivarium/state/secrets");
+}
+
+/* Since the last time that this was asked. */
+static bool store_has_changed(void)
+{
+	struct stat st = { 0 };
+	bool changed;
+
+	(void)stat(store, &st);
+	changed = st.st_mtim.tv_sec != seen.tv_sec || st.st_mtim.tv_nsec != seen.tv_nsec;
+	seen = st.st_mtim;
+	return changed;
+}
 
 /* ---- the program that reads them ---- */
 
@@ -192,6 +224,8 @@ int secrets_read(struct run_options *o, struct err *e)
 	if (!count || o->visit || o->tell.mode != MODE_RUN)
 		return 0;
 	(void)setrlimit(RLIMIT_CORE, &no_core);
+	store_find();
+	(void)store_has_changed();
 	pid = reader_start(false, &out, e);
 	if (pid < 0)
 		return -1;
@@ -263,6 +297,7 @@ static void reader_ended(struct source *s, uint32_t events)
 		reader_begin();
 }
 
+/* By inotify: there is a change. By the clock: there may be one. */
 static void changes_ready(struct source *s, uint32_t events)
 {
 	char buf[4096];
@@ -270,27 +305,40 @@ static void changes_ready(struct source *s, uint32_t events)
 	(void)events;
 	while (read(s->fd, buf, sizeof(buf)) > 0)
 		;
-	reader_begin();
+	if (!polled || store_has_changed())
+		reader_begin();
+}
+
+/* A host gives a user few of inotify; without one the store is looked at from time to time. */
+static int changes_open(void)
+{
+	struct itimerspec every = { .it_value.tv_sec = POLL_S, .it_interval.tv_sec = POLL_S };
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (fd >= 0 && inotify_add_watch(fd, store, IN_MOVED_TO | IN_DELETE) >= 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	polled = true;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd >= 0)
+		(void)timerfd_settime(fd, 0, &every, NULL);
+	return fd;
 }
 
 void secrets_follow(void)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	char path[4096];
 	int fd;
 
 	if (!secrets_are_there())
 		return;
-	/* As client/paths.h has it. */
-	if (state && *state == '/')
-		snprintf(path, sizeof(path), "%s/vivarium/secrets", state);
-	else if (home && *home == '/')
-		snprintf(path, sizeof(path), "%s/.local/state/vivarium/secrets", home);
-	else
-		snprintf(path, sizeof(path), "/var/lib/vivarium/state/secrets");
-	(void)mkdir(path, 0700); /* of a cell whose only secrets are of the environment */
-	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (fd >= 0 && (inotify_add_watch(fd, path, IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE) < 0 ||
-			source_add(&changes, fd, EPOLLIN, changes_ready) < 0))
-		close(fd);
+	fd = changes_open();
+	if (fd < 0 || source_add(&changes, fd, EPOLLIN, changes_ready) < 0) {
+		if (fd >= 0)
+			close(fd);
+		text_tell(false, "changes of secrets will not reach this cell", 64);
+	}
+	/* Since they were read. */
+	if (store_has_changed())
+		reader_begin();
 }

@@ -273,7 +273,9 @@ no_cores() {
 	v start c
 	v exec c -- curl -sS https://good.org:8443/ >out
 	p=$(descendants | awk '$2 ~ /viv-keeper/ { print $1 }')
-	like "$(grep '^Max core file size ' "/proc/$p/limits")" 'Max core file size *1 * 1 *bytes*'
+	for p in $p $(descendants | awk '$2 ~ /vivd$/ { print $1 }'); do
+		like "$(grep '^Max core file size ' "/proc/$p/limits")" 'Max core file size *1 *bytes*'
+	done
 	exits 2 "${VIV%/*}/vivd" --secrets KEY
 	[[ ! -s out ]]
 	"${VIV%/*}/vivd" --secrets KEY >file 2>/dev/null && return 1
