@@ -40,7 +40,8 @@ static bool fields_fill(struct exchange *x, struct head *h, struct refusal *r)
 bool exchange_request(struct exchange *x, struct opened *o, struct head *h, bool has_body,
 		      struct refusal *r)
 {
-	const char *accept;
+	static const char *const dropped[] = { "accept-encoding", "range", "if-range",
+					       "sec-websocket-extensions" };
 
 	if (!request_check(o, h, r))
 		return false;
@@ -51,10 +52,10 @@ bool exchange_request(struct exchange *x, struct opened *o, struct head *h, bool
 		return false;
 	x->guarded = secret_site_guards(&x->site);
 	if (x->guarded) {
-		accept = secret_accept_encoding(head_find(h, "range", NULL) != NULL);
-		head_remove(h, "accept-encoding");
-		head_remove(h, "sec-websocket-extensions");
-		(void)!head_add(h, "accept-encoding", 15, accept, strlen(accept));
+		for (unsigned i = 0; i < ARRAY_LEN(dropped); i++)
+			head_remove(h, dropped[i]);
+		(void)!head_add(h, "accept-encoding", 15, SECRET_ACCEPT_ENCODING,
+				strlen(SECRET_ACCEPT_ENCODING));
 	}
 	if (has_body && secret_site_in_body(&x->site)) {
 		x->up.filter = secret_body_new(&x->site, head_find(h, "content-type", NULL));

@@ -9,11 +9,11 @@
  * secret_header() are called for the target and each header of a request; a result of -1 is a
  * request that must not be sent, and is answered with 403 and the error.
  *
- * If secret_site_guards(): Accept-Encoding becomes secret_accept_encoding(), and
- * Sec-WebSocket-Extensions is dropped. Of the response, each header, trailer and the reason go
- * through scrub_text(), and the body through scrub_new(), scrub_step() and scrub_free();
- * Content-Encoding and Content-Length are dropped. After an upgrade, what the server sends goes
- * through a scrub with SCRUB_MASK.
+ * If secret_site_guards(): Accept-Encoding becomes SECRET_ACCEPT_ENCODING; Range is dropped, as two
+ * halves of a value are not found; so is Sec-WebSocket-Extensions. Of the response, each header,
+ * trailer and the reason go through scrub_text(), and the body through scrub_new(), scrub_step()
+ * and scrub_free(); Content-Encoding and Content-Length are dropped. After an upgrade, what the
+ * server sends goes through a scrub with SCRUB_MASK.
  *
  * If secret_site_in_body(): the request's body goes through secret_body_new() likewise, and its
  * Content-Length is dropped.
@@ -123,11 +123,8 @@ int must_check secret_target(const struct secret_site *site, const char *target,
 			     struct buf *to, struct err *e);
 int must_check secret_header(const struct secret_site *site, const char *name, size_t nname,
 			     const char *value, size_t n, struct buf *to, struct err *e);
-/* What is asked for instead of what the client accepts. range: the request has a Range. */
-static inline const char *secret_accept_encoding(bool range)
-{
-	return range ? "identity" : "gzip";
-}
+/* What is asked for instead of what the client accepts. */
+#define SECRET_ACCEPT_ENCODING "gzip"
 
 /* ---- what comes back (scrub.c, scrubstream.c) ---- */
 

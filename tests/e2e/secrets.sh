@@ -66,6 +66,10 @@ echoes() {
 	for path in plain json url base64 hex gzip deflate br split chunked chunked-gzip close header redirect reason early events query; do
 		[[ $(sed -n "/^= $path\$/,/^= /p" out) == *"$holder"* ]] || { echo "$path does not have the placeholder"; return 1; }
 	done
+	# Two halves would not be found: there are none.
+	cell -- sh -c 'curl -sS -r 0-9 -H "x-api-key: $KEY" https://good.org:8443/plain' >out
+	is "$(<out)" "$holder"
+	! grep -qai '^range:' "$seen" || { echo 'a part was asked for'; return 1; }
 	# Nobody can look into these.
 	# shellcheck disable=SC2016
 	cell -- sh -c 'for p in zstd twice; do curl -sS -H "x-api-key: $KEY" https://good.org:8443/$p -w " %{http_code}\n"; done' >out
