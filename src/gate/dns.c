@@ -335,39 +335,127 @@ static bool service_read(const uint8_t *p, size_t n, struct dns_record *ret)
 	return service_params(p + 3, n - 3, ret);
 }
 
-unsigned dns_services_read(const uint8_t *p, size_t n, uint16_t type, struct dns_record *ret,
-			   uint32_t *ret_ttl)
+/* ---- records as servers send them ---- */
+
+/* A name of a message, which may lead back to earlier ones, without that: into out, of room bytes.
+ * Returns how many bytes of the message it takes at its place; 0: it is broken. */
+static size_t name_copy(const uint8_t *p, size_t n, size_t at, uint8_t *out, size_t room,
+			size_t *ret_len)
 {
-	unsigned questions, records, count = 0;
-	const uint8_t *end = p + n;
+	size_t used = 0, len = 0, back = at;
 
-	if (n < HEAD || !(get16(p + 2) & FLAG_QR) || (get16(p + 2) & 15))
-		return 0;
-	questions = get16(p + 4);
-	records = get16(p + 6);
-	p += HEAD;
-	while (questions--) {
-		size_t name = name_skip(p, (size_t)(end - p));
+	for (;;) {
+		size_t label;
 
-		if (!name || (size_t)(end - p) - name < 4)
+		if (at >= n)
 			return 0;
-		p += name + 4;
+		label = p[at];
+		if (label >= 0xc0) {
+			size_t to;
+
+			if (n - at < 2)
+				return 0;
+			to = get16(p + at) & 0x3fffu;
+			used = used ? used : at + 2;
+			/* Always further back, so that it ends. */
+			if (to >= back)
+				return 0;
+			at = back = to;
+			continue;
+		}
+		if (label > 63 || label + 1 > n - at || len + label + 1 > MIN(room, (size_t)255))
+			return 0;
+		memcpy(out + len, p + at, label + 1);
+		len += label + 1;
+		at += label + 1;
+		if (!label)
+			break;
+	}
+	*ret_len = len;
+	return used ? used : at;
+}
+
+/* How the data of a type looks: bytes, names, bytes; the rest of the types has bytes alone. */
+static const struct shape {
+	uint16_t type;
+	uint8_t before, names, after;
+} shapes[] = {
+	{ DNS_NS, 0, 1, 0 }, { DNS_SOA, 0, 2, 20 }, { DNS_MX, 2, 1, 0 }, { DNS_SRV, 6, 1, 0 }
+};
+
+/* The data of len bytes at p[at]. */
+static bool data_copy(const uint8_t *p, size_t at, size_t len, uint16_t type,
+		      struct dns_record *ret)
+{
+	const struct shape *s = NULL;
+	size_t end = at + len;
+
+	for (unsigned i = 0; i < ARRAY_LEN(shapes); i++)
+		if (shapes[i].type == type)
+			s = &shapes[i];
+	if (!s) {
+		if (!len || len > sizeof(ret->data))
+			return false;
+		memcpy(ret->data, p + at, len);
+		ret->len = (uint16_t)len;
+		return true;
+	}
+	if (len < s->before)
+		return false;
+	memcpy(ret->data, p + at, s->before);
+	ret->len = s->before;
+	at += s->before;
+	for (unsigned i = 0; i < s->names; i++) {
+		size_t n;
+
+		at = name_copy(p, end, at, ret->data + ret->len, sizeof(ret->data) - ret->len, &n);
+		if (!at)
+			return false;
+		ret->len = (uint16_t)(ret->len + n);
+	}
+	if (end - at != s->after || ret->len + s->after > (int)sizeof(ret->data))
+		return false;
+	memcpy(ret->data + ret->len, p + at, s->after);
+	ret->len = (uint16_t)(ret->len + s->after);
+	return true;
+}
+
+unsigned dns_records_read(const uint8_t *msg, size_t n, uint16_t type, struct dns_record *ret,
+			  uint32_t *ret_ttl)
+{
+	bool services = type == DNS_HTTPS || type == DNS_SVCB;
+	unsigned questions, records, count = 0;
+	size_t at = HEAD;
+
+	if (n < HEAD || !(get16(msg + 2) & FLAG_QR) || (get16(msg + 2) & 15))
+		return 0;
+	questions = get16(msg + 4);
+	records = get16(msg + 6);
+	while (questions--) {
+		size_t name = name_skip(msg + at, n - at);
+
+		if (!name || n - at - name < 4)
+			return 0;
+		at += name + 4;
 	}
 	while (records-- && count < DNS_RECORDS_MAX) {
-		size_t name = name_skip(p, (size_t)(end - p)), len;
+		size_t name = name_skip(msg + at, n - at), len;
+		const uint8_t *p;
 
-		if (!name || (size_t)(end - p) - name < 10)
+		if (!name || n - at - name < 10)
 			break;
-		p += name;
+		p = msg + at + name;
 		len = get16(p + 8);
-		if (len > (size_t)(end - p) - 10)
+		at += name + 10;
+		if (len > n - at)
 			break;
 		if (get16(p) == type && get16(p + 2) == CLASS_IN &&
-		    service_read(p + 10, len, &ret[count])) {
+		    (services ? service_read(p + 10, len, &ret[count])
+			      : data_copy(msg, at, len, type, &ret[count]))) {
 			*ret_ttl = MIN(*ret_ttl, (uint32_t)get16(p + 4) << 16 | get16(p + 6));
 			count++;
 		}
-		p += 10 + len;
+		at += len;
 	}
 	return count;
 }

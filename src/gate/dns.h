@@ -12,14 +12,18 @@
 #define DNS_NAME_MAX 254
 #define DNS_QUERY_MAX 4096
 #define DNS_UDP_MAX 512 /* without EDNS */
-#define DNS_ANSWER_MAX 8192
+#define DNS_ANSWER_MAX 16384 /* as much as a message to the kernel holds */
 #define DNS_ADDRS_MAX 32
 
 #define DNS_A 1
+#define DNS_NS 2
 #define DNS_CNAME 5
 #define DNS_SOA 6
 #define DNS_PTR 12
+#define DNS_MX 15
+#define DNS_TXT 16
 #define DNS_AAAA 28
+#define DNS_SRV 33
 #define DNS_OPT 41
 #define DNS_SVCB 64
 #define DNS_HTTPS 65
@@ -50,7 +54,7 @@ struct dns_query {
 int dns_query_read(const uint8_t *p, size_t n, struct dns_query *ret);
 
 /* The data of a record that is not an address. */
-#define DNS_DATA_MAX 260
+#define DNS_DATA_MAX 1024
 #define DNS_RECORDS_MAX 16
 struct dns_record {
 	uint16_t len;
@@ -78,12 +82,13 @@ bool dns_reverse_read(const char *name, struct ip *ret);
 /* A record with a host's name as its data, for PTR. name: as struct dns_query has it. */
 void dns_name_write(const char *name, struct dns_record *ret);
 
-/* What a server answered to a question for HTTPS or SVCB records (RFC 9460), as the cell may see
- * it: how many of ret were filled, at most DNS_RECORDS_MAX. Kept are records for the name itself,
- * and of their parameters alpn (without h3, which needs datagrams), no-default-alpn and port. Keys
- * for hiding the name and addresses that are bound to no name are left out. */
-unsigned dns_services_read(const uint8_t *p, size_t n, uint16_t type, struct dns_record *ret,
-			   uint32_t *ret_ttl);
+/* What a server answered to a question for records of a type, as the cell may see it: how many of
+ * ret were filled, at most DNS_RECORDS_MAX. Names in them are whole. Of HTTPS and SVCB records
+ * (RFC 9460), those for the name itself are kept, and of their parameters alpn (without h3, which
+ * needs datagrams), no-default-alpn and port: keys for hiding the name and addresses that are bound
+ * to no name are left out. */
+unsigned dns_records_read(const uint8_t *msg, size_t n, uint16_t type, struct dns_record *ret,
+			  uint32_t *ret_ttl);
 
 /* A message in a stream, behind its length: how long it is with that; 0: more is needed; -1: it is
  * longer than a question can be. */

@@ -4,7 +4,8 @@
  *
  *   A, AAAA      the address; if there is none of that family, no data
  *   PTR          the name that an address stands for; nobody is asked
- *   HTTPS, SVCB  what dns_services_read() leaves of them
+ *   HTTPS, SVCB  what dns_records_read() leaves of them
+ *   MX, TXT ...  where a rule says so with dns=
  *   others       no data, with the reason as an extended error
  *
  * A name that a rule with a wildcard matches can be anything that the cell wants to say to the
@@ -149,14 +150,14 @@ static void question_reverse(struct question *x)
 	question_end(x, &a);
 }
 
-static void question_services(void *arg, const uint8_t *p, size_t n)
+static void question_records(void *arg, const uint8_t *p, size_t n)
 {
 	static struct dns_record records[DNS_RECORDS_MAX];
 	struct question *x = arg;
 	struct dns_answer a = { .records = records, .ttl = 60 };
 
 	if (p)
-		a.n = dns_services_read(p, n, x->q.type, records, &a.ttl);
+		a.n = dns_records_read(p, n, x->q.type, records, &a.ttl);
 	question_end(x, &a);
 }
 
@@ -245,9 +246,13 @@ static void question_begin(struct question *x)
 		return;
 	}
 	if (!addrs && x->q.type != DNS_HTTPS && x->q.type != DNS_SVCB) {
-		question_refuse(x, DNS_OK, DNS_EDE_FILTERED,
-				"%s: only addresses and HTTPS records can be asked for", x->q.name);
-		return;
+		if (policy_dns(&settings.policy, x->q.name, x->q.type).verdict != VERDICT_ALLOW) {
+			question_refuse(x, DNS_OK, DNS_EDE_FILTERED,
+					"no rule allows records of type %u of %s; a rule for some "
+					"says dns=, such as 'allow net %s dns=TXT'",
+					x->q.type, x->q.name, x->q.name);
+			return;
+		}
 	}
 	if (d.verdict == VERDICT_ASK) {
 		question_asked(x);
@@ -262,7 +267,7 @@ static void question_begin(struct question *x)
 	}
 	if (addrs ? !lookup_new(x->q.name, x->q.type == DNS_A, x->q.type == DNS_AAAA,
 				question_found, x)
-		  : !lookup_raw(x->q.name, x->q.type, question_services, x))
+		  : !lookup_raw(x->q.name, x->q.type, question_records, x))
 		question_refuse(x, DNS_SERVFAIL, DNS_EDE_NO_REACHABLE,
 				"too many questions at once");
 }

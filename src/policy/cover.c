@@ -86,6 +86,8 @@ bool rule_covers(const struct rule *a, const struct rule *b)
 	    (a->net.range.prefix != b->net.range.prefix ||
 	     (b->verdict == VERDICT_DENY && a->net.range.prefix < 128)))
 		return false;
+	if (a->verdict != VERDICT_DENY && (b->net.dns & ~a->net.dns))
+		return false;
 	return (b->net.protocols & ~a->net.protocols) == 0 && dest_covers(&a->net, &b->net) &&
 	       ports_cover(&a->net, &b->net) && methods_cover(&a->net, &b->net) &&
 	       (!a->net.path || (b->net.path && glob_covers(a->net.path, b->net.path))) &&

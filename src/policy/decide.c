@@ -134,26 +134,44 @@ bool policy_same(const struct policy *a, const struct policy *b, const struct ne
 	}
 }
 
-struct decision policy_name(const struct policy *p, const char *name)
+/* Is it about all that can be done with the names that it matches? */
+static bool is_whole(const struct net_rule *n)
+{
+	return n->ports[0].from <= 1 && n->ports[0].to == UINT16_MAX && !n->program &&
+	       !asks_for_request(n) && n->protocols == NET_ALL;
+}
+
+/* types: 0, or a rule that allows must have them. */
+static struct decision name_decide(const struct policy *p, const char *name, unsigned types)
 {
 	struct net_question q = { .name = name };
 	struct decision d = { .verdict = VERDICT_DENY };
 
 	for (unsigned i = policy_count(p); i-- > 0;) {
 		const struct rule *r = policy_rule(p, i);
-		const struct net_rule *n = &r->net;
-		bool whole = n->ports[0].from <= 1 && n->ports[0].to == UINT16_MAX && !n->program &&
-			     !asks_for_request(n) && n->protocols == NET_ALL;
 
 		/* A rule that denies a part of it leaves the rest to those before it. */
-		if (r->scope != SCOPE_NET || !dest_matches(n, &q) ||
-		    (r->verdict == VERDICT_DENY && !whole))
+		if (r->scope != SCOPE_NET || !dest_matches(&r->net, &q) ||
+		    (r->verdict == VERDICT_DENY ? !is_whole(&r->net)
+						: (r->net.dns & types) != types))
 			continue;
 		d.verdict = r->verdict;
 		d.rule = r;
 		break;
 	}
 	return d;
+}
+
+struct decision policy_name(const struct policy *p, const char *name)
+{
+	return name_decide(p, name, 0);
+}
+
+struct decision policy_dns(const struct policy *p, const char *name, uint16_t type)
+{
+	unsigned bit = dns_type_bit(type);
+
+	return bit ? name_decide(p, name, bit) : (struct decision){ .verdict = VERDICT_DENY };
 }
 
 struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,

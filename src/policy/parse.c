@@ -297,6 +297,16 @@ static int net_word(const struct line *l, struct net_rule *r, char *word, struct
 		r->tls_any = true;
 		return 0;
 	}
+	if (!strncmp(word, "dns=", 4)) {
+		if (r->dns)
+			return wrong(l, word, e, "the types of DNS records are given twice");
+		r->dns = dns_types_parse(word + 4);
+		return r->dns ? 0
+			      : wrong(l, word + 4, e,
+				      "'%s' is not a list of types of DNS records" REMEDY
+				      "write some of CAA,MX,NS,SOA,SRV,SSHFP,TLSA,TXT",
+				      word + 4);
+	}
 	if (!strncmp(word, "program=", 8)) {
 		if (r->program)
 			return wrong(l, word, e, "the program is given twice");
@@ -318,7 +328,8 @@ static int net_word(const struct line *l, struct net_rule *r, char *word, struct
 	return wrong(l, word, e,
 		     "unknown word '%s' in a net rule" REMEDY
 		     "after HOST[:PORTS] may come web, tcp, "
-		     "udp or any, tls=any, methods (GET,POST), a path (/api/**), program=PATH",
+		     "udp or any, tls=any, dns=TYPES, methods (GET,POST), a path (/api/**), "
+		     "program=PATH",
 		     word);
 }
 
@@ -340,6 +351,8 @@ static int net_take(struct line *l, struct rule *r, struct err *e)
 	if ((net->nmethods || net->path) && net->kind == DEST_RANGE)
 		return wrong(l, l->words[2], e,
 			     "methods and paths need the name of a host, not an address");
+	if (net->dns && (r->verdict != VERDICT_ALLOW || net->kind == DEST_RANGE))
+		return wrong(l, l->words[2], e, "dns= is for rules that allow a name");
 	/* What is denied is denied whatever way it is tried. */
 	if (r->verdict == VERDICT_DENY && !net->nmethods && !net->path) {
 		if (!net->nports)
@@ -676,6 +689,7 @@ static void net_print(const struct net_rule *r, bool deny, struct buf *to)
 		buf_add_text(to, protocol_names[i].name);
 	}
 	buf_add_text(to, r->tls_any ? " tls=any" : "");
+	dns_types_print(r->dns, to);
 	for (unsigned i = 0; i < r->nmethods; i++) {
 		buf_add_text(to, i ? "," : " ");
 		buf_add_text(to, r->methods[i]);

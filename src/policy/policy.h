@@ -49,6 +49,7 @@ struct net_rule {
 	unsigned nports;
 	unsigned protocols; /* NET_ */
 	bool tls_any; /* no server name is asked for */
+	unsigned dns; /* records that may be asked for, as dns_type_bit() has them */
 	char *methods[POLICY_MAX_METHODS];
 	unsigned nmethods; /* 0: all */
 	char *path; /* glob; NULL: all */
@@ -148,6 +149,9 @@ struct decision policy_net(const struct policy *p, const struct net_question *q)
 bool policy_same(const struct policy *a, const struct policy *b, const struct net_question *q);
 /* Is there anything that may be done with a name? Only such names are looked up. */
 struct decision policy_name(const struct policy *p, const char *name);
+/* May records of this type of a name be asked for? Some rule says so, and none after it denies the
+ * whole name. For types other than those of addresses. */
+struct decision policy_dns(const struct policy *p, const char *name, uint16_t type);
 /* May a name lead to this address? Addresses that are not public need a rule that lists them; a
  * rule that denies a range counts for names as well. port 0: any. */
 struct decision policy_address(const struct policy *p, const struct ip *a, uint16_t port,
@@ -166,5 +170,12 @@ const char *verdict_name(enum verdict v);
 /* Adds the compiled form (compiled.h) of the rules that a cell's kernel decides by: how many there
  * are. */
 unsigned policy_compile(const struct policy *p, struct buf *to);
+
+/* ---- types of records (dnstypes.c) ---- */
+
+/* "MX,TXT"; 0: it has an unknown or a repeated one. */
+unsigned dns_types_parse(const char *list);
+unsigned dns_type_bit(uint16_t type); /* 0: no rule can allow it */
+void dns_types_print(unsigned bits, struct buf *to);
 
 #endif

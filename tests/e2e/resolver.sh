@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/world.sh
 . "$E2E_DIR/world.sh"
 world_name_server --address=/wild.org/93.184.216.34 --host-record=host.corp.example,93.184.216.35 \
-	--dns-rr=good.org,65,000100000100060268320268330004000401020304000500020102 --txt-record=good.org,text \
+	--dns-rr=good.org,65,000100000100060268320268330004000401020304000500020102 --txt-record=good.org,text --mx-host=good.org,mail.good.org,10 --srv-host=_x._tcp.good.org,good.org,443 \
 	--host-record=four.org,93.184.216.36 --local=/gone.org/ \
 	--host-record=far.org,93.184.216.35,2606:2800:220:2::1
 world_web
@@ -32,6 +32,10 @@ by_dig() {
 		grep -e '^good' -e status | sed 's/.*status: \([A-Z]*\).*/\1/' | xargs)" 'good.org. good.org. NXDOMAIN'
 	is "$(cell -- 'dig +short good.org HTTPS')" '1 . alpn="h2"' 'no keys, no addresses, no h3'
 	is "$(cell -- 'dig good.org TXT; dig good.org ANY' | answer)" 'status: NOERROR EDE: 17 status: NOERROR EDE: 17'
+	is "$(viv --allow 'good.org dns=MX,TXT' --allow 'good.org:443 tcp' --allow '_x._tcp.good.org dns=SRV' -- bash -c \
+		'dig +short MX good.org; dig +short +tcp TXT good.org; dig +short SRV _x._tcp.good.org; dig NS good.org' | sed 's/.*status: \([A-Z]*\),.*/\1/; /^;/d; /^$/d' | xargs)" \
+		'10 mail.good.org. text 0 0 443 good.org. NOERROR'
+	exits 125 viv --allow 'good.org dns=X' -- true
 	! world_asked other.org
 }
 check 'answers of the resolver, by UDP and TCP @r' by_dig

@@ -30,16 +30,23 @@ static void record_check(const struct dns_record *r)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
+	static const uint16_t types[] = { DNS_NS, DNS_SOA, DNS_MX, DNS_TXT, DNS_SRV };
 	static struct dns_record records[DNS_RECORDS_MAX];
 	char name[DNS_NAME_MAX];
 	uint32_t ttl = 60;
-	unsigned n = dns_services_read(data, size, DNS_HTTPS, records, &ttl);
+	unsigned n = dns_records_read(data, size, DNS_HTTPS, records, &ttl);
 	struct ip a;
 	int len;
 
 	FUZZ_CHECK(n <= DNS_RECORDS_MAX && ttl <= 60);
 	for (unsigned i = 0; i < n; i++)
 		record_check(&records[i]);
+	for (unsigned i = 0; i < ARRAY_LEN(types); i++) {
+		n = dns_records_read(data, size, types[i], records, &ttl);
+		FUZZ_CHECK(n <= DNS_RECORDS_MAX);
+		for (unsigned k = 0; k < n; k++)
+			FUZZ_CHECK(records[k].len && records[k].len <= sizeof(records[k].data));
+	}
 	len = dns_frame(data, size);
 	FUZZ_CHECK(len >= -1 && (len <= 0 || (size_t)len <= size));
 	memcpy(name, data, MIN(size, sizeof(name) - 1));

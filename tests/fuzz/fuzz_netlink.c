@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "fuzz.h"
+#include "kernel/platform/cell.h"
 #include "kernel/sys/handlers.h"
 
 const char fuzz_name[] = "netlink";
@@ -39,6 +40,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 
 	if (!size)
 		return;
+	cell.spec.network = data[0] & 8;
 	fd = world_call(sys_socket, AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, data[0] & 1 ? NETLINK_KOBJECT_UEVENT : NETLINK_ROUTE, 0, 0, 0);
 	FUZZ_CHECK(fd >= 0);
 	if (data[0] & 2)

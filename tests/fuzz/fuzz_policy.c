@@ -1,6 +1,6 @@
 /* Policies. What is accepted must be printed and read again as the same, and every question must
  * get an answer. */
-/* objects: src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/learn.c src/policy/parse.c src/policy/presets.c src/policy/query.c src/base/json.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
+/* objects: src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/learn.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/query.c src/base/json.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A cell's settings as JSON, as the API and a keeper read them. What is taken must be written and
  * read again as the same. */
-/* objects: src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/parse.c src/policy/presets.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/store/disktree.c src/store/files.c src/base/crc32c.c src/base/log.c */
+/* objects: src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/hosts.c src/spec/mounts.c src/spec/ports.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/store/disktree.c src/store/files.c src/base/crc32c.c src/base/log.c */
 #include <stdlib.h>
 #include <string.h>
 

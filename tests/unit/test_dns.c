@@ -131,12 +131,52 @@ static unsigned services(const char *data, size_t n, struct dns_record *r)
 	text[at] = 0;
 	text[at + 1] = (uint8_t)n;
 	memcpy(text + at + 2, data, n);
-	count = dns_services_read(text, at + 2 + n, DNS_HTTPS, r, &ttl);
+	count = dns_records_read(text, at + 2 + n, DNS_HTTPS, r, &ttl);
 	for (size_t cut = 0; cut < at + 2 + n; cut++)
-		(void)dns_services_read(text, cut, DNS_HTTPS, r + 1, &ttl);
+		(void)dns_records_read(text, cut, DNS_HTTPS, r + 1, &ttl);
 	return ttl == 9 || !count ? count : 99;
 }
 #define SERVICES(text, r) services(text, sizeof(text) - 1, r)
+
+/* One record of a type: data behind a question for "a.org". */
+static unsigned record(uint16_t type, const char *data, size_t n, struct dns_record *r)
+{
+	uint8_t text[600] = "\x12\x34\x81\x80\0\1\0\1\0\0\0\0\1a\3org\0\0\x0f\0\1\300\14\0\0\0\1\0\0\0\7\0";
+	size_t at = 12 + 7 + 4;
+	uint32_t ttl = 60;
+	uint8_t *exact;
+	unsigned count = 0;
+
+	text[at + 3] = (uint8_t)type;
+	text[at + 11] = (uint8_t)n;
+	memcpy(text + at + 12, data, n);
+	for (size_t cut = 0; cut <= at + 12 + n; cut++) {
+		exact = malloc(cut ? cut : 1);
+		memcpy(exact, text, cut);
+		count = dns_records_read(exact, cut, type, r, &ttl);
+		free(exact);
+	}
+	return count;
+}
+#define RECORD(type, text, r) record(type, text, sizeof(text) - 1, r)
+
+static void records(void)
+{
+	static struct dns_record r[DNS_RECORDS_MAX];
+
+	eq(RECORD(DNS_MX, "\0\x0a\4mail\300\14", r), 1, "MX");
+	ok(r[0].len == 14 && !memcmp(r[0].data, "\0\x0a\4mail\1a\3org\0", 14), "with its name whole");
+	eq(RECORD(DNS_SOA, "\1n\300\14\300\16xxxxyyyyzzzzuuuuvvvv", r), 1, "SOA");
+	ok(r[0].len == 9 + 5 + 20 && !memcmp(r[0].data, "\1n\1a\3org\0\3org\0xxxxyyyyzzzzuuuuvvvv", 34), "with two");
+	eq(RECORD(DNS_SRV, "\0\1\0\2\1\xbb\0", r), 1, "SRV of the root");
+	eq(RECORD(DNS_TXT, "\4text", r), 1, "TXT");
+	eq(RECORD(DNS_MX, "\0\x0a\300\x25", r), 0, "a name that leads to itself");
+	eq(RECORD(DNS_MX, "\0\x0a\300\xff", r), 0, "or forward");
+	eq(RECORD(DNS_MX, "\0\x0a\1a\0x", r), 0, "bytes behind the name");
+	eq(RECORD(DNS_MX, "\0", r), 0, "no name");
+	eq(RECORD(DNS_SOA, "\0\0xxxx", r), 0, "too few numbers");
+	eq(RECORD(DNS_TXT, "", r), 0, "nothing");
+}
 
 static void https(void)
 {
@@ -163,5 +203,6 @@ int main(void)
 	answers();
 	reverse();
 	https();
+	records();
 	return tap_end();
 }

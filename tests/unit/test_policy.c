@@ -268,6 +268,7 @@ static void printed(void)
 		"allow net [fd00::/8]:53 udp",
 		"allow net fd00::1",
 		"allow net a.org tls=any",
+		"allow net *.a.org dns=MX,TXT",
 		"allow net a.org GET,POST /v1/**",
 		"deny files /etc/** write,create",
 		"allow files /tmp/**",
