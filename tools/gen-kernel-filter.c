@@ -4,7 +4,7 @@
  * number on the filter once.
  *
  * Three answers: what the kernel's code names is allowed, ioctl for named commands only, recvmsg on
- * the control channel and the gate's only, sendto without an address, a few options of sockets,
+ * the control channel and the gate's only, sending without an address, a few options of sockets,
  * clone for a thread of its own only, kcmp for memory only, no memory becomes executable, no file
  * gets a set-id bit, openat2 takes its arguments from memory that does not change (host/openhow.h),
  * and huge pages stay the host's. What no mistake of ours would call,
@@ -169,7 +169,7 @@ static bool is_special(int nr)
 	static const int special[] = { NR(ioctl),	 NR(mmap),    NR(mprotect),
 				       NR(munmap),	 NR(madvise), NR(recvmsg),
 				       NR(memfd_create), NR(openat2), NR(setsockopt),
-				       NR(getsockopt),	 NR(sendto) };
+				       NR(getsockopt),	 NR(sendto),  NR(sendmsg) };
 
 	for (size_t i = 0; i < LEN(special); i++)
 		if (special[i] == nr)
@@ -188,6 +188,9 @@ static void rules_sockets(void)
 			       SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0),
 			       SCMP_A4(SCMP_CMP_EQ, 0)),
 	      "call", NR(sendto));
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(sendmsg), 1,
+			       SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0)),
+	      "call", NR(sendmsg));
 	for (size_t i = 0; i < LEN(sockopts); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, sockopts[i].nr, 2,
 				       SCMP_A1(SCMP_CMP_EQ, (unsigned)sockopts[i].level),
@@ -219,7 +222,7 @@ static void rules(void)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, ioctls[i])),
 		      "ioctl", (long)ioctls[i]);
-	/* Descriptors come from the control channel alone. */
+	/* Descriptors come from the control channel and the gate's alone. */
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(recvmsg), 1,
 			       SCMP_A0(SCMP_CMP_EQ, FD_CONTROL)),
 	      "call", NR(recvmsg));

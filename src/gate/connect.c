@@ -29,6 +29,7 @@
 
 #define TRY_MS 5000 /* for an address when there are others */
 #define SLOTS 4096
+#define FIRST_ALL_MAX (24u << 20) /* bytes of what all held clients have said */
 
 enum conn_state {
 	CONN_ASKED, /* the operator is asked about it */
@@ -61,11 +62,12 @@ struct conn {
 	struct alarm late;
 	int err; /* of the address that was tried last */
 	uint8_t *first; /* what the client said */
-	size_t nfirst, sent;
+	size_t nfirst, first_room, sent;
 };
 
 static struct list slots[SLOTS];
 static unsigned count;
+static size_t first_all;
 
 static struct conn *conn_find(uint32_t id)
 {
@@ -80,6 +82,14 @@ static struct conn *conn_find(uint32_t id)
 	return NULL;
 }
 
+static void first_drop(struct conn *c)
+{
+	first_all -= c->first_room;
+	c->first_room = 0;
+	free(c->first);
+	c->first = NULL;
+}
+
 static void conn_free(struct conn *c)
 {
 	list_remove(&c->link);
@@ -89,7 +99,7 @@ static void conn_free(struct conn *c)
 		lookup_cancel(c->lookup);
 	alarm_clear(&c->late);
 	watch_close(&c->w);
-	free(c->first);
+	first_drop(c);
 	free(c);
 }
 
@@ -148,8 +158,7 @@ static void conn_release(struct conn *c)
 		gate_used(&q, rule, c->tls_any);
 	c->state = CONN_PASSED;
 	watch_close(&c->w);
-	free(c->first);
-	c->first = NULL;
+	first_drop(c);
 }
 
 /* #syscalls: sendto */
@@ -300,6 +309,24 @@ static void first_check(struct conn *c)
 		conn_pass(c);
 }
 
+/* Most say a few hundred bytes; some who say a lot must not take the memory of all. */
+static bool first_grow(struct conn *c, size_t n)
+{
+	size_t room = c->first_room ? c->first_room : 1024;
+	uint8_t *more;
+
+	while (room < c->nfirst + n)
+		room *= 2;
+	if (room == c->first_room)
+		return true;
+	if (room - c->first_room > FIRST_ALL_MAX - first_all || !(more = realloc(c->first, room)))
+		return false;
+	first_all += room - c->first_room;
+	c->first_room = room;
+	c->first = more;
+	return true;
+}
+
 void connect_first(const struct gate_msg *m)
 {
 	struct conn *c = conn_find(m->id);
@@ -311,8 +338,10 @@ void connect_first(const struct gate_msg *m)
 		conn_deny(c, NULL, "%s: the first message is too long", c->name);
 		return;
 	}
-	if (!c->first)
-		c->first = xalloc(GATE_FIRST_MAX);
+	if (!first_grow(c, m->nbytes)) {
+		conn_fail(c, ENOBUFS, "%s: too many first messages at once", c->name);
+		return;
+	}
 	memcpy(c->first + c->nfirst, m->bytes, m->nbytes);
 	c->nfirst += m->nbytes;
 	first_check(c);
@@ -345,34 +374,6 @@ static void conn_next(struct conn *c, int err)
 	conn_try(c);
 }
 
-/* #syscalls: getsockopt
- * #sockopts: SOL_SOCKET.SO_ERROR */
-static void conn_ready(struct watch *w, uint32_t events)
-{
-	struct conn *c = container_of(w, struct conn, w);
-	socklen_t n = sizeof(int);
-	int err = 0;
-
-	(void)events;
-	if (c->state == CONN_PASSING) {
-		first_send(c);
-		return;
-	}
-	if (getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0)
-		err = errno;
-	if (c->state == CONN_HELD)
-		conn_fail(c, err, "%s has closed the connection", conn_label(c));
-	else if (err)
-		conn_next(c, err);
-	else
-		conn_done(c);
-}
-
-static void conn_late(struct alarm *a)
-{
-	conn_next(container_of(a, struct conn, late), ETIMEDOUT);
-}
-
 /* #syscalls: connect */
 int address_connect(int fd, const struct ip *a, uint16_t port)
 {
@@ -395,13 +396,45 @@ int address_connect(int fd, const struct ip *a, uint16_t port)
 	return connect(fd, &to.sa, v4 ? sizeof(to.four) : sizeof(to.six)) < 0 ? -errno : 0;
 }
 
+/* #syscalls: getsockopt
+ * #sockopts: SOL_SOCKET.SO_ERROR */
+static void conn_ready(struct watch *w, uint32_t events)
+{
+	struct conn *c = container_of(w, struct conn, w);
+	socklen_t n = sizeof(int);
+	int r = 0;
+
+	(void)events;
+	if (c->state == CONN_PASSING) {
+		first_send(c);
+		return;
+	}
+	if (c->state == CONN_HELD) {
+		(void)getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &r, &n);
+		conn_fail(c, r, "%s has closed the connection", conn_label(c));
+		return;
+	}
+	/* Once more: it says what became of the connection, and makes it one for good. A socket
+	 * that only has been connecting can be led elsewhere when the connection is over, by
+	 * whoever has it then, with TCP fast open. */
+	r = address_connect(w->fd, &c->addrs[c->at], c->port);
+	if (r == 0 || r == -EISCONN)
+		conn_done(c);
+	else if (r != -EALREADY && r != -EINPROGRESS)
+		conn_next(c, -r);
+}
+
+static void conn_late(struct alarm *a)
+{
+	conn_next(container_of(a, struct conn, late), ETIMEDOUT);
+}
+
 /* #syscalls: socket setsockopt
  * #sockopts: IPPROTO_TCP.TCP_NODELAY SOL_SOCKET.SO_KEEPALIVE */
 static int socket_begin(struct conn *c, const struct ip *a)
 {
-	int on = 1;
-	int fd = socket(ip_is_v4(a) ? AF_INET : AF_INET6,
-			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, fd = socket(ip_is_v4(a) ? AF_INET : AF_INET6,
+				SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;

@@ -156,4 +156,12 @@ with_its_cell() {
 }
 check 'a gate ends with its cell and its keeper, not with vivd @r' with_its_cell
 
+# In place of a kernel, a program that says on the channel what it likes.
+hostile_kernel() {
+	python3 "$E2E_DIR/hostile_kernel.py" "$(dirname "$VIV")/viv-gate" "${FUZZ_SEED:-1}" "${FUZZ_COUNT:-1000}" >out 2>&1
+	is "$(grep -v '^#' out)" ''
+	grep -q ' s$' out
+}
+check 'a captured kernel gets no more out of the gate' hostile_kernel
+
 world_end

@@ -311,6 +311,19 @@ static void try_kernel(void)
 	want(KILL, SYS_execve, P, P, P, 0, 0, 0);
 	want(ALLOW, SYS_mmap, 0, 4096, 3, 0x22, UINT64_MAX, 0);
 	want(TRAP, SYS_mmap, 0, 4096, 7, 0x22, UINT64_MAX, 0);
+	/* A connection is led nowhere else: no address, no TCP fast open. */
+	want(ALLOW, SYS_sendto, 9, P, 1, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0);
+	want(TRAP, SYS_sendto, 9, P, 1, MSG_FASTOPEN, 0, 0);
+	want(TRAP, SYS_sendto, 9, P, 1, 0, P, 16);
+	want(TRAP, SYS_sendto, 9, P, 1, MSG_FASTOPEN, P, 16);
+	want(ALLOW, SYS_sendmsg, 9, P, MSG_NOSIGNAL, 0, 0, 0);
+	want(TRAP, SYS_sendmsg, 9, P, MSG_FASTOPEN | MSG_NOSIGNAL, 0, 0, 0);
+	for (uint64_t fd = 0; fd < 64; fd++)
+		want(fd == 3 || fd == 6 ? ALLOW : TRAP, SYS_recvmsg, fd, P, 0, 0, 0, 0);
+	want(KILL, SYS_socket, AF_INET, SOCK_STREAM, 0, 0, 0, 0);
+	want(KILL, SYS_connect, 9, P, 16, 0, 0, 0);
+	want(TRAP, SYS_setsockopt, 9, SOL_SOCKET, SO_BINDTODEVICE, P, 4, 0);
+	want(TRAP, SYS_setsockopt, 9, IPPROTO_TCP, 30 /* TCP_FASTOPEN_CONNECT */, P, 4, 0);
 }
 
 /* Memory: openat2 reads from one page, which is out of reach for the calls that change memory. No
