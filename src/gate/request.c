@@ -143,6 +143,22 @@ static bool is_approved(const struct opened *o, const struct decision *d)
 	       !d->rule->net.path;
 }
 
+/* A connection that may be of any protocol may be of HTTP, unless a rule says more about that. */
+static struct decision request_decide(struct net_question *q)
+{
+	struct decision d, any;
+
+	q->protocol = NET_WEB;
+	d = policy_net(&settings.policy, q);
+	if (d.rule)
+		return d;
+	q->protocol = NET_TCP;
+	any = policy_net(&settings.policy, q);
+	if (any.verdict != VERDICT_ALLOW)
+		q->protocol = NET_WEB;
+	return any.verdict == VERDICT_ALLOW ? any : d;
+}
+
 /* Every way to read the path must be allowed: the worst answer counts. */
 static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r)
 {
@@ -170,7 +186,7 @@ static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r
 			refusal_set(r, 400, "bad_request", "the path can be read in several ways");
 			return false;
 		}
-		d = policy_net(&settings.policy, &q);
+		d = request_decide(&q);
 		if (d.verdict != VERDICT_ALLOW && !is_approved(o, &d)) {
 			denied(r, o, h, &q, &d);
 			return false;

@@ -121,7 +121,7 @@ print(len(times), max(times) < 0.25)')
 	is "$out" '5 True'
 	is "$(fetch --allow 'other.org:8443 POST' -- -d "$(printf '%070000d' 0)" -H 'Expect: 100-continue' https://other.org:8443/length)" 70000
 	is "$(viv --allow 'other.org:8443 POST' -- bash -c 'head -c 3000000 /dev/zero | curl -sS -T - -X POST https://other.org:8443/length')" 3000000
-	is "$(fetch --allow 'other.org:8443 POST' -- -d "$(printf '%0700000d' 0)" https://other.org:8443/early)" 'too large'
+	is "$(viv --allow 'other.org:8443 POST' -- bash -c 'head -c 3000000 /dev/zero | curl -sS --data-binary @- https://other.org:8443/early')" 'too large'
 }
 check 'WebSockets, events, and bodies of unknown length @r' streams
 
