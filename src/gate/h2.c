@@ -14,8 +14,8 @@
 
 #define STREAMS 128 /* at once, of the client */
 #define CONTINUATIONS_MAX 16
-#define RESETS_MAX 500 /* in RESETS_MS */
-#define RESETS_MS 10000
+#define CHEAP_MAX 500 /* frames in CHEAP_MS */
+#define CHEAP_MS 10000
 #define QUEUE_MAX 1000 /* frames for a server that does not read */
 #define WINDOW_ALL (64u << 20) /* of all connections, about */
 #define WINDOW_MAX (8u << 20)
@@ -82,6 +82,19 @@ static int on_stream_close(nghttp2_session *s, int32_t id, uint32_t code, void *
 
 /* ---- frames ---- */
 
+/* Frames that cost their sender nothing: streams that are opened and reset again, pings, settings.
+ * None of them is sent often by somebody who means well. */
+static int cheap_count(struct h2_peer *p)
+{
+	int64_t now = now_ms();
+
+	if (now - p->cheap_since > CHEAP_MS) {
+		p->cheap_since = now;
+		p->cheap = 0;
+	}
+	return ++p->cheap > CHEAP_MAX ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
 static int on_begin_frame(nghttp2_session *s, const nghttp2_frame_hd *hd, void *arg)
 {
 	struct h2_peer *p = arg;
@@ -89,19 +102,11 @@ static int on_begin_frame(nghttp2_session *s, const nghttp2_frame_hd *hd, void *
 	(void)s;
 	if (hd->type == NGHTTP2_CONTINUATION && ++p->continuations > CONTINUATIONS_MAX)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	/* Servers reset streams of requests that they answer early. */
+	if ((hd->type == NGHTTP2_RST_STREAM && p->side == CLIENT) || hd->type == NGHTTP2_PING ||
+	    hd->type == NGHTTP2_SETTINGS)
+		return cheap_count(p);
 	return 0;
-}
-
-/* A client that opens and resets streams without end keeps servers busy and pays nothing. */
-static int reset_count(struct h2 *h)
-{
-	int64_t now = now_ms();
-
-	if (now - h->resets_since > RESETS_MS) {
-		h->resets_since = now;
-		h->resets = 0;
-	}
-	return ++h->resets > RESETS_MAX ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 static int on_frame(nghttp2_session *s, const nghttp2_frame *f, void *arg)
@@ -119,8 +124,6 @@ static int on_frame(nghttp2_session *s, const nghttp2_frame *f, void *arg)
 		if (st && ended && !(p->side == SERVER && st->local))
 			h2_flow_end(st, p->side);
 		break;
-	case NGHTTP2_RST_STREAM:
-		return p->side == CLIENT ? reset_count(p->h2) : 0;
 	case NGHTTP2_GOAWAY:
 		if (p->side == SERVER)
 			h2_go_away(p->h2);

@@ -14,6 +14,8 @@ struct h2_peer {
 	enum side side;
 	nghttp2_session *session; /* NULL: there is no server */
 	unsigned continuations; /* of the head that is being read */
+	unsigned cheap; /* frames that a flood would be of */
+	int64_t cheap_since;
 };
 
 /* The body that comes from one side. */
@@ -47,8 +49,6 @@ struct h2 {
 	struct list streams;
 	unsigned count;
 	bool going; /* no new streams */
-	unsigned resets;
-	int64_t resets_since;
 };
 
 /* ---- h2head.c ---- */

@@ -163,7 +163,7 @@ hostile_servers() {
 		[[ $rc == 18 || $rc == 56 ]] || { echo "$path: curl ends with $rc"; return 1; }
 	done
 	is "$(v exec c -- curl -sS --max-time 20 http://other.org:8002/slow)" abc
-	for path in c b l w p g s; do
+	for path in continuations bomb length window push goaway floods; do
 		try v exec c -- curl -sS --http2 --max-time 20 -o /dev/null -w '%{http_code}' "https://other.org:8447/wrong-$path"
 		[[ $rc != 0 && $rc != 28 || $(cat out) == 502 ]] || { echo "/wrong-$path: curl ends with $rc, $(cat out)"; return 1; }
 	done

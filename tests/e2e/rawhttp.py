@@ -135,9 +135,9 @@ class H2:
                 return None
         return None
 
-    def ended(self):
-        """Is the connection ended, or told to go away?"""
-        return any(kind == 7 for kind, *_ in self.frames()) or True
+    def went_away(self):
+        """Is the client told to go away before the connection ends?"""
+        return any(kind == 7 for kind, *_ in self.frames())
 
 
 def h2():
@@ -162,9 +162,10 @@ def h2():
     # Many streams that are reset at once.
     c = H2()
     try:
-        for i in range(1, 20000, 2):
+        for i in range(1, 3000, 2):
             c.s.sendall(frame(1, 5, i, head()) + frame(3, 0, i, b"\0\0\0\x08"))
-        print("resets without end")
+        if not c.went_away():
+            print("resets without end")
     except OSError:
         pass
     # A head without end.

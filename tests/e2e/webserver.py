@@ -8,6 +8,7 @@
 """
 import base64
 import hashlib
+import itertools
 import socket
 import ssl
 import struct
@@ -146,34 +147,40 @@ def frame(kind, flags, stream, data=b""):
     return struct.pack(">I", len(data))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + data
 
 
+kinds = itertools.cycle("cblwpgs")
+
+
 def frames(s):
-    """After the first request: one of these, by the last character of its path, which is not compressed."""
-    got = b""
-    while b"/wrong-" not in got and len(got) < 65536:
-        more = s.recv(65536)
-        if not more:
+    """After the first request, one of these, each connection the next. (The path is compressed.)"""
+    f = s.makefile("rb")
+    f.read(24)
+    while True:
+        head = f.read(9)
+        if len(head) < 9:
             return
-        got += more
-    kind = got.partition(b"/wrong-")[2][:1]
+        f.read(int.from_bytes(head[:3], "big"))
+        if head[3] == 1:
+            break
+    kind = next(kinds)
     s.sendall(frame(4, 0, 0) + frame(4, 1, 0))
     ok = b"\x88"  # :status 200
-    if kind == b"c":  # CONTINUATION without end
+    if kind == "c":  # CONTINUATION without end
         s.sendall(frame(1, 0, 1, ok))
         for _ in range(5000):
             s.sendall(frame(9, 0, 1, b"\x00\x01a\x01b"))
-    elif kind == b"b":  # a head that becomes megabytes
+    elif kind == "b":  # a head that becomes megabytes
         s.sendall(frame(1, 4, 1, ok + b"\x40\x01a\x7f\x81\x1e" + b"x" * 4000 + b"\xbe" * 10000))
-    elif kind == b"l":  # a length beyond its frame
+    elif kind == "l":  # a length beyond its frame
         s.sendall(b"\xff\xff\xff" + bytes([0, 0, 0, 0, 0, 1]) + b"x" * 100000)
-    elif kind == b"w":  # more than the window
+    elif kind == "w":  # more than the window
         s.sendall(frame(1, 4, 1, ok))
         while True:
             s.sendall(frame(0, 0, 1, b"x" * 16384))
-    elif kind == b"p":  # a push
+    elif kind == "p":  # a push
         s.sendall(frame(5, 4, 1, b"\x00\x00\x00\x02" + b"\x82\x87\x84"))
-    elif kind == b"g":  # goes away
+    elif kind == "g":  # goes away
         s.sendall(frame(7, 0, 0, b"\x00" * 8))
-    elif kind == b"s":  # settings and pings without end
+    elif kind == "s":  # settings and pings without end
         while True:
             s.sendall(frame(6, 0, 0, b"12345678") * 100 + frame(4, 0, 0) * 100)
     time.sleep(0.5)
