@@ -44,6 +44,11 @@ world_aliases=(
 world_enter() { # directory, command...
 	local dir=$1 line a
 	shift
+	# Never in the machine's own namespace.
+	if [[ $(ip -o link | wc -l) != 1 ]]; then
+		echo "$0: not in an empty network namespace" >&2
+		exit 2
+	fi
 	mkdir -p "$dir" && chmod 755 "$dir"
 	ip link set lo up
 	# The world's addresses are routes and no addresses of a device: those are the host's own, which cells do not reach.
