@@ -45,7 +45,7 @@ world_enter() { # directory, command...
 	local dir=$1 line a
 	shift
 	# Never in the machine's own namespace.
-	if [[ $(ip -o link | wc -l) != 1 ]]; then
+	if ip -o link show up | grep -qv "^[0-9]*: lo:"; then
 		echo "$0: not in an empty network namespace" >&2
 		exit 2
 	fi
