@@ -1,6 +1,6 @@
 /* The compiled form of a policy, as the kernel reads it. A first byte of 0 or 1: the input is all
  * of it; else it is patched over one that is well made (offset, length, bytes). */
-/* objects: src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
+/* objects: src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/utf8.c src/base/log.c */
 #include <stdlib.h>
 #include <string.h>
 
