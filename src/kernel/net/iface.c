@@ -4,7 +4,9 @@
 #include <linux/if_arp.h>
 #include <string.h>
 
+#include "kernel/net/budget.h"
 #include "kernel/net/gate.h"
+#include "kernel/net/inet.h"
 
 #define V4(a, b, c, d)                                               \
 	{                                                            \
@@ -56,6 +58,17 @@ const struct iface *iface_by_name(const char *name, size_t n)
 		if (strlen(d->name) == len && !memcmp(d->name, name, len))
 			return d;
 	return NULL;
+}
+
+struct iface_count iface_count(const struct iface *d)
+{
+	const struct net_usage *u = budget_usage();
+
+	if (d->index == IFACE_LO)
+		return (struct iface_count){ net_lo_bytes, net_lo_packets, net_lo_bytes,
+					     net_lo_packets };
+	return (struct iface_count){ u->in, (u->in + d->mtu - 1) / d->mtu, u->out,
+				     (u->out + d->mtu - 1) / d->mtu };
 }
 
 /* ---- routes ---- */

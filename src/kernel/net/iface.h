@@ -26,6 +26,13 @@ const struct iface *iface_by_index(int32_t index); /* NULL: there is none */
 /* name: at most n bytes of it, up to a NUL. */
 const struct iface *iface_by_name(const char *name, size_t n);
 
+/* What went through it. Segments of the host's sockets are not seen: packets are as many as the
+ * bytes need at least. */
+struct iface_count {
+	uint64_t in, in_packets, out, out_packets;
+};
+struct iface_count iface_count(const struct iface *d);
+
 /* A route of the cell. */
 struct route {
 	const struct iface *dev;

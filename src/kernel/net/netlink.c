@@ -184,7 +184,11 @@ static void link_put(struct answer *a, const struct iface *d)
 {
 	static const uint8_t all[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	bool lo = d->index == IFACE_LO;
-	struct rtnl_link_stats64 stats = { 0 };
+	struct iface_count n = lo ? (struct iface_count){ 0 } : iface_count(d);
+	struct rtnl_link_stats64 stats = { .rx_bytes = n.in,
+					   .rx_packets = n.in_packets,
+					   .tx_bytes = n.out,
+					   .tx_packets = n.out_packets };
 	struct ifinfomsg *m = answer_begin(a, RTM_NEWLINK, sizeof(*m));
 
 	m->ifi_family = AF_UNSPEC;

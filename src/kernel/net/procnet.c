@@ -140,13 +140,13 @@ static void dev_table(struct textbuf *b)
 	const struct iface *d;
 
 	for (unsigned i = 0; (d = iface_at(i)); i++) {
-		unsigned long long bytes = i ? 0 : net_lo_bytes, packets = i ? 0 : net_lo_packets;
+		struct iface_count n = iface_count(d);
 
 		text_printf(b,
-			    "%6s: %7llu %7llu    0    0    0     0          0         0 %8llu "
-			    "%7llu    0    0    0 "
+			    "%6s: %7lu %7lu    0    0    0     0          0         0 %8lu "
+			    "%7lu    0    0    0 "
 			    "    0       0          0\n",
-			    d->name, bytes, packets, bytes, packets);
+			    d->name, n.in, n.in_packets, n.out, n.out_packets);
 	}
 }
 
