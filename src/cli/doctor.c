@@ -25,6 +25,7 @@
 #include "base/jsontext.h"
 #include "cli/args.h"
 #include "cli/color.h"
+#include "cli/doctor.h"
 #include "cli/list.h"
 #include "cli/vivd.h"
 #include "host/cgroup.h"
@@ -39,17 +40,7 @@
 #define FREE_LOW (1UL << 30)
 #define FREE_NONE (64UL << 20)
 
-enum level { OK, WARN, FAIL };
-
-struct finding {
-	enum level level;
-	char text[512], remedy[512];
-};
-
-static void found(struct finding *f, enum level level, const char *remedy, const char *fmt, ...)
-	printf_like(4, 5);
-
-static void found(struct finding *f, enum level level, const char *remedy, const char *fmt, ...)
+void found(struct finding *f, enum level level, const char *remedy, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -392,8 +383,8 @@ static void run_check(struct finding *f)
 
 static void programs_check(struct finding *f)
 {
-	static const char *const names[] = { "viv-kernel", "viv-keeper", "viv-store", "viv-s3",
-					     "vivd" };
+	static const char *const names[] = { "viv-kernel", "viv-keeper", "viv-store",
+					     "viv-s3",	   "viv-gate",	 "vivd" };
 	static const char *const places[] = { "", "../libexec/vivarium/", "../bin/" };
 	char dir[3900], path[4096], miss[128] = "";
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);
@@ -537,6 +528,8 @@ static const struct {
 	{ "store", store_check },
 	{ "runtime-dir", run_check },
 	{ "programs", programs_check },
+	{ "name-servers", resolvers_check },
+	{ "ca-bundle", bundle_check },
 	{ "vivd", vivd_check },
 	{ "cell", cell_check },
 };

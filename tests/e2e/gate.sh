@@ -164,4 +164,21 @@ hostile_kernel() {
 }
 check 'a captured kernel gets no more out of the gate' hostile_kernel
 
+# viv doctor looks at name servers and CA certificates; nobody is asked.
+doctor() {
+	v doctor >out || true
+	like "$(grep name-servers out)" "ok * name server: $WORLD_DNS"
+	like "$(grep ca-bundle out)" 'ok * CA certificates in /etc/ssl/certs/ca-certificates.crt'
+	SSL_CERT_FILE=/dev/null v doctor >out || true
+	like "$(grep ca-bundle out)" 'warn * no CA certificates in /dev/null: *'
+	[[ -n $E2E_ROOTLESS ]] && return
+	printf 'nameserver 127.0.0.77\n' >resolv
+	unshare -m sh -c 'mount --bind resolv /etc/resolv.conf && "$0" doctor' "$VIV" >out || true
+	like "$(grep name-servers out)" 'warn * the name server 127.0.0.77 cannot be reached: Connection refused'
+	echo >resolv
+	unshare -m sh -c 'mount --bind resolv /etc/resolv.conf && "$0" doctor' "$VIV" >out || true
+	like "$(grep name-servers out)" 'warn * no name server: *'
+}
+check 'doctor: name servers and CA certificates @r' doctor
+
 world_end
