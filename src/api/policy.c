@@ -171,6 +171,6 @@ void policy_learn_delete(struct request *r)
 
 	if (!c)
 		return;
-	uses_forget(r->d, c->id);
+	uses_restart(c);
 	reply_json(r, 200, json_object());
 }

@@ -13,6 +13,7 @@
 #include "base/siphash.h"
 #include "keeper/gate.h"
 #include "policy/address.h"
+#include "store/useslog.h"
 
 #define DENIALS_BURST 50
 #define DENIALS_EVERY (2 * NSEC_PER_SEC)
@@ -141,8 +142,12 @@ static void use_take(const struct json *note, bool name_only)
 		member_clean(&b, note, "path", 160);
 	}
 	buf_add_text(&b, "}");
-	if (good && use_is_new(&b))
+	if (good && use_is_new(&b)) {
 		event_add(KEEP_EV_USE, NULL, nuses == USES_MAX, 0, (const char *)b.p);
+		/* No vivd need be there to hear it. */
+		if (keeper.rootfs && keeper.rootfs->kept && !keeper.detached)
+			useslog_add(&keeper.rootfs->disk, (const char *)b.p);
+	}
 	buf_free(&b);
 }
 

@@ -228,10 +228,22 @@ learnt_requests() {
 	like "$(cat err)" '*without rules about requests*start it again*'
 }
 learnt_these() { [[ $(v policy learn requests) == $'allow net good.org:443 GET /who\nallow net other.org:80' ]]; }
+# The same with a run in the foreground.
+learnt_run() {
+	own_vivd
+	viv --name try --network audit --mount "$E2E_WORLD/ca.pem:/ca.pem:ro" -- curl -sS --cacert /ca.pem https://good.org/who >/dev/null || return 1
+	soon learnt_try || { v policy learn try; v policy show try; v events --no-follow --since 0; return 1; }
+	v policy learn try >try.policy
+	is "$(viv --policy try.policy --mount "$E2E_WORLD/ca.pem:/ca.pem:ro" -- curl -sS --cacert /ca.pem https://good.org/who)" \
+		'good.org 93.184.216.34 443 HTTP/2.0'
+	exits 6 viv --policy try.policy -- curl -sS https://other.org/
+}
+learnt_try() { [[ $(v policy learn try) == 'allow net good.org:443' ]]; }
 learnt_has() { [[ $(v policy learn audit | grep -c '^allow') == "$1" ]]; }
 learnt_listed() { [[ $(v policy learn listed) == $'allow net 10.1.2.3:443\nallow net private.org:443' ]]; }
 check 'viv policy learn: what a run under audit needs, and nothing else' learnt
 
+check 'a run in the foreground is learnt from' learnt_run
 check 'requests are learnt where rules are about them' learnt_requests
 
 yaml() {

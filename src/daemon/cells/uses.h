@@ -13,6 +13,8 @@ void uses_add(struct cell *c, const char *text, bool more);
 /* The smallest policy that covers it, a rule in each line; false: the record is not complete. */
 bool uses_learn(const struct cell *c, struct buf *to);
 /* A new record begins. */
+void uses_restart(struct cell *c);
+/* The cell is removed, and with it its disk. */
 void uses_forget(struct daemon *d, const char *cell);
 
 #endif
