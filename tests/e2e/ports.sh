@@ -31,6 +31,11 @@ where() {
 		esac
 		v rm -f c >/dev/null
 	done
+	# With a network there is an address to be reached at.
+	v run -d --name c --allow example.org -p "$p:80" -- python3 -c "$names" 0.0.0.0 >/dev/null
+	soon ready c
+	is "$(ask "$p")" '198.19.255.2 198.19.255.1' 'with a network'
+	v rm -f c >/dev/null
 	v run -d --name c -p '[::1]:0:80' -p 127.0.0.1:0:80 -p 80 -- python3 -c "$names" 0.0.0.0 >/dev/null
 	soon ready c
 	is "$(v port c | wc -l)" 3
