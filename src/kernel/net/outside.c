@@ -170,9 +170,6 @@ static void lost(struct gate_call *c)
 {
 	struct outside *o = container_of(c, struct outside, call);
 
-	/* One that was handed over is ours, and goes on. */
-	if (o->state == OUT_OPEN && o->tcp)
-		return;
 	fail(o, o->state == OUT_ASKED ? ENETUNREACH : ECONNRESET);
 }
 
