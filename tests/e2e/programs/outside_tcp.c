@@ -260,7 +260,7 @@ static void half_closed(void)
 	SHOW("shutdown", shutdown(fd, SHUT_WR));
 	SHOW("write", write(fd, "12345", 5));
 	printf("signals: %d\n", pipes);
-	polled("the answer", fd, POLLIN);
+	polled("the answer and the end", fd, POLLHUP);
 	SHOW("read", read(fd, b, sizeof(b)));
 	printf("%s", b);
 	polled("the end", fd, POLLRDHUP);
