@@ -39,6 +39,7 @@ struct h2_stream {
 	bool trailing[2]; /* what comes now from that side are trailers */
 	unsigned interim;
 	bool local; /* the response is the gate's */
+	bool complete; /* the client has the whole response */
 	bool answered; /* the client has the head of a response */
 	struct h2_flow flows[2]; /* by the side that sends it */
 };
