@@ -73,6 +73,11 @@ int h2_on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *p, 
 		return 0;
 	}
 	st->flows[from->side].raw += n;
+	/* What was sent makes room, also if never all of it is. */
+	if (st->flows[from->side].at > st->flows[from->side].data.len / 2) {
+		end_drop(&st->flows[from->side].data, st->flows[from->side].at);
+		st->flows[from->side].at = 0;
+	}
 	if (pump_put(pump_of(st, from->side), p, n, false, &st->flows[from->side].data, FLOW_LIMIT,
 		     &e) < 0) {
 		h2_reset(st, CLIENT, NGHTTP2_INTERNAL_ERROR);

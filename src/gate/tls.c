@@ -269,8 +269,12 @@ void end_flush(struct end *s)
 	while (end_waiting(s) && !s->broken && !s->shut && s->w.fd >= 0) {
 		ssize_t n = piece_send(s, s->out.p + s->out_at, end_waiting(s));
 
-		if (n == 0)
+		if (n == 0) {
+			/* A reader that never takes all would let it grow without end. */
+			if (s->out_at > s->out.len / 2)
+				end_drop(&s->out, s->out_at), s->out_at = 0;
 			return;
+		}
 		if (n < 0) {
 			s->broken = true;
 			break;
