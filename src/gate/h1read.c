@@ -100,7 +100,7 @@ const char *h1_request_read(struct head *h, const uint8_t *p, size_t n)
 	size_t line = (size_t)(end - s);
 
 	one = memchr(s, ' ', line);
-	if (!one || line < 14 || end - 9 <= one || end[-9] != ' ')
+	if (!one || line < 12 || end - 9 <= one || end[-9] != ' ')
 		return "not a request";
 	two = end - 9;
 	wrong = version_read(h, two + 1);
