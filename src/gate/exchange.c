@@ -93,8 +93,9 @@ bool exchange_response(struct exchange *x, struct head *h, bool has_body, struct
 		if (n > 1)
 			return err_set(e, ERR_FAILED, "more than one Content-Encoding") == 0;
 		x->down.filter = scrub_new(&x->site, encoding, 0, e);
+		/* Its own words could be the value. */
 		if (!x->down.filter)
-			return false;
+			return err_set(e, ERR_FAILED, "an unknown Content-Encoding") == 0;
 		head_remove(h, "content-encoding");
 		head_remove(h, "content-length");
 	}
