@@ -68,9 +68,12 @@ void pool_surroundings(uint64_t *ret_around, uint64_t *ret_cgroup)
 	for (int i = 0; i < RLIMIT_NLIMITS; i++) {
 		struct rlimit r = { 0 };
 
-		/* A cell has a limit of files of its own, and programs that serve raise theirs. */
+		/* A cell has limits of files and core dumps of its own; programs that serve raise
+		 * theirs of files, and vivd leaves no core dumps. */
 		if (getrlimit(i, &r) == 0)
-			h = mix_number(mix_number(h, i == RLIMIT_NOFILE ? 0 : r.rlim_cur),
+			h = mix_number(mix_number(h, i == RLIMIT_NOFILE || i == RLIMIT_CORE
+							     ? 0
+							     : r.rlim_cur),
 				       r.rlim_max);
 	}
 	h = mix_number(h, (uint64_t)getpriority(PRIO_PROCESS, 0));

@@ -444,9 +444,10 @@ def measure_network(args, want, lines, notes, missed, result):
                 missed.append(name)
                 continue
             for l in found:
-                view = show_rate if l.view == "bytes" else show_time
-                lines.append([l.title, view(l.med["native"]), "", view(l.med["viv"]), "", "%.2f" % l.ratio, l.asked, l.verdict])
-                lines += [["  " + p, view(l.med[p])] + [""] * 6 for p in n.peers]
+                view = {"bytes": show_rate, "rate": lambda v: show_rate(v, "/s"), "size": show_size, "time": show_time}[l.view]
+                lines.append([l.title, view(l.med["native"]) if "native" in l.med else "", "", view(l.med["viv"]), "",
+                              "%.2f" % l.ratio if l.ratio else "", l.asked, l.verdict])
+                lines += [["  " + p, view(l.med[p])] + [""] * 6 for p in n.peers if p in l.med]
                 if l.verdict == "missed" and name not in missed:
                     missed.append(name)
             result["rows"][name] = {"lines": [{"title": l.title, "median": l.med, "ratio": l.ratio, "asked": l.asked,

@@ -5,6 +5,7 @@ All of it happens in a network namespace that is made here; the server is in it,
 and slirp4netns and pasta have a namespace of their own below it. Nothing leaves it.
 """
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -12,6 +13,11 @@ import tempfile
 import time
 
 ADDRESS = "93.184.216.36"
+HTTPS = "https://bench.org:8443/"
+NGINX = """daemon off; pid %(d)s/pid; error_log stderr; worker_processes 1; events { worker_connections 4096; }
+http { access_log off; client_body_temp_path %(d)s/a; proxy_temp_path %(d)s/b; fastcgi_temp_path %(d)s/c; uwsgi_temp_path %(d)s/d; scgi_temp_path %(d)s/e;
+keepalive_requests 1000000; server { listen %(a)s:8443 ssl; ssl_certificate %(d)s/cert.pem; ssl_certificate_key %(d)s/key.pem; root %(d)s/www; } }
+"""
 ROUTE = "ip link add v0 type veth peer name v1 && ip addr add 192.0.2.2/24 dev v0 && ip link set v0 up && " \
         "ip link set v1 up && ip route add default via 192.0.2.1"
 
@@ -19,12 +25,12 @@ ROUTE = "ip link add v0 type veth peer name v1 && ip addr add 192.0.2.2/24 dev v
 class Line:
     """samples: {system: [...]} in nanoseconds, or bytes in a second where more is better."""
 
-    def __init__(self, title, samples, view, more=False, ratio=None, extra=None, asked=""):
+    def __init__(self, title, samples, view, more=False, ratio=None, extra=None, least=None, most=None, asked=""):
         self.title, self.samples, self.view, self.asked = title, samples, view, asked
         self.med = {k: statistics.median(v) for k, v in samples.items() if v}
-        viv, native = self.med["viv"], self.med["native"]
-        self.ratio = viv / native
-        ok = True
+        viv, native = self.med["viv"], self.med.get("native")
+        self.ratio = viv / native if native else None
+        ok = (least is None or viv >= least) and (most is None or viv <= most)
         if ratio:
             ok &= self.ratio >= ratio if more else self.ratio <= ratio
         if extra:
@@ -33,6 +39,38 @@ class Line:
             if more and peer in self.med:
                 ok &= viv > self.med[peer]
         self.verdict = "" if not asked else "ok" if ok else "missed"
+
+
+def wrk_time(text):
+    """The median latency, in nanoseconds."""
+    value = re.search(r"50%\s+([\d.]+)(us|ms|s)", text)
+    return float(value.group(1)) * {"us": 1e3, "ms": 1e6, "s": 1e9}[value.group(2)]
+
+
+def wrk_rate(text):
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
+
+
+def comm(pid):
+    try:
+        with open("/proc/%s/comm" % pid) as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
+def pss(pid):
+    with open("/proc/%s/smaps_rollup" % pid) as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("Pss:"))
+
+
+def below_of(pid):
+    """All descendants."""
+    rows = [line.split() for line in subprocess.run(["ps", "-e", "-o", "pid=,ppid="], capture_output=True, text=True).stdout.splitlines()]
+    found = {str(pid)}
+    while more := {r[0] for r in rows if r[1] in found} - found:
+        found |= more
+    return found
 
 
 class Network:
@@ -105,9 +143,7 @@ class Network:
             # What it started, in its own namespaces.
             shown = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True).stdout
             rows = [line.split(None, 2) for line in shown.splitlines()]
-            mine = {str(p.pid)}
-            for _ in range(4):
-                mine |= {r[0] for r in rows if r[1] in mine}
+            mine = below_of(p.pid)
             found = [r[0] for r in rows if r[0] in mine and r[2] == "sleep 99999"]
             if found:
                 return self.works(["nsenter", "-t", found[0], "-n", "-U", "--preserve-credentials"])
@@ -136,6 +172,80 @@ class Network:
                 samples[s].append(self.once(s, mode, n))
         return samples
 
+    # ---- opened connections ----
+
+    def web(self):
+        """nginx with a certificate that the gate trusts."""
+        d = self.tmp
+        os.makedirs(d + "/www")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", d + "/key.pem",
+                        "-out", d + "/cert.pem", "-days", "2", "-subj", "/CN=bench.org", "-addext", "subjectAltName=DNS:bench.org"],
+                       check=True, capture_output=True)
+        with open(d + "/www/large", "wb") as f:
+            f.truncate(512 << 20)
+        with open(d + "/www/small", "wb") as f:
+            f.write(b"x" * 1024)
+        with open(d + "/conf", "w") as f:
+            f.write(NGINX % {"d": d, "a": ADDRESS} + ("user root;" if os.getuid() == 0 else ""))
+        os.chmod(d, 0o755)
+        self.env["VIV_CA_FILE"] = d + "/cert.pem"
+        self.start(self.inside + ["nginx", "-e", "stderr", "-p", d, "-c", d + "/conf"])
+        for _ in range(100):
+            if subprocess.run(self.inside + ["curl", "-sk", "-o", "/dev/null", "https://%s:8443/small" % ADDRESS]).returncode == 0:
+                return
+            time.sleep(0.05)
+        raise RuntimeError("nginx does not start")
+
+    def opened(self, system, words):
+        """Runs a client natively or in a cell, on a connection that the gate opens."""
+        if system == "viv":
+            cell = [self.viv, "run", "--add-host", "bench.org:" + ADDRESS, "--allow", "bench.org:8443 GET /**", "--"]
+        else:
+            cell, words = [], [w.replace("bench.org", ADDRESS) for w in words]
+        r = subprocess.run(self.inside + cell + words, env=self.env, capture_output=True, text=True, timeout=120)
+        if r.returncode:
+            raise RuntimeError("%s: %s" % (system, (r.stderr or r.stdout).strip()[-200:]))
+        return r.stdout
+
+    def row_opened(self):
+        if "VIV_CA_FILE" not in self.env:
+            self.web()
+        rounds = 2 if self.quick else 5
+        down, trip, rate = ({"native": [], "viv": []} for _ in range(3))
+        for _ in range(rounds):
+            for s in "native", "viv":
+                down[s].append(float(self.opened(s, ["curl", "-sk", "-o", "/dev/null", "-w", "%{speed_download}", HTTPS + "large"])))
+                out = self.opened(s, ["wrk", "-t1", "-c1", "-d2", "--latency", HTTPS + "small"])
+                trip[s].append(wrk_time(out))
+                rate[s].append(wrk_rate(self.opened(s, ["wrk", "-t1", "-c16", "-d2", HTTPS + "small"])))
+        lines = [Line("opened HTTPS, receiving", down, "bytes", asked=">= 300 MB/s", least=300e6),
+                 Line("opened HTTPS, a request of many", trip, "time", extra=500e3, asked="<= native + 0.5 ms"),
+                 Line("opened HTTPS, 16 connections", rate, "rate", asked=">= 2,000/s", least=2000)]
+        return lines
+
+    # ---- memory ----
+
+    def gate_pss(self, n):
+        """Of a gate whose cell has n connections."""
+        p = subprocess.Popen(self.inside + [self.viv, "run", "--ulimit", "nofile=4096", "--allow", ADDRESS + ":7001-7003 tcp", "--mount",
+                                            self.bin + ":" + self.bin + ":ro", "--", self.bin + "/outside", "hold", ADDRESS, str(n)],
+                             env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            if p.stdout.readline() != "ready\n":
+                raise RuntimeError("%d connections are not made" % n)
+            return sum(pss(q) for q in below_of(p.pid) if comm(q) == "viv-gate")
+        finally:
+            p.stdin.close()
+            p.wait()
+
+    def row_memory(self):
+        lines = []
+        for n, most in (1, 4), (1000, 40):
+            got = [self.gate_pss(n) for _ in range(3)]
+            lines.append(Line("viv-gate, %s, PSS" % ("one connection" if n == 1 else "1,000 connections"), {"viv": got}, "size",
+                              most=most << 20, asked="<= %d MiB" % most))
+        return lines
+
     # ---- the rows ----
 
     def row_trip(self):
@@ -159,4 +269,6 @@ ROWS = {
     "net-trip": ("a byte to another host", Network.row_trip),
     "net-bulk": ("bytes to another host", Network.row_bulk),
     "net-connect": ("connections to another host", Network.row_connect),
+    "net-opened": ("HTTPS that the gate opens", Network.row_opened),
+    "net-memory": ("memory of the gate", Network.row_memory),
 }

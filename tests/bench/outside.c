@@ -5,7 +5,8 @@
  *     connect   of a connection, made and closed; the first is not counted
  *     first     of the first connection
  *     trip      of a byte there and back
- *     out, in   of a block of 128 KiB, of N */
+ *     out, in   of a block of 128 KiB, of N
+ *     hold      nothing: makes N connections, says "ready" and keeps them until its input ends */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -166,6 +167,18 @@ static long long in(const char *addr, long n)
 	return (now() - t) / n;
 }
 
+static void hold(const char *addr, long n)
+{
+	char c;
+
+	for (long i = 0; i < n; i++)
+		connected(addr, 7002);
+	puts("ready");
+	fflush(stdout);
+	(void)!read(0, &c, 1);
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	long n = argc > 3 ? atol(argv[3]) : 1;
@@ -178,6 +191,8 @@ int main(int argc, char **argv)
 			if (fork() == 0)
 				serve(argv[2], port);
 		serve(argv[2], 7003);
+	} else if (!strcmp(argv[1], "hold")) {
+		hold(argv[2], n);
 	} else if (!strcmp(argv[1], "first")) {
 		close(connected(argv[2], 7001));
 		took = now() - t;
