@@ -113,11 +113,11 @@ static int start(struct request *r, struct cell *c, const json_t *o, struct err 
 
 void fetch_post(struct request *r)
 {
-	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
-	struct cell *c = o ? request_live(r) : NULL;
+	struct cell *c = request_live(r);
+	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	struct err f = { 0 };
 
-	if (c && start(r, c, o, &f) < 0)
+	if (o && start(r, c, o, &f) < 0)
 		reply_err(r, &f);
 	json_decref(o);
 }

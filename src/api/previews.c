@@ -46,11 +46,11 @@ static int create(struct request *r, const struct cell *c, const json_t *o, stru
 
 void previews_create(struct request *r)
 {
-	json_t *o = request_json(r, fields, ARRAY_LEN(fields));
-	struct cell *c = o ? request_cell(r) : NULL;
+	struct cell *c = request_cell(r);
+	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	struct err f = { 0 };
 
-	if (c && create(r, c, o, &f) < 0)
+	if (o && create(r, c, o, &f) < 0)
 		reply_err(r, &f);
 	json_decref(o);
 }

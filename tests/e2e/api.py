@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 
 import jsonschema
@@ -764,7 +765,59 @@ def files():
     call("DELETE", f"/v1/cells/{c['id']}?force=1", want=204)
 
 
-MORE = [cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
+def soon(what, condition):
+    for _ in range(600):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    problems.append(f"not within 30 s: {what}")
+    return None
+
+
+def network():
+    """Policies, approvals, previews and requests to a server in a cell."""
+    call("POST", "/v1/cells", {"name": "net", "policy": ["allow net"]}, 400)
+    call("POST", "/v1/cells", {"name": "net", "policy": ["allow net example.org", "ask files /root/asked"], "start": True,
+                               "command": ["python3", "-m", "http.server", "-d", "/usr/share/doc", "8000"]}, 201)
+    rules = call("GET", "/v1/cells/net/policy", want=200)["rules"]
+    call("PUT", "/v1/cells/net/policy", {"rules": rules[:1]}, 200)
+    call("PUT", "/v1/cells/net/policy", {"rules": ["nonsense"]}, 400)
+    call("POST", "/v1/cells/net/policy", {"rules": rules[1:]}, 200)
+    if call("GET", "/v1/cells/net/policy", want=200)["rules"] != rules:
+        problems.append("a policy is not what it was set to")
+    call("POST", "/v1/cells/net/policy/check", {"connect": "https://example.org/"}, 200)
+    call("POST", "/v1/cells/net/policy/check", {}, 400)
+    call("GET", "/v1/cells/net/policy/learn", want=200)
+    call("DELETE", "/v1/cells/net/policy/learn", want=200)
+    found = soon("the server answers", lambda: [a for a in [raw("POST", "/v1/cells/net/fetch", {"port": 8000, "path": "/"})] if a[0].status == 200])
+    if found:
+        call("POST", "/v1/cells/net/fetch", {"port": 8000, "path": "/nothing-here"}, 200)
+    call("POST", "/v1/cells/net/fetch", {"port": 0}, 400)
+    p = call("POST", "/v1/cells/net/previews", {"port": 8000, "expires_in": 60}, 201)
+    call("GET", "/v1/previews", want=200)
+    call("GET", f"/v1/previews/{p['id']}", want=200)
+    call("DELETE", f"/v1/previews/{p['id']}", want=204)
+    call("GET", f"/v1/previews/{p['id']}", want=404)
+    done = []
+    asks = threading.Thread(target=lambda: done.append(raw("POST", "/v1/cells/net/exec", {"command": ["mkdir", "/root/asked"]})))
+    asks.start()
+    pending = soon("a question", lambda: json.loads(raw("GET", "/v1/approvals?state=pending")[1])["approvals"])
+    if pending:
+        call("GET", "/v1/approvals", want=200)
+        number = pending[0]["id"]
+        call("GET", f"/v1/approvals/{number}", want=200)
+        call("POST", f"/v1/approvals/{number}", {"answer": "perhaps"}, 400)
+        call("POST", f"/v1/approvals/{number}", {"answer": "allow"}, 200)
+        call("POST", f"/v1/approvals/{number}", {"answer": "deny"}, 409)
+    asks.join(60)
+    if not done or b'"exit_code":0' not in done[0][1]:
+        problems.append(f"what was allowed was not done: {done}")
+    call("GET", "/v1/approvals/999", want=404)
+    call("DELETE", "/v1/cells/net?force=1", want=204)
+
+
+MORE = [network, cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
 
 if __name__ == "__main__":
     main()

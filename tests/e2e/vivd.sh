@@ -206,7 +206,8 @@ cors() {
 		is "$(grep -c '^vary: origin$' head)" 1 "$o"
 		cors_head -X OPTIONS -H "Origin: $o" -H 'Access-Control-Request-Method: GET' "$tcp/v1/cells" >head
 		is "$(grep -c access-control head || true)" 0 "preflight of $o"
-		like "$(head -n 1 head)" '*401*'
+		# Pages of previews have the origin null, or one below localhost.
+		like "$(head -n 1 head)" '*40[13]*'
 	done
 	cors_head "${auth[@]}" -H "Origin: $origin" -H 'Origin: https://evil.org' "$tcp/v1/version" >head
 	is "$(grep -c access-control head || true)" 0 'two origins'
