@@ -70,8 +70,6 @@ static int on_stream_close(nghttp2_session *s, int32_t id, uint32_t code, void *
 			h2_reset(st, SERVER, code ? code : NGHTTP2_CANCEL);
 		else if (code != NGHTTP2_NO_ERROR || !st->flows[SERVER].ended)
 			h2_reset(st, CLIENT, code ? code : NGHTTP2_INTERNAL_ERROR);
-		else if (st->complete && !st->flows[CLIENT].ended)
-			h2_reset(st, CLIENT, NGHTTP2_NO_ERROR);
 		/* What this side would have been sent will not be read. */
 		h2_flow_drop(st, !p->side);
 		return 0;
@@ -134,7 +132,6 @@ static int on_frame(nghttp2_session *s, const nghttp2_frame *f, void *arg)
 	return 0;
 }
 
-/* An answer is complete before the request is: the client need not send the rest. */
 static int on_frame_sent(nghttp2_session *s, const nghttp2_frame *f, void *arg)
 {
 	struct h2_peer *p = arg;
@@ -144,11 +141,8 @@ static int on_frame_sent(nghttp2_session *s, const nghttp2_frame *f, void *arg)
 	    (f->hd.type != NGHTTP2_DATA && f->hd.type != NGHTTP2_HEADERS))
 		return 0;
 	st = nghttp2_session_get_stream_user_data(s, f->hd.stream_id);
-	if (!st)
-		return 0;
-	st->complete = true;
-	if (st->closed[SERVER] && !st->flows[CLIENT].ended)
-		h2_reset(st, CLIENT, NGHTTP2_NO_ERROR);
+	if (st)
+		st->complete = true;
 	return 0;
 }
 

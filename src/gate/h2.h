@@ -40,6 +40,7 @@ struct h2_stream {
 	unsigned interim;
 	bool local; /* the response is the gate's */
 	bool complete; /* the client has the whole response */
+	uint64_t unwanted; /* bytes of the request after that */
 	bool answered; /* the client has the head of a response */
 	struct h2_flow flows[2]; /* by the side that sends it */
 };

@@ -8,6 +8,7 @@
 
 #define FLOW_LIMIT 65536u /* what a filter makes at once */
 #define KEEP_MAX 16384u
+#define UNWANTED_MAX (1u << 20)
 
 static struct pump *pump_of(struct h2_stream *st, enum side from)
 {
@@ -67,9 +68,14 @@ int h2_on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *p, 
 	struct err e = { 0 };
 
 	(void)flags;
-	/* Nobody wants it any more. */
+	/* Nobody wants it any more. If the answer is complete before the request is, the client
+	 * need not send the rest; but some take an end of the stream for a failure, so that it
+	 * comes only if there is much of it. */
 	if (!st || st->closed[!from->side] || (from->side == SERVER && st->local)) {
 		(void)nghttp2_session_consume(s, id, n);
+		if (st && st->complete && from->side == CLIENT &&
+		    (st->unwanted += n) > UNWANTED_MAX)
+			h2_reset(st, CLIENT, NGHTTP2_NO_ERROR);
 		return 0;
 	}
 	st->flows[from->side].raw += n;
