@@ -13,8 +13,9 @@ compared() { # program, address, rule...
 	local program=$1 address=$2 rules=()
 	shift 2
 	for r; do rules+=(--allow "$r"); done
-	timeout 100 "$P/$program" "$address" all 1000000 >host 2>&1
+	timeout 100 "$P/$program" "$address" all 1000000 >host 2>&1 &
 	LIMIT=200 viv "${rules[@]}" --mount "$P/$program:/program:ro" -- /program "$address" all 2000000 >cell 2>&1
+	wait $!
 	diff -U 3 host cell
 	[[ $(wc -l <host) -gt 20 ]]
 }
@@ -166,7 +167,8 @@ check 'connections that are held until the client has spoken' held
 
 # Options reach the host's socket, whenever they are set.
 reach() {
-	py --allow 'tcp.org:9 tcp' -- >out <<-'END' &
+	mkdir d
+	py --allow 'tcp.org:9 tcp' --mount "$PWD/d:/d:ro" -- >out <<-'END' &
 		for when in range(2):
 		    s = socket.socket()
 		    for _ in range(2):
@@ -177,9 +179,10 @@ reach() {
 		            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 3300 + when)
 		    globals()[f"kept{when}"] = s
 		print("done", flush=True)
-		time.sleep(60)
+		while not os.path.exists("/d/end"):
+		    time.sleep(0.1)
 	END
-	at_end "kill $! 2>/dev/null; wait $! 2>/dev/null"
+	at_end "touch d/end; wait $!"
 	soon grep -q done out
 	like "$(ss -tno 'dport = 9')" '*keepalive,5[0-9]min*keepalive,5[0-9]min*'
 }

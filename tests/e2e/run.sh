@@ -18,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
 # By how long they take, the longest first; others follow by name. With the wrong order it only takes longer.
-longest=(exec vivd image pool survive verbs up merge disks health cells websockets rollback threads update storefaults filesapi streams signals)
+longest=(outside opened agent gate vivd exec verbs pool image survive secrets up merge disks health cells websockets rollback threads update storefaults filesapi streams signals)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then
