@@ -199,7 +199,7 @@ class Network:
     def opened(self, system, words):
         """Runs a client natively or in a cell, on a connection that the gate opens."""
         if system == "viv":
-            cell = [self.viv, "run", "--add-host", "bench.org:" + ADDRESS, "--allow", "bench.org:8443 GET /**", "--"]
+            cell = [self.viv, "run", "--add-host", "bench.org:" + ADDRESS, "--allow", "bench.org:8443 GET /**", "--allow", ADDRESS + ":8443", "--"]
         else:
             cell, words = [], [w.replace("bench.org", ADDRESS) for w in words]
         r = subprocess.run(self.inside + cell + words, env=self.env, capture_output=True, text=True, timeout=120)
