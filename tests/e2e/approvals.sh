@@ -188,7 +188,7 @@ bounds() {
 	"$VIV" approvals allow "$(newest)"
 	soon open_is 64
 	"$VIV" approvals allow $("$VIV" approvals ls -q) >/dev/null
-	wait "$cell"
+	wait "$cell" || { echo "the cell ended with $?" && cat out[12] && return 1; }
 	is "$(cat out1)" $'50\n36 64'
 	# Who asks and goes away again and again is not asked about for ever.
 	cat >t2.py <<-'EOS'
@@ -213,11 +213,12 @@ bounds() {
 	EOS
 	before=$("$VIV" approvals ls --all -q | wc -l)
 	asker out2 -- python3 -c "$(cat t2.py)"
-	wait "$cell"
+	wait "$cell" || { echo "the cell ended with $?" && cat out[12] && return 1; }
 	is "$(cat out2)" denied
 	# The minute may have changed once.
 	soon open_is 0
-	(($("$VIV" approvals ls --all -q | wc -l) - before <= 256))
+	after=$("$VIV" approvals ls --all -q | wc -l)
+	((after - before <= 256)) || { echo "$((after - before)) questions"; return 1; }
 }
 check 'questions are bounded' bounds
 
