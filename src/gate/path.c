@@ -1,17 +1,10 @@
 /* The path of a request, as servers could read it; see http.h. */
 #include <string.h>
 
+#include "base/hex.h"
 #include "gate/http.h"
 
 #define DECODE_MAX 4 /* times */
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
 
 /* In place. 1: something changed, 0: nothing, -1: it cannot be decoded. */
 static int decode(char *s)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/base64.h"
 #include "gate/secret.h"
 
@@ -101,20 +102,12 @@ void patterns_add(struct patterns *ps, const void *p, size_t n, const char *with
 
 /* ---- one byte, however it is written ---- */
 
-static int hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Exactly so many digits: how many bytes, 0: there are too few yet, -1: not that. */
 static int hex_read(const uint8_t *p, size_t n, unsigned digits, unsigned *ret)
 {
 	*ret = 0;
 	for (unsigned i = 0; i < digits; i++) {
-		int d = i < n ? hex_digit(p[i]) : 0;
+		int d = i < n ? hex_digit((char)p[i]) : 0;
 
 		if (i == n)
 			return 0;
