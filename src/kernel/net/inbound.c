@@ -2,9 +2,9 @@
  *
  * Whoever listens at the port gets it: at all addresses, at the cell's own, or at loopback, where
  * most servers for development listen. It is a connection to the outside like others from then on
- * (outside.c). Its local address is the listener's; the peer's is what the keeper says, or one that
- * stands for the host, so that no program takes a connection from outside for one of its own
- * cell's.
+ * (outside.c). Its local address is the listener's; the peer's is what the keeper says, or that of
+ * the resolver, which stands for the host, so that no program takes a connection from outside for
+ * one of its own cell's.
  *
  * The host has accepted it before we know of it, so it cannot wait outside of a full accept queue:
  * the queue may have QUEUE_EXTRA more of them than the listener asked for. */
@@ -18,10 +18,6 @@
 #include "kernel/net/inet.h"
 
 #define QUEUE_EXTRA 1024u
-
-/* The host: 198.19.255.1 and fd7a:7669:7600:1::1. */
-static const struct ipaddr host4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 1 } };
-static const struct ipaddr host6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 1 } };
 
 static struct inet_sock *listener_find(uint16_t port, uint16_t salt, struct ipaddr *ret_at)
 {
@@ -45,7 +41,7 @@ static struct inet_sock *listener_find(uint16_t port, uint16_t salt, struct ipad
 
 bool inbound_is_host(const struct ipaddr *a)
 {
-	return ipaddr_is_same(a, &host4) || ipaddr_is_same(a, &host6);
+	return route_is_resolver(a);
 }
 
 struct ipaddr inbound_peer(const struct ctl_peer *peer, bool v4)
@@ -54,7 +50,7 @@ struct ipaddr inbound_peer(const struct ctl_peer *peer, bool v4)
 
 	memcpy(a.b, peer->addr, sizeof(a.b));
 	if (ipaddr_is_any(&a) || ipaddr_is_loop(&a) || ipaddr_is_v4(&a) != v4)
-		return v4 ? host4 : host6;
+		return v4 ? ip_resolver4 : ip_resolver6;
 	return a;
 }
 

@@ -15,8 +15,8 @@ const struct ipaddr ip_loop6 = { { [15] = 1 } };
 const struct ipaddr ip_cell4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 2 } };
 const struct ipaddr ip_cell6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 2 } };
 static const struct ipaddr bcast4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 255 } };
-static const struct ipaddr resolver4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 1 } };
-static const struct ipaddr resolver6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 1 } };
+const struct ipaddr ip_resolver4 = { { [10] = 0xff, [11] = 0xff, 198, 19, 255, 1 } };
+const struct ipaddr ip_resolver6 = { { 0xfd, 0x7a, 0x76, 0x69, 0x76, 0, 0, 1, [15] = 1 } };
 
 bool ipaddr_is_v4(const struct ipaddr *a)
 {
@@ -46,7 +46,7 @@ bool route_is_own(const struct ipaddr *a)
 
 bool route_is_resolver(const struct ipaddr *a)
 {
-	return ipaddr_is_same(a, &resolver4) || ipaddr_is_same(a, &resolver6);
+	return ipaddr_is_same(a, &ip_resolver4) || ipaddr_is_same(a, &ip_resolver6);
 }
 
 enum dest route_dest(const struct ipaddr *a)

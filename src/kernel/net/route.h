@@ -22,7 +22,8 @@ bool route_is_multicast(const struct ipaddr *a);
 bool ipaddr_is_v4(const struct ipaddr *a);
 bool ipaddr_is_any(const struct ipaddr *a); /* of either family */
 bool ipaddr_is_same(const struct ipaddr *a, const struct ipaddr *b);
-extern const struct ipaddr ip_any4, ip_any6, ip_loop4, ip_loop6, ip_cell4, ip_cell6;
+extern const struct ipaddr ip_any4, ip_any6, ip_loop4, ip_loop6, ip_cell4, ip_cell6, ip_resolver4,
+	ip_resolver6;
 
 /* ---- hooks (task/hooks.h) ---- */
 
