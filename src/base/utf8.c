@@ -1,6 +1,7 @@
 /* See utf8.h. */
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int utf8_length(const char *text, size_t n)
@@ -101,4 +102,20 @@ void text_hide_controls(char *s)
 		s += n ? n : 1;
 		left -= n ? n : 1;
 	}
+}
+
+void text_clean(const char *text, size_t size, char *line, size_t max)
+{
+	size_t n = 0, len = strnlen(text, size);
+
+	for (size_t i = 0; i < len && n + 5 < max; i++) {
+		unsigned whole = text_printable(text + i, len - i);
+
+		if (!whole)
+			n += (size_t)snprintf(line + n, max - n, "\\x%02x", (unsigned char)text[i]);
+		for (unsigned k = 0; k < whole; k++)
+			line[n++] = text[i + k];
+		i += whole ? whole - 1 : 0;
+	}
+	line[n] = '\0';
 }

@@ -16,5 +16,8 @@ size_t text_utf8_tail(const char *s, size_t n);
 unsigned text_printable(const char *s, size_t n);
 /* Replaces every other byte by '?', so that anybody's text can be part of a message. */
 void text_hide_controls(char *s);
+/* A text of at most size bytes as a line of max bytes at most, with its end, that cannot steer a
+ * terminal: other bytes are escaped. max: at least 6. */
+void text_clean(const char *text, size_t size, char *line, size_t max);
 
 #endif

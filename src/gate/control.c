@@ -8,18 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/jsontext.h"
-#include "base/siphash.h"
+#include "base/seen.h"
 #include "gate/control.h"
 #include "host/fdmsg.h"
 
 #define NOTES_BURST 256
 #define NOTES_MS 20 /* then one note in so many milliseconds */
-#define USES_MAX 4096 /* that are told in the life of a gate */
-#define USES_SLOTS (2 * USES_MAX)
 
 /* A message that waits for the keeper to read. */
 struct kept {
@@ -173,27 +170,7 @@ void gate_deny(uint32_t id, int err, const struct net_question *q, const struct 
 
 /* ---- uses ---- */
 
-/* True: q was not there before, and there is room. */
-static bool use_is_new(const struct buf *b)
-{
-	static uint64_t *seen, key[2]; /* hashes; 0: free */
-	static unsigned n;
-	uint64_t h;
-	size_t at;
-
-	if (!seen && (!(seen = calloc(USES_SLOTS, sizeof(*seen))) ||
-		      getrandom(key, sizeof(key), 0) != sizeof(key)))
-		return false;
-	h = siphash(key, b->p, b->len) | 1;
-	at = (h >> 1) % USES_SLOTS;
-	while (seen[at] && seen[at] != h)
-		at = (at + 1) % USES_SLOTS;
-	if (seen[at] || n == USES_MAX)
-		return false;
-	seen[at] = h;
-	n++;
-	return true;
-}
+static struct seen uses; /* that were told in the life of the gate */
 
 void gate_used(const struct net_question *q, const struct rule *rule, bool tls_any)
 {
@@ -206,7 +183,7 @@ void gate_used(const struct net_question *q, const struct rule *rule, bool tls_a
 		json_member_add(&b, "audit", "true");
 	if (tls_any)
 		json_member_text(&b, "tls", "any");
-	if (!use_is_new(&b)) {
+	if (!seen_add(&uses, b.p, b.len)) {
 		buf_free(&b);
 		return;
 	}

@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "host/isolate.h"
 #include "keeper/gate.h"
 #include "keeper/gateca.h"

@@ -16,6 +16,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "keeper/gate.h"
 #include "keeper/gateca.h"
 #include "keeper/keeper.h"

@@ -2,28 +2,25 @@
  *
  * The gate may have been broken into. Of a note only known members count, each is checked, and the
  * event is written anew. Denials come at a bounded rate; those in between are counted. Of uses,
- * each is told once, and no more than USES_MAX in the life of a cell. */
+ * each is told once, and no more than SEEN_MAX in the life of a cell. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/json.h"
 #include "base/jsontext.h"
-#include "base/siphash.h"
+#include "base/seen.h"
+#include "base/utf8.h"
 #include "keeper/gate.h"
 #include "policy/address.h"
 #include "store/useslog.h"
 
 #define DENIALS_BURST 50
 #define DENIALS_EVERY (2 * NSEC_PER_SEC)
-#define USES_MAX 4096
-#define SLOTS (2 * USES_MAX) /* a power of two */
 
 static uint64_t lost; /* denials that no event tells of */
 static int64_t denials_from;
-static uint64_t *uses; /* hashes of what was told; 0: free */
-static unsigned nuses;
+static struct seen uses; /* that were told */
 
 /* ---- members ---- */
 
@@ -104,27 +101,6 @@ static void denial_take(const struct json *note)
 	buf_free(&b);
 }
 
-/* True: it is new, and there is room. */
-static bool use_is_new(const struct buf *b)
-{
-	static uint64_t key[2];
-	uint64_t h;
-	size_t at;
-
-	if (!uses && (!(uses = calloc(SLOTS, sizeof(*uses))) ||
-		      getrandom(key, sizeof(key), 0) != sizeof(key)))
-		return false;
-	h = siphash(key, b->p, b->len) | 1;
-	at = (h >> 1) % SLOTS;
-	while (uses[at] && uses[at] != h)
-		at = (at + 1) % SLOTS;
-	if (uses[at] || nuses == USES_MAX)
-		return false;
-	uses[at] = h;
-	nuses++;
-	return true;
-}
-
 static void use_take(const struct json *note, bool name_only)
 {
 	const char *tls = json_get_text(note, "tls");
@@ -142,8 +118,8 @@ static void use_take(const struct json *note, bool name_only)
 		member_clean(&b, note, "path", 160);
 	}
 	buf_add_text(&b, "}");
-	if (good && use_is_new(&b)) {
-		event_add(KEEP_EV_USE, NULL, nuses == USES_MAX, 0, (const char *)b.p);
+	if (good && seen_add(&uses, b.p, b.len)) {
+		event_add(KEEP_EV_USE, NULL, uses.n == SEEN_MAX, 0, (const char *)b.p);
 		/* No vivd need be there to hear it. */
 		if (keeper.rootfs && keeper.rootfs->kept && !keeper.detached)
 			useslog_add(&keeper.rootfs->disk, (const char *)b.p);

@@ -73,9 +73,7 @@ void memory_follow(void);
 bool control_put(const struct ctl_msg *m, const int *fds, unsigned nfds);
 void kernel_kill(void);
 void cell_stop(int64_t grace);
-/* Text from the cell's side, made into a line of max bytes at most that cannot steer a terminal. */
-void text_clean(const char *text, size_t size, char *line, size_t max);
-/* The same as an error: what follows the mark REMEDY is its remedy. */
+/* Text from the cell's side as an error: what follows the mark REMEDY is its remedy. */
 void text_err(const struct ctl_msg *m, enum err_kind kind, struct err *e);
 /* For a warning or a failure of the cell: shown to who sits at the terminal, or kept as an
  * event. */

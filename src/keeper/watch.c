@@ -29,22 +29,6 @@ struct keeper keeper = { .ready = -1 };
 
 /* ---- saying ---- */
 
-void text_clean(const char *text, size_t size, char *line, size_t max)
-{
-	size_t n = 0, len = strnlen(text, size);
-
-	for (size_t i = 0; i < len && n + 5 < max; i++) {
-		unsigned whole = text_printable(text + i, len - i);
-
-		if (!whole)
-			n += (size_t)snprintf(line + n, max - n, "\\x%02x", (unsigned char)text[i]);
-		for (unsigned k = 0; k < whole; k++)
-			line[n++] = text[i + k];
-		i += whole ? whole - 1 : 0;
-	}
-	line[n] = '\0';
-}
-
 void text_err(const struct ctl_msg *m, enum err_kind kind, struct err *e)
 {
 	size_t n = strnlen(m->text, sizeof(m->text));

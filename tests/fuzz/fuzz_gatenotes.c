@@ -1,6 +1,6 @@
 /* What a gate that was broken into tells its keeper: every event that becomes of it is an object of
  * JSON in a bounded line, and what is learnt from it is a policy of single hosts. */
-/* objects: src/keeper/gatenotes.c src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/learn.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/query.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/siphash.c src/base/utf8.c src/base/log.c */
+/* objects: src/keeper/gatenotes.c src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/learn.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/query.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/seen.c src/base/siphash.c src/base/utf8.c src/base/log.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +27,6 @@ void fuzz_init(void)
 int64_t clock_mono(void)
 {
 	return now += NSEC_PER_SEC;
-}
-
-/* As watch.c has it. */
-void text_clean(const char *text, size_t size, char *line, size_t max)
-{
-	size_t n = 0, len = strnlen(text, size);
-
-	for (size_t i = 0; i < len && n + 5 < max; i++) {
-		unsigned whole = text_printable(text + i, len - i);
-
-		if (!whole)
-			n += (size_t)snprintf(line + n, max - n, "\\x%02x", (unsigned char)text[i]);
-		for (unsigned k = 0; k < whole; k++)
-			line[n++] = text[i + k];
-		i += whole ? whole - 1 : 0;
-	}
-	line[n] = '\0';
 }
 
 void useslog_add(const struct disk *d, const char *line)
