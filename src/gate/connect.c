@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/jsontext.h"
 #include "gate/ca.h"
 #include "gate/control.h"
 #include "gate/dns.h"
@@ -431,17 +429,26 @@ static void conn_late(struct alarm *a)
 
 /* #syscalls: socket setsockopt
  * #sockopts: IPPROTO_TCP.TCP_NODELAY SOL_SOCKET.SO_KEEPALIVE */
-static int socket_begin(struct conn *c, const struct ip *a)
+int address_socket(const struct ip *a)
 {
 	int on = 1, fd = socket(ip_is_v4(a) ? AF_INET : AF_INET6,
 				SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	c->w = (struct watch){ .fd = fd, .ready = conn_ready };
 	/* For connections that the gate opens; of others the kernel says what the guest wants. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	return fd;
+}
+
+static int socket_begin(struct conn *c, const struct ip *a)
+{
+	int fd = address_socket(a);
+
+	if (fd < 0)
+		return fd;
+	c->w = (struct watch){ .fd = fd, .ready = conn_ready };
 	return address_connect(fd, a, c->port);
 }
 
@@ -598,12 +605,13 @@ static void conn_review(struct conn *c)
 
 	if (conn_stands(c, &rule)) {
 		if (c->state == CONN_ASKED && conn_decide(c, &rule)) {
-			control_withdraw(&c->ask);
+			control_decided(&c->ask);
 			conn_begin(c);
 		}
 		return;
 	}
 	if (c->state != CONN_PASSED) {
+		control_decided(&c->ask);
 		conn_deny(c, rule, "the policy has changed");
 		return;
 	}
@@ -632,14 +640,8 @@ static void conn_answered(struct ask *a, const char *json, size_t n)
 {
 	struct conn *c = container_of(a, struct conn, ask);
 	const struct rule *rule = NULL;
-	struct json_doc d = { 0 };
-	struct err e;
-	const char *verdict = NULL;
 
-	if (json_parse(&d, json, n, &e) == 0)
-		verdict = json_get_text(d.root, "verdict");
-	c->approved = verdict && !strcmp(verdict, "allow");
-	json_free(&d);
+	c->approved = answer_allows(json, n);
 	if (conn_decide(c, &rule) && c->approved)
 		conn_begin(c);
 	else
@@ -649,23 +651,11 @@ static void conn_answered(struct ask *a, const char *json, size_t n)
 /* The connection waits for as long as it takes. */
 static void conn_ask(struct conn *c, const struct rule *rule)
 {
-	struct buf b = { 0 }, text = { 0 };
-	bool asked;
+	struct net_question q = conn_question(c, rule->net.protocols & NET_TCP ? NET_TCP : NET_WEB);
 
-	rule_print(rule, &text);
-	buf_add_text(&b, "{");
-	json_member_text(&b, c->name[0] ? "name" : "address", conn_label(c));
-	json_member_number(&b, "port", c->port);
-	json_member_text(&b, "protocol", rule->net.protocols & NET_TCP ? "tcp" : "web");
-	json_member_text(&b, "program", c->program);
-	json_member_text(&b, "rule", (const char *)text.p);
-	buf_add_text(&b, "}");
 	c->state = CONN_ASKED;
 	c->ask.answered = conn_answered;
-	asked = control_ask(&c->ask, (const char *)b.p, b.len);
-	buf_free(&b);
-	buf_free(&text);
-	if (!asked)
+	if (!control_ask(&c->ask, &q, rule))
 		conn_deny(c, rule, "%s:%u needs an approval, and too many wait for one already",
 			  conn_label(c), c->port);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/jsontext.h"
 #include "base/seen.h"
 #include "gate/control.h"
@@ -104,12 +105,8 @@ const char *net_protocol_name(unsigned protocol)
 	return protocol == NET_UDP ? "udp" : protocol == NET_TCP ? "tcp" : "web";
 }
 
-void note_begin(struct buf *b, const char *kind, const struct net_question *q)
+static void question_add(struct buf *b, const struct net_question *q)
 {
-	buf_add_text(b, "{");
-	json_member_text(b, "kind", kind);
-	if (!q)
-		return;
 	json_member_text(b, "name", q->name);
 	if (q->addr)
 		json_member_text(b, "address", ip_text(q->addr).str);
@@ -120,6 +117,14 @@ void note_begin(struct buf *b, const char *kind, const struct net_question *q)
 	json_member_text(b, "program", q->program && q->program[0] ? q->program : NULL);
 	json_member_text(b, "method", q->method);
 	json_member_text(b, "path", q->path);
+}
+
+void note_begin(struct buf *b, const char *kind, const struct net_question *q)
+{
+	buf_add_text(b, "{");
+	json_member_text(b, "kind", kind);
+	if (q)
+		question_add(b, q);
 }
 
 static void lost_send(void)
@@ -200,19 +205,41 @@ void gate_used(const struct net_question *q, const struct rule *rule, bool tls_a
 
 /* ---- asks ---- */
 
-bool control_ask(struct ask *a, const char *json, size_t n)
+bool answer_allows(const char *json, size_t n)
+{
+	struct json_doc d = { 0 };
+	struct err e;
+	const char *verdict =
+		json_parse(&d, json, n, &e) == 0 ? json_get_text(d.root, "verdict") : NULL;
+	bool allows = verdict && !strcmp(verdict, "allow");
+
+	json_free(&d);
+	return allows;
+}
+
+bool control_ask(struct ask *a, const struct net_question *q, const struct rule *rule)
 {
 	struct gatectl_msg m = { .type = GATECTL_ASK };
+	struct buf b = { 0 }, text = { 0 };
+	bool can;
 
-	if (control.fd < 0 || nasks == GATECTL_ASKS_MAX || n > sizeof(m.bytes))
-		return false;
-	nasks++;
-	a->id = m.id = ++last_ask;
-	list_init(&a->link);
-	list_append(&asks, &a->link);
-	message_fill(&m, json, n);
-	message_send(&m);
-	return true;
+	rule_print(rule, &text);
+	buf_add_text(&b, "{");
+	question_add(&b, q);
+	json_member_text(&b, "rule", (const char *)text.p);
+	buf_add_text(&b, "}");
+	can = control.fd >= 0 && nasks < GATECTL_ASKS_MAX && b.len <= sizeof(m.bytes);
+	if (can) {
+		nasks++;
+		a->id = m.id = ++last_ask;
+		list_init(&a->link);
+		list_append(&asks, &a->link);
+		message_fill(&m, (const char *)b.p, b.len);
+		message_send(&m);
+	}
+	buf_free(&b);
+	buf_free(&text);
+	return can;
 }
 
 static void ask_end(struct ask *a)
@@ -222,9 +249,9 @@ static void ask_end(struct ask *a)
 	nasks--;
 }
 
-void control_withdraw(struct ask *a)
+static void ask_withdraw(struct ask *a, enum gatectl_type type)
 {
-	struct gatectl_msg m = { .type = GATECTL_WITHDRAW, .id = a->id };
+	struct gatectl_msg m = { .type = type, .id = a->id };
 	struct kept *k;
 
 	if (!a->id)
@@ -239,6 +266,16 @@ void control_withdraw(struct ask *a)
 		return;
 	}
 	message_send(&m);
+}
+
+void control_withdraw(struct ask *a)
+{
+	ask_withdraw(a, GATECTL_WITHDRAW);
+}
+
+void control_decided(struct ask *a)
+{
+	ask_withdraw(a, GATECTL_DECIDED);
 }
 
 static void answer_take(void)

@@ -32,9 +32,14 @@ struct ask {
 	 * has no NUL at its end. */
 	void (*answered)(struct ask *a, const char *json, size_t n);
 };
-/* False: there is nobody to ask, or too much is asked already. */
-bool control_ask(struct ask *a, const char *json, size_t n);
-/* Nothing happens if it has been answered. */
+/* Asks about this, because of a rule. False: there is nobody to ask, too much is asked already, or
+ * the question would be too long. */
+bool control_ask(struct ask *a, const struct net_question *q, const struct rule *rule);
+/* Does it say yes? */
+bool answer_allows(const char *json, size_t n);
+/* Nobody waits any more. Nothing happens if it has been answered. */
 void control_withdraw(struct ask *a);
+/* The same; the policy has changed and decides it. Nobody will ask that again. */
+void control_decided(struct ask *a);
 
 #endif

@@ -18,16 +18,20 @@ static bool fields_fill(struct exchange *x, struct head *h, struct refusal *r)
 	struct err e = { 0 };
 	int done = secret_target(&x->site, h->target, strlen(h->target), &to, &e);
 
-	if (done > 0)
+	if (done > 0) {
 		text_set(&h->target, to.p, to.len);
+		h->secret = true;
+	}
 	for (unsigned i = 0; i < h->n && done >= 0; i++) {
 		struct field *f = &h->fields[i];
 
 		to.len = 0;
 		done = secret_header(&x->site, f->name, strlen(f->name), f->value, strlen(f->value),
 				     &to, &e);
-		if (done > 0)
+		if (done > 0) {
 			text_set(&f->value, to.p, to.len);
+			f->secret = true;
+		}
 	}
 	if (to.p)
 		explicit_bzero(to.p, to.cap);
@@ -37,14 +41,13 @@ static bool fields_fill(struct exchange *x, struct head *h, struct refusal *r)
 	return done >= 0;
 }
 
-bool exchange_request(struct exchange *x, struct opened *o, struct head *h, bool has_body,
-		      struct refusal *r)
+/* Values of secrets, and what is needed to take them out of the response. */
+static bool secrets_put_in(struct exchange *x, struct opened *o, struct head *h, bool has_body,
+			   struct refusal *r)
 {
 	static const char *const dropped[] = { "accept-encoding", "range", "if-range",
 					       "sec-websocket-extensions" };
 
-	if (!request_check(o, h, r))
-		return false;
 	secret_site_init(&x->site, settings.secrets, o->name, o->port, o->tls);
 	if (!x->site.set)
 		return true;
@@ -62,6 +65,30 @@ bool exchange_request(struct exchange *x, struct opened *o, struct head *h, bool
 		head_remove(h, "content-length");
 	}
 	return true;
+}
+
+enum passage exchange_request(struct exchange *x, struct opened *o, struct head *h, bool has_body,
+			      struct refusal *r)
+{
+	enum passage p;
+
+	x->o = o;
+	p = request_check(x, o, h, r);
+	if (p == REQUEST_HELD)
+		return p;
+	hold_end(x, true);
+	/* For one that has waited, the server is asked for anew. */
+	if (p == REQUEST_PASSES && o->broken_status && !x->since) {
+		refusal_server(o, r);
+		p = REQUEST_REFUSED;
+	}
+	if (p == REQUEST_PASSES)
+		exchange_remember(x, h);
+	if (p == REQUEST_PASSES && !secrets_put_in(x, o, h, has_body, r)) {
+		exchange_forget(x);
+		p = REQUEST_REFUSED;
+	}
+	return p;
 }
 
 void exchange_fields(struct exchange *x, struct head *h)
@@ -118,6 +145,8 @@ void trailers_check(struct head *h)
 
 void exchange_fini(struct exchange *x)
 {
+	hold_end(x, false);
+	exchange_forget(x);
 	scrub_free(x->up.filter);
 	scrub_free(x->down.filter);
 	buf_free(&x->up.rest);

@@ -110,6 +110,8 @@ void connect_begin(const struct gate_msg *m);
 void connect_first(const struct gate_msg *m);
 /* Returns false if there is none with this id. */
 bool connect_cancel(uint32_t id);
+/* A socket for TCP with an address, -errno. */
+int address_socket(const struct ip *a);
 /* Connects a socket of a's family: 0, -errno. */
 int address_connect(int fd, const struct ip *a, uint16_t port);
 /* The policy has changed: ends connections that it denies. old: the one before. */

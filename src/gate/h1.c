@@ -3,7 +3,8 @@
  * One exchange at a time: what a client sends ahead stays unread until the response is complete.
  * The head is read as a whole, checked and written anew; bodies go through piece by piece, each
  * piece as soon as it comes. After an accepted upgrade to WebSocket bytes pass both ways as they
- * are. */
+ * are. A request that waits for the operator (hold.c) stays as it was read; its body is not read
+ * before it may be sent. */
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,14 @@
 #define HEAD_MS 60000 /* for a head that has begun */
 #define PIECE END_FULL /* what is put at once, at most about */
 
-enum message { MSG_HEAD, MSG_BODY, MSG_DONE };
+#define STALE_MS 30000 /* a connection that was not used for so long may be gone */
+
+enum message { MSG_HEAD, MSG_HELD, MSG_BODY, MSG_DONE };
 
 struct h1 {
 	enum message request, response; /* response: counts from when a request was sent */
 	bool asked; /* a request was sent */
+	struct head q; /* the request, until it is sent */
 	bool again; /* not the first of this connection */
 	struct exchange x;
 	struct body bodies[2]; /* by the side that sends it */
@@ -53,6 +57,7 @@ static void h1_free(struct opened *o)
 	struct h1 *h = o->session;
 
 	exchange_clear(h);
+	head_fini(&h->q);
 	buf_free(&h->piece);
 	free(h);
 }
@@ -276,39 +281,104 @@ static const char *host_put(struct head *q)
 				      : NULL;
 }
 
+static void request_refuse(struct opened *o, const struct refusal *r)
+{
+	struct h1 *h = o->session;
+
+	/* Without a server there is nothing to keep it for. */
+	refuse(o, r,
+	       !h->bodies[CLIENT].done || h->close || r->status == 400 ||
+		       (h->x.since && (o->ends[SERVER].w.fd < 0 || o->redial)));
+	exchange_clear(h);
+	head_fini(&h->q);
+	h->request = MSG_HEAD;
+	h->bare = false;
+}
+
+static void request_pass(struct opened *o)
+{
+	struct h1 *h = o->session;
+	struct refusal r;
+
+	switch (exchange_request(&h->x, o, &h->q, !h->bodies[CLIENT].done, &r)) {
+	case REQUEST_HELD:
+		h->request = MSG_HELD;
+		return;
+	case REQUEST_REFUSED:
+		request_refuse(o, &r);
+		return;
+	case REQUEST_PASSES:
+		break;
+	}
+	if (h->x.since && (o->ends[SERVER].w.fd < 0 || now_ms() - h->x.since > STALE_MS)) {
+		opened_redial(o);
+		return;
+	}
+	request_send(o, &h->q);
+	head_fini(&h->q);
+}
+
+static void h1_decided(struct opened *o, struct exchange *x)
+{
+	(void)x;
+	request_pass(o);
+}
+
+static void h1_redialed(struct opened *o)
+{
+	struct h1 *h = o->session;
+	struct refusal r;
+
+	if (h->request != MSG_HELD || o->state != OPENED_RUNS || o->dead)
+		return;
+	if (o->broken_status) {
+		refusal_server(o, &r);
+		request_refuse(o, &r);
+		return;
+	}
+	h->again = false;
+	request_send(o, &h->q);
+	head_fini(&h->q);
+}
+
+static void h1_review(struct opened *o)
+{
+	struct h1 *h = o->session;
+	struct refusal r = { 0 };
+
+	if (!exchange_review(&h->x, &h->q, &r))
+		return;
+	if (!h->x.passed)
+		request_pass(o);
+	else if (h->request == MSG_HELD)
+		request_refuse(o, &r);
+	else
+		opened_abort(o);
+}
+
 static void request_take(struct opened *o, const uint8_t *p, size_t n)
 {
 	struct h1 *h = o->session;
-	struct head q = { 0 };
-	struct refusal r;
-	const char *wrong = h1_request_read(&q, p, n);
-	bool has_body;
+	struct head *q = &h->q;
+	const char *wrong = h1_request_read(q, p, n);
 
 	if (!wrong)
-		wrong = body_of_request(&h->bodies[CLIENT], &q);
+		wrong = body_of_request(&h->bodies[CLIENT], q);
 	if (!wrong)
-		wrong = host_put(&q);
+		wrong = host_put(q);
 	if (wrong) {
 		client_wrong(o, wrong);
-		head_fini(&q);
+		head_fini(q);
 		return;
 	}
-	h->bare = !strcmp(q.method, "HEAD");
-	h->old = q.minor == 0;
-	h->close = h->old || head_has(&q, "connection", "close");
-	upgrade_read(h, &q);
-	head_hops(&q);
-	has_body = !h->bodies[CLIENT].done;
-	if (has_body)
+	h->bare = !strcmp(q->method, "HEAD");
+	h->old = q->minor == 0;
+	h->close = h->old || head_has(q, "connection", "close");
+	upgrade_read(h, q);
+	head_hops(q);
+	if (!h->bodies[CLIENT].done)
 		h->accept[0] = '\0';
-	if (exchange_request(&h->x, o, &q, has_body, &r)) {
-		request_send(o, &q);
-	} else {
-		refuse(o, &r, has_body || h->close || r.status == 400);
-		exchange_clear(h);
-		h->bare = false;
-	}
-	head_fini(&q);
+	request_pass(o);
 }
 
 /* ---- responses ---- */
@@ -436,8 +506,11 @@ static size_t h1_take(struct opened *o, enum side from, const uint8_t *p, size_t
 	if (h->tunnel)
 		return tunnel_take(o, from, p, n);
 	if (from == SERVER && !h->asked) {
-		/* It speaks without being asked. */
-		opened_end(o);
+		/* It speaks without being asked: it will end the connection. */
+		if (h->request == MSG_HELD)
+			o->drop = true;
+		else
+			opened_end(o);
 		return n;
 	}
 	switch (from == CLIENT ? h->request : h->response) {
@@ -445,6 +518,7 @@ static size_t h1_take(struct opened *o, enum side from, const uint8_t *p, size_t
 		return head_take(o, from, p, n);
 	case MSG_BODY:
 		return body_take(o, from, p, n);
+	case MSG_HELD:
 	case MSG_DONE:
 		break;
 	}
@@ -459,7 +533,7 @@ static bool h1_wants(struct opened *o, enum side from)
 	if (pump->busy || pump->rest.len || pump->end)
 		return false;
 	/* What comes too early waits; that the client has gone is seen. */
-	if (from == CLIENT && !h->tunnel && h->request == MSG_DONE)
+	if (from == CLIENT && !h->tunnel && (h->request == MSG_DONE || h->request == MSG_HELD))
 		return o->ends[CLIENT].in.len < HEAD_MAX;
 	return !end_full(&o->ends[!from]);
 }
@@ -503,7 +577,9 @@ static void server_ended(struct opened *o)
 {
 	struct h1 *h = o->session;
 
-	if (!h->asked) {
+	if (!h->asked && h->request == MSG_HELD) {
+		o->drop = true; /* there is another one when it is needed */
+	} else if (!h->asked) {
 		opened_end(o);
 	} else if (h->response == MSG_HEAD) {
 		/* It may have ended an idle connection just when it was used again: clients try
@@ -531,7 +607,9 @@ static void h1_ended(struct opened *o, enum side from)
 		server_ended(o);
 	} else if (h->request == MSG_HEAD && !o->ends[CLIENT].in.len) {
 		opened_end(o);
-	} else if (h->request != MSG_DONE || o->gone) {
+	} else if ((h->request != MSG_DONE &&
+		    !(h->request == MSG_HELD && h->bodies[CLIENT].done)) ||
+		   o->gone) {
 		opened_abort(o);
 	} else {
 		h->close = true;
@@ -543,4 +621,7 @@ const struct protocol h1_protocol = { .begin = h1_begin,
 				      .wants = h1_wants,
 				      .ended = h1_ended,
 				      .pull = h1_pull,
+				      .decided = h1_decided,
+				      .review = h1_review,
+				      .redialed = h1_redialed,
 				      .free = h1_free };

@@ -17,6 +17,7 @@
 #define CHEAP_MAX 500 /* frames in CHEAP_MS */
 #define CHEAP_MS 10000
 #define QUEUE_MAX 1000 /* frames for a server that does not read */
+#define STALE_MS 30000 /* a connection that was not used for so long may be gone */
 #define WINDOW_ALL (64u << 20) /* of all connections, about */
 #define WINDOW_MAX (8u << 20)
 #define WINDOW_MIN (128u << 10)
@@ -29,6 +30,7 @@ static void stream_free(struct h2_stream *st)
 {
 	exchange_fini(&st->x);
 	head_fini(&st->head);
+	head_fini(&st->request);
 	h2_flow_fini(&st->flows[CLIENT]);
 	h2_flow_fini(&st->flows[SERVER]);
 	list_remove(&st->link);
@@ -68,7 +70,7 @@ static int on_stream_close(nghttp2_session *s, int32_t id, uint32_t code, void *
 	if (!st->closed[!p->side]) {
 		if (p->side == CLIENT)
 			h2_reset(st, SERVER, code ? code : NGHTTP2_CANCEL);
-		else if (code != NGHTTP2_NO_ERROR || !st->flows[SERVER].ended)
+		else if (!st->local && (code != NGHTTP2_NO_ERROR || !st->flows[SERVER].ended))
 			h2_reset(st, CLIENT, code ? code : NGHTTP2_INTERNAL_ERROR);
 		/* What this side would have been sent will not be read. */
 		h2_flow_drop(st, !p->side);
@@ -125,8 +127,10 @@ static int on_frame(nghttp2_session *s, const nghttp2_frame *f, void *arg)
 			h2_flow_end(st, p->side);
 		break;
 	case NGHTTP2_GOAWAY:
-		if (p->side == SERVER)
+		if (p->side == SERVER) {
+			p->h2->full = true;
 			h2_go_away(p->h2);
+		}
 		break;
 	}
 	return 0;
@@ -209,28 +213,32 @@ static bool session_begin(struct h2_peer *p, nghttp2_session_callbacks *c, nghtt
 						     (int32_t)window) == 0;
 }
 
-static void h2_begin(struct opened *o)
+static void peer_begin(struct h2 *h, enum side side)
 {
-	struct h2 *h = xalloc(sizeof(*h));
 	nghttp2_session_callbacks *c;
 	nghttp2_option *option;
 
-	h->o = o;
-	list_init(&h->streams);
-	o->session = h;
 	if (nghttp2_session_callbacks_new(&c) < 0 || nghttp2_option_new(&option) < 0)
 		log_die("out of memory");
 	callbacks_set(c);
 	nghttp2_option_set_no_auto_window_update(option, 1);
 	nghttp2_option_set_peer_max_concurrent_streams(option, STREAMS);
-	for (int side = CLIENT; side <= SERVER; side++) {
-		h->peers[side] = (struct h2_peer){ .h2 = h, .side = (enum side)side };
-		if ((side == CLIENT || !o->broken_status) &&
-		    !session_begin(&h->peers[side], c, option))
-			log_die("out of memory");
-	}
+	h->peers[side] = (struct h2_peer){ .h2 = h, .side = side };
+	if ((side == CLIENT || !h->o->broken_status) && !session_begin(&h->peers[side], c, option))
+		log_die("out of memory");
 	nghttp2_session_callbacks_del(c);
 	nghttp2_option_del(option);
+}
+
+static void h2_begin(struct opened *o)
+{
+	struct h2 *h = xalloc(sizeof(*h));
+
+	h->o = o;
+	list_init(&h->streams);
+	o->session = h;
+	peer_begin(h, CLIENT);
+	peer_begin(h, SERVER);
 	sessions++;
 }
 
@@ -247,10 +255,105 @@ static void h2_free(struct opened *o)
 	free(h);
 }
 
+/* ---- requests that have waited ---- */
+
+static void server_session_end(struct h2 *h)
+{
+	nghttp2_session_del(h->peers[SERVER].session);
+	h->peers[SERVER].session = NULL;
+}
+
+/* Not from within nghttp2: the session may have to be another one. */
+static void waiting_send(struct h2 *h)
+{
+	struct h2_stream *st, *next;
+	bool used = false;
+	int64_t since = INT64_MAX;
+
+	list_for_each(st, &h->streams, link) {
+		used |= !st->closed[SERVER];
+		if (st->waits == WAITS_SERVER)
+			since = MIN(since, st->x.since);
+	}
+	if (since == INT64_MAX || h->o->redial)
+		return;
+	if (!h->peers[SERVER].session || (!used && (h->full || now_ms() - since > STALE_MS))) {
+		server_session_end(h);
+		opened_redial(h->o);
+		return;
+	}
+	/* Those that are under way end first. */
+	if (h->full)
+		return;
+	list_for_each_safe(st, next, &h->streams, link)
+		if (st->waits == WAITS_SERVER)
+			h2_request_submit(st);
+}
+
+static void h2_redialed(struct opened *o)
+{
+	struct h2 *h = o->session;
+	struct h2_stream *st, *next;
+	struct refusal r;
+
+	if (o->dead || o->state != OPENED_RUNS)
+		return;
+	h->full = false;
+	peer_begin(h, SERVER);
+	if (o->broken_status)
+		refusal_server(o, &r);
+	list_for_each_safe(st, next, &h->streams, link) {
+		if (st->waits != WAITS_SERVER)
+			continue;
+		if (!o->broken_status) {
+			h2_request_submit(st);
+			continue;
+		}
+		st->waits = WAITS_NOT;
+		head_fini(&st->request);
+		h2_flow_drop(st, CLIENT);
+		h2_refuse(st, &r);
+	}
+}
+
+static void h2_decided(struct opened *o, struct exchange *x)
+{
+	(void)o;
+	h2_request_pass(container_of(x, struct h2_stream, x));
+}
+
+static void h2_review(struct opened *o)
+{
+	struct h2 *h = o->session;
+	struct h2_stream *st, *next;
+
+	list_for_each_safe(st, next, &h->streams, link) {
+		struct refusal r = { 0 };
+
+		if (!exchange_review(&st->x, &st->request, &r))
+			continue;
+		if (!st->x.passed) {
+			h2_request_pass(st);
+			continue;
+		}
+		if (st->waits)
+			h2_flow_drop(st, CLIENT);
+		st->waits = WAITS_NOT;
+		head_fini(&st->request);
+		exchange_forget(&st->x);
+		h2_reset(st, SERVER, NGHTTP2_CANCEL);
+		if (st->answered)
+			h2_reset(st, CLIENT, NGHTTP2_CANCEL);
+		else
+			h2_refuse(st, &r);
+	}
+}
+
 static void h2_pull(struct opened *o)
 {
 	struct h2 *h = o->session;
 
+	waiting_send(h);
 	for (int side = CLIENT; side <= SERVER; side++) {
 		nghttp2_session *s = h->peers[side].session;
 		const uint8_t *p;
@@ -307,8 +410,7 @@ static void h2_ended(struct opened *o, enum side from)
 		return;
 	}
 	refusal_set(&r, 502, "bad_gateway", "%s: the connection ended", o->name);
-	nghttp2_session_del(h->peers[SERVER].session);
-	h->peers[SERVER].session = NULL;
+	server_session_end(h);
 	list_for_each_safe(st, next, &h->streams, link) {
 		if (st->closed[SERVER])
 			continue;
@@ -322,6 +424,7 @@ static void h2_ended(struct opened *o, enum side from)
 	}
 	o->broken_status = 502;
 	strcpy(o->broken, "the connection ended");
+	o->drop = true;
 	h2_go_away(h);
 }
 
@@ -330,4 +433,7 @@ const struct protocol h2_protocol = { .begin = h2_begin,
 				      .wants = h2_wants,
 				      .ended = h2_ended,
 				      .pull = h2_pull,
+				      .decided = h2_decided,
+				      .review = h2_review,
+				      .redialed = h2_redialed,
 				      .free = h2_free };

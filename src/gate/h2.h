@@ -23,6 +23,7 @@ struct h2_flow {
 	struct buf data; /* not sent yet, from at on */
 	size_t at;
 	size_t raw; /* received and not given back to the sender's window */
+	size_t lent; /* of that, what was given back to the window of the connection */
 	bool ended; /* no more comes */
 	bool deferred; /* nghttp2 waits for data */
 	struct head trailers;
@@ -42,6 +43,10 @@ struct h2_stream {
 	bool complete; /* the client has the whole response */
 	uint64_t unwanted; /* bytes of the request after that */
 	bool answered; /* the client has the head of a response */
+	/* The request has not been sent yet: the operator is asked, or there is no server. */
+	enum { WAITS_NOT, WAITS_ANSWER, WAITS_SERVER } waits;
+	struct head request; /* while it waits */
+	bool whole; /* it has no body */
 	struct h2_flow flows[2]; /* by the side that sends it */
 };
 
@@ -50,7 +55,8 @@ struct h2 {
 	struct h2_peer peers[2];
 	struct list streams;
 	unsigned count;
-	bool going; /* no new streams */
+	bool going; /* no new streams of the client */
+	bool full; /* the server takes no new ones */
 };
 
 /* ---- h2head.c ---- */
@@ -62,6 +68,10 @@ int h2_on_header(nghttp2_session *s, const nghttp2_frame *f, const uint8_t *name
 void h2_headers_done(struct h2_peer *p, struct h2_stream *st, bool ended);
 /* The gate answers. */
 void h2_refuse(struct h2_stream *st, const struct refusal *r);
+/* Decides about a request that has been read. */
+void h2_request_pass(struct h2_stream *st);
+/* Sends one that may be sent. */
+void h2_request_submit(struct h2_stream *st);
 
 /* ---- h2body.c ---- */
 
@@ -72,6 +82,8 @@ void h2_flow_end(struct h2_stream *st, enum side from);
 /* Where what is sent to a side comes from. */
 nghttp2_data_provider h2_provider(struct h2_stream *st);
 int h2_trailers_submit(struct h2_stream *st, enum side to, struct head *h);
+/* A filter of the request was made after some of its body had come. */
+void h2_flow_refilter(struct h2_stream *st);
 /* Nobody will read what has come from that side. */
 void h2_flow_drop(struct h2_stream *st, enum side from);
 void h2_flow_fini(struct h2_flow *f);

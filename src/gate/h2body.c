@@ -9,6 +9,9 @@
 #define FLOW_LIMIT 65536u /* what a filter makes at once */
 #define KEEP_MAX 16384u
 #define UNWANTED_MAX (1u << 20)
+#define LENT_MAX (16u << 20) /* of all bodies that wait with their requests */
+
+static size_t lent_all;
 
 static struct pump *pump_of(struct h2_stream *st, enum side from)
 {
@@ -22,6 +25,8 @@ static bool pump_is_idle(const struct pump *p)
 
 void h2_flow_fini(struct h2_flow *f)
 {
+	lent_all -= f->lent;
+	f->lent = 0;
 	buf_free(&f->data);
 	head_fini(&f->trailers);
 }
@@ -30,8 +35,14 @@ void h2_flow_fini(struct h2_flow *f)
 static void give_back(struct h2_stream *st, enum side from, size_t n)
 {
 	nghttp2_session *s = st->h2->peers[from].session;
+	size_t lent = MIN(n, st->flows[from].lent);
 
 	st->flows[from].raw -= n;
+	st->flows[from].lent -= lent;
+	lent_all -= lent;
+	n -= lent;
+	if (s && lent && !st->closed[from])
+		(void)nghttp2_session_consume_stream(s, st->id[from], lent);
 	/* The connection's part counts when the stream is gone, too. */
 	if (!s || !n)
 		return;
@@ -48,6 +59,27 @@ void h2_flow_drop(struct h2_stream *st, enum side from)
 	give_back(st, from, f->raw);
 	buf_free(&f->data);
 	f->at = 0;
+}
+
+/* Other streams can go on while this one waits: the window of the connection is theirs. */
+static void lend(struct h2_stream *st, nghttp2_session *s, size_t n)
+{
+	if (!st->waits || n > LENT_MAX - lent_all)
+		return;
+	lent_all += n;
+	st->flows[CLIENT].lent += n;
+	(void)nghttp2_session_consume_connection(s, n);
+}
+
+void h2_flow_refilter(struct h2_stream *st)
+{
+	struct h2_flow *f = &st->flows[CLIENT];
+
+	if (!st->x.up.filter)
+		return;
+	buf_add(&st->x.up.rest, f->data.p, f->data.len);
+	st->x.up.end = f->ended;
+	f->data.len = f->at = 0;
 }
 
 static void resume(struct h2_stream *st, enum side from)
@@ -71,7 +103,8 @@ int h2_on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *p, 
 	/* Nobody wants it any more. If the answer is complete before the request is, the client
 	 * need not send the rest; but some take an end of the stream for a failure, so that it
 	 * comes only if there is much of it. */
-	if (!st || st->closed[!from->side] || (from->side == SERVER && st->local)) {
+	if (!st || (st->closed[!from->side] && !(from->side == CLIENT && st->waits)) ||
+	    (from->side == SERVER && st->local)) {
 		(void)nghttp2_session_consume(s, id, n);
 		if (st && st->complete && from->side == CLIENT &&
 		    (st->unwanted += n) > UNWANTED_MAX)
@@ -90,6 +123,8 @@ int h2_on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *p, 
 		h2_reset(st, SERVER, NGHTTP2_CANCEL);
 		return 0;
 	}
+	if (from->side == CLIENT)
+		lend(st, s, n);
 	resume(st, from->side);
 	return 0;
 }

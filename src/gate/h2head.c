@@ -89,11 +89,13 @@ struct fields {
 	size_t n;
 };
 
-static void field_put(struct fields *to, const char *name, char *value)
+/* secret: tables that compress heads must not have it, where its length could be guessed at and
+ * where it would stay. */
+static void field_put(struct fields *to, const char *name, char *value, bool secret)
 {
 	nghttp2_nv *nv = &to->nv[to->n++];
-	bool secret = !strcmp(name, "authorization") || !strcmp(name, "cookie");
 
+	secret |= !strcmp(name, "authorization") || !strcmp(name, "cookie");
 	*nv = (nghttp2_nv){ .name = (uint8_t *)(uintptr_t)name,
 			    .namelen = strlen(name),
 			    .value = (uint8_t *)value,
@@ -106,7 +108,7 @@ static void fields_put(struct fields *to, struct head *h)
 	for (unsigned i = 0; i < h->n; i++) {
 		for (char *s = h->fields[i].name; *s; s++)
 			*s |= *s >= 'A' && *s <= 'Z' ? 32 : 0;
-		field_put(to, h->fields[i].name, h->fields[i].value);
+		field_put(to, h->fields[i].name, h->fields[i].value, h->fields[i].secret);
 	}
 }
 
@@ -131,7 +133,7 @@ static void response_submit(struct h2_stream *st, struct head *h, bool ended)
 	if (st->closed[CLIENT])
 		return;
 	snprintf(status, sizeof(status), "%03u", h->status % 1000);
-	field_put(&fields, ":status", status);
+	field_put(&fields, ":status", status, false);
 	fields_put(&fields, h);
 	if (h->status < 200) {
 		r = nghttp2_submit_headers(s, NGHTTP2_FLAG_NONE, st->id[CLIENT], NULL, fields.nv,
@@ -205,20 +207,23 @@ static void response_take(struct h2_stream *st, bool ended)
 
 /* ---- requests ---- */
 
-static void request_submit(struct h2_stream *st, struct head *h, bool ended)
+void h2_request_submit(struct h2_stream *st)
 {
 	struct h2_peer *p = &st->h2->peers[SERVER];
+	struct head *h = &st->request;
 	nghttp2_data_provider body = h2_provider(st);
 	struct fields fields = { .n = 0 };
 	int32_t id;
 
-	field_put(&fields, ":method", h->method);
-	field_put(&fields, ":scheme", h->scheme);
-	field_put(&fields, ":authority", h->authority);
-	field_put(&fields, ":path", h->target);
+	field_put(&fields, ":method", h->method, false);
+	field_put(&fields, ":scheme", h->scheme, false);
+	field_put(&fields, ":authority", h->authority, false);
+	field_put(&fields, ":path", h->target, h->secret);
 	fields_put(&fields, h);
-	id = nghttp2_submit_request(p->session, NULL, fields.nv, fields.n, ended ? NULL : &body,
+	id = nghttp2_submit_request(p->session, NULL, fields.nv, fields.n, st->whole ? NULL : &body,
 				    st);
+	head_fini(h);
+	st->waits = WAITS_NOT;
 	if (id < 0) {
 		h2_reset(st, CLIENT, NGHTTP2_REFUSED_STREAM);
 		h2_go_away(st->h2);
@@ -226,6 +231,33 @@ static void request_submit(struct h2_stream *st, struct head *h, bool ended)
 	}
 	st->id[SERVER] = id;
 	st->closed[SERVER] = false;
+}
+
+void h2_request_pass(struct h2_stream *st)
+{
+	struct head *h = &st->request;
+	struct refusal r;
+
+	switch (exchange_request(&st->x, st->h2->o, h, !st->whole, &r)) {
+	case REQUEST_HELD:
+		st->waits = WAITS_ANSWER;
+		return;
+	case REQUEST_REFUSED:
+		st->waits = WAITS_NOT;
+		head_fini(h);
+		h2_flow_drop(st, CLIENT);
+		h2_refuse(st, &r);
+		return;
+	case REQUEST_PASSES:
+		break;
+	}
+	head_remove(h, "host");
+	h2_flow_refilter(st);
+	/* While the server is dialed again there is no session to send it in. */
+	if (st->waits || !st->h2->peers[SERVER].session)
+		st->waits = WAITS_SERVER; /* h2_pull() sends it */
+	else
+		h2_request_submit(st);
 }
 
 static void request_take(struct h2_stream *st, bool ended)
@@ -249,12 +281,10 @@ static void request_take(struct h2_stream *st, bool ended)
 	head_hops(h);
 	if (trailers)
 		(void)!head_add(h, "te", 2, "trailers", 8);
-	if (!exchange_request(&st->x, st->h2->o, h, !ended, &r)) {
-		h2_refuse(st, &r);
-		return;
-	}
-	head_remove(h, "host");
-	request_submit(st, h, ended);
+	st->request = *h;
+	*h = (struct head){ 0 };
+	st->whole = ended;
+	h2_request_pass(st);
 }
 
 void h2_headers_done(struct h2_peer *p, struct h2_stream *st, bool ended)

@@ -71,6 +71,7 @@ const char *head_add(struct head *h, const void *name, size_t nname, const void 
 		free(h->fields);
 		h->fields = more;
 	}
+	h->fields[h->n].secret = false;
 	h->fields[h->n].name = xstrndup(name, nname);
 	h->fields[h->n++].value = xstrndup(v, nvalue);
 	return NULL;

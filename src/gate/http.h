@@ -17,11 +17,13 @@
 
 struct field {
 	char *name, *value;
+	bool secret; /* it has the value of one: nobody keeps it for later */
 };
 
 struct head {
 	/* of a request; target: path and query, or "*" */
 	char *method, *target, *authority, *scheme;
+	bool secret; /* the target has the value of one */
 	/* of a response */
 	unsigned status;
 	char *reason;

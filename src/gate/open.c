@@ -27,6 +27,7 @@ static void opened_free(struct opened *o)
 {
 	if (o->session)
 		o->protocol->free(o);
+	redial_fini(o);
 	end_fini(&o->ends[CLIENT]);
 	end_fini(&o->ends[SERVER]);
 	alarm_clear(&o->late);
@@ -51,13 +52,6 @@ void opened_end(struct opened *o)
 }
 
 /* ---- beginning ---- */
-
-static void server_broken(struct opened *o, unsigned status, const char *why)
-{
-	o->broken_status = status;
-	snprintf(o->broken, sizeof(o->broken), "%.250s", why);
-	end_fini(&o->ends[SERVER]);
-}
 
 static void client_begin(struct opened *o)
 {
@@ -141,10 +135,14 @@ static bool running(struct opened *o)
 }
 
 /* True: there was no room for more, and now there is. */
-static bool side_flush(struct end *s)
+static bool side_flush(struct opened *o, enum side side)
 {
+	struct end *s = &o->ends[side];
 	bool full = end_full(s);
 
+	/* Before its TLS is complete nothing may go to it. */
+	if (side == SERVER && o->redial)
+		return false;
 	end_flush(s);
 	return full && !end_full(s);
 }
@@ -154,12 +152,14 @@ static bool round_run(struct opened *o)
 	bool moved = false;
 
 	for (int side = CLIENT; side <= SERVER; side++) {
-		if (running(o) && o->ends[side].w.fd >= 0)
+		if (running(o) && o->ends[side].w.fd >= 0 && (side == CLIENT || !o->redial))
 			moved |= side_run(o, (enum side)side);
+		if (o->drop)
+			opened_drop_server(o);
 		if (running(o))
 			o->protocol->pull(o);
-		moved |= side_flush(&o->ends[SERVER - side]);
-		moved |= side_flush(&o->ends[side]);
+		moved |= side_flush(o, (enum side)(SERVER - side));
+		moved |= side_flush(o, (enum side)side);
 	}
 	/* A server that cannot be written to may have answered. */
 	if (o->ends[CLIENT].broken)
@@ -172,6 +172,7 @@ static bool ending_run(struct opened *o)
 {
 	struct end *c = &o->ends[CLIENT];
 
+	redial_fini(o);
 	end_fini(&o->ends[SERVER]);
 	end_flush(c);
 	if (c->broken) {
@@ -203,6 +204,10 @@ static uint32_t events_of(struct opened *o, enum side side)
 			return 0;
 		return s->wants_write ? EPOLLOUT : EPOLLIN;
 	case OPENED_RUNS:
+		if (s->w.fd < 0)
+			return 0;
+		if (side == SERVER && o->redial)
+			return o->redial == REDIAL_CONNECT || s->wants_write ? EPOLLOUT : EPOLLIN;
 		if (o->protocol->wants(o, side) && !s->eof && s->in.len < IN_MAX) {
 			out |= s->wants_write ? EPOLLOUT : EPOLLIN;
 			/* There may be more that epoll knows nothing of. */
@@ -221,6 +226,8 @@ static void opened_run(struct opened *o)
 {
 	bool moved = true;
 
+	if (o->state == OPENED_RUNS && o->redial)
+		redial_run(o);
 	for (unsigned i = 0; i < ROUNDS && moved && !o->dead; i++)
 		moved = o->state < OPENED_RUNS	  ? handshake_run(o)
 			: o->state == OPENED_RUNS ? round_run(o)
@@ -241,13 +248,13 @@ static void client_ready(struct watch *w, uint32_t events)
 
 	if (events & (EPOLLHUP | EPOLLERR)) {
 		o->gone = true;
-		if (o->ends[CLIENT].eof || o->state < OPENED_RUNS)
+		if (o->ends[CLIENT].eof || o->state < OPENED_RUNS || o->holds)
 			o->dead = true;
 	}
 	opened_run(o);
 }
 
-static void server_ready(struct watch *w, uint32_t events)
+void server_ready(struct watch *w, uint32_t events)
 {
 	(void)events;
 	opened_run(container_of(w, struct opened, ends[SERVER].w));
@@ -307,24 +314,62 @@ bool opened_new(const struct opened_options *x)
 	return true;
 }
 
+/* ---- changes of the policy ---- */
+
+bool opened_may_reach(const struct opened *o, const struct ip *a)
+{
+	const struct policy *p = &settings.policy;
+
+	return policy_address(p, a, o->port, NET_WEB).verdict == VERDICT_ALLOW ||
+	       policy_address(p, a, o->port, NET_TCP).verdict == VERDICT_ALLOW;
+}
+
+/* Can there be a request that is not denied? */
+static bool connection_stands(const struct opened *o, struct net_question *q,
+			      const struct rule **ret_rule)
+{
+	struct decision web, any;
+
+	q->protocol = NET_TCP;
+	any = policy_net(&settings.policy, q);
+	q->protocol = NET_WEB;
+	web = policy_net(&settings.policy, q);
+	*ret_rule = web.rule ? web.rule : any.rule;
+	return (web.opened || web.verdict != VERDICT_DENY || any.verdict != VERDICT_DENY) &&
+	       (!o->is_name || opened_may_reach(o, &o->addr));
+}
+
+static bool policies_agree(const struct policy *old, struct net_question *q)
+{
+	bool same;
+
+	q->protocol = NET_TCP;
+	same = policy_same(old, &settings.policy, q);
+	q->protocol = NET_WEB;
+	return same && policy_same(old, &settings.policy, q);
+}
+
 void opened_review(const struct policy *old)
 {
 	struct opened *o;
 
 	list_for_each(o, &all, link) {
-		const struct net_question q = { .name = o->is_name ? o->name : NULL,
-						.addr = &o->addr,
-						.port = o->port,
-						.protocol = NET_WEB,
-						.program = o->program };
-		const struct decision d = policy_net(&settings.policy, &q);
+		struct net_question q = { .name = o->is_name ? o->name : NULL,
+					  .addr = &o->addr,
+					  .port = o->port,
+					  .program = o->program };
+		const struct rule *rule;
 
-		if ((d.verdict == VERDICT_ALLOW && !d.opened) ||
-		    policy_same(old, &settings.policy, &q))
+		if (!connection_stands(o, &q, &rule)) {
+			gate_deny(0, 0, &q, rule,
+				  "the policy has changed: the connection to %s was ended",
+				  o->name);
+			opened_abort(o);
+		} else if (o->state == OPENED_RUNS && !policies_agree(old, &q)) {
+			o->protocol->review(o);
+		} else {
 			continue;
-		gate_deny(0, 0, &q, d.rule,
-			  "the policy has changed: the connection to %s was ended", o->name);
-		opened_abort(o);
-		alarm_set(&o->again, 0); /* frees it */
+		}
+		alarm_set(&o->again, 0); /* which frees it, if it is dead */
 	}
 }

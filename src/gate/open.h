@@ -3,6 +3,8 @@
  *
  *	open.c      the pair of ends: handshakes, bytes, back-pressure, the end
  *	request.c   what a request must be like; refusals
+ *	hold.c      requests that wait for an answer of the operator
+ *	redial.c    the server's connection once more, for a request that has waited for long
  *	h1.c        HTTP/1 on both sides, WebSockets
  *	h2.c        HTTP/2 on both sides
  *
@@ -12,6 +14,7 @@
 #ifndef VIV_GATE_OPEN_H
 #define VIV_GATE_OPEN_H
 
+#include "gate/control.h"
 #include "gate/dns.h"
 #include "gate/http.h"
 #include "gate/tls.h"
@@ -28,6 +31,7 @@ enum opened_state {
 };
 
 struct opened;
+struct exchange;
 
 /* A version of HTTP. Every function may call opened_end() or opened_abort(); both only note it. */
 struct protocol {
@@ -41,6 +45,12 @@ struct protocol {
 	void (*ended)(struct opened *o, enum side from);
 	/* Puts what is to be sent and was not put yet. */
 	void (*pull)(struct opened *o);
+	/* A request that was held can be decided now. */
+	void (*decided)(struct opened *o, struct exchange *x);
+	/* The policy has changed: every request is decided once more. */
+	void (*review)(struct opened *o);
+	/* The end of opened_redial(): there is a server again, or o->broken. */
+	void (*redialed)(struct opened *o);
 	void (*free)(struct opened *o);
 };
 extern const struct protocol h1_protocol, h2_protocol;
@@ -60,6 +70,11 @@ struct opened {
 	bool told[2]; /* protocol->ended() was called */
 	bool gone; /* the client has closed its end */
 	bool dead; /* to be freed */
+	unsigned holds; /* requests that wait for the operator */
+	bool drop; /* the server's connection is of no use any more, but the client's is */
+	enum { REDIAL_NOT, REDIAL_LOOKUP, REDIAL_CONNECT, REDIAL_TLS } redial;
+	struct lookup *lookup;
+	struct alarm redial_late;
 	struct alarm late, again;
 	/* The server cannot be used: the status and the reason of every answer. */
 	unsigned broken_status;
@@ -79,9 +94,11 @@ struct opened_options {
 };
 /* False: too many; both descriptors are closed. */
 bool opened_new(const struct opened_options *x);
-/* The policy has changed: ends those whose requests it decides otherwise than old did. What they
- * carry now, a stream for example, was allowed by other rules. */
+/* The policy has changed: ends connections to hosts that it denies, and decides every request of
+ * the others once more, also those that are under way, a stream for example. */
 void opened_review(const struct policy *old);
+/* May its name lead to this address, as the policy is now? */
+bool opened_may_reach(const struct opened *o, const struct ip *a);
 /* Nothing more is read; what was put for the client is sent, then it ends. */
 void opened_end(struct opened *o);
 /* The client must see that something is missing. */
@@ -106,13 +123,22 @@ struct exchange {
 	struct secret_site site;
 	bool guarded; /* what comes back may have to be changed */
 	struct pump up, down;
+	struct opened *o;
+	/* hold.c */
+	enum { HOLD_NOT, HOLD_ASKED, HOLD_ALLOWED, HOLD_DENIED } hold;
+	struct ask ask;
+	int64_t since; /* when it was asked */
+	bool passed; /* it may be sent, or was */
+	char *method, *target; /* of what may be sent; NULL: too much to remember */
 };
 
 struct refusal;
-/* Checks a request and makes it ready to be sent: false, and why not. A filter of its body changes
- * the length, which is then not among the fields any more. */
-bool must_check exchange_request(struct exchange *x, struct opened *o, struct head *h,
-				 bool has_body, struct refusal *r);
+enum passage { REQUEST_REFUSED, REQUEST_PASSES, REQUEST_HELD };
+/* Checks a request and makes it ready to be sent. Refused: r says why. Held: nothing of it was
+ * changed; protocol->decided() follows, and this function is called again. A filter of its body
+ * changes the length, which is then not among the fields any more. */
+enum passage must_check exchange_request(struct exchange *x, struct opened *o, struct head *h,
+					 bool has_body, struct refusal *r);
 /* The same with the head of a response. False: it cannot be passed on. */
 bool must_check exchange_response(struct exchange *x, struct head *h, bool has_body, struct err *e);
 /* Of an interim response and of trailers. */
@@ -133,12 +159,45 @@ struct refusal {
 };
 
 /* May it be sent? */
-bool must_check request_check(struct opened *o, struct head *h, struct refusal *r);
+enum passage must_check request_check(struct exchange *x, struct opened *o, struct head *h,
+				      struct refusal *r);
+/* What the policy says about a request, of all ways to read its path the worst; q: what it was
+ * asked, valid until the next call. False: the path cannot be read. */
+bool must_check request_verdict(const struct exchange *x, const struct opened *o,
+				const char *method, const char *target, struct decision *ret,
+				struct net_question *q);
 void refusal_set(struct refusal *r, unsigned status, const char *code, const char *fmt, ...)
 	printf_like(4, 5);
 /* The server's fault. */
 void refusal_server(struct opened *o, struct refusal *r);
 /* The head and the body of the answer. */
 void refusal_write(const struct refusal *r, struct head *h, struct buf *body);
+
+/* ---- hold.c ---- */
+
+/* Asks the operator. False: it cannot be asked, and r says why. */
+bool must_check hold_begin(struct exchange *x, struct opened *o, const struct net_question *q,
+			   const struct rule *rule, struct refusal *r);
+/* Nobody waits any more. decided: by the policy, so that there is nothing to be asked again. */
+void hold_end(struct exchange *x, bool decided);
+/* A request may be sent: what it is, for the time when the policy changes. */
+void exchange_remember(struct exchange *x, const struct head *h);
+void exchange_forget(struct exchange *x);
+/* The policy has changed. Of one that is held: can it be decided now? Of one that was sent: must it
+ * be ended? Then r says why. */
+bool must_check exchange_review(struct exchange *x, const struct head *held, struct refusal *r);
+
+/* ---- redial.c ---- */
+
+/* Closes the server's connection; the client's stays. */
+void opened_drop_server(struct opened *o);
+/* Makes it once more. protocol->redialed() follows; it may be before the return. */
+void opened_redial(struct opened *o);
+/* While it is being made. */
+void redial_run(struct opened *o);
+void redial_fini(struct opened *o);
+/* The server cannot be used: every request gets this answer. */
+void server_broken(struct opened *o, unsigned status, const char *why);
+void server_ready(struct watch *w, uint32_t events);
 
 #endif

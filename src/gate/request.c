@@ -109,9 +109,7 @@ static void denied(struct refusal *r, struct opened *o, const struct head *h,
 	struct buf text = { 0 };
 
 	refusal_set(r, 403, "denied",
-		    d->verdict == VERDICT_ASK ? "%s %s://%s%.200s needs an approval"
-		    : d->rule		      ? "a rule denies %s %s://%s%.200s"
-					      : "no rule allows %s %s://%s%.200s",
+		    d->rule ? "a rule denies %s %s://%s%.200s" : "no rule allows %s %s://%s%.200s",
 		    h->method, o->tls ? "https" : "http", o->name, h->target);
 	if (d->rule) {
 		rule_print(d->rule, &text);
@@ -136,11 +134,12 @@ static void used(const struct opened *o, const struct net_question *asked, const
 	gate_used(&q, rule, false);
 }
 
-/* The operator was asked about the connection as a whole, not about single requests. */
-static bool is_approved(const struct opened *o, const struct decision *d)
+/* The operator was asked about this request, or about the connection as a whole. */
+static bool is_approved(const struct exchange *x, const struct opened *o, const struct decision *d)
 {
-	return o->approved && d->verdict == VERDICT_ASK && !d->rule->net.nmethods &&
-	       !d->rule->net.path;
+	return d->verdict == VERDICT_ASK &&
+	       (x->hold == HOLD_ALLOWED ||
+		(o->approved && !d->rule->net.nmethods && !d->rule->net.path));
 }
 
 /* A connection that may be of any protocol may be of HTTP, unless a rule says more about that. */
@@ -154,69 +153,96 @@ static struct decision request_decide(struct net_question *q)
 		return d;
 	q->protocol = NET_TCP;
 	any = policy_net(&settings.policy, q);
-	if (any.verdict != VERDICT_ALLOW)
+	if (any.verdict == VERDICT_DENY)
 		q->protocol = NET_WEB;
-	return any.verdict == VERDICT_ALLOW ? any : d;
+	return any.verdict == VERDICT_DENY ? d : any;
 }
 
-/* Every way to read the path must be allowed: the worst answer counts. */
-static bool policy_ask(struct opened *o, const struct head *h, struct refusal *r)
+bool request_verdict(const struct exchange *x, const struct opened *o, const char *method,
+		     const char *target, struct decision *ret, struct net_question *q)
 {
 	static char path[TARGET_MAX + 1];
-	struct net_question q = { .name = o->is_name ? o->name : NULL,
-				  .addr = &o->addr,
-				  .port = o->port,
-				  .protocol = NET_WEB,
-				  .program = o->program,
-				  .method = h->method,
-				  .path = path };
 	bool opens = policy_opens(&settings.policy);
-	const char *odd = opens ? override_find(h) : NULL;
-	const struct rule *rule = NULL;
+
+	*q = (struct net_question){ .name = o->is_name ? o->name : NULL,
+				    .addr = &o->addr,
+				    .port = o->port,
+				    .program = o->program,
+				    .method = method,
+				    .path = path };
+	*ret = (struct decision){ .verdict = VERDICT_ALLOW };
+	/* The first one last: that is what people and rules call it. */
+	for (unsigned i = opens ? PATH_READINGS : 1; i-- > 0;) {
+		struct decision d;
+
+		if (!path_read(target, i, path))
+			return false;
+		d = request_decide(q);
+		if (is_approved(x, o, &d))
+			d.verdict = VERDICT_ALLOW;
+		if (d.verdict == VERDICT_ALLOW && ret->verdict == VERDICT_ASK)
+			continue;
+		*ret = d;
+		if (d.verdict == VERDICT_DENY)
+			return true;
+	}
+	return true;
+}
+
+static enum passage policy_ask(struct exchange *x, struct opened *o, const struct head *h,
+			       struct refusal *r)
+{
+	const char *odd = policy_opens(&settings.policy) ? override_find(h) : NULL;
+	struct net_question q;
+	struct decision d;
 
 	if (odd) {
 		refusal_set(r, 403, "denied",
 			    "the header %s would change what the rules are asked about", odd);
-		return false;
+		return REQUEST_REFUSED;
 	}
-	for (unsigned i = 0; i < (opens ? PATH_READINGS : 1); i++) {
-		struct decision d;
-
-		if (!path_read(h->target, i, path)) {
-			refusal_set(r, 400, "bad_request", "the path can be read in several ways");
-			return false;
-		}
-		d = request_decide(&q);
-		if (d.verdict != VERDICT_ALLOW && !is_approved(o, &d)) {
-			denied(r, o, h, &q, &d);
-			return false;
-		}
-		rule = d.rule;
+	if (!request_verdict(x, o, h->method, h->target, &d, &q)) {
+		refusal_set(r, 400, "bad_request", "the path can be read in several ways");
+		return REQUEST_REFUSED;
 	}
-	if (path_read(h->target, 0, path))
-		used(o, &q, rule);
-	return true;
+	if (d.verdict == VERDICT_ALLOW) {
+		used(o, &q, d.rule);
+		return REQUEST_PASSES;
+	}
+	if (d.verdict == VERDICT_ASK && x->hold == HOLD_DENIED) {
+		refusal_set(r, 403, "denied", "the operator denies %s %s://%s%.200s", h->method,
+			    o->tls ? "https" : "http", o->name, q.path);
+		gate_deny(0, 0, &q, d.rule, "%s", r->message);
+		return REQUEST_REFUSED;
+	}
+	if (d.verdict == VERDICT_DENY) {
+		denied(r, o, h, &q, &d);
+		return REQUEST_REFUSED;
+	}
+	if (x->hold == HOLD_ASKED)
+		return REQUEST_HELD;
+	if (o->broken_status) {
+		refusal_server(o, r);
+		return REQUEST_REFUSED;
+	}
+	return hold_begin(x, o, &q, d.rule, r) ? REQUEST_HELD : REQUEST_REFUSED;
 }
 
-bool request_check(struct opened *o, struct head *h, struct refusal *r)
+enum passage request_check(struct exchange *x, struct opened *o, struct head *h, struct refusal *r)
 {
 	const char *wrong;
 
 	if (!strcmp(h->method, "CONNECT") || !h->target) {
 		refusal_set(r, 400, "bad_request", "CONNECT is for proxies; this is the server");
-		return false;
+		return REQUEST_REFUSED;
 	}
 	wrong = target_wrong(h->target, h->method);
 	if (wrong) {
 		refusal_set(r, strlen(h->target) > TARGET_MAX ? 414 : 400, "bad_request", "%s",
 			    wrong);
-		return false;
+		return REQUEST_REFUSED;
 	}
-	if (!host_check(o, h, r) || !policy_ask(o, h, r))
-		return false;
-	if (o->broken_status) {
-		refusal_server(o, r);
-		return false;
-	}
-	return true;
+	if (!host_check(o, h, r))
+		return REQUEST_REFUSED;
+	return policy_ask(x, o, h, r);
 }

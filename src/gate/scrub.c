@@ -358,8 +358,9 @@ struct patterns *patterns_of_values(const struct secrets *s)
 	struct patterns *ps = patterns_new();
 
 	for (unsigned i = 0; i < s->n; i++)
-		value_add(ps, s->list[i].value, secret_is_encoded(&s->list[i]),
-			  s->list[i].placeholder);
+		if (s->list[i].value)
+			value_add(ps, s->list[i].value, secret_is_encoded(&s->list[i]),
+				  s->list[i].placeholder);
 	for (unsigned i = 0; i < MIN(s->nformer, SECRETS_FORMER); i++)
 		value_add(ps, s->former[i].value, true, s->former[i].placeholder);
 	return ps;
@@ -408,7 +409,7 @@ struct patterns *patterns_of_body(const struct secret_site *site, const char *co
 
 		for (unsigned j = 0; j < s->nplaces; j++)
 			in_body |= s->places[j].where == SECRET_BODY;
-		if (!in_body || !(site->bound >> i & 1))
+		if (!in_body || !s->value || !(site->bound >> i & 1))
 			continue;
 		if (type_is(content_type, "x-www-form-urlencoded"))
 			text_add_url(&with, s->value);

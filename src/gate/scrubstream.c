@@ -6,12 +6,14 @@
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "gate/secret.h"
 
 #define ROOM 32768 /* decompressed at once */
+#define ZSTD_WINDOW 23 /* 8 MiB: what RFC 9659 lets servers use */
 
-enum coding { CODING_NONE, CODING_GZIP, CODING_DEFLATE, CODING_BROTLI };
+enum coding { CODING_NONE, CODING_GZIP, CODING_DEFLATE, CODING_BROTLI, CODING_ZSTD };
 
 struct scrub {
 	struct secrets *set; /* ref: what patterns may belong to */
@@ -20,6 +22,7 @@ struct scrub {
 	enum coding coding;
 	z_stream z;
 	BrotliDecoderState *br;
+	ZSTD_DCtx *zstd;
 	bool started, ended; /* of the compressed stream */
 	bool over; /* the end was given */
 	struct buf held; /* could be the begin of something */
@@ -34,7 +37,8 @@ static int coding_find(const char *encoding, enum coding *ret, struct err *e)
 		      { "gzip", CODING_GZIP },
 		      { "x-gzip", CODING_GZIP },
 		      { "deflate", CODING_DEFLATE },
-		      { "br", CODING_BROTLI } };
+		      { "br", CODING_BROTLI },
+		      { "zstd", CODING_ZSTD } };
 
 	*ret = CODING_NONE;
 	if (!encoding || !*encoding)
@@ -56,6 +60,13 @@ static int coding_start(struct scrub *s, uint8_t first)
 {
 	if (s->coding == CODING_BROTLI)
 		return (s->br = BrotliDecoderCreateInstance(NULL, NULL, NULL)) ? 0 : -1;
+	if (s->coding == CODING_ZSTD) {
+		s->zstd = ZSTD_createDCtx();
+		return !s->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax,
+								       ZSTD_WINDOW))
+			       ? -1
+			       : 0;
+	}
 	return inflateInit2(&s->z, s->coding == CODING_GZIP ? 15 + 16
 				   : (first & 15) == 8	    ? 15
 							    : -15) == Z_OK
@@ -94,6 +105,7 @@ void scrub_free(struct scrub *s)
 		inflateEnd(&s->z);
 	if (s->br)
 		BrotliDecoderDestroyInstance(s->br);
+	ZSTD_freeDCtx(s->zstd);
 	patterns_free(s->own);
 	secrets_put(s->set);
 	if (s->held.p)
@@ -152,6 +164,19 @@ static int brotli_some(struct scrub *s, const uint8_t *p, size_t n, uint8_t *out
 	return r == BROTLI_DECODER_RESULT_ERROR ? -1 : 0;
 }
 
+static int zstd_some(struct scrub *s, const uint8_t *p, size_t n, uint8_t *out, size_t *taken,
+		     size_t *made)
+{
+	ZSTD_inBuffer from = { p, n, 0 };
+	ZSTD_outBuffer to = { out, ROOM, 0 };
+	size_t r = ZSTD_decompressStream(s->zstd, &to, &from);
+
+	*taken = from.pos;
+	*made = to.pos;
+	s->ended = r == 0;
+	return ZSTD_isError(r) ? -1 : 0;
+}
+
 static int coded_take(struct scrub *s, const uint8_t *p, size_t n, bool end, size_t *taken,
 		      struct buf *to, struct err *e)
 {
@@ -171,10 +196,13 @@ static int coded_take(struct scrub *s, const uint8_t *p, size_t n, bool end, siz
 			return err_set(e, ERR_FAILED, "cannot decompress a response");
 		s->ended = false;
 	}
+	if (s->ended && n && s->coding == CODING_ZSTD)
+		s->ended = false; /* another frame */
 	if (s->ended && n)
 		return err_set(e, ERR_FAILED, "a compressed response has bytes behind its end");
 	if (s->started && !s->ended) {
 		r = s->coding == CODING_BROTLI ? brotli_some(s, p, n, out, taken, &made)
+		    : s->coding == CODING_ZSTD ? zstd_some(s, p, n, out, taken, &made)
 					       : inflate_some(s, p, n, out, taken, &made);
 		if (r < 0)
 			return err_set(e, ERR_FAILED, "a compressed response is damaged");

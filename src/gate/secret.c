@@ -69,7 +69,9 @@ void secrets_succeed(struct secrets *s, const struct secrets *before)
 		const struct secret *old = &before->list[i];
 		unsigned k = 0;
 
-		while (k < s->n && strcmp(s->list[k].value, old->value))
+		if (!old->value)
+			continue;
+		while (k < s->n && (!s->list[k].value || strcmp(s->list[k].value, old->value)))
 			k++;
 		if (k == s->n)
 			former_add(s, old->placeholder, old->value);
@@ -105,6 +107,7 @@ int secrets_add(struct secrets *set, const char *json, size_t n, struct err *e)
 	struct secret *s = &set->list[set->n];
 	struct json_doc d;
 	const char *name, *placeholder, *value;
+	bool lost;
 	int ret = -1;
 
 	if (set->n == SECRETS_MAX)
@@ -115,16 +118,17 @@ int secrets_add(struct secrets *set, const char *json, size_t n, struct err *e)
 	name = json_get_text(d.root, "name");
 	placeholder = json_get_text(d.root, "placeholder");
 	value = json_get_text(d.root, "value");
-	if (!name || !placeholder || !value || strlen(name) >= sizeof(s->name) ||
+	lost = !value && json_get(d.root, "lost", JSON_BOOL);
+	if (!name || !placeholder || (!value && !lost) || strlen(name) >= sizeof(s->name) ||
 	    strlen(placeholder) < SECRET_VALUE_MIN)
 		err_note(e, ERR_FAILED, "the gate's settings have a wrong secret");
 	else if (secret_value_check(placeholder, strlen(placeholder), e) == 0 &&
-		 secret_value_check(value, strlen(value), e) == 0)
+		 (lost || secret_value_check(value, strlen(value), e) == 0))
 		ret = lists_take(s, d.root, e);
 	if (ret == 0) {
 		strcpy(s->name, name);
 		s->placeholder = xstrndup(placeholder, strlen(placeholder));
-		s->value = xstrndup(value, strlen(value));
+		s->value = value ? xstrndup(value, strlen(value)) : NULL;
 		set->n++;
 	}
 	if (value)
@@ -172,7 +176,7 @@ bool secret_site_in_body(const struct secret_site *site)
 {
 	for (unsigned i = 0; site->set && i < site->set->n; i++)
 		for (unsigned j = 0; j < site->set->list[i].nplaces; j++)
-			if (site->bound >> i & 1 &&
+			if (site->bound >> i & 1 && site->set->list[i].value &&
 			    site->set->list[i].places[j].where == SECRET_BODY)
 				return true;
 	return false;

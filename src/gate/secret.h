@@ -55,7 +55,8 @@ struct secret_host {
 
 struct secret {
 	char name[SECRET_NAME_MAX];
-	char *placeholder, *value;
+	char *placeholder;
+	char *value; /* NULL: the cell has lost it, and its placeholder is refused */
 	struct secret_host hosts[SECRET_HOSTS_MAX];
 	unsigned nhosts;
 	struct secret_place places[SECRET_PLACES_MAX];
@@ -83,7 +84,8 @@ struct secrets *secrets_get(struct secrets *s);
 void secrets_put(struct secrets *s); /* s may be NULL; what it held is overwritten */
 /* Adds one, written as a JSON object (before the set is used):
  *	{"name": "X", "placeholder": "...", "value": "...", "hosts": ["HOST[:PORT]"...],
- *	 "places": ["header NAME", "bearer", "basic [USER]", "query NAME", "anywhere", "body"]} */
+ *	 "places": ["header NAME", "bearer", "basic [USER]", "query NAME", "anywhere", "body"]}
+ * or "lost": true instead of the value. */
 int must_check secrets_add(struct secrets *s, const char *json, size_t n, struct err *e);
 
 /* Notes what the values were until now, so that they are scrubbed as well. Both may be NULL. */

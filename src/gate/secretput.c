@@ -46,6 +46,12 @@ static const struct secret *placeholder_find(const struct secret_site *site, str
 static int refuse(const struct secret_site *site, const struct secret *s, const char *place,
 		  struct err *e)
 {
+	if (!s->value)
+		return err_set(e, ERR_DENIED,
+			       "the placeholder of secret %s is in a request to %s, and the "
+			       "secret was removed" REMEDY
+			       "the operator can set it again with 'viv secret set %s'",
+			       s->name, site->host, s->name);
 	if (!(site->bound >> (s - site->set->list) & 1))
 		return err_set(e, ERR_DENIED,
 			       "the placeholder of secret %s is in a request to %s, to which the "
@@ -66,7 +72,7 @@ typedef bool place_fits(const struct secret_place *p, const struct text *whole, 
 static bool place_allowed(const struct secret_site *site, const struct secret *s, place_fits *fits,
 			  const struct text *whole, size_t at, const void *arg)
 {
-	if (!(site->bound >> (s - site->set->list) & 1))
+	if (!s->value || !(site->bound >> (s - site->set->list) & 1))
 		return false;
 	for (unsigned i = 0; i < s->nplaces; i++)
 		if (s->places[i].where == SECRET_ANYWHERE || fits(&s->places[i], whole, at, arg))

@@ -5,7 +5,8 @@
  * message on it is a struct gate_datagram. The kernel asks once for each destination of a socket; a
  * flow that nothing went through for IDLE_MS ends, and the kernel asks again. What the kernel does
  * not take in time is dropped, as datagrams are; what the network does not take waits, and so does
- * the kernel. */
+ * the kernel. If a rule says that the operator is asked, the kernel keeps the first datagrams as it
+ * does while any flow is being made (WAITING_MAX in kernel/net/udp_out.c). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/jsontext.h"
 #include "gate/control.h"
 #include "gate/dns.h"
 #include "gate/gate.h"
@@ -32,6 +35,8 @@ struct flow {
 	uint16_t port;
 	struct ip asked, addr; /* what the cell calls it, what it is */
 	struct lookup *lookup;
+	struct ask ask;
+	bool approved; /* the operator has allowed it */
 	struct watch udp, pair;
 	uint8_t *late; /* a datagram that the network did not take yet */
 	size_t nlate;
@@ -62,6 +67,7 @@ static void flow_free(struct flow *f)
 	list_remove(&f->link);
 	list_remove(&f->age);
 	count--;
+	control_withdraw(&f->ask);
 	if (f->lookup)
 		lookup_cancel(f->lookup);
 	watch_close(&f->udp);
@@ -93,7 +99,10 @@ static void sweep_run(struct alarm *a)
 
 		if (now_ms() - f->used < IDLE_MS)
 			break;
-		flow_free(f);
+		if (f->ask.id)
+			flow_use(f); /* it waits for as long as it takes */
+		else
+			flow_free(f);
 	}
 	if (count)
 		alarm_set(a, SWEEP_MS);
@@ -185,7 +194,8 @@ static bool flow_decide(const struct flow *f, const struct rule **ret_rule)
 	struct decision d = policy_net(&settings.policy, &q);
 
 	*ret_rule = d.rule;
-	return d.verdict == VERDICT_ALLOW && !d.opened;
+	return !d.opened &&
+	       (d.verdict == VERDICT_ALLOW || (d.verdict == VERDICT_ASK && f->approved));
 }
 
 static bool address_stands(const struct flow *f, const struct ip *a)
@@ -265,6 +275,46 @@ static void flow_found(void *arg, const struct ip *addrs, unsigned n, uint32_t t
 	}
 }
 
+/* It may be made. */
+static void flow_begin(struct flow *f)
+{
+	if (!f->name[0]) {
+		flow_open(f);
+		return;
+	}
+	f->lookup = lookup_new(f->name, true, true, flow_found, f);
+	if (!f->lookup)
+		flow_fail(f, ENOBUFS, "too many questions at once");
+}
+
+/* ---- asking the operator ---- */
+
+static void flow_answered(struct ask *a, const char *json, size_t n)
+{
+	struct flow *f = container_of(a, struct flow, ask);
+	const struct rule *rule;
+
+	f->approved = answer_allows(json, n);
+	if (f->approved && flow_decide(f, &rule)) {
+		flow_begin(f);
+		return;
+	}
+	(void)flow_decide(f, &rule);
+	flow_deny(f, f->id, rule, "the operator denies datagrams to %s:%u",
+		  f->name[0] ? f->name : ip_text(&f->asked).str, f->port);
+}
+
+static void flow_ask(struct flow *f, const struct rule *rule)
+{
+	struct net_question q = flow_question(f);
+
+	f->ask.answered = flow_answered;
+	if (!control_ask(&f->ask, &q, rule))
+		flow_deny(f, f->id, rule,
+			  "datagrams to %s:%u need an approval, and too many wait for one already",
+			  f->name[0] ? f->name : ip_text(&f->asked).str, f->port);
+}
+
 void udp_begin(const struct gate_msg *m)
 {
 	const struct rule *rule;
@@ -293,15 +343,15 @@ void udp_begin(const struct gate_msg *m)
 		struct ip_text plain = ip_text(&f->asked);
 		const char *host = name ? name : plain.str;
 
-		flow_deny(f, f->id, rule,
-			  "no rule allows datagrams to %s:%u; such a rule is 'allow net %s:%u udp'",
-			  host, m->port, host, m->port);
-	} else if (!name) {
-		flow_open(f);
+		if (rule && rule->verdict == VERDICT_ASK)
+			flow_ask(f, rule);
+		else
+			flow_deny(f, f->id, rule,
+				  "no rule allows datagrams to %s:%u; such a rule is 'allow net "
+				  "%s:%u udp'",
+				  host, m->port, host, m->port);
 	} else {
-		f->lookup = lookup_new(f->name, true, true, flow_found, f);
-		if (!f->lookup)
-			flow_fail(f, ENOBUFS, "too many questions at once");
+		flow_begin(f);
 	}
 }
 
@@ -310,9 +360,16 @@ void udp_review(void)
 	struct flow *f, *tmp;
 	const struct rule *rule;
 
-	list_for_each_safe(f, tmp, &ages, age)
-		if (!flow_decide(f, &rule) ||
-		    (f->name[0] && !f->lookup && !address_stands(f, &f->addr)))
-			flow_deny(f, f->lookup ? f->id : 0, rule,
+	list_for_each_safe(f, tmp, &ages, age) {
+		bool asked = f->ask.id, good = flow_decide(f, &rule);
+
+		if (asked && !good && rule && rule->verdict == VERDICT_ASK)
+			continue;
+		control_decided(&f->ask);
+		if (asked && good)
+			flow_begin(f);
+		else if (!good || (f->name[0] && !f->lookup && !address_stands(f, &f->addr)))
+			flow_deny(f, asked || f->lookup ? f->id : 0, rule,
 				  "the policy has changed: no more datagrams");
+	}
 }

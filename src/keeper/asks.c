@@ -284,15 +284,16 @@ void asks_message(const struct ctl_msg *m)
 
 /* ---- from the gate ---- */
 
+/* Nothing of it is cut: what people are shown is what they allow. */
 static char *gate_json(const struct json *q)
 {
 	static const char *const members[] = { "name",	  "address", "port", "protocol",
 					       "program", "method",  "path", "rule" };
 	struct buf b = { 0 };
-	char text[512];
+	char text[GATECTL_BYTES];
 
 	json_member_text(&b, "scope", "net");
-	json_member_text(&b, "action", "connect");
+	json_member_text(&b, "action", json_get_text(q, "method") ? "request" : "connect");
 	for (unsigned i = 0; i < ARRAY_LEN(members); i++) {
 		const char *value = json_get_text(q, members[i]);
 		uint64_t n;
@@ -308,9 +309,21 @@ static char *gate_json(const struct json *q)
 	return (char *)b.p;
 }
 
-static void gate_asks(uint32_t id, const struct json *q)
+static void gate_line(const struct json *q, char *line, size_t size)
 {
 	const char *name = json_get_text(q, "name"), *address = json_get_text(q, "address");
+	const char *method = json_get_text(q, "method"), *path = json_get_text(q, "path");
+
+	snprintf(line, size, "the cell waits for an approval ('viv approvals'): %.32s %.253s%.160s",
+		 method ? method : "connect to",
+		 name	   ? name
+		 : address ? address
+			   : "?",
+		 method && path ? path : "");
+}
+
+static void gate_asks(uint32_t id, const struct json *q)
+{
 	char *json = gate_json(q), line[512];
 	int64_t now = clock_mono() / (60 * NSEC_PER_SEC);
 	struct ask *a;
@@ -322,8 +335,12 @@ static void gate_asks(uint32_t id, const struct json *q)
 		if (!a->gate || strcmp(a->json, json) || (a->state != OPEN && a->ids.len))
 			continue;
 		free(json);
-		if (a->state == OPEN) {
+		if (a->state == OPEN && BUF_COUNT(&a->ids, uint32_t) < GATECTL_ASKS_MAX) {
 			buf_add(&a->ids, &id, sizeof(id));
+			return;
+		}
+		if (a->state == OPEN) { /* a gate that asks so much is not ours any more */
+			answer_one(true, id, false);
 			return;
 		}
 		answer_one(true, id, a->state == ALLOWED);
@@ -335,11 +352,7 @@ static void gate_asks(uint32_t id, const struct json *q)
 		answer_one(true, id, false);
 		return;
 	}
-	snprintf(line, sizeof(line),
-		 "the cell waits for an approval ('viv approvals'): connect to %.256s",
-		 name	   ? name
-		 : address ? address
-			   : "?");
+	gate_line(q, line, sizeof(line));
 	ask_add(true, id, json, line);
 }
 
@@ -355,7 +368,7 @@ void ask_gate(uint32_t id, const char *json, size_t n)
 	json_free(&d);
 }
 
-void ask_gate_withdraw(uint32_t id)
+void ask_gate_withdraw(uint32_t id, bool decided)
 {
 	size_t at, last;
 	struct ask *a = ask_find(true, id, &at);
@@ -365,7 +378,9 @@ void ask_gate_withdraw(uint32_t id)
 	last = BUF_COUNT(&a->ids, uint32_t) - 1;
 	*BUF_ITEM(&a->ids, uint32_t, at) = *BUF_ITEM(&a->ids, uint32_t, last);
 	a->ids.len -= sizeof(uint32_t);
-	if (!a->ids.len)
+	if (!a->ids.len && decided)
+		ask_end(a);
+	else if (!a->ids.len)
 		linger_start(a);
 }
 

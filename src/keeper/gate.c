@@ -1,6 +1,7 @@
 /* The cell's network: the channel between its kernel and viv-gate, and the gates that serve it.
  *
- * The kernel's end of the channel is there from the start. The other end stays with the keeper,
+ * The kernel's end of the channel is there from the start, whether or not the cell is granted a
+ * network: it may be later. The other end stays with the keeper,
  * which lends it to a gate: one is started when there is something to read, so that a cell which
  * never uses its network costs nothing, and another one when it has died. Before that the kernel is
  * told that what it asked for is lost. Gates that fail one after the other are not started for
@@ -50,6 +51,7 @@ static pid_t gate_pid;
 static int64_t last_start;
 static unsigned quick, lines, pause_s = PAUSE_MIN;
 static int bound = -1; /* a memory file that each gate reads and adds to */
+static bool granted; /* the cell has a network, and the channel is watched */
 static bool lost; /* the kernel has yet to hear that a gate is gone */
 
 /* ---- settings ---- */
@@ -313,7 +315,7 @@ static void channel_ready(struct source *s, uint32_t events)
 
 bool gate_is_granted(void)
 {
-	return channel.fd >= 0;
+	return granted;
 }
 
 void gate_kill(void)
@@ -343,9 +345,8 @@ int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e
 {
 	int pair[2];
 
-	if (!rules_have_net(o->policy))
-		return 0;
-	if (ca_prepare(o->policy, e) < 0)
+	granted = rules_have_net(o->policy);
+	if (granted && ca_prepare(o->policy, e) < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set(e, ERR_FAILED, "cannot prepare descriptors: %s", strerror(errno));
@@ -354,11 +355,25 @@ int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e
 	return 0;
 }
 
+int gate_grant(struct err *e)
+{
+	struct ctl_msg m = { .type = CTL_NETWORK };
+
+	granted = true;
+	if (gate_follow(e) < 0) {
+		granted = false;
+		return -1;
+	}
+	if (control_put(&m, NULL, 0))
+		return 0;
+	return err_set(e, ERR_FAILED, "the cell does not answer");
+}
+
 int gate_follow(struct err *e)
 {
 	int fd = channel.fd;
 
-	if (fd < 0)
+	if (fd < 0 || !granted)
 		return 0;
 	channel.fd = -1;
 	if (source_add(&channel, fd, EPOLLIN, channel_ready) < 0)

@@ -9,6 +9,8 @@
 /* ---- gate.c ---- */
 /* Was the cell started with a channel to a gate? */
 bool gate_is_granted(void);
+/* The cell runs without one, and gets it now. */
+int must_check gate_grant(struct err *e);
 /* A memory file with settings and these rules, as gate/settings.c reads them; -1. */
 int gate_settings_write(char *const *rules);
 /* A gate that cannot be used any more; another one is started when it is needed. */
@@ -28,9 +30,9 @@ int gatectl_settings(void);
 bool gatectl_answer(uint32_t id, const char *json, size_t n);
 
 /* ---- asks.c ---- */
-/* GATECTL_ASK, whatever its bytes are, and GATECTL_WITHDRAW. */
+/* GATECTL_ASK, whatever its bytes are, and GATECTL_WITHDRAW or, decided, GATECTL_DECIDED. */
 void ask_gate(uint32_t id, const char *json, size_t n);
-void ask_gate_withdraw(uint32_t id);
+void ask_gate_withdraw(uint32_t id, bool decided);
 /* The gate is gone, and what it asked. */
 void asks_gate_lost(void);
 

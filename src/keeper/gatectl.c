@@ -20,6 +20,7 @@
 #include "keeper/gate.h"
 #include "keeper/gateca.h"
 #include "keeper/keeper.h"
+#include "keeper/secrets.h"
 #include "policy/policy.h"
 
 #define BATCH 32
@@ -88,12 +89,13 @@ static char **rules_read(int fd, bool *ret_net, struct err *e)
 		rules = rules_of(&p);
 	*ret_net = policy_has_net(&p);
 	/* The cell's files would have to have the certificate. */
-	if (rules && policy_opens(&p) && !gate_ca_pem()) {
+	if (rules && !gate_ca_pem() && (policy_opens(&p) || (*ret_net && secrets_are_there()))) {
 		rules_free(rules);
 		rules = NULL;
 		err_note(e, ERR_CONFLICT,
-			 "the cell was started without rules about requests, and cannot get any "
-			 "while it runs" REMEDY "stop it, set the policy, start it again");
+			 "the cell was started without %s, and cannot get any while it "
+			 "runs" REMEDY "stop it, set the policy, start it again",
+			 policy_opens(&p) ? "rules about requests" : "a network for its secrets");
 	}
 	free(text);
 	policy_fini(&p);
@@ -222,12 +224,9 @@ void policy_request(struct client *c, const struct keep_msg *m, const int *fds, 
 		rules = rules_read(fds[0], &net, &e);
 	for (unsigned i = 0; i < nfds; i++)
 		close(fds[i]);
-	if (rules && net && !gate_is_granted()) {
+	if (rules && net && !gate_is_granted() && gate_grant(&e) < 0) {
 		rules_free(rules);
 		rules = NULL;
-		err_note(&e, ERR_CONFLICT,
-			 "the cell was started without a rule about the network, and cannot get "
-			 "any while it runs" REMEDY "stop it, set the policy, start it again");
 	}
 	if (!rules) {
 		client_err(c, m->id, 0, &e);
@@ -298,7 +297,8 @@ static void message_take(void)
 		ask_gate(in.id, in.bytes, in.nbytes);
 		break;
 	case GATECTL_WITHDRAW:
-		ask_gate_withdraw(in.id);
+	case GATECTL_DECIDED:
+		ask_gate_withdraw(in.id, in.type == GATECTL_DECIDED);
 		break;
 	default:
 		break; /* of no meaning to us, or to anybody */

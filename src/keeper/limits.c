@@ -28,6 +28,7 @@
 struct limits {
 	uint32_t cpu_milli, pids; /* 0: none was asked for */
 	uint64_t memory, disk, inodes;
+	uint64_t connections, net_in, net_out, net_rate;
 };
 
 static struct {
@@ -105,10 +106,23 @@ static uint32_t host_cpus(void)
 
 /* ---- the start ---- */
 
+static struct limits limits_of(const struct run_options *o)
+{
+	return (struct limits){ .cpu_milli = o->cpu_milli,
+				.pids = o->pids,
+				.memory = o->memory,
+				.disk = o->disk_bytes,
+				.inodes = o->disk_inodes,
+				.connections = o->max_connections,
+				.net_in = o->max_net_in,
+				.net_out = o->max_net_out,
+				.net_rate = o->max_net_rate };
+}
+
 int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgroup *cg,
 		   struct err *e)
 {
-	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };
+	const struct limits l = limits_of(o);
 	struct cgroup_limits limits;
 	cpu_set_t some;
 
@@ -149,6 +163,7 @@ int limits_prepare(const struct run_options *o, struct bootspec *s, struct cgrou
 	s->net_connections = o->max_connections;
 	s->net_in = o->max_net_in;
 	s->net_out = o->max_net_out;
+	s->net_rate = o->max_net_rate;
 	s->timeout_ns = o->timeout_ns;
 	return 0;
 }
@@ -186,6 +201,10 @@ static void kernel_message(const struct limits *l, struct ctl_msg *m)
 	m->limits.cpus = cpus_seen(l);
 	m->limits.disk_bytes = kept ? l->disk : layer_bytes(l->disk);
 	m->limits.disk_inodes = l->inodes ? l->inodes : DEFAULT_INODES;
+	m->limits.net_connections = l->connections;
+	m->limits.net_in = l->net_in;
+	m->limits.net_out = l->net_out;
+	m->limits.net_rate = l->net_rate;
 }
 
 /* Memory and processes. 0 or -errno. */
@@ -257,7 +276,7 @@ static int change_check(const struct limits *l, struct err *e)
  * nothing is in use yet. */
 int limits_fresh(const struct run_options *o, struct ctl_msg *m, struct err *e)
 {
-	const struct limits l = { o->cpu_milli, o->pids, o->memory, o->disk_bytes, o->disk_inodes };
+	const struct limits l = limits_of(o);
 
 	if (change_check(&l, e) < 0)
 		return -1;
@@ -290,6 +309,14 @@ static void limits_merge(struct limits *l, const struct keep_limits *in)
 		l->disk = in->disk;
 	if (in->set & KEEP_L_INODES)
 		l->inodes = in->inodes;
+	if (in->set & KEEP_L_CONNECTIONS)
+		l->connections = in->connections;
+	if (in->set & KEEP_L_NET_IN)
+		l->net_in = in->net_in;
+	if (in->set & KEEP_L_NET_OUT)
+		l->net_out = in->net_out;
+	if (in->set & KEEP_L_NET_RATE)
+		l->net_rate = in->net_rate;
 }
 
 /* Of a cell from the pool, for who has it on the leash and goes elsewhere if this fails. */
@@ -299,7 +326,11 @@ static void fresh_request(struct client *c, const struct keep_msg *in, const str
 				       .pids = l->pids,
 				       .memory = l->memory,
 				       .disk_bytes = l->disk,
-				       .disk_inodes = l->inodes };
+				       .disk_inodes = l->inodes,
+				       .max_connections = l->connections,
+				       .max_net_in = l->net_in,
+				       .max_net_out = l->net_out,
+				       .max_net_rate = l->net_rate };
 	struct ctl_msg m = { 0 };
 	struct err e;
 	int err = limits_fresh(&o, &m, &e);

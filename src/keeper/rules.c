@@ -157,3 +157,17 @@ int rules_exec(char *const *lines, int spec)
 		close(spec);
 	return fd < 0 ? -1 : fd;
 }
+
+bool door_is_wanted(const struct run_options *o)
+{
+	bool any = o->tools && o->tools[0];
+	struct policy p;
+	struct err unused;
+
+	policy_init(&p);
+	for (char **l = o->policy; !any && l && *l; l++)
+		any = policy_parse(&p, *l, strlen(*l), "policy", 0, 0, &unused) == 0 &&
+		      policy_has_tools(&p);
+	policy_fini(&p);
+	return any;
+}

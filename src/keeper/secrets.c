@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/jsontext.h"
 #include "keeper/channel.h"
 #include "keeper/gate.h"
 #include "keeper/keeper.h"
@@ -79,6 +80,44 @@ static void line_forget(struct secret_line *l)
 	l->json = NULL;
 }
 
+static void list_copy(struct buf *to, const struct json *v, const char *name)
+{
+	const struct json *texts = json_get(v, name, JSON_LIST);
+	const char *between = "";
+
+	json_member_add(to, name, NULL);
+	buf_add_text(to, "[");
+	for (const struct json *m = texts ? texts->first : NULL; m; m = m->next) {
+		buf_add_text(to, between);
+		json_text_add(to, m->text ? m->text : "");
+		between = ",";
+	}
+	buf_add_text(to, "]");
+}
+
+/* The secret is gone. What remains lets the gate refuse its placeholder. */
+static void line_lose(struct secret_line *l)
+{
+	struct buf b = { 0 };
+	struct json_doc d;
+	struct err e;
+
+	if (!l->json || json_parse(&d, l->json, strlen(l->json), &e) < 0)
+		return;
+	buf_add_text(&b, "{");
+	json_member_text(&b, "name", l->name);
+	json_member_text(&b, "placeholder", json_get_text(d.root, "placeholder"));
+	json_member_add(&b, "lost", "true");
+	list_copy(&b, d.root, "hosts");
+	list_copy(&b, d.root, "places");
+	buf_add_text(&b, "}");
+	explicit_bzero(d.bytes, strlen(l->json));
+	json_free(&d);
+	line_forget(l);
+	l->json = xstrndup((const char *)b.p, b.len);
+	buf_free(&b);
+}
+
 /* Its output goes to a memory file, *ret_out. */
 static pid_t reader_start(bool refresh, int *ret_out, struct err *e)
 {
@@ -137,7 +176,7 @@ static int lines_take(char *text, size_t size, bool refresh, struct err *e)
 	/* What is not there any more is not to be used any more. */
 	for (unsigned i = 0; i < count && refresh; i++)
 		if (list[i].stored)
-			line_forget(&list[i]);
+			line_lose(&list[i]);
 	for (char *at = text; at < text + size; at += n + 1) {
 		const struct json *error;
 		struct json_doc d;

@@ -1,17 +1,17 @@
 /* The compiled form of a policy: what the kernel of a cell decides by.
  *
  * It has the rules of the scopes files and exec, which are the kernel's to decide; net is the
- * gate's, env the keeper's. It is one block of bytes without pointers: a head, the rules in their
- * order, then their strings. The keeper makes it (compile.c) and hands it over in a sealed memory
- * file; the kernel checks all of it once (compiled_check()), decides from it in place, and replaces
- * it as a whole. Nothing here allocates. */
+ * gate's, env the keeper's, tools vivd's. It is one block of bytes without pointers: a head, the
+ * rules in their order, then their strings. The keeper makes it (compile.c) and hands it over in a
+ * sealed memory file; the kernel checks all of it once (compiled_check()), decides from it in
+ * place, and replaces it as a whole. Nothing here allocates. */
 #ifndef VIV_POLICY_COMPILED_H
 #define VIV_POLICY_COMPILED_H
 
 #include "base/base.h"
 
 enum verdict { VERDICT_DENY, VERDICT_ALLOW, VERDICT_ASK };
-enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV };
+enum scope { SCOPE_NET, SCOPE_FILES, SCOPE_EXEC, SCOPE_ENV, SCOPE_TOOLS };
 
 #define FILES_READ 1u
 #define FILES_WRITE 2u

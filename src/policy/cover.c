@@ -74,10 +74,27 @@ static bool methods_cover(const struct net_rule *a, const struct net_rule *b)
 	return b->nmethods > 0;
 }
 
+/* A rule without a subcommand is about all of them. */
+static bool tool_covers(const char *a, const char *b)
+{
+	size_t n = strcspn(b, "/");
+	char name[GLOB_MAX];
+
+	if (!b[n] || strchr(a, '/'))
+		return !b[n] == !strchr(a, '/') && glob_covers(a, b);
+	if (n >= sizeof(name))
+		return false;
+	memcpy(name, b, n);
+	name[n] = '\0';
+	return glob_covers(a, name);
+}
+
 bool rule_covers(const struct rule *a, const struct rule *b)
 {
 	if (a->scope != b->scope)
 		return false;
+	if (a->scope == SCOPE_TOOLS)
+		return tool_covers(a->glob, b->glob);
 	if (a->scope != SCOPE_NET)
 		return (b->access & ~a->access) == 0 && glob_covers(a->glob, b->glob);
 	/* A wide range that allows does not mean special addresses: it may leave some out, which

@@ -240,3 +240,46 @@ struct decision policy_env(const struct policy *p, const char *name)
 {
 	return glob_decide(p, SCOPE_ENV, name, 0);
 }
+
+/* Of a call, so many bytes are the name of the tool. */
+static bool tool_matches(const char *glob, const char *call, size_t n)
+{
+	char name[GLOB_MAX];
+
+	if (strchr(glob, '/'))
+		return glob_match(glob, call);
+	if (n >= sizeof(name))
+		return false;
+	memcpy(name, call, n);
+	name[n] = '\0';
+	return glob_match(glob, name);
+}
+
+struct decision policy_tools(const struct policy *p, char *const *given, const char *call)
+{
+	struct decision d = { .verdict = VERDICT_DENY };
+	size_t n = strcspn(call, "/");
+
+	for (unsigned i = policy_count(p); i-- > 0;) {
+		const struct rule *r = policy_rule(p, i);
+
+		if (r->scope != SCOPE_TOOLS || !tool_matches(r->glob, call, n))
+			continue;
+		d.verdict = r->verdict;
+		d.rule = r;
+		return d;
+	}
+	for (; given && *given; given++)
+		if (strlen(*given) == n && !memcmp(*given, call, n))
+			d.verdict = VERDICT_ALLOW;
+	return d;
+}
+
+bool policy_has_tools(const struct policy *p)
+{
+	for (unsigned i = 0; i < policy_count(p); i++)
+		if (policy_rule(p, i)->scope == SCOPE_TOOLS &&
+		    policy_rule(p, i)->verdict != VERDICT_DENY)
+			return true;
+	return false;
+}

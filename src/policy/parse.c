@@ -30,9 +30,11 @@ struct line {
 static const char *const verdict_names[] = {
 	[VERDICT_DENY] = "deny", [VERDICT_ALLOW] = "allow", [VERDICT_ASK] = "ask"
 };
-static const char *const scope_names[] = {
-	[SCOPE_NET] = "net", [SCOPE_FILES] = "files", [SCOPE_EXEC] = "exec", [SCOPE_ENV] = "env"
-};
+static const char *const scope_names[] = { [SCOPE_NET] = "net",
+					   [SCOPE_FILES] = "files",
+					   [SCOPE_EXEC] = "exec",
+					   [SCOPE_ENV] = "env",
+					   [SCOPE_TOOLS] = "tools" };
 static const struct {
 	const char *name;
 	unsigned bits;
@@ -373,7 +375,7 @@ static int net_take(struct line *l, struct rule *r, struct err *e)
 	return 0;
 }
 
-/* ---- files, exec, env ---- */
+/* ---- files, exec, env, tools ---- */
 
 unsigned files_access(const char *list)
 {
@@ -405,6 +407,14 @@ static int access_take(const struct line *l, struct rule *r, char *word, struct 
 				 word);
 }
 
+/* TOOL, or TOOL/SUBCOMMAND. */
+static bool is_tool(const char *s)
+{
+	const char *slash = strchr(s, '/');
+
+	return *s && *s != '/' && (!slash || (slash[1] && !strchr(slash + 1, '/')));
+}
+
 static int glob_rule_take(struct line *l, struct rule *r, struct err *e)
 {
 	char *word = l->words[2];
@@ -412,7 +422,13 @@ static int glob_rule_take(struct line *l, struct rule *r, struct err *e)
 
 	if (l->n > last)
 		return wrong(l, l->words[last], e, "unexpected word '%s'", l->words[last]);
-	if (r->scope != SCOPE_ENV && *word != '/' && strncmp(word, "**", 2))
+	if (r->scope == SCOPE_TOOLS && !is_tool(word))
+		return wrong(l, word, e,
+			     "'%s' is not the name of a tool" REMEDY
+			     "write TOOL or TOOL/SUBCOMMAND, with * for any",
+			     word);
+	if (r->scope != SCOPE_ENV && r->scope != SCOPE_TOOLS && *word != '/' &&
+	    strncmp(word, "**", 2))
 		return wrong(l, word, e,
 			     "'%s' is not an absolute path" REMEDY "begin it with / or **", word);
 	if (r->scope == SCOPE_ENV && r->verdict == VERDICT_ASK)
@@ -476,25 +492,24 @@ static int rule_take(struct line *l, struct err *e)
 			     "unknown word '%s'" REMEDY
 			     "a rule begins with allow, deny, ask, audit or use",
 			     l->words[0]);
-	if (l->n > 1 && (!strcmp(l->words[1], "tools") || !strcmp(l->words[1], "cells")))
+	if (l->n > 1 && !strcmp(l->words[1], "cells"))
 		return wrong(l, l->words[1], e,
-			     "rules about %s come with agents, and cannot be used yet" REMEDY
-			     "use net, files, exec or env",
-			     l->words[1]);
+			     "rules about cells cannot be used yet" REMEDY
+			     "use net, files, exec, env or tools");
 	if (l->n < 2 || (scope = index_of(l->words[1], scope_names, ARRAY_LEN(scope_names))) < 0)
 		return wrong(l, l->words[l->n < 2 ? 0 : 1], e,
-			     "'%s' must be followed by what it is about" REMEDY
-			     "net, files, exec or "
-			     "env",
+			     "'%s' must be followed by what it is about" REMEDY "net, files, exec, "
+			     "env or tools",
 			     l->words[0]);
 	if (r.audit && scope != SCOPE_NET)
 		return wrong(l, l->words[1], e, "only net can be audited");
 	if (l->n < 3)
 		return wrong(l, l->words[1], e, "'%s %s' of what?" REMEDY "%s", l->words[0],
 			     l->words[1],
-			     scope == SCOPE_NET	  ? "write HOST[:PORTS] behind it"
-			     : scope == SCOPE_ENV ? "write the name of a variable behind it"
-						  : "write a path behind it");
+			     scope == SCOPE_NET	    ? "write HOST[:PORTS] behind it"
+			     : scope == SCOPE_ENV   ? "write the name of a variable behind it"
+			     : scope == SCOPE_TOOLS ? "write TOOL or TOOL/SUBCOMMAND behind it"
+						    : "write a path behind it");
 	if (policy_count(l->p) == POLICY_MAX_RULES)
 		return wrong(l, l->words[0], e, "more than %u rules", POLICY_MAX_RULES);
 	r.verdict = (enum verdict)verdict;

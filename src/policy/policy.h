@@ -64,7 +64,7 @@ struct rule {
 	const char *from; /* a file, an option, a preset; lives as long as the policy */
 	unsigned line, column; /* from 1; 0: it has none */
 	struct net_rule net;
-	char *glob; /* of FILES, EXEC and ENV */
+	char *glob; /* of FILES, EXEC, ENV and TOOLS */
 	unsigned access; /* of FILES */
 };
 
@@ -111,8 +111,7 @@ bool rule_covers(const struct rule *a, const struct rule *b);
  * ret_at (may be NULL): the number of the wrong one, from 0 on. */
 int must_check policy_words(struct policy *p, char *const *rules, const char *from,
 			    unsigned *ret_at, struct err *e);
-/* Has it any rule about the network? Without one a cell has none, and cannot be given any while it
- * runs. */
+/* Has it any rule about the network? Without one a cell has none. */
 bool policy_has_net(const struct policy *p);
 /* The lines as one text. */
 void policy_text(const struct policy *p, struct buf *to);
@@ -162,6 +161,13 @@ unsigned files_access(const char *list);
 struct decision policy_files(const struct policy *p, const char *path, unsigned access);
 struct decision policy_exec(const struct policy *p, const char *path);
 struct decision policy_env(const struct policy *p, const char *name);
+
+/* A call of a tool, "NAME" or "NAME/SUBCOMMAND". A rule without a '/' is about all subcommands.
+ * given: names that the cell has without a rule, NULL-terminated, may be NULL; they come before all
+ * rules. */
+struct decision policy_tools(const struct policy *p, char *const *given, const char *call);
+/* Could a rule allow any tool? */
+bool policy_has_tools(const struct policy *p);
 
 const char *verdict_name(enum verdict v);
 

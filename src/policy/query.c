@@ -143,9 +143,15 @@ static int query_decide(const struct policy *p, const struct policy_query *q, st
 	unsigned access = q->access ? files_access(q->access) : FILES_READ;
 
 	*ret_why = "";
-	if (!!q->connect + !!q->file + !!q->exec + !!q->env != 1)
+	if (!!q->connect + !!q->file + !!q->exec + !!q->env + !!q->tool != 1)
 		return err_set(e, ERR_USAGE,
-			       "exactly one of connect, file, exec and env is needed");
+			       "exactly one of connect, file, exec, env and tool is needed");
+	if (q->tool) {
+		*ret = policy_tools(p, q->tools, q->tool);
+		if (ret->verdict == VERDICT_ALLOW && !ret->rule)
+			*ret_why = "the cell was given this tool";
+		return 0;
+	}
 	if (q->connect)
 		return connect_query(p, q, ret, ret_why, e);
 	if (!access)

@@ -7,7 +7,7 @@
 
 struct policy;
 
-/* One of connect, file, exec and env is set. */
+/* One of connect, file, exec, env and tool is set. */
 struct policy_query {
 	const char *connect; /* "https://HOST[:PORT]/PATH", "udp://HOST:PORT", "HOST:PORT" */
 	const char *method; /* with a URL; NULL: GET */
@@ -16,6 +16,8 @@ struct policy_query {
 	const char *access; /* with file: "read,write"; NULL: read */
 	const char *exec;
 	const char *env;
+	const char *tool; /* "NAME" or "NAME/SUBCOMMAND" */
+	char *const *tools; /* with tool: those that the cell was given; may be NULL */
 };
 
 /* The answer as an object of JSON: verdict (allow, deny, ask), rule (as text) and origin ("FILE,

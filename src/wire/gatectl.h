@@ -18,6 +18,7 @@
  *   GATECTL_ASK        id (not 0, never used again by this gate); bytes: JSON. A connection or a
  *                      request waits for GATECTL_ANSWER
  *   GATECTL_WITHDRAW   id: nobody waits for the answer any more
+ *   GATECTL_DECIDED    the same: new settings have answered it
  *
  * A note has the member "kind" and, as far as they are known, name, address, port, protocol ("web",
  * "tcp", "udp"), program, method, path, rule (as text) and reason:
@@ -45,6 +46,7 @@ enum gatectl_type {
 	GATECTL_NOTE,
 	GATECTL_ASK,
 	GATECTL_WITHDRAW,
+	GATECTL_DECIDED,
 };
 
 struct gatectl_msg {

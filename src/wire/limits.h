@@ -12,6 +12,7 @@
 struct cell_limits {
 	uint64_t memory; /* bytes; 0: the host's */
 	uint64_t disk_bytes, disk_inodes; /* of the cell's own layer; 0: as much as the host has */
+	uint64_t net_connections, net_in, net_out, net_rate; /* 0: none */
 	uint32_t tasks;
 	uint32_t cpus; /* that it sees */
 	bool memory_enforced; /* by a cgroup */

@@ -22,6 +22,25 @@ ROUTE = "ip link add v0 type veth peer name v1 && ip addr add 192.0.2.2/24 dev v
         "ip link set v1 up && ip route add default via 192.0.2.1"
 
 
+# Opened connections that are kept, each with a request behind it.
+HOLD = """import socket, ssl, sys
+context = ssl.create_default_context()
+held = []
+for i in range(int(sys.argv[1])):
+    s = context.wrap_socket(socket.create_connection(("bench.org", 8443)), server_hostname="bench.org")
+    s.sendall(b"GET /small HTTP/1.1\\r\\nHost: bench.org:8443\\r\\n\\r\\n")
+    data = b""
+    while not data.endswith(b"x" * 1024):
+        more = s.recv(65536)
+        if not more:
+            sys.exit("connection %d ends" % i)
+        data += more
+    held.append(s)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
 class Line:
     """samples: {system: [...]} in nanoseconds, or bytes in a second where more is better."""
 
@@ -81,7 +100,7 @@ class Network:
         for name, where in ("XDG_DATA_HOME", "data"), ("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"):
             self.env[name] = os.path.join(self.tmp, where)
             os.makedirs(self.env[name], mode=0o700)
-        self.started = []
+        self.started, self.held = [], []
         root = os.getuid() == 0
         self.holder = self.start(["unshare", "--net"] + ([] if root else ["--map-root-user"]) +
                                  ["sh", "-c", "ip link set lo up && ip addr add %s/32 dev lo && %s && echo ready && exec sleep 100000"
@@ -238,12 +257,88 @@ class Network:
             p.stdin.close()
             p.wait()
 
+    def holding(self, words):
+        """A command that says when it is ready, and then waits for the end of its input."""
+        p = subprocess.Popen(self.inside + words, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.held.append(p)
+        return p
+
+    def release(self):
+        for p in self.held:
+            p.stdin.close()
+        for p in self.held:
+            p.wait()
+        self.held = []
+
+    def opened_pss(self, n):
+        """Of a gate that has opened n connections of its cell, each with a request behind it."""
+        try:
+            p = self.holding([self.viv, "run", "--ulimit", "nofile=4096", "--add-host", "bench.org:" + ADDRESS, "--allow", "bench.org:8443 GET /**",
+                              "--allow", ADDRESS + ":8443", "--", "python3", "-c", HOLD, str(n)])
+            if p.stdout.readline() != "ready\n":
+                raise RuntimeError("%d opened connections are not made" % n)
+            return sum(pss(q) for q in below_of(p.pid) if comm(q) == "viv-gate")
+        finally:
+            self.release()
+
     def row_memory(self):
+        if "VIV_CA_FILE" not in self.env:
+            self.web()
         lines = []
         for n, most in (1, 4), (1000, 40):
             got = [self.gate_pss(n) for _ in range(3)]
             lines.append(Line("viv-gate, %s, PSS" % ("one connection" if n == 1 else "1,000 connections"), {"viv": got}, "size",
                               most=most << 20, asked="<= %d MiB" % most))
+        got = [self.opened_pss(100 if self.quick else 1000) for _ in range(1 if self.quick else 3)]
+        lines.append(Line("viv-gate, %s opened connections, PSS" % ("100" if self.quick else "1,000"), {"viv": got}, "size"))
+        return lines
+
+    def row_cells(self):
+        """Cells with a gate each, all of them there at once."""
+        n = 20 if self.quick else 200
+        gates, kernels, began = [], [], time.monotonic()
+        try:
+            for _ in range(n):
+                self.holding([self.viv, "run", "--allow", ADDRESS + ":7001-7003 tcp", "--mount", self.bin + ":" + self.bin + ":ro", "--",
+                              self.bin + "/outside", "hold", ADDRESS, "1"])
+            if any(p.stdout.readline() != "ready\n" for p in self.held):
+                raise RuntimeError("not all of %d cells connect" % n)
+            took = time.monotonic() - began
+            for p in self.held:
+                for q in below_of(p.pid):
+                    if comm(q) in ("viv-gate", "viv-kernel"):
+                        (gates if comm(q) == "viv-gate" else kernels).append(pss(q))
+        finally:
+            self.release()
+        if len(gates) != n:
+            raise RuntimeError("%d gates of %d cells" % (len(gates), n))
+        return [Line("%d cells with a gate each: until all are connected, each" % n, {"viv": [took / n * 1e9]}, "time"),
+                Line("  their gates, PSS of all", {"viv": [sum(gates)]}, "size"),
+                Line("  their kernels, PSS of all", {"viv": [sum(kernels)]}, "size")]
+
+    def row_none(self):
+        """A cell without a network: its start and its memory, beside those of another build (BENCH_OLD=DIRECTORY)."""
+        builds = {"viv": self.viv}
+        if os.environ.get("BENCH_OLD"):
+            builds["old"] = os.path.join(os.environ["BENCH_OLD"], "viv")
+        start, size = ({b: [] for b in builds} for _ in range(2))
+        for _ in range(10 if self.quick else 60):
+            for b, viv in builds.items():
+                began = time.monotonic()
+                subprocess.run([viv, "run", "--", "/bin/true"], env=self.env, check=True, stdin=subprocess.DEVNULL)
+                start[b].append((time.monotonic() - began) * 1e9)
+        for _ in range(5):
+            for b, viv in builds.items():
+                p = subprocess.Popen([viv, "run", "--", "sh", "-c", "echo ready; read x"], env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                p.stdout.readline()
+                size[b].append(sum(pss(q) for q in below_of(p.pid)))
+                p.stdin.close()
+                p.wait()
+        lines = []
+        for title, samples, view, show in (("a cell without network, start", start, "time", lambda v: "%.2f ms" % (v / 1e6)),
+                                           ("a cell without network, PSS", size, "size", lambda v: "%.1f MiB" % (v / 1048576))):
+            old = statistics.median(samples["old"]) if "old" in samples else None
+            lines.append(Line(title, {"viv": samples["viv"]}, view, most=old and old * 1.02, asked="<= 1.02x of %s" % show(old) if old else ""))
         return lines
 
     # ---- the rows ----
@@ -271,4 +366,6 @@ ROWS = {
     "net-connect": ("connections to another host", Network.row_connect),
     "net-opened": ("HTTPS that the gate opens", Network.row_opened),
     "net-memory": ("memory of the gate", Network.row_memory),
+    "net-cells": ("200 cells with a gate each", Network.row_cells),
+    "net-none": ("a cell without network (BENCH_OLD=DIRECTORY: beside another build)", Network.row_none),
 }

@@ -57,13 +57,13 @@ echoes() {
 	local path
 	key_set "$VALUE" "${everywhere[@]}"
 	# shellcheck disable=SC2016
-	cell -- sh -c 'for p in plain json url base64 hex gzip deflate br split chunked chunked-gzip close header redirect reason early events; do
-		echo "= $p"; curl -sS -i --raw -m 20 -H "x-api-key: $KEY" https://good.org:8443/$p; echo; echo "= $p basic"
-		curl -sS -i --raw -m 20 -u "me:$KEY" https://good.org:8443/$p; echo; done
+	cell -- sh -c 'for p in plain json url base64 hex gzip deflate br zstd split chunked chunked-gzip close header redirect reason early events; do
+		echo "= $p"; curl -sS -i --raw -m 120 -H "x-api-key: $KEY" https://good.org:8443/$p; echo; echo "= $p basic"
+		curl -sS -i --raw -m 120 -u "me:$KEY" https://good.org:8443/$p; echo; done
 		echo "= query"; curl -sS -i "https://good.org:8443/plain?key=$KEY"; echo
 		echo "= body"; curl -sS -i -H "x-api-key: $KEY" -d "x=$KEY" https://good.org:8443/plain' >out
 	clean out
-	for path in plain json url base64 hex gzip deflate br split chunked chunked-gzip close header redirect reason early events query; do
+	for path in plain json url base64 hex gzip deflate br zstd split chunked chunked-gzip close header redirect reason early events query; do
 		[[ $(sed -n "/^= $path\$/,/^= /p" out) == *"$holder"* ]] || { echo "$path does not have the placeholder"; return 1; }
 	done
 	# Two halves would not be found: there are none.
@@ -72,7 +72,7 @@ echoes() {
 	! grep -qai '^range:' "$seen" || { echo 'a part was asked for'; return 1; }
 	# Nobody can look into these.
 	# shellcheck disable=SC2016
-	cell -- sh -c 'for p in zstd twice; do curl -sS -H "x-api-key: $KEY" https://good.org:8443/$p -w " %{http_code}\n"; done' >out
+	cell -- sh -c 'for p in unknown twice; do curl -sS -H "x-api-key: $KEY" https://good.org:8443/$p -w " %{http_code}\n"; done' >out
 	clean out
 	is "$(grep -c ' 502$' out)" 2
 }
@@ -134,11 +134,12 @@ check 'compression bombs are streams: the gate stays small @root' bombs
 
 stream() {
 	key_set "$VALUE" "${everywhere[@]}"
-	# Each event is there when it was sent, not when the next one comes: with three of them, a second apart, and less than two for one.
+	# Each event is there when it was sent, not when the next one comes: the server sends that when it has been told.
 	# shellcheck disable=SC2016
-	cell -- sh -c 'curl -sSN -H "x-api-key: $KEY" https://good.org:8443/events | while read -r line; do [ -z "$line" ] || echo "$(date +%s%3N) $line"; done' >out
+	cell -- sh -c 'curl -sSN -H "x-api-key: $KEY" "https://good.org:8443/events?4711" | while read -r line; do
+		[ -z "$line" ] || { echo "$line"; curl -sS -o /dev/null "https://good.org:8443/heard?4711" </dev/null; }; done' >out
 	is "$(wc -l <out)" 3
-	awk '{ if (NR > 1 && $1 - last < 500) exit 1; last = $1 }' out || { cat out; return 1; }
+	is "$(grep -c "^data: [012] $holder\$" out)" 3
 	clean out
 }
 check 'events are cleaned and not held back' stream
@@ -196,8 +197,16 @@ changes() {
 	: >"$seen"
 	new
 	v secret rm KEY
-	gone() { : >"$seen" && ask >out && clean "$seen" >/dev/null; }
+	# The placeholder is not sent as a plain text: by neither version of HTTP, nor by the next gate.
+	gone() { : >"$seen" && ask >out && grep -q 'the secret was removed' out && [[ ! -s $seen ]]; }
 	soon gone
+	for how in --http1.1 --http2; do
+		# shellcheck disable=SC2016
+		is "$(v exec c -- sh -c "curl -sS -o /dev/null -w '%{http_code}' $how -u \"user:\$KEY\" https://good.org:8443/plain")" 403
+	done
+	kill -9 "$(descendants | awk '$2 ~ /viv-gate/ { print $1 }')"
+	soon gone
+	is "$(v exec c -- curl -sS -o /dev/null -w '%{http_code}' https://good.org:8443/plain)" 200
 	v rm -f c
 }
 check 'a new value reaches a running cell, and a removed one leaves it' changes
@@ -216,7 +225,7 @@ sources() {
 	[[ -e ran ]]
 	is "$(grep -ca 'Bearer file-value-one' "$seen")" 2
 	arrived 'Bearer env-value-one'
-	! grep -e '-value-' out
+	fails grep -e '-value-' out
 	echo file-value-two >value
 	E=env-value-two v secret refresh E
 	ask >out
@@ -294,7 +303,7 @@ verbs() {
 	for bad in short $'two\nlines of it' $'control\x01character' 'ümlaut-value'; do
 		printf %s "$bad" | try v secret set KEY --host good.org
 		is "$rc" 2 "'$bad'"
-		! grep -F -e "$bad" err
+		fails grep -F -e "$bad" err
 	done
 	printf 'long-enough' | try v secret set KEY
 	like "$(<err)" '*needs 1 to 16 hosts*'
@@ -309,10 +318,13 @@ verbs() {
 	exits 3 v secret show ANTHROPIC_API_KEY
 	is "$(v secret ls -q)" ''
 	# A terminal is asked, and shows nothing of it.
-	command -v script >/dev/null || return 0
-	{ sleep 2; printf 'typed-value-of-it\n'; sleep 1; } | script -qec "'$VIV' secret set T --host good.org" /dev/null >out
-	grep -q 'Value of T:' out
-	! grep -q typed-value out
+	PYTHONPATH=$E2E_DIR python3 -B -c 'from terminal import *
+t = Terminal([VIV, "secret", "set", "T", "--host", "good.org"])
+t.expect("Value of T:")
+t.soon(lambda: not t.attributes()[3] & termios.ECHO)
+t.type("typed-value-of-it\r")
+assert t.wait() == 0, t.out
+assert b"typed-value" not in t.out, t.out'
 	v secret rm T
 }
 check 'viv secret @r' verbs

@@ -3,6 +3,7 @@
    secretserver.py DIR LOG PORT ADDRESS...   with TLS, certificate DIR/server.pem; the heads and bodies of all requests go to LOG.
 
 What it echoes is the value of the header x-echo-of names (or authorization, x-api-key, the target), as it arrived.
+The events of /events?N come one by one, each of them after /heard?N was asked for.
 """
 import asyncio
 import base64
@@ -25,6 +26,17 @@ def brotli(data):
     size = ctypes.c_size_t(len(out))
     assert lib.BrotliEncoderCompress(5, 22, 0, ctypes.c_size_t(len(data)), data, ctypes.byref(size), out)
     return out.raw[: size.value]
+
+
+def zstd(data):
+    lib = ctypes.CDLL("libzstd.so.1")
+    lib.ZSTD_compress.restype = ctypes.c_size_t
+    out = ctypes.create_string_buffer(len(data) + 1024)
+    size = lib.ZSTD_compress(out, ctypes.c_size_t(len(out)), data, ctypes.c_size_t(len(data)), 5)
+    return out.raw[:size]
+
+
+heard = {}
 
 
 def plain(body, *more):
@@ -50,7 +62,7 @@ async def websocket(w, key, raw):
     w.close()
 
 
-async def answer(w, path, text):
+async def answer(w, path, text, number=""):
     raw = text.encode()
     if path == "/plain":
         w.write(plain(raw))
@@ -69,7 +81,9 @@ async def answer(w, path, text):
     elif path == "/br":
         w.write(plain(brotli(raw), "Content-Encoding: br"))
     elif path == "/zstd":
-        w.write(plain(raw, "Content-Encoding: zstd"))
+        w.write(plain(zstd(raw), "Content-Encoding: zstd"))
+    elif path == "/unknown":
+        w.write(plain(raw, "Content-Encoding: compress"))
     elif path == "/bomb":
         w.write(plain(gzip.compress(bytes(1 << 26) + raw, 9), "Content-Encoding: gzip"))
     elif path == "/brbomb":
@@ -104,9 +118,13 @@ async def answer(w, path, text):
             event = b"data: %d %s\n\n" % (i, raw)
             w.write(b"%x\r\n%s\r\n" % (len(event), event))
             await w.drain()
-            await asyncio.sleep(1)
+            # With a number each waits for a request for /heard that says that the one before has come.
+            if number:
+                await asyncio.wait_for(heard.setdefault(number, asyncio.Semaphore(0)).acquire(), 60)
         w.write(b"0\r\n\r\n")
     else:
+        if path == "/heard":
+            heard.setdefault(number, asyncio.Semaphore(0)).release()
         w.write(plain(b"hello\n"))
     await w.drain()
 
@@ -131,7 +149,7 @@ async def serve(r, w):
             if "upgrade" in fields:
                 await websocket(w, fields["sec-websocket-key"], text.encode())
                 return
-            await answer(w, target.partition("?")[0], text)
+            await answer(w, target.partition("?")[0], text, target.partition("?")[2])
     except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
         pass
     finally:

@@ -1,10 +1,10 @@
 """Servers of a world for opened connections, at other.org: what nginx does not do.
 
-  8001  HTTP, 8443 HTTPS: /echo a WebSocket, /events server-sent events, /headers the head as it came, /length n bytes of a body are
-        counted, /early an answer before the body is read
+  8001  HTTP, 8443 HTTPS: /echo a WebSocket, /events server-sent events (/events?N: after the first only as /heard?N is asked for), /ticks?N one in a second, /headers the head as it came, /length n bytes of a body are
+        counted, /early an answer before the body is read, /never none, /reset and /reset-head a reset in the body and in the head
   8002  HTTP responses that are wrong in the way that the path says
   8444  HTTPS with the certificate of another name, 8445 an expired one, 8446 one that nobody signed
-  8447  HTTP/2 frames that are wrong
+  8447  HTTP/2 frames that are wrong, 8448 reads a byte and says nothing
 """
 import base64
 import hashlib
@@ -51,6 +51,9 @@ def body_read(f, fields):
     return n - left
 
 
+heard = {}
+
+
 def reply(s, body, more=""):
     s.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n{more}\r\n{body}".encode())
 
@@ -82,16 +85,39 @@ def web(s):
             return
         if path == "/events":
             s.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            # With a number each waits for a request for /heard that says that the one before has come.
+            number = line[1].partition("?")[2]
             for i in range(5):
-                data = b"data: %d %f\n\n" % (i, time.monotonic())
+                data = b"data: %d\n\n" % i
                 s.sendall(b"%x\r\n%s\r\n" % (len(data), data))
-                time.sleep(0.3)
+                if number and not heard.setdefault(number, threading.Semaphore(0)).acquire(timeout=60):
+                    return
             s.sendall(b"0\r\nX-Trailer: there\r\n\r\n")
             continue
+        if path == "/ticks":
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for i in range(int(line[1].partition("?")[2])):
+                data = b"data: %d\n\n" % i
+                s.sendall(b"%x\r\n%s\r\n" % (len(data), data))
+                time.sleep(1)
+            s.sendall(b"0\r\n\r\n")
+            continue
+        if path == "/heard":
+            heard.setdefault(line[1].partition("?")[2], threading.Semaphore(0)).release()
         if path == "/early":
             reply(s, "too large\n", "Connection: close\r\n")
-            time.sleep(0.5)
             return
+        if path == "/never":
+            # Nothing is said; that the other side has gone is noted.
+            while f.read(1):
+                pass
+            print("never: ended", flush=True)
+            return
+        if path in ("/reset", "/reset-head"):
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n" + (b"\r\nhello" if path == "/reset" else b""))
+            time.sleep(0.2)  # what was sent is there before the reset, which would take it away
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            raise OSError
         if path == "/old":
             s.sendall(b"HTTP/1.0 200 OK\r\n\r\nuntil the end\n")
             return
@@ -200,7 +226,9 @@ def serve(port, handler, cert=None, alpn=("http/1.1",)):
                 s = ctx.wrap_socket(s, server_side=True)
             handler(s)
             s.shutdown(socket.SHUT_WR)
-            s.recv(1)
+            # A close with bytes that were not read would be a reset, which takes away what was sent.
+            while s.recv(65536):
+                pass
         except (OSError, ValueError):
             pass
         finally:
@@ -219,6 +247,7 @@ serve(8002, wrong)
 serve(8444, web, "wrongname")
 serve(8445, web, "expired")
 serve(8446, web, "selfsigned")
+serve(8448, lambda s: s.recv(1) and threading.Event().wait(600))
 serve(8447, frames, "server", ("h2",))
 print("ready", flush=True)
 threading.Event().wait()

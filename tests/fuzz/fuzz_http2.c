@@ -1,8 +1,8 @@
 /* HTTP/2 on an opened connection: frames of a hostile client or server. The bytes of an input are a
  * list of frames (type, flags, stream, length, bytes), so that most of them are well formed; heads
  * are written with literals, which need no table. */
-/* objects: src/gate/h2.c src/gate/h2head.c src/gate/h2body.c src/gate/head.c src/gate/path.c src/gate/request.c src/gate/exchange.c src/gate/secret.c src/gate/secretput.c src/gate/secretread.c src/gate/scrub.c src/gate/scrubstream.c src/policy/address.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
-/* libraries: -lcrypto -lnghttp2 -lz -lbrotlidec */
+/* objects: src/gate/h2.c src/gate/h2head.c src/gate/h2body.c src/gate/head.c src/gate/path.c src/gate/request.c src/gate/hold.c src/gate/exchange.c src/gate/secret.c src/gate/secretput.c src/gate/secretread.c src/gate/scrub.c src/gate/scrubstream.c src/policy/address.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
+/* libraries: -lcrypto -lnghttp2 -lz -lbrotlidec -lzstd */
 #include "gate/h2.h"
 #include "opened.h"
 
@@ -11,7 +11,8 @@ const size_t fuzz_max = 2048;
 
 void fuzz_init(void)
 {
-	opened_fuzz_init("allow net a.org\ndeny net a.org DELETE\n",
+	other_init("allow net a.org\ndeny net a.org GET\nallow net a.org POST /\n");
+	opened_fuzz_init("allow net a.org\ndeny net a.org DELETE\nask net a.org POST\n",
 			 "{\"name\":\"X\",\"placeholder\":\"HHHHHHHH\",\"value\":\"v4lue-of-it\",\"hosts\":[\"a.org\"],"
 			 "\"places\":[\"anywhere\",\"body\"]}");
 }
@@ -104,7 +105,11 @@ void fuzz_one(const uint8_t *data, size_t size)
 			conn_feed(CLIENT, client.p + at, MIN(piece, client.len - at));
 		if (conn_runs() && at < server.len)
 			conn_feed(SERVER, server.p + at, MIN(piece, server.len - at));
+		if (conn_runs())
+			conn_happen(data[3] * (unsigned)(at / piece + 1));
 	}
+	if (conn_runs())
+		conn_happen(data[3]);
 	conn_eof(data[2] & 8 ? SERVER : CLIENT, true);
 	conn_eof(CLIENT, true);
 	conn_end();

@@ -2,7 +2,7 @@
  * as it is, and the result does not depend on where it was cut. Headers and targets of requests:
  * what is changed had a placeholder. */
 /* objects: src/gate/secret.c src/gate/secretput.c src/gate/secretread.c src/gate/scrub.c src/gate/scrubstream.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
-/* libraries: -lz -lbrotlidec */
+/* libraries: -lz -lbrotlidec -lzstd */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,14 +71,14 @@ static void requests(const uint8_t *data, size_t size)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	static const char *const encodings[] = { NULL, "gzip", "deflate", "br" };
+	static const char *const encodings[] = { NULL, "gzip", "deflate", "br", "zstd" };
 	struct buf whole = { 0 }, cut = { 0 };
 	const char *encoding;
 	int r;
 
 	if (size < 2)
 		return;
-	encoding = encodings[data[0] % 4];
+	encoding = encodings[data[0] % ARRAY_LEN(encodings)];
 	r = run(encoding, data + 2, size - 2, size, &whole);
 	if (r != run(encoding, data + 2, size - 2, 1 + data[1], &cut))
 		FUZZ_CHECK(whole.len >= 1 << 20);

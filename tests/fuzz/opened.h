@@ -68,7 +68,56 @@ void gate_used(const struct net_question *q, const struct rule *rule, bool tls_a
 	(void)tls_any;
 }
 
+static struct list asks = LIST_INIT(asks);
+static unsigned nasks;
+
+bool control_ask(struct ask *a, const struct net_question *q, const struct rule *rule)
+{
+	FUZZ_CHECK(q->method && q->path && rule->verdict == VERDICT_ASK && !a->id);
+	if (nasks == 4)
+		return false;
+	a->id = ++nasks;
+	list_init(&a->link);
+	list_append(&asks, &a->link);
+	return true;
+}
+
+void control_withdraw(struct ask *a)
+{
+	if (!a->id)
+		return;
+	a->id = 0;
+	list_remove(&a->link);
+	nasks--;
+}
+
+void control_decided(struct ask *a)
+{
+	control_withdraw(a);
+}
+
+bool answer_allows(const char *json, size_t n)
+{
+	return n && json[0] == 'y';
+}
+
+void opened_drop_server(struct opened *o)
+{
+	o->told[SERVER] = o->drop = false;
+	o->ends[SERVER].eof = false;
+	o->ends[SERVER].in.len = o->ends[SERVER].out.len = 0;
+}
+
+void opened_redial(struct opened *o)
+{
+	FUZZ_CHECK(!o->redial);
+	opened_drop_server(o);
+	o->redial = REDIAL_CONNECT;
+}
+
 /* ---- driving it ---- */
+
+static struct policy other; /* that settings.policy is exchanged for */
 
 static void opened_fuzz_init(const char *rules, const char *secret)
 {
@@ -80,6 +129,14 @@ static void opened_fuzz_init(const char *rules, const char *secret)
 		settings.secrets = secrets_new();
 		FUZZ_CHECK(secrets_add(settings.secrets, secret, strlen(secret), &e) == 0);
 	}
+}
+
+static void other_init(const char *rules)
+{
+	struct err e = { 0 };
+
+	policy_init(&other);
+	FUZZ_CHECK(policy_parse(&other, rules, strlen(rules), "fuzz", 1, 1, &e) == 0);
 }
 
 static void conn_begin(const struct protocol *p, bool tls)
@@ -116,10 +173,40 @@ static void conn_flush(void)
 	}
 }
 
+/* Something that happens besides: an answer, a new policy, a server that is there again. */
+static void conn_happen(unsigned what)
+{
+	if (conn->drop)
+		opened_drop_server(conn);
+	if (!conn_runs())
+		return;
+	if (conn->redial && (what & 1)) {
+		conn->redial = REDIAL_NOT;
+		conn->broken_status = what & 2 ? 502 : 0;
+		conn->protocol->redialed(conn);
+	} else if ((what & 4) && nasks) {
+		struct ask *a = list_first(&asks, struct ask, link);
+
+		control_withdraw(a);
+		a->answered(a, what & 8 ? "y" : "n", 1);
+	} else if ((what & 48) == 48) {
+		struct policy p = settings.policy;
+
+		settings.policy = other;
+		other = p;
+		conn->protocol->review(conn);
+	}
+	clock_ms += what & 64 ? 40000 : 0;
+	conn_flush();
+	FUZZ_CHECK(conn->holds == nasks);
+}
+
 static void conn_feed(enum side from, const uint8_t *p, size_t n)
 {
 	struct buf *in = &conn->ends[from].in;
 
+	if (from == SERVER && conn->redial)
+		return;
 	buf_add(in, p, n);
 	for (unsigned i = 0; i < 10000 && conn_runs() && in->len; i++) {
 		size_t used;
@@ -150,6 +237,7 @@ static void conn_eof(enum side from, bool clean)
 static void conn_end(void)
 {
 	conn->protocol->free(conn);
+	FUZZ_CHECK(!nasks && !conn->holds);
 	for (int side = CLIENT; side <= SERVER; side++) {
 		buf_free(&conn->ends[side].in);
 		buf_free(&conn->ends[side].out);

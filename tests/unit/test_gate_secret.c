@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "base/base64.h"
 #include "gate/secret.h"
@@ -275,6 +276,21 @@ static size_t squeeze(uint8_t *to, size_t room, const char *text, size_t n, int 
 	return room - z.avail_out;
 }
 
+/* A stream whose head says that its window has 32 MiB. */
+static size_t zstd_wide(uint8_t *to, size_t size)
+{
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+	ZSTD_outBuffer out_at = { to, size, 0 };
+	ZSTD_inBuffer in_at = { "x", 1, 0 };
+
+	ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, 25);
+	if (ZSTD_isError(ZSTD_compressStream2(c, &out_at, &in_at, ZSTD_e_flush)) ||
+	    ZSTD_isError(ZSTD_compressStream2(c, &out_at, &in_at, ZSTD_e_end)))
+		out_at.pos = 0;
+	ZSTD_freeCCtx(c);
+	return out_at.pos;
+}
+
 static void compressed(void)
 {
 	static const char body[] = "{\"echo\": \"" VALUE "\"}",
@@ -316,7 +332,20 @@ static void compressed(void)
 	eq(run(scrub_new(&site, "gzip", 0, &e), packed, n, n), 0,
 	   "a bomb, in steps that are bounded");
 	eq(out.len, 1 << 20, "all of it");
-	ok(!scrub_new(&site, "zstd", 0, &e) && !scrub_new(&site, "gzip, br", 0, &e),
+	n = ZSTD_compress(packed, sizeof(packed), "zstd ", 5, 3);
+	n += ZSTD_compress(packed + n, sizeof(packed) - n, VALUE, strlen(VALUE), 3);
+	for (size_t piece = 1; piece <= n; piece++)
+		ok(!run(scrub_new(&site, "zstd", 0, &e), packed, n, piece) &&
+			   out_is("zstd " HOLDER),
+		   "zstd, two frames in pieces");
+	ok(run(scrub_new(&site, "zstd", 0, &e), packed, n - 1, 9) < 0, "cut off");
+	n = ZSTD_compress(packed, sizeof(packed), bomb, 1 << 22, 19);
+	ok(n < 2000 && !run(scrub_new(&site, "zstd", 0, &e), packed, n, n) && out.len == 1 << 22,
+	   "a bomb of zstd, in steps that are bounded");
+	n = zstd_wide(packed, sizeof(packed));
+	ok(n && run(scrub_new(&site, "zstd", 0, &e), packed, n, n) < 0,
+	   "zstd that needs much memory is refused");
+	ok(!scrub_new(&site, "compress", 0, &e) && !scrub_new(&site, "gzip, br", 0, &e),
 	   "others are refused");
 	eq(run(scrub_new(&site, "gzip", 0, &e), "", 0, 1), 0, "an empty body");
 	eq(out.len, 0, "stays empty");

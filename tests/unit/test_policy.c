@@ -170,6 +170,8 @@ static void addresses(void)
 
 static void files(void)
 {
+	static char own[] = "own";
+
 	ok(take("deny files /etc/**\nallow files /etc/** read\nask files /srv/* write,delete"), "files");
 	eq(policy_files(&p, "/home/x", FILES_ALL).verdict, VERDICT_ALLOW, "by default");
 	eq(policy_files(&p, "/etc/passwd", FILES_READ).verdict, VERDICT_ALLOW, "read");
@@ -181,6 +183,17 @@ static void files(void)
 	eq(policy_exec(&p, "/usr/bin/curly").verdict, VERDICT_ALLOW, "another");
 	eq(policy_env(&p, "AWS_SECRET").verdict, VERDICT_DENY, "a variable");
 	eq(policy_env(&p, "AWS_REGION").verdict, VERDICT_ALLOW, "another");
+	ok(take("ask tools pay\ndeny tools git\nallow tools git/read_*\ndeny tools own/*"), "tools");
+	eq(policy_tools(&p, NULL, "pay").verdict, VERDICT_ASK, "a tool");
+	eq(policy_tools(&p, NULL, "pay/now").verdict, VERDICT_ASK, "with all subcommands");
+	eq(policy_tools(&p, NULL, "payment").verdict, VERDICT_DENY, "not another");
+	eq(policy_tools(&p, NULL, "git/read_file").verdict, VERDICT_ALLOW, "a subcommand");
+	eq(policy_tools(&p, NULL, "git/write_file").verdict, VERDICT_DENY, "another one");
+	eq(policy_tools(&p, (char *[]){ own, NULL }, "own").verdict, VERDICT_ALLOW, "given");
+	eq(policy_tools(&p, (char *[]){ own, NULL }, "own/x").verdict, VERDICT_DENY, "but denied");
+	ok(!take("allow tools a/b\ndeny tools a"), "a rule that can never decide");
+	ok(!take("allow tools a/b/c") && !take("allow tools /a") && !take("allow tools a/"),
+	   "no names of tools");
 }
 
 static void globs(void)
@@ -274,6 +287,7 @@ static void printed(void)
 		"allow files /tmp/**",
 		"deny exec **/sudo",
 		"deny env AWS_*",
+		"ask tools git/read_*",
 	};
 
 	for (unsigned i = 0; i < ARRAY_LEN(lines); i++) {

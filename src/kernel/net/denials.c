@@ -1,7 +1,6 @@
 /* See denials.h. The last lines are kept in a ring, which is made for the first of them. */
 #include "kernel/net/denials.h"
 
-#include <linux/magic.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -54,7 +53,7 @@ static void date_put(struct textbuf *b, int64_t days)
 		    doy - (153 * mp + 2) / 5 + 1);
 }
 
-static int show_denials(struct pinode *pi, struct task *t, struct textbuf *b)
+int denials_show(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	(void)pi, (void)t;
 	for (uint64_t i = count > LINES ? count - LINES : 0; i < count; i++) {
@@ -69,17 +68,4 @@ static int show_denials(struct pinode *pi, struct task *t, struct textbuf *b)
 		text_puts(b, "\n");
 	}
 	return 0;
-}
-
-static const struct pnode nodes[] = {
-	{ .name = "denials", .mode = S_IFREG | 0444, .show = show_denials },
-	{ 0 },
-};
-static const struct pnode root = { .mode = S_IFDIR | 0755, .children = nodes };
-
-struct fs *denials_fs_new(void)
-{
-	struct pseudo_fs *pfs = pseudo_new("tmpfs", TMPFS_MAGIC, &root);
-
-	return pfs ? &pfs->fs : NULL;
 }

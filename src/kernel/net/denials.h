@@ -5,12 +5,14 @@
 
 #include <stddef.h>
 
-struct fs;
+struct pinode;
+struct task;
+struct textbuf;
 
 /* Adds a line: the time and the text, of which nothing is believed. One like the last is counted.
  */
 void denials_add(const char *text, size_t n);
-/* The file system of /run/viv; returns ref, or NULL. */
-struct fs *denials_fs_new(void);
+/* The file, as pnode.show. */
+int denials_show(struct pinode *pi, struct task *t, struct textbuf *b);
 
 #endif

@@ -50,6 +50,14 @@ void gate_init(void)
 	(void)hostwatch_arm(&watch, POLLIN);
 }
 
+void gate_grant(void)
+{
+	if (gate_is_granted())
+		return;
+	cell.spec.network = true;
+	gate_init();
+}
+
 bool gate_is_granted(void)
 {
 	return cell.spec.network;

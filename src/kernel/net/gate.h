@@ -31,6 +31,8 @@ struct gate_call {
 void gate_init(void);
 /* Is the cell granted any network? */
 bool gate_is_granted(void);
+/* The cell has a network from now on, if it had none. */
+void gate_grant(void);
 
 /* A request to connect; t: whose program it is for, NULL: not known. */
 void gate_connect_fill(struct gate_msg *m, struct task *t, const struct ipaddr *dst, uint16_t port,

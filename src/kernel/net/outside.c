@@ -26,6 +26,8 @@
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/timer.h"
 
 #define CHUNK 65536u
 #define SNDBUF_SHOWN 87040u /* what Linux makes of it at first, if it was not set */
@@ -35,6 +37,43 @@ OBJ_TYPE(outside_type, struct outside, 16384);
 static char chunk[CHUNK];
 static struct gate_msg msg; /* too large for the stack */
 static const struct gate_ops outside_gate_ops;
+
+/* ---- the rate ---- */
+
+static struct list slow = LIST_INIT(slow);
+static void slow_wake(struct ktimer *timer);
+KTIMER(slow_timer, slow_wake);
+
+static void slow_wake(struct ktimer *timer)
+{
+	struct list now = LIST_INIT(now);
+
+	(void)timer;
+	/* Who is woken may wait again. */
+	while (!list_is_empty(&slow)) {
+		struct outside *o = list_first(&slow, struct outside, slow);
+
+		list_remove(&o->slow);
+		list_append(&now, &o->slow);
+	}
+	while (!list_is_empty(&now)) {
+		struct outside *o = list_first(&now, struct outside, slow);
+
+		list_remove(&o->slow);
+		waitq_wake(&o->i->s.q, SOCK_POLL_ALL);
+	}
+}
+
+/* Nothing can be moved now; it is told when it can. */
+static void slow_add(struct outside *o, bool out)
+{
+	int64_t at = now_mono() + budget_wait(out);
+
+	if (list_is_empty(&o->slow))
+		list_append(&slow, &o->slow);
+	if (!ktimer_is_started(&slow_timer) || slow_timer.expires > at)
+		(void)ktimer_start(&slow_timer, at);
+}
 
 /* ---- the host's descriptor ---- */
 
@@ -85,6 +124,7 @@ void outside_drop(struct inet_sock *i)
 	if (i->abort || (i->s.linger_on && !i->s.linger_secs))
 		socket_abort(o);
 	socket_close(o);
+	list_remove(&o->slow);
 	obj_free(&outside_type, o);
 }
 
@@ -188,6 +228,7 @@ static struct outside *outside_new(struct inet_sock *i)
 	o->i = i;
 	o->fd = -1;
 	o->watch.fd = -1;
+	list_init(&o->slow);
 	return o;
 }
 
@@ -323,6 +364,11 @@ static int64_t outside_send(struct sock *s, struct uio *u, struct sockmsg *m)
 
 		if (!max)
 			return moved ? moved : -EDQUOT;
+		max = budget_rate_out(max);
+		if (!max) {
+			slow_add(o, true);
+			return moved ? moved : -EAGAIN;
+		}
 		n = uio_take_at(u, chunk, max, &at);
 		if (n <= 0)
 			return moved ? moved : -EFAULT;
@@ -359,6 +405,10 @@ static int64_t outside_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 	}
 	if (n && !(n = (size_t)budget_in(n)))
 		return -EDQUOT;
+	if (n && !(n = (size_t)budget_rate_in(n))) {
+		slow_add(o, false);
+		return -EAGAIN;
+	}
 	if (n && !(m->flags & MSG_TRUNC))
 		at = uio_room(u, chunk, &n);
 	got = host_recv(o->fd, at, n, MSG_DONTWAIT | (int)(m->flags & MSG_PEEK));
@@ -402,6 +452,14 @@ static uint32_t outside_poll(struct sock *s)
 	if (!o->tcp && !s->snd_shut)
 		p.revents &= ~POLLHUP;
 	end = (uint32_t)p.revents & (POLLRDHUP | POLLHUP | POLLERR);
+	if (!budget_rate_in(CHUNK))
+		p.revents &= ~POLLIN, slow_add(o, false);
+	if (!budget_rate_out(CHUNK)) {
+		slow_add(o, true);
+		if (p.revents & POLLOUT)
+			return ready | end |
+			       (p.revents & POLLIN && s->rcvlowat <= 1 ? SOCK_POLL_IN : 0u);
+	}
 	if (p.revents & POLLIN && (s->rcvlowat <= 1 || end || outside_readable(s) >= s->rcvlowat))
 		ready |= SOCK_POLL_IN;
 	if (p.revents & POLLOUT)

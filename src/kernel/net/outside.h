@@ -24,6 +24,7 @@ struct outside {
 	bool tcp; /* fd is the host's TCP, not one end of a pair */
 	bool full; /* the host took no more: the next time that it does is told */
 	struct hostwatch watch;
+	struct list slow; /* waits until the rate lets bytes through; empty: it does not */
 };
 
 /* ---- outside_opt.c ---- */

@@ -121,7 +121,7 @@ static void datagram_in(struct flow *f, uint32_t n)
 	/* A connected socket hears its peer only. */
 	if (i->state == TCPS_ESTABLISHED && !is_peer(f))
 		return;
-	pk = budget_in(n) == n ? packet_new(n) : NULL;
+	pk = budget_in(n) == n && budget_datagram_in() ? packet_new(n) : NULL;
 	if (!pk)
 		return;
 	if (n)
@@ -274,6 +274,11 @@ int udp_send_out(struct inet_sock *i, struct task *t, struct packet *pk, const s
 		return r;
 	}
 	f = list_last(&i->flows, struct flow, link);
+	/* What is too fast is lost, as datagrams are. */
+	if (!budget_datagram_out()) {
+		packet_free(pk);
+		return 0;
+	}
 	budget_moved(0, pk->len);
 	if (f->fd < 0 && f->nwaiting < WAITING_MAX) {
 		list_append(&f->waiting, &pk->link);
