@@ -3,6 +3,7 @@
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
 #include "keeper/gatenames.h"
+#include "keeper/gate.h"
 #include "keeper/gateca.h"
 #include "keeper/keeper.h"
 
@@ -374,6 +375,17 @@ static int rules_give(struct cell *c, const struct run_options *o, struct err *e
 	return fd < 0 || c->spec.policy_fd >= 0 ? 0 : -1;
 }
 
+/* The door to vivd, and the program that tools are in the cell. */
+static int tools_give(struct cell *c, struct run_options *o, struct err *e)
+{
+	int fd;
+
+	if (door_prepare(o, &c->spec.tools, &fd, e) < 0)
+		return -1;
+	c->spec.tool_fd = fd < 0 ? -1 : fd_give(c, fd, e);
+	return fd < 0 || c->spec.tool_fd >= 0 ? 0 : -1;
+}
+
 /* Where programs find the certificates that they trust, which are in the cell's files: what the
  * image and the user have said stays. */
 static char **ca_variables(struct run_options *o)
@@ -441,7 +453,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	s->quiet = o->quiet;
 	s->trace = o->trace;
 	s->fast = o->fast;
-	s->trace_fd = s->policy_fd = -1;
+	s->trace_fd = s->policy_fd = s->tool_fd = -1;
 	s->mode = o->tell.mode;
 	s->idle = o->detach;
 	s->seed = o->detach || (p->kept && s->mode == MODE_RUN);
@@ -482,9 +494,11 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 		status = ports_open(o, e);
 	if (!status && s->mode == MODE_RUN)
 		status = rules_give(c, o, e);
+	if (!status && s->mode == MODE_RUN && !o->visit && !o->pool)
+		status = tools_give(c, o, e);
 	if (status)
 		return status;
-	s->network = c->fds[FD_GATE] >= 0;
+	s->network = s->mode == MODE_RUN && gate_is_granted();
 	s->ca = gate_ca_pem();
 	if (s->ca)
 		s->envp = ca_variables(o);
@@ -557,6 +571,7 @@ int run_cell(const struct run_options *options, struct rootfs *rootfs, struct er
 	static struct cell c;
 	struct isolated isolated;
 	int kernel, signals, status = -1;
+	bool listed;
 
 	o = *options;
 	streams_fill();
@@ -575,13 +590,15 @@ int run_cell(const struct run_options *options, struct rootfs *rootfs, struct er
 		goto out_cgroup;
 	}
 	keeper.alone = !o.detach && !rootfs->kept;
-	/* Who has seen the cell do something can ask for it. */
-	if (keeper.id[0] && !o.visit && !keeper.alone && serve_open(e) < 0)
+	/* Who has seen the cell do something can ask for it. vivd notices one whose tools it has to
+	 * serve. */
+	listed = keeper.alone && !c.spec.tools;
+	if (keeper.id[0] && !o.visit && !listed && serve_open(e) < 0)
 		goto out_cgroup;
 	if (cell_start(&c, kernel, &isolated, e) < 0) {
 		serve_close();
 	} else {
-		if (keeper.id[0] && keeper.alone)
+		if (keeper.id[0] && listed)
 			serve_listed();
 		status = watch(&isolated, c.control, signals, &c.cgroup, e);
 	}

@@ -68,6 +68,16 @@ void source_change(struct source *s, uint32_t events)
 	epoll_ctl(epoll, EPOLL_CTL_MOD, s->fd, &e);
 }
 
+void source_hold(struct source *s, bool held)
+{
+	struct epoll_event e = { .events = s->events, .data.ptr = s };
+
+	if (s->fd < 0 || s->held == held)
+		return;
+	s->held = held;
+	epoll_ctl(epoll, held ? EPOLL_CTL_DEL : EPOLL_CTL_ADD, s->fd, &e);
+}
+
 void source_close(struct source *s)
 {
 	if (s->fd < 0)

@@ -14,6 +14,7 @@
 struct source {
 	int fd; /* -1: closed */
 	uint32_t events; /* EPOLLIN, EPOLLOUT */
+	bool held; /* it is not watched at all */
 	void (*fn)(struct source *s, uint32_t events);
 };
 
@@ -22,6 +23,9 @@ int must_check sources_init(void);
 int must_check source_add(struct source *s, int fd, uint32_t events,
 			  void (*fn)(struct source *, uint32_t));
 void source_change(struct source *s, uint32_t events);
+/* Whether it is left alone, also when its other side is gone, which is told with no events at all.
+ */
+void source_hold(struct source *s, bool held);
 /* Forgets it, and closes its descriptor; nothing of it is called any more. */
 void source_close(struct source *s);
 /* Waits until deadline (CLOCK_MONOTONIC ns; 0: for ever) and calls what is ready. */

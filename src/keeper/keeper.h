@@ -6,7 +6,8 @@
  *   snapshots.c  snapshots that are forgotten, or gone back to
  *   events.c  numbered events, the last of which are kept
  *   log.c     output that is kept
- *   ports.c   connections from the host into the cell */
+ *   ports.c   connections from the host into the cell
+ *   door.c    connections from the cell to vivd */
 #ifndef VIV_KEEPER_KEEPER_H
 #define VIV_KEEPER_KEEPER_H
 
@@ -132,6 +133,19 @@ void dial_request(struct client *c, const struct keep_msg *in, const int *fds, u
 /* KEEP_PORTS. */
 void ports_request(struct client *c, const struct keep_msg *in);
 
+/* ---- door.c ---- */
+/* Before the cell starts: its tools, and the descriptor of the program behind them, -1: it has
+ * none. The names are o's to keep. */
+int must_check door_prepare(struct run_options *o, const char **ret_tools, int *ret_program,
+			    struct err *e);
+void door_message(const struct ctl_msg *m); /* CTL_DOOR */
+/* KEEP_DOOR, KEEP_TOOLS. */
+void door_request(struct client *c, const struct keep_msg *in);
+void tools_request(struct client *c, const struct keep_msg *in);
+void door_client_gone(const struct client *c);
+void door_close(void);
+bool door_is_open(void);
+
 /* ---- snapshots.c ---- */
 /* KEEP_FORGET. */
 void forget_request(struct client *c, const struct keep_msg *in);
@@ -203,6 +217,9 @@ struct kproc {
 	struct list waiters;
 	struct log *log; /* NULL: its output is not kept */
 	int input; /* what it reads from, held open; -1 */
+	bool forgotten; /* nobody wants its output any more */
+	bool leaving; /* it has ended, but its output is not written yet; status is set */
+	struct put *put; /* the input of one with KEEP_X_WHOLE; NULL: none */
 	char command[160];
 };
 
@@ -217,6 +234,15 @@ void proc_wait(struct client *c, uint32_t id, struct kproc *p);
 void proc_attach(struct client *c, uint32_t id, struct kproc *p);
 /* KEEP_CLOSE_INPUT. */
 void proc_close_input(struct kproc *p);
+/* KEEP_TAKEN. */
+void proc_taken(struct kproc *p, uint64_t position);
+/* ---- put.c ---- */
+/* KEEP_PUT. Takes fds. */
+void put_request(struct client *c, const struct keep_msg *in, const int *fds, unsigned nfds);
+void put_client_gone(const struct client *c);
+/* Its process has ended, or its input is closed. */
+void put_end(struct kproc *p);
+
 void procs_message(const struct ctl_msg *m); /* CTL_STARTED, CTL_EXEC_FAIL, CTL_PROC_EXIT */
 void procs_client_gone(struct client *c);
 void procs_signal_all(int sig);
@@ -241,12 +267,20 @@ const struct keep_msg *event_get(uint64_t n); /* of those that are kept */
 void event_leave(void);
 
 /* ---- log.c ---- */
-/* Takes the reading ends; -1: none. NULL: it cannot be made, and they are closed. */
-struct log *log_new(uint32_t proc, int out, int err);
-/* Reads what is left, without waiting, and stops reading. */
+/* Takes the reading ends; -1: none. NULL: it cannot be made, and they are closed. whole: nothing is
+ * dropped (KEEP_X_WHOLE). */
+struct log *log_new(uint32_t proc, int out, int err, bool whole);
+/* KEEP_TAKEN. */
+void log_taken(struct log *l, uint64_t position);
+/* When log_time() is to be called; 0: not. */
+int64_t log_deadline(const struct log *l);
+void log_time(struct log *l);
+/* Of a whole one: some of its output is not written yet, for the disk is full. */
+bool log_is_stuck(const struct log *l);
+/* Reads what is left, without waiting, and stops reading; one that is stuck is not at its end. */
 void log_end(struct log *l);
-/* The same, and its files go, unless they were to be left. */
-void log_free(struct log *l);
+/* The same, and its files go, unless they were to be left; forget: in any case. */
+void log_free(struct log *l, bool forget);
 /* How many bytes went to it. */
 uint64_t log_position(const struct log *l);
 /* Read-only descriptors of the files, newest first: how many (0 to 2). */

@@ -138,6 +138,25 @@ static int user_finish(struct run_options *o, bool stored, struct err *e)
 	return err;
 }
 
+/* The commands of tools are behind those of the image. */
+static void tools_env(struct run_options *o)
+{
+	static const char dir[] = ":/run/viv/bin";
+	char *text;
+
+	if (!door_is_wanted(o))
+		return;
+	run_env_set(o, "VIV_SOCK=/run/viv/sock");
+	for (char **v = o->env; *v; v++) {
+		if (strncmp(*v, "PATH=", 5))
+			continue;
+		if (asprintf(&text, "%s%s", *v, dir) < 0)
+			abort();
+		env_put(o, text);
+		return;
+	}
+}
+
 int run_options_finish(struct run_options *o, bool stored, struct err *e)
 {
 	int err;
@@ -151,6 +170,7 @@ int run_options_finish(struct run_options *o, bool stored, struct err *e)
 		return -1;
 	for (unsigned i = 0; i < o->env_given.n; i++)
 		env_apply(o, o->env_given.v[i]);
+	tools_env(o);
 	if (rules_env(o, e) < 0)
 		return -1;
 	err = user_finish(o, stored, e);

@@ -16,6 +16,7 @@
 #include "keeper/keeper.h"
 
 #define GRACE (2 * NSEC_PER_SEC)
+#define WHOLE_NEEDS (KEEP_X_LOG | KEEP_X_INPUT | KEEP_X_DETACH)
 
 struct wait {
 	struct list link;
@@ -35,6 +36,7 @@ struct kproc *proc_by_num(uint32_t num)
 
 void proc_close_input(struct kproc *p)
 {
+	put_end(p);
 	if (p->input >= 0)
 		close(p->input);
 	p->input = -1;
@@ -53,7 +55,7 @@ static void proc_free(struct kproc *p)
 	list_for_each_safe(w, tmp, &p->waiters, link)
 		free(w);
 	if (p->log)
-		log_free(p->log);
+		log_free(p->log, p->forgotten);
 	proc_close_input(p);
 	list_remove(&p->link);
 	keeper.nprocs--;
@@ -154,7 +156,7 @@ static bool log_make(struct kproc *p, int *fds)
 		}
 		return false;
 	}
-	p->log = log_new(p->num, out[0], err[0]);
+	p->log = log_new(p->num, out[0], err[0], p->flags & KEEP_X_WHOLE);
 	fds[1] = in[0];
 	fds[2] = out[1];
 	fds[3] = tty ? fcntl(out[1], F_DUPFD_CLOEXEC, 3) : err[1];
@@ -208,7 +210,9 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const 
 
 	if (nfds != (flags & KEEP_X_LOG ? 1u : 4u + program) || (flags & ~(uint32_t)KEEP_X_ALL) ||
 	    (program && (flags & KEEP_X_LOG)) ||
-	    ((flags & KEEP_X_INPUT) && !(flags & KEEP_X_LOG))) {
+	    ((flags & KEEP_X_INPUT) && !(flags & KEEP_X_LOG)) ||
+	    ((flags & KEEP_X_WHOLE) &&
+	     ((flags & WHOLE_NEEDS) != WHOLE_NEEDS || (flags & (KEEP_X_TTY | KEEP_X_FIRST))))) {
 		fds_close(fds, nfds);
 		client_fail(c, id, ERR_USAGE, EXIT_OWN, "the request for a process is damaged");
 		return;
@@ -329,7 +333,28 @@ static void proc_ended(struct kproc *p, int status)
 		exited_send(w->client, w->id, p);
 		free(w);
 	}
-	if (!is_kept(p))
+	if (!is_kept(p) || p->forgotten)
+		proc_free(p);
+}
+
+/* Its end is told when its output is written. */
+static void proc_leave(struct kproc *p, int status)
+{
+	if (p->log)
+		log_end(p->log);
+	p->leaving = p->log && log_is_stuck(p->log);
+	p->status = status;
+	if (!p->leaving)
+		proc_ended(p, status);
+}
+
+void proc_taken(struct kproc *p, uint64_t position)
+{
+	if (!p->log || !(p->flags & KEEP_X_DETACH) || p->num == KEEP_FIRST)
+		return;
+	log_taken(p->log, position); /* of a whole one only */
+	p->forgotten |= position == KEEP_ALL;
+	if (p->forgotten && p->ended && list_is_empty(&p->waiters))
 		proc_free(p);
 }
 
@@ -367,7 +392,7 @@ void procs_message(const struct ctl_msg *m)
 	if (m->type == CTL_STARTED) {
 		proc_started(p, m->a);
 	} else if (m->type == CTL_PROC_EXIT) {
-		proc_ended(p, m->a);
+		proc_leave(p, m->a);
 	} else if (m->type == CTL_EXEC_FAIL) {
 		text_err(m,
 			 status != EXIT_OWN		       ? err_kind_of_status(status)
@@ -432,18 +457,29 @@ int64_t procs_deadline(void)
 	int64_t next = 0;
 	struct kproc *p;
 
-	list_for_each(p, &keeper.procs, link)
+	list_for_each(p, &keeper.procs, link) {
+		int64_t retry = p->log ? log_deadline(p->log) : 0;
+
 		if (p->pid && p->deadline && (!next || p->deadline < next))
 			next = p->deadline;
+		if (retry && (!next || retry < next))
+			next = retry;
+	}
 	return next;
 }
 
 void procs_time(void)
 {
 	int64_t now = clock_mono();
-	struct kproc *p;
+	struct kproc *p, *tmp;
 
-	list_for_each(p, &keeper.procs, link) {
+	list_for_each_safe(p, tmp, &keeper.procs, link) {
+		if (p->log)
+			log_time(p->log);
+		if (p->leaving && !p->ended) {
+			proc_leave(p, p->status);
+			continue;
+		}
 		/* One that is still on its way has its time to end when it is there. */
 		if (!p->pid || !p->deadline || p->deadline > now || p->ended)
 			continue;

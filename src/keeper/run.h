@@ -48,6 +48,8 @@ int run_command(struct run_options *o, struct err *e);
 bool s3_is_url(const char *src);
 int s3_start(const struct run_options *o, const char *src, bool readonly, int *ret_sock,
 	     struct err *e);
+/* Was it given tools, or may its rules allow some (rules.c)? */
+bool door_is_wanted(const struct run_options *o);
 /* The network (gate.c). Gives the cell its end of the channel to a gate, if o grants it any. */
 int gate_prepare(const struct run_options *o, int *ret_kernel_end, struct err *e);
 /* From now on a gate is started when the cell has something to ask, again if it has died. */

@@ -57,7 +57,9 @@ static void client_leave(struct client *c)
 		return;
 	c->gone = true;
 	procs_client_gone(c);
+	put_client_gone(c);
 	policy_client_gone(c);
+	door_client_gone(c);
 	list_for_each(p, &keeper.pending, link)
 		if (p->client == c)
 			p->client = NULL;
@@ -346,7 +348,9 @@ static void hello(struct client *c, const struct keep_msg *in)
 		.next_event = events_next(),
 		.first_event = events_first(),
 		.flags = (keeper.detached && !keeper.leash ? 0 : KEEP_H_FOREGROUND) |
-			 (ports_are_open() ? KEEP_H_PORTS : 0) | (asks_are_open() ? KEEP_H_ASKS : 0)
+			 (ports_are_open() ? KEEP_H_PORTS : 0) |
+			 (asks_are_open() ? KEEP_H_ASKS : 0) | (door_is_open() ? KEEP_H_DOOR : 0) |
+			 KEEP_H_WHOLE
 	};
 	snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 	snprintf(m.hello.name, sizeof(m.hello.name), "%s",
@@ -470,6 +474,10 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		policy_request(c, in, fds, nfds);
 		return;
 	}
+	if (in->type == KEEP_PUT) {
+		put_request(c, in, fds, nfds);
+		return;
+	}
 	if (in->type == KEEP_EXEC && !keeper.alone && pool_leave(c, in)) {
 		proc_start(c, in->id, &in->exec, fds, nfds);
 		/* The command of a 'viv run' is on its way. */
@@ -497,6 +505,10 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 	case KEEP_ATTACH:
 	case KEEP_CLOSE_INPUT:
 		proc_request(c, in);
+		break;
+	case KEEP_TAKEN:
+		if (proc_by_num(in->proc))
+			proc_taken(proc_by_num(in->proc), in->n);
 		break;
 	case KEEP_STOP:
 		client_ok(c, in->id, 0);
@@ -541,6 +553,12 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_PORTS:
 		ports_request(c, in);
+		break;
+	case KEEP_DOOR:
+		door_request(c, in);
+		break;
+	case KEEP_TOOLS:
+		tools_request(c, in);
 		break;
 	case KEEP_LIMITS:
 		if (pool_leave(c, in))

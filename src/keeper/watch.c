@@ -85,7 +85,8 @@ static void ready_tell(void)
 		snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 		snprintf(m.hello.name, sizeof(m.hello.name), "%s",
 			 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
-		m.hello.flags = ports_are_open() ? KEEP_H_PORTS : 0;
+		m.hello.flags =
+			(ports_are_open() ? KEEP_H_PORTS : 0) | (door_is_open() ? KEEP_H_DOOR : 0);
 	}
 	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
 	if (keeper.o->visit && m.type == KEEP_HELLO)
@@ -316,6 +317,9 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 	case CTL_WITHDRAW:
 		asks_message(m);
 		break;
+	case CTL_DOOR:
+		door_message(m);
+		break;
 	case CTL_STATS:
 	case CTL_DONE:
 		pending_answer(m);
@@ -436,6 +440,7 @@ static int end(void)
 		keeper.control.src.fn(&keeper.control.src, EPOLLIN);
 	channel_close(&keeper.control);
 	ports_close();
+	door_close();
 	gate_end();
 	/* Sealed or not, the kernel writes no more: the layer is as it is. */
 	seal_end(0);

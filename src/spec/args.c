@@ -348,6 +348,8 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 		return volume_option(o, value, e);
 	case SET_TMPFS:
 		return tmpfs_option(o, value, e);
+	case SET_COPY:
+		return copy_option(o, value, e);
 	case SET_NETWORK:
 		return rule_option(o, "--network", "use ", value, e);
 	case SET_ALLOW:
@@ -566,6 +568,10 @@ static int options_agree(const struct run_options *o, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "--%s is for cells that run in the background" REMEDY "add --detach",
 			       run_vivds_option(o));
+	if (o->ncopies && (!o->name || o->rm))
+		return err_set(e, ERR_USAGE,
+			       "--copy is for cells that keep their files" REMEDY
+			       "add --name, and leave --rm out");
 	for (unsigned i = SET_HEALTH_CMD + 1; i <= SET_HEALTH_RETRIES && !o->health_command; i++)
 		if (run_is_given(o, i))
 			return err_set(e, ERR_USAGE, "--%s needs --health-cmd", run_opts[i].name);

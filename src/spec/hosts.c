@@ -66,7 +66,17 @@ const char *setting_word_wrong(enum setting_id id, const char *text)
 		return name_parse(text, strlen(text), name) ? NULL : "is not a domain name";
 	case SET_SECRET:
 		return cell_name_is_valid(text) ? NULL : "is not the name of a secret";
+	case SET_TOOL:
+		return tool_name_is_valid(text) ? NULL : "is not the name of a tool";
 	default:
 		return NULL;
 	}
+}
+
+bool tool_name_is_valid(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+
+	return n && n <= TOOL_NAME_MAX && !name[n] && name[0] != '-' && name[0] != '_' &&
+	       strcmp(name, "viv-tools");
 }

@@ -180,3 +180,28 @@ int tmpfs_option(struct run_options *o, const char *text, struct err *e)
 	}
 	return mount_add(o, "--tmpfs", (struct run_mount){ .dst = dst, .size = size }, e);
 }
+
+int copy_option(struct run_options *o, const char *text, struct err *e)
+{
+	char *src = run_keep_text(o, text), *dst = strrchr(src, ':');
+
+	if (!dst || dst == src || dst[1] != '/' || !dst[2])
+		return err_set(
+			e, ERR_USAGE,
+			"--copy '%s': give it as DIR:DST, where DST is an absolute path in the "
+			"cell",
+			text);
+	*dst++ = '\0';
+	for (size_t n = strlen(dst); n > 1 && dst[n - 1] == '/'; n--)
+		dst[n - 1] = '\0';
+	if (strstr(dst, "/../") || strstr(dst, "/./") || strstr(dst, "//") ||
+	    !strcmp(strrchr(dst, '/'), "/..") || !strcmp(strrchr(dst, '/'), "/."))
+		return err_set(e, ERR_USAGE, "--copy '%s': DST must not have '.' or '..' in it",
+			       text);
+	if (o->ncopies == ARRAY_LEN(o->copies))
+		return err_set(e, ERR_USAGE,
+			       "at most %u copies" REMEDY "copy a directory above them instead",
+			       RUN_COPIES_MAX);
+	o->copies[o->ncopies++] = (struct run_copy){ .src = src, .dst = dst };
+	return 0;
+}

@@ -33,6 +33,13 @@ struct run_mount {
 	uint64_t size;
 };
 
+/* A directory of the host that is copied into a cell before its first start. */
+#define RUN_COPIES_MAX 8
+struct run_copy {
+	const char *src;
+	char *dst;
+};
+
 struct run_options {
 	bool given[SETTINGS_COUNT];
 #define MEMBER_TEXT(m) const char *m;
@@ -52,6 +59,8 @@ struct run_options {
 #include "spec/settings.tbl.h"
 #undef SETTING
 	unsigned nmounts;
+	struct run_copy copies[RUN_COPIES_MAX];
+	unsigned ncopies;
 	unsigned nenv_file; /* the first so many of env_given are of files */
 	bool keeper; /* we are a viv-keeper, which has options of its own */
 	bool pool; /* of viv-keeper: it waits for somebody who takes it */
@@ -118,6 +127,7 @@ int must_check mount_add(struct run_options *o, const char *option, struct run_m
 int must_check mount_option(struct run_options *o, const char *text, struct err *e);
 int must_check volume_option(struct run_options *o, const char *text, struct err *e);
 int must_check tmpfs_option(struct run_options *o, const char *text, struct err *e);
+int must_check copy_option(struct run_options *o, const char *text, struct err *e);
 /* A limit of --ulimit (ulimits.c): name as docker has it, value SOFT[:HARD]. 0, or -1 with an error
  * that names them, and where they were written. */
 int must_check ulimit_parse(const char *where, const char *name, const char *value,
@@ -141,5 +151,8 @@ int must_check setting_bounds(enum setting_id id, double v, const char *name, st
 /* A name for a cell or a volume: letters, digits, '.', '_', '-'. */
 bool cell_name_is_valid(const char *name);
 bool cell_id_is_valid(const char *id);
+/* A name for a tool: lower-case letters, digits, '_', '-'. It is a command in cells. */
+#define TOOL_NAME_MAX 31
+bool tool_name_is_valid(const char *name);
 
 #endif

@@ -39,12 +39,14 @@ SETTING(DISK, SIZE, disk_bytes, "limits.disk", "disk-size", 0, "SIZE", 1 << 20, 
 	"bytes that the cell may keep in its own files, such as 100M or 10G")
 SETTING(INODES, COUNT, disk_inodes, "limits.inodes", "disk-inodes", 0, "N", 16, 9e15, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
 	"files that the cell may create")
-SETTING(MAX_CONNECTIONS, COUNT, max_connections, "max_connections", "max-connections", 0, "N", 1, 1000000, S_PLACE | S_YAML | S_VARS | S_ZERO,
+SETTING(MAX_CONNECTIONS, COUNT, max_connections, "max_connections", "max-connections", 0, "N", 1, 1000000, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
 	"connections to and from the outside that the cell may have at the same time")
-SETTING(MAX_NET_IN, SIZE, max_net_in, "max_net_in", "max-net-in", 0, "SIZE", 1, 0, S_PLACE | S_YAML | S_VARS | S_ZERO,
+SETTING(MAX_NET_IN, SIZE, max_net_in, "max_net_in", "max-net-in", 0, "SIZE", 1, 0, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
 	"bytes that the cell may receive from the outside while it runs, such as 10G")
-SETTING(MAX_NET_OUT, SIZE, max_net_out, "max_net_out", "max-net-out", 0, "SIZE", 1, 0, S_PLACE | S_YAML | S_VARS | S_ZERO,
+SETTING(MAX_NET_OUT, SIZE, max_net_out, "max_net_out", "max-net-out", 0, "SIZE", 1, 0, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
 	"bytes that the cell may send to the outside while it runs, such as 500M")
+SETTING(MAX_NET_RATE, SIZE, max_net_rate, "max_net_rate", "max-net-rate", 0, "SIZE", 1024, 0, S_LIVE | S_PLACE | S_YAML | S_VARS | S_ZERO,
+	"bytes that the cell may receive and may send each second, such as 10M")
 SETTING(TIMEOUT, TIME, timeout_ns, "timeout", "timeout", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_YAML | S_VARS | S_ZERO,
 	"end the cell after this time, such as 500ms, 10s or 5m; the exit status is 124")
 SETTING(ENV, MAP, env_given, "env", "env", 'e', "K=V", 0, 0, S_WARM | S_YAML | S_VARS | S_HOST,
@@ -63,6 +65,8 @@ SETTING(READ_ONLY, FLAG, read_only, "read_only", "read-only", 0, NULL, 0, 0, S_Y
 	"the cell cannot write to its root file system, only to mounts, volumes, --tmpfs, /dev and /dev/shm")
 SETTING(MOUNT, MOUNTS, mounts, "mounts", "mount", 0, "SRC:DST[:ro|rw]", 0, 0, S_PLACE | S_YAML,
 	"show a host directory or file, or s3://BUCKET/PREFIX, at DST; also in docker's form: type=bind,source=SRC,target=DST")
+SETTING(COPY, OWN, none, NULL, "copy", 0, "DIR:DST", 0, 0, S_PLACE,
+	"copy a host directory to DST before the first start of a named cell; changes come back only by 'viv merge'")
 SETTING(S3_ENDPOINT, TEXT, s3_endpoint, "s3_endpoint", "s3-endpoint", 0, "URL", 0, 0, S_PLACE,
 	"server of s3:// mounts (default: AWS_ENDPOINT_URL, or Amazon's)")
 SETTING(VOLUME, OWN, none, NULL, "volume", 'v', "NAME:DST[:ro|rw]", 0, 0, S_PLACE,
@@ -85,6 +89,8 @@ SETTING(DNS_SEARCH, WORDS, dns_search, "dns_search", "dns-search", 0, "DOMAIN", 
 	"domain that the cell adds to short names; the host's own are not passed on")
 SETTING(SECRET, WORDS, secrets, "secrets", "secret", 0, "NAME", 0, 64, S_YAML | S_EACH,
 	"give the cell the use of a secret ('viv secret set'); programs see a placeholder in its variable, and its hosts get the value")
+SETTING(TOOL, WORDS, tools, "tools", "tool", 0, "NAME", 0, 64, S_YAML | S_EACH,
+	"give the cell a tool of the host ('viv tool add'), which is a command there")
 SETTING(PULL, OWN, none, NULL, "pull", 0, "WHEN", 0, 0, S_WARM, "accepted for docker's sake: missing or never; images come from 'viv image'")
 SETTING(INIT, OWN, none, NULL, "init", 0, NULL, 0, 0, S_WARM, "accepted for docker's sake: a cell always has an init that reaps processes")
 SETTING(WASM, PATH, wasm, "binfmt_wasm", "binfmt-wasm", 0, "COMMAND", 1, 400, 0,

@@ -59,7 +59,7 @@ int bootspec_write(const struct bootspec *spec)
 	size_t bytes = string_size(spec->workdir) + string_size(spec->hostname) +
 		       string_size(spec->user) + string_size(spec->groups) +
 		       string_size(spec->wasm) + string_size(spec->hosts) + string_size(spec->ca) +
-		       string_size(spec->search);
+		       string_size(spec->search) + string_size(spec->tools);
 	size_t nargs = strings_count(spec->argv, &bytes), nenvs = strings_count(spec->envp, &bytes);
 	size_t arrays = (nargs + nenvs + 2) * sizeof(char *);
 	size_t layers = spec->nlayers * sizeof(struct layer_spec);
@@ -94,6 +94,7 @@ int bootspec_write(const struct bootspec *spec)
 	wire->spec.ca = string_put(&w, spec->ca);
 	wire->spec.hosts = string_put(&w, spec->hosts);
 	wire->spec.search = string_put(&w, spec->search);
+	wire->spec.tools = string_put(&w, spec->tools);
 	list = (char **)(w.buf + sizeof(*wire));
 	wire->spec.argv = (char **)sizeof(*wire);
 	for (size_t i = 0; i < nargs; i++)
@@ -194,7 +195,8 @@ int bootspec_read(int fd, struct bootspec *out)
 	     string_fix(base, size, &s->search) &&
 	     (!s->hosts || strlen(s->hosts) <= SPEC_HOSTS_MAX) && string_fix(base, size, &s->ca) &&
 	     (!s->ca || strlen(s->ca) <= SPEC_CA_MAX) &&
-	     (!s->search || strlen(s->search) <= SPEC_SEARCH_MAX);
+	     (!s->search || strlen(s->search) <= SPEC_SEARCH_MAX) &&
+	     string_fix(base, size, &s->tools) && (!s->tools || strlen(s->tools) <= SPEC_TOOLS_MAX);
 	for (uint32_t i = 0; ok && i < s->nmounts; i++)
 		ok = string_fix(base, size, &s->mounts[i].dst) &&
 		     string_fix(base, size, &s->mounts[i].kind) && disk_ok(s, &s->mounts[i].disk);

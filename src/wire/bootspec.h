@@ -30,6 +30,7 @@
 #define SPEC_HOSTS_MAX 24576
 #define SPEC_SEARCH_MAX 2048
 #define SPEC_CA_MAX 8192 /* bytes */
+#define SPEC_TOOLS_MAX 4096
 #define SPEC_MAX_ARGS 65536
 #define SPEC_MAX_LAYERS 16384 /* sealed ones, of all disks together */
 #define SPEC_FDS 640 /* numbers below it are for what viv gives; it may be more */
@@ -120,12 +121,16 @@ struct bootspec {
 	bool image_detached; /* and a mount of its own already */
 	uint32_t user_uid,
 		user_gid; /* the extra ordinary user in /etc/passwd: "agent" 1000 by default */
-	bool network; /* FD_GATE is there */
+	bool network; /* FD_GATE may be used */
 	const char *hosts; /* lines for /etc/hosts, or NULL; at most SPEC_HOSTS_MAX bytes */
 	const char *search; /* domains for /etc/resolv.conf, or NULL; at most SPEC_SEARCH_MAX */
 	/* a sealed memory file with rules of the scopes files and exec (policy/compiled.h); -1:
 	 * there are none */
 	int32_t policy_fd;
+	/* the names of the cell's tools, separated by spaces; NULL: it has no door to vivd. At most
+	 * SPEC_TOOLS_MAX bytes */
+	const char *tools;
+	int32_t tool_fd; /* the program behind them; -1: none */
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */
@@ -146,7 +151,7 @@ struct bootspec {
 	uint64_t disk_bytes;
 	uint64_t disk_inodes;
 	/* of the network: connections at once, bytes for the cell's whole life; 0: no limit */
-	uint64_t net_connections, net_in, net_out;
+	uint64_t net_connections, net_in, net_out, net_rate;
 	int64_t timeout_ns; /* 0: none; enforced by viv, shown for completeness */
 	uint32_t nmounts;
 	struct mount_spec mounts[SPEC_MAX_MOUNTS];
@@ -224,6 +229,8 @@ enum ctl_type {
 	/* viv -> kernel: other rules of the scopes files and exec; descriptor: their compiled form
 	 * (policy/compiled.h); none: no rules. In one step; answered by CTL_DONE */
 	CTL_POLICY,
+	/* viv -> kernel: the cell is granted a network, and has one from now on. No answer */
+	CTL_NETWORK,
 	/* kernel -> viv: a call waits for an answer to question id, which is never used twice; id
 	 * 0: a call was refused, and nobody waits. a: enum scope, b: the process, flags: CTL_ASK_
 	 * with FILES_ bits above them. Its texts come one after the other, each in as many messages
@@ -231,6 +238,9 @@ enum ctl_type {
 	CTL_ASK,
 	CTL_WITHDRAW, /* kernel -> viv: nobody waits for the answer to question id any more */
 	CTL_ANSWER, /* viv -> kernel: the answer to question id; a is 1: allowed, 0: denied */
+	/* kernel -> viv: a program opens connection id to vivd; a: its process, text: its program.
+	 * viv -> kernel: connection id; descriptor: one end of a stream; none: a is -errno */
+	CTL_DOOR,
 };
 
 /* Of CTL_ASK: which text this is a piece of. */

@@ -41,6 +41,15 @@
  *                     descriptor: to write its input to, while that is open
  *   KEEP_CLOSE_INPUT  proc
  *     KEEP_OK         its input ends when every holder of a descriptor has closed it
+ *   KEEP_PUT          proc, started with KEEP_X_WHOLE; n: where in its input these bytes belong,
+ *                     a: how many they are, in text, or descriptor: a memory file with them
+ *     KEEP_OK         all of them are in its pipe; those before the end of its input were there
+ *                     already and are not written again. n: the end of its input
+ *     KEEP_FAIL       its input is closed, the bytes do not follow those before (ERR_CONFLICT),
+ *                     or another client's are being written (ERR_BUSY)
+ *   KEEP_TAKEN        proc, started with KEEP_X_WHOLE; n: so much of its output is stored elsewhere
+ *                     and is not kept any more; KEEP_ALL: all, and if it has ended, it is forgotten
+ *                     with its output. Not answered
  *   KEEP_SUBSCRIBE    n: first event wanted; 0: the next; flags: KEEP_SAID
  *     KEEP_OK         n: the first one that follows (later, when some are gone already); then
  *                     KEEP_EVENTs for good, with that id
@@ -60,6 +69,15 @@
  *                     start in nanoseconds, and what is asked
  *   KEEP_ANSWER       n: the number of a question, a is 1: allowed, 0: denied
  *     KEEP_FAIL       nobody waits for it any more
+ *   KEEP_DOOR
+ *     KEEP_OK         then a KEEP_DOOR for each connection that the cell opens to vivd, with that
+ *                     id, to the client that asked last: pid, text: its process and program as the
+ *                     cell has them, which are not to be believed; descriptor: a stream. Without
+ *                     such a client connections wait
+ *     KEEP_FAIL       the cell has no tools
+ *   KEEP_TOOLS
+ *     KEEP_TOOLS      descriptor: a memory file with an object in JSON of what is in force: tools,
+ *                     the names that the cell was given, and policy, its rules
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -124,6 +142,10 @@ enum keep_type {
 	KEEP_POLICY,
 	KEEP_ASKS,
 	KEEP_ANSWER,
+	KEEP_PUT,
+	KEEP_TAKEN,
+	KEEP_DOOR,
+	KEEP_TOOLS,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -147,7 +169,14 @@ enum keep_type {
  * KEEP_PROCS does not */
 #define KEEP_X_QUIET 32
 #define KEEP_X_INPUT 64 /* with KEEP_X_LOG: its input is held open, for KEEP_ATTACH */
-#define KEEP_X_ALL 127
+/* With KEEP_X_LOG, KEEP_X_INPUT and KEEP_X_DETACH, without KEEP_X_TTY: nothing of its output is
+ * dropped. All of it is kept until KEEP_TAKEN; while KEEP_WHOLE_MAX bytes are not taken, or the
+ * disk has no room for more, no more is read from it, and the process waits. Its input comes by
+ * KEEP_PUT. */
+#define KEEP_X_WHOLE 128
+#define KEEP_X_ALL 255
+#define KEEP_WHOLE_MAX (8UL << 20)
+#define KEEP_ALL UINT64_MAX /* of KEEP_TAKEN */
 
 /* Of KEEP_SIGNAL. */
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
@@ -213,7 +242,9 @@ struct keep_hello {
 };
 #define KEEP_H_FOREGROUND 1 /* somebody's 'viv run' stays with it */
 #define KEEP_H_ASKS 4 /* it has open questions (KEEP_ASKS) */
+#define KEEP_H_DOOR 16 /* it opens connections to vivd (KEEP_DOOR) */
 #define KEEP_H_PORTS 2 /* the host listens for it (KEEP_PORTS) */
+#define KEEP_H_WHOLE 8 /* it knows KEEP_X_WHOLE */
 
 struct keep_exec {
 	uint32_t flags; /* KEEP_X_ */
@@ -237,6 +268,10 @@ struct keep_proc {
 #define KEEP_L_DISK 8
 #define KEEP_L_INODES 16
 #define KEEP_L_TIMEOUT 32
+#define KEEP_L_CONNECTIONS 64
+#define KEEP_L_NET_IN 128
+#define KEEP_L_NET_OUT 256
+#define KEEP_L_NET_RATE 512
 
 /* 0: none, or what a cell has that was started without. */
 struct keep_limits {
@@ -244,6 +279,7 @@ struct keep_limits {
 	uint32_t cpu_milli; /* thousandths of a processor */
 	uint32_t pids;
 	uint64_t memory, disk, inodes;
+	uint64_t connections, net_in, net_out, net_rate;
 	int64_t timeout_ns; /* from the start of the cell on */
 };
 

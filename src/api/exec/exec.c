@@ -28,6 +28,7 @@
 #include "api/cells.h"
 #include "api/http/chunk.h"
 #include "api/exec/exec.h"
+#include "api/exec/logline.h"
 #include "api/routes.h"
 
 #define READ_MAX 49152

@@ -10,7 +10,7 @@
 #define VIV_API_EXEC_EXEC_H
 
 #include "api/cells.h"
-#include "api/exec/follow.h"
+#include "daemon/keepers/follow.h"
 #include "api/http/pipeend.h"
 
 struct exec;

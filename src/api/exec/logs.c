@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "api/cells.h"
-#include "api/exec/follow.h"
+#include "api/exec/logline.h"
 #include "api/routes.h"
 
 struct reader {

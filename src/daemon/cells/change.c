@@ -34,6 +34,10 @@ static const struct {
 } limits[] = {
 	{ "cpus", KEEP_L_CPUS }, { "memory", KEEP_L_MEMORY }, { "pids", KEEP_L_PIDS },
 	{ "disk", KEEP_L_DISK }, { "inodes", KEEP_L_INODES },
+}, budgets[] = { /* beside them */
+	{ "timeout", KEEP_L_TIMEOUT },		{ "max_connections", KEEP_L_CONNECTIONS },
+	{ "max_net_in", KEEP_L_NET_IN },	{ "max_net_out", KEEP_L_NET_OUT },
+	{ "max_net_rate", KEEP_L_NET_RATE },
 };
 
 static json_int_t pids_of(const json_t *spec)
@@ -51,8 +55,11 @@ bool change_needs_restart(const json_t *is, const json_t *wanted)
 unsigned change_names(const json_t *part)
 {
 	const json_t *l = json_object_get(part, "limits");
-	unsigned set = json_object_get(part, "timeout") ? KEEP_L_TIMEOUT : 0;
+	unsigned set = 0;
 
+	for (unsigned i = 0; i < ARRAY_LEN(budgets); i++)
+		if (json_object_get(part, budgets[i].name))
+			set |= budgets[i].bit;
 	for (unsigned i = 0; i < ARRAY_LEN(limits); i++)
 		if (json_object_get(l, limits[i].name) || json_is_null(l))
 			set |= limits[i].bit;
@@ -78,8 +85,11 @@ static bool policy_differs(const json_t *is, const json_t *wanted)
 static unsigned specs_differ(const json_t *is, const json_t *wanted)
 {
 	const json_t *a = json_object_get(is, "limits"), *b = json_object_get(wanted, "limits");
-	unsigned set = differs(is, wanted, "timeout") ? KEEP_L_TIMEOUT : 0;
+	unsigned set = 0;
 
+	for (unsigned i = 0; i < ARRAY_LEN(budgets); i++)
+		if (differs(is, wanted, budgets[i].name))
+			set |= budgets[i].bit;
 	if (policy_differs(is, wanted))
 		set |= TELL_POLICY;
 	for (unsigned i = 0; i < ARRAY_LEN(limits); i++)
@@ -95,6 +105,11 @@ static uint64_t limit_of(const json_t *spec, const char *name, uint64_t most)
 		   most);
 }
 
+static uint64_t budget_of(const json_t *spec, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(spec, name));
+}
+
 static void limits_message(const json_t *spec, unsigned set, struct keep_limits *ret)
 {
 	double cpus = json_number_value(json_object_get(json_object_get(spec, "limits"), "cpus"));
@@ -107,6 +122,10 @@ static void limits_message(const json_t *spec, unsigned set, struct keep_limits 
 		.memory = limit_of(spec, "memory", UINT64_MAX),
 		.disk = limit_of(spec, "disk", UINT64_MAX),
 		.inodes = limit_of(spec, "inodes", UINT64_MAX),
+		.connections = budget_of(spec, "max_connections"),
+		.net_in = budget_of(spec, "max_net_in"),
+		.net_out = budget_of(spec, "max_net_out"),
+		.net_rate = budget_of(spec, "max_net_rate"),
 		.timeout_ns = (int64_t)(seconds * NSEC_PER_SEC),
 	};
 }

@@ -41,8 +41,15 @@ int files_spec(const char *const words[], const char *user)
 
 int files_run(struct keeper_link *l, int spec, const int fds[3], ask_fn fn, void *arg)
 {
+	return files_run_for(l, spec, fds, 0, fn, arg);
+}
+
+int files_run_for(struct keeper_link *l, int spec, const int fds[3], int64_t timeout_ns, ask_fn fn,
+		  void *arg)
+{
 	struct keep_start s = { .made = spec,
 				.exec.flags = KEEP_X_PROGRAM | KEEP_X_QUIET,
+				.exec.timeout_ns = timeout_ns,
 				.fds = { fds[0], fds[1], fds[2] },
 				.program = files_program() };
 

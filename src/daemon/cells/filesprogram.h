@@ -13,5 +13,8 @@ int files_program(void);
 int files_spec(const char *const words[], const char *user);
 /* Runs it with such a spec and these streams, all of them borrowed; as link_exec. */
 int files_run(struct keeper_link *l, int spec, const int fds[3], ask_fn fn, void *arg);
+/* The same for so long at most; 0: for ever. */
+int files_run_for(struct keeper_link *l, int spec, const int fds[3], int64_t timeout_ns, ask_fn fn,
+		  void *arg);
 
 #endif

@@ -471,6 +471,8 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 	c->asks = ASKS_KNOWN;
 	if (h->flags & KEEP_H_ASKS && c->keeper)
 		c->d->asked(c);
+	if (h->flags & KEEP_H_DOOR && c->keeper)
+		c->d->linked(c);
 }
 
 /* Its keeper runs: the connection, and what it told since event number 'since'. */

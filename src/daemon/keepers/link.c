@@ -87,7 +87,8 @@ static void link_gone(struct keeper_link *l)
 /* An ask that gets no more answers. */
 static bool is_last(const struct ask *a, const struct keep_msg *m)
 {
-	return !(m->type == KEEP_PROC || (m->type == KEEP_STARTED && !a->detached));
+	return !(m->type == KEEP_PROC || (a->type == KEEP_DOOR && m->type != KEEP_FAIL) ||
+		 (m->type == KEEP_STARTED && !a->detached));
 }
 
 static struct ask *ask_find(struct keeper_link *l, uint32_t id)
@@ -282,6 +283,14 @@ int link_ask(struct keeper_link *l, struct keep_msg *m, const int *fds, unsigned
 	list_append(&l->asks, &a->link);
 	l->nasks++;
 	return 0;
+}
+
+int link_tell(struct keeper_link *l, struct keep_msg *m)
+{
+	if (l->closed || l->fd < 0)
+		return -EPIPE;
+	m->id = ++l->last_id;
+	return keep_send(l->fd, m, NULL, 0, KEEP_NOWAIT);
 }
 
 int link_exec(struct keeper_link *l, const struct keep_start *s, ask_fn fn, void *arg)

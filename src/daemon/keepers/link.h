@@ -31,6 +31,8 @@ int must_check link_ask(struct keeper_link *l, struct keep_msg *m, const int *fd
 			ask_fn fn, void *arg);
 /* Asks for a process. Borrows everything. Also -errno of keep_start_fill. */
 int must_check link_exec(struct keeper_link *l, const struct keep_start *s, ask_fn fn, void *arg);
+/* Says something that is not answered. */
+int must_check link_tell(struct keeper_link *l, struct keep_msg *m);
 /* For an answer that nobody waits for. */
 void link_ignore(void *arg, const struct keep_msg *m, int *fds, unsigned nfds);
 /* No more calls for arg. */

@@ -9,10 +9,10 @@
 #include "keeper/disk/tool.h"
 
 /* The tar stream of the tree goes straight into the importer. */
-static int import_run(int in, const char *tag, const char *image)
+static int import_run(int in, const char *tag, const char *image, const char *labels)
 {
-	const char *words[] = { "image", "import", "-",		 "--tag", tag,	"--format",
-				"tar",	 "--json", "--progress", NULL,	  NULL, NULL };
+	const char *words[14] = { "image",    "import", "-",	  "--tag",     tag,
+				  "--format", "tar",	"--json", "--progress" };
 	unsigned n = 9;
 	int status;
 	pid_t pid;
@@ -20,6 +20,10 @@ static int import_run(int in, const char *tag, const char *image)
 	if (strcmp(image, "host")) {
 		words[n++] = "--base";
 		words[n++] = image;
+	}
+	if (*labels) {
+		words[n++] = "--labels";
+		words[n++] = labels;
 	}
 	fflush(NULL);
 	pid = fork();
@@ -62,7 +66,8 @@ static int commit_view(struct view *v, const struct store *s, const struct cell_
 	return 0;
 }
 
-int commit_make(const struct store *s, const struct cell_ref *ref, const char *tag, struct err *e)
+int commit_make(const struct store *s, const struct cell_ref *ref, const char *tag,
+		const char *labels, struct err *e)
 {
 	static struct view v;
 	struct run_tell what = { .mode = MODE_TAR, .whole = true };
@@ -79,7 +84,7 @@ int commit_make(const struct store *s, const struct cell_ref *ref, const char *t
 		view_close(&v);
 		return -1;
 	}
-	status = import_run(t.fd, tag, v.rootfs.cell.image);
+	status = import_run(t.fd, tag, v.rootfs.cell.image, labels);
 	t.fd = -1;
 	change = disk_kernel_end(&t, e);
 	view_close(&v);

@@ -60,10 +60,9 @@ static int commit_do(const struct store *s, int argc, char **argv, struct err *e
 {
 	struct cell_ref ref;
 
-	(void)argc;
 	if (!ref_take(argv, &ref))
 		return err_set(e, ERR_NOT_FOUND, "there is no such cell");
-	return commit_make(s, &ref, argv[2], e);
+	return commit_make(s, &ref, argv[2], argc > 3 ? argv[3] : "", e);
 }
 
 static const struct {
@@ -73,7 +72,7 @@ static const struct {
 } tools[] = {
 	{ "diff", 3, 5, diff_do },
 	{ "verify", 2, 2, verify_do },
-	{ "commit", 3, 3, commit_do },
+	{ "commit", 3, 4, commit_do },
 };
 
 int disk_tool(int argc, char **argv)

@@ -3,7 +3,7 @@
  *
  *	viv-keeper diff list|patch CELL SNAPSHOT [CELL SNAPSHOT]
  *	viv-keeper verify CELL SNAPSHOT
- *	viv-keeper commit CELL SNAPSHOT TAG
+ *	viv-keeper commit CELL SNAPSHOT TAG [LABELS]
  *
  * vivd starts it so for a request (api/job.h). SNAPSHOT "" stands for the files as they are now.
  * The result goes to standard output, errors and progress go to standard error, both as lines of
@@ -21,8 +21,9 @@ int disk_tool(int argc, char **argv);
 /* Prints how the files of to differ from those of from; from NULL: from its image (diff.c). */
 int must_check diff_print(const struct store *s, const struct cell_ref *from,
 			  const struct cell_ref *to, enum diff_form form, struct err *e);
-/* Makes an image of the cell's files; viv-store prints its hash (commit.c). */
+/* Makes an image of the cell's files; viv-store prints its hash (commit.c). labels:
+ * lines of K=V. */
 int must_check commit_make(const struct store *s, const struct cell_ref *ref, const char *tag,
-			   struct err *e);
+			   const char *labels, struct err *e);
 
 #endif

@@ -31,7 +31,7 @@
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/sys/sysfs.h"
 #include "kernel/fs/tty/tty.h"
-#include "kernel/net/denials.h"
+#include "kernel/net/door.h"
 #include "kernel/platform/cell.h"
 #include "kernel/sys/dispatch.h"
 #include "kernel/sys/mount.h"
@@ -304,9 +304,13 @@ int boot_tree(void)
 	if (ret == 0)
 		ret = mount_at(devpts_new(), "/dev/pts", MNT_NOSUID | MNT_NOEXEC, "devpts", false);
 	/* An image whose /run is no directory does without. */
-	if (ret == 0 && spec->network)
-		(void)!mount_at(denials_fs_new(), "/run/viv",
-				MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY, "tmpfs", false);
+	if (ret == 0 && (spec->network || spec->tools) &&
+	    mount_at(runviv_fs_new(), "/run/viv", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY,
+		     "tmpfs", false) == 0 &&
+	    spec->tools && spec->tool_fd >= 0)
+		(void)!mount_at(hostdir_new_file(spec->tool_fd, -1, true, 0, 0),
+				"/run/viv/bin/viv-tools", MNT_NOSUID | MNT_NODEV | MNT_RDONLY,
+				"viv-tools", false);
 	shm = layer_new(NULL, boot_shm_size(), spec->disk_inodes, "tmpfs");
 	if (ret == 0)
 		ret = mount_at(shm ? fs_get(shm) : NULL, "/dev/shm", MNT_NOSUID | MNT_NODEV,

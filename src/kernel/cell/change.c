@@ -24,6 +24,10 @@ int limits_change(const struct cell_limits *l)
 	if (l->memory && memory_used(false) > l->memory && memory_used(true) > l->memory)
 		return -EBUSY;
 	limits_tasks_set(l->tasks);
+	s->net_connections = l->net_connections;
+	s->net_in = l->net_in;
+	s->net_out = l->net_out;
+	s->net_rate = l->net_rate;
 	if (l->cpus != s->cpus || l->place)
 		sched_cpus_set(MAX(l->cpus, 1u), l->place ? l->cpu_mask : NULL);
 	layer_limits_set(boot_layer(), l->disk_bytes, l->disk_inodes);

@@ -28,6 +28,8 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
+#include "kernel/net/door.h"
+#include "kernel/net/gate.h"
 #include "kernel/net/inbound.h"
 #include "kernel/platform/cell.h"
 #include "kernel/platform/loop.h"
@@ -351,6 +353,11 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		if (nfds == 1)
 			return; /* likewise */
 		break;
+	case CTL_DOOR:
+		door_answer(m, nfds == 1 ? fds[0] : -1);
+		if (nfds == 1)
+			return; /* likewise */
+		break;
 	case CTL_SIGNAL:
 		(paused ? signal_keep : signal_in)(m->a);
 		break;
@@ -378,6 +385,9 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		done_tell(m, policy_change(nfds ? fds[0] : -1));
 		if (nfds)
 			fds++, nfds--; /* it took that one */
+		break;
+	case CTL_NETWORK:
+		gate_grant();
 		break;
 	case CTL_ANSWER:
 		question_answer(m->id, m->a == 1);

@@ -24,6 +24,7 @@
 #include "kernel/fs/proc/procmap.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/ipc/ipc.h"
+#include "kernel/net/door.h"
 #include "kernel/net/procnet.h"
 #include "kernel/sys/aio.h"
 #include "kernel/sys/birth.h"
@@ -108,4 +109,5 @@ void upcalls_init(void)
 	};
 	proc_net_show = procnet_show;
 	wasm_missing = say_line;
+	door_tell = control_tell;
 }

@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "base/arena.h"
+#include "kernel/net/door.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
 
@@ -136,6 +137,8 @@ static int unix_stream_connect(struct sock *s, struct task *t, const struct sock
 		r = unix_autobind(u);
 	if (r == 0)
 		r = unix_find(s, t, DEST_CONNECT, n, &to);
+	if (r == -EREMOTE)
+		return door_connect(u, t, ret_q);
 	if (r)
 		return r;
 	r = connect_to(u, to, t, ret_q);
@@ -172,7 +175,7 @@ static int unix_accept(struct sock *s, struct sock **ret_)
 	return 0;
 }
 
-static int unix_name(struct sock *s, int peer, struct sockname *out)
+int unix_name_show(struct sock *s, int peer, struct sockname *out)
 {
 	struct unix_sock *u = unix_sk(s);
 	const struct unix_name *n = peer ? u->peer_name : u->name;
@@ -262,7 +265,7 @@ static void peer_hangup(struct sock *s)
 	waitq_wake(&peer->q, SOCK_POLL_ALL);
 }
 
-static void unix_release(struct sock *s)
+void unix_release(struct sock *s)
 {
 	struct unix_sock *u = unix_sk(s);
 
@@ -302,7 +305,7 @@ static const struct sock_ops unix_stream_ops = {
 	.connect = unix_stream_connect,
 	.listen = unix_listen,
 	.accept = unix_accept,
-	.name = unix_name,
+	.name = unix_name_show,
 	.send = unix_stream_send,
 	.recv = unix_stream_recv,
 	.atmark = unix_atmark,
@@ -317,7 +320,7 @@ static const struct sock_ops unix_stream_ops = {
 static const struct sock_ops unix_dgram_ops = {
 	.bind = unix_bind,
 	.connect = unix_dgram_connect,
-	.name = unix_name,
+	.name = unix_name_show,
 	.send = unix_dgram_send,
 	.recv = unix_dgram_recv,
 	.shutdown = unix_shutdown,
@@ -333,7 +336,7 @@ static const struct sock_ops unix_seqpacket_ops = {
 	.connect = unix_stream_connect,
 	.listen = unix_listen,
 	.accept = unix_accept,
-	.name = unix_name,
+	.name = unix_name_show,
 	.send = unix_dgram_send,
 	.recv = unix_dgram_recv,
 	.shutdown = unix_shutdown,

@@ -7,6 +7,7 @@
 #include "kernel/net/sock.h"
 #include "kernel/vfs/path.h"
 
+struct door;
 struct inode;
 
 /* A name that a socket was bound to; never changes. Counted. */
@@ -23,6 +24,7 @@ struct unix_sock {
 	struct path path; /* counted; of a name in the file system */
 	struct inode *node; /* counted; there. Its sock field is this socket */
 	struct list hash_link; /* of an abstract name */
+	struct door *door; /* it is connected to the cell's own (door.h); NULL: it is not */
 	struct packet *oob; /* streams: the urgent byte in its queue; NULL: none, or taken */
 	bool connected; /* streams and packets: it is or was */
 	bool peer_dead; /* datagrams: its peer went away and it has not noticed */
@@ -40,6 +42,10 @@ static inline struct unix_sock *unix_sk(const struct sock *s)
 }
 /* The unix socket behind a file, NULL: it is none. */
 struct unix_sock *unix_of(const struct file *f);
+
+/* For door.c, whose sockets are of this kind (unix.c). */
+int unix_name_show(struct sock *s, int peer, struct sockname *out);
+void unix_release(struct sock *s);
 
 /* ---- packets (unix_packet.c) ---- */
 /* One of the next n bytes, with the sender, its name and the files of m; on failure uio is where it
@@ -70,7 +76,8 @@ void unix_name_put(struct unix_name *n); /* NULL is fine */
 int unix_bind(struct sock *s, struct task *t, const struct sockname *n);
 int unix_autobind(struct unix_sock *u); /* 0 when it has a name already */
 /* Who is bound to n and of s's type, if hooks let s use it: returns ref, as nobody else may hold it
- * but a cycle that the next unix_gc() ends. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ... */
+ * but a cycle that the next unix_gc() ends. -ECONNREFUSED, -ENOENT, -EACCES, -EPROTOTYPE, ...
+ * -EREMOTE: it is the door of the cell (door.h). */
 int must_check unix_find(const struct sock *s, struct task *t, enum destination_use use,
 			 const struct sockname *n, struct unix_sock **ret_);
 /* Puts what unix_find gave. */

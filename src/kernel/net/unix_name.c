@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/net/door.h"
 #include "kernel/net/unix.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/file.h"
@@ -202,7 +203,7 @@ int unix_bind(struct sock *s, struct task *t, const struct sockname *n)
 	return r < 0 ? r : bind_abstract(u, n);
 }
 
-/* The socket at a path, borrowed, and its place. returns path ref. */
+/* The socket at a path, borrowed, and its place; NULL: it is the door. returns path ref. */
 static int path_find(struct task *t, const struct sockname *n, int type, struct path *ret_at,
 		     struct unix_sock **ret_)
 {
@@ -219,6 +220,12 @@ static int path_find(struct task *t, const struct sockname *n, int type, struct 
 		r = -ENOENT;
 	else
 		r = vfs_permission(t, ret_at, W_OK);
+	*ret_ = NULL;
+	if (r == 0 && door_is_at(ino)) {
+		if (type == SOCK_STREAM)
+			return 0;
+		r = -EPROTOTYPE;
+	}
 	if (r == 0 && (!S_ISSOCK(ino->mode) || !ino->sock))
 		r = -ECONNREFUSED;
 	if (r == 0) {
@@ -248,6 +255,8 @@ int unix_find(const struct sock *s, struct task *t, enum destination_use use,
 	}
 	if (r == 0)
 		r = ask_dest(t, &d);
+	if (r == 0 && !*ret_)
+		r = -EREMOTE;
 	if (r == 0)
 		file_get((*ret_)->s.file); /* what has a name of its own has a file */
 	path_put(&at); /* the socket holds its place */

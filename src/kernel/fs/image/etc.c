@@ -277,12 +277,12 @@ static int make_hostname(char *buf, size_t size)
 
 static int make_resolv_conf(char *buf, size_t size)
 {
-	if (cell.spec.network)
-		return snprintf(buf, size, "nameserver 198.19.255.1\n%s%s%s",
-				cell.spec.search ? "search " : "",
-				cell.spec.search ? cell.spec.search : "",
-				cell.spec.search ? "\n" : "");
-	return text(buf, size, "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n");
+	/* The same without a network, which the cell may get while it runs; nobody waits for long
+	 * until then. */
+	return snprintf(buf, size, "nameserver 198.19.255.1\n%s%s%s%s",
+			cell.spec.search ? "search " : "",
+			cell.spec.search ? cell.spec.search : "", cell.spec.search ? "\n" : "",
+			cell.spec.network ? "" : "options timeout:2\n");
 }
 
 static int make_nsswitch_conf(char *buf, size_t size)

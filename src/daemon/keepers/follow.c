@@ -1,13 +1,11 @@
 /* See follow.h. inotify tells of new records; it is asked again for each file that the log goes on
  * in. */
-#include "api/exec/follow.h"
+#include "daemon/keepers/follow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/http/chunk.h"
 #include "base/buf.h"
-#include "base/utf8.h"
 
 #define POLL_MS 100
 /* also where inotify is there: whether somebody still writes is asked by the user */
@@ -100,25 +98,4 @@ int follow_next(struct follow *f)
 	if (some == LOG_AGAIN)
 		uv_timer_start(&f->timer, on_timer, 0, f->live ? poll_ms(f) : 0);
 	return some == LOG_AGAIN ? 0 : some == 1 ? 1 : -1;
-}
-
-ssize_t follow_line(struct follow *f, const char *head, bool cursor, char *buf, size_t size)
-{
-	struct log_reader *r = &f->reader;
-	size_t n = r->len - r->given, room = chunk_room(size), kept;
-	char whole[128];
-	const char *data = r->data + r->given;
-
-	/* A character stays in one piece if it is in one record. */
-	if (n > room)
-		n = room - text_utf8_tail(data, room);
-	if (!n)
-		return 0;
-	if (cursor)
-		snprintf(whole, sizeof(whole), "%s,\"cursor\":%llu", head,
-			 (unsigned long long)(r->position + n));
-	else
-		snprintf(whole, sizeof(whole), "%s", head);
-	log_reader_take(r, n);
-	return (ssize_t)chunk_line(buf, size, whole, data, n, true, &kept);
 }

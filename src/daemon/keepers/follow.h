@@ -1,8 +1,8 @@
 /* The kept output of a process (keeper/log.h), read inside the loop: whoever follows it is told
  * when there is more. The process never waits for a reader: one that is too slow for the log misses
  * bytes, and reader.dropped says how many. */
-#ifndef VIV_API_EXEC_FOLLOW_H
-#define VIV_API_EXEC_FOLLOW_H
+#ifndef VIV_DAEMON_KEEPERS_FOLLOW_H
+#define VIV_DAEMON_KEEPERS_FOLLOW_H
 
 #include <uv.h>
 
@@ -26,9 +26,5 @@ void follow_free(struct follow *f);
 /* 1: there is something in the reader; 0: not now, and ready() follows; -1: nor in what is there
  * already. */
 int follow_next(struct follow *f);
-
-/* A line of JSON with some of the record, which is taken: head, then "cursor" if wanted, then its
- * bytes. */
-ssize_t follow_line(struct follow *f, const char *head, bool cursor, char *buf, size_t size);
 
 #endif

@@ -1,0 +1,108 @@
+/* /run/viv: what a cell has of Vivarium itself.
+ *
+ *   denials         what was refused lately (denials.h); of a cell with a network
+ *   sock            the door to vivd (door.h); of a cell with tools
+ *   bin/viv-tools   the program behind every tool: boot.c mounts it over the empty file
+ *   bin/NAME        a link to it for each tool; it knows by its name which one is meant */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/fs/pseudo/pseudo.h"
+#include "kernel/net/denials.h"
+#include "kernel/net/door.h"
+#include "kernel/platform/cell.h"
+
+static const struct pnode link_node = { .mode = S_IFLNK | 0777, .text = "viv-tools" };
+
+/* Tool i of the spec, which separates names by spaces; NULL: there are not so many. */
+static const char *tool_at(uint64_t i, size_t *ret_len)
+{
+	const char *at = cell.spec.tools ? cell.spec.tools : "";
+
+	for (;;) {
+		size_t n = strcspn(at, " ");
+
+		if (!n)
+			return NULL;
+		*ret_len = n;
+		if (!i--)
+			return at;
+		at += n + (at[n] == ' ');
+	}
+}
+
+static bool tool_fill(uint64_t i, struct pentry *out)
+{
+	const char *name;
+	size_t n;
+
+	name = tool_at(i, &n);
+	if (!name || n >= sizeof(out->name))
+		return false;
+	out->node = &link_node;
+	out->id = i;
+	out->sub = out->gen = 0;
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)n, name);
+	return true;
+}
+
+static int tool_find(struct pinode *dir, const char *name, struct pentry *out)
+{
+	(void)dir;
+	for (uint64_t i = 0; tool_fill(i, out); i++)
+		if (!strcmp(out->name, name))
+			return 0;
+	return -ENOENT;
+}
+
+static int tool_next(struct pinode *dir, struct pwalk *w, struct pentry *out)
+{
+	(void)dir;
+	return tool_fill(w->cursor, out) ? 0 : -ENOENT;
+}
+
+static const struct pdir tools_dir = { .find = tool_find, .next = tool_next };
+
+static const struct pnode bin_nodes[] = {
+	{ .name = "viv-tools", .mode = S_IFREG | 0755, .text = "" },
+	{ 0 },
+};
+
+#define DENIALS                                                                 \
+	{                                                                       \
+		.name = "denials", .mode = S_IFREG | 0444, .show = denials_show \
+	}
+#define SOCK                                            \
+	{                                               \
+		.name = "sock", .mode = S_IFSOCK | 0666 \
+	}
+#define BIN                                                                                     \
+	{                                                                                       \
+		.name = "bin", .mode = S_IFDIR | 0755, .children = bin_nodes, .dir = &tools_dir \
+	}
+
+static const struct pnode denials_only[] = { DENIALS, { 0 } };
+static const struct pnode door_only[] = { SOCK, BIN, { 0 } };
+static const struct pnode both[] = { SOCK, BIN, DENIALS, { 0 } };
+static const struct pnode denials_root = { .mode = S_IFDIR | 0755, .children = denials_only };
+static const struct pnode door_root = { .mode = S_IFDIR | 0755, .children = door_only };
+static const struct pnode both_root = { .mode = S_IFDIR | 0755, .children = both };
+
+bool door_is_at(const struct inode *ino)
+{
+	struct pinode *pi = S_ISSOCK(ino->mode) ? pinode_of((struct inode *)ino) : NULL;
+
+	return pi && (pi->node == &door_only[0] || pi->node == &both[0]);
+}
+
+struct fs *runviv_fs_new(void)
+{
+	const struct pnode *root = !cell.spec.tools    ? &denials_root
+				   : cell.spec.network ? &both_root
+						       : &door_root;
+	struct pseudo_fs *pfs = pseudo_new("tmpfs", TMPFS_MAGIC, root);
+
+	return pfs ? &pfs->fs : NULL;
+}
