@@ -131,23 +131,42 @@ static int answer_always(struct request *r, int64_t id, bool allow, struct err *
 	return 0;
 }
 
+/* An agent's own question, which has options of its own instead of rules. */
+static bool is_of_agent(struct daemon *d, int64_t id)
+{
+	json_t *o = approval_get(d, id);
+	const char *scope = o ? json_text(o, "scope") : NULL;
+	bool is = scope && !strcmp(scope, "agent");
+
+	json_decref(o);
+	return is;
+}
+
 /* 1: answered, 0: it will be. */
 static int answer(struct request *r, int64_t id, const json_t *o, struct err *f)
 {
-	const char *text = json_text(o, "answer");
-	bool allow = !strcmp(text, "allow");
+	const char *text = json_text(o, "answer"), *option = json_text(o, "option");
+	struct answer a = { .allow = text && !strcmp(text, "allow"),
+			    .always = json_is_true(json_object_get(o, "always")) };
 
-	if (!allow && strcmp(text, "deny"))
+	if (!text && !option)
+		return err_set(f, ERR_MISSING_FIELD, "'answer' is missing");
+	if (text && !a.allow && strcmp(text, "deny"))
 		return err_set(f, ERR_INVALID, "'answer' is allow or deny");
-	if (json_is_true(json_object_get(o, "always")))
-		return answer_always(r, id, allow, f);
-	return approval_answer(r->d, id, allow, who(r), f) < 0 ? -1 : 1;
+	if (option && (!is_of_agent(r->d, id) || !*option || strlen(option) >= sizeof(a.option)))
+		return err_set(f, ERR_INVALID, "this question has no option '%.80s'", option);
+	if (a.always && !is_of_agent(r->d, id))
+		return answer_always(r, id, a.allow, f);
+	if (option)
+		strcpy(a.option, option);
+	return approval_answer_by(r->d, id, a, who(r), f) < 0 ? -1 : 1;
 }
 
 void approval_post(struct request *r)
 {
-	static const struct field fields[] = { { "answer", FIELD_TEXT, true },
-					       { "always", FIELD_BOOL, false } };
+	static const struct field fields[] = { { "answer", FIELD_TEXT, false },
+					       { "always", FIELD_BOOL, false },
+					       { "option", FIELD_TEXT, false } };
 	int64_t id = id_of(r);
 	json_t *o = id ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	struct err f = { 0 };

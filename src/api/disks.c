@@ -95,10 +95,45 @@ void cell_diff_get(struct request *r)
 
 /* ---- an image of it ---- */
 
+#define LABELS_MAX 64
+#define LABELS_BYTES 16384
+
+/* As lines of K=V, which the importer takes. False: answered. */
+static bool labels_read(struct request *r, const json_t *labels, struct buf *to)
+{
+	const char *key;
+	json_t *value;
+
+	if (json_object_size(labels) > LABELS_MAX) {
+		reply_error(r, ERR_INVALID, "an image gets at most %d labels", LABELS_MAX);
+		return false;
+	}
+	json_object_foreach((json_t *)(uintptr_t)labels, key, value) {
+		const char *text = json_string_value(value);
+
+		if (!*key || strpbrk(key, "=\r\n") || strpbrk(text, "\r\n")) {
+			reply_error(r, ERR_INVALID,
+				    "a label has a name without '=', and both are one line");
+			return false;
+		}
+		buf_add_text(to, to->len ? "\n" : "");
+		buf_add_text(to, key);
+		buf_add_text(to, "=");
+		buf_add_text(to, text);
+		if (to->len > LABELS_BYTES) {
+			reply_error(r, ERR_INVALID, "the labels have more than %d bytes",
+				    LABELS_BYTES);
+			return false;
+		}
+	}
+	return true;
+}
+
 void cell_commit_post(struct request *r)
 {
 	static const struct field fields[] = { { "tag", FIELD_TEXT, true },
 					       { "snapshot", FIELD_TEXT, false },
+					       { "labels", FIELD_MAP, false },
 					       { "progress", FIELD_BOOL, false } };
 	struct cell *c = request_kept(r);
 	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
@@ -107,19 +142,24 @@ void cell_commit_post(struct request *r)
 					     .status = 201,
 					     .done = image_created };
 	const char *snapshot = json_text(o, "snapshot"), *tag = json_text(o, "tag");
+	struct buf labels = { 0 };
 	struct job *j;
 
 	if (!o)
 		return;
 	if (!tag_is_valid(tag)) {
 		reply_error(r, ERR_INVALID, "'%.200s' cannot be a tag", tag);
-	} else if (snapshot_check(r, snapshot) && (progress || key_begin(r)) &&
-		   (j = disk_job(r, &options, "commit"))) {
+	} else if (snapshot_check(r, snapshot) &&
+		   labels_read(r, json_object_get(o, "labels"), &labels) &&
+		   (progress || key_begin(r)) && (j = disk_job(r, &options, "commit"))) {
 		job_note(j, c->id, tag);
 		job_ref(j, c, snapshot);
 		job_word(j, tag);
+		if (labels.len)
+			job_word(j, (char *)labels.p);
 		job_start(j, r);
 	}
+	buf_free(&labels);
 	json_decref(o);
 }
 

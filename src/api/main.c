@@ -33,6 +33,8 @@
 #include "daemon/keepers/pool.h"
 #include "daemon/secrets/secrets.h"
 #include "daemon/previews/previews.h"
+#include "daemon/sessions/sessions.h"
+#include "daemon/tools/tools.h"
 #include "store/files.h"
 #include "store/store.h"
 
@@ -116,6 +118,7 @@ static void daemon_end(struct daemon *d)
 		server_free(tcp);
 	previews_close(d);
 	pool_close(d);
+	sessions_close(d);
 	cells_close(d);
 	/* What is still active are keepers, which go on. */
 	uv_stop(&d->loop);
@@ -244,11 +247,14 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	list_init(&d->projects);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
 	approvals_open(d, o->hook);
+	tools_open(d);
 	event_add(d, "daemon.started", NULL,
 		  json_pack("{s:i,s:s}", "pid", (int)getpid(), "version", VIV_VERSION));
+	sessions_open(d);
 	if (cells_open(d, e) < 0 || previews_open(d, (uint16_t)o->preview_port, e) < 0 ||
 	    (o->listen && tcp_start(d, o, e) < 0))
 		return -1;
+	sessions_begin(d);
 	lo.fd = place_listen(d, e);
 	if (lo.fd < 0)
 		return -1;

@@ -104,14 +104,14 @@ void policy_check_post(struct request *r)
 		{ "connect", FIELD_TEXT, false }, { "method", FIELD_TEXT, false },
 		{ "program", FIELD_TEXT, false }, { "file", FIELD_TEXT, false },
 		{ "access", FIELD_TEXT, false },  { "exec", FIELD_TEXT, false },
-		{ "env", FIELD_TEXT, false },
+		{ "env", FIELD_TEXT, false },	  { "tool", FIELD_TEXT, false },
 	};
 	struct cell *c = request_cell(r);
 	json_t *o = c ? request_object(r) : NULL;
 	struct policy_query q;
 	struct buf b = { 0 };
 	struct err f = { 0 };
-	char **rules;
+	char **rules, **tools;
 
 	if (!o)
 		return;
@@ -126,13 +126,17 @@ void policy_check_post(struct request *r)
 				   .file = json_text(o, "file"),
 				   .access = json_text(o, "access"),
 				   .exec = json_text(o, "exec"),
-				   .env = json_text(o, "env") };
+				   .env = json_text(o, "env"),
+				   .tool = json_text(o, "tool") };
+	tools = json_words(json_object_get(c->spec, "tools"));
+	q.tools = tools;
 	rules = json_words(json_object_get(c->spec, "policy"));
 	if (policy_answer_words(rules, &q, &b, &f) < 0)
 		reply_err(r, &f);
 	else
 		reply_json(r, 200, json_loads((const char *)b.p, 0, NULL));
 	buf_free(&b);
+	free(tools);
 	free(rules);
 	json_decref(o);
 }

@@ -19,10 +19,36 @@ void secrets_list(struct request *r);
 void secret_get(struct request *r);
 void secret_put(struct request *r);
 void secret_delete(struct request *r);
+/* agents.c */
+void agents_list(struct request *r);
+void agent_get(struct request *r);
+void agent_put(struct request *r);
+void agent_delete(struct request *r);
+void prompt_get(struct request *r);
+/* tools.c */
+void tools_list(struct request *r);
+void tool_get(struct request *r);
+void tool_put(struct request *r);
+void tool_delete(struct request *r);
 /* approvals.c */
 void approvals_get(struct request *r);
 void approval_get_one(struct request *r);
 void approval_post(struct request *r);
+/* sessions/sessions.c */
+void sessions_get(struct request *r);
+void cell_sessions_get(struct request *r);
+void cell_sessions_post(struct request *r);
+void session_get(struct request *r);
+void session_delete(struct request *r);
+void session_prompt_post(struct request *r);
+void session_cancel_post(struct request *r);
+void session_close_post(struct request *r);
+void session_mode_post(struct request *r);
+void session_model_post(struct request *r);
+void session_config_post(struct request *r);
+void transcripts_get(struct request *r);
+/* sessions/events.c */
+void session_events_get(struct request *r);
 /* previews.c */
 void previews_list(struct request *r);
 void previews_create(struct request *r);

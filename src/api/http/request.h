@@ -17,6 +17,7 @@
 #include "daemon/state/tokens.h"
 
 #define MAX_BODY (1u << 20)
+#define MAX_LARGE_BODY (16u << 20) /* with ROUTE_LARGE */
 #define MAX_PARTS 8
 
 struct request;
@@ -44,6 +45,7 @@ struct route {
 #define ROUTE_UPLOAD 4
 #define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
 #define ROUTE_FREES 8 /* removes something, which works on a full disk as well */
+#define ROUTE_LARGE 32 /* takes a large body */
 #define ROUTE_CELLS 16 /* is about all cells, as {cell} in the path is about one */
 
 extern const struct route routes[];

@@ -380,6 +380,11 @@ static void upload_begin(struct request *r)
 	r->route->handle(r);
 }
 
+static unsigned body_max(const struct request *r)
+{
+	return r->route && (r->route->flags & ROUTE_LARGE) ? MAX_LARGE_BODY : MAX_BODY;
+}
+
 /* The head is complete. */
 static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m, const char *url,
 				     const char *method, const char *version, void **context)
@@ -407,8 +412,8 @@ static enum MHD_Result request_begin(struct server *s, struct MHD_Connection *m,
 		;
 	else if (r->route->flags & ROUTE_UPLOAD)
 		upload_begin(r);
-	else if (n > MAX_BODY)
-		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
+	else if (n > body_max(r))
+		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", body_max(r));
 	/* A short body is read, and dropped, before the answer: who still writes when the
 	 * connection is closed may never see it. */
 	if (r->response && n && n <= MAX_BODY && !request_header(r, "Expect"))
@@ -459,7 +464,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	if (*size) {
 		if (r->response)
 			;
-		else if (r->body.len + *size > MAX_BODY)
+		else if (r->body.len + *size > body_max(r))
 			r->too_big = true;
 		else
 			buf_add(&r->body, data, *size);
@@ -472,7 +477,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	if (r->response || !r->route)
 		return request_send(r);
 	if (r->too_big)
-		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", MAX_BODY);
+		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", body_max(r));
 	else if (r->body.len && !(r->route->flags & ROUTE_BODY))
 		reply_error(r, ERR_INVALID, "this request takes no body");
 	else if (!request_settles(r)) {

@@ -56,6 +56,19 @@ static void on_closed(uv_handle_t *handle)
 	hook_run(h);
 }
 
+/* Its number may have been given again, if it was never written. */
+static bool is_same(const struct hook *h)
+{
+	json_t *o = approval_get(h->d, h->id);
+	char *now = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	size_t n = now ? strlen(now) : 0;
+	bool same = now && !strncmp(now, h->question, n) && !strcmp(h->question + n, "\n");
+
+	free(now);
+	json_decref(o);
+	return same;
+}
+
 static void hook_answer(struct hook *h)
 {
 	json_t *o = json_loadb(h->answer, h->size, 0, NULL);
@@ -66,6 +79,8 @@ static void hook_answer(struct hook *h)
 	if (!answer || (!allow && strcmp(answer, "deny"))) {
 		if (h->size)
 			log_warn("the approval hook gives no answer that can be read");
+	} else if (!is_same(h)) {
+		log_warn("the approval hook is late: nobody waits for this answer");
 	} else if (approval_answer(h->d, h->id, allow, "hook", &e) < 0) {
 		log_warn("the approval hook is late: %s", err_line(&e).str);
 	}

@@ -76,7 +76,8 @@ static int text_read(struct yread *y, struct ynode *n, const struct ykey *k, jso
 	if (other || (number && k->type == YKEY_TEXT))
 		return yaml_wrong(y->f, &y->doc, n, "'%s' must be %s" REMEDY "put it in quotes",
 				  k->name, type_names[k->type]);
-	if (ynode_expand(n, &y->doc, k->flags & YKEY_VARS ? y->vars : NULL, y->f) < 0)
+	if (!y->literal &&
+	    ynode_expand(n, &y->doc, k->flags & YKEY_VARS ? y->vars : NULL, y->f) < 0)
 		return -1;
 	*ret = json_string(n->text);
 	return *ret ? 0 : yaml_wrong(y->f, &y->doc, n, "'%s' is not UTF-8", k->name);
@@ -85,12 +86,14 @@ static int text_read(struct yread *y, struct ynode *n, const struct ykey *k, jso
 /* The text of a value that is written without quotes; NULL with an error. */
 static const char *plain_read(struct yread *y, struct ynode *n, const struct ykey *k)
 {
-	if (n->kind != YNODE_TEXT || (!n->plain && k->type != YKEY_SIZE &&
-				      k->type != YKEY_SECONDS && !strchr(n->text, '$'))) {
+	if (n->kind != YNODE_TEXT ||
+	    (!n->plain && k->type != YKEY_SIZE && k->type != YKEY_SECONDS &&
+	     (y->literal || !strchr(n->text, '$')))) {
 		type_wrong(y, n, k);
 		return NULL;
 	}
-	if (ynode_expand(n, &y->doc, k->flags & YKEY_VARS ? y->vars : NULL, y->f) < 0)
+	if (!y->literal &&
+	    ynode_expand(n, &y->doc, k->flags & YKEY_VARS ? y->vars : NULL, y->f) < 0)
 		return NULL;
 	return n->text;
 }

@@ -13,6 +13,7 @@
 struct yread {
 	struct ydoc doc;
 	const json_t *vars;
+	bool literal; /* texts are taken as they are: '$' begins no variable */
 	struct err *f;
 };
 

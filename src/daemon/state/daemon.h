@@ -27,6 +27,8 @@ struct daemon {
 	/* the questions of a cell may have changed, or it has no keeper any more; set by
 	 * approvals.c */
 	void (*asked)(struct cell *c);
+	/* a cell has a keeper; set by tools/door.c */
+	void (*linked)(struct cell *c);
 	struct list watches; /* struct event_watch */
 	struct list cells; /* struct cell, oldest first */
 	struct list dead; /* cells that were removed in this round */

@@ -61,6 +61,46 @@ static const char *const migrations[] = {
 	"'$.secrets'))),'$.secrets') WHERE json_type(spec,'$.secrets')='array';"
 	"UPDATE making SET spec=json_remove(json_set(spec,'$.hidden_env',json(json_extract(spec,"
 	"'$.secrets'))),'$.secrets') WHERE json_type(spec,'$.secrets')='array';",
+	/* Sessions of agents (sessions/sessions.h): what changes rarely, and numbers that change
+	 * with each event; the transcript; lines for the agent by their place in its input; prompts
+	 * that wait; the agent's requests that are served; texts that can be searched. */
+	"CREATE TABLE sessions(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, "
+	"cell TEXT "
+	"NOT NULL, spec TEXT NOT NULL, live TEXT NOT NULL, state INTEGER NOT NULL, phase INTEGER "
+	"NOT "
+	"NULL, created INTEGER NOT NULL);"
+	"CREATE TABLE session_at(row INTEGER PRIMARY KEY, updated INTEGER NOT NULL, seq INTEGER "
+	"NOT NULL "
+	"DEFAULT 0, first INTEGER NOT NULL DEFAULT 1, bytes INTEGER NOT NULL DEFAULT 0, indexed "
+	"INTEGER "
+	"NOT NULL DEFAULT 0, run INTEGER NOT NULL DEFAULT 0, proc INTEGER NOT NULL DEFAULT 0, "
+	"taken "
+	"INTEGER NOT NULL DEFAULT 0, err_at INTEGER NOT NULL DEFAULT 0, skip INTEGER NOT NULL "
+	"DEFAULT 0, "
+	"put_end INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0, prompts INTEGER NOT "
+	"NULL "
+	"DEFAULT 0, running INTEGER NOT NULL DEFAULT 0);"
+	"CREATE TABLE session_events(session INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER "
+	"NOT "
+	"NULL, type TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(session, seq)) WITHOUT ROWID;"
+	"CREATE TABLE session_outbox(session INTEGER NOT NULL, at INTEGER NOT NULL, reply INTEGER "
+	"NOT "
+	"NULL, line TEXT NOT NULL, PRIMARY KEY(session, at)) WITHOUT ROWID;"
+	"CREATE TABLE session_prompts(session INTEGER NOT NULL, prompt INTEGER NOT NULL, content "
+	"TEXT NOT "
+	"NULL, PRIMARY KEY(session, prompt)) WITHOUT ROWID;"
+	"CREATE TABLE session_asks(ask INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT "
+	"NULL, id "
+	"TEXT NOT NULL, method TEXT NOT NULL, params TEXT NOT NULL);"
+	"CREATE INDEX session_asks_session ON session_asks(session, ask);"
+	"CREATE TABLE session_texts(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT "
+	"NULL, seq "
+	"INTEGER NOT NULL, type TEXT NOT NULL, text TEXT NOT NULL);"
+	"CREATE INDEX session_texts_session ON session_texts(session, seq);"
+	"CREATE VIRTUAL TABLE transcripts USING fts5(text, content='session_texts', "
+	"content_rowid='id');",
+	/* Programs of the operator's that cells can call (tools/tools.h). */
+	"CREATE TABLE tools(name TEXT PRIMARY KEY, tool TEXT NOT NULL);",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)
@@ -320,8 +360,13 @@ void db_begin(struct db *db)
 	if (db->depth++)
 		return;
 	db->failed = false;
-	if (sqlite3_get_autocommit(db->sql)) /* undone by SQLite itself, for want of room */
+	if (sqlite3_get_autocommit(db->sql)) { /* undone by SQLite itself, for want of room */
+		bool held = db->held;
+
 		db->held = false;
+		if (held && db->lost)
+			db->lost(db);
+	}
 	/* Within what is kept: it can go wrong alone. */
 	if (word_run(db, NULL, db->held ? "SAVEPOINT change" : "BEGIN IMMEDIATE") < 0)
 		db->failed = true;
@@ -339,11 +384,15 @@ static int change_end(struct db *db)
 
 static int commit(struct db *db, struct err *f)
 {
+	bool held = db->held;
+
 	db->held = false;
 	if (word_run(db, f, "COMMIT") >= 0)
 		return 0;
 	if (!sqlite3_get_autocommit(db->sql))
 		word_run(db, NULL, "ROLLBACK");
+	if (held && db->lost)
+		db->lost(db);
 	return -1;
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 
-#define DB_STATEMENTS 96
+#define DB_STATEMENTS 256
 
 struct db {
 	sqlite3 *sql;
@@ -31,6 +31,7 @@ struct db {
 	/* Its log is long, and db_shorten is to be called, by another thread at best; NULL: that is
 	 * done at once. */
 	void (*full)(struct db *db);
+	void (*lost)(struct db *db); /* what was held could not be written; NULL: nobody cares */
 	bool shortening; /* set before full is called, to be cleared afterwards */
 	int pages, next; /* of the log after the last commit, and when full is called */
 	void *arg; /* of both */
