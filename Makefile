@@ -1,10 +1,10 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate, viv-tools, viv-hold and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
-#   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-asan | fuzz | chaos | bench | lint | docs
-#   make deps | deps-test | deps-bench | deps-toolchains | deps-lint
+#   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-agents | test-browser | test-asan | fuzz | chaos | soak-network | bench | lint | docs
+#   make deps | deps-test | deps-bench | deps-toolchains | deps-browser | deps-lint
 #   make install PREFIX=/usr/local [DESTDIR=], make uninstall, make clean
 
 MODE ?= rel
@@ -95,10 +95,13 @@ POLICY_KERNEL_SRC := src/policy/compiled.c src/policy/glob.c
 GATE_SRC := $(sort $(wildcard src/gate/*.c))
 CLIENT_SRC := $(sort $(wildcard src/client/*.c))
 DAEMON_SRC := $(sort $(wildcard src/daemon/*/*.c src/api/*.c src/api/*/*.c))
-CLI_SRC := $(sort $(wildcard src/cli/*.c))
+CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 FILES_SRC := $(sort $(wildcard src/files/*.c))
 # Of it, what viv cp uses as well.
 TAR_SRC := src/files/stored.c src/files/tarhead.c src/files/tarpack.c src/files/tarunpack.c src/files/walk.c
+# Another program for the inside of cells: the commands that tools are there.
+TOOLS_SRC := $(sort $(wildcard src/tools/*.c))
+TOOLS_MORE := $(patsubst %,src/base/%.c,base64 buf err json jsontext log utf8)
 KEEPER_SRC := $(sort $(wildcard src/keeper/*.c src/keeper/disk/*.c src/spec/*.c)) $(POLICY_SRC)
 KERNEL_SRC := $(sort $(call rwildcard,src/kernel,%.c %.S))
 STUB_SRC := $(sort $(wildcard src/stub/*.c src/stub/*.S))
@@ -115,12 +118,12 @@ IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
-GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec
+GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec -lzstd
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
-VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S)
+VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S) $(B)/dyn/agents_blob.S.o
 # Of these, only what it uses.
 VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) src/gate/head.c src/gate/h1read.c $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
-VIVD_LIBS := -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto
+VIVD_LIBS := -lm -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto
 # For other programs: libvivarium, with what it needs of the rest.
 CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/log.c src/base/utf8.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -139,15 +142,15 @@ Q := $(if $(V),,@)
 say = $(if $(V)$(SILENT),,@echo '  $(1)  $@')
 SHOW = $(if $(SILENT),,$(if $(V),set -x;,echo '  LD  $@';))
 
-.PHONY: all bad-requests bad-frames chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers tight test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-lint lint lint-format \
+.PHONY: all bad-requests bad-frames soak-network test-browser chaos crash demo test test-unit test-guest test-diff diff test-stress stress test-hostile fuzz fuzzers tight test-fuzz test-asan test-e2e test-toolchains bench deps deps-test deps-bench deps-toolchains deps-browser deps-lint lint lint-format test-agents \
 	lint-layers lint-headers lint-docs lint-tidy docs install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/vivd $(B)/libvivarium.a
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/viv-tools $(B)/viv-hold $(B)/vivd $(B)/libvivarium.a
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
-$(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC)) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
+$(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC) src/gate/head.c src/gate/h1read.c) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
 	@rm -f $@
 	$(call say,AR)
 	$(Q)ar rcs $@ $^
@@ -196,6 +199,21 @@ $(B)/dyn/src/api/openapi_blob.S.o: src/api/openapi_blob.S src/api/openapi.json M
 	$(call say,CC)
 	$(Q)$(CC) -Wa,-Isrc/api -c -o $@ $<
 
+# The known agents, which vivd carries (src/daemon/agents/blob.h).
+AGENT_DEFS := $(sort $(wildcard agents/*.yaml))
+$(GEN)/agents.S: $(AGENT_DEFS) Makefile
+	@mkdir -p $(@D)
+	@{ echo '.section .rodata'; \
+	$(foreach a,$(AGENT_DEFS),echo 'name_$(basename $(notdir $(a))): .asciz "$(basename $(notdir $(a)))"'; \
+		echo 'text_$(basename $(notdir $(a))): .incbin "$(a)"'; echo 'end_$(basename $(notdir $(a))): .byte 0';) \
+	echo '.section .data.rel.ro, "aw"'; echo '.balign 8'; echo '.global agent_blobs'; echo 'agent_blobs:'; \
+	$(foreach a,$(basename $(notdir $(AGENT_DEFS))),echo '.quad name_$(a), text_$(a), end_$(a)';) \
+	echo '.quad 0, 0, 0'; echo '.section .note.GNU-stack, "", @progbits'; } >$@
+$(B)/dyn/agents_blob.S.o: $(GEN)/agents.S
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -c -o $@ $<
+
 # A program for the inside of cells, which vivd carries: static, and never sanitized.
 FILES_CC := $(if $(filter musl,$(LIBC)),musl-gcc,$(CC))
 FILES_CFLAGS := -std=gnu17 -O2 $(WARN) -fno-strict-aliasing -fno-pie -ffunction-sections -fdata-sections
@@ -205,6 +223,15 @@ $(B)/files/%.o: % Makefile
 	$(Q)$(FILES_CC) -D_GNU_SOURCE -Isrc $(FILES_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/viv-files: $(patsubst %,$(B)/files/%.o,$(FILES_SRC) src/base/limit.c)
+	$(call say,LD)
+	$(Q)$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
+
+$(B)/viv-tools: $(patsubst %,$(B)/files/%.o,$(TOOLS_SRC) $(TOOLS_MORE))
+	$(call say,LD)
+	$(Q)$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
+
+# What runs programs of the operator's for cells: small, as each call of a tool starts it.
+$(B)/viv-hold: $(B)/files/src/hold/main.c.o
 	$(call say,LD)
 	$(Q)$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
 
@@ -321,12 +348,13 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
 FUZZ_COVERED := src/wire/bootspec.c src/wire/execspec.c src/kernel/sys/mount.c src/keeper/gatenotes.c src/keeper/options.c src/keeper/rules.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/hosts.c src/spec/envfile.c src/spec/ports.c src/spec/ulimits.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
-	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,secret secretput secretread scrub scrubstream h1 h1read head path request exchange h2 h2head h2body) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
+	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,channel connect udp resolve dnstcp names secret secretput secretread scrub scrubstream h1 h1read head path request hold exchange h2 h2head h2body) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c $(patsubst %,src/kernel/net/%.c,gate outside outside_opt udp_out) \
-	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
-	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields previews/target)
+	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/cli/mcp/message.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
+	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields previews/target agents/def agents/rules tools/request tools/schema tools/validate sessions/lines sessions/rpc) \
+	$(patsubst %,src/cli/%.c,safetext sessionevent sessionview transcriptitems transcriptmd transcripthtml)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c)
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED) src/kernel/cell/sanitize.c),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 
@@ -425,10 +453,25 @@ chaos: all
 bad-frames: all
 	@BAD_FRAMES=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed handshakes'
 
+# Previews in Debian's Chromium: no part of 'make test', as it is a large package.
+test-browser: all
+	@tools/deps base test browser
+	@tests/browser/run.sh $(B) $(B)/viv $(T)
+
+# An hour of the network (SECONDS=N) and gigabytes each way (SIZE=N), with figures: tests/soak/network.sh.
+soak-network: all
+	@tools/deps base test
+	@SOAK_SECONDS=$(or $(SECONDS),3600) SOAK_SIZE=$(or $(SIZE),10G) tests/soak/network.sh $(B)/viv
+
 # No part of 'make test': its packages are many (make deps-toolchains), and some come from the npm registry.
 test-toolchains: all
 	@tools/deps base test toolchains
 	@tests/toolchains/run.sh $(B) $(B)/viv $(T)
+
+# Coding agents from the npm registry, with a model that follows a script; T for one of them.
+test-agents: all
+	@tools/deps base test
+	@tests/agents/run.sh $(B) $(B)/viv $(T)
 
 # BENCH='--only ROW' runs one row, BENCH=--list names them, BENCH=--quick is short and rough.
 bench:
@@ -451,6 +494,8 @@ deps-bench:
 	@tools/deps bench
 deps-toolchains:
 	@tools/deps base test toolchains
+deps-browser:
+	@tools/deps base test browser
 deps-lint:
 	@tools/deps base lint
 
@@ -471,7 +516,7 @@ lint-docs: $(B)/viv
 	@tools/check-policies $(B)/viv docs/policy.md
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) $(TOOLS_SRC) src/hold/main.c \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
@@ -490,6 +535,8 @@ install: all
 	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
 	install -D -m 755 $(B)/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3
 	install -D -m 755 $(B)/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate
+	install -D -m 755 $(B)/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools
+	install -D -m 755 $(B)/viv-hold $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold
 	install -D -m 755 $(B)/vivd $(DESTDIR)$(PREFIX)/libexec/vivarium/vivd
 	install -D -m 644 $(B)/libvivarium.a $(DESTDIR)$(PREFIX)/lib/libvivarium.a
 	install -D -m 644 src/client/vivarium.h $(DESTDIR)$(PREFIX)/include/vivarium.h
@@ -498,6 +545,7 @@ install: all
 		sed 's|@PREFIX@|$(PREFIX)|' contrib/systemd/$$u/vivd.service >$(B)/vivd.$$u.service && \
 		install -D -m 644 $(B)/vivd.$$u.service $(DESTDIR)$(PREFIX)/lib/systemd/$$u/vivd.service || exit 1; \
 	done
+	for a in $(AGENT_DEFS); do install -D -m 644 $$a $(DESTDIR)$(PREFIX)/share/vivarium/$$a || exit 1; done
 	install -D -m 644 docs/viv.1 $(DESTDIR)$(PREFIX)/share/man/man1/viv.1
 	$(B)/viv completion bash >$(B)/viv.bash
 	install -D -m 644 $(B)/viv.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv
@@ -506,15 +554,16 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
-		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_viv \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
-		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service)
-	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium
+		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service) \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/vivarium/,$(AGENT_DEFS))
+	-rmdir $(DESTDIR)$(PREFIX)/libexec/vivarium $(DESTDIR)$(PREFIX)/share/vivarium/agents $(DESTDIR)$(PREFIX)/share/vivarium
 
 clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC) src/base/limit.c) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(GATE_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC) $(TOOLS_SRC) $(TOOLS_MORE) src/base/limit.c) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(GATE_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

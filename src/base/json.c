@@ -12,6 +12,7 @@ struct parser {
 	struct json *open[DEPTH]; /* lists and objects that are not closed */
 	struct json *last[DEPTH]; /* their last members */
 	unsigned depth;
+	bool nul; /* NULs in texts are replaced, not refused */
 };
 
 static struct json *value_new(struct json_doc *d)
@@ -68,8 +69,10 @@ static bool unicode_parse(struct parser *s, char **to)
 {
 	uint32_t c, low;
 
-	if (!hex4(s->p, s->end, &c) || !c)
+	if (!hex4(s->p, s->end, &c) || (!c && !s->nul))
 		return false;
+	if (!c)
+		c = 0xfffd;
 	s->p += 4;
 	if (c >= 0xd800 && c < 0xdc00 && s->end - s->p >= 6 && s->p[0] == '\\' && s->p[1] == 'u' &&
 	    hex4(s->p + 2, s->end, &low) && low >= 0xdc00 && low < 0xe000) {
@@ -199,15 +202,16 @@ static bool member_parse(struct parser *s)
 	return value_parse(s, v);
 }
 
-int json_parse(struct json_doc *d, const char *text, size_t len, struct err *e)
+static int document_parse(struct json_doc *d, const char *text, size_t len, size_t max, bool nul,
+			  struct err *e)
 {
-	struct parser s = { .d = d };
+	struct parser s = { .d = d, .nul = nul };
 	bool good;
 
 	*d = (struct json_doc){ 0 };
-	if (len > JSON_MAX)
-		return err_set(e, ERR_FAILED, "a JSON document of %zu bytes; %u are possible", len,
-			       JSON_MAX);
+	if (len > max)
+		return err_set(e, ERR_FAILED, "a JSON document of %zu bytes; %zu are possible", len,
+			       max);
 	d->bytes = xalloc(len + 1);
 	memcpy(d->bytes, text, len);
 	s.p = d->bytes;
@@ -222,6 +226,16 @@ int json_parse(struct json_doc *d, const char *text, size_t len, struct err *e)
 	err_set(e, ERR_FAILED, "broken JSON at byte %zu", (size_t)(s.p - d->bytes));
 	json_free(d);
 	return -1;
+}
+
+int json_parse(struct json_doc *d, const char *text, size_t len, struct err *e)
+{
+	return document_parse(d, text, len, JSON_MAX, false, e);
+}
+
+int json_parse_any(struct json_doc *d, const char *text, size_t len, size_t max, struct err *e)
+{
+	return document_parse(d, text, len, max, true, e);
 }
 
 void json_free(struct json_doc *d)

@@ -1,7 +1,9 @@
 /* viv approvals: questions of cells whose rules say "ask". */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/approvals.h"
 #include "cli/list.h"
 #include "cli/vivd.h"
 
@@ -15,19 +17,49 @@ static const char *first_of(const struct json *a, const char *x, const char *y)
 	return *json_show(a, x) ? json_show(a, x) : json_show(a, y);
 }
 
+/* Of a call of a tool. */
+static void arguments_print(const struct json *a)
+{
+	const struct json *arguments = json_get(a, "arguments", JSON_OBJECT);
+	size_t size = 0;
+	char *text = NULL;
+	FILE *f = arguments ? open_memstream(&text, &size) : NULL;
+
+	if (!f)
+		return;
+	json_value_print(f, arguments, false);
+	fclose(f);
+	printf(" ");
+	/* What is not shown must be seen to be missing. */
+	if (text_print(stdout, text, 200) == 200 && size > 200)
+		printf(" ... [cut; all of it: viv approvals --json]");
+	free(text);
+}
+
 /* open /etc/hosts (read,write) */
 static void what_print(const struct json *a)
 {
 	const struct json *access = json_get(a, "access", JSON_LIST);
 	const char *port = json_show(a, "port");
 
+	if (!strcmp(json_show(a, "scope"), "agent")) {
+		printf("agent: ");
+		text_print(stdout, json_show(a, "title"), 200);
+		return;
+	}
 	printf("%s ", json_show(a, "action"));
+	if (*json_show(a, "method")) {
+		printf("%s %s:%s", json_show(a, "method"), first_of(a, "name", "address"), port);
+		text_print(stdout, json_show(a, "path"), 200);
+		return;
+	}
 	if (!strcmp(json_show(a, "scope"), "net")) {
 		printf(strlen(port) ? "%s:%s %s" : "%s%s%s", first_of(a, "name", "address"), port,
 		       json_show(a, "protocol"));
 		return;
 	}
 	text_print(stdout, json_show(a, "path"), 200);
+	arguments_print(a);
 	if (*json_show(a, "to")) {
 		printf(" to ");
 		text_print(stdout, json_show(a, "to"), 200);
@@ -37,6 +69,11 @@ static void what_print(const struct json *a)
 	for (const struct json *m = access->first; m; m = m->next)
 		printf("%s%s", m == access->first ? " (" : ",", m->text ? m->text : "");
 	printf(")");
+}
+
+void approval_what_print(const struct json *a)
+{
+	what_print(a);
 }
 
 static void row_print(const struct json *a)

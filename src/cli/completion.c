@@ -18,6 +18,10 @@ static const char *words_kind(const struct verb *v)
 		return "snapshot";
 	if (!strncmp(a, "CELL", 4) || !strncmp(a, "[CELL", 5))
 		return strchr(a, '@') ? "named" : "cell";
+	if (!strncmp(a, "SESSION", 7))
+		return "session";
+	if (!strncmp(a, "AGENT", 5) || !strncmp(a, "[AGENT", 6))
+		return "agent";
 	if (strstr(a, "COMMAND]") || strstr(a, "COMMAND ["))
 		return "command";
 	if (!strcmp(a, "bash|zsh"))
@@ -51,6 +55,7 @@ static const char *value_kind(const struct opt *o)
 	} kinds[] = {
 		{ "image", "image" },
 		{ "cell", "cell" },
+		{ "agent", "agent" },
 		{ "volume", "volume" },
 		{ "mount", "file" },
 		{ "entrypoint", "file" },
@@ -144,6 +149,8 @@ static void lists_print(void)
 	       "2>/dev/null ;;\n"
 	       "\timage) echo host; viv image ls 2>/dev/null | sed '1d; s/ .*//' ;;\n"
 	       "\tvolume) viv volume ls -q 2>/dev/null ;;\n"
+	       "\tsession) viv daemon status >/dev/null 2>&1 && viv session ls -q 2>/dev/null ;;\n"
+	       "\tagent) viv daemon status >/dev/null 2>&1 && viv agent ls -q 2>/dev/null ;;\n"
 	       "\tverb) echo \"$_viv_verbs\" ;;\n"
 	       "\tnone | file | command) ;;\n"
 	       "\t*) echo \"$1\" ;;\n"

@@ -19,9 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bar.h"
 #include "base/buf.h"
 #include "base/jsontext.h"
 #include "cli/args.h"
+#include "cli/cp.h"
 #include "cli/vivd.h"
 #include "files/tar.h"
 
@@ -37,6 +39,8 @@ struct copy {
 	char *cell, *path; /* path begins with a slash */
 	const char *local;
 	bool archive, follow;
+	const char *bar; /* shown while it is sent; NULL: nothing is */
+	int64_t began;
 	struct tar_count count; /* of what is not an archive already */
 	uint64_t archive_bytes; /* of one that is */
 	char about[TAR_ABOUT];
@@ -343,6 +347,8 @@ static int body_write(void *arg, const void *data, size_t n)
 {
 	struct copy *c = arg;
 
+	if (c->bar)
+		bar_print(c->bar, c->count.entries, c->count.bytes, 0, 0, c->began);
 	if (viv_put_data(c->client, data, n, &c->error) == 0)
 		return 0;
 	c->cut = true;
@@ -407,9 +413,10 @@ static char *shown_find(const struct copy *c, const struct goal *g, bool content
 	return name;
 }
 
-static int send_all(struct copy *c, const struct goal *g, const char *shown)
+/* more: of the request's query. */
+static int send_all(struct copy *c, const struct goal *g, const char *shown, const char *more)
 {
-	char *request = request_path(c, "tar", g->dir, c->archive || !shown ? "" : "&uid=0&gid=0");
+	char *request = request_path(c, "tar", g->dir, more);
 	struct viv_reply reply;
 	int r = viv_put_begin(c->client, request, &c->error);
 
@@ -452,9 +459,37 @@ static int copy_in(struct copy *c)
 		return -1;
 	if (!stream)
 		shown = shown_find(c, &g, content);
-	r = send_all(c, &g, shown);
+	r = send_all(c, &g, shown, c->archive || !shown ? "" : "&uid=0&gid=0");
 	free(shown);
 	goal_free(&g);
+	return r;
+}
+
+int tree_copy_in(const char *cell, const char *dir, const char *path, struct tree_owner owner,
+		 bool quiet, struct err *e)
+{
+	struct copy *c = xalloc(sizeof(*c));
+	char more[64], *local = xalloc(strlen(dir) + 3);
+	int r;
+
+	sprintf(local, "%s/.", dir);
+	snprintf(more, sizeof(more), "&uid=%u&gid=%u", owner.uid, owner.gid);
+	c->e = e;
+	c->cell = xstrndup(cell, strlen(cell));
+	c->local = local;
+	c->bar = !quiet && isatty(STDERR_FILENO) ? "copy" : NULL;
+	c->began = bar_now();
+	r = vivd_connect(&c->client, e);
+	if (!r)
+		r = send_all(c, &(struct goal){ .dir = (char *)path }, ".", more);
+	/* What was half sent is no request any more. */
+	if (r < 0)
+		vivd_disconnect();
+	if (c->bar)
+		bar_clear();
+	free(c->cell);
+	free(local);
+	free(c);
 	return r;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/utf8.h"
 #include "cli/args.h"
+#include "cli/copies/copies.h"
 #include "cli/list.h"
 #include "cli/vivd.h"
 #include "keeper/client.h"
@@ -75,6 +76,31 @@ static int cell_make(struct run_options *o, bool run, bool idle, struct json_doc
 	if (!r)
 		r = vivd_ask("POST", "/v1/cells", (char *)b.p, ret, e);
 	buf_free(&b);
+	return r;
+}
+
+static bool is_there(const char *name)
+{
+	struct err unused;
+
+	return vivd_ask("GET", cell_path(name, "").str, NULL, NULL, &unused) == 0;
+}
+
+/* With --copy: the files come before the first start. */
+static int copied_make(struct run_options *o, bool run, bool idle, struct json_doc *ret,
+		       struct err *e)
+{
+	bool there = is_there(o->name);
+	struct err unused;
+	int r = cell_make(o, run, idle, ret, e);
+
+	if (r < 0)
+		return -1;
+	r = copies_put(o, json_show(ret->root, "id"), e);
+	/* A cell without its files is of no use. */
+	if (r < 0 && !there)
+		(void)!vivd_ask("DELETE", cell_path(json_show(ret->root, "id"), "?force=1").str,
+				NULL, NULL, &unused);
 	return r;
 }
 
@@ -160,11 +186,11 @@ static int keeper_start(const struct run_options *o, char **words, struct err *e
 {
 	struct keep_hello hello;
 
-	if (run_vivds_option(o))
+	if (run_vivds_option(o) || o->ncopies)
 		return err_set(e, ERR_USAGE,
 			       "a cell with an s3:// mount, or words that are not UTF-8, is not "
 			       "kept by vivd" REMEDY "leave --%s out",
-			       run_vivds_option(o));
+			       o->ncopies ? "copy" : run_vivds_option(o));
 	if (keep_spawn(words, &hello, e) < 0)
 		return -1;
 	if (o->json)
@@ -172,6 +198,17 @@ static int keeper_start(const struct run_options *o, char **words, struct err *e
 	else
 		printf("%s\n", hello.name[0] ? hello.name : hello.id);
 	return 0;
+}
+
+int copies_prepare(struct run_options *o, struct err *e)
+{
+	bool command = o->given[SET_COMMAND];
+	struct json_doc d = { 0 };
+	int r = copied_make(o, true, false, &d, e);
+
+	o->given[SET_COMMAND] = command;
+	json_free(&d);
+	return r;
 }
 
 int detached_run(struct run_options *o, char **words, struct err *e)
@@ -184,7 +221,7 @@ int detached_run(struct run_options *o, char **words, struct err *e)
 	if (!o->argv && (!o->image || !strcmp(o->image, "host")) && !o->name)
 		return err_set(e, ERR_USAGE,
 			       "no command given" REMEDY "for a shell: viv run -- /bin/bash");
-	r = cell_make(o, true, false, &d, e);
+	r = o->ncopies ? copied_make(o, true, false, &d, e) : cell_make(o, true, false, &d, e);
 	if (!r)
 		r = start_first(o, json_show(d.root, "id"), e);
 	json_free(&d);
@@ -212,7 +249,8 @@ int create_main(struct args *a, struct err *e)
 			       "the variable '%.*s' is not valid UTF-8, which vivd requires",
 			       (int)strcspn(env_unsayable(&o), "="), env_unsayable(&o));
 	stored = o.image && strcmp(o.image, "host");
-	r = cell_make(&o, false, !o.argv && !stored, &d, e);
+	r = o.ncopies ? copied_make(&o, false, !o.argv && !stored, &d, e)
+		      : cell_make(&o, false, !o.argv && !stored, &d, e);
 	if (!r)
 		cell_told(d.root, o.json);
 	json_free(&d);

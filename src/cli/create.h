@@ -10,5 +10,7 @@ int detached_run(struct run_options *o, char **words, struct err *e);
 /* The settings of a run in the foreground as vivd takes them, in JSON, added to ret. Nothing: vivd
  * could not repeat this run. */
 void run_spec(struct run_options *o, char **words, struct buf *ret);
+/* Before a run in the foreground with --copy: makes the cell and copies. */
+int must_check copies_prepare(struct run_options *o, struct err *e);
 
 #endif

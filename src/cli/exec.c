@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/args.h"
+#include "cli/exec.h"
 #include "cli/target.h"
 #include "keeper/stay.h"
 
@@ -286,16 +287,14 @@ static int detached(struct exec *x)
 }
 
 /* The command runs in the cell, and its status is ours. */
-static int exec_run(struct exec *x, const struct args *a, char **argv, struct err *e)
+static int exec_in(struct exec *x, const char *cell, char **argv, struct err *e)
 {
 	x->e = e;
-	if (options_apply(x, a, e) < 0)
-		return -1;
 	if (x->tty && !x->detach && !isatty(x->interactive ? 0 : 1))
 		return err_set(e, ERR_USAGE,
 			       "-t: standard input and output are not a terminal" REMEDY
 			       "leave -t out");
-	if (target_open(a->words[0], &x->target, e) < 0)
+	if (target_open(cell, &x->target, e) < 0)
 		return -1;
 	x->start.spec.flags = EXECSPEC_CELL_ENV;
 	x->start.spec.argv = argv;
@@ -305,6 +304,26 @@ static int exec_run(struct exec *x, const struct args *a, char **argv, struct er
 	if (x->detach)
 		return detached(x);
 	return streams_set(x, e) < 0 ? -1 : attached(x);
+}
+
+static int exec_run(struct exec *x, const struct args *a, char **argv, struct err *e)
+{
+	return options_apply(x, a, e) < 0 ? -1 : exec_in(x, a->words[0], argv, e);
+}
+
+int cell_exec(const char *cell, char **argv, const char *const *env, const char *workdir,
+	      struct err *e)
+{
+	static struct exec x = { .interactive = true };
+
+	x.tty = isatty(0);
+	x.start.spec.cwd = workdir;
+	if (x.tty && getenv("TERM") && env_add(&x, "TERM", e) < 0)
+		return -1;
+	for (; env && *env; env++)
+		if (env_add(&x, *env, e) < 0)
+			return -1;
+	return exec_in(&x, cell, argv, e);
 }
 
 int exec_main(struct args *a, struct err *e)

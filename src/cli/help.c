@@ -28,14 +28,15 @@ static const struct {
 	const char *verbs[12];
 } groups[] = {
 	{ "Run commands", { "run", "exec", "shell", "attach" } },
+	{ "Work with agents", { "agent", "session", "transcript", "acp", "mcp" } },
 	{ "Manage cells",
 	  { "create", "start", "stop", "restart", "pause", "resume", "kill", "wait", "update",
 	    "rename", "rm" } },
 	{ "Look at cells", { "ps", "ls", "inspect", "logs", "stats", "top", "events" } },
 	{ "Network, secrets and permissions",
-	  { "policy", "approvals", "secret", "port", "preview" } },
+	  { "policy", "approvals", "secret", "tool", "port", "preview" } },
 	{ "Files and snapshots",
-	  { "cp", "diff", "snapshot", "rollback", "fork", "commit", "verify" } },
+	  { "cp", "diff", "merge", "snapshot", "rollback", "fork", "commit", "verify" } },
 	{ "Images and volumes", { "image", "volume" } },
 	{ "Projects (vivarium.yaml)", { "up", "apply", "down" } },
 	{ "Daemon and API", { "daemon", "token" } },

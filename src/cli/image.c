@@ -164,7 +164,7 @@ int image_put(const struct args *a, const char *path, const struct image_upload 
 		return viv_error_get(&error, e);
 	r = reply.status != 201 ? vivd_refusal(&reply, e)
 				: json_parse(&d, reply.body, reply.size, e);
-	if (!r)
+	if (!r && !u->silent)
 		imported_print(a, d.root);
 	json_free(&d);
 	viv_reply_free(&reply);

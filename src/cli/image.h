@@ -8,6 +8,7 @@ struct image_upload {
 	int fd; /* what it is made from */
 	const char *name; /* of that, for errors */
 	bool quiet; /* no bar */
+	bool silent; /* the image is not printed */
 	/* Called when all was sent; -1: it is not to become an image. NULL: it is. */
 	int (*whole)(void *arg, struct err *e);
 	void *arg;

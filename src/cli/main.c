@@ -81,13 +81,14 @@ static int verb_run(const struct verb *v, int argc, char **argv, struct err *e)
 static int group_run(const struct verb *group, int argc, char **argv, struct err *e)
 {
 	const char *second = argc > 1 ? argv[1] : NULL;
+	const struct verb *ls = second_find(group, "ls");
 
 	if (second && is_help(second)) {
 		verb_help(group);
 		return 0;
 	}
 	if (!second && group->main)
-		return verb_run(group, argc, argv, e);
+		return verb_run(ls ? ls : group, argc, argv, e); /* with its options */
 	if (!second)
 		return err_set(e, ERR_USAGE,
 			       "'viv %s' needs one more word" REMEDY "'viv help %s' lists them",

@@ -223,6 +223,7 @@ static int check_cell(const struct args *a, const struct policy_query *q, struct
 	json_member_text(&b, "access", q->access);
 	json_member_text(&b, "exec", q->exec);
 	json_member_text(&b, "env", q->env);
+	json_member_text(&b, "tool", q->tool);
 	buf_add(&b, "}", 2);
 	r = vivd_ask("POST", cell_path(a->words[0], "/policy/check").str, (const char *)b.p, &d, e);
 	if (r == 0)
@@ -240,12 +241,13 @@ int policy_check_main(struct args *a, struct err *e)
 					.file = arg_value(a, "file"),
 					.access = arg_value(a, "access"),
 					.exec = arg_value(a, "exec"),
-					.env = arg_value(a, "env") };
+					.env = arg_value(a, "env"),
+					.tool = arg_value(a, "tool") };
 
 	if ((a->n == 1) == (arg_value(a, "policy") != NULL))
 		return args_wrong(a, e, "give a CELL, or --policy FILE");
-	if (!!q.connect + !!q.file + !!q.exec + !!q.env != 1)
-		return args_wrong(a, e, "give one of --connect, --file, --exec and --env");
+	if (!!q.connect + !!q.file + !!q.exec + !!q.env + !!q.tool != 1)
+		return args_wrong(a, e, "give one of --connect, --file, --exec, --env and --tool");
 	return a->n ? check_cell(a, &q, e) : check_file(a, &q, e);
 }
 

@@ -53,6 +53,21 @@ static void spec_keep(const struct run_options *o, const struct rootfs *rootfs,
 		     o->name, strerror(-err));
 }
 
+/* vivd serves the tools of cells: it runs before the cell does, and knows them. */
+static int tools_check(const struct run_options *o, struct err *e)
+{
+	int r = 0;
+
+	if (!door_is_wanted(o))
+		return 0;
+	for (char **t = o->tools; r == 0 && t && *t; t++)
+		r = vivd_ask("GET", vivd_path("/v1/tools/", *t, "").str, NULL, NULL, e);
+	if (r == 0 && !o->tools)
+		r = vivd_ask("GET", "/v1/version", NULL, NULL, e);
+	vivd_disconnect();
+	return r;
+}
+
 /* In a cell that waits for it, or in one of its own. all: the words of the command line. */
 static int attached_run(struct run_options *o, char **all, struct err *e)
 {
@@ -63,6 +78,8 @@ static int attached_run(struct run_options *o, char **all, struct err *e)
 	int status = -1;
 
 	if (o->rm && o->name && name_is_free(o->name, e) < 0)
+		return -1;
+	if (tools_check(o, e) < 0 || (o->ncopies && copies_prepare(o, e) < 0))
 		return -1;
 	/* The image completes the options later. */
 	if (o->name)

@@ -164,7 +164,11 @@ static int body_write(const struct args *a, struct buf *b, struct err *e)
 	if (limits_add(a, b, e) < 0 || restart_add(a, b, e) < 0 ||
 	    time_add(a, "timeout", "timeout", b, e) < 0 ||
 	    time_add(a, "stop-timeout", "stop_grace", b, e) < 0 ||
-	    time_add(a, "idle-timeout", "idle_timeout", b, e) < 0)
+	    time_add(a, "idle-timeout", "idle_timeout", b, e) < 0 ||
+	    count_add(a, "max-connections", "max_connections", b, e) < 0 ||
+	    size_add(a, "max-net-in", "max_net_in", b, e) < 0 ||
+	    size_add(a, "max-net-out", "max_net_out", b, e) < 0 ||
+	    size_add(a, "max-net-rate", "max_net_rate", b, e) < 0)
 		return -1;
 	labels_add(a, b);
 	if (b->len == 1)

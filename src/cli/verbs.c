@@ -60,6 +60,10 @@ static const struct opt update_opts[] = {
 	{ 0, "pids", "N", "same as --pids-limit" },
 	{ 0, "disk-size", "SIZE", "disk space limit (100M, 10G)" },
 	{ 0, "disk-inodes", "N", "maximum number of files" },
+	{ 0, "max-connections", "N", "connections to and from the outside at the same time" },
+	{ 0, "max-net-in", "SIZE", "bytes that it may receive from the outside (10G)" },
+	{ 0, "max-net-out", "SIZE", "bytes that it may send to the outside (500M)" },
+	{ 0, "max-net-rate", "SIZE", "bytes each second, each way (10M)" },
 	{ 0, "timeout", "TIME", "end the cell this long after its start" },
 	{ 0, "restart", "POLICY", "restart policy: no, on-failure[:MAX] or always" },
 	{ 0, "stop-timeout", "TIME", "how long 'viv stop' waits after SIGTERM" },
@@ -227,6 +231,16 @@ static const struct opt secret_opts[] = {
 	  "run a command for the value each time that a cell starts" },
 };
 
+static const struct opt tool_opts[] = {
+	{ 0, "command", "PROGRAM", "program to run, with ARG... behind it; never a shell" },
+	{ 0, "schema", "FILE",
+	  "with --command: JSON schema of its arguments ('-': standard input)" },
+	{ 0, "from-mcp", "COMMAND", "an MCP server that speaks on its standard streams" },
+	{ 0, "description", "TEXT", "what cells are told of it" },
+	{ 0, "timeout", "TIME", "end a call after this time (60s)" },
+	{ 0, "max-output", "SIZE", "end a call that prints more (1M)" },
+};
+
 static const struct opt policy_check_opts[] = {
 	{ 0, "policy", "FILE",
 	  "ask the rules of this file ('-': standard input) instead of a cell's" },
@@ -237,6 +251,7 @@ static const struct opt policy_check_opts[] = {
 	{ 0, "access", "LIST", "with --file: of read, write, create and delete (read)" },
 	{ 0, "exec", "PATH", "starting a program" },
 	{ 0, "env", "NAME", "seeing a variable" },
+	{ 0, "tool", "NAME[/SUBCOMMAND]", "calling a tool" },
 };
 
 static const struct opt policy_learn_opts[] = {
@@ -252,6 +267,98 @@ static const struct opt token_opts[] = {
 	{ 0, "cell", "CELL", "restrict the token to this cell" },
 	{ 0, "name", "NAME", "a name to recognize the token by" },
 	{ 0, "expires", "TIME", "how long the token is valid (10m, 24h)" },
+};
+
+static const struct opt agent_add_opts[] = {
+	{ 0, "version", "VERSION", "version of the agent's own package (that of the definition)" },
+	{ 0, "base", "IMAGE", "install into this image, which has node and npm (agent-base)" },
+	{ 0, "include", "P,Q",
+	  "Debian packages of this host that the image gets besides the usual" },
+	{ 0, "command", "LINE", "define an agent: its terminal program" },
+	{ 0, "acp", "LINE", "define an agent: the program that speaks ACP" },
+	{ 0, "print", "LINE", "define an agent: the program for one prompt, which is added" },
+	{ 0, "package", "NAME[@VERSION]", "define an agent: an npm package; can be repeated" },
+	{ 0, "network", "PRESET", "define an agent: what it may reach; can be repeated" },
+	{ 0, "secret", "NAME", "define an agent: a secret that it uses; can be repeated" },
+	{ 'q', "quiet", NULL, "print only the image" },
+};
+
+static const struct opt agent_update_opts[] = {
+	{ 0, "base", "IMAGE", "install into this image, which has node and npm (agent-base)" },
+	{ 'q', "quiet", NULL, "print only the images" },
+};
+
+static const struct opt agent_shell_opts[] = {
+	{ 0, "mount", "SRC[:DST][:ro]",
+	  "show a host directory at DST (the agent's working directory); can be repeated" },
+	{ 0, "name", "CELL", "use the named cell, which stays; create it if it does not exist" },
+	{ 0, "no-secrets", NULL, "do not give it the secrets of its definition" },
+	{ 0, "no-system-prompt", NULL, "do not tell the agent about its cell" },
+	{ 0, "append-prompt", "TEXT", "tell the agent this as well" },
+};
+
+static const struct opt session_new_opts[] = {
+	{ 0, "agent", "AGENT", "start this agent" },
+	{ 0, "prompt", "TEXT", "send a first prompt" },
+	{ 0, "mode", "MODE", "a mode that the agent offers" },
+	{ 0, "model", "MODEL", "a model that the agent offers" },
+	{ 'w', "workdir", "DIR", "working directory (the agent's, or the cell's)" },
+	{ 'e', "env", "K=V", "set a variable; K alone passes viv's own value" },
+	{ 'u', "user", "USER", "run as this user of the cell" },
+	{ 0, "no-system-prompt", NULL, "tell the agent nothing about its computer" },
+	{ 0, "append-prompt", "TEXT", "add this to what the agent is told about its computer" },
+};
+
+static const struct opt agent_run_opts[] = {
+	{ 0, "mount", "SRC[:DST][:ro]",
+	  "show a host directory at DST (the agent's working directory); can be repeated" },
+	{ 0, "on-copy", NULL,
+	  "copy the directory of --mount (.) instead of mounting it; see viv merge" },
+	{ 0, "copy", "DIR[:DST]",
+	  "copy this host directory to DST (the agent's working directory)" },
+	{ 0, "no-secrets", NULL, "do not give it the secrets of its definition" },
+	{ 0, "cell", "CELL", "use this cell; create it if it does not exist (a new one)" },
+	{ 'd', "detach", NULL, "print the session's id and do not wait" },
+	{ 0, "rm", NULL, "remove the cell at the end, if it was created for this" },
+	{ 0, "mode", "MODE", "a mode that the agent offers" },
+	{ 0, "model", "MODEL", "a model that the agent offers" },
+	{ 0, "no-system-prompt", NULL, "tell the agent nothing about its computer" },
+	{ 0, "append-prompt", "TEXT", "add this to what the agent is told about its computer" },
+};
+
+static const struct opt acp_opts[] = {
+	{ 0, "agent", "AGENT", "the agent that the editor talks to" },
+	{ 0, "cell", "CELL", "let it live in this cell (one for each project)" },
+	{ 0, "mount", "DIR[:ro]", "show this directory of the host to it, under the same path" },
+	{ 0, "no-secrets", NULL, "do not give it the secrets of its definition" },
+};
+
+static const struct opt session_prompt_opts[] = {
+	{ 0, "no-wait", NULL, "send the prompt and print its number" },
+};
+
+static const struct opt session_events_opts[] = {
+	{ 0, "since", "SEQ", "only events after this number" },
+	{ 'f', "follow", NULL, "wait for further events" },
+};
+
+static const struct opt session_ls_opts[] = {
+	{ 'a', "all", NULL, "also show closed sessions" },
+	{ 0, "cell", "CELL", "only sessions of this cell" },
+	{ 'q', "quiet", NULL, "print ids only" },
+};
+
+static const struct opt transcript_opts[] = {
+	{ 0, "markdown", NULL, "print Markdown" },
+	{ 0, "html", NULL, "print one page of HTML, with everything in it" },
+	{ 'o', "output", "FILE", "write to this file" },
+	{ 0, "from", "FILE", "read events from a file of --json; -: standard input" },
+};
+
+static const struct opt transcript_search_opts[] = {
+	{ 0, "cell", "CELL", "only sessions of this cell" },
+	{ 0, "limit", "N", "at most N results" },
+	{ 'q', "quiet", NULL, "print ids of sessions only" },
 };
 
 static const struct opt approvals_opts[] = {
@@ -275,6 +382,27 @@ static const struct opt daemon_opts[] = {
 	  "let web pages of this origin, such as https://app.example.org, use the API over TCP" },
 	{ 0, "preview-port", "N",
 	  "serve previews at this port of 127.0.0.1 (a free one, the same each time)" },
+};
+
+static const struct opt merge_opts[] = {
+	{ 'y', "yes", NULL, "write without asking" },
+	{ 'n', "dry-run", NULL, "only show the changes" },
+	{ 0, "no-patch", NULL, "list the files without their differences" },
+	{ 0, "beside", NULL, "write the cell's version of a conflict as NAME.theirs" },
+	{ 0, "skip-conflicts", NULL, "leave conflicts out" },
+	{ 0, "with-git", NULL,
+	  "also write to .git, which lets the cell run programs here, for example as hooks" },
+	{ 0, "max-size", "SIZE", "most bytes of changed files (4G)" },
+	{ 0, "discard", NULL, "forget the copy: nothing of it comes back" },
+};
+
+static const struct opt mcp_opts[] = {
+	{ 0, "cell", "CELL", "use this cell only" },
+	{ 0, "read-only", NULL, "offer only tools that change nothing" },
+	{ 0, "http", "ADDR:PORT",
+	  "serve HTTP at this loopback address (port 0: any), and print URL and token" },
+	{ 0, "token-file", "FILE", "with --http: take the token from this file" },
+	{ 0, "allow-origin", "ORIGIN", "with --http: let web pages of this origin use the server" },
 };
 
 static const struct opt help_opts[] = {
@@ -426,6 +554,12 @@ const struct verb verbs[] = {
 		   "image, in CELL since SNAPSHOT, or between two\n"
 		   "cells or snapshots. --patch prints text files as a patch for 'patch -p1' or "
 		   "'git apply'." },
+	{ "merge", "bring the changes of a copied directory back", merge_main, .args = "CELL",
+	  .min = 1, .max = 1, OPTS(merge_opts),
+	  .about = "Shows what the cell changed in the host directories that --copy put into it, "
+		   "asks, and writes it to the host (docs/copies.md).\n"
+		   "Nothing is written through links, to .git, or over files that the host changed "
+		   "meanwhile." },
 	{ "verify", "check a cell's disk for damage", verify_main, .args = "CELL[@SNAPSHOT]",
 	  .min = 1, .max = 1,
 	  .about = "Checks that the logs of a cell's disk can be read and that no content is "
@@ -491,6 +625,60 @@ const struct verb verbs[] = {
 	  .args = "NAME...", .min = 1, .max = ANY },
 	{ "secret rm", "remove secrets, from running cells as well", secret_rm_main,
 	  .args = "NAME...", .min = 1, .max = ANY },
+	{ "agent", "install coding agents and run them in cells", .args = "", .flags = VERB_GROUP,
+	  .about = "Known agents are data: what to install, what to start, what it may reach and "
+		   "which keys it uses (docs/agents.md). Definitions\n"
+		   "of your own are in $XDG_CONFIG_HOME/vivarium/agents/NAME.yaml." },
+	{ "agent ls", "list known agents", agent_ls_main, .max = 0, OPTS(quiet_opts) },
+	{ "agent show", "show the definition of an agent", agent_show_main, .args = "AGENT",
+	  .min = 1, .max = 1 },
+	{ "agent add", "install an agent into an image, or define one", agent_add_main,
+	  .args = "AGENT", .min = 1, .max = 1, OPTS(agent_add_opts),
+	  .about = "Installs the npm packages of the agent in a cell that reaches this host's npm "
+		   "registry only, and makes the image agent-AGENT\n"
+		   "of it. The base is an image of common programs of this host, which is made "
+		   "once. Options that define an agent write a\n"
+		   "definition of your own; one without packages needs no image." },
+	{ "agent update", "install the newest versions of agents", agent_update_main,
+	  .args = "[AGENT...]", .max = ANY, OPTS(agent_update_opts),
+	  .about = "Without AGENT, all that have an image. The old image stays until the new one "
+		   "is complete." },
+	{ "agent rm", "remove images and own definitions of agents", agent_rm_main,
+	  .args = "AGENT...", .min = 1, .max = ANY },
+	{ "agent run", "let an agent do something in a cell", agent_run_main,
+	  .args = "AGENT PROMPT...|-", .min = 2, .max = ANY, OPTS(agent_run_opts),
+	  .about = "Creates a cell with the agent's image, network rules and secrets, and shows "
+		   "what the agent says and does, as 'viv session\n"
+		   "prompt' does. At the end it prints what changed and how to look at it, keep "
+		   "it or throw it away. With --on-copy nothing on the\n"
+		   "host changes before 'viv merge'. Exit status 0: the agent ended its turn; 1: "
+		   "it was cancelled, refused or failed; 130: left alone." },
+	{ "agent shell", "run an agent's own terminal program in a cell", agent_shell_main,
+	  .args = "AGENT [-- ARG...]", .min = 1, .max = ANY, OPTS(agent_shell_opts),
+	  .flags = VERB_GUEST,
+	  .about = "The cell has the agent's image, rules and secrets, and goes when the program "
+		   "ends, unless it has a name: viv agent shell\n"
+		   "claude --mount . ARGs are the program's." },
+	{ "agent prompt", "print what an agent is told about a cell", agent_prompt_main,
+	  .args = "CELL", .min = 1, .max = 1 },
+	{ "tool", "manage programs of this host that cells can call", .args = "",
+	  .flags = VERB_GROUP,
+	  .about =
+		  "A cell that is given a tool (viv run --tool NAME) has a command NAME. It runs a "
+		  "program on the host, as vivd's user, with\n"
+		  "arguments that were checked against a JSON schema (docs/tools.md). Rules about "
+		  "tools allow, deny or ask." },
+	{ "tool add", "add a tool, or change it", tool_add_main, .args = "NAME [ARG...]", .min = 1,
+	  .max = ANY, OPTS(tool_opts),
+	  .about = "The program gets the arguments as JSON on its standard input; what it prints "
+		   "and "
+		   "its exit status are those of the command in\n"
+		   "the cell. Each tool of an MCP server becomes a subcommand." },
+	{ "tool ls", "list tools", tool_ls_main, .max = 0, OPTS(quiet_opts) },
+	{ "tool show", "show a tool with its schemas", tool_show_main, .args = "NAME", .min = 1,
+	  .max = 1 },
+	{ "tool rm", "remove tools, from running cells as well", tool_rm_main, .args = "NAME...",
+	  .min = 1, .max = ANY },
 	{ "policy", "show, change and test what a cell may do", .args = "", .flags = VERB_GROUP,
 	  .about = "A policy is a list of rules, the last one that matches decides "
 		   "(docs/policy.md). Changes take effect at once, as a whole,\n"
@@ -534,6 +722,54 @@ const struct verb verbs[] = {
 	  .max = ANY, OPTS(answer_opts) },
 	{ "approvals deny", "refuse calls", approvals_deny_main, .args = "ID...", .min = 1,
 	  .max = ANY, OPTS(answer_opts) },
+	{ "acp", "let an editor use an agent in a cell", acp_main, .args = "[-- COMMAND...]",
+	  .max = ANY, OPTS(acp_opts),
+	  .about = "Speaks the Agent Client Protocol on standard input and output: an editor that "
+		   "can start agents starts this instead.\n"
+		   "Permissions are asked in the editor. The agent sees the editor's project only "
+		   "with --mount (docs/transcripts.md)." },
+	{ "session", "prompt agents in cells", session_ls_main, .args = "", .max = 0,
+	  .flags = VERB_GROUP,
+	  .about = "A session is an agent that runs in a cell and is kept over many prompts "
+		   "(docs/sessions.md). SESSION is its id, a beginning\n"
+		   "of it, or the name of a cell with one open session." },
+	{ "session new", "start an agent in a cell", session_new_main,
+	  .args = "CELL [-- COMMAND...]", .min = 1, .max = ANY, OPTS(session_new_opts),
+	  .about = "Starts the cell if it is stopped, and the agent in it, or a COMMAND that "
+		   "speaks ACP, and prints the session's id." },
+	{ "session prompt", "send a prompt and show what the agent does", session_prompt_main,
+	  .args = "SESSION TEXT...|-", .min = 2, .max = ANY, OPTS(session_prompt_opts),
+	  .about = "Shows what the agent says and does until its turn ends. On a terminal, "
+		   "questions of the agent and of its cell can be\n"
+		   "answered; Ctrl-C cancels the turn, twice leaves the session alone. Exit "
+		   "status 0: the agent ended its turn; 1: it was\n"
+		   "cancelled, refused or failed; 130: left alone. With '-', the text is standard "
+		   "input." },
+	{ "session cancel", "cancel the turn of sessions", session_cancel_main,
+	  .args = "SESSION...", .min = 1, .max = ANY },
+	{ "session ls", "list sessions", session_ls_main, .max = 0, OPTS(session_ls_opts) },
+	{ "session show", "show the details of sessions", session_show_main, .args = "SESSION...",
+	  .min = 1, .max = ANY },
+	{ "session events", "show the events of a session", session_events_main, .args = "SESSION",
+	  .min = 1, .max = 1, OPTS(session_events_opts),
+	  .about = "With --json, one event on each line, as vivd keeps them." },
+	{ "session mode", "change the mode of an agent", session_mode_main, .args = "SESSION MODE",
+	  .min = 2, .max = 2 },
+	{ "session model", "change the model of an agent", session_model_main,
+	  .args = "SESSION MODEL", .min = 2, .max = 2 },
+	{ "session config", "change an option of an agent", session_config_main,
+	  .args = "SESSION OPTION VALUE", .min = 3, .max = 3 },
+	{ "session close", "end agents; transcripts are kept", session_close_main,
+	  .args = "SESSION...", .min = 1, .max = ANY },
+	{ "session rm", "remove sessions and their transcripts", session_rm_main,
+	  .args = "SESSION...", .min = 1, .max = ANY },
+	{ "transcript", "show or export what happened in a session", transcript_main,
+	  .args = "SESSION", .max = 1, OPTS(transcript_opts),
+	  .about = "Prints what was said and done, for a terminal, as Markdown, as a page of HTML "
+		   "or, with --json, as events. 'viv transcript\n"
+		   "search WORDS' searches all transcripts (docs/transcripts.md)." },
+	{ "transcript search", "search all transcripts", transcript_search_main, .args = "WORDS...",
+	  .min = 1, .max = ANY, OPTS(transcript_search_opts) },
 	{ "preview", "open a port of a cell in a browser", preview_main, .args = "CELL PORT",
 	  .min = 2, .max = 2, OPTS(preview_opts),
 	  .about =
@@ -560,6 +796,13 @@ const struct verb verbs[] = {
 	{ "daemon restart", "restart vivd with the same options", daemon_restart_main, .max = 0 },
 	{ "daemon status", "show whether vivd is running (exit status 3 if not)",
 	  daemon_status_main, .max = 0 },
+	{ "mcp", "let an agent use cells: an MCP server", mcp_main,
+	  .args = "[-- OPTIONS of viv create]", .max = ANY, OPTS(mcp_opts),
+	  .about =
+		  "Serves the Model Context Protocol on standard input and output, for agents that "
+		  "start it themselves (docs/mcp.md). Cells that\n"
+		  "a client creates have the options after '--': they have no network and nothing "
+		  "of the host unless these grant it." },
 	{ "system", "show disk usage", .args = "", .flags = VERB_GROUP },
 	{ "system df", "show how much disk space is used", system_df_main, .max = 0,
 	  .about = "Shows how many cells with files of their own, snapshots, images and volumes "

@@ -54,6 +54,12 @@ void vivd_disconnect(void)
 	client = NULL;
 }
 
+void vivd_interrupt(void)
+{
+	if (client)
+		viv_interrupt(client);
+}
+
 int vivd_refusal(const struct viv_reply *reply, struct err *e)
 {
 	struct json_doc d;
@@ -199,6 +205,27 @@ int vivd_stream(const char *method, const char *path, const char *body, viv_line
 	return r;
 }
 
+int vivd_follow(struct viv_client **ret, const char *path, struct err *e)
+{
+	struct viv_error error = { 0 };
+	struct viv_reply reply = { 0 };
+	struct viv_client *c = viv_open(NULL, VIV_START, &error);
+	int r = 0;
+
+	if (c && viv_follow(c, path, &reply, &error) == 0) {
+		if (reply.status == 200) {
+			*ret = c;
+			return 1;
+		}
+		r = vivd_refusal(&reply, e) < 0 && e->kind == ERR_ENDING ? 0 : -1;
+		viv_reply_free(&reply);
+	} else {
+		viv_error_get(&error, e);
+	}
+	viv_close(c);
+	return r;
+}
+
 static bool is_plain(unsigned char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -314,61 +341,4 @@ int vivd_work(const char *path, struct buf *body, const char *what, bool quiet,
 	if (!r && !w.ended)
 		r = err_set(e, ERR_FAILED, "vivd ended before the work did");
 	return r;
-}
-
-static void line_begin(FILE *to, bool indent, unsigned depth)
-{
-	if (!indent)
-		return;
-	fputc('\n', to);
-	for (unsigned i = 0; i < depth; i++)
-		fputs("  ", to);
-}
-
-/* The reader takes nothing that is deeper than 64. */
-static void value_print(FILE *to, const struct json *v, bool indent, unsigned depth)
-{
-	bool object = v->type == JSON_OBJECT;
-
-	if (v->type == JSON_TEXT) {
-		json_quoted(to, v->text);
-		return;
-	}
-	if (!object && v->type != JSON_LIST) {
-		fputs(v->type == JSON_NULL ? "null" : v->text, to);
-		return;
-	}
-	fputc(object ? '{' : '[', to);
-	for (const struct json *m = v->first; m; m = m->next) {
-		line_begin(to, indent, depth + 1);
-		if (object) {
-			json_quoted(to, m->key);
-			fputs(indent ? ": " : ":", to);
-		}
-		value_print(to, m, indent, depth + 1);
-		if (m->next)
-			fputc(',', to);
-	}
-	if (v->first)
-		line_begin(to, indent, depth);
-	fputc(object ? '}' : ']', to);
-}
-
-void json_value_print(FILE *to, const struct json *v, bool indent)
-{
-	value_print(to, v, indent, 0);
-}
-
-void json_line_print(const struct json *v, bool indent)
-{
-	value_print(stdout, v, indent, 0);
-	putchar('\n');
-}
-
-const char *json_show(const struct json *v, const char *key)
-{
-	for (const struct json *m = v ? v->first : NULL; m; m = m->next)
-		if (m->key && !strcmp(m->key, key))
-			return m->text ? m->text : "";
-	return "";
 }

@@ -14,6 +14,8 @@
 int must_check vivd_connect(struct viv_client **ret, struct err *e);
 /* The next one that needs it connects again. */
 void vivd_disconnect(void);
+/* In a handler of a signal: the request that is under way fails. */
+void vivd_interrupt(void);
 /* Asks; a status of 300 or more is an error. doc (may be NULL) gets the answer, json_free() it. */
 int must_check vivd_ask(const char *method, const char *path, const char *body,
 			struct json_doc *doc, struct err *e);
@@ -24,6 +26,9 @@ int must_check vivd_wait(const char *path, struct json_doc *doc, struct err *e);
  * work reports it, is one of the stream; the others are fn's. */
 int must_check vivd_stream(const char *method, const char *path, const char *body, viv_line_fn fn,
 			   void *arg, struct err *e);
+/* Opens a stream to be polled, on a connection of its own, which viv_close() ends. 1: ret is it; 0:
+ * not now, and perhaps later; -1: vivd refuses. */
+int must_check vivd_follow(struct viv_client **ret, const char *path, struct err *e);
 /* Calls fn for each word of the verb, whatever becomes of one, and reports each failure: the exit
  * status is that of the first. -1: vivd cannot be reached. */
 struct args;

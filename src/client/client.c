@@ -138,7 +138,17 @@ void viv_close(struct viv_client *c)
 		return;
 	if (c->http.fd >= 0)
 		close(c->http.fd);
+	buf_free(&c->lines);
 	free(c);
+}
+
+void viv_interrupt(struct viv_client *c)
+{
+	int saved = errno;
+
+	if (c->http.fd >= 0)
+		shutdown(c->http.fd, SHUT_RDWR);
+	errno = saved;
 }
 
 /* Whether the connection can be used for one more request. */
@@ -155,7 +165,9 @@ void client_drop(struct viv_client *c)
 	if (c->http.fd >= 0)
 		close(c->http.fd);
 	c->http.fd = -1;
-	c->http.close = false;
+	c->http.close = c->http.nowait = false;
+	buf_free(&c->lines);
+	c->line_at = c->line_seen = 0;
 }
 
 int client_ready(struct viv_client *c, struct viv_error *error)
@@ -180,8 +192,8 @@ int client_head(struct viv_client *c, int err, struct viv_error *error)
 			     err == -EPIPE ? "it ended" : strerror(-err));
 }
 
-static int request_begin(struct viv_client *c, const char *method, const char *path,
-			 const char *json, struct viv_error *error)
+int client_ask(struct viv_client *c, const char *method, const char *path,
+	       const char *json, struct viv_error *error)
 {
 	if (client_ready(c, error) < 0)
 		return -1;
@@ -225,7 +237,7 @@ int viv_call(struct viv_client *c, const char *method, const char *path, const c
 	     struct viv_reply *reply, struct viv_error *error)
 {
 	*reply = (struct viv_reply){ 0 };
-	if (request_begin(c, method, path, json, error) < 0)
+	if (client_ask(c, method, path, json, error) < 0)
 		return -1;
 	return client_reply(c, reply, error);
 }
@@ -266,7 +278,7 @@ int viv_stream(struct viv_client *c, const char *method, const char *path, const
 	ssize_t n;
 
 	*reply = (struct viv_reply){ 0 };
-	if (request_begin(c, method, path, json, error) < 0)
+	if (client_ask(c, method, path, json, error) < 0)
 		return -1;
 	if (c->http.status != 200)
 		return client_reply(c, reply, error);

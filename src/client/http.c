@@ -48,7 +48,8 @@ static ssize_t in_fill(struct http *h)
 	if (h->at == h->len)
 		h->at = h->len = 0;
 	do
-		n = recv(h->fd, h->in + h->len, sizeof(h->in) - h->len, 0);
+		n = recv(h->fd, h->in + h->len, sizeof(h->in) - h->len,
+			 h->nowait ? MSG_DONTWAIT : 0);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;

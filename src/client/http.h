@@ -16,6 +16,7 @@ struct http {
 	/* of the reply that is being read */
 	int status;
 	bool chunked, until_end, close;
+	bool nowait; /* reads return -EAGAIN instead of waiting, and can be repeated */
 	uint64_t left; /* of the body, or of the chunk */
 	bool body_done;
 };

@@ -45,6 +45,9 @@ struct viv_reply {
  * say. NULL with an error: code ENOENT or ECONNREFUSED when none runs. */
 struct viv_client *viv_open(const char *socket, int flags, struct viv_error *error);
 void viv_close(struct viv_client *c);
+/* Breaks off the request that is under way: what waits for its answer fails. For handlers of
+ * signals, and other threads while the client is open. */
+void viv_interrupt(struct viv_client *c);
 
 /* One request and its whole answer, of any status. json: the body, or NULL. 0, or -1 with an
  * error. */
@@ -58,6 +61,35 @@ void viv_reply_free(struct viv_reply *reply);
 typedef int (*viv_line_fn)(void *arg, const char *line, size_t size);
 int viv_stream(struct viv_client *c, const char *method, const char *path, const char *json,
 	       viv_line_fn line, void *arg, struct viv_reply *reply, struct viv_error *error);
+
+/* A stream of lines for programs that wait for other things as well. viv_follow asks (GET); 0 with a
+ * reply whose status is not 200: that is all. Then poll viv_follow_fd for input and take lines until
+ * there is none: viv_follow_line gives 1 with a line, which is good until the next call, 0 when
+ * there is none at the moment, and -1 when the stream ended (code 0) or broke. Meanwhile nothing
+ * else is asked of this client; viv_close, or the next request, ends the stream. */
+int viv_follow(struct viv_client *c, const char *path, struct viv_reply *reply,
+	       struct viv_error *error);
+int viv_follow_fd(const struct viv_client *c);
+int viv_follow_line(struct viv_client *c, const char **line, size_t *size, struct viv_error *error);
+
+/* ---- sessions of agents ---- */
+
+/* Starts an agent in a cell. json: {"agent":"claude"} and what POST /v1/cells/CELL/sessions takes.
+ * The reply is the session, or an error with its status. 0, or -1 with an error, as below. */
+int viv_session_new(struct viv_client *c, const char *cell, const char *json,
+		    struct viv_reply *reply, struct viv_error *error);
+/* text: UTF-8. The reply has the number of the prompt, with which its "turn" event comes. */
+int viv_session_prompt(struct viv_client *c, const char *cell, const char *session,
+		       const char *text, struct viv_reply *reply, struct viv_error *error);
+/* what: "cancel" or "close". */
+int viv_session_do(struct viv_client *c, const char *cell, const char *session, const char *what,
+		   struct viv_reply *reply, struct viv_error *error);
+/* Events after number since, and then those to come, as viv_follow gives them. */
+int viv_session_follow(struct viv_client *c, const char *cell, const char *session, long long since,
+		       struct viv_reply *reply, struct viv_error *error);
+/* Answers a question of a cell: allow or deny it, once or always. */
+int viv_approval_answer(struct viv_client *c, long long id, int allow, int always,
+			struct viv_reply *reply, struct viv_error *error);
 
 /* Answers of any size, such as files. viv_get_begin asks; 0 with a reply whose status is not 200:
  * that is all. Else viv_get_data gives some bytes: how many, 0 at the end, -1 with an error, also

@@ -52,6 +52,20 @@ struct tar_rules {
  * above. What was unpacked before a failure stays. 0 or -errno. */
 int must_check tar_unpack(const struct tar_in *i, int dir, const struct tar_rules *r, char *about);
 
+/* ---- reading without unpacking ---- */
+
+struct tar_entry;
+struct tar_visit {
+	/* An entry: its path has no "." or ".." in it and no slash at its begin. 1: data gets the
+	 * content (of a file); 0: it is passed over; or -errno, which ends it all. link: of a
+	 * symbolic link its text, of a hard link the path, as they are in the archive. */
+	int (*entry)(void *arg, const struct tar_entry *e, const char *path, const char *link);
+	int (*data)(void *arg, const void *data, size_t n);
+	void *arg;
+};
+/* As tar_unpack, but nothing is made of it. */
+int must_check tar_read(const struct tar_in *i, const struct tar_visit *v, char *about);
+
 /* ---- the format (tarhead.c) ---- */
 
 struct tar_header { /* ustar */

@@ -38,6 +38,7 @@ struct later {
 struct unpack {
 	const struct tar_in *in;
 	const struct tar_rules *rules;
+	const struct tar_visit *visit; /* NULL: what is read is unpacked */
 	int dir;
 	char *about;
 	struct tar_entry e;
@@ -553,6 +554,30 @@ static int later_apply(struct unpack *u)
 	return ret;
 }
 
+/* Gives the entry to somebody else. */
+static int entry_show(struct unpack *u)
+{
+	const struct tar_visit *v = u->visit;
+	uint64_t left = u->e.size;
+	int ret = v->entry(v->arg, &u->e, u->path, u->link);
+
+	if (ret < 0)
+		return ret;
+	if (ret == 0 || u->e.type != '0')
+		return skip(u, u->e.size + padding(u->e.size));
+	while (left) {
+		size_t n = (size_t)MIN(left, (uint64_t)sizeof(u->buffer));
+
+		ret = take(u, u->buffer, n, false);
+		if (ret > 0)
+			ret = v->data(v->arg, u->buffer, n);
+		if (ret < 0)
+			return ret;
+		left -= n;
+	}
+	return skip(u, padding(u->e.size));
+}
+
 static int entry_unpack(struct unpack *u)
 {
 	char *name;
@@ -565,6 +590,8 @@ static int entry_unpack(struct unpack *u)
 		return ret;
 	if (!u->path[0]) /* the directory itself */
 		return skip(u, u->e.size + padding(u->e.size));
+	if (u->visit)
+		return entry_show(u);
 	dir = parent_find(u, u->path, &name);
 	if (dir < 0)
 		return dir;
@@ -634,7 +661,8 @@ static int step(struct unpack *u)
 	return ret < 0 ? ret : 1;
 }
 
-int tar_unpack(const struct tar_in *i, int dir, const struct tar_rules *r, char *about)
+static int read_all(const struct tar_in *i, int dir, const struct tar_rules *r,
+		    const struct tar_visit *v, char *about)
 {
 	struct unpack *u = calloc(1, sizeof(*u));
 	int ret, set;
@@ -643,7 +671,9 @@ int tar_unpack(const struct tar_in *i, int dir, const struct tar_rules *r, char 
 	about[0] = '\0';
 	if (!u)
 		return -ENOMEM;
-	*u = (struct unpack){ .in = i, .rules = r, .dir = dir, .about = about, .parent = -1 };
+	*u = (struct unpack){
+		.in = i, .rules = r, .visit = v, .dir = dir, .about = about, .parent = -1
+	};
 	entry_reset(u);
 	do
 		ret = step(u);
@@ -657,4 +687,16 @@ int tar_unpack(const struct tar_in *i, int dir, const struct tar_rules *r, char 
 		close(u->parent);
 	free(u);
 	return ret < 0 ? ret : set;
+}
+
+int tar_unpack(const struct tar_in *i, int dir, const struct tar_rules *r, char *about)
+{
+	return read_all(i, dir, r, NULL, about);
+}
+
+int tar_read(const struct tar_in *i, const struct tar_visit *v, char *about)
+{
+	static const struct tar_rules none = { .uid = -1, .gid = -1, .plain = true };
+
+	return read_all(i, -1, &none, v, about);
 }

@@ -66,7 +66,30 @@ struct source {
 	/* an image whose configuration the new one gets, and whose contents it may name; or NULL */
 	const char *base;
 	const char *command; /* of an image that has none; or NULL */
+	const char *labels; /* lines of K=V, before those of base; or NULL */
 };
+
+/* The line of labels that has this key, or NULL. */
+static const char *label_find(const char *labels, const char *label, size_t len)
+{
+	const char *equal = memchr(label, '=', len);
+	size_t key = equal ? (size_t)(equal - label) : len;
+
+	for (const char *l = labels; l; l = strchr(l, '\n'), l = l ? l + 1 : NULL)
+		if (!strncmp(l, label, key) && l[key] == '=')
+			return l;
+	return NULL;
+}
+
+static void labels_add(struct config_list *config, const char *labels)
+{
+	for (const char *l = labels; l && *l;) {
+		size_t len = strcspn(l, "\n");
+
+		config_add(config, CONFIG_LABEL, l, len);
+		l += len + (l[len] == '\n');
+	}
+}
 
 static int source_import(struct import *im, const struct source *src, const struct image *base,
 			 struct err *e)
@@ -134,7 +157,8 @@ int image_import(struct store *s, const struct import_options *o, const char *ta
 	return result;
 }
 
-static int base_config(struct import *im, const struct image *base, const char *name, struct err *e)
+static int base_config(struct import *im, const struct image *base, const struct source *src,
+		       struct err *e)
 {
 	struct config_item it;
 	size_t len, at = 0;
@@ -142,11 +166,12 @@ static int base_config(struct import *im, const struct image *base, const char *
 	int err;
 
 	while ((err = config_next(config, len, &at, &it)) == 0)
-		if (it.tag < CONFIG_TAGS)
+		if (it.tag < CONFIG_TAGS &&
+		    (it.tag != CONFIG_LABEL || !label_find(src->labels, it.value, it.len)))
 			config_add(&im->config, (enum config_tag)it.tag, it.value, it.len);
 	return err == -ENOENT
 		       ? 0
-		       : err_set(e, ERR_FAILED, "the configuration of '%s' is damaged", name);
+		       : err_set(e, ERR_FAILED, "the configuration of '%s' is damaged", src->base);
 }
 
 /* Of an archive that says nothing of it. */
@@ -169,13 +194,15 @@ static int source_fill(struct import *im, const void *arg, struct err *e)
 
 	if (src->base && image_open(im->store, src->base, &base, e) < 0)
 		return -1;
-	if (src->base && base_config(im, &base, src->base, e) < 0) {
+	if (src->base && base_config(im, &base, src, e) < 0) {
 		image_close(&base);
 		return -1;
 	}
 	r = source_import(im, src, src->base ? &base : NULL, e);
 	if (!r && src->command)
 		command_set(&im->config, src->command);
+	if (!r)
+		labels_add(&im->config, src->labels);
 	if (src->base)
 		image_close(&base);
 	if (r && interrupted())
@@ -195,7 +222,7 @@ int verb_import(struct store *s, int argc, char **argv)
 		{ "owner", 0, &owner, NULL },	      { "max-size", 0, &size, NULL },
 		{ "max-entries", 0, &entries, NULL }, { "format", 0, &format, NULL },
 		{ "ref", 0, &src.ref, NULL },	      { "base", 0, &src.base, NULL },
-		{ "command", 0, &src.command, NULL },
+		{ "command", 0, &src.command, NULL }, { "labels", 0, &src.labels, NULL },
 	};
 	char hash[HASH_TEXT];
 	struct err e;

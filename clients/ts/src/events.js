@@ -31,19 +31,20 @@ function pause(ms, signal) {
 }
 
 /**
- * Events from one on. When the connection is lost it goes on where it was, as soon as vivd answers again; it ends when the loop over it
+ * Events from one on, of vivd or, at another path, of a session. When the connection is lost it goes on where it was, as soon as vivd answers again; it ends when the loop over it
  * does, or by the signal.
  * @param {import('./http.js').Transport} transport
  * @param {EventOptions} o
- * @returns {AsyncGenerator<import('./types.js').VivariumEvent, void, void>}
+ * @param {string} [at]
+ * @returns {AsyncGenerator<any, void, void>}
  */
-export async function* events(transport, o) {
+export async function* events(transport, o, at = '/v1/events') {
 	const follow = o.follow !== false;
 	let since = o.since, wait = FIRST_WAIT_MS, worked = false;
 	for (;;) {
 		try {
-			for await (const e of transport.lines('/v1/events', { query: { since, follow }, signal: o.signal })) {
-				since = e.type === 'gap' ? e.to : e.seq;
+			for await (const e of transport.lines(at, { query: { since, follow }, signal: o.signal })) {
+				since = e.seq ?? e.to;
 				wait = FIRST_WAIT_MS;
 				worked = true;
 				yield e;

@@ -9,10 +9,11 @@ import { Cell, Cells, Snapshots } from './cells.js';
 import { events } from './events.js';
 import { Transport } from './http.js';
 import { Images } from './images.js';
+import { Session, Sessions } from './sessions.js';
 
 /** @typedef {import('./types.js').Abortable} Abortable */
 
-export { Cell, Cells, Images, Snapshots };
+export { Cell, Cells, Images, Session, Sessions, Snapshots };
 export { VivariumError } from './errors.js';
 export { Files } from './files.js';
 export { defaultSocket } from './http.js';
@@ -43,6 +44,9 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').PolicyLearnt} PolicyLearnt */
 /** @typedef {import('./types.js').PolicyQuestion} PolicyQuestion */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
+/** @typedef {import('./types.js').SessionEvent} SessionEvent */
+/** @typedef {import('./types.js').SessionInfo} SessionInfo */
+/** @typedef {import('./types.js').SessionSpec} SessionSpec */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
 /** @typedef {import('./types.js').Stats} Stats */
 /** @typedef {import('./types.js').Secret} Secret */
@@ -63,6 +67,8 @@ export class Vivarium {
 		this.#transport = transport;
 		this.cells = new Cells(transport);
 		this.images = new Images(transport);
+		/** Agents in cells. */
+		this.sessions = new Sessions(transport);
 		this.volumes = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
 			list: async (o = {}) => (await transport.json('GET', '/v1/volumes', { signal: o.signal })).volumes,
@@ -122,6 +128,7 @@ export class Vivarium {
 	/**
 	 * What happens, in order; see EventOptions.
 	 * @param {import('./events.js').EventOptions} [o]
+	 * @returns {AsyncGenerator<import('./types.js').VivariumEvent, void, void>}
 	 */
 	events(o = {}) {
 		return events(this.#transport, o);

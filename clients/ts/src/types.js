@@ -46,6 +46,7 @@
  * @property {number} [max_connections] connections to and from the outside that the cell may have at the same time
  * @property {number} [max_net_in] bytes that the cell may receive from the outside while it runs, in bytes
  * @property {number} [max_net_out] bytes that the cell may send to the outside while it runs, in bytes
+ * @property {number} [max_net_rate] bytes that the cell may receive and may send each second, in bytes
  * @property {number} [timeout] end the cell after this time, 10s or 5m; the exit status is 124, in seconds
  * @property {Record<string, string>} [env] set an environment variable; a name alone passes the host's value on
  * @property {string} [workdir] directory that the command starts in (default: the image's, or /)
@@ -61,6 +62,7 @@
  * @property {string[]} [dns] ask this DNS server for the cell instead of the host's
  * @property {string[]} [dns_search] domain that the cell adds to short names; the host's own are not passed on
  * @property {string[]} [secrets] give the cell the use of a secret ('viv secret set'); programs see a placeholder in its variable, and its hosts get the value
+ * @property {string[]} [tools] give the cell a tool of the host ('viv tool add'), which is a command there
  * @property {string} [binfmt_wasm] program in the cell that runs WebAssembly modules (default: node's WASI)
  * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
  * @property {boolean} [tty] give the command a terminal, or fail without one
@@ -246,8 +248,8 @@
  * @property {string} created
  * @property {string} [answered]
  * @property {string} [by]
- * @property {'net' | 'files' | 'exec'} scope
- * @property {string} action
+ * @property {'net' | 'files' | 'exec' | 'agent' | 'tools'} scope
+ * @property {string} [action]
  * @property {('read' | 'write' | 'create' | 'delete')[]} [access]
  * @property {string} [path]
  * @property {string} [to]
@@ -259,6 +261,61 @@
  * @property {number} [port]
  * @property {string} [protocol]
  * @property {string} [method]
+ * @property {string} [session] of an agent's question, as what follows
+ * @property {string} [title]
+ * @property {Record<string, any>} [tool_call]
+ * @property {{id: string, name: string, kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always'}[]} [options]
+ *
+ * @typedef {'starting' | 'idle' | 'running' | 'waiting' | 'closed' | 'failed'} SessionState waiting: a question of the agent is open
+ * @typedef {object} Choice
+ * @property {string} id
+ * @property {string} name
+ *
+ * @typedef {object} SessionInfo an agent in a cell
+ * @property {string} id
+ * @property {string} cell id
+ * @property {string | null} agent
+ * @property {string[]} command
+ * @property {string | null} title
+ * @property {SessionState} state
+ * @property {string} created
+ * @property {string} updated
+ * @property {string | null} [mode]
+ * @property {Choice[]} [modes]
+ * @property {string | null} [model]
+ * @property {Choice[]} [models]
+ * @property {object[]} [config_options] as the agent described them
+ * @property {number} queue prompts that wait
+ * @property {number} last_seq number of its last event
+ * @property {Record<string, any>} [usage]
+ * @property {ErrorObject} [error]
+ *
+ * @typedef {object} SessionSpec either agent or command
+ * @property {string} [agent] a known agent
+ * @property {string[]} [command] a program that speaks ACP
+ * @property {string} [workdir]
+ * @property {Record<string, string>} [env]
+ * @property {string} [user]
+ * @property {string} [mode]
+ * @property {string} [model]
+ * @property {boolean} [system_prompt] false: the agent is told nothing about its computer
+ * @property {string} [append_prompt] added to that
+ * @property {string} [prompt] a first prompt
+ * @property {object[]} [mcp_servers]
+ *
+ * @typedef {object} SessionEvent
+ * @property {number} seq from 1, without gaps
+ * @property {string} time
+ * @property {string} type state, agent, prompt, update, permission, answered, turn, error, stderr, noise or gap
+ * @property {Record<string, any>} data
+ *
+ * @typedef {object} Found an event of a transcript
+ * @property {string} session
+ * @property {string} cell
+ * @property {number} seq
+ * @property {string} time
+ * @property {string} type
+ * @property {string} snippet
  *
  * @typedef {object} ApprovalAnswer
  * @property {'allow' | 'deny'} answer

@@ -184,7 +184,7 @@ export class Cell {
      * @param {string} [path] with its query
      * @param {Abortable & import('./types.js').FetchOptions} [o]
      */
-    fetch(port: number, path?: string | undefined, o?: (import("./types.js").Abortable & import("./types.js").FetchOptions) | undefined): Promise<import("../../../../apid.tsc/node_modules/undici-types/fetch.js").Response>;
+    fetch(port: number, path?: string | undefined, o?: (import("./types.js").Abortable & import("./types.js").FetchOptions) | undefined): Promise<import("undici-types").Response>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').Stats>} */
     stats(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Stats>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').ProcessInfo[]>} */

@@ -28,6 +28,9 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').PolicyLearnt} PolicyLearnt */
 /** @typedef {import('./types.js').PolicyQuestion} PolicyQuestion */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
+/** @typedef {import('./types.js').SessionEvent} SessionEvent */
+/** @typedef {import('./types.js').SessionInfo} SessionInfo */
+/** @typedef {import('./types.js').SessionSpec} SessionSpec */
 /** @typedef {import('./types.js').Snapshot} Snapshot */
 /** @typedef {import('./types.js').Stats} Stats */
 /** @typedef {import('./types.js').Secret} Secret */
@@ -43,6 +46,8 @@ export class Vivarium {
     constructor(options?: import("./http.js").ClientOptions | undefined);
     cells: Cells;
     images: Images;
+    /** Agents in cells. */
+    sessions: Sessions;
     volumes: {
         /** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
         list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Volume[]>;
@@ -106,8 +111,9 @@ export class Vivarium {
     /**
      * What happens, in order; see EventOptions.
      * @param {import('./events.js').EventOptions} [o]
+     * @returns {AsyncGenerator<import('./types.js').VivariumEvent, void, void>}
      */
-    events(o?: import("./events.js").EventOptions | undefined): AsyncGenerator<import("./types.js").VivariumEvent, void, void>;
+    events(o?: import("./events.js").EventOptions | undefined): AsyncGenerator<import('./types.js').VivariumEvent, void, void>;
     /** The disk space that cells, snapshots, images and volumes take. @param {Abortable} [o] @returns {Promise<import('./types.js').DiskUsage>} */
     diskUsage(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').DiskUsage>;
     /** Removes what nobody needs any more. @param {Abortable & {dryRun?: boolean}} [o] @returns {Promise<import('./types.js').Pruned>} */
@@ -145,6 +151,9 @@ export type PolicyAnswer = import('./types.js').PolicyAnswer;
 export type PolicyLearnt = import('./types.js').PolicyLearnt;
 export type PolicyQuestion = import('./types.js').PolicyQuestion;
 export type ProcessInfo = import('./types.js').ProcessInfo;
+export type SessionEvent = import('./types.js').SessionEvent;
+export type SessionInfo = import('./types.js').SessionInfo;
+export type SessionSpec = import('./types.js').SessionSpec;
 export type Snapshot = import('./types.js').Snapshot;
 export type Stats = import('./types.js').Stats;
 export type Secret = import('./types.js').Secret;
@@ -158,5 +167,7 @@ export type Volume = import('./types.js').Volume;
 import { Cell } from './cells.js';
 import { Cells } from './cells.js';
 import { Images } from './images.js';
+import { Session } from './sessions.js';
+import { Sessions } from './sessions.js';
 import { Snapshots } from './cells.js';
-export { Cell, Cells, Images, Snapshots };
+export { Cell, Cells, Images, Session, Sessions, Snapshots };

@@ -130,6 +130,18 @@ export type CellSpec = {
     entrypoint?: string;
     limits?: Limits;
     /**
+     * connections to and from the outside that the cell may have at the same time
+     */
+    max_connections?: number;
+    /**
+     * bytes that the cell may receive from the outside while it runs, in bytes
+     */
+    max_net_in?: number;
+    /**
+     * bytes that the cell may send to the outside while it runs, in bytes
+     */
+    max_net_out?: number;
+    /**
      * end the cell after this time, 10s or 5m; the exit status is 124, in seconds
      */
     timeout?: number;
@@ -598,8 +610,8 @@ export type Approval = {
     created: string;
     answered?: string;
     by?: string;
-    scope: 'net' | 'files' | 'exec';
-    action: string;
+    scope: 'net' | 'files' | 'exec' | 'agent' | 'tools';
+    action?: string;
     access?: ('read' | 'write' | 'create' | 'delete')[];
     path?: string;
     to?: string;
@@ -611,6 +623,119 @@ export type Approval = {
     port?: number;
     protocol?: string;
     method?: string;
+    /**
+     * of an agent's question, as what follows
+     */
+    session?: string;
+    title?: string;
+    tool_call?: Record<string, any>;
+    options?: {
+        id: string;
+        name: string;
+        kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
+    }[];
+};
+/**
+ * waiting: a question of the agent is open
+ */
+export type SessionState = 'starting' | 'idle' | 'running' | 'waiting' | 'closed' | 'failed';
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Choice = {
+    id: string;
+    name: string;
+};
+/**
+ * an agent in a cell
+ */
+export type SessionInfo = {
+    id: string;
+    /**
+     * id
+     */
+    cell: string;
+    agent: string | null;
+    command: string[];
+    title: string | null;
+    state: SessionState;
+    created: string;
+    updated: string;
+    mode?: string | null;
+    modes?: Choice[];
+    model?: string | null;
+    models?: Choice[];
+    /**
+     * as the agent described them
+     */
+    config_options?: object[];
+    /**
+     * prompts that wait
+     */
+    queue: number;
+    /**
+     * number of its last event
+     */
+    last_seq: number;
+    usage?: Record<string, any>;
+    error?: ErrorObject;
+};
+/**
+ * either agent or command
+ */
+export type SessionSpec = {
+    /**
+     * a known agent
+     */
+    agent?: string;
+    /**
+     * a program that speaks ACP
+     */
+    command?: string[];
+    workdir?: string;
+    env?: Record<string, string>;
+    user?: string;
+    mode?: string;
+    model?: string;
+    /**
+     * false: the agent is told nothing about its computer
+     */
+    system_prompt?: boolean;
+    /**
+     * added to that
+     */
+    append_prompt?: string;
+    /**
+     * a first prompt
+     */
+    prompt?: string;
+    mcp_servers?: object[];
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type SessionEvent = {
+    /**
+     * from 1, without gaps
+     */
+    seq: number;
+    time: string;
+    /**
+     * state, agent, prompt, update, permission, answered, turn, error, stderr, noise or gap
+     */
+    type: string;
+    data: Record<string, any>;
+};
+/**
+ * an event of a transcript
+ */
+export type Found = {
+    session: string;
+    cell: string;
+    seq: number;
+    time: string;
+    type: string;
+    snippet: string;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
