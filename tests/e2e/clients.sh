@@ -137,6 +137,49 @@ P
 }
 check 'Node: fetch, https, http2, dns @r' node_clients
 
+smtp() {
+	cat >server.py <<'P'
+import asyncio, ssl, sys
+from aiosmtpd.controller import Controller
+class Keep:
+    async def handle_DATA(self, server, session, envelope):
+        with open("mail", "ab") as f:
+            f.write(b"%s %s %s\n%s" % (envelope.mail_from.encode(), ",".join(envelope.rcpt_tos).encode(), b"tls" if session.ssl else b"plain", envelope.content))
+        return "250 kept"
+tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+tls.load_cert_chain(sys.argv[1] + "/server.pem", sys.argv[1] + "/server.key")
+Controller(Keep(), hostname="93.184.216.36", port=25, tls_context=tls, data_size_limit=0).start()
+asyncio.new_event_loop().run_forever()
+P
+	/usr/bin/python3 server.py "$E2E_WORLD" >smtp.log 2>&1 &
+	at_end "kill $!"
+	soon eval '(exec 3<>/dev/tcp/93.184.216.36/25) 2>/dev/null'
+	# The server speaks first, in the clear and before STARTTLS: a rule must say tcp.
+	printf 'Subject: one\r\n\r\nfirst\r\n' >one
+	exits 0 viv "${CA[@]}" --allow 'tcp.org:25 tcp' --mount "$PWD/one:/one:ro" -- \
+		curl -sS --max-time 120 --mail-from a@cell --mail-rcpt b@tcp.org -T /one smtp://tcp.org/cell
+	exits 0 viv "${CA[@]}" --allow 'tcp.org:25 tcp' --mount "$PWD/one:/one:ro" -- \
+		curl -sS --max-time 120 --ssl-reqd --cacert /ca.pem --mail-from a@cell --mail-rcpt b@tcp.org --mail-rcpt c@tcp.org -T /one smtp://tcp.org/cell
+	is "$(tr -d '\r' <mail)" $'a@cell b@tcp.org plain\nSubject: one\n\nfirst\na@cell b@tcp.org,c@tcp.org tls\nSubject: one\n\nfirst'
+	rm mail
+	exits 0 viv "${CA[@]}" --allow 'tcp.org:25 tcp' -- /usr/bin/python3 -c '
+import smtplib, ssl
+from email.message import EmailMessage
+m = EmailMessage()
+m["Subject"], m["From"], m["To"] = "two", "a@cell", "b@tcp.org"
+m.set_content("second")
+m.add_attachment(bytes(3 << 20), maintype="application", subtype="octet-stream", filename="z")
+with smtplib.SMTP("tcp.org", 25, timeout=120) as s:
+    s.starttls(context=ssl.create_default_context(cafile="/ca.pem"))
+    s.send_message(m)'
+	is "$(tail -n +2 mail | python3 -c 'import email, sys
+m = email.message_from_binary_file(sys.stdin.buffer)
+print(m["Subject"], len(m.get_payload()[1].get_payload(decode=True)))')" 'two 3145728'
+	# A rule for the web is not one for mail.
+	exits 7 viv "${CA[@]}" --allow tcp.org -- curl -sS --max-time 120 --mail-from a@cell --mail-rcpt b@tcp.org -T /etc/hostname smtp://tcp.org/cell
+}
+check 'SMTP: curl and Python, in the clear and with STARTTLS @r' smtp
+
 apt_get() {
 	local deb=$scratch/www/apt
 	mkdir -p "$deb" p/DEBIAN p/usr/share/w

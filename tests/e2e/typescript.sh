@@ -2,7 +2,7 @@
 
 client_tests() {
 	own_vivd
-	port=$((20000 + RANDOM % 20000))
+	port=$(free_port)
 	v daemon start --listen "127.0.0.1:$port"
 	VIVARIUM_TEST_URL=http://127.0.0.1:$port VIVARIUM_TEST_TOKEN=$(v token create) timeout -k 5 120 \
 		node --test --test-reporter=tap "$E2E_DIR/../clients/ts/test/client.test.js" >o || { grep -v '^ok\|^ *#' o; return 1; }

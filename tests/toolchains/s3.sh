@@ -4,7 +4,7 @@ S3RVER=s3rver@3.7.1
 server=
 
 s3_start() { # port in $port, data in $data
-	port=$((20000 + RANDOM % 20000))
+	port=$(free_port)
 	data=$scratch/s3-data
 	mkdir -p "$data"
 	node "$TOOLCHAINS_CACHE/s3rver/node_modules/s3rver/bin/s3rver.js" -s -d "$data" -p "$port" --configure-bucket b1 >"$scratch/s3.log" 2>&1 &
