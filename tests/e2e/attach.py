@@ -1,9 +1,10 @@
 """Processes that outlive their clients, over the API: attach.py VIV DIRECTORY CASE."""
 import base64
 import json
+import os
 import time
 
-from vivdclient import Unix, run_case, soon
+from vivdclient import Unix, processes, run_case, soon
 from wsclient import Refused, WebSocket
 
 RING = 2 * (8 << 20)  # bytes of a log with its records' heads, at most
@@ -33,7 +34,7 @@ def drop(w):
 
 
 def seen(w, text):
-    out, end = b"", time.monotonic() + 60
+    out, end = b"", time.monotonic() + 180
     while text not in out:
         assert time.monotonic() < end, (text, out[-200:])
         kind, what = w.message()
@@ -65,10 +66,15 @@ def again(v):
     c = cell(v)
     w, proc = exec_ws(v, c, "sh", "-c", "trap 'echo hup' HUP; while read x; do echo got $x; echo err $x >&2; done; echo over")
     w.input(b"1\n")
-    got = seen(w, b"got 1\n")
+    seen(w, b"got 1\n")
     drop(w)
+
+    def logged(text):  # both streams, of which each may be late: positions count both
+        soon(lambda: text in v.ask("GET", f"/v1/cells/{c}/logs?proc={proc}", headers={"Accept": "text/plain"})[1].decode(), f"'{text}' in its log")
+
+    logged("err 1")
     give(v, c, proc, text="2\n")
-    soon(lambda: "got 2" in v.ask("GET", f"/v1/cells/{c}/logs?proc={proc}", headers={"Accept": "text/plain"})[1].decode(), "what it wrote")
+    logged("err 2")
     w, o = attach(v, c, proc)
     assert (o["type"], o["cursor"], o["tty"], o["stdin_open"]) == ("attached", 0, False, True), o
     w.input(b"3\n")
@@ -271,17 +277,21 @@ def hostile(v):
     code = "import os\nfor i in range(150000): os.write(1, b'x')\n"
     proc = detached(v, c, "python3", "-c", code)
     worst, ended = 0.0, False
-    u = Unix(v.socket)
+    busy = [v.pid(), processes()[v.call("GET", f"/v1/cells/{c}")["pid"]][0]]  # vivd and the keeper
+
+    def used():
+        """CPU time: how long it takes with whatever else the machine does says nothing."""
+        return sum(sum(map(int, open(f"/proc/{p}/stat").read().rsplit(")", 1)[1].split()[11:13])) for p in busy) / os.sysconf("SC_CLK_TCK")
+
     while not ended:
-        began = time.monotonic()
+        began = used()
         procs = v.call("GET", f"/v1/cells/{c}/processes", want=200)["processes"]
         ended = [p for p in procs if p["proc"] == proc][0]["ended"]
         w, o = attach(v, c, proc, "end")
         assert o["type"] == "attached", o
         drop(w)
-        worst = max(worst, time.monotonic() - began)
-    u.close()
-    assert worst < 5, worst
+        worst = max(worst, used() - began)
+    assert worst < 4, worst
     out = attach(v, c, proc, 149000)[0].rest()[0]
     assert len(out) == 1000, len(out)
 

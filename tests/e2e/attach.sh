@@ -21,13 +21,13 @@ attach_verb() {
 	"$VIV" run -d -i --name pipe -- sh -c 'echo early; while read x; do echo got $x; echo err $x >&2; done; exit 7' >id
 	until [[ $("$VIV" logs pipe) == early ]]; do sleep 0.05; done
 	rc=0
-	printf 'a\nb\n' | timeout 60 "$VIV" attach pipe >out 2>err || rc=$?
+	printf 'a\nb\n' | timeout 180 "$VIV" attach pipe >out 2>err || rc=$?
 	is "$rc" 7 status
 	is "$(cat out)" $'got a\ngot b' output
 	is "$(cat err)" $'err a\nerr b' errors
 	"$VIV" run -d --name quiet -- sh -c 'echo early; until [ -e /tmp/go ]; do sleep 0.05; done; echo late; exit 3' >id
 	until [[ $("$VIV" logs quiet) == early ]]; do sleep 0.05; done
-	timeout 60 "$VIV" attach --logs quiet >out2 2>err2 &
+	timeout 180 "$VIV" attach --logs quiet >out2 2>err2 &
 	local pid=$!
 	until [[ -s out2 ]]; do sleep 0.05; done
 	"$VIV" exec quiet -- touch /tmp/go
@@ -66,7 +66,7 @@ attach_more() {
 	# A file as input, more of it than a pipe holds.
 	"$VIV" run -d -i --name file -- wc -c >id
 	head -c 3000000 /dev/zero >big
-	exits 0 timeout 60 "$VIV" attach file <big
+	exits 0 timeout 180 "$VIV" attach file <big
 	is "$(cat out)" 3000000
 	# A detached process.
 	"$VIV" run -d --name proc -- sleep 1000 >id

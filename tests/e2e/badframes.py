@@ -177,7 +177,7 @@ def main():
                 sys.exit(f"{e}: {what}")
         if i % 50 == 49 and not alive():
             sys.exit(f"no answer after {what}")
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while processes() != want or vivd_status()[1] > fds:
         if time.monotonic() > end:
             sys.exit(f"left: {processes()} and not {want}; {vivd_status()[1]} descriptors, {fds} before")

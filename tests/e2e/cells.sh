@@ -8,7 +8,7 @@ own_store() {
 	export VIV_POOL=0
 	at_end 'v daemon stop'
 }
-v() { timeout -k 5 60 "$VIV" "$@"; }
+v() { timeout -k 5 180 "$VIV" "$@"; }
 
 # Nobody has its disk.
 free() { flock -n "data/vivarium/disks/$(sed -n 's/^disk //p' "data/vivarium/cells/$1")/lock" true; }
@@ -299,7 +299,7 @@ name"'
 	like "$(v diff b)" '*A /root/live*' 'while it runs'
 	exec 9>&-
 	wait
-	is "$(TERM=xterm script -qec "timeout 60 $VIV diff a@one" /dev/null </dev/null | tr -d '\r')" "$(v diff a@one)" 'on a terminal'
+	is "$(TERM=xterm script -qec "timeout 180 $VIV diff a@one" /dev/null </dev/null | tr -d '\r')" "$(v diff a@one)" 'on a terminal'
 	exits 3 v diff nobody
 	exits 3 v diff a@none
 	exits 2 v diff
@@ -412,7 +412,7 @@ new file mode 120000
 # owner of srv/text was 0:0, is 5:6
 END
 	# A terminal is not steered.
-	TERM=xterm script -qec "timeout 60 $VIV diff --patch a@one" /dev/null </dev/null >typescript
+	TERM=xterm script -qec "timeout 180 $VIV diff --patch a@one" /dev/null </dev/null >typescript
 	like "$(cat typescript)" '*+\\x1b]0;t\\x07*'
 	is "$(grep -c $'\033' typescript)" 0
 	# What both deleted, and what only one did, below a directory that is gone.
@@ -479,7 +479,7 @@ own_names() {
 	ln -s ../run/systemd/resolve/stub-resolv.conf root/etc/resolv.conf
 	v image import root --tag own -q
 	is "$(viv --image own --hostname box -- cat /etc/hosts)" $'127.0.0.1 localhost\n10.1.2.3 database\n127.0.0.1\tbox'
-	is "$(viv --image own --hostname box -- sh -c 'cat /etc/hostname; hostname -f; readlink /etc/resolv.conf; cat /etc/resolv.conf' | head -n 3)" $'box\nbox\nnameserver 127.0.0.1'
+	is "$(viv --image own --hostname box -- sh -c 'cat /etc/hostname; hostname -f; readlink /etc/resolv.conf; cat /etc/resolv.conf' | head -n 3)" $'box\nbox\nnameserver 198.19.255.1'
 	is "$(viv --image own -- ls /etc | tr '\n' ' ')" 'hostname hosts resolv.conf '
 	# Of an unchanged cell nothing differs, and its image is the same image.
 	viv --name a --image own -- sh -c 'cat /etc/hosts /etc/hostname'
@@ -497,7 +497,7 @@ own_names() {
 	mkdir root/etc/hostname
 	head -c 70000 /dev/zero | tr '\0' '#' >root/etc/resolv.conf
 	v image import root --tag odd -q
-	is "$(viv --image odd --hostname box -- sh -c 'cat /etc/hosts; ls /etc; ls -d /etc/hostname/; head -n 1 /etc/resolv.conf')" $'127.0.0.1\tlocalhost\n127.0.0.1\tbox\n::1\tlocalhost ip6-localhost ip6-loopback\nhostname\nhosts\nresolv.conf\n/etc/hostname/\nnameserver 127.0.0.1'
+	is "$(viv --image odd --hostname box -- sh -c 'cat /etc/hosts; ls /etc; ls -d /etc/hostname/; head -n 1 /etc/resolv.conf')" $'127.0.0.1\tlocalhost\n127.0.0.1\tbox\n::1\tlocalhost ip6-localhost ip6-loopback\nhostname\nhosts\nresolv.conf\n/etc/hostname/\nnameserver 198.19.255.1'
 	rm root/etc/hosts
 	head -c 80000 /dev/zero | tr '\0' '#' >root/etc/hosts
 	v image import root --tag large -q
@@ -507,7 +507,7 @@ own_names() {
 check 'hosts, hostname and resolv.conf of cells and their images @r' own_names
 
 # Contents that the cell did not change are named by their number in the image, not sent and hashed again.
-importer() { timeout -k 5 60 "${VIV%/*}/viv-store" import "$@"; }
+importer() { timeout -k 5 180 "${VIV%/*}/viv-store" import "$@"; }
 commit_objects() {
 	own_store
 	mkdir -p root/bin root/lib root/d

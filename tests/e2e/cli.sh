@@ -45,7 +45,7 @@ refuses() { # glob of the message, arguments of viv...
 	local want=$1 status=2
 	shift
 	[[ $1 != run ]] || status=125
-	exits "$status" timeout 20 "$VIV" "$@"
+	exits "$status" timeout 120 "$VIV" "$@"
 	is "$(cat out)" ''
 	is "$(wc -l <err)" 1 "lines of: $*"
 	like "$(cat err)" "viv: $want" "$*"
@@ -231,9 +231,9 @@ forwarded() {
 		wait $p || rc=$?
 		is "$rc" 55 "SIG$s"
 	done
-	"$VIV" run -- sleep 100 &
+	"$VIV" run -- sh -c 'echo up >&2; exec sleep 100' 2>err2 &
 	p=$!
-	sleep 0.2
+	soon grep -qs up err2
 	kill $p
 	rc=0
 	wait $p || rc=$?

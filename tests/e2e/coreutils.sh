@@ -61,7 +61,7 @@ exec 2>/dev/null
 basename /a/b.c .c; dirname /a/b.c; mkdir -p r/s; ln -s s r/l; (cd r/l; pwd -P | sed 's:.*/::'); realpath --relative-to=. r/l; readlink -f r/l | sed 's:.*/::'
 pathchk -p 'bad name?'; echo $?; pathchk ok; echo $?; f=$(mktemp); [ -f "$f" ] && stat -c '%a %s' "$f"; rm "$f"; mktemp -d -p . | wc -c; mktemp -u nothere.XXX | wc -c
 date -u -d @86400 +%F; date -u -d '2000-02-28 + 2 days' +%a; TZ=Asia/Tokyo date -d @0 +%H; env -i A=1 env; printenv HOME >/dev/null && echo home
-timeout 0.1 sleep 50; echo $?; timeout -s KILL 0.1 sleep 50; echo $?; timeout 50 true; echo $?; timeout --preserve-status 1.5 sh -c 'trap "exit 9" TERM; sleep 50 & wait'; echo $?
+timeout 0.1 sleep 50; echo $?; timeout -s KILL 0.1 sleep 50; echo $?; timeout 50 true; echo $?; timeout --preserve-status 3 sh -c 'trap "exit 9" TERM; sleep 50 & wait'; echo $?
 nice -n 5 nice; nohup echo hup; stdbuf -oL echo buf; sleep 0.01; true; echo $?; false; echo $?; test 1 -lt 2; echo $?; [ a = b ]; echo $?; yes y | head -n 2
 echo -e 'a\tb'; printf '%b' 'x\n'; tty; stty -a; echo $?; kill -l 15; nproc --ignore=100; arch; uname -s; uname -m; users | wc -c; hostid | wc -c
 mkfifo ff; cat ff & echo through >ff; wait; dircolors -b | head -c 9; echo; du -s --apparent-size -B1 r/l; df . | wc -l; chcon x; echo $?

@@ -23,7 +23,7 @@ def framed(message):
 def udp():
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.connect(RESOLVER)
-    s.settimeout(10)
+    s.settimeout(100)
     return s
 
 
@@ -39,7 +39,7 @@ def read_frame(s):
 
 
 def asked_by_tcp(name):
-    s = socket.create_connection(RESOLVER, 10)
+    s = socket.create_connection(RESOLVER, 100)
     s.sendall(framed(question(name, 1, 8)))
     return read_frame(s)[3] & 15
 
@@ -68,7 +68,7 @@ def garbage():
         while select.select([s], [], [], 0)[0]:
             s.recv(65536)
     for _ in range(300):
-        t = socket.create_connection(RESOLVER, 10)
+        t = socket.create_connection(RESOLVER, 100)
         try:
             t.sendall(os.urandom(random.choice((1, 2, 100, 70000))))
             if random.random() < 0.5:
@@ -84,14 +84,14 @@ def garbage():
 def streams(count):
     held = []
     for n in range(count):
-        held.append(socket.create_connection(RESOLVER, 10))
+        held.append(socket.create_connection(RESOLVER, 100))
         if n % 3 == 0:
             held[-1].send(b"\x00")
     print("still there:", asked_by_udp("good.org"), asked_by_tcp("good.org"))
 
 
 def pipeline():
-    s = socket.create_connection(RESOLVER, 10)
+    s = socket.create_connection(RESOLVER, 100)
     text = b"".join(framed(question(n, k, i)) for i, (n, k) in enumerate([("good.org", 1), ("bad.org", 1), ("good.org", 28)] * 100))
     random.seed(2)
     answers = {}
@@ -109,7 +109,7 @@ def pipeline():
         text = text[n:]
         take(0)
     s.shutdown(socket.SHUT_WR)
-    take(10)
+    take(100)
     print(len(answers), all(code == (5 if i % 3 == 1 else 0) for i, code in answers.items()), s.recv(1))
 
 

@@ -71,7 +71,7 @@ def terminal(c):
     t.expect('winch 40 120')
     # Nothing is lost of much output, and a line is edited by the cell's terminal.
     t.type('seq 1 20000\r')
-    t.expect('\n20000\r\n', 30)
+    t.expect('\n20000\r\n')
     t.type("echo be''gin; cat\r")
     t.expect('begin\r\n')  # before that it would be the shell's to edit
     t.type('abX\x7fc\r')
@@ -102,9 +102,14 @@ def several(c):
     for i, t in enumerate(all_of):
         end(t, i)
     # Their numbers are free again.
-    t = shell(c)
-    t.type('tty\r')
-    t.expect('/dev/pts/0')
+    for _ in range(100):  # the keeper closes a terminal a moment after its client has gone
+        t = shell(c)
+        t.type('tty\r')
+        t.expect('P>')
+        if b'/dev/pts/0' in t.out:
+            break
+        end(t)
+    assert b'/dev/pts/0' in t.out, t.out
     # The shell ends, its children keep the terminal open: exec ends all the same.
     t.type('(trap "" HUP; sleep 1000) & disown\r')
     end(t)
@@ -119,7 +124,8 @@ def killed(c):
     for x in t, u:
         os.kill(x.pid, signal.SIGKILL)
         os.waitpid(x.pid, 0)
-    for _ in range(600):
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
         # Only the cell's own sleep is left.
         r = subprocess.run([VIV, 'exec', c, 'sh', '-c', 'test -e /tmp/hup && set -- /proc/[0-9]* && test $# = 3'], stdin=subprocess.DEVNULL)
         if r.returncode == 0:
@@ -152,7 +158,7 @@ def garbage(path):
 
 def stranger(path):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.settimeout(5)
+    s.settimeout(120)
     s.connect(path)
     m = bytearray(MESSAGE)
     m[0:4] = (1).to_bytes(4, 'little')
@@ -240,7 +246,7 @@ def warm():
     assert [m['n'] for m in events] == list(range(1, len(events) + 1)), events
     end = [m for m in events if m['event'] == 6]
     assert len(end) == 1 and end[0]['a'] == 6 and end[0]['b'] == 1, events
-    k.process.wait(10)
+    k.process.wait(120)
     with open(k.path('end'), 'rb') as f:
         m = f.read()
     assert len(m) == MESSAGE and struct.unpack_from('i', m, 16)[0] == 6, m[:48]
@@ -253,7 +259,7 @@ def warm():
         pass
     os.close(w)
     assert os.read(r, 100) == b'2\n'
-    k.process.wait(10)
+    k.process.wait(120)
     assert not os.listdir(os.path.dirname(k.path('x')))
 
 

@@ -1,7 +1,7 @@
 # Running cells: run -d, exec, ps, logs, wait, stop, kill, pause, resume, stats. All tests share one vivd, which the first one starts.
 # shellcheck shell=bash
 
-v() { timeout -k 5 "${LIMIT:-60}" "$VIV" "$@"; }
+v() { timeout -k 5 "${LIMIT:-180}" "$VIV" "$@"; }
 # Cells that wait for somebody (pool.sh) would be found by those who look whether anything is left.
 export VIV_POOL=0
 # vivd itself is no cell's, and goes at the end of the theme.
@@ -22,7 +22,16 @@ no_files() { [[ -z $(files) ]] || { files; false; }; }
 kernel_pid() { v ps --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -n 1; }
 keeper_pid() { ps -o ppid= -p "$(kernel_pid)" | tr -d ' '; }
 # What vivd still knows of cells that have ended goes with them.
-forget() { v rm $(v ls -q) >/dev/null; }
+forget() { soon forgotten; }
+forgotten() { # vivd sees the end of a cell a moment after its processes have gone
+	local list
+	list=$(v ls -q)
+	# shellcheck disable=SC2086
+	[[ -z $list ]] || v rm $list >/dev/null 2>&1
+}
+none_runs() { [[ -z $(v ps -q) ]]; }
+# So many processes are in the cell, the shell that counts them and its init included.
+processes_are() { [[ $(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#') == "$1" ]]; }
 
 after_failure() {
 	local list
@@ -36,14 +45,14 @@ after_failure() {
 run_detached() {
 	cell -- sh -c 'echo out; echo err >&2; read line; exec sleep 1000'
 	like "$c" '????????????????'
-	soon eval 'v logs "$c" 2>/dev/null | grep -q out'
-	try v logs "$c"
+	logged() { try v logs "$c" && [[ $(cat out err) == $'out\nerr' ]]; }
+	soon logged
 	is "$(cat out)" out
 	is "$(cat err)" err
 	like "$(v ps)" "*$c*host*running*sh -c echo out*"
 	is "$(v ps -q)" "$c"
 	# The first process is the one with the lowest number, as in a cell with a terminal.
-	like "$(v exec "$c" ps -e -o pid=,args=)" '*2 sleep 1000*'
+	soon eval '[[ $(v exec "$c" ps -e -o pid=,args=) == *"2 sleep 1000"* ]]'
 	v stop -t 0 "$c" >/dev/null
 	is "$(v ps -q)" ''
 	# For a minute one can ask how it was.
@@ -52,7 +61,7 @@ run_detached() {
 	is "$(v logs "$c" 2>/dev/null)" out
 	v rm "$c" >/dev/null
 	is "$(v ls -q)" ''
-	no_files
+	soon no_files
 }
 check 'run -d leaves a cell that logs, ps and stop know @r' run_detached
 
@@ -68,7 +77,7 @@ run_detached_fails() {
 	exits 125 v run -d --trace -- true
 	exits 125 v run --idle -- true
 	soon alone || { descendants; return 1; }
-	no_files
+	soon no_files
 }
 check 'a detached cell that cannot start says why and leaves nothing @r' run_detached_fails
 
@@ -77,7 +86,7 @@ run_detached_short() {
 	for i in 1 2 3 4 5; do v run -d -- sh -c "echo $i; exit $i" >/dev/null; done
 	soon alone || { descendants; return 1; }
 	forget
-	no_files
+	soon no_files
 }
 check 'a detached cell goes when its command ends @r' run_detached_short
 
@@ -139,12 +148,13 @@ exec_status() {
 	exits 126 v exec "$c" true "$(head -c 131072 /dev/zero | tr '\0' x)"
 	exits 0 v exec "$c" true "$(head -c 100000 /dev/zero | tr '\0' x)"
 	is "$(v exec "$c" sh -c 'echo $#' sh $(seq 20000))" 20000
-	exits 124 v exec --timeout 200ms "$c" sleep 100
+	# Long enough for the process to be there before (late_birth has the other case).
+	exits 124 v exec --timeout 2s "$c" sleep 100
 	like "$(cat err)" 'viv: the time is up'
-	exits 124 v exec --timeout 200ms "$c" sh -c 'sleep 100; true'
+	exits 124 v exec --timeout 2s "$c" sh -c 'sleep 100; true'
 	exits 143 v exec --timeout 100s "$c" sh -c 'kill -15 $$'
 	# None of them is still there.
-	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
+	soon processes_are 3
 }
 check 'exit statuses of exec @r' exec_status
 
@@ -244,7 +254,7 @@ exec_many() {
 		is "$(cat "st$i")" "$i"
 		is "$(cat "err$i")" "$i $i"
 	done
-	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
+	soon processes_are 3
 }
 check 'sixty at once @r' exec_many
 
@@ -291,7 +301,7 @@ exec_in_named() {
 	like "$(cat err)" '*in use*'
 	v snapshot web first
 	v kill web >/dev/null
-	is "$(v ps -q)" ''
+	soon none_runs
 	v rm web >/dev/null
 }
 check 'exec into a named cell, attached or detached @r' exec_in_named
@@ -334,7 +344,7 @@ client_killed() {
 	n=$(v exec -d "$c" sh -c 'sleep 0.5; echo done')
 	is "$(v wait "$c:$n")" 0
 	is "$(v logs "$c:$n")" done
-	is "$(v exec "$c" sh -c 'set -- /proc/[0-9]*; echo $#')" 3
+	soon processes_are 3
 }
 check 'kill -9 of the client hangs its process up @r' client_killed
 
@@ -377,7 +387,7 @@ wait_for_end() {
 	is "$(v wait "$c")" 9 'also afterwards'
 	v rm "$c" >/dev/null
 	exits 3 v wait "$c"
-	c=$(v run -d --timeout 300ms -- sleep 100)
+	c=$(v run -d --timeout 2s -- sleep 100)
 	is "$(v wait "$c")" 124
 	soon alone || { descendants; return 1; }
 }
@@ -522,18 +532,18 @@ keeper_killed() {
 		wait "$p" || rc=$?
 		is "$rc" 125
 		soon alone || { descendants; return 1; }
-		is "$(v ps -q)" ''
+		soon none_runs
 		forget
-		no_files
+		soon no_files
 	done
 }
 check 'kill -9 of the keeper ends the whole cell @r' keeper_killed
 
 kernel_killed() {
 	idle
-	"$VIV" exec "$c" sleep 1000 2>err &
+	"$VIV" exec "$c" sleep 1001 2>err &
 	p=$!
-	soon v exec "$c" pgrep -x -f 'sleep 1000' >/dev/null
+	soon v exec "$c" pgrep -x -f 'sleep 1001' >/dev/null
 	v wait "$c" >status &
 	sleep 0.2
 	kill -9 "$(pgrep -P "$(keeper_pid)" -x viv-kernel)"
@@ -544,7 +554,7 @@ kernel_killed() {
 	is "$(cat status)" 137
 	soon alone || { descendants; return 1; }
 	forget
-	no_files
+	soon no_files
 }
 check 'kill -9 of the kernel is told to everybody @root' kernel_killed
 
@@ -584,8 +594,16 @@ no_growth() {
 	k=$(keeper_pid)
 	kernel=$(pgrep -P "$k" -x viv-kernel)
 	for i in $(seq 20); do v exec "$c" true; done
-	sleep 0.5 # a keeper sees the end of a client a moment after the client
-	before="$(fds_of "$k") $(fds_of "$kernel") $(figures)"
+	# A keeper sees the end of a client a moment after the client: as it is when nothing changes any more.
+	before='' same=0
+	settled() {
+		local now
+		now="$(fds_of "$k") $(fds_of "$kernel") $(figures)"
+		[[ $now == "$before" ]] && same=$((same + 1)) || same=0
+		before=$now
+		((same == 5))
+	}
+	soon settled
 	for i in $(seq 200); do v exec "$c" true; done
 	soon all_as_before || is "$(fds_of "$k") $(fds_of "$kernel") $(figures)" "$before"
 }

@@ -17,6 +17,8 @@ import threading
 import time
 from urllib.parse import quote_from_bytes
 
+from vivdclient import gone
+
 VIV, SOCKET, STEP = sys.argv[1:4]
 problems = []
 
@@ -27,7 +29,7 @@ class Unix(http.client.HTTPConnection):
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
+        self.sock.settimeout(180)
         self.sock.connect(SOCKET)
 
 
@@ -82,11 +84,12 @@ def same(got, want, what):
 
 
 def soon(what, condition):
-    for _ in range(600):
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
         if condition():
             return
         time.sleep(0.05)
-    problems.append(f"not within 30 s: {what}")
+    problems.append(f"not within 120 s: {what}")
 
 
 def name_of(entry, key="path"):
@@ -473,7 +476,10 @@ def stranger():
             return struct.pack('=cxxxI', kind, len(body) if size is None else size) + body
         def record(path, event=2, length=None):
             return frame(b'r', struct.pack('=QQqqIIIIQQIIiIIxxxx', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, event, 0, 0, len(path) if length is None else length, 0) + path)
-        pid, = [p for p in os.listdir('/proc') if p.isdigit() and open('/proc/' + p + '/comm').read() == 'viv-files\\n']
+        def name(p):
+            try: return open('/proc/' + p + '/comm').read()
+            except OSError: return '' # it has just ended
+        pid, = [p for p in os.listdir('/proc') if p.isdigit() and name(p) == 'viv-files\\n']
         os.write(os.open('/proc/' + pid + '/fd/1', os.O_WRONLY), eval(sys.argv[1]))
     """
     rest = " + record(b'/behind') + frame(b'z')"
@@ -514,7 +520,7 @@ def ended():
 def upload_begin(path, size, first, cell="work"):
     """A connection with a PUT that has begun."""
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(60)
+    s.settimeout(180)
     s.connect(SOCKET)
     s.sendall(f"PUT /v1/cells/{cell}/files?path={path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode() + first)
     return s
@@ -580,7 +586,7 @@ def stopped():
     soon("the upload has begun", lambda: ask_status("DELETE", "/v1/cells/work") == 409)
     pid = json.loads(raw("GET", "/v1/version")[1])["pid"]
     os.kill(pid, 9)
-    soon("vivd is gone", lambda: not os.path.exists(f"/proc/{pid}") or open(f"/proc/{pid}/stat").read().split(") ")[1][0] == "Z")
+    soon("vivd is gone", lambda: gone(pid))
     s.close()
     subprocess.run([VIV, "daemon", "start"], check=True)
     got = []

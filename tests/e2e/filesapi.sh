@@ -4,9 +4,9 @@
 files() { # step of filesapi.py, its words...
 	export XDG_DATA_HOME=$PWD/data XDG_RUNTIME_DIR=$PWD/run XDG_STATE_HOME=$PWD/state
 	mkdir -p data run state
-	at_end 'timeout 30 "$VIV" daemon stop'
-	timeout 30 "$VIV" daemon start
-	timeout 120 python3 "$E2E_DIR/filesapi.py" "$VIV" "$XDG_RUNTIME_DIR/vivarium/vivd.sock" "$@"
+	at_end 'timeout 120 "$VIV" daemon stop'
+	timeout 120 "$VIV" daemon start
+	timeout 600 python3 "$E2E_DIR/filesapi.py" "$VIV" "$XDG_RUNTIME_DIR/vivarium/vivd.sock" "$@"
 }
 
 check 'files: content, ranges, modes, owners @r' files content

@@ -13,7 +13,12 @@ gate_kill() {
 	g=$(gate_pid)
 	kill -9 "$g"
 	soon test ! -e "/proc/$g"
-	pause_for 0.1
+}
+vivd_kill() {
+	local pid
+	pid=$(pid_of)
+	kill -9 "$pid"
+	soon gone "$pid"
 }
 # A cell with vivd that has used its network, so that there is a gate. Options of viv create follow the name.
 cell_up() { # name, options...
@@ -22,7 +27,8 @@ cell_up() { # name, options...
 	v start "$1"
 	hello "$1"
 }
-hello() { is "$(v exec "$1" -- curl -sS --max-time 20 --cacert /ca.pem https://good.org/)" hello; }
+no_gate() { [[ -z $(gate_pid) ]]; }
+hello() { is "$(v exec "$1" -- curl -sS --max-time 120 --cacert /ca.pem https://good.org/)" hello; }
 
 # What can be seen of it: with root, all; rootless, it is not dumpable and shows little.
 locked_in() {
@@ -46,7 +52,7 @@ locked_in() {
 	done
 	is "$(readlink "/proc/$g/ns/net")" "$(readlink /proc/self/ns/net)" 'the network is the host'"'"'s'
 	is "$(ls -A "/proc/$g/root/")" '' 'its root'
-	! touch "/proc/$g/root/x" 2>/dev/null
+	fails touch "/proc/$g/root/x" 2>/dev/null
 	for fd in "/proc/$g/fd/"*; do
 		to=$(readlink "$fd")
 		case ${fd##*/} in
@@ -56,7 +62,7 @@ locked_in() {
 		esac
 	done
 	# No memory of it can be written and run.
-	! grep ' .wx' "/proc/$g/maps"
+	fails grep ' .wx' "/proc/$g/maps"
 }
 check 'the gate is locked in @r' locked_in
 
@@ -138,18 +144,18 @@ with_its_cell() {
 	wait "$viv_pid" || true
 	# The cell ends.
 	viv --allow good.org -- getent hosts good.org
-	is "$(gate_pid)" ''
+	soon no_gate
 	# The keeper is killed.
 	cell_up c
 	g=$(gate_pid)
 	kill -9 "$(ps -o ppid= -p "$g")"
 	soon gone "$g"
+	soon state_is c failed
 	# vivd is killed: it stays.
 	v start c
 	hello c
 	g=$(gate_pid)
-	kill -9 "$(pid_of)"
-	pause_for 0.3
+	vivd_kill
 	hello c
 	is "$(gate_pid)" "$g" 'the same gate'
 	# The gate is stopped, and the cell removed.

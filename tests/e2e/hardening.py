@@ -39,7 +39,7 @@ def places():
     cells = [cell("true") for _ in range(2)]
     seen = [maps(pid) for _, pid in cells]
     for p, _ in cells:
-        p.communicate("\n", timeout=30)
+        p.communicate("\n", timeout=150)
     arenas = [[r for r in rows if 0x110000000000 <= r[0] < 0x520000000000] for rows in seen]
     assert program(seen[0]) != program(seen[1]), "the program"
     assert arenas[0] and arenas[1] and arenas[0][0][0] != arenas[1][0][0], "the arena"
@@ -62,7 +62,7 @@ def damage():
     with open(f"/proc/{pid}/mem", "r+b", buffering=0) as f:
         f.seek(program(maps(pid)) + int(at[1], 16))
         f.write(b"\x77" * 68 * 84)
-    out, err = p.communicate("\n", timeout=30)
+    out, err = p.communicate("\n", timeout=150)
     assert p.returncode == 125 and "survived" not in out, (p.returncode, out)
     assert "memory of the cell's kernel is damaged" in err, err
     print("ok")

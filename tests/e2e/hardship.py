@@ -245,7 +245,7 @@ def tokens(v):
         path = path.replace("{cell}", name).replace("{proc}", "1")
         while "{" in path:
             path = path[:path.index("{")] + "x" + path[path.index("}") + 1:]
-        return path + ("?follow=0&since=0" if path.endswith("/events") else "")
+        return path + ("?follow=0&since=0" if path.endswith("/events") else "?q=word" if path.endswith("/transcripts") else "")
 
     for path, ops in doc["paths"].items():
         for method in (m.upper() for m in ops if m in ("get", "post", "put", "delete", "patch", "head")):

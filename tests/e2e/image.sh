@@ -1,6 +1,6 @@
 # viv image: import, export, names, collection, damage, and archives that nobody should trust. shellcheck shell=bash
 
-image() { timeout -k 5 "${LIMIT:-60}" "$VIV" image "$@"; }
+image() { timeout -k 5 "${LIMIT:-180}" "$VIV" image "$@"; }
 here_is_the_store() { # a store and a vivd of one's own, in the directory of the test
 	own_vivd
 	store=$XDG_DATA_HOME/vivarium
@@ -228,7 +228,7 @@ collects() {
 	like "$(cat err)" 'viv: *d1*'
 	rm -r "$store/disks"
 	# So does one that has it open.
-	flock -F -s "$store/images/$(image ls -q)" sleep 30 &
+	flock -F -s "$store/images/$(image ls -q)" sleep 300 &
 	sleeper=$!
 	soon fuser_is "$store/images/$(image ls -q)"
 	exits 5 image rm b
@@ -268,7 +268,7 @@ untagged() {
 	a=$(image import -q -t a a) b=$(image import -q b) c=$(image import -q c) d=$(image import -q d)
 	mkdir -p "$store/disks/d1"
 	echo "1 $c 0 base" >"$store/disks/d1/tree"
-	flock -F -s "$store/images/$d" sleep 30 &
+	flock -F -s "$store/images/$d" sleep 300 &
 	sleeper=$!
 	soon fuser_is "$store/images/$d"
 	exits 0 image gc
@@ -323,7 +323,7 @@ damages() {
 	exits 0 image verify
 	rm -f "$store/images/$hash/index"
 	# The same import again puts a whole one in its place, unless somebody uses it.
-	flock -F -s "$store/images/$hash" sleep 30 &
+	flock -F -s "$store/images/$hash" sleep 300 &
 	sleeper=$!
 	soon fuser_is "$store/images/$hash"
 	exits 5 image import t
@@ -598,7 +598,7 @@ configured() {
 	says '{"Cmd": ["pwd"], "WorkingDir": "srv/x"}' /srv/x
 	says '{"Cmd": ["pwd"], "WorkingDir": "/etc/passwd"}' 'viv: working directory /etc/passwd: Not a directory'
 	says '{"Cmd": ["pwd"], "WorkingDir": "/a/b"}' 'viv: working directory /c: No such file or directory' --workdir /c
-	says '{"Cmd": ["sh", "-c", "trap \"echo usr1; exit\" USR1; while :; do sleep 0.1; done"], "StopSignal": "SIGUSR1"}' $'usr1\nviv: the time is up' --timeout 3s
+	says '{"Cmd": ["sh", "-c", "trap \"echo usr1; exit\" USR1; while :; do sleep 0.1; done"], "StopSignal": "SIGUSR1"}' $'usr1\nviv: the time is up' --timeout 6s
 }
 check 'container images: what a cell takes of their configuration @r' configured
 
@@ -664,7 +664,7 @@ bootstrap_usage() {
 	rm -r r
 	# It does not go on when nobody waits for it.
 	printf '#!/bin/sh\ntrap "echo ended >%s/ended; exit 1" TERM\necho $$ >%s/pid\nwhile :; do sleep 0.1; done\n' "$PWD" "$PWD" >bin/mmdebstrap
-	flock -F -x "$store/lock" sleep 30 &
+	flock -F -x "$store/lock" sleep 300 &
 	sleeper=$!
 	PATH=$PWD/bin:$PATH "$VIV" image bootstrap trixie --mirror http://m.invalid/debian 2>err &
 	bootstrap=$!

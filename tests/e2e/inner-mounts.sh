@@ -103,7 +103,7 @@ operators() {
 	like "$(grep -c . out)" '1[0-9]' 'lines'
 	is "$(tail -n 2 out | tr '\n' ' ')" 'mine secret ' 'what is seen'
 	is "$(ls d)" secret 'what the host has'
-	! grep -q 'touch.*No such' out
+	fails grep -q 'touch.*No such' out
 }
 check 'what the operator mounted stays' operators
 

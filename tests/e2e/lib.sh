@@ -2,7 +2,7 @@
 #
 #   same NAME INTERPRETER...  <<script   the script prints the same on the host and in a cell
 #   check NAME FUNCTION [ARG...]         the function, run with set -e in an empty directory, succeeds
-#   skip NAME REASON       only for what the machine cannot have: it is counted
+#   skip NAME REASON       only for what the machine cannot have: it is counted (inside of a check: skipped REASON)
 #   lack NAME REASON       fails: a program is not installed
 #
 # '@r' in a name: also for an unprivileged user. '@root': only when the host's side is root.
@@ -27,8 +27,8 @@ number=0
 : >"$tap"
 mkfifo "$scratch/never" || exit 1
 
-# viv run, never for longer than a minute.
-viv() { timeout -k 5 "${LIMIT:-60}" "$VIV" run "$@"; }
+# viv run, never for longer than three minutes. What takes a second alone can take a minute on a machine with much else to do.
+viv() { timeout -k 5 "${LIMIT:-180}" "$VIV" run "$@"; }
 
 # ---- inside of checks ----
 
@@ -72,15 +72,43 @@ at_end_do() {
 has_program() { # pid
 	[[ $(readlink "/proc/$1/exe") != "$(readlink /proc/$BASHPID/exe)" ]]
 }
-# A condition that is met soon.
+# A condition that is met soon. The limit is for what never comes: nobody waits for it otherwise.
 soon() { # command...
-	local i
-	for ((i = 0; i < 600; i++)); do
-		"$@" && return 0
+	local end=$((SECONDS + 120))
+	until "$@"; do
+		((SECONDS < end)) || { echo "not within 120 s: $*" && return 1; }
 		sleep 0.05
 	done
-	echo "not within 30 s: $*"
-	return 1
+}
+# A command that must fail. set -e does not look at one with '!' before it.
+fails() { # command...
+	if "$@"; then
+		echo "this should have failed: $*"
+		return 1
+	fi
+}
+# A port of the host that nobody has, outside of the range from which the host takes ports itself.
+free_port() {
+	local p used
+	used=$(cat /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6)
+	while :; do
+		p=$((10000 + (RANDOM << 15 | RANDOM) % 22000))
+		[[ $used == *":$(printf %04X "$p") "* ]] || break
+	done
+	echo "$p"
+}
+# Ends a test that needs what is not there after all, such as a server that nobody here runs. It is counted as one that was skipped.
+skipped() { # reason
+	echo "$1" >"$scratch/skipped"
+	exit 77
+}
+
+# Packages from npm's registry, in node_modules of a directory. Where npm cannot use its registry the test is skipped: it is about
+# something else.
+npm_here() { # directory, package...
+	mkdir -p "$1"
+	timeout -k 5 150 npm install --prefix "$1" --no-audit --no-fund --no-update-notifier --fetch-retries 1 --fetch-timeout 20000 \
+		"${@:2}" >"$1/npm.log" 2>&1 || skipped "npm cannot use its registry: $(grep -m 1 -i 'npm err' "$1/npm.log")"
 }
 
 # All descendants of this theme, without those of its own shells.
@@ -196,14 +224,14 @@ vivd_end() {
 	local id
 	[[ -S $sock ]] || return 0
 	for id in $(cell_ids); do api "/v1/cells/$id?force=1" -X DELETE || true; done
-	timeout 20 "$VIV" daemon stop || true
+	timeout 120 "$VIV" daemon stop || true
 }
 cell_ids() { api /v1/cells | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))'; }
-v() { timeout -k 5 60 "$VIV" "$@"; }
+v() { timeout -k 5 180 "$VIV" "$@"; }
 api() { # path, curl's options...
 	local path=$1
 	shift
-	curl -sS --max-time 60 --unix-socket "$sock" "$@" "http://vivd$path"
+	curl -sS --max-time 180 --unix-socket "$sock" "$@" "http://vivd$path"
 }
 status_of() { api "$@" -o /dev/null -w '%{http_code}'; }
 field() { python3 -c 'import json,sys; v=json.load(sys.stdin)
@@ -251,7 +279,9 @@ finish() { # status, file of diagnostics
 	fi
 	[[ -n ${E2E_TIMES-} ]] &&
 		took=$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf " (%.2f s)", b - a }')
-	if [[ $1 == 0 ]]; then
+	if [[ $1 == 77 && -s $scratch/skipped ]]; then
+		echo "ok - $title # SKIP $(<"$scratch/skipped")" >>"$tap"
+	elif [[ $1 == 0 ]]; then
 		echo "ok - $title$took" >>"$tap"
 	else
 		echo "not ok - $title$took" >>"$tap"
@@ -265,6 +295,7 @@ finish() { # status, file of diagnostics
 check() { # name, function, arguments...
 	begin "$1" || return 0
 	local status
+	rm -f "$scratch/skipped"
 	(
 		check_pid=$BASHPID
 		echo "$check_pid $SECONDS" >"$scratch/running"
@@ -287,7 +318,7 @@ same() { # name, interpreter...
 	mkdir "$dir/t" "$dir/host" "$dir/home"
 	cat >"$dir/t/script"
 	(cd "$dir/host" && exec env -i PATH="$PATH" LC_ALL=C.UTF-8 HOME="$dir/home" P="$P" \
-		timeout 60 setsid -w "$@" "$dir/t/script") >"$dir/host.out" 2>"$dir/host.err" </dev/null
+		timeout 180 setsid -w "$@" "$dir/t/script") >"$dir/host.out" 2>"$dir/host.err" </dev/null
 	host=$?
 	viv --mount "$dir/t:$dir/t:ro" --mount "$P:$P:ro" --env LC_ALL=C.UTF-8 --env P="$P" --env PATH="$PATH" -- \
 		/bin/sh -c 'mkdir /tmp/w && cd /tmp/w && exec "$@"' sh "$@" "$dir/t/script" \

@@ -138,7 +138,7 @@ class Load:
         """Waits for a cell in the pool, asking for some first."""
         for _ in range(3):
             self.spawn()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while not self.metric("pool_cells"):
             if time.monotonic() > end:
                 raise RuntimeError("no cell waits in the pool")
@@ -274,7 +274,7 @@ class Load:
 
     def settled(self, before):
         """What is held when all that was asked for has gone, or after a while."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while True:
             now = self.held()
             if (now["descriptors"] <= before["descriptors"] and now["files"] <= before["files"]) or time.monotonic() > end:

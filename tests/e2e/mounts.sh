@@ -253,11 +253,11 @@ special() {
 	mkfifo m/p
 	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("m/s")'
 	if [[ $(id -u) == 0 ]]; then mknod m/null c 1 3 && mknod m/disk b 253 0; fi
-	exits 1 viv --timeout 10s --mount "$PWD/m:/m" -- python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("/m/s")'
+	exits 1 viv --timeout 100s --mount "$PWD/m:/m" -- python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("/m/s")'
 	if [[ $(id -u) == 0 ]]; then
-		exits 1 viv --timeout 10s --mount "$PWD/m:/m" -- sh -c 'head -c 1 /m/disk'
+		exits 1 viv --timeout 100s --mount "$PWD/m:/m" -- sh -c 'head -c 1 /m/disk'
 	fi
-	is "$(viv --timeout 10s --mount "$PWD/m:/m" -- ls /m)" "$(ls m)"
+	is "$(viv --timeout 100s --mount "$PWD/m:/m" -- ls /m)" "$(ls m)"
 	chmod 4755 m 2>/dev/null || true
 	cp /usr/bin/id m/suid
 	chmod 4755 m/suid

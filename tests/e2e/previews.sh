@@ -25,7 +25,7 @@ check '1 GiB both ways, and readers that do not read' scene large
 rights() {
 	local port
 	own_vivd
-	port=$(python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
+	port=$(free_port)
 	v daemon start --listen "127.0.0.1:$port"
 	up web
 	up other
@@ -33,7 +33,7 @@ rights() {
 }
 check 'who may see and use previews; pages of previews and the API' rights
 
-page() { curl -s -m 20 "$@"; }
+page() { curl -s -m 120 "$@"; }
 lives() {
 	own_vivd
 	local url id
@@ -104,7 +104,7 @@ CONF
 		soon got '<p>hi'
 		# Its own form: a browser with cookies.
 		url=$(v preview nginx 80)
-		is "$(curl -s -m 20 -L -c jar "$url")" '<p>hi'
+		is "$(curl -s -m 120 -L -c jar "$url")" '<p>hi'
 		grep -q '#HttpOnly_.*--80.localhost.*viv_preview' jar
 	fi
 }

@@ -57,7 +57,7 @@ if __name__ == '__main__':
     print(sorted(q.get(timeout=300) for _ in ps)); [p.join() for p in ps]; print([p.exitcode for p in ps])
     v, l = m.Value('i', 0), m.Lock(); ps = [m.Process(target=inc, args=(v, l)) for _ in range(4)]; [p.start() for p in ps]; [p.join() for p in ps]; print(v.value)
     a, b = m.Pipe(); p = m.Process(target=pipe, args=(b,)); p.start(); a.send('abc'); print(a.recv()); p.join()
-    e = m.Event(); p = m.Process(target=e.wait); p.start(); e.set(); p.join(10); print(p.exitcode)
+    e = m.Event(); p = m.Process(target=e.wait); p.start(); e.set(); p.join(150); print(p.exitcode)
     from multiprocessing import shared_memory as sm
     s = sm.SharedMemory(create=True, size=4096); s.buf[:3] = b'xyz'; t = sm.SharedMemory(s.name); print(bytes(t.buf[:3])); t.close(); s.close(); s.unlink()
     p = m.Process(target=signal.pause); p.start(); p.terminate(); p.join(); print(p.exitcode)
@@ -137,7 +137,7 @@ with open('y') as f:
 r, w = os.pipe(); print(select.select([r], [w], [], 0)[0]); os.write(w, b'1'); ep = select.epoll(); ep.register(r, select.EPOLLIN); print(ep.poll(1)[0][1]); os.setxattr('y', 'user.k', b'v') if 0 else None
 with os.scandir('.') as it: print(sorted((e.name, e.is_dir(), e.is_symlink()) for e in it))
 os.mkfifo('ff'); print(stat.S_ISFIFO(os.stat('ff').st_mode), os.cpu_count() == len(os.sched_getaffinity(0)), os.get_terminal_size is not None, resource.getrlimit(resource.RLIMIT_CORE)[0] >= -1)
-signal.signal(signal.SIGALRM, lambda *a: print('alarm')); signal.setitimer(signal.ITIMER_REAL, 0.02); signal.pause(); print(signal.sigtimedwait([signal.SIGUSR1], 0.01))
+signal.signal(signal.SIGALRM, lambda *a: print('alarm')); signal.setitimer(signal.ITIMER_REAL, 0.5); signal.pause(); print(signal.sigtimedwait([signal.SIGUSR1], 0.01))
 EOF
 
 same 'zipfile, tarfile, gzip, lzma, json, csv, hashlib, pickle' python3 <<'EOF'

@@ -30,7 +30,7 @@ def connects(addr, port, kind=socket.SOCK_STREAM):
     except OSError:
         return -1
     with socket.socket(family, kind) as s:
-        s.settimeout(5)
+        s.settimeout(100)
         try:
             s.connect(to)
         except OSError as e:
@@ -149,7 +149,7 @@ def hellos(name, other):
 def hello_try(name, other):
     for trick, good, pieces in hellos(name, other):
         s = socket.create_connection((name, 443))
-        s.settimeout(10)
+        s.settimeout(100)
         got = b""
         try:
             for p in pieces:

@@ -54,7 +54,7 @@ trap 'echo chld' CHLD; /bin/true; trap - CHLD
 bash -c 'kill -TERM $$'; echo $?
 bash -c 'trap "" TERM; kill -TERM $$; bash -c "kill -TERM \$\$; echo inherited"'
 # A trap runs while wait is waiting, and wait says so.
-sleep 20 & (sleep 0.3; kill -USR1 $$) & wait %1; echo "wait $?"
+sleep 20 & (sleep 1; kill -USR1 $$) & wait %1; echo "wait $?"
 { kill %1; wait; } 2>/dev/null
 bash -c 'trap "echo debug" DEBUG; :; trap - DEBUG; trap -p'
 EOF
@@ -136,7 +136,7 @@ EOF
 same 'a process group is signalled as a whole @r' bash <<'EOF'
 set -m
 (trap 'echo one' TERM; sleep 20 & : >up; wait) & a=$!
-until [ -e up ]; do sleep 0.02; done; sleep 0.2; kill -TERM -$a; wait $a; echo $?
+until [ -e up ]; do sleep 0.02; done; sleep 1; kill -TERM -$a; wait $a; echo $?
 sleep 10 | sleep 10 & b=$!
 sleep 0.1; kill -KILL %%; wait $b; echo $?
 until_one() { for i in {1..400}; do [ "$(jobs $1 | wc -l)" = 1 ] && break; sleep 0.05; done; jobs $1 | wc -l; }

@@ -44,7 +44,7 @@ class Terminal:
         self.out += d
         return bool(d)
 
-    def expect(self, text, seconds=60):
+    def expect(self, text, seconds=150):
         """Waits for text after what was expected last."""
         want = text.encode() if isinstance(text, str) else text
         end = time.monotonic() + seconds
@@ -66,13 +66,13 @@ class Terminal:
     def is_raw(self):
         return not self.attributes()[3] & termios.ICANON
 
-    def soon(self, what, seconds=60):
+    def soon(self, what, seconds=150):
         end = time.monotonic() + seconds
         while not what():
             assert time.monotonic() < end, f'not in time; output so far {self.out!r}'
             self.pump(0.05)
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=150):
         """The exit status, as a shell would say it; checks that the terminal is as it was."""
         end = time.monotonic() + seconds
         while True:

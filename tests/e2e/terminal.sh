@@ -294,15 +294,15 @@ check 'tmux in the cell' inner_tmux
 same 'ptys of python: pty.fork, pty.spawn, pexpect-like talk' /usr/bin/python3 <<'PY'
 import os, pty, select, termios, tty, time
 def talk(fd, text, want):
-    os.write(fd, text); out = b''; end = time.time() + 5
+    os.write(fd, text); out = b''; end = time.time() + 60
     while want not in out and time.time() < end:
         if select.select([fd], [], [], 1)[0]: out += os.read(fd, 1000)
     return want in out
 pid, fd = pty.fork()
 if pid == 0: os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
-print(talk(fd, b'PS1=; echo $((6*7))\n', b'42\r\n'), talk(fd, b'sleep 50\n', b'sleep'))
-time.sleep(.3); print(talk(fd, b'\x03', b'^C'), talk(fd, b'echo $?\n', b'130\r\n'))
-print(talk(fd, b'cat\n', b'cat'), time.sleep(.4), talk(fd, b'x\n', b'x\r\nx\r\n'), talk(fd, b'\x04', b'')); os.write(fd, b'exit 5\n')
+print(talk(fd, b'PS1=; echo $((6*7))\n', b'42\r\n'), talk(fd, b'sh -c "echo be""gun; exec sleep 50"\n', b'begun'))
+print(talk(fd, b'\x03', b'^C'), talk(fd, b'echo $?\n', b'130\r\n'))
+print(talk(fd, b'sh -c "echo be""gun; exec cat"\n', b'begun'), talk(fd, b'x\n', b'x\r\nx\r\n'), talk(fd, b'\x04', b'')); os.write(fd, b'exit 5\n')
 out = b''
 try:
     while True: out += os.read(fd, 1000)

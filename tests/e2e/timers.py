@@ -27,10 +27,13 @@ def timeouts(v):
     s = v.call("POST", "/v1/cells", {"name": "s", "start": True, "restart": {"policy": "always"}, "stop_grace": 6,
                                   "command": ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]}, 201)["id"]
     soon(lambda: b"ready" in v.ask("GET", "/v1/cells/s/logs")[1], "its command")
-    try:
-        v.ask("POST", "/v1/cells/s/stop", timeout=0.2)
-    except Down:
-        pass
+    def stop():
+        try:
+            v.ask("POST", "/v1/cells/s/stop")
+        except Down:  # vivd is killed before it is over
+            pass
+
+    threading.Thread(target=stop, daemon=True).start()
     soon(lambda: v.call("GET", "/v1/cells/s")["state"] == "stopping", "its stop")
     v.replace()
     v.replace()
@@ -83,7 +86,7 @@ def unnamed_before_hello(v, name, spec):
     cell = v.call("POST", "/v1/cells", {"name": name, **spec}, 201)["id"]
     start = threading.Thread(target=v.ask, args=("POST", f"/v1/cells/{cell}/start"))
     start.start()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while True:
         try:
             os.rename(f"{v.run}/cells/{cell}.sock", f"socket.{name}")
@@ -142,7 +145,7 @@ def ends_unseen(v):
         pid = v.kill()
         soon(lambda: gone(pid), "vivd's end")
         os.kill(keeper, signal.SIGTERM)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while os.path.exists(f"{left}.sock"):
             assert time.monotonic() < until, "it does not end"
         record = open(f"{left}.end", "rb").read()  # it is there before
@@ -169,17 +172,24 @@ def mute(v):
     for name in ("a", "b"):
         cell = v.call("POST", "/v1/cells", {"name": name, "start": True, "command": ["sleep", "1000"]}, 201)
         keepers[name] = processes()[cell["pid"]][0]
-    for k in keepers.values():
-        os.kill(k, signal.SIGSTOP)
-    try:
+
+    def anew():
+        """How long it takes until a new vivd serves others."""
         pid = v.kill()
         soon(lambda: gone(pid), "vivd's end")
         began = time.monotonic()
         v.start()
         assert v.exec("c", "echo", "on") == "on\n"
         v.call("GET", "/v1/version", want=200)
-        took = time.monotonic() - began
-        assert took < 3, f"others waited {took:.2f} s for keepers that do not answer"
+        return time.monotonic() - began
+
+    # What the machine takes for it when everybody answers is no waiting.
+    usual = max(anew(), anew())
+    for k in keepers.values():
+        os.kill(k, signal.SIGSTOP)
+    try:
+        took = anew()
+        assert took < 3 + 3 * usual, f"others waited {took:.2f} s for keepers that do not answer; usually it takes {usual:.2f} s"
         assert [c["state"] for c in v.cells().values()] == ["running"] * 3, v.cells()
         # Whoever asks for such a cell waits, but not for ever, and holds up nobody.
         late = threading.Thread(target=v.call, args=("GET", "/v1/cells/b"))
@@ -187,7 +197,7 @@ def mute(v):
         began = time.monotonic()
         v.call("GET", "/v1/cells/c", want=200)
         took = time.monotonic() - began
-        assert took < 1.5, f"another cell took {took:.2f} s"
+        assert took < 1.5 + 3 * usual, f"another cell took {took:.2f} s"
         late.join()
         assert "does not answer" in v.call("POST", "/v1/cells/b/exec", {"command": ["true"]})["message"]
 
@@ -196,7 +206,7 @@ def mute(v):
             v.cells()
             return time.monotonic() - began
 
-        assert min(listing() for _ in range(5)) < 0.4, "lists still wait for them"
+        assert min(listing() for _ in range(5)) < 0.4 + usual, "lists still wait for them"
         os.kill(keepers["a"], signal.SIGCONT)
         soon(lambda: "pid" in v.call("GET", "/v1/cells/a", want=200), "its word")
         assert v.exec("a", "echo", "on") == "on\n"
@@ -225,7 +235,7 @@ def runs_unseen(v):
         os.kill(v.pid(), signal.SIGCONT)
     soon(lambda: v.call("GET", "/v1/cells/a", want=200)["state"] == "stopping", "its stop")
     v.call("POST", "/v1/cells/a/stop", {"grace": 0}, 200)
-    run.wait(30)
+    run.wait(120)
     end = v.call("GET", "/v1/cells/a/wait", want=200)
     assert (end["state"], end["reason"]) == ("stopped", "asked"), end
     soon(lambda: not [f for f in os.listdir(f"{v.run}/cells") if f.endswith(".end")], "no record")

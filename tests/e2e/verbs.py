@@ -1,7 +1,7 @@
 """Verbs at a terminal, for verbs.sh: python3 verbs.py top|shell|prune VIV, or zsh DIRECTORY."""
 import fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 
-LIMIT = 40
+LIMIT = 150
 
 
 class Terminal:

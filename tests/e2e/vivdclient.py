@@ -17,7 +17,7 @@ class Down(Exception):
 
 
 class Unix(http.client.HTTPConnection):
-    def __init__(self, path, timeout=60):
+    def __init__(self, path, timeout=180):
         super().__init__("vivd")
         self.path, self.limit = path, timeout
 
@@ -40,7 +40,7 @@ class Vivd:
         self.socket = f"{self.run}/vivd.sock"
 
     def cli(self, *words, **more):
-        return subprocess.run([self.viv, *words], env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, **more)
+        return subprocess.run([self.viv, *words], env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, **more)
 
     def start(self):
         r = self.cli("daemon", "start")
@@ -74,7 +74,7 @@ class Vivd:
         """The data of all of a kind that tell of a cell."""
         return [e["data"] for e in self.call("GET", "/v1/events?since=0&follow=0", want=200) if e["type"] == kind and e.get("cell") == cell]
 
-    def ask(self, method, path, body=None, headers=None, timeout=60):
+    def ask(self, method, path, body=None, headers=None, timeout=180):
         """(status, bytes) or Down."""
         c = Unix(self.socket, timeout)
         try:
@@ -118,7 +118,7 @@ class Vivd:
             self.ask("DELETE", f"/v1/cells/{i}?force=1")
 
 
-def soon(fn, what, seconds=30):
+def soon(fn, what, seconds=120):
     """The first true value of fn."""
     until = time.monotonic() + seconds
     while True:

@@ -23,7 +23,7 @@ tokens() {
 	own_vivd
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
 	for tls in '' "$PWD/cert.pem"; do
-		port=$((20000 + RANDOM % 20000))
+		port=$(free_port)
 		v daemon start --listen "127.0.0.1:$port" ${tls:+--tls-cert "$tls" --tls-key "$PWD/key.pem"}
 		make_cell '{"name":"w","get":true,"start":true}' >/dev/null
 		make_cell '{"name":"o","get":true}' >/dev/null

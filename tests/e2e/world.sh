@@ -32,6 +32,8 @@ world_names=(
 	'mixed.org 93.184.216.34 10.1.2.3'
 	'any.org 0.0.0.0'
 	'api.anthropic.com 93.184.216.40'
+	'api.openai.com 93.184.216.40'
+	'generativelanguage.googleapis.com 93.184.216.40'
 	"own.org $WORLD_OWN"
 )
 # alias target

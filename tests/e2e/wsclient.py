@@ -15,11 +15,11 @@ def connect(where):
     """where: the path of a socket, or (port, certificate) for TCP; certificate None: no TLS."""
     if isinstance(where, str):
         s = socket.socket(socket.AF_UNIX)
-        s.settimeout(30)
+        s.settimeout(120)
         s.connect(where)
         return s
     port, cert = where
-    s = socket.create_connection(("127.0.0.1", port), 30)
+    s = socket.create_connection(("127.0.0.1", port), 120)
     if cert:
         s = ssl.create_default_context(cafile=cert).wrap_socket(s, server_hostname="127.0.0.1")
     return s

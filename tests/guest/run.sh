@@ -31,7 +31,7 @@ on_host() { # name, result prefix
 	# A session of its own, as in a cell: a program that signals its process group must not hit
 	# timeout. The outer 2>/dev/null is for the shell's own word on a program that a signal ends.
 	{
-		(cd "$dir" && exec timeout -k 5 120 setsid env -i PATH=/usr/bin:/bin "$bin/$1") \
+		(cd "$dir" && exec timeout -k 5 300 setsid env -i PATH=/usr/bin:/bin "$bin/$1") \
 			</dev/null >"$2.out" 2>"$2.err"
 	} 2>/dev/null
 	rc=$?
@@ -48,7 +48,7 @@ in_cell() { # name, result prefix
 		mkdir -p "$2.data" "$2.run"
 		export XDG_DATA_HOME=$2.data XDG_RUNTIME_DIR=$2.run
 	fi
-	timeout -k 5 120 "$viv" run ${GUEST_FLAGS-} "${name[@]}" --mount "$bin:/t:ro" -- /bin/sh -c \
+	timeout -k 5 300 "$viv" run ${GUEST_FLAGS-} "${name[@]}" --mount "$bin:/t:ro" -- /bin/sh -c \
 		"mkdir -p $dir && cd $dir && exec env -i PATH=/usr/bin:/bin /t/$1" \
 		</dev/null >"$2.out" 2>"$2.err"
 	echo $? >"$2.rc"

@@ -198,7 +198,7 @@ host_files() {
 		    os.write(f, mark)
 	PY
 	pids+=($!)
-	for _ in $(seq 100); do [[ -S $d/dir/host.sock ]] && break || sleep 0.05; done
+	for _ in $(seq 1200); do [[ -S $d/dir/host.sock ]] && break || sleep 0.05; done
 	attack hostfile "--mount $d/single/rw:/one/rw --mount $d/single/ro:/one/ro:ro --mount $d/dir:/dir" /one/rw /one/ro /dir "$mark"
 	[[ $before == "$(cd "$d/single" && ls -lan --time-style=full-iso secret ro && cat secret ro)" ]]
 	report $? "hostfile: the files beside it and the read-only one are as they were"
@@ -310,7 +310,7 @@ captured_kernel() { # how, command...
 	cp "$bin/captured" "$d/bin/viv-kernel"
 	chmod 755 "$work" "$d" "$d/bin" "$d"/bin/*
 	chown -R "${owner:-$(id -u)}" "$d/mount"
-	timeout -s KILL 60 "$@" "$d/bin/viv" run --quiet --timeout 50s --mount "$d/mount:/m:rw" -- true </dev/null >"$work/out" 2>"$work/err"
+	timeout -s KILL 320 "$@" "$d/bin/viv" run --quiet --timeout 310s --mount "$d/mount:/m:rw" -- true </dev/null >"$work/out" 2>"$work/err"
 	rc=$?
 	collect "$name" "$work/out" "$rc" -
 	[[ $rc == 0 ]] || sed 's/^/# /' "$work/err" | head -n 10
@@ -346,14 +346,14 @@ user_quotas() {
 		d=$1
 		echo 2000 >/proc/sys/user/max_inotify_watches || exit 1
 		for n in 1 2 3 4 5; do
-			"$d/bin/viv" run --quiet --timeout 60s --mount "$d/t:/t:ro" --mount "$d/files:/f:ro" -- /t/quota fill /f </dev/null >"$d/out.$n" 2>&1 &
+			"$d/bin/viv" run --quiet --timeout 310s --mount "$d/t:/t:ro" --mount "$d/files:/f:ro" -- /t/quota fill /f </dev/null >"$d/out.$n" 2>&1 &
 			cells="$cells $!"
 		done
 		for n in 1 2 3 4 5; do
-			for i in $(seq 300); do grep -q "^full" "$d/out.$n" && break; sleep 0.1; done
+			for i in $(seq 1200); do grep -q "^full" "$d/out.$n" && break; sleep 0.1; done
 		done
 		"$d/t/quota" probe "$d/files" 400 600
-		kill $cells
+		kill -9 $cells # they block every other signal
 		wait' sh "$d" >"$work/out" 2>"$work/err"
 	for n in 1 2 3 4 5; do grep -v '^full' "$d/out.$n" >>"$work/out"; done
 	collect quota "$work/out" 0 -
@@ -370,9 +370,9 @@ seed_under_fire() {
 	mkdir -p "$XDG_RUNTIME_DIR"
 	cell=$("$viv" run -d --quiet --timeout $((300 + 4 * scale))s --pids 512 --mount "$bin:/t:ro" -- /t/seed $((4 * scale)) 2>"$work/err")
 	for n in $(seq 40); do
-		[[ $(timeout 60 "$viv" exec "$cell" sh -c "echo $n" 2>>"$work/err") == "$n" ]] && good=$((good + 1))
+		[[ $(timeout 180 "$viv" exec "$cell" sh -c "echo $n" 2>>"$work/err") == "$n" ]] && good=$((good + 1))
 	done
-	timeout 60 "$viv" exec "$cell" touch /tmp/enough 2>>"$work/err"
+	timeout 180 "$viv" exec "$cell" touch /tmp/enough 2>>"$work/err"
 	timeout $((320 + 4 * scale)) "$viv" logs -f "$cell" >"$work/out" 2>>"$work/err"
 	rc=$?
 	collect seed "$work/out" "$rc" -
@@ -399,16 +399,16 @@ paused_strays() {
 	wanted paused || return 0
 	export XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data XDG_STATE_HOME=$work/state
 	mkdir -p "$XDG_RUNTIME_DIR"
-	cell=$("$viv" run -d --quiet --timeout 110s --pids 512 --mount "$bin:/t:ro" -- /t/paused 2>"$work/err")
-	for _ in $(seq 200); do "$viv" logs "$cell" 2>>"$work/err" | grep -q ready && break || sleep 0.05; done
+	cell=$("$viv" run -d --quiet --timeout 310s --pids 512 --mount "$bin:/t:ro" -- /t/paused 2>"$work/err")
+	for _ in $(seq 1200); do "$viv" logs "$cell" 2>>"$work/err" | grep -q ready && break || sleep 0.05; done
 	kernel=$("$viv" ps --json 2>>"$work/err" | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')
-	for _ in $(seq 100); do [[ $(ticks_below "$kernel") -gt 5 ]] && break || sleep 0.1; done
+	for _ in $(seq 600); do [[ $(ticks_below "$kernel") -gt 5 ]] && break || sleep 0.1; done
 	"$viv" pause "$cell" >/dev/null 2>>"$work/err"
 	a=$(ticks_below "$kernel")
 	sleep 0.6
 	b=$(ticks_below "$kernel")
 	"$viv" resume "$cell" >/dev/null 2>>"$work/err"
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		c=$(ticks_below "$kernel")
 		[[ $c -gt $((b + 5)) ]] && break || sleep 0.1
 	done
@@ -432,7 +432,7 @@ without_cgroup() { # command...
 hidden_memory() {
 	local rc
 	wanted memory || return 0
-	without_cgroup timeout 120 "$viv" run --timeout 110s --memory 64M --pids 512 --mount "$bin:/t:ro" -- /bin/sh -c \
+	without_cgroup timeout 320 "$viv" run --timeout 310s --memory 64M --pids 512 --mount "$bin:/t:ro" -- /bin/sh -c \
 		'/t/memory; rc=$?; echo "alive $(seq 1 42 | sort -n | tail -n 1)"; exit $rc' >"$work/out" 2>"$work/err" </dev/null
 	rc=$?
 	collect memory "$work/out" "$rc" alive
@@ -440,7 +440,7 @@ hidden_memory() {
 	report $? "memory: a warning says that no cgroup counts it"
 	[[ $rc == 0 ]] || tail -n 30 "$work/err" | sed 's/^/# /'
 	# Nobody's end gives back what files take of the kernel's memory, so this may be the cell's.
-	without_cgroup timeout 120 "$viv" run --quiet --timeout 110s --memory 64M --mount "$bin:/t:ro" -- /t/memory names >"$work/out" 2>"$work/err" </dev/null
+	without_cgroup timeout 320 "$viv" run --quiet --timeout 310s --memory 64M --mount "$bin:/t:ro" -- /t/memory names >"$work/out" 2>"$work/err" </dev/null
 	rc=$?
 	[[ $rc == 137 || ( $rc == 0 && $(cat "$work/out") == ok* ) ]]
 	report $? "memory: names in the kernel's own memory are counted (status $rc)"

@@ -105,7 +105,7 @@ def exe_is_ours(pid):
         return False
 
 
-def left_behind(before, wait=30):
+def left_behind(before, wait=120):
     """What is there that was not: given a moment, as the end of a namespace takes the host some time."""
     until = time.time() + wait
     while True:
@@ -123,7 +123,7 @@ def long_lived(rounds, ms):
                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
     kernel = kernel_of(cell.pid)
 
-    def do(command, limit=120):
+    def do(command, limit=300):
         cell.stdin.write(command + "\n")
         out = []
         signal.alarm(limit)
@@ -144,7 +144,7 @@ def long_lived(rounds, ms):
 
     def at_rest():
         do("/bin/true")
-        until = time.time() + 30
+        until = time.time() + 120
         while True:
             time.sleep(0.05)
             state = kernel_state(kernel)
@@ -192,7 +192,7 @@ def long_lived(rounds, ms):
            "caches are emptied when asked", before, cached, now)
     before = objects()
     do("sleep 1000 <&1 & sleep 1000 & sleep 1000 & echo")
-    until = time.time() + 30
+    until = time.time() + 120
     while True:
         now = objects()
         seen = all(now.get(k, 0) > before.get(k, 0) + 2 for k in ("proc", "task", "fdtable")) and kernel_state(kernel)[2] > 3
@@ -238,7 +238,7 @@ def loop(count, at_once):
                 command = ["/bin/sh", "-c", "sleep 100 & sleep 100 | cat"]
             p = start([viv, "run", "--"] + command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                       stderr=subprocess.STDOUT)
-            running.append((p, kind, time.time() + random.random() * 0.1, time.time() + 30))
+            running.append((p, kind, time.time() + random.random() * 0.1, time.time() + 120))
             started += 1
         for entry in running[:]:
             p, kind, when, limit = entry
