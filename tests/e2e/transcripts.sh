@@ -126,6 +126,7 @@ sees() {
 	screen
 	return 1
 }
+asked_twice() { [[ $(screen | grep -cF 'y (once), a (always), n (no)?') == 2 ]]; }
 answers() { v transcript "$S" | grep -c "answer.*optionId.*\"$1\""; }
 
 questions() {
@@ -142,6 +143,8 @@ questions() {
 	sees 'y (once), a (always), n (no)?'
 	is "$(answers yes)$(answers no)" 00
 	keys maybe Enter
+	# What is typed before it asks again does not count either.
+	soon asked_twice
 	keys y Enter
 	sees 'The agent asks: second'
 	is "$(answers yes)" 1
