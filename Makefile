@@ -382,8 +382,7 @@ fuzzers: $(FUZZ_BIN)
 SUITES := unit guest diff hostile e2e stress fuzz
 test:
 	@tools/deps base test
-	@$(MAKE) --no-print-directory -s -j2 all $(UNIT_BIN)
-	@$(MAKE) --no-print-directory lint-layers lint-headers lint-docs
+	@$(MAKE) --no-print-directory -s -j2 all $(UNIT_BIN) lint-layers lint-headers lint-docs
 	@tests/report.py $(B)/log $(SUITES) -- $(MAKE) --no-print-directory test-
 
 test-unit: $(UNIT_BIN)

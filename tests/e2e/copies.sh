@@ -121,8 +121,8 @@ E
 '
 	merge -y >out 2>&1
 	# Nothing that steers a terminal.
-	! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' out
-	! grep -q $'\u202e' out
+	fails grep -qP '[\x00-\x08\x0b-\x1f\x7f]' out
+	fails grep -q $'\u202e' out
 	grep -q 'esc\\x1b' out
 	[[ -e project/$'new\nline' && -e project/$'\xff\xfe' && -e project/-rf ]]
 	[[ ! -e project/'a\b' ]]

@@ -182,7 +182,12 @@ def cancel():
     # Progress grows, and comes in silence as well.
     c.notes.clear()
     call = c.begin("tools/call", name="exec", _meta={"progressToken": 5},
-                   arguments={"cell": "a", "script": "for i in 1 2 3 4 5; do echo $i; sleep 0.2; done; sleep 6"})
+                   arguments={"cell": "a", "script": "for i in 1 2 3 4 5; do echo $i; until test -e /step$i; do sleep 0.05; done; sleep 0.3; done"})
+    for i in 1, 2, 3, 4, 5:
+        soon(lambda: c.ask("ping") and any(n["params"]["message"] == f"{i}\n" for n in c.notes))
+        if i == 5:
+            soon(lambda: c.ask("ping") and any("still running" in n["params"]["message"] for n in c.notes))
+        c.good("file_write", cell="a", path=f"/step{i}", text="")
     assert c.answer(call)["result"]["structuredContent"]["exit_code"] == 0
     steps = [n["params"]["progress"] for n in c.notes]
     assert len(steps) >= 5 and steps == sorted(set(steps)), steps

@@ -175,23 +175,36 @@ hostile_servers() {
 }
 check 'hostile servers get no further than the gate' hostile_servers
 
+never() { # asked or ended: how often
+	grep -c "never: $1" "$scratch/world.webserver" || true
+}
 # Servers that say nothing, and that break off; names that are IPv6 alone.
 quiet_servers() {
-	local url gate before ended
+	local url gate ended asked began
 	own_vivd
-	ended=$(grep -c 'never: ended' "$scratch/world.webserver" || true)
+	ended=$(never ended)
+	asked=$(never asked)
 	v create --name c --allow other.org:8001 --allow 'other.org:8443,8448 GET' -- sleep 1000
 	v start c
 	is "$(v exec c -- curl -4 -sS http://other.org:8001/x)" 'GET /x HTTP/1.1 0'
 	gate=$(descendants | awk '$2 ~ /viv-gate/ { print $1 }')
 	# A client waits for as long as it likes; when it goes, so does the connection to the server. Others are served meanwhile.
 	v exec -d c -- sh -c 'curl -4 -sS --max-time 600 http://other.org:8001/never; touch /given-up' >/dev/null
+	soon eval '(($(never asked) > asked))'
+	began=$SECONDS
 	for url in http://other.org:8001/never https://other.org:8443/never https://other.org:8448/; do
-		exits 28 v exec c -- curl -4 -sS --max-time 3 "$url"
+		asked=$(never asked)
+		# shellcheck disable=SC2016
+		v exec c -- sh -c 'echo $$ >/root/waits; exec curl -4 -sS --max-time 600 "$0"' "$url" >waited 2>&1 &
+		soon eval '(($(never asked) > asked))'
 		is "$(v exec c -- curl -4 -sS https://other.org:8443/x)" 'GET /x HTTP/1.1 0' "beside $url"
+		# shellcheck disable=SC2016
+		v exec c -- sh -c 'kill "$(cat /root/waits)"'
+		rc=0
+		wait $! || rc=$?
+		is "$rc $(cat waited)" '143 ' "$url"
 	done
-	soon eval "((\$(grep -c 'never: ended' '$scratch/world.webserver') >= ended + 2))"
-	exits 1 v exec c -- test -e /given-up
+	soon eval '(($(never ended) >= ended + 2))'
 	# In the middle of a body a client sees that it is not whole; before that it gets an answer.
 	for url in http://other.org:8001 https://other.org:8443; do
 		try v exec c -- curl -4 -sS -o /dev/null --max-time 120 "$url/reset"
@@ -199,6 +212,8 @@ quiet_servers() {
 		is "$(v exec c -- curl -4 -sS -o /dev/null -w '%{http_code}' --max-time 120 "$url/reset-head")" 502
 	done
 	is "$(descendants | awk '$2 ~ /viv-gate/ { print $1 }')" "$gate" 'the same gate'
+	while ((SECONDS < began + 9)); do sleep 0.1; done
+	exits 1 v exec c -- test -e /given-up
 	v rm -f c
 	is "$(IP=-6 fetch --allow 'six.org GET' -- https://six.org/who)" 'six.org 2606:2800:220:1::36 443 HTTP/2.0'
 	is "$(IP='' fetch --allow six.org -- http://six.org/who)" 'six.org 2606:2800:220:1::36 80 HTTP/1.1'

@@ -247,7 +247,9 @@ def survives(v):
 
 
 def crashes(v):
-    cell(v)
+    shared = v.top + "/shared"
+    os.mkdir(shared)
+    cell(v, mounts=[{"source": HERE, "target": "/e2e", "readonly": True}, {"source": shared, "target": "/shared"}])
     # One that cannot load: lost, and said.
     s = Session(v, "c")
     s.do("die", "error")
@@ -280,16 +282,13 @@ def crashes(v):
         s.post("close")
     # The cell ends while vivd is away.
     s = Session(v, "c", command=AGENT + ["--load"])
-    p = s.prompt("wait /tmp/now; count 500; wait /never")
-    s.state("running")
-    begin = threading.Thread(target=lambda: v.cli("exec", "c", "sh", "-c", "sleep 0.2; touch /tmp/now"))
-    begin.start()
+    p = s.prompt("touch /shared/begun; wait /shared/now; count 500; wait /never")
+    soon(lambda: os.path.exists(shared + "/begun"), "its beginning")
     pid = v.kill()
     soon(lambda: gone(pid), "the end of vivd")
+    open(shared + "/now", "w").close()
     logs = lambda: [f"{v.run}/cells/{f}" for f in os.listdir(f"{v.run}/cells") if f.endswith(".log")]
     soon(lambda: any(b'"499 "' in open(f, "rb").read() for f in logs()), "its output")
-    begin.join()
-    v.kill()
     for e in os.listdir("/proc"):
         try:
             if e.isdigit() and b"viv-keeper" in open(f"/proc/{e}/cmdline", "rb").read() and open(f"/proc/{e}/environ", "rb").read().find(v.top.encode()) >= 0:

@@ -194,7 +194,8 @@ check 'vivd is killed while a call waits, and while one runs' survives
 
 bad() {
 	own_vivd
-	program hang 'echo $$ >'"$PWD"'/hang.pid; setsid sleep 3601 & (trap "" HUP TERM; sleep 3601) & sleep 3601' --timeout 1s
+	local nap=3601.$RANDOM$RANDOM # by which its processes are found
+	program hang "setsid sleep $nap & (trap '' HUP TERM; sleep $nap) & sleep $nap" --timeout 1s
 	program binary 'head -c 100000 /dev/urandom | tee '"$PWD"'/random'
 	program flood 'yes' --max-output 64K
 	program silent 'exec </dev/null >/dev/null 2>/dev/null; exit 0'
@@ -210,18 +211,18 @@ bad() {
 	has err 'took longer than 1 s'
 	has err 'printed more than 65536 bytes'
 	# All of it, whatever it did to get away.
-	soon nobody_runs 'sleep 3601'
+	soon nobody_runs "sleep $nap"
 	# A cell that stops in the middle takes its program with it.
-	program forever 'exec -a "forever-$VIV_CELL" sleep 3602'
+	program forever 'exec -a "forever-'"$nap"'-$VIV_CELL" sleep 3602'
 	v run -d --name work --tool forever -- forever >/dev/null
 	id=$(api /v1/cells/work | field id)
-	runs() { pgrep -f "forever-$id" >/dev/null; }
+	runs() { pgrep -f "forever-$nap-$id" >/dev/null; }
 	soon runs
 	v stop -t 0 work >/dev/null
-	soon nobody_runs "forever-$id"
+	soon nobody_runs "forever-$nap-$id"
 	# So does a command that is interrupted.
 	exits 124 cell --tool forever -- timeout 1 forever
-	soon nobody_runs 'forever-'
+	soon nobody_runs "forever-$nap"
 }
 check 'tools that hang, flood, print binary, crash and are gone' bad
 
@@ -296,7 +297,12 @@ mcp() {
 	is "$(v exec one -- calc state)" 'call 1 of one'
 	# A command that is gone is cancelled; the end of the cell is the server's.
 	: >mcp.log
-	exits 124 v exec one -- timeout 1 calc slow
+	v exec one -- sh -c 'echo $$ >/root/pid; exec calc slow' >/dev/null 2>&1 &
+	soon has mcp.log tools/call
+	fails has mcp.log notifications/cancelled
+	v exec one -- sh -c 'kill "$(cat /root/pid)"'
+	rc=0; wait $! || rc=$?
+	is "$rc" 143
 	soon has mcp.log notifications/cancelled
 	v stop -t 0 one >/dev/null
 	v stop -t 0 two >/dev/null

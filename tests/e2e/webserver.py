@@ -108,7 +108,8 @@ def web(s):
             reply(s, "too large\n", "Connection: close\r\n")
             return
         if path == "/never":
-            # Nothing is said; that the other side has gone is noted.
+            # Nothing is said; that the other side was here and has gone is noted.
+            print("never: asked", flush=True)
             while f.read(1):
                 pass
             print("never: ended", flush=True)
@@ -212,6 +213,12 @@ def frames(s):
     time.sleep(0.5)
 
 
+def mute(s):
+    if s.recv(1):
+        print("never: asked", flush=True)
+        threading.Event().wait(600)
+
+
 def serve(port, handler, cert=None, alpn=("http/1.1",)):
     ctx = None
     if cert:
@@ -247,7 +254,7 @@ serve(8002, wrong)
 serve(8444, web, "wrongname")
 serve(8445, web, "expired")
 serve(8446, web, "selfsigned")
-serve(8448, lambda s: s.recv(1) and threading.Event().wait(600))
+serve(8448, mute)
 serve(8447, frames, "server", ("h2",))
 print("ready", flush=True)
 threading.Event().wait()

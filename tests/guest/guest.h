@@ -132,29 +132,6 @@ static inline int in_child(void (*fn)(void))
 	return xwait(pid);
 }
 
-static inline char state_of(pid_t pid, pid_t tid)
-{
-	char path[64], buf[512], *p;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	fd = open(path, O_RDONLY);
-	n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
-	if (fd >= 0)
-		close(fd);
-	buf[n > 0 ? n : 0] = 0;
-	p = strrchr(buf, ')');
-	return p ? p[2] : '?';
-}
-
-/* Until it waits. */
-static inline void task_await(pid_t pid, pid_t tid)
-{
-	for (int still = 0; still < 4; usleep(1000))
-		still = strchr("SD", state_of(pid, tid)) ? still + 1 : 0;
-}
-
 /* Prints "what: exited 0" or "what: killed by SIGSEGV". */
 static inline void show_status(const char *what, int status)
 {
@@ -209,6 +186,30 @@ static inline const char *get_file(const char *path)
 	if (fd >= 0)
 		close(fd);
 	return buf;
+}
+
+/* The state of a thread as in /proc/PID/stat, '?' when there is none. */
+static inline char thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], buf[512], *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	p = strrchr(buf, ')');
+	return p ? p[2] : '?';
+}
+
+/* Returns when the thread waits for something: until then a signal could come too early. */
+static inline void task_await(pid_t pid, pid_t tid)
+{
+	for (int still = 0; still < 4; usleep(1000))
+		still = strchr("SD", thread_state(pid, tid)) ? still + 1 : 0;
 }
 
 /* A hang ends the program; lines come out one by one; the caller's umask does not matter. */

@@ -68,7 +68,7 @@ int main(void)
 				sigqueue(pid, SIGCONT, (union sigval){ .sival_int = 77 });
 			else
 				kill(pid, SIGCONT);
-			/* A read goes on after the signal; the others must not see this first. */
+			/* Only read goes on: the others are over. It prints now, and we after it. */
 			bool told = how != 2 || write(in[1], "x", 1) == 1;
 			CHECK(waitpid(pid, &status, 0) == pid && told);
 			SHOW(status);
