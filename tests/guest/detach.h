@@ -51,29 +51,6 @@ static inline void *blocked_main(void *arg)
 	return NULL;
 }
 
-static inline char state_of(pid_t pid, pid_t tid)
-{
-	char path[64], buf[512], *p;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	fd = open(path, O_RDONLY);
-	n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
-	if (fd >= 0)
-		close(fd);
-	buf[n > 0 ? n : 0] = 0;
-	p = strrchr(buf, ')');
-	return p ? p[2] : '?';
-}
-
-/* Until it waits. */
-static inline void task_await(pid_t pid, pid_t tid)
-{
-	for (int still = 0; still < 4; usleep(1000))
-		still = strchr("SD", state_of(pid, tid)) ? still + 1 : 0;
-}
-
 static inline void blocked_await(const struct blocked *b)
 {
 	while (!b->tid)

@@ -188,6 +188,30 @@ static inline const char *get_file(const char *path)
 	return buf;
 }
 
+/* The state of a thread as in /proc/PID/stat, '?' when there is none. */
+static inline char thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], buf[512], *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	p = strrchr(buf, ')');
+	return p ? p[2] : '?';
+}
+
+/* Returns when the thread waits for something: until then a signal could come too early. */
+static inline void task_await(pid_t pid, pid_t tid)
+{
+	for (int still = 0; still < 4; usleep(1000))
+		still = strchr("SD", thread_state(pid, tid)) ? still + 1 : 0;
+}
+
 /* A hang ends the program; lines come out one by one; the caller's umask does not matter. */
 __attribute__((constructor)) static void guest_begin(void)
 {
