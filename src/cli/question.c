@@ -210,6 +210,11 @@ static void keys_print(const struct question *x)
 {
 	const char *before = "";
 
+	/* What was typed before the question could be read is no answer. The keys are shown after
+	 * that, so that nothing is lost that is typed when they are seen. */
+	fflush(stdout);
+	tcdrain(STDOUT_FILENO);
+	tcflush(STDIN_FILENO, TCIFLUSH);
 	printf("%s", color_on(stdout, COLOR_WARN));
 	for (unsigned i = 0; i < ARRAY_LEN(answers); i++) {
 		if (!is_offered(x, i))
@@ -222,9 +227,6 @@ static void keys_print(const struct question *x)
 	}
 	printf("?%s ", color_off(stdout, COLOR_WARN));
 	fflush(stdout);
-	/* What was typed before it could be read is no answer. */
-	tcdrain(STDOUT_FILENO);
-	tcflush(STDIN_FILENO, TCIFLUSH);
 }
 
 void question_ask(struct questions *q)
