@@ -210,7 +210,8 @@ static void keys_print(const struct question *x)
 {
 	const char *before = "";
 
-	/* What was typed before it could be read is no answer; what comes after this line is. */
+	/* What was typed before the question could be read is no answer. The keys are shown after
+	 * that, so that nothing is lost that is typed when they are seen. */
 	fflush(stdout);
 	tcdrain(STDOUT_FILENO);
 	tcflush(STDIN_FILENO, TCIFLUSH);

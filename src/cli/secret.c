@@ -46,10 +46,11 @@ static int value_prompt(const char *name, char *to, size_t size, struct err *e)
 			close(fd);
 		return err_set(e, ERR_FAILED, "there is no terminal to read a value from");
 	}
-	dprintf(fd, "Value of %s: ", name);
 	quiet = before;
 	quiet.c_lflag &= ~(tcflag_t)ECHO;
+	/* Before the prompt: what is typed when that is seen is neither shown nor lost. */
 	tcsetattr(fd, TCSAFLUSH, &quiet);
+	dprintf(fd, "Value of %s: ", name);
 	n = value_read(fd, to, size, true);
 	tcsetattr(fd, TCSAFLUSH, &before);
 	dprintf(fd, "\n");

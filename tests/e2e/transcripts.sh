@@ -126,7 +126,7 @@ sees() {
 	screen
 	return 1
 }
-asked_twice() { [[ $(screen | grep -cF 'y (once), a (always), n (no)?') == 2 ]]; }
+asked_times() { [[ $(screen | grep -cF 'y (once), a (always), n (no)?') == "$1" ]]; } # how often it asks for a key
 answers() { v transcript "$S" | grep -c "answer.*optionId.*\"$1\""; }
 
 questions() {
@@ -143,13 +143,14 @@ questions() {
 	sees 'y (once), a (always), n (no)?'
 	is "$(answers yes)$(answers no)" 00
 	keys maybe Enter
-	# What is typed before it asks again does not count either.
-	soon asked_twice
+	soon asked_times 2
 	keys y Enter
 	sees 'The agent asks: second'
+	soon asked_times 3
 	is "$(answers yes)" 1
 	keys n Enter
 	sees 'The agent asks: third'
+	soon asked_times 4
 	# Somebody else is first.
 	v approvals deny "$(v approvals ls -q)" >/dev/null
 	sees 'it was answered elsewhere'
@@ -166,6 +167,7 @@ print("askwith " + json.dumps({"title": "Write", "content": [{"type": "diff", "p
 	term "$VIV session prompt c \"\$(cat prompt)\""
 	sees 'This is not all of it: 4853 more lines'
 	sees "viv approvals show 1' prints all of it"
+	sees 'n (no)?'
 	keys n Enter
 	sees 'ended: 0.'
 }

@@ -155,6 +155,9 @@ static int entry(void *arg, const struct tar_entry *t, const char *path, const c
 	file_end(r);
 	if (++r->entries > ENTRIES_MAX || r->names > NAMES_MAX)
 		return -E2BIG;
+	/* Its contents would come to that after minutes. */
+	if (t->type == '0' && t->size > r->bytes_max - r->bytes)
+		return -EFBIG;
 	if (b)
 		b->seen = true;
 	r->base = b;
