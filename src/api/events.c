@@ -1,6 +1,6 @@
 /* GET /v1/events: what happened, in order, from an event on (eventstream.h). Without 'since' it
- * begins with what comes next; with follow=0 it ends with the newest. When what a reader asks for is
- * not kept any more, the first line says so: {"type":"gap","from":..,"to":..}. */
+ * begins with what comes next; with follow=0 it ends with the newest. When what a reader asks for
+ * is not kept any more, the first line says so: {"type":"gap","from":..,"to":..}. */
 #include "api/eventstream.h"
 #include "api/routes.h"
 #include "daemon/state/events.h"
@@ -39,9 +39,9 @@ static void reader_news(struct event_watch *w)
 void events_get(struct request *r)
 {
 	static const char *const names[] = { "since", "follow", NULL };
-	static const struct event_stream_ops ops = {
-		.next = reader_next, .goes_on = reader_goes_on, .end = reader_end
-	};
+	static const struct event_stream_ops ops = { .next = reader_next,
+						     .goes_on = reader_goes_on,
+						     .end = reader_end };
 	uint64_t since = UINT64_MAX, follow = 1;
 	struct reader *x;
 

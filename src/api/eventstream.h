@@ -31,8 +31,8 @@ struct event_stream {
 	uv_timer_t timer;
 };
 
-/* The number to begin after: since, or where it is UINT64_MAX what a browser says when it comes back
- * (Last-Event-ID), or otherwise. */
+/* The number to begin after: since, or where it is UINT64_MAX what a browser says when it comes
+ * back (Last-Event-ID), or otherwise. */
 int64_t event_stream_since(struct request *r, uint64_t since, int64_t otherwise);
 /* Answers r with it. Takes x, whose ops and seq are set. */
 void event_stream_start(struct event_stream *x, struct request *r);

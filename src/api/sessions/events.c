@@ -71,9 +71,9 @@ static bool follow_read(struct request *r, bool *ret)
 void session_events_get(struct request *r)
 {
 	static const char *const names[] = { "since", "follow", "limit", "ping", NULL };
-	static const struct event_stream_ops ops = {
-		.next = reader_next, .goes_on = reader_goes_on, .end = reader_end
-	};
+	static const struct event_stream_ops ops = { .next = reader_next,
+						     .goes_on = reader_goes_on,
+						     .end = reader_end };
 	struct session *s = request_session(r);
 	uint64_t since = UINT64_MAX, limit = UINT64_MAX;
 	struct reader *x;

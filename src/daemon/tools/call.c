@@ -292,8 +292,7 @@ static void denied(struct call *x, const char *rule)
 			     path.str, "program", json_clean(door_program(x->c)), "reason",
 			     e.message));
 	snprintf(m.text, sizeof(m.text), "%.*s", KEEP_TEXT - 1, e.message);
-	if (!cell || !cell->keeper ||
-	    link_ask(cell->keeper, &m, NULL, 0, denied_told, x) < 0) {
+	if (!cell || !cell->keeper || link_ask(cell->keeper, &m, NULL, 0, denied_told, x) < 0) {
 		call_fail(x, &e, TOOL_EXIT_DENIED);
 		return;
 	}
