@@ -82,19 +82,16 @@ static bool is_ours(const struct shell *s, const char *path)
 {
 	struct buf at = file_path(s, path, NULL);
 	char head[sizeof(PROMPT_HEAD)] = "";
-	struct viv_reply reply = { 0 };
 	struct viv_error error;
 	struct viv_client *c;
 	size_t n = 0;
 	struct err unused;
 	long got;
 
-	if (vivd_connect(&c, &unused) == 0 && viv_get_begin(c, (char *)at.p, &reply, &error) == 0 &&
-	    reply.status == 200)
+	if (vivd_get((char *)at.p, &c, &unused) == 0)
 		while (n < sizeof(head) - 1 &&
 		       (got = viv_get_data(c, head + n, sizeof(head) - 1 - n, &error)) > 0)
 			n += (size_t)got;
-	viv_reply_free(&reply);
 	/* The rest was not read. */
 	vivd_disconnect();
 	buf_free(&at);

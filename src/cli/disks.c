@@ -10,25 +10,12 @@
 #include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/cells.h"
+#include "cli/safetext.h"
 #include "cli/vivd.h"
 
 /* ---- diff ---- */
 
 /* A name is the guest's: no byte of it can steer a terminal, or make a line of its own. */
-static void hidden_print(const char *p, size_t len, const char *allowed)
-{
-	const char *end = p + len;
-	unsigned n;
-
-	for (; p < end; p += n ? n : 1) {
-		n = text_printable(p, (size_t)(end - p));
-		if (n || (*p && strchr(allowed, *p)))
-			fwrite(p, 1, n ? n : 1, stdout);
-		else
-			printf("\\x%02x", (unsigned char)*p);
-	}
-}
-
 static void change_print(const struct json *change)
 {
 	const char *path = json_show(change, "path"), *coded = json_show(change, "path_base64");
@@ -38,11 +25,11 @@ static void change_print(const struct json *change)
 
 	printf("%s ", json_show(change, "kind"));
 	if (*path) {
-		hidden_print(path, strlen(path), "");
+		safe_bytes(stdout, path, strlen(path), "");
 	} else {
 		bytes = xalloc(n + 1);
 		len = base64_decode(bytes, coded, n);
-		hidden_print(bytes, (size_t)MAX(len, 0), "");
+		safe_bytes(stdout, bytes, (size_t)MAX(len, 0), "");
 		free(bytes);
 	}
 	putchar('\n');
@@ -70,34 +57,26 @@ static int patch_ask(const char *path, struct err *e)
 	bool terminal = isatty(STDOUT_FILENO);
 	struct viv_client *c;
 	struct viv_error error;
-	struct viv_reply reply;
 	char data[65536];
 	size_t kept = 0;
 	long n;
 
-	if (vivd_connect(&c, e) < 0)
+	if (vivd_get(path, &c, e) < 0)
 		return -1;
-	if (viv_get_begin(c, path, &reply, &error) < 0)
-		return viv_error_get(&error, e);
-	if (reply.status != 200) {
-		vivd_refusal(&reply, e);
-		viv_reply_free(&reply);
-		return -1;
-	}
 	while ((n = viv_get_data(c, data + kept, sizeof(data) - kept, &error)) > 0) {
 		size_t all = kept + (size_t)n;
 
 		/* A character that is cut off waits for its rest. */
 		kept = terminal ? text_utf8_tail(data, all) : 0;
 		if (terminal)
-			hidden_print(data, all - kept, "\n\t");
+			safe_bytes(stdout, data, all - kept, "\n\t");
 		else
 			fwrite(data, 1, all, stdout);
 		memmove(data, data + all - kept, kept);
 		if (ferror(stdout))
 			return 0;
 	}
-	hidden_print(data, kept, "");
+	safe_bytes(stdout, data, kept, "");
 	if (n == 0)
 		return 0;
 	viv_error_get(&error, e);

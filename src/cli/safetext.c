@@ -81,6 +81,20 @@ size_t safe_print(FILE *to, const char *s, size_t n, unsigned flags, size_t max)
 	return i;
 }
 
+void safe_bytes(FILE *to, const char *s, size_t n, const char *allowed)
+{
+	const char *end = s + n;
+	unsigned len;
+
+	for (; s < end; s += len ? len : 1) {
+		len = text_printable(s, (size_t)(end - s));
+		if (len || (*s && strchr(allowed, *s)))
+			fwrite(s, 1, len ? len : 1, to);
+		else
+			fprintf(to, "\\x%02x", (unsigned char)*s);
+	}
+}
+
 void safe_html(FILE *to, const char *s, size_t n, unsigned flags)
 {
 	char escape[16];

@@ -13,7 +13,10 @@
 
 /* Returns how many bytes of s were shown. max: at most so many characters are; 0: all. */
 size_t safe_print(FILE *to, const char *s, size_t n, unsigned flags, size_t max);
-/* The same with &, <, >, " and ' escaped, for HTML. */
+/* Names and contents of files, which need not be text: of what cannot be shown, each byte is \x1b
+ * and the like, but for those of allowed. */
+void safe_bytes(FILE *to, const char *s, size_t n, const char *allowed);
+/* As safe_print, with &, <, >, " and ' escaped, for HTML. */
 void safe_html(FILE *to, const char *s, size_t n, unsigned flags);
 /* JSON as it was read, but controls that JSON allows in texts are written as \u009b. */
 void safe_json(FILE *to, const char *line, size_t n);

@@ -58,6 +58,30 @@ void transcript_head(struct transcript *t, const struct json *session);
 #define ITEM_AT(t, i) (*BUF_ITEM(&(t)->items, struct item *, i))
 #define ITEM_COUNT(t) BUF_COUNT(&(t)->items, struct item *)
 
+/* How a transcript is written in a format: each slot writes one kind of item. */
+struct item_view {
+	void (*prompt)(FILE *to, const struct item *it, unsigned n); /* the n-th, from 1 */
+	void (*message)(FILE *to, const struct item *it);
+	void (*thought)(FILE *to, const struct item *it);
+	void (*user)(FILE *to, const struct item *it);
+	void (*tool)(FILE *to, const struct item *it);
+	void (*plan)(FILE *to, const struct item *it);
+	void (*turn)(FILE *to, const struct item *it);
+	void (*error)(FILE *to, const struct item *it);
+	void (*err)(FILE *to, const struct item *it); /* standard error */
+	void (*note)(FILE *to, const struct item *it);
+	void (*fact)(FILE *to, const char *what, const char *text); /* of the session */
+	void (*value)(FILE *to, const char *what, const char *text, bool json); /* of a tool call */
+};
+
+const char *transcript_title(const struct transcript *t);
+void facts_put(const struct transcript *t, FILE *to, const struct item_view *v);
+void items_put(const struct transcript *t, FILE *to, const struct item_view *v);
+/* A value of a tool call: a text as it is, others as JSON. NULL: nothing. */
+void value_put(FILE *to, const char *what, const struct json *value, const struct item_view *v);
+/* The text of a block that a tool call gave, the caller's. NULL: it has none, or is a diff. */
+char *content_text(const struct json *block);
+
 void transcript_markdown(const struct transcript *t, FILE *to);
 /* One page, without scripts and without anything from elsewhere. */
 void transcript_html(const struct transcript *t, FILE *to);

@@ -57,6 +57,8 @@ static const char style[] =
 	"img{max-width:100%;border:1px solid var(--line);border-radius:6px}\n"
 	"</style>\n";
 
+static const struct item_view view;
+
 static void put(FILE *to, const char *text)
 {
 	safe_html(to, text, strlen(text), 0);
@@ -114,7 +116,7 @@ static void line_put(FILE *to, const char *line, size_t n)
 	}
 }
 
-static void message_put(FILE *to, const char *text)
+static void text_put(FILE *to, const char *text)
 {
 	bool fenced = false;
 
@@ -189,44 +191,12 @@ static void diff_put(FILE *to, const struct diff_texts *d)
 	fputs("</pre>\n", to);
 }
 
-static void value_put(FILE *to, const char *what, const struct json *v)
+static void detail_put(FILE *to, const char *what, const char *text, bool json)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *mem;
-
-	if (!v)
-		return;
+	(void)json;
 	fprintf(to, "<details><summary>%s</summary><pre>", what);
-	if (v->type == JSON_TEXT) {
-		put(to, v->text);
-	} else if ((mem = open_memstream(&text, &n))) {
-		json_value_print(mem, v, true);
-		fclose(mem);
-		safe_html(to, text, n, 0);
-		free(text);
-	}
+	put(to, text);
 	fputs("</pre></details>\n", to);
-}
-
-static void output_put(FILE *to, const struct json *content)
-{
-	struct diff_texts d;
-
-	for (const struct json *c = content ? content->first : NULL; c; c = c->next) {
-		struct buf b = { 0 };
-
-		if (diff_get(c, &d))
-			continue;
-		buf_add_text(&b, "");
-		block_text(&b, json_get(c, "content", JSON_OBJECT));
-		if (b.len) {
-			fputs("<details><summary>output</summary><pre>", to);
-			put(to, (char *)b.p);
-			fputs("</pre></details>\n", to);
-		}
-		buf_free(&b);
-	}
 }
 
 struct changes {
@@ -293,10 +263,16 @@ static void tool_put(FILE *to, const struct item *it)
 	for (const struct json *c = it->content ? it->content->first : NULL; c; c = c->next)
 		if (diff_get(c, &d))
 			diff_put(to, &d);
-	value_put(to, "input", it->input);
-	output_put(to, it->content);
+	value_put(to, "input", it->input, &view);
+	for (const struct json *c = it->content ? it->content->first : NULL; c; c = c->next) {
+		char *text = content_text(c);
+
+		if (text)
+			detail_put(to, "output", text, false);
+		free(text);
+	}
 	if (!it->content || !it->content->first)
-		value_put(to, "output", it->output);
+		value_put(to, "output", it->output, &view);
 	fputs("</details>\n", to);
 }
 
@@ -350,93 +326,80 @@ static void turn_put(FILE *to, const struct item *it)
 	fputs("</p>\n", to);
 }
 
-static void folded_put(FILE *to, const char *class, const char *what, const char *text)
+static void message_put(FILE *to, const struct item *it)
 {
-	fprintf(to, "<details class=\"%s\"><summary>%s</summary><div class=\"text\">", class, what);
-	put(to, text);
+	text_put(to, (char *)it->text.p);
+	images_put(to, it);
+}
+
+static void folded_put(FILE *to, const char *what, const struct item *it)
+{
+	fprintf(to, "<details class=\"thought\"><summary>%s</summary><div class=\"text\">", what);
+	put(to, (char *)it->text.p);
 	fputs("</div></details>\n", to);
 }
 
-static void item_put(FILE *to, const struct item *it, unsigned *prompts)
+static void user_put(FILE *to, const struct item *it)
 {
-	const char *text = (char *)it->text.p;
+	folded_put(to, "the prompt, as the agent repeats it", it);
+}
 
-	switch (it->kind) {
-	case ITEM_PROMPT:
-		prompt_put(to, it, ++*prompts);
-		break;
-	case ITEM_USER:
-		folded_put(to, "thought", "the prompt, as the agent repeats it", text);
-		break;
-	case ITEM_MESSAGE:
-		message_put(to, text);
-		images_put(to, it);
-		break;
-	case ITEM_THOUGHT:
-		folded_put(to, "thought", "thought", text);
-		break;
-	case ITEM_TOOL:
-		tool_put(to, it);
-		break;
-	case ITEM_PLAN:
-		plan_put(to, it);
-		break;
-	case ITEM_TURN:
-		turn_put(to, it);
-		break;
-	case ITEM_ERROR:
-		fputs("<p class=\"error\">", to);
-		put(to, text);
-		fputs("</p>\n", to);
-		break;
-	case ITEM_STDERR:
-		folded_put(to, "thought", "standard error", text);
-		break;
-	case ITEM_NOTE:
-		fputs("<p class=\"note\">", to);
-		put_line(to, text);
-		fputs("</p>\n", to);
-		break;
-	}
+static void thought_put(FILE *to, const struct item *it)
+{
+	folded_put(to, "thought", it);
+}
+
+static void stderr_put(FILE *to, const struct item *it)
+{
+	folded_put(to, "standard error", it);
+}
+
+static void error_put(FILE *to, const struct item *it)
+{
+	fputs("<p class=\"error\">", to);
+	put(to, (char *)it->text.p);
+	fputs("</p>\n", to);
+}
+
+static void note_put(FILE *to, const struct item *it)
+{
+	fputs("<p class=\"note\">", to);
+	put_line(to, (char *)it->text.p);
+	fputs("</p>\n", to);
 }
 
 static void fact_put(FILE *to, const char *what, const char *text)
 {
-	if (!text)
-		return;
 	fprintf(to, "<div><dt>%s</dt><dd>", what);
 	put_line(to, text);
 	fputs("</dd></div>\n", to);
 }
 
+static const struct item_view view = { .prompt = prompt_put,
+				       .message = message_put,
+				       .thought = thought_put,
+				       .user = user_put,
+				       .tool = tool_put,
+				       .plan = plan_put,
+				       .turn = turn_put,
+				       .error = error_put,
+				       .err = stderr_put,
+				       .note = note_put,
+				       .fact = fact_put,
+				       .value = detail_put };
+
 void transcript_html(const struct transcript *t, FILE *to)
 {
-	const char *title = t->head.title ? t->head.title : t->head.id ? t->head.id : "Session";
-	char counts[160];
-	unsigned prompts = 0;
-
 	fputs(head, to);
 	fputs("<title>", to);
-	put_line(to, title);
+	put_line(to, transcript_title(t));
 	fputs("</title>\n", to);
 	fputs(style, to);
 	fputs("</head>\n<body>\n<h1>", to);
-	put_line(to, title);
+	put_line(to, transcript_title(t));
 	fputs("</h1>\n<dl>\n", to);
-	fact_put(to, "session", t->head.id);
-	fact_put(to, "cell", t->head.cell);
-	fact_put(to, "agent", t->head.agent);
-	fact_put(to, "created", t->head.created);
-	snprintf(counts, sizeof(counts), "%u prompts, %u tool calls, %zu events", t->nprompts,
-		 t->ntools, BUF_COUNT(&t->events, struct event *));
-	fact_put(to, "", counts);
-	if (t->tokens_out) {
-		snprintf(counts, sizeof(counts), "%llu in, %llu out",
-			 (unsigned long long)t->tokens_in, (unsigned long long)t->tokens_out);
-		fact_put(to, "tokens", counts);
-	}
+	facts_put(t, to, &view);
 	fputs("</dl>\n<main>\n", to);
-	for (size_t i = 0; i < ITEM_COUNT(t); i++)
-		item_put(to, ITEM_AT(t, i), &prompts);
+	items_put(t, to, &view);
 	fputs("</main>\n</body>\n</html>\n", to);
 }

@@ -8,6 +8,8 @@
 #include "cli/transcript.h"
 #include "cli/vivd.h"
 
+static const struct item_view view;
+
 /* The longest run of c in it. */
 static unsigned run_longest(const char *s, char c)
 {
@@ -70,7 +72,7 @@ static void prose_line(FILE *to, const char *line, size_t n)
 
 /* Fences begin at the margin: there they end lists and paragraphs, so that code is code for every
  * reader. */
-static void message_put(FILE *to, const char *text)
+static void text_put(FILE *to, const char *text)
 {
 	unsigned open = 0, n;
 	char kind = 0, c;
@@ -130,26 +132,10 @@ static void word_put(FILE *to, const char *text)
 	}
 }
 
-static void value_put(FILE *to, const char *what, const struct json *v)
+static void detail_put(FILE *to, const char *what, const char *text, bool json)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *mem;
-
-	if (!v)
-		return;
 	fprintf(to, "%s:\n\n", what);
-	if (v->type == JSON_TEXT) {
-		fence_put(to, v->text, "");
-		return;
-	}
-	mem = open_memstream(&text, &n);
-	if (!mem)
-		return;
-	json_value_print(mem, v, true);
-	fclose(mem);
-	fence_put(to, text, "json");
-	free(text);
+	fence_put(to, text, json ? "json" : "");
 }
 
 static void diff_line(void *arg, char mark, const char *line, size_t size)
@@ -187,19 +173,15 @@ static void diff_put(FILE *to, const struct diff_texts *d)
 static void content_put(FILE *to, const struct json *content)
 {
 	struct diff_texts d;
+	char *text;
 
 	for (const struct json *c = content ? content->first : NULL; c; c = c->next) {
-		struct buf b = { 0 };
-
-		if (diff_get(c, &d)) {
+		if (diff_get(c, &d))
 			diff_put(to, &d);
-			continue;
-		}
-		buf_add_text(&b, "");
-		block_text(&b, json_get(c, "content", JSON_OBJECT));
-		if (b.len)
-			fence_put(to, (char *)b.p, "");
-		buf_free(&b);
+		text = content_text(c);
+		if (text)
+			fence_put(to, text, "");
+		free(text);
 	}
 }
 
@@ -224,10 +206,10 @@ static void tool_put(FILE *to, const struct item *it)
 		}
 		fputs(".\n\n", to);
 	}
-	value_put(to, "Input", it->input);
+	value_put(to, "Input", it->input, &view);
 	content_put(to, it->content);
 	if (!it->content || !it->content->first)
-		value_put(to, "Output", it->output);
+		value_put(to, "Output", it->output, &view);
 }
 
 static void plan_put(FILE *to, const struct item *it)
@@ -255,81 +237,87 @@ static void images_put(FILE *to, const struct item *it)
 	}
 }
 
-static void item_put(FILE *to, const struct item *it, unsigned *prompts)
+static void prompt_put(FILE *to, const struct item *it, unsigned n)
 {
-	const char *text = (char *)it->text.p;
-
-	switch (it->kind) {
-	case ITEM_PROMPT:
-		fprintf(to, "## Prompt %u\n\n", ++*prompts);
-		quote_put(to, text);
-		images_put(to, it);
-		break;
-	case ITEM_USER:
-		quote_put(to, text);
-		break;
-	case ITEM_MESSAGE:
-		message_put(to, text);
-		images_put(to, it);
-		break;
-	case ITEM_THOUGHT:
-		fputs("Thought:\n\n", to);
-		quote_put(to, text);
-		break;
-	case ITEM_TOOL:
-		tool_put(to, it);
-		break;
-	case ITEM_PLAN:
-		plan_put(to, it);
-		break;
-	case ITEM_TURN:
-		if (strcmp(member_text(it->data, "stop_reason"), "end_turn")) {
-			fputs("*The turn ended: ", to);
-			word_put(to, member_text(it->data, "stop_reason"));
-			fputs("*\n\n", to);
-		}
-		break;
-	case ITEM_ERROR:
-		fputs("**Error:** ", to);
-		word_put(to, text);
-		fputs("\n\n", to);
-		break;
-	case ITEM_STDERR:
-		fputs("Standard error:\n\n", to);
-		fence_put(to, text, "");
-		break;
-	case ITEM_NOTE:
-		fputs("*", to);
-		word_put(to, text);
-		fputs("*\n\n", to);
-		break;
-	}
+	fprintf(to, "## Prompt %u\n\n", n);
+	quote_put(to, (char *)it->text.p);
+	images_put(to, it);
 }
 
-static void head_put(FILE *to, const char *what, const char *text)
+static void user_put(FILE *to, const struct item *it)
 {
-	if (!text)
+	quote_put(to, (char *)it->text.p);
+}
+
+static void message_put(FILE *to, const struct item *it)
+{
+	text_put(to, (char *)it->text.p);
+	images_put(to, it);
+}
+
+static void thought_put(FILE *to, const struct item *it)
+{
+	fputs("Thought:\n\n", to);
+	quote_put(to, (char *)it->text.p);
+}
+
+static void turn_put(FILE *to, const struct item *it)
+{
+	const char *reason = member_text(it->data, "stop_reason");
+
+	if (!strcmp(reason, "end_turn"))
 		return;
+	fputs("*The turn ended: ", to);
+	word_put(to, reason);
+	fputs("*\n\n", to);
+}
+
+static void error_put(FILE *to, const struct item *it)
+{
+	fputs("**Error:** ", to);
+	word_put(to, (char *)it->text.p);
+	fputs("\n\n", to);
+}
+
+static void stderr_put(FILE *to, const struct item *it)
+{
+	fputs("Standard error:\n\n", to);
+	fence_put(to, (char *)it->text.p, "");
+}
+
+static void note_put(FILE *to, const struct item *it)
+{
+	fputs("*", to);
+	word_put(to, (char *)it->text.p);
+	fputs("*\n\n", to);
+}
+
+static void fact_put(FILE *to, const char *what, const char *text)
+{
 	fprintf(to, "- %s: ", what);
 	word_put(to, text);
 	putc('\n', to);
 }
 
+static const struct item_view view = { .prompt = prompt_put,
+				       .message = message_put,
+				       .thought = thought_put,
+				       .user = user_put,
+				       .tool = tool_put,
+				       .plan = plan_put,
+				       .turn = turn_put,
+				       .error = error_put,
+				       .err = stderr_put,
+				       .note = note_put,
+				       .fact = fact_put,
+				       .value = detail_put };
+
 void transcript_markdown(const struct transcript *t, FILE *to)
 {
-	unsigned prompts = 0;
-
 	fputs("# ", to);
-	word_put(to, t->head.title ? t->head.title : t->head.id ? t->head.id : "Session");
+	word_put(to, transcript_title(t));
 	fputs("\n\n", to);
-	head_put(to, "session", t->head.id);
-	head_put(to, "cell", t->head.cell);
-	head_put(to, "agent", t->head.agent);
-	head_put(to, "created", t->head.created);
-	if (t->tokens_out)
-		fprintf(to, "- tokens: %llu in, %llu out\n", (unsigned long long)t->tokens_in,
-			(unsigned long long)t->tokens_out);
+	facts_put(t, to, &view);
 	putc('\n', to);
-	for (size_t i = 0; i < ITEM_COUNT(t); i++)
-		item_put(to, ITEM_AT(t, i), &prompts);
+	items_put(t, to, &view);
 }

@@ -72,6 +72,22 @@ int vivd_refusal(const struct viv_reply *reply, struct err *e)
 	return -1;
 }
 
+int vivd_get(const char *path, struct viv_client **ret, struct err *e)
+{
+	struct viv_error error;
+	struct viv_reply reply;
+
+	if (vivd_connect(ret, e) < 0)
+		return -1;
+	if (viv_get_begin(*ret, path, &reply, &error) < 0)
+		return viv_error_get(&error, e);
+	if (reply.status == 200)
+		return 0;
+	vivd_refusal(&reply, e);
+	viv_reply_free(&reply);
+	return -1;
+}
+
 /* A vivd that was just killed, or is replaced by another one, is no reason not to read. */
 static bool can_ask_again(const char *method, const struct viv_error *error, int tries)
 {

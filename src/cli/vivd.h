@@ -26,6 +26,9 @@ int must_check vivd_wait(const char *path, struct json_doc *doc, struct err *e);
  * work reports it, is one of the stream; the others are fn's. */
 int must_check vivd_stream(const char *method, const char *path, const char *body, viv_line_fn fn,
 			   void *arg, struct err *e);
+/* Begins a GET whose answer is bytes, to be read with viv_get_data(). Who does not read all of them
+ * disconnects. */
+int must_check vivd_get(const char *path, struct viv_client **ret, struct err *e);
 /* Opens a stream to be polled, on a connection of its own, which viv_close() ends. 1: ret is it; 0:
  * not now, and perhaps later; -1: vivd refuses. */
 int must_check vivd_follow(struct viv_client **ret, const char *path, struct err *e);

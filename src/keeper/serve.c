@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "host/isolate.h"
 #include "keeper/keeper.h"
 #include "store/store.h"
@@ -559,6 +560,11 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		break;
 	case KEEP_TOOLS:
 		tools_request(c, in);
+		break;
+	case KEEP_DENIED:
+		m.type = CTL_DENIED;
+		text_clean(in->text, strnlen(in->text, sizeof(in->text)), m.text, sizeof(m.text));
+		pass_on(c, in, &m, NULL, 0);
 		break;
 	case KEEP_LIMITS:
 		if (pool_leave(c, in))

@@ -212,7 +212,7 @@ enum ctl_type {
 	CTL_END, /* viv -> kernel: end now; answered by CTL_EXIT */
 	CTL_STATS, /* both: figures are asked for; stats */
 	/* kernel -> viv: answers CTL_PROC_SIGNAL, CTL_RESIZE, CTL_PAUSE, CTL_RESUME, CTL_SETUP,
-	 * CTL_LIMITS and CTL_INBOUND, by the request's number: a is 0 or -errno */
+	 * CTL_LIMITS, CTL_INBOUND and CTL_DENIED, by the request's number: a is 0 or -errno */
 	CTL_DONE,
 	/* viv -> kernel: an idle cell in which nothing ran yet becomes another one: limits, and the
 	 * environment, directory and user of its processes by a spec (wire/execspec.h) whose argv
@@ -241,6 +241,9 @@ enum ctl_type {
 	/* kernel -> viv: a program opens connection id to vivd; a: its process, text: its program.
 	 * viv -> kernel: connection id; descriptor: one end of a stream; none: a is -errno */
 	CTL_DOOR,
+	/* viv -> kernel: vivd refused a program something: text, for the cell's own list of
+	 * refusals. Answered by CTL_DONE */
+	CTL_DENIED,
 };
 
 /* Of CTL_ASK: which text this is a piece of. */

@@ -78,6 +78,8 @@
  *   KEEP_TOOLS
  *     KEEP_TOOLS      descriptor: a memory file with an object in JSON of what is in force: tools,
  *                     the names that the cell was given, and policy, its rules
+ *   KEEP_DENIED       text: what vivd refused a program of the cell, and why
+ *     KEEP_OK         it is a line of the cell's own list of refusals
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -146,6 +148,7 @@ enum keep_type {
 	KEEP_TAKEN,
 	KEEP_DOOR,
 	KEEP_TOOLS,
+	KEEP_DENIED,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,

@@ -4,11 +4,12 @@ import os
 import subprocess
 
 # secret: the key that it gets. asks: it asks for permission before it runs a command. minute: it names the file of a session by the minute,
-# and writes over one that it loads within that minute. env, files: besides those of the definition.
+# and writes over one that it loads within that minute. env, files: besides those of the definition. mcp_env: the same where it has an MCP server.
 AGENTS = {
     # It has no permission requests at all.
     "pi": dict(secret="ANTHROPIC_API_KEY", asks=False),
-    "claude": dict(secret="ANTHROPIC_API_KEY", asks=True),
+    # It offers the tools of MCP servers only after the model has searched for them, unless it is told not to.
+    "claude": dict(secret="ANTHROPIC_API_KEY", asks=True, mcp_env={"ENABLE_TOOL_SEARCH": "false"}),
     # Its mode without a sandbox, which the definition has, never asks. This one asks for what is to run outside of its sandbox, which does not work in a cell: the
     # model wants that of every command.
     "codex": dict(secret="OPENAI_API_KEY", asks=True, env={"INITIAL_AGENT_MODE": "read-only"}),
@@ -30,7 +31,7 @@ class Known:
         self.name, self.image = more.get("agent", name), self.definition["image"]
         self.acp, self.rules = self.definition["acp"], self.definition["network"]
         self.secret, self.asks, self.minute = more["secret"], more["asks"], more.get("minute", False)
-        self.own_env, self.own_files = more.get("env", {}), more.get("files", {})
+        self.own_env, self.own_files, self.mcp_env = more.get("env", {}), more.get("files", {}), more.get("mcp_env", {})
         self.env = {**(self.definition.get("env") or {}), **self.own_env}
         self.files = {**(self.definition.get("files") or {}), **self.own_files}
 

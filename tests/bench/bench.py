@@ -11,6 +11,7 @@ hits all of them alike; the figures are medians. There are these kinds of rows:
   disk    images and the disks of named cells, natively and in a cell: disk.py
   net     connections to other hosts, also beside slirp4netns and pasta: network.py
   load    vivd: its pool, its API, many cells and streams: ../e2e/load.py
+  agents  sessions of agents: agents.py
 
 The last columns compare with what was asked for (the issues that the project was built from). A figure that is missed
 makes the exit status 1; a row that cannot run says why, and is missed if something was asked of it.
@@ -31,6 +32,7 @@ import disk
 import network
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+import agents  # noqa: E402
 import load  # noqa: E402
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -132,6 +134,7 @@ ROWS = [
     Row("read", "read 256 MiB", "{b}/micro read 1 {n}", runs=3, rounds=2),
     Row("write", "write 256 MiB", "{b}/micro write 1 {n}", runs=3, rounds=2),
 ]
+LOAD_ROWS = {**load.ROWS, **agents.ROWS}
 MEMORY_ROWS = ["idle-kernel", "idle-ours"]
 
 
@@ -456,8 +459,8 @@ def measure_network(args, want, lines, notes, missed, result):
         n.close()
 
 
-def measure_load(args, want, lines, notes, missed, result):
-    for name, (title, measure) in load.ROWS.items():
+def measure_load(args, rows, want, lines, notes, missed, result):
+    for name, (title, measure) in rows.items():
         if name not in want:
             continue
         say("bench: " + title)
@@ -489,7 +492,7 @@ def main():
     ap.add_argument("--json", metavar="FILE")
     ap.add_argument("--list", action="store_true", help="names of the rows")
     args = ap.parse_args()
-    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(network.ROWS) + list(load.ROWS)
+    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(network.ROWS) + list(LOAD_ROWS)
     if args.list:
         print("\n".join(names))
         return 0
@@ -554,8 +557,8 @@ def main():
             measure_disk(args, want, lines, notes, missed, result)
         if set(want) & set(network.ROWS):
             measure_network(args, want, lines, notes, missed, result)
-        if set(want) & set(load.ROWS):
-            measure_load(args, want, lines, notes, missed, result)
+        if set(want) & set(LOAD_ROWS):
+            measure_load(args, LOAD_ROWS, want, lines, notes, missed, result)
             notes.append("load of the machine at the end: %.1f" % os.getloadavg()[0])
     finally:
         b.close()

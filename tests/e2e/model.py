@@ -3,6 +3,7 @@
 The script is in the prompt, between '<<<' and '>>>': a JSON list of steps, one for each answer. The last prompt that has one counts.
 
     ["read", PATH]  ["write", PATH, TEXT]  ["edit", PATH, OLD LINE, NEW LINE]  ["run", COMMAND]    a call of a tool
+    ["call", NAME, ARGUMENTS]    a call of the tool with this name, whatever stands before it (the name of its MCP server)
     ["say", TEXT]      a report: {result} is what the last tool answered, {key} the key that came with the request
     ["wait", SECONDS]  words, slowly, for that long or until nobody listens
 
@@ -89,6 +90,18 @@ def as_code(verb, command, change, confined):
     return "const r = await tools.exec_command(%s);\ntext(r.output ?? r);" % json.dumps(arguments)
 
 
+def call_named(name, arguments, tools):
+    """The call of a tool of an MCP server."""
+    code = next((t for t in tools if t.name.lower() == "exec" and t.free), None)
+    if code:
+        return "call", code, ("const name = Object.keys(tools).find((n) => n.endsWith(%s));\nconst r = await tools[name](%s);\n"
+                              "text(typeof r === 'string' ? r : JSON.stringify(r));" % (json.dumps("__" + name), json.dumps(arguments)))
+    named = [t for t in tools if t.name.endswith("_" + name) or t.name == name and t.space]
+    if not named:
+        return "say", ["There is no tool '%s'." % name]
+    return "call", named[0], arguments
+
+
 def call(step, tools, confined):
     """The call of an offered tool that does the step."""
     verb, words = step[0], step[1:]
@@ -145,6 +158,8 @@ def next_answer(request):
     if script[step][0] == "say":
         said = script[step][1].replace("{result}", results[-1][:2000] if results else "").replace("{key}", VALUE)
         return len(scripts), step, ("say", words_of(said))
+    if script[step][0] == "call":
+        return len(scripts), step, call_named(*script[step][1:3], request.tools)
     return len(scripts), step, call(script[step], request.tools, request.confined)
 
 

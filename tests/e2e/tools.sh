@@ -136,6 +136,9 @@ rules() {
 	rc=0; wait %% || rc=$?
 	is "$rc" 126
 	has refused 'is denied'
+	# The cell's own list has it; wrong arguments are no refusal.
+	exits 2 v exec work -- pay --amount x
+	is "$(v exec work -- cut -d' ' -f2- /run/viv/denials)" "calling 'pay' is denied by 'the answer of a person'"
 	# Nobody waits for it any more.
 	v exec work -- timeout 1 pay --amount 5 >/dev/null 2>&1 || true
 	soon open_is 0
@@ -287,6 +290,7 @@ mcp() {
 	# What is denied is not shown, and not called either.
 	exits 2 v exec one -- calc fail
 	like "$(v exec one -- python3 /e2e/door.py raw '{"op":"call","tool":"calc","subcommand":"fail","arguments":{}}'$'\n')" '*"denied"*"exit":126*'
+	like "$(v exec one -- cat /run/viv/denials)" "*calling 'calc/fail' is denied by 'deny tools calc/fail'*"
 	exits 1 v exec two -- calc fail
 	has err 'it went wrong'
 	# It dies, or sends what cannot be read: an error, and a new one for the next call.

@@ -245,7 +245,6 @@ static int archive_read(struct reading *r, struct err *e)
 	const struct tar_in in = { .read = answer_read, .arg = r };
 	const struct tar_visit visit = { .entry = entry, .data = data, .arg = r };
 	char about[TAR_ABOUT], *dst = xalloc(strlen(r->p->copied->dst) + 3);
-	struct viv_reply reply;
 	struct buf path = { 0 };
 	int ret;
 
@@ -253,17 +252,10 @@ static int archive_read(struct reading *r, struct err *e)
 	buf_add_text(&path, cell_path(r->cell, "/files/tar").str);
 	query_add(&path, "path", dst);
 	free(dst);
-	if (vivd_connect(&r->client, e) < 0)
-		return -1;
-	ret = viv_get_begin(r->client, (char *)path.p, &reply, &r->error);
+	ret = vivd_get((char *)path.p, &r->client, e);
 	buf_free(&path);
 	if (ret < 0)
-		return viv_error_get(&r->error, e);
-	if (reply.status != 200) {
-		vivd_refusal(&reply, e);
-		viv_reply_free(&reply);
 		return err_wrap(e, "cannot read '%s' of the cell", r->p->copied->dst);
-	}
 	ret = tar_read(&in, &visit, about);
 	file_end(r);
 	if (ret == 0)

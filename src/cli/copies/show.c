@@ -11,29 +11,15 @@
 #include "base/jsontext.h"
 #include "base/utf8.h"
 #include "cli/copies/copies.h"
+#include "cli/safetext.h"
 #include "keeper/disk/patch.h"
 
 #define PATCH_MAX (1u << 20) /* of a file that is shown as a patch */
 #define PATCHES_MAX (8u << 20) /* of all of them */
 
-/* Prints what can be shown and escapes the rest, but for the bytes of allowed. */
-static void hidden_print(const char *p, size_t len, const char *allowed)
-{
-	const char *end = p + len;
-	unsigned n;
-
-	for (; p < end; p += n ? n : 1) {
-		n = text_printable(p, (size_t)(end - p));
-		if (n || (*p && strchr(allowed, *p)))
-			fwrite(p, 1, n ? n : 1, stdout);
-		else
-			printf("\\x%02x", (unsigned char)*p);
-	}
-}
-
 void name_show(const char *path)
 {
-	hidden_print(path, strlen(path), "");
+	safe_bytes(stdout, path, strlen(path), "");
 }
 
 /* ---- patches ---- */
@@ -109,7 +95,7 @@ static void patch_show(const char *path, const struct change_side *old,
 	size = lseek(fd, 0, SEEK_END);
 	text = xalloc((size_t)MAX(size, 0) + 1);
 	if (size > 0 && pread(fd, text, (size_t)size, 0) == size)
-		hidden_print(text, (size_t)size, "\n\t");
+		safe_bytes(stdout, text, (size_t)size, "\n\t");
 	free(text);
 	close(fd);
 }

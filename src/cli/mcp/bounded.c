@@ -90,20 +90,12 @@ int bytes_get(const char *path, uint64_t skip, size_t max, struct buf *b, bool *
 {
 	struct viv_client *c;
 	struct viv_error error;
-	struct viv_reply reply;
 	char data[65536];
 	long n;
 
 	*ret_more = false;
-	if (vivd_connect(&c, e) < 0)
+	if (vivd_get(path, &c, e) < 0)
 		return -1;
-	if (viv_get_begin(c, path, &reply, &error) < 0)
-		return viv_error_get(&error, e);
-	if (reply.status != 200) {
-		vivd_refusal(&reply, e);
-		viv_reply_free(&reply);
-		return -1;
-	}
 	while ((n = viv_get_data(c, data, sizeof(data), &error)) > 0) {
 		uint64_t gone = MIN(skip, (uint64_t)n);
 		size_t some = (size_t)n - (size_t)gone, room = max - b->len;

@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/siphash.h"
 #include "daemon/approvals/approvals.h"
+#include "daemon/keepers/link.h"
 #include "daemon/state/fields.h"
 #include "daemon/tools/hosted.h"
 #include "daemon/tools/schema.h"
@@ -39,6 +41,7 @@ struct call {
 	struct mcp_call *m;
 	uv_timer_t *timer; /* NULL: it does not run */
 	uint64_t began, bytes; /* uv_hrtime(), of output */
+	struct err *refused; /* the cell is being told; NULL: it is not */
 };
 
 static struct list calls = LIST_INIT(calls);
@@ -52,6 +55,10 @@ static void on_timer_closed(uv_handle_t *h)
 
 static void call_free(struct call *x)
 {
+	struct cell *cell = x->refused ? door_cell(x->c) : NULL;
+
+	if (cell && cell->keeper)
+		link_forget(cell->keeper, x);
 	if (x->h)
 		hosted_drop(x->h);
 	if (x->m)
@@ -62,6 +69,7 @@ static void call_free(struct call *x)
 	json_decref(x->tool);
 	json_decref(x->arguments);
 	free(x->sub);
+	free(x->refused);
 	free(x);
 }
 
@@ -258,9 +266,23 @@ static void call_run(struct call *x)
 
 /* ---- asking ---- */
 
+static void denied_told(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct call *x = arg;
+	struct err e = *x->refused;
+
+	(void)m;
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+	call_fail(x, &e, TOOL_EXIT_DENIED);
+}
+
+/* The command in the cell ends when the reason is a line of the cell's /run/viv/denials. */
 static void denied(struct call *x, const char *rule)
 {
 	struct tool_path path = tool_path(json_text(x->tool, "name"), x->sub);
+	struct keep_msg m = { .type = KEEP_DENIED };
+	struct cell *cell = door_cell(x->c);
 	struct err e;
 
 	err_note(&e, ERR_DENIED, rule ? "calling '%s' is denied by '%s'" : "calling '%s' is denied",
@@ -269,7 +291,13 @@ static void denied(struct call *x, const char *rule)
 		   json_pack("{s:s,s:s,s:s,s:o,s:s}", "scope", "tools", "action", "call", "name",
 			     path.str, "program", json_clean(door_program(x->c)), "reason",
 			     e.message));
-	call_fail(x, &e, TOOL_EXIT_DENIED);
+	snprintf(m.text, sizeof(m.text), "%.*s", KEEP_TEXT - 1, e.message);
+	if (!cell || !cell->keeper || link_ask(cell->keeper, &m, NULL, 0, denied_told, x) < 0) {
+		call_fail(x, &e, TOOL_EXIT_DENIED);
+		return;
+	}
+	x->refused = xalloc(sizeof(*x->refused));
+	*x->refused = e;
 }
 
 static void answered(struct daemon *d, int64_t id, bool allow)

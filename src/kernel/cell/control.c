@@ -28,6 +28,7 @@
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/fs/tty/tty.h"
+#include "kernel/net/denials.h"
 #include "kernel/net/door.h"
 #include "kernel/net/gate.h"
 #include "kernel/net/inbound.h"
@@ -388,6 +389,10 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 		break;
 	case CTL_NETWORK:
 		gate_grant();
+		break;
+	case CTL_DENIED:
+		denials_add(m->text, strnlen(m->text, sizeof(m->text)));
+		done_tell(m, 0);
 		break;
 	case CTL_ANSWER:
 		question_answer(m->id, m->a == 1);

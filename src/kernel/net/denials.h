@@ -1,5 +1,5 @@
 /* /run/viv/denials: what was refused lately, and why, for the programs of a cell and those who read
- * what they print. Only a cell that is granted a network has it. */
+ * what they print. A cell that is granted a network or tools has it. */
 #ifndef VIV_KERNEL_NET_DENIALS_H
 #define VIV_KERNEL_NET_DENIALS_H
 

@@ -18,8 +18,8 @@ struct waitq;
 
 #define DOOR_MAX 64 /* connections of the cell at once; further ones wait */
 
-/* The file system of /run/viv: the denials, if the cell has a network; the socket and a directory
- * of commands, if it has a door. returns ref, or NULL. */
+/* The file system of /run/viv: the denials; the socket and a directory of commands, if the cell has
+ * a door. returns ref, or NULL. */
 struct fs *runviv_fs_new(void);
 
 /* Is it the node of the door? */

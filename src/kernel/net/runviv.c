@@ -1,6 +1,6 @@
 /* /run/viv: what a cell has of Vivarium itself.
  *
- *   denials         what was refused lately (denials.h); of a cell with a network
+ *   denials         what was refused lately (denials.h)
  *   sock            the door to vivd (door.h); of a cell with tools
  *   bin/viv-tools   the program behind every tool: boot.c mounts it over the empty file
  *   bin/NAME        a link to it for each tool; it knows by its name which one is meant */
@@ -83,26 +83,22 @@ static const struct pnode bin_nodes[] = {
 		.name = "bin", .mode = S_IFDIR | 0755, .children = bin_nodes, .dir = &tools_dir \
 	}
 
-static const struct pnode denials_only[] = { DENIALS, { 0 } };
-static const struct pnode door_only[] = { SOCK, BIN, { 0 } };
-static const struct pnode both[] = { SOCK, BIN, DENIALS, { 0 } };
-static const struct pnode denials_root = { .mode = S_IFDIR | 0755, .children = denials_only };
-static const struct pnode door_root = { .mode = S_IFDIR | 0755, .children = door_only };
-static const struct pnode both_root = { .mode = S_IFDIR | 0755, .children = both };
+static const struct pnode without_door[] = { DENIALS, { 0 } };
+static const struct pnode with_door[] = { SOCK, BIN, DENIALS, { 0 } };
+static const struct pnode without_root = { .mode = S_IFDIR | 0755, .children = without_door };
+static const struct pnode with_root = { .mode = S_IFDIR | 0755, .children = with_door };
 
 bool door_is_at(const struct inode *ino)
 {
 	struct pinode *pi = S_ISSOCK(ino->mode) ? pinode_of((struct inode *)ino) : NULL;
 
-	return pi && (pi->node == &door_only[0] || pi->node == &both[0]);
+	return pi && pi->node == &with_door[0];
 }
 
 struct fs *runviv_fs_new(void)
 {
-	const struct pnode *root = !cell.spec.tools    ? &denials_root
-				   : cell.spec.network ? &both_root
-						       : &door_root;
-	struct pseudo_fs *pfs = pseudo_new("tmpfs", TMPFS_MAGIC, root);
+	struct pseudo_fs *pfs =
+		pseudo_new("tmpfs", TMPFS_MAGIC, cell.spec.tools ? &with_root : &without_root);
 
 	return pfs ? &pfs->fs : NULL;
 }
