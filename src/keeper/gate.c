@@ -220,6 +220,7 @@ static void gate_ended(struct source *s, uint32_t events)
 		;
 	if (lasted >= LONG_NS)
 		quick = 0, pause_s = PAUSE_MIN;
+	gatectl_last();
 	gatectl_gone();
 	gate_failed();
 }
@@ -393,4 +394,6 @@ void gate_end(void)
 	while (waitpid(gate_pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	source_close(&child);
+	/* A connection of the last moment counts, too. */
+	gatectl_last();
 }

@@ -21,6 +21,8 @@ void gate_kill(void);
 char *const *gate_rules(void);
 /* For a new gate: its end of the channel, which is the caller's; -1. */
 int gatectl_open(void);
+/* Takes the notes that an ended gate had sent and nobody has read. */
+void gatectl_last(void);
 /* The gate has ended. */
 void gatectl_gone(void);
 /* The settings are written again, for a change of something else than the policy. -1: there is no

@@ -23,6 +23,7 @@
 #include "keeper/secrets.h"
 #include "policy/policy.h"
 
+#define LAST_MAX 4096 /* messages that are read of a gate that has ended */
 #define BATCH 32
 #define ANSWER_S 5 /* that a gate has */
 
@@ -305,24 +306,41 @@ static void message_take(void)
 	}
 }
 
+/* 1: there is one in `in`, 0: not now, -1: the gate is ending, or not what it was. */
+static int message_read(int fd)
+{
+	unsigned nfds;
+	int64_t n = fdmsg_recv(fd, &in, sizeof(in), NULL, 0, &nfds, MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (n < (int64_t)GATECTL_HEAD || in.nbytes > GATECTL_BYTES ||
+	    (uint64_t)n != GATECTL_HEAD + in.nbytes)
+		return -1;
+	return 1;
+}
+
 static void control_ready(struct source *s, uint32_t events)
 {
 	(void)events;
 	for (int i = 0; i < BATCH && s->fd >= 0; i++) {
-		unsigned nfds;
-		int64_t n = fdmsg_recv(s->fd, &in, sizeof(in), NULL, 0, &nfds, MSG_DONTWAIT);
+		int got = message_read(s->fd);
 
-		if (n == -EAGAIN || n == -EINTR)
-			return;
-		if (n < (int64_t)GATECTL_HEAD || in.nbytes > GATECTL_BYTES ||
-		    (uint64_t)n != GATECTL_HEAD + in.nbytes) {
-			/* It is ending, or not what it was. */
+		if (got < 0) {
 			source_close(s);
 			gate_kill();
-			return;
 		}
+		if (got <= 0)
+			return;
 		message_take();
 	}
+}
+
+void gatectl_last(void)
+{
+	for (int i = 0; i < LAST_MAX && control.fd >= 0 && message_read(control.fd) > 0; i++)
+		if (in.type == GATECTL_NOTE)
+			gate_note(in.bytes, in.nbytes);
 }
 
 int gatectl_open(void)

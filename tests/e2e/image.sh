@@ -654,6 +654,9 @@ bootstrap_usage() {
 	chmod +x bin/mmdebstrap
 	PATH=$PWD/bin:$PATH exits 1 image bootstrap bookworm
 	like "$(cat err)" 'E: no such thing*viv: mmdebstrap failed*'
+	# vivd's import of it ends a moment later.
+	no_work() { [[ -z $(ls -A "$store/tmp" 2>/dev/null) ]]; }
+	soon no_work
 	store_is_empty
 	printf '#!/bin/sh\necho "$SOURCE_DATE_EPOCH $*" >%s/args\nmkdir r; echo x >r/f; tar -C r -c .; exit "${STATUS-0}"\n' "$PWD" >bin/mmdebstrap
 	PATH=$PWD/bin:$PATH exits 0 image bootstrap trixie --include a,b --variant custom --mirror http://m.invalid/debian -t t
@@ -678,11 +681,10 @@ bootstrap_usage() {
 	soon test -e ended
 	kill "$sleeper"
 	wait "$sleeper" || true
-	# vivd's import of it ends a moment later.
-	no_work() { [[ -z $(ls -A "$store/tmp" 2>/dev/null) ]]; }
 	soon no_work
 	printf '#!/bin/sh\nmkdir r; echo x >r/f; tar -C r -c .; exit "${STATUS-0}"\n' >bin/mmdebstrap
 	STATUS=3 PATH=$PWD/bin:$PATH exits 1 image bootstrap trixie
+	soon no_work
 	store_is_empty
 }
 check 'bootstrap: how mmdebstrap is used, and what its failure says @r' bootstrap_usage

@@ -156,10 +156,11 @@ ticks_now() {
 pause_for() { # seconds
 	read -rt "$1" <>"$scratch/never" || true
 }
-# The processes that have been started since then, below the theme's shell: $scratch/started. Made without any that would be found.
+# The processes that have been started since then, below the theme's shell: $scratch/started. Made without any that would be found. The
+# watchdog may be as old as the first test.
 started_since() { # ticks
 	cat /proc/[0-9]*/stat >"$scratch/stats" 2>/dev/null
-	awk -v me="$$" -v since="$1" '
+	awk -v me="$$" -v since="$1" -v dog="${dog-0}" '
 		{
 			name = rest = $0
 			sub(/^[0-9]+ \(/, "", name)
@@ -172,7 +173,7 @@ started_since() { # ticks
 			for (p in parent) {
 				for (q = p; q != me && q > 1; q = parent[q])
 					;
-				if (q == me && p != me && start[p] >= since && state[p] != "Z" &&
+				if (q == me && p != me && p != dog && start[p] >= since && state[p] != "Z" &&
 				    !(parent[p] == me && called[p] == "cat"))
 					print p, called[p]
 			}

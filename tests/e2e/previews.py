@@ -229,7 +229,7 @@ def tokens():
             is_status(ask(p, "/p/%s/" % p["token"], host=host, cookie=False), 404, 403)
     is_status(ask(p, host=p["host"].upper().replace("LOCALHOST", "localhost")), 200)
     # It ends.
-    e = preview(expires_in=5)
+    e = preview(expires_in=15)
     is_status(ask(e), 200)
     s = raw(e, ("GET /sse HTTP/1.1\r\nHost: %s\r\nCookie: viv_preview=%s\r\n\r\n" % (e["host"], e["token"])).encode())
     is_status(ask(e), 403)

@@ -4,7 +4,7 @@
 #   tests/e2e/run.sh BUILD_DIR VIV [pattern]     pattern: part of a theme's or of a test's name
 #
 # A theme is a file of this folder, NAME.sh: a list of tests made with the words of lib.sh. Themes
-# run four at a time (E2E_JOBS; much of it is waiting), those that take longest first; those that need the machine for
+# run six at a time (E2E_JOBS; most of it is waiting), those that take longest first; those that need the machine for
 # themselves follow one after the other.
 # When we are root, tests with the mark @r run once more as the unprivileged user 'vivtest', with a
 # copy of the programs. Each theme is a child subreaper, so what it leaves behind can be found among
@@ -18,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 themes_at=${E2E_THEMES:-$here}
 alone=' limits lifecycle '
 # By how long they take, the longest first; others follow by name. With the wrong order it only takes longer.
-longest=(outside opened agent gate vivd exec verbs pool image survive secrets up merge disks health cells websockets rollback threads update storefaults filesapi streams signals)
+longest=(outside agent opened vivd gate cells policy pool exec agents image netapprovals disks verbs merge tools sessions filesapi previews up cli survive websockets clients update health rollback streams secrets transcripts copies editor resolver storefaults threads signals)
 
 # run.sh starts itself for each theme; perl, because a subreaper stays one through exec.
 if [[ ${1-} == --theme ]]; then
@@ -154,7 +154,7 @@ workers() { # how many, themes...
 	wait
 }
 all_themes() {
-	workers "${E2E_JOBS:-4}" "${themes[@]}"
+	workers "${E2E_JOBS:-6}" "${themes[@]}"
 	workers 1 "${last[@]}"
 }
 all_themes &
