@@ -1,8 +1,8 @@
 /* viv acp: an editor that speaks ACP has an agent that lives in a cell; see acp.h.
  *
- * The project of the editor is in the cell only with --mount, and then under the same path, so that
- * paths mean the same on both sides. The agent's files and terminals are the cell's: nothing of ACP
- * that would read or write files of the editor is passed on. */
+ * The project of the editor is in the cell only with --mount, or as a copy with --on-copy, and then
+ * under the same path, so that paths mean the same on both sides. The agent's files and terminals
+ * are the cell's: nothing of ACP that would read or write files of the editor is passed on. */
 #include "cli/acp.h"
 
 #include <errno.h>
@@ -53,30 +53,37 @@ static int cell_get(struct acp *x, struct err *e)
 	static struct mount_text m;
 	static char name[80];
 	struct agent_cell *c = &x->cell;
+	const char *dir = c->copy ? c->copy : c->nmounts ? c->mounts[0] : NULL;
 
 	if (*c->id)
 		return 0;
 	c->agent = x->agent;
+	if (!c->name && dir) {
+		if (mount_read("--mount", dir, &m, e) < 0)
+			return -1;
+		if (*m.dst)
+			return err_set(e, ERR_USAGE,
+				       "--mount '%s': the editor and the agent use the same "
+				       "path" REMEDY "give the directory only",
+				       dir);
+		c->mount_at = m.source;
+		snprintf(name, sizeof(name), "acp-%.40s%s-%08x", x->agent, c->copy ? "-copy" : "",
+			 (unsigned)siphash(key, m.source, strlen(m.source)));
+	} else if (!c->name) {
+		snprintf(name, sizeof(name), "acp-%.40s", x->agent);
+	}
 	if (!c->name) {
-		uint64_t hash = 0;
-
-		if (c->nmounts) {
-			if (mount_read("--mount", c->mounts[0], &m, e) < 0)
-				return -1;
-			if (*m.dst)
-				return err_set(e, ERR_USAGE,
-					       "--mount '%s': the editor and the agent use the "
-					       "same path" REMEDY "give the directory only",
-					       c->mounts[0]);
-			hash = siphash(key, m.source, strlen(m.source));
-			c->mount_at = m.source;
-		}
-		snprintf(name, sizeof(name), c->nmounts ? "acp-%.40s-%08x" : "acp-%.40s", x->agent,
-			 (unsigned)hash);
 		c->name = name;
 		c->idle = IDLE;
 	}
-	return agent_cell_get(c, e);
+	if (agent_cell_get(c, e) < 0)
+		return -1;
+	if (c->copied)
+		fprintf(stderr,
+			"viv: the agent works on a copy of '%s'; 'viv merge %s' brings its changes "
+			"back\n",
+			c->source, c->shown);
+	return 0;
 }
 
 /* ---- requests ---- */
@@ -526,8 +533,7 @@ int acp_main(struct args *a, struct err *e)
 
 	x.agent = arg_value(a, "agent");
 	x.cell.name = arg_value(a, "cell");
-	x.cell.mounts[0] = arg_value(a, "mount");
-	x.cell.nmounts = x.cell.mounts[0] != NULL;
+	x.cell.quiet = true;
 	x.cell.no_secrets = arg_is_on(a, "no-secrets");
 	x.command = a->n ? a->words : NULL;
 	if (!x.agent == !x.command)
@@ -536,8 +542,13 @@ int acp_main(struct args *a, struct err *e)
 				  "'--'");
 	if (x.command && !x.cell.name)
 		return args_wrong(a, e, "a command needs --cell CELL");
-	if (x.cell.name && x.cell.nmounts)
-		return args_wrong(a, e, "--cell and --mount exclude each other");
+	if (agent_cell_places(&x.cell, a, e) < 0)
+		return -1;
+	if (x.cell.nmounts > 1)
+		return args_wrong(a, e, "--mount can be given once");
+	if (x.cell.name && (x.cell.nmounts || x.cell.copy))
+		return args_wrong(a, e, "--cell and --%s exclude each other",
+				  x.cell.copy ? "on-copy" : "mount");
 	do
 		r = round_do(&x, e);
 	while (r > 0);

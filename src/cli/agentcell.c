@@ -56,7 +56,7 @@ int mount_read(const char *option, const char *text, struct mount_text *ret, str
 	return r;
 }
 
-int agent_cell_mounts(struct agent_cell *c, const struct args *a, struct err *e)
+int agent_cell_places(struct agent_cell *c, const struct args *a, struct err *e)
 {
 	const char *text;
 	unsigned at = 0;
@@ -69,6 +69,12 @@ int agent_cell_mounts(struct agent_cell *c, const struct args *a, struct err *e)
 				       SPEC_MAX_MOUNTS);
 		c->mounts[c->nmounts++] = text;
 	}
+	if (!arg_is_on(a, "on-copy"))
+		return 0;
+	if (c->copy || c->nmounts > 1)
+		return args_wrong(a, e, "--on-copy takes one --mount, and no --copy");
+	c->copy = c->nmounts ? c->mounts[0] : ".";
+	c->nmounts = 0;
 	return 0;
 }
 

@@ -30,8 +30,8 @@ struct agent_cell {
 	bool made; /* it was not there before */
 };
 
-/* The values of --mount. 0 or -1. */
-int must_check agent_cell_mounts(struct agent_cell *c, const struct args *a, struct err *e);
+/* The values of --mount; with --on-copy, that one (.) is copied instead of mounted. 0 or -1. */
+int must_check agent_cell_places(struct agent_cell *c, const struct args *a, struct err *e);
 /* Uses the cell of that name, or makes one. What could be made in part only is removed. 0 or -1. */
 int must_check agent_cell_get(struct agent_cell *c, struct err *e);
 /* Removes it with all that runs in it; reports why it cannot. */

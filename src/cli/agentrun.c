@@ -304,29 +304,23 @@ static int run_all(struct run *x, const char *text, struct err *e)
 	return 0;
 }
 
-/* --on-copy copies what would be mounted. */
 static int options_read(struct run *x, struct err *e)
 {
 	struct agent_cell *c = &x->cell;
 	const struct args *a = x->a;
-	bool on_copy = arg_is_on(a, "on-copy");
 
 	c->agent = a->words[0];
 	c->name = arg_value(a, "cell");
 	c->copy = arg_value(a, "copy");
 	c->no_secrets = arg_is_on(a, "no-secrets");
 	c->quiet = a->json;
-	if (agent_cell_mounts(c, a, e) < 0)
+	if (agent_cell_places(c, a, e) < 0)
 		return -1;
-	if (on_copy && (c->copy || c->nmounts > 1))
-		return args_wrong(a, e, "--on-copy takes one --mount, and no --copy");
-	if (on_copy) {
-		c->copy = c->nmounts ? c->mounts[0] : ".";
-		c->nmounts = 0;
-	}
 	if (arg_is_on(a, "rm") && (arg_is_on(a, "detach") || c->copy))
 		return args_wrong(a, e, "--rm and --%s exclude each other",
-				  c->copy ? on_copy ? "on-copy" : "copy" : "detach");
+				  arg_is_on(a, "on-copy") ? "on-copy"
+				  : c->copy		  ? "copy"
+							  : "detach");
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* viv agent shell: an agent's own terminal program in a cell with its image, rules, secrets,
  * settings and a description of the cell.
  *
- * The cell goes when the program ends, unless it has a name; one of a name that exists is used as
- * it is, and gets settings files only where it has none. */
+ * The cell goes when the program ends, unless it has a name or works on a copy; one of a name that
+ * exists is used as it is, and gets settings files only where it has none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,17 +175,23 @@ int agent_shell_main(struct args *a, struct err *e)
 	*c = (struct agent_cell){ .agent = a->words[0],
 				  .def = d.root,
 				  .name = arg_value(a, "name"),
-				  .unnamed = true,
+				  .unnamed = !arg_is_on(a, "on-copy"),
 				  .no_secrets = arg_is_on(a, "no-secrets"),
 				  .start = true };
 	/* If viv is killed, nobody else removes it. */
 	c->idle = c->name ? NULL : "60";
-	if (agent_cell_mounts(c, a, e) == 0 && agent_cell_get(c, e) == 0 &&
+	if (agent_cell_places(c, a, e) == 0 && agent_cell_get(c, e) == 0 &&
 	    workdir_make(&s, e) == 0 && prompt_make(&s, e) == 0 && files_put(&s, e) == 0)
 		status = program_run_in(&s, e);
 	if (status < 0)
 		status = report(e);
-	if (c->made && !c->name)
+	if (*c->id && c->copied)
+		fprintf(stderr,
+			"viv: the changes are in the copy: 'viv merge %s' brings them back, 'viv "
+			"merge "
+			"--discard %s; viv rm -f %s' throws them away\n",
+			c->shown, c->shown, c->shown);
+	else if (c->made && !c->name)
 		agent_cell_drop(c);
 	return status;
 }

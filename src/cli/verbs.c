@@ -291,6 +291,8 @@ static const struct opt agent_update_opts[] = {
 static const struct opt agent_shell_opts[] = {
 	{ 0, "mount", "SRC[:DST][:ro]",
 	  "show a host directory at DST (the agent's working directory); can be repeated" },
+	{ 0, "on-copy", NULL,
+	  "copy the directory of --mount (.) instead of mounting it; the cell stays; see viv merge" },
 	{ 0, "name", "CELL", "use the named cell, which stays; create it if it does not exist" },
 	{ 0, "no-secrets", NULL, "do not give it the secrets of its definition" },
 	{ 0, "no-system-prompt", NULL, "do not tell the agent about its cell" },
@@ -330,6 +332,8 @@ static const struct opt acp_opts[] = {
 	{ 0, "agent", "AGENT", "the agent that the editor talks to" },
 	{ 0, "cell", "CELL", "let it live in this cell (one for each project)" },
 	{ 0, "mount", "DIR[:ro]", "show this directory of the host to it, under the same path" },
+	{ 0, "on-copy", NULL,
+	  "copy the directory of --mount (.) instead of mounting it; see viv merge" },
 	{ 0, "no-secrets", NULL, "do not give it the secrets of its definition" },
 };
 
@@ -657,8 +661,8 @@ const struct verb verbs[] = {
 	  .args = "AGENT [-- ARG...]", .min = 1, .max = ANY, OPTS(agent_shell_opts),
 	  .flags = VERB_GUEST,
 	  .about = "The cell has the agent's image, rules and secrets, and goes when the program "
-		   "ends, unless it has a name: viv agent shell\n"
-		   "claude --mount . ARGs are the program's." },
+		   "ends, unless it has a name or works on a copy:\n"
+		   "viv agent shell claude --mount . ARGs are the program's." },
 	{ "agent prompt", "print what an agent is told about a cell", agent_prompt_main,
 	  .args = "CELL", .min = 1, .max = 1 },
 	{ "tool", "manage programs of this host that cells can call", .args = "",

@@ -47,11 +47,16 @@ def read():
 
 
 def ask(method, params):
-    """A request of ours; what comes before its answer is kept, but for a cancel."""
-    global last_id, cancelled
+    """A request of ours, and its answer."""
+    global last_id
     last_id += 1
-    mine = last_id
-    send({"id": mine, "method": method, "params": {"sessionId": session, **params}})
+    send({"id": last_id, "method": method, "params": {"sessionId": session, **params}})
+    return answer_to(last_id)
+
+
+def answer_to(mine):
+    """The answer to a request; what comes before it is kept, but for a cancel."""
+    global cancelled
     while True:
         m = read()
         if m.get("id") == mine and "method" not in m:
@@ -90,6 +95,10 @@ def do(verb, rest):
     elif verb == "count":
         for i in range(int(rest)):
             say(f"{i} ")
+    elif verb == "trickle":
+        for i in range(int(rest)):
+            say(f"{i} ")
+            time.sleep(0.002)
     elif verb == "paced":
         n, per_second = map(int, rest.split())
         begin = time.monotonic()
@@ -145,6 +154,17 @@ def do(verb, rest):
         say("terminals %d" % sum("result" in t for t in made))
     elif verb == "unknown":
         say("unknown " + answer_text(ask("no/such_method", {})))
+    elif verb == "unknown_as":
+        # With an id of its own, as JSON; what is answered to it.
+        raw(b'{"jsonrpc":"2.0","id":%s,"method":"no/such_method","params":{}}\n' % rest.encode())
+        say("unknown " + answer_text(answer_to(json.loads(rest))))
+    elif verb == "ask_as":
+        raw(b'{"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":%s}\n' % (rest.encode(), json.dumps(
+            {"sessionId": session, "toolCall": {"toolCallId": "c9", "title": "Run it"}, "options": OPTIONS}).encode()))
+        say("answer " + answer_text(answer_to(json.loads(rest))))
+    elif verb == "read_as":
+        raw(b'{"jsonrpc":"2.0","id":%s,"method":"fs/read_text_file","params":%s}\n' % (rest.encode(), json.dumps({"sessionId": session, "path": "/etc/hostname"}).encode()))
+        say("read " + answer_text(answer_to(json.loads(rest))))
     elif verb == "sleep":
         end = time.monotonic() + float(rest)
         while time.monotonic() < end and not cancelled:

@@ -255,6 +255,20 @@ print(json.dumps(a))' >def
 	like "$(cat err)" "*'/root/.told' is there already*"
 	is "$(v exec kept cat /root/.told /root/.config/mine)" $'mine alone\nchanged'
 	v rm -f kept >/dev/null
+	# On a copy: the host's file changes with the merge only, and the cell stays until then.
+	exits 0 v agent add writer --command "sh -c 'cat file; echo new >file; pwd'"
+	exits 0 v agent shell writer --on-copy --mount project </dev/null
+	is "$(cat out)" $'hello\n/work'
+	name=$(v ls -q --all)
+	like "$name" 'writer-??????'
+	like "$(cat err)" "*viv merge $name*"
+	is "$(cat project/file)" hello
+	exits 0 v merge -y "$name"
+	is "$(cat project/file)" new
+	echo hello >project/file
+	v rm -f "$name" >/dev/null
+	exits 125 v agent shell writer --on-copy --mount project --mount /tmp </dev/null
+	exits 0 v agent rm writer
 	# What is missing is said.
 	exits 125 v agent shell claude </dev/null
 	like "$(cat err)" "*the agent 'claude' has no image*viv agent add claude*"

@@ -89,6 +89,33 @@ of_the_cell() {
 }
 check 'questions of the cell in an editor' of_the_cell
 
+# The agent sees the project under its own path, and changes a copy of it.
+on_copy() {
+	own_vivd
+	export XDG_CONFIG_HOME=$PWD/config
+	mkdir -p config/vivarium/agents project
+	cp "$E2E_DIR/acpagent.py" project/
+	echo old >project/file
+	printf 'name: scripted\nacp: [python3, %s/project/acpagent.py]\nimage: host\n' "$PWD" >config/vivarium/agents/scripted.yaml
+	coproc "$VIV" acp --agent scripted --mount project --on-copy 2>err
+	at_end "kill $COPROC_PID 2>/dev/null"
+	say "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\",\"params\":{\"cwd\":\"$PWD/project\",\"mcpServers\":[]}}"
+	hears '*"id":1,"result":{"sessionId":"s_*'
+	S=$(v session ls -q)
+	say "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"$S\",\"prompt\":[{\"type\":\"text\",\"text\":\"run cat file; run echo new >file\"}]}}"
+	hears '*"id":2,"result":{"stopReason":"end_turn"}*'
+	eval "exec ${COPROC[1]}>&-"
+	wait "$COPROC_PID"
+	name=$(v ls -q)
+	like "$name" 'acp-scripted-copy-????????'
+	like "$(cat err)" "*works on a copy of '$PWD/project'; 'viv merge $name'*"
+	is "$(cat project/file)" old
+	exits 0 v merge -y "$name"
+	is "$(cat project/file)" new
+	exits 2 v acp --agent scripted --cell c --on-copy </dev/null
+}
+check 'an editor whose agent works on a copy' on_copy
+
 registry=$(npm config get registry 2>/dev/null)
 if curl -sSf --max-time 20 -o /dev/null "${registry}zod" 2>/dev/null; then
 	check 'the client of the official ACP SDK' official

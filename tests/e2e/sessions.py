@@ -287,8 +287,7 @@ def crashes(v):
     pid = v.kill()
     soon(lambda: gone(pid), "the end of vivd")
     open(shared + "/now", "w").close()
-    logs = lambda: [f"{v.run}/cells/{f}" for f in os.listdir(f"{v.run}/cells") if f.endswith(".log")]
-    soon(lambda: any(b'"499 "' in open(f, "rb").read() for f in logs()), "its output")
+    soon(lambda: any(b'"499 "' in open(f, "rb").read() for f in logs_of(v)), "its output")
     for e in os.listdir("/proc"):
         try:
             if e.isdigit() and b"viv-keeper" in open(f"/proc/{e}/cmdline", "rb").read() and open(f"/proc/{e}/environ", "rb").read().find(v.top.encode()) >= 0:
@@ -511,6 +510,93 @@ def watchers(v):
     assert find("zebra") == []
 
 
+def borders(v):
+    """Input of every length around that of one message to the keeper (KEEP_TEXT), and ids of every kind."""
+    s = Session(v, cell(v))
+    s.state("idle")
+    for n in range(260, 400):
+        assert s.do("big " + "x" * n) == str(n + 4), n
+    for n in (4094, 4095, 4096, 4097, 65535, 65536, 65537, 131072):
+        assert s.do("big " + "x" * n) == str(n + 4), n
+    # An answer has the id of its request, whatever that is.
+    for given in ('"a\\u0000b"', '"\\u0000"', '""', "1.5", "-3", '"1"', '"' + "z" * 200 + '"'):
+        assert "-32601" in s.do(f"unknown_as {given}"), given
+        assert '"content"' in s.do(f"read_as {given}"), given
+        p = s.prompt(f"ask_as {given}")
+        s.state("waiting")
+        asked = v.call("GET", "/v1/approvals", want=200)["approvals"]
+        v.call("POST", f"/v1/approvals/{asked[0]['id']}", {"answer": "allow"}, want=200)
+        assert s.turn(p["prompt"])["stop_reason"] == "end_turn"
+        assert '"yes"' in s.said(p["seq"]), (given, s.said(p["seq"]))
+    assert not s.of("noise"), s.of("noise")
+    whole(s)
+
+
+def unstartable(v):
+    """Cells and agents that cannot start, and are removed with the sessions that waited for them."""
+    pid = v.pid()
+    for i in range(6):
+        name, source = f"u{i}", f"{v.top}/tmp/source{i}"
+        os.makedirs(source)
+        v.call("POST", "/v1/cells", {"name": name, "command": ["sleep", "100000"], "mounts": [{"source": source, "target": "/m"}]}, want=201)
+        os.rmdir(source)
+        sessions = [Session(v, name, command=AGENT, prompt="say x") for _ in range(4)]
+        if i % 2:
+            for s in sessions:
+                assert s.state("failed")["error"]["message"], s.get()
+                assert s.turn(1)["stop_reason"] == "error"
+            # Again, and in the middle of it the cell goes.
+            for s in sessions:
+                s.prompt("say y")
+        assert v.ask("DELETE", f"/v1/cells/{name}?force=1")[0] == 204
+        assert v.call("GET", "/v1/sessions", want=200)["sessions"] == []
+        assert v.ask("GET", sessions[0].path)[0] == 404
+    # An agent that cannot start in a cell that runs. The cell stops, others take its place in vivd's memory, and it is removed.
+    for i in range(6):
+        name = cell(v, f"w{i}")
+        sessions = [Session(v, name, command=["/no/such/program"], prompt="say x") for _ in range(4)]
+        for s in sessions:
+            s.state("failed")
+        if i % 2:
+            v.call("POST", f"/v1/cells/{name}/stop", {"grace": 0}, want=200)
+            for n in range(4):
+                cell(v, f"other{i}-{n}")
+        assert v.ask("DELETE", f"/v1/cells/{name}?force=1")[0] == 204
+        assert v.call("GET", "/v1/sessions", want=200)["sessions"] == []
+    assert v.pid() == pid and v.call("GET", "/v1/approvals", want=200)["approvals"] == []
+
+
+def lost(v):
+    """vivd has no room for its state: what was not written is read from the agent's output again, and comes once."""
+    state = v.env["XDG_STATE_HOME"] + "/vivarium"
+    s = Session(v, cell(v))
+    s.state("idle")
+    p = s.prompt("count 3000; wait /tmp/go; trickle 300; count 20000; say end")
+    soon(lambda: s.said(p["seq"]).endswith("2999 "), "its beginning")
+    filler = state + "/filler"
+    with open(filler, "wb", buffering=0) as f:
+        try:
+            while True:
+                f.write(b"x" * 4096)
+        except OSError:
+            pass
+    v.exec("c", "touch", "/tmp/go")
+    # The agent has said all, and vivd cannot store it.
+    soon(lambda: any(b'"text":"end"' in open(f, "rb").read() for f in logs_of(v)), "its output")
+    soon(lambda: v.ask("POST", f"{s.path}/prompt", {"text": "say refused"})[0] == 507, "there is room for a prompt")
+    assert not s.of("turn"), "there was room"
+    os.unlink(filler)
+    s.turn(p["prompt"])
+    said = s.said(p["seq"])
+    assert said == "".join(f"{i} " for n in (3000, 300, 20000) for i in range(n)) + "end", (len(said), said[-100:])
+    whole(s)
+
+
+def logs_of(v):
+    """What keepers have of the output of processes."""
+    return [f"{v.run}/cells/{f}" for f in os.listdir(f"{v.run}/cells") if f.endswith(".log")]
+
+
 def full(v):
     """The keeper has no room for the output of an agent: it waits, and nothing is lost."""
     s = Session(v, cell(v))
@@ -592,4 +678,4 @@ def removal(v):
 
 
 if __name__ == "__main__":
-    run_case(latency, fifty, timing, full, basic, served, permissions, survives, crashes, cancels, settings, misbehaves, watchers, removal)
+    run_case(latency, fifty, timing, borders, unstartable, lost, full, basic, served, permissions, survives, crashes, cancels, settings, misbehaves, watchers, removal)

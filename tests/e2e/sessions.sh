@@ -12,6 +12,18 @@ check 'noise, lines of 100 MB, answers to nothing, floods' case_of misbehaves
 check 'many clients see the same; search; other cells' case_of watchers
 check 'cells that are removed with many sessions' case_of removal
 
+check 'input of every length, and requests with ids of every kind' case_of borders
+check 'cells that cannot start are removed with their sessions' case_of unstartable
+
+# vivd's own directory is a small file system, which is filled.
+lost() {
+	mkdir -p small/state
+	mount -t tmpfs -o size=24M,mode=700 none small/state
+	at_end "umount -l '$PWD/small/state'"
+	python3 "$E2E_DIR/sessions.py" "$VIV" "$PWD/small" lost
+}
+check 'a full disk of vivd loses no event and doubles none @root' lost
+
 # The keeper's directory is a small file system of its own, which is filled.
 full() {
 	mkdir -p small/run

@@ -11,7 +11,7 @@
 
 static struct db db;
 static struct err f;
-static unsigned held, full;
+static unsigned held, full, lost;
 
 static void on_hold(struct db *which)
 {
@@ -24,6 +24,18 @@ static void on_full(struct db *which)
 	full++;
 	db_shorten(which->file);
 	which->shortening = false;
+}
+
+static void on_lost(struct db *which)
+{
+	(void)which;
+	lost++;
+}
+
+static int refuse(void *arg)
+{
+	(void)arg;
+	return 1;
 }
 
 static int put(const char *id)
@@ -121,6 +133,33 @@ static void log_is_bounded(void)
 	eq(rows(), 4008, "all is there");
 }
 
+/* What was kept cannot be written, or SQLite has undone it: whoever believes in it is told. */
+static void losing(void)
+{
+	long long before = rows();
+
+	db.lost = on_lost;
+	db_begin(&db);
+	put("x");
+	db_end_later(&db);
+	sqlite3_commit_hook(db.sql, refuse, NULL);
+	db_flush(&db);
+	sqlite3_commit_hook(db.sql, NULL, NULL);
+	eq(lost, 1, "it cannot be written: told");
+	eq(rows(), before, "nothing of it is there");
+	db_begin(&db);
+	put("x");
+	db_end_later(&db);
+	sqlite3_exec(db.sql, "ROLLBACK", NULL, NULL, NULL);
+	db_begin(&db);
+	eq(lost, 2, "it was undone: told before the next change");
+	put("y");
+	eq(db_end(&db, &f), 0, "which is made");
+	eq(rows(), before + 1, "alone");
+	db_run(&db, NULL, "DELETE FROM tokens WHERE id='y'", "");
+	db.lost = NULL;
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/viv-db.XXXXXX", path[64];
@@ -131,6 +170,7 @@ int main(void)
 	db.hold = on_hold;
 	db.full = on_full;
 	keeping();
+	losing();
 	log_is_bounded();
 	db_begin(&db);
 	put("last");

@@ -257,6 +257,101 @@ static void seed_run(unsigned seed)
 	json_decref(c.spec);
 }
 
+/* ---- a transaction that is lost ---- */
+
+static unsigned held;
+
+static void on_hold(struct db *db)
+{
+	(void)db;
+	held++;
+}
+
+static int refuse(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+/* One that reads nothing. */
+static struct follow *follow_fake(void)
+{
+	struct follow *f = xalloc(sizeof(*f));
+
+	uv_fs_event_init(&d.loop, &f->event);
+	uv_timer_init(&d.loop, &f->timer);
+	f->event.data = f->timer.data = f;
+	f->nhandles = 2;
+	f->reader.files[0] = f->reader.files[1] = -1;
+	return f;
+}
+
+static void update_take(struct session *s, const char *text)
+{
+	char line[512];
+	int n = snprintf(
+		line, sizeof(line),
+		"{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{"
+		"\"sessionId\":\"a\",\"update\":{\"sessionUpdate\":\"plan\",\"x\":\"%s\"}}}",
+		text);
+
+	s->hard = false;
+	session_begin(s);
+	acp_line(s, line, (size_t)n, 1);
+	s->taken += (uint64_t)n;
+	(void)!session_end_stream(s, true);
+}
+
+/* What was to be written a moment later could not be: the session is what the database has of it,
+ * and the agent's output is read again from there. */
+static void lost_test(void)
+{
+	struct session *s;
+	struct err e = { 0 };
+	uint64_t taken;
+	int64_t seq;
+	char *text;
+
+	wrong = NULL;
+	cell_init();
+	vivd_open();
+	sessions_read(&d);
+	s = session_add(&c, json_pack("{s:[s]}", "command", "x"), &e);
+	session_begin(s);
+	s->proc = 5;
+	acp_begin(s);
+	session_end(s, NULL);
+	d.db.hold = on_hold;
+	s->follow = follow_fake();
+	update_take(s, "kept");
+	db_flush(&d.db);
+	seq = s->seq;
+	taken = s->taken;
+	held = 0;
+	update_take(s, "lost");
+	update_take(s, "lost, too");
+	eq(held, 1, "events of a stream are written a moment later");
+	eq(s->seq, seq + 2, "and have their numbers");
+	sqlite3_commit_hook(d.db.sql, refuse, NULL);
+	db_flush(&d.db);
+	sqlite3_commit_hook(d.db.sql, NULL, NULL);
+	eq(s->seq, seq, "they are lost: so are their numbers");
+	eq((int64_t)s->taken, (int64_t)taken, "the agent's output is read again from there");
+	ok(!s->follow, "by another reader");
+	s->follow = follow_fake();
+	update_take(s, "lost");
+	update_take(s, "lost, too");
+	db_flush(&d.db);
+	eq(s->seq, seq + 2, "then they are there");
+	text = transcript(s);
+	ok(!wrong && strstr(text, "\"lost\"") && strstr(text, "lost, too"), "once, without a gap");
+	free(text);
+	s->starting = false;
+	(void)!session_remove(s, &e);
+	vivd_close();
+	json_decref(c.spec);
+}
+
 /* ---- lines and parts of them ---- */
 
 struct got {
@@ -321,6 +416,7 @@ int main(void)
 	raw_test();
 	if (!mkdtemp(dir))
 		return 1;
+	lost_test();
 	for (unsigned seed = 1; seed <= SEEDS; seed++) {
 		wrong = NULL;
 		seed_run(seed);
