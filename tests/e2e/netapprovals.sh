@@ -228,11 +228,11 @@ under_way() {
 	truncate -s 64M "$scratch/www/large"
 	"$VIV" run -d --name asked --allow 'good.org GET /large' --allow 'good.org GET /who' -- sleep 1000 >/dev/null
 	# Two downloads on one connection, which nobody reads to the end, and one on another.
-	"$VIV" exec asked sh -c 'curl -sS --http2 --max-time 100 --limit-rate 100k https://good.org/large -o /dev/null; echo ended $?' >out1 2>&1 &
+	"$VIV" exec asked sh -c 'curl -sS --http2 --max-time 100 --limit-rate 100k https://good.org/large -o /tmp/first; echo ended $?' >out1 2>&1 &
 	one=$!
 	"$VIV" exec asked sh -c 'curl -sS --http1.1 --max-time 100 --limit-rate 100k https://good.org/large -o /tmp/got & wait; echo ended' >out2 2>&1 &
 	two=$!
-	soon sh -c '"$1" exec asked test -s /tmp/got' - "$VIV"
+	soon sh -c '"$1" exec asked test -s /tmp/first -a -s /tmp/got' - "$VIV"
 	"$VIV" policy add asked 'deny net good.org GET /other'
 	"$VIV" policy add asked 'deny net good.org GET /large'
 	wait "$one" "$two"
