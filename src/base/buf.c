@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-void *buf_more(struct buf *b, size_t n)
+static void *room(struct buf *b, size_t n)
 {
 	void *p;
 
@@ -20,16 +20,23 @@ void *buf_more(struct buf *b, size_t n)
 		b->cap = cap;
 	}
 	p = b->p + b->len;
+	b->len += n;
+	return p;
+}
+
+void *buf_more(struct buf *b, size_t n)
+{
+	void *p = room(b, n);
+
 	if (n)
 		memset(p, 0, n);
-	b->len += n;
 	return p;
 }
 
 size_t buf_add(struct buf *b, const void *data, size_t n)
 {
 	size_t at = b->len;
-	void *p = buf_more(b, n);
+	void *p = room(b, n);
 
 	if (n)
 		memcpy(p, data, n);

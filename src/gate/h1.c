@@ -201,8 +201,10 @@ static void data_put(struct opened *o, enum side from, const uint8_t *p, size_t 
 	}
 	if (h->chunked[from])
 		chunk_write(&o->ends[!from].out, p, n);
+	else if (from == CLIENT && o->redial)
+		end_put(&o->ends[SERVER], p, n); /* whose TLS is not complete */
 	else
-		end_put(&o->ends[!from], p, n);
+		end_send(&o->ends[!from], p, n);
 	if (end)
 		body_end(o, from);
 }

@@ -13,8 +13,8 @@
 #define HANDSHAKE_MS 30000
 #define SEND_MS 60000 /* for a client that does not read the last of what it gets */
 #define LINGER_MS 2000 /* for what a client still sends when it was answered already */
-#define ROUNDS 16 /* before others get their turn */
-#define READ_SIZE 65536u
+#define ROUNDS 4 /* before others get their turn */
+#define READ_SIZE (WIRE_SIZE + RECORD_MAX) /* with what was left of a record before */
 #define IN_MAX (HEAD_MAX + READ_SIZE)
 
 static struct list all = LIST_INIT(all);
@@ -114,7 +114,7 @@ static bool side_run(struct opened *o, enum side side)
 		if (o->dead || o->state != OPENED_RUNS || !o->protocol->wants(o, side))
 			return moved;
 	}
-	if (s->in.len < IN_MAX)
+	if (s->in.len < IN_MAX && !s->blocked)
 		n = end_read(s, scratch, sizeof(scratch));
 	if (n) {
 		used = s->in.len ? 0 : o->protocol->take(o, side, scratch, n);
@@ -134,6 +134,16 @@ static bool running(struct opened *o)
 	return !o->dead && o->state == OPENED_RUNS;
 }
 
+/* Is more for this side there to be read at once? Then less than a record waits for it. */
+static bool side_is_fed(struct opened *o, enum side side)
+{
+	enum side from = (enum side)(SERVER - side);
+	struct end *s = &o->ends[from];
+
+	return running(o) && s->w.fd >= 0 && !(from == SERVER && o->redial) && !s->blocked &&
+	       !s->eof && s->in.len < IN_MAX && o->protocol->wants(o, from);
+}
+
 /* True: there was no room for more, and now there is. */
 static bool side_flush(struct opened *o, enum side side)
 {
@@ -143,7 +153,7 @@ static bool side_flush(struct opened *o, enum side side)
 	/* Before its TLS is complete nothing may go to it. */
 	if (side == SERVER && o->redial)
 		return false;
-	end_flush(s);
+	end_flush(s, !side_is_fed(o, side));
 	return full && !end_full(s);
 }
 
@@ -174,7 +184,7 @@ static bool ending_run(struct opened *o)
 
 	redial_fini(o);
 	end_fini(&o->ends[SERVER]);
-	end_flush(c);
+	end_flush(c, true);
 	if (c->broken) {
 		opened_abort(o);
 		return false;
@@ -195,7 +205,8 @@ static bool ending_run(struct opened *o)
 static uint32_t events_of(struct opened *o, enum side side)
 {
 	struct end *s = &o->ends[side];
-	uint32_t out = end_waiting(s) && !s->shut ? EPOLLOUT : 0;
+	bool send = end_waiting(s) && !s->shut && (s->stuck || !side_is_fed(o, side));
+	uint32_t out = send ? EPOLLOUT : 0;
 
 	switch (o->state) {
 	case OPENED_SERVER:
@@ -246,6 +257,7 @@ static void client_ready(struct watch *w, uint32_t events)
 {
 	struct opened *o = container_of(w, struct opened, ends[CLIENT].w);
 
+	end_ready(&o->ends[CLIENT]);
 	if (events & (EPOLLHUP | EPOLLERR)) {
 		o->gone = true;
 		if (o->ends[CLIENT].eof || o->state < OPENED_RUNS || o->holds)
@@ -256,8 +268,11 @@ static void client_ready(struct watch *w, uint32_t events)
 
 void server_ready(struct watch *w, uint32_t events)
 {
+	struct opened *o = container_of(w, struct opened, ends[SERVER].w);
+
 	(void)events;
-	opened_run(container_of(w, struct opened, ends[SERVER].w));
+	end_ready(&o->ends[SERVER]);
+	opened_run(o);
 }
 
 static void opened_again(struct alarm *a)

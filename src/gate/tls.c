@@ -1,4 +1,9 @@
-/* See tls.h. */
+/* See tls.h.
+ *
+ * A read takes what the socket has, up to WIRE_SIZE, and then every record of it: one system call
+ * for all of them, and one answer to a TCP server instead of one for each record. The bytes are in
+ * memory that all ends share, so that an end that is idle has none. What cannot be used at once, as
+ * there are too many records or TLS has to send first, is kept in the end. */
 #include "gate/tls.h"
 
 #include <errno.h>
@@ -15,6 +20,7 @@
 #define BUNDLE_MAX (8u << 20)
 #define CERTS_MAX 65536 /* bytes of the certificates that a server may send */
 #define KEEP_MAX 16384 /* bytes of a buffer that is kept while it is empty */
+#define RECORDS 256 /* that are used at once: a peer's may be of one byte each */
 
 static const char *const bundles[] = { "/etc/ssl/certs/ca-certificates.crt",
 				       "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
@@ -22,6 +28,10 @@ static const char *const bundles[] = { "/etc/ssl/certs/ca-certificates.crt",
 static int trusted[2] = { -1, -1 }; /* the host's bundle, and the operator's */
 static bool started;
 static SSL_CTX *client_ctx, *server_ctx;
+static uint8_t wire[WIRE_SIZE];
+static const uint8_t *wire_p; /* what is left of it, for wire_of */
+static size_t wire_n;
+static const struct end *wire_of; /* NULL: no read is under way */
 
 /* ---- which servers are believed ---- */
 
@@ -97,6 +107,79 @@ static SSL_CTX *client_context(void)
 	return client_ctx;
 }
 
+/* ---- what OpenSSL reads from and writes to ---- */
+
+/* From wire while end_read() runs; in a handshake from the socket, and no more than OpenSSL wants.
+ * #syscalls: recvfrom */
+static int end_bio_read(BIO *b, char *p, size_t n, size_t *ret)
+{
+	struct end *s = BIO_get_data(b);
+	ssize_t got;
+
+	BIO_clear_retry_flags(b);
+	if (wire_of == s) {
+		got = (ssize_t)MIN(n, wire_n);
+		memcpy(p, wire_p, (size_t)got);
+		wire_p += got;
+		wire_n -= (size_t)got;
+		if (!got && !s->cut)
+			BIO_set_retry_read(b);
+	} else {
+		got = recv(s->w.fd, p, n, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			BIO_set_retry_read(b);
+		s->cut |= got == 0;
+	}
+	*ret = got > 0 ? (size_t)got : 0;
+	return got > 0;
+}
+
+/* #syscalls: sendto */
+static int end_bio_write(BIO *b, const char *p, size_t n, size_t *ret)
+{
+	struct end *s = BIO_get_data(b);
+	ssize_t done = send(s->w.fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	BIO_clear_retry_flags(b);
+	if (done < 0 && (errno == EAGAIN || errno == EINTR))
+		BIO_set_retry_write(b);
+	*ret = done > 0 ? (size_t)done : 0;
+	return done > 0;
+}
+
+static long end_bio_ctrl(BIO *b, int cmd, long num, void *p)
+{
+	const struct end *s = BIO_get_data(b);
+
+	(void)num;
+	(void)p;
+	/* OpenSSL tells a cut from a failure by it. */
+	if (cmd == BIO_CTRL_EOF)
+		return s->cut;
+	return cmd == BIO_CTRL_FLUSH;
+}
+
+static bool bio_begin(struct end *s)
+{
+	static BIO_METHOD *method;
+	BIO *b;
+
+	if (!method) {
+		method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "end");
+		if (!method || !BIO_meth_set_read_ex(method, end_bio_read) ||
+		    !BIO_meth_set_write_ex(method, end_bio_write) ||
+		    !BIO_meth_set_ctrl(method, end_bio_ctrl))
+			return false;
+	}
+	b = s->ssl ? BIO_new(method) : NULL;
+	if (!b)
+		return false;
+	BIO_set_data(b, s);
+	BIO_set_init(b, 1);
+	SSL_set_bio(s->ssl, b, b);
+	return true;
+}
+
 /* ---- beginning ---- */
 
 int end_tls_client(struct end *s, const char *name, bool http2, struct err *e)
@@ -106,9 +189,8 @@ int end_tls_client(struct end *s, const char *name, bool http2, struct err *e)
 	struct ip a;
 
 	s->ssl = ctx ? SSL_new(ctx) : NULL;
-	if (!s->ssl || !SSL_set_fd(s->ssl, s->w.fd) ||
-	    (http2 ? SSL_set_alpn_protos(s->ssl, both, sizeof(both) - 1)
-		   : SSL_set_alpn_protos(s->ssl, one, sizeof(one) - 1)))
+	if (!bio_begin(s) || (http2 ? SSL_set_alpn_protos(s->ssl, both, sizeof(both) - 1)
+				    : SSL_set_alpn_protos(s->ssl, one, sizeof(one) - 1)))
 		return err_set(e, ERR_FAILED, "cannot begin TLS");
 	if (ip_parse(name, &a)
 		    ? !X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(s->ssl), name)
@@ -149,7 +231,7 @@ int end_tls_server(struct end *s, const char *name, struct err *e)
 		}
 	}
 	s->ssl = server_ctx ? SSL_new(server_ctx) : NULL;
-	if (!s->ssl || !SSL_set_fd(s->ssl, s->w.fd))
+	if (!bio_begin(s))
 		return err_set(e, ERR_FAILED, "cannot begin TLS");
 	SSL_set_app_data(s->ssl, s);
 	SSL_set_accept_state(s->ssl);
@@ -196,10 +278,12 @@ int end_handshake(struct end *s, struct err *e)
 /* ---- bytes ---- */
 
 /* #syscalls: recvfrom */
-static size_t plain_read(struct end *s, uint8_t *p, size_t n)
+static size_t socket_read(struct end *s, uint8_t *p, size_t n)
 {
 	ssize_t got = recv(s->w.fd, p, n, MSG_DONTWAIT);
 
+	/* If there is more, or if it comes, the loop says so. */
+	s->blocked = got > 0 && (size_t)got < n;
 	if (got > 0)
 		return (size_t)got;
 	if (got == 0)
@@ -211,16 +295,11 @@ static size_t plain_read(struct end *s, uint8_t *p, size_t n)
 	return 0;
 }
 
-size_t end_read(struct end *s, uint8_t *p, size_t n)
+static size_t record_read(struct end *s, uint8_t *p, size_t n)
 {
 	size_t got = 0;
 	int r;
 
-	s->blocked = s->wants_write = false;
-	if (s->eof || s->w.fd < 0)
-		return 0;
-	if (!s->ssl)
-		return plain_read(s, p, n);
 	ERR_clear_error();
 	r = SSL_read_ex(s->ssl, p, n, &got);
 	if (r == 1)
@@ -244,6 +323,46 @@ size_t end_read(struct end *s, uint8_t *p, size_t n)
 	return 0;
 }
 
+/* What is in wire: true if the socket may have more. */
+static bool wire_fill(struct end *s)
+{
+	wire_p = wire;
+	if (s->rest.len) {
+		wire_n = s->rest.len;
+		memcpy(wire, s->rest.p, wire_n);
+		buf_free(&s->rest);
+		return true;
+	}
+	wire_n = socket_read(s, wire, sizeof(wire));
+	s->cut = s->eof && !s->broken;
+	s->eof = s->broken;
+	s->clean = false;
+	return !s->blocked;
+}
+
+size_t end_read(struct end *s, uint8_t *p, size_t n)
+{
+	size_t got = 0;
+	bool more;
+
+	s->blocked = s->wants_write = false;
+	if (s->eof || s->w.fd < 0)
+		return 0;
+	if (!s->ssl)
+		return socket_read(s, p, n);
+	more = wire_fill(s);
+	s->blocked = false;
+	wire_of = s;
+	for (unsigned i = 0; i < RECORDS && got < n && !s->blocked && !s->eof; i++)
+		got += record_read(s, p + got, n - got);
+	wire_of = NULL;
+	if (wire_n && !s->eof)
+		buf_add(&s->rest, wire_p, wire_n);
+	if (more && !s->wants_write)
+		s->blocked = false;
+	return got;
+}
+
 /* #syscalls: sendto */
 static ssize_t piece_send(struct end *s, const uint8_t *p, size_t n)
 {
@@ -264,26 +383,52 @@ static ssize_t piece_send(struct end *s, const uint8_t *p, size_t n)
 	return why == SSL_ERROR_WANT_WRITE || why == SSL_ERROR_WANT_READ ? 0 : -1;
 }
 
-void end_flush(struct end *s)
+static bool end_takes(const struct end *s)
 {
-	while (end_waiting(s) && !s->broken && !s->shut && s->w.fd >= 0) {
-		ssize_t n = piece_send(s, s->out.p + s->out_at, end_waiting(s));
+	return !s->stuck && !s->broken && !s->shut && s->w.fd >= 0;
+}
 
-		if (n == 0) {
-			/* A reader that never takes all would let it grow without end. */
-			if (s->out_at > s->out.len / 2)
-				end_drop(&s->out, s->out_at), s->out_at = 0;
-			return;
-		}
-		if (n < 0) {
-			s->broken = true;
-			break;
-		}
-		s->out_at += (size_t)n;
+/* How many bytes were sent. 0: see stuck, broken. */
+static size_t piece_try(struct end *s, const uint8_t *p, size_t n)
+{
+	ssize_t done = piece_send(s, p, n);
+
+	s->stuck = done == 0;
+	s->broken |= done < 0;
+	return done > 0 ? (size_t)done : 0;
+}
+
+void end_flush(struct end *s, bool all)
+{
+	while (end_takes(s) && end_waiting(s) && (all || end_waiting(s) >= RECORD_MAX))
+		s->out_at += piece_try(s, s->out.p + s->out_at, end_waiting(s));
+	if (end_waiting(s) && !s->broken && !s->shut && s->w.fd >= 0) {
+		/* A reader that never takes all would let it grow without end. */
+		if (s->out_at > s->out.len / 2)
+			end_drop(&s->out, s->out_at), s->out_at = 0;
+		return;
 	}
 	s->out_at = s->out.len = 0;
 	if (s->out.cap > KEEP_MAX)
 		buf_free(&s->out);
+}
+
+void end_send(struct end *s, const uint8_t *p, size_t n)
+{
+	size_t begun = end_waiting(s) % RECORD_MAX;
+	size_t fits = begun ? MIN(n, RECORD_MAX - begun) : 0;
+
+	end_put(s, p, fits);
+	p += fits;
+	n -= fits;
+	end_flush(s, false);
+	while (end_takes(s) && !end_waiting(s) && n >= RECORD_MAX) {
+		size_t done = piece_try(s, p, n);
+
+		p += done;
+		n -= done;
+	}
+	end_put(s, p, n);
 }
 
 /* #syscalls: shutdown */
@@ -312,6 +457,7 @@ void end_fini(struct end *s)
 	SSL_free(s->ssl);
 	s->ssl = NULL;
 	watch_close(&s->w);
+	buf_free(&s->rest);
 	buf_free(&s->in);
 	buf_free(&s->out);
 }

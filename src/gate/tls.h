@@ -13,14 +13,19 @@
 #include "gate/gate.h"
 
 #define END_FULL 131072u
+#define RECORD_MAX 16384u /* bytes in a record of TLS */
+#define WIRE_SIZE 65536u /* that is read from a socket at once */
 
 struct end {
 	struct watch w;
 	SSL *ssl; /* NULL: plain */
+	struct buf rest; /* TLS: read and not decrypted yet */
+	bool cut; /* TLS: nothing more comes after that */
 	struct buf in; /* not used yet */
 	struct buf out; /* not sent yet, from out_at on */
 	size_t out_at;
-	bool blocked; /* there was nothing more to read */
+	bool blocked; /* there was nothing more to read; end_ready() clears it */
+	bool stuck; /* there was no room to send more; the same */
 	bool eof; /* the other side sends no more */
 	bool clean; /* and has said so: this is not a cut */
 	bool broken;
@@ -42,7 +47,13 @@ int must_check end_handshake(struct end *s, struct err *e);
 /* Was HTTP/2 agreed on? */
 bool end_is_http2(const struct end *s);
 
-/* Reads up to n bytes: how many. 0: see blocked, eof, broken. */
+/* The loop says that something has changed. */
+static inline void end_ready(struct end *s)
+{
+	s->blocked = s->stuck = false;
+}
+/* Reads up to n bytes, a few records at most: how many. See blocked, eof, broken, whether or not
+ * there are some. */
 size_t end_read(struct end *s, uint8_t *p, size_t n);
 static inline void end_put(struct end *s, const void *p, size_t n)
 {
@@ -56,8 +67,10 @@ static inline bool end_full(const struct end *s)
 {
 	return end_waiting(s) >= END_FULL;
 }
-/* Sends what can be sent now. */
-void end_flush(struct end *s);
+/* The same, but sends whole records of it at once if that can be, without a copy. */
+void end_send(struct end *s, const uint8_t *p, size_t n);
+/* Sends what can be sent now. all: also what does not fill a record. */
+void end_flush(struct end *s, bool all);
 /* Nothing more will be put; call when nothing waits. */
 void end_shut(struct end *s);
 void end_drop(struct buf *b, size_t n); /* its first n bytes */

@@ -27,6 +27,11 @@ void opened_abort(struct opened *o)
 	o->dead = true;
 }
 
+void end_send(struct end *s, const uint8_t *p, size_t n)
+{
+	end_put(s, p, n);
+}
+
 void end_shut(struct end *s)
 {
 	s->shut = true;
