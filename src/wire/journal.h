@@ -2,13 +2,14 @@
  * may have been broken into (viv-kernel, viv-gate) and the keeper (docs/decisions/0049-journal.md).
  *
  * As bytes, a record is a *frame*: a struct journal_frame and the fields in the order of the table
- * (journal.tbl.h). NUMBER is a LEB128 number, SIGNED the same in zigzag form, TEXT and WORDS a LEB128
- * length and the bytes, HASH one byte 0 or 32 and as many bytes. A frame in memory begins at a
- * multiple of 8 and is padded with zeros to one.
+ * (journal.tbl.h). NUMBER is a LEB128 number in its shortest form, SIGNED the same in zigzag form,
+ * TEXT and WORDS a LEB128 length and the bytes, HASH one byte 0 or 32 and as many bytes. A frame in
+ * memory begins at a multiple of 8 and is padded with zeros to one.
  *
- * The ring is a file in the journal's directory, mapped by both, so that what a writer has put there
- * outlives it and the keeper. There is one writer and one reader. The reader believes nothing:
- * it keeps its own position, takes head as a claim, copies a frame once and then checks it. */
+ * The ring is a file in the journal's directory, mapped by both, so that what a writer has put
+ * there outlives it and the keeper. There is one writer and one reader. The reader believes
+ * nothing: it keeps its own position, takes head as a claim, copies a frame once and then checks
+ * it. */
 #ifndef VIV_WIRE_JOURNAL_H
 #define VIV_WIRE_JOURNAL_H
 
@@ -35,7 +36,9 @@ enum journal_kind {
 /* struct journal_EXEC and so on. */
 #define RECORD(ID, name, group, meaning) struct journal_##ID {
 #define FIELD(ID, type, name, meaning) JOURNAL_C_##type name;
-#define END(ID) };
+#define END(ID) \
+	}       \
+	;
 #define JOURNAL_C_NUMBER uint64_t
 #define JOURNAL_C_SIGNED int64_t
 #define JOURNAL_C_TEXT struct jtext
@@ -60,6 +63,8 @@ struct journal_desc {
 
 /* By kind; J_PAD has no name. */
 extern const struct journal_desc journal_kinds[J_KINDS];
+/* A path in the cell: what a filter by path looks at, and what keeps its end when it is cut. */
+bool journal_field_is_path(const struct journal_field *f);
 
 struct journal_frame {
 	uint32_t size; /* of all, padding included */
@@ -71,9 +76,10 @@ struct journal_frame {
 };
 _Static_assert(sizeof(struct journal_frame) == 32, "frames have one head");
 
-/* Makes a frame of a record (a struct of its kind) in out, which has JOURNAL_FRAME_MAX bytes and is
- * aligned to 8. Texts that are longer than JOURNAL_TEXT_MAX are cut: of a path its end stays, of
- * others the beginning. Returns the size; 0: kind is not one. */
+/* Makes a frame of a record (a struct of its kind) in out, which has JOURNAL_FRAME_MAX bytes. Texts
+ * that are longer than JOURNAL_TEXT_MAX, or than their share where all of them would make the frame
+ * too large, are cut: of a path its end stays, of others the beginning. Returns the size; 0: kind
+ * is not one. */
 size_t journal_encode(enum journal_kind kind, const void *record, int32_t pid, int64_t mono,
 		      int64_t wall, void *out);
 /* Reads the fields of a frame (n: its size, already checked to be there) into record, a union of
