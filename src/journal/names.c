@@ -206,6 +206,12 @@ static uint32_t path_file(struct names *t, struct jtext path)
 
 /* ---- changes of names ---- */
 
+static void name_note(struct names *t, uint32_t name, const struct journal_entry *e)
+{
+	name_at(t, name)->seq = e->seq;
+	name_at(t, name)->kind = e->kind;
+}
+
 static void name_clear(struct names *t, uint32_t name)
 {
 	struct name *m = name_at(t, name);
@@ -230,22 +236,14 @@ static void write_add(struct names *t, uint32_t file, const struct journal_entry
 
 	if (!t->keep_writes || !file)
 		return;
-	/* Making or emptying it and then writing it is one thing. */
-	if (f->write && e->kind == J_WRITE && write_at(t, f->write)->kind != J_WRITE &&
-	    write_at(t, f->write)->pid == e->pid) {
-		w = write_at(t, f->write);
-	} else if (BUF_COUNT(&t->writes, struct file_write) >= UINT32_MAX) {
+	if (BUF_COUNT(&t->writes, struct file_write) >= UINT32_MAX) {
 		t->left_out++;
 		return;
-	} else {
-		w = buf_more(&t->writes, sizeof(*w));
-		w->before = f->write;
-		f->write = (uint32_t)(BUF_COUNT(&t->writes, struct file_write) - 1);
 	}
+	w = buf_more(&t->writes, sizeof(*w));
+	w->before = f->write;
+	f->write = (uint32_t)(BUF_COUNT(&t->writes, struct file_write) - 1);
 	w->seq = e->seq;
-	w->pid = e->pid;
-	w->kind = e->kind;
-	w->content = 0;
 }
 
 static void follow_create(struct names *t, const struct journal_entry *e)
@@ -270,6 +268,7 @@ static void follow_create(struct names *t, const struct journal_entry *e)
 		file_at(t, file)->links = 0;
 		name_set(t, name, file);
 	}
+	name_note(t, name, e);
 	write_add(t, file, e);
 }
 
@@ -282,6 +281,7 @@ static void follow_remove(struct names *t, const struct journal_entry *e)
 	if (!name_at(t, name)->last)
 		file_assume(t, name);
 	name_clear(t, name);
+	name_note(t, name, e);
 }
 
 /* Is file the directory dir, or one above it? */
@@ -328,11 +328,15 @@ static void follow_rename(struct names *t, const struct journal_entry *e)
 		name_clear(t, from);
 		name_set(t, to, a);
 		file_at(t, a)->links--;
+		name_note(t, from, e);
+		name_note(t, to, e);
 		return;
 	}
 	b = name_live(t, to);
 	if (is_above(t, b, name_at(t, from)->dir))
 		return;
+	name_note(t, from, e);
+	name_note(t, to, e);
 	name_at(t, from)->now = name_at(t, from)->last = b;
 	name_at(t, to)->now = name_at(t, to)->last = a;
 	file_at(t, b)->name = from;
@@ -352,6 +356,7 @@ static void follow_link(struct names *t, const struct journal_entry *e)
 	name = file_at(t, file)->name;
 	name_set(t, to, file);
 	file_at(t, file)->name = name;
+	name_note(t, to, e);
 }
 
 static void follow_content(struct names *t, const struct journal_entry *e)

@@ -30,15 +30,15 @@ struct name {
 	uint32_t text, n; /* in names.texts */
 	uint32_t before, now, last; /* files; 0: none */
 	uint32_t hash, next; /* in its bucket */
+	uint64_t seq; /* of the record that made it what it is now; 0: none */
+	uint32_t kind; /* of that record */
 };
 
-/* A change of content, or what stands for one. */
+/* A change of content: a WRITE, a CREATE, or an OPEN that empties it. */
 struct file_write {
 	uint64_t seq;
 	uint32_t before; /* the one before it of the same file; 0: none */
 	uint32_t content; /* what is known of it; 0: nothing */
-	int32_t pid;
-	uint32_t kind; /* J_WRITE, J_CREATE, J_OPEN: emptied by opening it */
 };
 
 struct file_content {
