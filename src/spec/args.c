@@ -121,13 +121,18 @@ static int number_option(struct run_options *o, enum setting_id id, const char *
 static int choice_option(struct run_options *o, enum setting_id id, const char *text, struct err *e)
 {
 	const char *const *words = setting_choices(id);
+	char all[128] = "";
 	uint32_t i = 0;
 
 	while (words[i] && strcmp(words[i], text))
 		i++;
-	if (!words[i])
+	if (!words[i]) {
+		for (i = 0; words[i]; i++)
+			snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
+				 i ? ", " : "", words[i]);
 		return err_set(e, ERR_USAGE, "--%s '%s': must be one of: %s", run_opts[id].name,
-			       text, "on, off, check, eager, detach");
+			       text, all);
+	}
 	*(uint32_t *)(void *)((char *)o + settings[id].offset) = i;
 	return 0;
 }

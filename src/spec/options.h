@@ -90,6 +90,13 @@ static inline bool run_is_given(const struct run_options *o, enum setting_id id)
 	return o->given[id];
 }
 
+/* The level of its journal (enum journal_level): what a cell has that is not told is decided here.
+ */
+static inline uint32_t run_journal(const struct run_options *o)
+{
+	return run_is_given(o, SET_JOURNAL) ? o->journal : JOURNAL_DEFAULT;
+}
+
 /* Memory that o keeps; takes p, which may be NULL. NULL: there is none. */
 void *run_keep(struct run_options *o, void *p);
 /* A copy of text that o keeps. */

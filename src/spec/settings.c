@@ -33,11 +33,28 @@ static const char *const fast_modes[] = {
 	[FAST_EAGER] = "eager", [FAST_DETACH] = "detach", [FAST_LAST + 1] = NULL
 };
 
+static const char *const journal_levels[] = {
+	[JOURNAL_OFF] = "off", [JOURNAL_CHANGES] = "changes", [JOURNAL_ALL] = "all", NULL
+};
+
+static const char *const journal_fulls[] = {
+	[JOURNAL_FULL_WAIT] = "wait", [JOURNAL_FULL_CONTINUE] = "continue", NULL
+};
+
 const char *const *setting_choices(enum setting_id id)
 {
 	static const char *const nothing[] = { NULL };
 
-	return id == SET_FAST ? fast_modes : nothing;
+	switch (id) {
+	case SET_FAST:
+		return fast_modes;
+	case SET_JOURNAL:
+		return journal_levels;
+	case SET_JOURNAL_FULL:
+		return journal_fulls;
+	default:
+		return nothing;
+	}
 }
 
 const struct mount_field mount_fields[MOUNT_FIELDS] = {

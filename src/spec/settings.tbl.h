@@ -102,6 +102,10 @@ SETTING(CHANGES, FLAG, changes, NULL, "changes", 0, NULL, 0, 0, 0, "at the end, 
 SETTING(TRACE, FLAG, trace, NULL, "trace", 0, NULL, 0, 0, 0, "print every system call to standard error")
 SETTING(FAST, CHOICE, fast, "fast", "fast", 0, "MODE", 0, 0, 0,
 	"how calls avoid a switch to the kernel: on (the default), off, check, eager or detach")
+SETTING(JOURNAL, CHOICE, journal, "journal", "journal", 0, "LEVEL", 0, 0, S_PLACE | S_YAML,
+	"what the cell's journal records: off, changes, or all, which includes the files that are read (default: off)")
+SETTING(JOURNAL_FULL, CHOICE, journal_full, "journal_full", "journal-full", 0, "WHAT", 0, 0, S_PLACE | S_YAML,
+	"what the cell does when its journal cannot be written because the disk is full: wait (the default), or continue, and the journal has a hole")
 SETTING(QUIET, FLAG, quiet, NULL, "quiet", 'q', NULL, 0, 0, S_WARM, "print no warnings")
 SETTING(DETACH, FLAG, detach, NULL, "detach", 'd', NULL, 0, 0, S_WARM,
 	"run the cell in the background and print its id; 'viv logs' shows its output")

@@ -10,7 +10,8 @@
  *   7...   one O_PATH directory for each host mount, in the spec's order; likewise what disks
  *          need: the directory with the layers of a disk (data/), and one for each layer of
  *          another disk in its chain
- *   then   with --trace: where the trace goes (trace_fd says which number)
+ *   then   with --trace: where the trace goes (trace_fd says which number); with a journal: its
+ *          ring and the bell of it (journal_fd, journal_bell)
  * The spec is written by bootspec_write in viv and read by bootspec_read in the kernel. It comes
  * from the operator and is trusted, but it is still bounded. */
 #ifndef VIV_WIRE_BOOTSPEC_H
@@ -82,6 +83,15 @@ enum fast_mode {
 	FAST_LAST = FAST_DETACH,
 };
 
+/* What a cell's journal records (docs/decisions/0049-journal.md). */
+enum journal_level {
+	JOURNAL_OFF,
+	JOURNAL_CHANGES, /* all but what is read */
+	JOURNAL_ALL,
+};
+#define JOURNAL_DEFAULT JOURNAL_OFF
+enum journal_full { JOURNAL_FULL_WAIT, JOURNAL_FULL_CONTINUE };
+
 /* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is
  * told to out_fd; see kernel/cell/maintain.c. argv is not used then, but not empty. */
 enum spec_mode { MODE_RUN, MODE_LIST, MODE_CONTENTS, MODE_TAR, MODE_CHECK, MODE_MERGE };
@@ -134,6 +144,9 @@ struct bootspec {
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */
+	uint32_t journal; /* enum journal_level; off: there are no descriptors for it */
+	/* otherwise: the ring (wire/journalring.h), and the eventfd that wakes its reader */
+	int32_t journal_fd, journal_bell;
 	/* at the end, print what changed in the cell's layer as CTL_LOG lines: A, C or D and the
 	 * path */
 	bool changes;

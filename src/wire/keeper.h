@@ -80,6 +80,13 @@
  *                     the names that the cell was given, and policy, its rules
  *   KEEP_DENIED       text: what vivd refused a program of the cell, and why
  *     KEEP_OK         it is a line of the cell's own list of refusals
+ *   KEEP_JOURNAL      a: the size of one frame (wire/journal.h), in text, or descriptor: a memory
+ *                     file with it; n: any number but 0 that this record alone has
+ *     KEEP_OK         it is in the journal. The number of the last one is kept: a client that did
+ *                     not hear of its answer says the same again, and it is recorded once
+ *     KEEP_FAIL       the cell has none (ERR_NOT_FOUND), it is not a frame of a kind that vivd
+ *                     writes (ERR_INVALID), or there is no room (ERR_STORAGE), which may be tried
+ *                     again
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -149,6 +156,7 @@ enum keep_type {
 	KEEP_DOOR,
 	KEEP_TOOLS,
 	KEEP_DENIED,
+	KEEP_JOURNAL,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,

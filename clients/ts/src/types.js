@@ -67,6 +67,8 @@
  * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
  * @property {boolean} [tty] give the command a terminal, or fail without one
  * @property {'on' | 'off' | 'check' | 'eager' | 'detach'} [fast] how calls avoid a switch to the kernel: on (the default), off, check, eager or detach
+ * @property {'off' | 'changes' | 'all'} [journal] what the cell's journal records: off, changes, or all, which includes the files that are read (default: off)
+ * @property {'wait' | 'continue'} [journal_full] what the cell does when its journal cannot be written because the disk is full: wait (the default), or continue, and the journal has a hole
  * @property {Record<string, string>} [labels] a label, for 'viv ps --filter'
  * @property {Restart} [restart] no, on-failure, on-failure:N, always or unless-stopped (the same as always)
  * @property {number} [stop_grace] time between SIGTERM and SIGKILL when the cell is stopped (default: 10), in seconds
