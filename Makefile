@@ -534,6 +534,7 @@ lint-headers: | $(GENERATED)
 
 lint-docs: $(B)/viv
 	@tools/gen-syscalls-doc --check
+	@tools/gen-journal-doc --check
 	@tools/check-verbs $(B)/viv docs/viv.1
 	@tools/gen-spec $(B)/viv
 	@tools/check-policies $(B)/viv docs/policy.md
@@ -548,6 +549,7 @@ lint-tidy: | $(GENERATED)
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
+	tools/gen-journal-doc src/wire/journal.tbl.h >docs/journal-records.md
 
 # ---- install ----
 
