@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/cells.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/vivd.h"
 
 /* ---- diff ---- */

@@ -11,7 +11,7 @@
 #include "base/jsontext.h"
 #include "base/utf8.h"
 #include "cli/copies/copies.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "keeper/disk/patch.h"
 
 #define PATCH_MAX (1u << 20) /* of a file that is shown as a patch */
