@@ -133,7 +133,9 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 # What a unit test is linked with: all of the kernel but its main.
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
-TEST_CLI_OBJ := $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/gate/dns.c src/gate/hello.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
+# What a journal answers, without the libraries that reading one needs.
+QUERY_SRC := $(patsubst %,src/journal/%.c,blame hosts names origin processes show tally touched)
+TEST_CLI_OBJ := $(call objs,$(QUERY_SRC)) $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/gate/dns.c src/gate/hello.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
 
 
 # Each command is a line that says what it makes; V=1 shows it whole, 'make -s' nothing.
@@ -352,7 +354,7 @@ FUZZ_COVERED := src/host/journalring.c src/wire/journal.c src/wire/bootspec.c sr
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c $(patsubst %,src/kernel/net/%.c,gate outside outside_opt udp_out) \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/cli/mcp/message.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields previews/target agents/def agents/rules tools/request tools/schema tools/validate sessions/lines sessions/rpc) \
-	$(patsubst %,src/cli/%.c,safetext sessionevent sessionview transcriptitems transcriptmd transcripthtml)
+	$(patsubst %,src/cli/%.c,sessionevent sessionview transcriptitems transcriptmd transcripthtml) src/base/safetext.c
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
 FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \

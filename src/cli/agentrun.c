@@ -11,7 +11,7 @@
 #include "cli/args.h"
 #include "cli/copies/copies.h"
 #include "cli/dirchanges.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/session.h"
 #include "cli/sessionview.h"
 

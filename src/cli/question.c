@@ -10,7 +10,7 @@
 #include "base/report.h"
 #include "cli/approvals.h"
 #include "cli/color.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/vivd.h"
 
 /* Of one question; the rest is counted. */

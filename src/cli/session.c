@@ -11,7 +11,7 @@
 #include "cli/args.h"
 #include "cli/color.h"
 #include "cli/list.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/sessionview.h"
 
 #define PROMPT_MAX (32u << 20)

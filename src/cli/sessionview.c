@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/color.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 
 #define TOOLS 512 /* of which the latest are remembered */
 #define PLAN_SHOWN 60

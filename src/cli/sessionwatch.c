@@ -14,7 +14,7 @@
 #include "base/report.h"
 #include "cli/approvals.h"
 #include "cli/question.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/sessionview.h"
 #include "cli/vivd.h"
 #include "keeper/channel.h"

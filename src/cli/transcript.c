@@ -9,7 +9,7 @@
 #include "base/report.h"
 #include "cli/args.h"
 #include "cli/list.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/session.h"
 #include "cli/sessionview.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/transcript.h"
 #include "cli/vivd.h"
 

@@ -1,11 +1,11 @@
 /* Transcripts and the view of a session: chunks become one text, updates of a tool call one item,
  * and nothing that an agent writes is a control character, a tag or a fence in what comes out. */
-/* objects: src/cli/transcriptitems.c src/cli/transcriptmd.c src/cli/transcripthtml.c src/cli/sessionview.c src/cli/sessionevent.c src/cli/safetext.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/siphash.c */
+/* objects: src/cli/transcriptitems.c src/cli/transcriptmd.c src/cli/transcripthtml.c src/cli/sessionview.c src/cli/sessionevent.c src/base/safetext.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/siphash.c */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/jsontext.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/sessionview.h"
 #include "cli/transcript.h"
 #include "tap.h"

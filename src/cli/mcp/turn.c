@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "cli/safetext.h"
+#include "base/safetext.h"
 #include "cli/sessionevent.h"
 #include "cli/vivd.h"
 #include "keeper/channel.h"

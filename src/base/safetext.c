@@ -1,5 +1,5 @@
 /* See safetext.h. */
-#include "cli/safetext.h"
+#include "base/safetext.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Texts of agents on a terminal, in Markdown and in HTML. An agent's text is anybody's: control
  * characters, escape sequences and marks that turn the direction of writing are shown as \x1b and
  * the like and never reach a terminal as they are. */
-#ifndef VIV_CLI_SAFETEXT_H
-#define VIV_CLI_SAFETEXT_H
+#ifndef VIV_BASE_SAFETEXT_H
+#define VIV_BASE_SAFETEXT_H
 
 #include <stdio.h>
 
