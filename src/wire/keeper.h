@@ -78,6 +78,13 @@
  *   KEEP_TOOLS
  *     KEEP_TOOLS      descriptor: a memory file with an object in JSON of what is in force: tools,
  *                     the names that the cell was given, and policy, its rules
+ *   KEEP_JOURNAL      a: the size of one frame (wire/journal.h), in text, or descriptor: a memory
+ *                     file with it; n: any number but 0 that this record alone has
+ *     KEEP_OK         it is in the journal. The number of the last one is kept: a client that did
+ *                     not hear of its answer says the same again, and it is recorded once
+ *     KEEP_FAIL       the cell has none (ERR_NOT_FOUND), it is not a frame of a kind that vivd
+ *                     writes (ERR_INVALID), or there is no room (ERR_STORAGE): that one may be tried
+ *                     again
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -146,6 +153,7 @@ enum keep_type {
 	KEEP_TAKEN,
 	KEEP_DOOR,
 	KEEP_TOOLS,
+	KEEP_JOURNAL,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
