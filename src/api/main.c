@@ -28,6 +28,7 @@
 #include "client/vivarium.h"
 #include "daemon/approvals/approvals.h"
 #include "daemon/cells/cells.h"
+#include "daemon/journal/note.h"
 #include "daemon/state/events.h"
 #include "daemon/keepers/instance.h"
 #include "daemon/keepers/pool.h"
@@ -244,6 +245,7 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	d->end = daemon_end;
 	d->settled = daemon_settled;
 	events_open(d);
+	notes_open(d);
 	list_init(&d->projects);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
 	approvals_open(d, o->hook);
