@@ -17,8 +17,9 @@
 #include "daemon/cells/cells.h"
 #include "wire/journal.h"
 
-#define NOTES_CELL 10000 /* rows of a cell that wait; the oldest go then, and a warning is logged \
-			  */
+#define NOTES_CELL                                                                     \
+	10000 /* rows of a cell that wait; the oldest go then, and a warning is logged \
+	       */
 #define NOTE_TEXT 512 /* bytes of a prompt, of arguments */
 
 /* At the start, with the database open and before cells are. */
