@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate, viv-tools, viv-hold and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate, viv-journal, viv-tools, viv-hold and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-agents | test-browser | test-asan | fuzz | chaos | soak-network | bench | lint | docs
@@ -89,6 +89,7 @@ STORE_READER_SRC := src/store/config.c src/store/index.c
 STORE_SRC := $(sort $(wildcard src/store/*.c))
 IMPORT_SRC := $(sort $(wildcard src/import/*.c))
 S3_SRC := $(sort $(wildcard src/s3/*.c))
+JOURNAL_SRC := $(sort $(wildcard src/journal/*.c))
 POLICY_SRC := $(sort $(wildcard src/policy/*.c))
 # The kernel decides by the compiled form alone.
 POLICY_KERNEL_SRC := src/policy/compiled.c src/policy/glob.c
@@ -119,11 +120,14 @@ S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
 GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec -lzstd
+# What of the journal is not viv-journal alone is part of vivd, too.
+JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/wire/journal.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
+JOURNAL_LIBS := -lcrypto -lzstd
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S) $(B)/dyn/agents_blob.S.o
 # Of these, only what it uses.
-VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) src/gate/head.c src/gate/h1read.c $(STORE_SRC) $(HOST_SRC) $(BASE_SRC))
-VIVD_LIBS := -lm -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto
+VIVD_MORE := $(patsubst %,$(B)/dyn/%.o,$(filter-out src/keeper/main.c,$(KEEPER_SRC)) src/gate/head.c src/gate/h1read.c $(STORE_SRC) $(filter-out src/journal/main.c,$(JOURNAL_SRC)) $(HOST_SRC) $(BASE_SRC))
+VIVD_LIBS := -lm -luv -lmicrohttpd -lwslay -lgnutls -lsqlite3 -ljansson -lyaml -lcrypto -lzstd
 # For other programs: libvivarium, with what it needs of the rest.
 CLIENT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(CLIENT_SRC) src/store/store.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/log.c src/base/utf8.c)
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -149,7 +153,7 @@ SHOW = $(if $(SILENT),,$(if $(V),set -x;,echo '  LD  $@';))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/viv-tools $(B)/viv-hold $(B)/vivd $(B)/libvivarium.a
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/viv-journal $(B)/viv-tools $(B)/viv-hold $(B)/vivd $(B)/libvivarium.a
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC) src/gate/head.c src/gate/h1read.c) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
@@ -181,6 +185,10 @@ $(B)/viv-s3: $(S3_OBJ)
 $(B)/viv-gate: $(GATE_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(GATE_LIBS)
+
+$(B)/viv-journal: $(JOURNAL_OBJ)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_LDFLAGS) -o $@ $^ $(JOURNAL_LIBS)
 
 $(B)/libvivd.a: $(VIVD_MORE)
 	@rm -f $@
@@ -328,6 +336,13 @@ $(GATE_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/gate/
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) $(GATE_LIBS)
+
+# And what of viv-journal does.
+JOURNAL_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_journal_*.c))
+$(JOURNAL_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/journal/main.c.o,$(JOURNAL_OBJ))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) $(JOURNAL_LIBS)
 
 # ---- fuzzers: only in MODE=asan ----
 
@@ -519,12 +534,12 @@ lint-docs: $(B)/viv
 	@tools/check-policies $(B)/viv docs/policy.md
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) $(TOOLS_SRC) src/hold/main.c \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(JOURNAL_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) $(TOOLS_SRC) src/hold/main.c \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
 	@clang-tidy --quiet --warnings-as-errors='*' --checks='-*,clang-analyzer-core.*,bugprone-suspicious-memset-usage,bugprone-macro-repeated-side-effects' \
-		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
+		$(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(JOURNAL_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(filter %.c,$(KERNEL_SRC)) -- $(CPPFLAGS) -std=gnu17
 
 docs:
 	tools/gen-syscalls-doc src/kernel/sys/syscalls.tbl.h >docs/syscalls.md
@@ -538,6 +553,7 @@ install: all
 	install -D -m 755 $(B)/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store
 	install -D -m 755 $(B)/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3
 	install -D -m 755 $(B)/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate
+	install -D -m 755 $(B)/viv-journal $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-journal
 	install -D -m 755 $(B)/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools
 	install -D -m 755 $(B)/viv-hold $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold
 	install -D -m 755 $(B)/vivd $(DESTDIR)$(PREFIX)/libexec/vivarium/vivd
@@ -557,7 +573,7 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
-		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-journal $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_viv \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
 		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service) \
@@ -568,5 +584,5 @@ clean:
 	rm -rf build
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_MORE:.o=.d) $(patsubst %,$(B)/obj/%.d,$(FUZZ_SRC)) $(B)/obj/tests/fuzz/driver.c.d $(B)/obj/tests/fuzz/world.c.d
--include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC) $(TOOLS_SRC) $(TOOLS_MORE) src/base/limit.c) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(GATE_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
+-include $(CLI_OBJ:.o=.d) $(patsubst %,$(B)/files/%.d,$(FILES_SRC) $(TOOLS_SRC) $(TOOLS_MORE) src/base/limit.c) $(patsubst %,$(B)/obj/%.d,$(TAR_SRC)) $(KEEPER_OBJ:.o=.d) $(B)/obj/src/keeper/main.c.d $(STORE_OBJ:.o=.d) $(IMPORT_OBJ:.o=.d) $(S3_OBJ:.o=.d) $(GATE_OBJ:.o=.d) $(JOURNAL_OBJ:.o=.d) $(VIVD_OBJ:.o=.d) $(VIVD_MORE:.o=.d) $(HOST_OBJ:.o=.d) $(BASE_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(STUB_OBJ:.o=.d) \
 	$(UNIT_BIN:=.d)

@@ -10,7 +10,9 @@
 #include "base/err.h"
 #include "wire/journal.h"
 
-/* ---- raw files (also written by the keeper: wire/journalraw.h) ---- */
+/* Opens a journal's directory, or that of all journals. A link, or a directory that others own or
+ * can write to, is refused. A descriptor; -1: ERR_NOT_FOUND if there is none. */
+int must_check journal_dir_open(const char *path, struct err *e);
 
 /* ---- reading ---- */
 
@@ -28,13 +30,68 @@ struct journal_entry {
 struct journal_reader;
 
 /* dir: the journal's directory, as a descriptor that stays the caller's. from: the first sequence
- * number wanted (blocks before it are skipped without unpacking). */
+ * number wanted (blocks before it are skipped without unpacking); 0 is as 1. */
 int must_check journal_reader_new(int dir, uint64_t from, struct journal_reader **ret,
 				  struct err *e);
+/* Blocks whose records are all earlier or later than this (wall clock) are skipped without
+ * unpacking. Records of other blocks are not looked at: those out of the range come, too. */
+void journal_reader_range(struct journal_reader *r, int64_t earliest, int64_t latest);
 /* 1 and an entry; 0: there is no more now (call again later to follow); -1: the journal is damaged
- * or cannot be read, e says where. */
+ * or cannot be read, e says where. After records that are missing it may be called again and goes
+ * on behind them; otherwise it fails again. */
 int must_check journal_reader_next(struct journal_reader *r, struct journal_entry *ret,
 				   struct err *e);
 void journal_reader_free(struct journal_reader *r);
+
+/* ---- sealing ---- */
+
+/* Makes blocks of raw files. all: of the last one, too, which nobody may be writing to: the caller
+ * has the journal's lock and has emptied the rings. Else the last one stays: the keeper makes the
+ * next one before it starts this. Waits for another sealer. */
+int must_check journal_seal(int dir, bool all, struct err *e);
+
+/* ---- heads ---- */
+
+/* The last sealed block. */
+struct journal_tip {
+	uint64_t block; /* its number; 0: there is none */
+	uint64_t records; /* up to its end */
+	uint8_t hash[JOURNAL_HASH]; /* of its head */
+	char cell[40];
+};
+int must_check journal_tip_read(int dir, struct journal_tip *ret, struct err *e);
+
+/* ---- verifying ---- */
+
+struct journal_check {
+	/* What is asked. */
+	bool deep; /* unpack, decode, compute the tree anew */
+	const char *cell; /* whose it must be; NULL: of the cell of its first block */
+	const uint8_t *key; /* the public key, 32 bytes; NULL: the host's own */
+	uint64_t head_block; /* a head that was kept elsewhere; 0: none */
+	uint8_t head_hash[JOURNAL_HASH];
+	/* Called for each thing that is wrong, with one sentence. */
+	void (*wrong)(void *arg, const char *what);
+	void *arg;
+	/* What was found. */
+	uint64_t blocks, records, bytes; /* sealed; bytes: of the segments */
+	uint64_t raw_records, raw_files; /* not sealed yet */
+	uint64_t holes; /* hole records; deep only */
+	unsigned nwrong;
+	struct journal_tip tip;
+};
+/* 0: all was looked at, whether or not something is wrong (nwrong); -1: it cannot be. */
+int must_check journal_verify(int dir, struct journal_check *c, struct err *e);
+
+/* ---- proofs ---- */
+
+struct buf;
+/* Adds a proof for a sealed record, as a document of JSON, to out. */
+int must_check journal_prove(int dir, uint64_t seq, struct buf *out, struct err *e);
+/* Checks one by the public key (32 bytes) alone. 0: it is good, and ret is its record (frame and
+ * record point into memory of hold, for buf_free); -1. */
+int must_check journal_proof_check(const char *text, size_t n, const uint8_t *key,
+				   struct journal_entry *ret, union journal_record *record,
+				   char cell[40], struct buf *hold, struct err *e);
 
 #endif
