@@ -138,7 +138,7 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
 # What a journal answers, without the libraries that reading one needs.
-QUERY_SRC := $(patsubst %,src/journal/%.c,blame hosts names origin processes show tally touched)
+QUERY_SRC := $(patsubst %,src/journal/%,blame.c hosts.c names.c origin.c processes.c show.c story.c tally.c timeline.c timelinehtml.c timeline_blob.S touched.c)
 TEST_CLI_OBJ := $(call objs,$(QUERY_SRC)) $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/gate/dns.c src/gate/hello.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
 
 
@@ -272,6 +272,7 @@ $(B)/obj/%.S.o: %.S Makefile
 	$(Q)$(CC) $(CPPFLAGS) $(DEPFLAGS) -Wa,-I$(B) -c -o $@ $<
 
 $(call objs,src/kernel/platform/stub_blob.S): $(B)/viv-stub
+$(call objs,src/journal/timeline_blob.S): src/journal/timeline.html src/journal/timeline.js
 
 $(B)/stub/%.o: % Makefile
 	@mkdir -p $(@D)
