@@ -58,7 +58,7 @@ static int ring_map(int fd, struct journal_ring **ret)
 
 /* ---- the writer ---- */
 
-int journal_writer_init(struct journal_writer *w, int fd, int bell)
+int ring_writer_init(struct ring_writer *w, int fd, int bell)
 {
 	int err = ring_map(fd, &w->ring);
 
@@ -70,13 +70,13 @@ int journal_writer_init(struct journal_writer *w, int fd, int bell)
 	return 0;
 }
 
-static bool has_room(const struct journal_writer *w, uint64_t n)
+static bool has_room(const struct ring_writer *w, uint64_t n)
 {
 	return JOURNAL_RING_DATA - (w->head - LOAD(&w->ring->tail)) >= n;
 }
 
 /* #syscalls: write */
-static void bell_ring(struct journal_writer *w)
+static void bell_ring(struct ring_writer *w)
 {
 	const uint64_t one = 1;
 
@@ -86,7 +86,7 @@ static void bell_ring(struct journal_writer *w)
 
 /* The reader counts "moved" up with each tail. Its death is the end of this process, too.
  * #syscalls: futex */
-static void room_wait(struct journal_writer *w, uint64_t n)
+static void room_wait(struct ring_writer *w, uint64_t n)
 {
 	const struct timespec some = { .tv_nsec = WAIT_NS };
 
@@ -102,7 +102,7 @@ static void room_wait(struct journal_writer *w, uint64_t n)
 	STORE(&w->ring->waiting, 0);
 }
 
-void journal_writer_put(struct journal_writer *w, const void *frame, size_t n)
+void ring_writer_put(struct ring_writer *w, const void *frame, size_t n)
 {
 	uint64_t at = w->head % JOURNAL_RING_DATA, end = JOURNAL_RING_DATA - at;
 	uint64_t all = end < n ? end + n : n;
@@ -127,14 +127,14 @@ void journal_writer_put(struct journal_writer *w, const void *frame, size_t n)
 
 /* ---- the reader ---- */
 
-int journal_reader_init(struct journal_reader *r, int fd, uint64_t kinds)
+int ring_reader_init(struct ring_reader *r, int fd, uint64_t kinds)
 {
 	int err = ring_map(fd, &r->ring);
 
 	if (err)
 		return err;
 	if (LOAD(&r->ring->magic) != JOURNAL_RING_MAGIC) {
-		journal_reader_fini(r);
+		ring_reader_fini(r);
 		return -EINVAL;
 	}
 	r->data = (const uint8_t *)r->ring + JOURNAL_RING_HEAD;
@@ -143,7 +143,7 @@ int journal_reader_init(struct journal_reader *r, int fd, uint64_t kinds)
 	return 0;
 }
 
-void journal_reader_fini(struct journal_reader *r)
+void ring_reader_fini(struct ring_reader *r)
 {
 	if (r->ring)
 		munmap(r->ring, JOURNAL_RING_SIZE);
@@ -151,7 +151,7 @@ void journal_reader_fini(struct journal_reader *r)
 }
 
 /* What is wrong with a frame that was copied; NULL: nothing. */
-static const char *frame_check(const struct journal_reader *r, const void *frame, uint32_t n)
+static const char *frame_check(const struct ring_reader *r, const void *frame, uint32_t n)
 {
 	const struct journal_frame *f = frame;
 	union journal_record unused;
@@ -165,8 +165,8 @@ static const char *frame_check(const struct journal_reader *r, const void *frame
 	return NULL;
 }
 
-size_t journal_reader_take(struct journal_reader *r, void *to, size_t room, uint32_t *ret_count,
-			   const char **ret_damage)
+size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *ret_count,
+			const char **ret_damage)
 {
 	uint64_t head = LOAD(&r->ring->head), left = head - r->position;
 	const char *wrong = NULL;
@@ -208,7 +208,7 @@ size_t journal_reader_take(struct journal_reader *r, void *to, size_t room, uint
 	return done;
 }
 
-void journal_reader_done(struct journal_reader *r)
+void ring_reader_done(struct ring_reader *r)
 {
 	STORE(&r->ring->tail, r->position);
 	__atomic_add_fetch(&r->ring->moved, 1, __ATOMIC_SEQ_CST);
@@ -216,15 +216,15 @@ void journal_reader_done(struct journal_reader *r)
 		(void)syscall(SYS_futex, &r->ring->moved, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-bool journal_reader_has(const struct journal_reader *r)
+bool ring_reader_has(const struct ring_reader *r)
 {
 	return r->ring && LOAD(&r->ring->head) != r->position;
 }
 
-bool journal_reader_wait(struct journal_reader *r, uint32_t how)
+bool ring_reader_wait(struct ring_reader *r, uint32_t how)
 {
 	STORE(&r->ring->sleeping, how);
-	if (how != RING_ASLEEP || !journal_reader_has(r))
+	if (how != RING_ASLEEP || !ring_reader_has(r))
 		return true;
 	STORE(&r->ring->sleeping, RING_AWAKE);
 	return false;

@@ -16,14 +16,14 @@ enum {
 			 full */
 };
 
-struct journal_writer {
+struct ring_writer {
 	struct journal_ring *ring; /* NULL: there is none */
 	uint8_t *data;
 	uint64_t head;
 	int bell;
 };
 
-struct journal_reader {
+struct ring_reader {
 	struct journal_ring *ring; /* NULL: there is none */
 	const uint8_t *data;
 	uint64_t position; /* of what is taken next; tail is what the writer may overwrite up to */
@@ -37,24 +37,24 @@ _Static_assert(J_KINDS <= 64, "a set of kinds is one number");
 int must_check journal_ring_make(int fd, uint64_t id);
 
 /* Maps it. Takes neither descriptor. 0 or -errno. */
-int must_check journal_writer_init(struct journal_writer *w, int fd, int bell);
+int must_check ring_writer_init(struct ring_writer *w, int fd, int bell);
 /* Puts a frame of n bytes, and waits as long as there is no room for it. */
-void journal_writer_put(struct journal_writer *w, const void *frame, size_t n);
+void ring_writer_put(struct ring_writer *w, const void *frame, size_t n);
 
 /* Maps it; begins at its tail, which is a claim of the writer if the ring is an old one. */
-int must_check journal_reader_init(struct journal_reader *r, int fd, uint64_t kinds);
-void journal_reader_fini(struct journal_reader *r);
+int must_check ring_reader_init(struct ring_reader *r, int fd, uint64_t kinds);
+void ring_reader_fini(struct ring_reader *r);
 /* Copies frames that are there and fit into room bytes to "to", which is aligned to 8, and checks
  * them there. Returns their bytes; *ret_count: how many; *ret_damage: what is wrong with the ring,
  * after which it goes on where the writer claims to be, or NULL. */
-size_t journal_reader_take(struct journal_reader *r, void *to, size_t room, uint32_t *ret_count,
-			   const char **ret_damage);
+size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *ret_count,
+			const char **ret_damage);
 /* What was taken is in a file: the writer may use the room again. */
-void journal_reader_done(struct journal_reader *r);
+void ring_reader_done(struct ring_reader *r);
 /* Says how it waits; false: there is something to take, and it is awake. RING_GATHERS is always
  * taken. */
-bool journal_reader_wait(struct journal_reader *r, uint32_t how);
+bool ring_reader_wait(struct ring_reader *r, uint32_t how);
 /* Is something there to be taken? */
-bool journal_reader_has(const struct journal_reader *r);
+bool ring_reader_has(const struct ring_reader *r);
 
 #endif

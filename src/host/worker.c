@@ -70,8 +70,34 @@ NO_RUNTIME static long work_copy(const struct work *w)
 	return 0;
 }
 
+/* Of whole files, or of one in parts. #syscalls: pread64 */
+NO_RUNTIME static long work_hash(struct work *w)
+{
+	static uint8_t buffer[1 << 16];
+	static struct sha256 part; /* of a file in parts */
+	struct sha256 whole, *s = w->to == (HASH_FIRST | HASH_LAST) ? &whole : &part;
+	int64_t done = 0;
+
+	if (w->to & HASH_FIRST)
+		sha256_init(s);
+	while (done < w->len) {
+		long n = sys6(SYS_pread64, w->fd, (long)buffer,
+			      MIN((int64_t)sizeof(buffer), w->len - done), w->off + done, 0, 0);
+
+		if (n < 0)
+			return n;
+		if (!n)
+			break;
+		sha256_add(s, buffer, (size_t)n);
+		done += n;
+	}
+	if (w->to & HASH_LAST)
+		sha256_end(s, w->hash);
+	return done;
+}
+
 /* #syscalls: fsync fdatasync syncfs sync_file_range fadvise64 ftruncate close write futex */
-NO_RUNTIME static long work_do(const struct work *w)
+NO_RUNTIME static long work_do(struct work *w)
 {
 	switch (w->op) {
 	case WORK_FSYNC:
@@ -91,6 +117,8 @@ NO_RUNTIME static long work_do(const struct work *w)
 		return sys6(SYS_ftruncate, w->fd, w->len, 0, 0, 0, 0);
 	case WORK_COPY:
 		return work_copy(w);
+	case WORK_HASH:
+		return work_hash(w);
 	default:
 		return 0;
 	}

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 
 #include "base/base.h"
+#include "base/sha256.h"
 
 #define WORK_RING 256
 
@@ -31,7 +32,14 @@ enum work_op {
 	WORK_CUT, /* cuts it to len bytes: ftruncate */
 	/* copies len bytes from off on to the same place of the file "to": copy_file_range */
 	WORK_COPY,
+	/* SHA-256 of len bytes from off on, into hash; "to" is a set of HASH_. Parts of a file are
+	 * put one after the other, with no part of another one between them. The result is how many
+	 * bytes there were, fewer if it ends before */
+	WORK_HASH,
 };
+
+#define HASH_FIRST 1 /* part of a file */
+#define HASH_LAST 2 /* ... after which there is a hash */
 
 #define WORK_CLOSE 1u /* fd is the work's: closed after it, whatever becomes of it */
 #define WORK_FIRST 2u /* begins a chain */
@@ -41,9 +49,10 @@ enum work_op {
 struct work {
 	uint8_t op, flags;
 	int fd;
-	int to; /* of WORK_COPY, closed as fd is */
+	int to; /* of WORK_COPY, closed as fd is; of WORK_HASH: HASH_ */
 	int64_t off, len;
 	int64_t result; /* of the op: 0 or -errno */
+	uint8_t hash[SHA256_SIZE];
 	int64_t ns; /* how long the host took for it */
 };
 

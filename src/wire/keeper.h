@@ -83,9 +83,11 @@
  *     KEEP_OK         it is in the journal. The number of the last one is kept: a client that did
  *                     not hear of its answer says the same again, and it is recorded once
  *     KEEP_FAIL       the cell has none (ERR_NOT_FOUND), it is not a frame of a kind that vivd
- *                     writes (ERR_INVALID), or there is no room (ERR_STORAGE): that one may be
- * tried again KEEP_LIMITS       limits KEEP_OK         when they are in force; n: so many whole
- * processors instead of a part KEEP_FAIL       all is as it was
+ *                     writes (ERR_INVALID), or there is no room (ERR_STORAGE): that can be tried
+ *                     again
+ *   KEEP_LIMITS       limits
+ *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
+ *     KEEP_FAIL       all is as it was
  *
  * A process is named by its number proc, which is never used twice: 1 is the cell's first process
  * (which an idle cell gets by KEEP_X_FIRST), the others count up. pid is what the cell itself calls

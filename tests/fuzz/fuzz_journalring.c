@@ -18,15 +18,15 @@
 const char fuzz_name[] = "journalring";
 const size_t fuzz_max = 8192;
 
-static struct journal_writer w;
-static struct journal_reader r;
+static struct ring_writer w;
+static struct ring_reader r;
 
 void fuzz_init(void)
 {
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 
-	if (fd < 0 || journal_ring_make(fd, 1) || journal_writer_init(&w, fd, -1) ||
-	    journal_reader_init(&r, fd, KINDS))
+	if (fd < 0 || journal_ring_make(fd, 1) || ring_writer_init(&w, fd, -1) ||
+	    ring_reader_init(&r, fd, KINDS))
 		abort();
 	close(fd);
 }
@@ -83,12 +83,12 @@ void fuzz_one(const uint8_t *data, size_t size)
 		size_t room = round == 1 ? JOURNAL_FRAME_MAX : JOURNAL_RING_DATA, n;
 		uint8_t *to = aligned_alloc(8, room);
 
-		n = journal_reader_take(&r, to, room, &count, &damage);
+		n = ring_reader_take(&r, to, room, &count, &damage);
 		FUZZ_CHECK(n <= room);
 		frames_check(to, n, count);
 		if (damage)
 			FUZZ_CHECK(r.position == ((from + ahead) & ~7ull));
-		journal_reader_done(&r);
+		ring_reader_done(&r);
 		FUZZ_CHECK(w.ring->tail == r.position);
 		free(to);
 	}

@@ -28,22 +28,22 @@ static uint64_t rnd(void)
 
 static uint8_t frame[JOURNAL_FRAME_MAX] __attribute__((aligned(8)));
 static uint8_t out[JOURNAL_RING_DATA + JOURNAL_FRAME_MAX] __attribute__((aligned(8)));
-static struct journal_writer w;
-static struct journal_reader r;
+static struct ring_writer w;
+static struct ring_reader r;
 
 static void ring_new(void)
 {
 	int fd = memfd_create("ring", MFD_CLOEXEC), bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-	if (journal_ring_make(fd, 7) || journal_writer_init(&w, fd, bell) ||
-	    journal_reader_init(&r, fd, KINDS))
+	if (journal_ring_make(fd, 7) || ring_writer_init(&w, fd, bell) ||
+	    ring_reader_init(&r, fd, KINDS))
 		abort();
 	close(fd);
 }
 
 static void ring_end(void)
 {
-	journal_reader_fini(&r);
+	ring_reader_fini(&r);
 	munmap(w.ring, JOURNAL_RING_SIZE);
 	close(w.bell);
 }
@@ -71,7 +71,7 @@ static int32_t take_all(int32_t next, size_t room)
 	uint32_t count;
 	size_t n;
 
-	while ((n = journal_reader_take(&r, out, room, &count, &damage)) > 0) {
+	while ((n = ring_reader_take(&r, out, room, &count, &damage)) > 0) {
 		size_t at = 0;
 
 		for (uint32_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static int32_t take_all(int32_t next, size_t room)
 		}
 		if (at != n || damage)
 			return -1;
-		journal_reader_done(&r);
+		ring_reader_done(&r);
 	}
 	return damage ? -1 : next;
 }
@@ -98,9 +98,9 @@ static void order(void)
 		unsigned some = (unsigned)(rnd() % 30);
 
 		for (unsigned i = 0; i < some; i++)
-			journal_writer_put(&w, frame,
-					   frame_make(put++,
-						      (uint32_t)(rnd() % (rnd() % 8 ? 60 : 4096))));
+			ring_writer_put(&w, frame,
+					frame_make(put++,
+						   (uint32_t)(rnd() % (rnd() % 8 ? 60 : 4096))));
 		taken = take_all(taken, rnd() % 2 ? sizeof(out) : JOURNAL_FRAME_MAX);
 		if (taken != put)
 			break;
@@ -112,17 +112,17 @@ static void order(void)
 static void bells(void)
 {
 	ring_new();
-	ok(journal_reader_wait(&r, RING_ASLEEP), "the reader sleeps while there is nothing");
-	journal_writer_put(&w, frame, frame_make(0, 10));
+	ok(ring_reader_wait(&r, RING_ASLEEP), "the reader sleeps while there is nothing");
+	ring_writer_put(&w, frame, frame_make(0, 10));
 	ok(is_rung(), "the first frame rings");
-	journal_writer_put(&w, frame, frame_make(1, 10));
+	ring_writer_put(&w, frame, frame_make(1, 10));
 	ok(!is_rung(), "the second does not");
-	ok(!journal_reader_wait(&r, RING_ASLEEP), "it does not sleep while there is something");
-	(void)journal_reader_wait(&r, RING_GATHERS);
-	journal_writer_put(&w, frame, frame_make(2, 10));
+	ok(!ring_reader_wait(&r, RING_ASLEEP), "it does not sleep while there is something");
+	(void)ring_reader_wait(&r, RING_GATHERS);
+	ring_writer_put(&w, frame, frame_make(2, 10));
 	ok(!is_rung(), "nor one of a reader that gathers");
 	for (int i = 3; i < 40; i++)
-		journal_writer_put(&w, frame, frame_make(i, 4000));
+		ring_writer_put(&w, frame, frame_make(i, 4000));
 	ok(is_rung(), "unless the ring is half full");
 	eq(take_all(0, sizeof(out)), 40, "all are there");
 	ring_end();
@@ -139,13 +139,13 @@ static void full(void)
 	pid = fork();
 	if (pid == 0) {
 		for (int i = 0; i < 3000; i++)
-			journal_writer_put(&w, frame, frame_make(i, 500 + i % 3000));
+			ring_writer_put(&w, frame, frame_make(i, 500 + i % 3000));
 		_exit(0);
 	}
 	while (taken >= 0 && taken < 3000) {
 		struct pollfd p = { .fd = w.bell, .events = POLLIN };
 
-		if (journal_reader_wait(&r, RING_ASLEEP))
+		if (ring_reader_wait(&r, RING_ASLEEP))
 			poll(&p, 1, 1000);
 		(void)is_rung();
 		if (rnd() % 8 == 0)
@@ -164,10 +164,10 @@ static bool one_damage(void)
 	uint32_t count;
 	uint64_t head = w.ring->head & ~7ull;
 
-	(void)journal_reader_take(&r, out, sizeof(out), &count, &damage);
+	(void)ring_reader_take(&r, out, sizeof(out), &count, &damage);
 	if (!damage || r.position != head)
 		return false;
-	journal_reader_done(&r);
+	ring_reader_done(&r);
 	return true;
 }
 
@@ -186,15 +186,15 @@ static void lies(void)
 
 	for (unsigned i = 0; i < ARRAY_LEN(heads); i++) {
 		ring_new();
-		journal_writer_put(&w, frame, n);
+		ring_writer_put(&w, frame, n);
 		w.ring->head = heads[i];
 		ok(one_damage(), "an impossible head");
 		ring_end();
 	}
 	for (unsigned i = 0; i < ARRAY_LEN(sizes); i++) {
 		ring_new();
-		journal_writer_put(&w, frame, n);
-		journal_writer_put(&w, frame, n);
+		ring_writer_put(&w, frame, n);
+		ring_writer_put(&w, frame, n);
 		f = (void *)(w.data + n);
 		f->size = sizes[i];
 		ok(one_damage(), "an impossible size");
@@ -202,17 +202,17 @@ static void lies(void)
 	}
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
 		ring_new();
-		journal_writer_put(&w, frame, n);
+		ring_writer_put(&w, frame, n);
 		f = (void *)w.data;
 		f->kind = kinds[i];
 		ok(one_damage(), "a kind that it must not write");
 		w.head = w.ring->head;
-		journal_writer_put(&w, frame, n);
+		ring_writer_put(&w, frame, n);
 		eq(take_all(1, sizeof(out)), 2, "it goes on after that");
 		ring_end();
 	}
 	ring_new();
-	journal_writer_put(&w, frame, n);
+	ring_writer_put(&w, frame, n);
 	((struct journal_frame *)(void *)w.data)->kind = J_PAD;
 	ok(one_damage(), "padding that does not end the ring");
 	ring_end();

@@ -1,6 +1,6 @@
 /* The tables of /proc, /sys and /dev over the real VFS, with two made-up processes: this test
  * itself, so that the host's view is there, and one of another user. */
-/* objects: src/base/ src/host/file.c src/host/sys.c src/host/procmem.c src/host/child.c src/kernel/vfs/ src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/task/timer.c src/kernel/task/cputime.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/fs/pseudo/ src/kernel/fs/dev/ src/kernel/fs/stream/ src/kernel/fs/tty/ src/kernel/fs/pty/ src/kernel/fs/sys/ src/kernel/fs/proc/ src/kernel/task/hooks.c */
+/* objects: src/base/ src/host/file.c src/host/sys.c src/host/procmem.c src/host/child.c src/kernel/vfs/ src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/task/timer.c src/kernel/task/cputime.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/platform/gueststream.c src/kernel/platform/uio.c src/kernel/fs/pseudo/ src/kernel/fs/dev/ src/kernel/fs/stream/ src/kernel/fs/tty/ src/kernel/fs/pty/ src/kernel/fs/sys/ src/kernel/fs/proc/ src/kernel/task/hooks.c src/kernel/task/observe.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -255,19 +255,40 @@ static bool is_warm(const char *json)
  * printed of its whole life. */
 static bool is_cold(unsigned id)
 {
-	static const enum setting_id cold[] = {
-		SET_NAME,	SET_DISK,	 SET_INODES,
-		SET_MOUNT,	SET_S3_ENDPOINT, SET_VOLUME,
-		SET_TMPFS,	SET_SHM_SIZE,	 SET_HOSTNAME,
-		SET_WASM,	SET_CHANGES,	 SET_TRACE,
-		SET_FAST,	SET_GROUP_ADD,	 SET_ULIMIT,
-		SET_READ_ONLY,	SET_NETWORK,	 SET_ALLOW,
-		SET_DENY,	SET_ASK,	 SET_POLICY_FILE,
-		SET_POLICY,	SET_ADD_HOST,	 SET_DNS,
-		SET_DNS_SEARCH, SET_SECRET,	 SET_MAX_CONNECTIONS,
-		SET_MAX_NET_IN, SET_MAX_NET_OUT, SET_MAX_NET_RATE,
-		SET_TOOL,	SET_COPY
-	};
+	static const enum setting_id cold[] = { SET_NAME,
+						SET_DISK,
+						SET_INODES,
+						SET_MOUNT,
+						SET_S3_ENDPOINT,
+						SET_VOLUME,
+						SET_TMPFS,
+						SET_SHM_SIZE,
+						SET_HOSTNAME,
+						SET_WASM,
+						SET_CHANGES,
+						SET_TRACE,
+						SET_FAST,
+						SET_JOURNAL,
+						SET_JOURNAL_FULL,
+						SET_GROUP_ADD,
+						SET_ULIMIT,
+						SET_READ_ONLY,
+						SET_NETWORK,
+						SET_ALLOW,
+						SET_DENY,
+						SET_ASK,
+						SET_POLICY_FILE,
+						SET_POLICY,
+						SET_ADD_HOST,
+						SET_DNS,
+						SET_DNS_SEARCH,
+						SET_SECRET,
+						SET_MAX_CONNECTIONS,
+						SET_MAX_NET_IN,
+						SET_MAX_NET_OUT,
+						SET_MAX_NET_RATE,
+						SET_TOOL,
+						SET_COPY };
 
 	for (unsigned i = 0; i < ARRAY_LEN(cold); i++)
 		if (cold[i] == id)

@@ -1,6 +1,6 @@
 /* The VFS core over a toy file system: walks, names, mounts, renames, descriptors; no object is
  * left at the end. */
-/* objects: src/base/arena.c src/base/program.c src/host/child.c src/kernel/vfs/async.c src/kernel/vfs/attr.c src/kernel/vfs/drop.c src/kernel/vfs/fdtable.c src/kernel/vfs/file.c src/kernel/vfs/inode.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/vfs/mount.c src/kernel/vfs/mounttree.c src/kernel/vfs/name.c src/kernel/vfs/notify.c src/kernel/vfs/upcalls.c src/kernel/vfs/ops.c src/kernel/vfs/walk.c src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/vfs/ask.c src/kernel/task/hooks.c src/base/siphash.c src/host/sys.c */
+/* objects: src/base/arena.c src/base/program.c src/host/child.c src/kernel/vfs/async.c src/kernel/vfs/attr.c src/kernel/vfs/drop.c src/kernel/vfs/fdtable.c src/kernel/vfs/file.c src/kernel/vfs/inode.c src/kernel/vfs/lock.c src/kernel/vfs/ranges.c src/kernel/vfs/mount.c src/kernel/vfs/mounttree.c src/kernel/vfs/name.c src/kernel/vfs/notify.c src/kernel/vfs/upcalls.c src/kernel/vfs/ops.c src/kernel/vfs/walk.c src/kernel/task/waitq.c src/kernel/task/cred.c src/kernel/platform/cell.c src/kernel/platform/fastmem.c src/kernel/vfs/ask.c src/kernel/task/hooks.c src/kernel/task/observe.c src/base/siphash.c src/host/sys.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

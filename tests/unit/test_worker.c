@@ -1,6 +1,6 @@
 /* The thread for long calls of the host: order, chains, results, descriptors, its end and its
  * return. */
-/* objects: src/host/worker.c src/host/file.c src/host/sys.c src/host/fdmsg.c src/base/log.c */
+/* objects: src/host/worker.c src/base/sha256.c src/host/file.c src/host/sys.c src/host/fdmsg.c src/base/log.c */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

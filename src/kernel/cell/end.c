@@ -7,6 +7,7 @@
 #include "wire/bootspec.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/journal.h"
 #include "kernel/cell/launch.h"
 #include "kernel/fs/layer/layer.h"
 #include "kernel/fs/s3/s3fs.h"
@@ -33,6 +34,7 @@ void cell_end(int wait_status)
 {
 	if (launch_lingers(wait_status))
 		return;
+	journal_end();
 	if (cell.spec.changes)
 		layer_changes(boot_layer(), change_say, NULL);
 	disks_finish();

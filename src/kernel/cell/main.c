@@ -22,6 +22,7 @@
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/gauges.h"
+#include "kernel/cell/journal.h"
 #include "kernel/cell/leave.h"
 #include "kernel/cell/maintain.h"
 #include "kernel/cell/memory.h"
@@ -191,6 +192,9 @@ int main(void)
 		trace_open(cell.spec.trace_fd);
 	if (boot_tree() < 0)
 		return 125;
+	ret = journal_init();
+	if (ret < 0)
+		fail("cannot use the cell's journal", ret);
 	ret = policy_init();
 	if (ret < 0)
 		fail("cannot use the cell's policy", ret);

@@ -32,6 +32,7 @@
 #include "base/arena.h"
 #include "base/program.h"
 #include "host/host.h"
+#include "kernel/cell/journal.h"
 #include "kernel/cell/question.h"
 #include "kernel/net/route.h"
 #include "kernel/platform/cell.h"
@@ -197,9 +198,15 @@ static int need_answer(struct need *n, const struct texts *at, const struct text
 		return 0;
 	n->ask.path = at->n ? at->path[0] : UNNAMED;
 	n->ask.to = to && to->n ? to->path[0] : "";
-	if (n->verdict == VERDICT_ASK)
-		return question_ask(&n->ask);
+	if (n->verdict == VERDICT_ASK) {
+		int ret = question_ask(&n->ask);
+
+		if (ret == -EACCES)
+			journal_denied(&n->ask);
+		return ret;
+	}
 	question_refused(&n->ask);
+	journal_denied(&n->ask);
 	return -EACCES;
 }
 

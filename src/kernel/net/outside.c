@@ -27,6 +27,7 @@
 #include "kernel/net/route.h"
 #include "kernel/platform/uio.h"
 #include "kernel/task/clock.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/timer.h"
 
 #define CHUNK 65536u
@@ -119,6 +120,8 @@ void outside_drop(struct inet_sock *i)
 		return;
 	i->out = NULL;
 	i->s.ops = &tcp_ops;
+	if (o->was_open)
+		observe(disconnected, true, &i->raddr, i->rport, i->bytes_in, i->bytes_out);
 	budget_give();
 	gate_forget(&o->call);
 	if (i->abort || (i->s.linger_on && !i->s.linger_secs))
@@ -159,6 +162,7 @@ static void opened(struct outside *o, int fd)
 	uint8_t state;
 
 	o->state = OUT_OPEN;
+	o->was_open = true;
 	o->fd = fd;
 	o->full = true;
 	o->tcp = host_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &state, 1) == 1;

@@ -21,6 +21,7 @@ struct outside {
 	bool said; /* held: the gate has not yet answered what was said last */
 	uint32_t first; /* bytes that were said while it was held */
 	int fd; /* -1: not yet, or no longer */
+	bool was_open; /* fd was the connection once */
 	bool tcp; /* fd is the host's TCP, not one end of a pair */
 	bool full; /* the host took no more: the next time that it does is told */
 	struct hostwatch watch;

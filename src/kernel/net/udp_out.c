@@ -18,6 +18,7 @@
 #include "kernel/net/route.h"
 #include "kernel/platform/loop.h"
 #include "kernel/task/clock.h"
+#include "kernel/task/observe.h"
 
 #define FLOWS_MAX 64u /* of one socket */
 #define WAITING_MAX 16u /* datagrams that wait for their flow */
@@ -36,6 +37,7 @@ struct flow {
 	bool full; /* somebody waits for room */
 	struct list waiting; /* packets */
 	uint32_t nwaiting;
+	uint64_t in, out; /* bytes */
 	struct hostwatch watch;
 };
 OBJ_TYPE(udp_flow_type, struct flow, 4096);
@@ -70,6 +72,8 @@ static void flow_free(struct flow *f)
 	struct inet_sock *i = f->i;
 
 	gate_forget(&f->call);
+	if (f->in || f->out)
+		observe(disconnected, false, &f->dst, f->port, f->in, f->out);
 	flow_close(f);
 	list_remove(&f->link);
 	i->nflows--;
@@ -132,6 +136,7 @@ static void datagram_in(struct flow *f, uint32_t n)
 	pk->to = ipaddr_is_v4(&f->dst) ? ip_cell4 : ip_cell6;
 	pk->stamp = now_real();
 	i->bytes_in += n;
+	f->in += n;
 	budget_moved(n, 0);
 	udp_enqueue(i, pk);
 }
@@ -176,7 +181,10 @@ static int datagram_out(struct flow *f, const struct packet *pk)
 	if (pk->len)
 		memcpy(datagram.bytes, pk->data, pk->len);
 	n = host_send(f->fd, &datagram, GATE_DATAGRAM_HEAD + pk->len, MSG_DONTWAIT | MSG_NOSIGNAL);
-	return n < 0 ? (int)n : 0;
+	if (n < 0)
+		return (int)n;
+	f->out += pk->len;
+	return 0;
 }
 
 static void answered(struct gate_call *c, const struct gate_msg *m, int fd)

@@ -10,6 +10,7 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/task/call.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/fs.h"
@@ -386,7 +387,9 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 	}
 	if (r == -EFBIG && !(mode & ~(unsigned)FALLOC_FL_KEEP_SIZE))
 		r = -ENOSPC;
-	if (r == 0)
-		path_notify(&f->path, IN_MODIFY);
-	return r;
+	if (r)
+		return r;
+	path_notify(&f->path, IN_MODIFY);
+	observe(wrote, f);
+	return 0;
 }

@@ -27,6 +27,7 @@
 #include "kernel/task/clock.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/signal.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
@@ -544,6 +545,8 @@ int64_t hc_child(const struct host_call *in)
 		pidref_attach(b->pidref, p);
 	signal_born(t);
 	signal_resend(&b->seed, p);
+	if (!(b->flags & CLONE_THREAD))
+		observe(forked, p, b->parent_pid);
 	birth_free(b);
 	if (ktimer_is_started(&orphan_timer))
 		orphans_settle();

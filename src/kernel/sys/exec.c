@@ -37,6 +37,7 @@
 #include "kernel/task/ptimer.h"
 #include "stub/stub.h"
 #include "kernel/task/signal.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
@@ -405,7 +406,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	p->chld_nostop = false;
 	if (p->chld_nowait)
 		p->chld_ignore = p->chld_nowait = false;
-	p->did_exec = true;
+	p->did_exec = p->exec_untold = true;
 	p->exit_signal = SIGCHLD;
 	p->dumpable = 1;
 	cred_exec(&t->cred);
@@ -509,5 +510,9 @@ int64_t hc_exec_done(struct task *t, const struct sysargs *a)
 	p->env_end = d.env_end;
 	p->auxv_addr = d.auxv;
 	p->auxv_size = (uint32_t)MIN(d.auxv_size, 4096);
+	/* No instruction of the program has run yet; it cannot say this a second time. */
+	if (p->exec_untold)
+		observe(executed, t);
+	p->exec_untold = false;
 	return 0;
 }

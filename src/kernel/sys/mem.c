@@ -13,6 +13,7 @@
 #include "kernel/sys/mem.h"
 #include "stub/stub.h"
 #include "kernel/task/proc.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
@@ -117,6 +118,9 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 	fd = mem_give(t, f, &req, &keep);
 	if (fd < 0)
 		return fd;
+	/* It can be made writable without a call that we see. */
+	if (type != MAP_PRIVATE && f->mode & FMODE_WRITE)
+		observe(wrote, f);
 	return fd | (keep ? STUB_FD_KEEP : 0) |
 	       (type == MAP_PRIVATE && (req.prot & PROT_EXEC) && is_libc(f) ? STUB_FD_CODE : 0);
 }

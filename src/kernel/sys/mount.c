@@ -23,6 +23,7 @@
 #include "kernel/sys/mount.h"
 #include "kernel/task/cred.h"
 #include "kernel/task/proc.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/ask.h"
 #include "kernel/vfs/fs.h"
@@ -371,6 +372,8 @@ int64_t sys_mount(struct task *t, const struct sysargs *a)
 	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
 		flags &= ~(uint64_t)MS_MGC_MSK;
 	ret = mount_do(t, &at, source, type, flags, data);
+	if (ret == 0 && !(flags & (MS_REMOUNT | PROPAGATION)))
+		observe(mounted, t, &at);
 	path_put(&at);
 	return ret;
 }

@@ -17,6 +17,7 @@
 #include "kernel/sys/handlers.h"
 #include "kernel/task/call.h"
 #include "kernel/task/clock.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
@@ -167,8 +168,18 @@ static int open_check_type(const struct inode *ino, uint32_t flags)
 	return 0;
 }
 
+/* Takes f. */
+static int64_t open_give(struct task *t, struct file *f, uint32_t flags, bool created)
+{
+	int r = fd_give(t, f, flags & O_CLOEXEC);
+
+	if (r >= 0 && !(flags & O_PATH))
+		observe(opened, t, f, flags, created);
+	return r;
+}
+
 /* The file is open, and was being truncated while the call waited. */
-static int64_t open_truncated(struct task *t, struct file *f, bool cloexec)
+static int64_t open_truncated(struct task *t, struct file *f, uint32_t flags)
 {
 	int r;
 
@@ -177,7 +188,7 @@ static int64_t open_truncated(struct task *t, struct file *f, bool cloexec)
 	if (r < 0)
 		return r;
 	path_notify(&f->path, IN_MODIFY);
-	return fd_give(t, file_get(f), cloexec);
+	return open_give(t, file_get(f), flags, false);
 }
 
 /* What takes long to truncate is not begun by a call that has no next run. */
@@ -195,7 +206,7 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	int r;
 
 	if (f)
-		return open_truncated(t, f, rq.flags & O_CLOEXEC);
+		return open_truncated(t, f, rq.flags);
 	t->call.may_wait = true;
 	r = open_flags_check(how);
 	if (r == 0)
@@ -237,7 +248,7 @@ static int64_t open_do(struct task *t, int dfd, uaddr_t addr, const struct linux
 	}
 	if (r)
 		return r;
-	return fd_give(t, f, rq.flags & O_CLOEXEC);
+	return open_give(t, f, rq.flags, created);
 }
 
 /* The older calls ignore what openat2 refuses. */

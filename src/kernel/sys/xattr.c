@@ -12,6 +12,7 @@
 #include "kernel/sys/file_util.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/task/cred.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/ask.h"
 #include "kernel/vfs/inode.h"
@@ -86,9 +87,11 @@ static int64_t xattr_set_at(struct task *t, const struct path *p, const char *na
 		return r;
 	r = ino->ops->setxattr ? CHECKED(ino->ops)->setxattr(ino, name, value, size, flags)
 			       : -EOPNOTSUPP;
-	if (r == 0)
-		path_notify(p, IN_ATTRIB);
-	return r;
+	if (r)
+		return r;
+	path_notify(p, IN_ATTRIB);
+	observe(changed, t, p, false);
+	return 0;
 }
 
 static int64_t xattr_set(struct task *t, const struct sysargs *a, enum xattr_by by)

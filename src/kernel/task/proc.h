@@ -18,6 +18,7 @@ struct cpu_itimers; /* task/itimer.c */
 struct exec_state; /* sys/exec.c */
 struct file;
 struct pidref; /* task/pidref.h */
+struct seen_files; /* cell/journal.c */
 struct ptimer; /* POSIX timers, task/ptimer.c */
 struct seccomp_filter;
 struct sem_undo; /* ipc/sem.h */
@@ -59,6 +60,7 @@ struct proc {
 	bool stop_asked;
 	uint64_t stop_held; /* signals that end it, sent while it is stopped */
 	bool did_exec; /* setpgid by the parent is refused after exec */
+	bool exec_untold; /* its program is about to begin, which no observer was told yet */
 	bool is_first; /* the cell ends with it */
 	uint32_t launch; /* viv's number for a process that it started; 0: somebody's child */
 	bool subreaper, no_new_privs;
@@ -120,6 +122,7 @@ struct proc {
 	struct sem_undo *sem_undo; /* what its end does to SysV semaphores */
 	struct aio_ctx *aio; /* contexts of native asynchronous I/O (sys/aio.c) */
 	struct seccomp_filter *seccomp_synced; /* counted; what TSYNC gave to all threads last */
+	struct seen_files *seen; /* files that the journal knows it has read; NULL: none */
 	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };
 

@@ -21,6 +21,7 @@
 #include "kernel/task/proc.h"
 #include "kernel/task/signal.h"
 #include "kernel/task/upcalls.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 
 OBJ_TYPE(task_type, struct task, 0);
@@ -321,6 +322,7 @@ void proc_exit(struct proc *p, int wait_status, const struct rusage *usage)
 	ktimer_stop(&p->alarm);
 	if (task_upcalls.proc_gone)
 		task_upcalls.proc_gone(p);
+	observe(exited, p);
 	seccomp_filter_put(p->seccomp_synced);
 	p->seccomp_synced = NULL;
 	p->state = PROC_ZOMBIE;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/task/cred.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/proc.h"
 #include "kernel/task/signal.h"
 #include "kernel/task/task.h"
@@ -122,6 +123,8 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 	inode_touch(ino);
 	if (err == 0 && attr_event(a->valid))
 		path_notify(p, attr_event(a->valid));
+	if (err == 0)
+		observe(changed, t, p, false);
 	return err;
 }
 
@@ -182,9 +185,11 @@ int vfs_truncate(struct task *t, const struct path *p, uint64_t size)
 		err = ask_change(t, p);
 	if (!err)
 		err = inode_truncate(t, ino, size);
-	if (!err)
-		path_notify(p, IN_MODIFY);
-	return err;
+	if (err)
+		return err;
+	path_notify(p, IN_MODIFY);
+	observe(changed, t, p, true);
+	return 0;
 }
 
 int file_truncate(struct task *t, struct file *f, uint64_t size)
@@ -192,9 +197,11 @@ int file_truncate(struct task *t, struct file *f, uint64_t size)
 	if (!inode_is_reg(f->inode) || !(f->mode & FMODE_WRITE))
 		return -EINVAL;
 	int err = inode_truncate(t, f->inode, size);
-	if (!err)
-		path_notify(&f->path, IN_MODIFY);
-	return err;
+	if (err)
+		return err;
+	path_notify(&f->path, IN_MODIFY);
+	observe(wrote, f);
+	return 0;
 }
 
 int vfs_getattr(const struct path *p)

@@ -17,6 +17,7 @@
 #include "base/ref.h"
 #include "kernel/platform/cell.h"
 #include "kernel/task/call.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/ask.h"
 #include "kernel/vfs/async.h"
@@ -111,6 +112,8 @@ void file_put(struct file *f)
 		path_notify(&f->path, f->mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (f->async)
 		async_drop(f);
+	if (f->change)
+		observe(closed, f);
 	if (vfs_upcalls.file_gone && !list_is_empty(&f->epoll_links))
 		vfs_upcalls.file_gone(f);
 	if (f->ops && f->ops->release)

@@ -6,6 +6,7 @@
 #include "kernel/vfs/path.h"
 
 struct async;
+struct change;
 struct dirsink;
 struct file;
 struct inode;
@@ -86,6 +87,7 @@ struct file {
 	int owner_pid, owner_sig; /* F_SETOWN, F_SETSIG */
 	uint32_t owner_uid, owner_euid; /* of who set the owner */
 	struct async *async; /* O_ASYNC (vfs/async.c); NULL: off */
+	struct change *change; /* who changed its content (cell/journal.c); NULL: nobody is noted */
 };
 
 /* A file with refs = 1 for inode (counted anew) at path (may be NULL), not yet opened. */

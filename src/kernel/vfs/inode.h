@@ -14,6 +14,7 @@
 
 #include "kernel/platform/fastmem.h"
 
+struct content;
 struct cred;
 struct fifo;
 struct file;
@@ -129,6 +130,7 @@ struct inode {
 	struct fifo *fifo; /* the pipe behind a FIFO while it is open */
 	void *sock; /* a bound socket */
 	void *watches; /* inotify */
+	struct content *content; /* it waits to be hashed (cell/contents.c); NULL: it does not */
 	bool fixed; /* as Linux's S_IMMUTABLE (/proc/PID): writing is -EPERM, whoever asks */
 	bool strict; /* as /proc/sys: the mode bits decide, whatever capabilities there are */
 	bool mapped; /* /proc/PID/maps has its name, and is told when that goes */

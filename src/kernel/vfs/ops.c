@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kernel/task/cred.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/inode.h"
@@ -185,6 +186,13 @@ int vfs_create(struct task *t, const struct path *dir, const char *last, const s
 	}
 	name_instantiate(name, ino);
 	entry_notify(d, &l, inode_is_dir(ino), IN_CREATE, 0);
+	observe(named, t,
+		&(struct name_done){ .op = NAME_CREATE,
+				     .dir = dir,
+				     .name = l.str,
+				     .len = l.len,
+				     .ino = ino,
+				     .target = n->target });
 	if (ret_) {
 		ret_->mnt = mount_get(dir->mnt);
 		ret_->name = name;
@@ -259,9 +267,12 @@ int vfs_unlink(struct task *t, const struct path *dir, const char *last, bool rm
 	if (!err)
 		name_delete(n);
 	name_put(n);
-	if (!err)
-		entry_notify(d, &l, rmdir, IN_DELETE, 0);
-	return err;
+	if (err)
+		return err;
+	entry_notify(d, &l, rmdir, IN_DELETE, 0);
+	observe(named, t,
+		&(struct name_done){ .op = NAME_REMOVE, .dir = dir, .name = l.str, .len = l.len });
+	return 0;
 }
 
 /* fs.protected_hardlinks: a user may not pin files that are not his and that he could not write
@@ -314,6 +325,12 @@ int vfs_link(struct task *t, const struct path *old, const struct path *dir, con
 		name_instantiate(n, inode_get(ino));
 		inode_notify(ino, IN_ATTRIB);
 		entry_notify(d, &l, false, IN_CREATE, 0);
+		observe(named, t,
+			&(struct name_done){ .op = NAME_LINK,
+					     .dir = dir,
+					     .name = l.str,
+					     .len = l.len,
+					     .old = old });
 	}
 	name_put(n);
 	return err;
@@ -415,6 +432,14 @@ static int rename_names(struct task *t, const struct path *odir, const struct la
 				       n->inode, flags & RENAME_EXCHANGE_);
 	if (err < 0)
 		return err;
+	observe(named, t,
+		&(struct name_done){ .op = exchange ? NAME_EXCHANGE : NAME_RENAME,
+				     .dir = odir,
+				     .name = ol->str,
+				     .len = ol->len,
+				     .dir2 = ndir,
+				     .name2 = nl->str,
+				     .len2 = nl->len });
 	if (exchange) {
 		name_exchange(o, n);
 		rename_notify(od, ol, nd, nl, o->inode, NULL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/platform/uio.h"
+#include "kernel/task/observe.h"
 #include "kernel/task/task.h"
 #include "kernel/vfs/dir.h"
 #include "kernel/vfs/file.h"
@@ -106,6 +107,7 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 		ino->size = MAX(ino->size, (uint64_t)(pos + n));
 		inode_touch(ino);
 		path_notify(&f->path, IN_MODIFY);
+		observe(wrote, f);
 	} else {
 		ino->mtime = mtime;
 		ino->ctime = ctime;

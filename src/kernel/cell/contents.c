@@ -1,0 +1,302 @@
+/* The hashes of files that were changed, for the journal.
+ *
+ * A file that was changed and closed waits here for a second, or until many do: what is temporary
+ * is removed by then, and is never read. Then another thread reads and hashes it (host/worker.h),
+ * large ones in parts, so that others who need that thread have their turn. A file that was changed
+ * meanwhile waits again, and some times later is recorded without a hash, as are large ones. At the
+ * end of the cell there is nobody left who could be kept waiting, but the operator: only so many
+ * bytes are read then.
+ *
+ * What waits holds the file and its place: it is recorded under the name that it has then. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/sha256.h"
+#include "host/host.h"
+#include "kernel/cell/journal.h"
+#include "kernel/platform/hostwork.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/timer.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/path.h"
+
+#define WAIT_NS NSEC_PER_SEC
+#define MANY 64u /* then the oldest is not waited for */
+#define CONTENTS_MAX 4096u
+#define SIZE_MAX_HASHED (64ull << 20)
+#define PART (1ull << 20)
+#define AT_ONCE 8u /* that the other thread has */
+#define TRIES 3u
+#define END_BYTES (32ull << 20)
+
+struct content {
+	struct hostwork work; /* first */
+	struct list link;
+	struct path at; /* counted */
+	struct inode *ino; /* counted */
+	int pid;
+	int64_t due;
+	bool hashing; /* the other thread has it */
+	bool changed; /* ... and it was changed since */
+	unsigned tries;
+	uint64_t size, done;
+	struct timespec mtime;
+};
+OBJ_TYPE(content_type, struct content, CONTENTS_MAX);
+
+static struct list waiting = LIST_INIT(waiting); /* the one that is due first comes first */
+static unsigned nwaiting, nhashing;
+static bool ending; /* nothing more is given to the other thread */
+static bool parts; /* a file in parts is on its way: one at a time */
+
+static void contents_time(struct ktimer *timer);
+KTIMER(timer, contents_time);
+
+static void record(struct content *c, const uint8_t *hash, const char *why)
+{
+	const struct journal_CONTENT r = { .path = journal_path(&c->at),
+					   .size = c->size,
+					   .hash = hash,
+					   .why = { why, (uint32_t)strlen(why) } };
+
+	if (r.path.n)
+		journal_put(J_CONTENT, &r, c->pid);
+}
+
+static void content_free(struct content *c)
+{
+	c->ino->content = NULL;
+	if (!list_is_empty(&c->link)) {
+		list_remove(&c->link);
+		nwaiting--;
+	}
+	inode_put(c->ino);
+	path_put(&c->at);
+	obj_free(&content_type, c);
+}
+
+static void content_wait(struct content *c)
+{
+	c->due = now_mono() + WAIT_NS;
+	list_append(&waiting, &c->link);
+	nwaiting++;
+	if (!ktimer_is_started(&timer))
+		(void)ktimer_start(&timer, c->due);
+	/* Not from here: the caller may be closing a file in the middle of something. */
+	if (nwaiting > MANY && timer.expires > now_mono())
+		(void)ktimer_start(&timer, now_mono());
+}
+
+static bool is_as_before(const struct content *c)
+{
+	return !c->changed && c->ino->size == c->size &&
+	       !memcmp(&c->ino->mtime, &c->mtime, sizeof(c->mtime));
+}
+
+static void part_done(struct hostwork *h, uint32_t tag, const struct work *w);
+
+/* The next part to the other thread; false: that cannot be done. */
+static bool part_put(struct content *c)
+{
+	uint64_t n = MIN(c->size - c->done, PART);
+	int fd = c->ino->ops->hostfd ? CHECKED(c->ino->ops)->hostfd(c->ino, false) : -ENODEV;
+	struct work w = { .op = WORK_HASH,
+			  .flags = WORK_CLOSE | WORK_FIRST,
+			  .off = (int64_t)c->done,
+			  .len = (int64_t)n,
+			  .to = (c->done ? 0 : HASH_FIRST) |
+				(c->done + n == c->size ? HASH_LAST : 0) };
+
+	w.fd = fd < 0 ? fd : host_dup(fd);
+	if (w.fd < 0)
+		return false;
+	c->work.done = CALLBACK(part_done);
+	hostwork_put(&c->work, 0, &w);
+	return true;
+}
+
+static void content_end(struct content *c)
+{
+	nhashing--;
+	if (c->size > PART)
+		parts = false;
+	c->hashing = false;
+	content_free(c);
+}
+
+static void part_done(struct hostwork *h, uint32_t tag, const struct work *w)
+{
+	struct content *c = container_of(h, struct content, work);
+	uint64_t want = MIN(c->size - c->done, PART);
+	bool last = c->done + want == c->size;
+
+	(void)tag;
+	if (w->result >= 0 && ((uint64_t)w->result != want || !is_as_before(c))) {
+		if (c->ino->nlink && ++c->tries < TRIES) {
+			nhashing--;
+			if (c->size > PART)
+				parts = false;
+			c->hashing = c->changed = false;
+			content_wait(c);
+			return;
+		}
+		if (c->ino->nlink)
+			record(c, NULL, "error");
+	} else if (w->result < 0) {
+		record(c, NULL, "error");
+	} else if (last) {
+		record(c, w->hash, "");
+	} else {
+		c->done += want;
+		if (hostwork_has_room(1) && part_put(c)) {
+			hostwork_start();
+			return;
+		}
+		record(c, NULL, "error");
+	}
+	content_end(c);
+	contents_time(&timer);
+}
+
+static void hash_nothing(struct content *c)
+{
+	uint8_t hash[SHA256_SIZE];
+	struct sha256 s;
+
+	sha256_init(&s);
+	sha256_end(&s, hash);
+	record(c, hash, "");
+}
+
+/* Of the file as it is now; true: there is nothing more to do about it. */
+static bool content_start(struct content *c)
+{
+	c->size = c->ino->size;
+	c->mtime = c->ino->mtime;
+	c->done = 0;
+	if (!c->ino->nlink)
+		return true; /* its removal is recorded */
+	if (c->size > SIZE_MAX_HASHED)
+		record(c, NULL, "large");
+	else if (!c->size)
+		hash_nothing(c);
+	else if (!part_put(c))
+		record(c, NULL, "error");
+	else
+		return false;
+	return true;
+}
+
+static void contents_time(struct ktimer *unused)
+{
+	bool any = false;
+
+	(void)unused;
+	if (ending)
+		return;
+	while (!list_is_empty(&waiting) && nhashing < AT_ONCE && hostwork_has_room(1)) {
+		struct content *c = list_first(&waiting, struct content, link);
+
+		if (nwaiting <= MANY && c->due > now_mono())
+			break;
+		if (c->ino->size > PART && parts)
+			break;
+		list_remove(&c->link);
+		nwaiting--;
+		if (content_start(c)) {
+			content_free(c);
+			continue;
+		}
+		if (c->size > PART)
+			parts = true;
+		c->hashing = any = true;
+		nhashing++;
+	}
+	if (any)
+		hostwork_start();
+	if (list_is_empty(&waiting))
+		ktimer_stop(&timer);
+	else if (!nhashing) /* else the next one that is done comes back here */
+		(void)ktimer_start(&timer, MAX(list_first(&waiting, struct content, link)->due,
+					       now_mono() + 1));
+}
+
+void content_changed(const struct path *p, struct inode *ino, int pid)
+{
+	struct content *c = ino->content;
+
+	if (!inode_is_reg(ino) || !ino->ops->hostfd || !ino->nlink)
+		return;
+	if (c) {
+		c->pid = pid;
+		c->changed |= c->hashing;
+		if (!path_is_same(&c->at, p)) {
+			path_put(&c->at);
+			c->at = *p;
+			path_get(&c->at);
+		}
+		return;
+	}
+	c = obj_new(&content_type);
+	if (!c) {
+		struct content now = { .at = *p, .size = ino->size, .pid = pid };
+
+		record(&now, NULL, "error");
+		return;
+	}
+	c->at = *p;
+	path_get(&c->at);
+	c->ino = inode_get(ino);
+	c->pid = pid;
+	list_init(&c->link);
+	ino->content = c;
+	content_wait(c);
+}
+
+/* Here and now, in this thread. */
+static void content_finish(struct content *c, uint64_t *left)
+{
+	static uint8_t buffer[1 << 16];
+	uint8_t hash[SHA256_SIZE];
+	int fd = CHECKED(c->ino->ops)->hostfd(c->ino, false);
+	struct sha256 s;
+
+	c->size = c->ino->size;
+	if (!c->ino->nlink)
+		return;
+	if (c->size > *left || c->size > SIZE_MAX_HASHED) {
+		record(c, NULL, c->size > SIZE_MAX_HASHED ? "large" : "ended");
+		return;
+	}
+	*left -= c->size;
+	sha256_init(&s);
+	for (c->done = 0; fd >= 0 && c->done < c->size;) {
+		int64_t n = host_pread(fd, buffer, MIN(sizeof(buffer), c->size - c->done),
+				       (int64_t)c->done);
+
+		if (n <= 0)
+			break;
+		sha256_add(&s, buffer, (size_t)n);
+		c->done += (uint64_t)n;
+	}
+	sha256_end(&s, hash);
+	record(c, c->done == c->size ? hash : NULL, c->done == c->size ? "" : "error");
+}
+
+void contents_end(void)
+{
+	uint64_t left = END_BYTES;
+
+	ending = true;
+	/* What the other thread has, and what it puts off because it was changed. */
+	while (nhashing && hostwork_wait())
+		;
+	while (!list_is_empty(&waiting)) {
+		struct content *c = list_first(&waiting, struct content, link);
+
+		content_finish(c, &left);
+		content_free(c);
+	}
+}

@@ -1,0 +1,391 @@
+/* What a cell does, put into the ring of its journal (host/journalring.h).
+ *
+ * The kernel tells its observer (task/observe.h) what has happened, before the call is answered: so
+ * what a guest knows to have happened is in the ring, which outlives this process. A ring that is
+ * full makes the call wait, and with it the cell.
+ *
+ *   reads    of a regular file: once by a process and program. What it has read is a set of
+ *            fingerprints, which is emptied when it is full: then a file is recorded again
+ *   writes   an open file notes which processes have changed it, and a record is made for each of
+ * them when it is closed: the last reference, the end of its process or of the cell. There is room
+ *            for WRITERS; of more, the one that wrote least recently is recorded at once
+ *   content  a while after that (contents.c)
+ *
+ * Not recorded: what the kernel does for the operator; directories, pipes, devices and sockets that
+ * are opened; files without a path (memfd); stat and the like. */
+#include "kernel/cell/journal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "host/host.h"
+#include "host/journalring.h"
+#include "kernel/cell/question.h"
+#include "kernel/net/route.h"
+#include "kernel/platform/cell.h"
+#include "kernel/platform/guestmem.h"
+#include "kernel/task/call.h"
+#include "kernel/task/clock.h"
+#include "kernel/task/hooks.h"
+#include "kernel/task/observe.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
+#include "kernel/vfs/ask.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/fs.h"
+#include "kernel/vfs/fsctx.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
+#include "policy/compiled.h"
+
+#define WRITERS 4
+#define SEEN 128 /* a power of two */
+
+/* Who changed an open file: the last one first; 0: nobody. */
+struct change {
+	struct list link;
+	struct file *f; /* whose it is */
+	pid_t pids[WRITERS];
+};
+
+struct seen_files {
+	uint32_t count;
+	uint64_t prints[SEEN]; /* 0: free */
+};
+
+OBJ_TYPE(change_type, struct change, 0);
+OBJ_TYPE(seen_type, struct seen_files, 0);
+
+static struct ring_writer writer;
+static struct list changes = LIST_INIT(changes);
+
+void journal_put(enum journal_kind kind, const void *record, int pid)
+{
+	static uint8_t frame[JOURNAL_FRAME_MAX] __attribute__((aligned(8)));
+	size_t n;
+
+	if (!writer.ring)
+		return;
+	n = journal_encode(kind, record, pid, now_mono(), now_real(), frame);
+	if (n)
+		ring_writer_put(&writer, frame, n);
+}
+
+#define PUT(ID, who, ...) journal_put(J_##ID, &(const struct journal_##ID){ __VA_ARGS__ }, who)
+
+/* ---- texts ---- */
+
+static struct jtext text_of(const char *s)
+{
+	return (struct jtext){ s, (uint32_t)strlen(s) };
+}
+
+static struct jtext path_to(const struct path *p, char *buf, size_t size)
+{
+	char *text;
+	size_t len;
+
+	if (!p->name || path_text(p, NULL, false, buf, size, &text, &len) < 0)
+		return (struct jtext){ "", 0 };
+	return (struct jtext){ text, (uint32_t)len - 1 };
+}
+
+struct jtext journal_path(const struct path *p)
+{
+	static char buf[PATH_MAX_LEN + 16];
+
+	return path_to(p, buf, sizeof(buf));
+}
+
+/* The same of an entry of a directory. */
+static struct jtext entry_to(const struct path *dir, const char *name, size_t len, char *buf,
+			     size_t size)
+{
+	struct jtext t = path_to(dir, buf, size - len - 1);
+	size_t n = t.n;
+
+	memmove(buf, t.p, n);
+	if (n == 1 && buf[0] == '/')
+		n = 0;
+	buf[n++] = '/';
+	memcpy(buf + n, name, len);
+	return (struct jtext){ buf, (uint32_t)(n + len) };
+}
+
+static pid_t pid_current(void)
+{
+	return task_current && task_current->proc ? task_current->proc->pid : 0;
+}
+
+/* ---- files ---- */
+
+/* Whether this process has read it before; from now on it has. */
+static bool was_read(struct proc *p, const struct inode *ino)
+{
+	const uint64_t ids[] = { ino->fs->dev, ino->ino };
+	uint64_t print = hooks_print(0, ids, sizeof(ids));
+	struct seen_files *s = p->seen;
+	uint32_t at;
+
+	print += !print;
+	if (!s)
+		s = p->seen = obj_new(&seen_type);
+	if (!s)
+		return false;
+	for (at = (uint32_t)print % SEEN; s->prints[at]; at = (at + 1) % SEEN)
+		if (s->prints[at] == print)
+			return true;
+	if (s->count == SEEN * 3 / 4) {
+		memset(s, 0, sizeof(*s));
+		at = (uint32_t)print % SEEN;
+	}
+	s->prints[at] = print;
+	s->count++;
+	return false;
+}
+
+static void on_wrote(struct file *f);
+
+static void on_opened(struct task *t, struct file *f, uint32_t flags, bool created)
+{
+	struct jtext path;
+	bool cut = (flags & O_TRUNC) && !created;
+
+	if (!inode_is_reg(f->inode) || !f->path.name)
+		return;
+	if (!(f->mode & FMODE_WRITE) && !cut) {
+		if (cell.spec.journal != JOURNAL_ALL || was_read(t->proc, f->inode))
+			return;
+		path = journal_path(&f->path);
+		if (path.n)
+			PUT(READ, t->proc->pid, .path = path);
+		return;
+	}
+	path = journal_path(&f->path);
+	if (path.n)
+		PUT(OPEN, t->proc->pid, .path = path, .flags = flags);
+	if (cut)
+		on_wrote(f);
+}
+
+static void written(const struct change *c, pid_t pid)
+{
+	struct file *f = c->f;
+	struct jtext path = journal_path(&f->path);
+
+	if (path.n)
+		PUT(WRITE, pid, .path = path, .size = f->inode->size);
+}
+
+static void on_wrote(struct file *f)
+{
+	struct change *c = f->change;
+	pid_t pid = pid_current();
+	unsigned at = 0;
+
+	if (c && c->pids[0] == pid)
+		return;
+	if (!inode_is_reg(f->inode) || !f->path.name)
+		return;
+	if (!c) {
+		c = obj_new(&change_type);
+		if (!c) { /* then of each write */
+			const struct change now = { .f = f };
+
+			written(&now, pid);
+			content_changed(&f->path, f->inode, pid);
+			return;
+		}
+		c->f = f;
+		list_init(&c->link);
+		list_append(&changes, &c->link);
+		f->change = c;
+	}
+	while (at < WRITERS - 1 && c->pids[at] && c->pids[at] != pid)
+		at++;
+	if (c->pids[at] && c->pids[at] != pid)
+		written(c, c->pids[at]);
+	for (; at; at--)
+		c->pids[at] = c->pids[at - 1];
+	c->pids[0] = pid;
+}
+
+static void on_closed(struct file *f)
+{
+	struct change *c = f->change;
+
+	for (unsigned i = WRITERS; i--;)
+		if (c->pids[i])
+			written(c, c->pids[i]);
+	content_changed(&f->path, f->inode, c->pids[0]);
+	f->change = NULL;
+	list_remove(&c->link);
+	obj_free(&change_type, c);
+}
+
+static void on_named(struct task *t, const struct name_done *d)
+{
+	static char at[2 * PATH_MAX_LEN], to[2 * PATH_MAX_LEN];
+	pid_t pid = t->proc->pid;
+	struct jtext path;
+
+	if (!t->call.active)
+		return;
+	path = entry_to(d->dir, d->name, d->len, at, sizeof(at));
+	switch ((enum name_op)d->op) {
+	case NAME_CREATE:
+		PUT(CREATE, pid, .path = path, .mode = d->ino->mode,
+		    .target = text_of(d->target ? d->target : ""));
+		break;
+	case NAME_REMOVE:
+		PUT(REMOVE, pid, .path = path);
+		break;
+	case NAME_LINK:
+		PUT(LINK, pid, .path = journal_path(d->old), .to = path);
+		break;
+	case NAME_RENAME:
+	case NAME_EXCHANGE:
+		PUT(RENAME, pid, .path = path,
+		    .to = entry_to(d->dir2, d->name2, d->len2, to, sizeof(to)),
+		    .exchange = d->op == NAME_EXCHANGE);
+		break;
+	}
+}
+
+static void on_changed(struct task *t, const struct path *p, bool size)
+{
+	struct jtext path;
+
+	if (!t->call.active)
+		return;
+	path = journal_path(p);
+	if (!path.n)
+		return;
+	PUT(CHANGE, t->proc->pid, .path = path);
+	if (size)
+		content_changed(p, p->name->inode, t->proc->pid);
+}
+
+static void on_mounted(struct task *t, const struct path *p)
+{
+	PUT(MOUNT, t->proc->pid, .path = journal_path(p));
+}
+
+/* ---- processes ---- */
+
+static void on_forked(const struct proc *p, int parent)
+{
+	PUT(FORK, p->pid, .parent = (uint64_t)parent);
+}
+
+/* As /proc/PID/exe and /proc/PID/cmdline have them. */
+static void on_executed(struct task *t)
+{
+	static char exe[PATH_MAX_LEN + 16], cwd[PATH_MAX_LEN + 16], args[JOURNAL_TEXT_MAX];
+	struct proc *p = t->proc;
+	uint64_t n = p->arg_end > p->arg_start ? p->arg_end - p->arg_start : 0;
+	size_t got = guest_read_some(t->tid, args, p->arg_start, MIN(n, sizeof(args)));
+	int len = p->exe ? file_label(p->exe, exe, sizeof(exe)) : 0;
+
+	/* Each word ends. */
+	if (got && args[got - 1])
+		args[got == sizeof(args) ? got - 1 : got++] = '\0';
+	PUT(EXEC, p->pid, .path = { exe, len > 0 ? (uint32_t)len : 0 },
+	    .args = { args, (uint32_t)got }, .cwd = path_to(&t->fs->cwd, cwd, sizeof(cwd)),
+	    .parent = p->launch ? 0 : (uint64_t)proc_ppid(p), .uid = t->cred.uid);
+	if (p->seen)
+		memset(p->seen, 0, sizeof(*p->seen));
+}
+
+static void on_exited(struct proc *p)
+{
+	int s = p->wait_status;
+
+	if (p->seen)
+		obj_free(&seen_type, p->seen);
+	p->seen = NULL;
+	PUT(EXIT, p->pid, .code = WIFEXITED(s) ? (uint64_t)WEXITSTATUS(s) : 0,
+	    .signal = WIFSIGNALED(s) ? (uint64_t)WTERMSIG(s) : 0);
+}
+
+/* ---- the network, and rules ---- */
+
+static void on_disconnected(bool tcp, const struct ipaddr *a, uint16_t port, uint64_t in,
+			    uint64_t out)
+{
+	bool v4 = ipaddr_is_v4(a);
+	char text[INET6_ADDRSTRLEN] = "";
+
+	(void)!inet_ntop(v4 ? AF_INET : AF_INET6, a->b + (v4 ? 12 : 0), text, sizeof(text));
+	PUT(CLOSE, pid_current(), .protocol = text_of(tcp ? "tcp" : "udp"),
+	    .address = text_of(text), .port = port, .in = in, .out = out);
+}
+
+void journal_denied(const struct asking *a)
+{
+	static char what[JOURNAL_TEXT_MAX];
+	size_t n = 0;
+
+	if (!writer.ring)
+		return;
+	n += strnlen(a->action, 32);
+	memcpy(what, a->action, n);
+	what[n++] = ' ';
+	for (const char *const *text = (const char *const[]){ a->path, a->to, NULL }; *text;
+	     text++) {
+		size_t len = MIN(strlen(*text), (sizeof(what) - n - 1) / 2);
+
+		if (text[0] == a->to && len)
+			what[n++] = ' ';
+		memcpy(what + n, *text, len);
+		n += len;
+	}
+	PUT(DENIAL, a->task->proc->pid, .scope = text_of(a->scope == SCOPE_EXEC ? "exec" : "files"),
+	    .what = { what, (uint32_t)n }, .rule = text_of(a->rule ? a->rule : ""));
+}
+
+/* ---- begin and end ---- */
+
+static const struct observer journal_observer = {
+	.opened = on_opened,
+	.wrote = on_wrote,
+	.closed = on_closed,
+	.named = on_named,
+	.changed = on_changed,
+	.mounted = on_mounted,
+	.forked = on_forked,
+	.executed = on_executed,
+	.exited = on_exited,
+	.disconnected = on_disconnected,
+};
+
+int journal_init(void)
+{
+	int err;
+
+	if (cell.spec.journal == JOURNAL_OFF)
+		return 0;
+	err = ring_writer_init(&writer, cell.spec.journal_fd, cell.spec.journal_bell);
+	if (err)
+		return err;
+	/* Who breaks into this process later can change what is in the ring, and not the file. */
+	host_close(cell.spec.journal_fd);
+	observer_set(&journal_observer);
+	return 0;
+}
+
+void journal_end(void)
+{
+	struct change *c, *tmp;
+
+	if (!writer.ring)
+		return;
+	list_for_each_safe(c, tmp, &changes, link)
+		on_closed(c->f);
+	contents_end();
+}

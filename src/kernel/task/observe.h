@@ -1,0 +1,70 @@
+/* What has happened, told to one observer: the journal (cell/journal.c).
+ *
+ * Hooks (task/hooks.h) are asked before an effect, which may still fail; the observer is told after
+ * it, before the call is answered, so that it hears of everything that happened and of nothing
+ * else. It is added at boot, and while there is none each place costs one comparison.
+ *
+ * What the kernel does for the operator is no call, and not told, but for processes. */
+#ifndef VIV_KERNEL_TASK_OBSERVE_H
+#define VIV_KERNEL_TASK_OBSERVE_H
+
+#include "base/program.h"
+
+struct file;
+struct inode;
+struct ipaddr;
+struct name_change;
+struct newnode;
+struct path;
+struct proc;
+struct task;
+
+/* A name that was changed: the directory that it is or was in, and the last part. After a rename
+ * only these are certain. */
+struct name_done {
+	int op; /* enum name_op */
+	const struct path *dir;
+	const char *name;
+	size_t len;
+	const struct path *dir2; /* of a rename: the other one; else NULL */
+	const char *name2;
+	size_t len2;
+	const struct path *old; /* of a link: the file; else NULL */
+	const struct inode *ino; /* what was made; else NULL */
+	const char *target; /* of a symbolic link that was made; else NULL */
+};
+
+/* All are required; all arguments are borrowed. */
+struct observer {
+	/* A file is open; flags are those of open(2). */
+	void (*opened)(struct task *t, struct file *f, uint32_t flags, bool created);
+	/* Its content was changed, or can be by now through a mapping. */
+	void (*wrote)(struct file *f);
+	/* A file that has f->change goes. */
+	void (*closed)(struct file *f);
+	void (*named)(struct task *t, const struct name_done *d);
+	/* Attributes of what is at p; size: its size, too. */
+	void (*changed)(struct task *t, const struct path *p, bool size);
+	void (*mounted)(struct task *t, const struct path *p);
+	/* p is a new process; parent: the one that made it. */
+	void (*forked)(const struct proc *p, int parent);
+	/* The program that t's process started runs. */
+	void (*executed)(struct task *t);
+	/* All that it had open is closed. */
+	void (*exited)(struct proc *p);
+	/* A connection to the outside ended. */
+	void (*disconnected)(bool tcp, const struct ipaddr *a, uint16_t port, uint64_t in,
+			     uint64_t out);
+};
+
+extern const struct observer *observer; /* NULL: there is none */
+/* At boot: before the program is sealed. */
+void observer_set(const struct observer *o);
+
+#define observe(slot, arg...)                              \
+	do {                                               \
+		if (__builtin_expect(observer != NULL, 0)) \
+			CHECKED(observer)->slot(arg);      \
+	} while (0)
+
+#endif
