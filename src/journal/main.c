@@ -3,7 +3,7 @@
  * without. viv has looked at the words before.
  *
  *   seal DIR [--all]          make blocks of raw files; --all: of the last one, too (journal.h)
- *   print DIR [FILTERS] [--follow] [--json]
+ *   print DIR [FILTERS] [--follow] [--json] [--page|--sse] [--after SEQ] [--limit N] [--ping]
  *   verify DIR [--deep] [--cell ID] [--key PUBLIC] [--head BLOCK:HASH] [--json]
  *   head DIR [--json]         number and hash of the last sealed block
  *   key JOURNALS [--json]     the public key; made if there is none

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "daemon/journal/note.h"
+#include "daemon/state/fields.h"
 #include "journal/hash.h"
 
 #define LOOK_MS 60000
@@ -241,12 +242,18 @@ static void journals_clean(struct daemon *d, const struct journal_info *list, si
 
 /* ---- looking ---- */
 
+static int id_compare(const void *key, const void *item)
+{
+	const struct journal_info *j = item;
+
+	return strcmp(key, j->id);
+}
+
 const struct journal_info *journal_known(const char *id)
 {
-	for (size_t i = 0; i < BUF_COUNT(&known, struct journal_info); i++)
-		if (!strcmp(BUF_ITEM(&known, struct journal_info, i)->id, id))
-			return BUF_ITEM(&known, struct journal_info, i);
-	return NULL;
+	return known.len ? bsearch(id, known.p, BUF_COUNT(&known, struct journal_info),
+				   sizeof(struct journal_info), id_compare)
+			 : NULL;
 }
 
 static void looked(void *arg, const struct journal_info *list, size_t n, const struct err *e)
