@@ -344,6 +344,12 @@ $(JOURNAL_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/jo
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) $(JOURNAL_LIBS)
 
+# Raw files of any number of records, for measurements.
+$(B)/tests/journal_make: tests/bench/journal_make.c $(patsubst %,$(B)/dyn/%.o,src/wire/journal.c src/base/buf.c src/base/crc32c.c src/base/log.c)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DYN_LDFLAGS) -o $@ $^
+
 # ---- fuzzers: only in MODE=asan ----
 
 # A kernel for the fuzzer that is at its limits all the time (src/base/arena.c, src/kernel/task/clock.c), with a viv that finds it beside itself.
