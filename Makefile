@@ -121,8 +121,8 @@ S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
 GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec -lzstd
 # What of the journal is not viv-journal alone is part of vivd, too.
-JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/wire/journal.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
-JOURNAL_LIBS := -lcrypto -lzstd
+JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/journal/timeline_blob.S src/wire/journal.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
+JOURNAL_LIBS := -lcrypto -lzstd -lcurl
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S) $(B)/dyn/agents_blob.S.o
 # Of these, only what it uses.
@@ -249,6 +249,11 @@ $(B)/dyn/src/api/files_blob.S.o: src/api/files_blob.S $(B)/viv-files Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) -Wa,-I$(B) -c -o $@ $<
+
+$(B)/dyn/src/journal/timeline_blob.S.o: src/journal/timeline_blob.S src/journal/timeline.html src/journal/timeline.js Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -c -o $@ $<
 
 $(B)/dyn/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)

@@ -164,9 +164,8 @@ void show_hash(FILE *to, const uint8_t *hash)
 
 /* ---- JSON ---- */
 
-void json_put(FILE *to, struct jtext text)
+void json_put_inner(FILE *to, struct jtext text)
 {
-	fputc('"', to);
 	for (uint32_t i = 0; i < text.n;) {
 		const char *s = text.p + i;
 		unsigned char c = (unsigned char)*s;
@@ -193,6 +192,12 @@ void json_put(FILE *to, struct jtext text)
 		}
 		i += len;
 	}
+}
+
+void json_put(FILE *to, struct jtext text)
+{
+	fputc('"', to);
+	json_put_inner(to, text);
 	fputc('"', to);
 }
 

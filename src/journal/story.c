@@ -265,6 +265,15 @@ static void follow_agent(struct story *s, uint32_t node, const struct journal_en
 	}
 }
 
+static void cell_name(struct story *s, const struct journal_entry *e)
+{
+	const struct journal_START *x = &e->record->START;
+
+	snprintf(s->id, sizeof(s->id), "%.*s", T(x->id));
+	snprintf(s->name, sizeof(s->name), "%.*s", T(x->name));
+	snprintf(s->image, sizeof(s->image), "%.*s", T(x->image));
+}
+
 static void follow_cell(struct story *s, uint32_t node, const struct journal_entry *e)
 {
 	const union journal_record *x = e->record;
@@ -272,9 +281,7 @@ static void follow_cell(struct story *s, uint32_t node, const struct journal_ent
 
 	switch (e->kind) {
 	case J_START:
-		snprintf(s->id, sizeof(s->id), "%.*s", T(x->START.id));
-		snprintf(s->name, sizeof(s->name), "%.*s", T(x->START.name));
-		snprintf(s->image, sizeof(s->image), "%.*s", T(x->START.image));
+		cell_name(s, e);
 		mark_format(s, 0, e, MARK_CELL, "started with Vivarium %.*s", T(x->START.version));
 		break;
 	case J_STOP:
@@ -403,6 +410,13 @@ void story_follow(struct story *s, const struct journal_entry *e)
 	default:
 		break;
 	}
+}
+
+void story_before(struct story *s, const struct journal_entry *e)
+{
+	processes_follow(&s->processes, e);
+	if (e->kind == J_START)
+		cell_name(s, e);
 }
 
 /* Sums, from the youngest to the oldest: parents come before their children. */

@@ -79,6 +79,8 @@ struct story {
 void story_init(struct story *s);
 void story_fini(struct story *s);
 void story_follow(struct story *s, const struct journal_entry *e);
+/* A record that is not part of it: only the processes are followed, and the cell's name. */
+void story_before(struct story *s, const struct journal_entry *e);
 /* After the last record, before it is shown. */
 void story_end(struct story *s);
 
