@@ -466,7 +466,7 @@ crash: $(B)/tests/unit/test_crash $(B)/tests/unit/test_logfuzz
 	@$(B)/tests/unit/test_crash $(or $(SEEDS),40)
 	@$(B)/tests/unit/test_logfuzz 20000
 
-test-e2e: all
+test-e2e: all $(B)/tests/journal_make
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)
 
 # More of the malformed requests that test-e2e sends to vivd.

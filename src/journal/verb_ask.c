@@ -273,9 +273,11 @@ static int page_write(const struct story *s, const char *path)
 int verb_timeline(int argc, char **argv)
 {
 	const char *html = NULL, *since = NULL, *until = NULL;
+	bool json = false; /* of errors */
 	const struct word_opt opts[] = { { "html", &html, NULL },
 					 { "since", &since, NULL },
-					 { "until", &until, NULL } };
+					 { "until", &until, NULL },
+					 { "json", NULL, &json } };
 	static struct story s;
 	struct journal_entry j;
 	struct filter f;

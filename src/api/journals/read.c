@@ -271,13 +271,14 @@ static void timeline_begin(struct request *r, const struct journal_info *j)
 
 	if (!job)
 		return;
-	job_word(job, "--html");
-	job_start(job, r);
+	job_word(job, "--json");
+	job_word(job, "--html=-");
+	job_go(job, r, query_pass(r, job, "since") && query_pass(r, job, "until"));
 }
 
 void journal_timeline_get(struct request *r)
 {
-	static const char *const names[] = { NULL };
+	static const char *const names[] = { "since", "until", NULL };
 
 	if (request_query_only(r, names))
 		journal_find(r, timeline_begin);
