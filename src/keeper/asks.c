@@ -16,6 +16,7 @@
 #include "base/jsontext.h"
 #include "base/utf8.h"
 #include "keeper/gate.h"
+#include "keeper/journal.h"
 #include "policy/compiled.h"
 #include "wire/memfd.h"
 
@@ -430,6 +431,14 @@ void asks_request(struct client *c, const struct keep_msg *in)
 		client_send(c, in->id, &m, &fd, 1);
 }
 
+static const char *number_text(uint64_t n)
+{
+	static char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+	return text;
+}
+
 void answer_request(struct client *c, const struct keep_msg *in)
 {
 	struct ask *a;
@@ -437,6 +446,14 @@ void answer_request(struct client *c, const struct keep_msg *in)
 	list_for_each(a, &asks, link)
 		if (a->num == in->n && a->state == OPEN) {
 			bool waited = a->ids.len;
+			const struct journal_APPROVAL r = {
+				.id = jtext_of(number_text(a->num)),
+				.scope = jtext_of(a->gate ? "net" : "files"),
+				.what = jtext_of(a->json),
+				.answer = jtext_of(in->a == 1 ? "allow" : "deny"),
+			};
+
+			journal_record(J_APPROVAL, &r, 0);
 
 			for (size_t i = 0; i < BUF_COUNT(&a->ids, uint32_t); i++)
 				answer_one(a->gate, *BUF_ITEM(&a->ids, uint32_t, i), in->a == 1);

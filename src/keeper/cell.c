@@ -5,6 +5,7 @@
 #include "keeper/gatenames.h"
 #include "keeper/gate.h"
 #include "keeper/gateca.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 
 #include <errno.h>
@@ -386,6 +387,22 @@ static int tools_give(struct cell *c, struct run_options *o, struct err *e)
 	return fd < 0 || c->spec.tool_fd >= 0 ? 0 : -1;
 }
 
+/* The ring of its journal. */
+static int journal_give(struct cell *c, const struct run_options *o, const struct rootfs *p,
+			struct err *e)
+{
+	int ring, bell;
+
+	if (journal_prepare(o, p, &ring, &bell, e) < 0)
+		return -1;
+	if (ring < 0)
+		return 0;
+	c->spec.journal = run_journal(o);
+	c->spec.journal_fd = fd_give(c, ring, e);
+	c->spec.journal_bell = fd_give(c, bell, e);
+	return c->spec.journal_fd < 0 || c->spec.journal_bell < 0 ? -1 : 0;
+}
+
 /* Where programs find the certificates that they trust, which are in the cell's files: what the
  * image and the user have said stays. */
 static char **ca_variables(struct run_options *o)
@@ -453,7 +470,7 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	s->quiet = o->quiet;
 	s->trace = o->trace;
 	s->fast = o->fast;
-	s->trace_fd = s->policy_fd = s->tool_fd = -1;
+	s->trace_fd = s->policy_fd = s->tool_fd = s->journal_fd = s->journal_bell = -1;
 	s->mode = o->tell.mode;
 	s->idle = o->detach;
 	s->seed = o->detach || (p->kept && s->mode == MODE_RUN);
@@ -496,6 +513,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 		status = rules_give(c, o, e);
 	if (!status && s->mode == MODE_RUN && !o->visit && !o->pool)
 		status = tools_give(c, o, e);
+	if (!status)
+		status = journal_give(c, o, p, e);
 	if (status)
 		return status;
 	s->network = s->mode == MODE_RUN && gate_is_granted();
@@ -603,6 +622,7 @@ int run_cell(const struct run_options *options, struct rootfs *rootfs, struct er
 		status = watch(&isolated, c.control, signals, &c.cgroup, e);
 	}
 out_cgroup:
+	journal_drop();
 	cgroup_remove(&c.cgroup);
 	return status;
 }

@@ -19,6 +19,7 @@
 #include "base/utf8.h"
 #include "keeper/gate.h"
 #include "keeper/gateca.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 #include "keeper/secrets.h"
 #include "policy/policy.h"
@@ -118,6 +119,7 @@ static void change_end(const struct err *e)
 	} else {
 		rules_free(current);
 		current = change.rules;
+		journal_policy(current);
 		client_ok(change.client, change.id, 0);
 	}
 	change.rules = NULL;

@@ -57,6 +57,7 @@ struct keeper {
 	struct client *sealing; /* who asked for a seal; NULL: nobody, or gone */
 	bool seal_runs;
 	uint32_t seal_id, seal_layer;
+	char seal_name[DISK_NAME_MAX + 1];
 	char rollback[DISK_NAME_MAX + 1]; /* snapshot that is gone back to at the end; "": none */
 	struct client *rolling; /* who asked for that; NULL: nobody, or gone */
 	uint32_t rollback_id;

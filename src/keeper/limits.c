@@ -19,6 +19,7 @@
 
 #include "host/cgroup.h"
 #include "host/isolate.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 
 #define DEFAULT_FILES 65536
@@ -389,6 +390,7 @@ void limits_answer(struct client *c, uint32_t id, int err)
 	}
 	own.now = own.next;
 	own.changing = false;
+	journal_operator("limits", "");
 	if (own.timeout_ns >= 0)
 		deadline_change(own.timeout_ns);
 	/* Whole processors, where less was asked for: who says so to people is told. */

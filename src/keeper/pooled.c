@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/isolate.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 
 #define WORDS_MAX 65536
@@ -153,7 +154,7 @@ void take_answer(struct client *c, uint32_t id, int err)
 	strcpy(keeper.id, taken.id);
 	if (!c)
 		return;
-	if (serve_open(&e) < 0) {
+	if (journal_begin(&e) < 0 || serve_open(&e) < 0) {
 		ports_close();
 		client_err(c, id, 0, &e);
 		return;

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/jsontext.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 #include "spec/ports.h"
 #include "wire/memfd.h"
@@ -131,6 +132,23 @@ void inbound_done(int fd, int err)
 		accept_allow(true);
 }
 
+static void inbound_record(const union address *from, uint16_t port)
+{
+	bool v6 = from->sa.sa_family == AF_INET6;
+	char ip[INET6_ADDRSTRLEN] = "", peer[INET6_ADDRSTRLEN + 16];
+	struct journal_INBOUND r = { .port = port };
+
+	if (!journal_is_on())
+		return;
+	(void)!inet_ntop(from->sa.sa_family,
+			 v6 ? (const void *)&from->in6.sin6_addr : &from->in.sin_addr, ip,
+			 sizeof(ip));
+	snprintf(peer, sizeof(peer), v6 ? "[%s]:%u" : "%s:%u", ip,
+		 ntohs(v6 ? from->in6.sin6_port : from->in.sin_port));
+	r.peer = jtext_of(peer);
+	journal_record(J_INBOUND, &r, 0);
+}
+
 /* Takes fd. */
 static void hand_in(struct port *p, int fd, const union address *from)
 {
@@ -146,6 +164,7 @@ static void hand_in(struct port *p, int fd, const union address *from)
 		inbound_done(fd, -EMFILE);
 		return;
 	}
+	inbound_record(from, p->cell);
 	if (!pass_on_kept(NULL, &in, &m, &fd, 1, copy))
 		inbound_done(copy, -ENOBUFS);
 	else if (asked == ASKED_MAX)

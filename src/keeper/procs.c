@@ -13,6 +13,7 @@
 
 #include "wire/execspec.h"
 #include "keeper/gate.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 
 #define GRACE (2 * NSEC_PER_SEC)
@@ -100,6 +101,19 @@ static void command_note(struct kproc *p, const char *const *words, size_t n)
 				       i ? " " : "", words[i]);
 }
 
+/* The command of our own options. */
+static void first_journal(char *const *argv)
+{
+	char words[JOURNAL_TEXT_MAX];
+	size_t n = 0;
+
+	for (; *argv && n + 1 < sizeof(words); argv++)
+		n += (size_t)MIN(snprintf(words + n, sizeof(words) - n, "%s", *argv),
+				 (int)(sizeof(words) - n - 1)) +
+		     1;
+	journal_command(KEEP_FIRST, words, n);
+}
+
 void proc_first(void)
 {
 	struct kproc *p = proc_new(KEEP_FIRST, KEEP_X_FIRST);
@@ -112,6 +126,7 @@ void proc_first(void)
 		n++;
 	command_note(p, (const char *const *)keeper.o->argv, n);
 	p->pid = 2;
+	first_journal(keeper.o->argv);
 }
 
 /* ---- starting ---- */
@@ -130,6 +145,10 @@ static bool spec_peek(struct kproc *p, int fd)
 	for (n = 0; n < v.argc && n < ARRAY_LEN(words); n++, s += strlen(s) + 1)
 		words[n] = s;
 	command_note(p, words, n);
+	for (; n < v.argc; n++)
+		s += strlen(s) + 1;
+	if (!(p->flags & KEEP_X_QUIET))
+		journal_command(p->num, v.words, (size_t)(s - v.words));
 	execspec_unmap(map, size);
 	return true;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/isolate.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 #include "store/store.h"
 
@@ -207,6 +208,8 @@ static void done_answer(const struct pending *p, int err)
 			state_set(p->type == KEEP_PAUSE	    ? KEEP_PAUSED
 				  : proc_by_num(KEEP_FIRST) ? KEEP_RUNNING
 							    : KEEP_IDLE);
+		if (p->type == KEEP_PAUSE || p->type == KEEP_RESUME)
+			journal_operator(p->type == KEEP_PAUSE ? "pause" : "resume", "");
 		client_ok(p->client, p->id, 0);
 		break;
 	case ESRCH:
@@ -290,6 +293,7 @@ static void seal_start(struct client *c, const struct keep_msg *in)
 	keeper.seal_runs = true;
 	keeper.seal_id = in->id;
 	keeper.seal_layer = p->disk.active;
+	snprintf(keeper.seal_name, sizeof(keeper.seal_name), "%.*s", DISK_NAME_MAX, in->text);
 	err = disk_seal_start(p->store.fd, &p->disk, in->text);
 	if (err) {
 		if (err == -EEXIST)
@@ -326,6 +330,8 @@ void seal_end(int err)
 	if (err)
 		err_set(&e, ERR_FAILED, "cannot make a snapshot of cell '%s': %s",
 			keeper.rootfs->cell.name, strerror(-err));
+	else
+		journal_operator("snapshot", keeper.seal_name);
 	seal_answer(err ? &e : NULL);
 }
 
@@ -478,10 +484,22 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 		put_request(c, in, fds, nfds);
 		return;
 	}
+	if (in->type == KEEP_JOURNAL) {
+		journal_request(c, in, fds, nfds);
+		return;
+	}
 	if (in->type == KEEP_EXEC && !keeper.alone && pool_leave(c, in)) {
+		bool listed = c == keeper.leash && !keeper.id[0] && id_random(&e) == 0;
+
+		if (listed && journal_begin(&e) < 0) {
+			for (unsigned i = 0; i < nfds; i++)
+				close(fds[i]);
+			client_err(c, in->id, EXIT_OWN, &e);
+			return;
+		}
 		proc_start(c, in->id, &in->exec, fds, nfds);
 		/* The command of a 'viv run' is on its way. */
-		if (c == keeper.leash && !keeper.id[0] && id_random(&e) == 0)
+		if (listed)
 			serve_listed();
 		return;
 	}
@@ -511,10 +529,12 @@ static void request(struct channel *ch, void *msg, int *fds, unsigned nfds)
 			proc_taken(proc_by_num(in->proc), in->n);
 		break;
 	case KEEP_STOP:
+		journal_operator("stop", "");
 		client_ok(c, in->id, 0);
 		cell_stop(keep_grace(in));
 		break;
 	case KEEP_KILL:
+		journal_operator("kill", "");
 		client_ok(c, in->id, 0);
 		keeper.reason = KEEP_ASKED;
 		kernel_kill();

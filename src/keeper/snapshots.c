@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 
 /* The snapshot that is named, if something can be done with it now; NULL: answered. */
@@ -72,6 +73,7 @@ void rollback_request(struct client *c, const struct keep_msg *in)
 			    keeper.rollback);
 		return;
 	}
+	journal_operator("rollback", l->name);
 	strcpy(keeper.rollback, l->name);
 	keeper.rolling = c;
 	keeper.rollback_id = in->id;

@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "host/cgroup.h"
 #include "host/isolate.h"
+#include "keeper/journal.h"
 #include "keeper/keeper.h"
 
 #define CONTROL_MAX 4096 /* messages that wait for the kernel */
@@ -224,6 +225,8 @@ static void said(const struct ctl_msg *m)
 	if (!keeper.o->quiet && stay_prints(kind, m->b, (int)m->flags))
 		text_tell(false, m->text, sizeof(m->text));
 	text_clean(m->text, sizeof(m->text), line, sizeof(line));
+	if (m->type == CTL_EVENT)
+		journal_limit(line);
 	event_add(kind, NULL, m->b, (int)m->flags, line);
 }
 
@@ -237,6 +240,7 @@ static void memory_look(bool soon)
 	if (kills <= keeper.oom_kills)
 		return;
 	keeper.oom_kills = kills;
+	journal_limit("out of memory: the host killed a process of the cell");
 	event_add(KEEP_EV_OOM, NULL, 0, 1, "out of memory: the host killed a process of the cell");
 }
 
@@ -445,6 +449,7 @@ static int end(void)
 	/* Sealed or not, the kernel writes no more: the layer is as it is. */
 	seal_end(0);
 	status = status_final();
+	journal_stop(status, keeper.reason);
 	rollback_end();
 	keeper.stay.status = status;
 	ready_tell();
@@ -486,6 +491,13 @@ int watch_prepare(const struct run_options *o, struct rootfs *rootfs, struct err
 	return err ? err_set(e, ERR_FAILED, "cannot watch the cell: %s", strerror(-err)) : 0;
 }
 
+static int64_t next_deadline(void)
+{
+	int64_t a = procs_deadline(), b = journal_deadline();
+
+	return a && b ? MIN(a, b) : a ? a : b;
+}
+
 int watch(const struct isolated *kernel, int control, int signals, struct cgroup *cg, struct err *e)
 {
 	int err;
@@ -494,6 +506,7 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 	keeper.cgroup = cg;
 	keeper.control.in = kernel_message;
 	keeper.control.gone = kernel_gone;
+	journal_follow();
 	if (!keeper.detached)
 		proc_first();
 	err = channel_init(&keeper.control, control, CONTROL_MAX);
@@ -513,8 +526,9 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 	if (keeper.o->timeout_ns)
 		keeper.stay.deadline = keeper.began + keeper.o->timeout_ns;
 	while (!keeper.stay.ended) {
-		stay_round(&keeper.stay, procs_deadline());
+		stay_round(&keeper.stay, next_deadline());
 		procs_time();
+		journal_time();
 	}
 	return end();
 }
