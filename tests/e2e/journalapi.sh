@@ -174,3 +174,8 @@ limits() {
 	[[ -e $(dir_of $B) ]]
 }
 check 'old and large journals are removed, and that is told' limits
+
+case_of() { python3 "$E2E_DIR/journalapi.py" "$VIV" "$PWD" "$1"; }
+check 'sessions, prompts and their ends are recorded once, over kill -9 of vivd' case_of written
+check 'answers and what the operator does are recorded, also while the cell does not run' case_of decided
+check 'a stream of records goes on with what comes later' case_of follows
