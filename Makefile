@@ -121,8 +121,8 @@ S3_LIBS := -lcurl -lcrypto -lpthread
 GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
 GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec -lzstd
 # What of the journal is not viv-journal alone is part of vivd, too.
-JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/wire/journal.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
-JOURNAL_LIBS := -lcrypto -lzstd
+JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/journal/timeline_blob.S src/wire/journal.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
+JOURNAL_LIBS := -lcrypto -lzstd -lcurl
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S) $(B)/dyn/agents_blob.S.o
 # Of these, only what it uses.
@@ -138,7 +138,7 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
 # What a journal answers, without the libraries that reading one needs.
-QUERY_SRC := $(patsubst %,src/journal/%.c,blame hosts names origin processes show tally touched)
+QUERY_SRC := $(patsubst %,src/journal/%,blame.c hosts.c names.c origin.c processes.c show.c story.c tally.c timeline.c timelinehtml.c timeline_blob.S touched.c)
 TEST_CLI_OBJ := $(call objs,$(QUERY_SRC)) $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/gate/dns.c src/gate/hello.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
 
 
@@ -250,6 +250,11 @@ $(B)/dyn/src/api/files_blob.S.o: src/api/files_blob.S $(B)/viv-files Makefile
 	$(call say,CC)
 	$(Q)$(CC) -Wa,-I$(B) -c -o $@ $<
 
+$(B)/dyn/src/journal/timeline_blob.S.o: src/journal/timeline_blob.S src/journal/timeline.html src/journal/timeline.js Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -c -o $@ $<
+
 $(B)/dyn/%.c.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -272,6 +277,7 @@ $(B)/obj/%.S.o: %.S Makefile
 	$(Q)$(CC) $(CPPFLAGS) $(DEPFLAGS) -Wa,-I$(B) -c -o $@ $<
 
 $(call objs,src/kernel/platform/stub_blob.S): $(B)/viv-stub
+$(call objs,src/journal/timeline_blob.S): src/journal/timeline.html src/journal/timeline.js
 
 $(B)/stub/%.o: % Makefile
 	@mkdir -p $(@D)
@@ -459,7 +465,7 @@ crash: $(B)/tests/unit/test_crash $(B)/tests/unit/test_logfuzz
 	@$(B)/tests/unit/test_crash $(or $(SEEDS),40)
 	@$(B)/tests/unit/test_logfuzz 20000
 
-test-e2e: all
+test-e2e: all $(B)/tests/journal_make
 	@tests/e2e/run.sh $(B) $(B)/viv $(T)
 
 # More of the malformed requests that test-e2e sends to vivd.

@@ -18,6 +18,7 @@
 #include "store/store.h"
 
 #define JOBS_MAX 32
+#define STAYING_MAX 128
 #define LINE_MAX_BYTES 65536
 #define NOTES_MAX 1000
 
@@ -46,7 +47,12 @@ struct job {
 	char cell[CELL_ID_LEN + 1], text[DISK_NAME_MAX + TAG_MAX + 2];
 };
 
-static unsigned njobs;
+static unsigned njobs, nstaying;
+
+static unsigned *counted(const struct job_options *o)
+{
+	return o->stays ? &nstaying : &njobs;
+}
 
 struct daemon *job_daemon(const struct job *j)
 {
@@ -103,7 +109,7 @@ static void job_free(struct job *j)
 	json_decref(j->problems);
 	json_decref(j->repairs);
 	json_decref(j->warnings);
-	njobs--;
+	*counted(&j->o) -= 1;
 	free(j);
 }
 
@@ -555,12 +561,12 @@ struct job *job_new(struct request *r, const struct job_options *o)
 {
 	struct job *j;
 
-	if (njobs >= JOBS_MAX) {
+	if (*counted(o) >= (o->stays ? STAYING_MAX : JOBS_MAX)) {
 		reply_error(r, ERR_OVERLOADED,
 			    "too much is being done for others" REMEDY "try again later");
 		return NULL;
 	}
-	njobs++;
+	*counted(o) += 1;
 	j = xalloc(sizeof(*j));
 	j->o = *o;
 	j->d = r->d;

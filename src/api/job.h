@@ -30,6 +30,7 @@ struct job_options {
 	enum err_kind failed; /* what "failed" means; 0: that itself */
 	/* an object is the answer whatever the exit status is, with "problems" for what it said */
 	bool verdict;
+	bool stays; /* it follows something for as long as the client does: not counted as work */
 	bool upload; /* the body of the request is its standard input */
 	/* It has succeeded; result is the object (NULL: none) and may be added to. cell: id of
 	 * job_cell, or "". */

@@ -28,6 +28,8 @@
 #include "client/vivarium.h"
 #include "daemon/approvals/approvals.h"
 #include "daemon/cells/cells.h"
+#include "daemon/journal/heads.h"
+#include "daemon/journal/note.h"
 #include "daemon/state/events.h"
 #include "daemon/keepers/instance.h"
 #include "daemon/keepers/pool.h"
@@ -50,6 +52,7 @@ struct options {
 	const char *listen, *cert, *key, *hook;
 	uint64_t preview_port; /* 0: any */
 	struct cors cors;
+	struct journal_limits journals;
 };
 
 static struct daemon the_daemon;
@@ -96,6 +99,12 @@ static void usage(FILE *to)
 		"(default: "
 		"any free one, and\n"
 		"                    the same one from then on)\n"
+		"  --journal-days N  remove the journal of a cell that does not run when it was "
+		"last written N\n"
+		"                    days ago (default: never)\n"
+		"  --journal-space N[K|M|G]\n"
+		"                    remove the oldest of them when all take more than N bytes "
+		"(default: never)\n"
 		"  --json            print why it cannot start as JSON\n"
 		"  --routes          print the API's routes and end\n"
 		"  --version\n");
@@ -244,6 +253,8 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	d->end = daemon_end;
 	d->settled = daemon_settled;
 	events_open(d);
+	notes_open(d);
+	heads_open(d, &o->journals);
 	list_init(&d->projects);
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
 	approvals_open(d, o->hook);
@@ -397,6 +408,27 @@ static int detach(const struct options *o)
 	return status;
 }
 
+/* --journal-days, --journal-space. */
+static int journal_option(struct journal_limits *l, int c, const char *text, struct err *e)
+{
+	size_t n = strspn(text, "0123456789");
+	const char *units = "KMG", *unit = text[n] ? strchr(units, text[n]) : NULL;
+	char digits[24];
+	uint64_t v = 0;
+
+	snprintf(digits, sizeof(digits), "%.*s", (int)MIN(n, sizeof(digits) - 1), text);
+	if (!text_number(digits, c == 'D' ? 36500 : UINT64_MAX >> 31, &v) || !v ||
+	    (text[n] && (c == 'D' || !unit || text[n + 1])))
+		return err_set(e, ERR_USAGE, "--journal-%s '%.40s' is not a %s",
+			       c == 'D' ? "days" : "space", text,
+			       c == 'D' ? "number of days" : "size, like 20G");
+	if (c == 'D')
+		l->age = (int64_t)v * 86400 * NSEC_PER_SEC;
+	else
+		l->bytes = v << (unit ? 10 * (unit - units + 1) : 0);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -407,6 +439,8 @@ int main(int argc, char **argv)
 		{ "cors-origin", required_argument, NULL, 'o' },
 		{ "approval-hook", required_argument, NULL, 'a' },
 		{ "preview-port", required_argument, NULL, 'p' },
+		{ "journal-days", required_argument, NULL, 'D' },
+		{ "journal-space", required_argument, NULL, 'S' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "routes", no_argument, NULL, 'r' },
 		{ "secrets", no_argument, NULL, 's' },
@@ -448,6 +482,11 @@ int main(int argc, char **argv)
 					optarg);
 				return failed(&o, &e);
 			}
+			break;
+		case 'D':
+		case 'S':
+			if (journal_option(&o.journals, c, optarg, &e) < 0)
+				return failed(&o, &e);
 			break;
 		case 'j':
 			o.json = true;

@@ -7,6 +7,7 @@
 #include "api/routes.h"
 #include "daemon/keepers/pool.h"
 #include "daemon/cells/usage.h"
+#include "daemon/journal/heads.h"
 #include "daemon/state/events.h"
 
 static void head(struct buf *b, const char *name, const char *type, const char *help)
@@ -133,6 +134,56 @@ static void cells_put(struct daemon *d, struct buf *b)
 	}
 }
 
+static double journal_records(const struct journal_info *j)
+{
+	return (double)j->records;
+}
+
+static double journal_bytes(const struct journal_info *j)
+{
+	return (double)j->bytes;
+}
+
+static double journal_unsealed(const struct journal_info *j)
+{
+	return (double)j->unsealed;
+}
+
+/* As they were found last, at most a minute ago. */
+static void journals_put(struct daemon *d, struct buf *b)
+{
+	static const struct {
+		const char *name, *help;
+		double (*of)(const struct journal_info *j);
+	} rows[] = {
+		{ "journal_records", "Sealed records of the journals of running cells.",
+		  journal_records },
+		{ "journal_bytes", "Bytes of the journals of running cells.", journal_bytes },
+		{ "journal_unsealed_bytes", "Bytes of their records that are not sealed yet.",
+		  journal_unsealed },
+	};
+	struct cell *c;
+	char number[40];
+
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		head(b, rows[i].name, "gauge", rows[i].help);
+		list_for_each(c, &d->cells, link) {
+			const struct journal_info *j = c->keeper ? journal_known(c->id) : NULL;
+
+			if (!j)
+				continue;
+			buf_add_text(b, "vivarium_");
+			buf_add_text(b, rows[i].name);
+			buf_add_text(b, "{cell=\"");
+			value_put(b, c->id);
+			buf_add_text(b, "\",name=\"");
+			value_put(b, c->name);
+			snprintf(number, sizeof(number), "\"} %.17g\n", rows[i].of(j));
+			buf_add_text(b, number);
+		}
+	}
+}
+
 struct scrape {
 	struct op op;
 	struct daemon *d;
@@ -163,6 +214,7 @@ static void scraped(void *arg)
 	states_put(d, &b);
 	pool_put(d, &b);
 	cells_put(d, &b);
+	journals_put(d, &b);
 	reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", b.p, b.len);
 	buf_free(&b);
 }

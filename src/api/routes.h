@@ -105,6 +105,16 @@ void process_wait(struct request *r);
 void cell_stats_get(struct request *r);
 /* exec/logs.c */
 void logs_get(struct request *r);
+/* journals/journals.c */
+void journals_list(struct request *r);
+void journal_head_get(struct request *r);
+void journal_delete_one(struct request *r);
+/* journals/read.c */
+void journal_get(struct request *r);
+void journal_verify_post(struct request *r);
+void journal_touched_get(struct request *r);
+void journal_blame_get(struct request *r);
+void journal_timeline_get(struct request *r);
 /* projects.c */
 void projects_list(struct request *r);
 void project_up(struct request *r);

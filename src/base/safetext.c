@@ -111,6 +111,28 @@ void safe_html(FILE *to, const char *s, size_t n, unsigned flags)
 	}
 }
 
+void safe_json_text(FILE *to, const char *s, size_t n, unsigned flags)
+{
+	char escape[16];
+	unsigned used, len;
+
+	fputc('"', to);
+	for (size_t i = 0; i < n; i += used) {
+		len = shown_as(s + i, n - i, flags, escape, &used);
+		if (!len)
+			fprintf(to, "\\%s", escape); /* all escapes begin with a backslash */
+		else if (len == 1 && (s[i] == '"' || s[i] == '\\'))
+			fprintf(to, "\\%c", s[i]);
+		else if (len == 1 && (s[i] == '\n' || s[i] == '\t'))
+			fputs(s[i] == '\n' ? "\\n" : "\\t", to);
+		else if (len == 1 && strchr("<>&", s[i]))
+			fprintf(to, "\\u%04x", (unsigned char)s[i]);
+		else
+			fwrite(s + i, 1, len, to);
+	}
+	fputc('"', to);
+}
+
 void safe_json(FILE *to, const char *line, size_t n)
 {
 	unsigned len;

@@ -18,6 +18,9 @@ size_t safe_print(FILE *to, const char *s, size_t n, unsigned flags, size_t max)
 void safe_bytes(FILE *to, const char *s, size_t n, const char *allowed);
 /* As safe_print, with &, <, >, " and ' escaped, for HTML. */
 void safe_html(FILE *to, const char *s, size_t n, unsigned flags);
+/* What safe_print shows as a text of JSON, with its quotes; <, > and & are escaped, so that it can
+ * stand in a page. */
+void safe_json_text(FILE *to, const char *s, size_t n, unsigned flags);
 /* JSON as it was read, but controls that JSON allows in texts are written as \u009b. */
 void safe_json(FILE *to, const char *line, size_t n);
 

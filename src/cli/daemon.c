@@ -138,7 +138,9 @@ int daemon_start_main(struct args *a, struct err *e)
 		      { "tls-key", "--tls-key" },
 		      { "cors-origin", "--cors-origin" },
 		      { "approval-hook", "--approval-hook" },
-		      { "preview-port", "--preview-port" } };
+		      { "preview-port", "--preview-port" },
+		      { "journal-days", "--journal-days" },
+		      { "journal-space", "--journal-space" } };
 	const char *options[2 * ARGS_MAX + 1] = { NULL }, *value;
 	unsigned n = 0;
 	int r;

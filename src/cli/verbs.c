@@ -129,7 +129,8 @@ static const struct opt journal_opts[] = {
 	  "only these kinds or groups of records: file,net,exec,rename (docs/journal-records.md)" },
 	{ 0, "path", "GLOB", "only records about these paths: '/etc/*', '/work/**'" },
 	{ 0, "process", "PID|PROGRAM", "only records of this process or program" },
-	{ 0, "since", "TIME|SEQ", "from this time (2026-01-31T12:00:00Z; 10m: ten minutes ago) or record on" },
+	{ 0, "since", "TIME|SEQ",
+	  "from this time (2026-01-31T12:00:00Z; 10m: ten minutes ago) or record on" },
 	{ 0, "until", "TIME|SEQ", "up to this time or record" },
 };
 
@@ -414,6 +415,10 @@ static const struct opt daemon_opts[] = {
 	  "let web pages of this origin, such as https://app.example.org, use the API over TCP" },
 	{ 0, "preview-port", "N",
 	  "serve previews at this port of 127.0.0.1 (a free one, the same each time)" },
+	{ 0, "journal-days", "N",
+	  "remove journals of cells that do not run when they were written N days ago" },
+	{ 0, "journal-space", "SIZE",
+	  "remove the oldest of them when all journals take more than SIZE, such as 20G" },
 };
 
 static const struct opt merge_opts[] = {

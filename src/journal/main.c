@@ -3,11 +3,16 @@
  * without. viv has looked at the words before.
  *
  *   seal DIR [--all]          make blocks of raw files; --all: of the last one, too (journal.h)
- *   print DIR [FILTERS] [--follow] [--json]
+ *   print DIR [FILTERS] [--follow] [--json] [--page|--sse] [--after SEQ] [--limit N] [--ping]
  *   verify DIR [--deep] [--cell ID] [--key PUBLIC] [--head BLOCK:HASH] [--json]
  *   head DIR [--json]         number and hash of the last sealed block
  *   key JOURNALS [--json]     the public key; made if there is none
  *   prove DIR SEQ             a proof for a record, on standard output
+ *   touched DIR [--all] [--since WHEN] [--until WHEN] [--json]
+ *   blame DIR PATH [--all] [--json]
+ *   timeline DIR [--html FILE] [--since WHEN] [--until WHEN]
+ *   diff DIR A B [--all] [--json]    touched, between two snapshots
+ *   export DIR [--format ndjson|ocsf|otlp] [--to URL] [--since WHEN] [--until WHEN]
  *   check FILE|- --key PUBLIC | --journals JOURNALS [--json]
  *
  * Exit status: 0; 1: the journal or the proof is not good, or something failed; 2: wrong usage; 3:
@@ -29,9 +34,10 @@ static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } verbs[] = {
-	{ "seal", verb_seal },	 { "print", verb_print }, { "verify", verb_verify },
-	{ "head", verb_head },	 { "key", verb_key },	  { "prove", verb_prove },
-	{ "check", verb_check },
+	{ "seal", verb_seal },	       { "print", verb_print },	    { "verify", verb_verify },
+	{ "head", verb_head },	       { "key", verb_key },	    { "prove", verb_prove },
+	{ "check", verb_check },       { "touched", verb_touched }, { "blame", verb_blame },
+	{ "timeline", verb_timeline }, { "diff", verb_diff },	    { "export", verb_export },
 };
 
 static const struct word_opt *opt_find(const struct word_opt *opts, unsigned n, const char *word)

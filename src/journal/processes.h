@@ -53,6 +53,7 @@ struct session {
 	int64_t wall;
 	char *id, *agent;
 	struct prompt *last; /* the newest; its older ones by next */
+	uint64_t user; /* for whoever follows: his own */
 	struct session *next;
 };
 

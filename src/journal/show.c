@@ -45,23 +45,41 @@ static bool is_plain(struct jtext word)
 	return word.n;
 }
 
+/* In quotation marks, those in it as a shell wants them. */
+static void quoted_show(FILE *to, struct jtext word, size_t max)
+{
+	fputc('\'', to);
+	for (;;) {
+		const char *mark = word.n ? memchr(word.p, '\'', word.n) : NULL;
+		struct jtext part = { word.p, mark ? (uint32_t)(mark - word.p) : word.n };
+
+		show_text(to, part, max);
+		if (!mark || (max && part.n >= max))
+			break;
+		fputs("'\\''", to);
+		max -= max ? part.n : 0;
+		word.p += part.n + 1;
+		word.n -= part.n + 1;
+	}
+	fputc('\'', to);
+}
+
 void show_words(FILE *to, struct jtext words, size_t max)
 {
 	struct jtext word;
 	size_t shown = 0;
 
 	for (bool first = true; words_next(&words, &word); first = false) {
-		bool plain = is_plain(word);
-
 		if (!first)
 			fputc(' ', to);
 		if (max && shown >= max) {
 			fputs("...", to);
 			break;
 		}
-		fputs(plain ? "" : "'", to);
-		show_text(to, word, max ? max - shown : 0);
-		fputs(plain ? "" : "'", to);
+		if (is_plain(word))
+			show_text(to, word, max ? max - shown : 0);
+		else
+			quoted_show(to, word, max ? max - shown : 0);
 		shown += word.n + 1;
 	}
 }
@@ -146,9 +164,8 @@ void show_hash(FILE *to, const uint8_t *hash)
 
 /* ---- JSON ---- */
 
-void json_put(FILE *to, struct jtext text)
+void json_put_inner(FILE *to, struct jtext text)
 {
-	fputc('"', to);
 	for (uint32_t i = 0; i < text.n;) {
 		const char *s = text.p + i;
 		unsigned char c = (unsigned char)*s;
@@ -175,6 +192,12 @@ void json_put(FILE *to, struct jtext text)
 		}
 		i += len;
 	}
+}
+
+void json_put(FILE *to, struct jtext text)
+{
+	fputc('"', to);
+	json_put_inner(to, text);
 	fputc('"', to);
 }
 

@@ -30,6 +30,7 @@ void show_hash(FILE *to, const uint8_t *hash);
 /* A text with its quotes. Bytes that are not UTF-8 are replaced; controls and marks that turn the
  * direction of writing are escaped, '<', '>' and '&' as well, so that it can stand in a page. */
 void json_put(FILE *to, struct jtext text);
+void json_put_inner(FILE *to, struct jtext text); /* without the quotes */
 /* ,"name":"text", and ,"name_base64" if it is not UTF-8, so that nothing is lost. Nothing at all if
  * the text is empty. */
 void json_put_member(FILE *to, const char *name, struct jtext text);

@@ -79,10 +79,10 @@ void touched_follow(struct touched *t, const struct journal_entry *e)
 
 	if (!t->records++) {
 		t->first = e->seq;
-		t->begin = e->wall;
+		t->begin = MAX(e->wall, 0);
 	}
 	t->last = e->seq;
-	t->end = e->wall;
+	t->end = MAX(e->wall, 0);
 	if (e->kind < J_KINDS)
 		t->kinds[e->kind]++;
 	names_follow(&t->names, e);

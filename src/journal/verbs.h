@@ -11,6 +11,11 @@ int verb_head(int argc, char **argv);
 int verb_key(int argc, char **argv);
 int verb_prove(int argc, char **argv);
 int verb_check(int argc, char **argv);
+int verb_touched(int argc, char **argv);
+int verb_blame(int argc, char **argv);
+int verb_timeline(int argc, char **argv);
+int verb_diff(int argc, char **argv);
+int verb_export(int argc, char **argv);
 
 /* ---- words ---- */
 

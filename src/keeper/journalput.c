@@ -75,7 +75,7 @@ void journal_command(uint32_t number, const char *words, size_t n)
 
 #define VIVD_KINDS                                                                  \
 	(1ull << J_SESSION | 1ull << J_PROMPT | 1ull << J_ANSWER | 1ull << J_TOOL | \
-	 1ull << J_APPROVAL | 1ull << J_OPERATOR | 1ull << J_DENIAL)
+	 1ull << J_APPROVAL | 1ull << J_OPERATOR | 1ull << J_DENIAL | 1ull << J_HOLE)
 
 /* One frame, copied; false: there is none. */
 static bool frame_take(const struct keep_msg *in, const int *fds, unsigned nfds, uint8_t *to)

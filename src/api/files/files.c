@@ -8,6 +8,7 @@
 #include "api/files/operation.h"
 #include "api/routes.h"
 #include "api/http/text.h"
+#include "daemon/journal/note.h"
 
 /* The values of a request, all optional but path. */
 struct values {
@@ -111,6 +112,17 @@ static const char *on(uint64_t v)
 	return v ? "1" : "0";
 }
 
+/* Noted before it is done: what was asked for is not lost, whatever becomes of it. */
+static void change_note(struct cell *c, const char *what, const struct values *v)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "%s %s%s%s", what, v->path, v->to ? " to " : "", v->to ? v->to : "") < 0)
+		return;
+	note_operator(c->d, c->id, "files", text);
+	free(text);
+}
+
 /* All of them are the same but for these. */
 static void files_ask(struct request *r, const char *const *names,
 		      void (*fill)(const struct values *v, struct fileop_spec *s),
@@ -135,8 +147,11 @@ static void files_ask(struct request *r, const char *const *names,
 		reply_error(r, ERR_WRONG_STATE,
 			    "the cell does not run, and nothing changes in it" REMEDY
 			    "start it first");
-	else
+	else {
+		if (r->route->need != NEED_READ)
+			change_note(c, s.words[0], &v);
 		fileop_begin(r, c, &s);
+	}
 	values_free(&v);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "daemon/journal/note.h"
 #include "daemon/keepers/link.h"
 #include "daemon/state/fields.h"
 
@@ -92,6 +93,8 @@ static bool row_end(struct daemon *d, int64_t id, const char *state, const char 
 	o = n > 0 ? approval_get(d, id) : NULL;
 	if (o)
 		event_add(d, event, json_text(o, "cell"), event_json(o));
+	if (o)
+		note_approval(d, o);
 	json_decref(o);
 	if (n > 0)
 		db_run(&d->db, e,

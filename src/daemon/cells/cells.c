@@ -316,6 +316,28 @@ int cell_rename(struct cell *c, const char *name, struct err *f)
 	return -1;
 }
 
+/* The names of the settings that differ. */
+static json_t *settings_changed(const json_t *from, const json_t *to)
+{
+	struct buf b = { 0 };
+	const json_t *both[] = { to, from };
+	const char *key;
+	json_t *v;
+
+	for (unsigned i = 0; i < ARRAY_LEN(both); i++)
+		json_object_foreach((json_t *)(uintptr_t)both[i], key, v) {
+			const json_t *other = json_object_get(both[1 - i], key);
+
+			if (other && (i || json_equal(v, (json_t *)(uintptr_t)other)))
+				continue;
+			buf_add_text(&b, b.len ? ", " : "");
+			buf_add_text(&b, key);
+		}
+	v = json_stringn(b.len ? (char *)b.p : "", b.len);
+	buf_free(&b);
+	return v;
+}
+
 int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
@@ -323,7 +345,9 @@ int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f)
 	db_begin(&c->d->db);
 	db_run(&c->d->db, f, "UPDATE cells SET spec=?,run=? WHERE id=?", "tit", text ? text : "{}",
 	       run, c->id);
-	event_add(c->d, "cell.updated", c->id, json_pack("{s:s}", "name", c->name));
+	event_add(c->d, "cell.updated", c->id,
+		  json_pack("{s:s,s:o}", "name", c->name, "changed",
+			    settings_changed(c->spec, spec)));
 	free(text);
 	if (db_end(&c->d->db, f) < 0) {
 		json_decref(spec);

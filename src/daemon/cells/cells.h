@@ -57,6 +57,7 @@ struct cell {
 	bool ports_asked; /* its keeper has not answered yet */
 	/* what its keeper was asked for its open questions (approvals.h) */
 	enum { ASKS_KNOWN, ASKS_ASKED, ASKS_AGAIN } asks;
+	int64_t noting; /* the row that is on its way to its journal (journal/note.c); 0: none */
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
 	uint32_t procs; /* that run in it; counted for the idle time-out */
 	bool idled; /* it is being stopped because nothing ran in it */

@@ -245,6 +245,8 @@ static void cell_over(struct cell *c)
 	c->idled = false;
 	c->keeper = NULL;
 	c->d->asked(c);
+	if (c->d->met)
+		c->d->met(c);
 	c->kernel_pid = 0;
 	c->ended = c->ended ? c->ended : time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
@@ -473,6 +475,8 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 		c->d->asked(c);
 	if (h->flags & KEEP_H_DOOR && c->keeper)
 		c->d->linked(c);
+	if (c->keeper && c->d->met)
+		c->d->met(c);
 }
 
 /* Its keeper runs: the connection, and what it told since event number 'since'. */

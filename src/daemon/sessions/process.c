@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/journal/note.h"
 #include "daemon/sessions/private.h"
 
 #define RESTARTS_MAX 5 /* in a row */
@@ -375,7 +376,19 @@ static void start_again(struct session *s)
 	session_cell_changed(s, cell_by_id(s->d, s->cell));
 }
 
-static void started(struct session *s, const struct start *x, uint32_t proc)
+/* Whatever this process and those that it makes do is this session's. */
+static void process_note(struct session *s, int32_t pid)
+{
+	const char *agent = json_text(s->spec, "agent");
+	struct journal_SESSION r = { .session = note_text(s->id), .root = (uint64_t)MAX(pid, 0) };
+
+	if (!agent)
+		agent = json_string_value(json_array_get(json_object_get(s->spec, "command"), 0));
+	r.agent = note_text(agent);
+	note_add(s->d, s->cell, J_SESSION, &r);
+}
+
+static void started(struct session *s, const struct start *x, uint32_t proc, int32_t pid)
 {
 	s->starting = false;
 	session_begin(s);
@@ -384,6 +397,7 @@ static void started(struct session *s, const struct start *x, uint32_t proc)
 	s->proc = proc;
 	s->taken = s->err_at = s->skip = 0;
 	acp_begin(s);
+	process_note(s, pid);
 	if (session_end(s, NULL) < 0) {
 		/* Nobody will know of it; there may be room for another in a moment. */
 		start_undo(x, proc);
@@ -409,7 +423,7 @@ static void start_answer(void *arg, const struct keep_msg *m, int *fds, unsigned
 		if (runs)
 			start_undo(x, m->proc);
 	} else if (runs) {
-		started(s, x, m->proc);
+		started(s, x, m->proc, m->pid);
 	} else {
 		s->asked = false;
 		s->keeper = NULL;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/utf8.h"
+#include "daemon/journal/note.h"
 #include "daemon/sessions/private.h"
 
 /* ---- the end of a turn ---- */
@@ -22,6 +23,52 @@ static void usage_add(struct session *s, const json_t *usage)
 						 json_integer_value(v)));
 }
 
+/* The words of a prompt, for a command and for the journal. */
+static json_t *content_text(const json_t *content)
+{
+	struct buf b = { 0 };
+	const json_t *block;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(content, i, block) {
+		const char *text = json_text(block, "text");
+
+		if (!text)
+			text = json_text(block, "uri");
+		if (!text)
+			continue;
+		if (b.len)
+			buf_add(&b, "\n", 1);
+		buf_add(&b, text, strlen(text));
+	}
+	v = json_stringn(b.len ? (char *)b.p : "", b.len);
+	buf_free(&b);
+	return v;
+}
+
+/* It is recorded when its turn begins: what the agent does from then on is for it. */
+static void prompt_note(struct session *s, int64_t prompt, const json_t *content)
+{
+	json_t *text = content_text(content);
+	struct journal_PROMPT r = { .session = note_text(s->id),
+				    .number = (uint64_t)prompt,
+				    .text = note_cut(json_string_value(text),
+						     json_string_length(text)) };
+
+	note_add(s->d, s->cell, J_PROMPT, &r);
+	json_decref(text);
+}
+
+static void answer_note(struct session *s, int64_t prompt, const char *reason)
+{
+	struct journal_ANSWER r = { .session = note_text(s->id),
+				    .number = (uint64_t)prompt,
+				    .reason = note_text(reason) };
+
+	note_add(s->d, s->cell, J_ANSWER, &r);
+}
+
 void turn_end(struct session *s, const char *reason, const json_t *usage)
 {
 	json_t *o = json_pack("{s:I,s:s}", "prompt", (json_int_t)s->running, "stop_reason", reason);
@@ -31,6 +78,7 @@ void turn_end(struct session *s, const char *reason, const json_t *usage)
 		usage_add(s, usage);
 	}
 	event_put(s, "turn", o, 0);
+	answer_note(s, s->running, reason);
 	s->running = 0;
 	live_set(s, "cancelled", NULL);
 }
@@ -41,11 +89,13 @@ void turn_drop(struct session *s, const char *reason)
 	json_t *content;
 
 	while ((content = queue_take(s, &prompt))) {
+		prompt_note(s, prompt, content);
 		json_decref(content);
 		event_put(s, "turn",
 			  json_pack("{s:I,s:s}", "prompt", (json_int_t)prompt, "stop_reason",
 				    reason),
 			  0);
+		answer_note(s, prompt, reason);
 	}
 }
 
@@ -92,30 +142,6 @@ static void prompt_send(struct session *s, json_t *content)
 		 json_pack("{s:I}", "prompt", (json_int_t)s->running));
 }
 
-/* The words of a prompt, for a command. */
-static json_t *content_text(const json_t *content)
-{
-	struct buf b = { 0 };
-	const json_t *block;
-	json_t *v;
-	size_t i;
-
-	json_array_foreach(content, i, block) {
-		const char *text = json_text(block, "text");
-
-		if (!text)
-			text = json_text(block, "uri");
-		if (!text)
-			continue;
-		if (b.len)
-			buf_add(&b, "\n", 1);
-		buf_add(&b, text, strlen(text));
-	}
-	v = json_stringn(b.len ? (char *)b.p : "", b.len);
-	buf_free(&b);
-	return v;
-}
-
 void turn_next(struct session *s)
 {
 	bool acp = session_is_acp(s);
@@ -131,6 +157,7 @@ void turn_next(struct session *s)
 	if (!acp && s->proc)
 		return;
 	while (!s->running && (content = queue_take(s, &s->running))) {
+		prompt_note(s, s->running, content);
 		if (acp) {
 			prompt_send(s, content);
 		} else {

@@ -2,6 +2,7 @@
 #ifndef VIV_DAEMON_STATE_DAEMON_H
 #define VIV_DAEMON_STATE_DAEMON_H
 
+#include <jansson.h>
 #include <uv.h>
 
 #include "base/list.h"
@@ -29,6 +30,10 @@ struct daemon {
 	void (*asked)(struct cell *c);
 	/* a cell has a keeper; set by tools/door.c */
 	void (*linked)(struct cell *c);
+	/* a cell has a keeper, or none any more; set by journal/note.c; NULL: nobody cares */
+	void (*met)(struct cell *c);
+	/* an event was added, in a transaction; set by journal/note.c; NULL: nobody cares */
+	void (*told)(struct daemon *d, const char *type, const char *cell, const json_t *data);
 	struct list watches; /* struct event_watch */
 	struct list cells; /* struct cell, oldest first */
 	struct list dead; /* cells that were removed in this round */

@@ -101,6 +101,14 @@ static const char *const migrations[] = {
 	"content_rowid='id');",
 	/* Programs of the operator's that cells can call (tools/tools.h). */
 	"CREATE TABLE tools(name TEXT PRIMARY KEY, tool TEXT NOT NULL);",
+	/* Records on their way to the journals of cells (journal/note.h), and the last known head
+	 * of each journal (journal/heads.h). */
+	"CREATE TABLE journal_notes(id INTEGER PRIMARY KEY AUTOINCREMENT, cell TEXT NOT NULL, "
+	"number INTEGER NOT NULL, frame BLOB NOT NULL);"
+	"CREATE INDEX journal_notes_cell ON journal_notes(cell, id);"
+	"CREATE TABLE journal_heads(cell TEXT PRIMARY KEY, name TEXT NOT NULL, block INTEGER NOT "
+	"NULL, records INTEGER NOT NULL, hash TEXT NOT NULL, time INTEGER NOT NULL, damaged TEXT "
+	"NOT NULL) WITHOUT ROWID;",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)
@@ -261,6 +269,11 @@ static void values_bind(sqlite3_stmt *s, const char *fmt, va_list ap)
 	for (int i = 1; *fmt; fmt++, i++) {
 		if (*fmt == 'i') {
 			sqlite3_bind_int64(s, i, va_arg(ap, int64_t));
+		} else if (*fmt == 'b') {
+			const void *p = va_arg(ap, const void *);
+			size_t n = va_arg(ap, size_t);
+
+			sqlite3_bind_blob64(s, i, p, n, SQLITE_TRANSIENT);
 		} else {
 			const char *text = va_arg(ap, const char *);
 
@@ -341,6 +354,14 @@ const char *db_text(sqlite3_stmt *q, int column)
 	const unsigned char *s = sqlite3_column_text(q, column);
 
 	return s ? (const char *)s : "";
+}
+
+const void *db_blob(sqlite3_stmt *q, int column, size_t *ret_n)
+{
+	const void *p = sqlite3_column_blob(q, column);
+
+	*ret_n = p ? (size_t)sqlite3_column_bytes(q, column) : 0;
+	return p ? p : "";
 }
 
 /* One of the words that steer transactions. */

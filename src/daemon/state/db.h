@@ -1,8 +1,9 @@
 /* vivd's state: one SQLite database in WAL mode, written by one process. Statements are prepared
  * once.
  *
- * Values are bound by a format of one letter each: t text (NULL: null), i int64_t. A failure (a
- * full disk) is an error 507 and leaves the database as it was before the transaction.
+ * Values are bound by a format of one letter each: t text (NULL: null), i int64_t, b bytes and
+ * their size_t. A failure (a full disk) is an error 507 and leaves the database as it was before
+ * the transaction.
  *
  * What nobody waits for to be written (what keepers tell) can be kept for a moment and written
  * together with the next change, or by db_flush: before an answer is given, and soon in any
@@ -53,6 +54,8 @@ void db_done(sqlite3_stmt *q);
 int64_t db_int(sqlite3_stmt *q, int column);
 /* Never NULL; until the next db_next. */
 const char *db_text(sqlite3_stmt *q, int column);
+/* The same for bytes. */
+const void *db_blob(sqlite3_stmt *q, int column, size_t *ret_n);
 
 /* Everything between is one change. db_end gives 0 or, when anything within failed, -1. */
 void db_begin(struct db *db);

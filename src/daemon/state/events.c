@@ -42,15 +42,18 @@ void event_add(struct daemon *d, const char *type, const char *cell, json_t *dat
 	struct event_watch *w, *tmp;
 	int64_t seq;
 
-	json_decref(data);
 	if (db_run(&d->db, NULL, "INSERT INTO events(time,type,cell,data) VALUES(?,?,?,?)", "ittt",
 		   time_now(), type, cell, text ? text : "{}") < 0) {
 		free(text);
+		json_decref(data);
 		return;
 	}
 	free(text);
 	seq = sqlite3_last_insert_rowid(d->db.sql);
 	d->count.events++;
+	if (d->told && cell)
+		d->told(d, type, cell, data);
+	json_decref(data);
 	if (seq % SWEEP == 0)
 		db_run(&d->db, NULL, "DELETE FROM events WHERE seq<=?", "i", seq - EVENTS_KEPT);
 	list_for_each_safe(w, tmp, &d->watches, link)

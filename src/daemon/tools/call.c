@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/siphash.h"
 #include "daemon/approvals/approvals.h"
+#include "daemon/journal/note.h"
 #include "daemon/keepers/link.h"
 #include "daemon/state/fields.h"
 #include "daemon/tools/hosted.h"
@@ -73,6 +74,18 @@ static void call_free(struct call *x)
 	free(x);
 }
 
+/* In the cell's journal, with the beginning of its arguments. */
+static void call_record(const struct call *x, int status)
+{
+	struct tool_path path = tool_path(json_text(x->tool, "name"), x->sub);
+	char *args = json_dumps(x->arguments, JSON_COMPACT);
+	struct journal_TOOL r = { .tool = note_text(path.str), .status = status };
+
+	r.args = note_cut(args ? args : "", args ? strlen(args) : 0);
+	note_add(x->d, x->cell, J_TOOL, &r);
+	free(args);
+}
+
 /* Its event: names and figures, no arguments and no output. */
 static void call_note(const struct call *x, int status, const char *error)
 {
@@ -84,7 +97,10 @@ static void call_note(const struct call *x, int status, const char *error)
 		json_object_set_new(o, "subcommand", json_string(x->sub));
 	if (error)
 		json_object_set_new(o, "error", json_string(error));
+	db_begin(&x->d->db);
 	door_event(x->d, "tool.called", x->cell, o);
+	call_record(x, status);
+	db_end(&x->d->db, NULL);
 }
 
 static void call_finish(struct call *x, int status)
@@ -291,6 +307,10 @@ static void denied(struct call *x, const char *rule)
 		   json_pack("{s:s,s:s,s:s,s:o,s:s}", "scope", "tools", "action", "call", "name",
 			     path.str, "program", json_clean(door_program(x->c)), "reason",
 			     e.message));
+	note_add(x->d, x->cell, J_DENIAL,
+		 &(struct journal_DENIAL){ .scope = note_text("tools"),
+					   .what = note_text(path.str),
+					   .rule = note_text(rule) });
 	snprintf(m.text, sizeof(m.text), "%.*s", KEEP_TEXT - 1, e.message);
 	if (!cell || !cell->keeper || link_ask(cell->keeper, &m, NULL, 0, denied_told, x) < 0) {
 		call_fail(x, &e, TOOL_EXIT_DENIED);
