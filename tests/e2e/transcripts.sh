@@ -203,7 +203,9 @@ interrupts() {
 	sees 'the turn ended: cancelled'
 	sees again
 	keys C-c
-	sees 'Ctrl-C again to detach'
+	# That of this turn: two signals at once are one.
+	offered() { [[ $(screen | grep -c 'Ctrl-C again to detach') == 2 ]]; }
+	soon offered
 	keys C-c
 	sees 'detached'
 	sees 'ended: 130.'
