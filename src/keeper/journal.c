@@ -98,7 +98,8 @@ static _Noreturn void sealer_exec(int program, int lock, bool all)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	snprintf(dir, sizeof(dir), "/proc/self/fd/%d", j.file.dir);
+	/* Not the link itself, which it would refuse. */
+	snprintf(dir, sizeof(dir), "/proc/self/fd/%d/.", j.file.dir);
 	setsid();
 	/* All other descriptors are closed by the exec. */
 	if (null >= 0 && dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2 &&
