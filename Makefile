@@ -349,6 +349,8 @@ $(JOURNAL_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/jo
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) $(JOURNAL_LIBS)
 
+$(B)/tests/unit/test_journal_ask: $(B)/viv-journal
+
 # Raw files of any number of records, for measurements.
 $(B)/tests/journal_make: tests/bench/journal_make.c $(patsubst %,$(B)/dyn/%.o,src/wire/journal.c src/base/buf.c src/base/crc32c.c src/base/log.c)
 	@mkdir -p $(@D)
