@@ -58,6 +58,7 @@ static const char *value_kind(const struct opt *o)
 		{ "agent", "agent" },
 		{ "volume", "volume" },
 		{ "mount", "file" },
+		{ "kind", "cell exec file net policy agent operator" },
 		{ "entrypoint", "file" },
 		{ "output", "file" },
 		{ "env-file", "file" },

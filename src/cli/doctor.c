@@ -383,8 +383,8 @@ static void run_check(struct finding *f)
 
 static void programs_check(struct finding *f)
 {
-	static const char *const names[] = { "viv-kernel", "viv-keeper", "viv-store",
-					     "viv-s3",	   "viv-gate",	 "vivd" };
+	static const char *const names[] = { "viv-kernel", "viv-keeper",  "viv-store", "viv-s3",
+					     "viv-gate",   "viv-journal", "vivd" };
 	static const char *const places[] = { "", "../libexec/vivarium/", "../bin/" };
 	char dir[3900], path[4096], miss[128] = "";
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);

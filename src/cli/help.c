@@ -32,7 +32,7 @@ static const struct {
 	{ "Manage cells",
 	  { "create", "start", "stop", "restart", "pause", "resume", "kill", "wait", "update",
 	    "rename", "rm" } },
-	{ "Look at cells", { "ps", "ls", "inspect", "logs", "stats", "top", "events" } },
+	{ "Look at cells", { "ps", "ls", "inspect", "logs", "stats", "top", "events", "journal" } },
 	{ "Network, secrets and permissions",
 	  { "policy", "approvals", "secret", "tool", "port", "preview" } },
 	{ "Files and snapshots",

@@ -123,6 +123,34 @@ static const struct opt preview_opts[] = {
 	{ 0, "path", NULL, "print the address in its path form, for programs without *.localhost" },
 };
 
+static const struct opt journal_opts[] = {
+	{ 'f', "follow", NULL, "print new records as they come" },
+	{ 0, "kind", "WORDS",
+	  "only these kinds or groups of records: file,net,exec,rename (docs/journal-records.md)" },
+	{ 0, "path", "GLOB", "only records about these paths: '/etc/*', '/work/**'" },
+	{ 0, "process", "PID|PROGRAM", "only records of this process or program" },
+	{ 0, "since", "TIME|SEQ", "from this time (2026-01-31T12:00:00Z; 10m: ten minutes ago) or record on" },
+	{ 0, "until", "TIME|SEQ", "up to this time or record" },
+};
+
+static const struct opt journal_verify_opts[] = {
+	{ 0, "deep", NULL, "also unpack and decode every record" },
+	{ 0, "key", "KEY", "the public key, or a file with it (default: this host's)" },
+	{ 0, "head", "BLOCK:HASH",
+	  "a head that was kept elsewhere, as 'viv journal head' prints it" },
+};
+
+static const struct opt journal_check_opts[] = {
+	{ 0, "key", "KEY", "the public key, or a file with it (default: this host's)" },
+};
+
+static const struct opt journal_prune_opts[] = {
+	{ 0, "older", "TIME", "of cells that ended longer ago: 30d" },
+	{ 0, "larger-than", "SIZE", "that are larger: 1G" },
+	{ 0, "keep", "SIZE", "the oldest, until all journals together are no larger than this" },
+	{ 'f', "force", NULL, "do not ask for confirmation" },
+};
+
 static const struct opt quiet_opts[] = {
 	{ 'q', "quiet", NULL, "only the names" },
 };
@@ -770,6 +798,30 @@ const struct verb verbs[] = {
 		   "search WORDS' searches all transcripts (docs/transcripts.md)." },
 	{ "transcript search", "search all transcripts", transcript_search_main, .args = "WORDS...",
 	  .min = 1, .max = ANY, OPTS(transcript_search_opts) },
+	{ "journal", "show what a cell did", journal_main, .args = "CELL", .min = 1, .max = 1,
+	  OPTS(journal_opts),
+	  .about =
+		  "Prints the records of a cell's journal, also of a cell that is gone: programs, "
+		  "files, connections, decisions\n"
+		  "(docs/journal.md). 'viv journal ls' lists journals, 'viv journal verify' checks "
+		  "that one was not changed." },
+	{ "journal ls", "list journals, also of cells that are gone", journal_ls_main, .max = 0,
+	  OPTS(quiet_opts) },
+	{ "journal verify", "check that a journal was not changed (exit status 1 if it was)",
+	  journal_verify_main, .args = "CELL", .min = 1, .max = 1, OPTS(journal_verify_opts) },
+	{ "journal head", "print number and hash of the last sealed block", journal_head_main,
+	  .args = "CELL", .min = 1, .max = 1,
+	  .about =
+		  "Keep it elsewhere: 'viv journal verify --head' then finds out if the end of the "
+		  "journal was cut off." },
+	{ "journal key", "print the public key that signs this host's journals", journal_key_main,
+	  .max = 0 },
+	{ "journal prove", "print a proof that a record is in a journal", journal_prove_main,
+	  .args = "CELL SEQ", .min = 2, .max = 2 },
+	{ "journal check", "check such a proof, on any machine", journal_check_main,
+	  .args = "FILE|-", .min = 1, .max = 1, OPTS(journal_check_opts) },
+	{ "journal prune", "remove journals of cells that have ended", journal_prune_main, .max = 0,
+	  OPTS(journal_prune_opts) },
 	{ "preview", "open a port of a cell in a browser", preview_main, .args = "CELL PORT",
 	  .min = 2, .max = 2, OPTS(preview_opts),
 	  .about =

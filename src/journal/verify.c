@@ -374,10 +374,11 @@ int journal_verify(int dir, struct journal_check *c, struct err *e)
 	unpacker_init(&v.unpacker);
 	if (c->cell)
 		snprintf(v.cell, sizeof(v.cell), "%s", c->cell);
-	rc = verify_key(&v, e);
-	if (!rc)
-		rc = journal_names_read(&v.names, dir, e);
+	rc = journal_names_read(&v.names, dir, e);
 	n = BUF_COUNT(&v.names.segments, uint64_t);
+	/* Without a block there may be no key yet. */
+	if (!rc && n)
+		rc = verify_key(&v, e);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = segment_check(&v, *BUF_ITEM(&v.names.segments, uint64_t, i), i + 1 == n, e);
 	if (!rc) {
