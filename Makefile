@@ -349,6 +349,8 @@ $(JOURNAL_TESTS): $(B)/tests/unit/%: tests/unit/%.c $(filter-out $(B)/dyn/src/jo
 	$(call say,LD)
 	$(Q)$(CC) $(DYN_CPPFLAGS) -Itests/unit $(DYN_CFLAGS) $(DEPFLAGS) $(DYN_LDFLAGS) -o $@ $(filter %.c %.o,$^) $(JOURNAL_LIBS)
 
+$(B)/tests/unit/test_journal_ask: $(B)/viv-journal
+
 # Raw files of any number of records, for measurements.
 $(B)/tests/journal_make: tests/bench/journal_make.c $(patsubst %,$(B)/dyn/%.o,src/wire/journal.c src/base/buf.c src/base/crc32c.c src/base/log.c)
 	@mkdir -p $(@D)
@@ -381,9 +383,9 @@ FUZZ_COVERED := src/host/journalring.c src/wire/bootspec.c src/wire/execspec.c s
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c $(patsubst %,src/kernel/net/%.c,gate outside outside_opt udp_out) \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/cli/mcp/message.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields previews/target agents/def agents/rules tools/request tools/schema tools/validate sessions/lines sessions/rpc) \
-	$(patsubst %,src/cli/%.c,sessionevent sessionview transcriptitems transcriptmd transcripthtml transcriptview) src/base/safetext.c
+	$(patsubst %,src/cli/%.c,sessionevent sessionview transcriptitems transcriptmd transcripthtml transcriptview) src/base/safetext.c $(filter %.c,$(QUERY_SRC))
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
+FUZZ_MORE := $(STORE_OBJ) $(call objs,src/journal/timeline_blob.S) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED) src/kernel/cell/sanitize.c),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 

@@ -1,6 +1,7 @@
 /* See export.h. */
 #include "journal/export.h"
 
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ void exporter_init(struct exporter *x, const struct export_format *f, FILE *to, 
 	x->mem = open_memstream(&x->line, &x->nline);
 	if (!x->mem)
 		abort();
+	__fsetlocking(x->mem, FSETLOCKING_BYCALLER); /* one thread */
 }
 
 void exporter_fini(struct exporter *x)

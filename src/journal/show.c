@@ -164,14 +164,33 @@ void show_hash(FILE *to, const uint8_t *hash)
 
 /* ---- JSON ---- */
 
+/* Characters that stand for themselves: most of what there is. */
+static uint32_t plain_run(const char *s, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' && s[i] != '<' &&
+	       s[i] != '>' && s[i] != '&')
+		i++;
+	return i;
+}
+
 void json_put_inner(FILE *to, struct jtext text)
 {
 	for (uint32_t i = 0; i < text.n;) {
-		const char *s = text.p + i;
-		unsigned char c = (unsigned char)*s;
-		unsigned len = text_printable(s, text.n - i);
+		uint32_t run = plain_run(text.p + i, text.n - i);
+		const char *s = text.p + i + run;
+		unsigned char c;
+		unsigned len;
 		int whole;
 
+		if (run)
+			fwrite(text.p + i, 1, run, to);
+		i += run;
+		if (i == text.n)
+			break;
+		c = (unsigned char)*s;
+		len = text_printable(s, text.n - i);
 		if (len == 1 && strchr("\"\\", c)) {
 			fprintf(to, "\\%c", c);
 		} else if (len == 1 && strchr("<>&", c)) {

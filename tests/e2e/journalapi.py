@@ -19,7 +19,7 @@ def records(v, cell, **filters):
 
 
 def of(v, cell, kind, **wanted):
-    return [r for r in records(v, cell, kind=kind) if all(r.get(k) == w for k, w in wanted.items())]
+    return [r for r in records(v, cell, kind=kind) if r["kind"] == kind and all(r.get(k) == w for k, w in wanted.items())]
 
 
 def written(v):
@@ -59,14 +59,14 @@ def decided(v):
     s = Session(v, name)
     s.state("idle")
     approvals = lambda: v.call("GET", "/v1/approvals", want=200)["approvals"]
-    p = s.prompt("permission rm -rf")
+    p = s.prompt("ask rm -rf")
     a = soon(approvals, "the question")[0]
     v.call("POST", f"/v1/approvals/{a['id']}", {"answer": "allow"})
     s.turn(p["prompt"])
     r = soon(lambda: of(v, name, "approval", id=str(a["id"])), "its record")
     assert len(r) == 1 and r[0]["scope"] == "agent" and r[0]["answer"] == "allow" and r[0]["by"] == "owner" and "rm -rf" in r[0]["what"], r
     # Withdrawn, since nobody waits any more.
-    p = s.prompt("permission other")
+    p = s.prompt("ask other")
     a = soon(approvals, "the question")[0]
     s.post("cancel", want=None)
     s.turn(p["prompt"])

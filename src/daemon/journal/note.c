@@ -19,11 +19,26 @@
 static uv_timer_t sending; /* rows were added in this round */
 static uv_timer_t again; /* a keeper did not take one */
 
+static bool level_is_on(const char *level)
+{
+	return level && *level ? strcmp(level, "off") != 0 : JOURNAL_DEFAULT != JOURNAL_OFF;
+}
+
 bool cell_has_journal(const struct cell *c)
 {
-	const char *level = json_text(c->spec, "journal");
+	return level_is_on(json_text(c->spec, "journal"));
+}
 
-	return level ? strcmp(level, "off") != 0 : JOURNAL_DEFAULT != JOURNAL_OFF;
+/* The same by its row: sessions read on before the cells are known. */
+static bool row_has_journal(struct daemon *d, const char *cell)
+{
+	sqlite3_stmt *q =
+		db_query(&d->db, "SELECT json_extract(spec,'$.journal') FROM cells WHERE id=?", "t",
+			 cell);
+	bool on = db_next(q) && level_is_on(db_text(q, 0));
+
+	db_done(q);
+	return on;
 }
 
 /* ---- to the keeper ---- */
@@ -147,7 +162,7 @@ void note_add(struct daemon *d, const char *cell, enum journal_kind kind, const 
 	struct cell *c = cell_by_id(d, cell);
 	int64_t n;
 
-	if (!c || !cell_has_journal(c))
+	if (c ? !cell_has_journal(c) : !row_has_journal(d, cell))
 		return;
 	n = notes_waiting(d, cell);
 	if (n > NOTES_CELL)

@@ -161,8 +161,11 @@ static void read_ran(void *arg, const struct keep_msg *m, int *fds, unsigned nfd
 	struct agent_op *op = arg;
 	int err;
 
-	if (run_goes_on(m, fds, nfds, &err))
+	if (run_goes_on(m, fds, nfds, &err)) {
+		if (op->s)
+			process_note(op->s, m->pid);
 		return;
+	}
 	if (!err)
 		err = said_read(op->fd, &op->b);
 	if (err)
@@ -197,8 +200,11 @@ static void write_ran(void *arg, const struct keep_msg *m, int *fds, unsigned nf
 	struct agent_op *op = arg;
 	int err;
 
-	if (run_goes_on(m, fds, nfds, &err))
+	if (run_goes_on(m, fds, nfds, &err)) {
+		if (op->s)
+			process_note(op->s, m->pid);
 		return;
+	}
 	if (!err)
 		err = said_read(op->fd, &op->b);
 	if (err)

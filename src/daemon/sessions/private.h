@@ -153,6 +153,9 @@ void event_error(struct session *s, const struct err *e);
 /* ---- process.c ---- */
 /* Within a transaction: wants an agent that runs, in a moment. */
 void session_start(struct session *s);
+/* Within a transaction: whatever this process of the cell and those that it makes do is the
+ * session's, for the journal. */
+void process_note(struct session *s, int32_t pid);
 /* The process has ended, and all that it wrote is read. */
 void process_ended(struct session *s);
 /* Within a transaction: ends it, and then the session is closed, or failed. */

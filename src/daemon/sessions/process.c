@@ -376,8 +376,7 @@ static void start_again(struct session *s)
 	session_cell_changed(s, cell_by_id(s->d, s->cell));
 }
 
-/* Whatever this process and those that it makes do is this session's. */
-static void process_note(struct session *s, int32_t pid)
+void process_note(struct session *s, int32_t pid)
 {
 	const char *agent = json_text(s->spec, "agent");
 	struct journal_SESSION r = { .session = note_text(s->id), .root = (uint64_t)MAX(pid, 0) };

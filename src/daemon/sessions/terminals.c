@@ -186,6 +186,7 @@ static void created(void *arg, const struct keep_msg *m, int *fds, unsigned nfds
 	json_object_set_new(live_object(s, "terminals"), id,
 			    json_pack("{s:I,s:I}", "proc", (json_int_t)m->proc, "limit",
 				      (json_int_t)op->limit));
+	process_note(s, m->pid);
 	op_result(op, json_pack("{s:s}", "terminalId", id));
 	if (session_end(s, NULL) == 0)
 		terminal_watch(s, m->proc);
