@@ -129,7 +129,8 @@ static const struct opt journal_opts[] = {
 	  "only these kinds or groups of records: file,net,exec,rename (docs/journal-records.md)" },
 	{ 0, "path", "GLOB", "only records about these paths: '/etc/*', '/work/**'" },
 	{ 0, "process", "PID|PROGRAM", "only records of this process or program" },
-	{ 0, "since", "TIME|SEQ", "from this time (2026-01-31T12:00:00Z; 10m: ten minutes ago) or record on" },
+	{ 0, "since", "TIME|SEQ",
+	  "from this time (2026-01-31T12:00:00Z; 10m: ten minutes ago) or record on" },
 	{ 0, "until", "TIME|SEQ", "up to this time or record" },
 };
 
