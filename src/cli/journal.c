@@ -10,60 +10,12 @@
 #include "base/jsontext.h"
 #include "cli/args.h"
 #include "cli/journaldir.h"
+#include "cli/journalwords.h"
 #include "cli/list.h"
 #include "spec/values.h"
 #include "store/store.h"
 
 /* ---- viv-journal ---- */
-
-struct words {
-	char *list[40];
-	unsigned n;
-};
-
-static void word_add(struct words *w, const char *word)
-{
-	if (w->n + 1 < ARRAY_LEN(w->list))
-		w->list[w->n++] = xstrndup(word, strlen(word));
-}
-
-/* An option as it was given; nothing if it was not. */
-static void option_add(struct words *w, const struct args *a, const char *name, bool value)
-{
-	char word[64];
-
-	if (value ? !arg_value(a, name) : !arg_is_on(a, name))
-		return;
-	snprintf(word, sizeof(word), "--%s", name);
-	word_add(w, word);
-	if (value)
-		word_add(w, arg_value(a, name));
-}
-
-/* viv-journal VERB WORD, where WORD is the directory of a cell's journal or of all. */
-static int words_begin(struct words *w, const struct args *a, const char *verb, const char *cell,
-		       struct journal_place *j, struct err *e)
-{
-	char path[4096];
-
-	memset(w, 0, sizeof(*w));
-	if (cell && journal_find(cell, j, e) < 0)
-		return -1;
-	if (journal_path(cell ? j->id : NULL, path, sizeof(path), e) < 0)
-		return -1;
-	word_add(w, "viv-journal");
-	word_add(w, verb);
-	if (a->json)
-		word_add(w, "--json");
-	word_add(w, path);
-	return 0;
-}
-
-static int words_run(struct words *w, struct err *e)
-{
-	fflush(stdout);
-	return program_run("viv-journal", w->list, e);
-}
 
 int journal_main(struct args *a, struct err *e)
 {

@@ -145,6 +145,33 @@ static const struct opt journal_check_opts[] = {
 	{ 0, "key", "KEY", "the public key, or a file with it (default: this host's)" },
 };
 
+static const struct opt touched_opts[] = {
+	{ 0, "all", NULL, "list everything, not only the first of each kind" },
+	{ 0, "since", "TIME|SEQ", "what happened from this time or record on" },
+	{ 0, "until", "TIME|SEQ", "up to this time or record" },
+};
+
+static const struct opt blame_opts[] = {
+	{ 0, "all", NULL, "every process that wrote it, the last one first" },
+};
+
+static const struct opt timeline_opts[] = {
+	{ 0, "html", "FILE", "write a page for a browser instead (-: to standard output)" },
+	{ 0, "since", "TIME|SEQ", "what happened from this time or record on" },
+	{ 0, "until", "TIME|SEQ", "up to this time or record" },
+};
+
+static const struct opt journal_diff_opts[] = {
+	{ 0, "all", NULL, "list everything, not only the first of each kind" },
+};
+
+static const struct opt journal_export_opts[] = {
+	{ 0, "format", "FORMAT", "ndjson (default), ocsf or otlp" },
+	{ 0, "to", "URL", "send it to a server instead of standard output" },
+	{ 0, "since", "TIME|SEQ", "from this time or record on" },
+	{ 0, "until", "TIME|SEQ", "up to this time or record" },
+};
+
 static const struct opt journal_prune_opts[] = {
 	{ 0, "older", "TIME", "of cells that ended longer ago: 30d" },
 	{ 0, "larger-than", "SIZE", "that are larger: 1G" },
@@ -831,6 +858,37 @@ const struct verb verbs[] = {
 	  .args = "FILE|-", .min = 1, .max = 1, OPTS(journal_check_opts) },
 	{ "journal prune", "remove journals of cells that have ended", journal_prune_main, .max = 0,
 	  OPTS(journal_prune_opts) },
+	{ "journal diff", "show what happened between two snapshots", journal_diff_main,
+	  .args = "CELL[@SNAPSHOT] [CELL[@SNAPSHOT]]", .min = 1, .max = 2, OPTS(journal_diff_opts),
+	  .about = "Prints what 'viv touched' prints, for the records between the two. Without a "
+		   "snapshot, the first is the\n"
+		   "beginning of the journal and the second its end." },
+	{ "journal export", "write a journal for other programs", journal_export_main,
+	  .args = "CELL", .min = 1, .max = 1, OPTS(journal_export_opts),
+	  .about =
+		  "NDJSON is one record per line; OCSF are events of the Open Cybersecurity Schema "
+		  "Framework; OTLP are traces and\n"
+		  "logs for a collector of OpenTelemetry, whose headers are taken from "
+		  "OTEL_EXPORTER_OTLP_HEADERS (docs/journal.md)." },
+	{ "touched", "show the files, programs and hosts a cell touched", touched_main,
+	  .args = "CELL", .min = 1, .max = 1, OPTS(touched_opts),
+	  .about = "Prints which files were created, written, renamed, removed and read, which "
+		   "programs ran, which hosts were\n"
+		   "contacted, what was denied and approved, from the cell's journal "
+		   "(docs/journal.md). A file that was made and is\n"
+		   "gone again is temporary." },
+	{ "blame", "show which process wrote a file", blame_main, .args = "CELL PATH", .min = 2,
+	  .max = 2, OPTS(blame_opts),
+	  .about = "Prints the process that wrote the file last, by whatever name it had then, its "
+		   "program, its parents, and the\n"
+		   "prompt or command that started them." },
+	{ "timeline", "show a cell's run as a story", timeline_main, .args = "CELL", .min = 1,
+	  .max = 1, OPTS(timeline_opts),
+	  .about =
+		  "Prints the cell's processes as a tree with times, what each changed and whom it "
+		  "contacted, and denials, approvals\n"
+		  "and limits where they happened. --html writes one page that needs nothing "
+		  "else." },
 	{ "preview", "open a port of a cell in a browser", preview_main, .args = "CELL PORT",
 	  .min = 2, .max = 2, OPTS(preview_opts),
 	  .about =

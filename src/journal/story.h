@@ -106,5 +106,7 @@ static inline struct jtext story_text(const struct story *s, uint32_t at, uint32
 
 void timeline_show(const struct story *s, FILE *to);
 void timeline_html(const struct story *s, FILE *to);
+/* What the page has as its data: texts as a terminal would show them. */
+void timeline_json(const struct story *s, FILE *to);
 
 #endif

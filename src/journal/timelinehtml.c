@@ -75,7 +75,7 @@ static void fact_put(FILE *to, const char *name, const char *text)
 	fputs("],", to);
 }
 
-static void data_put(FILE *to, const struct story *s)
+void timeline_json(const struct story *s, FILE *to)
 {
 	char text[40], number[32];
 
@@ -126,7 +126,7 @@ void timeline_html(const struct story *s, FILE *to)
 	fputs(" - timeline</title>\n", to);
 	fwrite(timeline_page, 1, (size_t)(timeline_page_end - timeline_page), to);
 	fputs("<script type=\"application/json\" id=\"data\">", to);
-	data_put(to, s);
+	timeline_json(s, to);
 	fprintf(to, "</script>\n<script nonce=\"%s\">\n", nonce);
 	fwrite(timeline_script, 1, (size_t)(timeline_script_end - timeline_script), to);
 	fputs("</script>\n</body>\n</html>\n", to);

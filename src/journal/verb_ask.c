@@ -309,6 +309,8 @@ int verb_timeline(int argc, char **argv)
 			status = page_write(&s, html) ? 1 : status;
 		else if (html)
 			timeline_html(&s, stdout);
+		else if (json)
+			timeline_json(&s, stdout);
 		else
 			timeline_show(&s, stdout);
 	}
@@ -322,7 +324,9 @@ int verb_timeline(int argc, char **argv)
 int verb_export(int argc, char **argv)
 {
 	const char *format = "ndjson", *url = NULL, *since = NULL, *until = NULL;
+	bool json; /* it is JSON in any case */
 	const struct word_opt opts[] = { { "format", &format, NULL },
+					 { "json", NULL, &json },
 					 { "to", &url, NULL },
 					 { "since", &since, NULL },
 					 { "until", &until, NULL } };
