@@ -30,6 +30,7 @@
 #define AT_ONCE 32u /* that the other thread has: it tells of all of them once */
 #define TRIES 3u
 #define END_BYTES (32ull << 20)
+#define RELEASE_BYTES (4ull << 20) /* of a mount that goes */
 
 struct content {
 	struct hostwork work; /* first */
@@ -302,6 +303,23 @@ static void content_finish(struct content *c, uint64_t *left)
 	}
 	sha256_end(&s, hash);
 	record(c, c->done == c->size ? hash : NULL, c->done == c->size ? "" : "error");
+}
+
+void contents_release(const struct mount *m)
+{
+	uint64_t left = RELEASE_BYTES;
+	struct content *c, *tmp;
+
+	ending = true;
+	while (nhashing && hostwork_wait())
+		;
+	ending = false;
+	list_for_each_safe(c, tmp, &waiting, link)
+		if (c->at.mnt == m) {
+			content_finish(c, &left);
+			content_free(c);
+		}
+	contents_time(&timer);
 }
 
 void contents_end(void)
