@@ -23,13 +23,14 @@
 #include "kernel/vfs/path.h"
 
 #define WAIT_NS NSEC_PER_SEC
-#define MANY 64u /* then the oldest is not waited for */
+#define MANY 1024u /* then the oldest is not waited for */
 #define CONTENTS_MAX 4096u
 #define SIZE_MAX_HASHED (64ull << 20)
 #define PART (1ull << 20)
-#define AT_ONCE 8u /* that the other thread has */
+#define AT_ONCE 32u /* that the other thread has: it tells of all of them once */
 #define TRIES 3u
 #define END_BYTES (32ull << 20)
+#define RELEASE_BYTES (4ull << 20) /* of a mount that goes */
 
 struct content {
 	struct hostwork work; /* first */
@@ -103,7 +104,7 @@ static bool part_put(struct content *c)
 	uint64_t n = MIN(c->size - c->done, PART);
 	int fd = c->ino->ops->hostfd ? CHECKED(c->ino->ops)->hostfd(c->ino, false) : -ENODEV;
 	struct work w = { .op = WORK_HASH,
-			  .flags = WORK_CLOSE | WORK_FIRST,
+			  .flags = WORK_CLOSE | WORK_FIRST | WORK_QUIET,
 			  .off = (int64_t)c->done,
 			  .len = (int64_t)n,
 			  .to = (c->done ? 0 : HASH_FIRST) |
@@ -115,6 +116,22 @@ static bool part_put(struct content *c)
 	c->work.done = CALLBACK(part_done);
 	hostwork_put(&c->work, 0, &w);
 	return true;
+}
+
+/* What was put starts, and its end is told. */
+static void round_done(struct hostwork *h, uint32_t tag, const struct work *w)
+{
+	(void)h, (void)tag, (void)w;
+}
+
+static void round_start(void)
+{
+	static struct hostwork end;
+	const struct work w = { .op = WORK_NOTHING, .flags = WORK_FIRST };
+
+	end.done = CALLBACK(round_done);
+	hostwork_put(&end, 0, &w);
+	hostwork_start();
 }
 
 static void content_end(struct content *c)
@@ -140,6 +157,8 @@ static void part_done(struct hostwork *h, uint32_t tag, const struct work *w)
 				parts = false;
 			c->hashing = c->changed = false;
 			content_wait(c);
+			if (!nhashing)
+				contents_time(&timer);
 			return;
 		}
 		if (c->ino->nlink)
@@ -150,14 +169,15 @@ static void part_done(struct hostwork *h, uint32_t tag, const struct work *w)
 		record(c, w->hash, "");
 	} else {
 		c->done += want;
-		if (hostwork_has_room(1) && part_put(c)) {
-			hostwork_start();
+		if (hostwork_has_room(2) && part_put(c)) {
+			round_start();
 			return;
 		}
 		record(c, NULL, "error");
 	}
 	content_end(c);
-	contents_time(&timer);
+	if (!nhashing)
+		contents_time(&timer);
 }
 
 static void hash_nothing(struct content *c)
@@ -196,7 +216,7 @@ static void contents_time(struct ktimer *unused)
 	(void)unused;
 	if (ending)
 		return;
-	while (!list_is_empty(&waiting) && nhashing < AT_ONCE && hostwork_has_room(1)) {
+	while (!list_is_empty(&waiting) && nhashing < AT_ONCE && hostwork_has_room(2)) {
 		struct content *c = list_first(&waiting, struct content, link);
 
 		if (nwaiting <= MANY && c->due > now_mono())
@@ -215,7 +235,7 @@ static void contents_time(struct ktimer *unused)
 		nhashing++;
 	}
 	if (any)
-		hostwork_start();
+		round_start();
 	if (list_is_empty(&waiting))
 		ktimer_stop(&timer);
 	else if (!nhashing) /* else the next one that is done comes back here */
@@ -283,6 +303,23 @@ static void content_finish(struct content *c, uint64_t *left)
 	}
 	sha256_end(&s, hash);
 	record(c, c->done == c->size ? hash : NULL, c->done == c->size ? "" : "error");
+}
+
+void contents_release(const struct mount *m)
+{
+	uint64_t left = RELEASE_BYTES;
+	struct content *c, *tmp;
+
+	ending = true;
+	while (nhashing && hostwork_wait())
+		;
+	ending = false;
+	list_for_each_safe(c, tmp, &waiting, link)
+		if (c->at.mnt == m) {
+			content_finish(c, &left);
+			content_free(c);
+		}
+	contents_time(&timer);
 }
 
 void contents_end(void)

@@ -358,6 +358,7 @@ static const struct observer journal_observer = {
 	.named = on_named,
 	.changed = on_changed,
 	.mounted = on_mounted,
+	.unmounting = contents_release,
 	.forked = on_forked,
 	.executed = on_executed,
 	.exited = on_exited,

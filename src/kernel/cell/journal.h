@@ -7,6 +7,7 @@
 
 struct asking;
 struct inode;
+struct mount;
 struct path;
 
 /* At boot, if the spec has a journal. Takes its descriptors. 0 or -errno. */
@@ -24,6 +25,8 @@ struct jtext journal_path(const struct path *p);
 /* ---- contents.c ---- */
 /* The content of the file at p was changed by pid: it is hashed after a while. */
 void content_changed(const struct path *p, struct inode *ino, int pid);
+/* Those of this mount, at once. */
+void contents_release(const struct mount *m);
 /* All that wait, as far as that is cheap. */
 void contents_end(void);
 

@@ -389,6 +389,7 @@ static int umount_do(struct task *t, struct path *at, unsigned flags)
 		return -EINVAL;
 	if (!m->parent)
 		return flags & MNT_EXPIRE ? -EINVAL : -EBUSY; /* the root stays */
+	observe(unmounting, m);
 	/* Its user now is this call alone. */
 	mount_get(m);
 	path_put(at);

@@ -13,6 +13,7 @@
 struct file;
 struct inode;
 struct ipaddr;
+struct mount;
 struct name_change;
 struct newnode;
 struct path;
@@ -46,6 +47,9 @@ struct observer {
 	/* Attributes of what is at p; size: its size, too. */
 	void (*changed)(struct task *t, const struct path *p, bool size);
 	void (*mounted)(struct task *t, const struct path *p);
+	/* It is about to be unmounted, if nobody holds something there: what the observer holds
+	 * goes. */
+	void (*unmounting)(const struct mount *m);
 	/* p is a new process; parent: the one that made it. */
 	void (*forked)(const struct proc *p, int parent);
 	/* The program that t's process started runs. */
