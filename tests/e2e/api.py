@@ -898,7 +898,31 @@ def network():
     call("DELETE", "/v1/cells/net?force=1", want=204)
 
 
-MORE = [network, cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
+def journals():
+    """Of a cell that runs, and of the same when it is gone."""
+    made = call("POST", "/v1/cells", {"name": "noted", "command": ["sh", "-c", "echo x >/tmp/file; sleep 1000"], "journal": "all"}, 201)
+    call("POST", "/v1/cells/noted/start", want=200)
+    soon("its record", lambda: [r for r in json.loads(raw("GET", "/v1/cells/noted/journal?path=/tmp/file")[1]).get("records", []) if r["kind"] == "write"])
+    call("GET", "/v1/cells/noted/journal?limit=3", want=200)
+    call("GET", "/v1/cells/noted/journal?limit=0", want=400)
+    call("GET", "/v1/cells/noted/journal?kind=nothing", want=400)
+    call("GET", "/v1/cells/noted/journal", want=200, headers={"Accept": "application/x-ndjson"})
+    call("DELETE", f"/v1/journals/{made['id']}", want=409)
+    call("DELETE", "/v1/cells/noted?force=1", want=204)
+    soon("a sealed block", lambda: raw("GET", "/v1/cells/noted/journal/head")[0].status == 200)
+    call("GET", "/v1/cells/noted/journal/head", want=200)
+    call("GET", "/v1/cells/noted/journal/touched", want=200)
+    call("GET", "/v1/cells/noted/journal/timeline", want=200)
+    call("GET", "/v1/cells/noted/journal/blame?path=/tmp/file", want=200)
+    call("GET", "/v1/cells/noted/journal/blame", want=400)
+    call("POST", "/v1/cells/noted/journal/verify", {"deep": True}, 200)
+    call("GET", "/v1/journals", want=200)
+    call("GET", "/v1/journals?limit=1", want=200)
+    call("DELETE", f"/v1/journals/{made['id']}", want=204)
+    call("GET", "/v1/cells/noted/journal", want=404)
+
+
+MORE = [journals, network, cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
 
 if __name__ == "__main__":
     main()

@@ -7,7 +7,8 @@
  * image.removed, image.collected, image.repaired, volume.created, volume.removed, process.started,
  * process.exited, limit, oom, warning, approval.asked, approval.answered, approval.withdrawn,
  * tool.added, tool.removed, tool.called, token.created, token.revoked, secret.created,
- * secret.changed, secret.removed, journal.damaged, journal.removed, daemon.started, daemon.stopping. */
+ * secret.changed, secret.removed, journal.damaged, journal.removed, daemon.started,
+ * daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H
 #define VIV_DAEMON_STATE_EVENTS_H
 
