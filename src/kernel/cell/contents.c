@@ -20,6 +20,7 @@
 #include "kernel/task/clock.h"
 #include "kernel/task/timer.h"
 #include "kernel/vfs/inode.h"
+#include "kernel/vfs/name.h"
 #include "kernel/vfs/path.h"
 
 #define WAIT_NS NSEC_PER_SEC
@@ -36,7 +37,7 @@ struct content {
 	struct hostwork work; /* first */
 	struct list link;
 	struct path at; /* counted */
-	struct inode *ino; /* counted */
+	struct inode *ino; /* counted; NULL: it was removed while the other thread has it */
 	int pid;
 	int64_t due;
 	bool hashing; /* the other thread has it */
@@ -66,16 +67,58 @@ static void record(struct content *c, const uint8_t *hash, const char *why)
 		journal_put(J_CONTENT, &r, c->pid);
 }
 
+/* The file is let go. */
+static void content_leave(struct content *c)
+{
+	struct inode *ino = c->ino;
+
+	if (!ino)
+		return;
+	c->ino = NULL;
+	ino->content = NULL;
+	inode_put(ino);
+	path_put(&c->at);
+}
+
 static void content_free(struct content *c)
 {
-	c->ino->content = NULL;
 	if (!list_is_empty(&c->link)) {
 		list_remove(&c->link);
 		nwaiting--;
 	}
-	inode_put(c->ino);
-	path_put(&c->at);
+	content_leave(c);
 	obj_free(&content_type, c);
+}
+
+static void content_place(struct content *c, const struct path *p)
+{
+	struct path old = c->at;
+
+	c->at = *p;
+	path_get(&c->at);
+	path_put(&old);
+}
+
+void content_moved(const struct path *p)
+{
+	if (p->name->inode->content)
+		content_place(p->name->inode->content, p);
+}
+
+/* What the other thread has it has by a descriptor of its own. */
+void content_forget(const struct name *n)
+{
+	struct content *c = n->inode->content;
+
+	if (c->ino->nlink && c->at.name != n)
+		return;
+	c->size = c->ino->size;
+	if (c->ino->nlink)
+		record(c, NULL, "removed");
+	if (c->hashing)
+		content_leave(c);
+	else
+		content_free(c);
 }
 
 static void content_wait(struct content *c)
@@ -150,7 +193,9 @@ static void part_done(struct hostwork *h, uint32_t tag, const struct work *w)
 	bool last = c->done + want == c->size;
 
 	(void)tag;
-	if (w->result >= 0 && ((uint64_t)w->result != want || !is_as_before(c))) {
+	if (!c->ino) {
+		/* it was removed */
+	} else if (w->result >= 0 && ((uint64_t)w->result != want || !is_as_before(c))) {
 		if (c->ino->nlink && ++c->tries < TRIES) {
 			nhashing--;
 			if (c->size > PART)
@@ -252,18 +297,16 @@ void content_changed(const struct path *p, struct inode *ino, int pid)
 	if (c) {
 		c->pid = pid;
 		c->changed |= c->hashing;
-		if (!path_is_same(&c->at, p)) {
-			path_put(&c->at);
-			c->at = *p;
-			path_get(&c->at);
-		}
+		if (p->name->deleted)
+			return;
+		content_place(c, p);
 		return;
 	}
-	c = obj_new(&content_type);
+	c = p->name->deleted ? NULL : obj_new(&content_type);
 	if (!c) {
 		struct content now = { .at = *p, .size = ino->size, .pid = pid };
 
-		record(&now, NULL, "error");
+		record(&now, NULL, p->name->deleted ? "removed" : "error");
 		return;
 	}
 	c->at = *p;

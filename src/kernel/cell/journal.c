@@ -247,6 +247,7 @@ static void on_named(struct task *t, const struct name_done *d)
 		break;
 	case NAME_LINK:
 		PUT(LINK, pid, .path = journal_path(d->old), .to = path);
+		content_moved(d->made);
 		break;
 	case NAME_RENAME:
 	case NAME_EXCHANGE:
@@ -356,6 +357,7 @@ static const struct observer journal_observer = {
 	.wrote = on_wrote,
 	.closed = on_closed,
 	.named = on_named,
+	.removed = content_forget,
 	.changed = on_changed,
 	.mounted = on_mounted,
 	.unmounting = contents_release,

@@ -8,6 +8,7 @@
 struct asking;
 struct inode;
 struct mount;
+struct name;
 struct path;
 
 /* At boot, if the spec has a journal. Takes its descriptors. 0 or -errno. */
@@ -25,6 +26,10 @@ struct jtext journal_path(const struct path *p);
 /* ---- contents.c ---- */
 /* The content of the file at p was changed by pid: it is hashed after a while. */
 void content_changed(const struct path *p, struct inode *ino, int pid);
+/* The file has another name: it is recorded under that one. */
+void content_moved(const struct path *p);
+/* The name goes: what is recorded under it is not hashed. */
+void content_forget(const struct name *n);
 /* Those of this mount, at once. */
 void contents_release(const struct mount *m);
 /* All that wait, as far as that is cheap. */

@@ -14,9 +14,9 @@ struct file;
 struct inode;
 struct ipaddr;
 struct mount;
-struct name_change;
-struct newnode;
+struct name;
 struct path;
+struct newnode;
 struct proc;
 struct task;
 
@@ -31,6 +31,7 @@ struct name_done {
 	const char *name2;
 	size_t len2;
 	const struct path *old; /* of a link: the file; else NULL */
+	const struct path *made; /* of a link: the new name; else NULL */
 	const struct inode *ino; /* what was made; else NULL */
 	const char *target; /* of a symbolic link that was made; else NULL */
 };
@@ -44,6 +45,8 @@ struct observer {
 	/* A file that has f->change goes. */
 	void (*closed)(struct file *f);
 	void (*named)(struct task *t, const struct name_done *d);
+	/* A name of an inode that has inode->content goes: what the observer holds of it goes. */
+	void (*removed)(const struct name *n);
 	/* Attributes of what is at p; size: its size, too. */
 	void (*changed)(struct task *t, const struct path *p, bool size);
 	void (*mounted)(struct task *t, const struct path *p);

@@ -87,6 +87,13 @@ static void inode_notify(struct inode *ino, uint32_t mask)
 		vfs_notify(NULL, NULL, ino, mask | (inode_is_dir(ino) ? IN_ISDIR : 0), 0);
 }
 
+/* A name of an inode goes. Who waits to read it must not keep them. */
+static void name_unlinked(const struct name *n)
+{
+	if (n->inode->content)
+		observe(removed, n);
+}
+
 static bool is_sticky_foreign(const struct inode *dir, const struct inode *ino,
 			      const struct cred *c)
 {
@@ -265,6 +272,8 @@ int vfs_unlink(struct task *t, const struct path *dir, const char *last, bool rm
 	if (!err && !rmdir)
 		inode_notify(n->inode, IN_ATTRIB); /* its link count */
 	if (!err)
+		name_unlinked(n);
+	if (!err)
 		name_delete(n);
 	name_put(n);
 	if (err)
@@ -330,7 +339,8 @@ int vfs_link(struct task *t, const struct path *old, const struct path *dir, con
 					     .dir = dir,
 					     .name = l.str,
 					     .len = l.len,
-					     .old = old });
+					     .old = old,
+					     .made = &(struct path){ dir->mnt, n } });
 	}
 	name_put(n);
 	return err;
@@ -446,8 +456,10 @@ static int rename_names(struct task *t, const struct path *odir, const struct la
 		rename_notify(nd, nl, od, ol, n->inode, NULL);
 		return 0;
 	}
-	if (n->inode)
+	if (n->inode) {
+		name_unlinked(n);
 		name_delete(n);
+	}
 	name_move(o, ndir->name, nl->str, nl->len);
 	rename_notify(od, ol, nd, nl, o->inode, n->inode);
 	return 0;
