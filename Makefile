@@ -485,7 +485,7 @@ bad-frames: all
 	@BAD_FRAMES=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed handshakes'
 
 # Previews in Debian's Chromium: no part of 'make test', as it is a large package.
-test-browser: all
+test-browser: all $(B)/tests/unit/test_journalshow
 	@tools/deps base test browser
 	@tests/browser/run.sh $(B) $(B)/viv $(T)
 
