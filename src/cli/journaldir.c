@@ -68,6 +68,8 @@ static void meta_read(int dir, struct journal_place *j)
 		if (image)
 			text_clean(image, strlen(image), j->image, sizeof(j->image));
 		j->created = time_get(d.root, "created");
+		if (!j->created)
+			j->created = time_get(d.root, "started");
 		j->ended = time_get(d.root, "ended");
 		json_free(&d);
 	}
