@@ -383,9 +383,9 @@ FUZZ_COVERED := src/host/journalring.c src/wire/bootspec.c src/wire/execspec.c s
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c $(patsubst %,src/kernel/net/%.c,gate outside outside_opt udp_out) \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/cli/mcp/message.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
 	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields previews/target agents/def agents/rules tools/request tools/schema tools/validate sessions/lines sessions/rpc) \
-	$(patsubst %,src/cli/%.c,sessionevent sessionview transcriptitems transcriptmd transcripthtml transcriptview) src/base/safetext.c $(filter %.c,$(QUERY_SRC))
+	$(patsubst %,src/cli/%.c,sessionevent sessionview transcriptitems transcriptmd transcripthtml transcriptview) src/base/safetext.c $(patsubst %,src/journal/%.c,blame names processes story timeline touched)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
-FUZZ_MORE := $(STORE_OBJ) $(call objs,src/journal/timeline_blob.S) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
+FUZZ_MORE := $(STORE_OBJ) $(call objs,$(QUERY_SRC)) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
 FUZZ_WORLD := $(patsubst $(B)/obj/%,$(B)/covered/%,$(filter $(call objs,$(FUZZ_COVERED)),$(TEST_OBJ))) \
 	$(filter-out $(call objs,$(FUZZ_COVERED) src/kernel/cell/sanitize.c),$(TEST_OBJ)) $(B)/obj/tests/fuzz/world.c.o
 
@@ -484,7 +484,7 @@ bad-frames: all
 	@BAD_FRAMES=$(or $(COUNT_BAD),10000) BAD_SEED=$(or $(SEED),$(shell date +%s)) tests/e2e/run.sh $(B) $(B)/viv 'malformed handshakes'
 
 # Previews in Debian's Chromium: no part of 'make test', as it is a large package.
-test-browser: all
+test-browser: all $(B)/tests/unit/test_journalshow
 	@tools/deps base test browser
 	@tests/browser/run.sh $(B) $(B)/viv $(T)
 

@@ -11,7 +11,7 @@
 #include "journal/tally.h"
 
 #define HOSTS_OPEN 1024 /* connections that are open at a time; the oldest is forgotten */
-#define HOSTS_NUMBERS 65536 /* connections whose number is known to requests */
+#define HOSTS_NUMBERS 8192 /* connections whose number is known to requests */
 
 /* counts[] of an item; its texts are name or address, port, protocol */
 enum host_count {

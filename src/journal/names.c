@@ -11,6 +11,7 @@
 #define OPEN_TRUNC 01000u
 #define MODE_TYPE 0170000u
 #define MODE_DIRECTORY 0040000u
+#define WRITES_LOOKED_AT 16 /* of a file, for the one that a CONTENT is about */
 #define STEPS_MAX 4096 /* from a directory up to the root: a path has no more */
 
 const char *const name_effects[NAME_EFFECTS] = {
@@ -244,6 +245,7 @@ static void write_add(struct names *t, uint32_t file, const struct journal_entry
 	w->before = f->write;
 	f->write = (uint32_t)(BUF_COUNT(&t->writes, struct file_write) - 1);
 	w->seq = e->seq;
+	w->pid = e->pid;
 }
 
 static void follow_create(struct names *t, const struct journal_entry *e)
@@ -380,8 +382,14 @@ static void follow_content(struct names *t, const struct journal_entry *e)
 	if (x->why.n)
 		memcpy(c->why, x->why.p, MIN(x->why.n, sizeof(c->why) - 1));
 	f->content = (uint32_t)(BUF_COUNT(&t->contents, struct file_content) - 1);
-	if (f->write)
-		write_at(t, f->write)->content = f->content;
+	/* Of the last write of this process: a name that another file has got since says nothing
+	 * about that one. */
+	for (uint32_t i = f->write, n = 0; i && n < WRITES_LOOKED_AT;
+	     i = write_at(t, i)->before, n++)
+		if (write_at(t, i)->pid == e->pid) {
+			write_at(t, i)->content = f->content;
+			break;
+		}
 }
 
 static void follow_open(struct names *t, const struct journal_entry *e)

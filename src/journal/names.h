@@ -39,6 +39,7 @@ struct file_write {
 	uint64_t seq;
 	uint32_t before; /* the one before it of the same file; 0: none */
 	uint32_t content; /* what is known of it; 0: nothing */
+	int32_t pid;
 };
 
 struct file_content {

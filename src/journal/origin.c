@@ -27,15 +27,16 @@ bool origin_is(const struct origin *a, const struct origin *b)
 	return a->process == b->process && a->program == b->program && a->prompt == b->prompt;
 }
 
-static void program_show(const struct process *p, const struct program *program, FILE *to)
+static void program_show(const struct process *p, const struct program *program, FILE *to,
+			 size_t max)
 {
 	fprintf(to, "process %d  ", p->pid);
 	if (!program)
 		fputs("(its program is not known)", to);
 	else if (program->args.n)
-		show_words(to, program->args, 300);
+		show_words(to, program->args, max);
 	else
-		show_text(to, program->path, 300);
+		show_text(to, program->path, max);
 	fputc('\n', to);
 }
 
@@ -51,7 +52,7 @@ void origin_show(const struct origin *o, FILE *to, unsigned indent)
 		return;
 	}
 	fprintf(to, "%*sby      ", in, "");
-	program_show(p, program, to);
+	program_show(p, program, to, 300);
 	if (program) {
 		fprintf(to, "%*s        program ", in, "");
 		show_text(to, program->path, 300);
@@ -65,7 +66,7 @@ void origin_show(const struct origin *o, FILE *to, unsigned indent)
 		program = p->born ? p->born : p->parent->program;
 		if (shown++ < ORIGIN_PARENTS) {
 			fprintf(to, "%*sfrom    ", in, "");
-			program_show(p->parent, program, to);
+			program_show(p->parent, program, to, 120);
 		} else {
 			more++;
 		}
@@ -89,7 +90,7 @@ void origin_show(const struct origin *o, FILE *to, unsigned indent)
 	}
 	if (p->command) {
 		fprintf(to, "%*scommand %" PRIu64 "  ", in, "", p->command->number);
-		show_words(to, p->command->args, 300);
+		show_words(to, p->command->args, 120);
 		fputc('\n', to);
 	}
 }

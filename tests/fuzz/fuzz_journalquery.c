@@ -15,7 +15,7 @@
 #include "journal/touched.h"
 
 const char fuzz_name[] = "journalquery";
-const size_t fuzz_max = 3000;
+const size_t fuzz_max = 1200;
 
 void fuzz_init(void)
 {
@@ -244,7 +244,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 	f = begin();
 	timeline_show(&s, f);
 	clean_check(f);
-	page_check(&s);
+	if (size % 4 == 0)
+		page_check(&s);
 	touched_fini(&t);
 	story_fini(&s);
 	blame_one(data, size, paths[size % ARRAY_LEN(paths)], size & 2);
