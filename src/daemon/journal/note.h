@@ -17,9 +17,8 @@
 #include "daemon/cells/cells.h"
 #include "wire/journal.h"
 
-#define NOTES_CELL                                                                     \
-	10000 /* rows of a cell that wait; the oldest go then, and a warning is logged \
-	       */
+/* Rows of a cell that wait; what comes then is a hole in the journal. */
+#define NOTES_CELL 10000
 #define NOTE_TEXT 512 /* bytes of a prompt, of arguments */
 
 /* At the start, with the database open and before cells are. */
