@@ -256,6 +256,8 @@ static void event_told(struct daemon *d, const char *type, const char *cell, con
 	const struct told *t = told;
 	const struct cell *c;
 
+	if (!strcmp(type, "cell.removed"))
+		db_run(&d->db, NULL, "DELETE FROM journal_notes WHERE cell=?", "t", cell);
 	while (t < told + ARRAY_LEN(told) && strcmp(t->type, type))
 		t++;
 	c = t < told + ARRAY_LEN(told) ? cell_by_id(d, cell) : NULL;

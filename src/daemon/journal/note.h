@@ -5,10 +5,10 @@
  * A record is a row of the database, made in the transaction of what it tells of, so that it is
  * there if and only if that is. Rows go to the cell's keeper one after the other, in their order,
  * and a row goes when the keeper has said that it is in the journal. A cell that does not run gets
- * its rows when it is started again, with the times of what happened; those of one that is gone are
- * appended by vivd (late.c). A vivd that was killed says the last row again, with the same number,
- * by which the keeper knows it: it is recorded twice only if that keeper has ended, too, between
- * its write and vivd's. */
+ * its rows when it is started again, with the times of what happened; those of one that is removed
+ * before are lost. A vivd that was killed says the last row again, with the same number, by which
+ * the keeper knows it: it is recorded twice only if that keeper has ended, too, between its write
+ * and vivd's. */
 #ifndef VIV_DAEMON_JOURNAL_NOTE_H
 #define VIV_DAEMON_JOURNAL_NOTE_H
 
@@ -17,9 +17,8 @@
 #include "daemon/cells/cells.h"
 #include "wire/journal.h"
 
-#define NOTES_CELL                                                                     \
-	10000 /* rows of a cell that wait; the oldest go then, and a warning is logged \
-	       */
+/* Rows of a cell that wait; what comes then is a hole in the journal. */
+#define NOTES_CELL 10000
 #define NOTE_TEXT 512 /* bytes of a prompt, of arguments */
 
 /* At the start, with the database open and before cells are. */
