@@ -251,12 +251,17 @@ static bool batch_write(void)
 	return false;
 }
 
+static void drain(void);
+
 int journal_frame_put(const void *frame, size_t n)
 {
 	static struct jbatch *b;
 
 	if (!journal_is_on())
 		return 0;
+	/* What the kernel said before comes before. */
+	if (!j.stuck)
+		drain();
 	if (!b)
 		b = malloc(sizeof(b->head) + JOURNAL_FRAME_MAX);
 	if (!b)
