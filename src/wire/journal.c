@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/leb128.h"
+
 #define RECORD(ID, name, group, meaning) static const struct journal_field fields_##ID[] = {
 #define FIELD(ID, type, name, meaning) \
 	{ #name, meaning, JT_##type, offsetof(struct journal_##ID, name) },
@@ -34,35 +36,6 @@ bool journal_field_is_path(const struct journal_field *f)
 {
 	return f->type == JT_TEXT &&
 	       (!strcmp(f->name, "path") || !strcmp(f->name, "to") || !strcmp(f->name, "cwd"));
-}
-
-/* ---- numbers ---- */
-
-static uint8_t *put_number(uint8_t *p, uint64_t n)
-{
-	for (; n >= 0x80; n >>= 7)
-		*p++ = (uint8_t)(n | 0x80);
-	*p++ = (uint8_t)n;
-	return p;
-}
-
-static const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *ret)
-{
-	uint64_t n = 0;
-
-	for (unsigned shift = 0; p < end && shift < 64; shift += 7) {
-		uint8_t byte = *p++;
-
-		/* Bits that do not fit; a longer form than needed. */
-		if ((shift == 63 && byte > 1) || (!byte && shift))
-			return NULL;
-		n |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			*ret = n;
-			return p;
-		}
-	}
-	return NULL;
 }
 
 /* ---- encoding ---- */
@@ -111,7 +84,7 @@ static uint8_t *put_text(uint8_t *p, struct jtext t, uint32_t limit, bool end)
 {
 	uint32_t n = MIN(t.n, limit);
 
-	p = put_number(p, n);
+	p = leb128_put(p, n);
 	if (n)
 		memcpy(p, t.p + (end ? t.n - n : 0), n);
 	return p + n;
@@ -127,10 +100,10 @@ static uint8_t *put_field(uint8_t *p, const struct journal_field *f, const void 
 	switch ((enum journal_type)f->type) {
 	case JT_NUMBER:
 		memcpy(&n, at, sizeof(n));
-		return put_number(p, n);
+		return leb128_put(p, n);
 	case JT_SIGNED:
 		memcpy(&n, at, sizeof(n));
-		return put_number(p, n << 1 ^ (n >> 63 ? UINT64_MAX : 0));
+		return leb128_put(p, zigzag(n));
 	case JT_TEXT:
 	case JT_WORDS:
 		return put_text(p, text_of(record, f), limit, journal_field_is_path(f));
@@ -188,7 +161,7 @@ static const uint8_t *get_field(const uint8_t *p, const uint8_t *end, const stru
 		memcpy(at, &hash, sizeof(hash));
 		return p + n;
 	}
-	p = get_number(p, end, &n);
+	p = leb128_get(p, end, &n);
 	if (!p)
 		return NULL;
 	if (f->type == JT_TEXT || f->type == JT_WORDS) {
@@ -199,7 +172,7 @@ static const uint8_t *get_field(const uint8_t *p, const uint8_t *end, const stru
 		return p + n;
 	}
 	if (f->type == JT_SIGNED)
-		n = n >> 1 ^ (n & 1 ? UINT64_MAX : 0);
+		n = unzigzag(n);
 	memcpy(at, &n, sizeof(n));
 	return p;
 }
