@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -364,11 +365,13 @@ def full(what):
 
         if what == "wait":
             def stands():
-                a = count()
-                time.sleep(0.5)
-                return a == count() and a
+                with open(os.path.join(path, "ring.kernel"), "rb") as f:
+                    return struct.unpack_from("<I", f.read(64), 28)[0] == 1
 
-            at = soon(stands, "the cell waits")
+            soon(stands, "the cell waits")
+            at = count()
+            time.sleep(0.3)
+            assert at == count(), "the cell goes on"
         else:
             at = count()
             soon(lambda: count() > at + 3000, "the cell goes on")
