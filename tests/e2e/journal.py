@@ -344,6 +344,7 @@ def full(what):
     mnt = os.path.join(WHERE, "mnt")
     os.mkdir(mnt)
     os.chmod(mnt, 0o777)
+    p = None
     try:
         loop = "i=0; while [ ! -e /mnt/end ]; do i=$((i + 1)); : >/tmp/f$i; rm /tmp/f$i; echo $i >/mnt/n; done; echo $i"
         p = subprocess.Popen([VIV, "run", "--journal", "changes", "--journal-full", what, "--mount", f"{mnt}:/mnt", "--", "sh", "-c", loop],
@@ -392,6 +393,9 @@ def full(what):
             assert holes and sum(h["count"] for h in holes) > 1000, holes
             assert len(made) < int(out)
     finally:
+        if p:
+            p.kill()
+            p.wait()
         subprocess.run(["umount", "-l", store])
 
 
