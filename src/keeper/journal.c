@@ -58,6 +58,7 @@ struct ring {
 
 static struct {
 	bool on, named, started;
+	bool follows; /* the loop runs */
 	bool go_on; /* --journal-full continue */
 	uint32_t level;
 	struct jfile file;
@@ -259,8 +260,8 @@ int journal_frame_put(const void *frame, size_t n)
 
 	if (!journal_is_on())
 		return 0;
-	/* What the kernel said before comes before. */
-	if (!j.stuck)
+	/* What the kernel said before comes before, but not before the start. */
+	if (j.follows && !j.stuck)
 		drain();
 	if (!b)
 		b = malloc(sizeof(b->head) + JOURNAL_FRAME_MAX);
@@ -362,6 +363,7 @@ void journal_time(void)
 
 	if (!journal_is_on())
 		return;
+	j.follows = true;
 	if ((j.drain_at && now >= j.drain_at) || (j.retry_at && now >= j.retry_at))
 		drain();
 	if (!j.stuck)

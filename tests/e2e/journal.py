@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -343,6 +344,7 @@ def full(what):
     mnt = os.path.join(WHERE, "mnt")
     os.mkdir(mnt)
     os.chmod(mnt, 0o777)
+    p = None
     try:
         loop = "i=0; while [ ! -e /mnt/end ]; do i=$((i + 1)); : >/tmp/f$i; rm /tmp/f$i; echo $i >/mnt/n; done; echo $i"
         p = subprocess.Popen([VIV, "run", "--journal", "changes", "--journal-full", what, "--mount", f"{mnt}:/mnt", "--", "sh", "-c", loop],
@@ -364,11 +366,13 @@ def full(what):
 
         if what == "wait":
             def stands():
-                a = count()
-                time.sleep(0.5)
-                return a == count() and a
+                with open(os.path.join(path, "ring.kernel"), "rb") as f:
+                    return struct.unpack_from("<I", f.read(64), 28)[0] == 1
 
-            at = soon(stands, "the cell waits")
+            soon(stands, "the cell waits")
+            at = count()
+            time.sleep(0.3)
+            assert at == count(), "the cell goes on"
         else:
             at = count()
             soon(lambda: count() > at + 3000, "the cell goes on")
@@ -389,6 +393,9 @@ def full(what):
             assert holes and sum(h["count"] for h in holes) > 1000, holes
             assert len(made) < int(out)
     finally:
+        if p:
+            p.kill()
+            p.wait()
         subprocess.run(["umount", "-l", store])
 
 
