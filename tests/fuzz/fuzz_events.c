@@ -1,7 +1,7 @@
 /* Events of a session, as an agent's output becomes them: what is shown at a terminal, Markdown and
  * HTML. Each line of the input is an event of its own: behind 'J' as it stands, else a text that is
  * put into one of the places where an agent's texts stand. */
-/* objects: src/cli/transcriptitems.c src/cli/transcriptmd.c src/cli/transcripthtml.c src/cli/sessionview.c src/cli/sessionevent.c src/base/safetext.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/siphash.c */
+/* objects: src/cli/transcriptitems.c src/cli/transcriptmd.c src/cli/transcripthtml.c src/cli/transcriptview.c src/cli/sessionview.c src/cli/sessionevent.c src/base/safetext.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/siphash.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
