@@ -445,7 +445,7 @@ static const struct opt daemon_opts[] = {
 	{ 0, "journal-days", "N",
 	  "remove journals of cells that do not run when they were written N days ago" },
 	{ 0, "journal-space", "SIZE",
-	  "remove the oldest of them when all journals take more than SIZE, such as 20G" },
+	  "remove the oldest of them when they take more than SIZE together, such as 20G" },
 };
 
 static const struct opt merge_opts[] = {

@@ -151,9 +151,11 @@ size_t journals_expired(const struct journal_info *list, size_t n, const struct 
 	size_t kept = 0, gone = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		/* One that a cell makes grow must not push the others out. */
+		if (list[i].running)
+			continue;
 		bytes += list[i].bytes;
-		if (!list[i].running)
-			ret[kept++] = i;
+		ret[kept++] = i;
 	}
 	qsort_r(ret, kept, sizeof(*ret), written_compare, (void *)(uintptr_t)list);
 	while (gone < kept) {
