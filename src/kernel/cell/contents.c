@@ -42,6 +42,7 @@ struct content {
 	int64_t due;
 	bool hashing; /* the other thread has it */
 	bool changed; /* ... and it was changed since */
+	bool in_parts; /* it is the one that "parts" is about */
 	unsigned tries;
 	uint64_t size, done;
 	struct timespec mtime;
@@ -180,8 +181,8 @@ static void round_start(void)
 static void content_end(struct content *c)
 {
 	nhashing--;
-	if (c->size > PART)
-		parts = false;
+	if (c->in_parts)
+		parts = c->in_parts = false;
 	c->hashing = false;
 	content_free(c);
 }
@@ -198,8 +199,8 @@ static void part_done(struct hostwork *h, uint32_t tag, const struct work *w)
 	} else if (w->result >= 0 && ((uint64_t)w->result != want || !is_as_before(c))) {
 		if (c->ino->nlink && ++c->tries < TRIES) {
 			nhashing--;
-			if (c->size > PART)
-				parts = false;
+			if (c->in_parts)
+				parts = c->in_parts = false;
 			c->hashing = c->changed = false;
 			content_wait(c);
 			if (!nhashing)
@@ -275,7 +276,7 @@ static void contents_time(struct ktimer *unused)
 			continue;
 		}
 		if (c->size > PART)
-			parts = true;
+			parts = c->in_parts = true;
 		c->hashing = any = true;
 		nhashing++;
 	}
