@@ -87,12 +87,24 @@ static struct jtext text_of(const char *s)
 
 static struct jtext path_to(const struct path *p, char *buf, size_t size)
 {
+	static const char lost[] = "(lost)"; /* no path begins so */
 	char *text;
-	size_t len;
+	size_t len, at = size;
 
-	if (!p->name || path_text(p, NULL, false, buf, size, &text, &len) < 0)
+	if (!p->name)
 		return (struct jtext){ "", 0 };
-	return (struct jtext){ text, (uint32_t)len - 1 };
+	if (path_text(p, NULL, false, buf, size, &text, &len) >= 0)
+		return (struct jtext){ text, (uint32_t)len - 1 };
+	/* Too long, or in no tree: its end, as its file system has it. */
+	for (const struct name *n = p->name; n->parent && at >= n->len + sizeof(lost) + 1;
+	     n = n->parent) {
+		at -= n->len;
+		memcpy(buf + at, n->str, n->len);
+		buf[--at] = '/';
+	}
+	at -= sizeof(lost) - 1;
+	memcpy(buf + at, lost, sizeof(lost) - 1);
+	return (struct jtext){ buf + at, (uint32_t)(size - at) };
 }
 
 struct jtext journal_path(const struct path *p)
@@ -292,12 +304,15 @@ static void on_executed(struct task *t)
 	uint64_t n = p->arg_end > p->arg_start ? p->arg_end - p->arg_start : 0;
 	size_t got = guest_read_some(t->tid, args, p->arg_start, MIN(n, sizeof(args)));
 	int len = p->exe ? file_label(p->exe, exe, sizeof(exe)) : 0;
+	struct jtext path = { exe, len > 0 ? (uint32_t)len : 0 };
 
+	if (len < 0)
+		path = path_to(&p->exe->path, exe, sizeof(exe));
 	/* Each word ends. */
 	if (got && args[got - 1])
 		args[got == sizeof(args) ? got - 1 : got++] = '\0';
-	PUT(EXEC, p->pid, .path = { exe, len > 0 ? (uint32_t)len : 0 },
-	    .args = { args, (uint32_t)got }, .cwd = path_to(&t->fs->cwd, cwd, sizeof(cwd)),
+	PUT(EXEC, p->pid, .path = path, .args = { args, (uint32_t)got },
+	    .cwd = path_to(&t->fs->cwd, cwd, sizeof(cwd)),
 	    .parent = p->launch ? 0 : (uint64_t)proc_ppid(p), .uid = t->cred.uid);
 	if (p->seen)
 		memset(p->seen, 0, sizeof(*p->seen));

@@ -376,6 +376,9 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 						    (uint64_t)FALLOC_PIECE));
 	t->call.may_wait = true;
 	int64_t r = CHECKED(f->ops)->fallocate(f, (int)mode, (uint64_t)at, (uint64_t)(next - at));
+	/* Some of it may be done, whatever becomes of the call. */
+	if (r == 0 || t->call.parked)
+		observe(wrote, f);
 	if (r < 0 && t->call.parked) {
 		file_keep(t, f);
 		return r;
@@ -390,6 +393,5 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 	if (r)
 		return r;
 	path_notify(&f->path, IN_MODIFY);
-	observe(wrote, f);
 	return 0;
 }

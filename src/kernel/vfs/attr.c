@@ -185,6 +185,9 @@ int vfs_truncate(struct task *t, const struct path *p, uint64_t size)
 		err = ask_change(t, p);
 	if (!err)
 		err = inode_truncate(t, ino, size);
+	/* Some of it may be gone, whatever becomes of the call. */
+	if (err == WAITING && !t->call.resumed)
+		observe(changed, t, p, true);
 	if (err)
 		return err;
 	path_notify(p, IN_MODIFY);
@@ -197,6 +200,8 @@ int file_truncate(struct task *t, struct file *f, uint64_t size)
 	if (!inode_is_reg(f->inode) || !(f->mode & FMODE_WRITE))
 		return -EINVAL;
 	int err = inode_truncate(t, f->inode, size);
+	if (err == WAITING)
+		observe(wrote, f);
 	if (err)
 		return err;
 	path_notify(&f->path, IN_MODIFY);

@@ -248,6 +248,8 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 	if (flags & O_TRUNC) {
 		err = inode_truncate(t, f->inode, 0);
 		if (err == WAITING) {
+			/* Some of it may be gone, whatever becomes of the call. */
+			observe(wrote, f);
 			*ret_ = f;
 			return err;
 		}
