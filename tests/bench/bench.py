@@ -10,6 +10,7 @@ hits all of them alike; the figures are medians. There are these kinds of rows:
   memory  proportional set sizes of an idle cell
   disk    images and the disks of named cells, natively and in a cell: disk.py
   net     connections to other hosts, also beside slirp4netns and pasta: network.py
+  journal the same work with a journal and without one: journal.py
   load    vivd: its pool, its API, many cells and streams: ../e2e/load.py
   agents  sessions of agents: agents.py
 
@@ -29,6 +30,7 @@ import tempfile
 import time
 
 import disk
+import journal
 import network
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
@@ -401,10 +403,9 @@ def machine():
     return "%d x %s%s, %.0f GiB, Linux %s" % (os.cpu_count(), cpu, virt, mem, platform.release())
 
 
-def measure_disk(args, want, lines, notes, missed, result):
-    d = disk.Disk(args, PATH, ENV)
+def measure_disk(d, rows, want, lines, notes, missed, result):
     try:
-        for name, (title, measure) in disk.ROWS.items():
+        for name, (title, measure) in rows.items():
             if name not in want:
                 continue
             say("bench: " + title)
@@ -417,7 +418,7 @@ def measure_disk(args, want, lines, notes, missed, result):
                 missed.append(name)
                 continue
             for l in found:
-                view = show_size if l.unit == "size" else show_time
+                view = {"size": show_size, "bytes": lambda v: "%.1f B" % v, "time": show_time}[l.unit]
                 lines.append([l.title, view(l.med["native"]) if "native" in l.med else "", "", view(l.med["viv"]), "",
                               "%.2f" % l.ratio if l.ratio else "", l.asked, l.verdict])
                 if l.vs not in (None, "native"):
@@ -492,7 +493,7 @@ def main():
     ap.add_argument("--json", metavar="FILE")
     ap.add_argument("--list", action="store_true", help="names of the rows")
     args = ap.parse_args()
-    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(network.ROWS) + list(LOAD_ROWS)
+    names = [r.name for r in ROWS] + MEMORY_ROWS + list(disk.ROWS) + list(journal.ROWS) + list(network.ROWS) + list(LOAD_ROWS)
     if args.list:
         print("\n".join(names))
         return 0
@@ -554,7 +555,13 @@ def main():
                     missed.append(name)
             result["memory"] = m
         if set(want) & set(disk.ROWS):
-            measure_disk(args, want, lines, notes, missed, result)
+            measure_disk(disk.Disk(args, PATH, ENV), disk.ROWS, want, lines, notes, missed, result)
+        if set(want) & set(journal.ROWS):
+            why = b.why_not(next(r for r in ROWS if r.name == "npm"))
+            if why:
+                notes.append("journal: without npm ci: " + why)
+                journal.WORK.pop("npm ci")
+            measure_disk(journal.Journal(args, PATH, ENV), journal.ROWS, want, lines, notes, missed, result)
         if set(want) & set(network.ROWS):
             measure_network(args, want, lines, notes, missed, result)
         if set(want) & set(LOAD_ROWS):
