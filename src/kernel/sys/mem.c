@@ -28,29 +28,28 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 {
 	struct inode *ino = f->inode;
 	uint64_t off = req->off;
-	bool immutable;
+	bool write = (req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE), immutable;
 	int fd;
 
 	if (f->ops && f->ops->mmap)
 		fd = CHECKED(f->ops)->mmap(f, req, &off);
 	else if (ino->ops->hostfd)
-		fd = CHECKED(ino->ops)->hostfd(ino, (req->flags & MAP_SHARED) &&
-							    (f->mode & FMODE_WRITE));
+		fd = CHECKED(ino->ops)->hostfd(ino, write);
 	else
 		fd = -ENODEV;
 	if (fd < 0)
 		return fd;
 	if (off != req->off)
 		return -ENODEV;
-	immutable = ino->immutable && !((req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE));
+	immutable = ino->immutable && !write;
 	if (!ino->noted) {
 		procmap_note(fd, f);
 		ino->noted = immutable; /* others can be renamed */
 	}
-	/* Who opened a file for reading gets a descriptor that can do no more: a shared mapping
-	 * must not become writable by mprotect, and the number in the runner is the guest's to
-	 * try. */
-	if (!immutable && !(f->mode & FMODE_WRITE) &&
+	/* A mapping that does not write the file gets a descriptor that cannot: a shared one must
+	 * not become writable by mprotect, and the number in the runner is the guest's to try,
+	 * whatever the mapping was to be. */
+	if (!immutable && !write &&
 	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
 
