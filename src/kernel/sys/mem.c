@@ -85,7 +85,7 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 		.prot = (int)a->a[2], .flags = (int)a->a[3], .off = a->a[5], .len = a->a[1]
 	};
 	struct file *f;
-	bool keep = false;
+	bool keep = false, written;
 	int type = req.flags & 15, fd;
 
 	if (req.off & (PAGE_SIZE - 1))
@@ -114,11 +114,18 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 	if (inode_is_dir(f->inode))
 		return -ENODEV;
 	t->call.may_wait = true;
+	/* It can be made writable without a call that we see. */
+	written = observer && type != MAP_PRIVATE && f->mode & FMODE_WRITE;
+	if (written) {
+		int err = CHECKED(observer)->mapped(t, f);
+
+		if (err < 0)
+			return err;
+	}
 	fd = mem_give(t, f, &req, &keep);
 	if (fd < 0)
 		return fd;
-	/* It can be made writable without a call that we see. */
-	if (type != MAP_PRIVATE && f->mode & FMODE_WRITE)
+	if (written)
 		observe(wrote, f);
 	return fd | (keep ? STUB_FD_KEEP : 0) |
 	       (type == MAP_PRIVATE && (req.prot & PROT_EXEC) && is_libc(f) ? STUB_FD_CODE : 0);
