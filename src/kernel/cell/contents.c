@@ -7,10 +7,10 @@
  * end of the cell there is nobody left who could be kept waiting, but the operator: only so many
  * bytes are read then.
  *
- * What waits holds the file and its place: it is recorded under the name that it has then. A file that
- * got a name while it was open for writing keeps its place here after that, since the name that it
- * was opened by may be none (O_TMPFILE) or go: *kept* ones wait for nothing, and go when room is
- * needed. */
+ * What waits holds the file and its place: it is recorded under the name that it has then. A file
+ * that got a name while it was open for writing keeps its place here after that, since the name
+ * that it was opened by may be none (O_TMPFILE) or go: *kept* ones wait for nothing, and go when
+ * room is needed. */
 #include <errno.h>
 #include <string.h>
 

@@ -45,8 +45,8 @@ void contents_end(void);
 /* ---- mapped.c ---- */
 /* p can write f through its memory from now on. 0 or -ENOMEM. */
 int must_check maps_add(struct proc *p, struct file *f);
-/* For a process that p makes, and that shares its memory or has a copy. *ret: counted; NULL: nothing
- * is mapped. 0 or -ENOMEM. */
+/* For a process that p makes, and that shares its memory or has a copy. *ret: counted; NULL:
+ * nothing is mapped. 0 or -ENOMEM. */
 int must_check maps_give(struct proc *p, bool shared, struct maps **ret);
 /* pid: who had it. */
 void maps_put(struct maps *m, int pid);

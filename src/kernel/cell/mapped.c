@@ -1,16 +1,17 @@
-/* Files that a process can write without a call, for the journal: through a shared mapping of a file
- * that is open for writing.
+/* Files that a process can write without a call, for the journal: through a shared mapping of a
+ * file that is open for writing.
  *
  * The kernel hands out the descriptor for such a mapping, and hears nothing of munmap, which is the
  * host's. So whoever was given one may write for as long as it has its memory: until it executes
- * another program or ends, and so may whatever it forks. When the process that made the mapping goes,
- * and when the last one goes that can have it, the file is recorded as written and hashed again.
+ * another program or ends, and so may whatever it forks. When the process that made the mapping
+ * goes, and when the last one goes that can have it, the file is recorded as written and hashed
+ * again.
  *
  * Who can have it is a *set* of marks, which belongs to an address space (struct maps: one for all
  * processes that share it, as after vfork). A fork has its parent's set; an address space that maps
- * something while others have its set gets a new one that leads to the old one. A set whose last user
- * goes records its marks. A mark holds the file; of a mount that goes it keeps the text of its path,
- * so that it holds up nobody. A mapping without a mark is refused. */
+ * something while others have its set gets a new one that leads to the old one. A set whose last
+ * user goes records its marks. A mark holds the file; of a mount that goes it keeps the text of its
+ * path, so that it holds up nobody. A mapping without a mark is refused. */
 #include <errno.h>
 #include <string.h>
 

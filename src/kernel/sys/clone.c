@@ -58,7 +58,8 @@ struct birth {
 	int pidfd; /* its number */
 	/* What the child takes over, as it was when clone was called: the parent may be gone or
 	 * changed when it announces itself. */
-	struct proc seed; /* exe and maps are counted; stranded is what its group was sent meanwhile */
+	struct proc
+		seed; /* exe and maps are counted; stranded is what its group was sent meanwhile */
 	struct task maker;
 };
 OBJ_TYPE(birth_type, struct birth, BIRTHS_MAX);

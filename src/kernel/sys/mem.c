@@ -49,8 +49,7 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	/* A mapping that does not write the file gets a descriptor that cannot: a shared one must
 	 * not become writable by mprotect, and the number in the runner is the guest's to try,
 	 * whatever the mapping was to be. */
-	if (!immutable && !write &&
-	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
+	if (!immutable && !write && (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
 
 		if (ro < 0)

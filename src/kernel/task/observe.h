@@ -46,8 +46,8 @@ struct observer {
 	/* A shared mapping of f, which is open for writing, is about to be made. 0 or -errno: it is
 	 * not. */
 	int (*mapped)(struct task *t, struct file *f);
-	/* For a new process, whose memory is t's own or a copy: the files that it can write by that.
-	 * *ret: counted, and put by "unmapped"; pid: the process that had it. */
+	/* For a new process, whose memory is t's own or a copy: the files that it can write by
+	 * that. *ret: counted, and put by "unmapped"; pid: the process that had it. */
 	int (*copied)(struct task *t, bool shared, struct maps **ret);
 	void (*unmapped)(struct maps *m, int pid);
 	/* A file that has f->change goes. */

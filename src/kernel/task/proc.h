@@ -124,7 +124,8 @@ struct proc {
 	struct aio_ctx *aio; /* contexts of native asynchronous I/O (sys/aio.c) */
 	struct seccomp_filter *seccomp_synced; /* counted; what TSYNC gave to all threads last */
 	struct list written; /* open files that it changed (cell/journal.c) */
-	struct maps *maps; /* counted; files that its memory can change (cell/mapped.c); NULL: none */
+	struct maps
+		*maps; /* counted; files that its memory can change (cell/mapped.c); NULL: none */
 	struct seen_files *seen; /* files that the journal knows it has read; NULL: none */
 	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };
