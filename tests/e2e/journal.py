@@ -225,12 +225,103 @@ os.open("/tmp/left", os.O_RDWR | os.O_CREAT); os.write(f, b"open at the end")
     for r in rs:
         if r["kind"] == "write":
             count.setdefault(r["path"], []).append(r["pid"])
-    for how in ("mmap", "truncate", "fallocate", "sendfile", "copy_range", "splice", "open_trunc", "pwrite"):
+    assert count.get("/tmp/mmap") == [first] * 3, count  # made, closed while it is mapped, and the end of that
+    for how in ("truncate", "fallocate", "sendfile", "copy_range", "splice", "open_trunc", "pwrite"):
         assert count.get("/tmp/" + how) == [first, first], (how, count)
     assert len(count["/tmp/child"]) == 2 and count["/tmp/child"][1] != first, count
     assert "/tmp/same" not in count and count["/tmp/left"] == [first], count
     hashes = {r["path"]: r.get("hash", "") for r in rs if r["kind"] == "content"}
     assert hashes["/tmp/truncate"] == hashlib.sha256(b"x" * 7).hexdigest(), hashes
+
+
+GAPS = r"""
+import ctypes, mmap, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def link(f, to):
+    assert libc.linkat(-100, b"/proc/self/fd/%d" % f, -100, to, 0x400) == 0
+def new(p, data=b"x" * 4096):
+    f = os.open(p, os.O_RDWR | os.O_CREAT, 0o644)
+    os.write(f, data)
+    return f
+def mapped(p):
+    f = new(p)
+    m = mmap.mmap(f, 4096)
+    os.close(f)
+    return m
+def child(what, *a):
+    pid = os.fork()
+    if pid == 0:
+        what(*a)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return pid
+# After the close, and after the hash of what it held then: by the process itself, by a child, and by one that outlives the mapper.
+a = mapped("/w/own"); b = mapped("/w/forked")
+time.sleep(2.5)
+a[0:3] = b"own"
+def put(m, text): m[0:len(text)] = text
+child(put, b, b"forked")
+def outlived():
+    m = mapped("/w/outlived")
+    if os.fork() == 0:
+        while os.getppid() != 1: time.sleep(0.01)
+        put(m, b"outlived")
+        os._exit(0)
+child(outlived)
+# Without a name, and given one: closed after that, and before.
+f = os.open("/w", os.O_RDWR | os.O_TMPFILE, 0o644)
+os.write(f, b"tmpfile")
+link(f, b"/w/linked")
+os.close(f)
+f = os.open("/w", os.O_RDWR | os.O_TMPFILE, 0o644)
+link(f, b"/w/late")
+time.sleep(2.5)
+os.write(f, b"late")
+os.close(f)
+# Another name while it is open; the first one goes before the write.
+f = os.open("/w/first", os.O_RDWR | os.O_CREAT, 0o644)
+os.link("/w/first", "/w/second")
+os.unlink("/w/first")
+os.write(f, b"second")
+os.close(f)
+# Written by a process that is gone when the file is closed, and by one that is another program by then.
+f = new("/w/gone", b"")
+gone = child(os.write, f, b"gone")
+time.sleep(0.1)
+os.close(f)
+pid = os.fork()
+if pid == 0:
+    f = new("/w/exec", b"exec")
+    os.set_inheritable(f, True)
+    os.execv("/bin/true", ["/bin/true"])
+os.waitpid(pid, 0)
+print(os.getpid(), gone, pid)
+"""
+
+
+def gaps():
+    """What a program does to keep a change out of the journal, or to have another process named for it."""
+    path, p = run("--tmpfs", "/w", "--", "python3", "-c", GAPS)
+    assert p.returncode == 0, p.stderr
+    me, gone, execed = map(int, p.stdout.split())
+    sealed(path)
+    rs = records(path)
+    hashes = {r["path"]: r.get("hash", "") for r in rs if r["kind"] == "content"}
+    writes = {}
+    for r in rs:
+        if r["kind"] == "write":
+            writes.setdefault(r["path"], []).append((r["pid"], r["seq"]))
+    for name, data in (("own", b"own" + b"x" * 4093), ("forked", b"forked" + b"x" * 4090), ("outlived", b"outlived" + b"x" * 4088),
+                       ("linked", b"tmpfile"), ("late", b"late"), ("second", b"second"), ("gone", b"gone"), ("exec", b"exec")):
+        assert hashes.get("/w/" + name) == hashlib.sha256(data).hexdigest(), (name, hashes)
+        assert writes.get("/w/" + name), (name, writes)
+    assert [w[0] for w in writes["/w/own"]] == [me, me], writes
+    exits = {r["pid"]: r["seq"] for r in rs if r["kind"] == "exit"}
+    assert gone in [w[0] for w in writes["/w/gone"]] and all(w[1] < exits[gone] for w in writes["/w/gone"] if w[0] == gone), (writes, exits)
+    true = next(r["seq"] for r in rs if r["kind"] == "exec" and r["pid"] == execed and r["path"].endswith("true"))
+    assert [w[0] for w in writes["/w/exec"]] == [execed] and writes["/w/exec"][0][1] < true, (writes, true)
+    last = writes["/w/outlived"][-1]
+    assert last[1] < exits[last[0]] and last[0] != writes["/w/outlived"][0][0], writes
 
 
 # ---- processes that are killed ----
@@ -412,7 +503,7 @@ def missing():
     assert [r["kind"] for r in records(path)][-1] == "stop"
 
 
-cases = {"models": models, "kinds": kinds, "writers": writers, "twice": twice, "links": links, "missing": missing,
+cases = {"models": models, "kinds": kinds, "writers": writers, "gaps": gaps, "twice": twice, "links": links, "missing": missing,
          "kernel": lambda: killed("kernel"), "keeper": lambda: killed("keeper"),
          "full_wait": lambda: full("wait"), "full_continue": lambda: full("continue")}
 cases[CASE]()

@@ -9,6 +9,7 @@ journal() {
 check 'a run has exactly the records of what it did @r' journal kinds
 check 'random work from a seed: nothing is missing, nothing invented' journal models
 check 'every way to change a file is recorded, with the process that did' journal writers
+check 'changes by mappings, nameless files and processes that are gone are recorded' journal gaps
 check 'a cell that runs again continues its journal, and nobody else writes to it' journal twice
 check 'a directory of a journal that is a link, or open to others, is refused' journal links
 check 'without viv-journal the records stay, and that is said once' journal missing

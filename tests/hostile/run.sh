@@ -529,6 +529,7 @@ beside attack stream "" $((2 * scale))
 beside attack stream:eager "--fast eager" $((2 * scale))
 beside attack detach "" "$scale"
 beside attack ghost ""
+beside attack privatemap ""
 beside attack seccomp ""
 beside attack mounttree ""
 beside attack mounttree:fixed "--tmpfs /srv/a --tmpfs /mnt/a/b"

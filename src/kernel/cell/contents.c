@@ -7,7 +7,10 @@
  * end of the cell there is nobody left who could be kept waiting, but the operator: only so many
  * bytes are read then.
  *
- * What waits holds the file and its place: it is recorded under the name that it has then. */
+ * What waits holds the file and its place: it is recorded under the name that it has then. A file
+ * that got a name while it was open for writing keeps its place here after that, since the name
+ * that it was opened by may be none (O_TMPFILE) or go: *kept* ones wait for nothing, and go when
+ * room is needed. */
 #include <errno.h>
 #include <string.h>
 
@@ -37,11 +40,14 @@ struct content {
 	struct hostwork work; /* first */
 	struct list link;
 	struct path at; /* counted */
+	struct jtext text; /* instead of it: of a mount that is gone */
 	struct inode *ino; /* counted; NULL: it was removed while the other thread has it */
 	int pid;
 	int64_t due;
 	bool hashing; /* the other thread has it */
 	bool changed; /* ... and it was changed since */
+	bool idle; /* in "kept" */
+	bool keeps; /* its place is wanted while it is open for writing */
 	bool in_parts; /* it is the one that "parts" is about */
 	unsigned tries;
 	uint64_t size, done;
@@ -50,6 +56,7 @@ struct content {
 OBJ_TYPE(content_type, struct content, CONTENTS_MAX);
 
 static struct list waiting = LIST_INIT(waiting); /* the one that is due first comes first */
+static struct list kept = LIST_INIT(kept); /* the oldest first */
 static unsigned nwaiting, nhashing;
 static bool ending; /* nothing more is given to the other thread */
 static bool parts; /* a file in parts is on its way: one at a time */
@@ -59,7 +66,7 @@ KTIMER(timer, contents_time);
 
 static void record(struct content *c, const uint8_t *hash, const char *why)
 {
-	const struct journal_CONTENT r = { .path = journal_path(&c->at),
+	const struct journal_CONTENT r = { .path = c->text.n ? c->text : journal_path(&c->at),
 					   .size = c->size,
 					   .hash = hash,
 					   .why = { why, (uint32_t)strlen(why) } };
@@ -81,14 +88,41 @@ static void content_leave(struct content *c)
 	path_put(&c->at);
 }
 
+static void content_unlink(struct content *c)
+{
+	if (!list_is_empty(&c->link) && !c->idle)
+		nwaiting--;
+	list_remove(&c->link);
+	c->idle = false;
+}
+
 static void content_free(struct content *c)
 {
-	if (!list_is_empty(&c->link)) {
-		list_remove(&c->link);
-		nwaiting--;
-	}
+	content_unlink(c);
 	content_leave(c);
 	obj_free(&content_type, c);
+}
+
+/* It is recorded. */
+static void content_done(struct content *c)
+{
+	if (!c->keeps || ending || !c->ino || !c->ino->writers || !c->ino->nlink) {
+		content_free(c);
+		return;
+	}
+	c->idle = true;
+	c->tries = 0;
+	list_append(&kept, &c->link);
+}
+
+static struct content *content_alloc(void)
+{
+	struct content *c = obj_new(&content_type);
+
+	if (c || list_is_empty(&kept))
+		return c;
+	content_free(list_first(&kept, struct content, link));
+	return obj_new(&content_type);
 }
 
 static void content_place(struct content *c, const struct path *p)
@@ -100,10 +134,24 @@ static void content_place(struct content *c, const struct path *p)
 	path_put(&old);
 }
 
-void content_moved(const struct path *p)
+static struct content *content_new(const struct path *p, struct inode *ino, int pid)
 {
-	if (p->name->inode->content)
-		content_place(p->name->inode->content, p);
+	struct content *c = content_alloc();
+
+	if (!c)
+		return NULL;
+	c->at = *p;
+	path_get(&c->at);
+	c->ino = inode_get(ino);
+	c->pid = pid;
+	list_init(&c->link);
+	ino->content = c;
+	return c;
+}
+
+const struct path *content_place_of(const struct inode *ino)
+{
+	return ino->content && ino->nlink ? &ino->content->at : NULL;
 }
 
 /* What the other thread has it has by a descriptor of its own. */
@@ -114,7 +162,7 @@ void content_forget(const struct name *n)
 	if (c->ino->nlink && c->at.name != n)
 		return;
 	c->size = c->ino->size;
-	if (c->ino->nlink)
+	if (c->ino->nlink && !c->idle)
 		record(c, NULL, "removed");
 	if (c->hashing)
 		content_leave(c);
@@ -132,6 +180,31 @@ static void content_wait(struct content *c)
 	/* Not from here: the caller may be closing a file in the middle of something. */
 	if (nwaiting > MANY && timer.expires > now_mono())
 		(void)ktimer_start(&timer, now_mono());
+}
+
+void content_moved(const struct path *p, int pid)
+{
+	struct inode *ino = p->name->inode;
+	struct content *c = ino->content;
+
+	if (!inode_is_reg(ino) || !ino->ops->hostfd)
+		return;
+	if (c) {
+		content_place(c, p);
+	} else if (ino->nlink == 1 || ino->writers) {
+		c = content_new(p, ino, pid);
+		if (!c)
+			return;
+		if (ino->nlink == 1) { /* it was made without a name */
+			content_wait(c);
+		} else {
+			c->idle = true;
+			list_append(&kept, &c->link);
+		}
+	} else {
+		return;
+	}
+	c->keeps = ino->writers;
 }
 
 static bool is_as_before(const struct content *c)
@@ -184,7 +257,7 @@ static void content_end(struct content *c)
 	if (c->in_parts)
 		parts = c->in_parts = false;
 	c->hashing = false;
-	content_free(c);
+	content_done(c);
 }
 
 static void part_done(struct hostwork *h, uint32_t tag, const struct work *w)
@@ -272,7 +345,7 @@ static void contents_time(struct ktimer *unused)
 		list_remove(&c->link);
 		nwaiting--;
 		if (content_start(c)) {
-			content_free(c);
+			content_done(c);
 			continue;
 		}
 		if (c->size > PART)
@@ -298,24 +371,21 @@ void content_changed(const struct path *p, struct inode *ino, int pid)
 	if (c) {
 		c->pid = pid;
 		c->changed |= c->hashing;
-		if (p->name->deleted)
-			return;
-		content_place(c, p);
+		if (!p->name->deleted)
+			content_place(c, p);
+		if (c->idle) {
+			content_unlink(c);
+			content_wait(c);
+		}
 		return;
 	}
-	c = p->name->deleted ? NULL : obj_new(&content_type);
+	c = p->name->deleted ? NULL : content_new(p, ino, pid);
 	if (!c) {
 		struct content now = { .at = *p, .size = ino->size, .pid = pid };
 
 		record(&now, NULL, p->name->deleted ? "removed" : "error");
 		return;
 	}
-	c->at = *p;
-	path_get(&c->at);
-	c->ino = inode_get(ino);
-	c->pid = pid;
-	list_init(&c->link);
-	ino->content = c;
 	content_wait(c);
 }
 
@@ -349,6 +419,15 @@ static void content_finish(struct content *c, uint64_t *left)
 	record(c, c->done == c->size ? hash : NULL, c->done == c->size ? "" : "error");
 }
 
+void content_lost(struct inode *ino, struct jtext path, int pid)
+{
+	uint64_t left = RELEASE_BYTES;
+	struct content c = { .text = path, .ino = ino, .pid = pid };
+
+	if (ino->ops->hostfd)
+		content_finish(&c, &left);
+}
+
 void contents_release(const struct mount *m)
 {
 	uint64_t left = RELEASE_BYTES;
@@ -363,6 +442,9 @@ void contents_release(const struct mount *m)
 			content_finish(c, &left);
 			content_free(c);
 		}
+	list_for_each_safe(c, tmp, &kept, link)
+		if (c->at.mnt == m)
+			content_free(c);
 	contents_time(&timer);
 }
 

@@ -7,8 +7,10 @@
  *   reads    of a regular file: once by a process and program. What it has read is a set of
  *            fingerprints, which is emptied when it is full: then a file is recorded again
  *   writes   an open file notes which processes have changed it, and a record is made for each of
- * them when it is closed: the last reference, the end of its process or of the cell. There is room
- *            for WRITERS; of more, the one that wrote least recently is recorded at once
+ *            them when it is closed: the last reference or the end of the cell; and of a process
+ *            that ends or executes another program before that, so that none is named for what
+ *            another one did. There is room for WRITERS; of more, the one that wrote least recently
+ *            is recorded at once. What is written through memory: mapped.c
  *   content  a while after that (contents.c)
  *
  * Not recorded: what the kernel does for the operator; directories, pipes, devices and sockets that
@@ -46,11 +48,20 @@
 #define WRITERS 4
 #define SEEN 128 /* a power of two */
 
-/* Who changed an open file: the last one first; 0: nobody. */
+/* A process that changed an open file. */
+struct writer_of {
+	struct list of_file, of_proc;
+	struct change *c;
+	int pid; /* 0: nobody in the cell */
+};
+
+/* An open file that was changed. */
 struct change {
 	struct list link;
 	struct file *f; /* whose it is */
-	pid_t pids[WRITERS];
+	struct list writers; /* the last one first: at most WRITERS */
+	unsigned nwriters;
+	int last; /* who changed it last, and may be gone */
 };
 
 struct seen_files {
@@ -59,6 +70,7 @@ struct seen_files {
 };
 
 OBJ_TYPE(change_type, struct change, 0);
+OBJ_TYPE(writer_type, struct writer_of, 0);
 OBJ_TYPE(seen_type, struct seen_files, 0);
 
 static struct ring_writer writer;
@@ -161,12 +173,10 @@ static bool was_read(struct proc *p, const struct inode *ino)
 	return false;
 }
 
-static void on_wrote(struct file *f);
-
 static void on_opened(struct task *t, struct file *f, uint32_t flags, bool created)
 {
 	struct jtext path;
-	bool cut = (flags & O_TRUNC) && !created;
+	bool cut = (flags & O_TRUNC) && !created; /* which is noted already */
 
 	if (!inode_is_reg(f->inode) || !f->path.name)
 		return;
@@ -181,63 +191,117 @@ static void on_opened(struct task *t, struct file *f, uint32_t flags, bool creat
 	path = journal_path(&f->path);
 	if (path.n)
 		PUT(OPEN, t->proc->pid, .path = path, .flags = flags);
-	if (cut)
-		on_wrote(f);
 }
 
-static void written(const struct change *c, pid_t pid)
+/* By the name that it was opened by; if that is gone, by another one that is known. */
+static void written(const struct file *f, int pid)
 {
-	struct file *f = c->f;
-	struct jtext path = journal_path(&f->path);
+	const struct path *at = f->path.name->deleted ? content_place_of(f->inode) : NULL;
+	struct jtext path = journal_path(at ? at : &f->path);
 
 	if (path.n)
 		PUT(WRITE, pid, .path = path, .size = f->inode->size);
 }
 
-static void on_wrote(struct file *f)
+static void writer_free(struct writer_of *w)
+{
+	list_remove(&w->of_file);
+	list_remove(&w->of_proc);
+	w->c->nwriters--;
+	obj_free(&writer_type, w);
+}
+
+static void writer_record(struct writer_of *w)
+{
+	written(w->c->f, w->pid);
+	writer_free(w);
+}
+
+static struct change *change_of(struct file *f)
 {
 	struct change *c = f->change;
-	pid_t pid = pid_current();
-	unsigned at = 0;
 
-	if (c && c->pids[0] == pid)
+	if (c)
+		return c;
+	c = obj_new(&change_type);
+	if (!c)
+		return NULL;
+	c->f = f;
+	list_init(&c->link);
+	list_init(&c->writers);
+	list_append(&changes, &c->link);
+	f->change = c;
+	return c;
+}
+
+static void on_wrote(struct file *f)
+{
+	struct proc *p = task_current ? task_current->proc : NULL;
+	int pid = p ? p->pid : 0;
+	struct change *c = f->change;
+	struct writer_of *w;
+
+	if (c && !list_is_empty(&c->writers) &&
+	    list_first(&c->writers, struct writer_of, of_file)->pid == pid)
 		return;
 	if (!inode_is_reg(f->inode) || !f->path.name)
 		return;
-	if (!c) {
-		c = obj_new(&change_type);
-		if (!c) { /* then of each write */
-			const struct change now = { .f = f };
-
-			written(&now, pid);
-			content_changed(&f->path, f->inode, pid);
-			return;
-		}
-		c->f = f;
-		list_init(&c->link);
-		list_append(&changes, &c->link);
-		f->change = c;
+	c = change_of(f);
+	if (c) {
+		c->last = pid;
+		list_for_each(w, &c->writers, of_file)
+			if (w->pid == pid) {
+				list_remove(&w->of_file);
+				list_push(&c->writers, &w->of_file);
+				return;
+			}
 	}
-	while (at < WRITERS - 1 && c->pids[at] && c->pids[at] != pid)
-		at++;
-	if (c->pids[at] && c->pids[at] != pid)
-		written(c, c->pids[at]);
-	for (; at; at--)
-		c->pids[at] = c->pids[at - 1];
-	c->pids[0] = pid;
+	w = c ? obj_new(&writer_type) : NULL;
+	if (!w) { /* then of each write */
+		written(f, pid);
+		content_changed(&f->path, f->inode, pid);
+		return;
+	}
+	if (c->nwriters == WRITERS)
+		writer_record(list_last(&c->writers, struct writer_of, of_file));
+	w->c = c;
+	w->pid = pid;
+	list_init(&w->of_file);
+	list_init(&w->of_proc);
+	list_push(&c->writers, &w->of_file);
+	c->nwriters++;
+	if (p)
+		list_append(&p->written, &w->of_proc);
 }
 
 static void on_closed(struct file *f)
 {
 	struct change *c = f->change;
 
-	for (unsigned i = WRITERS; i--;)
-		if (c->pids[i])
-			written(c, c->pids[i]);
-	content_changed(&f->path, f->inode, c->pids[0]);
+	while (!list_is_empty(&c->writers))
+		writer_record(list_last(&c->writers, struct writer_of, of_file));
+	content_changed(&f->path, f->inode, c->last);
 	f->change = NULL;
 	list_remove(&c->link);
 	obj_free(&change_type, c);
+}
+
+/* The process goes, or its program: what it changed is recorded while its number means it. */
+static void writer_leaves(struct proc *p)
+{
+	while (!list_is_empty(&p->written))
+		writer_record(list_first(&p->written, struct writer_of, of_proc));
+	maps_leave(p);
+}
+
+static int on_mapped(struct task *t, struct file *f)
+{
+	return inode_is_reg(f->inode) && f->path.name ? maps_add(t->proc, f) : 0;
+}
+
+static int on_copied(struct task *t, bool shared, struct maps **ret)
+{
+	return maps_give(t->proc, shared, ret);
 }
 
 static void on_named(struct task *t, const struct name_done *d)
@@ -259,7 +323,7 @@ static void on_named(struct task *t, const struct name_done *d)
 		break;
 	case NAME_LINK:
 		PUT(LINK, pid, .path = journal_path(d->old), .to = path);
-		content_moved(d->made);
+		content_moved(d->made, pid);
 		break;
 	case NAME_RENAME:
 	case NAME_EXCHANGE:
@@ -306,6 +370,7 @@ static void on_executed(struct task *t)
 	int len = p->exe ? file_label(p->exe, exe, sizeof(exe)) : 0;
 	struct jtext path = { exe, len > 0 ? (uint32_t)len : 0 };
 
+	writer_leaves(p);
 	if (len < 0)
 		path = path_to(&p->exe->path, exe, sizeof(exe));
 	/* Each word ends. */
@@ -325,6 +390,7 @@ static void on_exited(struct proc *p)
 	if (p->seen)
 		obj_free(&seen_type, p->seen);
 	p->seen = NULL;
+	writer_leaves(p);
 	PUT(EXIT, p->pid, .code = WIFEXITED(s) ? (uint64_t)WEXITSTATUS(s) : 0,
 	    .signal = WIFSIGNALED(s) ? (uint64_t)WTERMSIG(s) : 0);
 }
@@ -367,15 +433,24 @@ void journal_denied(const struct asking *a)
 
 /* ---- begin and end ---- */
 
+static void on_unmounting(const struct mount *m)
+{
+	maps_release(m);
+	contents_release(m);
+}
+
 static const struct observer journal_observer = {
 	.opened = on_opened,
 	.wrote = on_wrote,
+	.mapped = on_mapped,
+	.copied = on_copied,
+	.unmapped = maps_put,
 	.closed = on_closed,
 	.named = on_named,
 	.removed = content_forget,
 	.changed = on_changed,
 	.mounted = on_mounted,
-	.unmounting = contents_release,
+	.unmounting = on_unmounting,
 	.forked = on_forked,
 	.executed = on_executed,
 	.exited = on_exited,
@@ -403,6 +478,8 @@ void journal_end(void)
 
 	if (!writer.ring)
 		return;
+	for (struct proc *p = proc_next(NULL); p; p = proc_next(p))
+		writer_leaves(p);
 	list_for_each_safe(c, tmp, &changes, link)
 		on_closed(c->f);
 	contents_end();

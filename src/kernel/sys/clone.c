@@ -58,7 +58,8 @@ struct birth {
 	int pidfd; /* its number */
 	/* What the child takes over, as it was when clone was called: the parent may be gone or
 	 * changed when it announces itself. */
-	struct proc seed; /* exe is counted; stranded is what its group was sent meanwhile */
+	struct proc
+		seed; /* exe and maps are counted; stranded is what its group was sent meanwhile */
 	struct task maker;
 };
 OBJ_TYPE(birth_type, struct birth, BIRTHS_MAX);
@@ -78,6 +79,8 @@ static void birth_free(struct birth *b)
 		fsctx_put(b->fs);
 	if (b->seed.exe)
 		file_put(b->seed.exe);
+	if (b->seed.maps)
+		observe(unmapped, b->seed.maps, b->parent_pid);
 	seccomp_filter_put(b->maker.seccomp);
 	signal_forget(&b->seed);
 	shm_maps_free(b->shm_maps, b->parent_pid);
@@ -311,6 +314,8 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	list_init(&b->seed.stranded);
 	list_init(&b->seed.late_link);
 	list_init(&b->seed.unchecked_link);
+	list_init(&b->seed.written);
+	b->seed.maps = NULL;
 	if (b->seed.exe)
 		file_get(b->seed.exe);
 	b->maker = *t;
@@ -327,6 +332,13 @@ int64_t hc_clone_prep(struct task *t, const struct sysargs *a)
 	if (!b->files || !b->fs || (!(flags & CLONE_VM) && !shm_maps_copy(t->proc, &b->shm_maps))) {
 		birth_free(b);
 		return -ENOMEM;
+	}
+	ret = observer && !(flags & CLONE_THREAD)
+		      ? CHECKED(observer)->copied(t, flags & CLONE_VM, &b->seed.maps)
+		      : 0;
+	if (ret < 0) {
+		birth_free(b);
+		return ret;
 	}
 	if (flags & CLONE_PIDFD) {
 		ret = pidfd_give(t, b, a->a[2]);
@@ -531,6 +543,10 @@ int64_t hc_child(const struct host_call *in)
 	if (b->shm_maps) {
 		p->shm_maps = b->shm_maps;
 		b->shm_maps = NULL;
+	}
+	if (!(b->flags & CLONE_THREAD)) {
+		p->maps = b->seed.maps;
+		b->seed.maps = NULL;
 	}
 	t->cred = b->maker.cred;
 	memcpy(t->comm, b->maker.comm, sizeof(t->comm));

@@ -28,30 +28,28 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 {
 	struct inode *ino = f->inode;
 	uint64_t off = req->off;
-	bool immutable;
+	bool write = (req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE), immutable;
 	int fd;
 
 	if (f->ops && f->ops->mmap)
 		fd = CHECKED(f->ops)->mmap(f, req, &off);
 	else if (ino->ops->hostfd)
-		fd = CHECKED(ino->ops)->hostfd(ino, (req->flags & MAP_SHARED) &&
-							    (f->mode & FMODE_WRITE));
+		fd = CHECKED(ino->ops)->hostfd(ino, write);
 	else
 		fd = -ENODEV;
 	if (fd < 0)
 		return fd;
 	if (off != req->off)
 		return -ENODEV;
-	immutable = ino->immutable && !((req->flags & MAP_SHARED) && (f->mode & FMODE_WRITE));
+	immutable = ino->immutable && !write;
 	if (!ino->noted) {
 		procmap_note(fd, f);
 		ino->noted = immutable; /* others can be renamed */
 	}
-	/* Who opened a file for reading gets a descriptor that can do no more: a shared mapping
-	 * must not become writable by mprotect, and the number in the runner is the guest's to
-	 * try. */
-	if (!immutable && !(f->mode & FMODE_WRITE) &&
-	    (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
+	/* A mapping that does not write the file gets a descriptor that cannot: a shared one must
+	 * not become writable by mprotect, and the number in the runner is the guest's to try,
+	 * whatever the mapping was to be. */
+	if (!immutable && !write && (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
 
 		if (ro < 0)
@@ -86,7 +84,7 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 		.prot = (int)a->a[2], .flags = (int)a->a[3], .off = a->a[5], .len = a->a[1]
 	};
 	struct file *f;
-	bool keep = false;
+	bool keep = false, written;
 	int type = req.flags & 15, fd;
 
 	if (req.off & (PAGE_SIZE - 1))
@@ -115,11 +113,18 @@ int64_t hc_mmap(struct task *t, const struct sysargs *a)
 	if (inode_is_dir(f->inode))
 		return -ENODEV;
 	t->call.may_wait = true;
+	/* It can be made writable without a call that we see. */
+	written = observer && type != MAP_PRIVATE && f->mode & FMODE_WRITE;
+	if (written) {
+		int err = CHECKED(observer)->mapped(t, f);
+
+		if (err < 0)
+			return err;
+	}
 	fd = mem_give(t, f, &req, &keep);
 	if (fd < 0)
 		return fd;
-	/* It can be made writable without a call that we see. */
-	if (type != MAP_PRIVATE && f->mode & FMODE_WRITE)
+	if (written)
 		observe(wrote, f);
 	return fd | (keep ? STUB_FD_KEEP : 0) |
 	       (type == MAP_PRIVATE && (req.prot & PROT_EXEC) && is_libc(f) ? STUB_FD_CODE : 0);

@@ -13,6 +13,7 @@
 struct file;
 struct inode;
 struct ipaddr;
+struct maps;
 struct mount;
 struct name;
 struct path;
@@ -40,8 +41,15 @@ struct name_done {
 struct observer {
 	/* A file is open; flags are those of open(2). */
 	void (*opened)(struct task *t, struct file *f, uint32_t flags, bool created);
-	/* Its content was changed, or can be by now through a mapping. */
+	/* Its content was changed. */
 	void (*wrote)(struct file *f);
+	/* A shared mapping of f, which is open for writing, is about to be made. 0 or -errno: it is
+	 * not. */
+	int (*mapped)(struct task *t, struct file *f);
+	/* For a new process, whose memory is t's own or a copy: the files that it can write by
+	 * that. *ret: counted, and put by "unmapped"; pid: the process that had it. */
+	int (*copied)(struct task *t, bool shared, struct maps **ret);
+	void (*unmapped)(struct maps *m, int pid);
 	/* A file that has f->change goes. */
 	void (*closed)(struct file *f);
 	void (*named)(struct task *t, const struct name_done *d);

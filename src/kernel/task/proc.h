@@ -18,6 +18,7 @@ struct cpu_itimers; /* task/itimer.c */
 struct exec_state; /* sys/exec.c */
 struct file;
 struct pidref; /* task/pidref.h */
+struct maps; /* cell/mapped.c */
 struct seen_files; /* cell/journal.c */
 struct ptimer; /* POSIX timers, task/ptimer.c */
 struct seccomp_filter;
@@ -122,6 +123,9 @@ struct proc {
 	struct sem_undo *sem_undo; /* what its end does to SysV semaphores */
 	struct aio_ctx *aio; /* contexts of native asynchronous I/O (sys/aio.c) */
 	struct seccomp_filter *seccomp_synced; /* counted; what TSYNC gave to all threads last */
+	struct list written; /* open files that it changed (cell/journal.c) */
+	struct maps
+		*maps; /* counted; files that its memory can change (cell/mapped.c); NULL: none */
 	struct seen_files *seen; /* files that the journal knows it has read; NULL: none */
 	struct pidref *pidref; /* counted; its handle, once somebody asked for one */
 };

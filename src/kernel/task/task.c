@@ -134,6 +134,7 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	list_init(&p->stranded);
 	list_init(&p->late_link);
 	list_init(&p->unchecked_link);
+	list_init(&p->written);
 	ktimer_init_with(&p->alarm, NULL); /* itimer_set gives it its function */
 	list_append(bucket(proc_hash, pid), &p->hash_link);
 	list_append(&all_procs, &p->all_link);

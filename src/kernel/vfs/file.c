@@ -258,6 +258,7 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 			return err;
 		}
 		path_notify(&f->path, IN_MODIFY);
+		observe(wrote, f);
 	}
 	*ret_ = f;
 	return 0;
