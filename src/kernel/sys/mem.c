@@ -52,8 +52,14 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	if (!immutable && !write && (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
 
-		if (ro < 0)
+		/* A host that shows cells no /proc of their own: who opened the file for writing may
+		 * change it in any case, and then counts as having done so. */
+		if (ro < 0 && !(f->mode & FMODE_WRITE))
 			return -EACCES;
+		if (ro < 0) {
+			observe(wrote, f);
+			return slot_give_fd(t->proc->slots, t->call.id, fd, 0, ret_keep);
+		}
 		ret = slot_give_fd(t->proc->slots, t->call.id, ro, 0, ret_keep);
 		host_close(ro);
 		return ret;
