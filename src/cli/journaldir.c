@@ -117,7 +117,7 @@ static void files_read(int dir, struct journal_place *j)
 		if (is_segment(name) && strlen(name) < sizeof(last) &&
 		    (strlen(name) > strlen(last) ||
 		     (strlen(name) == strlen(last) && strcmp(name, last) > 0)))
-			snprintf(last, sizeof(last), "%s", name);
+			memcpy(last, name, strlen(name) + 1);
 	}
 	if (d)
 		closedir(d);
@@ -158,7 +158,7 @@ static bool place_read(int journals, const char *id, struct journal_place *j)
 	if (dir < 0)
 		return false;
 	memset(j, 0, sizeof(*j));
-	snprintf(j->id, sizeof(j->id), "%s", id);
+	memcpy(j->id, id, strnlen(id, sizeof(j->id) - 1));
 	meta_read(dir, j);
 	files_read(dir, j);
 	lock = lock_take(dir, false);

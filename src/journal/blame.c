@@ -6,6 +6,8 @@
 
 #include "journal/show.h"
 
+#define LATE (10ull * NSEC_PER_SEC) /* of records of vivd */
+
 void blame_init(struct blame *b, const char *path, bool all)
 {
 	memset(b, 0, sizeof(*b));
@@ -20,6 +22,7 @@ void blame_fini(struct blame *b)
 	for (size_t i = 0; i < BUF_COUNT(&b->writers, struct blame_writer); i++)
 		origin_fini(&BUF_ITEM(&b->writers, struct blame_writer, i)->origin, &b->processes);
 	origin_fini(&b->placed.origin, &b->processes);
+	origin_fini(&b->attributes.origin, &b->processes);
 	processes_fini(&b->processes);
 	names_fini(&b->names);
 	buf_free(&b->wanted);
@@ -58,7 +61,21 @@ bool blame_find(struct blame *b)
 	}
 	if (m->kind == J_RENAME || m->kind == J_LINK || m->kind == J_REMOVE)
 		b->placed.seq = m->seq;
-	return n || b->placed.seq;
+	b->attributes.seq = file_at(&b->names, b->file)->changed;
+	if (n && write_at(&b->names, w[n - 1])->seq > b->attributes.seq)
+		b->attributes.seq = 0;
+	return n || b->placed.seq || b->attributes.seq;
+}
+
+static void one_met(struct blame *b, struct blame_writer *w, const struct journal_entry *e,
+		    struct process *p)
+{
+	if (e->seq != w->seq)
+		return;
+	w->wall = b->last = e->wall;
+	w->kind = e->kind;
+	w->count = 1;
+	origin_init(&w->origin, &b->processes, p);
 }
 
 bool blame_processes(struct blame *b, const struct journal_entry *e)
@@ -66,12 +83,8 @@ bool blame_processes(struct blame *b, const struct journal_entry *e)
 	struct process *p = processes_follow(&b->processes, e);
 	size_t n = BUF_COUNT(&b->wanted, uint32_t);
 
-	if (e->seq == b->placed.seq) {
-		b->placed.wall = e->wall;
-		b->placed.kind = e->kind;
-		b->placed.count = 1;
-		origin_init(&b->placed.origin, &b->processes, p);
-	}
+	one_met(b, &b->placed, e, p);
+	one_met(b, &b->attributes, e, p);
 	while (b->next < n) {
 		const struct file_write *w =
 			write_at(&b->names, *BUF_ITEM(&b->wanted, uint32_t, b->next));
@@ -85,6 +98,7 @@ bool blame_processes(struct blame *b, const struct journal_entry *e)
 		b->next++;
 		if (w->seq < e->seq)
 			continue; /* the journal is not the one of the first pass any more */
+		b->last = e->wall;
 		one.content = w->content;
 		one.count = e->kind == J_WRITE;
 		origin_init(&one.origin, &b->processes, p);
@@ -96,7 +110,21 @@ bool blame_processes(struct blame *b, const struct journal_entry *e)
 			buf_add(&b->writers, &one, sizeof(one));
 		}
 	}
-	return b->next < n || b->placed.seq > e->seq;
+	return b->next < n || b->placed.seq > e->seq || b->attributes.seq > e->seq ||
+	       (uint64_t)e->wall - (uint64_t)b->last < LATE;
+}
+
+void blame_settle(struct blame *b)
+{
+	struct processes *t = &b->processes;
+
+	for (size_t i = 0; i < BUF_COUNT(&b->writers, struct blame_writer); i++) {
+		struct blame_writer *w = BUF_ITEM(&b->writers, struct blame_writer, i);
+
+		origin_settle(&w->origin, t, w->wall);
+	}
+	origin_settle(&b->placed.origin, t, b->placed.wall);
+	origin_settle(&b->attributes.origin, t, b->attributes.wall);
 }
 
 static const char *verb_of(const struct blame_writer *w)
@@ -112,6 +140,8 @@ static const char *verb_of(const struct blame_writer *w)
 		return "linked";
 	case J_REMOVE:
 		return "removed";
+	case J_CHANGE:
+		return "changed";
 	default:
 		return "written";
 	}
@@ -140,6 +170,16 @@ static void writer_show(const struct blame *b, const struct blame_writer *w, FIL
 	origin_show(&w->origin, to, 4);
 }
 
+/* A writer that sets times and mode of what it has written is shown once. */
+static bool attributes_count(const struct blame *b)
+{
+	size_t n = BUF_COUNT(&b->writers, struct blame_writer);
+
+	return b->attributes.count &&
+	       !(n && origin_is(&BUF_ITEM(&b->writers, struct blame_writer, n - 1)->origin,
+				&b->attributes.origin));
+}
+
 void blame_show(struct blame *b, FILE *to)
 {
 	const struct name *m = b->name ? name_at(&b->names, b->name) : NULL;
@@ -152,10 +192,14 @@ void blame_show(struct blame *b, FILE *to)
 	/* The newest first: that is what was asked for. */
 	if (b->placed.count)
 		writer_show(b, &b->placed, to);
+	if (attributes_count(b))
+		writer_show(b, &b->attributes, to);
 	for (size_t i = n; i--;)
 		writer_show(b, BUF_ITEM(&b->writers, struct blame_writer, i), to);
 	if (!n)
-		fputs("  not written in this cell: it is as it was before\n", to);
+		fputs(attributes_count(b) ? "  its content was not written in this cell\n"
+					  : "  not written in this cell: it is as it was before\n",
+		      to);
 }
 
 static void writer_json(const struct blame *b, const struct blame_writer *w, FILE *to)
@@ -185,6 +229,10 @@ void blame_json(struct blame *b, FILE *to)
 	if (b->placed.count) {
 		fputs(",\n\"name\":", to);
 		writer_json(b, &b->placed, to);
+	}
+	if (attributes_count(b)) {
+		fputs(",\n\"attributes\":", to);
+		writer_json(b, &b->attributes, to);
 	}
 	fputs(",\n\"writers\":[", to);
 	for (size_t i = n; i--;) {

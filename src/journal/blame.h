@@ -29,6 +29,9 @@ struct blame {
 	size_t next;
 	struct buf writers; /* struct blame_writer, the oldest first */
 	struct blame_writer placed; /* seq 0: none. A rename, a link or a removal of the name */
+	/* seq 0: none. A CHANGE after the last write. It may be its size that was changed. */
+	struct blame_writer attributes;
+	int64_t last; /* wall of the last record that was wanted */
 };
 
 void blame_init(struct blame *b, const char *path, bool all);
@@ -38,6 +41,9 @@ void blame_files(struct blame *b, const struct journal_entry *e);
 bool blame_find(struct blame *b);
 /* False: there is no need for the rest of the records. */
 bool blame_processes(struct blame *b, const struct journal_entry *e);
+
+/* After the second pass. */
+void blame_settle(struct blame *b);
 
 void blame_show(struct blame *b, FILE *to);
 void blame_json(struct blame *b, FILE *to);

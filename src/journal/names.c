@@ -435,6 +435,7 @@ void names_follow(struct names *t, const struct journal_entry *e)
 	case J_CHANGE:
 		file = path_file(t, e->record->CHANGE.path);
 		file_at(t, file)->flags |= FILE_CHANGED;
+		file_at(t, file)->changed = e->seq;
 		break;
 	case J_CREATE:
 		follow_create(t, e);

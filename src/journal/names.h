@@ -57,6 +57,7 @@ struct file {
 	uint32_t content; /* the last one */
 	uint32_t flags;
 	uint64_t size; /* as the last record of it has it */
+	uint64_t changed; /* the last CHANGE of it; 0: none */
 };
 
 struct names {

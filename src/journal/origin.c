@@ -15,6 +15,19 @@ void origin_init(struct origin *o, struct processes *t, struct process *p)
 	o->prompt = process_prompt(t, p);
 }
 
+void origin_settle(struct origin *o, struct processes *t, int64_t wall)
+{
+	struct prompt *q;
+
+	if (!o->process || o->prompt)
+		return;
+	o->session = process_session(t, o->process);
+	for (q = o->session ? o->session->last : NULL; q; q = q->next)
+		if (q->wall <= wall && (!q->ended || q->ended >= wall))
+			break;
+	o->prompt = q;
+}
+
 void origin_fini(struct origin *o, struct processes *t)
 {
 	process_put(t, o->process);

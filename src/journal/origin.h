@@ -18,6 +18,9 @@ struct origin {
 
 /* Takes references. */
 void origin_init(struct origin *o, struct processes *t, struct process *p);
+/* Once more, with what came later: records of vivd can be behind those of what they started. wall:
+ * when it was. */
+void origin_settle(struct origin *o, struct processes *t, int64_t wall);
 void origin_fini(struct origin *o, struct processes *t);
 bool origin_is(const struct origin *a, const struct origin *b);
 

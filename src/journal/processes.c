@@ -145,6 +145,31 @@ static void process_end(struct processes *t, struct process *p, const struct jou
 	}
 }
 
+/* Lets the oldest parents go. */
+static void parents_cut(struct processes *t, struct process *p)
+{
+	struct process *oldest = p, *gone;
+	uint32_t n = 0;
+
+	while (n < PROCESSES_PARENTS && oldest->parent) {
+		oldest = oldest->parent;
+		n++;
+	}
+	/* What was counted before a cut is counted anew, also for its next children. */
+	p->depth = n;
+	if (p->parent)
+		p->parent->depth = n - 1;
+	gone = oldest->parent;
+	if (!gone)
+		return;
+	oldest->command = process_command(gone);
+	if (!oldest->session)
+		oldest->session = process_session(t, gone);
+	oldest->parent = NULL;
+	oldest->cut = true;
+	process_put(t, gone);
+}
+
 static struct process *process_new(struct processes *t, int32_t pid, struct process *parent,
 				   const struct journal_entry *e)
 {
@@ -158,7 +183,9 @@ static struct process *process_new(struct processes *t, int32_t pid, struct proc
 	p->seq = e->seq;
 	p->start = e->wall;
 	p->parent = process_get(parent);
-	p->top = parent ? parent->top : p;
+	p->depth = parent ? parent->depth + 1 : 0;
+	if (p->depth > 2 * PROCESSES_PARENTS)
+		parents_cut(t, p);
 	p->born = program_get(parent ? parent->program : NULL);
 	p->program = program_get(p->born);
 	p->prompt = parent ? process_prompt(t, parent) : NULL;
@@ -306,7 +333,7 @@ static struct process *follow_exec(struct processes *t, const struct journal_ent
 	}
 	program_put(p->program);
 	p->program = program_new(e, x);
-	if (!p->parent && !p->command && !x->parent)
+	if (!p->parent && !p->cut && !p->command && !x->parent)
 		command_find(t, p);
 	return p;
 }
@@ -331,7 +358,7 @@ static struct process *follow_command(struct processes *t, const struct journal_
 	if (!p) /* its process may have been faster than this record */
 		for (struct process *o = t->running_last; o && n < STARTED_BEFORE;
 		     o = o->list_prev, n++)
-			if (!o->parent && !o->command && o->program &&
+			if (!o->parent && !o->cut && !o->command && o->program &&
 			    text_is(o->program->args, c->args)) {
 				p = o;
 				break;
@@ -447,9 +474,11 @@ struct prompt *process_prompt(struct processes *t, struct process *p)
 	return s && s->last && !s->last->ended ? s->last : NULL;
 }
 
-struct command *process_command(struct process *p)
+struct command *process_command(const struct process *p)
 {
-	return p ? p->top->command : NULL;
+	while (p && p->parent)
+		p = p->parent;
+	return p ? p->command : NULL;
 }
 
 struct process *processes_follow(struct processes *t, const struct journal_entry *e)

@@ -6,7 +6,9 @@
  * its parent. The tracker holds those that run and the last PROCESSES_ENDED that ended, since
  * records of the gate and of vivd come by another way and may be late. Whoever wants to keep one (a
  * writer of a file) takes a reference: memory is what runs and what is asked about, not all that
- * ever ran.
+ * ever ran. A process whose parents fork and end for ever would hold all of them: from
+ * PROCESSES_PARENTS on they are let go, the oldest first, and their session and command stay with
+ * the oldest that is left.
  *
  * Records are hostile: a fork whose parent is not known makes it; one of a process that already
  * runs ends the one before; parents are older than their children, so there are no circles. Nothing
@@ -19,6 +21,7 @@
 
 #define PROCESSES_ENDED 4096 /* ended ones that are still found by their number */
 #define PROCESSES_RUNNING 262144 /* more than these: the oldest counts as ended */
+#define PROCESSES_PARENTS 1024 /* of a process that are kept at least; at most twice as many */
 
 /* A program that a process runs or ran: from one exec to the next; children share it until they
  * have their own. Counted. */
@@ -66,7 +69,8 @@ struct process {
 	uint64_t code, signal; /* of its end */
 	bool ended, forked; /* forked: its begin is in the journal */
 	struct process *parent; /* NULL: started from outside, or not known */
-	struct process *top; /* the last of its parents, or itself; parents are held */
+	uint32_t depth; /* parents above it, or more: those that were let go still count */
+	bool cut; /* it had a parent, which is let go */
 	struct program *born; /* what it ran at its begin: its parent's program; NULL: not known */
 	struct program *program; /* what it runs; NULL: not known */
 	struct command *command; /* of the operator's that started it */
@@ -111,7 +115,7 @@ struct session *process_session(struct processes *t, struct process *p);
 /* The prompt that is open in it now; NULL: none. */
 struct prompt *process_prompt(struct processes *t, struct process *p);
 /* The command that it comes from; NULL: not known. */
-struct command *process_command(struct process *p);
+struct command *process_command(const struct process *p);
 /* The session of an id; NULL: there is none. */
 struct session *processes_session(struct processes *t, struct jtext id);
 

@@ -236,6 +236,7 @@ int verb_blame(int argc, char **argv)
 		status = asked_begin(&a, 1);
 		while (!status && asked_next(&a, &j) && blame_processes(&b, &j))
 			;
+		blame_settle(&b);
 	}
 	if (!status) {
 		status = a.status;

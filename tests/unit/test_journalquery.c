@@ -642,11 +642,62 @@ static void model_test(uint64_t seed)
 	touched_fini(&touched);
 }
 
+/* ---- a process that forks and ends, and its child, for ever ---- */
+
+static void count_gone(void *arg, struct process *p)
+{
+	(void)p;
+	++*(uint64_t *)arg;
+}
+
+static void chain_test(void)
+{
+	uint64_t gone = 0, made = 0, most = 0;
+	struct processes t;
+	struct journal_entry e;
+	struct process *p = NULL;
+	unsigned parents = 0;
+	char session[] = "s1";
+
+	journal_clear();
+	PUT(COMMAND, 0, .number = 5, .args = { "sh", 3 });
+	PUT(EXEC, 2, .path = { "/bin/sh", 7 }, .args = { "sh", 3 });
+	PUT(SESSION, 0, .session = { session, 2 }, .agent = { "a", 1 }, .root = 2);
+	PUT(PROMPT, 0, .session = { session, 2 }, .number = 1, .text = { "go", 2 });
+	for (int32_t i = 3; i < 50000; i++) {
+		PUT(FORK, i % 9000 + 2, .parent = (uint64_t)((i - 1) % 9000 + 2) * (i > 3) +
+						  2 * (uint64_t)(i == 3));
+		PUT(EXIT, i == 3 ? 2 : (i - 1) % 9000 + 2, .code = 0);
+	}
+	processes_init(&t, count_gone, &gone);
+	for (uint64_t s = 1; entry_get(s, &e); s++) {
+		struct process *q = processes_follow(&t, &e);
+
+		if (e.kind == J_FORK)
+			p = q;
+		made = t.next_id - 1;
+		most = MAX(most, made - gone);
+	}
+	ok(made > 49000, "a long chain of forks");
+	ok(most < PROCESSES_ENDED + 2 * PROCESSES_PARENTS + 100,
+	   "what is kept of it is bounded");
+	for (const struct process *q = p; q && q->parent; q = q->parent)
+		parents++;
+	ok(parents >= PROCESSES_PARENTS && parents <= 2 * PROCESSES_PARENTS,
+	   "the nearest parents are known");
+	ok(p && process_command(p) && process_command(p)->number == 5,
+	   "the command is that of the first");
+	ok(p && process_session(&t, p) && process_prompt(&t, p), "so are session and prompt");
+	processes_fini(&t);
+	eq((int)(made - gone), 0, "all are freed");
+}
+
 int main(int argc, char **argv)
 {
 	int seeds = argc > 1 ? atoi(argv[1]) : 40;
 
 	for (int i = 1; i <= seeds; i++)
 		model_test((uint64_t)i);
+	chain_test();
 	return tap_end();
 }
