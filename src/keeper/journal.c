@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -102,6 +103,9 @@ static _Noreturn void sealer_exec(int program, int lock, bool all)
 	/* Not the link itself, which it would refuse. */
 	snprintf(dir, sizeof(dir), "/proc/self/fd/%d/.", j.file.dir);
 	setsid();
+	/* While the cell works, its work comes first. Who waits for the last one must not wait. */
+	if (!all)
+		(void)setpriority(PRIO_PROCESS, 0, 10);
 	/* All other descriptors are closed by the exec. */
 	if (null >= 0 && dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2 &&
 	    fcntl(j.file.dir, F_SETFD, 0) == 0 && (lock < 0 || fcntl(lock, F_SETFD, 0) == 0))

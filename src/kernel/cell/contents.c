@@ -27,8 +27,8 @@
 #include "kernel/vfs/path.h"
 
 #define WAIT_NS NSEC_PER_SEC
-#define MANY 1024u /* then the oldest is not waited for */
-#define CONTENTS_MAX 4096u
+#define MANY 8192u /* then the oldest is not waited for. An archive is unpacked first, and read later */
+#define CONTENTS_MAX 12288u
 #define SIZE_MAX_HASHED (64ull << 20)
 #define PART (1ull << 20)
 #define AT_ONCE 32u /* that the other thread has: it tells of all of them once */
