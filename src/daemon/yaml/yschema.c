@@ -1,12 +1,12 @@
 /* See yschema.h. The tables are finite, so the depth of the calls is. */
-#include "daemon/projects/yschema.h"
+#include "daemon/yaml/yschema.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/projects/yvars.h"
+#include "daemon/yaml/yvars.h"
 #include "keeper/run.h"
 
 static const char *const type_names[] = {

@@ -1,5 +1,5 @@
 /* See yvars.h. */
-#include "daemon/projects/yvars.h"
+#include "daemon/yaml/yvars.h"
 
 #include <stdlib.h>
 #include <string.h>

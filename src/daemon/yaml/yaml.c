@@ -1,6 +1,6 @@
 /* See yaml.h. libyaml gives events; the tree is built from them with a stack of open lists and
  * maps. */
-#include "daemon/projects/yaml.h"
+#include "daemon/yaml/yaml.h"
 
 #include <stdarg.h>
 #include <stdio.h>

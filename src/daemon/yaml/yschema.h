@@ -3,12 +3,12 @@
  *
  * What can be written in several ways has a function of its own. Sizes become bytes, times become
  * seconds. */
-#ifndef VIV_DAEMON_PROJECTS_YSCHEMA_H
-#define VIV_DAEMON_PROJECTS_YSCHEMA_H
+#ifndef VIV_DAEMON_YAML_YSCHEMA_H
+#define VIV_DAEMON_YAML_YSCHEMA_H
 
 #include <jansson.h>
 
-#include "daemon/projects/yaml.h"
+#include "daemon/yaml/yaml.h"
 
 struct yread {
 	struct ydoc doc;

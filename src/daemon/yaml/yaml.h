@@ -3,8 +3,8 @@
  * The text is anybody's: its size, depth and number of nodes are bounded. What makes documents hard
  * to read or small texts large is refused: anchors and aliases, tags, several documents, keys that
  * are no texts, a key that comes twice. */
-#ifndef VIV_DAEMON_PROJECTS_YAML_H
-#define VIV_DAEMON_PROJECTS_YAML_H
+#ifndef VIV_DAEMON_YAML_YAML_H
+#define VIV_DAEMON_YAML_YAML_H
 
 #include "base/err.h"
 
